@@ -1,0 +1,49 @@
+# One static library per folder. Sources are globbed, so that a new file needs no edit here; what a
+# folder may use is what it links: a wrong include fails to link.
+#
+#   dladvisor_library(trace LINK base)   # every .cc of the current folder becomes library dla_trace
+
+add_library(dla_flags INTERFACE)
+target_include_directories(dla_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+target_compile_options(dla_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+  -Wold-style-cast -Woverloaded-virtual -Wconversion -Wno-sign-conversion)
+if(DLADVISOR_WERROR)
+  target_compile_options(dla_flags INTERFACE -Werror)
+endif()
+if(DLADVISOR_SANITIZE)
+  target_compile_options(dla_flags INTERFACE -fsanitize=${DLADVISOR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(dla_flags INTERFACE -fsanitize=${DLADVISOR_SANITIZE})
+endif()
+
+# The headers that nearly every file includes, compiled once and shared by all targets.
+file(WRITE ${PROJECT_BINARY_DIR}/pch_anchor.cc "")
+add_library(dla_pch OBJECT ${PROJECT_BINARY_DIR}/pch_anchor.cc)
+target_link_libraries(dla_pch PUBLIC dla_flags)
+target_precompile_headers(dla_pch PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map>
+  <memory> <optional> <set> <span> <stdexcept> <string> <string_view> <unordered_map> <utility> <variant>
+  <vector> <fmt/format.h>)
+
+function(dladvisor_library name)
+  cmake_parse_arguments(ARG "" "" "LINK;SOURCES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  add_library(dla_${name} STATIC ${sources} ${ARG_SOURCES})
+  target_link_libraries(dla_${name} PUBLIC dla_flags fmt::fmt ${ARG_LINK})
+  target_precompile_headers(dla_${name} REUSE_FROM dla_pch)
+endfunction()
+
+# Embeds every file below DIRECTORY whose name matches one of PATTERNS as
+# `std::span<const dladvisor::EmbeddedFile> dladvisor::NAME()` (see engine/base/embedded.h).
+function(dladvisor_embed out_var)
+  cmake_parse_arguments(ARG "" "NAME;DIRECTORY" "PATTERNS" ${ARGN})
+  set(globs "")
+  foreach(pattern ${ARG_PATTERNS})
+    list(APPEND globs ${ARG_DIRECTORY}/${pattern})
+  endforeach()
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${globs})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}.embedded.cc)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DNAME=${ARG_NAME} -DROOT=${ARG_DIRECTORY} "-DFILES=${files}" -DOUTPUT=${output}
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+  set(${out_var} ${output} PARENT_SCOPE)
+endfunction()

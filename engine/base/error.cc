@@ -1,0 +1,11 @@
+#include "engine/base/error.h"
+
+namespace dladvisor {
+
+Error::Error(std::string where, std::string reason, std::string hint)
+    : std::runtime_error(where + ": " + reason + (hint.empty() ? "" : "\n  " + hint)),
+      where_(std::move(where)),
+      reason_(std::move(reason)),
+      hint_(std::move(hint)) {}
+
+}  // namespace dladvisor

@@ -1,0 +1,24 @@
+// Small text helpers that the standard library lacks.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dladvisor {
+
+// The candidate with the least edit distance to `word`, when near enough to be a likely typo.
+std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates);
+
+// " (did you mean X?)" for the nearest candidate, or "".
+std::string DidYouMean(std::string_view word, std::span<const std::string> candidates);
+
+// `text` with every byte that is no valid UTF-8 replaced by U+FFFD: names from profiles can hold anything.
+std::string ValidUtf8(std::string_view text);
+
+// 1234567 -> "1,234,567".
+std::string WithThousands(int64_t n);
+
+}  // namespace dladvisor

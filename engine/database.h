@@ -1,0 +1,76 @@
+// SQL over relations: an in-memory SQLite database in which every relation is a virtual table that reads the
+// relation where it lies (no copies). Equality and range constraints on the relation's sorted column are
+// pushed down as a binary search. Only SELECT on what was added is allowed: an authorizer refuses ATTACH,
+// PRAGMA, writes, sqlite_master, extensions and the functions that read files, the clock or randomness; a
+// budget of VM steps stops runaway statements. Double-quoted string literals are off.
+// Extra functions: ratio(a, b) = a / b as real, NULL when b is 0 or either is NULL; regexp(pattern, text)
+// behind the REGEXP operator, RE2 syntax.
+// Not thread-safe: one Database per thread; Relations may be shared.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/relation.h"
+
+namespace dladvisor {
+
+struct ResultColumn {
+  std::string name;
+  Unit unit = Unit::kNone;  // known where the column is a plain column of a relation, else kNone
+};
+
+struct ResultSet {
+  std::vector<ResultColumn> columns;
+  std::vector<std::vector<Value>> rows;
+};
+
+// A named value bound to :name in a statement.
+struct Binding {
+  std::string name;  // without the colon
+  Value value;
+};
+
+// One column that a statement reads, as SQLite's authorizer tells it.
+struct ColumnRead {
+  std::string relation, column;
+  bool operator==(const ColumnRead&) const = default;
+  auto operator<=>(const ColumnRead&) const = default;
+};
+
+class SqlError : public std::runtime_error {
+ public:
+  SqlError(std::string message, int offset) : std::runtime_error(std::move(message)), offset(offset) {}
+  int offset;  // byte offset in the statement, or -1 where unknown
+};
+
+class Database {
+ public:
+  Database();
+  ~Database();
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+
+  // The relation must outlive the database. A second relation of the same name replaces the first.
+  void Add(const Relation& relation);
+  // A named SELECT over relations, e.g. the tables under the names that DLProf's users know.
+  void AddView(std::string_view name, std::string_view sql, std::string_view doc);
+
+  std::vector<const Schema*> Relations() const;      // in the order added
+  const Schema* FindRelation(std::string_view name) const;
+
+  // Runs one SELECT. Throws SqlError; the message names the nearest known word for unknown tables/columns.
+  ResultSet Query(std::string_view sql, std::span<const Binding> bindings = {},
+                  size_t max_rows = SIZE_MAX) const;
+  // Checks one SELECT without running it; returns the columns it reads, sorted, without duplicates.
+  // `parameters` receives the names of its :name parameters. Throws SqlError.
+  std::vector<ColumnRead> Prepare(std::string_view sql, std::vector<std::string>* parameters = nullptr) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dladvisor

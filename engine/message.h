@@ -1,0 +1,17 @@
+// Mustache messages whose values print by their unit: {{idle_share}} -> "31.0 %". Text is not HTML-escaped
+// here (renderers escape); a name that is not in scope is an Error.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/advice.h"
+
+namespace dladvisor {
+
+std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope);
+// The names between {{ }} in a message, for checks at load.
+std::vector<std::string> MessageNames(const std::string& mustache);
+
+}  // namespace dladvisor

@@ -1,0 +1,158 @@
+// Relations: the facts that rules see. A relation is declared once, with a doc line, key columns and, for
+// every column, type, unit, doc, nullability and the capture flag that would supply it; the SQL table, the
+// `facts` listing, checks, message formatting and "profile again with ..." all come from that declaration.
+//
+//   struct GpuRow { int64_t rank, device; std::optional<double> idle_share; };
+//   const RelationOf<GpuRow>& GpuRelation() {
+//     static const RelationOf<GpuRow> r = RelationOf<GpuRow>("gpu", "One row per rank and device.")
+//         .Key("rank", &GpuRow::rank, Unit::kNone, "Rank.")
+//         .Key("device", &GpuRow::device, Unit::kNone, "CUDA device ordinal.")
+//         .Column("idle_share", &GpuRow::idle_share, Unit::kRatio, "Share of the window ...", "--trace=cuda");
+//     return r;
+//   }
+//   Table table = GpuRelation().ToTable(rows);
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "engine/base/value.h"
+
+namespace dladvisor {
+
+struct Column {
+  std::string name;
+  Type type = Type::kInteger;
+  Unit unit = Unit::kNone;
+  std::string doc;
+  bool nullable = false;
+  std::string capture;  // capture flag that supplies it where it can be absent, or ""
+};
+
+struct Schema {
+  std::string name;
+  std::string doc;
+  std::vector<std::string> key;  // names of the key columns, in order
+  std::vector<Column> columns;
+
+  // Index of the column, or nothing.
+  std::optional<size_t> Find(std::string_view column) const;
+};
+
+// One cell, borrowing its text from the relation.
+struct CellView {
+  enum class Kind : uint8_t { kNull, kInteger, kReal, kText };
+  Kind kind = Kind::kNull;
+  int64_t integer = 0;
+  double real = 0;
+  std::string_view text;
+
+  static CellView Null() { return {}; }
+  static CellView Of(int64_t v) { return {Kind::kInteger, v, 0, {}}; }
+  static CellView Of(double v) { return {Kind::kReal, 0, v, {}}; }
+  static CellView Of(std::string_view v) { return {Kind::kText, 0, 0, v}; }
+};
+
+// Read-only rows. Implementations: Table (owned values) and views over columns of events (no copies).
+// Immutable once handed to a Database, therefore safe to read from several threads.
+class Relation {
+ public:
+  virtual ~Relation() = default;
+  virtual const Schema& schema() const = 0;
+  virtual size_t rows() const = 0;
+  virtual CellView At(size_t row, size_t column) const = 0;
+  // A column whose cells are non-null integers in ascending order, for range push-down; nothing if none.
+  virtual std::optional<size_t> SortedColumn() const { return std::nullopt; }
+};
+
+// Rows of owned values, column by column.
+class Table final : public Relation {
+ public:
+  explicit Table(Schema schema) : schema_(std::move(schema)), columns_(schema_.columns.size()) {}
+
+  const Schema& schema() const override { return schema_; }
+  size_t rows() const override { return columns_.empty() ? 0 : columns_[0].size(); }
+  CellView At(size_t row, size_t column) const override;
+
+  // REQUIRES: one value per column, each NULL or of the column's type (an integer is taken for a real).
+  void AddRow(std::vector<Value> row);
+  void Reserve(size_t rows);
+
+ private:
+  Schema schema_;
+  std::vector<std::vector<Value>> columns_;
+};
+
+// The declaration of a relation whose rows analyses build as plain structs of type Row.
+template <class Row>
+class RelationOf {
+ public:
+  RelationOf(std::string name, std::string doc) : schema_{std::move(name), std::move(doc), {}, {}} {}
+
+  template <class T>
+  RelationOf& Key(std::string name, T Row::*member, Unit unit, std::string doc) {
+    schema_.key.push_back(name);
+    return Column(std::move(name), member, unit, std::move(doc));
+  }
+
+  // T is int64_t, double, bool, std::string, or std::optional of one of them (nullable).
+  // `capture` is the profiler flag that supplies the fact where it can be absent.
+  template <class T>
+  RelationOf& Column(std::string name, T Row::*member, Unit unit, std::string doc, std::string capture = {}) {
+    using Plain = typename Unwrap<T>::type;
+    constexpr Type type = std::is_same_v<Plain, std::string>     ? Type::kText
+                          : std::is_same_v<Plain, double>        ? Type::kReal
+                                                                 : Type::kInteger;
+    schema_.columns.push_back(
+        {std::move(name), type, unit, std::move(doc), Unwrap<T>::optional, std::move(capture)});
+    getters_.push_back([member](const Row& row) { return ToValue(row.*member); });
+    return *this;
+  }
+
+  const Schema& schema() const { return schema_; }
+
+  Table ToTable(std::span<const Row> rows) const {
+    Table table(schema_);
+    table.Reserve(rows.size());
+    for (const Row& row : rows) {
+      std::vector<Value> values;
+      values.reserve(getters_.size());
+      for (const auto& get : getters_) values.push_back(get(row));
+      table.AddRow(std::move(values));
+    }
+    return table;
+  }
+
+ private:
+  template <class T>
+  struct Unwrap {
+    using type = T;
+    static constexpr bool optional = false;
+  };
+  template <class T>
+  struct Unwrap<std::optional<T>> {
+    using type = T;
+    static constexpr bool optional = true;
+  };
+  template <class T>
+  static Value ToValue(const T& v) {
+    if constexpr (std::is_same_v<T, bool>) return static_cast<int64_t>(v ? 1 : 0);
+    else return Value(v);
+  }
+  template <class T>
+  static Value ToValue(const std::optional<T>& v) {
+    return v ? ToValue(*v) : Value();
+  }
+
+  Schema schema_;
+  std::vector<std::function<Value(const Row&)>> getters_;
+};
+
+}  // namespace dladvisor

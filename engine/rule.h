@@ -1,0 +1,68 @@
+// A rule as its YAML file states it: data only. knowledge_base.h loads and checks rules, inference.h
+// evaluates them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/value.h"
+
+namespace dladvisor {
+
+enum class Severity { kError, kWarning, kInfo };
+enum class Confidence { kHigh, kMedium, kLow };
+std::string_view SeverityName(Severity s);
+std::string_view ConfidenceName(Confidence c);
+
+// Where a piece of a rule stands, for messages: 1-based line and column.
+struct Place {
+  std::string file;
+  int line = 0, column = 0;
+};
+
+struct Param {
+  std::string name;
+  Value value;  // the default, or the project's override
+  Unit unit = Unit::kNone;
+  std::string doc;
+  bool overridden = false;
+};
+
+struct Let {
+  std::string name, sql;
+  Unit unit = Unit::kNone;
+  Place place;
+};
+
+struct Condition {
+  std::string sql;
+  Place place;
+};
+
+// Wall time per step that the fix saves, as SQL over the subject. `from` names a bucket of the time ledger.
+struct Saves {
+  std::string from, high, low;
+  Place place;
+};
+
+struct Rule {
+  std::string id, title, category;  // category: the folder of the file
+  Severity severity = Severity::kWarning;
+  Confidence confidence = Confidence::kMedium;
+  std::string subject_relation;           // `for: NAME`, or "" where `for` is a query
+  std::string subject_sql;                // the query over subjects
+  std::vector<std::string> subject_key;   // its key columns
+  std::vector<Param> params;
+  std::vector<Let> lets;
+  std::vector<Condition> when;
+  std::vector<std::string> given, unless, causes;  // rule ids
+  std::optional<Saves> saves;
+  std::string problem;                    // Mustache
+  std::vector<std::string> recommendation;  // Mustache
+  std::string evidence_sql;               // or ""
+  std::vector<std::string> references;
+  Place place;
+};
+
+}  // namespace dladvisor

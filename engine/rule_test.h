@@ -1,0 +1,37 @@
+// Runs the tests of ID.test.yaml files: each gives rows of relations (columns not given are NULL) and expects
+// outcomes, without a trace.
+//
+//   tests:
+//     - name: fires when the queue runs dry
+//       given: {gpu: [{rank: 0, device: 0, idle_share: 0.31}]}
+//       expect: [{subject: {device: 0}, outcome: fired, problem: "GPU 0 is idle 31.0 %"}]
+//
+// `expect` lists findings of the rule in order of subject; keys: subject, outcome, problem (substring),
+// recommendation (substring of any), saves_low, saves_high, missing, suppressed_by. The list must name every
+// subject. `findings: {other-rule: fired}` is not supported: rules that need others list them under
+// `fired: [{rule: id, subject: {...}}]`, which are taken as given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/knowledge_base.h"
+
+namespace dladvisor {
+
+struct RuleTestResult {
+  std::string rule, test;
+  bool passed = false;
+  std::string diff;  // expected against actual, line by line, where it failed
+};
+
+struct RuleTestReport {
+  std::vector<RuleTestResult> results;
+  // Rules that lack a fired, a clear or, where a fact they read may be NULL, an unknown case.
+  std::vector<std::string> untested;
+};
+
+// Throws RuleErrors for test files that cannot be read or name no rule.
+RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files);
+
+}  // namespace dladvisor

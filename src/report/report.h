@@ -1,0 +1,47 @@
+// The report: one model made from relations and advice, and its renderers. It sees nothing of traces.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/advice.h"
+#include "engine/database.h"
+
+namespace dladvisor {
+
+enum class ReportFormat { kHtml, kMarkdown, kJson, kText };
+
+struct ReportOptions {
+  std::string title;        // profile name(s)
+  std::string banner;       // a warning over the report, e.g. files that could not be read; or ""
+  std::string generator;    // "dladvisor 0.1.0"
+  bool color = false;       // terminal text only
+};
+
+// One figure of the report, with the query that gives it.
+struct Figure {
+  std::string id, label;  // e.g. "gpu_utilization", "GPU Utilization"
+  Value value;
+  Unit unit = Unit::kNone;
+  std::string sql;
+  std::string unknown_because;  // where the value is NULL: why, and the capture flag that would supply it
+};
+
+struct ReportTable {
+  std::string id, title, note;
+  std::string sql;
+  ResultSet rows;
+};
+
+struct ReportModel {
+  ReportOptions options;
+  std::string headline;               // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
+  std::vector<Figure> figures;        // in order of display
+  std::vector<ReportTable> tables;    // in order of display
+  const Advice* advice = nullptr;     // not owned
+};
+
+ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options);
+std::string RenderReport(const ReportModel& model, ReportFormat format);
+
+}  // namespace dladvisor

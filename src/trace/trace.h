@@ -1,0 +1,214 @@
+// A Trace: what one profile file recorded, normalised. Importers fill it, analyses read it; nothing else
+// knows a profiler's format.
+//
+// Shapes and units: events are structs of arrays, one row per event, sorted by start; times are int64
+// nanoseconds on one clock per profile (the profiler's own session clock); names are ids into `names`.
+// Rows refer to processes, threads and devices by index into the vectors of this struct. Correlation ids are
+// only unique within a process: join on (process, correlation).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/trace/string_pool.h"
+
+namespace dladvisor {
+
+using Ns = int64_t;
+inline constexpr uint32_t kNoIndex = std::numeric_limits<uint32_t>::max();
+inline constexpr int64_t kNoCorrelation = -1;
+
+struct Process {
+  int64_t pid = 0;
+  std::string name;  // "" where unknown
+};
+
+struct Thread {
+  uint32_t process = kNoIndex;
+  int64_t tid = 0;
+  std::string name;
+};
+
+// A CUDA device as the profiled processes number it. Unknown numbers are nullopt.
+struct Device {
+  int64_t ordinal = 0;      // the device id in kernel and copy rows
+  std::string name;         // "" where the profile does not tell
+  std::optional<int64_t> sm_count, memory_bytes, memory_bandwidth, l2_bytes, clock_hz;  // bandwidth: bytes/s
+  std::optional<int64_t> compute_major, compute_minor;
+  std::string bus, uuid;
+};
+
+enum class MemoryKind : uint8_t { kUnknown, kPageable, kPinned, kDevice, kArray, kManaged };
+enum class CopyDirection : uint8_t {
+  kUnknown, kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer, kHostToHost,
+  kUnifiedHostToDevice, kUnifiedDeviceToHost, kUnifiedDeviceToDevice,
+};
+enum class SyncKind : uint8_t { kUnknown, kEvent, kStreamWaitEvent, kStream, kContext };
+enum class RangeKind : uint8_t { kPushPop, kStartEnd, kMark };
+std::string_view MemoryKindName(MemoryKind k);        // "pageable", "pinned", "device", ...
+std::string_view CopyDirectionName(CopyDirection d);  // "host-to-device", ...
+std::string_view SyncKindName(SyncKind k);            // "event", "stream-wait-event", "stream", "context"
+
+// What all operations on a GPU share. `correlation` joins with ApiCalls of the same process.
+struct GpuOps {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> process, device;  // indices
+  std::vector<int64_t> stream, correlation;
+  std::vector<int64_t> graph_node;  // CUDA graph node id, 0 where launched directly
+  size_t size() const { return start.size(); }
+};
+
+struct Kernels : GpuOps {
+  std::vector<NameId> name;        // demangled, with template arguments
+  std::vector<NameId> short_name;  // base name
+  std::vector<int64_t> grid, block;  // number of blocks; threads per block
+  std::vector<int32_t> registers;    // per thread
+  std::vector<int64_t> shared_bytes; // static plus dynamic, per block
+};
+
+struct Copies : GpuOps {
+  std::vector<int64_t> bytes;
+  std::vector<CopyDirection> direction;
+  std::vector<MemoryKind> source, destination;
+};
+
+struct Sets : GpuOps {
+  std::vector<int64_t> bytes;
+  std::vector<MemoryKind> memory;
+};
+
+// A CUDA graph launch traced as a whole (graph mode hides its kernels).
+struct GraphLaunches : GpuOps {
+  std::vector<int64_t> graph;  // graph exec id
+};
+
+// CUDA runtime and driver calls.
+struct ApiCalls {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> thread;
+  std::vector<int64_t> correlation;
+  std::vector<NameId> name;  // as recorded, e.g. "cudaLaunchKernel_v7000"
+  std::vector<int64_t> result;
+  size_t size() const { return start.size(); }
+};
+
+// Synchronisation activities as CUPTI records them: the host waits from start to end.
+struct Syncs {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> process, device;
+  std::vector<int64_t> stream, correlation;
+  std::vector<SyncKind> kind;
+  size_t size() const { return start.size(); }
+};
+
+// Annotations of the host program: NVTX ranges and marks, framework operators.
+struct Ranges {
+  std::vector<Ns> start, end;  // a range never popped ends with the last event of its thread; `open` marks it
+  std::vector<uint32_t> thread, end_thread;
+  std::vector<NameId> name, domain;
+  std::vector<RangeKind> kind;
+  std::vector<uint8_t> open;
+  size_t size() const { return start.size(); }
+};
+
+// Operating-system calls, each with its call chain where one was recorded (index into `chains`, or kNoIndex).
+struct OsCalls {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> thread;
+  std::vector<NameId> name;
+  std::vector<uint32_t> chain;
+  std::vector<std::vector<NameId>> chains;  // innermost frame first
+  size_t size() const { return start.size(); }
+};
+
+// Time that the profiler itself took on a thread.
+struct Overheads {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> thread;
+  std::vector<NameId> name;
+  size_t size() const { return start.size(); }
+};
+
+// CUDA event records: when an event was recorded on a stream.
+struct CudaEvents {
+  std::vector<uint32_t> process, device;
+  std::vector<int64_t> stream, correlation, event;
+  std::vector<Ns> time;  // -1 where the profile does not tell
+  size_t size() const { return process.size(); }
+};
+
+// Allocations (positive bytes) and frees (negative) of device memory.
+struct MemoryEvents {
+  std::vector<Ns> time;
+  std::vector<uint32_t> process, device;
+  std::vector<int64_t> bytes;
+  std::vector<int64_t> address;
+  std::vector<MemoryKind> memory;
+  size_t size() const { return time.size(); }
+};
+
+// Samples of hardware counters (nsys --gpu-metrics), one row per sample and metric.
+struct GpuMetrics {
+  std::vector<Ns> time;
+  std::vector<uint32_t> device;
+  std::vector<NameId> metric;
+  std::vector<double> value;
+  size_t size() const { return time.size(); }
+};
+
+struct Diagnostic {
+  Ns time = 0;
+  int severity = 0;  // as recorded; nsys: 1 information, 2 warning, 3 error
+  std::string text;
+};
+
+// How well the profile was recorded and read.
+struct CaptureHealth {
+  std::map<std::string, int64_t> rows_read, rows_skipped;  // by table of the source
+  std::vector<std::string> missing_tables;                 // of those that hold GPU or host activity
+  std::vector<std::string> notes;                          // one sentence each, for the reader
+  int64_t out_of_order = 0, negative_durations = 0;
+  std::vector<Diagnostic> diagnostics;
+};
+
+struct Trace {
+  // Source.
+  std::string path;              // as given by the user
+  std::string format;            // "nsys", "kineto", ...
+  std::string producer_version;  // of the profiler, "" where unknown
+  std::string schema_version;
+  std::optional<int64_t> clock_origin_utc_ns;  // UTC of time 0
+  std::optional<Ns> session_duration_ns;       // length of the capture
+
+  // System. `facts` holds what the profile says of the host: cpu, driver, cuda, framework, hostname, os, ...
+  std::map<std::string, std::string> facts;
+  std::map<std::string, std::string> environment;  // variables of the profiled process
+  std::vector<std::string> command;                // program and arguments, empty where unknown
+  std::map<std::string, std::string> capture_options;
+
+  StringPool names;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Device> devices;
+
+  Kernels kernels;
+  Copies copies;
+  Sets sets;
+  GraphLaunches graph_launches;
+  ApiCalls api_calls;
+  Syncs syncs;
+  Ranges ranges;
+  OsCalls os_calls;
+  Overheads overheads;
+  CudaEvents cuda_events;
+  MemoryEvents memory_events;
+  GpuMetrics gpu_metrics;
+
+  CaptureHealth health;
+};
+
+}  // namespace dladvisor
