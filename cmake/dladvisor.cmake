@@ -5,7 +5,8 @@
 
 add_library(dla_flags INTERFACE)
 target_include_directories(dla_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-target_compile_options(dla_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+target_link_libraries(dla_flags INTERFACE fmt::fmt)
+target_compile_options(dla_flags INTERFACE -fpch-preprocess -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
   -Wold-style-cast -Woverloaded-virtual -Wconversion -Wno-sign-conversion)
 if(DLADVISOR_WERROR)
   target_compile_options(dla_flags INTERFACE -Werror)
@@ -30,7 +31,7 @@ function(dladvisor_library name)
     set(sources ${PROJECT_BINARY_DIR}/pch_anchor.cc)
   endif()
   add_library(dla_${name} STATIC ${sources} ${ARG_SOURCES})
-  target_link_libraries(dla_${name} PUBLIC dla_flags fmt::fmt ${ARG_LINK})
+  target_link_libraries(dla_${name} PUBLIC dla_flags ${ARG_LINK})
   target_precompile_headers(dla_${name} REUSE_FROM dla_pch)
 endfunction()
 

@@ -34,7 +34,7 @@ struct ConditionTrace {
 };
 
 struct SavingClaim {
-  std::string bucket;                 // ledger bucket
+  std::string bucket;                     // ledger bucket
   std::optional<double> low_ns, high_ns;  // wall time per step
 };
 
@@ -45,19 +45,19 @@ struct Finding {
   Confidence confidence = Confidence::kMedium;
   std::vector<NamedValue> subject;  // the key columns
   Outcome outcome = Outcome::kClear;
-  std::string problem;                     // rendered plain text; only where fired or suppressed
+  std::string problem;                      // rendered plain text; only where fired or suppressed
   std::vector<std::string> recommendation;  // rendered plain text
   std::optional<SavingClaim> saves;
   std::vector<ConditionTrace> why;
   std::vector<NamedValue> lets;
   ResultSet evidence;
-  std::string evidence_sql;            // with the subject's values in place, so that it can be run again
+  std::string evidence_sql;  // with the subject's values in place, so that it can be run again
   std::vector<std::string> references;
-  std::vector<std::string> missing;    // "relation.column"
-  std::vector<std::string> capture;    // flags
+  std::vector<std::string> missing;  // "relation.column"
+  std::vector<std::string> capture;  // flags
   std::string suppressed_by;
   std::string error;
-  std::vector<size_t> causes;    // indices into Advice::findings of symptoms that this fired finding explains
+  std::vector<size_t> causes;  // indices into Advice::findings of symptoms that this fired finding explains
   std::optional<size_t> caused_by;  // the fired finding under which this one is nested
 };
 
@@ -69,12 +69,12 @@ struct RuleSummary {
 };
 
 struct Coverage {
-  size_t rules = 0;     // rules loaded
-  size_t decided = 0;   // rules with at least one subject fired, clear or suppressed
+  size_t rules = 0;    // rules loaded
+  size_t decided = 0;  // rules with at least one subject fired, clear or suppressed
 };
 
 struct Advice {
-  std::vector<Finding> findings;  // every subject of every rule, in order of evaluation
+  std::vector<Finding> findings;   // every subject of every rule, in order of evaluation
   std::vector<RuleSummary> rules;  // in order of id
   Coverage coverage;
 

@@ -58,7 +58,7 @@ class Database {
   // A named SELECT over relations, e.g. the tables under the names that DLProf's users know.
   void AddView(std::string_view name, std::string_view sql, std::string_view doc);
 
-  std::vector<const Schema*> Relations() const;      // in the order added
+  std::vector<const Schema*> Relations() const;  // in the order added
   const Schema* FindRelation(std::string_view name) const;
 
   // Runs one SELECT. Throws SqlError; the message names the nearest known word for unknown tables/columns.

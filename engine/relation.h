@@ -7,7 +7,8 @@
 //     static const RelationOf<GpuRow> r = RelationOf<GpuRow>("gpu", "One row per rank and device.")
 //         .Key("rank", &GpuRow::rank, Unit::kNone, "Rank.")
 //         .Key("device", &GpuRow::device, Unit::kNone, "CUDA device ordinal.")
-//         .Column("idle_share", &GpuRow::idle_share, Unit::kRatio, "Share of the window ...", "--trace=cuda");
+//         .Column("idle_share", &GpuRow::idle_share, Unit::kRatio, "Share of the window ...",
+//         "--trace=cuda");
 //     return r;
 //   }
 //   Table table = GpuRelation().ToTable(rows);
@@ -107,9 +108,9 @@ class RelationOf {
   template <class T>
   RelationOf& Column(std::string name, T Row::*member, Unit unit, std::string doc, std::string capture = {}) {
     using Plain = typename Unwrap<T>::type;
-    constexpr Type type = std::is_same_v<Plain, std::string>     ? Type::kText
-                          : std::is_same_v<Plain, double>        ? Type::kReal
-                                                                 : Type::kInteger;
+    constexpr Type type = std::is_same_v<Plain, std::string> ? Type::kText
+                          : std::is_same_v<Plain, double>    ? Type::kReal
+                                                             : Type::kInteger;
     schema_.columns.push_back(
         {std::move(name), type, unit, std::move(doc), Unwrap<T>::optional, std::move(capture)});
     getters_.push_back([member](const Row& row) { return ToValue(row.*member); });
@@ -143,8 +144,10 @@ class RelationOf {
   };
   template <class T>
   static Value ToValue(const T& v) {
-    if constexpr (std::is_same_v<T, bool>) return static_cast<int64_t>(v ? 1 : 0);
-    else return Value(v);
+    if constexpr (std::is_same_v<T, bool>)
+      return static_cast<int64_t>(v ? 1 : 0);
+    else
+      return Value(v);
   }
   template <class T>
   static Value ToValue(const std::optional<T>& v) {

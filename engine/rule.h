@@ -50,17 +50,17 @@ struct Rule {
   std::string id, title, category;  // category: the folder of the file
   Severity severity = Severity::kWarning;
   Confidence confidence = Confidence::kMedium;
-  std::string subject_relation;           // `for: NAME`, or "" where `for` is a query
-  std::string subject_sql;                // the query over subjects
-  std::vector<std::string> subject_key;   // its key columns
+  std::string subject_relation;          // `for: NAME`, or "" where `for` is a query
+  std::string subject_sql;               // the query over subjects
+  std::vector<std::string> subject_key;  // its key columns
   std::vector<Param> params;
   std::vector<Let> lets;
   std::vector<Condition> when;
   std::vector<std::string> given, unless, causes;  // rule ids
   std::optional<Saves> saves;
-  std::string problem;                    // Mustache
+  std::string problem;                      // Mustache
   std::vector<std::string> recommendation;  // Mustache
-  std::string evidence_sql;               // or ""
+  std::string evidence_sql;                 // or ""
   std::vector<std::string> references;
   Place place;
 };

@@ -25,12 +25,23 @@ inline std::optional<double> AsNumber(const Value& v) {
 enum class Type { kInteger, kReal, kText };
 
 // What a number counts. It decides how a message prints it and which comparisons are refused.
-enum class Unit { kNone, kText, kCount, kNanoseconds, kBytes, kRatio, kBytesPerSecond, kCelsius, kWatts, kHertz };
+enum class Unit {
+  kNone,
+  kText,
+  kCount,
+  kNanoseconds,
+  kBytes,
+  kRatio,
+  kBytesPerSecond,
+  kCelsius,
+  kWatts,
+  kHertz
+};
 
 // "ns", "bytes", "ratio", "count", "bytes/s", "celsius", "watts", "hertz", "text", "" (kNone).
 std::string_view UnitName(Unit unit);
 std::optional<Unit> ParseUnit(std::string_view name);
-std::string_view TypeName(Type type);  // "integer", "real", "text"
+std::string_view TypeName(Type type);                  // "integer", "real", "text"
 std::optional<Type> ParseType(std::string_view name);  // also accepts "int"
 
 // The value as people read it: 0.31 ratio -> "31.0 %", 12.3e6 ns -> "12.3 ms", 98.4e9 ns -> "1.64 min",

@@ -13,9 +13,9 @@
 namespace dladvisor {
 
 struct AnalysisOptions {
-  std::string step_range;                      // regex of the range that is a step, or "" to find it
+  std::string step_range;                            // regex of the range that is a step, or "" to find it
   std::optional<std::pair<int64_t, int64_t>> steps;  // only these steps, inclusive
-  std::optional<int64_t> rank;                 // rank of the file's first GPU process, where the caller knows it
+  std::optional<int64_t> rank;  // rank of the file's first GPU process, where the caller knows it
 };
 
 // A rank is a process with GPU work; ranks of one file are numbered in order of (device ordinal, pid), from
@@ -67,8 +67,8 @@ struct Step {
 struct Steps {
   // By rank, in order of time. Empty where none were found.
   std::vector<std::pair<int64_t, std::vector<Step>>> by_rank;
-  std::string source;        // "ranges", "kernel sequence", "" where none were found
-  std::string range_pattern; // the range name with its number replaced by #, e.g. "ProfilerStep##"
+  std::string source;         // "ranges", "kernel sequence", "" where none were found
+  std::string range_pattern;  // the range name with its number replaced by #, e.g. "ProfilerStep##"
 };
 
 struct Context {

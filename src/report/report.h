@@ -12,10 +12,10 @@ namespace dladvisor {
 enum class ReportFormat { kHtml, kMarkdown, kJson, kText };
 
 struct ReportOptions {
-  std::string title;        // profile name(s)
-  std::string banner;       // a warning over the report, e.g. files that could not be read; or ""
-  std::string generator;    // "dladvisor 0.1.0"
-  bool color = false;       // terminal text only
+  std::string title;      // profile name(s)
+  std::string banner;     // a warning over the report, e.g. files that could not be read; or ""
+  std::string generator;  // "dladvisor 0.1.0"
+  bool color = false;     // terminal text only
 };
 
 // One figure of the report, with the query that gives it.
@@ -35,10 +35,10 @@ struct ReportTable {
 
 struct ReportModel {
   ReportOptions options;
-  std::string headline;               // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
-  std::vector<Figure> figures;        // in order of display
-  std::vector<ReportTable> tables;    // in order of display
-  const Advice* advice = nullptr;     // not owned
+  std::string headline;             // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
+  std::vector<Figure> figures;      // in order of display
+  std::vector<ReportTable> tables;  // in order of display
+  const Advice* advice = nullptr;   // not owned
 };
 
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options);

@@ -4,38 +4,58 @@ namespace dladvisor {
 
 std::string_view MemoryKindName(MemoryKind k) {
   switch (k) {
-    case MemoryKind::kPageable: return "pageable";
-    case MemoryKind::kPinned: return "pinned";
-    case MemoryKind::kDevice: return "device";
-    case MemoryKind::kArray: return "array";
-    case MemoryKind::kManaged: return "managed";
-    case MemoryKind::kUnknown: break;
+    case MemoryKind::kPageable:
+      return "pageable";
+    case MemoryKind::kPinned:
+      return "pinned";
+    case MemoryKind::kDevice:
+      return "device";
+    case MemoryKind::kArray:
+      return "array";
+    case MemoryKind::kManaged:
+      return "managed";
+    case MemoryKind::kUnknown:
+      break;
   }
   return "unknown";
 }
 
 std::string_view CopyDirectionName(CopyDirection d) {
   switch (d) {
-    case CopyDirection::kHostToDevice: return "host-to-device";
-    case CopyDirection::kDeviceToHost: return "device-to-host";
-    case CopyDirection::kDeviceToDevice: return "device-to-device";
-    case CopyDirection::kPeerToPeer: return "peer-to-peer";
-    case CopyDirection::kHostToHost: return "host-to-host";
-    case CopyDirection::kUnifiedHostToDevice: return "unified host-to-device";
-    case CopyDirection::kUnifiedDeviceToHost: return "unified device-to-host";
-    case CopyDirection::kUnifiedDeviceToDevice: return "unified device-to-device";
-    case CopyDirection::kUnknown: break;
+    case CopyDirection::kHostToDevice:
+      return "host-to-device";
+    case CopyDirection::kDeviceToHost:
+      return "device-to-host";
+    case CopyDirection::kDeviceToDevice:
+      return "device-to-device";
+    case CopyDirection::kPeerToPeer:
+      return "peer-to-peer";
+    case CopyDirection::kHostToHost:
+      return "host-to-host";
+    case CopyDirection::kUnifiedHostToDevice:
+      return "unified host-to-device";
+    case CopyDirection::kUnifiedDeviceToHost:
+      return "unified device-to-host";
+    case CopyDirection::kUnifiedDeviceToDevice:
+      return "unified device-to-device";
+    case CopyDirection::kUnknown:
+      break;
   }
   return "unknown";
 }
 
 std::string_view SyncKindName(SyncKind k) {
   switch (k) {
-    case SyncKind::kEvent: return "event";
-    case SyncKind::kStreamWaitEvent: return "stream-wait-event";
-    case SyncKind::kStream: return "stream";
-    case SyncKind::kContext: return "context";
-    case SyncKind::kUnknown: break;
+    case SyncKind::kEvent:
+      return "event";
+    case SyncKind::kStreamWaitEvent:
+      return "stream-wait-event";
+    case SyncKind::kStream:
+      return "stream";
+    case SyncKind::kContext:
+      return "context";
+    case SyncKind::kUnknown:
+      break;
   }
   return "unknown";
 }

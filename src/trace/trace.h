@@ -35,8 +35,8 @@ struct Thread {
 
 // A CUDA device as the profiled processes number it. Unknown numbers are nullopt.
 struct Device {
-  int64_t ordinal = 0;      // the device id in kernel and copy rows
-  std::string name;         // "" where the profile does not tell
+  int64_t ordinal = 0;  // the device id in kernel and copy rows
+  std::string name;     // "" where the profile does not tell
   std::optional<int64_t> sm_count, memory_bytes, memory_bandwidth, l2_bytes, clock_hz;  // bandwidth: bytes/s
   std::optional<int64_t> compute_major, compute_minor;
   std::string bus, uuid;
@@ -44,8 +44,15 @@ struct Device {
 
 enum class MemoryKind : uint8_t { kUnknown, kPageable, kPinned, kDevice, kArray, kManaged };
 enum class CopyDirection : uint8_t {
-  kUnknown, kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer, kHostToHost,
-  kUnifiedHostToDevice, kUnifiedDeviceToHost, kUnifiedDeviceToDevice,
+  kUnknown,
+  kHostToDevice,
+  kDeviceToHost,
+  kDeviceToDevice,
+  kPeerToPeer,
+  kHostToHost,
+  kUnifiedHostToDevice,
+  kUnifiedDeviceToHost,
+  kUnifiedDeviceToDevice,
 };
 enum class SyncKind : uint8_t { kUnknown, kEvent, kStreamWaitEvent, kStream, kContext };
 enum class RangeKind : uint8_t { kPushPop, kStartEnd, kMark };
@@ -63,11 +70,11 @@ struct GpuOps {
 };
 
 struct Kernels : GpuOps {
-  std::vector<NameId> name;        // demangled, with template arguments
-  std::vector<NameId> short_name;  // base name
-  std::vector<int64_t> grid, block;  // number of blocks; threads per block
-  std::vector<int32_t> registers;    // per thread
-  std::vector<int64_t> shared_bytes; // static plus dynamic, per block
+  std::vector<NameId> name;           // demangled, with template arguments
+  std::vector<NameId> short_name;     // base name
+  std::vector<int64_t> grid, block;   // number of blocks; threads per block
+  std::vector<int32_t> registers;     // per thread
+  std::vector<int64_t> shared_bytes;  // static plus dynamic, per block
 };
 
 struct Copies : GpuOps {

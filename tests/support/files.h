@@ -7,8 +7,8 @@
 
 namespace dladvisor::test {
 
-std::filesystem::path SourceDir();     // of the checkout
-std::filesystem::path ProgramPath();   // the built dladvisor
+std::filesystem::path SourceDir();    // of the checkout
+std::filesystem::path ProgramPath();  // the built dladvisor
 
 // Real profiles: $DLADVISOR_DATA, else ../shared/data beside the checkout; empty where there are none. A test
 // that needs one calls GTEST_SKIP() with the path's name when it is missing.

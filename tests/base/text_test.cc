@@ -1,0 +1,41 @@
+#include "engine/base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace dladvisor {
+namespace {
+
+const std::vector<std::string> kColumns = {"idle_share", "idle_ns", "device", "rank"};
+
+TEST(Nearest, FindsTypos) {
+  EXPECT_EQ(Nearest("idel_share", kColumns), "idle_share");
+  EXPECT_EQ(Nearest("devcie", kColumns), "device");
+  EXPECT_EQ(DidYouMean("idle_nss", kColumns), " (did you mean idle_ns?)");
+}
+
+TEST(Nearest, IsSilentOnStrangers) {
+  EXPECT_FALSE(Nearest("temperature", kColumns).has_value());
+  EXPECT_EQ(DidYouMean("x", kColumns), "");
+}
+
+TEST(ValidUtf8, ReplacesOnlyWhatIsBroken) {
+  EXPECT_EQ(ValidUtf8("gr\xC3\xBC\xC3\x9F"), "grüß");
+  EXPECT_EQ(ValidUtf8("a\xFF"
+                      "b"),
+            "a\uFFFD"
+            "b");
+  EXPECT_EQ(ValidUtf8("\xC0\xAF"), "\uFFFD\uFFFD");            // overlong "/"
+  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
+  EXPECT_EQ(ValidUtf8("\xE2\x82"), "\uFFFD\uFFFD");            // cut short
+}
+
+TEST(WithThousands, GroupsDigits) {
+  EXPECT_EQ(WithThousands(0), "0");
+  EXPECT_EQ(WithThousands(999), "999");
+  EXPECT_EQ(WithThousands(3073524010), "3,073,524,010");
+  EXPECT_EQ(WithThousands(-1000), "-1,000");
+  EXPECT_EQ(WithThousands(-100), "-100");
+}
+
+}  // namespace
+}  // namespace dladvisor
