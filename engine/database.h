@@ -44,8 +44,11 @@ struct ColumnRead {
 
 class SqlError : public std::runtime_error {
  public:
-  SqlError(std::string message, int offset) : std::runtime_error(std::move(message)), offset(offset) {}
-  int offset;  // byte offset in the statement, or -1 where unknown
+  SqlError(const std::string& message, int offset) : std::runtime_error(message), offset_(offset) {}
+  int offset() const { return offset_; }  // byte offset in the statement, or -1 where unknown
+
+ private:
+  int offset_;
 };
 
 class Database {
