@@ -23,9 +23,8 @@ class Sqlite {
   Sqlite& operator=(const Sqlite&) = delete;
 
   void Run(const std::string& sql) {
-    char* message = nullptr;
-    if (sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, &message) != SQLITE_OK)
-      throw std::runtime_error(std::string(message) + " in " + sql);
+    if (sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+      throw std::runtime_error(std::string(sqlite3_errmsg(db_)) + " in " + sql);
   }
 
   // Rows of text cells; "" for NULL.
