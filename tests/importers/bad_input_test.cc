@@ -110,7 +110,10 @@ TEST(BadInput, Traces) {
   WriteFile(dir.path() / "c.json", R"({"a": 1})");
   EXPECT_EQ(Refusal(dir.path() / "c.json").reason(), "a JSON file, which this version does not read");
   WriteFile(dir.path() / "d.json.gz", "\x1f\x8b\x08 not much");
-  EXPECT_EQ(Refusal(dir.path() / "d.json.gz").reason(), "a gzip file, which this version does not read");
+  EXPECT_THAT(Refusal(dir.path() / "d.json.gz").reason(),
+              HasSubstr("a compressed PyTorch profiler (Chrome) trace"));
+  WriteFile(dir.path() / "e.sqlite.gz", "\x1f\x8b\x08 not much");
+  EXPECT_THAT(Refusal(dir.path() / "e.sqlite.gz").hint(), HasSubstr("gunzip -k"));
 }
 
 TEST(BadInput, Truncated) {
@@ -269,6 +272,21 @@ TEST(Report, ThatNsysRefuses) {
   const FakeNsys nsys(dir.path(), "echo Importer error: newer version >&2\nexit 3\n");
   EXPECT_THAT(Refusal(report).reason(), HasSubstr("(status 3): Importer error: newer version"));
   EXPECT_TRUE(fs::is_empty(dir.path() / "tmp"));
+}
+
+TEST(Report, WithoutATemporaryFolder) {
+  ScratchDir dir;
+  const fs::path report = dir.path() / "a.nsys-rep";
+  WriteFile(report, "NSYS\x01 binary");
+  const FakeNsys nsys(dir.path(), "exit 0\n");
+  setenv("TMPDIR", "/no/such/folder", 1);
+  try {
+    ReadProfile(report);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.reason(), HasSubstr("cannot make a temporary folder"));
+    EXPECT_THAT(e.hint(), HasSubstr("TMPDIR"));
+  }
 }
 
 TEST(Report, WhoseExportIsNoExport) {

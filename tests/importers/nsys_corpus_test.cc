@@ -125,7 +125,7 @@ TEST_P(Corpus, IsWellFormed) {
   for (const Device& device : trace.devices) EXPECT_TRUE(ordinals.insert(device.ordinal).second);
   EXPECT_TRUE(trace.health.rows_skipped.empty());
   EXPECT_EQ(trace.health.negative_durations, 0);
-  for (const char* fact : {"host", "cpu_model", "cuda_version", "driver_version"}) {
+  for (const char* fact : {"os", "cpu_cores", "cuda_version", "driver_version"}) {
     if (trace.facts.contains("host")) {
       EXPECT_TRUE(trace.facts.contains(fact)) << fact;
     }
