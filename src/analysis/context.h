@@ -1,5 +1,6 @@
 // What the families of facts share: computed once per profile, in this order, and then only read.
-// Each part has a file of its own (ranks.h, launches.h, op_path.h, attribution.h, tensor_core.h, steps.h).
+// Each part has a file of its own (ranks.h, launches.h, op_path.h, attribution.h, tensor_core.h,
+// step_detection.h).
 #pragma once
 
 #include <algorithm>
@@ -69,7 +70,7 @@ using KernelTraitsByName = std::vector<KernelTraits>;
 
 struct Step {
   int64_t number = 0;   // as its range is numbered, else from 0
-  Interval time;        // half-open share of the process's time: see steps.h
+  Interval time;        // half-open share of the process's time: see step_detection.h
   Interval gpu;         // from its first GPU operation's start to its last one's end; empty if none
   bool warmup = false;  // excluded from the window as an outlier at the start
 };

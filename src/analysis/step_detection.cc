@@ -1,4 +1,4 @@
-#include "src/analysis/steps.h"
+#include "src/analysis/step_detection.h"
 
 #include <re2/re2.h>
 

@@ -1,0 +1,59 @@
+#include "src/analysis/api_name.h"
+
+#include "src/analysis/launches.h"
+
+namespace dladvisor {
+
+const RelationOf<ApiNameRow>& ApiNameRelation() {
+  static const auto relation =
+      RelationOf<ApiNameRow>("api_name", "CUDA API calls by function, over the whole profile.")
+          .Key("rank", &ApiNameRow::rank, Unit::kNone, "Rank.")
+          .Key("name", &ApiNameRow::name, Unit::kText, "Function, without version suffix.")
+          .Column("calls", &ApiNameRow::calls, Unit::kCount, "Calls.")
+          .Column("total_ns", &ApiNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("avg_ns", &ApiNameRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("min_ns", &ApiNameRow::min_ns, Unit::kNanoseconds, "Shortest.")
+          .Column("max_ns", &ApiNameRow::max_ns, Unit::kNanoseconds, "Longest.")
+          .Column("errors", &ApiNameRow::errors, Unit::kCount, "Calls that did not return success.");
+  return relation;
+}
+
+std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
+  const Trace& trace = context.trace;
+  const ApiCalls& calls = trace.api_calls;
+  std::map<std::pair<int64_t, NameId>, ApiNameRow> by_id;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const int64_t rank = context.RankOfThread(calls.thread[i]);
+    if (rank < 0) continue;
+    ApiNameRow& row = by_id[{rank, calls.name[i]}];
+    const int64_t duration = calls.end[i] - calls.start[i];
+    row.min_ns = row.calls == 0 ? duration : std::min(row.min_ns, duration);
+    row.max_ns = std::max(row.max_ns, duration);
+    ++row.calls;
+    row.total_ns += duration;
+    row.errors += calls.result[i] != 0;
+  }
+  std::map<std::pair<int64_t, std::string_view>, ApiNameRow> by_name;
+  for (const auto& [key, part] : by_id) {
+    const std::string_view name = ApiBaseName(trace.names.View(key.second));
+    ApiNameRow& row = by_name[{key.first, name}];
+    row.min_ns = row.calls == 0 ? part.min_ns : std::min(row.min_ns, part.min_ns);
+    row.max_ns = std::max(row.max_ns, part.max_ns);
+    row.rank = key.first;
+    row.name = name;
+    row.calls += part.calls;
+    row.total_ns += part.total_ns;
+    row.errors += part.errors;
+  }
+  std::vector<ApiNameRow> rows;
+  for (auto& [key, row] : by_name) {
+    row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.calls);
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const ApiNameRow& a, const ApiNameRow& b) {
+    return std::pair(a.rank, -a.total_ns) < std::pair(b.rank, -b.total_ns);
+  });
+  return rows;
+}
+
+}  // namespace dladvisor

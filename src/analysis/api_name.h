@@ -1,0 +1,21 @@
+// CUDA API calls by name, over the whole profile: the sums equal plain SQL on the export.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct ApiNameRow {
+  int64_t rank = 0;
+  std::string name;
+  int64_t calls = 0, total_ns = 0;
+  double avg_ns = 0;
+  int64_t min_ns = 0, max_ns = 0, errors = 0;
+};
+const RelationOf<ApiNameRow>& ApiNameRelation();
+
+// Calls of processes with GPU work, by rank, then total time descending.
+std::vector<ApiNameRow> ComputeApiNames(const Context& context);
+
+}  // namespace dladvisor

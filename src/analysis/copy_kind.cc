@@ -1,0 +1,91 @@
+#include "src/analysis/copy_kind.h"
+
+#include "src/analysis/launches.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr int64_t kAsynchronousBytes = 64 * 1024;  // CUDA Runtime API, "API synchronization behavior"
+
+}  // namespace
+
+std::optional<bool> IsBlockingCopy(const Context& context, uint32_t copy) {
+  const Copies& copies = context.trace.copies;
+  const uint32_t call = context.launches.copy[copy];
+  if (call == kNoIndex) return std::nullopt;
+  const ApiKind kind = ClassifyApi(context.trace.names.View(context.trace.api_calls.name[call]));
+  if (kind != ApiKind::kCopy) return false;  // asynchronous, or a graph
+  if (copies.direction[copy] == CopyDirection::kDeviceToDevice) return false;
+  return copies.direction[copy] != CopyDirection::kHostToDevice || copies.bytes[copy] > kAsynchronousBytes;
+}
+
+const RelationOf<CopyKindRow>& CopyKindRelation() {
+  static const auto relation =
+      RelationOf<CopyKindRow>(
+          "copy_kind", "Memory copies by direction, kinds of memory and blocking, over the whole profile.")
+          .Key("rank", &CopyKindRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &CopyKindRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("direction", &CopyKindRow::direction, Unit::kText,
+               "host-to-device, device-to-host, device-to-device, ...")
+          .Key("source", &CopyKindRow::source, Unit::kText,
+               "Kind of the source memory: pageable, pinned, device, managed, array.")
+          .Key("destination", &CopyKindRow::destination, Unit::kText, "Kind of the destination memory.")
+          .Key("blocking", &CopyKindRow::blocking, Unit::kText,
+               "blocking, async, or unknown where the API call was not recorded.")
+          .Column("copies", &CopyKindRow::copies, Unit::kCount, "Copies.")
+          .Column("bytes", &CopyKindRow::bytes, Unit::kBytes, "Sum of bytes.")
+          .Column("total_ns", &CopyKindRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("window_ns", &CopyKindRow::window_ns, Unit::kNanoseconds,
+                  "Time with such a copy running in the analysed window (union).")
+          .Column("avg_ns", &CopyKindRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("bytes_per_s", &CopyKindRow::bytes_per_s, Unit::kBytesPerSecond,
+                  "Bytes over summed durations; unknown where they are 0.")
+          .Column("small_copies", &CopyKindRow::small_copies, Unit::kCount, "Copies of at most 64 KiB.")
+          .Column("pageable_async", &CopyKindRow::pageable_async, Unit::kNone,
+                  "1 for asynchronous calls on pageable memory, which behave synchronously.");
+  return relation;
+}
+
+std::vector<CopyKindRow> ComputeCopyKinds(const Context& context) {
+  const Trace& trace = context.trace;
+  const Copies& copies = trace.copies;
+  std::vector<CopyKindRow> rows;
+  for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
+    std::map<std::tuple<CopyDirection, MemoryKind, MemoryKind, std::string>, std::vector<uint32_t>> kinds;
+    for (const uint32_t i : context.work[gpu].copies) {
+      const auto blocking = IsBlockingCopy(context, i);
+      kinds[{copies.direction[i], copies.source[i], copies.destination[i],
+             !blocking   ? "unknown"
+             : *blocking ? "blocking"
+                         : "async"}]
+          .push_back(i);
+    }
+    for (const auto& [key, members] : kinds) {
+      CopyKindRow row;
+      row.rank = context.ranks.gpus[gpu].rank;
+      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
+      row.direction = CopyDirectionName(std::get<0>(key));
+      row.source = MemoryKindName(std::get<1>(key));
+      row.destination = MemoryKindName(std::get<2>(key));
+      row.blocking = std::get<3>(key);
+      std::vector<Interval> intervals;
+      for (const uint32_t i : members) {
+        ++row.copies;
+        row.bytes += copies.bytes[i];
+        row.total_ns += copies.end[i] - copies.start[i];
+        row.small_copies += copies.bytes[i] <= kAsynchronousBytes;
+        intervals.push_back({copies.start[i], copies.end[i]});
+      }
+      row.window_ns = Length(Clip(Union(std::move(intervals)), context.windows[gpu]));
+      row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.copies);
+      if (row.total_ns > 0)
+        row.bytes_per_s = static_cast<double>(row.bytes) / static_cast<double>(row.total_ns) * 1e9;
+      row.pageable_async =
+          row.blocking == "async" && (row.source == "pageable" || row.destination == "pageable");
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,110 @@
+#include "src/analysis/kernel_name.h"
+
+#include <cmath>
+
+#include "src/analysis/tensor_core.h"
+
+namespace dladvisor {
+namespace {
+
+double Median(std::vector<int64_t>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return static_cast<double>(*middle);
+  return (static_cast<double>(*middle) + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
+}
+
+// Sample standard deviation, in two passes so that nanoseconds do not cancel.
+std::optional<double> Deviation(const std::vector<int64_t>& values, double mean) {
+  if (values.size() < 2) return std::nullopt;
+  double squares = 0;
+  for (const int64_t v : values) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+}  // namespace
+
+const RelationOf<KernelNameRow>& KernelNameRelation() {
+  static const auto relation =
+      RelationOf<KernelNameRow>("kernel_name", "Kernels by name, over the whole profile.")
+          .Key("rank", &KernelNameRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &KernelNameRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("kernel", &KernelNameRow::kernel, Unit::kText, "Demangled name.")
+          .Column("short_name", &KernelNameRow::short_name, Unit::kText, "Name without template arguments.")
+          .Column("instances", &KernelNameRow::instances, Unit::kCount, "Executions.")
+          .Column("total_ns", &KernelNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("avg_ns", &KernelNameRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("median_ns", &KernelNameRow::median_ns, Unit::kNanoseconds, "Median duration.")
+          .Column("min_ns", &KernelNameRow::min_ns, Unit::kNanoseconds, "Shortest.")
+          .Column("max_ns", &KernelNameRow::max_ns, Unit::kNanoseconds, "Longest.")
+          .Column("stddev_ns", &KernelNameRow::stddev_ns, Unit::kNanoseconds,
+                  "Sample standard deviation; unknown for one execution.")
+          .Column("share", &KernelNameRow::share, Unit::kRatio, "Share of the device's summed kernel time.")
+          .Column("grid_avg", &KernelNameRow::grid_avg, Unit::kCount, "Mean number of thread blocks.")
+          .Column("block_avg", &KernelNameRow::block_avg, Unit::kCount, "Mean threads per block.")
+          .Column("uses_tensor_cores", &KernelNameRow::uses_tensor_cores, Unit::kNone,
+                  "1 or 0; unknown where the name does not tell.")
+          .Column("eligible", &KernelNameRow::eligible, Unit::kNone,
+                  "1 for matrix products, convolutions and attention.")
+          .Column("precision", &KernelNameRow::precision, Unit::kText, "Precision, where the name tells.")
+          .Column("communication", &KernelNameRow::communication, Unit::kNone,
+                  "1 for collectives (NCCL and the like).");
+  return relation;
+}
+
+std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
+  const Trace& trace = context.trace;
+  const Kernels& kernels = trace.kernels;
+  std::vector<KernelNameRow> rows;
+  for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
+    std::vector<uint32_t> order = context.work[gpu].kernels;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return kernels.name[a] < kernels.name[b]; });
+    const size_t first_row = rows.size();
+    int64_t device_ns = 0;
+    for (size_t i = 0; i < order.size();) {
+      KernelNameRow row;
+      const NameId name = kernels.name[order[i]];
+      std::vector<int64_t> durations;
+      for (; i < order.size() && kernels.name[order[i]] == name; ++i) {
+        const uint32_t kernel = order[i];
+        durations.push_back(kernels.end[kernel] - kernels.start[kernel]);
+        row.total_ns += durations.back();
+        row.grid_avg += static_cast<double>(kernels.grid[kernel]);
+        row.block_avg += static_cast<double>(kernels.block[kernel]);
+        row.short_name = trace.names.View(kernels.short_name[kernel]);
+      }
+      const auto count = static_cast<double>(durations.size());
+      row.rank = context.ranks.gpus[gpu].rank;
+      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
+      row.kernel = trace.names.View(name);
+      row.instances = static_cast<int64_t>(durations.size());
+      row.avg_ns = static_cast<double>(row.total_ns) / count;
+      row.min_ns = *std::min_element(durations.begin(), durations.end());
+      row.max_ns = *std::max_element(durations.begin(), durations.end());
+      row.stddev_ns = Deviation(durations, row.avg_ns);
+      row.median_ns = Median(durations);
+      row.grid_avg /= count;
+      row.block_avg /= count;
+      const KernelTraits& traits = context.kernels[name];
+      row.uses_tensor_cores = traits.tensor_core;
+      row.eligible = traits.eligible;
+      row.communication = traits.communication;
+      if (traits.precision != Precision::kUnknown)
+        row.precision = std::string(PrecisionName(traits.precision));
+      device_ns += row.total_ns;
+      rows.push_back(std::move(row));
+    }
+    for (size_t r = first_row; r < rows.size(); ++r)
+      if (device_ns > 0)
+        rows[r].share = static_cast<double>(rows[r].total_ns) / static_cast<double>(device_ns);
+    std::sort(rows.begin() + static_cast<std::ptrdiff_t>(first_row), rows.end(),
+              [](const KernelNameRow& a, const KernelNameRow& b) {
+                return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
+                       std::tuple(-b.total_ns, std::string_view(b.kernel));
+              });
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

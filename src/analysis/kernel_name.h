@@ -1,0 +1,27 @@
+// Kernels by name over the whole profile: the sums equal plain SQL on the export.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct KernelNameRow {
+  int64_t rank = 0, device = 0;
+  std::string kernel, short_name;
+  int64_t instances = 0, total_ns = 0;
+  double avg_ns = 0, median_ns = 0;
+  int64_t min_ns = 0, max_ns = 0;
+  std::optional<double> stddev_ns, share;
+  double grid_avg = 0, block_avg = 0;
+  std::optional<bool> uses_tensor_cores;
+  bool eligible = false;
+  std::optional<std::string> precision;
+  bool communication = false;
+};
+const RelationOf<KernelNameRow>& KernelNameRelation();
+
+// By rank, device, then total time descending.
+std::vector<KernelNameRow> ComputeKernelNames(const Context& context);
+
+}  // namespace dladvisor

@@ -1,0 +1,21 @@
+// Device memory: the peak of a running sum of allocations against the device's total.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct MemoryRow {
+  int64_t rank = 0, device = 0;
+  std::optional<int64_t> total_bytes, peak_bytes;
+  std::optional<double> used_share;
+  std::optional<int64_t> allocations, frees;
+  std::optional<std::string> source;
+};
+const RelationOf<MemoryRow>& MemoryRelation();
+
+// A row per entry of ranks.gpus, in that order. Without memory events only the total is known.
+std::vector<MemoryRow> ComputeMemory(const Context& context);
+
+}  // namespace dladvisor

@@ -1,0 +1,34 @@
+// Facts about the profile itself: what was captured, how well, and what is missing.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct ProfileRow {
+  int64_t profile = 0;
+  std::string path, format;
+  std::optional<std::string> producer_version, schema_version;
+  std::optional<int64_t> session_ns, clock_origin_utc_ns;
+  int64_t kernels = 0, copies = 0, sets = 0, graph_launches = 0, api_calls = 0, syncs = 0, ranges = 0,
+          os_calls = 0, gpu_metric_samples = 0, memory_events = 0, skipped_rows = 0, unmatched_kernels = 0;
+  std::optional<double> unmatched_share, inherited_share;
+  int64_t open_ranges = 0, out_of_order = 0, negative_durations = 0, overhead_ns = 0;
+  std::optional<double> overhead_share;
+  int64_t diagnostics = 0;
+  std::optional<std::string> missing_tables, notes;
+  bool has_cuda = false, has_api = false, has_ranges = false, has_os_calls = false, has_syncs = false;
+  std::optional<std::string> missing_capture;
+};
+const RelationOf<ProfileRow>& ProfileRelation();
+ProfileRow ComputeProfile(const Context& context);
+
+struct DiagnosticRow {
+  int64_t profile = 0, n = 0, severity = 0;
+  std::string text;
+};
+const RelationOf<DiagnosticRow>& DiagnosticRelation();
+std::vector<DiagnosticRow> ComputeDiagnostics(const Context& context);
+
+}  // namespace dladvisor

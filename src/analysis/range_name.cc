@@ -1,0 +1,62 @@
+#include "src/analysis/range_name.h"
+
+#include "src/analysis/markers.h"
+
+namespace dladvisor {
+
+const RelationOf<RangeNameRow>& RangeNameRelation() {
+  static const auto relation =
+      RelationOf<RangeNameRow>("range_name", "Ranges of the program by name, over the whole profile.")
+          .Key("rank", &RangeNameRow::rank, Unit::kNone, "Rank.")
+          .Key("name", &RangeNameRow::name, Unit::kText, "Name, with step numbers replaced by #.")
+          .Key("domain", &RangeNameRow::domain, Unit::kText, "NVTX domain, empty for the default one.")
+          .Column("instances", &RangeNameRow::instances, Unit::kCount, "Closed ranges of the name.")
+          .Column("total_ns", &RangeNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("avg_ns", &RangeNameRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("gpu_ns", &RangeNameRow::gpu_ns, Unit::kNanoseconds,
+                  "Summed duration of kernels for which it is the innermost range.");
+  return relation;
+}
+
+std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
+  const Trace& trace = context.trace;
+  const Ranges& ranges = trace.ranges;
+  std::map<std::tuple<int64_t, std::string, NameId>, size_t> index;
+  std::map<std::tuple<int64_t, NameId, NameId>, size_t> by_id;  // spares normalising each instance
+  std::vector<RangeNameRow> rows;
+  std::vector<uint32_t> row_of(ranges.size(), kNoIndex);
+  for (uint32_t i = 0; i < ranges.size(); ++i) {
+    const int64_t rank = context.RankOfThread(ranges.thread[i]);
+    if (rank < 0 || ranges.kind[i] == RangeKind::kMark || ranges.open[i]) continue;
+    const auto [known, is_new] = by_id.try_emplace({rank, ranges.name[i], ranges.domain[i]}, 0);
+    if (is_new) {
+      const Marker marker = ParseMarker(trace.names.View(ranges.name[i]));
+      const auto [entry, new_row] = index.try_emplace({rank, marker.name, ranges.domain[i]}, rows.size());
+      if (new_row) {
+        RangeNameRow& row = rows.emplace_back();
+        row.rank = rank;
+        row.name = marker.name;
+        row.domain = trace.names.View(ranges.domain[i]);
+      }
+      known->second = entry->second;
+    }
+    RangeNameRow& row = rows[known->second];
+    ++row.instances;
+    row.total_ns += ranges.end[i] - ranges.start[i];
+    row_of[i] = static_cast<uint32_t>(known->second);
+  }
+  for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
+    const uint32_t range = context.attribution.kernel_range[kernel];
+    if (range != kNoIndex && row_of[range] != kNoIndex)
+      rows[row_of[range]].gpu_ns += trace.kernels.end[kernel] - trace.kernels.start[kernel];
+  }
+  for (RangeNameRow& row : rows)
+    row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.instances);
+  std::sort(rows.begin(), rows.end(), [](const RangeNameRow& a, const RangeNameRow& b) {
+    return std::tuple(a.rank, -a.total_ns, std::string_view(a.name), std::string_view(a.domain)) <
+           std::tuple(b.rank, -b.total_ns, std::string_view(b.name), std::string_view(b.domain));
+  });
+  return rows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,21 @@
+// Ranges of the program by name, with numbers in step names replaced by #.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct RangeNameRow {
+  int64_t rank = 0;
+  std::string name, domain;
+  int64_t instances = 0, total_ns = 0;
+  double avg_ns = 0;
+  int64_t gpu_ns = 0;
+};
+const RelationOf<RangeNameRow>& RangeNameRelation();
+
+// Closed ranges of ranks over the whole profile, by rank, then total time descending.
+std::vector<RangeNameRow> ComputeRangeNames(const Context& context);
+
+}  // namespace dladvisor

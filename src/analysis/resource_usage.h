@@ -1,0 +1,22 @@
+// DLProf's Resource Usage Breakdown: what the time went to, each moment counted once.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/gpu_timeline.h"
+
+namespace dladvisor {
+
+struct ResourceUsageRow {
+  std::string category;
+  int64_t position = 0;
+  std::optional<int64_t> ns;
+  std::optional<double> share;
+};
+const RelationOf<ResourceUsageRow>& ResourceUsageRelation();
+
+// The mean over GPUs of their windows. CPU is time inside API calls and innermost ranges of any thread of the
+// process; ranges around others (a whole step, say) tell nothing of what the host does. No rows without GPUs.
+std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
+                                                   const std::vector<GpuTimeline>& timelines);
+
+}  // namespace dladvisor

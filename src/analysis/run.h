@@ -1,0 +1,28 @@
+// The run as a whole: one row.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/gpu.h"
+#include "src/analysis/step.h"
+
+namespace dladvisor {
+
+struct RunRow {
+  std::string name;
+  int64_t ranks = 0, gpus = 0, wall_ns = 0;
+  std::optional<int64_t> window_ns, window_start_ns, window_end_ns;
+  int64_t steps = 0, total_steps = 0;
+  std::optional<int64_t> first_step, last_step;
+  std::optional<double> step_ns, step_stddev_ns;
+  std::optional<std::string> step_source, step_pattern;
+  std::optional<double> gpu_utilization, tensor_core_efficiency;
+  std::optional<int64_t> kernel_ns, eligible_ops, eligible_half_ops, half_kernel_ns;
+  int64_t launches_through_graphs = 0;
+  std::optional<double> memory_used_share, samples_per_second, mfu, cost;
+};
+const RelationOf<RunRow>& RunRelation();
+
+RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
+                  const OpFamilies& ops);
+
+}  // namespace dladvisor

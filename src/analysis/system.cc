@@ -1,0 +1,61 @@
+#include "src/analysis/system.h"
+
+#include <charconv>
+
+namespace dladvisor {
+
+const RelationOf<SystemRow>& SystemRelation() {
+  static const auto relation =
+      RelationOf<SystemRow>("system", "The system that was profiled, as far as the profile tells.")
+          .Key("profile", &SystemRow::profile, Unit::kNone, "Number of the file.")
+          .Column("host", &SystemRow::host, Unit::kText, "Name of the machine.")
+          .Column("cpu_model", &SystemRow::cpu_model, Unit::kText, "Model of the CPU.")
+          .Column("cpu_cores", &SystemRow::cpu_cores, Unit::kCount, "CPU cores.")
+          .Column("gpu_count", &SystemRow::gpu_count, Unit::kCount,
+                  "GPUs that ran something; all that are listed where none did.")
+          .Column("gpu_names", &SystemRow::gpu_names, Unit::kText, "Their models, each once.")
+          .Column("driver_version", &SystemRow::driver_version, Unit::kText, "GPU driver.")
+          .Column("cuda_version", &SystemRow::cuda_version, Unit::kText, "CUDA version of the driver.")
+          .Column("framework", &SystemRow::framework, Unit::kText, "Deep-learning framework and version.")
+          .Column("os", &SystemRow::os, Unit::kText, "Operating system.")
+          .Column("profiler", &SystemRow::profiler, Unit::kText, "Profiler and version.")
+          .Column("command", &SystemRow::command, Unit::kText, "The profiled command.");
+  return relation;
+}
+
+SystemRow ComputeSystem(const Context& context) {
+  const Trace& trace = context.trace;
+  const auto fact = [&](const char* key) -> std::optional<std::string> {
+    const auto found = trace.facts.find(key);
+    return found == trace.facts.end() || found->second.empty() ? std::nullopt : std::optional(found->second);
+  };
+  SystemRow row;
+  row.host = fact("host");
+  row.cpu_model = fact("cpu_model");
+  if (const auto cores = fact("cpu_cores")) {
+    int64_t number = 0;
+    if (std::from_chars(cores->data(), cores->data() + cores->size(), number).ec == std::errc() && number > 0)
+      row.cpu_cores = number;
+  }
+  row.driver_version = fact("driver_version");
+  row.cuda_version = fact("cuda_version");
+  row.framework = fact("framework");
+  row.os = fact("os");
+  row.profiler = fact("profiler");
+  if (!trace.command.empty()) row.command = fmt::format("{}", fmt::join(trace.command, " "));
+
+  std::set<uint32_t> devices;
+  for (const Ranks::Gpu& gpu : context.ranks.gpus) devices.insert(gpu.device);
+  if (devices.empty())
+    for (uint32_t i = 0; i < trace.devices.size(); ++i) devices.insert(i);
+  std::vector<std::string> names;
+  for (const uint32_t device : devices) {
+    const std::string& name = trace.devices[device].name;
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (!devices.empty()) row.gpu_count = static_cast<int64_t>(devices.size());
+  if (!names.empty()) row.gpu_names = fmt::format("{}", fmt::join(names, ", "));
+  return row;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,18 @@
+// The system that was profiled: DLProf's System Configuration.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct SystemRow {
+  int64_t profile = 0;
+  std::optional<std::string> host, cpu_model;
+  std::optional<int64_t> cpu_cores, gpu_count;
+  std::optional<std::string> gpu_names, driver_version, cuda_version, framework, os, profiler, command;
+};
+const RelationOf<SystemRow>& SystemRelation();
+SystemRow ComputeSystem(const Context& context);
+
+}  // namespace dladvisor

@@ -1,0 +1,119 @@
+#include "src/analysis/time_ledger.h"
+
+#include "src/analysis/op_path.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr size_t kMaxGaps = 1000;
+
+bool AnyInputRange(const Trace& trace) {
+  std::vector<uint8_t> seen(trace.names.size(), 0);
+  for (const NameId name : trace.ranges.name)
+    if (!seen[name]) {
+      seen[name] = 1;
+      if (IsInputRange(trace.names.View(name))) return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
+  static const auto relation =
+      RelationOf<TimeLedgerRow>(
+          "time_ledger", "Wall time of each GPU's analysed window in exclusive buckets, which sum to it.")
+          .Key("rank", &TimeLedgerRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &TimeLedgerRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("bucket", &TimeLedgerRow::bucket, Unit::kText,
+               "compute/tensor, compute/other, communication/exposed, copy, memset, or idle/CAUSE; where "
+               "several run at once the first counts.")
+          .Column("position", &TimeLedgerRow::position, Unit::kNone, "Order of the bucket.")
+          .Column("ns", &TimeLedgerRow::ns, Unit::kNanoseconds,
+                  "Time in the bucket; unknown where its cause was not captured.")
+          .Column("ns_per_step", &TimeLedgerRow::ns_per_step, Unit::kNanoseconds,
+                  "Of that, per steady step; unknown without steps.")
+          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.");
+  return relation;
+}
+
+std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
+                                             const std::vector<GpuTimeline>& timelines) {
+  const Trace& trace = context.trace;
+  const bool input = AnyInputRange(trace);
+  std::vector<TimeLedgerRow> rows;
+  for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
+    const int64_t window = timelines[gpu].window.length();
+    const int64_t steps = context.StepCount(context.ranks.gpus[gpu].rank);
+    for (size_t b = 0; b < kBuckets; ++b) {
+      const auto bucket = static_cast<Bucket>(b);
+      TimeLedgerRow row;
+      row.rank = context.ranks.gpus[gpu].rank;
+      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
+      row.bucket = BucketName(bucket);
+      row.position = static_cast<int64_t>(b);
+      const bool captured = bucket != Bucket::kOs && (bucket != Bucket::kInput || input);
+      if (captured) {
+        row.ns = timelines[gpu].ledger[b];
+        if (steps > 0) row.ns_per_step = static_cast<double>(*row.ns) / static_cast<double>(steps);
+        if (window > 0) row.share = static_cast<double>(*row.ns) / static_cast<double>(window);
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+const RelationOf<IdleGapRow>& IdleGapRelation() {
+  static const auto relation =
+      RelationOf<IdleGapRow>(
+          "idle_gap", "The 1000 longest times in which a GPU of a rank ran nothing, in the analysed window.")
+          .Key("rank", &IdleGapRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &IdleGapRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("start_ns", &IdleGapRow::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
+          .Column("end_ns", &IdleGapRow::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
+          .Column("duration_ns", &IdleGapRow::duration_ns, Unit::kNanoseconds, "end_ns - start_ns.")
+          .Column("cause", &IdleGapRow::cause, Unit::kText, "Bucket of the ledger with most of its time.")
+          .Column("starved_ns", &IdleGapRow::starved_ns, Unit::kNanoseconds,
+                  "Part before the launch of what ends it.", "--trace=cuda")
+          .Column("ended_by", &IdleGapRow::ended_by, Unit::kText,
+                  "Kernel, or kind of operation, that ends it; empty at the window's end.")
+          .Column("range", &IdleGapRow::range, Unit::kText, "Path of the op that launches what ends it.",
+                  "--trace=cuda,nvtx")
+          .Column("thread", &IdleGapRow::thread, Unit::kNone, "Thread that launches it.", "--trace=cuda");
+  return relation;
+}
+
+std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vector<GpuTimeline>& timelines) {
+  const Trace& trace = context.trace;
+  std::vector<IdleGapRow> rows;
+  for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
+    std::vector<const IdleGap*> longest;
+    for (const IdleGap& gap : timelines[gpu].gaps) longest.push_back(&gap);
+    std::sort(longest.begin(), longest.end(), [](const IdleGap* a, const IdleGap* b) {
+      return std::pair(-a->time.length(), a->time.start) < std::pair(-b->time.length(), b->time.start);
+    });
+    longest.resize(std::min(longest.size(), kMaxGaps));
+    for (const IdleGap* gap : longest) {
+      IdleGapRow row;
+      row.rank = context.ranks.gpus[gpu].rank;
+      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
+      row.start_ns = gap->time.start;
+      row.end_ns = gap->time.end;
+      row.duration_ns = gap->time.length();
+      row.cause = BucketName(gap->Cause());
+      row.ended_by = gap->ended_by != kNoName ? trace.names.View(gap->ended_by) : gap->ended_by_kind;
+      if (gap->call != kNoIndex) {
+        row.starved_ns = gap->starved_ns;
+        const uint32_t range = context.attribution.api_range[gap->call];
+        if (range != kNoIndex) row.range = OpPathText(context, range);
+        if (const uint32_t thread = trace.api_calls.thread[gap->call]; thread != kNoIndex)
+          row.thread = trace.threads[thread].tid;
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,35 @@
+// The time ledger: wall time of each GPU's window split into exclusive buckets that sum to it exactly.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/gpu_timeline.h"
+
+namespace dladvisor {
+
+struct TimeLedgerRow {
+  int64_t rank = 0, device = 0;
+  std::string bucket;
+  int64_t position = 0;
+  std::optional<int64_t> ns;
+  std::optional<double> ns_per_step, share;
+};
+const RelationOf<TimeLedgerRow>& TimeLedgerRelation();
+
+// All buckets of every device. A bucket whose cause was not captured is NULL; its time is in another.
+std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
+                                             const std::vector<GpuTimeline>& timelines);
+
+struct IdleGapRow {
+  int64_t rank = 0, device = 0, start_ns = 0, end_ns = 0, duration_ns = 0;
+  std::string cause;
+  std::optional<int64_t> starved_ns;
+  std::string ended_by;
+  std::optional<std::string> range;
+  std::optional<int64_t> thread;
+};
+const RelationOf<IdleGapRow>& IdleGapRelation();
+
+// The 1000 longest gaps of every device, longest first.
+std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vector<GpuTimeline>& timelines);
+
+}  // namespace dladvisor
