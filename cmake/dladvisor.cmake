@@ -5,8 +5,8 @@
 
 add_library(dla_flags INTERFACE)
 target_include_directories(dla_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-target_link_libraries(dla_flags INTERFACE fmt::fmt)
-target_compile_options(dla_flags INTERFACE -fpch-preprocess -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+target_link_libraries(dla_flags INTERFACE fmt::fmt Threads::Threads)
+target_compile_options(dla_flags INTERFACE -pthread -fpch-preprocess -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
   -Wold-style-cast -Woverloaded-virtual -Wconversion -Wno-sign-conversion)
 if(DLADVISOR_WERROR)
   target_compile_options(dla_flags INTERFACE -Werror)

@@ -5,7 +5,7 @@
 // budget of VM steps stops runaway statements. Double-quoted string literals are off.
 // Extra functions: ratio(a, b) = a / b as real, NULL when b is 0 or either is NULL; regexp(pattern, text)
 // behind the REGEXP operator, RE2 syntax.
-// Not thread-safe: one Database per thread; Relations may be shared.
+// Not thread-safe: one Database per thread; relations may be shared.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,9 @@ namespace dladvisor {
 
 struct ResultColumn {
   std::string name;
-  Unit unit = Unit::kNone;  // known where the column is a plain column of a relation, else kNone
+  // Of a plain column the relation's; a computed column has the unit that its name ends in (_ns, _bytes,
+  // _share).
+  Unit unit = Unit::kNone;
 };
 
 struct ResultSet {
@@ -42,8 +44,11 @@ struct ColumnRead {
 
 class SqlError : public std::runtime_error {
  public:
-  SqlError(std::string message, int offset) : std::runtime_error(std::move(message)), offset(offset) {}
-  int offset;  // byte offset in the statement, or -1 where unknown
+  SqlError(const std::string& message, int offset) : std::runtime_error(message), offset_(offset) {}
+  int offset() const { return offset_; }  // byte offset in the statement, or -1 where unknown
+
+ private:
+  int offset_;
 };
 
 class Database {
@@ -57,6 +62,9 @@ class Database {
   void Add(const Relation& relation);
   // A named SELECT over relations, e.g. the tables under the names that DLProf's users know.
   void AddView(std::string_view name, std::string_view sql, std::string_view doc);
+
+  // Statements that take more VM steps than this are stopped (about 20 ns each).
+  void SetStepBudget(int64_t steps);
 
   std::vector<const Schema*> Relations() const;  // in the order added
   const Schema* FindRelation(std::string_view name) const;

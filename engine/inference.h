@@ -15,7 +15,7 @@ struct InferenceOptions {
   size_t max_evidence_rows = 50;
 };
 
-// Relations that a rule reads and `db` lacks count as empty.
+// REQUIRES: `db` has every relation of the knowledge base's schemas (empty where there are no facts).
 Advice Infer(const KnowledgeBase& knowledge, const Database& db, const InferenceOptions& options = {});
 
 }  // namespace dladvisor

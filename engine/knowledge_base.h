@@ -43,6 +43,8 @@ class KnowledgeBase {
 
   const std::vector<Rule>& rules() const { return rules_; }  // sorted by id
   const Rule* Find(std::string_view id) const;
+  // A knowledge base of just these rules of this one, by id.
+  KnowledgeBase Subset(const std::map<std::string, Rule>& rules) const;
   const std::vector<const Schema*>& schemas() const { return schemas_; }
 
  private:

@@ -19,14 +19,15 @@ std::string_view ConfidenceName(Confidence c);
 struct Place {
   std::string file;
   int line = 0, column = 0;
+  bool exact = false;  // a text that stands in the file just as it is: offsets in it are columns
 };
 
 struct Param {
   std::string name;
-  Value value;  // the default, or the project's override
+  Value value;  // the default
   Unit unit = Unit::kNone;
   std::string doc;
-  bool overridden = false;
+  Place place;
 };
 
 struct Let {
@@ -40,9 +41,22 @@ struct Condition {
   Place place;
 };
 
+// Another rule, named in `given`, `unless` or `causes`.
+struct RuleReference {
+  std::string id;
+  Place place;
+};
+
 // Wall time per step that the fix saves, as SQL over the subject. `from` names a bucket of the time ledger.
 struct Saves {
-  std::string from, high, low;
+  std::string from;
+  Condition high;
+  std::optional<Condition> low;
+};
+
+// A Mustache text.
+struct Message {
+  std::string text;
   Place place;
 };
 
@@ -50,17 +64,19 @@ struct Rule {
   std::string id, title, category;  // category: the folder of the file
   Severity severity = Severity::kWarning;
   Confidence confidence = Confidence::kMedium;
+  bool override = false;                 // replaces a rule of an earlier layer
   std::string subject_relation;          // `for: NAME`, or "" where `for` is a query
   std::string subject_sql;               // the query over subjects
   std::vector<std::string> subject_key;  // its key columns
+  Place subject_place;
   std::vector<Param> params;
   std::vector<Let> lets;
   std::vector<Condition> when;
-  std::vector<std::string> given, unless, causes;  // rule ids
+  std::vector<RuleReference> given, unless, causes;
   std::optional<Saves> saves;
-  std::string problem;                      // Mustache
-  std::vector<std::string> recommendation;  // Mustache
-  std::string evidence_sql;                 // or ""
+  Message problem;
+  std::vector<Message> recommendation;
+  std::optional<Condition> evidence;
   std::vector<std::string> references;
   Place place;
 };

@@ -6,10 +6,11 @@
 //       given: {gpu: [{rank: 0, device: 0, idle_share: 0.31}]}
 //       expect: [{subject: {device: 0}, outcome: fired, problem: "GPU 0 is idle 31.0 %"}]
 //
-// `expect` lists findings of the rule in order of subject; keys: subject, outcome, problem (substring),
-// recommendation (substring of any), saves_low, saves_high, missing, suppressed_by. The list must name every
-// subject. `findings: {other-rule: fired}` is not supported: rules that need others list them under
-// `fired: [{rule: id, subject: {...}}]`, which are taken as given.
+// `expect` lists the findings of the rule in order of subject, and must name every subject. Keys: subject
+// (some of its key columns), outcome, problem and recommendation (part of the text), saves_low, saves_high,
+// missing, suppressed_by. Rules named in `given` and `unless` are evaluated on the same rows. A rule whose
+// conditions cannot be unknown, though they read facts that may be NULL, says why in `never_unknown: REASON`
+// beside `tests`.
 #pragma once
 
 #include <string>

@@ -1,7 +1,52 @@
 #include "src/cli/cli.h"
 
-namespace dladvisor {
+#include <csignal>
+#include <new>
 
-int Main(int, char**) { return 0; }
+#include "src/cli/session.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr int kUnusable = 3;
+
+int Fail(std::string_view message) {
+  fmt::print(stderr, "dladvisor: {}\n", message);
+  return kUnusable;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // `dladvisor ... | head` ends quietly
+  CLI::App app("Says what makes a deep-learning run slow, why, and what fixing it would save.", "dladvisor");
+  app.set_version_flag("--version", kProgram);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "Exit status: 0 clean, 3 bad usage or unreadable input.\n`dladvisor COMMAND --help` tells more.");
+  CommonOptions common;
+  app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
+      ->take_all();
+  app.add_flag("--quiet", common.quiet, "No progress messages");
+  app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
+  for (const Command add :
+       {AddReportCommand, AddQueryCommand, AddFactsCommand, AddDigestCommand, AddRulesCommand})
+    add(app, common);
+  try {
+    app.parse(argc, argv);
+    return std::fflush(stdout) == 0 ? 0 : Fail("standard output cannot be written");
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::RuntimeError& status) {  // a command that ends with a status of its own
+    return status.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return Fail(std::string(error.what()) + "\n  `dladvisor --help` shows the commands and options.");
+  } catch (const std::bad_alloc&) {
+    return Fail("out of memory");
+  } catch (const std::exception& error) {  // Error and its like
+    return Fail(error.what());
+  }
+}
 
 }  // namespace dladvisor

@@ -1,0 +1,296 @@
+#include "engine/database.h"
+
+#include <sqlite3.h>
+
+#include <cctype>
+
+#include "engine/base/text.h"
+#include "engine/sandbox.h"
+#include "engine/virtual_table.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr int64_t kDefaultStepBudget = 500'000'000;
+constexpr int kStepsPerCheck = 10'000;
+
+struct CloseDb {
+  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+};
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// Offset of `word` as a whole word in `sql`, or -1.
+int FindWord(std::string_view sql, std::string_view word) {
+  for (size_t at = sql.find(word); at != std::string_view::npos; at = sql.find(word, at + 1)) {
+    const bool starts = at == 0 || !IsWordChar(sql[at - 1]);
+    const bool ends = at + word.size() >= sql.size() || !IsWordChar(sql[at + word.size()]);
+    if (starts && ends) return static_cast<int>(at);
+  }
+  return -1;
+}
+
+Unit UnitByName(std::string_view name) {
+  if (name.ends_with("_ns")) return Unit::kNanoseconds;
+  if (name.ends_with("_bytes") || name == "bytes") return Unit::kBytes;
+  if (name.ends_with("_share")) return Unit::kRatio;
+  return Unit::kNone;
+}
+
+}  // namespace
+
+struct Database::Impl {
+  std::unique_ptr<sqlite3, CloseDb> db;
+  RelationMap relations;
+  std::vector<const Relation*> order;
+  std::set<std::string, std::less<>> views;
+  int64_t step_budget = kDefaultStepBudget;
+
+  // State of the statement at hand.
+  std::set<ColumnRead> reads;
+  std::string refusal;
+  int64_t steps = 0;
+
+  void Execute(const std::string& sql) {
+    char* error = nullptr;
+    if (sqlite3_exec(db.get(), sql.c_str(), nullptr, nullptr, &error) == SQLITE_OK) return;
+    const std::string message = error ? error : "unknown error";
+    sqlite3_free(error);
+    throw SqlError(message, -1);
+  }
+
+  int Refuse(std::string why) {
+    if (refusal.empty()) refusal = std::move(why);
+    return SQLITE_DENY;
+  }
+
+  std::vector<std::string> RelationNames() const {
+    std::vector<std::string> names(views.begin(), views.end());
+    for (const Relation* relation : order) names.push_back(relation->schema().name);
+    return names;
+  }
+
+  int Authorize(int action, const char* first, const char* second) {
+    switch (action) {
+      case SQLITE_SELECT:
+      case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+      case SQLITE_READ:
+        if (relations.contains(std::string_view(first))) {
+          if (second && *second) reads.insert({first, second});
+          return SQLITE_OK;
+        }
+        if (views.contains(std::string_view(first))) return SQLITE_OK;
+        return Refuse(fmt::format("no such relation: {}{}", first, DidYouMean(first, RelationNames())));
+      case SQLITE_FUNCTION: {
+        const auto& allowed = AllowedFunctions();
+        std::string name = second ? second : "";
+        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (std::binary_search(allowed.begin(), allowed.end(), name)) return SQLITE_OK;
+        return Refuse(fmt::format("function {} is not allowed{}", name, DidYouMean(name, allowed)));
+      }
+      default:
+        return Refuse("only SELECT over relations is allowed");
+    }
+  }
+
+  // The message with the nearest known word, and the offset where SQLite did not tell it.
+  SqlError Explain(std::string_view sql, std::string message, int offset) const {
+    const auto after = [&](std::string_view prefix) -> std::optional<std::string> {
+      if (!message.starts_with(prefix)) return std::nullopt;
+      return message.substr(prefix.size());
+    };
+    if (auto word = after("no such table: ")) {
+      if (const size_t dot = word->find('.'); dot != std::string::npos) word = word->substr(dot + 1);
+      message = fmt::format("no such relation: {}{}", *word, DidYouMean(*word, RelationNames()));
+      if (offset < 0) offset = FindWord(sql, *word);
+    } else if (auto column = after("no such column: ")) {
+      std::vector<std::string> candidates;
+      for (const Relation* relation : order)
+        if (FindWord(sql, relation->schema().name) >= 0)
+          for (const Column& c : relation->schema().columns) candidates.push_back(c.name);
+      const size_t dot = column->rfind('.');
+      message += DidYouMean(dot == std::string::npos ? *column : column->substr(dot + 1), candidates);
+      if (offset < 0) offset = FindWord(sql, *column);
+    } else if (auto function = after("no such function: ")) {
+      message += DidYouMean(*function, AllowedFunctions());
+      if (offset < 0) offset = FindWord(sql, *function);
+    }
+    return SqlError(message, offset);
+  }
+
+  Statement PrepareStatement(std::string_view sql) {
+    reads.clear();
+    refusal.clear();
+    sqlite3_set_authorizer(
+        db.get(),
+        [](void* self, int action, const char* first, const char* second, const char*, const char*) {
+          return static_cast<Impl*>(self)->Authorize(action, first, second);
+        },
+        this);
+    sqlite3_stmt* raw = nullptr;
+    const char* tail = nullptr;
+    const int rc = sqlite3_prepare_v2(db.get(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
+    sqlite3_set_authorizer(db.get(), nullptr, nullptr);
+    Statement statement(raw);
+    if (!refusal.empty()) {
+      // The refused word is the third of "function NAME ..." or follows the colon; place it where it stands.
+      int offset = -1;
+      for (const std::string_view prefix : {"no such relation: ", "function "})
+        if (refusal.starts_with(prefix)) {
+          const std::string_view rest = std::string_view(refusal).substr(prefix.size());
+          offset = FindWord(sql, rest.substr(0, rest.find(' ')));
+        }
+      throw SqlError(refusal, offset);
+    }
+    if (rc != SQLITE_OK) throw Explain(sql, sqlite3_errmsg(db.get()), sqlite3_error_offset(db.get()));
+    if (!statement) throw SqlError("is empty", 0);
+    const std::string_view rest = sql.substr(static_cast<size_t>(tail - sql.data()));
+    if (rest.find_first_not_of(" \t\r\n;") != std::string_view::npos)
+      throw SqlError("only one statement is allowed", static_cast<int>(tail - sql.data()));
+    return statement;
+  }
+
+  void Bind(sqlite3_stmt* statement, std::span<const Binding> bindings) const {
+    for (int i = 1; i <= sqlite3_bind_parameter_count(statement); ++i) {
+      const char* marked = sqlite3_bind_parameter_name(statement, i);
+      const std::string_view name = marked && *marked ? std::string_view(marked).substr(1) : "";
+      const auto found =
+          std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.name == name; });
+      if (found == bindings.end()) {
+        std::vector<std::string> known;
+        for (const Binding& b : bindings) known.push_back(b.name);
+        throw SqlError(fmt::format("no such parameter: :{}{}", name, DidYouMean(name, known)), -1);
+      }
+      if (const auto* integer = std::get_if<int64_t>(&found->value))
+        sqlite3_bind_int64(statement, i, *integer);
+      else if (const auto* real = std::get_if<double>(&found->value))
+        sqlite3_bind_double(statement, i, *real);
+      else if (const auto* text = std::get_if<std::string>(&found->value))
+        sqlite3_bind_text64(statement, i, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    }
+  }
+
+  std::vector<ResultColumn> Columns(sqlite3_stmt* statement) const {
+    std::vector<ResultColumn> columns;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      ResultColumn column{sqlite3_column_name(statement, i), Unit::kNone};
+      const char* table = sqlite3_column_table_name(statement, i);
+      const char* origin = sqlite3_column_origin_name(statement, i);
+      const auto relation = table ? relations.find(std::string_view(table)) : relations.end();
+      const auto index =
+          relation != relations.end() && origin ? relation->second->schema().Find(origin) : std::nullopt;
+      column.unit = index ? relation->second->schema().columns[*index].unit : UnitByName(column.name);
+      columns.push_back(std::move(column));
+    }
+    return columns;
+  }
+
+  static Value Read(sqlite3_stmt* statement, int column) {
+    switch (sqlite3_column_type(statement, column)) {
+      case SQLITE_INTEGER:
+        return sqlite3_column_int64(statement, column);
+      case SQLITE_FLOAT:
+        return sqlite3_column_double(statement, column);
+      case SQLITE_TEXT:
+      case SQLITE_BLOB: {
+        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+        return std::string(bytes ? bytes : "", static_cast<size_t>(sqlite3_column_bytes(statement, column)));
+      }
+      default:
+        return {};
+    }
+  }
+};
+
+Database::Database() : impl_(std::make_unique<Impl>()) {
+  sqlite3* raw = nullptr;
+  const int rc = sqlite3_open_v2(":memory:", &raw,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  impl_->db.reset(raw);
+  if (rc != SQLITE_OK) throw std::bad_alloc();
+  RegisterFunctions(raw);
+  RegisterRelationModule(raw, &impl_->relations);
+  Harden(raw);
+  sqlite3_progress_handler(
+      raw, kStepsPerCheck,
+      [](void* self) {
+        auto* impl = static_cast<Impl*>(self);
+        impl->steps += kStepsPerCheck;
+        return impl->steps > impl->step_budget ? 1 : 0;
+      },
+      impl_.get());
+}
+
+Database::~Database() = default;
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+
+void Database::Add(const Relation& relation) {
+  const std::string& name = relation.schema().name;
+  impl_->steps = 0;
+  if (const auto known = impl_->relations.find(name); known != impl_->relations.end()) {
+    impl_->Execute("DROP TABLE temp.\"" + name + "\"");
+    std::replace(impl_->order.begin(), impl_->order.end(), known->second, &relation);
+  } else {
+    impl_->order.push_back(&relation);
+  }
+  impl_->relations[name] = &relation;
+  impl_->Execute("CREATE VIRTUAL TABLE temp.\"" + name + "\" USING " + kRelationModule);
+}
+
+void Database::AddView(std::string_view name, std::string_view sql, std::string_view) {
+  impl_->steps = 0;
+  impl_->Execute(fmt::format("CREATE TEMP VIEW \"{}\" AS {}", name, sql));
+  impl_->views.emplace(name);
+}
+
+void Database::SetStepBudget(int64_t steps) { impl_->step_budget = steps; }
+
+std::vector<const Schema*> Database::Relations() const {
+  std::vector<const Schema*> schemas;
+  for (const Relation* relation : impl_->order) schemas.push_back(&relation->schema());
+  return schemas;
+}
+
+const Schema* Database::FindRelation(std::string_view name) const {
+  const auto found = impl_->relations.find(name);
+  return found == impl_->relations.end() ? nullptr : &found->second->schema();
+}
+
+ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
+  const Statement statement = impl_->PrepareStatement(sql);
+  impl_->Bind(statement.get(), bindings);
+  ResultSet result{impl_->Columns(statement.get()), {}};
+  impl_->steps = 0;
+  while (result.rows.size() < max_rows) {
+    const int rc = sqlite3_step(statement.get());
+    if (rc == SQLITE_DONE) break;
+    if (rc == SQLITE_INTERRUPT)
+      throw SqlError(
+          fmt::format("was stopped after {} million steps: it does too much", impl_->step_budget / 1'000'000),
+          -1);
+    if (rc != SQLITE_ROW) throw SqlError(sqlite3_errmsg(impl_->db.get()), -1);
+    auto& row = result.rows.emplace_back();
+    row.reserve(result.columns.size());
+    for (int i = 0; i < static_cast<int>(result.columns.size()); ++i)
+      row.push_back(Impl::Read(statement.get(), i));
+  }
+  return result;
+}
+
+std::vector<ColumnRead> Database::Prepare(std::string_view sql, std::vector<std::string>* parameters) const {
+  const Statement statement = impl_->PrepareStatement(sql);
+  if (parameters)
+    for (int i = 1; i <= sqlite3_bind_parameter_count(statement.get()); ++i) {
+      const char* name = sqlite3_bind_parameter_name(statement.get(), i);
+      parameters->push_back(name && *name ? name + 1 : "");
+    }
+  return {impl_->reads.begin(), impl_->reads.end()};
+}
+
+}  // namespace dladvisor

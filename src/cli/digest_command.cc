@@ -1,0 +1,33 @@
+// dladvisor digest PROFILE -o FILE
+#include "src/cli/session.h"
+
+namespace dladvisor {
+namespace {
+
+struct Options {
+  ProfileOptions profile;
+  std::string output;
+};
+
+void Run(const Options& options, const CommonOptions& common) {
+  const AnalysisOptions analysis = options.profile.ToAnalysisOptions();
+  RefuseToOverwrite(options.output, options.profile.path);
+  Stages stages(common);
+  stages.Begin("read");
+  const Profile profile = LoadProfile(options.profile.path, analysis);
+  stages.Begin("write");
+  WriteDigest(profile.digest, options.output);
+}
+
+}  // namespace
+
+void AddDigestCommand(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("digest", "Keep a profile's facts, without its events, in a small file");
+  options->profile.AddTo(*command);
+  command->add_option("-o,--output", options->output, "Digest to write")->required();
+  command->callback([options, &common] { Run(*options, common); });
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,72 @@
+// dladvisor report PROFILE [-o FILE] [--format html|md|json|text]
+#include <unistd.h>
+
+#include "engine/base/output_file.h"
+#include "engine/inference.h"
+#include "src/cli/session.h"
+#include "src/report/report.h"
+
+namespace dladvisor {
+namespace {
+
+const std::map<std::string, ReportFormat> kFormats = {{"html", ReportFormat::kHtml},
+                                                      {"md", ReportFormat::kMarkdown},
+                                                      {"json", ReportFormat::kJson},
+                                                      {"text", ReportFormat::kText}};
+
+struct Options {
+  ProfileOptions profile;
+  std::string output, format;
+};
+
+// As asked for, else by the output's extension, else terminal text.
+ReportFormat ChooseFormat(const Options& options) {
+  if (!options.format.empty()) return kFormats.at(options.format);
+  if (options.output.empty()) return ReportFormat::kText;
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  if (extension == ".txt") return ReportFormat::kText;
+  const auto format = kFormats.find(extension.empty() ? "" : extension.substr(1));
+  if (format == kFormats.end())
+    throw Error(options.output, "does not tell the format by its extension",
+                "End it in .html, .md, .json or .txt, or give --format.");
+  return format->second;
+}
+
+void Run(const Options& options, const CommonOptions& common) {
+  const ReportFormat format = ChooseFormat(options);
+  const AnalysisOptions analysis = options.profile.ToAnalysisOptions();
+  if (!options.output.empty()) RefuseToOverwrite(options.output, options.profile.path);
+  Stages stages(common);
+  stages.Begin("rules");
+  const KnowledgeBase knowledge = LoadRules(common);
+  stages.Begin("read");
+  const Profile profile = LoadProfile(options.profile.path, analysis);
+  const Database database = profile.OpenDatabase();
+  stages.Begin("infer");
+  const Advice advice = Infer(knowledge, database);
+  stages.Begin("report");
+  ReportOptions report;
+  report.title = std::filesystem::path(options.profile.path).stem().string();
+  report.generator = kProgram;
+  report.color = options.output.empty() && isatty(STDOUT_FILENO) != 0;
+  const std::string text = RenderReport(BuildReport(database, advice, report), format);
+  if (options.output.empty())
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  else
+    WriteFileWhole(options.output, text);
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("report", "Write the report of a profile");
+  options->profile.AddTo(*command);
+  command->add_option("-o,--output", options->output,
+                      "File to write (.html, .md, .json, .txt); default: terminal");
+  command->add_option("--format", options->format, "html, md, json or text")
+      ->check(CLI::IsMember({"html", "md", "json", "text"}));
+  command->callback([options, &common] { Run(*options, common); });
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,67 @@
+// What the commands share: options, the knowledge base, timings.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "engine/knowledge_base.h"
+#include "src/analysis/context.h"
+#include "src/fleet/profile.h"
+
+namespace dladvisor {
+
+inline constexpr const char* kProgram = "dladvisor " DLADVISOR_VERSION;
+
+struct CommonOptions {
+  std::vector<std::string> rule_folders;  // layers over the built-in rules
+  bool quiet = false;                     // no progress
+  bool stats = false;                     // timings to stderr
+};
+
+// Every command registers itself in a file of its own; the callback throws Error.
+using Command = void (*)(CLI::App& app, const CommonOptions& common);
+void AddReportCommand(CLI::App& app, const CommonOptions& common);
+void AddQueryCommand(CLI::App& app, const CommonOptions& common);
+void AddFactsCommand(CLI::App& app, const CommonOptions& common);
+void AddDigestCommand(CLI::App& app, const CommonOptions& common);
+void AddRulesCommand(CLI::App& app, const CommonOptions& common);
+
+// The profile argument and the options that choose its steps.
+struct ProfileOptions {
+  std::string path, steps, step_range;
+
+  void AddTo(CLI::App& command);
+  AnalysisOptions ToAnalysisOptions() const;  // throws Error for a malformed --steps or --step-range
+};
+
+// Schemas of all relations that rules and queries may read: facts and events.
+const std::vector<const Schema*>& AllSchemas();
+
+// The built-in rules and the layers over them. Throws RuleErrors.
+KnowledgeBase LoadRules(const CommonOptions& common);
+
+// Test files of the same layers.
+std::vector<RuleFile> LoadRuleTests(const CommonOptions& common);
+
+// Names the stages of a command: timings with --stats; on a terminal, what takes longer than a second.
+class Stages {
+ public:
+  explicit Stages(const CommonOptions& common);
+  ~Stages();
+  void Begin(std::string name);
+
+ private:
+  void End();
+
+  const CommonOptions& common_;
+  bool terminal_;
+  std::string name_;
+  std::chrono::steady_clock::time_point start_, begin_;
+};
+
+// Refuses to write over one of the inputs.
+void RefuseToOverwrite(const std::string& output, const std::string& input);
+
+}  // namespace dladvisor

@@ -1,0 +1,287 @@
+#include "src/fleet/digest.h"
+
+#include <sqlite3.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "engine/base/error.h"
+#include "engine/base/output_file.h"
+
+namespace dladvisor {
+namespace fs = std::filesystem;
+namespace {
+
+struct CloseDb {
+  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+};
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
+};
+using Db = std::unique_ptr<sqlite3, CloseDb>;
+using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
+
+// Refuses files that are no digest with a sentence that says what to do instead.
+[[noreturn]] void Refuse(const fs::path& path, const std::string& reason) {
+  throw Error(path.string(), reason, "Write it again with `dladvisor digest PROFILE -o FILE`.");
+}
+
+Statement Prepare(sqlite3* db, const std::string& sql, const fs::path& path) {
+  sqlite3_stmt* raw = nullptr;
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
+    Refuse(path, fmt::format("is a damaged digest ({})", sqlite3_errmsg(db)));
+  return Statement(raw);
+}
+
+// Steps to the next row; false at the end.
+bool Step(sqlite3* db, const Statement& statement, const fs::path& path) {
+  const int rc = sqlite3_step(statement.get());
+  if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+    Refuse(path, fmt::format("is a damaged digest ({})", sqlite3_errmsg(db)));
+  return rc == SQLITE_ROW;
+}
+
+std::string Text(const Statement& s, int column) {
+  const auto* text = static_cast<const char*>(sqlite3_column_blob(s.get(), column));
+  return text ? std::string(text, static_cast<size_t>(sqlite3_column_bytes(s.get(), column))) : std::string();
+}
+
+Value ReadValue(const Statement& s, int column) {
+  switch (sqlite3_column_type(s.get(), column)) {
+    case SQLITE_INTEGER:
+      return sqlite3_column_int64(s.get(), column);
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(s.get(), column);
+    case SQLITE_TEXT:
+    case SQLITE_BLOB:
+      return Text(s, column);
+    default:
+      return {};
+  }
+}
+
+bool Fits(const Value& value, Type type) {
+  if (IsNull(value)) return true;
+  if (type == Type::kText) return std::holds_alternative<std::string>(value);
+  if (type == Type::kReal) return AsNumber(value).has_value();
+  return std::holds_alternative<int64_t>(value);
+}
+
+void Bind(sqlite3_stmt* s, int index, const CellView& cell) {
+  switch (cell.kind) {
+    case CellView::Kind::kNull:
+      sqlite3_bind_null(s, index);
+      break;
+    case CellView::Kind::kInteger:
+      sqlite3_bind_int64(s, index, cell.integer);
+      break;
+    case CellView::Kind::kReal:
+      sqlite3_bind_double(s, index, cell.real);
+      break;
+    case CellView::Kind::kText:
+      sqlite3_bind_text64(s, index, cell.text.data(), cell.text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+      break;
+  }
+}
+
+std::string Quoted(std::string_view name) {
+  std::string quoted = "\"";
+  for (char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+// The database in memory, so that it reaches the disk in one atomic write.
+class DigestWriter {
+ public:
+  DigestWriter() {
+    sqlite3* raw = nullptr;
+    sqlite3_open(":memory:", &raw);
+    db_.reset(raw);
+    Execute("BEGIN");
+    Execute("CREATE TABLE digest(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID");
+    Execute("CREATE TABLE digest_relation(name TEXT PRIMARY KEY, position INTEGER, doc TEXT) WITHOUT ROWID");
+    Execute(
+        "CREATE TABLE digest_column(relation TEXT, position INTEGER, name TEXT, type TEXT, unit TEXT, doc "
+        "TEXT, "
+        "nullable INTEGER, capture TEXT, key_position INTEGER, PRIMARY KEY(relation, position)) WITHOUT "
+        "ROWID");
+    Insert("digest", {std::string("format_version"), std::to_string(kDigestFormatVersion)});
+  }
+
+  void Add(const Table& table, int64_t position) {
+    const Schema& schema = table.schema();
+    Insert("digest_relation", {schema.name, position, schema.doc});
+    std::string columns;
+    for (size_t i = 0; i < schema.columns.size(); ++i) {
+      const Column& c = schema.columns[i];
+      const auto key = std::find(schema.key.begin(), schema.key.end(), c.name);
+      Insert("digest_column",
+             {schema.name, static_cast<int64_t>(i), c.name, std::string(TypeName(c.type)),
+              std::string(UnitName(c.unit)), c.doc, static_cast<int64_t>(c.nullable), c.capture,
+              key == schema.key.end() ? Value() : Value(static_cast<int64_t>(key - schema.key.begin()))});
+      columns += (i ? ", " : "") + Quoted(c.name);
+    }
+    const std::string name = "fact_" + schema.name;
+    Execute("CREATE TABLE " + Quoted(name) + "(" + columns + ")");
+    const Statement insert = PrepareInsert(name, schema.columns.size());
+    for (size_t row = 0; row < table.rows(); ++row) {
+      for (size_t c = 0; c < schema.columns.size(); ++c)
+        Bind(insert.get(), static_cast<int>(c) + 1, table.At(row, c));
+      sqlite3_step(insert.get());
+      sqlite3_reset(insert.get());
+    }
+  }
+
+  // The file's bytes.
+  std::string Finish() {
+    Execute("COMMIT");
+    sqlite3_int64 size = 0;
+    unsigned char* bytes = sqlite3_serialize(db_.get(), "main", &size, 0);
+    std::string content(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+    sqlite3_free(bytes);
+    return content;
+  }
+
+ private:
+  void Execute(const std::string& sql) {
+    if (sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+      throw Error("digest", fmt::format("cannot be made ({})", sqlite3_errmsg(db_.get())));
+  }
+
+  Statement PrepareInsert(std::string_view table, size_t columns) {
+    std::string marks = "?";
+    for (size_t i = 1; i < columns; ++i) marks += ",?";
+    return Prepare(db_.get(), "INSERT INTO " + Quoted(table) + " VALUES(" + marks + ")", "digest");
+  }
+
+  void Insert(std::string_view table, const std::vector<Value>& values) {
+    const Statement insert = PrepareInsert(table, values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      CellView cell;
+      if (const auto* integer = std::get_if<int64_t>(&values[i])) cell = CellView::Of(*integer);
+      if (const auto* text = std::get_if<std::string>(&values[i]))
+        cell = CellView::Of(std::string_view(*text));
+      Bind(insert.get(), static_cast<int>(i) + 1, cell);
+    }
+    sqlite3_step(insert.get());
+  }
+
+  Db db_;
+};
+
+std::string ReadBytes(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(path.string(), "cannot be read", "Check the path and its permissions.");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Opens the bytes as a read-only database in memory: nothing is ever written beside the user's file.
+Db OpenBytes(std::string& content) {
+  sqlite3* raw = nullptr;
+  sqlite3_open(":memory:", &raw);
+  Db db(raw);
+  sqlite3_deserialize(raw, "main", reinterpret_cast<unsigned char*>(content.data()),
+                      static_cast<sqlite3_int64>(content.size()), static_cast<sqlite3_int64>(content.size()),
+                      SQLITE_DESERIALIZE_READONLY);
+  return db;
+}
+
+Schema ReadSchema(sqlite3* db, std::string name, std::string doc, const fs::path& path) {
+  Schema schema{std::move(name), std::move(doc), {}, {}};
+  const Statement columns = Prepare(
+      db,
+      "SELECT name, type, unit, doc, nullable, capture, key_position FROM digest_column WHERE relation = ? "
+      "ORDER BY position",
+      path);
+  sqlite3_bind_text(columns.get(), 1, schema.name.c_str(), -1, SQLITE_TRANSIENT);
+  std::vector<std::pair<int64_t, std::string>> keys;
+  while (Step(db, columns, path)) {
+    const auto type = ParseType(Text(columns, 1));
+    if (!type)
+      Refuse(path, fmt::format("is a damaged digest (type of {}.{})", schema.name, Text(columns, 0)));
+    schema.columns.push_back({Text(columns, 0), *type, ParseUnit(Text(columns, 2)).value_or(Unit::kNone),
+                              Text(columns, 3), sqlite3_column_int(columns.get(), 4) != 0, Text(columns, 5)});
+    if (sqlite3_column_type(columns.get(), 6) == SQLITE_INTEGER)
+      keys.emplace_back(sqlite3_column_int64(columns.get(), 6), Text(columns, 0));
+  }
+  std::sort(keys.begin(), keys.end());
+  for (auto& key : keys) schema.key.push_back(std::move(key.second));
+  return schema;
+}
+
+Table ReadTable(sqlite3* db, Schema schema, const fs::path& path) {
+  std::string columns;
+  for (const Column& c : schema.columns) columns += (columns.empty() ? "" : ", ") + Quoted(c.name);
+  Table table(std::move(schema));
+  const Schema& known = table.schema();
+  const Statement rows =
+      Prepare(db, "SELECT " + columns + " FROM " + Quoted("fact_" + known.name) + " ORDER BY rowid", path);
+  while (Step(db, rows, path)) {
+    std::vector<Value> row;
+    for (size_t c = 0; c < known.columns.size(); ++c) {
+      row.push_back(ReadValue(rows, static_cast<int>(c)));
+      if (!Fits(row.back(), known.columns[c].type))
+        Refuse(path, fmt::format("is a damaged digest (value of {}.{})", known.name, known.columns[c].name));
+    }
+    table.AddRow(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+bool IsDigest(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  char magic[16] = {};
+  in.read(magic, sizeof magic);
+  if (in.gcount() != sizeof magic || std::memcmp(magic, kSqliteMagic.data(), sizeof magic) != 0) return false;
+  sqlite3* raw = nullptr;
+  std::string uri = "file:";
+  for (const char c : fs::absolute(path).string()) {
+    if (c == '?' || c == '#' || c == '%')
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    else
+      uri += c;
+  }
+  const bool open = sqlite3_open_v2((uri + "?immutable=1").c_str(), &raw,
+                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr) == SQLITE_OK;
+  const Db db(raw);
+  sqlite3_stmt* statement = nullptr;
+  if (!open || sqlite3_prepare_v2(raw, "SELECT 1 FROM digest WHERE key = 'format_version'", -1, &statement,
+                                  nullptr) != SQLITE_OK)
+    return false;
+  const Statement owned(statement);
+  return sqlite3_step(statement) == SQLITE_ROW;
+}
+
+Digest ReadDigest(const fs::path& path) {
+  std::string content = ReadBytes(path);
+  if (!std::string_view(content).starts_with(kSqliteMagic)) Refuse(path, "is no digest");
+  const Db db = OpenBytes(content);
+  const Statement version =
+      Prepare(db.get(), "SELECT CAST(value AS INTEGER) FROM digest WHERE key = 'format_version'", path);
+  if (!Step(db.get(), version, path)) Refuse(path, "is no digest (it names no format version)");
+  if (const int found = sqlite3_column_int(version.get(), 0); found != kDigestFormatVersion)
+    throw Error(path.string(),
+                fmt::format("has digest format {}, this program reads {}", found, kDigestFormatVersion),
+                "Use the dladvisor that wrote it, or write it again from the profile.");
+  Digest digest;
+  const Statement relations =
+      Prepare(db.get(), "SELECT name, doc FROM digest_relation ORDER BY position", path);
+  while (Step(db.get(), relations, path))
+    digest.relations.push_back(
+        ReadTable(db.get(), ReadSchema(db.get(), Text(relations, 0), Text(relations, 1), path), path));
+  return digest;
+}
+
+void WriteDigest(const Digest& digest, const fs::path& path) {
+  DigestWriter writer;
+  for (size_t i = 0; i < digest.relations.size(); ++i)
+    writer.Add(digest.relations[i], static_cast<int64_t>(i));
+  WriteFileWhole(path, writer.Finish());
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,27 @@
+// A profile as the commands use it: its facts, and its events where the file still has them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "engine/database.h"
+#include "src/analysis/analysis.h"
+#include "src/fleet/digest.h"
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+struct Profile {
+  Digest digest;
+  std::unique_ptr<Trace> trace;                   // null where the file was a digest
+  std::vector<std::unique_ptr<Relation>> events;  // views over `trace`
+
+  // A database over the facts and events, which must not outlive this profile.
+  Database OpenDatabase() const;
+};
+
+// Reads a profile of any format, or a digest, and analyses it. Throws Error.
+Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options);
+
+}  // namespace dladvisor

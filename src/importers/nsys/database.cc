@@ -1,0 +1,260 @@
+#include "src/importers/nsys/database.h"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "engine/base/error.h"
+
+namespace dladvisor::nsys {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+constexpr char kExportAgain[] =
+    "copy the file again, or export it again: nsys export --type sqlite --force-overwrite true "
+    "REPORT.nsys-rep";
+
+std::string ReadHead(const fs::path& path, size_t bytes) {
+  std::ifstream in(path, std::ios::binary);
+  std::string head(bytes, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(bytes));
+  head.resize(static_cast<size_t>(in.gcount()));
+  return head;
+}
+
+uint32_t BigEndian(std::string_view bytes, size_t at, size_t width) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < width; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+// SQLite writes its own length into the header; the two counters agree where that number can be trusted.
+void CheckLength(const std::string& where, std::string_view head, uint64_t bytes) {
+  if (head.size() < 100) throw Error(where, "the SQLite database is truncated", kExportAgain);
+  uint64_t page = BigEndian(head, 16, 2);
+  if (page == 1) page = 65536;
+  if (page < 512 || (page & (page - 1)) != 0)
+    throw Error(where, "the SQLite database is damaged: impossible page size", kExportAgain);
+  const uint64_t pages = BigEndian(head, 28, 4);
+  const bool trusted = BigEndian(head, 24, 4) == BigEndian(head, 92, 4);
+  if (trusted && pages * page > bytes)
+    throw Error(where,
+                "the SQLite database is truncated: " + std::to_string(bytes) + " of " +
+                    std::to_string(pages * page) + " bytes are there",
+                kExportAgain);
+}
+
+// What another program has written but not yet merged into the file would be missing from every figure.
+void CheckCompanions(const std::string& where, const fs::path& file) {
+  std::error_code none;
+  const fs::path wal = file.string() + "-wal", journal = file.string() + "-journal";
+  if (fs::exists(wal, none) && fs::file_size(wal, none) > 0 && !none)
+    throw Error(
+        where,
+        "a write-ahead log lies beside it (" + wal.filename().string() + "), with rows not yet in the file",
+        "merge it first: sqlite3 '" + file.string() + "' 'PRAGMA wal_checkpoint(TRUNCATE)'");
+  if (ReadHead(journal, kJournalMagic.size()) == kJournalMagic)
+    throw Error(
+        where,
+        "a rollback journal lies beside it (" + journal.filename().string() + "): a write did not finish",
+        "let SQLite restore it first: sqlite3 '" + file.string() + "' 'SELECT count(*) FROM sqlite_master'");
+}
+
+std::string ImmutableUri(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : file.string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= 'a' && byte <= 'z') || std::strchr("/-._~", c) != nullptr;
+    if (plain && c != '\0') {
+      uri += c;
+    } else {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return uri + "?mode=ro&immutable=1";
+}
+
+std::string Quoted(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && sqlite3_strnicmp(a.data(), b.data(), static_cast<int>(a.size())) == 0;
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+
+Database::Database(const fs::path& path) : path_(path.string()) {
+  std::error_code failed;
+  fs::path file = fs::canonical(path, failed);  // companions lie beside what a link points to
+  if (failed) file = path;
+  const std::string head = ReadHead(file, 100);
+  if (!std::string_view(head).starts_with(kMagic))
+    throw Error(path_, "not a SQLite database",
+                "export the report with: nsys export --type sqlite REPORT.nsys-rep");
+  bytes_ = static_cast<int64_t>(fs::file_size(file, failed));
+  CheckLength(path_, head, failed ? 0 : static_cast<uint64_t>(bytes_));
+  CheckCompanions(path_, file);
+
+  sqlite3* db = nullptr;
+  const int rc = sqlite3_open_v2(ImmutableUri(file).c_str(), &db,
+                                 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  db_.reset(db);
+  if (rc != SQLITE_OK) Fail();
+  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+
+  // Only ordinary tables: a view or virtual table runs code of whoever wrote the file.
+  sqlite3_stmt* list = nullptr;
+  if (sqlite3_prepare_v2(db, "SELECT name, rootpage FROM sqlite_master WHERE type = 'table' AND rootpage > 0",
+                         -1, &list, nullptr) != SQLITE_OK)
+    Fail();
+  int step = SQLITE_ROW;
+  while ((step = sqlite3_step(list)) == SQLITE_ROW) {
+    const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(list, 0));
+    if (name) tables_.emplace(name, sqlite3_column_int64(list, 1));
+  }
+  sqlite3_finalize(list);
+  if (step != SQLITE_DONE) Fail();
+}
+
+void Database::Fail() const {
+  const int code = db_ ? sqlite3_errcode(db_.get()) & 0xFF : SQLITE_NOMEM;
+  const std::string message = db_ ? sqlite3_errmsg(db_.get()) : "out of memory";
+  switch (code) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_IOERR:
+    case SQLITE_ERROR:  // a schema that SQLite cannot parse
+      throw Error(path_, "the SQLite database is damaged: " + message, kExportAgain);
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      throw Error(path_, "cannot open the database: " + message, "check that you may read the file");
+    default:
+      throw Error(path_, "cannot read the database: " + message);
+  }
+}
+
+void Rows::Finalize::operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
+
+std::unique_ptr<sqlite3_stmt, Rows::Finalize> Rows::Prepare(const std::string& sql) const {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(db_.db_.get(), sql.c_str(), static_cast<int>(sql.size()), &statement, nullptr) !=
+      SQLITE_OK)
+    db_.Fail();
+  return std::unique_ptr<sqlite3_stmt, Finalize>(statement);
+}
+
+Rows::Rows(const Database& db, std::string_view table, const std::vector<std::string_view>& columns)
+    : db_(db), table_(table), index_(columns.size(), -1) {
+  if (!db.Has(table)) return;
+  std::vector<std::string> present;
+  {
+    const auto info = Prepare("PRAGMA table_xinfo(" + Quoted(table) + ")");
+    int step = SQLITE_ROW;
+    while ((step = sqlite3_step(info.get())) == SQLITE_ROW) {
+      const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(info.get(), 1));
+      const bool generated = sqlite3_column_int(info.get(), 6) != 0;
+      if (name && !generated) present.emplace_back(name);
+    }
+    if (step != SQLITE_DONE) db_.Fail();
+  }
+  std::string select;
+  int selected = 0;
+  size_t c = 0;
+  for (const std::string_view column : columns) {
+    for (const std::string& name : present) {
+      if (!EqualsIgnoringCase(name, column)) continue;
+      select += (selected ? ", " : "") + Quoted(name);
+      index_[c] = selected++;
+      break;
+    }
+    ++c;
+  }
+  statement_ = Prepare("SELECT " + (selected ? select : "NULL") + " FROM " + Quoted(table));
+}
+
+bool Rows::Next() {
+  if (!statement_) return false;
+  const int step = sqlite3_step(statement_.get());
+  if (step == SQLITE_DONE) {
+    statement_.reset();
+    return false;
+  }
+  if (step != SQLITE_ROW) db_.Fail();
+  // A row takes two bytes at the least: more rows than that come from pages that refer to each other in a
+  // ring.
+  if (++count_ > db_.bytes_)
+    throw Error(db_.path_, "the SQLite database is damaged: " + table_ + " never ends", kExportAgain);
+  return true;
+}
+
+size_t Rows::SizeHint() const {
+  if (!statement_) return 0;
+  sqlite3_stmt* raw = nullptr;
+  const std::string sql = "SELECT max(rowid) FROM " + Quoted(table_);
+  if (sqlite3_prepare_v2(db_.db_.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
+    return 0;  // WITHOUT ROWID
+  const std::unique_ptr<sqlite3_stmt, Finalize> statement(raw);
+  if (sqlite3_step(raw) != SQLITE_ROW) return 0;
+  const int64_t most = db_.bytes_ / 16;  // no activity row is smaller
+  return static_cast<size_t>(std::clamp<int64_t>(sqlite3_column_int64(raw, 0), 0, most));
+}
+
+bool Rows::IsNull(size_t c) const {
+  return index_[c] < 0 || sqlite3_column_type(statement_.get(), index_[c]) == SQLITE_NULL;
+}
+
+bool Rows::IsText(size_t c) const {
+  if (index_[c] < 0) return false;
+  const int type = sqlite3_column_type(statement_.get(), index_[c]);
+  return type == SQLITE_TEXT || type == SQLITE_BLOB;
+}
+
+std::optional<int64_t> Rows::Integer(size_t c) const {
+  if (index_[c] < 0) return std::nullopt;
+  switch (sqlite3_column_type(statement_.get(), index_[c])) {
+    case SQLITE_INTEGER:
+      return sqlite3_column_int64(statement_.get(), index_[c]);
+    case SQLITE_FLOAT: {
+      const double value = sqlite3_column_double(statement_.get(), index_[c]);
+      if (std::abs(value) < 9e18 && value == std::floor(value)) return static_cast<int64_t>(value);
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<double> Rows::Real(size_t c) const {
+  if (index_[c] < 0) return std::nullopt;
+  const int type = sqlite3_column_type(statement_.get(), index_[c]);
+  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return std::nullopt;
+  const double value = sqlite3_column_double(statement_.get(), index_[c]);
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::string_view Rows::Text(size_t c) const {
+  if (index_[c] < 0) return {};
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), index_[c]));
+  if (!text) return {};
+  return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), index_[c]))};
+}
+
+}  // namespace dladvisor::nsys

@@ -1,0 +1,77 @@
+// A SQLite file that somebody else wrote, opened so that nothing of it or beside it can change, and a reader
+// that asks only for tables and columns that are there: sets of both differ by version of the exporter.
+//
+// The file is hostile until read: any cell may be NULL or of another type than declared, any page damaged.
+// Damage found while reading is an Error that says so; a cell of the wrong type reads as absent.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace dladvisor::nsys {
+
+class Database {
+ public:
+  // Checks header, length and companion files, then opens read-only and immutable. Throws Error.
+  explicit Database(const std::filesystem::path& path);
+
+  bool Has(std::string_view table) const { return tables_.contains(table); }
+  const std::map<std::string, int64_t, std::less<>>& tables() const { return tables_; }
+
+  // Throws the Error for a failed call of SQLite on this file.
+  [[noreturn]] void Fail() const;
+
+ private:
+  friend class Rows;
+  struct Close {
+    void operator()(sqlite3* db) const;
+  };
+
+  std::string path_;
+  int64_t bytes_ = 0;
+  std::unique_ptr<sqlite3, Close> db_;
+  std::map<std::string, int64_t, std::less<>> tables_;  // name -> root page
+};
+
+// All rows of one table, in the file's order, with the columns asked for that exist; the others, and all of a
+// missing table, read as NULL. Columns are then known by their position in `columns`.
+class Rows {
+ public:
+  Rows(const Database& db, std::string_view table, const std::vector<std::string_view>& columns);
+
+  bool Next();
+  bool HasColumn(size_t c) const { return index_[c] >= 0; }
+  int64_t count() const { return count_; }  // rows read so far
+  // An upper bound of the rows, for reserving; never more than the file could hold.
+  size_t SizeHint() const;
+
+  bool IsNull(size_t c) const;
+  bool IsText(size_t c) const;                     // text or blob
+  std::optional<int64_t> Integer(size_t c) const;  // integers, and reals without a fraction
+  int64_t Integer(size_t c, int64_t fallback) const { return Integer(c).value_or(fallback); }
+  std::optional<double> Real(size_t c) const;
+  std::string_view Text(size_t c) const;  // bytes as they are, "" for NULL; valid until Next()
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* s) const;
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> Prepare(const std::string& sql) const;
+
+  const Database& db_;
+  std::string table_;
+  std::vector<int> index_;  // column asked for -> column of the statement, or -1
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int64_t count_ = 0;
+};
+
+}  // namespace dladvisor::nsys

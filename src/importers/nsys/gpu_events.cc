@@ -1,0 +1,260 @@
+// What ran on GPUs, and the host's waits for it as CUPTI reports them.
+
+#include "src/importers/nsys/context.h"
+
+namespace dladvisor::nsys {
+
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{1} << 50;   // of one operation
+constexpr int64_t kMostBlocks = int64_t{1} << 40;  // of one grid
+constexpr int64_t kMostTotalBytes = int64_t{1} << 60;
+
+// The columns that all GPU tables share come first, in this order.
+enum SharedColumn : size_t { kStart, kEnd, kDevice, kStream, kCorrelation, kProcess, kNode, kOwn };
+
+std::vector<std::string_view> SharedAnd(std::initializer_list<std::string_view> own) {
+  std::vector<std::string_view> columns = {"start",         "end",       "deviceId",   "streamId",
+                                           "correlationId", "globalPid", "graphNodeId"};
+  columns.insert(columns.end(), own);
+  return columns;
+}
+
+void Reserve(GpuOps& ops, size_t n) {
+  for (auto* column : {&ops.start, &ops.end, &ops.stream, &ops.correlation, &ops.graph_node})
+    column->reserve(n);
+  ops.process.reserve(n);
+  ops.device.reserve(n);
+}
+
+// Appends the shared columns of the current row; false, and counted, where it names no device.
+bool Append(Context& in, Activity& activity, GpuOps& ops) {
+  const Rows& rows = activity.rows();
+  const int64_t global_pid = rows.Integer(kProcess, 0);
+  const auto device = in.devices.OfEvent(global_pid, rows.Integer(kDevice));
+  if (!device) {
+    activity.Skip();
+    return false;
+  }
+  ops.start.push_back(activity.start());
+  ops.end.push_back(activity.end());
+  ops.process.push_back(in.hosts.Process(global_pid));
+  ops.device.push_back(*device);
+  ops.stream.push_back(rows.Integer(kStream, 0));
+  ops.correlation.push_back(rows.Integer(kCorrelation, kNoCorrelation));
+  ops.graph_node.push_back(rows.Integer(kNode, 0));
+  return true;
+}
+
+template <typename... Own>
+void Sort(GpuOps& ops, Own&... own) {
+  const std::vector<uint32_t> order = OrderByStart(ops.start);
+  Reorder(order, ops.start, ops.end, ops.process, ops.device, ops.stream, ops.correlation, ops.graph_node,
+          own...);
+}
+
+int64_t Product(const Rows& rows, size_t first_column) {
+  int64_t product = 1;
+  for (size_t c = first_column; c < first_column + 3; ++c) {
+    // An absent dimension is 1.
+    const int64_t n = std::clamp<int64_t>(rows.Integer(c, 1), 0, kMostBlocks);
+    if (__builtin_mul_overflow(product, n, &product)) return kMostBlocks;
+  }
+  return std::min(product, kMostBlocks);
+}
+
+// The bytes of one operation, refused where the sum over the table would no longer fit.
+std::optional<int64_t> Bytes(const Rows& rows, size_t column, int64_t& total) {
+  const int64_t bytes = rows.Integer(column, 0);
+  if (bytes < 0 || bytes > kMostBytes || bytes > kMostTotalBytes - total) return std::nullopt;
+  total += bytes;
+  return bytes;
+}
+
+void ReadKernels(Context& in) {
+  enum : size_t {
+    kName = kOwn,
+    kShort,
+    kGrid,
+    kBlock = kGrid + 3,
+    kRegisters = kBlock + 3,
+    kStatic,
+    kDynamic,
+    kMangled
+  };
+  Activity activity(
+      in, "CUPTI_ACTIVITY_KIND_KERNEL",
+      SharedAnd({"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+                 "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "mangledName"}));
+  const Rows& rows = activity.rows();
+  Kernels& k = in.trace.kernels;
+  const size_t n = rows.SizeHint();
+  Reserve(k, n);
+  for (auto* column : {&k.name, &k.short_name}) column->reserve(n);
+  for (auto* column : {&k.grid, &k.block, &k.shared_bytes}) column->reserve(n);
+  k.registers.reserve(n);
+  constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
+  while (activity.Next()) {
+    if (!Append(in, activity, k)) continue;
+    NameId name = in.names.Of(rows, kName);
+    NameId short_name = in.names.Of(rows, kShort);
+    if (name == kNoName) name = short_name;
+    if (name == kNoName) name = in.names.Of(rows, kMangled);
+    if (short_name == kNoName) short_name = name;
+    k.name.push_back(name);
+    k.short_name.push_back(short_name);
+    k.grid.push_back(Product(rows, kGrid));
+    k.block.push_back(Product(rows, kBlock));
+    k.registers.push_back(static_cast<int32_t>(Count(rows, kRegisters, kMost32)));
+    k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
+  }
+  Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes);
+}
+
+// ENUM_CUDA_MEMCPY_OPER. Arrays are device memory with a layout.
+CopyDirection DirectionOf(std::optional<int64_t> code) {
+  constexpr std::array kDirections = {CopyDirection::kUnknown,
+                                      CopyDirection::kHostToDevice,
+                                      CopyDirection::kDeviceToHost,
+                                      CopyDirection::kHostToDevice,
+                                      CopyDirection::kDeviceToHost,
+                                      CopyDirection::kDeviceToDevice,
+                                      CopyDirection::kDeviceToDevice,
+                                      CopyDirection::kDeviceToDevice,
+                                      CopyDirection::kDeviceToDevice,
+                                      CopyDirection::kHostToHost,
+                                      CopyDirection::kPeerToPeer,
+                                      CopyDirection::kUnifiedHostToDevice,
+                                      CopyDirection::kUnifiedDeviceToHost,
+                                      CopyDirection::kUnifiedDeviceToDevice};
+  if (!code || *code < 0 || *code >= static_cast<int64_t>(kDirections.size())) return CopyDirection::kUnknown;
+  return kDirections[static_cast<size_t>(*code)];
+}
+
+void ReadCopies(Context& in) {
+  enum : size_t { kBytes = kOwn, kKind, kSource, kDestination };
+  Activity activity(in, "CUPTI_ACTIVITY_KIND_MEMCPY", SharedAnd({"bytes", "copyKind", "srcKind", "dstKind"}));
+  const Rows& rows = activity.rows();
+  Copies& c = in.trace.copies;
+  Reserve(c, rows.SizeHint());
+  int64_t total = 0;
+  while (activity.Next()) {
+    const auto bytes = Bytes(rows, kBytes, total);
+    if (!bytes) {
+      activity.Skip();
+      continue;
+    }
+    if (!Append(in, activity, c)) continue;
+    c.bytes.push_back(*bytes);
+    c.direction.push_back(DirectionOf(rows.Integer(kKind)));
+    c.source.push_back(MemoryKindOf(rows.Integer(kSource)));
+    c.destination.push_back(MemoryKindOf(rows.Integer(kDestination)));
+  }
+  Sort(c, c.bytes, c.direction, c.source, c.destination);
+}
+
+void ReadSets(Context& in) {
+  enum : size_t { kBytes = kOwn, kKind };
+  Activity activity(in, "CUPTI_ACTIVITY_KIND_MEMSET", SharedAnd({"bytes", "memKind"}));
+  const Rows& rows = activity.rows();
+  Sets& s = in.trace.sets;
+  Reserve(s, rows.SizeHint());
+  int64_t total = 0;
+  while (activity.Next()) {
+    const auto bytes = Bytes(rows, kBytes, total);
+    if (!bytes) {
+      activity.Skip();
+      continue;
+    }
+    if (!Append(in, activity, s)) continue;
+    s.bytes.push_back(*bytes);
+    s.memory.push_back(MemoryKindOf(rows.Integer(kKind)));
+  }
+  Sort(s, s.bytes, s.memory);
+}
+
+void ReadGraphLaunches(Context& in) {
+  enum : size_t { kExec = kOwn, kGraph };
+  Activity activity(in, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", SharedAnd({"graphExecId", "graphId"}));
+  const Rows& rows = activity.rows();
+  GraphLaunches& g = in.trace.graph_launches;
+  Reserve(g, rows.SizeHint());
+  while (activity.Next()) {
+    if (!Append(in, activity, g)) continue;
+    g.graph.push_back(rows.Integer(kExec, rows.Integer(kGraph, 0)));
+  }
+  Sort(g, g.graph);
+}
+
+SyncKind SyncKindOf(std::optional<int64_t> code) {
+  switch (code.value_or(0)) {
+    case 1:
+      return SyncKind::kEvent;
+    case 2:
+      return SyncKind::kStreamWaitEvent;
+    case 3:
+      return SyncKind::kStream;
+    case 4:
+      return SyncKind::kContext;
+    default:
+      return SyncKind::kUnknown;
+  }
+}
+
+void ReadSyncs(Context& in) {
+  enum : size_t { kDeviceId = 2, kStreamId, kCorrelationId, kGlobalPid, kType };
+  Activity activity(in, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                    {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "syncType"});
+  const Rows& rows = activity.rows();
+  Syncs& s = in.trace.syncs;
+  while (activity.Next()) {
+    const int64_t global_pid = rows.Integer(kGlobalPid, 0);
+    s.start.push_back(activity.start());
+    s.end.push_back(activity.end());
+    s.process.push_back(in.hosts.Process(global_pid));
+    s.device.push_back(in.devices.OfEvent(global_pid, rows.Integer(kDeviceId)).value_or(kNoIndex));
+    s.stream.push_back(rows.Integer(kStreamId, 0));
+    s.correlation.push_back(rows.Integer(kCorrelationId, kNoCorrelation));
+    s.kind.push_back(SyncKindOf(rows.Integer(kType)));
+  }
+  const std::vector<uint32_t> order = OrderByStart(s.start);
+  Reorder(order, s.start, s.end, s.process, s.device, s.stream, s.correlation, s.kind);
+}
+
+// Event records have a time only where the profiler was asked for it (since 2024).
+void ReadEventRecords(Context& in) {
+  constexpr std::string_view kTable = "CUPTI_ACTIVITY_KIND_CUDA_EVENT";
+  Rows rows(in.db, kTable, {"timestamp", "deviceId", "streamId", "correlationId", "globalPid", "eventId"});
+  CudaEvents& e = in.trace.cuda_events;
+  while (rows.Next()) {
+    const int64_t global_pid = rows.Integer(4, 0);
+    const auto device = in.devices.OfEvent(global_pid, rows.Integer(1));
+    if (!device) {
+      ++in.trace.health.rows_skipped[std::string(kTable)];
+      continue;
+    }
+    const int64_t time = rows.Integer(0, -1);
+    e.time.push_back(time > 0 ? time : -1);
+    e.device.push_back(*device);
+    e.stream.push_back(rows.Integer(2, 0));
+    e.correlation.push_back(rows.Integer(3, kNoCorrelation));
+    e.process.push_back(in.hosts.Process(global_pid));
+    e.event.push_back(rows.Integer(5, 0));
+  }
+  if (in.db.Has(kTable)) in.trace.health.rows_read[std::string(kTable)] += rows.count();
+  const std::vector<uint32_t> order = OrderByStart(e.time);
+  Reorder(order, e.time, e.device, e.stream, e.correlation, e.process, e.event);
+}
+
+}  // namespace
+
+void ReadGpuEvents(Context& context) {
+  ReadKernels(context);
+  ReadCopies(context);
+  ReadSets(context);
+  ReadGraphLaunches(context);
+  ReadSyncs(context);
+  ReadEventRecords(context);
+}
+
+}  // namespace dladvisor::nsys

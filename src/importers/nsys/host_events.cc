@@ -1,0 +1,138 @@
+// What ran on the host: CUDA API calls, OS runtime calls with their call chains, the profiler's own time.
+
+#include "src/importers/nsys/context.h"
+
+namespace dladvisor::nsys {
+
+namespace {
+
+void ReadApiCalls(Context& in) {
+  enum : size_t { kThread = 2, kCorrelation, kName, kResult };
+  Activity activity(in, "CUPTI_ACTIVITY_KIND_RUNTIME",
+                    {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
+  const Rows& rows = activity.rows();
+  ApiCalls& a = in.trace.api_calls;
+  const size_t n = rows.SizeHint();
+  for (auto* column : {&a.start, &a.end, &a.correlation, &a.result}) column->reserve(n);
+  a.thread.reserve(n);
+  a.name.reserve(n);
+  while (activity.Next()) {
+    const auto thread = rows.Integer(kThread);
+    if (!thread) {
+      activity.Skip();
+      continue;
+    }
+    a.start.push_back(activity.start());
+    a.end.push_back(activity.end());
+    a.thread.push_back(in.hosts.Thread(*thread));
+    a.correlation.push_back(rows.Integer(kCorrelation, kNoCorrelation));
+    a.name.push_back(in.names.Of(rows, kName));
+    a.result.push_back(rows.Integer(kResult, 0));
+  }
+  const std::vector<uint32_t> order = OrderByStart(a.start);
+  Reorder(order, a.start, a.end, a.thread, a.correlation, a.name, a.result);
+}
+
+// Call chains that OS calls refer to, by the export's id.
+class Chains {
+ public:
+  explicit Chains(Context& in) : in_(in), present_(in.db.Has("OSRT_CALLCHAINS")) {}
+
+  uint32_t Index(std::optional<int64_t> id) {
+    if (!id || !present_) return kNoIndex;
+    return index_.try_emplace(*id, static_cast<uint32_t>(index_.size())).first->second;
+  }
+
+  void Read() {
+    if (index_.empty()) return;
+    struct Frame {
+      uint32_t chain;
+      int64_t depth;
+      NameId symbol;
+    };
+    std::vector<Frame> frames;
+    Rows rows(in_.db, "OSRT_CALLCHAINS", {"id", "stackDepth", "symbol"});
+    while (rows.Next()) {
+      const auto id = rows.Integer(0);
+      const auto used = id ? index_.find(*id) : index_.end();
+      if (used != index_.end()) frames.push_back({used->second, rows.Integer(1, 0), in_.names.Of(rows, 2)});
+    }
+    in_.trace.health.rows_read["OSRT_CALLCHAINS"] += rows.count();
+    std::stable_sort(frames.begin(), frames.end(), [](const Frame& a, const Frame& b) {
+      return a.chain != b.chain ? a.chain < b.chain : a.depth < b.depth;
+    });
+    in_.trace.os_calls.chains.resize(index_.size());
+    for (const Frame& frame : frames) in_.trace.os_calls.chains[frame.chain].push_back(frame.symbol);
+  }
+
+ private:
+  Context& in_;
+  bool present_;
+  std::unordered_map<int64_t, uint32_t> index_;
+};
+
+void ReadOsCalls(Context& in) {
+  enum : size_t { kThread = 2, kName, kChain };
+  Chains chains(in);
+  {
+    Activity activity(in, "OSRT_API", {"start", "end", "globalTid", "nameId", "callchainId"});
+    const Rows& rows = activity.rows();
+    OsCalls& o = in.trace.os_calls;
+    while (activity.Next()) {
+      const auto thread = rows.Integer(kThread);
+      if (!thread) {
+        activity.Skip();
+        continue;
+      }
+      o.start.push_back(activity.start());
+      o.end.push_back(activity.end());
+      o.thread.push_back(in.hosts.Thread(*thread));
+      o.name.push_back(in.names.Of(rows, kName));
+      o.chain.push_back(chains.Index(rows.Integer(kChain)));
+    }
+    const std::vector<uint32_t> order = OrderByStart(o.start);
+    Reorder(order, o.start, o.end, o.thread, o.name, o.chain);
+  }
+  chains.Read();
+}
+
+// `is_profiler` says whether a row is the profiler's doing.
+template <typename IsProfiler>
+void ReadOverheadTable(Context& in, std::string_view table, IsProfiler is_profiler) {
+  enum : size_t { kThread = 2, kName, kType };
+  Activity activity(in, table, {"start", "end", "globalTid", "nameId", "overheadType"});
+  const Rows& rows = activity.rows();
+  Overheads& o = in.trace.overheads;
+  while (activity.Next()) {
+    const auto thread = rows.Integer(kThread);
+    if (!thread) {
+      activity.Skip();
+      continue;
+    }
+    if (!is_profiler(rows.Integer(kType, 0))) continue;
+    o.start.push_back(activity.start());
+    o.end.push_back(activity.end());
+    o.thread.push_back(in.hosts.Thread(*thread));
+    o.name.push_back(in.names.Of(rows, kName));
+  }
+}
+
+void ReadOverheads(Context& in) {
+  ReadOverheadTable(in, "PROFILER_OVERHEAD", [](int64_t) { return true; });
+  // ENUM_CUPTI_OVERHEAD_TYPE: 3 buffer flush, 4 instrumentation, 5 resource. The others (module loading,
+  // compilation, a full command buffer) are the driver's and happen without a profiler, too.
+  ReadOverheadTable(in, "CUPTI_ACTIVITY_KIND_OVERHEAD", [](int64_t type) { return type >= 3 && type <= 5; });
+  Overheads& o = in.trace.overheads;
+  const std::vector<uint32_t> order = OrderByStart(o.start);
+  Reorder(order, o.start, o.end, o.thread, o.name);
+}
+
+}  // namespace
+
+void ReadHostEvents(Context& context) {
+  ReadApiCalls(context);
+  ReadOsCalls(context);
+  ReadOverheads(context);
+}
+
+}  // namespace dladvisor::nsys

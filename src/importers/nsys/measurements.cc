@@ -1,0 +1,79 @@
+// Device memory and hardware counters over time (nsys --cuda-memory-usage, --gpu-metrics-devices).
+
+#include "src/importers/nsys/context.h"
+
+namespace dladvisor::nsys {
+
+namespace {
+
+void ReadMemoryEvents(Context& in) {
+  enum : size_t { kGlobalPid = 1, kDevice, kBytes, kKind, kOperation, kAddress };
+  constexpr int64_t kMostBytes = int64_t{1} << 50;  // of one allocation
+  Activity activity(in, "CUDA_GPU_MEMORY_USAGE_EVENTS",
+                    {"start", "globalPid", "deviceId", "bytes", "memKind", "memoryOperationType", "address"},
+                    Activity::End::kNone);
+  const Rows& rows = activity.rows();
+  MemoryEvents& m = in.trace.memory_events;
+  while (activity.Next()) {
+    const int64_t global_pid = rows.Integer(kGlobalPid, 0);
+    const auto device = in.devices.OfEvent(global_pid, rows.Integer(kDevice));
+    const int64_t bytes = rows.Integer(kBytes, -1);
+    const int64_t operation = rows.Integer(kOperation, -1);  // 0 allocation, 1 deallocation
+    if (!device || bytes < 0 || bytes > kMostBytes || (operation != 0 && operation != 1)) {
+      activity.Skip();
+      continue;
+    }
+    m.time.push_back(activity.start());
+    m.process.push_back(in.hosts.Process(global_pid));
+    m.device.push_back(*device);
+    m.bytes.push_back(operation == 0 ? bytes : -bytes);
+    m.address.push_back(rows.Integer(kAddress, 0));
+    m.memory.push_back(MemoryKindOf(rows.Integer(kKind)));
+  }
+  const std::vector<uint32_t> order = OrderByStart(m.time);
+  Reorder(order, m.time, m.process, m.device, m.bytes, m.address, m.memory);
+}
+
+void ReadGpuMetrics(Context& in) {
+  std::map<std::pair<int64_t, int64_t>, NameId> names;  // (type, metric)
+  Rows info(in.db, "TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName"});
+  while (info.Next()) {
+    const auto type = info.Integer(0), metric = info.Integer(1);
+    if (type && metric) names[{*type, *metric}] = in.names.Of(info, 2);
+  }
+
+  enum : size_t { kType = 1, kMetric, kValue };
+  Activity activity(in, "GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}, Activity::End::kNone);
+  const Rows& rows = activity.rows();
+  GpuMetrics& g = in.trace.gpu_metrics;
+  const size_t n = rows.SizeHint();
+  g.time.reserve(n);
+  g.device.reserve(n);
+  g.metric.reserve(n);
+  g.value.reserve(n);
+  while (activity.Next()) {
+    const auto type = rows.Integer(kType), metric = rows.Integer(kMetric);
+    const auto value = rows.Real(kValue);
+    const auto name = type && metric ? names.find({*type, *metric}) : names.end();
+    const auto device = type ? in.devices.OfGpu(*type & 0xFF) : std::nullopt;  // the low byte is the GPU's id
+    if (name == names.end() || !value || !device) {
+      activity.Skip();
+      continue;
+    }
+    g.time.push_back(activity.start());
+    g.device.push_back(*device);
+    g.metric.push_back(name->second);
+    g.value.push_back(*value);
+  }
+  const std::vector<uint32_t> order = OrderByStart(g.time);
+  Reorder(order, g.time, g.device, g.metric, g.value);
+}
+
+}  // namespace
+
+void ReadMeasurements(Context& context) {
+  ReadMemoryEvents(context);
+  ReadGpuMetrics(context);
+}
+
+}  // namespace dladvisor::nsys

@@ -1,0 +1,88 @@
+#include "src/importers/nsys/nsys.h"
+
+#include "engine/base/error.h"
+#include "src/importers/nsys/context.h"
+
+namespace dladvisor {
+
+namespace {
+
+// Tables of activity: what may be missing because it was not captured or did not happen.
+constexpr std::array kActivityTables = {
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+    "NVTX_EVENTS",
+    "OSRT_API",
+    "PROFILER_OVERHEAD",
+    "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "GPU_METRICS",
+};
+// Tables that any export has, whatever was captured.
+constexpr std::array kFrameTables = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA",
+                                     "TARGET_INFO_SYSTEM_ENV"};
+
+bool HasExportTables(const nsys::Database& db) {
+  const auto has = [&](const char* table) { return db.Has(table); };
+  return std::any_of(kFrameTables.begin(), kFrameTables.end(), has) ||
+         std::any_of(kActivityTables.begin(), kActivityTables.end(), has);
+}
+
+[[noreturn]] void RefuseStrangeDatabase(const std::string& where, const nsys::Database& db) {
+  if (db.Has("expert_systems_feedback") || db.Has("read_only_kernels"))
+    throw Error(where, "a DLProf database, not an Nsight Systems export",
+                "give the nsys_profile.sqlite that DLProf wrote beside it");
+  std::string found;
+  size_t listed = 0;
+  for (const auto& [name, page] : db.tables()) {
+    if (listed++ == 5) {
+      found += ", ...";
+      break;
+    }
+    found += (found.empty() ? "" : ", ") + name;
+  }
+  throw Error(where,
+              "a SQLite database without Nsight Systems tables (looked for StringIds, META_DATA_EXPORT, "
+              "CUPTI_ACTIVITY_KIND_KERNEL, NVTX_EVENTS, OSRT_API and others; found " +
+                  (found.empty() ? std::string("no table") : found) + ")",
+              "export the report with: nsys export --type sqlite REPORT.nsys-rep");
+}
+
+}  // namespace
+
+bool IsNsysExport(const std::filesystem::path& path) {
+  try {
+    return HasExportTables(nsys::Database(path));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Trace ReadNsysExport(const std::filesystem::path& path) {
+  const nsys::Database db(path);
+  if (!HasExportTables(db)) RefuseStrangeDatabase(path.string(), db);
+
+  Trace trace;
+  trace.path = path.string();
+  trace.format = "nsys";
+  for (const char* table : kActivityTables)
+    if (!db.Has(table)) trace.health.missing_tables.push_back(table);
+
+  nsys::Names names(db, trace.names);
+  nsys::Hosts hosts(db, names, trace);
+  nsys::Devices devices(db, trace);
+  nsys::Context context{db, trace, names, hosts, devices};
+  nsys::ReadSystem(context);
+  nsys::ReadGpuEvents(context);
+  nsys::ReadHostEvents(context);
+  nsys::ReadNvtx(context);
+  nsys::ReadMeasurements(context);
+  devices.SortByOrdinal();
+  return trace;
+}
+
+}  // namespace dladvisor

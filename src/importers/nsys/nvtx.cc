@@ -1,0 +1,156 @@
+// NVTX: what the program says of itself.
+
+#include <fmt/format.h>
+
+#include "src/importers/nsys/context.h"
+
+namespace dladvisor::nsys {
+
+namespace {
+
+// ENUM_NSYS_EVENT_TYPE. The "NvtxT" codes are ranges that were imported from text files.
+enum EventType : int64_t {
+  kMark = 34,
+  kNameThread = 39,
+  kPushPop = 59,
+  kStartEnd = 60,
+  kTextMark = 65,
+  kTextPushPop = 70,
+  kTextStartEnd = 71,
+  kDomainCreate = 75,
+};
+
+std::optional<RangeKind> KindOf(int64_t type) {
+  switch (type) {
+    case kPushPop:
+    case kTextPushPop:
+      return RangeKind::kPushPop;
+    case kStartEnd:
+    case kTextStartEnd:
+      return RangeKind::kStartEnd;
+    case kMark:
+    case kTextMark:
+      return RangeKind::kMark;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Domains are numbered within a process and may be named after their first use.
+class Domains {
+ public:
+  explicit Domains(Context& in) : in_(in) {
+    Rows old(in.db, "DomainStrings", {"id", "domainName"});
+    while (old.Next())
+      if (const auto id = old.Integer(0)) fallback_[*id] = in.names.Of(old, 1);
+  }
+
+  uint32_t Use(uint32_t process, int64_t id) {
+    const auto key = std::pair(process, id);
+    if (key == last_ && last_index_ != kNoIndex) return last_index_;
+    const auto [it, is_new] = index_.try_emplace(key, static_cast<uint32_t>(names_.size()));
+    if (is_new) names_.push_back(kNoName);
+    last_ = key;
+    return last_index_ = it->second;
+  }
+  void SetName(uint32_t process, int64_t id, NameId name) { names_[Use(process, id)] = name; }
+
+  // The name of each used domain; the default domain has none.
+  std::vector<NameId> Names() {
+    for (const auto& [key, index] : index_) {
+      if (names_[index] != kNoName || key.second == 0) continue;
+      const auto named = fallback_.find(key.second);
+      names_[index] = named != fallback_.end() ? named->second
+                                               : in_.trace.names.Intern(fmt::format("domain {}", key.second));
+    }
+    return names_;
+  }
+
+ private:
+  Context& in_;
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> index_;
+  std::pair<uint32_t, int64_t> last_{kNoIndex, 0};
+  uint32_t last_index_ = kNoIndex;
+  std::vector<NameId> names_;
+  std::map<int64_t, NameId> fallback_;
+};
+
+// The last moment at which anything is known to have happened on each thread.
+std::vector<Ns> LastEvents(const Trace& trace) {
+  std::vector<Ns> last(trace.threads.size(), std::numeric_limits<Ns>::min());
+  const auto see = [&](const auto& events) {
+    for (size_t i = 0; i < events.size(); ++i)
+      last[events.thread[i]] = std::max(last[events.thread[i]], events.end[i]);
+  };
+  see(trace.api_calls);
+  see(trace.os_calls);
+  see(trace.overheads);
+  see(trace.ranges);  // an open range counts with its start
+  return last;
+}
+
+}  // namespace
+
+void ReadNvtx(Context& in) {
+  enum : size_t { kType = 2, kText, kTextId, kDomain, kThread, kEndThread };
+  Ranges& r = in.trace.ranges;
+  Domains domains(in);
+  {
+    Activity activity(
+        in, "NVTX_EVENTS",
+        {"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "endGlobalTid"},
+        Activity::End::kOptional);
+    const Rows& rows = activity.rows();
+    const size_t n = rows.SizeHint();
+    for (auto* column : {&r.start, &r.end}) column->reserve(n);
+    for (auto* column : {&r.thread, &r.end_thread}) column->reserve(n);
+    for (auto* column : {&r.name, &r.domain}) column->reserve(n);
+    r.kind.reserve(n);
+    r.open.reserve(n);
+    while (activity.Next()) {
+      const int64_t type = rows.Integer(kType, kPushPop);
+      const auto global_tid = rows.Integer(kThread);
+      const auto kind = KindOf(type);
+      if (!kind && type != kDomainCreate && type != kNameThread) continue;  // categories, resource names
+      if (!global_tid || (kind && activity.start() < 0)) {
+        activity.Skip();
+        continue;
+      }
+      const NameId name = rows.IsText(kText) ? in.names.Of(rows, kText) : in.names.Of(rows, kTextId);
+      const int64_t domain = rows.Integer(kDomain, 0);
+      if (type == kDomainCreate) {
+        domains.SetName(in.hosts.Process(*global_tid), domain, name);
+        continue;
+      }
+      const uint32_t thread = in.hosts.Thread(*global_tid);
+      if (type == kNameThread) {
+        if (in.trace.threads[thread].name.empty()) in.trace.threads[thread].name = in.trace.names.View(name);
+        continue;
+      }
+      const auto end_tid = rows.Integer(kEndThread);
+      const bool open = *kind != RangeKind::kMark && !activity.has_end();
+      r.start.push_back(activity.start());
+      r.end.push_back(*kind == RangeKind::kMark ? activity.start() : activity.end());
+      r.thread.push_back(thread);
+      r.end_thread.push_back(end_tid && *end_tid != 0 ? in.hosts.Thread(*end_tid) : thread);
+      r.name.push_back(name);
+      r.domain.push_back(domains.Use(in.trace.threads[thread].process, domain));
+      r.kind.push_back(*kind);
+      r.open.push_back(open ? 1 : 0);
+    }
+  }
+  const std::vector<NameId> domain_names = domains.Names();
+  for (NameId& domain : r.domain) domain = domain_names[domain];
+
+  if (std::find(r.open.begin(), r.open.end(), 1) != r.open.end()) {
+    const std::vector<Ns> last = LastEvents(in.trace);
+    for (size_t i = 0; i < r.size(); ++i)
+      if (r.open[i]) r.end[i] = last[r.thread[i]];
+  }
+  // Of ranges that start together, the longer one is the outer one.
+  const std::vector<uint32_t> order =
+      OrderByStart(r.start, [&](size_t a, size_t b) { return r.end[a] > r.end[b]; });
+  Reorder(order, r.start, r.end, r.thread, r.end_thread, r.name, r.domain, r.kind, r.open);
+}
+
+}  // namespace dladvisor::nsys

@@ -1,0 +1,184 @@
+// The commands as a user runs them, on a small export.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// Ten steps of 100 µs: a GEMM of 40 µs and a copy from pageable memory of 20 µs in each.
+std::string TrainingLoop() {
+  std::string sql =
+      "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+      "INSERT INTO StringIds VALUES(1, 'ampere_sgemm_128x64_tn'), (2, 'cudaLaunchKernel_v7000'), "
+      "(3, 'cudaMemcpyAsync_v3020');"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INT, end INT, deviceId INT, contextId INT, streamId "
+      "INT, "
+      "correlationId INT, globalPid INT, demangledName INT, shortName INT);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INT, end INT, deviceId INT, contextId INT, streamId "
+      "INT, "
+      "correlationId INT, globalPid INT, bytes INT, copyKind INT, srcKind INT, dstKind INT);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT, end INT, eventClass INT, globalTid INT, "
+      "correlationId INT, "
+      "nameId INT, returnValue INT);"
+      "CREATE TABLE NVTX_EVENTS(start INT, end INT, eventType INT, text TEXT, globalTid INT, domainId INT);"
+      "CREATE TABLE TARGET_INFO_GPU(id INT, name TEXT, totalMemory INT, smCount INT, computeMajor INT, "
+      "computeMinor INT, cuDevice INT);"
+      "INSERT INTO TARGET_INFO_GPU VALUES(0, 'NVIDIA A100-SXM4-80GB', 85095874560, 108, 8, 0, 0);"
+      "BEGIN;";
+  const int64_t pid = 42 << 24, tid = pid + 42;
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t t = 1'000'000 + i * 100'000;
+    sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES({}, {}, 59, 'iteration {}', {}, 0);", t, t + 99'000, i,
+                       tid);
+    sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({}, {}, 0, {}, {}, 3, 0);", t + 1000,
+                       t + 24'000, tid, 2 * i);
+    sql += fmt::format(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES({}, {}, 0, 1, 7, {}, {}, 1048576, 1, 0, 2);", t + 3000,
+        t + 23'000, 2 * i, pid);
+    sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({}, {}, 0, {}, {}, 2, 0);", t + 25'000,
+                       t + 30'000, tid, 2 * i + 1);
+    sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES({}, {}, 0, 1, 7, {}, {}, 1, 1);",
+                       t + 32'000, t + 72'000, 2 * i + 1, pid);
+  }
+  return sql + "COMMIT;";
+}
+
+class Commands : public testing::Test {
+ protected:
+  Commands() : export_(scratch_.path() / "train.sqlite") {
+    sqlite3* db = nullptr;
+    sqlite3_open(export_.c_str(), &db);
+    EXPECT_EQ(sqlite3_exec(db, TrainingLoop().c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(db);
+    sqlite3_close(db);
+  }
+
+  // Runs the program with %P replaced by the export and %D by the scratch folder; expects status 0.
+  std::string Run(std::string arguments) {
+    const auto replace = [&](const std::string& what, const std::string& with) {
+      for (size_t at; (at = arguments.find(what)) != std::string::npos;)
+        arguments.replace(at, what.size(), with);
+    };
+    replace("%P", export_.string());
+    replace("%D", scratch_.path().string());
+    const test::RunResult run = test::Run(test::ProgramPath().string() + " " + arguments);
+    EXPECT_EQ(run.status, 0) << arguments << "\n" << run.err;
+    errors_ = run.err;
+    return run.out;
+  }
+
+  test::ScratchDir scratch_;
+  fs::path export_;
+  std::string errors_;
+};
+
+TEST_F(Commands, ReportOnTheTerminal) {
+  const std::string text = Run("report %P");
+  EXPECT_THAT(text, HasSubstr("eligible to use tensor cores but none are using FP16"));
+  EXPECT_THAT(text, HasSubstr("pageable"));
+  EXPECT_THAT(text, HasSubstr("NVIDIA A100-SXM4-80GB"));
+  EXPECT_EQ(errors_, "");
+}
+
+TEST_F(Commands, ReportFormatsFollowTheExtension) {
+  Run("report %P -o %D/r.html");
+  EXPECT_THAT(test::ReadFile(scratch_.path() / "r.html"), testing::StartsWith("<!DOCTYPE html>"));
+  Run("report %P -o %D/r.md");
+  EXPECT_THAT(test::ReadFile(scratch_.path() / "r.md"), HasSubstr("|"));
+  Run("report %P -o %D/r.json");
+  const auto json = nlohmann::json::parse(test::ReadFile(scratch_.path() / "r.json"));
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_FALSE(json["findings"].empty());
+}
+
+TEST_F(Commands, SameInputGivesTheSameBytes) {
+  EXPECT_EQ(Run("report %P --format json"), Run("report %P --format json"));
+  EXPECT_EQ(Run("report %P --format html"), Run("report %P --format html"));
+}
+
+TEST_F(Commands, QueryGivesFactsAndEvents) {
+  EXPECT_EQ(Run("query %P 'SELECT steps, step_source FROM run' --format csv"),
+            "steps,step_source\n10,ranges\n");
+  EXPECT_EQ(Run("query %P 'SELECT count(*) AS n, sum(duration_ns) AS ns FROM kernel' --format csv"),
+            "n,ns\n10,400000\n");
+  const auto rows = nlohmann::json::parse(Run("query %P kernel_name --format json"));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["instances"], 10);
+  EXPECT_EQ(rows[0]["total_ns"], 400000);
+  EXPECT_THAT(Run("query %P gpu"), HasSubstr("NVIDIA A100-SXM4-80GB"));
+}
+
+TEST_F(Commands, QueryErrorsNameTheRightWord) {
+  const test::RunResult column =
+      test::Run(test::ProgramPath().string() + " query " + export_.string() + " 'SELECT idle_shar FROM gpu'");
+  EXPECT_EQ(column.status, 3);
+  EXPECT_THAT(column.err, HasSubstr("idle_share"));
+  const test::RunResult relation =
+      test::Run(test::ProgramPath().string() + " query " + export_.string() + " gpus");
+  EXPECT_EQ(relation.status, 3);
+  EXPECT_THAT(relation.err, HasSubstr("did you mean gpu?"));
+  const test::RunResult write =
+      test::Run(test::ProgramPath().string() + " query " + export_.string() + " 'DELETE FROM gpu'");
+  EXPECT_EQ(write.status, 3);
+}
+
+TEST_F(Commands, StepsCanBeChosen) {
+  EXPECT_EQ(Run("query %P 'SELECT first_step, last_step, steps FROM run' --steps 3:6 --format csv"),
+            "first_step,last_step,steps\n3,6,4\n");
+  EXPECT_EQ(Run("query %P 'SELECT steps FROM run' --step-range 'iteration ([0-9]+)' --format csv"),
+            "steps\n10\n");
+}
+
+TEST_F(Commands, DigestGivesTheSameReport) {
+  Run("digest %P -o %D/train.digest");
+  EXPECT_LT(fs::file_size(scratch_.path() / "train.digest"), 400'000u);
+  auto fromProfile = nlohmann::json::parse(Run("report %P --format json"));
+  auto fromDigest = nlohmann::json::parse(Run("report %D/train.digest --format json"));
+  EXPECT_EQ(fromProfile["findings"], fromDigest["findings"]);
+  EXPECT_EQ(fromProfile["figures"], fromDigest["figures"]);
+}
+
+TEST_F(Commands, FactsDescribeEveryRelation) {
+  const std::string list = Run("facts");
+  for (const char* relation : {"run", "profile", "system", "gpu", "step", "op", "op_type", "group_op",
+                               "kernel_name", "copy_kind", "sync_site", "kernel"})
+    EXPECT_THAT("\n" + list, HasSubstr(std::string("\n") + relation + " ")) << relation;
+  EXPECT_THAT(Run("facts gpu"), HasSubstr("idle_share"));
+}
+
+TEST_F(Commands, ProfileIsNeverTouched) {
+  fs::permissions(export_, fs::perms::owner_read);
+  const std::string before = test::ReadFile(export_);
+  const auto files = [&] {
+    return std::distance(fs::directory_iterator(scratch_.path()), fs::directory_iterator());
+  };
+  const auto count = files();
+  Run("report %P");
+  Run("query %P run");
+  EXPECT_EQ(test::ReadFile(export_), before);
+  EXPECT_EQ(files(), count);
+}
+
+TEST(Program, BuiltInRulesPassTheirTests) {
+  const test::RunResult tests = test::Run(test::ProgramPath().string() + " rules test");
+  EXPECT_EQ(tests.status, 0) << tests.out << tests.err;
+  const test::RunResult check = test::Run(test::ProgramPath().string() + " rules check");
+  EXPECT_EQ(check.status, 0) << check.err;
+  EXPECT_EQ(check.err, "") << "every built-in rule has its tests";
+}
+
+TEST(Program, SaysItsVersion) {
+  const test::RunResult run = test::Run(test::ProgramPath().string() + " --version");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.out, testing::MatchesRegex("dladvisor [0-9.]+\n"));
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,99 @@
+#include "src/fleet/digest.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+
+Digest SmallDigest() {
+  Table table({"gpu",
+               "One row per device.",
+               {"rank", "device"},
+               {{"rank", Type::kInteger, Unit::kNone, "Rank.", false, ""},
+                {"device", Type::kInteger, Unit::kNone, "Device.", false, ""},
+                {"name", Type::kText, Unit::kText, "Name \"quoted\".", true, ""},
+                {"idle_share", Type::kReal, Unit::kRatio, "Idle.", true, "--trace=cuda"}}});
+  table.AddRow({int64_t{0}, int64_t{1}, std::string("NVIDIA\0A100", 11), 0.25});
+  table.AddRow({int64_t{1}, int64_t{0}, Value(), Value()});
+  Digest digest;
+  digest.relations.push_back(std::move(table));
+  digest.relations.emplace_back(
+      Schema{"empty", "No rows.", {}, {{"x", Type::kInteger, Unit::kNone, "X.", false, ""}}});
+  return digest;
+}
+
+std::string WhatOf(const fs::path& path) {
+  try {
+    ReadDigest(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Digest, RoundTripsValuesAndSchemas) {
+  test::ScratchDir scratch;
+  const fs::path path = scratch.path() / "a.digest";
+  WriteDigest(SmallDigest(), path);
+  EXPECT_TRUE(IsDigest(path));
+  const Digest read = ReadDigest(path);
+  ASSERT_EQ(read.relations.size(), 2u);
+  const Table& gpu = read.relations[0];
+  EXPECT_EQ(gpu.schema().name, "gpu");
+  EXPECT_EQ(gpu.schema().key, (std::vector<std::string>{"rank", "device"}));
+  EXPECT_EQ(gpu.schema().columns[2].doc, "Name \"quoted\".");
+  EXPECT_EQ(gpu.schema().columns[3].unit, Unit::kRatio);
+  EXPECT_EQ(gpu.schema().columns[3].capture, "--trace=cuda");
+  EXPECT_TRUE(gpu.schema().columns[3].nullable);
+  ASSERT_EQ(gpu.rows(), 2u);
+  EXPECT_EQ(gpu.At(0, 1).integer, 1);
+  EXPECT_EQ(gpu.At(0, 2).text, std::string_view("NVIDIA\0A100", 11));
+  EXPECT_EQ(gpu.At(0, 3).real, 0.25);
+  EXPECT_EQ(gpu.At(1, 3).kind, CellView::Kind::kNull);
+  EXPECT_EQ(read.relations[1].rows(), 0u);
+}
+
+TEST(Digest, SameFactsGiveTheSameBytes) {
+  test::ScratchDir scratch;
+  WriteDigest(SmallDigest(), scratch.path() / "a");
+  WriteDigest(SmallDigest(), scratch.path() / "b");
+  WriteDigest(ReadDigest(scratch.path() / "a"), scratch.path() / "c");
+  const std::string bytes = test::ReadFile(scratch.path() / "a");
+  EXPECT_EQ(bytes, test::ReadFile(scratch.path() / "b"));
+  EXPECT_EQ(bytes, test::ReadFile(scratch.path() / "c"));
+}
+
+TEST(Digest, RefusesWhatIsNone) {
+  test::ScratchDir scratch;
+  const fs::path path = scratch.path() / "x.digest";
+  test::WriteFile(path, "not a database");
+  EXPECT_FALSE(IsDigest(path));
+  EXPECT_NE(WhatOf(path).find("is no digest"), std::string::npos);
+  EXPECT_FALSE(IsDigest(scratch.path()));
+  EXPECT_FALSE(IsDigest(scratch.path() / "missing"));
+  EXPECT_NE(WhatOf(scratch.path() / "missing").find("cannot be read"), std::string::npos);
+}
+
+TEST(Digest, RefusesTruncatedAndForeignVersions) {
+  test::ScratchDir scratch;
+  const fs::path path = scratch.path() / "x.digest";
+  WriteDigest(SmallDigest(), path);
+  const std::string bytes = test::ReadFile(path);
+  for (const size_t keep : {bytes.size() / 2, size_t{4096}, size_t{600}, size_t{100}, size_t{16}}) {
+    test::WriteFile(path, bytes.substr(0, keep));
+    EXPECT_NE(WhatOf(path), "") << "kept " << keep;
+  }
+  std::string newer = bytes;
+  const size_t version = newer.find("format_version1");
+  ASSERT_NE(version, std::string::npos);
+  newer[version + 14] = '9';
+  test::WriteFile(path, newer);
+  EXPECT_NE(WhatOf(path).find("has digest format 9, this program reads 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dladvisor
