@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "src/report/escape.h"
@@ -88,7 +89,7 @@ std::string BarChart(const std::string& id, const std::string& title, const std:
            fmt::format("{} bars, the longest {}{}{}.", bars.size(), max_text,
                        reference_text.empty() ? "" : ", mean of the steady ones ", reference_text));
   svg += fmt::format(
-      R"(<defs><pattern id="{}-h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bar-muted" width="6" height="6"/><line class="bar-hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>)",
+      R"svg(<defs><pattern id="{}-h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bar-muted" width="6" height="6"/><line class="bar-hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>)svg",
       id);
   svg += fmt::format(R"(<text x="{}" y="11">{}</text>)", kLeft, EscapeHtml(max_text));
   svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
@@ -97,12 +98,12 @@ std::string BarChart(const std::string& id, const std::string& title, const std:
     const double gap = pitch > 5 ? std::min(pitch * 0.2, 4.0) : pitch > 2 ? 0.5 : 0;
     for (size_t i = 0; i < bars.size(); ++i) {
       const double height = std::max(Magnitude(bars[i].value) / max * (kBottom - kTop), 0.5);
-      const std::string paint = bars[i].muted
-          ? fmt::format(R"(fill="url(#{}-h)") ", id) : R"(class = "bar") ";
-            svg += fmt::format(
-                R"(<rect {} x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" rx="{:.1f}"><title>{}</title></rect>)",
-                paint, kLeft + pitch * static_cast<double>(i), kBottom - height, pitch - gap, height,
-                pitch > 8 ? 1.5 : 0, EscapeHtml(bars[i].label + ": " + bars[i].text));
+      const std::string paint =
+          bars[i].muted ? fmt::format(R"svg(fill="url(#{}-h)")svg", id) : R"svg(class="bar")svg";
+      svg += fmt::format(
+          R"svg(<rect {} x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" rx="{:.1f}"><title>{}</title></rect>)svg",
+          paint, kLeft + pitch * static_cast<double>(i), kBottom - height, pitch - gap, height,
+          pitch > 8 ? 1.5 : 0.0, EscapeHtml(bars[i].label + ": " + bars[i].text));
     }
     if (reference > 0 && reference <= max) {
       const double y = kBottom - reference / max * (kBottom - kTop);
