@@ -110,7 +110,8 @@ std::string EscapeHtml(std::string_view text) {
 std::string EscapeMarkdown(std::string_view text) {
   std::string escaped;
   const std::string visible = Visible(text);
-  for (const char c : visible) {
+  for (size_t i = 0; i < visible.size(); ++i) {
+    const char c = visible[i];
     switch (c) {
       case '&':
         escaped += "&amp;";
@@ -123,6 +124,9 @@ std::string EscapeMarkdown(std::string_view text) {
         break;
       case '@':  // would notify a person on a code host
         escaped += "&#64;";
+        break;
+      case ':':  // nor may an address become a link
+        escaped += visible.compare(i, 3, "://") == 0 ? "&#58;" : ":";
         break;
       case '|':  // some Markdown dialects end the cell at an escaped bar in code or links
         escaped += "&#124;";

@@ -230,7 +230,7 @@ data PageData(const ReportModel& model) {
   page.set("page_title", model.options.title);
   page.set("generator", model.options.generator);
   page.set("banner", TextOrFalse(model.options.banner));
-  page.set("headline", model.headline);
+  page.set("headline", ProseHtml(model.headline));
   const std::vector<Segment> segments = HeadlineSegments(model);
   page.set("headline_bar", segments.empty()
                                ? data{false}

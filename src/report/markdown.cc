@@ -57,7 +57,7 @@ std::string RenderMarkdown(const ReportModel& model) {
   data page;
   page.set("page_title", model.options.title);
   page.set("banner", TextOrFalse(model.options.banner));
-  page.set("headline", model.headline);
+  page.set("headline", ProseMarkdown(model.headline));
   page.set("findings", Findings(model));
   page.set("has_findings", !FindingTree(*model.advice).empty());
   page.set("coverage", CoverageText(*model.advice));

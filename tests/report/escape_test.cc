@@ -28,6 +28,10 @@ TEST(EscapeMarkdown, LeavesNoMarkup) {
   EXPECT_EQ(EscapeMarkdown("a|b`c*d_e[f](g)<h>@i\n"), "a&#124;b\\`c\\*d\\_e\\[f\\](g)&lt;h&gt;&#64;i␊");
 }
 
+TEST(EscapeMarkdown, MakesNoLinks) {
+  EXPECT_EQ(EscapeMarkdown("see http://x a: b"), "see http&#58;//x a: b");
+}
+
 TEST(Prose, TurnsBackticksIntoCodeAndFoldsLines) {
   EXPECT_EQ(ProseHtml(" use `a<b>`\n  now \n"), "use <code>a&lt;b&gt;</code> now");
   EXPECT_EQ(ProseHtml("one ` alone"), "one ` alone");
