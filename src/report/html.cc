@@ -68,15 +68,14 @@ data ShareCard(const ReportModel& model, const char* figure, const std::string& 
   return DonutCard(figure, title, tip, segments, FigureText(model, figure), unknown);
 }
 
-data TableCard(const ReportModel& model, const char* table_id, const std::string& tip, const char* column,
-               const std::string& center) {
+data TableCard(const ReportModel& model, const char* table_id, const std::string& tip, const char* column) {
   const ReportTable* table = FindTable(model, table_id);
   std::vector<Segment> segments;
   if (table != nullptr) segments = TableSegments(*table, column);
-  const bool any =
-      std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.value > 0; });
-  return DonutCard(table_id, table == nullptr ? table_id : table->title, tip, segments, center,
-                   any ? "" : "no GPU time was recorded");
+  double total = 0;
+  for (const Segment& segment : segments) total += segment.value;
+  return DonutCard(table_id, table == nullptr ? table_id : table->title, tip, segments,
+                   FormatValue(total, Unit::kNanoseconds), total > 0 ? "" : "no GPU time was recorded");
 }
 
 data DashboardCards(const ReportModel& model) {
@@ -84,10 +83,8 @@ data DashboardCards(const ReportModel& model) {
   cards << ShareCard(model, "gpu_utilization", "GPU Utilization",
                      "Share of the analysed time in which a kernel ran, mean over GPUs.", "Using GPU",
                      "Idle GPU", "c-tensor");
-  cards << TableCard(model, "resource_usage", "Where the time went; mean over GPUs.", "ns",
-                     FigureText(model, FigureNumber(model, "step_time") ? "step_time" : "window"));
-  cards << TableCard(model, "kernel_gpu_time", "Kernel durations added up over the whole profile.", "gpu_ns",
-                     FigureText(model, "total_kernel_time"));
+  cards << TableCard(model, "resource_usage", "Where the analysed time went; mean over GPUs.", "ns");
+  cards << TableCard(model, "kernel_gpu_time", "Kernel durations added up over the whole profile.", "gpu_ns");
   cards << ShareCard(model, "tensor_core_efficiency", "Tensor Core Kernel Efficiency",
                      "Of the kernel time of ops that could use tensor cores, the part that does.",
                      "Using Tensor Cores", "Eligible, not using", "c-tensor");

@@ -17,13 +17,28 @@ using kainjow::mustache::list;
 constexpr size_t kCellColumns = 360;
 constexpr size_t kTooltipColumns = 2000;
 
+// Escaped, with chances to break the line where a path or a qualified name has its joints.
+std::string Breakable(std::string_view visible) {
+  std::string html;
+  while (!visible.empty()) {
+    // Not after the first character: a path's leading slash stays with its first part.
+    size_t end = visible.find_first_of("/:<,", html.empty() ? 1 : 0);
+    end = end == std::string_view::npos ? visible.size() : visible.find_first_not_of("/:<,", end);
+    if (end == std::string_view::npos) end = visible.size();
+    html += EscapeHtml(visible.substr(0, end));
+    visible.remove_prefix(end);
+    if (!visible.empty()) html += "<wbr>";
+  }
+  return html;
+}
+
 std::string NameCell(const std::string& text, bool row_header) {
   const std::string name = Visible(text);
   const char* tag = row_header ? "th scope=\"row\"" : "td";
   const std::string tooltip =
       Columns(name) > 48 ? fmt::format(" title=\"{}\"", EscapeHtml(Ellipsize(name, kTooltipColumns))) : "";
   return fmt::format("<{} class=\"name\"><span{}>{}</span></{}>", tag, tooltip,
-                     EscapeHtml(Ellipsize(name, kCellColumns)), row_header ? "th" : "td");
+                     Breakable(Ellipsize(name, kCellColumns)), row_header ? "th" : "td");
 }
 
 std::string BooleanCell(const Value& value) {
@@ -61,11 +76,13 @@ bool IsNumeric(const ColumnStyle& style) {
   return style.kind == ColumnKind::kNumber || style.kind == ColumnKind::kShare;
 }
 
-// Columns of plain numbers without a unit, e.g. sampled values, are recognised from their first row.
+// Columns of numbers without a unit, e.g. sampled values, are recognised from their first known value.
 ColumnStyle StyleIn(const ResultSet& rows, size_t column) {
   ColumnStyle style = StyleOf(rows.columns[column]);
-  if (style.kind == ColumnKind::kText && !rows.rows.empty() && AsNumber(rows.rows[0][column]))
-    style.kind = ColumnKind::kNumber;
+  if (style.kind != ColumnKind::kText) return style;
+  const auto known =
+      std::find_if(rows.rows.begin(), rows.rows.end(), [&](const auto& row) { return !IsNull(row[column]); });
+  if (known != rows.rows.end() && AsNumber((*known)[column])) style.kind = ColumnKind::kNumber;
   return style;
 }
 
@@ -136,6 +153,7 @@ data FindingData(const Advice& advice, size_t index, size_t depth) {
   item.set("nested", depth > 0);
   item.set("recommendations", Texts(finding.recommendation));
   item.set("conditions", Conditions(finding));
+  item.set("has_conditions", !finding.why.empty());
   item.set("lets", NamedValues(finding.lets));
   item.set("has_lets", !finding.lets.empty());
   item.set("references", References(finding.references));
@@ -181,6 +199,7 @@ data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
   item.set("table_id", table.id);
   item.set("title", table.title);
   item.set("note", TextOrFalse(table.note));
+  item.set("reason", TextOrFalse(table.rows.columns.empty() ? table.note : ""));
   item.set("columns", headers);
   item.set("body", body);
   item.set("empty", shown == 0);
@@ -220,7 +239,9 @@ data LegendData(const std::vector<Segment>& segments) {
     item.set("color", segment.color);
     item.set("label", segment.label);
     item.set("value", segment.text);
-    item.set("share", total > 0 ? data{fmt::format("{:.1f} %", segment.value / total * 100)} : data{false});
+    const bool is_share = segment.text.ends_with(" %");  // said already
+    item.set("share", total > 0 && !is_share ? data{fmt::format("{:.1f} %", segment.value / total * 100)}
+                                             : data{false});
     legend << item;
   }
   return legend;

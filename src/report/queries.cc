@@ -147,7 +147,8 @@ std::vector<TableQuery> MakeTables() {
        "rank, name"},
       {"time_ledger", "Time Ledger",
        "Every nanosecond of the analysed time in exactly one bucket, per rank and device.", "time_ledger",
-       "SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY rank, device, bucket"},
+       "SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY rank, device, ns DESC, "
+       "bucket"},
       {"idle_gaps", "Longest Idle Gaps", "When nothing ran on the GPU.", "idle_gap",
        "SELECT rank, device, start_ns, duration_ns, cause, starved_ns, ended_by, range FROM idle_gap ORDER "
        "BY "

@@ -58,7 +58,8 @@ std::string Donut(const std::string& id, const std::string& title, const std::ve
         segment.color, drawn, 100 - drawn, 25 - start, Hover(segment, total));
     start += share;
   }
-  svg += fmt::format(R"(<text x="21" y="21" aria-hidden="true">{}</text></svg>)", EscapeHtml(center));
+  svg += fmt::format(R"(<text{} x="21" y="21" aria-hidden="true">{}</text></svg>)",
+                     Columns(center) > 6 ? " class=\"long\"" : "", EscapeHtml(center));
   return svg;
 }
 
@@ -81,17 +82,17 @@ std::string StackedBar(const std::string& id, const std::string& title,
 
 std::string BarChart(const std::string& id, const std::string& title, const std::vector<Bar>& bars,
                      double reference, const std::string& reference_text, const std::string& max_text) {
-  constexpr double kLeft = 4, kRight = 636, kTop = 18, kBottom = 150;
+  constexpr double kLeft = 4, kRight = 636, kTop = 18, kBottom = 258;
   double max = 0;
   for (const Bar& bar : bars) max = std::max(max, Magnitude(bar.value));
   std::string svg =
-      Open(id, "bars", "0 0 640 172", "", title,
+      Open(id, "bars", "0 0 640 280", "", title,
            fmt::format("{} bars, the longest {}{}{}.", bars.size(), max_text,
                        reference_text.empty() ? "" : ", mean of the steady ones ", reference_text));
   svg += fmt::format(
       R"svg(<defs><pattern id="{}-h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bar-muted" width="6" height="6"/><line class="bar-hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>)svg",
       id);
-  svg += fmt::format(R"(<text x="{}" y="11">{}</text>)", kLeft, EscapeHtml(max_text));
+  svg += fmt::format(R"(<text x="{}" y="12">{}</text>)", kLeft, EscapeHtml(max_text));
   svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
   if (max > 0 && !bars.empty()) {
     const double pitch = std::min((kRight - kLeft) / static_cast<double>(bars.size()), 48.0);
@@ -109,13 +110,13 @@ std::string BarChart(const std::string& id, const std::string& title, const std:
       const double y = kBottom - reference / max * (kBottom - kTop);
       svg += fmt::format(R"(<line class="mean" x1="{0}" x2="{1}" y1="{2:.2f}" y2="{2:.2f}"/>)", kLeft, kRight,
                          y);
-      svg += fmt::format(R"(<text class="end" x="{}" y="11">mean {}</text>)", kRight,
+      svg += fmt::format(R"(<text class="end" x="{}" y="12">mean {}</text>)", kRight,
                          EscapeHtml(reference_text));
     }
     const double last = kLeft + pitch * static_cast<double>(bars.size());
-    svg += fmt::format(R"(<text x="{}" y="167">{}</text>)", kLeft, EscapeHtml(bars.front().label));
+    svg += fmt::format(R"(<text x="{}" y="275">{}</text>)", kLeft, EscapeHtml(bars.front().label));
     if (bars.size() > 1 && last > 250)
-      svg += fmt::format(R"(<text class="end" x="{:.2f}" y="167">{}</text>)", last,
+      svg += fmt::format(R"(<text class="end" x="{:.2f}" y="275">{}</text>)", last,
                          EscapeHtml(bars.back().label));
   }
   svg += fmt::format(R"(<line class="axis" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kBottom);

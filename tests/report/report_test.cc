@@ -39,7 +39,8 @@ size_t Count(const std::string& text, const std::string& part) {
 class EveryFormat : public ::testing::TestWithParam<ReportFormat> {};
 
 TEST_P(EveryFormat, HoldsTheFiguresOfTheDashboard) {
-  const std::string report = Render(TypicalRun(), TypicalAdvice(), GetParam());
+  std::string report = Render(TypicalRun(), TypicalAdvice(), GetParam());
+  if (GetParam() == ReportFormat::kMarkdown) std::erase(report, '\\');
   for (const char* expected : {"Wall Clock Time", "Tensor Core Kernel Efficiency", "GPU Utilization",
                                "Average Iteration Time", "gpt3_750m_naive", "RTX A6000", "460.73.01",
                                "PyTorch 1.9.0a0+df837d0", "Total Iterations", "CUDA graph"})
@@ -200,7 +201,7 @@ TEST(Html, EscapesEverythingFromTheProfile) {
   EXPECT_THAT(html, Not(HasSubstr("\x1b")));
   EXPECT_THAT(html, Not(HasSubstr("\xff")));
   EXPECT_EQ(Count(html, "</script>"), 1u);
-  EXPECT_THAT(html, HasSubstr("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;"));
+  EXPECT_THAT(html, HasSubstr("title=\"&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;"));
   EXPECT_THAT(html, HasSubstr("{{headline}}"));
   EXPECT_THAT(html, Not(HasSubstr("href=\"javascript:")));
 }
@@ -218,7 +219,7 @@ TEST(Html, IsOneWellFormedFileWithoutRemoteResourcesOrHandlers) {
   const std::regex tag(R"(<(/?)([a-z0-9]+)((?:"[^"]*"|[^">])*)>)", std::regex::icase);
   for (std::sregex_iterator it(body.begin(), body.end(), tag), end; it != end; ++it) {
     const std::string name = (*it)[2], rest = (*it)[3];
-    if (name == "meta" || name == "br" || (!rest.empty() && rest.back() == '/')) continue;
+    if (name == "meta" || name == "br" || name == "wbr" || (!rest.empty() && rest.back() == '/')) continue;
     if ((*it)[1].length() == 0) {
       open.push_back(name);
     } else {
