@@ -1,8 +1,10 @@
 // What the families of facts share: computed once per profile, in this order, and then only read.
-// Each part has a file of its own (ranks.h, launches.h, attribution.h, tensor_core.h, steps.h).
+// Each part has a file of its own (ranks.h, launches.h, op_path.h, attribution.h, tensor_core.h, steps.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,11 @@ struct Ranks {
   std::vector<Gpu> gpus;  // every (rank, device) with GPU work, sorted
 };
 
+// The GPU operations of one of Ranks::gpus, as indices into the trace's tables, in order of start.
+struct GpuWork {
+  std::vector<uint32_t> kernels, copies, sets, graphs;
+};
+
 // The API call that launched each GPU operation (index into api_calls, or kNoIndex), joined on
 // (process, correlation).
 struct Launches {
@@ -43,6 +50,9 @@ struct Attribution {
   std::vector<uint32_t> kernel_range, copy_range, set_range;  // through the launching call
   std::vector<uint8_t> kernel_inherited;  // 1 where the launching thread had no range and one was inherited
 };
+
+// Names of ops: a path of enclosing ranges, interned. See op_path.h.
+class OpPaths;
 
 enum class Precision : uint8_t { kUnknown, kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kInt8 };
 
@@ -76,13 +86,32 @@ struct Context {
   const AnalysisOptions& options;
   Interval activity;  // from the first API call, range or GPU operation to the last one's end; all processes
   Ranks ranks;
+  std::vector<GpuWork> work;  // by index into ranks.gpus
   Launches launches;
   Attribution attribution;
+  std::shared_ptr<const OpPaths> paths;
   KernelTraitsByName kernels;
   Steps steps;
   // The analysed window of each of ranks.gpus (same order): the steady steps of the rank where steps were
   // found, else `activity`.
   std::vector<Interval> windows;
+
+  // The window of a rank, or `activity` where it has none.
+  Interval WindowOf(int64_t rank) const {
+    for (size_t i = 0; i < ranks.gpus.size(); ++i)
+      if (ranks.gpus[i].rank == rank) return windows[i];
+    return activity;
+  }
+  int64_t RankOfThread(uint32_t thread) const {
+    const uint32_t process = thread == kNoIndex ? kNoIndex : trace.threads[thread].process;
+    return process == kNoIndex ? -1 : ranks.of_process[process];
+  }
+  // Steady steps of a rank; 0 where none were found.
+  int64_t StepCount(int64_t rank) const {
+    for (const auto& [r, list] : steps.by_rank)
+      if (r == rank) return std::count_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
+    return 0;
+  }
 };
 
 }  // namespace dladvisor

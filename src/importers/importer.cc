@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -71,10 +72,14 @@ bool LooksLikeText(std::string_view head) {
 
 [[noreturn]] void RefuseContent(const fs::path& path, std::string_view head) {
   const std::string where = path.string();
-  if (head.starts_with("\x1f\x8b"))
+  if (head.starts_with("\x1f\x8b")) {
+    if (path.filename().string().find(".json") != std::string::npos)
+      throw Error(
+          where, "by its name a compressed PyTorch profiler (Chrome) trace, which this version does not read",
+          kReadable);
     throw Error(where, "a gzip file, which this version does not read",
-                std::string("if it is a compressed export, unpack it first: gunzip -k '") + where + "'; " +
-                    kReadable);
+                "if it is a compressed export, unpack it first: gunzip -k '" + where + "'");
+  }
   const size_t first = head.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
   if (json) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,10 +23,10 @@ namespace {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "dladvisor-XXXXXX").string();
-    if (!mkdtemp(name.data()))
-      throw Error(name, fmt::format("cannot make a temporary folder: {}", std::strerror(errno)),
-                  "set TMPDIR to a folder with room for the export");
+    std::error_code none;
+    std::string name = (fs::temp_directory_path(none) / "dladvisor-XXXXXX").string();
+    if (none || !mkdtemp(name.data()))
+      throw Error(name, "cannot make a temporary folder", "set TMPDIR to a folder with room for the export");
     path_ = name;
   }
   ~TemporaryFolder() {

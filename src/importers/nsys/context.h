@@ -2,6 +2,7 @@
 // and the rules for rows that cannot be used.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <unordered_map>

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -97,6 +98,8 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+void Finalize::operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
+
 void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
 Database::Database(const fs::path& path) : path_(path.string()) {
@@ -120,17 +123,26 @@ Database::Database(const fs::path& path) : path_(path.string()) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
 
   // Only ordinary tables: a view or virtual table runs code of whoever wrote the file.
-  sqlite3_stmt* list = nullptr;
-  if (sqlite3_prepare_v2(db, "SELECT name, rootpage FROM sqlite_master WHERE type = 'table' AND rootpage > 0",
-                         -1, &list, nullptr) != SQLITE_OK)
-    Fail();
-  int step = SQLITE_ROW;
-  while ((step = sqlite3_step(list)) == SQLITE_ROW) {
-    const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(list, 0));
-    if (name) tables_.emplace(name, sqlite3_column_int64(list, 1));
+  const Statement list =
+      Prepare("SELECT name, rootpage FROM sqlite_master WHERE type = 'table' AND rootpage > 0");
+  while (Step(list)) {
+    const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(list.get(), 0));
+    if (name) tables_.emplace(name, sqlite3_column_int64(list.get(), 1));
   }
-  sqlite3_finalize(list);
-  if (step != SQLITE_DONE) Fail();
+}
+
+Statement Database::Prepare(const std::string& sql) const {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(db_.get(), sql.c_str(), static_cast<int>(sql.size()), &statement, nullptr) !=
+      SQLITE_OK)
+    Fail();
+  return Statement(statement);
+}
+
+bool Database::Step(const Statement& statement) const {
+  const int rc = sqlite3_step(statement.get());
+  if (rc != SQLITE_ROW && rc != SQLITE_DONE) Fail();
+  return rc == SQLITE_ROW;
 }
 
 void Database::Fail() const {
@@ -151,29 +163,17 @@ void Database::Fail() const {
   }
 }
 
-void Rows::Finalize::operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
-
-std::unique_ptr<sqlite3_stmt, Rows::Finalize> Rows::Prepare(const std::string& sql) const {
-  sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(db_.db_.get(), sql.c_str(), static_cast<int>(sql.size()), &statement, nullptr) !=
-      SQLITE_OK)
-    db_.Fail();
-  return std::unique_ptr<sqlite3_stmt, Finalize>(statement);
-}
-
 Rows::Rows(const Database& db, std::string_view table, const std::vector<std::string_view>& columns)
     : db_(db), table_(table), index_(columns.size(), -1) {
   if (!db.Has(table)) return;
   std::vector<std::string> present;
   {
-    const auto info = Prepare("PRAGMA table_xinfo(" + Quoted(table) + ")");
-    int step = SQLITE_ROW;
-    while ((step = sqlite3_step(info.get())) == SQLITE_ROW) {
+    const Statement info = db.Prepare("PRAGMA table_xinfo(" + Quoted(table) + ")");
+    while (db.Step(info)) {
       const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(info.get(), 1));
       const bool generated = sqlite3_column_int(info.get(), 6) != 0;
       if (name && !generated) present.emplace_back(name);
     }
-    if (step != SQLITE_DONE) db_.Fail();
   }
   std::string select;
   int selected = 0;
@@ -187,17 +187,15 @@ Rows::Rows(const Database& db, std::string_view table, const std::vector<std::st
     }
     ++c;
   }
-  statement_ = Prepare("SELECT " + (selected ? select : "NULL") + " FROM " + Quoted(table));
+  statement_ = db.Prepare("SELECT " + (selected ? select : "NULL") + " FROM " + Quoted(table));
 }
 
 bool Rows::Next() {
   if (!statement_) return false;
-  const int step = sqlite3_step(statement_.get());
-  if (step == SQLITE_DONE) {
+  if (!db_.Step(statement_)) {
     statement_.reset();
     return false;
   }
-  if (step != SQLITE_ROW) db_.Fail();
   // A row takes two bytes at the least: more rows than that come from pages that refer to each other in a
   // ring.
   if (++count_ > db_.bytes_)
@@ -211,7 +209,7 @@ size_t Rows::SizeHint() const {
   const std::string sql = "SELECT max(rowid) FROM " + Quoted(table_);
   if (sqlite3_prepare_v2(db_.db_.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
     return 0;  // WITHOUT ROWID
-  const std::unique_ptr<sqlite3_stmt, Finalize> statement(raw);
+  const Statement statement(raw);
   if (sqlite3_step(raw) != SQLITE_ROW) return 0;
   const int64_t most = db_.bytes_ / 16;  // no activity row is smaller
   return static_cast<size_t>(std::clamp<int64_t>(sqlite3_column_int64(raw, 0), 0, most));

@@ -19,6 +19,11 @@ struct sqlite3_stmt;
 
 namespace dladvisor::nsys {
 
+struct Finalize {
+  void operator()(sqlite3_stmt* s) const;
+};
+using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
 class Database {
  public:
   // Checks header, length and companion files, then opens read-only and immutable. Throws Error.
@@ -27,14 +32,15 @@ class Database {
   bool Has(std::string_view table) const { return tables_.contains(table); }
   const std::map<std::string, int64_t, std::less<>>& tables() const { return tables_; }
 
-  // Throws the Error for a failed call of SQLite on this file.
-  [[noreturn]] void Fail() const;
-
  private:
   friend class Rows;
   struct Close {
     void operator()(sqlite3* db) const;
   };
+
+  Statement Prepare(const std::string& sql) const;
+  bool Step(const Statement& statement) const;  // false at the end
+  [[noreturn]] void Fail() const;               // throws the Error for the last failed call of SQLite
 
   std::string path_;
   int64_t bytes_ = 0;
@@ -62,15 +68,10 @@ class Rows {
   std::string_view Text(size_t c) const;  // bytes as they are, "" for NULL; valid until Next()
 
  private:
-  struct Finalize {
-    void operator()(sqlite3_stmt* s) const;
-  };
-  std::unique_ptr<sqlite3_stmt, Finalize> Prepare(const std::string& sql) const;
-
   const Database& db_;
   std::string table_;
   std::vector<int> index_;  // column asked for -> column of the statement, or -1
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  Statement statement_;
   int64_t count_ = 0;
 };
 

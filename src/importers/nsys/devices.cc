@@ -20,6 +20,12 @@ std::optional<int64_t> NotNegative(const Rows& rows, size_t column) {
   return value && *value >= 0 ? value : std::nullopt;
 }
 
+Device Unknown(int64_t ordinal) {
+  Device device;
+  device.ordinal = ordinal;
+  return device;
+}
+
 }  // namespace
 
 Devices::Devices(const Database& db, Trace& trace) : trace_(trace) {
@@ -131,8 +137,7 @@ uint32_t Devices::Add(Device device) {
 
 uint32_t Devices::ByOrdinal(int64_t ordinal) {
   const auto it = by_ordinal_.find(ordinal);
-  return it != by_ordinal_.end() ? it->second
-                                 : Add(Device{.ordinal = ordinal, .name = "", .bus = "", .uuid = ""});
+  return it != by_ordinal_.end() ? it->second : Add(Unknown(ordinal));
 }
 
 std::optional<uint32_t> Devices::OfEvent(int64_t global_pid, std::optional<int64_t> device_id) {
@@ -145,7 +150,7 @@ std::optional<uint32_t> Devices::OfEvent(int64_t global_pid, std::optional<int64
 std::optional<uint32_t> Devices::OfGpu(int64_t gpu_id) {
   if (gpu_id < 0 || gpu_id > kLastDevice) return std::nullopt;
   if (const auto it = by_gpu_.find(gpu_id); it != by_gpu_.end()) return it->second;
-  Device device{.ordinal = gpu_id, .name = "", .bus = "", .uuid = ""};
+  Device device = Unknown(gpu_id);
   if (const auto hidden = hidden_.find(gpu_id); hidden != hidden_.end()) {
     // Measured, though no process saw it: it has no CUDA number, so it gets one after all others.
     device = std::move(hidden->second);

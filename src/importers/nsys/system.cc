@@ -9,7 +9,7 @@ namespace dladvisor::nsys {
 namespace {
 
 void SetFact(Trace& trace, const std::string& key, std::string_view value) {
-  if (!value.empty()) trace.facts[key] = value;
+  if (!value.empty() && value != "unknown") trace.facts[key] = value;  // virtual machines hide their CPU
 }
 
 bool IsDigits(std::string_view text) {

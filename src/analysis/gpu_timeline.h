@@ -1,0 +1,70 @@
+// What each GPU did over its window, and why it was idle: the base of utilisation, ledger and gaps.
+//
+// A gap is time in which no kernel, copy, set or graph runs on the device. It is charged by the operation
+// that ends it and the API call that launched that:
+//   launched before the gap:  up to the device's minimum launch latency to idle/launch-latency (the 5th
+//                             percentile of start minus call over its kernels), the rest to idle/dependency;
+//   launched during the gap:  the part before the call is starved, and goes to what the launching thread did:
+//                             blocking synchronisation and the host time after it until the launch
+//                             (idle/sync), blocking copies, allocation, the profiler, data loading; else
+//                             idle/launch. The part after the call as above.
+//   launch not recorded, or nothing ends the gap: idle/unknown.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+// Exclusive buckets of wall time, in the order of the ledger.
+enum class Bucket : uint8_t {
+  kTensor,
+  kOther,
+  kCommunication,
+  kCopy,
+  kMemset,
+  kLaunchLatency,
+  kDependency,
+  kIdleSync,
+  kIdleCopy,
+  kAllocation,
+  kInput,
+  kOs,
+  kProfiler,
+  kLaunch,
+  kUnknown,
+};
+inline constexpr size_t kBuckets = 15;
+std::string_view BucketName(Bucket bucket);  // "compute/tensor", "idle/launch", ...
+
+struct IdleGap {
+  Interval time;
+  int64_t starved_ns = 0;                   // before the launch of what ends it
+  uint32_t call = kNoIndex;                 // that launch, in api_calls
+  NameId ended_by = kNoName;                // kernel that ends it; kNoName for other operations
+  std::string_view ended_by_kind;           // "kernel", "copy", "set", "graph", "" where nothing ends it
+  std::array<int64_t, kBuckets> charged{};  // sums to time.length()
+  Bucket Cause() const;                     // the bucket with the largest charge
+};
+
+struct GpuTimeline {
+  Interval window;
+  IntervalSet tensor, other, communication, copies, sets;  // each by itself, clipped to the window
+  IntervalSet kernels;                                     // kernels and graph launches
+  IntervalSet busy, idle;                                  // of everything; complements in the window
+  std::vector<IdleGap> gaps;                               // in order of time
+  std::array<int64_t, kBuckets> ledger{};                  // sums to window.length()
+  std::optional<int64_t> min_latency_ns;
+  bool has_launches = false;  // the launches of most gaps are known, so that starvation can be told
+};
+
+// By index into context.ranks.gpus.
+std::vector<GpuTimeline> ComputeTimelines(const Context& context);
+
+// Whether a range's name says that it loads data.
+bool IsInputRange(std::string_view name);
+
+}  // namespace dladvisor

@@ -1,0 +1,20 @@
+// The period of a sequence: training repeats its kernels step after step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace dladvisor {
+
+struct SequencePeriod {
+  size_t period = 0;  // items per repetition
+  size_t first = 0;   // index of the first item of the first whole repetition
+  size_t count = 0;   // whole repetitions, one after another from `first`
+};
+
+// See steps.h for the criteria. Linear in the length.
+std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence);
+
+}  // namespace dladvisor

@@ -1,0 +1,31 @@
+// What the text of a range tells. Three sources: DLProf's nvtx plugin writes Python literals, an outer range
+// {'traceMarker': [source lines], 'funcStack': '/<module>/...'} and inside it {'mod', 'op', 'args': [...]};
+// PyTorch's emit_nvtx appends ", seq = N", ", sizes = [...]" or ", op_id = N" to the operator; everything
+// else is a plain name.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dladvisor {
+
+struct Marker {
+  enum class Kind { kPlain, kTrace, kOp };
+  Kind kind = Kind::kPlain;
+  std::string name;    // kPlain: the path segment; kTrace: the path, "/module/..."; kOp: the op type
+  std::string dtype;   // kOp: element type of the first tensor, or ""
+  std::string shapes;  // kOp: "(6, 3, 3, 3); (6,)", or ""
+  std::string stack;   // kTrace: source lines, innermost last, newline-separated
+};
+
+Marker ParseMarker(std::string_view text);
+
+// `text` with what emit_nvtx appends cut off and step numbers replaced by #: "aten::to, op_id = 7" ->
+// "aten::to", "iteration 7" -> "iteration #".
+std::string NormalizedRangeName(std::string_view text);
+
+// The op type that a name stands for: "aten::linear" -> "linear", "torch::autograd::AccumulateGrad" ->
+// "AccumulateGrad".
+std::string OpTypeOfName(std::string_view name);
+
+}  // namespace dladvisor

@@ -1,0 +1,378 @@
+#include "src/analysis/op.h"
+
+#include "src/analysis/op_path.h"
+#include "src/analysis/tensor_core.h"
+
+namespace dladvisor {
+namespace {
+
+// Adds facts of a kernel to what is known of a group of kernels: one yes makes it yes, an unknown keeps it
+// open.
+struct Verdict {
+  bool yes = false, unknown = false;
+  void Add(std::optional<bool> fact) {
+    yes |= fact == true;
+    unknown |= !fact;
+  }
+  std::optional<bool> Get() const {
+    return yes ? std::optional(true) : unknown ? std::nullopt : std::optional(false);
+  }
+};
+
+struct KernelTotals {
+  int64_t calls = 0, gpu_ns = 0, min_ns = 0, max_ns = 0, api_ns = 0, api_calls = 0;
+};
+
+struct OpTotals {
+  int64_t rank = 0;
+  PathId path = kNoPath;
+  NameId lone_kernel = kNoName;  // where no range encloses it
+  int64_t calls = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, kernels = 0, tensor_core_ns = 0, inherited = 0;
+  bool owns_work = false, eligible_kernel = false, half = false;
+  Verdict tensor_core;
+  std::array<int64_t, 8> precision_ns{};
+  std::map<NameId, KernelTotals> by_kernel;
+  std::vector<int64_t> gpu_ns_on, tensor_core_ns_on;  // by gpu
+};
+
+class OpTable {
+ public:
+  explicit OpTable(const Context& context) : context_(context), trace_(context.trace) {
+    for (const auto& gpu : context.ranks.gpus) windows_.emplace(gpu.rank, context.WindowOf(gpu.rank));
+  }
+
+  OpFamilies Build() {
+    AddRanges();
+    AddCalls();
+    for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) AddGpu(gpu);
+    return Finish();
+  }
+
+ private:
+  bool InWindow(int64_t rank, Ns time) const {
+    const auto window = windows_.find(rank);
+    return window != windows_.end() && time >= window->second.start && time < window->second.end;
+  }
+
+  OpTotals& At(int64_t rank, PathId path, NameId lone_kernel = kNoName) {
+    const auto [entry, is_new] = index_.try_emplace({rank, path, lone_kernel}, totals_.size());
+    if (is_new) {
+      OpTotals& op = totals_.emplace_back();
+      op.rank = rank;
+      op.path = path;
+      op.lone_kernel = lone_kernel;
+      op.gpu_ns_on.assign(context_.work.size(), 0);
+      op.tensor_core_ns_on.assign(context_.work.size(), 0);
+    }
+    return totals_[entry->second];
+  }
+
+  void AddRanges() {
+    const Ranges& ranges = trace_.ranges;
+    for (uint32_t i = 0; i < ranges.size(); ++i) {
+      if (ranges.kind[i] != RangeKind::kPushPop || !context_.paths->IsCall(i)) continue;
+      const int64_t rank = context_.RankOfThread(ranges.thread[i]);
+      if (rank < 0 || !InWindow(rank, ranges.start[i])) continue;
+      OpTotals& op = At(rank, context_.paths->Of(i));
+      ++op.calls;
+      // An op inside itself (recursion) is in its parent's time already.
+      const uint32_t parent = context_.attribution.range_parent[i];
+      if (parent == kNoIndex || context_.paths->Of(parent) != op.path)
+        op.cpu_ns += ranges.end[i] - ranges.start[i];
+    }
+  }
+
+  void AddCalls() {
+    const ApiCalls& calls = trace_.api_calls;
+    for (uint32_t i = 0; i < calls.size(); ++i) {
+      const PathId path = context_.paths->Of(context_.attribution.api_range[i]);
+      const int64_t rank = path == kNoPath ? -1 : context_.RankOfThread(calls.thread[i]);
+      if (rank >= 0 && InWindow(rank, calls.start[i])) At(rank, path).owns_work = true;
+    }
+  }
+
+  void AddGpu(size_t gpu) {
+    const int64_t rank = context_.ranks.gpus[gpu].rank;
+    const Interval window = context_.windows[gpu];
+    const Kernels& kernels = trace_.kernels;
+    for (const uint32_t i : context_.work[gpu].kernels) {
+      if (kernels.start[i] < window.start || kernels.start[i] >= window.end) continue;
+      const PathId path = context_.paths->Of(context_.attribution.kernel_range[i]);
+      OpTotals& op = path == kNoPath ? At(rank, kNoPath, kernels.short_name[i]) : At(rank, path);
+      if (path == kNoPath) ++op.calls;
+      const int64_t duration = kernels.end[i] - kernels.start[i];
+      const KernelTraits& traits = context_.kernels[kernels.name[i]];
+      op.owns_work = true;
+      ++op.kernels;
+      op.gpu_ns += duration;
+      op.gpu_ns_on[gpu] += duration;
+      op.inherited += context_.attribution.kernel_inherited[i];
+      op.eligible_kernel |= traits.eligible || traits.tensor_core == true;
+      op.half |= IsHalf(traits.precision);
+      op.tensor_core.Add(traits.tensor_core);
+      if (traits.tensor_core == true) {
+        op.tensor_core_ns += duration;
+        op.tensor_core_ns_on[gpu] += duration;
+      }
+      op.precision_ns[static_cast<size_t>(traits.precision)] += duration;
+      KernelTotals& total = op.by_kernel[kernels.name[i]];
+      total.min_ns = total.calls == 0 ? duration : std::min(total.min_ns, duration);
+      total.max_ns = std::max(total.max_ns, duration);
+      ++total.calls;
+      total.gpu_ns += duration;
+      if (const uint32_t call = context_.launches.kernel[i]; call != kNoIndex) {
+        total.api_ns += trace_.api_calls.end[call] - trace_.api_calls.start[call];
+        ++total.api_calls;
+      }
+    }
+    const Copies& copies = trace_.copies;
+    for (const uint32_t i : context_.work[gpu].copies) {
+      const PathId path = context_.paths->Of(context_.attribution.copy_range[i]);
+      if (path == kNoPath || copies.start[i] < window.start || copies.start[i] >= window.end) continue;
+      OpTotals& op = At(rank, path);
+      op.owns_work = true;
+      op.copy_ns += copies.end[i] - copies.start[i];
+    }
+  }
+
+  std::optional<std::string> PrecisionOf(const OpTotals& op) const {
+    // Of what the names tell: element-wise kernels beside a GEMM rarely name a type.
+    const auto first = op.precision_ns.begin() + 1;
+    const auto most = std::max_element(first, op.precision_ns.end());
+    if (*most == 0) return std::nullopt;
+    return std::string(PrecisionName(static_cast<Precision>(most - op.precision_ns.begin())));
+  }
+
+  OpRow Row(const OpTotals& op) const {
+    OpRow row;
+    row.rank = op.rank;
+    const Marker* marker = nullptr;
+    const Marker* outer = nullptr;
+    if (op.path == kNoPath) {
+      row.op_type = std::string(trace_.names.View(op.lone_kernel));
+      row.op = "(no range)/" + row.op_type;
+    } else {
+      row.op = context_.paths->Text(op.path);
+      row.op_type = context_.paths->OpType(op.path);
+      row.direction = row.op.find("Backward") != std::string::npos ? "bprop" : "fprop";
+      marker = context_.paths->OpMarker(op.path);
+      outer = context_.paths->TraceMarker(op.path);
+    }
+    row.calls = op.calls;
+    row.kernels = op.kernels;
+    row.cpu_ns = op.cpu_ns;
+    row.gpu_ns = op.gpu_ns;
+    row.copy_ns = op.copy_ns;
+    row.tensor_core_eligible = TensorCoreEligibleOp(row.op_type) || op.eligible_kernel;
+    row.uses_tensor_cores = op.tensor_core.Get();
+    row.tensor_core_ns = op.tensor_core_ns;
+    row.precision = PrecisionOf(op);
+    const bool half_type = marker && (marker->dtype == "float16" || marker->dtype == "bfloat16");
+    if (op.half || half_type)
+      row.half = true;
+    else if (op.kernels > 0)
+      row.half = false;
+    if (marker && !marker->dtype.empty()) row.data_type = marker->dtype;
+    if (marker && !marker->shapes.empty()) row.shapes = marker->shapes;
+    if (outer && !outer->stack.empty()) row.stack = outer->stack;
+    row.inherited_share =
+        op.kernels == 0 ? 0 : static_cast<double>(op.inherited) / static_cast<double>(op.kernels);
+    return row;
+  }
+
+  OpFamilies Finish() const {
+    OpFamilies families;
+    families.eligible_ns.assign(context_.work.size(), 0);
+    families.eligible_tensor_core_ns.assign(context_.work.size(), 0);
+    for (const OpTotals& op : totals_) {
+      if (!op.owns_work && !context_.paths->IsMarked(op.path)) continue;
+      OpRow row = Row(op);
+      if (row.tensor_core_eligible)
+        for (size_t gpu = 0; gpu < op.gpu_ns_on.size(); ++gpu) {
+          families.eligible_ns[gpu] += op.gpu_ns_on[gpu];
+          families.eligible_tensor_core_ns[gpu] += op.tensor_core_ns_on[gpu];
+        }
+      AddKernels(row, op, families.kernels);
+      families.ops.push_back(std::move(row));
+    }
+    std::sort(families.ops.begin(), families.ops.end(), [](const OpRow& a, const OpRow& b) {
+      return std::tuple(a.rank, -a.gpu_ns, std::string_view(a.op)) <
+             std::tuple(b.rank, -b.gpu_ns, std::string_view(b.op));
+    });
+    std::sort(families.kernels.begin(), families.kernels.end(),
+              [](const OpKernelRow& a, const OpKernelRow& b) {
+                return std::tuple(a.rank, -a.gpu_ns, std::string_view(a.op), std::string_view(a.kernel)) <
+                       std::tuple(b.rank, -b.gpu_ns, std::string_view(b.op), std::string_view(b.kernel));
+              });
+    AddTypes(families);
+    AddGroups(families);
+    return families;
+  }
+
+  void AddKernels(const OpRow& op, const OpTotals& totals, std::vector<OpKernelRow>& out) const {
+    for (const auto& [name, total] : totals.by_kernel) {
+      const KernelTraits& traits = context_.kernels[name];
+      OpKernelRow row;
+      row.rank = op.rank;
+      row.op = op.op;
+      row.kernel = std::string(trace_.names.View(name));
+      row.calls = total.calls;
+      row.gpu_ns = total.gpu_ns;
+      row.avg_gpu_ns = static_cast<double>(total.gpu_ns) / static_cast<double>(total.calls);
+      row.min_gpu_ns = total.min_ns;
+      row.max_gpu_ns = total.max_ns;
+      if (total.api_calls > 0) {
+        row.api_ns = total.api_ns;
+        row.avg_api_ns = static_cast<double>(total.api_ns) / static_cast<double>(total.api_calls);
+      }
+      row.uses_tensor_cores = traits.tensor_core;
+      if (traits.precision != Precision::kUnknown)
+        row.precision = std::string(PrecisionName(traits.precision));
+      out.push_back(std::move(row));
+    }
+  }
+
+  static void AddTypes(OpFamilies& families) {
+    std::map<std::pair<int64_t, std::string>, std::pair<OpTypeRow, Verdict>> types;
+    for (const OpRow& op : families.ops) {
+      auto& [row, verdict] = types[{op.rank, op.op_type}];
+      row.rank = op.rank;
+      row.op_type = op.op_type;
+      ++row.ops;
+      row.calls += op.calls;
+      row.kernels += op.kernels;
+      row.cpu_ns += op.cpu_ns;
+      row.gpu_ns += op.gpu_ns;
+      row.tensor_core_eligible |= op.tensor_core_eligible;
+      row.tensor_core_ns += op.tensor_core_ns;
+      verdict.Add(op.uses_tensor_cores);
+    }
+    for (auto& [key, entry] : types) {
+      entry.first.uses_tensor_cores = entry.second.Get();
+      families.op_types.push_back(std::move(entry.first));
+    }
+    std::sort(families.op_types.begin(), families.op_types.end(), [](const OpTypeRow& a, const OpTypeRow& b) {
+      return std::tuple(a.rank, -a.gpu_ns, std::string_view(a.op_type)) <
+             std::tuple(b.rank, -b.gpu_ns, std::string_view(b.op_type));
+    });
+  }
+
+  static void AddGroups(OpFamilies& families) {
+    std::map<std::pair<int64_t, std::string>, GroupOpRow> groups;
+    for (const OpRow& op : families.ops) {
+      if (!op.op.starts_with("/")) continue;
+      for (size_t slash = 0; slash != std::string::npos; slash = op.op.find('/', slash + 1)) {
+        GroupOpRow& row = groups[{op.rank, op.op.substr(0, slash + 1)}];
+        row.rank = op.rank;
+        row.op_group = op.op.substr(0, slash + 1);
+        ++row.ops;
+        row.calls += op.calls;
+        row.eligible_ops += op.tensor_core_eligible;
+        row.tensor_core_ops += op.uses_tensor_cores == true;
+        row.cpu_ns += op.cpu_ns;
+        row.gpu_ns += op.gpu_ns;
+      }
+    }
+    for (auto& [key, row] : groups) families.groups.push_back(std::move(row));
+  }
+
+  const Context& context_;
+  const Trace& trace_;
+  std::map<int64_t, Interval> windows_;
+  std::vector<OpTotals> totals_;
+  std::map<std::tuple<int64_t, PathId, NameId>, size_t> index_;
+};
+
+}  // namespace
+
+const RelationOf<OpRow>& OpRelation() {
+  static const auto relation =
+      RelationOf<OpRow>(
+          "op", "One row per op: a path of program ranges that launches GPU work, in the analysed window.")
+          .Key("rank", &OpRow::rank, Unit::kNone, "Rank.")
+          .Key("op", &OpRow::op, Unit::kText,
+               "Path of the enclosing ranges, e.g. /train_step/forward/linear.")
+          .Column("op_type", &OpRow::op_type, Unit::kText, "Kind of op, e.g. linear.")
+          .Column("direction", &OpRow::direction, Unit::kText, "fprop or bprop.", "--trace=cuda,nvtx")
+          .Column("calls", &OpRow::calls, Unit::kCount,
+                  "Times the op ran; for kernels outside all ranges, executions.")
+          .Column("kernels", &OpRow::kernels, Unit::kCount, "Kernel executions.")
+          .Column("cpu_ns", &OpRow::cpu_ns, Unit::kNanoseconds, "Host time inside the op's ranges.")
+          .Column("gpu_ns", &OpRow::gpu_ns, Unit::kNanoseconds, "Sum of its kernels' durations.")
+          .Column("copy_ns", &OpRow::copy_ns, Unit::kNanoseconds, "Sum of its copies' durations.")
+          .Column("tensor_core_eligible", &OpRow::tensor_core_eligible, Unit::kNone,
+                  "1 where it is matrix work by type or kernels, and so could use tensor cores.")
+          .Column("uses_tensor_cores", &OpRow::uses_tensor_cores, Unit::kNone,
+                  "1 where one of its kernels does; unknown where a kernel's name does not tell.")
+          .Column("tensor_core_ns", &OpRow::tensor_core_ns, Unit::kNanoseconds,
+                  "Time of its kernels on tensor cores.")
+          .Column("half", &OpRow::half, Unit::kNone,
+                  "1 where it works on FP16, BF16, FP8 or INT8; unknown without kernels.")
+          .Column("precision", &OpRow::precision, Unit::kText,
+                  "Precision of most of its kernel time, as far as names tell.")
+          .Column("data_type", &OpRow::data_type, Unit::kText,
+                  "Element type of its first tensor, from DLProf markers.")
+          .Column("shapes", &OpRow::shapes, Unit::kText,
+                  "Shapes of its tensors in the first call, from DLProf markers.")
+          .Column("stack", &OpRow::stack, Unit::kText, "Source lines of its first call, from DLProf markers.")
+          .Column("inherited_share", &OpRow::inherited_share, Unit::kRatio,
+                  "Share of its kernels launched by a thread without ranges, whose op is that of the waiting "
+                  "thread.");
+  return relation;
+}
+
+const RelationOf<OpTypeRow>& OpTypeRelation() {
+  static const auto relation =
+      RelationOf<OpTypeRow>("op_type", "Ops summed by type.")
+          .Key("rank", &OpTypeRow::rank, Unit::kNone, "Rank.")
+          .Key("op_type", &OpTypeRow::op_type, Unit::kText, "Kind of op.")
+          .Column("ops", &OpTypeRow::ops, Unit::kCount, "Ops of this type.")
+          .Column("calls", &OpTypeRow::calls, Unit::kCount, "Calls of those ops.")
+          .Column("kernels", &OpTypeRow::kernels, Unit::kCount, "Kernel executions.")
+          .Column("cpu_ns", &OpTypeRow::cpu_ns, Unit::kNanoseconds, "Host time inside those ops.")
+          .Column("gpu_ns", &OpTypeRow::gpu_ns, Unit::kNanoseconds, "Sum of their kernels' durations.")
+          .Column("tensor_core_eligible", &OpTypeRow::tensor_core_eligible, Unit::kNone,
+                  "1 where one of them is eligible.")
+          .Column("uses_tensor_cores", &OpTypeRow::uses_tensor_cores, Unit::kNone,
+                  "1 where one of them uses tensor cores.")
+          .Column("tensor_core_ns", &OpTypeRow::tensor_core_ns, Unit::kNanoseconds,
+                  "Time of their kernels on tensor cores.");
+  return relation;
+}
+
+const RelationOf<GroupOpRow>& GroupOpRelation() {
+  static const auto relation =
+      RelationOf<GroupOpRow>("group_op", "Ops summed by every prefix of their path.")
+          .Key("rank", &GroupOpRow::rank, Unit::kNone, "Rank.")
+          .Key("op_group", &GroupOpRow::op_group, Unit::kText, "Prefix of op paths, e.g. /train_step/.")
+          .Column("ops", &GroupOpRow::ops, Unit::kCount, "Ops below the prefix.")
+          .Column("calls", &GroupOpRow::calls, Unit::kCount, "Calls of those ops.")
+          .Column("eligible_ops", &GroupOpRow::eligible_ops, Unit::kCount, "Ops that could use tensor cores.")
+          .Column("tensor_core_ops", &GroupOpRow::tensor_core_ops, Unit::kCount, "Ops that use tensor cores.")
+          .Column("cpu_ns", &GroupOpRow::cpu_ns, Unit::kNanoseconds, "Host time inside those ops.")
+          .Column("gpu_ns", &GroupOpRow::gpu_ns, Unit::kNanoseconds, "Sum of their kernels' durations.");
+  return relation;
+}
+
+const RelationOf<OpKernelRow>& OpKernelRelation() {
+  static const auto relation =
+      RelationOf<OpKernelRow>("op_kernel", "Kernels by the op that launched them, in the analysed window.")
+          .Key("rank", &OpKernelRow::rank, Unit::kNone, "Rank.")
+          .Key("op", &OpKernelRow::op, Unit::kText, "Path of the op.")
+          .Key("kernel", &OpKernelRow::kernel, Unit::kText, "Demangled name of the kernel.")
+          .Column("calls", &OpKernelRow::calls, Unit::kCount, "Executions.")
+          .Column("gpu_ns", &OpKernelRow::gpu_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("avg_gpu_ns", &OpKernelRow::avg_gpu_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("min_gpu_ns", &OpKernelRow::min_gpu_ns, Unit::kNanoseconds, "Shortest.")
+          .Column("max_gpu_ns", &OpKernelRow::max_gpu_ns, Unit::kNanoseconds, "Longest.")
+          .Column("api_ns", &OpKernelRow::api_ns, Unit::kNanoseconds,
+                  "Sum of the launching calls' durations.", "--trace=cuda")
+          .Column("avg_api_ns", &OpKernelRow::avg_api_ns, Unit::kNanoseconds,
+                  "Mean duration of the launching call.", "--trace=cuda")
+          .Column("uses_tensor_cores", &OpKernelRow::uses_tensor_cores, Unit::kNone,
+                  "1 or 0; unknown where the name does not tell.")
+          .Column("precision", &OpKernelRow::precision, Unit::kText, "Precision, where the name tells.");
+  return relation;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,66 @@
+// Facts per op: what DLProf's "Ops and Kernels", "Op Type Summary" and "Group Ops" show.
+#pragma once
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct OpRow {
+  int64_t rank = 0;
+  std::string op, op_type;
+  std::optional<std::string> direction;
+  int64_t calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0;
+  bool tensor_core_eligible = false;
+  std::optional<bool> uses_tensor_cores;
+  int64_t tensor_core_ns = 0;
+  std::optional<bool> half;
+  std::optional<std::string> precision, data_type, shapes, stack;
+  double inherited_share = 0;
+};
+const RelationOf<OpRow>& OpRelation();
+
+struct OpTypeRow {
+  int64_t rank = 0;
+  std::string op_type;
+  int64_t ops = 0, calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0;
+  bool tensor_core_eligible = false;
+  std::optional<bool> uses_tensor_cores;
+  int64_t tensor_core_ns = 0;
+};
+const RelationOf<OpTypeRow>& OpTypeRelation();
+
+struct GroupOpRow {
+  int64_t rank = 0;
+  std::string op_group;
+  int64_t ops = 0, calls = 0, eligible_ops = 0, tensor_core_ops = 0, cpu_ns = 0, gpu_ns = 0;
+};
+const RelationOf<GroupOpRow>& GroupOpRelation();
+
+struct OpKernelRow {
+  int64_t rank = 0;
+  std::string op, kernel;
+  int64_t calls = 0, gpu_ns = 0;
+  double avg_gpu_ns = 0;
+  int64_t min_gpu_ns = 0, max_gpu_ns = 0;
+  std::optional<int64_t> api_ns;
+  std::optional<double> avg_api_ns;
+  std::optional<bool> uses_tensor_cores;
+  std::optional<std::string> precision;
+};
+const RelationOf<OpKernelRow>& OpKernelRelation();
+
+struct OpFamilies {
+  std::vector<OpRow> ops;  // by rank, then GPU time descending
+  std::vector<OpTypeRow> op_types;
+  std::vector<GroupOpRow> groups;
+  std::vector<OpKernelRow> kernels;
+  // By index into ranks.gpus: kernel time in the window of eligible ops, and the part of it on tensor cores.
+  std::vector<int64_t> eligible_ns, eligible_tensor_core_ns;
+};
+
+// Counts what starts in the rank's window. Ops are the ranges that own launches directly and DLProf's marked
+// ops; kernels outside all ranges form ops of their own, "(no range)/KERNEL".
+OpFamilies ComputeOps(const Context& context);
+
+}  // namespace dladvisor

@@ -1,0 +1,243 @@
+#include "src/analysis/steps.h"
+
+#include <re2/re2.h>
+
+#include <charconv>
+
+#include "engine/base/error.h"
+#include "src/analysis/kernel_period.h"
+
+namespace dladvisor {
+namespace {
+
+// A range that may be a step: its number and where it stands.
+struct StepRange {
+  int64_t number;
+  Interval time;
+};
+
+double Median(std::vector<double> values) {
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle] +
+          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) /
+         2;
+}
+
+void MarkWarmup(std::vector<Step>& steps) {
+  for (size_t i = 0; i < steps.size() / 3; ++i) {
+    std::vector<double> rest;
+    for (size_t j = i + 1; j < steps.size(); ++j) rest.push_back(static_cast<double>(steps[j].time.length()));
+    const double median = Median(rest);
+    for (double& value : rest) value = std::abs(value - median);
+    const double deviation = 1.4826 * Median(rest);
+    const auto length = static_cast<double>(steps[i].time.length());
+    if (length <= median + 5 * deviation || length <= 1.2 * median) return;
+    steps[i].warmup = true;
+  }
+}
+
+class StepFinder {
+ public:
+  StepFinder(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+             const Launches& launches, const AnalysisOptions& options)
+      : trace_(trace), ranks_(ranks), work_(work), launches_(launches), options_(options) {}
+
+  Steps Find() {
+    Steps steps;
+    FromRanges(steps);
+    if (steps.by_rank.empty() && options_.step_range.empty()) FromKernels(steps);
+    for (auto& [rank, list] : steps.by_rank) {
+      if (options_.steps)
+        std::erase_if(list, [&](const Step& s) {
+          return s.number < options_.steps->first || s.number > options_.steps->second;
+        });
+      else
+        MarkWarmup(list);
+    }
+    if (options_.steps) std::erase_if(steps.by_rank, [](const auto& entry) { return entry.second.empty(); });
+    if (options_.steps && steps.by_rank.empty() && !ranks_.gpus.empty())
+      throw Error(trace_.path,
+                  fmt::format("has no steps {} to {}", options_.steps->first, options_.steps->second),
+                  "`dladvisor query PROFILE step` lists the steps that were found.");
+    return steps;
+  }
+
+ private:
+  // The candidates of one thread and one pattern.
+  using Candidates = std::map<std::pair<std::string, uint32_t>, std::vector<StepRange>>;  // (pattern, thread)
+
+  Candidates FindCandidates() const {
+    static const RE2 numbered(R"((?i)((?:^|[^a-z])(?:step|iter(?:ation)?)[_ #:]*)(\d+))");
+    RE2::Options quiet;
+    quiet.set_log_errors(false);
+    const RE2 chosen(options_.step_range, quiet);
+    // Each distinct name is matched once.
+    struct Match {
+      bool is_step = false, has_number = false;
+      int64_t number = 0;
+      std::string pattern;
+    };
+    std::unordered_map<NameId, Match> matches;
+    Candidates candidates;
+    const Ranges& ranges = trace_.ranges;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges.open[i] || ranges.kind[i] == RangeKind::kMark || ranges.thread[i] == kNoIndex) continue;
+      const auto [entry, is_new] = matches.try_emplace(ranges.name[i]);
+      Match& match = entry->second;
+      if (is_new) {
+        const std::string_view name = trace_.names.View(ranges.name[i]);
+        const re2::StringPiece text(name.data(), name.size());
+        if (options_.step_range.empty()) {
+          std::string prefix;
+          match.is_step = match.has_number = RE2::PartialMatch(text, numbered, &prefix, &match.number);
+          // Ranges of one loop share what stands before the number; what follows may be shapes.
+          match.pattern =
+              match.is_step ? std::string(name.substr(0, name.find(prefix) + prefix.size())) + "#" : "";
+        } else {
+          match.has_number =
+              chosen.NumberOfCapturingGroups() > 0 && RE2::PartialMatch(text, chosen, &match.number);
+          match.is_step = match.has_number || RE2::PartialMatch(text, chosen);
+          match.pattern = options_.step_range;
+        }
+      }
+      if (!match.is_step) continue;
+      auto& list = candidates[{match.pattern, ranges.thread[i]}];
+      list.push_back({match.has_number ? match.number : static_cast<int64_t>(list.size()),
+                      {ranges.start[i], ranges.end[i]}});
+    }
+    return candidates;
+  }
+
+  static bool AreSteps(const std::vector<StepRange>& ranges, size_t least) {
+    if (ranges.size() < least) return false;
+    for (size_t i = 1; i < ranges.size(); ++i)
+      if (ranges[i].number <= ranges[i - 1].number || ranges[i].time.start < ranges[i - 1].time.end)
+        return false;
+    return true;
+  }
+
+  void FromRanges(Steps& steps) {
+    const Candidates candidates = FindCandidates();
+    if (!options_.step_range.empty() && candidates.empty())
+      throw Error(trace_.path, "has no range that matches --step-range " + options_.step_range,
+                  "`dladvisor query PROFILE range_name` lists the ranges.");
+    std::map<int64_t, std::pair<const std::string*, const std::vector<StepRange>*>> best;  // by rank
+    for (const auto& [key, list] : candidates) {
+      const uint32_t process = trace_.threads[key.second].process;
+      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
+      if (rank < 0 || !AreSteps(list, options_.step_range.empty() ? 2 : 1)) continue;
+      auto& chosen = best[rank];
+      if (!chosen.second || list.size() > chosen.second->size()) chosen = {&key.first, &list};
+    }
+    for (const auto& [rank, chosen] : best) {
+      steps.source = "ranges";
+      if (steps.range_pattern.empty()) steps.range_pattern = *chosen.first;
+      steps.by_rank.emplace_back(rank, Partition(rank, *chosen.second));
+    }
+  }
+
+  // GPU work of a rank as (launch time, interval); where the launch is not known, the start.
+  void ForEachOperation(int64_t rank, const std::function<void(Ns, Interval)>& visit) const {
+    for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
+      if (ranks_.gpus[g].rank != rank) continue;
+      const auto each = [&](const GpuOps& ops, const std::vector<uint32_t>& calls,
+                            const std::vector<uint32_t>& rows) {
+        for (const uint32_t i : rows) {
+          const Ns launched = calls[i] == kNoIndex ? ops.start[i] : trace_.api_calls.start[calls[i]];
+          visit(launched, {ops.start[i], ops.end[i]});
+        }
+      };
+      each(trace_.kernels, launches_.kernel, work_[g].kernels);
+      each(trace_.copies, launches_.copy, work_[g].copies);
+      each(trace_.sets, launches_.set, work_[g].sets);
+      each(trace_.graph_launches, launches_.graph, work_[g].graphs);
+    }
+  }
+
+  std::vector<Step> Partition(int64_t rank, const std::vector<StepRange>& ranges) const {
+    std::vector<Step> steps;
+    for (const StepRange& range : ranges) steps.push_back({range.number, range.time, {0, 0}, false});
+    std::vector<uint8_t> any(steps.size(), 0);
+    ForEachOperation(rank, [&](Ns launched, Interval operation) {
+      const auto after = std::upper_bound(ranges.begin(), ranges.end(), launched,
+                                          [](Ns time, const StepRange& r) { return time < r.time.start; });
+      if (after == ranges.begin() || launched >= std::prev(after)->time.end) return;
+      const auto i = static_cast<size_t>(std::prev(after) - ranges.begin());
+      Interval& gpu = steps[i].gpu;
+      gpu = any[i] ? Interval{std::min(gpu.start, operation.start), std::max(gpu.end, operation.end)}
+                   : operation;
+      any[i] = 1;
+    });
+    Ns begin = ranges.front().time.start;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Ns end = std::max(begin, any[i] ? steps[i].gpu.end : ranges[i].time.end);
+      steps[i].time = {begin, end};
+      begin = end;
+    }
+    return steps;
+  }
+
+  void FromKernels(Steps& steps) {
+    for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
+      const int64_t rank = ranks_.gpus[g].rank;
+      if (!steps.by_rank.empty() && steps.by_rank.back().first == rank) continue;  // its first device decides
+      std::vector<uint32_t> names;
+      for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
+      const auto period = FindPeriod(names);
+      if (!period) continue;
+      steps.source = "kernel sequence";
+      std::vector<Step> list;
+      Ns begin = 0;
+      for (size_t n = 0; n < period->count; ++n) {
+        Interval gpu{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
+        for (size_t i = 0; i < period->period; ++i) {
+          const uint32_t kernel = work_[g].kernels[period->first + n * period->period + i];
+          gpu.start = std::min(gpu.start, trace_.kernels.start[kernel]);
+          gpu.end = std::max(gpu.end, trace_.kernels.end[kernel]);
+        }
+        if (n == 0) {
+          const uint32_t call = launches_.kernel[work_[g].kernels[period->first]];
+          begin = call == kNoIndex ? gpu.start : std::min(gpu.start, trace_.api_calls.start[call]);
+          // The stall before the first repetition belongs to it as to any other: begin where the kernel
+          // before ended.
+          if (period->first > 0)
+            begin = std::max(begin, trace_.kernels.end[work_[g].kernels[period->first - 1]]);
+          begin = std::min(begin, gpu.start);
+        }
+        const Ns end = std::max(begin, gpu.end);
+        list.push_back({static_cast<int64_t>(n), {begin, end}, gpu, false});
+        begin = end;
+      }
+      steps.by_rank.emplace_back(rank, std::move(list));
+    }
+  }
+
+  const Trace& trace_;
+  const Ranks& ranks_;
+  const std::vector<GpuWork>& work_;
+  const Launches& launches_;
+  const AnalysisOptions& options_;
+};
+
+}  // namespace
+
+Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                const Launches& launches, const AnalysisOptions& options) {
+  return StepFinder(trace, ranks, work, launches, options).Find();
+}
+
+std::vector<Interval> FindWindows(const Ranks& ranks, const Steps& steps, Interval activity) {
+  std::vector<Interval> windows(ranks.gpus.size(), activity);
+  for (size_t i = 0; i < ranks.gpus.size(); ++i)
+    for (const auto& [rank, list] : steps.by_rank) {
+      if (rank != ranks.gpus[i].rank) continue;
+      const auto first = std::find_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
+      if (first != list.end() && list.back().time.end > first->time.start)
+        windows[i] = {first->time.start, list.back().time.end};
+    }
+  return windows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,32 @@
+// Training steps and the analysed window.
+//
+// Steps are process-wide. They are found from
+//  1. ranges: those that match AnalysisOptions::step_range, else the numbered range with the most instances
+//  on
+//     one thread (`ProfilerStep#7`, `iteration 7`, `epoch1_step2003-...`): at least two, with rising numbers,
+//     not overlapping, each closed by the program. A step's work is what was launched within its range, over
+//     all threads of the process.
+//  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence of at
+//     least 8 kernels of at least 3 names that repeats at least 3 times without a gap and covers 80 % of the
+//     device's kernels. A loop of one kernel, or of a few, is no training step.
+// Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
+// partition, so that the stall before its first kernel is its own. The first step begins with its range or
+// first launch.
+//
+// Warm-up: leading steps longer than the median of the later ones by more than 5 robust standard deviations
+// (1.4826 x median absolute deviation) and by more than 20 %; at most a third of the steps. They are
+// excluded.
+#pragma once
+
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+// Throws Error where options.step_range matches no range or options.steps no step.
+Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                const Launches& launches, const AnalysisOptions& options);
+
+// The analysed window of each of ranks.gpus.
+std::vector<Interval> FindWindows(const Ranks& ranks, const Steps& steps, Interval activity);
+
+}  // namespace dladvisor

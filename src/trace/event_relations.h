@@ -1,0 +1,17 @@
+// The events of a trace as relations, for team rules and `dladvisor query`: views over the columns, no
+// copies.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/relation.h"
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+// kernel, memcpy, memset, graph_launch, api_call, sync, range, os_call, overhead, memory_event. Sorted by
+// start_ns where the trace is. The trace must outlive them; the schemas do not depend on it.
+std::vector<std::unique_ptr<Relation>> EventRelations(const Trace& trace);
+
+}  // namespace dladvisor

@@ -1,0 +1,75 @@
+#include "src/trace/intervals.h"
+
+#include <algorithm>
+
+namespace dladvisor {
+namespace {
+
+// Appends to a set under construction, merging with its last interval where they touch.
+void Append(IntervalSet& set, Interval next) {
+  if (next.end <= next.start) return;
+  if (!set.empty() && next.start <= set.back().end)
+    set.back().end = std::max(set.back().end, next.end);
+  else
+    set.push_back(next);
+}
+
+bool ByStart(const Interval& a, const Interval& b) { return a.start < b.start; }
+
+}  // namespace
+
+IntervalSet Union(std::vector<Interval> intervals) {
+  if (!std::is_sorted(intervals.begin(), intervals.end(), ByStart))
+    std::sort(intervals.begin(), intervals.end(), ByStart);
+  IntervalSet set;
+  for (const Interval& interval : intervals) Append(set, interval);
+  return set;
+}
+
+IntervalSet Union(const IntervalSet& a, const IntervalSet& b) {
+  std::vector<Interval> all(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), all.begin(), ByStart);
+  return Union(std::move(all));
+}
+
+IntervalSet Intersect(const IntervalSet& a, const IntervalSet& b) {
+  IntervalSet set;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    Append(set, {std::max(a[i].start, b[j].start), std::min(a[i].end, b[j].end)});
+    if (a[i].end < b[j].end)
+      ++i;
+    else
+      ++j;
+  }
+  return set;
+}
+
+IntervalSet Subtract(const IntervalSet& a, const IntervalSet& b) {
+  IntervalSet set;
+  size_t j = 0;
+  for (const Interval& whole : a) {
+    int64_t from = whole.start;
+    while (j < b.size() && b[j].end <= from) ++j;
+    for (size_t k = j; k < b.size() && b[k].start < whole.end; ++k) {
+      Append(set, {from, b[k].start});
+      from = std::max(from, b[k].end);
+    }
+    Append(set, {from, whole.end});
+  }
+  return set;
+}
+
+IntervalSet Clip(const IntervalSet& a, Interval window) {
+  IntervalSet set;
+  for (const Interval& interval : a)
+    Append(set, {std::max(interval.start, window.start), std::min(interval.end, window.end)});
+  return set;
+}
+
+int64_t Length(const IntervalSet& a) {
+  int64_t total = 0;
+  for (const Interval& interval : a) total += interval.length();
+  return total;
+}
+
+}  // namespace dladvisor
