@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
+#include <cstring>
 
 #include "engine/base/text.h"
 
@@ -83,7 +85,8 @@ std::string Titled(std::string_view name) {
                    ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
                    : c;
   }
-  for (const auto& [from, to] : {std::pair{"Gpu", "GPU"}, {"Api", "API"}, {"Cuda", "CUDA"}, {"Os ", "OS "}})
+  for (const auto& [from, to] :
+       {std::pair{"Gpu", "GPU"}, {"Cpu", "CPU"}, {"Api", "API"}, {"Cuda", "CUDA"}, {"Os ", "OS "}})
     if (const size_t at = label.find(from); at != std::string::npos) label.replace(at, std::strlen(from), to);
   return label;
 }

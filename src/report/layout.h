@@ -53,7 +53,7 @@ std::vector<size_t> ChildrenOf(const Advice& advice, size_t finding);
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
 // "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "" where no saving is claimed.
 std::string SavingText(const Finding& finding);
-// "GPU 0 of rank 1": "rank 1, device 0"; "" for a subject without keys.
+// "rank 1, device 0"; "" for a subject without keys.
 std::string SubjectText(const Finding& finding);
 // What to add to the capture command so that unknown rules can decide; --trace lists merged into one.
 std::vector<std::string> CaptureFlags(const ReportModel& model);

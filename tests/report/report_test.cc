@@ -2,9 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <sstream>
 
 #include "tests/report/fixture.h"
 
@@ -28,6 +29,14 @@ std::string Without(std::string html, const std::string& element) {
   for (size_t at; (at = html.find(open)) != std::string::npos;)
     html.erase(at, html.find(close, at) + close.size() - at);
   return html;
+}
+
+// The first group of every match.
+std::vector<std::string> Matches(const std::string& text, const RE2& pattern) {
+  std::vector<std::string> matches;
+  re2::StringPiece rest(text);
+  for (std::string match; RE2::FindAndConsume(&rest, pattern, &match);) matches.push_back(match);
+  return matches;
 }
 
 size_t Count(const std::string& text, const std::string& part) {
@@ -208,23 +217,25 @@ TEST(Html, EscapesEverythingFromTheProfile) {
 
 TEST(Html, IsOneWellFormedFileWithoutRemoteResourcesOrHandlers) {
   const std::string html = Render(TypicalRun(), TypicalAdvice(), ReportFormat::kHtml);
-  const std::string without_values = std::regex_replace(html, std::regex(R"re("[^"<>]*")re"), "\"\"");
-  EXPECT_FALSE(std::regex_search(without_values, std::regex(R"(<[a-z]+[^>]*\s(src|on[a-z]+)\s*=)")));
+  std::string names = html;  // without the values of attributes
+  RE2::GlobalReplace(&names, R"re("[^"<>]*")re", R"("")");
+  EXPECT_FALSE(RE2::PartialMatch(names, R"(<[a-z]+[^>]*\s(src|on[a-z]+)\s*=)"));
   EXPECT_THAT(html, Not(HasSubstr("<link")));
   EXPECT_THAT(html, Not(HasSubstr("@import")));
-  EXPECT_FALSE(std::regex_search(html, std::regex(R"(url\((?!#))")));
+  for (const std::string& target : Matches(html, R"re(url\(([^)]*)\))re"))
+    EXPECT_EQ(target.front(), '#') << target;
   // Every element that is opened is closed, in order.
-  std::string body = Without(Without(html, "style"), "script");
+  const std::string body = Without(Without(html, "style"), "script");
   std::vector<std::string> open;
-  const std::regex tag(R"(<(/?)([a-z0-9]+)((?:"[^"]*"|[^">])*)>)", std::regex::icase);
-  for (std::sregex_iterator it(body.begin(), body.end(), tag), end; it != end; ++it) {
-    const std::string name = (*it)[2], rest = (*it)[3];
-    if (name == "meta" || name == "br" || name == "wbr" || (!rest.empty() && rest.back() == '/')) continue;
-    if ((*it)[1].length() == 0) {
+  re2::StringPiece rest(body);
+  const RE2 tag(R"re(<(/?)([a-zA-Z0-9]+)((?:"[^"]*"|[^">])*)>)re");
+  for (std::string slash, name, attributes; RE2::FindAndConsume(&rest, tag, &slash, &name, &attributes);) {
+    if (name == "meta" || name == "br" || name == "wbr" || attributes.ends_with('/')) continue;
+    if (slash.empty()) {
       open.push_back(name);
     } else {
       ASSERT_FALSE(open.empty()) << name;
-      ASSERT_EQ(open.back(), name) << body.substr(static_cast<size_t>(it->position()), 200);
+      ASSERT_EQ(open.back(), name) << rest.substr(0, 200);
       open.pop_back();
     }
   }
@@ -234,15 +245,12 @@ TEST(Html, IsOneWellFormedFileWithoutRemoteResourcesOrHandlers) {
 TEST(Html, IdsAreUniqueAndLinksFindTheirTargets) {
   const std::string html = Render(TypicalRun(), TypicalAdvice(), ReportFormat::kHtml);
   std::set<std::string> ids;
-  const std::regex id(R"re(\sid="([^"]+)")re"), link(R"re(href="#([^"]+)")re"),
-      label(R"re(aria-labelledby="([^"]+)")re");
-  for (std::sregex_iterator it(html.begin(), html.end(), id), end; it != end; ++it)
-    EXPECT_TRUE(ids.insert((*it)[1]).second) << (*it)[1];
-  for (std::sregex_iterator it(html.begin(), html.end(), link), end; it != end; ++it)
-    EXPECT_TRUE(ids.contains((*it)[1])) << (*it)[1];
-  for (std::sregex_iterator it(html.begin(), html.end(), label), end; it != end; ++it) {
-    std::istringstream names((*it)[1].str());
-    for (std::string name; names >> name;) EXPECT_TRUE(ids.contains(name)) << name;
+  for (const std::string& id : Matches(html, R"re(\sid="([^"]+)")re"))
+    EXPECT_TRUE(ids.insert(id).second) << id;
+  for (const std::string& id : Matches(html, R"re(href="#([^"]+)")re")) EXPECT_TRUE(ids.contains(id)) << id;
+  for (const std::string& labels : Matches(html, R"re(aria-labelledby="([^"]+)")re")) {
+    std::istringstream names(labels);
+    for (std::string id; names >> id;) EXPECT_TRUE(ids.contains(id)) << id;
   }
 }
 
