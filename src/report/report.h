@@ -30,8 +30,11 @@ struct Figure {
 struct ReportTable {
   std::string id, title, note;
   std::string sql;
-  ResultSet rows;
+  ResultSet rows;         // the first ones, at most kMaxReportRows
+  size_t total_rows = 0;  // that the query gives
 };
+
+inline constexpr size_t kMaxReportRows = 1000;
 
 struct ReportModel {
   ReportOptions options;

@@ -1,0 +1,163 @@
+// What the report says first, and what it says of findings.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "engine/base/text.h"
+#include "src/report/escape.h"
+#include "src/report/layout.h"
+
+namespace dladvisor {
+namespace {
+
+std::string Sentence(std::string_view text) {
+  std::string line = OneLine(text);
+  while (!line.empty() && (line.back() == '.' || line.back() == ' ')) line.pop_back();
+  return line;
+}
+
+std::string LowerFirst(std::string text) {
+  // "GPU memory" and "CUDA" keep their capitals.
+  if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) &&
+      !std::isupper(static_cast<unsigned char>(text[1])))
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// The recommendation as an order within the headline, cut at its first sentence.
+std::string FirstThing(const Finding& finding) {
+  if (finding.recommendation.empty()) return Sentence(finding.title);
+  std::string text = OneLine(finding.recommendation[0]);
+  if (const size_t end = text.find(". "); end != std::string::npos) text.resize(end);
+  return LowerFirst(Sentence(text));
+}
+
+std::optional<size_t> DoFirst(const Advice& advice) {
+  const std::vector<size_t> roots = advice.Roots();
+  for (const size_t root : roots)
+    if (!SavingText(advice.findings[root]).empty()) return root;
+  for (const size_t root : roots)
+    if (advice.findings[root].severity != Severity::kInfo) return root;
+  return std::nullopt;
+}
+
+std::string LossText(const ReportModel& model) {
+  const auto share = [](double lost, double total) {
+    return total > 0 ? fmt::format(" ({:.0f} %)", lost / total * 100) : std::string();
+  };
+  for (const auto& [lost, total, of] :
+       {std::tuple{"lost_per_step", "step_time", "{} of {} per step are lost{}"},
+        {"lost_in_window", "window", "{} of the profiled {} are lost{}"}}) {
+    const auto lost_ns = FigureNumber(model, lost), total_ns = FigureNumber(model, total);
+    if (lost_ns && total_ns)
+      return fmt::format(fmt::runtime(of), FigureText(model, lost), FigureText(model, total),
+                         share(*lost_ns, *total_ns));
+  }
+  return "How much time is lost is unknown";
+}
+
+}  // namespace
+
+std::string CoverageText(const Advice& advice) {
+  return fmt::format("{} of {} rules could look", advice.coverage.decided, advice.coverage.rules);
+}
+
+std::string SavingText(const Finding& finding) {
+  if (!finding.saves || !finding.saves->high_ns || !(*finding.saves->high_ns > 0)) return "";
+  const std::string high = FormatValue(*finding.saves->high_ns, Unit::kNanoseconds);
+  const double low = finding.saves->low_ns.value_or(0);
+  if (high == "unknown") return "";
+  const std::string low_text = FormatValue(low, Unit::kNanoseconds);
+  if (!(low > 0)) return fmt::format("up to {} per step", high);
+  if (low_text == high) return fmt::format("{} per step", high);
+  return fmt::format("{} – {} per step", low_text, high);
+}
+
+std::string SubjectText(const Finding& finding) {
+  std::string text;
+  for (const NamedValue& key : finding.subject)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.name, FormatValue(key.value, key.unit));
+  return text;
+}
+
+std::vector<size_t> ChildrenOf(const Advice& advice, size_t finding) {
+  std::vector<size_t> children;
+  for (size_t i = 0; i < advice.findings.size(); ++i)
+    if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].caused_by == finding &&
+        i != finding)
+      children.push_back(i);
+  return children;
+}
+
+std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
+  std::vector<std::pair<size_t, size_t>> tree;
+  std::vector<bool> seen(advice.findings.size());
+  const std::function<void(size_t, size_t)> visit = [&](size_t index, size_t depth) {
+    if (index >= seen.size() || seen[index]) return;
+    seen[index] = true;
+    tree.emplace_back(index, depth);
+    for (const size_t child : ChildrenOf(advice, index)) visit(child, depth + 1);
+  };
+  for (const size_t root : advice.Roots()) visit(root, 0);
+  for (size_t i = 0; i < advice.findings.size(); ++i)
+    if (advice.findings[i].outcome == Outcome::kFired) visit(i, 0);
+  return tree;
+}
+
+std::vector<std::string> CaptureFlags(const ReportModel& model) {
+  std::set<std::string> wanted;
+  for (const Finding& finding : model.advice->findings)
+    if (finding.outcome == Outcome::kUnknown) wanted.insert(finding.capture.begin(), finding.capture.end());
+  if (const ReportTable* profiles = FindTable(model, "profiles"))
+    for (size_t row = 0; row < profiles->rows.rows.size(); ++row)
+      if (const Value missing = CellOf(*profiles, row, "missing_capture"); !IsNull(missing))
+        wanted.insert(FormatValue(missing, Unit::kText));
+  constexpr std::string_view kTrace = "--trace=";
+  std::set<std::string> traces, others;
+  for (const std::string& flags : wanted) {
+    // A declaration may name several flags.
+    std::string_view rest = flags;
+    while (!rest.empty()) {
+      const std::string_view flag = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), flag.size() + 1));
+      if (!flag.starts_with(kTrace)) {
+        if (!flag.empty()) others.insert(std::string(flag));
+        continue;
+      }
+      std::string_view list = flag.substr(kTrace.size());
+      while (!list.empty()) {
+        const std::string_view item = list.substr(0, list.find(','));
+        if (!item.empty()) traces.insert(std::string(item));
+        list.remove_prefix(std::min(list.size(), item.size() + 1));
+      }
+    }
+  }
+  std::vector<std::string> merged;
+  if (!traces.empty()) merged.push_back(fmt::format("{}{}", kTrace, fmt::join(traces, ",")));
+  merged.insert(merged.end(), others.begin(), others.end());
+  return merged;
+}
+
+std::string Headline(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  if (!HasGpuWork(model)) {
+    const std::vector<std::string> flags = CaptureFlags(model);
+    return "No GPU work was recorded" +
+           (flags.empty() ? std::string(".")
+                          : fmt::format("; profile again with {}.", fmt::join(flags, " ")));
+  }
+  const std::string loss = LossText(model);
+  const auto first = DoFirst(advice);
+  if (!first) {
+    const bool advised = !advice.Roots().empty();
+    return fmt::format("{}; {} ({}).", loss,
+                       advised ? "no rule found a loss to fix, only notes" : "no rule found what to fix",
+                       CoverageText(advice));
+  }
+  const Finding& finding = advice.findings[*first];
+  const std::string saving = SavingText(finding);
+  return fmt::format("{}; first, {}{}.", loss, FirstThing(finding),
+                     saving.empty() ? "" : fmt::format("; it saves {}", saving));
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,278 @@
+// The HTML report: the page's data for templates/report.html. kainjow-mustache escapes every {{value}}
+// through EscapeHtml; {{{value}}} is used only for markup that this folder made.
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+#include "src/report/escape.h"
+#include "src/report/html_parts.h"
+#include "src/report/templates.h"
+
+namespace dladvisor {
+namespace {
+
+struct View {
+  const char *id, *title;
+  std::vector<const char*> tables;
+};
+
+const std::vector<View>& Views() {
+  static const std::vector<View> views = {
+      {"op-type-summary", "Op Type Summary", {"op_type_summary"}},
+      {"group-ops", "Group Ops", {"group_ops"}},
+      {"ops-and-kernels", "Ops and Kernels", {"ops", "op_kernels"}},
+      {"kernels", "Kernels", {"kernels"}},
+      {"kernels-by-iteration", "Kernels by Iteration", {"kernels_by_iteration"}},
+      {"iterations", "Iterations", {"iterations"}},
+      {"gpus", "GPUs", {"gpus", "launches", "gpu_metrics"}},
+      {"copies", "Copies", {"copies"}},
+      {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
+      {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},
+      {"memory", "Memory", {"memory"}},
+  };
+  return views;
+}
+
+std::string Template(std::string_view path) {
+  for (const EmbeddedFile& file : EmbeddedTemplates())
+    if (file.path == path) return std::string(file.content);
+  assert(false && "template is embedded");
+  return "";
+}
+
+std::vector<Segment> TableSegments(const ReportTable& table, std::string_view value_column) {
+  std::vector<Segment> segments;
+  for (size_t row = 0; row < table.rows.rows.size(); ++row) {
+    const Value value = CellOf(table, row, value_column);
+    if (!AsNumber(value)) continue;
+    const std::string label = FormatValue(CellOf(table, row, "category"), Unit::kText);
+    segments.push_back({label, *AsNumber(value), FormatValue(value, Unit::kNanoseconds), ColorOf(label)});
+  }
+  return segments;
+}
+
+std::string WhyUnknown(const ReportModel& model, std::string_view figure) {
+  const Figure* found = FindFigure(model, figure);
+  return found == nullptr ? "not asked" : IsNull(found->value) ? found->unknown_because : "";
+}
+
+// A share of a whole as used and rest.
+data ShareCard(const ReportModel& model, const char* figure, const std::string& title, const std::string& tip,
+               const char* used, const char* rest, const char* color) {
+  const std::string unknown = WhyUnknown(model, figure);
+  std::vector<Segment> segments;
+  if (const auto share = FigureNumber(model, figure); share && unknown.empty()) {
+    const double part = std::clamp(*share, 0.0, 1.0);
+    segments = {{used, part, FormatValue(part, Unit::kRatio), color},
+                {rest, 1 - part, FormatValue(1 - part, Unit::kRatio), "c-idle6"}};
+  }
+  return DonutCard(figure, title, tip, segments, FigureText(model, figure), unknown);
+}
+
+data TableCard(const ReportModel& model, const char* table_id, const std::string& tip, const char* column) {
+  const ReportTable* table = FindTable(model, table_id);
+  std::vector<Segment> segments;
+  if (table != nullptr) segments = TableSegments(*table, column);
+  double total = 0;
+  for (const Segment& segment : segments) total += segment.value;
+  return DonutCard(table_id, table == nullptr ? table_id : table->title, tip, segments,
+                   FormatValue(total, Unit::kNanoseconds), total > 0 ? "" : "no GPU time was recorded");
+}
+
+data DashboardCards(const ReportModel& model) {
+  data cards{data::type::list};
+  cards << ShareCard(model, "gpu_utilization", "GPU Utilization",
+                     "Share of the analysed time in which a kernel ran, mean over GPUs.", "Using GPU",
+                     "Idle GPU", "c-tensor");
+  cards << TableCard(model, "resource_usage", "Where the analysed time went; mean over GPUs.", "ns");
+  cards << TableCard(model, "kernel_gpu_time", "Kernel durations added up over the whole profile.", "gpu_ns");
+  cards << ShareCard(model, "tensor_core_efficiency", "Tensor Core Kernel Efficiency",
+                     "Of the kernel time of ops that could use tensor cores, the part that does.",
+                     "Using Tensor Cores", "Eligible, not using", "c-tensor");
+  return cards;
+}
+
+// The iterations of the first rank; more than 160 are drawn as means of neighbours.
+std::string IterationChart(const ReportModel& model, const std::string& id) {
+  const ReportTable* table = FindTable(model, "iterations");
+  if (table == nullptr || table->rows.rows.empty()) return "";
+  const Value rank = CellOf(*table, 0, "rank");
+  struct Iteration {
+    std::string number;
+    double ns;
+    bool warmup;
+  };
+  std::vector<Iteration> iterations;
+  for (size_t row = 0; row < table->rows.rows.size() && CellOf(*table, row, "rank") == rank; ++row)
+    iterations.push_back({FormatValue(CellOf(*table, row, "step"), Unit::kNone),
+                          AsNumber(CellOf(*table, row, "duration_ns")).value_or(0),
+                          AsNumber(CellOf(*table, row, "warmup")).value_or(0) != 0});
+  const size_t per_bar = (iterations.size() + 159) / 160;
+  std::vector<Bar> bars;
+  double max = 0;
+  for (size_t i = 0; i < iterations.size(); i += per_bar) {
+    const size_t end = std::min(i + per_bar, iterations.size());
+    double sum = 0;
+    bool warmup = true;
+    for (size_t k = i; k < end; ++k) {
+      sum += iterations[k].ns;
+      warmup = warmup && iterations[k].warmup;
+    }
+    const double mean = sum / static_cast<double>(end - i);
+    max = std::max(max, mean);
+    bars.push_back({end - i == 1
+                        ? "Iteration " + iterations[i].number
+                        : fmt::format("Iterations {}–{}", iterations[i].number, iterations[end - 1].number),
+                    mean, FormatValue(mean, Unit::kNanoseconds) + (warmup ? " (warm-up)" : ""), warmup});
+  }
+  const auto mean = FigureNumber(model, "average_iteration_time");
+  return BarChart(id, "Duration of the iterations", bars, mean.value_or(0),
+                  mean ? FormatValue(*mean, Unit::kNanoseconds) : "", FormatValue(max, Unit::kNanoseconds));
+}
+
+data LedgerBars(const ReportModel& model) {
+  data bars{data::type::list};
+  const ReportTable* ledger = FindTable(model, "time_ledger");
+  std::vector<std::pair<Value, Value>> drawn;
+  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size() && drawn.size() < 64; ++row) {
+    const std::pair key{CellOf(*ledger, row, "rank"), CellOf(*ledger, row, "device")};
+    if (std::find(drawn.begin(), drawn.end(), key) != drawn.end()) continue;
+    drawn.push_back(key);
+    const std::vector<Segment> segments = LedgerSegments(*ledger, key.first, key.second);
+    if (segments.empty()) continue;
+    const std::string label = fmt::format("Rank {}, GPU {}", FormatValue(key.first, Unit::kNone),
+                                          FormatValue(key.second, Unit::kNone));
+    data bar;
+    bar.set("label", label);
+    bar.set("svg", StackedBar(fmt::format("ledger-{}", drawn.size()), "Time ledger of " + label, segments));
+    bar.set("legend", LegendData(segments));
+    bars << bar;
+  }
+  return bars;
+}
+
+// The ledger of the GPU that the headline speaks of: the one whose window is longest.
+std::vector<Segment> HeadlineSegments(const ReportModel& model) {
+  const ReportTable* ledger = FindTable(model, "time_ledger");
+  std::vector<Segment> best;
+  double best_total = -1;
+  const auto lost = FigureNumber(model, "lost_per_step") ? FigureNumber(model, "lost_per_step")
+                                                         : FigureNumber(model, "lost_in_window");
+  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size(); ++row) {
+    const Value rank = CellOf(*ledger, row, "rank"), device = CellOf(*ledger, row, "device");
+    if (row > 0 && rank == CellOf(*ledger, row - 1, "rank") && device == CellOf(*ledger, row - 1, "device"))
+      continue;
+    std::vector<Segment> segments = LedgerSegments(*ledger, rank, device);
+    double total = 0, segments_lost = 0;
+    for (const Segment& segment : segments) {
+      total += segment.value;
+      if (!segment.label.starts_with("compute/")) segments_lost += segment.value;
+    }
+    if (total > best_total && lost && std::abs(segments_lost - *lost) <= 1 + *lost * 1e-9) {
+      best_total = total;
+      best = std::move(segments);
+    }
+  }
+  return best;
+}
+
+data ViewList(const ReportModel& model) {
+  data views{data::type::list};
+  for (const View& view : Views()) {
+    data tables{data::type::list};
+    size_t rows = 0;
+    for (const char* id : view.tables) {
+      const ReportTable* table = FindTable(model, id);
+      if (table == nullptr) continue;
+      if (rows == 0) rows = table->total_rows;
+      tables << TableData(*table, ShownColumns(model, *table));
+    }
+    data item;
+    item.set("view_id", view.id);
+    item.set("view_title", view.title);
+    item.set("count", rows == 0 ? "no rows"
+                                : fmt::format("{} row{}", WithThousands(static_cast<int64_t>(rows)),
+                                              rows == 1 ? "" : "s"));
+    item.set("tables", tables);
+    item.set("several", view.tables.size() > 1);
+    item.set("chart", view.id == std::string_view("iterations")
+                          ? TextOrFalse(IterationChart(model, "iterations-chart"))
+                          : data{false});
+    item.set("ledgers",
+             view.id == std::string_view("time-ledger") ? LedgerBars(model) : data{data::type::list});
+    views << item;
+  }
+  return views;
+}
+
+data FigureQueriesData(const ReportModel& model) {
+  data items{data::type::list};
+  for (const Figure& figure : model.figures) {
+    data item;
+    item.set("label", figure.label);
+    item.set("value", Ellipsize(Visible(FormatValue(figure.value, figure.unit)), 120));
+    item.set("because", IsNull(figure.value) ? TextOrFalse(figure.unknown_because) : data{false});
+    item.set("sql", figure.sql);
+    items << item;
+  }
+  return items;
+}
+
+data PageData(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  data page;
+  for (const char* part : {"table", "donut", "legend", "finding", "rules", "figures"})
+    page.set(std::string(part) + "_part", Template(fmt::format("parts/{}.html", part)));
+  page.set("style", Template("style.css"));
+  page.set("script", Template("report.js"));
+  page.set("page_title", model.options.title);
+  page.set("generator", model.options.generator);
+  page.set("banner", TextOrFalse(model.options.banner));
+  page.set("headline", ProseHtml(model.headline));
+  const std::vector<Segment> segments = HeadlineSegments(model);
+  page.set("headline_bar", segments.empty()
+                               ? data{false}
+                               : data{StackedBar("headline-ledger", "Where the time goes", segments)});
+  page.set("headline_legend", LegendData(segments));
+  page.set("coverage", CoverageText(advice));
+  page.set("cards", DashboardCards(model));
+  page.set("performance", FigureList(model, PerformanceFigures()));
+  page.set("system_config", FigureList(model, SystemFigures()));
+  page.set("iteration_chart", TextOrFalse(IterationChart(model, "iteration-summary-chart")));
+  page.set("step_source",
+           TextOrFalse(WhyUnknown(model, "step_source").empty() ? FigureText(model, "step_source") : ""));
+  page.set("step_pattern",
+           TextOrFalse(WhyUnknown(model, "step_pattern").empty() ? FigureText(model, "step_pattern") : ""));
+  data top{data::type::list};
+  if (const ReportTable* ops = FindTable(model, "top_ops")) top << TableData(*ops, ShownColumns(model, *ops));
+  page.set("top_ops", top);
+  const size_t fired = FindingTree(advice).size();
+  page.set("findings", FindingList(model));
+  page.set("has_findings", fired > 0);
+  page.set("finding_count", fmt::format("{}", fired));
+  page.set("views", ViewList(model));
+  page.set("rules", RuleList(advice));
+  const std::vector<std::string> flags = CaptureFlags(model);
+  page.set("capture_flags", flags.empty() ? data{false} : data{fmt::format("{}", fmt::join(flags, " "))});
+  const ReportTable* profiles = FindTable(model, "profiles");
+  page.set("profiles", profiles == nullptr ? data{data::type::list} : RecordsData(*profiles));
+  data capture{data::type::list};
+  for (const char* id : {"diagnostics", "system"})
+    if (const ReportTable* table = FindTable(model, id))
+      capture << TableData(*table, ShownColumns(model, *table));
+  page.set("capture_tables", capture);
+  page.set("figures", FigureQueriesData(model));
+  return page;
+}
+
+}  // namespace
+
+std::string RenderHtml(const ReportModel& model) {
+  kainjow::mustache::mustache page(Template("report.html"));
+  assert(page.is_valid());
+  page.set_custom_escape([](const std::string& text) { return EscapeHtml(text); });
+  std::string html = page.render(PageData(model));
+  assert(page.is_valid());
+  return html;
+}
+
+}  // namespace dladvisor

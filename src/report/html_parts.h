@@ -1,0 +1,32 @@
+// Pieces of the HTML report as data for the templates. A Mustache section sees the names of all the sections
+// around it, so every object sets every name that its part uses; absent texts are `false`, which is falsy.
+#pragma once
+
+#include <kainjow/mustache.hpp>
+
+#include "src/report/layout.h"
+
+namespace dladvisor {
+
+using kainjow::mustache::data;
+
+inline constexpr size_t kMaxHtmlRows = 200;
+
+// For {{> table_part}}. `columns` are the ones to show; `label` is what screen readers call the table.
+data TableData(const ReportTable& table, const std::vector<size_t>& columns);
+// The same rows as label and value, for the wide tables of a row or two.
+data RecordsData(const ReportTable& table);
+// A panel of the dashboard with a ring: {{> donut_part}}.
+data DonutCard(const std::string& id, const std::string& title, const std::string& tip,
+               const std::vector<Segment>& segments, const std::string& center, const std::string& unknown);
+data LegendData(const std::vector<Segment>& segments);
+// {label, value, unknown} for a list of figures.
+data FigureList(const ReportModel& model, std::span<const std::string_view> ids);
+// Fired findings, roots first and each followed by what it explains: {{> finding_part}}.
+data FindingList(const ReportModel& model);
+// One row for each rule: {{> rules_part}}.
+data RuleList(const Advice& advice);
+// A value that the template prints, or false.
+data TextOrFalse(const std::string& text);
+
+}  // namespace dladvisor

@@ -1,0 +1,233 @@
+#include "src/report/layout.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cmath>
+#include <cstring>
+
+#include "engine/base/text.h"
+
+namespace dladvisor {
+namespace {
+
+struct Known {
+  std::string_view name;
+  const char* label;
+  Unit unit;
+  ColumnKind kind;
+};
+
+constexpr auto kNs = Unit::kNanoseconds;
+constexpr auto kNumber = ColumnKind::kNumber;
+
+// Columns whose label or kind does not follow from the name and unit.
+constexpr Known kColumns[] = {
+    {"gpu_ns", "GPU Time (ns)", kNs, kNumber},
+    {"cpu_ns", "CPU Time (ns)", kNs, kNumber},
+    {"ns", "Time (ns)", kNs, kNumber},
+    {"ns_per_step", "Per Step (ns)", kNs, kNumber},
+    {"total_ns", "Total Time (ns)", kNs, kNumber},
+    {"avg_gpu_ns", "Avg (ns)", kNs, kNumber},
+    {"min_gpu_ns", "Min (ns)", kNs, kNumber},
+    {"max_gpu_ns", "Max (ns)", kNs, kNumber},
+    {"avg_ns", "Avg (ns)", kNs, kNumber},
+    {"median_ns", "Med (ns)", kNs, kNumber},
+    {"min_ns", "Min (ns)", kNs, kNumber},
+    {"max_ns", "Max (ns)", kNs, kNumber},
+    {"stddev_ns", "StdDev (ns)", kNs, kNumber},
+    {"avg_api_ns", "Avg API (ns)", kNs, kNumber},
+    {"tensor_core_ns", "TC Time (ns)", kNs, kNumber},
+    {"kernel_ns", "Kernel Time (ns)", kNs, kNumber},
+    {"gpu_idle_ns", "GPU Idle (ns)", kNs, kNumber},
+    {"op", "Op Name", Unit::kText, ColumnKind::kName},
+    {"op_group", "Group", Unit::kText, ColumnKind::kName},
+    {"kernel", "Kernel Name", Unit::kText, ColumnKind::kName},
+    {"site", "Site", Unit::kText, ColumnKind::kName},
+    {"path", "Path", Unit::kText, ColumnKind::kName},
+    {"name", "Name", Unit::kText, ColumnKind::kName},
+    {"gpu_names", "GPU Name(s)", Unit::kText, ColumnKind::kName},
+    {"cpu_model", "CPU Model", Unit::kText, ColumnKind::kText},
+    {"command", "Command", Unit::kText, ColumnKind::kName},
+    {"text", "Message", Unit::kText, ColumnKind::kName},
+    {"notes", "Notes", Unit::kText, ColumnKind::kName},
+    {"ended_by", "Ended By", Unit::kText, ColumnKind::kName},
+    {"range", "Range", Unit::kText, ColumnKind::kName},
+    {"op_type", "Op Type", Unit::kText, ColumnKind::kText},
+    {"os", "OS", Unit::kText, ColumnKind::kText},
+    {"step", "Iteration", Unit::kNone, kNumber},
+    {"ops", "Ops", Unit::kCount, kNumber},
+    {"calls", "Calls", Unit::kCount, kNumber},
+    {"instances", "Instances", Unit::kCount, kNumber},
+    {"eligible_ops", "TC Eligible Ops", Unit::kCount, kNumber},
+    {"tensor_core_ops", "TC Ops", Unit::kCount, kNumber},
+    {"tensor_core_eligible", "TC Eligible", Unit::kNone, ColumnKind::kBoolean},
+    {"uses_tensor_cores", "Using TC", Unit::kNone, ColumnKind::kBoolean},
+    {"eligible", "TC Eligible", Unit::kNone, ColumnKind::kBoolean},
+    {"warmup", "Warm-up", Unit::kNone, ColumnKind::kBoolean},
+    {"pageable_async", "Async on Pageable", Unit::kNone, ColumnKind::kBoolean},
+    {"gpu_utilization", "GPU Utilization", Unit::kRatio, ColumnKind::kShare},
+    {"tensor_core_efficiency", "TC Efficiency", Unit::kRatio, ColumnKind::kShare},
+    {"bytes", "Bytes", Unit::kBytes, kNumber},
+    {"bytes_per_s", "Throughput", Unit::kBytesPerSecond, kNumber},
+    {"grid_avg", "Avg Grid", Unit::kNone, kNumber},
+    {"block_avg", "Avg Block", Unit::kNone, kNumber},
+};
+
+// "idle_starved_ns" -> "Idle Starved".
+std::string Titled(std::string_view name) {
+  std::string label;
+  for (const char c : name) {
+    if (c == '_')
+      label += ' ';
+    else
+      label += label.empty() || label.back() == ' '
+                   ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+                   : c;
+  }
+  for (const auto& [from, to] :
+       {std::pair{"Gpu", "GPU"}, {"Cpu", "CPU"}, {"Api", "API"}, {"Cuda", "CUDA"}, {"Os ", "OS "}})
+    if (const size_t at = label.find(from); at != std::string::npos) label.replace(at, std::strlen(from), to);
+  return label;
+}
+
+constexpr std::string_view kPerformance[] = {"wall_clock_time",  "tensor_core_efficiency", "gpu_utilization",
+                                             "total_iterations", "profiled_iterations",    "start_iteration",
+                                             "stop_iteration",   "average_iteration_time"};
+constexpr std::string_view kSystem[] = {"gpu_count", "gpu_names",    "cpu_model", "driver_version",
+                                        "framework", "cuda_version", "profiler"};
+
+}  // namespace
+
+ColumnStyle StyleOf(const ResultColumn& column) {
+  for (const Known& known : kColumns)
+    if (known.name == column.name) return {known.label, known.unit, known.kind};
+  Unit unit = column.unit;
+  std::string_view name = column.name;
+  if (name.ends_with("_ns")) {
+    unit = Unit::kNanoseconds;
+    name.remove_suffix(3);
+    return {Titled(name) + " (ns)", unit, kNumber};
+  }
+  if (name.ends_with("_share")) return {Titled(name), Unit::kRatio, ColumnKind::kShare};
+  if (name == "share") return {"Share", Unit::kRatio, ColumnKind::kShare};
+  if (name.ends_with("_bytes")) unit = Unit::kBytes;
+  return {Titled(name), unit, unit == Unit::kNone || unit == Unit::kText ? ColumnKind::kText : kNumber};
+}
+
+std::string CellText(const Value& value, const ColumnStyle& style) {
+  if (style.kind == ColumnKind::kBoolean) {
+    const auto* flag = std::get_if<int64_t>(&value);
+    return flag == nullptr ? "?" : *flag != 0 ? "✓" : "✗";
+  }
+  if (IsNull(value)) return "–";
+  const auto number = AsNumber(value);
+  if (!number) return std::get<std::string>(value);
+  if (!std::isfinite(*number)) return "–";
+  if (style.unit == Unit::kNanoseconds && std::abs(*number) < 9e18)
+    return WithThousands(static_cast<int64_t>(std::llround(*number)));
+  return FormatValue(value, style.unit);
+}
+
+std::vector<size_t> ShownColumns(const ReportModel& model, const ReportTable& table) {
+  const auto& columns = table.rows.columns;
+  const bool one_rank = FigureNumber(model, "ranks") == 1.0;
+  const bool one_gpu = FigureNumber(model, "gpus") == 1.0;
+  std::vector<size_t> shown;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const bool redundant =
+        (columns[c].name == "rank" && one_rank) || (columns[c].name == "device" && one_gpu);
+    if (!redundant || !std::all_of(table.rows.rows.begin(), table.rows.rows.end(),
+                                   [&](const auto& row) { return row[c] == table.rows.rows[0][c]; }))
+      shown.push_back(c);
+  }
+  return shown;
+}
+
+const Figure* FindFigure(const ReportModel& model, std::string_view id) {
+  for (const Figure& figure : model.figures)
+    if (figure.id == id) return &figure;
+  return nullptr;
+}
+
+const ReportTable* FindTable(const ReportModel& model, std::string_view id) {
+  for (const ReportTable& table : model.tables)
+    if (table.id == id) return &table;
+  return nullptr;
+}
+
+std::string FigureText(const ReportModel& model, std::string_view id) {
+  const Figure* figure = FindFigure(model, id);
+  return figure == nullptr ? "unknown" : FormatValue(figure->value, figure->unit);
+}
+
+std::optional<double> FigureNumber(const ReportModel& model, std::string_view id) {
+  const Figure* figure = FindFigure(model, id);
+  const auto number = figure == nullptr ? std::nullopt : AsNumber(figure->value);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::span<const std::string_view> PerformanceFigures() { return kPerformance; }
+std::span<const std::string_view> SystemFigures() { return kSystem; }
+
+Value CellOf(const ReportTable& table, size_t row, std::string_view column) {
+  for (size_t c = 0; c < table.rows.columns.size(); ++c)
+    if (table.rows.columns[c].name == column) return table.rows.rows[row][c];
+  return {};
+}
+
+std::string ColorOf(std::string_view category) {
+  static constexpr std::pair<std::string_view, const char*> kColors[] = {
+      {"compute/tensor", "c-tensor"},
+      {"compute/other", "c-compute"},
+      {"communication", "c-comm"},
+      {"copy", "c-copy"},
+      {"memset", "c-memset"},
+      {"idle/sync", "c-idle1"},
+      {"idle/copy", "c-idle2"},
+      {"idle/allocation", "c-idle3"},
+      {"idle/input", "c-idle4"},
+      {"idle/launch-latency", "c-idle6"},
+      {"idle/launch", "c-idle5"},
+      {"idle/", "c-idle6"},
+      {"Using Tensor Cores", "c-tensor"},
+      {"Not Using Tensor Cores", "c-compute"},
+      {"Eligible, not using", "c-warn"},
+      {"Not eligible", "c-compute"},
+      {"Use not known", "c-other"},
+      {"Memory", "c-copy"},
+      {"Dataloader", "c-idle4"},
+      {"I/O", "c-comm"},
+      {"CPU", "c-idle5"},
+  };
+  for (const auto& [prefix, color] : kColors)
+    if (category.starts_with(prefix)) return color;
+  return "c-other";
+}
+
+std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank, const Value& device) {
+  std::vector<Segment> segments;
+  for (size_t row = 0; row < ledger.rows.rows.size(); ++row) {
+    if (CellOf(ledger, row, "rank") != rank || CellOf(ledger, row, "device") != device) continue;
+    const Value per_step = CellOf(ledger, row, "ns_per_step");
+    const Value& ns = IsNull(per_step) ? CellOf(ledger, row, "ns") : per_step;
+    const auto* bucket = std::get_if<std::string>(&ledger.rows.rows[row][2]);
+    if (AsNumber(ns).value_or(0) <= 0 || bucket == nullptr) continue;
+    segments.push_back({*bucket, *AsNumber(ns), FormatValue(ns, Unit::kNanoseconds), ColorOf(*bucket)});
+  }
+  const auto order = [](const Segment& s) {
+    return s.label.starts_with("compute/") ? 0 : s.label.starts_with("idle/") ? 2 : 1;
+  };
+  std::stable_sort(segments.begin(), segments.end(), [&](const Segment& a, const Segment& b) {
+    if (order(a) != order(b)) return order(a) < order(b);
+    // Tensor before other compute, the rest by size.
+    return order(a) == 0 ? a.label > b.label : a.value > b.value;
+  });
+  return segments;
+}
+
+bool HasGpuWork(const ReportModel& model) {
+  return FigureNumber(model, "gpu_operations").value_or(0) > 0 || FigureNumber(model, "gpus").value_or(0) > 0;
+}
+
+}  // namespace dladvisor

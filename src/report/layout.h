@@ -1,0 +1,72 @@
+// What the renderers share: how columns are called and their cells written, which figures and tables make a
+// panel, how findings nest.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/report/report.h"
+#include "src/report/svg.h"
+
+namespace dladvisor {
+
+enum class ColumnKind { kText, kName, kNumber, kShare, kBoolean };
+
+struct ColumnStyle {
+  std::string label;  // "GPU Time (ns)"
+  Unit unit = Unit::kNone;
+  ColumnKind kind = ColumnKind::kText;
+};
+
+// By the column's name, which the relations use alike everywhere; the unit of `column` wins where it has one.
+ColumnStyle StyleOf(const ResultColumn& column);
+
+// As a table shows it: nanoseconds as "3,073,524,010", booleans as ✓ ✗ ?, NULL as "–".
+std::string CellText(const Value& value, const ColumnStyle& style);
+
+// Columns worth showing: not `rank` and `device` where all rows agree and the run has just one.
+std::vector<size_t> ShownColumns(const ReportModel& model, const ReportTable& table);
+
+const Figure* FindFigure(const ReportModel& model, std::string_view id);
+const ReportTable* FindTable(const ReportModel& model, std::string_view id);
+// "31.0 %", or "unknown".
+std::string FigureText(const ReportModel& model, std::string_view id);
+std::optional<double> FigureNumber(const ReportModel& model, std::string_view id);
+
+std::span<const std::string_view> PerformanceFigures();
+std::span<const std::string_view> SystemFigures();
+
+// Value of a named column in a row of a table, NULL where there is no such column.
+Value CellOf(const ReportTable& table, size_t row, std::string_view column);
+
+// The ledger of one rank and device as segments, compute first, NULL buckets left out; `per_step` where
+// known.
+std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank, const Value& device);
+// CSS class of a ledger bucket or of a category of the dashboard.
+std::string ColorOf(std::string_view category);
+
+// Indices of the fired findings nested under `finding`.
+std::vector<size_t> ChildrenOf(const Advice& advice, size_t finding);
+// Every fired finding once, in order of display, with its depth: a root, what it causes, what those cause.
+std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
+// "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "" where no saving is claimed.
+std::string SavingText(const Finding& finding);
+// "rank 1, device 0"; "" for a subject without keys.
+std::string SubjectText(const Finding& finding);
+// What to add to the capture command so that unknown rules can decide; --trace lists merged into one.
+std::vector<std::string> CaptureFlags(const ReportModel& model);
+// "9 of 11 rules could look".
+std::string CoverageText(const Advice& advice);
+bool HasGpuWork(const ReportModel& model);
+
+// "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
+std::string Headline(const ReportModel& model);
+
+std::string RenderHtml(const ReportModel& model);
+std::string RenderMarkdown(const ReportModel& model);
+std::string RenderJson(const ReportModel& model);
+std::string RenderText(const ReportModel& model);
+
+}  // namespace dladvisor

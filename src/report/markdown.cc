@@ -1,0 +1,84 @@
+// The Markdown report, for comments on pull requests and job summaries: what to do, and the figures that a
+// reviewer looks at. templates/report.md is its form.
+#include <fmt/format.h>
+
+#include "src/report/escape.h"
+#include "src/report/html_parts.h"
+#include "src/report/templates.h"
+
+namespace dladvisor {
+namespace {
+
+std::string Joined(const std::vector<std::string>& recommendations) {
+  std::string joined;
+  for (const std::string& text : recommendations) {
+    if (!joined.empty()) joined += "<br>";
+    joined += ProseMarkdown(text);
+  }
+  return joined;
+}
+
+data Findings(const ReportModel& model) {
+  data items{data::type::list};
+  for (const auto& [index, depth] : FindingTree(*model.advice)) {
+    const Finding& finding = model.advice->findings[index];
+    data item;
+    item.set("severity", std::string(SeverityName(finding.severity)));
+    item.set("problem", std::string(depth > 0 ? "↳ " : "") + ProseMarkdown(finding.problem));
+    item.set("subject", TextOrFalse(SubjectText(finding)));
+    item.set("recommendation", Joined(finding.recommendation));
+    item.set("saving", SavingText(finding));
+    items << item;
+  }
+  return items;
+}
+
+data TopOps(const ReportTable& table) {
+  data items{data::type::list};
+  for (size_t row = 0; row < table.rows.rows.size(); ++row) {
+    const auto cell = [&](const char* column) {
+      return CellText(CellOf(table, row, column), StyleOf({column, Unit::kNone}));
+    };
+    data item;
+    item.set("gpu_ns", cell("gpu_ns"));
+    item.set("op", Ellipsize(Visible(cell("op")), 120));
+    item.set("op_type", Ellipsize(Visible(cell("op_type")), 60));
+    item.set("calls", cell("calls"));
+    item.set("eligible", cell("tensor_core_eligible"));
+    item.set("using", cell("uses_tensor_cores"));
+    items << item;
+  }
+  return items;
+}
+
+}  // namespace
+
+std::string RenderMarkdown(const ReportModel& model) {
+  data page;
+  page.set("page_title", model.options.title);
+  page.set("banner", TextOrFalse(model.options.banner));
+  page.set("headline", ProseMarkdown(model.headline));
+  page.set("findings", Findings(model));
+  page.set("has_findings", !FindingTree(*model.advice).empty());
+  page.set("coverage", CoverageText(*model.advice));
+  std::string flags = fmt::format("{}", fmt::join(CaptureFlags(model), " "));
+  std::erase(flags, '`');
+  page.set("capture_flags", TextOrFalse(Visible(flags)));
+  page.set("performance", FigureList(model, PerformanceFigures()));
+  page.set("system_config", FigureList(model, SystemFigures()));
+  const ReportTable* ops = FindTable(model, "top_ops");
+  page.set("has_ops", ops != nullptr && !ops->rows.rows.empty());
+  page.set("ops", ops == nullptr ? data{data::type::list} : TopOps(*ops));
+  page.set("generator", model.options.generator);
+  for (const EmbeddedFile& file : EmbeddedTemplates()) {
+    if (file.path != "report.md") continue;
+    kainjow::mustache::mustache markdown{std::string(file.content)};
+    assert(markdown.is_valid());
+    markdown.set_custom_escape([](const std::string& text) { return EscapeMarkdown(text); });
+    return markdown.render(page);
+  }
+  assert(false && "template is embedded");
+  return "";
+}
+
+}  // namespace dladvisor

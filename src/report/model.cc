@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include "src/report/layout.h"
+#include "src/report/queries.h"
+#include "src/report/report.h"
+
+namespace dladvisor {
+namespace {
+
+std::string MissingRelation(const std::string& relation) {
+  return fmt::format("the profile gives no relation {}", relation);
+}
+
+// Why a figure is NULL: the relation is not there, its fact needs another capture flag, or what the query
+// says.
+std::string WhyUnknown(const Database& db, const FigureQuery& query) {
+  const Schema* schema = db.FindRelation(query.relation);
+  if (schema == nullptr) return MissingRelation(query.relation);
+  const auto column = schema->Find(query.column);
+  if (!column || schema->columns[*column].capture.empty()) return query.unknown_because;
+  return fmt::format("{}; profile with {}", query.unknown_because, schema->columns[*column].capture);
+}
+
+Figure Ask(const Database& db, const FigureQuery& query) {
+  Figure figure{query.id, query.label, {}, query.unit, query.sql, {}};
+  if (db.FindRelation(query.relation) != nullptr) {
+    try {
+      const ResultSet result = db.Query(query.sql, {}, 1);
+      if (!result.rows.empty()) figure.value = result.rows[0][0];
+    } catch (const SqlError& error) {
+      figure.unknown_because = error.what();
+      return figure;
+    }
+  }
+  if (IsNull(figure.value)) figure.unknown_because = WhyUnknown(db, query);
+  return figure;
+}
+
+ReportTable Ask(const Database& db, const TableQuery& query) {
+  ReportTable table{query.id, query.title, query.note, query.sql, {}, 0};
+  if (db.FindRelation(query.relation) == nullptr) {
+    table.note = MissingRelation(query.relation);
+    return table;
+  }
+  try {
+    table.rows = db.Query(query.sql, {}, kMaxReportRows);
+    table.total_rows = table.rows.rows.size();
+    if (table.total_rows == kMaxReportRows) {
+      const ResultSet count = db.Query("SELECT count(*) FROM (" + query.sql + ")");
+      if (const auto* total = std::get_if<int64_t>(&count.rows.at(0).at(0)))
+        table.total_rows = static_cast<size_t>(*total);
+    }
+  } catch (const SqlError& error) {
+    table.rows = {};
+    table.total_rows = 0;
+    table.note = error.what();
+  }
+  for (ResultColumn& column : table.rows.columns) column.unit = StyleOf(column).unit;
+  return table;
+}
+
+}  // namespace
+
+ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options) {
+  ReportModel model;
+  model.options = options;
+  model.advice = &advice;
+  for (const FigureQuery& query : FigureQueries()) model.figures.push_back(Ask(db, query));
+  for (const TableQuery& query : TableQueries()) model.tables.push_back(Ask(db, query));
+  model.headline = Headline(model);
+  return model;
+}
+
+std::string RenderReport(const ReportModel& model, ReportFormat format) {
+  switch (format) {
+    case ReportFormat::kHtml:
+      return RenderHtml(model);
+    case ReportFormat::kMarkdown:
+      return RenderMarkdown(model);
+    case ReportFormat::kJson:
+      return RenderJson(model);
+    case ReportFormat::kText:
+      return RenderText(model);
+  }
+  return "";
+}
+
+}  // namespace dladvisor

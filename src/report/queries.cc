@@ -1,0 +1,193 @@
+#include "src/report/queries.h"
+
+namespace dladvisor {
+namespace {
+
+// Of the GPU whose window (step) is longest; of several alike, of the one that computes most, so that a GPU
+// that was only lent to the process does not make the loss.
+std::string LedgerSql(const std::string& value, const std::string& column) {
+  return "SELECT " + value + " FROM (SELECT rank, device, sum(" + column +
+         ") AS total, sum(CASE WHEN bucket LIKE 'compute/%' THEN 0 ELSE " + column +
+         " END) AS lost FROM time_ledger GROUP BY rank, device) WHERE total IS NOT NULL ORDER BY total DESC, "
+         "lost, rank, device LIMIT 1";
+}
+
+std::string SystemSql(const std::string& column) {
+  return "SELECT " + column + " FROM system ORDER BY profile LIMIT 1";
+}
+
+std::vector<FigureQuery> MakeFigures() {
+  return {
+      {"lost_per_step", "Lost per Step", Unit::kNanoseconds, "time_ledger", "ns_per_step",
+       LedgerSql("lost", "ns_per_step"), "no iterations were detected"},
+      {"step_time", "Step Time", Unit::kNanoseconds, "time_ledger", "ns_per_step",
+       LedgerSql("total", "ns_per_step"), "no iterations were detected"},
+      {"lost_in_window", "Lost in the Analysed Time", Unit::kNanoseconds, "time_ledger", "ns",
+       LedgerSql("lost", "ns"), "no GPU work was recorded"},
+      {"window", "Analysed Time", Unit::kNanoseconds, "time_ledger", "ns", LedgerSql("total", "ns"),
+       "no GPU work was recorded"},
+      {"wall_clock_time", "Wall Clock Time", Unit::kNanoseconds, "run", "wall_ns", "SELECT wall_ns FROM run",
+       "nothing was recorded"},
+      {"tensor_core_efficiency", "Tensor Core Kernel Efficiency", Unit::kRatio, "run",
+       "tensor_core_efficiency", "SELECT tensor_core_efficiency FROM run",
+       "no kernel ran in an op that is eligible for tensor cores"},
+      {"gpu_utilization", "GPU Utilization", Unit::kRatio, "run", "gpu_utilization",
+       "SELECT gpu_utilization FROM run", "no GPU work was recorded"},
+      {"total_iterations", "Total Iterations", Unit::kCount, "step", "step",
+       "SELECT nullif(count(*), 0) FROM step WHERE rank = (SELECT min(rank) FROM step)",
+       "no iterations were detected"},
+      {"profiled_iterations", "Profiled Iterations", Unit::kCount, "run", "steps",
+       "SELECT nullif(steps, 0) FROM run", "no iterations were detected"},
+      {"start_iteration", "Start Iteration", Unit::kNone, "run", "first_step", "SELECT first_step FROM run",
+       "no iterations were detected"},
+      {"stop_iteration", "Stop Iteration", Unit::kNone, "run", "last_step", "SELECT last_step FROM run",
+       "no iterations were detected"},
+      {"average_iteration_time", "Average Iteration Time", Unit::kNanoseconds, "run", "step_ns",
+       "SELECT step_ns FROM run", "no iterations were detected"},
+      {"total_kernel_time", "Total Kernel GPU Time", Unit::kNanoseconds, "kernel_name", "total_ns",
+       "SELECT sum(total_ns) FROM kernel_name", "no kernel was recorded"},
+      {"eligible_ops", "Ops Eligible for Tensor Cores", Unit::kCount, "run", "eligible_ops",
+       "SELECT eligible_ops FROM run", "no op was recorded"},
+      {"memory_used_share", "GPU Memory Used", Unit::kRatio, "run", "memory_used_share",
+       "SELECT memory_used_share FROM run", "the profile does not say how much GPU memory was used"},
+      {"ranks", "Ranks", Unit::kCount, "run", "ranks", "SELECT ranks FROM run", "nothing was recorded"},
+      {"gpus", "GPUs with Work", Unit::kCount, "run", "gpus", "SELECT gpus FROM run", "nothing was recorded"},
+      {"gpu_operations", "GPU Operations", Unit::kCount, "profile", "kernels",
+       "SELECT sum(kernels + copies + sets + graph_launches) FROM profile", "no profile was read"},
+      {"step_source", "Iterations Found From", Unit::kText, "run", "step_source",
+       "SELECT step_source FROM run", "no iterations were detected"},
+      {"step_pattern", "Iteration Range", Unit::kText, "run", "step_pattern", "SELECT step_pattern FROM run",
+       "no range marks iterations"},
+      {"gpu_count", "GPU Count", Unit::kCount, "system", "gpu_count", SystemSql("gpu_count"),
+       "the profile does not say"},
+      {"gpu_names", "GPU Name(s)", Unit::kText, "system", "gpu_names", SystemSql("gpu_names"),
+       "the profile does not say"},
+      {"cpu_model", "CPU Model", Unit::kText, "system", "cpu_model", SystemSql("cpu_model"),
+       "the profile does not say"},
+      {"driver_version", "GPU Driver Version", Unit::kText, "system", "driver_version",
+       SystemSql("driver_version"), "the profile does not say"},
+      {"framework", "Framework", Unit::kText, "system", "framework", SystemSql("framework"),
+       "the profile does not say"},
+      {"cuda_version", "CUDA Version", Unit::kText, "system", "cuda_version", SystemSql("cuda_version"),
+       "the profile does not say"},
+      {"profiler", "Profiler", Unit::kText, "system", "profiler", SystemSql("profiler"),
+       "the profile does not say"},
+  };
+}
+
+// Over the rows of a group: 1 where any is known to, NULL where none is and some are not known.
+const std::string kUsesTensorCores =
+    "CASE WHEN max(uses_tensor_cores) = 1 THEN 1 WHEN count(uses_tensor_cores) < count(*) THEN NULL ELSE 0 "
+    "END "
+    "AS uses_tensor_cores";
+
+std::vector<TableQuery> MakeTables() {
+  return {
+      {"resource_usage", "Resource Usage Breakdown",
+       "Mean over GPUs; where several overlap, the first one named counts.", "resource_usage",
+       "SELECT category, ns, share FROM resource_usage ORDER BY position"},
+      {"kernel_gpu_time", "Total Kernel GPU Time", "Sum of kernel durations over the whole profile.",
+       "kernel_name",
+       "SELECT CASE WHEN uses_tensor_cores = 1 THEN 'Using Tensor Cores' WHEN uses_tensor_cores IS NULL THEN "
+       "'Use not known' WHEN eligible = 1 THEN 'Eligible, not using' ELSE 'Not eligible' END AS category, "
+       "sum(total_ns) AS gpu_ns, sum(instances) AS instances FROM kernel_name GROUP BY 1 ORDER BY 2 DESC, 1"},
+      {"top_ops", "Top 10 GPU Ops", "Summed over ranks.", "op",
+       "SELECT sum(gpu_ns) AS gpu_ns, op, max(op_type) AS op_type, sum(calls) AS calls, "
+       "max(tensor_core_eligible) AS tensor_core_eligible, " +
+           kUsesTensorCores +
+           " FROM op WHERE gpu_ns > 0 GROUP BY op ORDER BY sum(op.gpu_ns) DESC, op LIMIT 10"},
+      {"op_type_summary", "Op Type Summary", "Ops by type, in the analysed time.", "op_type",
+       "SELECT rank, op_type, ops, calls, gpu_ns, cpu_ns, kernels, tensor_core_eligible, uses_tensor_cores, "
+       "tensor_core_ns FROM op_type ORDER BY gpu_ns DESC, rank, op_type"},
+      {"group_ops", "Group Ops", "Ops by the leading parts of their path; a group holds its sub-groups.",
+       "group_op",
+       "SELECT rank, op_group, ops, calls, eligible_ops, tensor_core_ops, gpu_ns, cpu_ns FROM group_op ORDER "
+       "BY "
+       "gpu_ns DESC, rank, op_group"},
+      {"ops", "Ops", "Every op of the analysed time.", "op",
+       "SELECT rank, op, op_type, direction, calls, kernels, gpu_ns, cpu_ns, copy_ns, tensor_core_eligible, "
+       "uses_tensor_cores, tensor_core_ns, precision, data_type, shapes, inherited_share FROM op ORDER BY "
+       "gpu_ns "
+       "DESC, rank, op"},
+      {"op_kernels", "Kernels by Op", "Kernels under the op that launched them.", "op_kernel",
+       "SELECT rank, op, kernel, calls, gpu_ns, avg_gpu_ns, min_gpu_ns, max_gpu_ns, avg_api_ns, "
+       "uses_tensor_cores, "
+       "precision FROM op_kernel ORDER BY gpu_ns DESC, rank, op, kernel"},
+      {"kernels", "Kernels", "Whole profile, also outside the analysed time.", "kernel_name",
+       "SELECT rank, device, kernel, total_ns, share, instances, avg_ns, median_ns, min_ns, max_ns, "
+       "stddev_ns, "
+       "uses_tensor_cores, eligible, precision, grid_avg, block_avg FROM kernel_name ORDER BY total_ns DESC, "
+       "rank, "
+       "device, kernel"},
+      {"kernels_by_iteration", "Kernels by Iteration", "What each iteration ran.", "step",
+       "SELECT rank, step, warmup, kernels, kernel_ns, ratio(kernel_ns, kernels) AS avg_ns, tensor_core_ns, "
+       "ratio(tensor_core_ns, kernel_ns) AS tensor_core_share FROM step ORDER BY rank, step"},
+      {"iterations", "Iterations", "Warm-up iterations are outside the analysed time.", "step",
+       "SELECT rank, step, warmup, duration_ns, busy_ns, idle_ns, ratio(kernel_busy_ns, duration_ns) AS "
+       "gpu_utilization, copies, syncs, start_ns, end_ns FROM step ORDER BY rank, step"},
+      {"gpus", "GPUs", "One row per rank and device with GPU work.", "gpu",
+       "SELECT rank, device, name, gpu_utilization, tensor_core_efficiency, kernels, kernel_ns, window_ns, "
+       "busy_ns, "
+       "idle_ns, idle_share, idle_starved_ns, tensor_core_ns, tensor_core_unknown_ns, eligible_ns, "
+       "communication_ns, sm_count, compute_capability, memory_bytes FROM gpu ORDER BY rank, device"},
+      {"copies", "Copies", "Whole profile, by direction, kinds of memory and how the host called.",
+       "copy_kind",
+       "SELECT rank, device, direction, source, destination, blocking, copies, bytes, total_ns, avg_ns, "
+       "bytes_per_s, small_copies, pageable_async FROM copy_kind ORDER BY total_ns DESC, rank, device, "
+       "direction, "
+       "source, destination, blocking"},
+      {"synchronisation", "Synchronisation", "Where the host waited for the GPU, in the analysed time.",
+       "sync_site",
+       "SELECT rank, kind, api, site, calls, calls_per_step, total_ns, max_ns, window_share, gpu_idle_ns "
+       "FROM "
+       "sync_site ORDER BY total_ns DESC, rank, kind, api, site"},
+      {"api_calls", "CUDA API Calls", "Whole profile.", "api_name",
+       "SELECT rank, name, calls, total_ns, avg_ns, min_ns, max_ns, errors FROM api_name ORDER BY total_ns "
+       "DESC, "
+       "rank, name"},
+      {"time_ledger", "Time Ledger",
+       "Every nanosecond of the analysed time in exactly one bucket, per rank and device.", "time_ledger",
+       "SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY rank, device, ns DESC, "
+       "bucket"},
+      {"idle_gaps", "Longest Idle Gaps", "When nothing ran on the GPU.", "idle_gap",
+       "SELECT rank, device, start_ns, duration_ns, cause, starved_ns, ended_by, range FROM idle_gap ORDER "
+       "BY "
+       "duration_ns DESC, rank, device, start_ns LIMIT 50"},
+      {"memory", "Memory", "GPU memory against what the device has.", "memory",
+       "SELECT rank, device, total_bytes, peak_bytes, used_share, allocations, frees, source FROM memory "
+       "ORDER BY "
+       "rank, device"},
+      {"launches", "Launches", "How the host fed the GPU.", "launch",
+       "SELECT rank, device, launches, graph_launches, avg_api_ns, median_queue_delay_ns, tiny_kernels, "
+       "tiny_share, "
+       "min_latency_ns FROM launch ORDER BY rank, device"},
+      {"gpu_metrics", "GPU Metrics", "Sampled hardware counters.", "gpu_metric",
+       "SELECT device, metric, samples, avg, min, max FROM gpu_metric ORDER BY device, metric"},
+      {"system", "System", "", "system",
+       "SELECT profile, host, os, cpu_model, cpu_cores, gpu_count, gpu_names, driver_version, cuda_version, "
+       "framework, profiler, command FROM system ORDER BY profile"},
+      {"profiles", "Capture Health", "What was read, and what makes it less than sure.", "profile",
+       "SELECT profile, path, format, producer_version, schema_version, session_ns, kernels, copies, sets, "
+       "graph_launches, api_calls, syncs, ranges, os_calls, gpu_metric_samples, memory_events, skipped_rows, "
+       "unmatched_kernels, unmatched_share, inherited_share, open_ranges, out_of_order, negative_durations, "
+       "overhead_ns, overhead_share, diagnostics, missing_tables, notes, missing_capture FROM profile ORDER "
+       "BY "
+       "profile"},
+      {"diagnostics", "Profiler Diagnostics", "What the profiler itself complained of.", "diagnostic",
+       "SELECT profile, severity, text FROM diagnostic ORDER BY profile, severity DESC, n"},
+  };
+}
+
+}  // namespace
+
+const std::vector<FigureQuery>& FigureQueries() {
+  static const std::vector<FigureQuery> queries = MakeFigures();
+  return queries;
+}
+
+const std::vector<TableQuery>& TableQueries() {
+  static const std::vector<TableQuery> queries = MakeTables();
+  return queries;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,29 @@
+// What the report asks of the relations: one SELECT for each figure and table, in order of display. The same
+// text goes into the report beside the answer, so that every number can be checked with `dladvisor query`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/base/value.h"
+
+namespace dladvisor {
+
+struct FigureQuery {
+  std::string id, label;
+  Unit unit;
+  std::string relation, column;  // the fact it rests on, whose declaration says how to capture it
+  std::string sql;               // gives at most one row of one value
+  std::string unknown_because;   // where that fact is NULL and no capture flag would supply it
+};
+
+struct TableQuery {
+  std::string id, title, note;
+  std::string relation;
+  std::string sql;
+};
+
+const std::vector<FigureQuery>& FigureQueries();
+const std::vector<TableQuery>& TableQueries();
+
+}  // namespace dladvisor

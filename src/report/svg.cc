@@ -1,0 +1,126 @@
+#include "src/report/svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/report/escape.h"
+
+namespace dladvisor {
+namespace {
+
+double Magnitude(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
+
+double Total(const std::vector<Segment>& segments) {
+  double total = 0;
+  for (const Segment& segment : segments) total += Magnitude(segment.value);
+  return total;
+}
+
+std::string Open(const std::string& id, const char* css_class, const std::string& view_box,
+                 const std::string& attributes, const std::string& title, const std::string& description) {
+  return fmt::format(
+      R"(<svg class="{1}" viewBox="{2}" {3} role="img" aria-labelledby="{0}-t {0}-d"><title id="{0}-t">{4}</title><desc id="{0}-d">{5}</desc>)",
+      id, css_class, view_box, attributes, EscapeHtml(title), EscapeHtml(description));
+}
+
+std::string Describe(const std::vector<Segment>& segments, double total) {
+  std::string text;
+  for (const Segment& segment : segments)
+    text += fmt::format("{}{}: {} ({:.1f} %)", text.empty() ? "" : "; ", segment.label, segment.text,
+                        total > 0 ? Magnitude(segment.value) / total * 100 : 0);
+  return text;
+}
+
+std::string Hover(const Segment& segment, double total) {
+  return EscapeHtml(
+      fmt::format("{}: {} ({:.1f} %)", segment.label, segment.text, Magnitude(segment.value) / total * 100));
+}
+
+}  // namespace
+
+std::string Donut(const std::string& id, const std::string& title, const std::vector<Segment>& segments,
+                  const std::string& center) {
+  const double total = Total(segments);
+  std::string svg = Open(id, "donut", "0 0 42 42", "", title, Describe(segments, total));
+  svg += R"(<circle class="track" cx="21" cy="21" r="16" pathLength="100"/>)";
+  const bool several = std::count_if(segments.begin(), segments.end(),
+                                     [](const Segment& s) { return Magnitude(s.value) > 0; }) > 1;
+  double start = 0;
+  for (const Segment& segment : segments) {
+    if (total <= 0 || Magnitude(segment.value) <= 0) continue;
+    const double share = Magnitude(segment.value) / total * 100;
+    // A hairline between neighbours, so that they are told apart without their colours.
+    const double drawn = several ? std::max(share - 0.7, 0.3) : share;
+    svg += fmt::format(
+        R"(<circle class="{}" cx="21" cy="21" r="16" pathLength="100" stroke-dasharray="{:.2f} {:.2f}" stroke-dashoffset="{:.2f}"><title>{}</title></circle>)",
+        segment.color, drawn, 100 - drawn, 25 - start, Hover(segment, total));
+    start += share;
+  }
+  svg += fmt::format(R"(<text{} x="21" y="21" aria-hidden="true">{}</text></svg>)",
+                     Columns(center) > 6 ? " class=\"long\"" : "", EscapeHtml(center));
+  return svg;
+}
+
+std::string StackedBar(const std::string& id, const std::string& title,
+                       const std::vector<Segment>& segments) {
+  const double total = Total(segments);
+  std::string svg =
+      Open(id, "stack", "0 0 1000 28", R"(preserveAspectRatio="none")", title, Describe(segments, total));
+  svg += R"(<rect class="track" width="1000" height="28"/>)";
+  double start = 0;
+  for (const Segment& segment : segments) {
+    if (total <= 0 || Magnitude(segment.value) <= 0) continue;
+    const double width = Magnitude(segment.value) / total * 1000;
+    svg += fmt::format(R"(<rect class="{}" x="{:.2f}" width="{:.2f}" height="28"><title>{}</title></rect>)",
+                       segment.color, start, width > 4 ? width - 1.5 : width, Hover(segment, total));
+    start += width;
+  }
+  return svg + "</svg>";
+}
+
+std::string BarChart(const std::string& id, const std::string& title, const std::vector<Bar>& bars,
+                     double reference, const std::string& reference_text, const std::string& max_text) {
+  constexpr double kLeft = 4, kRight = 636, kTop = 18, kBottom = 258;
+  double max = 0;
+  for (const Bar& bar : bars) max = std::max(max, Magnitude(bar.value));
+  std::string svg =
+      Open(id, "bars", "0 0 640 280", "", title,
+           fmt::format("{} bars, the longest {}{}{}.", bars.size(), max_text,
+                       reference_text.empty() ? "" : ", mean of the steady ones ", reference_text));
+  svg += fmt::format(
+      R"svg(<defs><pattern id="{}-h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bar-muted" width="6" height="6"/><line class="bar-hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>)svg",
+      id);
+  svg += fmt::format(R"(<text x="{}" y="12">{}</text>)", kLeft, EscapeHtml(max_text));
+  svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
+  if (max > 0 && !bars.empty()) {
+    const double pitch = std::min((kRight - kLeft) / static_cast<double>(bars.size()), 48.0);
+    const double gap = pitch > 5 ? std::min(pitch * 0.2, 4.0) : pitch > 2 ? 0.5 : 0;
+    for (size_t i = 0; i < bars.size(); ++i) {
+      const double height = std::max(Magnitude(bars[i].value) / max * (kBottom - kTop), 0.5);
+      const std::string paint =
+          bars[i].muted ? fmt::format(R"svg(fill="url(#{}-h)")svg", id) : R"svg(class="bar")svg";
+      svg += fmt::format(
+          R"svg(<rect {} x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" rx="{:.1f}"><title>{}</title></rect>)svg",
+          paint, kLeft + pitch * static_cast<double>(i), kBottom - height, pitch - gap, height,
+          pitch > 8 ? 1.5 : 0.0, EscapeHtml(bars[i].label + ": " + bars[i].text));
+    }
+    if (reference > 0 && reference <= max) {
+      const double y = kBottom - reference / max * (kBottom - kTop);
+      svg += fmt::format(R"(<line class="mean" x1="{0}" x2="{1}" y1="{2:.2f}" y2="{2:.2f}"/>)", kLeft, kRight,
+                         y);
+      svg += fmt::format(R"(<text class="end" x="{}" y="12">mean {}</text>)", kRight,
+                         EscapeHtml(reference_text));
+    }
+    const double last = kLeft + pitch * static_cast<double>(bars.size());
+    svg += fmt::format(R"(<text x="{}" y="275">{}</text>)", kLeft, EscapeHtml(bars.front().label));
+    if (bars.size() > 1 && last > 250)
+      svg += fmt::format(R"(<text class="end" x="{:.2f}" y="275">{}</text>)", last,
+                         EscapeHtml(bars.back().label));
+  }
+  svg += fmt::format(R"(<line class="axis" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kBottom);
+  return svg + "</svg>";
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,37 @@
+// Charts as inline SVG. Colours are classes that style.css gives for light, dark and print; every chart has a
+// title and a description for screen readers, and every mark a <title> that browsers show on hover, so that
+// nothing needs a script.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dladvisor {
+
+struct Segment {
+  std::string label;
+  double value = 0;   // >= 0; not-finite values count as 0
+  std::string text;   // the value as people read it
+  std::string color;  // CSS class: "c-compute", "c-idle", ...
+};
+
+// A ring of the segments' shares with `center` written into it. `id` is unique in the page.
+std::string Donut(const std::string& id, const std::string& title, const std::vector<Segment>& segments,
+                  const std::string& center);
+
+// One horizontal bar of the segments' shares, as wide as its container.
+std::string StackedBar(const std::string& id, const std::string& title, const std::vector<Segment>& segments);
+
+struct Bar {
+  std::string label;  // e.g. "Iteration 7"
+  double value = 0;   // >= 0
+  std::string text;
+  bool muted = false;  // drawn hatched, e.g. warm-up
+};
+
+// Vertical bars from zero with a line at `reference` (none where it is not positive) and the extremes written
+// at the axes.
+std::string BarChart(const std::string& id, const std::string& title, const std::vector<Bar>& bars,
+                     double reference, const std::string& reference_text, const std::string& max_text);
+
+}  // namespace dladvisor

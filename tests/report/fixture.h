@@ -1,0 +1,41 @@
+// A small run written by hand: relations with the columns of the contract, of which a test gives some and the
+// rest are NULL, and an advice.
+#pragma once
+
+#include <list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/report/report.h"
+
+namespace dladvisor::test {
+
+using Row = std::map<std::string, Value>;
+
+// Every relation that the report reads, empty.
+std::vector<Schema> ReportSchemas();
+
+class FakeRun {
+ public:
+  // Adds rows to a relation of ReportSchemas(); unknown relations or columns abort.
+  FakeRun& Give(const std::string& relation, const std::vector<Row>& rows);
+  // The database over what was given; relations not given are empty, those in `absent` not there at all.
+  Database Build(const std::vector<std::string>& absent = {});
+
+ private:
+  std::map<std::string, std::vector<Row>> rows_;
+  std::list<Table> tables_;  // the database reads them where they lie
+};
+
+// Names that try to break out of every format.
+extern const std::string kHostileName;
+
+// One GPU, four steps of 12 ms, some ops, a hostile op and kernel.
+FakeRun TypicalRun();
+// Two fired findings, the second caused by the first, one unknown, one suppressed, one clear.
+Advice TypicalAdvice();
+
+Finding MakeFinding(const std::string& rule, Severity severity, Outcome outcome);
+
+}  // namespace dladvisor::test
