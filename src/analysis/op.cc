@@ -285,6 +285,8 @@ class OpTable {
 
 }  // namespace
 
+OpFamilies ComputeOps(const Context& context) { return OpTable(context).Build(); }
+
 const RelationOf<OpRow>& OpRelation() {
   static const auto relation =
       RelationOf<OpRow>(

@@ -5,7 +5,6 @@
 
 #include <charconv>
 
-#include "src/trace/event_relations.h"
 
 namespace dladvisor {
 
@@ -42,17 +41,6 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions() const {
     options.step_range = step_range;
   }
   return options;
-}
-
-const std::vector<const Schema*>& AllSchemas() {
-  static const std::vector<const Schema*> schemas = [] {
-    static const Trace no_trace;
-    static const auto events = EventRelations(no_trace);
-    std::vector<const Schema*> all = FactSchemas();
-    for (const auto& relation : events) all.push_back(&relation->schema());
-    return all;
-  }();
-  return schemas;
 }
 
 KnowledgeBase LoadRules(const CommonOptions& common) {

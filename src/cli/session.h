@@ -36,9 +36,6 @@ struct ProfileOptions {
   AnalysisOptions ToAnalysisOptions() const;  // throws Error for a malformed --steps or --step-range
 };
 
-// Schemas of all relations that rules and queries may read: facts and events.
-const std::vector<const Schema*>& AllSchemas();
-
 // The built-in rules and the layers over them. Throws RuleErrors.
 KnowledgeBase LoadRules(const CommonOptions& common);
 

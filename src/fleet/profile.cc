@@ -13,6 +13,17 @@ Database Profile::OpenDatabase() const {
   return database;
 }
 
+const std::vector<const Schema*>& AllSchemas() {
+  static const std::vector<const Schema*> schemas = [] {
+    static const Trace no_trace;
+    static const auto events = EventRelations(no_trace);
+    std::vector<const Schema*> all = FactSchemas();
+    for (const auto& relation : events) all.push_back(&relation->schema());
+    return all;
+  }();
+  return schemas;
+}
+
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options) {
   Profile profile;
   if (IsDigest(path)) {
@@ -20,6 +31,11 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
       throw Error(path.string(), "is a digest, whose steps are already chosen",
                   "Give --steps and --step-range to `dladvisor digest` instead.");
     profile.digest = ReadDigest(path);
+    // What the digest does not hold is empty: events, and relations that its version did not know.
+    for (const Schema* schema : AllSchemas())
+      if (std::none_of(profile.digest.relations.begin(), profile.digest.relations.end(),
+                       [&](const Table& table) { return table.schema().name == schema->name; }))
+        profile.digest.relations.emplace_back(*schema);
     return profile;
   }
   profile.trace = std::make_unique<Trace>(ReadProfile(path));

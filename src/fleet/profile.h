@@ -21,6 +21,9 @@ struct Profile {
   Database OpenDatabase() const;
 };
 
+// Schemas of all relations that rules and queries may read: facts, then events.
+const std::vector<const Schema*>& AllSchemas();
+
 // Reads a profile of any format, or a digest, and analyses it. Throws Error.
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options);
 
