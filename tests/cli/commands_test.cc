@@ -89,7 +89,7 @@ TEST_F(Commands, ReportOnTheTerminal) {
 
 TEST_F(Commands, ReportFormatsFollowTheExtension) {
   Run("report %P -o %D/r.html");
-  EXPECT_THAT(test::ReadFile(scratch_.path() / "r.html"), testing::StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(test::ReadFile(scratch_.path() / "r.html"), testing::StartsWith("<!doctype html>"));
   Run("report %P -o %D/r.md");
   EXPECT_THAT(test::ReadFile(scratch_.path() / "r.md"), HasSubstr("|"));
   Run("report %P -o %D/r.json");
