@@ -25,10 +25,9 @@ const RelationOf<GpuRow>& GpuRelation() {
           .Column("idle_ns", &GpuRow::idle_ns, Unit::kNanoseconds, "window_ns - busy_ns.")
           .Column("idle_share", &GpuRow::idle_share, Unit::kRatio, "idle_ns / window_ns.")
           .Column("idle_starved_ns", &GpuRow::idle_starved_ns, Unit::kNanoseconds,
-                  "Idle time before the launch of the operation that ends it: nothing was queued.",
-                  "--trace=cuda")
-          .Column("starved_gaps", &GpuRow::starved_gaps, Unit::kCount, "Idle gaps with such time.",
-                  "--trace=cuda")
+                  "Idle time before the launch of the operation that ends it: nothing was queued; unknown "
+                  "where launches were not recorded.")
+          .Column("starved_gaps", &GpuRow::starved_gaps, Unit::kCount, "Idle gaps with such time.")
           .Column("tensor_core_ns", &GpuRow::tensor_core_ns, Unit::kNanoseconds,
                   "Time of kernels on tensor cores.")
           .Column("tensor_core_unknown_ns", &GpuRow::tensor_core_unknown_ns, Unit::kNanoseconds,

@@ -184,6 +184,11 @@ class TimelineBuilder {
         gap.ended_by = next->name;
         gap.ended_by_kind = next->kind;
       }
+      if (ended && next == operations_.begin() && context_.steps.by_rank.empty()) {
+        gap.charged[static_cast<size_t>(Bucket::kStartUp)] = idle.length();
+        known += idle.length();
+        continue;
+      }
       if (gap.call == kNoIndex) {
         gap.charged[static_cast<size_t>(Bucket::kUnknown)] = idle.length();
         continue;
@@ -245,6 +250,7 @@ std::string_view BucketName(Bucket bucket) {
                                                                    "idle/os",
                                                                    "idle/profiler",
                                                                    "idle/launch",
+                                                                   "idle/start-up",
                                                                    "idle/unknown"};
   return names[static_cast<size_t>(bucket)];
 }

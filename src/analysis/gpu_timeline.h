@@ -8,6 +8,7 @@
 //                             blocking synchronisation and the host time after it until the launch
 //                             (idle/sync), blocking copies, allocation, the profiler, data loading; else
 //                             idle/launch. The part after the call as above.
+//   before the first operation of a profile without steps: idle/start-up, which no training step repeats;
 //   launch not recorded, or nothing ends the gap: idle/unknown.
 #pragma once
 
@@ -35,9 +36,10 @@ enum class Bucket : uint8_t {
   kOs,
   kProfiler,
   kLaunch,
+  kStartUp,
   kUnknown,
 };
-inline constexpr size_t kBuckets = 15;
+inline constexpr size_t kBuckets = 16;
 std::string_view BucketName(Bucket bucket);  // "compute/tensor", "idle/launch", ...
 
 struct IdleGap {

@@ -20,10 +20,10 @@ OpPaths::OpPaths(const Trace& trace, const std::vector<uint32_t>& range_parent) 
       const PathId parent = Of(range_parent[range]);
       if (marker.kind == Marker::Kind::kTrace) {
         of_range_[range] = Absolute(marker);
-      } else if (marker.kind == Marker::Kind::kOp && parent != kNoPath && nodes_[parent].trace) {
+      } else if (parent != kNoPath && nodes_[parent].marked) {
         of_range_[range] = parent;
         is_call_[range] = 0;
-        if (!nodes_[parent].op) nodes_[parent].op = &marker;
+        if (marker.kind == Marker::Kind::kOp && !nodes_[parent].op) nodes_[parent].op = &marker;
       } else {
         of_range_[range] = Child(parent, name, marker);
       }

@@ -1,6 +1,6 @@
 // Ops are named by the path of ranges that enclose them, e.g. "/train_step/forward/aten::linear"; a DLProf
-// marker brings its path with it. Paths are interned as (parent, segment), so that millions of range
-// instances cost one integer each.
+// marker brings its path with it, and the ranges inside it (emit_nvtx's, say) are parts of its op. Paths are
+// interned as (parent, segment), so that millions of range instances cost one integer each.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class OpPaths {
 
   // Path of the op that a range belongs to; kNoPath for kNoIndex.
   PathId Of(uint32_t range) const { return range == kNoIndex ? kNoPath : of_range_[range]; }
-  // Whether a range is a call of its op, not a part of one (the inner half of a DLProf marker).
+  // Whether a range is a call of its op, not a part of one (inside a DLProf marker).
   bool IsCall(uint32_t range) const { return is_call_[range] != 0; }
   // Where a path was named by a DLProf marker.
   bool IsMarked(PathId path) const { return nodes_[path].marked; }

@@ -73,8 +73,7 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
                   "Mean over GPUs of the share of the window with a kernel running.", "--trace=cuda")
           .Column("tensor_core_efficiency", &RunRow::tensor_core_efficiency, Unit::kRatio,
-                  "Tensor-core kernel time over kernel time of eligible ops; unknown without such ops.",
-                  "--trace=cuda")
+                  "Tensor-core kernel time over kernel time of eligible ops; unknown without such ops.")
           .Column("kernel_ns", &RunRow::kernel_ns, Unit::kNanoseconds,
                   "Summed kernel time in the windows of all GPUs.", "--trace=cuda")
           .Column("eligible_ops", &RunRow::eligible_ops, Unit::kCount, "Ops that could use tensor cores.",

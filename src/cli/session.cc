@@ -8,7 +8,9 @@
 
 namespace dladvisor {
 
-std::span<const EmbeddedFile> EmbeddedRules();
+const char* const kProgram = "dladvisor " DLADVISOR_VERSION;
+
+std::span<const EmbeddedFile> EmbeddedRules();  // generated from rules/ by the build
 
 void ProfileOptions::AddTo(CLI::App& command) {
   command.add_option("PROFILE", path, "Nsight Systems export (.sqlite or .nsys-rep) or digest")->required();

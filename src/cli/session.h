@@ -12,7 +12,7 @@
 
 namespace dladvisor {
 
-inline constexpr const char* kProgram = "dladvisor " DLADVISOR_VERSION;
+extern const char* const kProgram;  // name and version, e.g. "dladvisor 0.1.0"
 
 struct CommonOptions {
   std::vector<std::string> rule_folders;  // layers over the built-in rules

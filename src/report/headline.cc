@@ -32,10 +32,16 @@ std::string FirstThing(const Finding& finding) {
   return LowerFirst(Sentence(text));
 }
 
-std::optional<size_t> DoFirst(const Advice& advice) {
+std::optional<size_t> DoFirst(const ReportModel& model) {
+  const Advice& advice = *model.advice;
   const std::vector<size_t> roots = advice.Roots();
-  for (const size_t root : roots)
-    if (!SavingText(advice.findings[root]).empty()) return root;
+  // A saving of less than a hundredth is not what to begin with.
+  const auto total =
+      FigureNumber(model, "step_time") ? FigureNumber(model, "step_time") : FigureNumber(model, "window");
+  for (const size_t root : roots) {
+    const auto& saves = advice.findings[root].saves;
+    if (saves && saves->high_ns.value_or(0) > 0.01 * total.value_or(0)) return root;
+  }
   for (const size_t root : roots)
     if (advice.findings[root].severity != Severity::kInfo) return root;
   return std::nullopt;
@@ -62,15 +68,16 @@ std::string CoverageText(const Advice& advice) {
   return fmt::format("{} of {} rules could look", advice.coverage.decided, advice.coverage.rules);
 }
 
-std::string SavingText(const Finding& finding) {
+std::string SavingText(const ReportModel& model, const Finding& finding) {
   if (!finding.saves || !finding.saves->high_ns || !(*finding.saves->high_ns > 0)) return "";
   const std::string high = FormatValue(*finding.saves->high_ns, Unit::kNanoseconds);
   const double low = finding.saves->low_ns.value_or(0);
   if (high == "unknown") return "";
   const std::string low_text = FormatValue(low, Unit::kNanoseconds);
-  if (!(low > 0)) return fmt::format("up to {} per step", high);
-  if (low_text == high) return fmt::format("{} per step", high);
-  return fmt::format("{} – {} per step", low_text, high);
+  const std::string per = FigureNumber(model, "step_time") ? " per step" : "";
+  if (!(low > 0)) return "up to " + high + per;
+  if (low_text == high) return high + per;
+  return low_text + " – " + high + per;
 }
 
 std::string SubjectText(const Finding& finding) {
@@ -147,7 +154,7 @@ std::string Headline(const ReportModel& model) {
                           : fmt::format("; profile again with {}.", fmt::join(flags, " ")));
   }
   const std::string loss = LossText(model);
-  const auto first = DoFirst(advice);
+  const auto first = DoFirst(model);
   if (!first) {
     const bool advised = !advice.Roots().empty();
     return fmt::format("{}; {} ({}).", loss,
@@ -155,7 +162,7 @@ std::string Headline(const ReportModel& model) {
                        CoverageText(advice));
   }
   const Finding& finding = advice.findings[*first];
-  const std::string saving = SavingText(finding);
+  const std::string saving = SavingText(model, finding);
   return fmt::format("{}; first, {}{}.", loss, FirstThing(finding),
                      saving.empty() ? "" : fmt::format("; it saves {}", saving));
 }

@@ -137,7 +137,8 @@ std::vector<size_t> AllColumns(const ResultSet& rows) {
   return columns;
 }
 
-data FindingData(const Advice& advice, size_t index, size_t depth) {
+data FindingData(const ReportModel& model, size_t index, size_t depth) {
+  const Advice& advice = *model.advice;
   const Finding& finding = advice.findings[index];
   data item;
   item.set("id", fmt::format("finding-{}", index));
@@ -147,7 +148,7 @@ data FindingData(const Advice& advice, size_t index, size_t depth) {
   item.set("confidence", std::string(ConfidenceName(finding.confidence)));
   item.set("subject", TextOrFalse(SubjectText(finding)));
   item.set("problem", ProseHtml(finding.problem));
-  item.set("saving", TextOrFalse(SavingText(finding)));
+  item.set("saving", TextOrFalse(SavingText(model, finding)));
   item.set("bucket", TextOrFalse(finding.saves ? finding.saves->bucket : ""));
   item.set("depth", fmt::format("{}", std::min<size_t>(depth, 3)));
   item.set("nested", depth > 0);
@@ -275,8 +276,7 @@ data FigureList(const ReportModel& model, std::span<const std::string_view> ids)
 
 data FindingList(const ReportModel& model) {
   data items{data::type::list};
-  for (const auto& [index, depth] : FindingTree(*model.advice))
-    items << FindingData(*model.advice, index, depth);
+  for (const auto& [index, depth] : FindingTree(*model.advice)) items << FindingData(model, index, depth);
   return items;
 }
 

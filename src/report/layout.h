@@ -52,7 +52,7 @@ std::vector<size_t> ChildrenOf(const Advice& advice, size_t finding);
 // Every fired finding once, in order of display, with its depth: a root, what it causes, what those cause.
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
 // "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "" where no saving is claimed.
-std::string SavingText(const Finding& finding);
+std::string SavingText(const ReportModel& model, const Finding& finding);
 // "rank 1, device 0"; "" for a subject without keys.
 std::string SubjectText(const Finding& finding);
 // What to add to the capture command so that unknown rules can decide; --trace lists merged into one.

@@ -27,7 +27,7 @@ data Findings(const ReportModel& model) {
     item.set("problem", std::string(depth > 0 ? "↳ " : "") + ProseMarkdown(finding.problem));
     item.set("subject", TextOrFalse(SubjectText(finding)));
     item.set("recommendation", Joined(finding.recommendation));
-    item.set("saving", SavingText(finding));
+    item.set("saving", SavingText(model, finding));
     items << item;
   }
   return items;

@@ -104,7 +104,7 @@ void WriteFindings(Writer& out, const ReportModel& model) {
                 Prose(finding.problem) + (subject.empty() ? "" : " (" + Visible(subject) + ")"),
                 StyleOfSeverity(finding.severity));
     if (!finding.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(finding.recommendation[0]));
-    const std::string saving = SavingText(finding);
+    const std::string saving = SavingText(model, finding);
     out.Line(fmt::format("{}  {}{}  [{}]", indent,
                          saving.empty() ? "" : out.Styled("saves " + saving, "32") + "  ",
                          SeverityName(finding.severity), Visible(finding.rule)));

@@ -115,7 +115,7 @@ TEST_F(BadInput, Arguments) {
   ExpectRefused(path, "is no regular expression", "--step-range '('");
   ExpectRefused(path, "--format", "--format pdf");
   ExpectRefused(path, "--rulez", "--rulez x");
-  for (const std::string& arguments : {"", "reprot x", "report"}) {
+  for (const char* arguments : {"", "reprot x", "report"}) {
     const test::RunResult run = test::Run(test::ProgramPath().string() + " " + arguments);
     EXPECT_EQ(run.status, 3) << arguments;
     EXPECT_THAT(run.err, HasSubstr("--help"));

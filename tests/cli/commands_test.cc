@@ -34,18 +34,18 @@ std::string TrainingLoop() {
       "BEGIN;";
   const int64_t pid = 42 << 24, tid = pid + 42;
   for (int64_t i = 0; i < 10; ++i) {
-    const int64_t t = 1'000'000 + i * 100'000;
+    const int64_t t = 1'000'000 + i * 100'000, copy = 2 * i + 1, kernel = 2 * i + 2;
     sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES({}, {}, 59, 'iteration {}', {}, 0);", t, t + 99'000, i,
                        tid);
     sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({}, {}, 0, {}, {}, 3, 0);", t + 1000,
-                       t + 24'000, tid, 2 * i);
+                       t + 24'000, tid, copy);
     sql += fmt::format(
         "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES({}, {}, 0, 1, 7, {}, {}, 1048576, 1, 0, 2);", t + 3000,
-        t + 23'000, 2 * i, pid);
+        t + 23'000, copy, pid);
     sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({}, {}, 0, {}, {}, 2, 0);", t + 25'000,
-                       t + 30'000, tid, 2 * i + 1);
+                       t + 30'000, tid, kernel);
     sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES({}, {}, 0, 1, 7, {}, {}, 1, 1);",
-                       t + 32'000, t + 72'000, 2 * i + 1, pid);
+                       t + 32'000, t + 72'000, kernel, pid);
   }
   return sql + "COMMIT;";
 }
@@ -89,7 +89,7 @@ TEST_F(Commands, ReportOnTheTerminal) {
 
 TEST_F(Commands, ReportFormatsFollowTheExtension) {
   Run("report %P -o %D/r.html");
-  EXPECT_THAT(test::ReadFile(scratch_.path() / "r.html"), testing::StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(test::ReadFile(scratch_.path() / "r.html"), testing::StartsWith("<!doctype html>"));
   Run("report %P -o %D/r.md");
   EXPECT_THAT(test::ReadFile(scratch_.path() / "r.md"), HasSubstr("|"));
   Run("report %P -o %D/r.json");
