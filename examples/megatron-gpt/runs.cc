@@ -91,8 +91,9 @@ Run NaiveRun() {
   run.memory_bytes = 48'685 * kMiB;
   run.peak_bytes = 18'690 * kMiB;
   run.steps = 100;
-  run.setup_ns = 36 * kSecond;
-  run.save_ns = 6 * kSecond;
+  run.setup_ns = 11'800'000'000;
+  run.save_ns = 1'600'000'000;
+  run.between_ops_ns = 940'000;
   run.seed = 20210819;
   const std::string optimizer = kTrainStep + "/no_grad::decorate_context/FP32Optimizer::step";
   const std::string reduce = kTrainStep + "/DistributedDataParallel::allreduce_gradients";
@@ -136,8 +137,9 @@ Run MixedRun() {
   run.memory_bytes = 48'685 * kMiB;
   run.peak_bytes = 20'160 * kMiB;
   run.steps = 100;
-  run.setup_ns = 52 * kSecond;
-  run.save_ns = 9 * kSecond;
+  run.setup_ns = 10'900'000'000;
+  run.save_ns = 1'600'000'000;
+  run.between_ops_ns = 1'020'000;
   run.seed = 20210820;
   const std::string name = "Float16OptimizerWithFloat16Params";
   const std::string optimizer = kTrainStep + "/no_grad::decorate_context/" + name + "::step";

@@ -53,13 +53,16 @@ struct Op {
 };
 
 struct Run {
-  std::string name;                              // of the profile, and of its file
-  int64_t wall_ns = 0;                           // from the first event to the last
-  int64_t kernel_ns = 0;                         // of all kernels, which never overlap
-  int64_t eligible_ns = 0;                       // of ops that could use tensor cores
-  int64_t tensor_ns = 0;                         // of that, on tensor cores
-  int64_t memory_bytes = 0, peak_bytes = 0;      // of the device; most of it allocated at one time
-  int64_t steps = 0, setup_ns = 0, save_ns = 0;  // host time before training, and of writing a checkpoint
+  std::string name;                          // of the profile, and of its file
+  int64_t wall_ns = 0;                       // from the first event to the last
+  int64_t kernel_ns = 0;                     // of all kernels, which never overlap
+  int64_t eligible_ns = 0;                   // of ops that could use tensor cores
+  int64_t tensor_ns = 0;                     // of that, on tensor cores
+  int64_t memory_bytes = 0, peak_bytes = 0;  // of the device; most of it allocated at one time
+  int64_t steps = 0;
+  // Of the host: building the data set's index, writing a checkpoint, and on average between two ops, where
+  // DLProf's wrappers look at the Python stack.
+  int64_t setup_ns = 0, save_ns = 0, between_ops_ns = 0;
   uint64_t seed = 0;
   std::vector<Op> ops;
 };

@@ -184,7 +184,7 @@ class Timeline {
     Range(op, planned.inner, inner_start);
     now_ += is_last ? kMicro : random_.Between(2, 6) * kMicro;
     Range(op, planned.outer, outer_start);
-    if (!is_last) now_ += random_.Between(30, 250) * kMicro;  // Python between two ops
+    if (!is_last) now_ += random_.Between(run_.between_ops_ns / 5, run_.between_ops_ns / 5 * 9);
   }
 
   void Work(const Op& op, Planned& planned) {
