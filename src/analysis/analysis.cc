@@ -1,5 +1,7 @@
 #include "src/analysis/analysis.h"
 
+#include <future>
+
 #include "src/analysis/api_name.h"
 #include "src/analysis/attribution.h"
 #include "src/analysis/copy_kind.h"
@@ -47,38 +49,44 @@ std::vector<const Schema*> FactSchemas() {
 
 std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   const Context context = MakeContext(trace, options);
-  const std::vector<GpuTimeline> timelines = ComputeTimelines(context);
-  const OpFamilies ops = ComputeOps(context);
+  // Every family only reads the context, so that they run side by side; what others need comes first.
+  const auto start = [](auto compute) { return std::async(std::launch::async, compute); };
+  auto timelines_ready = start([&] { return ComputeTimelines(context); });
+  auto ops_ready = start([&] { return ComputeOps(context); });
   const std::vector<MemoryRow> memory = ComputeMemory(context);
-  const std::vector<GpuRow> gpus = ComputeGpus(context, timelines, ops, memory);
   const std::vector<StepRow> steps = ComputeSteps(context);
+  const std::vector<GpuTimeline> timelines = timelines_ready.get();
+  const OpFamilies ops = ops_ready.get();
+  const std::vector<GpuRow> gpus = ComputeGpus(context, timelines, ops, memory);
   const RunRow run = ComputeRun(context, gpus, steps, ops);
   const ProfileRow profile = ComputeProfile(context);
   const SystemRow system = ComputeSystem(context);
 
-  std::vector<Table> tables;
-  tables.push_back(RunRelation().ToTable({&run, 1}));
-  tables.push_back(ProfileRelation().ToTable({&profile, 1}));
-  tables.push_back(DiagnosticRelation().ToTable(ComputeDiagnostics(context)));
-  tables.push_back(SystemRelation().ToTable({&system, 1}));
-  tables.push_back(GpuRelation().ToTable(gpus));
-  tables.push_back(StepRelation().ToTable(steps));
-  tables.push_back(OpRelation().ToTable(ops.ops));
-  tables.push_back(OpTypeRelation().ToTable(ops.op_types));
-  tables.push_back(GroupOpRelation().ToTable(ops.groups));
-  tables.push_back(OpKernelRelation().ToTable(ops.kernels));
-  tables.push_back(KernelNameRelation().ToTable(ComputeKernelNames(context)));
-  tables.push_back(CopyKindRelation().ToTable(ComputeCopyKinds(context)));
-  tables.push_back(ApiNameRelation().ToTable(ComputeApiNames(context)));
-  tables.push_back(SyncSiteRelation().ToTable(ComputeSyncSites(context, timelines)));
-  tables.push_back(IdleGapRelation().ToTable(ComputeIdleGaps(context, timelines)));
-  tables.push_back(TimeLedgerRelation().ToTable(ComputeTimeLedger(context, timelines)));
-  tables.push_back(ResourceUsageRelation().ToTable(ComputeResourceUsage(context, timelines)));
-  tables.push_back(LaunchRelation().ToTable(ComputeLaunches(context, timelines)));
-  tables.push_back(MemoryRelation().ToTable(memory));
-  tables.push_back(RangeNameRelation().ToTable(ComputeRangeNames(context)));
-  tables.push_back(GpuMetricRelation().ToTable(ComputeGpuMetrics(context)));
-  return tables;
+  std::vector<std::future<Table>> tables;
+  tables.push_back(start([&] { return RunRelation().ToTable({&run, 1}); }));
+  tables.push_back(start([&] { return ProfileRelation().ToTable({&profile, 1}); }));
+  tables.push_back(start([&] { return DiagnosticRelation().ToTable(ComputeDiagnostics(context)); }));
+  tables.push_back(start([&] { return SystemRelation().ToTable({&system, 1}); }));
+  tables.push_back(start([&] { return GpuRelation().ToTable(gpus); }));
+  tables.push_back(start([&] { return StepRelation().ToTable(steps); }));
+  tables.push_back(start([&] { return OpRelation().ToTable(ops.ops); }));
+  tables.push_back(start([&] { return OpTypeRelation().ToTable(ops.op_types); }));
+  tables.push_back(start([&] { return GroupOpRelation().ToTable(ops.groups); }));
+  tables.push_back(start([&] { return OpKernelRelation().ToTable(ops.kernels); }));
+  tables.push_back(start([&] { return KernelNameRelation().ToTable(ComputeKernelNames(context)); }));
+  tables.push_back(start([&] { return CopyKindRelation().ToTable(ComputeCopyKinds(context)); }));
+  tables.push_back(start([&] { return ApiNameRelation().ToTable(ComputeApiNames(context)); }));
+  tables.push_back(start([&] { return SyncSiteRelation().ToTable(ComputeSyncSites(context, timelines)); }));
+  tables.push_back(start([&] { return IdleGapRelation().ToTable(ComputeIdleGaps(context, timelines)); }));
+  tables.push_back(start([&] { return TimeLedgerRelation().ToTable(ComputeTimeLedger(context, timelines)); }));
+  tables.push_back(start([&] { return ResourceUsageRelation().ToTable(ComputeResourceUsage(context, timelines)); }));
+  tables.push_back(start([&] { return LaunchRelation().ToTable(ComputeLaunches(context, timelines)); }));
+  tables.push_back(start([&] { return MemoryRelation().ToTable(memory); }));
+  tables.push_back(start([&] { return RangeNameRelation().ToTable(ComputeRangeNames(context)); }));
+  tables.push_back(start([&] { return GpuMetricRelation().ToTable(ComputeGpuMetrics(context)); }));
+  std::vector<Table> result;
+  for (std::future<Table>& table : tables) result.push_back(table.get());
+  return result;
 }
 
 }  // namespace dladvisor
