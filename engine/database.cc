@@ -34,6 +34,12 @@ int FindWord(std::string_view sql, std::string_view word) {
   return -1;
 }
 
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
 Unit UnitByName(std::string_view name) {
   if (name.ends_with("_ns")) return Unit::kNanoseconds;
   if (name.ends_with("_bytes") || name == "bytes") return Unit::kBytes;
@@ -47,7 +53,7 @@ struct Database::Impl {
   std::unique_ptr<sqlite3, CloseDb> db;
   RelationMap relations;
   std::vector<const Relation*> order;
-  std::set<std::string, std::less<>> views;
+  std::set<std::string, std::less<>> views, modules;
   int64_t step_budget = kDefaultStepBudget;
 
   // State of the statement at hand.
@@ -68,6 +74,12 @@ struct Database::Impl {
     return SQLITE_DENY;
   }
 
+  // Tables that SQLite brings with it.
+  bool IsBuiltIn(std::string_view name) const {
+    const std::string lower = Lower(name);
+    return lower.starts_with("sqlite_") || lower.starts_with("pragma_") || modules.contains(lower);
+  }
+
   std::vector<std::string> RelationNames() const {
     std::vector<std::string> names(views.begin(), views.end());
     for (const Relation* relation : order) names.push_back(relation->schema().name);
@@ -85,11 +97,12 @@ struct Database::Impl {
           return SQLITE_OK;
         }
         if (views.contains(std::string_view(first))) return SQLITE_OK;
+        // A common table expression whose columns are not read, e.g. in count(*), comes by its name alone.
+        if (second && !*second && !IsBuiltIn(first)) return SQLITE_OK;
         return Refuse(fmt::format("no such relation: {}{}", first, DidYouMean(first, RelationNames())));
       case SQLITE_FUNCTION: {
         const auto& allowed = AllowedFunctions();
-        std::string name = second ? second : "";
-        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        const std::string name = Lower(second ? second : "");
         if (std::binary_search(allowed.begin(), allowed.end(), name)) return SQLITE_OK;
         return Refuse(fmt::format("function {} is not allowed{}", name, DidYouMean(name, allowed)));
       }
@@ -149,6 +162,8 @@ struct Database::Impl {
     }
     if (rc != SQLITE_OK) throw Explain(sql, sqlite3_errmsg(db.get()), sqlite3_error_offset(db.get()));
     if (!statement) throw SqlError("is empty", 0);
+    if (!sqlite3_stmt_readonly(raw) || sqlite3_stmt_isexplain(raw))
+      throw SqlError("only SELECT over relations is allowed", 0);
     const std::string_view rest = sql.substr(static_cast<size_t>(tail - sql.data()));
     if (rest.find_first_not_of(" \t\r\n;") != std::string_view::npos)
       throw SqlError("only one statement is allowed", static_cast<int>(tail - sql.data()));
@@ -213,6 +228,13 @@ Database::Database() : impl_(std::make_unique<Impl>()) {
                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   impl_->db.reset(raw);
   if (rc != SQLITE_OK) throw std::bad_alloc();
+  sqlite3_exec(
+      raw, "SELECT lower(name) FROM pragma_module_list",
+      [](void* modules, int, char** values, char**) {
+        static_cast<std::set<std::string, std::less<>>*>(modules)->emplace(values[0]);
+        return 0;
+      },
+      &impl_->modules, nullptr);
   RegisterFunctions(raw);
   RegisterRelationModule(raw, &impl_->relations);
   Harden(raw);

@@ -49,7 +49,7 @@ size_t Utf8SequenceLength(std::string_view s) {
 
 std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates) {
   std::optional<std::string> best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  size_t best_distance = (word.size() <= 4 ? 1 : std::max<size_t>(2, word.size() / 3)) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = EditDistance(word, candidate);
     if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {

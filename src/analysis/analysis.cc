@@ -22,7 +22,6 @@
 #include "src/analysis/time_ledger.h"
 
 namespace dladvisor {
-namespace {
 
 Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
   Context context{trace, options, FindActivity(trace), FindRanks(trace, options), {}, {}, {}, {}, {}, {}, {}};
@@ -35,8 +34,6 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
   context.windows = FindWindows(context.ranks, context.steps, context.activity);
   return context;
 }
-
-}  // namespace
 
 std::vector<const Schema*> FactSchemas() {
   return {&RunRelation().schema(),        &ProfileRelation().schema(),       &DiagnosticRelation().schema(),

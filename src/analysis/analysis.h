@@ -12,8 +12,12 @@ namespace dladvisor {
 // All relations that Analyze fills, in the order of `dladvisor facts`.
 std::vector<const Schema*> FactSchemas();
 
-// One table per schema of FactSchemas(), in that order. Never throws for a readable trace; a trace without
-// GPU work gives tables without GPU rows.
+// What the families share. Refers to both arguments, which must outlive it. Throws Error where the options
+// name steps that the trace does not have.
+Context MakeContext(const Trace& trace, const AnalysisOptions& options);
+
+// One table per schema of FactSchemas(), in that order; a trace without GPU work gives tables without GPU
+// rows. Throws as MakeContext does.
 std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options = {});
 
 }  // namespace dladvisor

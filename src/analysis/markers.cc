@@ -73,7 +73,7 @@ Marker ParseMarker(std::string_view text) {
 std::string NormalizedRangeName(std::string_view text) {
   for (const std::string_view appended : {", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "})
     text = text.substr(0, text.find(appended));
-  static const RE2 step(R"((?i)((?:^|[^a-z])(?:step|iter(?:ation)?|epoch|batch)[_ #:]*)\d+)");
+  static const RE2 step(kNumberedStep);
   std::string name(text);
   RE2::GlobalReplace(&name, step, "\\1#");
   return name;

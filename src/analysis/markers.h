@@ -24,6 +24,12 @@ Marker ParseMarker(std::string_view text);
 // "aten::to", "iteration 7" -> "iteration #".
 std::string NormalizedRangeName(std::string_view text);
 
+// RE2 pattern of a numbered step in a range's name: group 1 what stands before the number, group 2 the
+// number. The word begins the name, follows what is no letter, or is capitalised within it (ProfilerStep#7);
+// "footstep 7" is none.
+inline constexpr const char* kNumberedStep =
+    R"(((?:(?:^|[^A-Za-z])(?i:step|iter(?:ation)?)|[a-z](?:Step|Iter(?:ation)?))[_ #:]*)(\d+))";
+
 // The op type that a name stands for: "aten::linear" -> "linear", "torch::autograd::AccumulateGrad" ->
 // "AccumulateGrad".
 std::string OpTypeOfName(std::string_view name);

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "src/analysis/kernel_period.h"
+#include "src/analysis/markers.h"
 
 namespace dladvisor {
 namespace {
@@ -69,7 +70,7 @@ class StepFinder {
   using Candidates = std::map<std::pair<std::string, uint32_t>, std::vector<StepRange>>;  // (pattern, thread)
 
   Candidates FindCandidates() const {
-    static const RE2 numbered(R"((?i)((?:^|[^a-z])(?:step|iter(?:ation)?)[_ #:]*)(\d+))");
+    static const RE2 numbered(kNumberedStep);
     RE2::Options quiet;
     quiet.set_log_errors(false);
     const RE2 chosen(options_.step_range, quiet);

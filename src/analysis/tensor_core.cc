@@ -79,15 +79,21 @@ bool IsCommunication(const Name& name) {
 
 bool IsAttention(const Name& name) {
   return name.HasAny({"flash_fwd", "flash_bwd", "flash::", "flashattn", "flash_attn", "fmha", "sdpa",
-                      "attention_kernel", "mha_fwd", "mha_bwd", "flash_attention"}) &&
-         !name.HasAny({"dot_do_o", "convert_dq", "convert_dkv", "combine", "softmax", "preprocess"});
+                      "attention_kernel", "mha_fwd", "mha_bwd", "flash_attention"});
 }
 
 // Kernels beside a GEMM or convolution that only prepare or finish it.
 bool IsAuxiliary(const Name& name) {
-  return name.HasAny({"pooling", "splitk_reduce", "splitkreduce", "compute_gemm_pointers", "computeoffsets",
-                      "generatewinogradtiles", "im2col", "col2im", "nchwtonhwc", "nhwctonchw", "elementwise",
-                      "reduce_kernel", "softmax", "layer_norm", "batch_norm", "flip_filter",
+  return name.HasAny({"pooling",        "splitk_reduce",
+                      "splitkreduce",   "compute_gemm_pointers",
+                      "computeoffsets", "generatewinogradtiles",
+                      "im2col",         "col2im",
+                      "nchwtonhwc",     "nhwctonchw",
+                      "elementwise",    "reduce_kernel",
+                      "softmax",        "layer_norm",
+                      "batch_norm",     "flip_filter",
+                      "dot_do_o",       "convert_dq",
+                      "convert_dkv",    "splitkv_combine",
                       "tensortransform"});
 }
 

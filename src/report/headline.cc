@@ -42,8 +42,10 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
     const auto& saves = advice.findings[root].saves;
     if (saves && saves->high_ns.value_or(0) > 0.01 * total.value_or(0)) return root;
   }
-  for (const size_t root : roots)
-    if (advice.findings[root].severity != Severity::kInfo) return root;
+  for (const bool may_save : {false, true})
+    for (const size_t root : roots)
+      if (advice.findings[root].severity != Severity::kInfo && (may_save || !advice.findings[root].saves))
+        return root;
   return std::nullopt;
 }
 

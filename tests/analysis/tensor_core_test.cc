@@ -1,0 +1,186 @@
+// Real kernel names and what they tell.
+#include "src/analysis/tensor_core.h"
+
+#include <gtest/gtest.h>
+
+namespace dladvisor {
+namespace {
+
+enum class Use { kYes, kNo, kUnknown };
+
+struct Case {
+  const char* name;
+  Use tensor_core;
+  bool eligible;
+  Precision precision;
+};
+
+const Case kKernels[] = {
+    // cuBLAS and CUTLASS.
+    {"volta_sgemm_128x64_nn", Use::kNo, true, Precision::kFp32},
+    {"ampere_sgemm_32x32_sliced1x4_tn", Use::kNo, true, Precision::kFp32},
+    {"volta_cgemm_32x32_tn", Use::kNo, true, Precision::kFp32},
+    {"volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", Use::kYes, true, Precision::kFp16},
+    {"volta_h884gemm_256x64_ldg8_nn", Use::kYes, true, Precision::kFp16},
+    {"volta_hgemm_128x64_nn", Use::kNo, true, Precision::kFp16},
+    {"turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn", Use::kYes, true, Precision::kFp16},
+    {"turing_h1688gemm_128x128_ldg8_stages_32x1_tn", Use::kYes, true, Precision::kFp16},
+    {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x3_tn", Use::kYes, true, Precision::kFp16},
+    {"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_nn", Use::kYes, true, Precision::kBf16},
+    {"ampere_bf16_s1688gemm_bf16_128x128_ldg8_f2f_stages_32x1_nt", Use::kYes, true, Precision::kBf16},
+    {"ampere_s1688gemm_128x128_ldg4_f2f_stages_32x4_tn", Use::kYes, true, Precision::kTf32},
+    {"cutlass_80_tensorop_s1688gemm_128x256_16x3_tn_align4", Use::kYes, true, Precision::kTf32},
+    {"void "
+     "cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x128_32x5_tn_align8>(T1::Params)",
+     Use::kYes, true, Precision::kBf16},
+    {"void "
+     "cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_nt_align8>(T1::Params)",
+     Use::kYes, true, Precision::kBf16},
+    {"void cutlass::Kernel<cutlass_75_wmma_tensorop_s161616gemm_f16_16x16_128x1_nn_align1>(T1::Params)",
+     Use::kYes, true, Precision::kFp16},
+    {"void cutlass::Kernel<cutlass_80_tensorop_d884gemm_32x32_16x5_nn_align1>(T1::Params)", Use::kYes, true,
+     Precision::kFp64},
+    {"void "
+     "cutlass::Kernel<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(cutlass_80_simt_sgemm_128x32_8x5_nn_align1:"
+     ":Params)",
+     Use::kNo, true, Precision::kFp32},
+    {"cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_bf16_bf16_128x128x64_1x1x1_0_tnn_align8_"
+     "warpspecialized",
+     Use::kYes, true, Precision::kBf16},
+    {"trt_ampere_h16816gemm_64x64_ldg8_relu_stages_64x5_tn_v1", Use::kYes, true, Precision::kFp16},
+    {"void "
+     "cutlass::Kernel<cutlass::gemm::kernel::Gemm<cutlass::gemm::threadblock::MmaPipelined<cutlass::gemm::"
+     "GemmShape<(int)128, (int)128, (int)32>>>>",
+     Use::kUnknown, true, Precision::kUnknown},
+    {"void gemmSN_NN_kernel<float, (int)128, (int)2, (int)4, (int)8, (int)3, "
+     "(int)4>(cublasGemmSmallNParams<T8>)",
+     Use::kNo, true, Precision::kFp32},
+    {"void gemv2T_kernel_val<int, int, float2, float2, float2, (int)128, (int)16, (int)2, (int)2, (bool)0>",
+     Use::kNo, false, Precision::kUnknown},
+    {"void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, true, false, false>",
+     Use::kNo, false, Precision::kUnknown},
+    {"nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", Use::kYes, true, Precision::kBf16},
+    {"nvjet_hsh_64x8_64x16_4x1_v_bz_TNT", Use::kYes, true, Precision::kFp16},
+    {"nvjet_sss_128x128_32x4_1x1_v_bz_TNN", Use::kUnknown, true, Precision::kUnknown},
+    // xmma.
+    {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_"
+     "execute_kernel__5x_cublas",
+     Use::kNo, true, Precision::kFp32},
+    {"sm80_xmma_gemm_f64f64_f64f64_f64_nt_n_tilesize32x64x16_stage4_warpsize2x2x1_tensor8x8x4_kernel",
+     Use::kYes, true, Precision::kFp64},
+    {"sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16_stage4_"
+     "warpsize2x2x1_g1_tensor16x8x8_alignc4_execute_kernel_cudnn",
+     Use::kYes, true, Precision::kTf32},
+    {"sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_tilesize128x128x32_stage4_warpsize2x2x1_"
+     "g1_tensor16x8x16_execute_kernel_trt",
+     Use::kYes, true, Precision::kFp16},
+    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_"
+     "kernel__5x_cublas",
+     Use::kYes, true, Precision::kBf16},
+    {"sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize128x128x128_warpgroupsize2x1x1_bias_execute_segment_k_"
+     "off_kernel__5x_cublas",
+     Use::kYes, true, Precision::kFp8},
+    {"sm80_xmma_wgrad_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x64x32_stage3_warpsize2x2x1_"
+     "g1_tensor16x8x8_execute_kernel__5x_cudnn",
+     Use::kYes, true, Precision::kTf32},
+    {"sm50_xmma_pooling_coalescedC_NHWC_kMAX_3_False_execute_kernel_trt", Use::kNo, false,
+     Precision::kUnknown},
+    {"sm50_xmma_pooling_fw_4d_FP16FP32NHWC_Average_FastDiv_CAlign8_execute_kernel_trt", Use::kNo, false,
+     Precision::kFp16},
+    // cuDNN.
+    {"volta_scudnn_128x64_relu_interior_nn_v1", Use::kNo, true, Precision::kFp32},
+    {"volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", Use::kNo, true, Precision::kFp32},
+    {"volta_fp16_s884cudnn_fp16_128x128_ldg8_relu_f2f_exp_interior_nhwc2nchw_tn_v1", Use::kYes, true,
+     Precision::kFp16},
+    {"turing_fp16_s1688cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc2nchw_tn_v1", Use::kYes, true,
+     Precision::kFp16},
+    {"cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1", Use::kNo, true, Precision::kFp32},
+    {"void cudnn::detail::implicit_convolve_sgemm<float, float, (int)1024, (int)5, (int)5, (int)3, (int)3, "
+     "(int)3, (int)1, (bool)1, (bool)0, (bool)1>(int)",
+     Use::kNo, true, Precision::kFp32},
+    {"void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int)", Use::kNo, true,
+     Precision::kFp32},
+    {"void cudnn::cnn::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5, false, 512>(int, int, int)", Use::kNo,
+     true, Precision::kFp32},
+    {"void cudnn::winograd_nonfused::winogradForwardData4x4<float, "
+     "float>(cudnn::winograd_nonfused::WinogradDataParams<T1, T2>)",
+     Use::kNo, true, Precision::kFp32},
+    {"void im2col4d_kernel<float, int>(im2col4d_params, cudnnConvolutionStruct)", Use::kNo, false,
+     Precision::kUnknown},
+    {"cudnn::gemm::computeOffsetsKernel(cudnn::gemm::ComputeOffsetsParams)", Use::kNo, false,
+     Precision::kUnknown},
+    {"compute_gemm_pointers(float2 **, const float2 *, int)", Use::kNo, false, Precision::kUnknown},
+    {"void cudnn::ops::nchwToNhwcKernel<__half, __half, float, false, true, (cudnnKernelDataType_t)0>",
+     Use::kNo, false, Precision::kFp16},
+    // Attention.
+    {"void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
+     "cutlass::bfloat16_t>>(Flash_fwd_params)",
+     Use::kYes, true, Precision::kBf16},
+    {"void flash_bwd_dot_do_o_kernel<true, Flash_bwd_kernel_traits<128, 64, 128, 8, "
+     "cutlass::half_t>>(Flash_bwd_params)",
+     Use::kNo, false, Precision::kFp16},
+    {"fmha_cutlassF_f16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::half_t>::"
+     "Params)",
+     Use::kYes, true, Precision::kFp16},
+    {"fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float>::Params)",
+     Use::kYes, true, Precision::kFp32},
+    {"fmha_cutlassF_f32_aligned_64x64_rf_sm75(PyTorchMemEffAttention::AttentionKernel<float>::Params)",
+     Use::kNo, true, Precision::kFp32},
+    {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_kernel0_0",
+     Use::kYes, true, Precision::kFp16},
+    // Others.
+    {"Cijk_Alik_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN_1LDSB0", Use::kYes, true, Precision::kFp16},
+    {"Cijk_Alik_Bljk_SB_MT64x64x16_SE_1LDSB0_TT4_4", Use::kNo, true, Precision::kFp32},
+    {"void marlin::Marlin<256, 1, 8, 8, 4, 8>(int4 const*, int4 const*, int4*)", Use::kYes, true,
+     Precision::kUnknown},
+    {"triton_tem_fused_mm_3", Use::kUnknown, true, Precision::kUnknown},
+    {"triton_poi_fused_add_mul_0", Use::kNo, false, Precision::kUnknown},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::Half>, "
+     "at::detail::Array<char*, 3>>(int)",
+     Use::kNo, false, Precision::kFp16},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+     "at::detail::Array<char*, 3>>(int)",
+     Use::kNo, false, Precision::kUnknown},
+    {"tensor_multiply_3d(float *, float *, float *, int, int, int)", Use::kNo, false, Precision::kUnknown},
+    {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", Use::kNo, false,
+     Precision::kBf16},
+};
+
+TEST(TensorCore, RealKernelNames) {
+  for (const Case& c : kKernels) {
+    const KernelTraits traits = ClassifyKernel(c.name);
+    const Use use = !traits.tensor_core ? Use::kUnknown : *traits.tensor_core ? Use::kYes : Use::kNo;
+    EXPECT_EQ(use, c.tensor_core) << c.name;
+    EXPECT_EQ(traits.eligible, c.eligible) << c.name;
+    EXPECT_EQ(PrecisionName(traits.precision), PrecisionName(c.precision)) << c.name;
+  }
+}
+
+TEST(TensorCore, CommunicationIsNoCompute) {
+  EXPECT_TRUE(ClassifyKernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)")
+                  .communication);
+  EXPECT_TRUE(
+      ClassifyKernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)")
+          .communication);
+  EXPECT_FALSE(ClassifyKernel("volta_sgemm_128x64_nn").communication);
+}
+
+TEST(TensorCore, HostileNamesAreHarmless) {
+  for (const std::string& name :
+       {std::string(), std::string(100'000, 'a'), std::string("\0\xff gemm", 7), std::string(5000, '<')})
+    ClassifyKernel(name);
+}
+
+TEST(TensorCore, EligibleOps) {
+  for (const char* op :
+       {"linear", "addmm", "AddmmBackward0", "mm", "MmBackward0", "bmm", "conv2d", "convolution_backward",
+        "ConvolutionBackward0", "cudnn_convolution", "scaled_dot_product_attention",
+        "_scaled_dot_product_flash_attention_backward", "LSTM", "matmul", "_flash_attention_forward"})
+    EXPECT_TRUE(TensorCoreEligibleOp(op)) << op;
+  for (const char* op : {"relu", "add_", "copy_", "embedding", "layer_norm", "step", "save", "softmax", "",
+                         "_", "conv2d_bias_grad", "multi_tensor_scale"})
+    EXPECT_FALSE(TensorCoreEligibleOp(op)) << op;
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,228 @@
+#include "engine/inference.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/rule_test.h"
+#include "tests/engine/shop.h"
+
+namespace dladvisor {
+namespace {
+using test::Shops;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+RuleFile Make(const std::string& id, const std::string& body) {
+  std::string text = "id: " + id + "\ntitle: Title of " + id + "\n" + body;
+  if (body.find("problem:") == std::string::npos) text += "problem: P\n";
+  if (body.find("recommendation:") == std::string::npos) text += "recommendation: [R]\n";
+  return {"r/" + id + ".yaml", text};
+}
+
+Advice InferOn(const Shops& shops, const std::vector<RuleFile>& files) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  knowledge.AddLayer(files);
+  return Infer(knowledge, shops.database);
+}
+
+std::vector<std::string> Outcomes(const Advice& advice, const std::string& rule) {
+  std::vector<std::string> outcomes;
+  for (const Finding& finding : advice.findings)
+    if (finding.rule == rule) outcomes.emplace_back(OutcomeName(finding.outcome));
+  return outcomes;
+}
+
+const RuleFile kBusy = Make("busy", R"yaml(for: shop
+params: {least: {default: 0.5, unit: ratio, doc: Least.}}
+let:
+  idle: {sql: "1 - busy_share", unit: ratio}
+  idle_ns: {sql: "idle * open_ns", unit: ns}
+when:
+  - busy_share > :least
+  - open_ns > 0
+saves: {from: till, high: "idle_ns", low: "0.5 * idle_ns"}
+problem: "Shop {{shop}} in {{town}} is busy {{busy_share}} of {{open_ns}} (least {{least}}), stock {{stock_bytes}}, idle {{idle_ns}}"
+recommendation: ["Hire in {{town}}."]
+evidence: {sql: "SELECT item, price FROM orders WHERE shop = :shop ORDER BY number"}
+references: ["https://example.org"]
+)yaml");
+
+TEST(Infer, FiresWithEverythingNeededToExplain) {
+  Shops shops;
+  const Advice advice = InferOn(shops, {kBusy});
+  ASSERT_EQ(advice.findings.size(), 2u);
+  const Finding& fired = advice.findings[0];
+  EXPECT_EQ(fired.outcome, Outcome::kFired);
+  EXPECT_EQ(fired.problem,
+            "Shop 1 in Ulm is busy 80.0 % of 36.0 ms (least 50.0 %), stock 1.50 KiB, idle 7.20 ms");
+  EXPECT_THAT(fired.recommendation, ElementsAre("Hire in Ulm."));
+  EXPECT_NEAR(*fired.saves->high_ns, 7.2e6, 1e-3);
+  EXPECT_NEAR(*fired.saves->low_ns, 3.6e6, 1e-3);
+  EXPECT_EQ(fired.saves->bucket, "till");
+  ASSERT_EQ(fired.why.size(), 2u);
+  EXPECT_EQ(fired.why[0].holds, true);
+  ASSERT_EQ(fired.why[0].facts.size(), 2u);
+  EXPECT_EQ(fired.why[0].facts[0].name, "busy_share");
+  EXPECT_EQ(fired.why[0].facts[1].name, "least");
+  EXPECT_EQ(fired.evidence.rows.size(), 2u);
+  EXPECT_EQ(fired.evidence_sql, "SELECT item, price FROM orders WHERE shop = 1 ORDER BY number");
+  EXPECT_EQ(shops.database.Query(fired.evidence_sql).rows, fired.evidence.rows);
+}
+
+TEST(Infer, UnknownNamesTheMissingFactAndTheFlag) {
+  Shops shops;
+  const Advice advice = InferOn(shops, {kBusy});
+  const Finding& unknown = advice.findings[1];
+  EXPECT_EQ(unknown.outcome, Outcome::kUnknown);
+  EXPECT_THAT(unknown.missing, ElementsAre("shop.busy_share"));
+  EXPECT_THAT(unknown.capture, ElementsAre("--count=doors"));
+  EXPECT_EQ(unknown.problem, "");
+  EXPECT_EQ(advice.coverage.decided, 1u);
+}
+
+TEST(Infer, UnknownThroughLetsAndSubQueries) {
+  Shops shops;
+  const Advice advice = InferOn(shops, {Make("dear", R"yaml(for: shop
+let: {most: {sql: "(SELECT max(o.price) FROM orders AS o WHERE o.shop = subject.shop)"}
+}
+when: [most > 15]
+)yaml")});
+  EXPECT_THAT(Outcomes(advice, "dear"), ElementsAre("fired", "unknown"));
+  EXPECT_THAT(advice.findings[1].missing, ElementsAre("orders.price"));
+}
+
+TEST(Infer, OneFalseConditionIsClearWhateverIsUnknown) {
+  Shops shops;
+  const Advice advice = InferOn(shops, {Make("x", "for: shop\nwhen: [busy_share > 0.1, shop < 2]\n")});
+  EXPECT_THAT(Outcomes(advice, "x"), ElementsAre("fired", "clear"));
+}
+
+TEST(Infer, QueriesAsSubjects) {
+  Shops shops;
+  const Advice advice = InferOn(
+      shops,
+      {Make(
+          "many",
+          R"yaml(for: {sql: "SELECT item, count(*) AS n FROM orders GROUP BY item ORDER BY item", key: [item]}
+when: [n > 1]
+problem: "{{n}} orders of {{item}}"
+)yaml")});
+  EXPECT_THAT(Outcomes(advice, "many"), ElementsAre("clear", "fired"));
+  EXPECT_EQ(advice.findings[1].problem, "2 orders of tea");
+  EXPECT_EQ(advice.findings[1].subject[0].value, Value("tea"));
+}
+
+TEST(Infer, UnlessSuppressesMatchingSubjectsOnly) {
+  Shops shops;
+  const Advice advice = InferOn(shops, {Make("a-first", "for: shop\nwhen: [shop > 0]\nunless: [z-later]\n"),
+                                        Make("z-later", "for: orders\nwhen: [price > 15]\n")});
+  EXPECT_THAT(Outcomes(advice, "a-first"), ElementsAre("suppressed", "fired"));
+  const auto suppressed = std::find_if(advice.findings.begin(), advice.findings.end(),
+                                       [](const Finding& f) { return f.outcome == Outcome::kSuppressed; });
+  EXPECT_EQ(suppressed->suppressed_by, "z-later");
+  EXPECT_EQ(suppressed->problem, "P");
+}
+
+TEST(Infer, GivenAsksOnlyWhereTheOtherFired) {
+  Shops shops;
+  const Advice advice = InferOn(shops, {Make("after", "for: shop\nwhen: [shop > 0]\ngiven: [dear]\n"),
+                                        Make("dear", "for: orders\nwhen: [price > 15]\n")});
+  EXPECT_THAT(Outcomes(advice, "after"), ElementsAre("fired", "clear"));
+}
+
+TEST(Infer, CausesNestUnderTheCauseThatSavesMost) {
+  Shops shops;
+  const Advice advice = InferOn(
+      shops,
+      {Make("small", "for: shop\nwhen: [shop = 1]\ncauses: [symptom]\nsaves: {from: b, high: \"1\"}\n"),
+       Make("large", "for: shop\nwhen: [shop > 0]\ncauses: [symptom]\nsaves: {from: b, high: \"5\"}\n"),
+       Make("symptom", "for: shop\nwhen: [shop > 0]\n")});
+  for (const size_t root : advice.Roots()) EXPECT_NE(advice.findings[root].rule, "symptom");
+  ASSERT_EQ(advice.Roots().size(), 3u);
+  EXPECT_EQ(advice.findings[advice.Roots()[0]].rule, "large");
+  for (const Finding& finding : advice.findings)
+    if (finding.rule == "symptom") {
+      EXPECT_EQ(advice.findings[*finding.caused_by].rule, "large");
+      EXPECT_EQ(advice.findings[*finding.caused_by].subject[0].value, finding.subject[0].value);
+    }
+}
+
+TEST(Infer, AFailingRuleLeavesTheOthers) {
+  Shops shops;
+  shops.database.SetStepBudget(5'000'000);
+  const Advice advice = InferOn(shops, {Make("endless",
+                                             "for: shop\nwhen: [\"(WITH RECURSIVE n(x) AS (SELECT 1 UNION "
+                                             "ALL SELECT x + 1 FROM n) SELECT count(*) FROM n) > 0\"]\n"),
+                                        kBusy});
+  EXPECT_THAT(Outcomes(advice, "endless"), ElementsAre("failed"));
+  EXPECT_THAT(Outcomes(advice, "busy"), ElementsAre("fired", "unknown"));
+  EXPECT_EQ(advice.coverage.rules, 2u);
+  EXPECT_EQ(advice.coverage.decided, 1u);
+  for (const Finding& finding : advice.findings)
+    if (finding.rule == "endless") {
+      EXPECT_THAT(finding.error, HasSubstr("was stopped after 5 million steps"));
+    }
+}
+
+TEST(Infer, NoSubjectsIsNoOutcome) {
+  Shops shops;
+  const Table empty(test::OrderSchema());
+  shops.database.Add(empty);
+  const Advice advice = InferOn(shops, {Make("dear", "for: orders\nwhen: [price > 15]\n")});
+  EXPECT_TRUE(advice.findings.empty());
+  EXPECT_EQ(advice.rules[0].note, "no row in orders");
+}
+
+TEST(RuleTests, PassAndFailWithADiff) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  knowledge.AddLayer(std::vector<RuleFile>{kBusy});
+  const RuleFile tests{"r/busy.test.yaml", R"yaml(tests:
+  - name: fires
+    given: {shop: [{shop: 1, town: Ulm, open_ns: 1000, busy_share: 0.75}]}
+    expect: [{subject: {shop: 1}, outcome: fired, problem: "busy 75.0 %", recommendation: Ulm, saves_high: 250}]
+  - name: clear at the threshold
+    given: {shop: [{shop: 1, open_ns: 1000, busy_share: 0.5}]}
+    expect: [{outcome: clear}]
+  - name: wrong on purpose
+    given: {shop: [{shop: 1, open_ns: 1000, busy_share: 0.5}]}
+    expect: [{outcome: fired}]
+  - name: forgets a subject
+    given: {shop: [{shop: 1, open_ns: 1000, busy_share: 0.5}, {shop: 2, open_ns: 1}]}
+    expect: [{outcome: clear}]
+)yaml"};
+  const RuleTestReport report = RunRuleTests(knowledge, std::vector<RuleFile>{tests});
+  ASSERT_EQ(report.results.size(), 4u);
+  EXPECT_TRUE(report.results[0].passed) << report.results[0].diff;
+  EXPECT_TRUE(report.results[1].passed) << report.results[1].diff;
+  EXPECT_FALSE(report.results[2].passed);
+  EXPECT_THAT(report.results[2].diff, HasSubstr("- expected fired\n  + actual   clear\n      busy_share > "
+                                                ":least is false, busy_share = 0.5, least = 0.5"));
+  EXPECT_THAT(report.results[3].diff, HasSubstr("subjects:\n  - expected 1\n  + actual   2"));
+  EXPECT_THAT(report.untested, ElementsAre("busy: no test expects unknown"));
+}
+
+TEST(RuleTests, RefuseUnknownWords) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  knowledge.AddLayer(std::vector<RuleFile>{kBusy});
+  const auto problem = [&](const std::string& path, const std::string& text) -> std::string {
+    try {
+      RunRuleTests(knowledge, std::vector<RuleFile>{{path, text}});
+    } catch (const RuleErrors& errors) {
+      return errors.problems().front();
+    }
+    return "";
+  };
+  EXPECT_EQ(problem("r/bussy.test.yaml", "tests: []"),
+            "r/bussy.test.yaml:1:1: no rule 'bussy' to test (did you mean busy?)");
+  EXPECT_THAT(problem("r/busy.test.yaml",
+                      "tests:\n  - name: x\n    given: {shop: [{busy_shar: 1}]}\n    expect: []\n"),
+              HasSubstr("no column shop.busy_shar (did you mean busy_share?)"));
+  EXPECT_THAT(
+      problem("r/busy.test.yaml", "tests:\n  - name: x\n    given: {shop: [{shop: many}]}\n    expect: []\n"),
+      HasSubstr("shop.shop is of type integer"));
+  EXPECT_THAT(problem("r/busy.test.yaml", "tests:\n  - name: x\n    given: {}\n    expects: []\n"),
+              HasSubstr("'expect'"));
+}
+
+}  // namespace
+}  // namespace dladvisor

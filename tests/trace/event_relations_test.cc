@@ -1,0 +1,64 @@
+#include "src/trace/event_relations.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/database.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+
+TEST(EventRelations, ShowTheColumnsOfATrace) {
+  test::TraceBuilder builder;
+  builder.Api(100, 110, "cudaLaunchKernel_v7000", 1);
+  builder.Kernel(120, 150, "gemm<float>", 1);
+  builder.Kernel(160, 170, "relu", 2);
+  builder.Copy(200, 230, 4096, CopyDirection::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice, 3);
+  builder.Range(90, 180, "step 1");
+  const auto relations = EventRelations(builder.trace);
+  Database database;
+  for (const auto& relation : relations) database.Add(*relation);
+  const auto one = [&](const std::string& sql) { return database.Query(sql).rows.at(0); };
+  EXPECT_EQ(one("SELECT count(*), sum(duration_ns) FROM kernel"),
+            (std::vector<Value>{int64_t{2}, int64_t{40}}));
+  EXPECT_EQ(one("SELECT name, pid, device, stream FROM kernel WHERE start_ns = 120"),
+            (std::vector<Value>{"gemm<float>", int64_t{42}, int64_t{0}, int64_t{7}}));
+  EXPECT_EQ(one("SELECT a.name FROM kernel AS k JOIN api_call AS a ON a.pid = k.pid AND a.correlation = "
+                "k.correlation"),
+            (std::vector<Value>{"cudaLaunchKernel_v7000"}));
+  EXPECT_EQ(one("SELECT direction, source, destination, bytes FROM memcpy"),
+            (std::vector<Value>{"host-to-device", "pageable", "device", int64_t{4096}}));
+  EXPECT_EQ(one("SELECT name, tid, open FROM range"),
+            (std::vector<Value>{"step 1", int64_t{42}, int64_t{0}}));
+  EXPECT_TRUE(database.Query("SELECT * FROM memset").rows.empty());
+}
+
+TEST(EventRelations, EveryColumnIsDocumentedAndReadable) {
+  test::TraceBuilder builder;
+  builder.Kernel(1, 2, "k", 1);
+  builder.Set(2, 3, 2);
+  builder.Os(1, 5, "read");
+  builder.Overhead(1, 2, "init");
+  builder.Memory(1, 100);
+  for (const auto& relation : EventRelations(builder.trace)) {
+    EXPECT_FALSE(relation->schema().doc.empty());
+    EXPECT_EQ(relation->schema().columns[0].name, "start_ns");
+    for (size_t c = 0; c < relation->schema().columns.size(); ++c) {
+      EXPECT_FALSE(relation->schema().columns[c].doc.empty()) << relation->schema().name;
+      for (size_t r = 0; r < relation->rows(); ++r) relation->At(r, c);
+    }
+  }
+}
+
+TEST(EventRelations, UnsortedTimesAreNotSearched) {
+  test::TraceBuilder builder;
+  builder.Kernel(50, 60, "late", 1);
+  builder.Kernel(10, 20, "early", 2);
+  for (const auto& relation : EventRelations(builder.trace))
+    if (relation->schema().name == "kernel") {
+      EXPECT_FALSE(relation->SortedColumn().has_value());
+    }
+}
+
+}  // namespace
+}  // namespace dladvisor
