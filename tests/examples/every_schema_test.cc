@@ -227,7 +227,14 @@ TEST(NsysSchema, RefusesWhatIsNoSchema) {
   EXPECT_EQ(reason("-- a comment\nDROP TABLE a"), "is no schema: no such table: a");
   EXPECT_EQ(reason("ATTACH 'x' AS y;"),
             "has a statement that creates neither table nor index: ATTACH 'x' AS y;");
-  EXPECT_THROW(ReadNsysSchema(scratch.path() / "missing.sql"), Error);
+  for (const fs::path& path : {scratch.path(), scratch.path() / "missing.sql"}) {
+    try {
+      ReadNsysSchema(path);
+      FAIL() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.reason(), "cannot be read");
+    }
+  }
 }
 
 }  // namespace
