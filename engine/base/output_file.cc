@@ -13,7 +13,10 @@ namespace dladvisor {
 namespace fs = std::filesystem;
 namespace {
 
-std::string Reason(int error) { return "cannot be written: " + std::generic_category().message(error); }
+std::string Reason(int error) {
+  std::string reason = "cannot be written: ";
+  return reason += std::generic_category().message(error);
+}
 
 bool WriteAll(int fd, std::string_view content) {
   while (!content.empty()) {

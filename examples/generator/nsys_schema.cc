@@ -80,7 +80,7 @@ NsysSchema ReadNsysSchema(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream sql;
   sql << in.rdbuf();
-  if (!in) throw Error(path.string(), "cannot be read");
+  if (!in || std::filesystem::is_directory(path)) throw Error(path.string(), "cannot be read");
   return Parse(path.string(), sql.str());
 }
 
