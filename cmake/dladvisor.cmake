@@ -8,6 +8,10 @@ target_include_directories(dla_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_B
 target_link_libraries(dla_flags INTERFACE fmt::fmt Threads::Threads)
 target_compile_options(dla_flags INTERFACE -pthread -fpch-preprocess -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
   -Wold-style-cast -Woverloaded-virtual -Wconversion -Wno-sign-conversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # g++ 12 at -O3 raises false alarms on inlined std::string operations (GCC bugs 105329, 105651, 105580).
+  target_compile_options(dla_flags INTERFACE $<$<CONFIG:Release>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds;-Wno-stringop-overread>)
+endif()
 if(DLADVISOR_WERROR)
   target_compile_options(dla_flags INTERFACE -Werror)
 endif()

@@ -1,6 +1,7 @@
 #include "engine/base/output_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,8 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string Reason(int error) {
-  std::string reason = "cannot be written: ";
-  return reason += std::generic_category().message(error);
+  return fmt::format("cannot be written: {}", std::generic_category().message(error));
 }
 
 bool WriteAll(int fd, std::string_view content) {
@@ -37,7 +37,7 @@ void WriteFileWhole(const fs::path& path, std::string_view content) {
   const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::string aside =
-      special ? path.string() : (folder / ("." + path.filename().string() + ".XXXXXX")).string();
+      special ? path.string() : fmt::format("{}/.{}.XXXXXX", folder.string(), path.filename().string());
   const int fd = special ? ::open(aside.c_str(), O_WRONLY | O_CLOEXEC) : ::mkostemp(aside.data(), O_CLOEXEC);
   if (fd < 0)
     throw Error(path.string(), Reason(errno), "Check that its folder exists and that you may write there.");
