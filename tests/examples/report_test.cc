@@ -151,9 +151,7 @@ TEST_P(MegatronReport, RecommendsWhatTheSlidesDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Slides, MegatronReport, testing::Values(kNaive, kSecond),
-                         [](const testing::TestParamInfo<Slide>& info) {
-                           return std::string(info.param.run);
-                         });
+                         [](const auto& parameter) { return std::string(parameter.param.run); });
 
 }  // namespace
 }  // namespace dladvisor
