@@ -10,8 +10,8 @@
 
 namespace dladvisor {
 
-// Functions that SQL may call, sorted: deterministic, blind to files, the clock and randomness, and of a cost that
-// the limits bound (which rules out printf and format: their width is a loop).
+// Functions that SQL may call, sorted: deterministic, blind to files, the clock and randomness, and of a cost
+// that the limits bound (which rules out printf and format: their width is a loop).
 const std::vector<std::string>& AllowedFunctions();
 
 // Adds ratio() and regexp() to the connection.

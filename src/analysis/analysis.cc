@@ -78,8 +78,10 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   tables.push_back(start([&] { return ApiNameRelation().ToTable(ComputeApiNames(context)); }));
   tables.push_back(start([&] { return SyncSiteRelation().ToTable(ComputeSyncSites(context, timelines)); }));
   tables.push_back(start([&] { return IdleGapRelation().ToTable(ComputeIdleGaps(context, timelines)); }));
-  tables.push_back(start([&] { return TimeLedgerRelation().ToTable(ComputeTimeLedger(context, timelines)); }));
-  tables.push_back(start([&] { return ResourceUsageRelation().ToTable(ComputeResourceUsage(context, timelines)); }));
+  tables.push_back(
+      start([&] { return TimeLedgerRelation().ToTable(ComputeTimeLedger(context, timelines)); }));
+  tables.push_back(
+      start([&] { return ResourceUsageRelation().ToTable(ComputeResourceUsage(context, timelines)); }));
   tables.push_back(start([&] { return LaunchRelation().ToTable(ComputeLaunches(context, timelines)); }));
   tables.push_back(start([&] { return MemoryRelation().ToTable(memory); }));
   tables.push_back(start([&] { return RangeNameRelation().ToTable(ComputeRangeNames(context)); }));

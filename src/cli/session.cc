@@ -5,7 +5,6 @@
 
 #include <charconv>
 
-
 namespace dladvisor {
 
 const char* const kProgram = "dladvisor " DLADVISOR_VERSION;
