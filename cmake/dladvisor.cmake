@@ -6,8 +6,11 @@
 add_library(dla_flags INTERFACE)
 target_include_directories(dla_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_link_libraries(dla_flags INTERFACE fmt::fmt Threads::Threads)
-target_compile_options(dla_flags INTERFACE -pthread -fpch-preprocess -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+target_compile_options(dla_flags INTERFACE -pthread -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
   -Wold-style-cast -Woverloaded-virtual -Wconversion -Wno-sign-conversion)
+if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  target_compile_options(dla_flags INTERFACE -fpch-preprocess)  # ccache needs it beside precompiled headers
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 at -O3 raises false alarms on inlined std::string operations (GCC bugs 105329, 105651, 105580).
   target_compile_options(dla_flags INTERFACE $<$<CONFIG:Release>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds;-Wno-stringop-overread>)

@@ -1,6 +1,9 @@
 #include "engine/advice.h"
 
+#include <algorithm>
 #include <limits>
+#include <string_view>
+#include <tuple>
 
 namespace dladvisor {
 

@@ -1,8 +1,12 @@
 #include "engine/database.h"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cctype>
+#include <cstdint>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "engine/sandbox.h"

@@ -8,7 +8,9 @@
 // Not thread-safe: one Database per thread; relations may be shared.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

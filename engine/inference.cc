@@ -1,6 +1,16 @@
 #include "engine/inference.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/message.h"

@@ -1,7 +1,13 @@
 #include "engine/knowledge_base.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "engine/rule_checker.h"
 #include "engine/rule_reader.h"

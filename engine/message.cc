@@ -1,5 +1,6 @@
 #include "engine/message.h"
 
+#include <algorithm>
 #include <kainjow/mustache.hpp>
 
 #include "engine/base/error.h"

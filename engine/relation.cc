@@ -1,5 +1,7 @@
 #include "engine/relation.h"
 
+#include <utility>
+
 namespace dladvisor {
 
 std::optional<size_t> Schema::Find(std::string_view column) const {

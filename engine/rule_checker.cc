@@ -1,5 +1,14 @@
 #include "engine/rule_checker.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
 #include "engine/base/text.h"
 #include "engine/message.h"
 #include "engine/subject.h"

@@ -1,6 +1,14 @@
 #include "engine/rule_reader.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
 
 #include "engine/base/text.h"
 

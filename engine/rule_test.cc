@@ -1,8 +1,14 @@
 #include "engine/rule_test.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "engine/inference.h"

@@ -13,6 +13,7 @@
 // beside `tests`.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <memory>
+#include <string_view>
 
 namespace dladvisor {
 namespace {

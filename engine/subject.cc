@@ -1,6 +1,10 @@
 #include "engine/subject.h"
 
 #include <cctype>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dladvisor {
 namespace {

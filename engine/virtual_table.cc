@@ -1,7 +1,11 @@
 #include "engine/virtual_table.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace dladvisor {
 namespace {

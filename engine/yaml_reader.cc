@@ -1,8 +1,11 @@
 #include "engine/yaml_reader.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "engine/base/text.h"
 

@@ -1,5 +1,7 @@
 #include "engine/base/error.h"
 
+#include <utility>
+
 namespace dladvisor {
 
 Error::Error(std::string where, std::string reason, std::string hint)

@@ -1,6 +1,7 @@
 // Small text helpers that the standard library lacks.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

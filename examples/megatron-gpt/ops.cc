@@ -1,6 +1,8 @@
 #include "examples/megatron-gpt/ops.h"
 
 #include <array>
+#include <cstdint>
+#include <utility>
 
 namespace dladvisor::example {
 namespace {

@@ -1,7 +1,9 @@
 #include "examples/megatron-gpt/runs.h"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 #include "examples/megatron-gpt/ops.h"
 

@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <random>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace dladvisor::example {
 namespace {

@@ -1,6 +1,7 @@
 #include "src/analysis/analysis.h"
 
 #include <future>
+#include <memory>
 
 #include "src/analysis/api_name.h"
 #include "src/analysis/attribution.h"

@@ -1,5 +1,12 @@
 #include "src/analysis/api_name.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "src/analysis/launches.h"
 
 namespace dladvisor {

@@ -1,6 +1,10 @@
 // CUDA API calls by name, over the whole profile: the sums equal plain SQL on the export.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

@@ -1,6 +1,9 @@
 #include "src/analysis/attribution.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <vector>
 
 namespace dladvisor {
 namespace {

@@ -1,5 +1,13 @@
 #include "src/analysis/copy_kind.h"
 
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "src/analysis/launches.h"
 
 namespace dladvisor {

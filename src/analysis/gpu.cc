@@ -1,5 +1,12 @@
 #include "src/analysis/gpu.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace dladvisor {
 
 const RelationOf<GpuRow>& GpuRelation() {

@@ -1,6 +1,11 @@
 // Facts per rank and device, in the analysed window.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/gpu_timeline.h"
 #include "src/analysis/memory.h"

@@ -1,5 +1,12 @@
 #include "src/analysis/gpu_metric.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace dladvisor {
 
 const RelationOf<GpuMetricRow>& GpuMetricRelation() {

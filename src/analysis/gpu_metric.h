@@ -1,6 +1,11 @@
 // Hardware counters that the profiler sampled, by device and metric.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

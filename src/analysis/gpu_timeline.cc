@@ -2,6 +2,11 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+
 #include "src/analysis/launches.h"
 
 namespace dladvisor {

@@ -1,6 +1,13 @@
 #include "src/analysis/kernel_name.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "src/analysis/tensor_core.h"
 

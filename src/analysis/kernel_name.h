@@ -1,6 +1,11 @@
 // Kernels by name over the whole profile: the sums equal plain SQL on the export.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

@@ -1,5 +1,10 @@
 #include "src/analysis/launch.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 namespace dladvisor {
 
 const RelationOf<LaunchRow>& LaunchRelation() {

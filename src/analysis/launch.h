@@ -1,6 +1,10 @@
 // Launch health per rank and device, over the analysed window.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/gpu_timeline.h"
 

@@ -1,6 +1,11 @@
 #include "src/analysis/launches.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dladvisor {
 namespace {

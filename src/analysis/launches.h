@@ -1,6 +1,10 @@
 // Which API call launched which GPU operation.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 #include "src/analysis/context.h"
 
 namespace dladvisor {

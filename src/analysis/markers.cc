@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <utility>
+
 namespace dladvisor {
 namespace {
 

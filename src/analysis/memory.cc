@@ -1,5 +1,10 @@
 #include "src/analysis/memory.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 namespace dladvisor {
 
 const RelationOf<MemoryRow>& MemoryRelation() {

@@ -1,6 +1,11 @@
 // Device memory: the peak of a running sum of allocations against the device's total.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

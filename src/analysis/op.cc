@@ -1,5 +1,13 @@
 #include "src/analysis/op.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
 #include "src/analysis/op_path.h"
 #include "src/analysis/tensor_core.h"
 

@@ -1,6 +1,11 @@
 // Facts per op: what DLProf's "Ops and Kernels", "Op Type Summary" and "Group Ops" show.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

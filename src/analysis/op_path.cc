@@ -1,5 +1,7 @@
 #include "src/analysis/op_path.h"
 
+#include <cstdint>
+
 namespace dladvisor {
 
 OpPaths::OpPaths(const Trace& trace, const std::vector<uint32_t>& range_parent) : nodes_(1) {

@@ -3,6 +3,7 @@
 // interned as (parent, segment), so that millions of range instances cost one integer each.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>

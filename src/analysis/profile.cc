@@ -1,5 +1,13 @@
 #include "src/analysis/profile.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace dladvisor {
 namespace {
 

@@ -1,6 +1,11 @@
 // Facts about the profile itself: what was captured, how well, and what is missing.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

@@ -1,5 +1,11 @@
 #include "src/analysis/range_name.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
 #include "src/analysis/markers.h"
 
 namespace dladvisor {

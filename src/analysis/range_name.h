@@ -1,6 +1,10 @@
 // Ranges of the program by name, with numbers in step names replaced by #.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

@@ -1,7 +1,16 @@
 #include "src/analysis/ranks.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace dladvisor {
 namespace {

@@ -1,6 +1,8 @@
 // Which process is which rank, and what ran where.
 #pragma once
 
+#include <vector>
+
 #include "src/analysis/context.h"
 
 namespace dladvisor {

@@ -1,5 +1,13 @@
 #include "src/analysis/resource_usage.h"
 
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace dladvisor {
 namespace {
 

@@ -1,6 +1,11 @@
 // DLProf's Resource Usage Breakdown: what the time went to, each moment counted once.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/gpu_timeline.h"
 

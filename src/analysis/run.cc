@@ -1,7 +1,10 @@
 #include "src/analysis/run.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "src/analysis/tensor_core.h"
 

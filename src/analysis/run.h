@@ -1,6 +1,11 @@
 // The run as a whole: one row.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/gpu.h"
 #include "src/analysis/step.h"

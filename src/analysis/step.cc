@@ -1,5 +1,11 @@
 #include "src/analysis/step.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "src/analysis/launches.h"
 
 namespace dladvisor {

@@ -1,6 +1,10 @@
 // Facts per rank and step, warm-up steps included and marked.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

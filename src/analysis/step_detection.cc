@@ -1,8 +1,17 @@
 #include "src/analysis/step_detection.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "src/analysis/kernel_period.h"

@@ -18,6 +18,8 @@
 // excluded.
 #pragma once
 
+#include <vector>
+
 #include "src/analysis/context.h"
 
 namespace dladvisor {

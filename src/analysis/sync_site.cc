@@ -1,5 +1,12 @@
 #include "src/analysis/sync_site.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
 #include "src/analysis/copy_kind.h"
 #include "src/analysis/launches.h"
 #include "src/analysis/op_path.h"

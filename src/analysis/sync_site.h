@@ -1,6 +1,11 @@
 // Where the host waits for the GPU: synchronising calls and copies that block, by the op that makes them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/gpu_timeline.h"
 

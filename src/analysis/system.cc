@@ -1,6 +1,14 @@
 #include "src/analysis/system.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace dladvisor {
 

@@ -1,6 +1,10 @@
 // The system that was profiled: DLProf's System Configuration.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include "engine/relation.h"
 #include "src/analysis/context.h"
 

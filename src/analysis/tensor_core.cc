@@ -2,8 +2,14 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace dladvisor {
 namespace {

@@ -1,5 +1,9 @@
 #include "src/analysis/time_ledger.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
 #include "src/analysis/op_path.h"
 
 namespace dladvisor {

@@ -1,6 +1,11 @@
 // The time ledger: wall time of each GPU's window split into exclusive buckets that sum to it exactly.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/relation.h"
 #include "src/analysis/gpu_timeline.h"
 

@@ -1,7 +1,10 @@
 #include "src/cli/cli.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <new>
+#include <string_view>
 
 #include "src/cli/session.h"
 

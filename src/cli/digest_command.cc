@@ -1,4 +1,6 @@
 // dladvisor digest PROFILE -o FILE
+#include <memory>
+
 #include "src/cli/session.h"
 
 namespace dladvisor {

@@ -1,4 +1,9 @@
 // dladvisor facts [RELATION]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
 #include "engine/base/text.h"
 #include "src/cli/session.h"
 

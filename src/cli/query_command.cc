@@ -1,6 +1,12 @@
 // dladvisor query PROFILE SQL|RELATION [--format table|csv|json]
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "src/cli/session.h"

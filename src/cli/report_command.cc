@@ -1,6 +1,9 @@
 // dladvisor report PROFILE [-o FILE] [--format html|md|json|text]
 #include <unistd.h>
 
+#include <map>
+#include <memory>
+
 #include "engine/base/output_file.h"
 #include "engine/inference.h"
 #include "src/cli/session.h"

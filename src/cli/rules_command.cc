@@ -1,4 +1,6 @@
 // dladvisor rules list | check | test
+#include <fmt/format.h>
+
 #include "engine/rule_test.h"
 #include "src/cli/session.h"
 

@@ -1,9 +1,15 @@
 #include "src/cli/session.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <utility>
 
 namespace dladvisor {
 

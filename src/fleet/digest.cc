@@ -1,10 +1,15 @@
 #include "src/fleet/digest.h"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"

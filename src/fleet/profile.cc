@@ -1,5 +1,7 @@
 #include "src/fleet/profile.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "src/importers/importer.h"
 #include "src/trace/event_relations.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "engine/base/error.h"
 #include "src/importers/nsys/nsys.h"

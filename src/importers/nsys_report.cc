@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string_view>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "src/importers/nsys/nsys.h"

@@ -1,7 +1,12 @@
 // What the report says first, and what it says of findings.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <functional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "src/report/escape.h"

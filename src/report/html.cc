@@ -2,6 +2,11 @@
 // through EscapeHtml; {{{value}}} is used only for markup that this folder made.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
 #include "engine/base/text.h"
 #include "src/report/escape.h"
 #include "src/report/html_parts.h"

@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "src/report/escape.h"

@@ -3,6 +3,10 @@
 #pragma once
 
 #include <kainjow/mustache.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "src/report/layout.h"
 

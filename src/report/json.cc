@@ -1,7 +1,9 @@
 // The JSON report: the model whole, keys in a fixed order, so that the same input gives the same bytes. Text
 // is as the profile has it but for invalid UTF-8; numbers that are not finite are null.
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "src/report/layout.h"

@@ -2,9 +2,11 @@
 // panel, how findings nest.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/report/report.h"

@@ -2,6 +2,8 @@
 // reviewer looks at. templates/report.md is its form.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "src/report/escape.h"
 #include "src/report/html_parts.h"
 #include "src/report/templates.h"

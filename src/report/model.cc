@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "src/report/layout.h"
 #include "src/report/queries.h"
 #include "src/report/report.h"

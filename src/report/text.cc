@@ -1,6 +1,9 @@
 // The terminal report: about sixty lines, readable at 100 columns.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "src/report/escape.h"
 #include "src/report/layout.h"
 

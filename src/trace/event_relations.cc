@@ -1,5 +1,12 @@
 #include "src/trace/event_relations.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
 namespace dladvisor {
 namespace {
 

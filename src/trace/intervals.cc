@@ -1,6 +1,7 @@
 #include "src/trace/intervals.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dladvisor {
 namespace {

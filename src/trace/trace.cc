@@ -1,5 +1,7 @@
 #include "src/trace/trace.h"
 
+#include <string_view>
+
 namespace dladvisor {
 
 std::string_view MemoryKindName(MemoryKind k) {

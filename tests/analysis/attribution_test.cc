@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <random>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tests/analysis/trace_builder.h"
 

@@ -1,6 +1,9 @@
 // Steps: found from ranges, from the kernel sequence, or not at all.
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <vector>
+
 #include "engine/base/error.h"
 #include "src/analysis/kernel_period.h"
 #include "tests/analysis/trace_builder.h"

@@ -2,6 +2,9 @@
 // otherwise; rows must be added in order of start where an analysis relies on it.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "src/analysis/analysis.h"
 #include "src/analysis/attribution.h"
 #include "src/analysis/launches.h"

@@ -1,8 +1,10 @@
 // The commands as a user runs them, on a small export.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/files.h"

@@ -1,6 +1,10 @@
 // Relations that the engine's tests use: a shop, its orders, its staff. Nothing of the program's own facts.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "engine/database.h"
 #include "engine/knowledge_base.h"
 

@@ -1,7 +1,12 @@
 // The two runs, measured with plain SQL, against the figures on the workshop's slides.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <re2/re2.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 
 #include "examples/megatron-gpt/timeline.h"
 #include "tests/importers/sqlite_file.h"

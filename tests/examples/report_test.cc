@@ -1,9 +1,11 @@
 // The report on the two example runs shows the figures of the document that they come from (the "Megatron
 // Profiling Workflow" slides, DLProf's dashboard of gpt3_750m_naive and gpt3_750m_second_run). Expected
 // values are typed from the slides.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/files.h"

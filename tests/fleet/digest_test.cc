@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+
 #include "engine/base/error.h"
 #include "tests/support/files.h"
 

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "src/importers/importer.h"
 #include "tests/importers/sqlite_file.h"

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "src/importers/importer.h"
 #include "src/importers/nsys/nsys.h"
 #include "tests/importers/sqlite_file.h"

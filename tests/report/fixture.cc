@@ -1,7 +1,10 @@
 #include "tests/report/fixture.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 namespace dladvisor::test {
 namespace {

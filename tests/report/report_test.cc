@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/report/fixture.h"

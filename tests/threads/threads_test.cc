@@ -1,8 +1,11 @@
 // What runs on several threads, for the thread sanitizer (`./dev test` builds this one program with it): the
 // families of one analysis, and whole profiles side by side.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <thread>
+#include <utility>
 
 #include "engine/inference.h"
 #include "src/fleet/profile.h"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "engine/database.h"
 #include "tests/analysis/trace_builder.h"
 

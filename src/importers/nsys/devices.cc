@@ -1,5 +1,12 @@
 // Devices: which GPU an event's device id means (see context.h).
 
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "src/importers/nsys/context.h"
 
 namespace dladvisor::nsys {

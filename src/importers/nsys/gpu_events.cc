@@ -1,5 +1,12 @@
 // What ran on GPUs, and the host's waits for it as CUPTI reports them.
 
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "src/importers/nsys/context.h"
 
 namespace dladvisor::nsys {

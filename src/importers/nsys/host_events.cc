@@ -1,5 +1,10 @@
 // What ran on the host: CUDA API calls, OS runtime calls with their call chains, the profiler's own time.
 
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "src/importers/nsys/context.h"
 
 namespace dladvisor::nsys {

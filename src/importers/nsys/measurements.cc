@@ -1,5 +1,10 @@
 // Device memory and hardware counters over time (nsys --cuda-memory-usage, --gpu-metrics-devices).
 
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "src/importers/nsys/context.h"
 
 namespace dladvisor::nsys {

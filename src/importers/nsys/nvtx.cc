@@ -2,6 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "src/importers/nsys/context.h"
 
 namespace dladvisor::nsys {

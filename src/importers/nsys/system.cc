@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "src/importers/nsys/context.h"
 
 namespace dladvisor::nsys {
