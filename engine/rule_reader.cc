@@ -1,6 +1,7 @@
 #include "engine/rule_reader.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "engine/base/text.h"
 
@@ -13,17 +14,18 @@ bool IsName(std::string_view text) {
                      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
-// Integer where it is one, else a real, else text. Quoted numbers are text.
+// Integer where it is one, else a real, else text; true and false are SQL's 1 and 0. What is quoted is text.
 Value ParseValue(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (node.Tag() == "!") return text;
+  if (text == "true" || text == "false") return int64_t{text == "true"};
   int64_t integer = 0;
   if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
       error == std::errc() && end == text.data() + text.size() && !text.empty())
     return integer;
   double real = 0;
   if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real);
-      error == std::errc() && end == text.data() + text.size() && !text.empty())
+      error == std::errc() && end == text.data() + text.size() && !text.empty() && std::isfinite(real))
     return real;
   return text;
 }

@@ -142,6 +142,7 @@ YAML::Node YamlMap::Get(const std::string& key) {
 std::string YamlMap::RequiredText(const std::string& key) {
   const std::optional<std::string> text = Text(key);
   if (!text && !Get(key).IsDefined()) problems_.Add(place_, rule_, fmt::format("{} lacks '{}'", what_, key));
+  if (text && text->empty()) problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("'{}' is empty", key));
   return text.value_or("");
 }
 
@@ -158,10 +159,12 @@ std::optional<std::string> YamlMap::Text(const std::string& key) {
 std::vector<std::pair<std::string, Place>> YamlMap::TextList(const std::string& key) {
   std::vector<std::pair<std::string, Place>> items;
   const YAML::Node node = Get(key);
-  if (!node.IsDefined()) return items;
+  if (!node.IsDefined() || node.IsNull()) return items;
   const auto add = [&](const YAML::Node& item) {
-    if (item.IsScalar())
+    if (item.IsScalar() && !item.Scalar().empty())
       items.emplace_back(item.Scalar(), PlaceOf(item));
+    else if (item.IsScalar())
+      problems_.Add(PlaceOf(item), rule_, fmt::format("an item of '{}' is empty", key));
     else
       problems_.Add(
           PlaceOf(item), rule_,

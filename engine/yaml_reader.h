@@ -57,7 +57,8 @@ class YamlMap {
   std::string RequiredText(const std::string& key);
   std::optional<std::string> Text(const std::string& key);
   std::vector<std::pair<std::string, Place>> TextList(const std::string& key);  // a scalar counts as one item
-  Place PlaceOf(const YAML::Node& node) const { return file_.PlaceOf(node); }
+  // Of the mapping itself where the node is not there.
+  Place PlaceOf(const YAML::Node& node) const { return node.IsDefined() ? file_.PlaceOf(node) : place_; }
   const Place& place() const { return place_; }
   void Finish();
 
