@@ -80,7 +80,7 @@ void KnowledgeBase::AddLayer(std::span<const RuleFile> files) {
                    "is already defined in " + old->place.file + "; say 'override: true' to replace it");
   }
   CheckReferences(merged, broken, problems);
-  if (!problems.empty()) throw RuleErrors(problems.lines());
+  if (!problems.empty()) throw RuleErrors(problems.Lines());
   std::sort(merged.begin(), merged.end(), [](const Rule& a, const Rule& b) { return a.id < b.id; });
   rules_ = std::move(merged);
 }

@@ -106,7 +106,7 @@ class Reader {
 
   void ReadSubject(YamlMap& map, Rule& rule) {
     const YAML::Node node = map.Get("for");
-    if (!node.IsDefined())
+    if (!node.IsDefined() || node.IsNull() || (node.IsScalar() && node.Scalar().empty()))
       return problems_.Add(rule.place, rule_, "a rule lacks 'for': the relation whose rows it judges");
     rule.subject_place = map.PlaceOf(node);
     if (node.IsScalar()) {
@@ -175,8 +175,11 @@ class Reader {
 
   void ReadLets(const YAML::Node& node, Rule& rule) {
     Named(node, "let", [&](const std::string& name, const YAML::Node&, const YAML::Node& value) {
-      if (value.IsScalar())
+      if (value.IsScalar()) {
+        if (value.Scalar().empty())
+          problems_.Add(yaml_.PlaceOf(value), rule_, fmt::format("let '{}' is empty", name));
         return rule.lets.push_back({name, value.Scalar(), Unit::kNone, yaml_.PlaceOf(value)});
+      }
       YamlMap map(yaml_, value, rule_, fmt::format("let '{}'", name), problems_);
       Let let{name, map.RequiredText("sql"), ReadUnit(map), {}};
       let.place = map.PlaceOf(map.Get("sql"));
@@ -205,6 +208,7 @@ class Reader {
   void ReadEvidence(const YAML::Node& node, Rule& rule) {
     if (!node.IsDefined()) return;
     if (node.IsScalar()) {
+      if (node.Scalar().empty()) problems_.Add(yaml_.PlaceOf(node), rule_, "'evidence' is empty");
       rule.evidence = Condition{node.Scalar(), yaml_.PlaceOf(node)};
       return;
     }

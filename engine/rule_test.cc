@@ -306,7 +306,7 @@ RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const Rule
       report.results.push_back(RunCase(*rule, subset, test));
     }
   }
-  if (!problems.empty()) throw RuleErrors(problems.lines());
+  if (!problems.empty()) throw RuleErrors(problems.Lines());
   const EmptyRelations empty(knowledge.schemas());
   for (const Rule& rule : knowledge.rules()) {
     std::vector<std::string> lacking;
