@@ -138,7 +138,9 @@ struct Database::Impl {
       if (!message.starts_with(prefix)) return std::nullopt;
       return message.substr(prefix.size());
     };
-    if (auto word = after("no such table: ")) {
+    if (message.ends_with(" may not be modified")) {
+      message = "only SELECT over relations is allowed";
+    } else if (auto word = after("no such table: ")) {
       if (const size_t dot = word->find('.'); dot != std::string::npos) word = word->substr(dot + 1);
       message = fmt::format("no such relation: {}{}", *word, DidYouMean(*word, RelationNames()));
       if (offset < 0) offset = FindWord(sql, *word);
@@ -315,7 +317,7 @@ ResultSet Database::Query(std::string_view sql, std::span<const Binding> binding
     if (rc == SQLITE_DONE) break;
     if (rc == SQLITE_INTERRUPT)
       throw SqlError(impl_->too_long ? fmt::format("was stopped after {} s: it takes too long",
-                                                   impl_->time_limit.count() / 1000)
+                                                   std::chrono::duration<double>(impl_->time_limit).count())
                                      : fmt::format("was stopped after {} million steps: it does too much",
                                                    impl_->step_budget / 1'000'000),
                      -1);
