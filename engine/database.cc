@@ -7,16 +7,22 @@
 #include <cctype>
 #include <cstdint>
 #include <utility>
+#include <chrono>
 
 #include "engine/base/text.h"
 #include "engine/sandbox.h"
+#include "engine/sql_text.h"
 #include "engine/virtual_table.h"
 
 namespace dladvisor {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int64_t kDefaultStepBudget = 500'000'000;
-constexpr int kStepsPerCheck = 10'000;
+constexpr std::chrono::minutes kDefaultTimeLimit(2);
+// Often, because one step can take long: replace() on a text of a megabyte.
+constexpr int kStepsPerCheck = 100;
 
 struct CloseDb {
   void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
@@ -59,11 +65,26 @@ struct Database::Impl {
   std::vector<const Relation*> order;
   std::set<std::string, std::less<>> views, modules;
   int64_t step_budget = kDefaultStepBudget;
+  std::chrono::milliseconds time_limit = kDefaultTimeLimit;
 
   // State of the statement at hand.
   std::set<ColumnRead> reads;
   std::string refusal;
   int64_t steps = 0;
+  Clock::time_point deadline;
+  bool too_long = false;
+
+  void StartCounting() {
+    steps = 0;
+    too_long = false;
+    deadline = Clock::now() + time_limit;
+  }
+
+  bool MustStop() {
+    steps += kStepsPerCheck;
+    if (Clock::now() > deadline) too_long = true;
+    return too_long || steps > step_budget;
+  }
 
   void Execute(const std::string& sql) {
     char* error = nullptr;
@@ -121,7 +142,9 @@ struct Database::Impl {
       if (!message.starts_with(prefix)) return std::nullopt;
       return message.substr(prefix.size());
     };
-    if (auto word = after("no such table: ")) {
+    if (message.ends_with(" may not be modified")) {
+      message = "only SELECT over relations is allowed";
+    } else if (auto word = after("no such table: ")) {
       if (const size_t dot = word->find('.'); dot != std::string::npos) word = word->substr(dot + 1);
       message = fmt::format("no such relation: {}{}", *word, DidYouMean(*word, RelationNames()));
       if (offset < 0) offset = FindWord(sql, *word);
@@ -143,6 +166,7 @@ struct Database::Impl {
   Statement PrepareStatement(std::string_view sql) {
     reads.clear();
     refusal.clear();
+    StartCounting();
     sqlite3_set_authorizer(
         db.get(),
         [](void* self, int action, const char* first, const char* second, const char*, const char*) {
@@ -171,6 +195,10 @@ struct Database::Impl {
     const std::string_view rest = sql.substr(static_cast<size_t>(tail - sql.data()));
     if (rest.find_first_not_of(" \t\r\n;") != std::string_view::npos)
       throw SqlError("only one statement is allowed", static_cast<int>(tail - sql.data()));
+    for (const SqlToken& token : SqlTokens(sql))
+      if (token.kind == SqlToken::Kind::kParameter && token.text[0] != ':')
+        throw SqlError(fmt::format("{} is no parameter: write :name", token.text),
+                       static_cast<int>(token.start));
     return statement;
   }
 
@@ -243,12 +271,7 @@ Database::Database() : impl_(std::make_unique<Impl>()) {
   RegisterRelationModule(raw, &impl_->relations);
   Harden(raw);
   sqlite3_progress_handler(
-      raw, kStepsPerCheck,
-      [](void* self) {
-        auto* impl = static_cast<Impl*>(self);
-        impl->steps += kStepsPerCheck;
-        return impl->steps > impl->step_budget ? 1 : 0;
-      },
+      raw, kStepsPerCheck, [](void* self) { return static_cast<Impl*>(self)->MustStop() ? 1 : 0; },
       impl_.get());
 }
 
@@ -258,7 +281,7 @@ Database& Database::operator=(Database&&) noexcept = default;
 
 void Database::Add(const Relation& relation) {
   const std::string& name = relation.schema().name;
-  impl_->steps = 0;
+  impl_->StartCounting();
   if (const auto known = impl_->relations.find(name); known != impl_->relations.end()) {
     impl_->Execute("DROP TABLE temp.\"" + name + "\"");
     std::replace(impl_->order.begin(), impl_->order.end(), known->second, &relation);
@@ -270,12 +293,13 @@ void Database::Add(const Relation& relation) {
 }
 
 void Database::AddView(std::string_view name, std::string_view sql, std::string_view) {
-  impl_->steps = 0;
+  impl_->StartCounting();
   impl_->Execute(fmt::format("CREATE TEMP VIEW \"{}\" AS {}", name, sql));
   impl_->views.emplace(name);
 }
 
 void Database::SetStepBudget(int64_t steps) { impl_->step_budget = steps; }
+void Database::SetTimeLimit(std::chrono::milliseconds limit) { impl_->time_limit = limit; }
 
 std::vector<const Schema*> Database::Relations() const {
   std::vector<const Schema*> schemas;
@@ -292,14 +316,15 @@ ResultSet Database::Query(std::string_view sql, std::span<const Binding> binding
   const Statement statement = impl_->PrepareStatement(sql);
   impl_->Bind(statement.get(), bindings);
   ResultSet result{impl_->Columns(statement.get()), {}};
-  impl_->steps = 0;
   while (result.rows.size() < max_rows) {
     const int rc = sqlite3_step(statement.get());
     if (rc == SQLITE_DONE) break;
     if (rc == SQLITE_INTERRUPT)
-      throw SqlError(
-          fmt::format("was stopped after {} million steps: it does too much", impl_->step_budget / 1'000'000),
-          -1);
+      throw SqlError(impl_->too_long ? fmt::format("was stopped after {} s: it takes too long",
+                                                   std::chrono::duration<double>(impl_->time_limit).count())
+                                     : fmt::format("was stopped after {} million steps: it does too much",
+                                                   impl_->step_budget / 1'000'000),
+                     -1);
     if (rc != SQLITE_ROW) throw SqlError(sqlite3_errmsg(impl_->db.get()), -1);
     auto& row = result.rows.emplace_back();
     row.reserve(result.columns.size());

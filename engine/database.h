@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -67,6 +68,9 @@ class Database {
 
   // Statements that take more VM steps than this are stopped (about 20 ns each).
   void SetStepBudget(int64_t steps);
+  // A watchdog for the few statements whose steps are long, e.g. replace() on megabytes; two minutes.
+  // Ordinary statements end by their steps, so that same input gives same results.
+  void SetTimeLimit(std::chrono::milliseconds limit);
 
   std::vector<const Schema*> Relations() const;  // in the order added
   const Schema* FindRelation(std::string_view name) const;

@@ -14,6 +14,7 @@
 
 #include "engine/base/error.h"
 #include "engine/message.h"
+#include "engine/sql_text.h"
 #include "engine/subject.h"
 
 namespace dladvisor {
@@ -41,61 +42,50 @@ std::vector<const Rule*> InOrder(const KnowledgeBase& knowledge) {
   return order;
 }
 
+bool SameValue(const Value& a, const Value& b) {
+  if (a == b) return true;
+  const auto x = AsNumber(a), y = AsNumber(b);
+  return x && y && *x == *y;  // 1 and 1.0 name the same subject
+}
+
 // Two subjects match when their shared key columns are equal.
 bool Match(const Finding& a, const Finding& b) {
   for (const NamedValue& key : a.subject)
     for (const NamedValue& other : b.subject)
-      if (key.name == other.name && key.value != other.value) return false;
+      if (key.name == other.name && !SameValue(key.value, other.value)) return false;
   return true;
 }
 
-const Finding* FindFired(const std::vector<Finding>& findings, const std::string& rule,
-                         const Finding& subject) {
-  for (const Finding& finding : findings)
-    if (finding.rule == rule && finding.outcome == Outcome::kFired && Match(finding, subject))
-      return &finding;
-  return nullptr;
-}
+// The findings so far, and where those lie that fired.
+struct Conclusions {
+  std::vector<Finding> findings;
+  std::map<std::string, std::vector<size_t>> fired;  // by rule
+
+  void Add(std::vector<Finding> more) {
+    for (Finding& finding : more) {
+      if (finding.outcome == Outcome::kFired) fired[finding.rule].push_back(findings.size());
+      findings.push_back(std::move(finding));
+    }
+  }
+  const std::vector<size_t>& FiredBy(const std::string& rule) const {
+    static const std::vector<size_t> kNone;
+    const auto found = fired.find(rule);
+    return found == fired.end() ? kNone : found->second;
+  }
+  bool Fired(const std::string& rule, const Finding& subject) const {
+    return std::ranges::any_of(FiredBy(rule), [&](size_t i) { return Match(findings[i], subject); });
+  }
+};
 
 std::optional<bool> Truth(const Value& value) {
   if (IsNull(value)) return std::nullopt;
   return AsNumber(value).value_or(0) != 0;
 }
 
-std::string SqlLiteral(const Value& value) {
-  if (IsNull(value)) return "NULL";
-  if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
-  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-  std::string literal = "'";
-  for (const char c : std::get<std::string>(value)) literal += c == '\'' ? "''" : std::string(1, c);
-  return literal + "'";
-}
-
-// `sql` with every :name outside strings replaced by its value, so that it can be run again by itself.
-std::string WithValues(const std::string& sql, std::span<const Binding> bindings) {
-  std::string text;
-  bool in_string = false;
-  for (size_t i = 0; i < sql.size(); ++i) {
-    if (sql[i] == '\'') in_string = !in_string;
-    if (sql[i] != ':' || in_string) {
-      text += sql[i];
-      continue;
-    }
-    size_t end = i + 1;
-    while (end < sql.size() && (std::isalnum(static_cast<unsigned char>(sql[end])) || sql[end] == '_')) ++end;
-    const std::string name = sql.substr(i + 1, end - i - 1);
-    const auto found =
-        std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.name == name; });
-    text += found == bindings.end() ? sql.substr(i, end - i) : SqlLiteral(found->value);
-    i = end - 1;
-  }
-  return text;
-}
-
 // Evaluates one rule on all its subjects.
 class RuleEvaluation {
  public:
-  RuleEvaluation(const Rule& rule, const Database& db, const std::vector<Finding>& earlier,
+  RuleEvaluation(const Rule& rule, const Database& db, const Conclusions& earlier,
                  const InferenceOptions& options)
       : rule_(rule), db_(db), earlier_(earlier), options_(options), params_(ParamBindings(rule)) {}
 
@@ -127,7 +117,8 @@ class RuleEvaluation {
 
   std::string Sql() const {
     std::string sql = "SELECT subject.*";
-    for (const Condition& condition : rule_.when) sql += ", (" + condition.sql + "\n)";
+    // NOT NOT: true, false or NULL as SQL has it, also where the value is a text.
+    for (const Condition& condition : rule_.when) sql += ", NOT NOT (" + condition.sql + "\n)";
     if (rule_.saves) {
       sql += ", (" + rule_.saves->high.sql + "\n)";
       sql += rule_.saves->low ? ", (" + rule_.saves->low->sql + "\n)" : ", NULL";
@@ -154,15 +145,16 @@ class RuleEvaluation {
     bool any_false = false, any_null = false;
     for (size_t i = 0; i < rule_.when.size(); ++i) {
       ConditionTrace trace{rule_.when[i].sql, Truth(row[first + i]), {}};
-      for (const NamedValue& value : scope)
-        if (NamesWord(trace.sql, value.name) || trace.sql.find(":" + value.name) != std::string::npos)
-          trace.facts.push_back(value);
+      for (size_t v = 0; v < scope.size(); ++v)
+        if (v < first ? NamesWord(trace.sql, scope[v].name)
+                      : FindParameter(trace.sql, scope[v].name).has_value())
+          trace.facts.push_back(scope[v]);
       any_false |= trace.holds == false;
       any_null |= !trace.holds;
       finding.why.push_back(std::move(trace));
     }
     for (const RuleReference& given : rule_.given) {
-      const bool holds = FindFired(earlier_, given.id, finding) != nullptr;
+      const bool holds = earlier_.Fired(given.id, finding);
       finding.why.push_back({"given " + given.id, holds, {}});
       any_false |= !holds;
     }
@@ -174,7 +166,7 @@ class RuleEvaluation {
     }
     finding.outcome = Outcome::kFired;
     for (const RuleReference& unless : rule_.unless)
-      if (FindFired(earlier_, unless.id, finding)) {
+      if (earlier_.Fired(unless.id, finding)) {
         finding.outcome = Outcome::kSuppressed;
         finding.suppressed_by = unless.id;
         break;
@@ -233,7 +225,7 @@ class RuleEvaluation {
 
   const std::vector<ColumnRead>& Reads(size_t condition) {
     auto [entry, is_new] = reads_.try_emplace(condition);
-    if (is_new) entry->second = ExpressionReads(rule_, db_, rule_.when[condition].sql);
+    if (is_new) entry->second = ExpressionReads(rule_, db_, rule_.lets.size(), rule_.when[condition].sql);
     return entry->second;
   }
 
@@ -249,7 +241,7 @@ class RuleEvaluation {
 
   const Rule& rule_;
   const Database& db_;
-  const std::vector<Finding>& earlier_;
+  const Conclusions& earlier_;
   const InferenceOptions& options_;
   std::vector<Binding> params_;
   size_t subject_columns_ = 0;
@@ -257,29 +249,21 @@ class RuleEvaluation {
   std::map<ColumnRead, bool> lacks_;
 };
 
-// Nests fired findings under the fired findings that cause them; of several causes the one that saves most.
-void Nest(Advice& advice, const KnowledgeBase& knowledge) {
-  const auto high = [&](size_t i) {
-    const auto& saves = advice.findings[i].saves;
-    return saves ? saves->high_ns.value_or(0) : 0;
-  };
-  for (size_t symptom = 0; symptom < advice.findings.size(); ++symptom) {
-    Finding& finding = advice.findings[symptom];
-    if (finding.outcome != Outcome::kFired) continue;
-    std::optional<size_t> best;
-    for (size_t cause = 0; cause < advice.findings.size(); ++cause) {
-      const Finding& other = advice.findings[cause];
-      if (other.outcome != Outcome::kFired || !Match(other, finding)) continue;
-      const auto& causes = knowledge.Find(other.rule)->causes;
-      if (std::none_of(causes.begin(), causes.end(),
-                       [&](const RuleReference& r) { return r.id == finding.rule; }))
-        continue;
-      if (!best || high(cause) > high(*best)) best = cause;
-    }
-    if (!best) continue;
-    finding.caused_by = best;
-    advice.findings[*best].causes.push_back(symptom);
+// Nests fired findings under the fired findings that cause them; of several causes the one that saves most,
+// of equal ones the first.
+void Nest(Conclusions& conclusions, const KnowledgeBase& knowledge) {
+  std::vector<Finding>& findings = conclusions.findings;
+  const auto high = [&](size_t i) { return findings[i].saves ? findings[i].saves->high_ns.value_or(0) : 0; };
+  for (size_t cause = 0; cause < findings.size(); ++cause) {
+    if (findings[cause].outcome != Outcome::kFired) continue;
+    for (const RuleReference& caused : knowledge.Find(findings[cause].rule)->causes)
+      for (const size_t symptom : conclusions.FiredBy(caused.id)) {
+        auto& best = findings[symptom].caused_by;
+        if (Match(findings[cause], findings[symptom]) && (!best || high(cause) > high(*best))) best = cause;
+      }
   }
+  for (size_t symptom = 0; symptom < findings.size(); ++symptom)
+    if (const auto& cause = findings[symptom].caused_by) findings[*cause].causes.push_back(symptom);
 }
 
 RuleSummary Summarize(const Rule& rule, std::span<const Finding> findings) {
@@ -317,14 +301,16 @@ RuleSummary Summarize(const Rule& rule, std::span<const Finding> findings) {
 
 Advice Infer(const KnowledgeBase& knowledge, const Database& db, const InferenceOptions& options) {
   Advice advice;
+  Conclusions conclusions;
   for (const Rule* rule : InOrder(knowledge)) {
-    std::vector<Finding> findings = RuleEvaluation(*rule, db, advice.findings, options).Run();
+    std::vector<Finding> findings = RuleEvaluation(*rule, db, conclusions, options).Run();
     advice.rules.push_back(Summarize(*rule, findings));
-    for (Finding& finding : findings) advice.findings.push_back(std::move(finding));
+    conclusions.Add(std::move(findings));
   }
+  Nest(conclusions, knowledge);
+  advice.findings = std::move(conclusions.findings);
   std::sort(advice.rules.begin(), advice.rules.end(),
             [](const RuleSummary& a, const RuleSummary& b) { return a.id < b.id; });
-  Nest(advice, knowledge);
   advice.coverage.rules = advice.rules.size();
   for (const RuleSummary& rule : advice.rules)
     if (rule.fired + rule.clear + rule.suppressed > 0) ++advice.coverage.decided;

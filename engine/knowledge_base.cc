@@ -61,10 +61,14 @@ void KnowledgeBase::AddLayer(std::span<const RuleFile> files) {
   Problems problems;
   const EmptyRelations empty(schemas_);
   std::map<std::string, std::string> layer;  // id -> file
+  std::set<std::string> broken;
   std::vector<Rule> merged = rules_;
   for (const RuleFile& file : files) {
     std::optional<Rule> rule = ReadRule(file, problems);
-    if (!rule) continue;
+    if (!rule) {
+      broken.insert(fs::path(file.path).stem().string());
+      continue;
+    }
     const auto [first, is_new] = layer.emplace(rule->id, file.path);
     if (!is_new) {
       problems.Add(rule->place, rule->id, "is already defined in " + first->second);
@@ -81,8 +85,8 @@ void KnowledgeBase::AddLayer(std::span<const RuleFile> files) {
       problems.Add(rule->place, rule->id,
                    "is already defined in " + old->place.file + "; say 'override: true' to replace it");
   }
-  CheckReferences(merged, problems);
-  if (!problems.empty()) throw RuleErrors(problems.lines());
+  CheckReferences(merged, broken, problems);
+  if (!problems.empty()) throw RuleErrors(problems.Lines());
   std::sort(merged.begin(), merged.end(), [](const Rule& a, const Rule& b) { return a.id < b.id; });
   rules_ = std::move(merged);
 }

@@ -12,7 +12,12 @@
 namespace dladvisor {
 
 std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope);
-// The names between {{ }} in a message, for checks at load.
-std::vector<std::string> MessageNames(const std::string& mustache);
+// A name between {{ }} and where it starts.
+struct MessageName {
+  std::string name;
+  size_t offset = 0;
+};
+// Every name in a message, once, for checks at load.
+std::vector<MessageName> MessageNames(const std::string& mustache);
 
 }  // namespace dladvisor

@@ -9,30 +9,33 @@
 #include <set>
 #include <utility>
 
+#include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/message.h"
+#include "engine/sql_text.h"
 #include "engine/subject.h"
 
 namespace dladvisor {
 namespace {
 
+// SQLite's parser nests only so deep, and every let is a query around the one before.
+constexpr size_t kMaxLets = 12;
+
 class Checker {
  public:
-  Checker(Rule& rule, const Database& db, Problems& problems) : rule_(rule), db_(db), problems_(problems) {}
+  Checker(Rule& rule, const Database& db, Problems& problems)
+      : rule_(rule), db_(db), problems_(problems), usable_(rule) {}
 
   void Check() {
-    if (!CheckSubject()) return;
-    if (!CheckLets()) return;
-    for (const Condition& condition : rule_.when)
-      CheckExpression(condition.sql, condition.place, rule_.lets.size());
-    if (rule_.saves) {
-      CheckExpression(rule_.saves->high.sql, rule_.saves->high.place, rule_.lets.size());
-      if (rule_.saves->low)
-        CheckExpression(rule_.saves->low->sql, rule_.saves->low->place, rule_.lets.size());
+    if (CheckSubject()) {
+      CheckLets();
+      for (const Condition& condition : rule_.when) CheckExpression(condition.sql, condition.place);
+      if (rule_.saves) CheckExpression(rule_.saves->high.sql, rule_.saves->high.place);
+      if (rule_.saves && rule_.saves->low) CheckExpression(rule_.saves->low->sql, rule_.saves->low->place);
+      CheckEvidence();
+      CheckMessage(rule_.problem);
+      for (const Message& message : rule_.recommendation) CheckMessage(message);
     }
-    CheckEvidence();
-    CheckMessage(rule_.problem);
-    for (const Message& message : rule_.recommendation) CheckMessage(message);
     CheckUse();
   }
 
@@ -42,6 +45,14 @@ class Checker {
   std::vector<std::string> ParamNames() const {
     std::vector<std::string> names;
     for (const Param& param : rule_.params) names.push_back(param.name);
+    return names;
+  }
+
+  // Everything that a message or the evidence may name.
+  std::vector<std::string> AllNames() const {
+    std::vector<std::string> names = ParamNames();
+    names.insert(names.end(), columns_.begin(), columns_.end());
+    for (const Let& let : rule_.lets) names.push_back(let.name);
     return names;
   }
 
@@ -55,61 +66,84 @@ class Checker {
                                              DidYouMean(rule_.subject_relation, names)));
         return false;
       }
-      rule_.subject_key = schema->key;
+      rule_.subject_key = usable_.subject_key = schema->key;
     } else if (rule_.subject_sql.empty() ||
-               !CheckSql(rule_.subject_sql, rule_.subject_sql, 0, rule_.subject_place, {})) {
+               !CheckSql(rule_.subject_sql, rule_.subject_sql, 0, rule_.subject_place, ParamNames()) ||
+               // Once more as it will be used: a query of its own may end in a semicolon, an inner one not.
+               !CheckSql(ExpressionSql(rule_, 0, "1"), rule_.subject_sql, -1, rule_.subject_place,
+                         ParamNames())) {
       return false;
     }
-    for (const ResultColumn& column : SubjectColumns(0)) columns_.push_back(column.name);
+    for (const ResultColumn& column : db_.Query(SubjectSql(rule_, 0), ParamBindings(rule_), 0).columns)
+      columns_.push_back(column.name);
     for (const std::string& key : rule_.subject_key)
-      if (std::find(columns_.begin(), columns_.end(), key) == columns_.end())
+      if (!IsColumn(key))
         Add(rule_.subject_place,
             fmt::format("key '{}' is no column of the query{}", key, DidYouMean(key, columns_)));
+    for (const Param& param : rule_.params)
+      if (IsColumn(param.name))
+        Add(param.place, fmt::format("param '{}' has the name of a column of the subject", param.name));
     return true;
   }
 
-  std::vector<ResultColumn> SubjectColumns(size_t lets) const {
-    return db_.Query(SubjectSql(rule_, lets), ParamBindings(rule_), 0).columns;
+  bool IsColumn(const std::string& name) const {
+    return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
   }
 
-  bool CheckLets() {
-    for (size_t i = 0; i < rule_.lets.size(); ++i) {
-      const Let& let = rule_.lets[i];
-      if (std::find(columns_.begin(), columns_.end(), let.name) != columns_.end()) {
+  // Leaves in usable_ the lets that other SQL can be checked with: NULL stands for a broken one.
+  void CheckLets() {
+    usable_.lets.clear();
+    for (Let let : rule_.lets) {
+      if (usable_.lets.size() == kMaxLets)
+        return Add(let.place, fmt::format("a rule may have at most {} lets", kMaxLets));
+      const std::vector<std::string> params = ParamNames();
+      if (std::find(params.begin(), params.end(), let.name) != params.end())
+        Add(let.place, fmt::format("let '{}' has the name of a param", let.name));
+      const bool sound = CheckExpression(let.sql, let.place);
+      if (IsColumn(let.name)) {
         Add(let.place, fmt::format("let '{}' has the name of a column of the subject", let.name));
-        return false;
+        continue;
       }
-      if (!CheckExpression(let.sql, let.place, i)) return false;
+      if (!sound) let.sql = "NULL";
+      usable_.lets.push_back(std::move(let));
     }
-    return true;
   }
 
-  bool CheckExpression(const std::string& expression, const Place& place, size_t lets) {
-    if (expression.empty()) return true;  // the reader has said so
-    std::vector<std::string> names = ParamNames();
-    return CheckSql(ExpressionSql(rule_, lets, expression), expression, kExpressionOffset, place, names);
+  bool CheckExpression(const std::string& expression, const Place& place) {
+    if (expression.empty()) return false;  // the reader has said so
+    if (!CheckSql(ExpressionSql(usable_, usable_.lets.size(), expression), expression, kExpressionOffset,
+                  place, ParamNames()))
+      return false;
+    // As a filter it must be one value per row: aggregates would make one row of all subjects.
+    const std::string filter =
+        "SELECT 1 FROM (" + SubjectSql(usable_, usable_.lets.size()) + "\n) AS subject WHERE (";
+    return CheckSql(filter + expression + "\n)", expression, static_cast<int>(filter.size()), place,
+                    ParamNames());
   }
 
-  // Prepares `sql`, in which `text` starts at `prefix`; `parameters` may be named in it.
+  // Prepares `sql`, in which `text` starts at `prefix` (-1: the place of an error in it is not known);
+  // `parameters` may be named in it.
   bool CheckSql(const std::string& sql, const std::string& text, int prefix, const Place& place,
-                std::vector<std::string> parameters) {
+                const std::vector<std::string>& parameters) {
     try {
       std::vector<std::string> used;
       db_.Prepare(sql, &used);
+      bool sound = true;
       for (const std::string& name : used)
         if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
-          const size_t at = text.find(":" + name);
+          const auto at = FindParameter(text, name);
           problems_.AddInText(place, rule_.id,
                               fmt::format("no such param: :{}{}", name, DidYouMean(name, parameters)), text,
-                              at == std::string::npos ? -1 : static_cast<int>(at));
-          return false;
+                              at ? static_cast<int>(*at) : -1);
+          sound = false;
         }
-      return true;
+      return sound;
     } catch (const SqlError& error) {
       std::string reason = error.what();
       if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason);
-      const int offset = error.offset() < prefix ? -1 : error.offset() - prefix;
-      problems_.AddInText(place, rule_.id, reason, text, offset);
+      if (reason.starts_with("misuse of ")) reason += "; it needs a query of its own: (SELECT ... FROM ...)";
+      problems_.AddInText(place, rule_.id, reason, text,
+                          prefix < 0 || error.offset() < prefix ? -1 : error.offset() - prefix);
       return false;
     }
   }
@@ -125,37 +159,31 @@ class Checker {
 
   void CheckEvidence() {
     if (!rule_.evidence || rule_.evidence->sql.empty()) return;
-    std::vector<std::string> names = ParamNames();
-    names.insert(names.end(), columns_.begin(), columns_.end());
-    for (const Let& let : rule_.lets) names.push_back(let.name);
-    CheckSql(rule_.evidence->sql, rule_.evidence->sql, 0, rule_.evidence->place, names);
+    CheckSql(rule_.evidence->sql, rule_.evidence->sql, 0, rule_.evidence->place, AllNames());
   }
 
   void CheckMessage(const Message& message) {
-    std::vector<std::string> names = ParamNames();
-    names.insert(names.end(), columns_.begin(), columns_.end());
-    for (const Let& let : rule_.lets) names.push_back(let.name);
-    for (const std::string& name : MessageNames(message.text)) {
-      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      problems_.AddInText(message.place, rule_.id,
-                          fmt::format("no value named '{}'{}", name, DidYouMean(name, names)), message.text,
-                          static_cast<int>(message.text.find(name)));
+    const std::vector<std::string> names = AllNames();
+    for (const MessageName& name : MessageNames(message.text)) {
+      if (std::find(names.begin(), names.end(), name.name) != names.end()) continue;
+      const bool plain = name.name.find_first_of("#^/>!=") == std::string::npos;
+      problems_.AddInText(
+          message.place, rule_.id,
+          plain ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
+                : fmt::format(
+                      "{{{{{}}}}} is no plain value: for words that depend on a value, make a let with iif()",
+                      name.name),
+          message.text, static_cast<int>(name.offset));
+      return;  // a tag that is no value may change what the rest means
     }
-    NamedValueScope scope(names);
+    std::vector<NamedValue> scope;
+    for (const std::string& name : names) scope.push_back({name, Value(int64_t{1}), Unit::kNone});
     try {
-      RenderMessage(message.text, scope.values);
-    } catch (const std::exception& error) {
-      if (std::string_view(error.what()).find("no value named") == std::string_view::npos)
-        Add(message.place, error.what());
+      RenderMessage(message.text, scope);
+    } catch (const Error& error) {
+      Add(message.place, error.reason());
     }
   }
-
-  struct NamedValueScope {
-    explicit NamedValueScope(const std::vector<std::string>& names) {
-      for (const std::string& name : names) values.push_back({name, Value(int64_t{1}), Unit::kNone});
-    }
-    std::vector<NamedValue> values;
-  };
 
   // Params and lets that nothing names are leftovers or typos.
   void CheckUse() {
@@ -166,22 +194,23 @@ class Checker {
     if (rule_.saves && rule_.saves->low) sql.push_back(rule_.saves->low->sql);
     if (rule_.evidence) sql.push_back(rule_.evidence->sql);
     sql.push_back(rule_.subject_sql);
-    std::vector<std::string> messages = MessageNames(rule_.problem.text);
+    std::vector<MessageName> messages = MessageNames(rule_.problem.text);
     for (const Message& message : rule_.recommendation)
-      for (std::string& name : MessageNames(message.text)) messages.push_back(std::move(name));
+      for (MessageName& name : MessageNames(message.text)) messages.push_back(std::move(name));
     const auto in_message = [&](const std::string& name) {
-      return std::find(messages.begin(), messages.end(), name) != messages.end();
+      return std::any_of(messages.begin(), messages.end(),
+                         [&](const MessageName& m) { return m.name == name; });
     };
     for (const Param& param : rule_.params) {
       const bool used = std::any_of(sql.begin(), sql.end(), [&](const std::string& text) {
-        return text.find(":" + param.name) != std::string::npos;
+        return FindParameter(text, param.name).has_value();
       });
       if (!used && !in_message(param.name))
         Add(param.place, fmt::format("param '{}' is never used", param.name));
     }
     for (const Let& let : rule_.lets) {
       const bool used = std::any_of(sql.begin(), sql.end(), [&](const std::string& text) {
-        return NamesWord(text, let.name) || text.find(":" + let.name) != std::string::npos;
+        return NamesWord(text, let.name) || FindParameter(text, let.name).has_value();
       });
       if (!used && !in_message(let.name)) Add(let.place, fmt::format("let '{}' is never used", let.name));
     }
@@ -191,6 +220,7 @@ class Checker {
   const Database& db_;
   Problems& problems_;
   std::vector<std::string> columns_;  // of the subject
+  Rule usable_;                       // the rule with NULL for what is broken in it
 };
 
 using Edges = std::map<std::string, std::vector<const RuleReference*>>;
@@ -232,14 +262,15 @@ void CheckRule(Rule& rule, const Database& empty, Problems& problems) {
   Checker(rule, empty, problems).Check();
 }
 
-void CheckReferences(const std::vector<Rule>& rules, Problems& problems) {
+void CheckReferences(const std::vector<Rule>& rules, const std::set<std::string>& broken,
+                     Problems& problems) {
   std::vector<std::string> ids;
   for (const Rule& rule : rules) ids.push_back(rule.id);
   Edges order, causes;
   for (const Rule& rule : rules) {
     for (const auto* list : {&rule.given, &rule.unless, &rule.causes})
       for (const RuleReference& reference : *list) {
-        if (std::find(ids.begin(), ids.end(), reference.id) == ids.end())
+        if (std::find(ids.begin(), ids.end(), reference.id) == ids.end() && !broken.contains(reference.id))
           problems.Add(reference.place, rule.id,
                        fmt::format("no such rule: {}{}", reference.id, DidYouMean(reference.id, ids)));
         (list == &rule.causes ? causes : order)[rule.id].push_back(&reference);

@@ -2,6 +2,8 @@
 // exist and be used, references between rules must exist and be acyclic.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/database.h"
@@ -27,7 +29,8 @@ class EmptyRelations {
 // Problems of one rule by itself; fills the rule's subject_key where `for` names a relation.
 void CheckRule(Rule& rule, const Database& empty, Problems& problems);
 
-// Problems between rules: references to rules that do not exist, and cycles.
-void CheckReferences(const std::vector<Rule>& rules, Problems& problems);
+// Problems between rules: references to rules that do not exist, and cycles. `broken` are the ids of rules
+// that could not be read, which are not reported once more where others name them.
+void CheckReferences(const std::vector<Rule>& rules, const std::set<std::string>& broken, Problems& problems);
 
 }  // namespace dladvisor

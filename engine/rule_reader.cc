@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <utility>
+#include <cmath>
 
 #include "engine/base/text.h"
 
@@ -21,17 +22,18 @@ bool IsName(std::string_view text) {
                      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
-// Integer where it is one, else a real, else text. Quoted numbers are text.
+// Integer where it is one, else a real, else text; true and false are SQL's 1 and 0. What is quoted is text.
 Value ParseValue(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (node.Tag() == "!") return text;
+  if (text == "true" || text == "false") return int64_t{text == "true"};
   int64_t integer = 0;
   if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
       error == std::errc() && end == text.data() + text.size() && !text.empty())
     return integer;
   double real = 0;
   if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real);
-      error == std::errc() && end == text.data() + text.size() && !text.empty())
+      error == std::errc() && end == text.data() + text.size() && !text.empty() && std::isfinite(real))
     return real;
   return text;
 }
@@ -112,7 +114,7 @@ class Reader {
 
   void ReadSubject(YamlMap& map, Rule& rule) {
     const YAML::Node node = map.Get("for");
-    if (!node.IsDefined())
+    if (!node.IsDefined() || node.IsNull() || (node.IsScalar() && node.Scalar().empty()))
       return problems_.Add(rule.place, rule_, "a rule lacks 'for': the relation whose rows it judges");
     rule.subject_place = map.PlaceOf(node);
     if (node.IsScalar()) {
@@ -181,8 +183,11 @@ class Reader {
 
   void ReadLets(const YAML::Node& node, Rule& rule) {
     Named(node, "let", [&](const std::string& name, const YAML::Node&, const YAML::Node& value) {
-      if (value.IsScalar())
+      if (value.IsScalar()) {
+        if (value.Scalar().empty())
+          problems_.Add(yaml_.PlaceOf(value), rule_, fmt::format("let '{}' is empty", name));
         return rule.lets.push_back({name, value.Scalar(), Unit::kNone, yaml_.PlaceOf(value)});
+      }
       YamlMap map(yaml_, value, rule_, fmt::format("let '{}'", name), problems_);
       Let let{name, map.RequiredText("sql"), ReadUnit(map), {}};
       let.place = map.PlaceOf(map.Get("sql"));
@@ -211,6 +216,7 @@ class Reader {
   void ReadEvidence(const YAML::Node& node, Rule& rule) {
     if (!node.IsDefined()) return;
     if (node.IsScalar()) {
+      if (node.Scalar().empty()) problems_.Add(yaml_.PlaceOf(node), rule_, "'evidence' is empty");
       rule.evidence = Condition{node.Scalar(), yaml_.PlaceOf(node)};
       return;
     }

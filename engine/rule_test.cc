@@ -47,17 +47,17 @@ std::string Plain(const Value& value) {
 // Reads one test file against the schemas.
 class TestReader {
  public:
-  TestReader(const YamlFile& yaml, std::string rule, const std::vector<const Schema*>& schemas,
+  TestReader(const YamlFile& yaml, const Rule& rule, const std::vector<const Schema*>& schemas,
              Problems& problems)
-      : yaml_(yaml), rule_(std::move(rule)), schemas_(schemas), problems_(problems) {}
+      : yaml_(yaml), rule_(rule), schemas_(schemas), problems_(problems) {}
 
   std::vector<TestCase> Read(bool& never_unknown) {
     std::vector<TestCase> cases;
-    YamlMap map(yaml_, yaml_.root(), rule_, "a test file", problems_);
+    YamlMap map(yaml_, yaml_.root(), rule_.id, "a test file", problems_);
     never_unknown = map.Text("never_unknown").has_value();
     const YAML::Node tests = map.Get("tests");
     if (!tests.IsDefined() || !tests.IsSequence())
-      problems_.Add(map.place(), rule_, "a test file lacks 'tests': a list");
+      problems_.Add(map.place(), rule_.id, "a test file lacks 'tests': a list");
     else
       for (const YAML::Node& node : tests) cases.push_back(ReadCase(node));
     map.Finish();
@@ -67,18 +67,18 @@ class TestReader {
  private:
   TestCase ReadCase(const YAML::Node& node) {
     TestCase test;
-    YamlMap map(yaml_, node, rule_, "a test", problems_);
+    YamlMap map(yaml_, node, rule_.id, "a test", problems_);
     test.name = map.RequiredText("name");
     const YAML::Node given = map.Get("given");
     if (given.IsDefined() && given.IsMap())
       for (const auto& entry : given) ReadRows(entry.first, entry.second, test);
     else
-      problems_.Add(map.place(), rule_, "a test lacks 'given': rows by relation");
+      problems_.Add(map.place(), rule_.id, "a test lacks 'given': rows by relation");
     const YAML::Node expect = map.Get("expect");
     if (expect.IsDefined() && expect.IsSequence())
       for (const YAML::Node& item : expect) test.expect.push_back(ReadExpectation(item));
     else
-      problems_.Add(map.place(), rule_, "a test lacks 'expect': a finding per subject ([] for none)");
+      problems_.Add(map.place(), rule_.id, "a test lacks 'expect': a finding per subject ([] for none)");
     map.Finish();
     return test;
   }
@@ -92,15 +92,16 @@ class TestReader {
       names.push_back(known->name);
     }
     if (!schema)
-      return problems_.Add(yaml_.PlaceOf(key), rule_,
+      return problems_.Add(yaml_.PlaceOf(key), rule_.id,
                            fmt::format("no such relation: {}{}", relation, DidYouMean(relation, names)));
     if (!rows.IsSequence())
-      return problems_.Add(yaml_.PlaceOf(rows), rule_, fmt::format("'{}' must be a list of rows", relation));
+      return problems_.Add(yaml_.PlaceOf(rows), rule_.id,
+                           fmt::format("'{}' must be a list of rows", relation));
     auto& table = test.rows[relation];
     for (const YAML::Node& row : rows) {
       std::vector<Value> values(schema->columns.size());
       if (!row.IsMap()) {
-        problems_.Add(yaml_.PlaceOf(row), rule_, "a row must be a mapping (column: value)");
+        problems_.Add(yaml_.PlaceOf(row), rule_.id, "a row must be a mapping (column: value)");
         continue;
       }
       for (const auto& cell : row) ReadCell(*schema, cell.first, cell.second, values);
@@ -115,7 +116,7 @@ class TestReader {
     if (!index) {
       std::vector<std::string> names;
       for (const Column& column : schema.columns) names.push_back(column.name);
-      return problems_.Add(yaml_.PlaceOf(key), rule_,
+      return problems_.Add(yaml_.PlaceOf(key), rule_.id,
                            fmt::format("no column {}.{}{}", schema.name, name, DidYouMean(name, names)));
     }
     if (cell.IsNull()) return;
@@ -130,17 +131,20 @@ class TestReader {
              std::abs(*number) < 9e18)
       values[*index] = static_cast<int64_t>(*number);
     else
-      problems_.Add(yaml_.PlaceOf(cell), rule_,
+      problems_.Add(yaml_.PlaceOf(cell), rule_.id,
                     fmt::format("{}.{} is of type {}", schema.name, name, TypeName(column.type)));
   }
 
   Expectation ReadExpectation(const YAML::Node& node) {
     Expectation e;
-    YamlMap map(yaml_, node, rule_, "an expectation", problems_);
-    const YAML::Node subject = map.Get("subject");
-    if (subject.IsDefined() && subject.IsMap())
-      for (const auto& entry : subject) e.subject.emplace_back(entry.first.Scalar(), entry.second.Scalar());
+    YamlMap map(yaml_, node, rule_.id, "an expectation", problems_);
+    if (const YAML::Node subject = map.Get("subject"); subject.IsDefined()) ReadSubject(subject, e);
     e.outcome = map.RequiredText("outcome");
+    static const std::vector<std::string> kOutcomes = {"fired", "clear", "unknown", "suppressed", "failed"};
+    if (!e.outcome->empty() && std::find(kOutcomes.begin(), kOutcomes.end(), *e.outcome) == kOutcomes.end())
+      problems_.Add(map.PlaceOf(map.Get("outcome")), rule_.id,
+                    fmt::format("outcome '{}' is none of {}{}", *e.outcome, fmt::join(kOutcomes, ", "),
+                                DidYouMean(*e.outcome, kOutcomes)));
     e.problem = map.Text("problem");
     e.recommendation = map.Text("recommendation");
     e.suppressed_by = map.Text("suppressed_by");
@@ -154,16 +158,33 @@ class TestReader {
     return e;
   }
 
+  void ReadSubject(const YAML::Node& node, Expectation& e) {
+    if (!node.IsMap())
+      return problems_.Add(yaml_.PlaceOf(node), rule_.id, "'subject' must be a mapping (key column: value)");
+    for (const auto& entry : node) {
+      const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      const auto& keys = rule_.subject_key;
+      if (std::find(keys.begin(), keys.end(), name) == keys.end())
+        problems_.Add(yaml_.PlaceOf(entry.first), rule_.id,
+                      fmt::format("'{}' is no key of a subject{}", name, DidYouMean(name, keys)));
+      else if (!entry.second.IsScalar())
+        problems_.Add(yaml_.PlaceOf(entry.second), rule_.id, fmt::format("'{}' must be a value", name));
+      else
+        e.subject.emplace_back(name, entry.second.Scalar());
+    }
+  }
+
   std::optional<double> ReadNumber(YamlMap& map, const char* key) {
     const auto text = map.Text(key);
     if (!text) return std::nullopt;
     const auto number = Number(*text);
-    if (!number) problems_.Add(map.PlaceOf(map.Get(key)), rule_, fmt::format("'{}' must be a number", key));
+    if (!number)
+      problems_.Add(map.PlaceOf(map.Get(key)), rule_.id, fmt::format("'{}' must be a number", key));
     return number;
   }
 
   const YamlFile& yaml_;
-  std::string rule_;
+  const Rule& rule_;
   const std::vector<const Schema*>& schemas_;
   Problems& problems_;
 };
@@ -250,7 +271,7 @@ RuleTestResult RunCase(const Rule& rule, const KnowledgeBase& needed, const Test
 
 bool ReadsNullable(const Rule& rule, const Database& empty) {
   for (const Condition& condition : rule.when)
-    for (const ColumnRead& read : ExpressionReads(rule, empty, condition.sql)) {
+    for (const ColumnRead& read : ExpressionReads(rule, empty, rule.lets.size(), condition.sql)) {
       const Schema* schema = empty.FindRelation(read.relation);
       const auto column = schema ? schema->Find(read.column) : std::nullopt;
       if (column && schema->columns[*column].nullable) return true;
@@ -279,7 +300,7 @@ RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const Rule
     bool never_unknown = false;
     const size_t before = problems.size();
     const std::vector<TestCase> cases =
-        TestReader(*yaml, id, knowledge.schemas(), problems).Read(never_unknown);
+        TestReader(*yaml, *rule, knowledge.schemas(), problems).Read(never_unknown);
     if (problems.size() > before) continue;
     std::map<std::string, Rule> needed;
     CollectRules(knowledge, *rule, needed);
@@ -291,7 +312,7 @@ RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const Rule
       report.results.push_back(RunCase(*rule, subset, test));
     }
   }
-  if (!problems.empty()) throw RuleErrors(problems.lines());
+  if (!problems.empty()) throw RuleErrors(problems.Lines());
   const EmptyRelations empty(knowledge.schemas());
   for (const Rule& rule : knowledge.rules()) {
     std::vector<std::string> lacking;

@@ -5,11 +5,29 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+#include "engine/sql_text.h"
 
 namespace dladvisor {
 namespace {
 
 std::string Quoted(const std::string& name) { return '"' + name + '"'; }
+
+// `expression` with `subject.LET` written as `LET`.
+std::string WithBareLets(const Rule& rule, size_t lets, const std::string& expression) {
+  std::string text;
+  const std::vector<SqlToken> tokens = SqlTokens(expression);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool qualified =
+        i + 2 < tokens.size() && NamesWord(tokens[i].text, "subject") && tokens[i + 1].text == ".";
+    for (size_t let = 0; qualified && let < lets; ++let)
+      if (NamesWord(tokens[i + 2].text, rule.lets[let].name)) {
+        i += 2;
+        break;
+      }
+    text += tokens[i].text;
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -32,42 +50,26 @@ std::vector<Binding> ParamBindings(const Rule& rule) {
   return bindings;
 }
 
-std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, const std::string& expression) {
-  // Lets stand in as NULLs, so that only what the expression itself reads is seen; theirs are added below.
-  std::string lets;
-  for (const Let& let : rule.lets) lets += (lets.empty() ? "" : ", ") + ("NULL AS " + Quoted(let.name));
+std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, size_t lets,
+                                        const std::string& expression) {
+  // Lets stand in as NULLs beside the subject, so that only what the expression itself reads is seen; theirs
+  // are added below.
+  std::string nulls;
+  for (size_t i = 0; i < lets; ++i) nulls += (i == 0 ? "" : ", ") + ("NULL AS " + Quoted(rule.lets[i].name));
   const std::string from =
       rule.subject_sql.empty() ? Quoted(rule.subject_relation) : "(" + rule.subject_sql + "\n)";
-  const std::string sql = "SELECT (" + expression + "\n) FROM " + from + " AS subject" +
-                          (lets.empty() ? "" : ", (SELECT " + lets + ") AS lets");
+  const std::string sql = "SELECT (" + WithBareLets(rule, lets, expression) + "\n) FROM " + from +
+                          " AS subject" + (nulls.empty() ? "" : ", (SELECT " + nulls + ") AS lets");
   std::set<ColumnRead> reads;
   try {
     for (ColumnRead& read : db.Prepare(sql)) reads.insert(std::move(read));
   } catch (const SqlError&) {
-    // `subject.name` of a let does not resolve here; the lets below still tell their reads.
+    // Names that resolve only around the lets; what these read is added all the same.
   }
-  for (const Let& let : rule.lets)
-    if (&let.sql != &expression && NamesWord(expression, let.name))
-      for (ColumnRead& read : ExpressionReads(rule, db, let.sql)) reads.insert(std::move(read));
+  for (size_t i = 0; i < lets; ++i)
+    if (NamesWord(expression, rule.lets[i].name))
+      for (ColumnRead& read : ExpressionReads(rule, db, i, rule.lets[i].sql)) reads.insert(std::move(read));
   return {reads.begin(), reads.end()};
-}
-
-bool NamesWord(std::string_view sql, std::string_view name) {
-  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (size_t i = 0; i < sql.size();) {
-    if (sql[i] == '\'') {  // a string: skip to its end; '' inside restarts a string at once
-      const size_t end = sql.find('\'', i + 1);
-      i = end == std::string_view::npos ? sql.size() : end + 1;
-    } else if (word(sql[i])) {
-      size_t end = i;
-      while (end < sql.size() && word(sql[end])) ++end;
-      if (sql.substr(i, end - i) == name && (i == 0 || sql[i - 1] != ':')) return true;
-      i = end;
-    } else {
-      ++i;
-    }
-  }
-  return false;
 }
 
 }  // namespace dladvisor

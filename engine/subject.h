@@ -21,11 +21,9 @@ std::string ExpressionSql(const Rule& rule, size_t lets, const std::string& expr
 // The rule's params as bindings.
 std::vector<Binding> ParamBindings(const Rule& rule);
 
-// Columns of the relations that an expression reads itself or through the lets it names, sorted. `db` needs
-// only the schemas.
-std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, const std::string& expression);
-
-// Whether `sql` holds `name` as a word of its own, outside strings.
-bool NamesWord(std::string_view sql, std::string_view name);
+// Columns of the relations that an expression reads itself or through those of the first `lets` lets that it
+// names, sorted. `db` needs only the schemas.
+std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, size_t lets,
+                                        const std::string& expression);
 
 }  // namespace dladvisor

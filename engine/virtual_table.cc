@@ -187,8 +187,9 @@ int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) 
     case CellView::Kind::kReal:
       sqlite3_result_double(context, cell.real);
       break;
-    case CellView::Kind::kText:  // the relation outlives the statement
-      sqlite3_result_text64(context, cell.text.data(), cell.text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    case CellView::Kind::kText:  // the relation outlives the statement; no text at all is "", not NULL
+      sqlite3_result_text64(context, cell.text.data() ? cell.text.data() : "", cell.text.size(),
+                            SQLITE_STATIC, SQLITE_UTF8);
       break;
   }
   return SQLITE_OK;

@@ -12,6 +12,9 @@
 namespace dladvisor {
 namespace {
 
+const std::string kNoAliases =
+    "aliases (*name) are not allowed: write the value out; a text that begins with * needs quotes";
+
 // Sees the events of a document before it is built: an alias is refused where it stands, so that no bomb
 // unfolds.
 class AliasFinder final : public YAML::EventHandler {
@@ -54,8 +57,19 @@ void FindDuplicateKeys(const YamlFile& file, const YAML::Node& node, Problems& p
 }  // namespace
 
 void Problems::Add(const Place& place, const std::string& rule, const std::string& reason) {
-  lines_.push_back(fmt::format("{}:{}:{}: {}{}", place.file, place.line, place.column,
-                               rule.empty() ? "" : rule + ": ", reason));
+  problems_.emplace_back(place, rule.empty() ? reason : rule + ": " + reason);
+}
+
+std::vector<std::string> Problems::Lines() const {
+  auto sorted = problems_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first.file, a.first.line, a.first.column) <
+           std::tie(b.first.file, b.first.line, b.first.column);
+  });
+  std::vector<std::string> lines;
+  for (const auto& [place, text] : sorted)
+    lines.push_back(fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, text));
+  return lines;
 }
 
 void Problems::AddInText(const Place& start, const std::string& rule, const std::string& reason,
@@ -84,7 +98,7 @@ std::optional<YamlFile> YamlFile::Parse(const std::string& path, const std::stri
     AliasFinder finder;
     const bool any = parser.HandleNextDocument(finder);
     if (finder.alias) {
-      problems.Add(At(path, *finder.alias), "", "aliases (*name) are not allowed: write the value out");
+      problems.Add(At(path, *finder.alias), "", kNoAliases);
       return std::nullopt;
     }
     AliasFinder second;
@@ -94,7 +108,8 @@ std::optional<YamlFile> YamlFile::Parse(const std::string& path, const std::stri
     }
     file.root_ = YAML::Load(content);
   } catch (const YAML::Exception& error) {
-    problems.Add(At(path, error.mark.is_null() ? YAML::Mark() : error.mark), "", "YAML: " + error.msg);
+    problems.Add(At(path, error.mark.is_null() ? YAML::Mark() : error.mark), "",
+                 error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR ? kNoAliases : "YAML: " + error.msg);
     return std::nullopt;
   }
   if (!file.root_.IsDefined() || file.root_.IsNull()) {
@@ -145,6 +160,7 @@ YAML::Node YamlMap::Get(const std::string& key) {
 std::string YamlMap::RequiredText(const std::string& key) {
   const std::optional<std::string> text = Text(key);
   if (!text && !Get(key).IsDefined()) problems_.Add(place_, rule_, fmt::format("{} lacks '{}'", what_, key));
+  if (text && text->empty()) problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("'{}' is empty", key));
   return text.value_or("");
 }
 
@@ -161,10 +177,12 @@ std::optional<std::string> YamlMap::Text(const std::string& key) {
 std::vector<std::pair<std::string, Place>> YamlMap::TextList(const std::string& key) {
   std::vector<std::pair<std::string, Place>> items;
   const YAML::Node node = Get(key);
-  if (!node.IsDefined()) return items;
+  if (!node.IsDefined() || node.IsNull()) return items;
   const auto add = [&](const YAML::Node& item) {
-    if (item.IsScalar())
+    if (item.IsScalar() && !item.Scalar().empty())
       items.emplace_back(item.Scalar(), PlaceOf(item));
+    else if (item.IsScalar())
+      problems_.Add(PlaceOf(item), rule_, fmt::format("an item of '{}' is empty", key));
     else
       problems_.Add(
           PlaceOf(item), rule_,

@@ -22,12 +22,13 @@ class Problems {
   // the text's start with an excerpt and a caret.
   void AddInText(const Place& start, const std::string& rule, const std::string& reason,
                  const std::string& text, int offset);
-  bool empty() const { return lines_.empty(); }
-  size_t size() const { return lines_.size(); }
-  const std::vector<std::string>& lines() const { return lines_; }
+  bool empty() const { return problems_.empty(); }
+  size_t size() const { return problems_.size(); }
+  // "file:line:col: RULE: reason" in order of place.
+  std::vector<std::string> Lines() const;
 
  private:
-  std::vector<std::string> lines_;
+  std::vector<std::pair<Place, std::string>> problems_;
 };
 
 // One YAML file. Nodes are read through Map and Text, which know places.
@@ -58,7 +59,8 @@ class YamlMap {
   std::string RequiredText(const std::string& key);
   std::optional<std::string> Text(const std::string& key);
   std::vector<std::pair<std::string, Place>> TextList(const std::string& key);  // a scalar counts as one item
-  Place PlaceOf(const YAML::Node& node) const { return file_.PlaceOf(node); }
+  // Of the mapping itself where the node is not there.
+  Place PlaceOf(const YAML::Node& node) const { return node.IsDefined() ? file_.PlaceOf(node) : place_; }
   const Place& place() const { return place_; }
   void Finish();
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <chrono>
 #include <random>
 #include <utility>
 
@@ -171,6 +172,48 @@ TEST(SandboxLimits, DeepExpressionsAreRefused) {
               testing::Not(testing::StartsWith("accepted")));
   EXPECT_THAT(WhyRefused(shops.database, "SELECT 'a' LIKE '" + std::string(50'000, '%') + "'"),
               testing::Not(testing::StartsWith("accepted")));
+}
+
+// Few steps, each of them long: what steps do not bound, the watchdog does.
+TEST(SandboxLimits, LongStepsAreStoppedByTheWatchdog) {
+  Shops shops;
+  shops.database.SetTimeLimit(std::chrono::milliseconds(1));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(
+      WhyRefused(shops.database,
+                 "WITH RECURSIVE big(x) AS (SELECT 'aaaaaaaaaa' UNION ALL SELECT x || x FROM big WHERE "
+                 "length(x) < 400000), n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) "
+                 "SELECT sum(length(replace(x, 'a', 'b'))) FROM n, big"),
+      "was stopped after 0.001 s: it takes too long");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  shops.database.SetTimeLimit(std::chrono::minutes(1));
+  EXPECT_EQ(shops.database.Query("SELECT count(*) FROM shop").rows[0][0], Value(int64_t{2}));
+}
+
+// A stopped statement leaves nothing of its steps to the next one.
+TEST(SandboxLimits, EveryStatementHasTheWholeBudget) {
+  Shops shops;
+  shops.database.SetStepBudget(1'000'000);
+  const std::string endless =
+      "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+  const std::string most =
+      "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 40000) SELECT "
+      "count(*) FROM n";
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(WhyRefused(shops.database, endless), HasSubstr("was stopped after 1 million steps"));
+    EXPECT_EQ(shops.database.Query(most).rows[0][0], Value(int64_t{40000}));
+    shops.database.Prepare(endless);
+  }
+}
+
+TEST(SandboxLimits, ParametersAreNamed) {
+  Shops shops;
+  int offset = -2;
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT '?', ?", &offset), "? is no parameter: write :name");
+  EXPECT_EQ(offset, 12);
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT ?2"), "?2 is no parameter: write :name");
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT @shop"), "@shop is no parameter: write :name");
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT $shop"), "$shop is no parameter: write :name");
 }
 
 // A relation sorted by its first column, as event tables are.

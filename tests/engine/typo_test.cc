@@ -1,0 +1,364 @@
+// What a newcomer mistypes, one case for each kind of place, with the whole message.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/knowledge_base.h"
+#include "tests/engine/shop.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr const char* kRule = R"yaml(id: busy-shop
+title: The shop is busy
+severity: warning
+confidence: high
+for: shop
+params:
+  max_busy: {default: 0.5, unit: ratio, doc: Most.}
+  kind: {default: tea, doc: Item.}
+let:
+  idle: {sql: "1 - busy_share", unit: ratio}
+  sold: (SELECT count(*) FROM orders WHERE orders.shop = subject.shop AND item = :kind)
+when:
+  - busy_share > :max_busy
+  - >
+    sold > 0
+    AND idle < 1
+unless: [calm-shop]
+causes: [calm-shop]
+saves: {from: till, high: "idle * open_ns", low: "0"}
+problem: |
+  Shop {{shop}} in {{town}} is busy,
+  idle {{idle}}.
+recommendation:
+  - Hire for {{kind}}.
+evidence: {sql: "SELECT number, item FROM orders WHERE shop = :shop AND item = :kind"}
+references: [https://example.org]
+)yaml";
+
+constexpr const char* kCalm = R"yaml(id: calm-shop
+title: The shop is calm
+for: {sql: SELECT shop FROM shop, key: [shop]}
+when: [shop > 1]
+problem: Shop {{shop}} is calm.
+recommendation: Advertise.
+)yaml";
+
+std::vector<std::string> ProblemsOf(const std::string& busy) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  try {
+    knowledge.AddLayer(std::vector<RuleFile>{{"shop/busy-shop.yaml", busy}, {"shop/calm-shop.yaml", kCalm}});
+  } catch (const RuleErrors& errors) {
+    return errors.problems();
+  }
+  return {};
+}
+
+struct Typo {
+  const char* name;
+  const char* what;  // stands once in kRule
+  const char* with;
+  std::vector<std::string> problems;  // without "shop/busy-shop.yaml:"
+};
+
+void PrintTo(const Typo& typo, std::ostream* out) { *out << typo.name; }
+
+class Typos : public testing::TestWithParam<Typo> {};
+
+TEST_P(Typos, AreNamed) {
+  const Typo& typo = GetParam();
+  std::string text = kRule;
+  const size_t at = text.find(typo.what);
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_EQ(text.find(typo.what, at + 1), std::string::npos) << "stands more than once";
+  text.replace(at, std::string_view(typo.what).size(), typo.with);
+  std::vector<std::string> expected;
+  for (const std::string& problem : typo.problems) expected.push_back("shop/busy-shop.yaml:" + problem);
+  EXPECT_EQ(ProblemsOf(text), expected);
+}
+
+TEST(TypoRule, IsSoundAsItIs) { EXPECT_THAT(ProblemsOf(kRule), testing::IsEmpty()); }
+
+const Typo kTypos[] = {
+    // Keys and their values.
+    {"Key",
+     "title:",
+     "titel:",
+     {"1:1: busy-shop: a rule lacks 'title'",
+      "2:1: busy-shop: a rule has no key 'titel' (did you mean title?)"}},
+    {"KeyOfParam",
+     "unit: ratio, doc",
+     "units: ratio, doc",
+     {"7:28: busy-shop: param 'max_busy' has no key 'units' (did you mean unit?)"}},
+    {"KeyOfLet",
+     "idle: {sql:",
+     "idle: {sq:",
+     {"10:9: busy-shop: let 'idle' lacks 'sql'",
+      "10:10: busy-shop: let 'idle' has no key 'sq' (did you mean sql?)"}},
+    {"KeyOfSaves",
+     "saves: {from:",
+     "saves: {form:",
+     {"19:8: busy-shop: 'saves' lacks 'from'",
+      "19:9: busy-shop: 'saves' has no key 'form' (did you mean from?)"}},
+    {"KeyOfEvidence",
+     "evidence: {sql:",
+     "evidence: {query:",
+     {"25:11: busy-shop: 'evidence' lacks 'sql'", "25:12: busy-shop: 'evidence' has no key 'query'"}},
+    {"KeyTwice", "confidence: high", "title: Again", {"4:1: key 'title' stands twice"}},
+    {"Severity",
+     "severity: warning",
+     "severity: warnign",
+     {"3:11: busy-shop: severity 'warnign' is none of error, warning, info (did you mean warning?)"}},
+    {"Confidence",
+     "confidence: high",
+     "confidence: hihg",
+     {"4:13: busy-shop: confidence 'hihg' is none of high, medium, low (did you mean high?)"}},
+    {"Id",
+     "id: busy-shop",
+     "id: busy-shops",
+     {"1:5: busy-shop: id 'busy-shops' is not the file's name 'busy-shop'"}},
+    {"Override",
+     "references:",
+     "override: yes\nreferences:",
+     {"26:11: busy-shop: 'override' must be true or false"}},
+    {"Unit",
+     "unit: ratio, doc",
+     "unit: percent, doc",
+     {"7:34: busy-shop: no unit 'percent'; units: ns, bytes, ratio, count, bytes/s, celsius, watts, hertz, "
+      "text"}},
+    {"ParamName",
+     "  kind: {default: tea, doc: Item.}",
+     "  kind-of: {default: tea, doc: Item.}",
+     {"8:3: busy-shop: 'kind-of' is no name: letters, digits and _", "11:82: busy-shop: no such param: :kind",
+      "24:16: busy-shop: no value named 'kind'", "25:80: busy-shop: no such param: :kind"}},
+    {"ParamDefault",
+     "default: 0.5, ",
+     "",
+     {"7:13: busy-shop: param 'max_busy' lacks 'default': a number or text"}},
+    {"ListForText",
+     "title: The shop is busy",
+     "title: [The shop, is busy]",
+     {"2:8: busy-shop: 'title' must be a text"}},
+    {"MappingForText",
+     "  - Hire for {{kind}}.",
+     "  - Hire: for {{kind}}.",
+     {"1:1: busy-shop: a rule lacks 'recommendation': what to change",
+      "24:5: busy-shop: an item of 'recommendation' must be a text; quote it if it holds ': ' or begins with "
+      "[ or "
+      "{"}},
+    {"Empty",
+     "for: shop\n",
+     "for:\n",
+     {"1:1: busy-shop: a rule lacks 'for': the relation whose rows it judges"}},
+    {"EmptyCondition",
+     "  - busy_share > :max_busy",
+     "  - ''",
+     {"7:3: busy-shop: param 'max_busy' is never used", "13:6: busy-shop: an item of 'when' is empty"}},
+    // YAML.
+    {"Bracket", "unless: [calm-shop]", "unless: [calm-shop", {"18:7: YAML: end of sequence flow not found"}},
+    {"Indent", "confidence: high", " confidence: high", {"4:12: YAML: illegal map value"}},
+    {"Alias",
+     "title: The shop is busy",
+     "title: *busy",
+     {"2:8: aliases (*name) are not allowed: write the value out; a text that begins with * needs "
+      "quotes"}},
+    // Names in SQL.
+    {"Relation",
+     "for: shop\n",
+     "for: shops\n",
+     {"5:6: busy-shop: no such relation: shops (did you mean shop?)"}},
+    {"Column",
+     "busy_share > :max_busy",
+     "bussy_share > :max_busy",
+     {"13:5: busy-shop: no such column: bussy_share (did you mean busy_share?)"}},
+    {"ColumnOfSubject",
+     "subject.shop",
+     "subject.shp",
+     {"11:58: busy-shop: no such column: subject.shp (did you mean shop?)"}},
+    {"ColumnInQuotedSql",
+     "1 - busy_share",
+     "1 - busy_shar",
+     {"10:20: busy-shop: no such column: busy_shar (did you mean busy_share?)"}},
+    {"ColumnInFoldedSql",
+     "AND idle < 1",
+     "AND idel < 1",
+     {"14:5: busy-shop: no such column: idel (did you mean idle?)\n    sold > 0 AND idel < 1\n              "
+      "   ^"}},
+    {"ColumnInSubQuery",
+     "AND item = :kind)\n",
+     "AND itme = :kind)\n",
+     {"11:75: busy-shop: no such column: itme (did you mean item?)"}},
+    {"RelationInSubQuery",
+     "count(*) FROM orders WHERE orders.shop",
+     "count(*) FROM order_ AS orders WHERE shop",
+     {"11:31: busy-shop: no such relation: order_ (did you mean orders?)"}},
+    {"Function", "count(*)", "coutn(*)", {"11:17: busy-shop: no such function: coutn (did you mean count?)"}},
+    {"ForbiddenFunction",
+     "busy_share > :max_busy",
+     "busy_share + random() > :max_busy",
+     {"13:18: busy-shop: function random is not allowed"}},
+    {"Arguments",
+     "1 - busy_share",
+     "ratio(busy_share)",
+     {"10:16: busy-shop: wrong number of arguments to function ratio()"}},
+    {"Param",
+     "busy_share > :max_busy",
+     "busy_share > :max_buys",
+     {"7:3: busy-shop: param 'max_busy' is never used",
+      "13:18: busy-shop: no such param: :max_buys (did you mean max_busy?)"}},
+    {"LetAsParam",
+     "sold > 0",
+     ":sold > 0",
+     {"14:5: busy-shop: no such param: :sold\n    :sold > 0 AND idle < 1\n    ^"}},
+    {"QuestionMark",
+     "busy_share > :max_busy",
+     "busy_share > ?",
+     {"7:3: busy-shop: param 'max_busy' is never used", "13:18: busy-shop: ? is no parameter: write :name"}},
+    {"DoubleQuotedText", "item = :kind)\n", "item = \"tea\")\n", {"11:82: busy-shop: no such column: tea"}},
+    {"EvidenceColumn",
+     "SELECT number",
+     "SELECT nubmer",
+     {"25:25: busy-shop: no such column: nubmer (did you mean number?)"}},
+    {"EvidenceName", ":shop AND", ":shp AND", {"25:63: busy-shop: no such param: :shp (did you mean shop?)"}},
+    {"TwoStatements",
+     "SELECT number, item",
+     "SELECT 1; SELECT number, item",
+     {"25:27: busy-shop: only one statement is allowed"}},
+    {"NoSelect",
+     "SELECT number, item FROM orders WHERE",
+     "DELETE FROM orders WHERE",
+     {"25:18: busy-shop: only SELECT over relations is allowed"}},
+    // Conditions that judge no single subject.
+    {"Aggregate",
+     "busy_share > :max_busy",
+     "max(busy_share) > :max_busy",
+     {"13:5: busy-shop: misuse of aggregate function max(); it needs a query of its own: (SELECT ... FROM "
+      "...)"}},
+    {"WindowFunction",
+     "busy_share > :max_busy",
+     "rank() OVER () > :max_busy",
+     {"13:5: busy-shop: misuse of window function rank(); it needs a query of its own: (SELECT ... FROM "
+      "...)"}},
+    {"TwoValues", "busy_share > :max_busy", "busy_share, :max_busy", {"13:5: busy-shop: row value misused"}},
+    // Names that clash or that nothing uses.
+    {"UnusedParam", "> :max_busy", "> 0.5", {"7:3: busy-shop: param 'max_busy' is never used"}},
+    {"LetNamedAsColumn",
+     "  idle: {sql",
+     "  open_ns: {sql",
+     {"10:19: busy-shop: let 'open_ns' has the name of a column of the subject",
+      "14:5: busy-shop: no such column: idle\n    sold > 0 AND idle < 1\n                 ^",
+      "19:28: busy-shop: no such column: idle",
+      "20:10: busy-shop: no value named 'idle'\n    idle {{idle}}.\n           ^"}},
+    {"LetNamedAsParam",
+     "  max_busy: {default",
+     "  sold: {default",
+     {"7:3: busy-shop: param 'sold' is never used", "11:9: busy-shop: let 'sold' has the name of a param",
+      "13:18: busy-shop: no such param: :max_busy"}},
+    {"ParamNamedAsColumn",
+     "  kind: {default: tea",
+     "  town: {default: tea",
+     {"8:3: busy-shop: param 'town' has the name of a column of the subject",
+      "11:82: busy-shop: no such param: :kind", "24:16: busy-shop: no value named 'kind'",
+      "25:80: busy-shop: no such param: :kind"}},
+    // Messages.
+    {"NameInMessage",
+     "{{town}}",
+     "{{twon}}",
+     {"20:10: busy-shop: no value named 'twon' (did you mean town?)\n    Shop {{shop}} in {{twon}} is "
+      "busy,\n        "
+      "               ^"}},
+    {"NameInRecommendation",
+     "{{kind}}",
+     "{{ knid }}",
+     {"24:17: busy-shop: no value named 'knid' (did you mean kind?)"}},
+    {"Section",
+     "Hire for {{kind}}.",
+     "\"{{#town}}Hire for {{kind}}.{{/town}}\"",
+     {"24:8: busy-shop: {{#town}} is no plain value: for words that depend on a value, make a let with "
+      "iif()"}},
+    {"OpenBraces",
+     "Hire for {{kind}}.",
+     "Hire for {{kind}} {{town.",
+     {"24:5: busy-shop: Unclosed tag at 18"}},
+    // Other rules.
+    {"Unless",
+     "unless: [calm-shop]",
+     "unless: [clam-shop]",
+     {"17:10: busy-shop: no such rule: clam-shop (did you mean calm-shop?)"}},
+    {"Causes",
+     "causes: [calm-shop]",
+     "causes: calm_shop",
+     {"18:9: busy-shop: no such rule: calm_shop (did you mean calm-shop?)"}},
+    {"GivenItself",
+     "causes: [calm-shop]",
+     "given: [busy-shop]",
+     {"18:9: busy-shop: given and unless forms a cycle: busy-shop -> busy-shop"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Rule, Typos, testing::ValuesIn(kTypos),
+                         [](const testing::TestParamInfo<Typo>& typo) { return typo.param.name; });
+
+TEST(TypoFor, QueriesAsSubjects) {
+  const auto with = [](const std::string& subject) {
+    return ProblemsOf("id: busy-shop\ntitle: T\nfor: " + subject +
+                      "\nwhen: [1]\nproblem: P\nrecommendation: R\n");
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(
+      with("{sql: SELECT shop FROM shop, key: [shp]}"),
+      ElementsAre("shop/busy-shop.yaml:3:12: busy-shop: key 'shp' is no column of the query (did you mean "
+                  "shop?)"));
+  EXPECT_THAT(with("{sql: SELECT shp FROM shop, key: [shop]}"),
+              ElementsAre("shop/busy-shop.yaml:3:19: busy-shop: no such column: shp (did you mean shop?)"));
+  EXPECT_THAT(
+      with("{sql: SELECT shop FROM shop}"),
+      ElementsAre(
+          "shop/busy-shop.yaml:3:6: busy-shop: 'for' lacks 'key': the columns that name a subject ([] "
+          "where there is one)"));
+  EXPECT_THAT(with("{sql: SELECT shop FROM shop;, key: [shop]}"),
+              ElementsAre("shop/busy-shop.yaml:3:12: busy-shop: near \";\": syntax error"));
+  EXPECT_THAT(with("{key: [shop]}"), ElementsAre("shop/busy-shop.yaml:3:6: busy-shop: 'for' lacks 'sql'"));
+  EXPECT_THAT(with("[shop]"),
+              ElementsAre("shop/busy-shop.yaml:3:6: busy-shop: 'for' must be a mapping (key: value)",
+                          "shop/busy-shop.yaml:3:6: busy-shop: 'for' lacks 'sql'",
+                          "shop/busy-shop.yaml:3:6: busy-shop: 'for' lacks 'key': the columns that name "
+                          "a subject ([] where there is one)"));
+}
+
+TEST(TypoLets, ALimitedNumberSoThatNoneMultipliesWithoutEnd) {
+  std::string text = "id: busy-shop\ntitle: T\nfor: shop\nlet:\n  x0: shop\n";
+  for (int i = 1; i < 12; ++i) text += fmt::format("  x{}: x{} + x{}\n", i, i - 1, i - 1);
+  const std::string rest = "problem: P\nrecommendation: R\n";
+  EXPECT_THAT(ProblemsOf(text + "when: [x11 > 0]\n" + rest), testing::IsEmpty());
+  EXPECT_THAT(ProblemsOf(text + "  x12: x11 + x11\nwhen: [x11 > 0]\n" + rest),
+              testing::ElementsAre("shop/busy-shop.yaml:17:8: busy-shop: a rule may have at most 12 lets",
+                                   "shop/busy-shop.yaml:17:8: busy-shop: let 'x12' is never used"));
+}
+
+TEST(TypoFiles, WindowsLineEndsAndByteOrderMarksKeepTheirPlaces) {
+  std::string text = kRule;
+  text.replace(text.find("busy_share > :"), 10, "bussyshare");
+  const std::vector<std::string> plain = ProblemsOf(text);
+  ASSERT_EQ(plain.size(), 1u);
+  std::string crlf;
+  for (const char c : text) crlf += c == '\n' ? "\r\n" : std::string(1, c);
+  EXPECT_EQ(ProblemsOf(crlf), plain);
+  const std::vector<std::string> marked = ProblemsOf("\xEF\xBB\xBF" + text);
+  ASSERT_EQ(marked.size(), 1u);
+  EXPECT_THAT(marked[0], testing::StartsWith(plain[0]));  // an excerpt may follow
+}
+
+TEST(TypoFiles, ABrokenRuleIsNotReportedOnceMoreWhereOthersNameIt) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  try {
+    knowledge.AddLayer(
+        std::vector<RuleFile>{{"shop/busy-shop.yaml", kRule}, {"shop/calm-shop.yaml", "id: ["}});
+    FAIL() << "accepted";
+  } catch (const RuleErrors& errors) {
+    EXPECT_THAT(errors.problems(), testing::ElementsAre(testing::StartsWith("shop/calm-shop.yaml:")));
+    EXPECT_THAT(errors.what(), testing::StartsWith("rules: 1 problem\nshop/calm-shop.yaml:"));
+  }
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,232 @@
+// The virtual table against plain C++ over the same rows: every kind of cell, every bound that is pushed
+// down.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "engine/database.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+// Events in order of time, as a view over columns.
+class Events final : public Relation {
+ public:
+  explicit Events(std::vector<int64_t> times) : times_(std::move(times)) {}
+  const Schema& schema() const override { return schema_; }
+  size_t rows() const override { return times_.size(); }
+  CellView At(size_t row, size_t column) const override {
+    return CellView::Of(column == 1 ? times_[row] : static_cast<int64_t>(row));
+  }
+  std::optional<size_t> SortedColumn() const override { return 1; }
+  const std::vector<int64_t>& times() const { return times_; }
+
+ private:
+  Schema schema_{"event",
+                 "Events.",
+                 {},
+                 {{"row", Type::kInteger, Unit::kNone, "Row.", false, ""},
+                  {"at", Type::kInteger, Unit::kNanoseconds, "Time.", false, ""}}};
+  std::vector<int64_t> times_;
+};
+
+// The times that the property test searches among and asks for: dense, with duplicates and extremes.
+std::vector<int64_t> Times(std::mt19937_64& random, size_t size) {
+  const std::vector<int64_t> extremes = {kLeast,
+                                         kLeast + 1,
+                                         kMost,
+                                         kMost - 1,
+                                         0,
+                                         int64_t{1} << 53,
+                                         (int64_t{1} << 53) + 1,
+                                         1'700'000'000'000'000'001,
+                                         1'700'000'000'000'000'002};
+  std::vector<int64_t> times;
+  for (size_t i = 0; i < size; ++i)
+    times.push_back(random() % 4 == 0 ? extremes[random() % extremes.size()]
+                                      : static_cast<int64_t>(random() % 40) - 20);
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+struct Bound {
+  std::string op;
+  // Compared exactly, the way SQLite compares integers with reals.
+  std::variant<int64_t, long double> value;
+  std::string sql;
+
+  bool Holds(int64_t time) const {
+    const long double x = time;  // 64 bits of mantissa hold every int64 and every double
+    const long double y = std::visit([](auto v) { return static_cast<long double>(v); }, value);
+    if (op == "=") return x == y;
+    if (op == "<") return x < y;
+    if (op == "<=") return x <= y;
+    if (op == ">") return x > y;
+    return x >= y;
+  }
+};
+
+Bound RandomBound(std::mt19937_64& random, const std::vector<int64_t>& pool) {
+  static const std::vector<std::string> kOps = {"=", "<", "<=", ">", ">="};
+  Bound bound{kOps[random() % kOps.size()], int64_t{0}, ""};
+  const int64_t time = pool[random() % pool.size()];
+  switch (random() % 4) {
+    case 0: {  // between two integers
+      const double real = static_cast<double>(static_cast<int64_t>(random() % 40) - 20) + 0.5;
+      bound.value = static_cast<long double>(real);
+      bound.sql = fmt::format("{}", real);
+      break;
+    }
+    case 1: {  // a real that is an integer, rounded where a double does not hold it
+      const auto real = static_cast<double>(time);
+      bound.value = static_cast<long double>(real);
+      bound.sql = fmt::format("{:.1f}", real);
+      break;
+    }
+    case 2:  // a text that the column's type makes a number
+      bound.value = time;
+      bound.sql = fmt::format("'{}'", time);
+      break;
+    default:
+      bound.value = time;
+      bound.sql = fmt::format("{}", time);
+  }
+  return bound;
+}
+
+std::vector<int64_t> RowsOf(const ResultSet& result) {
+  std::vector<int64_t> rows;
+  for (const auto& row : result.rows) rows.push_back(std::get<int64_t>(row[0]));
+  return rows;
+}
+
+TEST(VirtualTable, BoundsGiveTheRowsThatAPlainLoopGives) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 60; ++round) {
+    const Events events(Times(random, round % 20));
+    Database database;
+    database.Add(events);
+    const std::vector<int64_t> pool = Times(random, 30);
+    for (int i = 0; i < 30; ++i) {
+      std::vector<Bound> bounds;
+      std::string where;
+      for (size_t n = 1 + random() % 4; n > 0; --n) {
+        bounds.push_back(RandomBound(random, pool));
+        where += fmt::format("{}at {} {}", where.empty() ? "" : " AND ", bounds.back().op, bounds.back().sql);
+      }
+      std::vector<int64_t> expected;
+      for (size_t row = 0; row < events.rows(); ++row)
+        if (std::ranges::all_of(bounds, [&](const Bound& b) { return b.Holds(events.times()[row]); }))
+          expected.push_back(static_cast<int64_t>(row));
+      EXPECT_EQ(RowsOf(database.Query("SELECT row FROM event WHERE " + where)), expected) << where;
+      std::reverse(expected.begin(), expected.end());
+      EXPECT_EQ(
+          RowsOf(database.Query("SELECT row FROM event WHERE " + where + " ORDER BY at DESC, row DESC")),
+          expected)
+          << where;
+    }
+  }
+}
+
+TEST(VirtualTable, OtherWaysToAskForTimes) {
+  const Events events({1, 2, 2, 3, 5, 8});
+  Database database;
+  database.Add(events);
+  const auto rows = [&](const std::string& rest) {
+    return RowsOf(database.Query("SELECT row FROM event " + rest));
+  };
+  using Rows = std::vector<int64_t>;
+  EXPECT_EQ(rows("WHERE at BETWEEN 2 AND 3"), (Rows{1, 2, 3}));
+  EXPECT_EQ(rows("WHERE at IN (8, 2, 7) ORDER BY at"), (Rows{1, 2, 5}));
+  EXPECT_EQ(rows("WHERE at = 2 OR at > 4"), (Rows{1, 2, 4, 5}));
+  EXPECT_EQ(rows("WHERE at IS NULL"), Rows{});
+  EXPECT_EQ(rows("WHERE at = NULL"), Rows{});
+  EXPECT_EQ(rows("WHERE at > NULL OR at IS 5"), Rows{4});
+  EXPECT_EQ(rows("WHERE at <> 2"), (Rows{0, 3, 4, 5}));
+  EXPECT_EQ(rows("WHERE at > 'x'"), Rows{});  // every text sorts after every number
+  EXPECT_EQ(rows("WHERE at < 'x'"), (Rows{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(rows("WHERE at < 9e999 AND at > -9e999"), (Rows{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(rows("ORDER BY at DESC, row LIMIT 2"), (Rows{5, 4}));
+  EXPECT_EQ(rows("AS a WHERE EXISTS (SELECT 1 FROM event AS b WHERE b.at = a.at + 1)"), (Rows{0, 1, 2}));
+  EXPECT_EQ(rows("AS a WHERE a.at = (SELECT max(b.at) FROM event AS b WHERE b.at < 5)"), Rows{3});
+  EXPECT_EQ(database.Query("SELECT at, count(*) FROM event GROUP BY at ORDER BY at").rows.size(), 5u);
+  EXPECT_EQ(database.Query("SELECT DISTINCT at FROM event ORDER BY at DESC").rows[0][0], Value(int64_t{8}));
+}
+
+TEST(VirtualTable, JoinsOnTheSortedColumn) {
+  std::mt19937_64 random(3);
+  const Events events(Times(random, 50));
+  Database database;
+  database.Add(events);
+  size_t expected = 0;
+  for (const int64_t a : events.times())
+    for (const int64_t b : events.times()) expected += a <= b;
+  EXPECT_EQ(database.Query("SELECT count(*) FROM event a JOIN event b ON b.at >= a.at").rows[0][0],
+            Value(static_cast<int64_t>(expected)));
+}
+
+TEST(VirtualTable, CellsOfEveryKind) {
+  const Schema schema{"cells",
+                      "Cells.",
+                      {},
+                      {{"i", Type::kInteger, Unit::kNone, "", true, ""},
+                       {"r", Type::kReal, Unit::kNone, "", true, ""},
+                       {"t", Type::kText, Unit::kText, "", true, ""}}};
+  Table table(schema);
+  const std::string long_text(200'000, 'x');
+  const std::vector<std::vector<Value>> rows = {{int64_t{0}, 0.0, std::string()},
+                                                {kLeast, -1e308, std::string("größe 🚀 'quoted' \"twice\"")},
+                                                {kMost, std::numeric_limits<double>::infinity(), long_text},
+                                                {Value(), Value(), Value()},
+                                                {int64_t{1}, 0.1, std::string("\xff\xfe no UTF-8")}};
+  for (const auto& row : rows) table.AddRow(row);
+  table.AddRow({int64_t{2}, int64_t{3}, std::string("a real given as an integer")});
+  table.AddRow({int64_t{3}, std::nan(""), std::string("not a number")});
+  Database database;
+  database.Add(table);
+  const ResultSet result = database.Query("SELECT * FROM cells");
+  ASSERT_EQ(result.rows.size(), 7u);
+  for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(result.rows[i], rows[i]) << i;
+  EXPECT_EQ(result.rows[5][1], Value(3.0));
+  EXPECT_TRUE(IsNull(result.rows[6][1]));  // unknown, not a number that nobody can compare
+  EXPECT_EQ(database.Query("SELECT count(*), count(i), count(t) FROM cells").rows[0],
+            (std::vector<Value>{int64_t{7}, int64_t{6}, int64_t{6}}));
+  EXPECT_EQ(database.Query("SELECT typeof(r) FROM cells WHERE i = 2").rows[0][0], Value("real"));
+}
+
+// A view over columns may hand out a text that was never set.
+TEST(VirtualTable, ATextWithoutBytesIsEmptyNotNull) {
+  class Blank final : public Relation {
+   public:
+    const Schema& schema() const override { return schema_; }
+    size_t rows() const override { return 1; }
+    CellView At(size_t, size_t) const override { return CellView::Of(std::string_view()); }
+
+   private:
+    Schema schema_{"blank", "Blank.", {}, {{"t", Type::kText, Unit::kText, "", false, ""}}};
+  };
+  const Blank blank;
+  Database database;
+  database.Add(blank);
+  EXPECT_EQ(database.Query("SELECT t FROM blank").rows[0][0], Value(std::string()));
+}
+
+TEST(VirtualTable, NamesThatAreKeywords) {
+  Table table({"order", "Orders.", {}, {{"group", Type::kInteger, Unit::kNone, "", false, ""}}});
+  table.AddRow({int64_t{4}});
+  Database database;
+  database.Add(table);
+  EXPECT_EQ(database.Query("SELECT \"group\" FROM \"order\"").rows[0][0], Value(int64_t{4}));
+  Table empty({"blank", "No rows.", {}, {{"x", Type::kInteger, Unit::kNone, "", false, ""}}});
+  database.Add(empty);
+  EXPECT_TRUE(database.Query("SELECT * FROM blank").rows.empty());
+  EXPECT_TRUE(IsNull(database.Query("SELECT max(x) FROM blank").rows[0][0]));
+}
+
+}  // namespace
+}  // namespace dladvisor
