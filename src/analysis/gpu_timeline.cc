@@ -12,7 +12,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr double kMinKnownGaps = 0.8;  // share of idle time whose launch must be known to tell starvation
+constexpr double kMinKnownGaps = 0.8;  // share of idle time that ends whose launch must be known
 
 // What a host thread did, by kind, for charging gaps.
 struct ThreadActivity {
@@ -32,14 +32,14 @@ IntervalSet Within(const IntervalSet& set, Interval window) {
 // The activity of the threads that launch GPU work, built once per trace.
 class HostActivity {
  public:
-  explicit HostActivity(const Trace& trace) : threads_(trace.threads.size()) {
-    const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  explicit HostActivity(const Trace& trace)
+      : trace_(trace), kinds_(ClassifyApis(trace)), threads_(trace.threads.size()) {
     const ApiCalls& calls = trace.api_calls;
     for (size_t i = 0; i < calls.size(); ++i) {
       if (calls.thread[i] == kNoIndex) continue;
       ThreadActivity& thread = threads_[calls.thread[i]];
       const Interval time{calls.start[i], calls.end[i]};
-      switch (kinds[calls.name[i]]) {
+      switch (kinds_[calls.name[i]]) {
         case ApiKind::kSync:
           thread.sync.push_back(time);
           break;
@@ -74,15 +74,12 @@ class HostActivity {
 
   // Charges the time before a launch to what the launching thread did in it.
   void Charge(uint32_t thread, Interval time, IdleGap& gap) const {
-    const auto charge = [&](Bucket bucket, const IntervalSet& set) {
-      gap.charged[static_cast<size_t>(bucket)] += Length(set);
-    };
-    if (thread == kNoIndex) return charge(Bucket::kLaunch, {time});
+    if (thread == kNoIndex) return gap.Charge(Bucket::kLaunch, time.length());
     const ThreadActivity& activity = threads_[thread];
     IntervalSet rest{time};
     const auto take = [&](Bucket bucket, const IntervalSet& set) {
       const IntervalSet part = Intersect(rest, Within(set, time));
-      charge(bucket, part);
+      gap.Charge(bucket, Length(part));
       rest = Subtract(rest, part);
     };
     take(Bucket::kIdleSync, activity.sync);
@@ -93,10 +90,17 @@ class HostActivity {
     // The host time between a wait and the next launch is the wait's doing: it let the queue run dry.
     const IntervalSet waits = Within(activity.sync, time);
     if (!waits.empty()) take(Bucket::kIdleSync, {{waits.front().end, time.end}});
-    charge(Bucket::kLaunch, rest);
+    gap.Charge(Bucket::kLaunch, Length(rest));
+  }
+
+  bool Copies(uint32_t call) const {
+    const ApiKind kind = kinds_[trace_.api_calls.name[call]];
+    return kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy;
   }
 
  private:
+  const Trace& trace_;
+  std::vector<ApiKind> kinds_;  // by name id
   std::vector<ThreadActivity> threads_;
 };
 
@@ -111,7 +115,11 @@ struct Operation {
 class TimelineBuilder {
  public:
   TimelineBuilder(const Context& context, const HostActivity& host, size_t gpu)
-      : context_(context), trace_(context.trace), host_(host), work_(context.work[gpu]) {
+      : context_(context),
+        trace_(context.trace),
+        host_(host),
+        work_(context.work[gpu]),
+        has_steps_(context.StepCount(context.ranks.gpus[gpu].rank) > 0) {
     timeline_.window = context.windows[gpu];
   }
 
@@ -177,40 +185,47 @@ class TimelineBuilder {
   }
 
   void FindGaps() {
-    int64_t known = 0;
+    int64_t ended_ns = 0, known_ns = 0;
     for (const Interval& idle : timeline_.idle) {
       IdleGap& gap = timeline_.gaps.emplace_back();
       gap.time = idle;
       const auto next = std::lower_bound(operations_.begin(), operations_.end(), idle.end,
                                          [](const Operation& o, Ns time) { return o.start < time; });
-      const bool ended = next != operations_.end() && next->start == idle.end;
-      if (ended) {
-        gap.call = next->call;
-        gap.ended_by = next->name;
-        gap.ended_by_kind = next->kind;
-      }
-      if (ended && next == operations_.begin() && context_.steps.by_rank.empty()) {
-        gap.charged[static_cast<size_t>(Bucket::kStartUp)] = idle.length();
-        known += idle.length();
+      if (next == operations_.end() || next->start != idle.end) {
+        gap.Charge(Bucket::kUnknown, idle.length());
         continue;
       }
-      if (gap.call == kNoIndex) {
-        gap.charged[static_cast<size_t>(Bucket::kUnknown)] = idle.length();
-        continue;
+      gap.call = next->call;
+      gap.ended_by = next->name;
+      gap.ended_by_kind = next->kind;
+      ended_ns += idle.length();
+      if (next == operations_.begin() && !has_steps_) {
+        known_ns += idle.length();
+        gap.Charge(Bucket::kStartUp, idle.length());
+      } else if (gap.call == kNoIndex) {
+        gap.Charge(Bucket::kUnknown, idle.length());
+      } else {
+        known_ns += idle.length();
+        ChargeByLaunch(gap);
       }
-      known += idle.length();
-      const Ns launched = std::clamp(trace_.api_calls.start[gap.call], idle.start, idle.end);
-      gap.starved_ns = launched - idle.start;
-      if (gap.starved_ns > 0) host_.Charge(trace_.api_calls.thread[gap.call], {idle.start, launched}, gap);
-      // From the launch itself, so that a launch before the gap has used up its latency by then.
-      const Ns latency_end = std::clamp(
-          trace_.api_calls.start[gap.call] + timeline_.min_latency_ns.value_or(0), launched, idle.end);
-      gap.charged[static_cast<size_t>(Bucket::kLaunchLatency)] += latency_end - launched;
-      gap.charged[static_cast<size_t>(Bucket::kDependency)] += idle.end - latency_end;
     }
-    const int64_t idle = Length(timeline_.idle);
     timeline_.has_launches = trace_.api_calls.size() > 0 &&
-                             static_cast<double>(known) >= kMinKnownGaps * static_cast<double>(idle);
+                             static_cast<double>(known_ns) >= kMinKnownGaps * static_cast<double>(ended_ns);
+  }
+
+  void ChargeByLaunch(IdleGap& gap) const {
+    const ApiCalls& calls = trace_.api_calls;
+    const Interval idle = gap.time;
+    const Ns launched = std::clamp(calls.start[gap.call], idle.start, idle.end);
+    gap.starved_ns = launched - idle.start;
+    if (gap.starved_ns > 0) host_.Charge(calls.thread[gap.call], {idle.start, launched}, gap);
+    // From the launch itself, so that a launch before the gap has used up its latency by then.
+    const Ns latency_end =
+        std::clamp(calls.start[gap.call] + timeline_.min_latency_ns.value_or(0), launched, idle.end);
+    const Ns returned = std::clamp(calls.end[gap.call], latency_end, idle.end);
+    gap.Charge(Bucket::kLaunchLatency, latency_end - launched);
+    gap.Charge(host_.Copies(gap.call) ? Bucket::kIdleCopy : Bucket::kLaunch, returned - latency_end);
+    gap.Charge(Bucket::kDependency, idle.end - returned);
   }
 
   void FillLedger() {
@@ -234,6 +249,7 @@ class TimelineBuilder {
   const Trace& trace_;
   const HostActivity& host_;
   const GpuWork& work_;
+  const bool has_steps_;
   std::vector<Operation> operations_;
   GpuTimeline timeline_;
 };

@@ -7,8 +7,10 @@
 //   launched during the gap:  the part before the call is starved, and goes to what the launching thread did:
 //                             blocking synchronisation and the host time after it until the launch
 //                             (idle/sync), blocking copies, allocation, the profiler, data loading; else
-//                             idle/launch. The part after the call as above.
-//   before the first operation of a profile without steps: idle/start-up, which no training step repeats;
+//                             idle/launch. The part after the call's start as above;
+//   the call still running:   what exceeds that latency is the host's too (loading the kernel's module,
+//                             staging pageable memory): idle/copy where the call copies, else idle/launch;
+//   before the first operation of a rank without steps: idle/start-up, which no training step repeats;
 //   launch not recorded, or nothing ends the gap: idle/unknown.
 #pragma once
 
@@ -52,6 +54,7 @@ struct IdleGap {
   std::string_view ended_by_kind;           // "kernel", "copy", "set", "graph", "" where nothing ends it
   std::array<int64_t, kBuckets> charged{};  // sums to time.length()
   Bucket Cause() const;                     // the bucket with the largest charge
+  void Charge(Bucket bucket, int64_t ns) { charged[static_cast<size_t>(bucket)] += ns; }
 };
 
 struct GpuTimeline {
@@ -62,7 +65,7 @@ struct GpuTimeline {
   std::vector<IdleGap> gaps;                               // in order of time
   std::array<int64_t, kBuckets> ledger{};                  // sums to window.length()
   std::optional<int64_t> min_latency_ns;
-  bool has_launches = false;  // the launches of most gaps are known, so that starvation can be told
+  bool has_launches = false;  // of most gaps the launch that ends them is known: starvation can be told
 };
 
 // By index into context.ranks.gpus.

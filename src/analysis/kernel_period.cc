@@ -25,18 +25,21 @@ std::vector<uint32_t> CommonPrefixes(const std::vector<uint32_t>& s) {
   return z;
 }
 
-// The period of the sequence that ends `tail` items before the end.
+// The period of the sequence that ends `tail` items before the end. Only the shortest counts: a longer one
+// that repeats as often is several of its rounds (Fine and Wilf 1965).
 std::optional<SequencePeriod> PeriodBefore(std::span<const uint32_t> sequence, size_t tail) {
   const size_t size = sequence.size() - tail;
   const std::vector<uint32_t> z =
       CommonPrefixes({sequence.rbegin() + static_cast<std::ptrdiff_t>(tail), sequence.rend()});
-  for (size_t period = kMinPeriod; period * kMinRepeats <= size; ++period) {
+  for (size_t period = 1; period * kMinRepeats <= size; ++period) {
     const size_t covered = period + z[period];
     if (covered < period * kMinRepeats ||
         static_cast<double>(covered) < kMinCoverage * static_cast<double>(sequence.size()))
       continue;
     const auto last = sequence.begin() + static_cast<std::ptrdiff_t>(size);
-    if (std::set<uint32_t>(last - static_cast<std::ptrdiff_t>(period), last).size() < kMinNames) continue;
+    if (period < kMinPeriod ||
+        std::set<uint32_t>(last - static_cast<std::ptrdiff_t>(period), last).size() < kMinNames)
+      return std::nullopt;
     const size_t count = covered / period;
     return SequencePeriod{period, size - count * period, count};
   }

@@ -14,7 +14,7 @@ struct SequencePeriod {
   size_t count = 0;   // whole repetitions, one after another from `first`
 };
 
-// See step_detection.h for the criteria. Linear in the length.
+// See step_detection.h for the criteria. Takes n log n time.
 std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence);
 
 }  // namespace dladvisor

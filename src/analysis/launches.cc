@@ -77,9 +77,9 @@ ApiKind ClassifyApi(std::string_view name) {
               "hipExtModuleLaunch", "hipGraphLaunch"}))
     return ApiKind::kLaunch;
   if (starts({"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister", "cudaHostUnregister",
-              "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemCreate", "cuMemMap", "cuMemUnmap",
-              "cuMemRelease", "cuMemSetAccess", "cuMemAddressReserve", "cuMemAddressFree", "hipMalloc",
-              "hipFree", "hipHostMalloc"}))
+              "cuMemAlloc", "cuMemFree", "cuMemHost", "cuMemCreate", "cuMemMap", "cuMemUnmap", "cuMemRelease",
+              "cuMemSetAccess", "cuMemAddressReserve", "cuMemAddressFree", "hipMalloc", "hipFree",
+              "hipHostMalloc"}))
     return ApiKind::kAllocation;
   return ApiKind::kOther;
 }

@@ -100,11 +100,10 @@ class StepFinder {
         const std::string_view name = trace_.names.View(ranges.name[i]);
         const re2::StringPiece text(name.data(), name.size());
         if (options_.step_range.empty()) {
-          std::string prefix;
+          re2::StringPiece prefix;
           match.is_step = match.has_number = RE2::PartialMatch(text, numbered, &prefix, &match.number);
           // Ranges of one loop share what stands before the number; what follows may be shapes.
-          match.pattern =
-              match.is_step ? std::string(name.substr(0, name.find(prefix) + prefix.size())) + "#" : "";
+          if (match.is_step) match.pattern.assign(name.data(), prefix.data() + prefix.size()).push_back('#');
         } else {
           match.has_number =
               chosen.NumberOfCapturingGroups() > 0 && RE2::PartialMatch(text, chosen, &match.number);
@@ -128,6 +127,12 @@ class StepFinder {
     return true;
   }
 
+  static Ns TotalTime(const std::vector<StepRange>& ranges) {
+    Ns total = 0;
+    for (const StepRange& range : ranges) total += range.time.length();
+    return total;
+  }
+
   void FromRanges(Steps& steps) {
     const Candidates candidates = FindCandidates();
     if (!options_.step_range.empty() && candidates.empty())
@@ -139,8 +144,16 @@ class StepFinder {
       const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
       if (rank < 0 || !AreSteps(list, options_.step_range.empty() ? 2 : 1)) continue;
       auto& chosen = best[rank];
-      if (!chosen.second || list.size() > chosen.second->size()) chosen = {&key.first, &list};
+      if (!chosen.second || std::pair(list.size(), TotalTime(list)) >
+                                std::pair(chosen.second->size(), TotalTime(*chosen.second)))
+        chosen = {&key.first, &list};
     }
+    if (!options_.step_range.empty() && best.empty() && !ranks_.gpus.empty())
+      throw Error(
+          trace_.path,
+          "has ranges that match --step-range " + options_.step_range +
+              ", but they overlap, their numbers do not rise, or their process has no GPU work",
+          "A step is one range of one thread; a group such as (\\d+) in the expression reads its number.");
     for (const auto& [rank, chosen] : best) {
       steps.source = "ranges";
       if (steps.range_pattern.empty()) steps.range_pattern = *chosen.first;
@@ -192,7 +205,8 @@ class StepFinder {
   void FromKernels(Steps& steps) {
     for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
       const int64_t rank = ranks_.gpus[g].rank;
-      if (!steps.by_rank.empty() && steps.by_rank.back().first == rank) continue;  // its first device decides
+      if (!steps.by_rank.empty() && steps.by_rank.back().first == rank)
+        continue;  // a device of it has told them
       std::vector<uint32_t> names;
       for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
       const auto period = FindPeriod(names);
@@ -210,8 +224,7 @@ class StepFinder {
         if (n == 0) {
           const uint32_t call = launches_.kernel[work_[g].kernels[period->first]];
           begin = call == kNoIndex ? gpu.start : std::min(gpu.start, trace_.api_calls.start[call]);
-          // The stall before the first repetition belongs to it as to any other: begin where the kernel
-          // before ended.
+          // Launched while the kernel before it still ran: that time is not the step's.
           if (period->first > 0)
             begin = std::max(begin, trace_.kernels.end[work_[g].kernels[period->first - 1]]);
           begin = std::min(begin, gpu.start);

@@ -2,13 +2,13 @@
 //
 // Steps are process-wide. They are found from
 //  1. ranges: those that match AnalysisOptions::step_range, else the numbered range with the most instances
-//  on
-//     one thread (`ProfilerStep#7`, `iteration 7`, `epoch1_step2003-...`): at least two, with rising numbers,
-//     not overlapping, each closed by the program. A step's work is what was launched within its range, over
-//     all threads of the process.
-//  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence of at
-//     least 8 kernels of at least 3 names that repeats at least 3 times without a gap and covers 80 % of the
-//     device's kernels. A loop of one kernel, or of a few, is no training step.
+//     on one thread (`ProfilerStep#7`, `iteration 7`, `epoch1_step2003-...`; of equally many the longest): at
+//     least two, with rising numbers, not overlapping, each closed by the program. A step's work is what was
+//     launched within its range, over all threads of the process.
+//  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
+//     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least
+//     8 kernels of at least 3 names. A loop of one kernel, or of a few, is no training step, nor are several
+//     of its rounds together.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or
 // first launch.
@@ -24,7 +24,7 @@
 
 namespace dladvisor {
 
-// Throws Error where options.step_range matches no range or options.steps no step.
+// Throws Error where options.step_range matches no ranges that can be steps, or options.steps no step.
 Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
                 const Launches& launches, const AnalysisOptions& options);
 

@@ -35,6 +35,16 @@ std::vector<uint8_t> WaitingCopyCalls(const Context& context) {
   return waits;
 }
 
+// Marks the calls that give work to a GPU, whatever their name.
+std::vector<uint8_t> LaunchingCalls(const Context& context) {
+  std::vector<uint8_t> launches(context.trace.api_calls.size(), 0);
+  const Launches& of = context.launches;
+  for (const std::vector<uint32_t>* calls : {&of.kernel, &of.copy, &of.set, &of.graph})
+    for (const uint32_t call : *calls)
+      if (call != kNoIndex) launches[call] = 1;
+  return launches;
+}
+
 }  // namespace
 
 const RelationOf<SyncSiteRow>& SyncSiteRelation() {
@@ -62,7 +72,7 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
   const Trace& trace = context.trace;
   const ApiCalls& calls = trace.api_calls;
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
-  const std::vector<uint8_t> copy_waits = WaitingCopyCalls(context);
+  const std::vector<uint8_t> copy_waits = WaitingCopyCalls(context), launching = LaunchingCalls(context);
   const auto waits = [&](uint32_t i) { return kinds[calls.name[i]] == ApiKind::kSync || copy_waits[i]; };
 
   // The end of each wait's shadow: the start of the next launch or wait on its thread.
@@ -73,7 +83,8 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
     Ns& next = next_on_thread[calls.thread[i]];
     shadow_end[i] = next;
     const ApiKind kind = kinds[calls.name[i]];
-    if (waits(i) || kind == ApiKind::kLaunch || kind == ApiKind::kAsyncCopy) next = calls.start[i];
+    if (waits(i) || launching[i] || kind == ApiKind::kLaunch || kind == ApiKind::kAsyncCopy)
+      next = calls.start[i];
   }
 
   std::map<std::tuple<int64_t, std::string, std::string, std::string>, SyncSiteRow> sites;

@@ -1,8 +1,11 @@
 #include "src/trace/event_relations.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <algorithm>
+#include <random>
 
 #include "engine/database.h"
 #include "tests/analysis/trace_builder.h"
@@ -60,6 +63,46 @@ TEST(EventRelations, UnsortedTimesAreNotSearched) {
     if (relation->schema().name == "kernel") {
       EXPECT_FALSE(relation->SortedColumn().has_value());
     }
+}
+
+TEST(EventRelations, AreSearchedByTimeWithoutLosingRows) {
+  std::mt19937 random(6);
+  test::TraceBuilder builder;
+  Ns t = -50;
+  for (int i = 0; i < 200; ++i) {
+    t += static_cast<Ns>(random() % 4);  // several start together
+    builder.Kernel(t, t + 5, "k", 0);
+  }
+  const auto relations = EventRelations(builder.trace);
+  Database database;
+  for (const auto& relation : relations) database.Add(*relation);
+  const std::vector<Ns>& start = builder.trace.kernels.start;
+  for (int round = 0; round < 200; ++round) {
+    const Ns low = static_cast<Ns>(random() % 500) - 100, high = low + static_cast<Ns>(random() % 50) - 5;
+    const auto count = [&](const std::string& where) {
+      return std::get<int64_t>(database.Query("SELECT count(*) FROM kernel WHERE " + where).rows.at(0).at(0));
+    };
+    const auto expected = [&](auto holds) { return std::count_if(start.begin(), start.end(), holds); };
+    EXPECT_EQ(count(fmt::format("start_ns >= {} AND start_ns < {}", low, high)),
+              expected([&](Ns s) { return s >= low && s < high; }));
+    EXPECT_EQ(count(fmt::format("start_ns > {} AND start_ns <= {}", low, high)),
+              expected([&](Ns s) { return s > low && s <= high; }));
+    EXPECT_EQ(count(fmt::format("start_ns = {}", low)), expected([&](Ns s) { return s == low; }));
+    EXPECT_EQ(count(fmt::format("start_ns BETWEEN {} AND {} AND end_ns > {}", low, high, low + 6)),
+              expected([&](Ns s) { return s >= low && s <= high && s + 5 > low + 6; }));
+  }
+}
+
+TEST(EventRelations, WhatIsUnknownIsNull) {
+  test::TraceBuilder builder;
+  builder.Kernel(1, 2, "k", 1, kNoIndex, kNoIndex);
+  builder.Api(1, 2, "cudaMalloc", 0, kNoIndex);
+  const auto relations = EventRelations(builder.trace);
+  Database database;
+  for (const auto& relation : relations) database.Add(*relation);
+  const std::vector<Value> nulls(2);
+  EXPECT_EQ(database.Query("SELECT pid, device FROM kernel").rows.at(0), nulls);
+  EXPECT_EQ(database.Query("SELECT pid, tid FROM api_call").rows.at(0), nulls);
 }
 
 }  // namespace

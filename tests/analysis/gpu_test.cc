@@ -1,0 +1,171 @@
+// What is said of each GPU: work, memory and launches.
+#include "src/analysis/gpu.h"
+
+#include <gtest/gtest.h>
+
+#include "src/analysis/api_name.h"
+#include "src/analysis/launch.h"
+#include "src/analysis/memory.h"
+#include "src/analysis/profile.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+constexpr const char* kGemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
+
+std::vector<GpuRow> GpusOf(const TraceBuilder& b, const AnalysisOptions& options = {}) {
+  const Context context = MakeContext(b.trace, options);
+  return ComputeGpus(context, ComputeTimelines(context), ComputeOps(context), ComputeMemory(context));
+}
+
+TEST(Gpu, BusyTimeIsAUnionAndKernelTimeASum) {
+  TraceBuilder b;
+  b.Launch(0, 10, 60, kGemm);
+  b.Launch(5, 40, 80, "relu");
+  b.Set(90, 95, 0);
+  b.Launch(150, 160, 200, "relu");
+  const GpuRow gpu = GpusOf(b).at(0);
+  EXPECT_EQ(gpu.window_ns, 200);
+  EXPECT_EQ(gpu.kernels, 3);
+  EXPECT_EQ(gpu.kernel_ns, 50 + 40 + 40);
+  EXPECT_EQ(gpu.kernel_busy_ns, 70 + 40);
+  EXPECT_EQ(gpu.busy_ns, 70 + 5 + 40);
+  EXPECT_EQ(gpu.idle_ns, 85);
+  EXPECT_DOUBLE_EQ(gpu.gpu_utilization.value(), 110.0 / 200);
+  EXPECT_DOUBLE_EQ(gpu.idle_share.value(), 85.0 / 200);
+  EXPECT_EQ(gpu.tensor_core_ns, 50);
+  EXPECT_EQ(gpu.idle_starved_ns, 55) << "from 95 to the launch at 150; start-up is none";
+  EXPECT_EQ(gpu.starved_gaps, 1);
+  EXPECT_FALSE(gpu.gpu_ns_per_step.has_value());
+  EXPECT_EQ(gpu.compute_capability, "8.0");
+}
+
+TEST(Gpu, WithoutCallsStarvationIsUnknown) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  b.Kernel(20, 30, "b", 2);
+  const GpuRow gpu = GpusOf(b).at(0);
+  EXPECT_EQ(gpu.idle_ns, 10);
+  EXPECT_FALSE(gpu.idle_starved_ns.has_value());
+  EXPECT_FALSE(gpu.starved_gaps.has_value());
+  EXPECT_FALSE(gpu.memory_peak_bytes.has_value());
+}
+
+TEST(Gpu, OnlyTheWindowCounts) {
+  TraceBuilder b;
+  for (int step = 0; step < 4; ++step) {
+    b.Range(1000 * step, 1000 * step + 900, "step " + std::to_string(step));
+    b.Launch(1000 * step + 100, 1000 * step + 110, 1000 * step + 800, "k");
+  }
+  AnalysisOptions options;
+  options.steps = {1, 2};
+  const GpuRow gpu = GpusOf(b, options).at(0);
+  EXPECT_EQ(gpu.window_ns, 2000);
+  EXPECT_EQ(gpu.kernels, 2);
+  EXPECT_EQ(gpu.busy_ns, 2 * 690);
+  EXPECT_DOUBLE_EQ(gpu.gpu_ns_per_step.value(), 690);
+}
+
+TEST(Memory, PeakIsTheMostAtOneTime) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  b.Memory(1, 300);
+  b.Memory(2, 200);
+  b.Memory(3, -300);
+  b.Memory(4, 180);
+  const Context context = test::ContextOf(b.trace);
+  const MemoryRow row = ComputeMemory(context).at(0);
+  EXPECT_EQ(row.peak_bytes, 500);
+  EXPECT_EQ(row.allocations, 3);
+  EXPECT_EQ(row.frees, 1);
+  EXPECT_DOUBLE_EQ(row.used_share.value(), 0.5);  // of 1000
+}
+
+TEST(Memory, OfTheHostOrOfOthersDoesNotCount) {
+  TraceBuilder b;
+  const uint32_t other = b.AddProcess(43), device = b.AddDevice(1);
+  b.Kernel(0, 10, "a", 1);
+  b.Memory(1, 300);
+  b.trace.memory_events.memory.back() = MemoryKind::kPinned;
+  b.Memory(1, 300);
+  b.trace.memory_events.device.back() = device;
+  b.Memory(1, 300);
+  b.trace.memory_events.process.back() = other;
+  const Context context = test::ContextOf(b.trace);
+  const MemoryRow row = ComputeMemory(context).at(0);
+  EXPECT_EQ(row.total_bytes, 1000);
+  EXPECT_FALSE(row.peak_bytes || row.used_share || row.allocations || row.source);
+}
+
+TEST(Launch, DelaysAndTinyKernels) {
+  TraceBuilder b;
+  b.Api(0, 10, "cudaLaunchKernel", 1);
+  b.Api(20, 30, "cudaLaunchKernel", 2);
+  b.Api(40, 70, "cudaLaunchKernel", 3);
+  b.Kernel(15, 20, "tiny", 1);
+  b.Kernel(50, 60, "as long as its call", 2);
+  b.Kernel(140, 160, "tiny too", 3);
+  b.Kernel(170, 180, "launch not recorded", 0);
+  const Context context = test::ContextOf(b.trace);
+  const LaunchRow row = ComputeLaunches(context, ComputeTimelines(context)).at(0);
+  EXPECT_EQ(row.launches, 4);
+  EXPECT_DOUBLE_EQ(row.avg_api_ns.value(), 50.0 / 3);
+  EXPECT_DOUBLE_EQ(row.median_queue_delay_ns.value(), 30);
+  EXPECT_EQ(row.tiny_kernels, 2);
+  EXPECT_DOUBLE_EQ(row.tiny_share.value(), 2.0 / 3);
+  EXPECT_EQ(row.min_latency_ns, 15);
+}
+
+TEST(ApiName, VersionsOfAFunctionAreOne) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  b.Api(0, 5, "cudaMalloc_v3020", 0);
+  b.Api(5, 15, "cudaMalloc_v4000", 0);
+  b.trace.api_calls.result.back() = 2;
+  b.Api(15, 16, "cudaFree_v3020", 0);
+  const auto rows = ComputeApiNames(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "cudaMalloc");
+  EXPECT_EQ(rows[0].calls, 2);
+  EXPECT_EQ(rows[0].total_ns, 15);
+  EXPECT_DOUBLE_EQ(rows[0].avg_ns, 7.5);
+  EXPECT_EQ(rows[0].min_ns, 5);
+  EXPECT_EQ(rows[0].max_ns, 10);
+  EXPECT_EQ(rows[0].errors, 1);
+}
+
+TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {
+  const auto profile = [](const TraceBuilder& b) { return ComputeProfile(test::ContextOf(b.trace)); };
+  TraceBuilder with_work;
+  with_work.Kernel(0, 10, "a", 1);
+  EXPECT_FALSE(profile(with_work).missing_capture.has_value());
+  EXPECT_EQ(profile(with_work).unmatched_kernels, 1);
+
+  TraceBuilder nothing;
+  nothing.Range(0, 10, "forward");
+  EXPECT_EQ(profile(nothing).missing_capture, "--trace=cuda,nvtx");
+  EXPECT_FALSE(profile(nothing).has_cuda);
+  EXPECT_FALSE(profile(nothing).unmatched_share.has_value());
+  nothing.trace.capture_options["COLLECT_CUDA_TRACE"] = "false";
+  EXPECT_EQ(profile(nothing).notes, "CUDA was not traced.");
+
+  TraceBuilder too_short;
+  too_short.Api(0, 10, "cudaMalloc", 0);
+  EXPECT_TRUE(profile(too_short).missing_capture.value().find("--duration") != std::string::npos);
+}
+
+TEST(Profile, OverheadIsAUnionInsideTheActivity) {
+  TraceBuilder b;
+  b.Api(100, 200, "cudaMalloc", 0);
+  b.Overhead(50, 120, "early");
+  b.Overhead(110, 130, "again", b.AddThread(0, 43));
+  b.Overhead(190, 300, "late");
+  const ProfileRow row = ComputeProfile(test::ContextOf(b.trace));
+  EXPECT_EQ(row.overhead_ns, 30 + 10);
+  EXPECT_DOUBLE_EQ(row.overhead_share.value(), 0.4);
+}
+
+}  // namespace
+}  // namespace dladvisor

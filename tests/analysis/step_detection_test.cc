@@ -1,0 +1,313 @@
+// Steps against a reference, and the cases in which ranges that look like steps are none.
+#include "src/analysis/step_detection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "engine/base/error.h"
+#include "src/analysis/step.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+using testing::HasSubstr;
+
+std::vector<Step> StepsOf(const TraceBuilder& b, const AnalysisOptions& options = {}) {
+  const Context context = MakeContext(b.trace, options);
+  return context.steps.by_rank.empty() ? std::vector<Step>() : context.steps.by_rank[0].second;
+}
+
+std::string Pattern(const TraceBuilder& b) { return test::ContextOf(b.trace).steps.range_pattern; }
+
+struct Work {
+  Ns call, start, end;
+};
+
+// Two threads launch at random times on two devices; everything runs at some time after its launch.
+TraceBuilder RandomLoop(std::mt19937& random, std::vector<Interval>& ranges, std::vector<Work>& work) {
+  TraceBuilder b;
+  b.AddThread(0, 43);
+  b.AddDevice(1);
+  Ns t = static_cast<Ns>(random() % 50);
+  for (int step = 0; step < 2 + static_cast<int>(random() % 6); ++step) {
+    const Ns length = 20 + static_cast<Ns>(random() % 60);
+    b.Range(t, t + length, "iteration " + std::to_string(step * 10 + 5));
+    ranges.push_back({t, t + length});
+    t += length + static_cast<Ns>(random() % 3 ? random() % 30 : 0);
+  }
+  for (int i = 0; i < 12; ++i) {
+    const Ns call = static_cast<Ns>(random() % static_cast<uint32_t>(t + 40));
+    const Ns start = call + 3 + static_cast<Ns>(random() % 60);
+    work.push_back({call, start, start + 1 + static_cast<Ns>(random() % 40)});
+  }
+  std::sort(work.begin(), work.end(), [](const Work& x, const Work& y) { return x.call < y.call; });
+  for (const Work& w : work)
+    b.Launch(w.call, w.start, w.end, "k", static_cast<uint32_t>(random() % 2), 0,
+             static_cast<uint32_t>(random() % 2));
+  return b;
+}
+
+TEST(StepDetection, AgreesWithTheDefinition) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Interval> ranges;
+    std::vector<Work> work;
+    const TraceBuilder b = RandomLoop(random, ranges, work);
+    const std::vector<Step> steps = StepsOf(b);
+    ASSERT_EQ(steps.size(), ranges.size());
+    Ns begin = ranges[0].start;
+    for (size_t n = 0; n < steps.size(); ++n) {
+      Ns first = 0, last = 0;
+      for (const Work& w : work) {
+        if (w.call < ranges[n].start || w.call >= ranges[n].end) continue;
+        first = last == 0 ? w.start : std::min(first, w.start);
+        last = std::max(last, w.end);
+      }
+      EXPECT_EQ(steps[n].number, static_cast<int64_t>(n) * 10 + 5);
+      EXPECT_EQ(steps[n].gpu, (Interval{first, last}));
+      const Ns end = std::max(begin, last == 0 ? ranges[n].end : last);
+      EXPECT_EQ(steps[n].time, (Interval{begin, end})) << "step " << n;
+      begin = end;
+    }
+  }
+}
+
+TEST(StepDetection, FamiliesOfStepsPartitionTheirWork) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Interval> ranges;
+    std::vector<Work> work;
+    const TraceBuilder b = RandomLoop(random, ranges, work);
+    const Context context = test::ContextOf(b.trace);
+    const std::vector<StepRow> rows = ComputeSteps(context);
+    const Interval all{rows.front().start_ns, rows.back().end_ns};
+    int64_t kernels = 0, kernel_ns = 0, busy = 0;
+    for (const StepRow& row : rows) {
+      kernels += row.kernels;
+      kernel_ns += row.kernel_ns;
+      busy += row.busy_ns;
+      EXPECT_EQ(row.busy_ns + row.idle_ns, row.duration_ns);
+      EXPECT_EQ(row.kernel_busy_ns, row.busy_ns) << "there are only kernels";
+    }
+    int64_t expected = 0, expected_ns = 0;
+    for (const Work& w : work)
+      if (w.start >= all.start && w.start < all.end) {
+        ++expected;
+        expected_ns += w.end - w.start;
+      }
+    EXPECT_EQ(kernels, expected);
+    EXPECT_EQ(kernel_ns, expected_ns);
+    std::vector<Interval> first_device;
+    for (const uint32_t k : context.work[0].kernels)
+      first_device.push_back({b.trace.kernels.start[k], b.trace.kernels.end[k]});
+    EXPECT_EQ(busy, Length(Clip(Union(first_device), all)));
+  }
+}
+
+TEST(StepDetection, TheLoopWithMostStepsCounts) {
+  TraceBuilder b;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    b.Range(1000 * epoch, 1000 * epoch + 990, "epoch " + std::to_string(epoch));
+    for (int step = 0; step < 5; ++step) {
+      const Ns t = 1000 * epoch + 100 * step;
+      b.Range(t, t + 90, "step " + std::to_string(epoch * 5 + step));
+      b.Range(t + 50, t + 60, "iteration 1");  // always the same number
+      b.Launch(t + 10, t + 20, t + 80, "k");
+    }
+  }
+  EXPECT_EQ(Pattern(b), "step #");
+  EXPECT_EQ(StepsOf(b).size(), 10u);
+}
+
+TEST(StepDetection, OfEquallyManyTheLongestCount) {
+  TraceBuilder b;
+  for (int step = 0; step < 4; ++step) {
+    const Ns t = 100 * step;
+    b.Range(t, t + 90, "train_step " + std::to_string(step));
+    b.Range(t + 20, t + 40, "[iteration " + std::to_string(step));
+    b.Launch(t + 25, t + 30, t + 80, "k");
+  }
+  EXPECT_EQ(Pattern(b), "train_step #");
+}
+
+TEST(StepDetection, WhatStandsBeforeTheNumberIsThePattern) {
+  TraceBuilder b;
+  for (int step = 0; step < 4; ++step) {
+    b.Range(100 * step, 100 * step + 90, "_step_x_step_" + std::to_string(step) + "_bs16");
+    b.Launch(100 * step + 10, 100 * step + 20, 100 * step + 80, "k");
+  }
+  EXPECT_EQ(Pattern(b), "_step_x_step_#");
+}
+
+TEST(StepDetection, NumbersThatDoNotFitAreNone) {
+  TraceBuilder b;
+  for (int step = 0; step < 4; ++step)
+    b.Range(100 * step, 100 * step + 90, "step 9999999999999999999999" + std::to_string(step));
+  b.Launch(10, 20, 80, "k");
+  EXPECT_TRUE(StepsOf(b).empty());
+}
+
+TEST(StepDetection, MarksAreNoSteps) {
+  TraceBuilder b;
+  for (int step = 0; step < 4; ++step) {
+    b.Range(100 * step, 100 * step, "step " + std::to_string(step));
+    b.trace.ranges.kind.back() = RangeKind::kMark;
+  }
+  b.Launch(10, 20, 80, "k");
+  EXPECT_TRUE(StepsOf(b).empty());
+}
+
+TEST(StepDetection, RangesOfAProcessWithoutGpuWorkAreNone) {
+  TraceBuilder b;
+  b.AddProcess(43);
+  for (int step = 0; step < 4; ++step)
+    b.Range(100 * step, 100 * step + 90, "step " + std::to_string(step), 1);
+  b.Launch(10, 20, 80, "k");
+  EXPECT_TRUE(StepsOf(b).empty());
+}
+
+TEST(StepDetection, EachRankHasItsOwn) {
+  TraceBuilder b;
+  const uint32_t other = b.AddProcess(43), device = b.AddDevice(1);
+  for (int step = 0; step < 3; ++step) {
+    const Ns t = 100 * step;
+    b.Range(t, t + 50, "step " + std::to_string(step), 0);
+    b.Range(t + 5, t + 60, "step " + std::to_string(step), 1);
+    b.Launch(t + 10, t + 20, t + 70, "k", 0, 0, 0);
+    b.Launch(t + 15, t + 20, t + 90, "k", 1, other, device);
+  }
+  const Context context = test::ContextOf(b.trace);
+  ASSERT_EQ(context.steps.by_rank.size(), 2u);
+  EXPECT_EQ(context.windows, (std::vector<Interval>{{0, 270}, {5, 290}}));
+}
+
+// Steps of `lengths`, back to back.
+TraceBuilder StepsOfLengths(const std::vector<Ns>& lengths) {
+  TraceBuilder b;
+  Ns t = 0;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    b.Range(t, t + lengths[i], "step " + std::to_string(i));
+    b.Launch(t, t + 1, t + lengths[i], "k");
+    t += lengths[i];
+  }
+  return b;
+}
+
+size_t WarmupOf(const std::vector<Ns>& lengths) {
+  const std::vector<Step> steps = StepsOf(StepsOfLengths(lengths));
+  const auto steady = std::find_if(steps.begin(), steps.end(), [](const Step& s) { return !s.warmup; });
+  EXPECT_TRUE(std::none_of(steady, steps.end(), [](const Step& s) { return s.warmup; }))
+      << "only at the start";
+  return static_cast<size_t>(steady - steps.begin());
+}
+
+TEST(StepDetection, WarmUpIsAnOutlierAtTheStart) {
+  EXPECT_EQ(WarmupOf({100, 100, 100, 100, 100, 100}), 0u);
+  EXPECT_EQ(WarmupOf({500, 100, 100, 100, 100, 100}), 1u);
+  EXPECT_EQ(WarmupOf({500, 300, 100, 100, 100, 100}), 2u);
+  EXPECT_EQ(WarmupOf({500, 400, 300, 100, 100, 100}), 2u) << "at most a third";
+  EXPECT_EQ(WarmupOf({100, 500, 100, 100, 100, 100}), 0u) << "a later outlier is part of the run";
+  EXPECT_EQ(WarmupOf({120, 100, 100, 100, 100, 100}), 0u) << "not by more than 20 %";
+  EXPECT_EQ(WarmupOf({121, 100, 100, 100, 100, 100}), 1u);
+  // Steps that vary: median 100, median deviation 20, so that 100 + 5 x 29.652 is still no outlier.
+  EXPECT_EQ(WarmupOf({248, 60, 80, 100, 120, 140}), 0u);
+  EXPECT_EQ(WarmupOf({249, 60, 80, 100, 120, 140}), 1u);
+  EXPECT_EQ(WarmupOf({900, 100}), 0u) << "of two steps none can be told";
+  EXPECT_EQ(WarmupOf({900, 100, 100}), 1u);
+}
+
+TEST(StepDetection, ChosenStepsAreTakenAsTheyAre) {
+  AnalysisOptions options;
+  options.steps = {0, 3};
+  const TraceBuilder b = StepsOfLengths({900, 100, 100, 100, 100, 100});
+  const Context context = MakeContext(b.trace, options);
+  EXPECT_EQ(context.StepCount(0), 4);
+  EXPECT_EQ(context.windows[0], (Interval{0, 1200}));
+}
+
+std::string ErrorOf(const TraceBuilder& b, const AnalysisOptions& options) {
+  try {
+    MakeContext(b.trace, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(StepDetection, AChosenRangeThatCannotBeAStepIsAnError) {
+  TraceBuilder nested;
+  for (int i = 0; i < 3; ++i) nested.Range(10 * i, 100 - 10 * i, "layer");
+  nested.Launch(40, 45, 60, "k");
+  AnalysisOptions options;
+  options.step_range = "layer";
+  EXPECT_THAT(ErrorOf(nested, options), HasSubstr("they overlap"));
+
+  TraceBuilder elsewhere;
+  elsewhere.AddProcess(43);
+  elsewhere.Range(0, 10, "batch", 1);
+  elsewhere.Launch(40, 45, 60, "k");
+  options.step_range = "batch";
+  EXPECT_THAT(ErrorOf(elsewhere, options), HasSubstr("no GPU work"));
+
+  TraceBuilder host_only;
+  host_only.Range(0, 10, "batch");
+  EXPECT_EQ(ErrorOf(host_only, options), "no error") << "a profile without GPU work has no steps";
+}
+
+TEST(StepDetection, AChosenRangeNeedsNoNumberAndMayBeOne) {
+  TraceBuilder b;
+  for (int i = 0; i < 3; ++i) {
+    b.Range(100 * i, 100 * i + 90, "batch of " + std::to_string(7 - i));
+    b.Launch(100 * i + 10, 100 * i + 20, 100 * i + 80, "k");
+  }
+  AnalysisOptions options;
+  options.step_range = "^batch";
+  const std::vector<Step> steps = StepsOf(b, options);
+  ASSERT_EQ(steps.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(steps[i].number, static_cast<int64_t>(i));
+  options.step_range = "of 6$";
+  EXPECT_EQ(StepsOf(b, options).size(), 1u);
+  options.step_range = R"(of (\d+))";
+  EXPECT_THAT(ErrorOf(b, options), HasSubstr("do not rise"));
+}
+
+// `rounds` of ten kernels; each round launched at once, 10 ns before its first kernel.
+TraceBuilder KernelLoop(int rounds) {
+  TraceBuilder b;
+  b.Launch(0, 10, 100, "start");
+  Ns t = 300;
+  for (int round = 0; round < rounds; ++round) {
+    for (int k = 0; k < 10; ++k) b.Launch(t - 10, t + 20 * k, t + 20 * k + 15, "kernel" + std::to_string(k));
+    t += 500;
+  }
+  return b;
+}
+
+TEST(StepDetection, KernelSequencePartitionsToo) {
+  const TraceBuilder b = KernelLoop(5);
+  const Context context = test::ContextOf(b.trace);
+  EXPECT_EQ(context.steps.source, "kernel sequence");
+  EXPECT_EQ(context.steps.range_pattern, "");
+  const std::vector<Step>& steps = context.steps.by_rank.at(0).second;
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_EQ(steps[0].time, (Interval{290, 495})) << "from its first launch";
+  for (size_t i = 1; i < 5; ++i) {
+    EXPECT_EQ(steps[i].time.start, steps[i - 1].time.end);
+    EXPECT_EQ(steps[i].time.length(), 500);
+    EXPECT_EQ(steps[i].gpu.length(), 195);
+  }
+}
+
+TEST(StepDetection, RangesGoBeforeTheKernelSequence) {
+  TraceBuilder b = KernelLoop(6);
+  b.Range(0, 1400, "iteration 1");
+  b.Range(1400, 4000, "iteration 2");
+  EXPECT_EQ(test::ContextOf(b.trace).steps.source, "ranges");
+  EXPECT_EQ(StepsOf(b).size(), 2u);
+}
+
+}  // namespace
+}  // namespace dladvisor
