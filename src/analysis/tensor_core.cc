@@ -160,7 +160,7 @@ bool IsGemm(const Name& name) {
 bool IsConvolution(const Name& name) {
   return name.HasAny({"convolve", "conv2d", "conv3d", "conv1d", "fprop", "dgrad", "wgrad", "winograd",
                       "scudnn", "icudnn", "884cudnn", "1688cudnn", "16816cudnn", "depthwise_conv",
-                      "naive_conv", "grouped_conv", "convolution"});
+                      "conv_depthwise", "naive_conv", "grouped_conv", "convolution"});
 }
 
 // Types of Tensile's operands follow its index order: Cijk_Alik_Bljk_HHS_BH_..., ..._B_BS_BH_...,
@@ -185,12 +185,14 @@ Precision TensilePrecision(const Name& name) {
   }
 }
 
-// cuBLAS's nvjet kernels name their input type by a letter: nvjet_tst_..., nvjet_sm90_hsh_...
+// cuBLAS's nvjet kernels name their input type by a letter: nvjet_tst_..., nvjet_sm90_hsh_...,
+// nvjet_qqtst_...
 Precision NvjetPrecision(const Name& name) {
   std::string_view types = name.WordAfter("nvjet");
   if (types.starts_with("sm")) types = name.WordAfter("nvjet", 2);
   if (name.HasWord("tf32")) return Precision::kTf32;
-  switch (types.size() == 3 ? types.front() : '\0') {
+  switch (types.size() < 3 || types.find_first_of("0123456789") != std::string_view::npos ? '\0'
+                                                                                          : types.front()) {
     case 't':
       return Precision::kBf16;
     case 'h':
