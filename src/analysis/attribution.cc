@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 #include <vector>
+#include "src/analysis/markers.h"
 
 namespace dladvisor {
 namespace {
@@ -25,16 +26,16 @@ class Sweep {
       // A range that starts with the call encloses it.
       while (next < order_.size() && trace_.ranges.start[order_[next]] <= calls.start[call])
         Open(order_[next++], out);
-      uint32_t thread = calls.thread[call];
+      const uint32_t thread = calls.thread[call];
       if (thread == kNoIndex) continue;
-      if (!has_ranges_[thread]) {
-        const uint32_t process = trace_.threads[thread].process;
-        thread = process == kNoIndex ? kNoIndex : main_thread_[process];
-        if (thread == kNoIndex) continue;
-        api_inherited[call] = 1;
-      }
-      out.api_range[call] = Innermost(thread, calls.start[call]);
-      if (out.api_range[call] == kNoIndex) api_inherited[call] = 0;
+      uint32_t& range = out.api_range[call];
+      range = Innermost(thread, calls.start[call]);
+      const uint32_t process = trace_.threads[thread].process;
+      if (range != kNoIndex || process == kNoIndex) continue;
+      const uint32_t main = main_thread_[process];
+      if (main == kNoIndex || main == thread) continue;
+      range = Innermost(main, calls.start[call]);
+      api_inherited[call] = range != kNoIndex;
     }
     while (next < order_.size()) Open(order_[next++], out);
   }
@@ -44,18 +45,21 @@ class Sweep {
     return trace_.ranges.kind[range] == RangeKind::kPushPop && trace_.ranges.thread[range] != kNoIndex;
   }
 
+  // The thread that bears the process's id, where it has ranges, else the one with the most.
   void FindMainThreads() {
     std::vector<uint32_t> count(trace_.threads.size(), 0);
     for (uint32_t i = 0; i < trace_.ranges.size(); ++i)
       if (Nests(i)) ++count[trace_.ranges.thread[i]];
-    has_ranges_.assign(trace_.threads.size(), 0);
     main_thread_.assign(trace_.processes.size(), kNoIndex);
+    const auto rank = [&](uint32_t thread) {
+      const Thread& t = trace_.threads[thread];
+      return std::pair(t.tid == trace_.processes[t.process].pid, count[thread]);
+    };
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
-      has_ranges_[thread] = count[thread] > 0;
       const uint32_t process = trace_.threads[thread].process;
       if (count[thread] == 0 || process == kNoIndex) continue;
       uint32_t& main = main_thread_[process];
-      if (main == kNoIndex || count[thread] > count[main]) main = thread;
+      if (main == kNoIndex || rank(thread) > rank(main)) main = thread;
     }
   }
 
@@ -78,14 +82,33 @@ class Sweep {
 
   void Open(uint32_t range, Attribution& out) {
     const uint32_t thread = trace_.ranges.thread[range];
+    if (trace_.ranges.open[range]) CloseForgotten(range, stacks_[thread]);
     out.range_parent[range] = Innermost(thread, trace_.ranges.start[range]);
     stacks_[thread].push_back(range);
   }
 
+  // A loop that pushes and never pops would nest its iterations in each other: where a range that is never
+  // popped follows another of its kind, that one ends.
+  void CloseForgotten(uint32_t range, std::vector<uint32_t>& stack) {
+    constexpr size_t kDepth = 100;  // of looking for it
+    const std::string& kind = KindOf(range);
+    for (size_t i = stack.size(); i-- > 0 && i + kDepth >= stack.size() && trace_.ranges.open[stack[i]];)
+      if (KindOf(stack[i]) == kind) {
+        stack.resize(i);
+        return;
+      }
+  }
+
+  const std::string& KindOf(uint32_t range) {
+    const auto [entry, is_new] = kinds_.try_emplace(trace_.ranges.name[range]);
+    if (is_new) entry->second = NormalizedRangeName(trace_.names.View(trace_.ranges.name[range]));
+    return entry->second;
+  }
+
   const Trace& trace_;
   std::vector<std::vector<uint32_t>> stacks_;
-  std::vector<uint8_t> has_ranges_;
   std::vector<uint32_t> main_thread_, order_;
+  std::unordered_map<NameId, std::string> kinds_;  // of ranges never popped: name without numbers
 };
 
 std::vector<uint32_t> RangesOf(const std::vector<uint32_t>& calls, const std::vector<uint32_t>& api_range) {

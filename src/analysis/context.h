@@ -50,7 +50,7 @@ struct Attribution {
   std::vector<uint32_t> range_parent;  // enclosing range on the same thread
   std::vector<uint32_t> api_range;     // innermost range open on the calling thread at the call's start
   std::vector<uint32_t> kernel_range, copy_range, set_range;  // through the launching call
-  std::vector<uint8_t> kernel_inherited;  // 1 where the launching thread had no range and one was inherited
+  std::vector<uint8_t> kernel_inherited;  // 1 where the launching thread had none open and it was inherited
 };
 
 // Names of ops: a path of enclosing ranges, interned. See op_path.h.

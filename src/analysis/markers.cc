@@ -48,6 +48,15 @@ std::string Shapes(std::string_view text) {
   return shapes;
 }
 
+// A funcStack as DLProf's reports print it: /<module>/Net::forward/Linear::_call_impl(2) ->
+// /module/Net::forward/Linear::_call_impl[2].
+std::string FunctionPath(std::string path) {
+  static const RE2 occurrence(R"(\((\d+)\)(/|$))"), scope("<([^<>/]*)>");
+  RE2::GlobalReplace(&path, occurrence, R"([\1]\2)");
+  RE2::GlobalReplace(&path, scope, R"(\1)");
+  return path;
+}
+
 }  // namespace
 
 Marker ParseMarker(std::string_view text) {
@@ -55,8 +64,7 @@ Marker ParseMarker(std::string_view text) {
   if (text.starts_with("{")) {
     if (std::string stack = StringAfter(text, "'funcStack'"); !stack.empty()) {
       marker.kind = Marker::Kind::kTrace;
-      if (const size_t at = stack.find("<module>"); at != std::string::npos) stack.replace(at, 8, "module");
-      marker.name = std::move(stack);
+      marker.name = FunctionPath(std::move(stack));
       marker.stack = ListAfter(text, "'traceMarker'");
       return marker;
     }
@@ -76,12 +84,23 @@ std::string NormalizedRangeName(std::string_view text) {
   for (const std::string_view appended : {", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "})
     text = text.substr(0, text.find(appended));
   static const RE2 step(kNumberedStep);
+  static const RE2 other(R"(((?:(?:^|[^A-Za-z])(?i:epoch|(?:micro|mini)[-_ ]?batch|batch)[_ :]*)|#)(\d+))");
+  static const RE2 address("0x[0-9a-fA-F]{6,}");
   std::string name(text);
   RE2::GlobalReplace(&name, step, "\\1#");
+  RE2::GlobalReplace(&name, other, "\\1#");
+  RE2::GlobalReplace(&name, address, "0x#");
   return name;
 }
 
 std::string OpTypeOfName(std::string_view name) {
+  // Fused layers are named by all they hold, first what decides: "/conv1/Conv + /relu/Relu".
+  std::string_view first = name.substr(0, name.find(" + "));
+  const size_t slash = first.rfind('/');
+  static const RE2 identifier("[A-Za-z_][\\w.:-]*");
+  if (slash != std::string_view::npos &&
+      RE2::FullMatch(re2::StringPiece(first.data() + slash + 1, first.size() - slash - 1), identifier))
+    name = first.substr(slash + 1);
   const size_t colons = name.rfind("::");
   if (colons != std::string_view::npos && colons + 2 < name.size() &&
       name.find('<') == std::string_view::npos)

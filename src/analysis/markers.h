@@ -20,8 +20,8 @@ struct Marker {
 
 Marker ParseMarker(std::string_view text);
 
-// `text` with what emit_nvtx appends cut off and step numbers replaced by #: "aten::to, op_id = 7" ->
-// "aten::to", "iteration 7" -> "iteration #".
+// `text` with what emit_nvtx appends cut off, and numbers of steps, epochs and batches, numbers after # and
+// addresses replaced by #: "aten::to, op_id = 7" -> "aten::to", "iteration 7" -> "iteration #".
 std::string NormalizedRangeName(std::string_view text);
 
 // RE2 pattern of a numbered step in a range's name: group 1 what stands before the number, group 2 the
@@ -31,7 +31,7 @@ inline constexpr const char* kNumberedStep =
     R"(((?:(?:^|[^A-Za-z])(?i:step|iter(?:ation)?)|[a-z](?:Step|Iter(?:ation)?))[_ #:]*)(\d+))";
 
 // The op type that a name stands for: "aten::linear" -> "linear", "torch::autograd::AccumulateGrad" ->
-// "AccumulateGrad".
+// "AccumulateGrad", "/layer1/conv1/Conv + /layer1/relu/Relu" -> "Conv".
 std::string OpTypeOfName(std::string_view name);
 
 }  // namespace dladvisor

@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <limits>
 
 #include "src/analysis/op_path.h"
 #include "src/analysis/tensor_core.h"
@@ -35,7 +36,8 @@ struct OpTotals {
   int64_t rank = 0;
   PathId path = kNoPath;
   NameId lone_kernel = kNoName;  // where no range encloses it
-  int64_t calls = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, kernels = 0, tensor_core_ns = 0, inherited = 0;
+  int64_t calls = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, set_ns = 0, busy_ns = 0, kernels = 0,
+          tensor_core_ns = 0, inherited = 0;
   bool owns_work = false, eligible_kernel = false, half = false;
   Verdict tensor_core;
   std::array<int64_t, 8> precision_ns{};
@@ -83,10 +85,7 @@ class OpTable {
       if (rank < 0 || !InWindow(rank, ranges.start[i])) continue;
       OpTotals& op = At(rank, context_.paths->Of(i));
       ++op.calls;
-      // An op inside itself (recursion) is in its parent's time already.
-      const uint32_t parent = context_.attribution.range_parent[i];
-      if (parent == kNoIndex || context_.paths->Of(parent) != op.path)
-        op.cpu_ns += ranges.end[i] - ranges.start[i];
+      op.cpu_ns += ranges.end[i] - ranges.start[i];
     }
   }
 
@@ -99,48 +98,77 @@ class OpTable {
     }
   }
 
+  // Kernels, copies and sets of a GPU in order of start, so that an op's busy time is a running union.
   void AddGpu(size_t gpu) {
-    const int64_t rank = context_.ranks.gpus[gpu].rank;
-    const Interval window = context_.windows[gpu];
+    const GpuWork& work = context_.work[gpu];
+    busy_until_.assign(totals_.size(), std::numeric_limits<Ns>::min());
+    const auto next_start = [](const GpuOps& ops, const std::vector<uint32_t>& list, size_t at) {
+      return at < list.size() ? ops.start[list[at]] : std::numeric_limits<Ns>::max();
+    };
+    for (size_t kernel = 0, copy = 0, set = 0;;) {
+      const Ns kernel_start = next_start(trace_.kernels, work.kernels, kernel),
+               copy_start = next_start(trace_.copies, work.copies, copy),
+               set_start = next_start(trace_.sets, work.sets, set);
+      const Ns first = std::min({kernel_start, copy_start, set_start});
+      if (first >= context_.windows[gpu].end) break;
+      if (kernel_start == first)
+        AddKernel(gpu, work.kernels[kernel++]);
+      else if (copy_start == first)
+        AddCopy(gpu, trace_.copies, work.copies[copy++], context_.attribution.copy_range, &OpTotals::copy_ns);
+      else
+        AddCopy(gpu, trace_.sets, work.sets[set++], context_.attribution.set_range, &OpTotals::set_ns);
+    }
+  }
+
+  // The op of something that ran on a GPU, with its busy time extended; null outside the window.
+  OpTotals* Extend(size_t gpu, const GpuOps& ops, uint32_t i, PathId path, NameId lone_kernel) {
+    if (ops.start[i] < context_.windows[gpu].start) return nullptr;
+    OpTotals& op = At(context_.ranks.gpus[gpu].rank, path, lone_kernel);
+    const auto index = static_cast<size_t>(&op - totals_.data());
+    if (busy_until_.size() <= index) busy_until_.resize(totals_.size(), std::numeric_limits<Ns>::min());
+    Ns& until = busy_until_[index];
+    op.owns_work = true;
+    op.busy_ns += std::max<Ns>(0, ops.end[i] - std::max(ops.start[i], until));
+    until = std::max(until, ops.end[i]);
+    return &op;
+  }
+
+  void AddKernel(size_t gpu, uint32_t i) {
     const Kernels& kernels = trace_.kernels;
-    for (const uint32_t i : context_.work[gpu].kernels) {
-      if (kernels.start[i] < window.start || kernels.start[i] >= window.end) continue;
-      const PathId path = context_.paths->Of(context_.attribution.kernel_range[i]);
-      OpTotals& op = path == kNoPath ? At(rank, kNoPath, kernels.short_name[i]) : At(rank, path);
-      if (path == kNoPath) ++op.calls;
-      const int64_t duration = kernels.end[i] - kernels.start[i];
-      const KernelTraits& traits = context_.kernels[kernels.name[i]];
-      op.owns_work = true;
-      ++op.kernels;
-      op.gpu_ns += duration;
-      op.gpu_ns_on[gpu] += duration;
-      op.inherited += context_.attribution.kernel_inherited[i];
-      op.eligible_kernel |= traits.eligible || traits.tensor_core == true;
-      op.half |= IsHalf(traits.precision);
-      op.tensor_core.Add(traits.tensor_core);
-      if (traits.tensor_core == true) {
-        op.tensor_core_ns += duration;
-        op.tensor_core_ns_on[gpu] += duration;
-      }
-      op.precision_ns[static_cast<size_t>(traits.precision)] += duration;
-      KernelTotals& total = op.by_kernel[kernels.name[i]];
-      total.min_ns = total.calls == 0 ? duration : std::min(total.min_ns, duration);
-      total.max_ns = std::max(total.max_ns, duration);
-      ++total.calls;
-      total.gpu_ns += duration;
-      if (const uint32_t call = context_.launches.kernel[i]; call != kNoIndex) {
-        total.api_ns += trace_.api_calls.end[call] - trace_.api_calls.start[call];
-        ++total.api_calls;
-      }
+    const PathId path = context_.paths->Of(context_.attribution.kernel_range[i]);
+    OpTotals* op = Extend(gpu, kernels, i, path, path == kNoPath ? kernels.short_name[i] : kNoName);
+    if (!op) return;
+    if (path == kNoPath) ++op->calls;
+    const int64_t duration = kernels.end[i] - kernels.start[i];
+    const KernelTraits& traits = context_.kernels[kernels.name[i]];
+    ++op->kernels;
+    op->gpu_ns += duration;
+    op->gpu_ns_on[gpu] += duration;
+    op->inherited += context_.attribution.kernel_inherited[i];
+    op->eligible_kernel |= traits.eligible || traits.tensor_core == true;
+    op->half |= IsHalf(traits.precision);
+    op->tensor_core.Add(traits.tensor_core);
+    if (traits.tensor_core == true) {
+      op->tensor_core_ns += duration;
+      op->tensor_core_ns_on[gpu] += duration;
     }
-    const Copies& copies = trace_.copies;
-    for (const uint32_t i : context_.work[gpu].copies) {
-      const PathId path = context_.paths->Of(context_.attribution.copy_range[i]);
-      if (path == kNoPath || copies.start[i] < window.start || copies.start[i] >= window.end) continue;
-      OpTotals& op = At(rank, path);
-      op.owns_work = true;
-      op.copy_ns += copies.end[i] - copies.start[i];
+    op->precision_ns[static_cast<size_t>(traits.precision)] += duration;
+    KernelTotals& total = op->by_kernel[kernels.name[i]];
+    total.min_ns = total.calls == 0 ? duration : std::min(total.min_ns, duration);
+    total.max_ns = std::max(total.max_ns, duration);
+    ++total.calls;
+    total.gpu_ns += duration;
+    if (const uint32_t call = context_.launches.kernel[i]; call != kNoIndex) {
+      total.api_ns += trace_.api_calls.end[call] - trace_.api_calls.start[call];
+      ++total.api_calls;
     }
+  }
+
+  void AddCopy(size_t gpu, const GpuOps& ops, uint32_t i, const std::vector<uint32_t>& range_of,
+               int64_t OpTotals::*total) {
+    const PathId path = context_.paths->Of(range_of[i]);
+    if (path == kNoPath) return;
+    if (OpTotals* op = Extend(gpu, ops, i, path, kNoName)) op->*total += ops.end[i] - ops.start[i];
   }
 
   std::optional<std::string> PrecisionOf(const OpTotals& op) const {
@@ -162,7 +190,8 @@ class OpTable {
     } else {
       row.op = context_.paths->Text(op.path);
       row.op_type = context_.paths->OpType(op.path);
-      row.direction = row.op.find("Backward") != std::string::npos ? "bprop" : "fprop";
+      if (const std::string_view direction = context_.paths->Direction(op.path); !direction.empty())
+        row.direction = std::string(direction);
       marker = context_.paths->OpMarker(op.path);
       outer = context_.paths->TraceMarker(op.path);
     }
@@ -171,16 +200,15 @@ class OpTable {
     row.cpu_ns = op.cpu_ns;
     row.gpu_ns = op.gpu_ns;
     row.copy_ns = op.copy_ns;
+    row.set_ns = op.set_ns;
+    row.busy_ns = op.busy_ns;
     row.tensor_core_eligible = TensorCoreEligibleOp(row.op_type) || op.eligible_kernel;
     row.uses_tensor_cores = op.tensor_core.Get();
     row.tensor_core_ns = op.tensor_core_ns;
     row.precision = PrecisionOf(op);
-    const bool half_type = marker && (marker->dtype == "float16" || marker->dtype == "bfloat16");
-    if (op.half || half_type)
-      row.half = true;
-    else if (op.kernels > 0)
-      row.half = false;
     if (marker && !marker->dtype.empty()) row.data_type = marker->dtype;
+    const bool half_type = row.data_type == "float16" || row.data_type == "bfloat16";
+    if (op.half || half_type || row.precision || row.data_type) row.half = op.half || half_type;
     if (marker && !marker->shapes.empty()) row.shapes = marker->shapes;
     if (outer && !outer->stack.empty()) row.stack = outer->stack;
     row.inherited_share =
@@ -251,6 +279,7 @@ class OpTable {
       row.kernels += op.kernels;
       row.cpu_ns += op.cpu_ns;
       row.gpu_ns += op.gpu_ns;
+      row.busy_ns += op.busy_ns;
       row.tensor_core_eligible |= op.tensor_core_eligible;
       row.tensor_core_ns += op.tensor_core_ns;
       verdict.Add(op.uses_tensor_cores);
@@ -279,6 +308,7 @@ class OpTable {
         row.tensor_core_ops += op.uses_tensor_cores == true;
         row.cpu_ns += op.cpu_ns;
         row.gpu_ns += op.gpu_ns;
+        row.busy_ns += op.busy_ns;
       }
     }
     for (auto& [key, row] : groups) families.groups.push_back(std::move(row));
@@ -288,101 +318,12 @@ class OpTable {
   const Trace& trace_;
   std::map<int64_t, Interval> windows_;
   std::vector<OpTotals> totals_;
+  std::vector<Ns> busy_until_;  // of each op on the GPU at hand
   std::map<std::tuple<int64_t, PathId, NameId>, size_t> index_;
 };
 
 }  // namespace
 
 OpFamilies ComputeOps(const Context& context) { return OpTable(context).Build(); }
-
-const RelationOf<OpRow>& OpRelation() {
-  static const auto relation =
-      RelationOf<OpRow>(
-          "op", "One row per op: a path of program ranges that launches GPU work, in the analysed window.")
-          .Key("rank", &OpRow::rank, Unit::kNone, "Rank.")
-          .Key("op", &OpRow::op, Unit::kText,
-               "Path of the enclosing ranges, e.g. /train_step/forward/linear.")
-          .Column("op_type", &OpRow::op_type, Unit::kText, "Kind of op, e.g. linear.")
-          .Column("direction", &OpRow::direction, Unit::kText, "fprop or bprop.", "--trace=cuda,nvtx")
-          .Column("calls", &OpRow::calls, Unit::kCount,
-                  "Times the op ran; for kernels outside all ranges, executions.")
-          .Column("kernels", &OpRow::kernels, Unit::kCount, "Kernel executions.")
-          .Column("cpu_ns", &OpRow::cpu_ns, Unit::kNanoseconds, "Host time inside the op's ranges.")
-          .Column("gpu_ns", &OpRow::gpu_ns, Unit::kNanoseconds, "Sum of its kernels' durations.")
-          .Column("copy_ns", &OpRow::copy_ns, Unit::kNanoseconds, "Sum of its copies' durations.")
-          .Column("tensor_core_eligible", &OpRow::tensor_core_eligible, Unit::kNone,
-                  "1 where it is matrix work by type or kernels, and so could use tensor cores.")
-          .Column("uses_tensor_cores", &OpRow::uses_tensor_cores, Unit::kNone,
-                  "1 where one of its kernels does; unknown where a kernel's name does not tell.")
-          .Column("tensor_core_ns", &OpRow::tensor_core_ns, Unit::kNanoseconds,
-                  "Time of its kernels on tensor cores.")
-          .Column("half", &OpRow::half, Unit::kNone,
-                  "1 where it works on FP16, BF16, FP8 or INT8; unknown without kernels.")
-          .Column("precision", &OpRow::precision, Unit::kText,
-                  "Precision of most of its kernel time, as far as names tell.")
-          .Column("data_type", &OpRow::data_type, Unit::kText,
-                  "Element type of its first tensor, from DLProf markers.")
-          .Column("shapes", &OpRow::shapes, Unit::kText,
-                  "Shapes of its tensors in the first call, from DLProf markers.")
-          .Column("stack", &OpRow::stack, Unit::kText, "Source lines of its first call, from DLProf markers.")
-          .Column("inherited_share", &OpRow::inherited_share, Unit::kRatio,
-                  "Share of its kernels launched by a thread without ranges, whose op is that of the waiting "
-                  "thread.");
-  return relation;
-}
-
-const RelationOf<OpTypeRow>& OpTypeRelation() {
-  static const auto relation =
-      RelationOf<OpTypeRow>("op_type", "Ops summed by type.")
-          .Key("rank", &OpTypeRow::rank, Unit::kNone, "Rank.")
-          .Key("op_type", &OpTypeRow::op_type, Unit::kText, "Kind of op.")
-          .Column("ops", &OpTypeRow::ops, Unit::kCount, "Ops of this type.")
-          .Column("calls", &OpTypeRow::calls, Unit::kCount, "Calls of those ops.")
-          .Column("kernels", &OpTypeRow::kernels, Unit::kCount, "Kernel executions.")
-          .Column("cpu_ns", &OpTypeRow::cpu_ns, Unit::kNanoseconds, "Host time inside those ops.")
-          .Column("gpu_ns", &OpTypeRow::gpu_ns, Unit::kNanoseconds, "Sum of their kernels' durations.")
-          .Column("tensor_core_eligible", &OpTypeRow::tensor_core_eligible, Unit::kNone,
-                  "1 where one of them is eligible.")
-          .Column("uses_tensor_cores", &OpTypeRow::uses_tensor_cores, Unit::kNone,
-                  "1 where one of them uses tensor cores.")
-          .Column("tensor_core_ns", &OpTypeRow::tensor_core_ns, Unit::kNanoseconds,
-                  "Time of their kernels on tensor cores.");
-  return relation;
-}
-
-const RelationOf<GroupOpRow>& GroupOpRelation() {
-  static const auto relation =
-      RelationOf<GroupOpRow>("group_op", "Ops summed by every prefix of their path.")
-          .Key("rank", &GroupOpRow::rank, Unit::kNone, "Rank.")
-          .Key("op_group", &GroupOpRow::op_group, Unit::kText, "Prefix of op paths, e.g. /train_step/.")
-          .Column("ops", &GroupOpRow::ops, Unit::kCount, "Ops below the prefix.")
-          .Column("calls", &GroupOpRow::calls, Unit::kCount, "Calls of those ops.")
-          .Column("eligible_ops", &GroupOpRow::eligible_ops, Unit::kCount, "Ops that could use tensor cores.")
-          .Column("tensor_core_ops", &GroupOpRow::tensor_core_ops, Unit::kCount, "Ops that use tensor cores.")
-          .Column("cpu_ns", &GroupOpRow::cpu_ns, Unit::kNanoseconds, "Host time inside those ops.")
-          .Column("gpu_ns", &GroupOpRow::gpu_ns, Unit::kNanoseconds, "Sum of their kernels' durations.");
-  return relation;
-}
-
-const RelationOf<OpKernelRow>& OpKernelRelation() {
-  static const auto relation =
-      RelationOf<OpKernelRow>("op_kernel", "Kernels by the op that launched them, in the analysed window.")
-          .Key("rank", &OpKernelRow::rank, Unit::kNone, "Rank.")
-          .Key("op", &OpKernelRow::op, Unit::kText, "Path of the op.")
-          .Key("kernel", &OpKernelRow::kernel, Unit::kText, "Demangled name of the kernel.")
-          .Column("calls", &OpKernelRow::calls, Unit::kCount, "Executions.")
-          .Column("gpu_ns", &OpKernelRow::gpu_ns, Unit::kNanoseconds, "Sum of durations.")
-          .Column("avg_gpu_ns", &OpKernelRow::avg_gpu_ns, Unit::kNanoseconds, "Mean duration.")
-          .Column("min_gpu_ns", &OpKernelRow::min_gpu_ns, Unit::kNanoseconds, "Shortest.")
-          .Column("max_gpu_ns", &OpKernelRow::max_gpu_ns, Unit::kNanoseconds, "Longest.")
-          .Column("api_ns", &OpKernelRow::api_ns, Unit::kNanoseconds,
-                  "Sum of the launching calls' durations.", "--trace=cuda")
-          .Column("avg_api_ns", &OpKernelRow::avg_api_ns, Unit::kNanoseconds,
-                  "Mean duration of the launching call.", "--trace=cuda")
-          .Column("uses_tensor_cores", &OpKernelRow::uses_tensor_cores, Unit::kNone,
-                  "1 or 0; unknown where the name does not tell.")
-          .Column("precision", &OpKernelRow::precision, Unit::kText, "Precision, where the name tells.");
-  return relation;
-}
 
 }  // namespace dladvisor

@@ -15,7 +15,7 @@ struct OpRow {
   int64_t rank = 0;
   std::string op, op_type;
   std::optional<std::string> direction;
-  int64_t calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0;
+  int64_t calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, set_ns = 0, busy_ns = 0;
   bool tensor_core_eligible = false;
   std::optional<bool> uses_tensor_cores;
   int64_t tensor_core_ns = 0;
@@ -28,7 +28,7 @@ const RelationOf<OpRow>& OpRelation();
 struct OpTypeRow {
   int64_t rank = 0;
   std::string op_type;
-  int64_t ops = 0, calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0;
+  int64_t ops = 0, calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, busy_ns = 0;
   bool tensor_core_eligible = false;
   std::optional<bool> uses_tensor_cores;
   int64_t tensor_core_ns = 0;
@@ -38,7 +38,7 @@ const RelationOf<OpTypeRow>& OpTypeRelation();
 struct GroupOpRow {
   int64_t rank = 0;
   std::string op_group;
-  int64_t ops = 0, calls = 0, eligible_ops = 0, tensor_core_ops = 0, cpu_ns = 0, gpu_ns = 0;
+  int64_t ops = 0, calls = 0, eligible_ops = 0, tensor_core_ops = 0, cpu_ns = 0, gpu_ns = 0, busy_ns = 0;
 };
 const RelationOf<GroupOpRow>& GroupOpRelation();
 

@@ -114,7 +114,120 @@ const Case kKernels[] = {
     {"compute_gemm_pointers(float2 **, const float2 *, int)", Use::kNo, false, Precision::kUnknown},
     {"void cudnn::ops::nchwToNhwcKernel<__half, __half, float, false, true, (cudnnKernelDataType_t)0>",
      Use::kNo, false, Precision::kFp16},
+    {"void gemmSN_NN_kernel<float, (int)128, (int)2, (int)4, (int)8, (int)3, (int)4, "
+     "cublasGemvTensorStridedBatched<const float>, cublasGemvTensorStridedBatched<float>>"
+     "(cublasGemmSmallNParams<T8, T9, T1>)",
+     Use::kNo, true, Precision::kFp32},
+    {"void gemmk1_kernel<float, 256, 5, false, false, false, false, cublasGemvTensorStridedBatched<__half "
+     "const>, cublasGemvTensorStridedBatched<__half>, float, true, true>(cublasGemmk1Params<__half>)",
+     Use::kNo, true, Precision::kFp16},
+    {"void magma_sgemmEx_kernel<float, float, float, true, false, 6, 4, 6, 3, 4>(int, int, int, Tensor)",
+     Use::kNo, true, Precision::kFp32},
+    {"void sgemm_largek_lds64<true, true, 6, 3, 4, 5, 2, 66>(float*, float const*, float const*, int)",
+     Use::kNo, true, Precision::kFp32},
+    {"void dot_kernel<float, 128, 0, cublasDotParams<cublasGemvTensorStridedBatched<float const>>>(int)",
+     Use::kNo, false, Precision::kUnknown},
+    {"void trsm_right_kernel<float, (int)256, (int)4, (bool)0>(cublasTrsmParams<T1>, T1, const T1 *, int)",
+     Use::kNo, false, Precision::kUnknown},
+    {"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, __nv_bfloat16, __nv_bfloat16, "
+     "__nv_bfloat16, float, false, true, true, false, 7, cublasGemvParams<int>>(int)",
+     Use::kNo, false, Precision::kBf16},
+    {"nvjet_sm90_hss_320x128_64x3_1x2_h_bz_coopB_NNT", Use::kYes, true, Precision::kFp16},
+    {"nvjet_sm100_tst_64x16_64x16_2x4_2cta_h_bz_splitK_TNN", Use::kYes, true, Precision::kBf16},
+    {"nvjet_qqtst_128x128_128x6_2x1_v_bz_TNT", Use::kYes, true, Precision::kFp8},
+    {"nvjet_sss_tf32_128x256_TNT", Use::kYes, true, Precision::kTf32},
+    {"void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>(T1::Params)",
+     Use::kYes, true, Precision::kBf16},
+    {"void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688fprop_optimized_tf32_128x128_16x4_nhwc_align4>"
+     "(cutlass_tensorop_s1688fprop_optimized_tf32_128x128_16x4_nhwc_align4::Params)",
+     Use::kYes, true, Precision::kTf32},
+    {"void cutlass_cudnn_train::Kernel<cutlass_cudnn_train::reduction::kernel::ReduceSplitK<"
+     "cutlass_cudnn_train::MatrixShape<4, 128>, float>>(int)",
+     Use::kNo, false, Precision::kUnknown},
+    {"_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolutionINS_4gemm4warp11MmaTensorOpE",
+     Use::kYes, true, Precision::kUnknown},
+    {"void silu_and_mul_kernel<cutlass::bfloat16_t>(cutlass::bfloat16_t*, cutlass::bfloat16_t const*, int)",
+     Use::kNo, false, Precision::kBf16},
+    {"sm90_xmma_gemm_f16f32_f16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_kernel__5x_cublas",
+     Use::kYes, true, Precision::kFp16},
+    {"sm80_xmma_gemm_i8i8_i8i32_f32_tn_n_tilesize128x128x64_stage4_warpsize2x2x1_tensor16x8x32_kernel",
+     Use::kYes, true, Precision::kInt8},
+    {"void cutlass::device_kernel<dpsk::grouped_gemm::cuda::fp8_ptp128c::GemmKernel>(int)", Use::kYes, true,
+     Precision::kFp8},
+    {"dpsk::grouped_gemm::cuda::utils::fill_tensormaps_kernel(CUtensorMap_st, CUtensorMap_st*, void*, int)",
+     Use::kNo, false, Precision::kUnknown},
+    {"_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", Use::kYes, true, Precision::kBf16},
+    {"_finalize_matmul_scatter_bf16", Use::kNo, false, Precision::kBf16},
+    {"cudapy::__main__::matmul$241(Array<double, 2, C, mutable, aligned>, Array<float, 2, C, mutable, "
+     "aligned>)",
+     Use::kUnknown, true, Precision::kFp64},
+    // cuDNN's helpers.
+    {"void cudnn::cnn::reduce_wgrad_nchw_helper<float, float>(void*, void const*, float, int, int)", Use::kNo,
+     false, Precision::kUnknown},
+    {"cask_cudnn::computeWgradSplitKOffsetsKernel(cask_cudnn::ComputeSplitKOffsetsParams)", Use::kNo, false,
+     Precision::kUnknown},
+    {"void cudnn::cnn::im2col4d_kernel<float, long>(cudnn::cnn::im2col4d_params, cudnnConvolutionStruct)",
+     Use::kNo, false, Precision::kUnknown},
+    {"void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, cudnnTensorStruct)",
+     Use::kNo, false, Precision::kUnknown},
+    {"void cudnn::cnn::conv2d_grouped_direct_kernel<false, true, false, false, 0, 0, int, float, float>(int)",
+     Use::kNo, true, Precision::kFp32},
+    {"void at::native::(anonymous namespace)::conv_depthwise2d_forward_kernel<3, float, int>(int)", Use::kNo,
+     true, Precision::kFp32},
+    // FBGEMM's embedding kernels are no matrix products.
+    {"void fbgemm_gpu::permute_2D_lengths_kernel<int>(int, int, int const*, int const*, int*)", Use::kNo,
+     false, Precision::kUnknown},
+    {"void fbgemm_gpu::(anonymous namespace)::_compute_FP8_quantize_cuda_kernel<float>(float const*)",
+     Use::kNo, false, Precision::kFp8},
+    {"void split_embedding_codegen_forward_unweighted_kernel<c10::Half, c10::Half, float, false, long, 2ul, "
+     "32ul>(at::GenericPackedTensorAccessor<c10::Half, 1ul>, fbgemm_gpu::FixedDivisor)",
+     Use::kNo, false, Precision::kFp16},
     // Attention.
+    {"void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<cute::C<64>>, "
+     "cutlass::bfloat16_t, "
+     "float, cutlass::arch::Sm90, true, true>>(int)",
+     Use::kNo, false, Precision::kBf16},
+    {"void cutlass::device_kernel<flash::FlashAttnBwdPostprocessConvertdQ<cutlass::bfloat16_t, float, "
+     "cute::SM90_64x192x16_F32BF16BF16_SS<cute::GMMA::Major::K>>>(int)",
+     Use::kNo, false, Precision::kBf16},
+    {"void flash::compute_attn_ws<Flash_fwd_kernel_traits<192, 128, 128, 12, 2, false, 1, "
+     "cutlass::bfloat16_t>, "
+     "true, flash::SingleTileScheduler>(int)",
+     Use::kYes, true, Precision::kBf16},
+    {"void flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128, 64, 256, 4, cutlass::half_t>>(int)",
+     Use::kNo, false, Precision::kFp16},
+    {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits<__half>>(int)", Use::kYes,
+     true, Precision::kFp16},
+    {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<__half, __half>(int)", Use::kNo, true,
+     Precision::kFp16},
+    {"attn_fwd", Use::kUnknown, true, Precision::kUnknown},
+    {"kernel_unified_attention_2d", Use::kUnknown, true, Precision::kUnknown},
+    {"void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16, (vllm::Fp8KVCacheDataType)0>"
+     "(__hip_bfloat16 const*)",
+     Use::kNo, false, Precision::kBf16},
+    // AMD.
+    {"void paged_attention_ll4mi_QKV_mfma16_kernel<0, __hip_bfloat16, __hip_bfloat16, "
+     "(vllm::Fp8KVCacheDataType)0, 1, 128, 256, false, 4, 1, ck_tile::ComposedAttention<0u, false> >(int)",
+     Use::kYes, true, Precision::kBf16},
+    {"void paged_attention_ll4mi_reduce_kernel<__hip_bfloat16, __hip_bfloat16, 128, 128, 256, 3, false>(int)",
+     Use::kNo, false, Precision::kBf16},
+    {"Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_MT128x224x64_MI16x16x1_SN_LDSB1_AFC1", Use::kYes, true,
+     Precision::kBf16},
+    {"Cijk_Ailk_Bljk_S_B_Bias_HA_S_SAV_UserArgs_MT16x16x128_MI16x16x1_SN_LDSB1", Use::kYes, true,
+     Precision::kFp32},
+    {"Cijk_Ailk_Bljk_F8BS_BH_Bias_MT128x128x64_MI16x16x1_SN", Use::kYes, true, Precision::kFp8},
+    {"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2_ta1x8x2x1_1x4x1x64", Use::kYes,
+     true, Precision::kBf16},
+    {"_ZN2ck16tensor_operation6device12_GLOBAL__N_139kernel_grouped_conv_fwd_xdl_cshuffle_v3INS_28Gridwise"
+     "Gemm_xdl_cshuffle_v3INS_13tensor_layout4gemm8RowMajorES8_S8_",
+     Use::kYes, true, Precision::kUnknown},
+    {"_ZN7ck_tile6kentryILi2ENS_38FmhaBatchPrefillWithPagedKVCacheKernelINS_40BlockFmhaBatchPrefillPipeline"
+     "QRKSVSAsyncINS_36BlockFmhaBatchPrefillPipelineProblemIDF16bDF16bDF16bffDF16bS8_",
+     Use::kYes, true, Precision::kBf16},
+    {"_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1EEEvPT0_PT_PfS4_S4_S4_"
+     "diiiiiiib",
+     Use::kNo, false, Precision::kBf16},
+    {"MIOpenBatchNormFwdTrainSpatial", Use::kNo, false, Precision::kUnknown},
     {"void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
      "cutlass::bfloat16_t>>(Flash_fwd_params)",
      Use::kYes, true, Precision::kBf16},
@@ -164,6 +277,8 @@ TEST(TensorCore, CommunicationIsNoCompute) {
   EXPECT_TRUE(
       ClassifyKernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)")
           .communication);
+  EXPECT_TRUE(
+      ClassifyKernel("void dpsk::ep::internode::dispatch<false, 8, true, 8>(int4*, float*)").communication);
   EXPECT_FALSE(ClassifyKernel("volta_sgemm_128x64_nn").communication);
 }
 
