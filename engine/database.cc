@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdint>
 #include <utility>
-#include <chrono>
 
 #include "engine/base/text.h"
 #include "engine/sandbox.h"

@@ -8,8 +8,8 @@
 // Not thread-safe: one Database per thread; relations may be shared.
 #pragma once
 
-#include <cstdint>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <kainjow/mustache.hpp>
+#include <utility>
 
 #include "engine/base/error.h"
 

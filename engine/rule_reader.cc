@@ -6,10 +6,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
-#include <cmath>
 
 #include "engine/base/text.h"
 

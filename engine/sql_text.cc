@@ -1,7 +1,12 @@
 #include "engine/sql_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 
 namespace dladvisor {
 namespace {

@@ -2,6 +2,7 @@
 // names an expression holds, and for statements with values in place of parameters.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
 #include "engine/sql_text.h"
 
 namespace dladvisor {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
 #include <vector>
+
 #include "src/analysis/markers.h"
 
 namespace dladvisor {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
-#include <limits>
 
 #include "src/analysis/op_path.h"
 #include "src/analysis/tensor_core.h"

@@ -1,6 +1,8 @@
 #include "src/analysis/op_path.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace dladvisor {
 namespace {

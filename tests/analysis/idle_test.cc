@@ -2,9 +2,11 @@
 // relations made of them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "src/analysis/gpu_timeline.h"
 #include "src/analysis/time_ledger.h"

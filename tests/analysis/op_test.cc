@@ -4,7 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "tests/analysis/trace_builder.h"
 

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "tests/analysis/trace_builder.h"
 

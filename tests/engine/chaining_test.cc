@@ -1,4 +1,5 @@
 // Rules that build on rules and layers that build on layers; the same input gives the same advice.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

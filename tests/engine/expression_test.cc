@@ -1,4 +1,5 @@
 // What the expressions of a rule mean: truth, what is missing, which facts a condition shows, params.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

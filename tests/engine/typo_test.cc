@@ -1,4 +1,5 @@
 // What a newcomer mistypes, one case for each kind of place, with the whole message.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,10 +1,15 @@
 // The virtual table against plain C++ over the same rows: every kind of cell, every bound that is pushed
 // down.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
+#include <utility>
+#include <variant>
 
 #include "engine/database.h"
 

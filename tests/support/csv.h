@@ -1,6 +1,7 @@
 // Comma-separated tables of other tools, for comparison.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
