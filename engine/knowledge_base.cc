@@ -37,6 +37,9 @@ std::vector<RuleFile> ReadRuleFolder(const fs::path& folder, bool tests) {
     files.push_back({path, {std::istreambuf_iterator<char>(in), {}}});
   }
   if (error) throw Error(folder.string(), "cannot be read: " + error.message(), "Check its permissions.");
+  if (files.empty() && !tests)
+    throw Error(folder.string(), "holds no rule",
+                "Rules are files CATEGORY/ID.yaml in the folder given to --rules.");
   std::sort(files.begin(), files.end(), [](const RuleFile& a, const RuleFile& b) { return a.path < b.path; });
   return files;
 }

@@ -20,7 +20,8 @@ struct RuleFile {
   std::string content;  // YAML
 };
 
-// The *.yaml files below `folder` (not *.test.yaml), sorted by path. Throws Error where it is no folder.
+// The *.yaml files below `folder` (not *.test.yaml), sorted by path. Throws Error where it is no folder
+// or, without `tests`, holds none.
 std::vector<RuleFile> ReadRuleFolder(const std::filesystem::path& folder, bool tests = false);
 std::vector<RuleFile> EmbeddedRuleFiles(std::span<const EmbeddedFile> files, bool tests = false);
 
