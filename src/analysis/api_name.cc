@@ -14,7 +14,7 @@ namespace dladvisor {
 const RelationOf<ApiNameRow>& ApiNameRelation() {
   static const auto relation =
       RelationOf<ApiNameRow>("api_name", "CUDA API calls by function, over the whole profile.")
-          .Key("rank", &ApiNameRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &ApiNameRow::rank, Unit::kNone, "Rank; unknown for processes without GPU work.")
           .Key("name", &ApiNameRow::name, Unit::kText, "Function, without version suffix.")
           .Column("calls", &ApiNameRow::calls, Unit::kCount, "Calls.")
           .Column("total_ns", &ApiNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
@@ -31,7 +31,6 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
   std::map<std::pair<int64_t, NameId>, ApiNameRow> by_id;
   for (size_t i = 0; i < calls.size(); ++i) {
     const int64_t rank = context.RankOfThread(calls.thread[i]);
-    if (rank < 0) continue;
     ApiNameRow& row = by_id[{rank, calls.name[i]}];
     const int64_t duration = calls.end[i] - calls.start[i];
     row.min_ns = row.calls == 0 ? duration : std::min(row.min_ns, duration);
@@ -46,7 +45,7 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     ApiNameRow& row = by_name[{key.first, name}];
     row.min_ns = row.calls == 0 ? part.min_ns : std::min(row.min_ns, part.min_ns);
     row.max_ns = std::max(row.max_ns, part.max_ns);
-    row.rank = key.first;
+    if (key.first >= 0) row.rank = key.first;
     row.name = name;
     row.calls += part.calls;
     row.total_ns += part.total_ns;

@@ -11,7 +11,7 @@
 namespace dladvisor {
 
 struct ApiNameRow {
-  int64_t rank = 0;
+  std::optional<int64_t> rank;
   std::string name;
   int64_t calls = 0, total_ns = 0;
   double avg_ns = 0;
@@ -19,7 +19,7 @@ struct ApiNameRow {
 };
 const RelationOf<ApiNameRow>& ApiNameRelation();
 
-// Calls of processes with GPU work, by rank, then total time descending.
+// By rank, then total time descending; processes without GPU work together, without rank.
 std::vector<ApiNameRow> ComputeApiNames(const Context& context);
 
 }  // namespace dladvisor

@@ -2,13 +2,16 @@
 // finding no-gpu-work names the capture flag. The ledger sums to the window exactly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/inference.h"
+#include "src/analysis/launches.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
 #include "tests/support/files.h"
@@ -55,6 +58,61 @@ TEST_P(EveryExport, GivesAReport) {
            .rows)
     EXPECT_EQ(row[2], row[3]) << "ledger of device " << std::get<int64_t>(row[1]);
   EXPECT_TRUE(database.Query("SELECT * FROM time_ledger WHERE ns < 0").rows.empty());
+}
+
+// A table of the export as plain SQL gives it, name to (rows, ns); empty where the table is missing.
+std::map<std::string, std::pair<int64_t, int64_t>> PlainSql(const fs::path& path, const std::string& sql) {
+  std::map<std::string, std::pair<int64_t, int64_t>> totals;
+  sqlite3* db = nullptr;
+  sqlite3_open_v2(("file:" + path.string() + "?immutable=1").c_str(), &db,
+                  SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK)
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+      const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+      totals[name ? name : ""] = {sqlite3_column_int64(statement, 1), sqlite3_column_int64(statement, 2)};
+    }
+  sqlite3_finalize(statement);
+  sqlite3_close(db);
+  return totals;
+}
+
+std::map<std::string, std::pair<int64_t, int64_t>> Facts(const Database& database, const std::string& sql) {
+  std::map<std::string, std::pair<int64_t, int64_t>> totals;
+  for (const auto& row : database.Query(sql).rows)
+    totals[std::get<std::string>(row[0])] = {std::get<int64_t>(row[1]), std::get<int64_t>(row[2])};
+  return totals;
+}
+
+TEST_P(EveryExport, TotalsAgreeWithPlainSql) {
+  const Profile profile = LoadProfile(GetParam(), {});
+  const Database database = profile.OpenDatabase();
+  EXPECT_EQ(Facts(database, "SELECT kernel, sum(instances), sum(total_ns) FROM kernel_name GROUP BY kernel"),
+            PlainSql(GetParam(),
+                     "SELECT s.value, count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
+                     "JOIN StringIds AS s "
+                     "ON s.id = k.demangledName GROUP BY 1"));
+  EXPECT_EQ(
+      Facts(database,
+            "SELECT source || ' to ' || destination, sum(copies), sum(total_ns) FROM copy_kind GROUP BY 1"),
+      PlainSql(GetParam(),
+               "WITH kind(id, name) AS (VALUES (0, 'pageable'), (1, 'pinned'), (2, 'device'), (3, 'array'), "
+               "(4, 'managed'), (5, 'managed'), "
+               "(6, 'managed')) SELECT coalesce(s.name, 'unknown') || ' to ' || coalesce(d.name, 'unknown'), "
+               "count(*), sum(m.end - m.start) "
+               "FROM CUPTI_ACTIVITY_KIND_MEMCPY AS m LEFT JOIN kind AS s ON s.id = m.srcKind LEFT JOIN kind "
+               "AS d ON d.id = m.dstKind GROUP BY 1"));
+  // Version suffixes are cut in the facts; _v and digits end every name that has one.
+  std::map<std::string, std::pair<int64_t, int64_t>> calls;
+  for (const auto& [name, total] :
+       PlainSql(GetParam(),
+                "SELECT s.value, count(*), sum(r.end - r.start) FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r "
+                "JOIN StringIds AS s ON s.id = r.nameId GROUP BY 1")) {
+    auto& sum = calls[std::string(ApiBaseName(name))];
+    sum.first += total.first;
+    sum.second += total.second;
+  }
+  EXPECT_EQ(Facts(database, "SELECT name, sum(calls), sum(total_ns) FROM api_name GROUP BY name"), calls);
 }
 
 // A parameter as a legible part of a test's name.
