@@ -117,14 +117,16 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
            it != idle.end() && it->start < shadow.end; ++it)
         idle_ns += std::min(it->end, shadow.end) - std::max(it->start, shadow.start);
       row.gpu_idle_ns = row.gpu_idle_ns.value_or(0) + idle_ns;
-      if (window.length() > 0)
-        row.window_share = static_cast<double>(row.total_ns) / static_cast<double>(window.length());
-      if (const int64_t steps = context.StepCount(rank); steps > 0)
-        row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(steps);
     }
   }
   std::vector<SyncSiteRow> rows;
-  for (auto& [key, row] : sites) rows.push_back(std::move(row));
+  for (auto& [key, row] : sites) {
+    if (const int64_t window = context.WindowOf(row.rank).length(); window > 0)
+      row.window_share = static_cast<double>(row.total_ns) / static_cast<double>(window);
+    if (const int64_t steps = context.StepCount(row.rank); steps > 0)
+      row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(steps);
+    rows.push_back(std::move(row));
+  }
   std::stable_sort(rows.begin(), rows.end(), [](const SyncSiteRow& a, const SyncSiteRow& b) {
     return std::pair(a.rank, -a.total_ns) < std::pair(b.rank, -b.total_ns);
   });

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "src/analysis/api_name.h"
 #include "src/analysis/launch.h"
 #include "src/analysis/memory.h"

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <random>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "src/analysis/gpu_timeline.h"
 #include "src/analysis/time_ledger.h"
@@ -369,6 +373,24 @@ TEST(Idle, WithoutDataLoaderRangesInputIsUnknown) {
     if (row.bucket == "idle/input" || row.bucket == "idle/os") {
       EXPECT_FALSE(row.ns.has_value()) << row.bucket;
     }
+}
+
+TEST(Idle, WithoutCallsEveryCauseIsUnknown) {
+  TraceBuilder b;
+  b.Kernel(50, 100, "a", 1);
+  b.Kernel(150, 200, "b", 2);
+  b.Range(0, 200, "DataLoader");
+  const Context context = test::ContextOf(b.trace);
+  std::map<std::string, int64_t> known;
+  for (const TimeLedgerRow& row : ComputeTimeLedger(context, ComputeTimelines(context)))
+    if (row.ns) known[row.bucket] = *row.ns;
+  EXPECT_EQ(known, (std::map<std::string, int64_t>{{"compute/tensor", 0},
+                                                   {"compute/other", 100},
+                                                   {"communication/exposed", 0},
+                                                   {"copy", 0},
+                                                   {"memset", 0},
+                                                   {"idle/start-up", 50},
+                                                   {"idle/unknown", 50}}));
 }
 
 TEST(Idle, TheLongestGapsAreListed) {

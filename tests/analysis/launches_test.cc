@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tests/analysis/trace_builder.h"
 

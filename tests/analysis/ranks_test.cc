@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "tests/analysis/trace_builder.h"
 

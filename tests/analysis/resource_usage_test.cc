@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <random>
+#include <vector>
 
 #include "tests/analysis/trace_builder.h"
 

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "engine/database.h"
 #include "tests/analysis/trace_builder.h"
