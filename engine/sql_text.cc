@@ -88,6 +88,12 @@ std::vector<SqlToken> SqlTokens(std::string_view sql) {
   return tokens;
 }
 
+bool IsName(std::string_view text) {
+  return !text.empty() && !IsDigit(text[0]) && std::ranges::all_of(text, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  });
+}
+
 bool NamesWord(std::string_view sql, std::string_view name) {
   for (const SqlToken& token : SqlTokens(sql)) {
     if (token.kind == SqlToken::Kind::kWord && EqualIgnoringCase(token.text, name)) return true;

@@ -22,6 +22,9 @@ struct SqlToken {
 // Every byte of `sql` lies in one token. A string or comment that is not closed ends with the text.
 std::vector<SqlToken> SqlTokens(std::string_view sql);
 
+// Whether `text` is a name as SQL takes it without quotes.
+bool IsName(std::string_view text);
+
 // Whether `name` is a word of `sql`, bare or quoted; as in SQL, case does not matter.
 bool NamesWord(std::string_view sql, std::string_view name);
 // Offset of the parameter :name, or nothing.
