@@ -27,16 +27,32 @@ struct NamedValue {
   Unit unit = Unit::kNone;
 };
 
+// A comparison of a condition with the values of its sides: their difference is the distance from the
+// threshold.
+struct ComparedValues {
+  std::string left, op, right;  // SQL
+  Value left_value, right_value;
+  Unit unit = Unit::kNone;
+};
+
 // One `when` item with the values of every column, let and param in it.
 struct ConditionTrace {
   std::string sql;
   std::optional<bool> holds;  // nothing: NULL
   std::vector<NamedValue> facts;
+  std::vector<ComparedValues> compared;
 };
 
 struct SavingClaim {
-  std::string bucket;                     // ledger bucket
-  std::optional<double> low_ns, high_ns;  // wall time per step
+  std::string bucket;                     // of the ledger
+  std::optional<double> low_ns, high_ns;  // time per step, at most what the bucket holds
+  std::optional<double> claimed_ns;       // `high` as the rule has it
+};
+
+// What all root findings together save, by bucket.
+struct BucketSaving {
+  std::string bucket;
+  double low_ns = 0, high_ns = 0;
 };
 
 struct Finding {
@@ -57,7 +73,7 @@ struct Finding {
   std::vector<std::string> missing;  // "relation.column"
   std::vector<std::string> capture;  // flags
   std::string suppressed_by;
-  std::string error;
+  std::string error;           // why it failed, or what beside the outcome could not be computed
   std::vector<size_t> causes;  // indices into Advice::findings of symptoms that this fired finding explains
   std::optional<size_t> caused_by;  // the fired finding under which this one is nested
 };
@@ -75,9 +91,11 @@ struct Coverage {
 };
 
 struct Advice {
-  std::vector<Finding> findings;   // every subject of every rule, in order of evaluation
+  // Subjects of every rule in order of evaluation; those that are clear only where they were asked for.
+  std::vector<Finding> findings;
   std::vector<RuleSummary> rules;  // in order of id
   Coverage coverage;
+  std::vector<BucketSaving> savings;  // in order of the ledger's buckets
 
   // Indices of fired findings that no fired finding causes, most severe and most saving first.
   std::vector<size_t> Roots() const;

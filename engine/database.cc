@@ -63,12 +63,14 @@ struct Database::Impl {
   std::unique_ptr<sqlite3, CloseDb> db;
   RelationMap relations;
   std::vector<const Relation*> order;
+  std::vector<std::unique_ptr<const Relation>> owned;
   std::set<std::string, std::less<>> views, modules;
   int64_t step_budget = kDefaultStepBudget;
   std::chrono::milliseconds time_limit = kDefaultTimeLimit;
 
   // State of the statement at hand.
   std::set<ColumnRead> reads;
+  std::set<std::string> relations_read;
   std::string refusal;
   int64_t steps = 0;
   Clock::time_point deadline;
@@ -118,6 +120,7 @@ struct Database::Impl {
         return SQLITE_OK;
       case SQLITE_READ:
         if (relations.contains(std::string_view(first))) {
+          relations_read.insert(first);
           if (second && *second) reads.insert({first, second});
           return SQLITE_OK;
         }
@@ -165,6 +168,7 @@ struct Database::Impl {
 
   Statement PrepareStatement(std::string_view sql) {
     reads.clear();
+    relations_read.clear();
     refusal.clear();
     StartCounting();
     sqlite3_set_authorizer(
@@ -292,6 +296,11 @@ void Database::Add(const Relation& relation) {
   impl_->Execute("CREATE VIRTUAL TABLE temp.\"" + name + "\" USING " + kRelationModule);
 }
 
+void Database::Add(std::unique_ptr<const Relation> relation) {
+  impl_->owned.push_back(std::move(relation));
+  Add(*impl_->owned.back());
+}
+
 void Database::AddView(std::string_view name, std::string_view sql, std::string_view) {
   impl_->StartCounting();
   impl_->Execute(fmt::format("CREATE TEMP VIEW \"{}\" AS {}", name, sql));
@@ -310,6 +319,10 @@ std::vector<const Schema*> Database::Relations() const {
 const Schema* Database::FindRelation(std::string_view name) const {
   const auto found = impl_->relations.find(name);
   return found == impl_->relations.end() ? nullptr : &found->second->schema();
+}
+
+size_t Database::RowCount(std::string_view relation) const {
+  return impl_->relations.find(relation)->second->rows();
 }
 
 ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
@@ -334,14 +347,16 @@ ResultSet Database::Query(std::string_view sql, std::span<const Binding> binding
   return result;
 }
 
-std::vector<ColumnRead> Database::Prepare(std::string_view sql, std::vector<std::string>* parameters) const {
+SqlReads Database::Prepare(std::string_view sql) const {
   const Statement statement = impl_->PrepareStatement(sql);
-  if (parameters)
-    for (int i = 1; i <= sqlite3_bind_parameter_count(statement.get()); ++i) {
-      const char* name = sqlite3_bind_parameter_name(statement.get(), i);
-      parameters->push_back(name && *name ? name + 1 : "");
-    }
-  return {impl_->reads.begin(), impl_->reads.end()};
+  SqlReads reads{{impl_->reads.begin(), impl_->reads.end()},
+                 {impl_->relations_read.begin(), impl_->relations_read.end()},
+                 {}};
+  for (int i = 1; i <= sqlite3_bind_parameter_count(statement.get()); ++i) {
+    const char* name = sqlite3_bind_parameter_name(statement.get(), i);
+    reads.parameters.emplace_back(name && *name ? name + 1 : "");
+  }
+  return reads;
 }
 
 }  // namespace dladvisor

@@ -45,6 +45,13 @@ struct ColumnRead {
   auto operator<=>(const ColumnRead&) const = default;
 };
 
+// What a statement names: relations also where it reads none of their columns, as in count(*).
+struct SqlReads {
+  std::vector<ColumnRead> columns;      // sorted, without duplicates
+  std::vector<std::string> relations;   // sorted
+  std::vector<std::string> parameters;  // of :name
+};
+
 class SqlError : public std::runtime_error {
  public:
   SqlError(const std::string& message, int offset) : std::runtime_error(message), offset_(offset) {}
@@ -63,6 +70,8 @@ class Database {
 
   // The relation must outlive the database. A second relation of the same name replaces the first.
   void Add(const Relation& relation);
+  // The same for a relation that the database is to own.
+  void Add(std::unique_ptr<const Relation> relation);
   // A named SELECT over relations, e.g. the tables under the names that DLProf's users know.
   void AddView(std::string_view name, std::string_view sql, std::string_view doc);
 
@@ -74,13 +83,13 @@ class Database {
 
   std::vector<const Schema*> Relations() const;  // in the order added
   const Schema* FindRelation(std::string_view name) const;
+  size_t RowCount(std::string_view relation) const;  // REQUIRES: the relation was added
 
   // Runs one SELECT. Throws SqlError; the message names the nearest known word for unknown tables/columns.
   ResultSet Query(std::string_view sql, std::span<const Binding> bindings = {},
                   size_t max_rows = SIZE_MAX) const;
-  // Checks one SELECT without running it; returns the columns it reads, sorted, without duplicates.
-  // `parameters` receives the names of its :name parameters. Throws SqlError.
-  std::vector<ColumnRead> Prepare(std::string_view sql, std::vector<std::string>* parameters = nullptr) const;
+  // Checks one SELECT without running it. Throws SqlError.
+  SqlReads Prepare(std::string_view sql) const;
 
  private:
   struct Impl;

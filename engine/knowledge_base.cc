@@ -6,9 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 
+#include "engine/base/text.h"
+#include "engine/derived_relation.h"
+#include "engine/finding_relation.h"
 #include "engine/rule_checker.h"
 #include "engine/rule_reader.h"
 
@@ -31,6 +35,7 @@ std::vector<RuleFile> ReadRuleFolder(const fs::path& folder, bool tests) {
   std::vector<RuleFile> files;
   for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {
     const std::string path = it->path().string();
+    if (path.ends_with(".yml")) throw Error(path, "is not read: files of rules end in .yaml", "Rename it.");
     if (!it->is_regular_file() || !(tests ? IsTest(path) : IsRule(path))) continue;
     std::ifstream in(it->path(), std::ios::binary);
     if (!in) throw Error(path, "cannot be read", "Check its permissions.");
@@ -58,52 +63,209 @@ RuleErrors::RuleErrors(std::vector<std::string> problems)
                                  Join(problems))),
       problems_(std::move(problems)) {}
 
-KnowledgeBase::KnowledgeBase(std::vector<const Schema*> schemas) : schemas_(std::move(schemas)) {}
+EmptyRelations::EmptyRelations(const std::vector<const Schema*>& schemas) {
+  for (const Schema* schema : schemas) Put(*schema);
+}
+
+void EmptyRelations::Put(const Schema& schema) { database_.Add(std::make_unique<Table>(schema)); }
+
+namespace {
+
+// The layer at hand while it is read, checked and merged.
+class Layer {
+ public:
+  Layer(const KnowledgeBase& base, std::span<const RuleFile> files) : base_(base), empty_(base.schemas()) {
+    for (const RuleFile& file : files) Read(file);
+    MergeRelations();
+    CheckRelations();
+    MergeRules();
+    CheckReferences(rules, relations, broken_, problems);
+    if (!problems.empty()) throw RuleErrors(problems.Lines());
+    std::ranges::sort(rules, {}, &Rule::id);
+  }
+
+  std::vector<Rule> rules;  // of this and the earlier layers
+  DerivedRelations relations;
+  Problems problems, warnings;
+
+ private:
+  void Read(const RuleFile& file) {
+    const std::string name = fs::path(file.path).stem().string();
+    auto content = ReadRuleFile(file, problems);
+    const Place* place = nullptr;
+    if (const Rule* rule = std::get_if<Rule>(&content)) place = &rule->place;
+    if (const auto* relation = std::get_if<DerivedRelation>(&content)) place = &relation->place;
+    if (!place) {
+      broken_.insert(name);
+      return;
+    }
+    if (const auto [first, is_new] = files_.emplace(name, file.path); !is_new)
+      return problems.Add(*place, name, "is already defined in " + first->second);
+    if (auto* rule = std::get_if<Rule>(&content))
+      own_rules_.push_back(std::move(*rule));
+    else
+      own_relations_.push_back(
+          std::make_shared<DerivedRelation>(std::get<DerivedRelation>(std::move(content))));
+  }
+
+  void MergeRelations() {
+    relations = base_.relations();
+    for (const auto& relation : own_relations_) {
+      const std::string& name = relation->schema.name;
+      const auto old = std::ranges::find(relations, name, [](const auto& r) { return r->schema.name; });
+      const bool built_in =
+          std::ranges::any_of(base_.schemas(), [&](const Schema* s) { return s->name == name; });
+      if (old != relations.end() && !relation->override)
+        problems.Add(relation->place, name,
+                     "is already defined in " + (*old)->place.file + "; say 'override: true' to replace it");
+      else if (old == relations.end() && built_in)
+        problems.Add(relation->place, name, "is the name of a relation that is there already");
+      else if (old != relations.end())
+        *old = relation;
+      else
+        relations.push_back(relation);
+      if (old != relations.end() || !built_in) empty_.Put(relation->schema);
+    }
+    std::ranges::sort(relations, {}, [](const auto& r) { return r->schema.name; });
+  }
+
+  // Those that others read come first, since columns inherit from what they are made of.
+  void CheckRelations() {
+    for (const auto& relation : own_relations_) {
+      try {
+        if (!relation->sql.empty()) relation->reads = empty_.database().Prepare(relation->sql).relations;
+      } catch (const SqlError&) {  // reported when it is checked
+      }
+    }
+    Problems cycles;
+    CheckReferences({}, relations, {}, cycles);
+    if (!cycles.empty()) return;  // reported with those of the rules
+    const EvaluationOrder order = OrderOf({}, relations);
+    for (const auto* list : {&order.relations_before, &order.relations_after})
+      for (const DerivedRelation* next : *list)
+        for (const auto& relation : own_relations_)
+          if (relation.get() == next) {
+            CheckDerivedRelation(*relation, empty_.database(), problems);
+            empty_.Put(relation->schema);
+          }
+  }
+
+  void MergeRules() {
+    rules = base_.rules();
+    for (Rule& rule : rules)
+      if (std::ranges::any_of(own_relations_, [&](const auto& relation) {
+            return std::ranges::find(rule.reads, relation->schema.name) != rule.reads.end();
+          }))
+        Check(rule);  // reads a relation that this layer replaces
+    for (Rule& rule : own_rules_) {
+      Check(rule);
+      const auto old = std::ranges::find(rules, rule.id, &Rule::id);
+      if (old == rules.end())
+        rules.push_back(std::move(rule));
+      else if (rule.override)
+        *old = std::move(rule);
+      else
+        problems.Add(rule.place, rule.id,
+                     "is already defined in " + old->place.file + "; say 'override: true' to replace it");
+    }
+  }
+
+  void Check(Rule& rule) { CheckRule(rule, empty_.database(), base_.ledger(), problems, warnings); }
+
+  const KnowledgeBase& base_;
+  EmptyRelations empty_;
+  std::map<std::string, std::string> files_;  // by name
+  std::set<std::string> broken_;
+  std::vector<Rule> own_rules_;
+  std::vector<std::shared_ptr<DerivedRelation>> own_relations_;
+};
+
+}  // namespace
+
+KnowledgeBase::KnowledgeBase(std::vector<const Schema*> schemas, std::optional<Ledger> ledger)
+    : schemas_(std::move(schemas)), ledger_(std::move(ledger)) {}
 
 void KnowledgeBase::AddLayer(std::span<const RuleFile> files) {
+  Layer layer(*this, files);
+  rules_ = std::move(layer.rules);
+  relations_ = std::move(layer.relations);
+  for (std::string& warning : layer.warnings.Lines()) warnings_.push_back(std::move(warning));
+}
+
+void KnowledgeBase::AddChecked(std::vector<Rule> rules, DerivedRelations relations) {
+  rules_ = std::move(rules);
+  relations_ = std::move(relations);
+}
+
+void KnowledgeBase::Configure(std::span<const RuleSetting> settings) {
   Problems problems;
-  const EmptyRelations empty(schemas_);
-  std::map<std::string, std::string> layer;  // id -> file
-  std::set<std::string> broken;
-  std::vector<Rule> merged = rules_;
-  for (const RuleFile& file : files) {
-    std::optional<Rule> rule = ReadRule(file, problems);
-    if (!rule) {
-      broken.insert(fs::path(file.path).stem().string());
+  std::set<std::string> off;
+  std::vector<std::string> ids;
+  for (const Rule& rule : rules_) ids.push_back(rule.id);
+  for (const RuleSetting& setting : settings) {
+    const auto rule = std::ranges::find(rules_, setting.id, &Rule::id);
+    if (rule == rules_.end()) {
+      problems.Add(setting.place, "",
+                   fmt::format("no such rule: {}{}", setting.id, DidYouMean(setting.id, ids)));
       continue;
     }
-    const auto [first, is_new] = layer.emplace(rule->id, file.path);
-    if (!is_new) {
-      problems.Add(rule->place, rule->id, "is already defined in " + first->second);
-      continue;
+    if (setting.off) off.insert(setting.id);
+    if (setting.severity) {
+      rule->severity = *setting.severity;
+      rule->set_by = fmt::format("{}:{}", setting.place.file, setting.place.line);
     }
-    CheckRule(*rule, empty.database(), problems);
-    const auto old =
-        std::find_if(merged.begin(), merged.end(), [&](const Rule& r) { return r.id == rule->id; });
-    if (old == merged.end())
-      merged.push_back(std::move(*rule));
-    else if (rule->override)
-      *old = std::move(*rule);
-    else
-      problems.Add(rule->place, rule->id,
-                   "is already defined in " + old->place.file + "; say 'override: true' to replace it");
+    std::vector<std::string> names;
+    for (const Param& param : rule->params) names.push_back(param.name);
+    for (const RuleSetting::ParamValue& given : setting.params) {
+      const auto param = std::ranges::find(rule->params, given.name, &Param::name);
+      if (param == rule->params.end()) {
+        problems.Add(
+            given.place, "",
+            fmt::format("{} has no param '{}'{}", setting.id, given.name, DidYouMean(given.name, names)));
+        continue;
+      }
+      if (std::holds_alternative<std::string>(param->value) !=
+          std::holds_alternative<std::string>(given.value)) {
+        problems.Add(given.place, "",
+                     fmt::format("param '{}' of {} must be {}", given.name, setting.id,
+                                 AsNumber(param->value) ? "a number" : "a text"));
+        continue;
+      }
+      param->value = given.value;
+      if (const auto* integer = std::get_if<int64_t>(&given.value); integer && param->unit == Unit::kRatio)
+        param->value = static_cast<double>(*integer);
+      param->set_by = fmt::format("{}:{}", given.place.file, given.place.line);
+    }
   }
-  CheckReferences(merged, broken, problems);
   if (!problems.empty()) throw RuleErrors(problems.Lines());
-  std::sort(merged.begin(), merged.end(), [](const Rule& a, const Rule& b) { return a.id < b.id; });
-  rules_ = std::move(merged);
+  std::erase_if(rules_, [&](const Rule& rule) { return off.contains(rule.id); });
+  for (Rule& rule : rules_)
+    for (auto* list : {&rule.unless, &rule.causes})
+      std::erase_if(*list, [&](const RuleReference& reference) { return off.contains(reference.id); });
 }
 
 const Rule* KnowledgeBase::Find(std::string_view id) const {
-  const auto found =
-      std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) { return rule.id == id; });
+  const auto found = std::ranges::find(rules_, id, &Rule::id);
   return found == rules_.end() ? nullptr : &*found;
 }
 
+const DerivedRelation* KnowledgeBase::FindRelation(std::string_view name) const {
+  const auto found = std::ranges::find(relations_, name, [](const auto& r) { return r->schema.name; });
+  return found == relations_.end() ? nullptr : found->get();
+}
+
 KnowledgeBase KnowledgeBase::Subset(const std::map<std::string, Rule>& rules) const {
-  KnowledgeBase subset(schemas_);
+  KnowledgeBase subset(schemas_, ledger_);
   for (const auto& [id, rule] : rules) subset.rules_.push_back(rule);
+  subset.relations_ = relations_;
   return subset;
+}
+
+std::vector<const Schema*> KnowledgeBase::schemas() const {
+  std::vector<const Schema*> all = schemas_;
+  for (const auto& relation : relations_) all.push_back(&relation->schema);
+  all.push_back(&FindingSchema());
+  return all;
 }
 
 }  // namespace dladvisor

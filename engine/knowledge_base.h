@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,8 +11,11 @@
 
 #include "engine/base/embedded.h"
 #include "engine/base/error.h"
+#include "engine/database.h"
+#include "engine/evaluation_order.h"
 #include "engine/relation.h"
 #include "engine/rule.h"
+#include "engine/savings.h"
 
 namespace dladvisor {
 
@@ -20,8 +24,9 @@ struct RuleFile {
   std::string content;  // YAML
 };
 
-// The *.yaml files below `folder` (not *.test.yaml), sorted by path. Throws Error where it is no folder
-// or, without `tests`, holds none.
+// The *.yaml files below `folder` (not *.test.yaml), sorted by path. Throws Error where it is no folder,
+// holds
+// *.yml files or, without `tests`, no rule.
 std::vector<RuleFile> ReadRuleFolder(const std::filesystem::path& folder, bool tests = false);
 std::vector<RuleFile> EmbeddedRuleFiles(std::span<const EmbeddedFile> files, bool tests = false);
 
@@ -35,24 +40,64 @@ class RuleErrors : public Error {
   std::vector<std::string> problems_;
 };
 
+// Empty tables of schemas, for preparing statements without facts.
+class EmptyRelations {
+ public:
+  explicit EmptyRelations(const std::vector<const Schema*>& schemas);
+  void Put(const Schema& schema);  // adds it, or replaces the one of the same name
+  const Database& database() const { return database_; }
+
+ private:
+  Database database_;
+};
+
+// What a project sets for a rule it did not write.
+struct RuleSetting {
+  std::string id;
+  bool off = false;
+  std::optional<Severity> severity;
+  struct ParamValue {
+    std::string name;
+    Value value;
+    Place place;
+  };
+  std::vector<ParamValue> params;
+  Place place;
+};
+
 class KnowledgeBase {
  public:
-  // `schemas` are the relations that rules may read. They must outlive the knowledge base.
-  explicit KnowledgeBase(std::vector<const Schema*> schemas);
+  // `schemas` are the relations that rules may read, and `ledger` what they may claim savings from. The
+  // schemas must outlive the knowledge base.
+  explicit KnowledgeBase(std::vector<const Schema*> schemas, std::optional<Ledger> ledger = {});
 
-  // Adds one layer of rules. A duplicate id within a layer is a problem; a rule of a later layer replaces
-  // one of an earlier layer only where it says `override: true`. Throws RuleErrors with all problems.
+  // Adds one layer of rules and derived relations. A duplicate name within a layer is a problem; one of a
+  // later layer replaces one of an earlier layer only where it says `override: true`. Throws RuleErrors with
+  // all problems.
   void AddLayer(std::span<const RuleFile> files);
+  // Adds a layer that was checked before, against the same schemas (rule_image.h).
+  void AddChecked(std::vector<Rule> rules, DerivedRelations relations);
+  // Changes severities and params, and takes out the rules that are off; those that name these in `given`
+  // never fire. Throws RuleErrors for unknown names and values of another type.
+  void Configure(std::span<const RuleSetting> settings);
 
-  const std::vector<Rule>& rules() const { return rules_; }  // sorted by id
+  const std::vector<Rule>& rules() const { return rules_; }               // sorted by id
+  const DerivedRelations& relations() const { return relations_; }        // sorted by name
+  const std::vector<std::string>& warnings() const { return warnings_; }  // "file:line:col: RULE: reason"
   const Rule* Find(std::string_view id) const;
-  // A knowledge base of just these rules of this one, by id.
+  const DerivedRelation* FindRelation(std::string_view name) const;
+  // A knowledge base of just these rules of this one, by id, and all its derived relations.
   KnowledgeBase Subset(const std::map<std::string, Rule>& rules) const;
-  const std::vector<const Schema*>& schemas() const { return schemas_; }
+  std::vector<const Schema*> schemas() const;  // also `finding` and the derived relations
+  const std::vector<const Schema*>& base_schemas() const { return schemas_; }
+  const std::optional<Ledger>& ledger() const { return ledger_; }
 
  private:
   std::vector<const Schema*> schemas_;
+  std::optional<Ledger> ledger_;
   std::vector<Rule> rules_;
+  DerivedRelations relations_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace dladvisor

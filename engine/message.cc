@@ -8,16 +8,32 @@
 
 namespace dladvisor {
 
-std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope) {
-  kainjow::mustache::mustache message(mustache);
-  if (!message.is_valid()) throw Error("message", message.error_message());
-  message.set_custom_escape([](const std::string& text) { return text; });
+struct MessageTemplate::Impl {
+  kainjow::mustache::mustache message;
+  std::vector<MessageName> names;
+};
+
+MessageTemplate::MessageTemplate(const std::string& mustache)
+    : impl_(std::make_unique<Impl>(Impl{kainjow::mustache::mustache(mustache), MessageNames(mustache)})) {
+  if (!impl_->message.is_valid()) throw Error("message", impl_->message.error_message());
+  impl_->message.set_custom_escape([](const std::string& text) { return text; });
+}
+
+MessageTemplate::~MessageTemplate() = default;
+MessageTemplate::MessageTemplate(MessageTemplate&&) noexcept = default;
+
+std::string MessageTemplate::Render(std::span<const NamedValue> scope) const {
   kainjow::mustache::data data;
-  for (const NamedValue& named : scope) data.set(named.name, FormatValue(named.value, named.unit));
-  for (const MessageName& name : MessageNames(mustache))
-    if (std::none_of(scope.begin(), scope.end(), [&](const NamedValue& v) { return v.name == name.name; }))
-      throw Error("message", "no value named '" + name.name + "'");
-  return message.render(data);
+  for (const MessageName& name : impl_->names) {
+    const auto found = std::ranges::find(scope, name.name, &NamedValue::name);
+    if (found == scope.end()) throw Error("message", "no value named '" + name.name + "'");
+    data.set(name.name, FormatValue(found->value, found->unit));
+  }
+  return impl_->message.render(data);
+}
+
+std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope) {
+  return MessageTemplate(mustache).Render(scope);
 }
 
 std::vector<MessageName> MessageNames(const std::string& mustache) {

@@ -3,6 +3,7 @@
 // that depend on a value are a `let` with iif().
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,19 @@
 #include "engine/advice.h"
 
 namespace dladvisor {
+
+// A message that is read once and rendered for many subjects.
+class MessageTemplate {
+ public:
+  explicit MessageTemplate(const std::string& mustache);  // throws Error where it is no Mustache
+  ~MessageTemplate();
+  MessageTemplate(MessageTemplate&&) noexcept;
+  std::string Render(std::span<const NamedValue> scope) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope);
 // A name between {{ }} and where it starts.

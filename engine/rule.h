@@ -2,12 +2,15 @@
 // evaluates them.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/value.h"
+#include "engine/relation.h"
+#include "engine/sql_types.h"
 
 namespace dladvisor {
 
@@ -25,10 +28,11 @@ struct Place {
 
 struct Param {
   std::string name;
-  Value value;  // the default
+  Value value;  // the default, or what a project file sets
   Unit unit = Unit::kNone;
   std::string doc;
   Place place;
+  std::string set_by;  // file and line of the project file that set the value, or ""
 };
 
 struct Let {
@@ -40,6 +44,7 @@ struct Let {
 struct Condition {
   std::string sql;
   Place place;
+  std::vector<Comparison> comparisons;  // of `when` items; filled when the rule is checked
 };
 
 // Another rule, named in `given`, `unless` or `causes`.
@@ -48,9 +53,10 @@ struct RuleReference {
   Place place;
 };
 
-// Wall time per step that the fix saves, as SQL over the subject. `from` names a bucket of the time ledger.
+// Time that the fix saves, as SQL over the subject. `from` names a bucket of the ledger (savings.h).
 struct Saves {
   std::string from;
+  Place from_place;
   Condition high;
   std::optional<Condition> low;
 };
@@ -59,6 +65,16 @@ struct Saves {
 struct Message {
   std::string text;
   Place place;
+};
+
+// A relation made by a SELECT over others (derived_relation.h).
+struct DerivedRelation {
+  Schema schema;
+  std::string category;  // the folder of the file
+  std::string sql;
+  Place place, sql_place;
+  bool override = false;
+  std::vector<std::string> reads;  // relations that its SQL reads, sorted; filled when it is checked
 };
 
 struct Rule {
@@ -70,6 +86,8 @@ struct Rule {
   std::string subject_sql;               // the query over subjects
   std::vector<std::string> subject_key;  // its key columns
   Place subject_place;
+  std::map<std::string, Unit> units;  // of computed subject columns, as far as their SQL tells
+  std::vector<std::string> reads;     // relations that its statements read, sorted
   std::vector<Param> params;
   std::vector<Let> lets;
   std::vector<Condition> when;
@@ -80,6 +98,7 @@ struct Rule {
   std::optional<Condition> evidence;
   std::vector<std::string> references;
   Place place;
+  std::string set_by;  // file and line of the project file that set the severity, or ""
 };
 
 }  // namespace dladvisor

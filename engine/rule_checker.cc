@@ -23,20 +23,24 @@ constexpr size_t kMaxLets = 12;
 
 class Checker {
  public:
-  Checker(Rule& rule, const Database& db, Problems& problems)
-      : rule_(rule), db_(db), problems_(problems), usable_(rule) {}
+  Checker(Rule& rule, const Database& db, const std::optional<Ledger>& ledger, Problems& problems,
+          Problems& warnings)
+      : rule_(rule), db_(db), ledger_(ledger), problems_(problems), warnings_(warnings), usable_(rule) {}
 
   void Check() {
     if (CheckSubject()) {
       CheckLets();
-      for (const Condition& condition : rule_.when) CheckExpression(condition.sql, condition.place);
-      if (rule_.saves) CheckExpression(rule_.saves->high.sql, rule_.saves->high.place);
-      if (rule_.saves && rule_.saves->low) CheckExpression(rule_.saves->low->sql, rule_.saves->low->place);
+      for (Condition& condition : rule_.when) CheckCondition(condition);
+      CheckSaves();
       CheckEvidence();
       CheckMessage(rule_.problem);
       for (const Message& message : rule_.recommendation) CheckMessage(message);
     }
     CheckUse();
+    if (MessageNames(rule_.problem.text).empty() && !rule_.problem.text.empty())
+      warnings_.Add(rule_.problem.place, rule_.id,
+                    "the problem names no value: readers want to know how much");
+    rule_.reads.assign(reads_.begin(), reads_.end());
   }
 
  private:
@@ -74,8 +78,7 @@ class Checker {
                          ParamNames())) {
       return false;
     }
-    for (const ResultColumn& column : db_.Query(SubjectSql(rule_, 0), ParamBindings(rule_), 0).columns)
-      columns_.push_back(column.name);
+    NameSubjectColumns();
     for (const std::string& key : rule_.subject_key)
       if (!IsColumn(key))
         Add(rule_.subject_place,
@@ -86,6 +89,93 @@ class Checker {
     return true;
   }
 
+  // The columns of the subject, their types and, of those that a query computes, their units.
+  void NameSubjectColumns() {
+    rule_.units.clear();
+    const SqlReads reads = db_.Prepare(SubjectSql(rule_, 0));
+    const ResolveName of_reads = TypesOfReads(db_, reads.columns);
+    SqlTypes computed;
+    if (rule_.subject_sql.empty()) {
+      for (const Column& column : db_.FindRelation(rule_.subject_relation)->columns)
+        types_[column.name] = TypeOfColumn(column.name, column.type, column.unit);
+    } else {
+      const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) {
+        return qualifier == ":" ? TypeOfParam(name) : of_reads(qualifier, name);
+      };
+      computed = CheckTypes(rule_.subject_sql, rule_.subject_place, rule_.id, resolve, problems_);
+    }
+    for (const ResultColumn& column : db_.Query(SubjectSql(rule_, 0), ParamBindings(rule_), 0).columns) {
+      columns_.push_back(column.name);
+      const auto type = computed.columns.find(column.name);
+      if (type == computed.columns.end()) continue;
+      types_[column.name] = type->second;
+      if (column.unit == Unit::kNone && type->second.unit) rule_.units[column.name] = *type->second.unit;
+    }
+  }
+
+  SqlType TypeOfParam(std::string_view name) const {
+    const auto param = std::ranges::find(rule_.params, name, &Param::name);
+    if (param == rule_.params.end()) return {};
+    const Value& value = param->value;
+    SqlType type = TypeOfColumn("",
+                                std::holds_alternative<std::string>(value) ? Type::kText
+                                : std::holds_alternative<int64_t>(value)   ? Type::kInteger
+                                                                           : Type::kReal,
+                                param->unit);
+    type.above_one = AsNumber(value).value_or(0) > 1;
+    return type;
+  }
+
+  // What the names of an expression are, whose statement reads `reads`: a column of the subject, a let, a
+  // param or a column of a relation in a sub-query.
+  SqlTypes TypesOfExpression(const std::string& sql, const Place& place, Problems& problems) {
+    const ResolveName of_reads =
+        TypesOfReads(db_, db_.Prepare(ExpressionSql(usable_, usable_.lets.size(), sql)).columns);
+    const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
+      if (qualifier == ":") return TypeOfParam(name);
+      const auto own = types_.find(std::string(name));
+      if (qualifier == "subject") return own == types_.end() ? SqlType() : own->second;
+      const SqlType read = of_reads(qualifier, name);
+      if (own == types_.end() || !qualifier.empty()) return read;
+      return read == SqlType() || read == own->second ? own->second : SqlType();
+    };
+    return CheckTypes(sql, place, rule_.id, resolve, problems);
+  }
+
+  void CheckCondition(Condition& condition) {
+    if (!CheckExpression(condition.sql, condition.place)) return;
+    TypesOfExpression(condition.sql, condition.place, problems_);
+    condition.comparisons = Comparisons(condition.sql);
+    Problems ignored;
+    for (Comparison& comparison : condition.comparisons) {
+      for (const std::string* side : {&comparison.left, &comparison.right}) {
+        try {
+          const auto unit = TypesOfExpression(*side, condition.place, ignored).result.unit;
+          if (unit) comparison.unit = *unit;
+        } catch (const SqlError&) {  // no expression of its own, e.g. a row value
+          return condition.comparisons.clear();
+        }
+      }
+    }
+  }
+
+  void CheckSaves() {
+    if (!rule_.saves) return;
+    const Saves& saves = *rule_.saves;
+    if (ledger_ && !saves.from.empty() &&
+        std::ranges::find(ledger_->buckets, saves.from) == ledger_->buckets.end())
+      Add(saves.from_place, fmt::format("no bucket '{}' in {}{}", saves.from, ledger_->relation,
+                                        DidYouMean(saves.from, ledger_->buckets)));
+    const auto check = [&](const Condition& claim, const char* name) {
+      if (claim.sql.empty() || !CheckExpression(claim.sql, claim.place)) return;
+      const auto unit = TypesOfExpression(claim.sql, claim.place, problems_).result.unit;
+      if (unit && *unit != Unit::kNanoseconds)
+        Add(claim.place, fmt::format("saves.{} is a time in ns and this is in {}", name, UnitName(*unit)));
+    };
+    check(saves.high, "high");
+    if (saves.low) check(*saves.low, "low");
+  }
+
   bool IsColumn(const std::string& name) const {
     return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
   }
@@ -93,18 +183,28 @@ class Checker {
   // Leaves in usable_ the lets that other SQL can be checked with: NULL stands for a broken one.
   void CheckLets() {
     usable_.lets.clear();
-    for (Let let : rule_.lets) {
+    for (Let let : std::vector<Let>(rule_.lets)) {
       if (usable_.lets.size() == kMaxLets)
         return Add(let.place, fmt::format("a rule may have at most {} lets", kMaxLets));
       const std::vector<std::string> params = ParamNames();
       if (std::find(params.begin(), params.end(), let.name) != params.end())
         Add(let.place, fmt::format("let '{}' has the name of a param", let.name));
       const bool sound = CheckExpression(let.sql, let.place);
+      const SqlType type = sound ? TypesOfExpression(let.sql, let.place, problems_).result : SqlType();
+      if (type.unit && let.unit != Unit::kNone && let.unit != *type.unit)
+        Add(let.place, fmt::format("let '{}' is declared in {} and is in {}", let.name, UnitName(let.unit),
+                                   UnitName(*type.unit)));
       if (IsColumn(let.name)) {
         Add(let.place, fmt::format("let '{}' has the name of a column of the subject", let.name));
         continue;
       }
       if (!sound) let.sql = "NULL";
+      if (let.unit == Unit::kNone && type.unit) {
+        let.unit = *type.unit;
+        std::ranges::find(rule_.lets, let.name, &Let::name)->unit = let.unit;
+      }
+      types_[let.name] = type;
+      if (let.unit != Unit::kNone && let.unit != Unit::kText) types_[let.name].unit = let.unit;
       usable_.lets.push_back(std::move(let));
     }
   }
@@ -126,10 +226,10 @@ class Checker {
   bool CheckSql(const std::string& sql, const std::string& text, int prefix, const Place& place,
                 const std::vector<std::string>& parameters) {
     try {
-      std::vector<std::string> used;
-      db_.Prepare(sql, &used);
+      const SqlReads reads = db_.Prepare(sql);
+      reads_.insert(reads.relations.begin(), reads.relations.end());
       bool sound = true;
-      for (const std::string& name : used)
+      for (const std::string& name : reads.parameters)
         if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
           const auto at = FindParameter(text, name);
           problems_.AddInText(place, rule_.id,
@@ -159,7 +259,15 @@ class Checker {
 
   void CheckEvidence() {
     if (!rule_.evidence || rule_.evidence->sql.empty()) return;
-    CheckSql(rule_.evidence->sql, rule_.evidence->sql, 0, rule_.evidence->place, AllNames());
+    const std::string& sql = rule_.evidence->sql;
+    if (!CheckSql(sql, sql, 0, rule_.evidence->place, AllNames())) return;
+    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(sql).columns);
+    const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
+      if (qualifier != ":") return of_reads(qualifier, name);
+      const auto own = types_.find(std::string(name));
+      return own == types_.end() ? TypeOfParam(name) : own->second;
+    };
+    CheckTypes(sql, rule_.evidence->place, rule_.id, resolve, problems_);
   }
 
   void CheckMessage(const Message& message) {
@@ -218,66 +326,45 @@ class Checker {
 
   Rule& rule_;
   const Database& db_;
+  const std::optional<Ledger>& ledger_;
   Problems& problems_;
-  std::vector<std::string> columns_;  // of the subject
-  Rule usable_;                       // the rule with NULL for what is broken in it
+  Problems& warnings_;
+  std::vector<std::string> columns_;      // of the subject
+  std::map<std::string, SqlType> types_;  // of the subject's columns and the lets so far
+  std::set<std::string> reads_;           // relations
+  Rule usable_;                           // the rule with NULL for what is broken in it
 };
-
-using Edges = std::map<std::string, std::vector<const RuleReference*>>;
-
-// Reports one cycle reachable from each rule that lies on one, once.
-void FindCycles(const Edges& edges, const std::string& kind, Problems& problems) {
-  std::set<std::string> done;
-  std::vector<std::string> path;
-  const std::function<void(const std::string&)> visit = [&](const std::string& id) {
-    path.push_back(id);
-    if (const auto found = edges.find(id); found != edges.end())
-      for (const RuleReference* reference : found->second) {
-        const auto on_path = std::find(path.begin(), path.end(), reference->id);
-        if (on_path != path.end()) {
-          std::vector<std::string> cycle(on_path, path.end());
-          cycle.push_back(reference->id);
-          problems.Add(reference->place, id,
-                       fmt::format("{} forms a cycle: {}", kind, fmt::join(cycle, " -> ")));
-        } else if (!done.contains(reference->id)) {
-          visit(reference->id);
-        }
-      }
-    path.pop_back();
-    done.insert(id);
-  };
-  for (const auto& [id, targets] : edges)
-    if (!done.contains(id)) visit(id);
-}
 
 }  // namespace
 
-EmptyRelations::EmptyRelations(const std::vector<const Schema*>& schemas) {
-  tables_.reserve(schemas.size());
-  for (const Schema* schema : schemas) tables_.emplace_back(*schema);
-  for (const Table& table : tables_) database_.Add(table);
+ResolveName TypesOfReads(const Database& db, std::vector<ColumnRead> reads) {
+  return [&db, reads = std::move(reads)](std::string_view, std::string_view name) {
+    std::optional<SqlType> type;
+    for (const ColumnRead& read : reads) {
+      if (read.column != name) continue;
+      const Schema* schema = db.FindRelation(read.relation);
+      const auto index = schema ? schema->Find(read.column) : std::nullopt;
+      if (!index) continue;
+      const Column& column = schema->columns[*index];
+      const SqlType found = TypeOfColumn(column.name, column.type, column.unit);
+      if (type && !(*type == found)) return SqlType();
+      type = found;
+    }
+    return type.value_or(SqlType());
+  };
 }
 
-void CheckRule(Rule& rule, const Database& empty, Problems& problems) {
-  Checker(rule, empty, problems).Check();
+SqlTypes CheckTypes(const std::string& text, const Place& place, const std::string& rule,
+                    const ResolveName& resolve, Problems& problems) {
+  SqlTypes types = InferTypes(text, resolve);
+  for (const SqlTypeProblem& problem : types.problems)
+    problems.AddInText(place, rule, problem.reason, text, static_cast<int>(problem.offset));
+  return types;
 }
 
-void CheckReferences(const std::vector<Rule>& rules, const std::set<std::string>& broken,
-                     Problems& problems) {
-  std::vector<std::string> ids;
-  for (const Rule& rule : rules) ids.push_back(rule.id);
-  Edges order, causes;
-  for (const Rule& rule : rules) {
-    for (const auto* list : {&rule.given, &rule.unless, &rule.causes})
-      for (const RuleReference& reference : *list) {
-        if (std::find(ids.begin(), ids.end(), reference.id) == ids.end() && !broken.contains(reference.id))
-          problems.Add(reference.place, rule.id,
-                       fmt::format("no such rule: {}{}", reference.id, DidYouMean(reference.id, ids)));
-        (list == &rule.causes ? causes : order)[rule.id].push_back(&reference);
-      }
-  }
-  FindCycles(order, "given and unless", problems);
-  FindCycles(causes, "causes", problems);
+void CheckRule(Rule& rule, const Database& empty, const std::optional<Ledger>& ledger, Problems& problems,
+               Problems& warnings) {
+  Checker(rule, empty, ledger, problems, warnings).Check();
 }
 
 }  // namespace dladvisor

@@ -1,36 +1,30 @@
 // Checks rules against the declared relations, without a trace: every statement is prepared, every name must
-// exist and be used, references between rules must exist and be acyclic.
+// exist and be used, types and units must fit. What rules refer to is evaluation_order.h's.
 #pragma once
 
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/database.h"
 #include "engine/relation.h"
 #include "engine/rule.h"
+#include "engine/savings.h"
+#include "engine/sql_types.h"
 #include "engine/yaml_reader.h"
 
 namespace dladvisor {
 
-// Empty tables of the schemas, for preparing statements. Not movable: a Database refers to its tables.
-class EmptyRelations {
- public:
-  explicit EmptyRelations(const std::vector<const Schema*>& schemas);
-  EmptyRelations(const EmptyRelations&) = delete;
-  EmptyRelations& operator=(const EmptyRelations&) = delete;
-  const Database& database() const { return database_; }
+// Types of the columns that a statement reads, by their names: nothing where columns of a name differ.
+ResolveName TypesOfReads(const Database& db, std::vector<ColumnRead> reads);
 
- private:
-  std::vector<Table> tables_;
-  Database database_;
-};
+// Types of `text`; what nobody means in it is a problem at its place.
+SqlTypes CheckTypes(const std::string& text, const Place& place, const std::string& rule,
+                    const ResolveName& resolve, Problems& problems);
 
-// Problems of one rule by itself; fills the rule's subject_key where `for` names a relation.
-void CheckRule(Rule& rule, const Database& empty, Problems& problems);
-
-// Problems between rules: references to rules that do not exist, and cycles. `broken` are the ids of rules
-// that could not be read, which are not reported once more where others name them.
-void CheckReferences(const std::vector<Rule>& rules, const std::set<std::string>& broken, Problems& problems);
+// Problems of one rule by itself. Fills what follows from its SQL: the subject's key, units, the relations
+// that it reads, the comparisons of its conditions. `empty` has every relation, without rows.
+void CheckRule(Rule& rule, const Database& empty, const std::optional<Ledger>& ledger, Problems& problems,
+               Problems& warnings);
 
 }  // namespace dladvisor

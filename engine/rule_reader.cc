@@ -12,31 +12,10 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "engine/sql_text.h"
 
 namespace dladvisor {
 namespace {
-
-bool IsName(std::string_view text) {
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-}
-
-// Integer where it is one, else a real, else text; true and false are SQL's 1 and 0. What is quoted is text.
-Value ParseValue(const YAML::Node& node) {
-  const std::string& text = node.Scalar();
-  if (node.Tag() == "!") return text;
-  if (text == "true" || text == "false") return int64_t{text == "true"};
-  int64_t integer = 0;
-  if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
-      error == std::errc() && end == text.data() + text.size() && !text.empty())
-    return integer;
-  double real = 0;
-  if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real);
-      error == std::errc() && end == text.data() + text.size() && !text.empty() && std::isfinite(real))
-    return real;
-  return text;
-}
 
 class Reader {
  public:
@@ -58,11 +37,11 @@ class Reader {
     rule.id = stem;
     rule.title = map.RequiredText("title");
     ReadSeverity(map, rule);
-    rule.override = ReadFlag(map, "override");
+    rule.override = map.Flag("override");
     ReadSubject(map, rule);
     ReadParams(map.Get("params"), rule);
     ReadLets(map.Get("let"), rule);
-    for (auto& [sql, place] : map.TextList("when")) rule.when.push_back({sql, place});
+    for (auto& [sql, place] : map.TextList("when")) rule.when.push_back({sql, place, {}});
     if (rule.when.empty()) problems_.Add(rule.place, rule_, "a rule lacks 'when': at least one condition");
     rule.given = References(map, "given");
     rule.unless = References(map, "unless");
@@ -104,14 +83,6 @@ class Reader {
     Choice<Confidence>(map, "confidence", rule.confidence, kConfidences, ConfidenceName);
   }
 
-  bool ReadFlag(YamlMap& map, const char* key) {
-    const auto text = map.Text(key);
-    if (!text || *text == "false") return false;
-    if (*text != "true")
-      problems_.Add(map.PlaceOf(map.Get(key)), rule_, fmt::format("'{}' must be true or false", key));
-    return true;
-  }
-
   void ReadSubject(YamlMap& map, Rule& rule) {
     const YAML::Node node = map.Get("for");
     if (!node.IsDefined() || node.IsNull() || (node.IsScalar() && node.Scalar().empty()))
@@ -129,18 +100,6 @@ class Reader {
                     "'for' lacks 'key': the columns that name a subject ([] where there is one)");
     for (auto& [column, place] : query.TextList("key")) rule.subject_key.push_back(column);
     query.Finish();
-  }
-
-  Unit ReadUnit(YamlMap& map) {
-    const auto text = map.Text("unit");
-    if (!text) return Unit::kNone;
-    const auto unit = ParseUnit(*text);
-    if (!unit)
-      problems_.Add(
-          map.PlaceOf(map.Get("unit")), rule_,
-          fmt::format("no unit '{}'; units: ns, bytes, ratio, count, bytes/s, celsius, watts, hertz, text",
-                      *text));
-    return unit.value_or(Unit::kNone);
   }
 
   // Calls `read(name, node)` for each entry of a mapping of names.
@@ -162,18 +121,18 @@ class Reader {
 
   void ReadParams(const YAML::Node& node, Rule& rule) {
     Named(node, "params", [&](const std::string& name, const YAML::Node& key, const YAML::Node& value) {
-      Param param{name, {}, Unit::kNone, "", yaml_.PlaceOf(key)};
+      Param param{name, {}, Unit::kNone, "", yaml_.PlaceOf(key), ""};
       if (value.IsScalar()) {
-        param.value = ParseValue(value);
+        param.value = ScalarValue(value);
       } else {
         YamlMap map(yaml_, value, rule_, fmt::format("param '{}'", name), problems_);
         const YAML::Node fallback = map.Get("default");
         if (fallback.IsDefined() && fallback.IsScalar())
-          param.value = ParseValue(fallback);
+          param.value = ScalarValue(fallback);
         else
           problems_.Add(map.place(), rule_,
                         fmt::format("param '{}' lacks 'default': a number or text", name));
-        param.unit = ReadUnit(map);
+        param.unit = map.ReadUnit("unit");
         param.doc = map.Text("doc").value_or("");
         map.Finish();
       }
@@ -189,7 +148,7 @@ class Reader {
         return rule.lets.push_back({name, value.Scalar(), Unit::kNone, yaml_.PlaceOf(value)});
       }
       YamlMap map(yaml_, value, rule_, fmt::format("let '{}'", name), problems_);
-      Let let{name, map.RequiredText("sql"), ReadUnit(map), {}};
+      Let let{name, map.RequiredText("sql"), map.ReadUnit("unit"), {}};
       let.place = map.PlaceOf(map.Get("sql"));
       map.Finish();
       rule.lets.push_back(std::move(let));
@@ -207,8 +166,9 @@ class Reader {
     YamlMap map(yaml_, node, rule_, "'saves'", problems_);
     Saves saves;
     saves.from = map.RequiredText("from");
-    saves.high = {map.RequiredText("high"), map.PlaceOf(map.Get("high"))};
-    if (const auto low = map.Text("low")) saves.low = Condition{*low, map.PlaceOf(map.Get("low"))};
+    saves.from_place = map.PlaceOf(map.Get("from"));
+    saves.high = {map.RequiredText("high"), map.PlaceOf(map.Get("high")), {}};
+    if (const auto low = map.Text("low")) saves.low = Condition{*low, map.PlaceOf(map.Get("low")), {}};
     map.Finish();
     rule.saves = std::move(saves);
   }
@@ -217,11 +177,11 @@ class Reader {
     if (!node.IsDefined()) return;
     if (node.IsScalar()) {
       if (node.Scalar().empty()) problems_.Add(yaml_.PlaceOf(node), rule_, "'evidence' is empty");
-      rule.evidence = Condition{node.Scalar(), yaml_.PlaceOf(node)};
+      rule.evidence = Condition{node.Scalar(), yaml_.PlaceOf(node), {}};
       return;
     }
     YamlMap map(yaml_, node, rule_, "'evidence'", problems_);
-    rule.evidence = Condition{map.RequiredText("sql"), map.PlaceOf(map.Get("sql"))};
+    rule.evidence = Condition{map.RequiredText("sql"), map.PlaceOf(map.Get("sql")), {}};
     map.Finish();
   }
 
@@ -233,15 +193,20 @@ class Reader {
 
 }  // namespace
 
-std::optional<Rule> ReadRule(const RuleFile& file, Problems& problems) {
+std::variant<std::monostate, Rule, DerivedRelation> ReadRuleFile(const RuleFile& file, Problems& problems) {
   const auto yaml = YamlFile::Parse(file.path, file.content, problems);
-  if (!yaml) return std::nullopt;
+  if (!yaml) return {};
   if (!yaml->root().IsMap()) {
     problems.Add({file.path, 1, 1, false}, "",
                  "holds no rule: a mapping with id, title, for, when, problem, ...");
-    return std::nullopt;
+    return {};
   }
-  return Reader(file, *yaml, problems).Read();
+  const std::filesystem::path path(file.path);
+  const std::string stem = path.stem().string();
+  if (!yaml->root()["relation"].IsDefined()) return Reader(file, *yaml, problems).Read();
+  DerivedRelation relation = ReadDerivedRelation(*yaml, stem, problems);
+  relation.category = path.parent_path().filename().string();
+  return relation;
 }
 
 }  // namespace dladvisor

@@ -63,7 +63,7 @@ std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, si
                           " AS subject" + (nulls.empty() ? "" : ", (SELECT " + nulls + ") AS lets");
   std::set<ColumnRead> reads;
   try {
-    for (ColumnRead& read : db.Prepare(sql)) reads.insert(std::move(read));
+    for (ColumnRead& read : db.Prepare(sql).columns) reads.insert(std::move(read));
   } catch (const SqlError&) {
     // Names that resolve only around the lets; what these read is added all the same.
   }

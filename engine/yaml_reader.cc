@@ -4,6 +4,9 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <sstream>
 #include <tuple>
 #include <utility>
@@ -138,6 +141,22 @@ Place YamlFile::PlaceOf(const YAML::Node& node) const {
   return place;
 }
 
+Value ScalarValue(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  if (node.Tag() == "!") return text;
+  if (text == "true" || text == "false") return int64_t{text == "true"};
+  const char *begin = text.data(), *end = begin + text.size();
+  int64_t integer = 0;
+  if (const auto [stop, error] = std::from_chars(begin, end, integer);
+      error == std::errc() && stop == end && !text.empty())
+    return integer;
+  double real = 0;
+  if (const auto [stop, error] = std::from_chars(begin, end, real);
+      error == std::errc() && stop == end && !text.empty() && std::isfinite(real))
+    return real;
+  return text;
+}
+
 YamlMap::YamlMap(const YamlFile& file, const YAML::Node& node, std::string rule, std::string what,
                  Problems& problems)
     : file_(file),
@@ -195,6 +214,26 @@ std::vector<std::pair<std::string, Place>> YamlMap::TextList(const std::string& 
   else
     add(node);
   return items;
+}
+
+bool YamlMap::Flag(const std::string& key) {
+  const auto text = Text(key);
+  if (!text || *text == "false") return false;
+  if (*text != "true")
+    problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("'{}' must be true or false", key));
+  return true;
+}
+
+Unit YamlMap::ReadUnit(const std::string& key) {
+  const auto text = Text(key);
+  if (!text) return Unit::kNone;
+  const auto unit = ParseUnit(*text);
+  if (!unit)
+    problems_.Add(
+        PlaceOf(Get(key)), rule_,
+        fmt::format("no unit '{}'; units: ns, bytes, ratio, count, bytes/s, celsius, watts, hertz, text",
+                    *text));
+  return unit.value_or(Unit::kNone);
 }
 
 void YamlMap::Finish() {

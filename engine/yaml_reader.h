@@ -46,6 +46,9 @@ class YamlFile {
   YAML::Node root_;
 };
 
+// Integer where it is one, else a real, else text; true and false are SQL's 1 and 0. What is quoted is text.
+Value ScalarValue(const YAML::Node& node);
+
 // The keys of a mapping, each asked for once; Finish reports those never asked for.
 class YamlMap {
  public:
@@ -59,6 +62,8 @@ class YamlMap {
   std::string RequiredText(const std::string& key);
   std::optional<std::string> Text(const std::string& key);
   std::vector<std::pair<std::string, Place>> TextList(const std::string& key);  // a scalar counts as one item
+  bool Flag(const std::string& key);                                            // false where it is not there
+  Unit ReadUnit(const std::string& key);                                        // kNone where it is not there
   // Of the mapping itself where the node is not there.
   Place PlaceOf(const YAML::Node& node) const { return node.IsDefined() ? file_.PlaceOf(node) : place_; }
   const Place& place() const { return place_; }

@@ -44,7 +44,7 @@ void Run(const Options& options, const CommonOptions& common) {
   const KnowledgeBase knowledge = LoadRules(common);
   stages.Begin("read");
   const Profile profile = LoadProfile(options.profile.path, analysis);
-  const Database database = profile.OpenDatabase();
+  Database database = profile.OpenDatabase();
   stages.Begin("infer");
   const Advice advice = Infer(knowledge, database);
   stages.Begin("report");

@@ -108,7 +108,7 @@ void Measure(const fs::path& path, int64_t kernels, const KnowledgeBase& knowled
   const double steps = BestOf(3, [&] { StepColumns(path); });
   const double report = BestOf(3, [&] {
     const Profile profile = LoadProfile(path, {});
-    const Database database = profile.OpenDatabase();
+    Database database = profile.OpenDatabase();
     const Advice advice = Infer(knowledge, database);
     RenderReport(BuildReport(database, advice, {}), ReportFormat::kHtml);
   });

@@ -32,7 +32,7 @@ class EveryExport : public testing::TestWithParam<fs::path> {};
 TEST_P(EveryExport, GivesAReport) {
   static const KnowledgeBase knowledge = LoadRules({});
   const Profile profile = LoadProfile(GetParam(), {});
-  const Database database = profile.OpenDatabase();
+  Database database = profile.OpenDatabase();
   const Advice advice = Infer(knowledge, database);
   ReportOptions options;
   options.title = GetParam().stem().string();
@@ -86,7 +86,7 @@ std::map<std::string, std::pair<int64_t, int64_t>> Facts(const Database& databas
 
 TEST_P(EveryExport, TotalsAgreeWithPlainSql) {
   const Profile profile = LoadProfile(GetParam(), {});
-  const Database database = profile.OpenDatabase();
+  Database database = profile.OpenDatabase();
   EXPECT_EQ(Facts(database, "SELECT kernel, sum(instances), sum(total_ns) FROM kernel_name GROUP BY kernel"),
             PlainSql(GetParam(),
                      "SELECT s.value, count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "

@@ -105,13 +105,12 @@ TEST(Database, NamesTheRightWord) {
 
 TEST(Database, TellsWhatAStatementReads) {
   Shops shops;
-  std::vector<std::string> parameters;
-  const auto reads = shops.database.Prepare(
+  const SqlReads reads = shops.database.Prepare(
       "WITH o AS (SELECT shop AS s, price FROM orders) SELECT count(*) FROM shop, o WHERE o.s = shop.shop "
-      "AND price > :least",
-      &parameters);
-  EXPECT_EQ(reads, (std::vector<ColumnRead>{{"orders", "price"}, {"orders", "shop"}, {"shop", "shop"}}));
-  EXPECT_EQ(parameters, std::vector<std::string>{"least"});
+      "AND price > :least AND (SELECT count(*) FROM shop) > 0");
+  EXPECT_EQ(reads.columns, (std::vector<ColumnRead>{{"orders", "price"}, {"orders", "shop"}, {"shop", "shop"}}));
+  EXPECT_THAT(reads.relations, ElementsAre("orders", "shop"));
+  EXPECT_EQ(reads.parameters, std::vector<std::string>{"least"});
 }
 
 TEST(Database, ViewsAreReadable) {

@@ -225,10 +225,11 @@ Advice TypicalAdvice() {
       "Capture the step in a CUDA graph, or compile it (`torch.compile(mode=\"reduce-overhead\")`).\n",
       "Remove calls that make the host wait inside the step (`.item()`, `.cpu()`)."};
   starved.subject = {{"rank", int64_t{0}, Unit::kNone}, {"device", int64_t{0}, Unit::kNone}};
-  starved.saves = SavingClaim{"idle/launch", 1.5e6, 5e6};
+  starved.saves = SavingClaim{"idle/launch", 1.5e6, 5e6, 8e6};
   starved.why = {{"idle_share > :min_idle",
                   true,
-                  {{"idle_share", 0.625, Unit::kRatio}, {"min_idle", 0.15, Unit::kRatio}}}};
+                  {{"idle_share", 0.625, Unit::kRatio}, {"min_idle", 0.15, Unit::kRatio}},
+                   {{"idle_share", ">", ":min_idle", 0.625, 0.15, Unit::kRatio}}}};
   starved.evidence.columns = {{"range", Unit::kText}, {"duration_ns", Unit::kNanoseconds}};
   starved.evidence.rows = {{Value("forward " + kHostileName), Value(int64_t{4'321'000})}};
   starved.evidence_sql = "SELECT range, duration_ns FROM idle_gap WHERE rank = 0";

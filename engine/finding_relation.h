@@ -1,0 +1,20 @@
+// Findings as a relation, so that rules and queries can read what other rules concluded.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/advice.h"
+#include "engine/relation.h"
+
+namespace dladvisor {
+
+const Schema& FindingSchema();
+
+// A row per finding that is not clear. `categories` are those of the rules.
+std::unique_ptr<Table> FindingTable(std::span<const Finding> findings,
+                                    const std::map<std::string, std::string>& categories);
+
+}  // namespace dladvisor

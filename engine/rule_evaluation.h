@@ -1,0 +1,41 @@
+// Evaluates one rule on all its subjects: one query, whose WHERE leaves out the subjects that are clear, so
+// that a rule over many rows costs little more than stepping its conditions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/advice.h"
+#include "engine/database.h"
+#include "engine/rule.h"
+#include "engine/subject_index.h"
+
+namespace dladvisor {
+
+// The findings of the rules before, for `given` and `unless`.
+struct Conclusions {
+  std::vector<Finding> findings;
+  std::map<std::string, SubjectIndex> fired, unknown;  // by rule
+
+  void Add(std::vector<Finding> more);
+  // The first finding of the rule in `index` that matches the subject, or null.
+  const Finding* Match(const std::map<std::string, SubjectIndex>& index, const std::string& rule,
+                       const Finding& subject) const;
+};
+
+struct Evaluation {
+  std::vector<Finding> findings;  // without those that are clear, unless they were asked for
+  size_t subjects = 0;
+};
+
+struct EvaluationOptions {
+  size_t max_evidence_rows = 50;
+  bool keep_clear = false;
+};
+
+// Never throws: what breaks is a finding whose outcome is failed.
+Evaluation EvaluateRule(const Rule& rule, const Database& db, const Conclusions& before,
+                        const EvaluationOptions& options);
+
+}  // namespace dladvisor

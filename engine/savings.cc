@@ -1,0 +1,112 @@
+#include "engine/savings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "engine/subject_index.h"
+
+namespace dladvisor {
+namespace {
+
+// What one subject of the ledger still has to give.
+struct Account {
+  std::vector<NamedValue> subject;
+  std::map<std::string, double> holds, left;                 // by bucket
+  std::map<std::string, std::pair<double, double>> granted;  // low and high
+  double total = 0, total_left = 0;
+};
+
+std::vector<Account> OpenAccounts(const Ledger& ledger, const Database& db) {
+  const Schema* schema = db.FindRelation(ledger.relation);
+  if (!schema) return {};
+  std::vector<std::string> keys;
+  for (const std::string& key : schema->key)
+    if (key != ledger.bucket) keys.push_back(key);
+  const ResultSet rows =
+      db.Query(fmt::format("SELECT \"{}\", ({}){}{} FROM \"{}\"", ledger.bucket, ledger.amount,
+                           keys.empty() ? "" : ", ", fmt::join(keys, ", "), ledger.relation));
+  std::vector<Account> accounts;
+  std::map<std::string, size_t> by_subject;
+  for (const auto& row : rows.rows) {
+    std::vector<NamedValue> subject;
+    for (size_t i = 0; i < keys.size(); ++i) subject.push_back({keys[i], row[i + 2], Unit::kNone});
+    const auto [entry, is_new] = by_subject.emplace(SubjectText(subject), accounts.size());
+    if (is_new) accounts.push_back({std::move(subject), {}, {}, {}, 0, 0});
+    Account& account = accounts[entry->second];
+    const auto amount = AsNumber(row[1]);
+    const auto* bucket = std::get_if<std::string>(&row[0]);
+    if (!amount || !bucket) continue;
+    account.holds[*bucket] += *amount;
+    account.left[*bucket] += *amount;
+    account.total += *amount;
+    account.total_left += *amount;
+  }
+  return accounts;
+}
+
+bool Matches(const std::vector<NamedValue>& a, const std::vector<NamedValue>& b) {
+  for (const NamedValue& key : a)
+    for (const NamedValue& other : b)
+      if (key.name == other.name && SubjectText({&key, 1}) != SubjectText({&other, 1})) return false;
+  return true;
+}
+
+double AtMost(const std::map<std::string, double>& amounts, const std::string& bucket, double claim,
+              double total) {
+  const auto known = amounts.find(bucket);  // a bucket of unknown size gives at most the whole
+  return std::max(0.0, std::min({claim, total, known == amounts.end() ? total : known->second}));
+}
+
+// Takes the claim from every account that the finding is about; what the most generous gave.
+void Grant(Finding& finding, std::vector<Account>& accounts, bool is_root) {
+  SavingClaim& saves = *finding.saves;
+  if (!saves.high_ns) return;
+  std::optional<double> granted;
+  for (Account& account : accounts) {
+    if (!Matches(account.subject, finding.subject)) continue;
+    const double part = is_root ? AtMost(account.left, saves.bucket, *saves.high_ns, account.total_left)
+                                : AtMost(account.holds, saves.bucket, *saves.high_ns, account.total);
+    granted = std::max(granted.value_or(0), part);
+    if (!is_root) continue;
+    if (const auto left = account.left.find(saves.bucket); left != account.left.end()) left->second -= part;
+    account.total_left -= part;
+    auto& [low, high] = account.granted[saves.bucket];
+    low += std::min(saves.low_ns.value_or(0), part);
+    high += part;
+  }
+  if (granted) saves.high_ns = granted;
+  if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
+}
+
+}  // namespace
+
+void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
+  std::vector<Account> accounts = OpenAccounts(ledger, db);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < advice.findings.size(); ++i)
+    if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].saves) order.push_back(i);
+  const auto rank = [&](size_t i) {
+    const Finding& finding = advice.findings[i];
+    return std::tuple(finding.caused_by.has_value(), finding.confidence, -finding.saves->high_ns.value_or(0),
+                      std::string_view(finding.rule), i);
+  };
+  std::ranges::sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  for (const size_t i : order) Grant(advice.findings[i], accounts, !advice.findings[i].caused_by);
+
+  const auto given = [](const Account& account) { return account.total - account.total_left; };
+  const auto most = std::ranges::max_element(accounts, {}, given);
+  if (most == accounts.end() || !(given(*most) > 0)) return;
+  for (const std::string& bucket : ledger.buckets)
+    if (const auto granted = most->granted.find(bucket);
+        granted != most->granted.end() && granted->second.second > 0)
+      advice.savings.push_back({bucket, granted->second.first, granted->second.second});
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,27 @@
+// Savings that add up. Rules claim time from the buckets of a ledger, a relation that splits the time of each
+// of its subjects into exclusive buckets; no bucket gives more than it holds, and no subject more than its
+// whole time, however many rules claim it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/advice.h"
+#include "engine/database.h"
+
+namespace dladvisor {
+
+struct Ledger {
+  std::string relation;              // keyed by a subject and a bucket
+  std::string bucket;                // the column that names the bucket
+  std::string amount;                // SQL: the time in it, in the unit that rules claim
+  std::vector<std::string> buckets;  // all of them, in order
+};
+
+// Caps the claim of every fired finding by what its bucket holds for the subjects that it matches, and adds
+// up what root findings are granted: claims of higher confidence first, then the larger. A total over several
+// subjects is that of the subject which saves most, since they run at the same time. Where the ledger has no
+// row for a subject, claims stay as they are.
+void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db);
+
+}  // namespace dladvisor
