@@ -48,6 +48,12 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
   return relation;
 }
 
+Ledger TimeLedger() {
+  Ledger ledger{"time_ledger", "bucket", "coalesce(ns_per_step, ns)", {}};
+  for (size_t b = 0; b < kBuckets; ++b) ledger.buckets.emplace_back(BucketName(static_cast<Bucket>(b)));
+  return ledger;
+}
+
 std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
                                              const std::vector<GpuTimeline>& timelines) {
   const Trace& trace = context.trace;

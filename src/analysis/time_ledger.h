@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/relation.h"
+#include "engine/savings.h"
 #include "src/analysis/gpu_timeline.h"
 
 namespace dladvisor {
@@ -23,6 +24,9 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation();
 // All buckets of every device. A bucket whose cause was not captured is NULL; its time is in another.
 std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
                                              const std::vector<GpuTimeline>& timelines);
+
+// What rules claim savings from: time per step, or in the whole window where there are no steps.
+Ledger TimeLedger();
 
 struct IdleGapRow {
   int64_t rank = 0, device = 0, start_ns = 0, end_ns = 0, duration_ns = 0;

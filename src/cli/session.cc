@@ -11,11 +11,15 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/rule_image.h"
+
 namespace dladvisor {
 
 const char* const kProgram = "dladvisor " DLADVISOR_VERSION;
 
-std::span<const EmbeddedFile> EmbeddedRules();  // generated from rules/ by the build
+// Generated from rules/ by the build.
+std::span<const EmbeddedFile> EmbeddedRules();
+std::span<const EmbeddedFile> EmbeddedRuleImage();  // one file
 
 void ProfileOptions::AddTo(CLI::App& command) {
   command.add_option("PROFILE", path, "Nsight Systems export (.sqlite or .nsys-rep) or digest")->required();
@@ -51,8 +55,8 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions() const {
 }
 
 KnowledgeBase LoadRules(const CommonOptions& common) {
-  KnowledgeBase knowledge(AllSchemas());
-  knowledge.AddLayer(EmbeddedRuleFiles(EmbeddedRules()));
+  KnowledgeBase knowledge = EmptyKnowledge();
+  ReadRuleImage(EmbeddedRuleImage()[0].content, knowledge);
   for (const std::string& folder : common.rule_folders) knowledge.AddLayer(ReadRuleFolder(folder));
   return knowledge;
 }

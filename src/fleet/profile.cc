@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "src/analysis/time_ledger.h"
 #include "src/importers/importer.h"
 #include "src/trace/event_relations.h"
 
@@ -25,6 +26,8 @@ const std::vector<const Schema*>& AllSchemas() {
   }();
   return schemas;
 }
+
+KnowledgeBase EmptyKnowledge() { return KnowledgeBase(AllSchemas(), TimeLedger()); }
 
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options) {
   Profile profile;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/database.h"
+#include "engine/knowledge_base.h"
 #include "src/analysis/analysis.h"
 #include "src/fleet/digest.h"
 #include "src/trace/trace.h"
@@ -23,6 +24,9 @@ struct Profile {
 
 // Schemas of all relations that rules and queries may read: facts, then events.
 const std::vector<const Schema*>& AllSchemas();
+
+// A knowledge base without rules over all relations, whose rules claim savings from the time ledger.
+KnowledgeBase EmptyKnowledge();
 
 // Reads a profile of any format, or a digest, and analyses it. Throws Error.
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options);

@@ -1,0 +1,26 @@
+// Run by the build: checks the rules of a folder and writes them as an image (engine/rule_image.h).
+#include <fmt/format.h>
+
+#include "engine/base/output_file.h"
+#include "engine/rule_image.h"
+#include "src/fleet/profile.h"
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: compile_rules FOLDER IMAGE\n");
+    return 1;
+  }
+  try {
+    dladvisor::KnowledgeBase knowledge = dladvisor::EmptyKnowledge();
+    knowledge.AddLayer(dladvisor::ReadRuleFolder(argv[1]));
+    for (const std::string& warning : knowledge.warnings()) fmt::print(stderr, "{}: warning\n", warning);
+    dladvisor::WriteFileWhole(argv[2], dladvisor::WriteRuleImage(knowledge));
+  } catch (const dladvisor::RuleErrors& errors) {
+    for (const std::string& problem : errors.problems()) fmt::print(stderr, "{}\n", problem);
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
