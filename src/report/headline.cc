@@ -87,6 +87,19 @@ std::string SavingText(const ReportModel& model, const Finding& finding) {
   return low_text + " – " + high + per;
 }
 
+std::string TotalSavingText(const ReportModel& model) {
+  double low = 0, high = 0;
+  for (const BucketSaving& saving : model.advice->savings) {
+    low += saving.low_ns;
+    high += saving.high_ns;
+  }
+  if (!(high > 0)) return "";
+  const std::string most = FormatValue(high, Unit::kNanoseconds);
+  return fmt::format("Together they save {}{}{}: what one frees is not counted again for another.",
+                     low > 0 ? FormatValue(low, Unit::kNanoseconds) + " – " : "up to ", most,
+                     FigureNumber(model, "step_time") ? " per step" : "");
+}
+
 std::string SubjectText(const Finding& finding) {
   std::string text;
   for (const NamedValue& key : finding.subject)

@@ -239,6 +239,7 @@ data PageData(const ReportModel& model) {
                                : data{StackedBar("headline-ledger", "Where the time goes", segments)});
   page.set("headline_legend", LegendData(segments));
   page.set("coverage", CoverageText(advice));
+  page.set("total_saving", TextOrFalse(TotalSavingText(model)));
   page.set("cards", DashboardCards(model));
   page.set("performance", FigureList(model, PerformanceFigures()));
   page.set("system_config", FigureList(model, SystemFigures()));

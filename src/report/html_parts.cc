@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "engine/explanation.h"
 #include "src/report/escape.h"
 
 namespace dladvisor {
@@ -129,8 +130,15 @@ data Conditions(const Finding& finding) {
     data item;
     item.set("sql", OneLine(condition.sql));
     item.set("mark", !condition.holds ? "?" : *condition.holds ? "✓" : "✗");
-    item.set("word", !condition.holds ? "unknown" : *condition.holds ? "true" : "false");
+    item.set("word", TruthText(condition.holds));
     item.set("facts", NamedValues(condition.facts));
+    data compared{data::type::list};
+    for (const ComparedValues& values : condition.compared) {
+      data text;
+      text.set("text", Ellipsize(Visible(ComparisonText(values)), 200));
+      compared << text;
+    }
+    item.set("compared", compared);
     items << item;
   }
   return items;
@@ -172,6 +180,7 @@ data FindingData(const ReportModel& model, size_t index, size_t depth) {
     evidence << TableData(table, AllColumns(finding.evidence));
   }
   item.set("evidence", evidence);
+  item.set("error", TextOrFalse(OneLine(finding.error)));
   return item;
 }
 

@@ -60,12 +60,24 @@ Json Rows(const ResultSet& rows) {
   return items;
 }
 
+Json Compared(const ConditionTrace& condition) {
+  Json items = Json::array();
+  for (const ComparedValues& values : condition.compared)
+    items.push_back({{"left", ValidUtf8(values.left)},
+                     {"operator", values.op},
+                     {"right", ValidUtf8(values.right)},
+                     {"left_value", Of(values.left_value)},
+                     {"right_value", Of(values.right_value)}});
+  return items;
+}
+
 Json Why(const Finding& finding) {
   Json items = Json::array();
   for (const ConditionTrace& condition : finding.why)
     items.push_back({{"condition", ValidUtf8(condition.sql)},
                      {"holds", condition.holds ? Json(*condition.holds) : Json()},
-                     {"facts", Of(condition.facts)}});
+                     {"facts", Of(condition.facts)},
+                     {"compared", Compared(condition)}});
   return items;
 }
 
@@ -119,6 +131,13 @@ Json Findings(const Advice& advice) {
   return roots;
 }
 
+Json Savings(const Advice& advice) {
+  Json items = Json::array();
+  for (const BucketSaving& saving : advice.savings)
+    items.push_back({{"bucket", saving.bucket}, {"low_ns", saving.low_ns}, {"high_ns", saving.high_ns}});
+  return items;
+}
+
 Json Outcomes(const Advice& advice) {
   Json items = Json::array();
   for (const RuleSummary& rule : advice.rules)
@@ -170,6 +189,7 @@ std::string RenderJson(const ReportModel& model) {
       {"tables", std::move(tables)},
       {"findings", Findings(advice)},
       {"outcomes", Outcomes(advice)},
+      {"savings", Savings(advice)},
       {"coverage", {{"rules", advice.coverage.rules}, {"decided", advice.coverage.decided}}},
   };
   return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

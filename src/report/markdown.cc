@@ -63,6 +63,7 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("findings", Findings(model));
   page.set("has_findings", !FindingTree(*model.advice).empty());
   page.set("coverage", CoverageText(*model.advice));
+  page.set("total_saving", TextOrFalse(TotalSavingText(model)));
   std::string flags = fmt::format("{}", fmt::join(CaptureFlags(model), " "));
   std::erase(flags, '`');
   page.set("capture_flags", TextOrFalse(Visible(flags)));

@@ -112,6 +112,8 @@ void WriteFindings(Writer& out, const ReportModel& model) {
                          saving.empty() ? "" : out.Styled("saves " + saving, "32") + "  ",
                          SeverityName(finding.severity), Visible(finding.rule)));
   }
+  if (const std::string total = TotalSavingText(model); !total.empty() && tree.size() > 1)
+    out.Wrapped("  ", total, "32");
 }
 
 void WriteBreakdown(Writer& out, const ReportModel& model) {
