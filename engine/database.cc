@@ -7,6 +7,9 @@
 #include <cctype>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "engine/base/text.h"
@@ -238,9 +241,10 @@ struct Database::Impl {
     }
   }
 
-  // Result rows count as memory and, as far as their bytes are copied, as steps.
+  // Result rows, with what allocating them adds, count as memory and, as far as their bytes are copied, as
+  // steps.
   bool Pay(const std::vector<Value>& row) {
-    size_t bytes = sizeof(row) + row.size() * sizeof(Value);
+    size_t bytes = 3 * sizeof(row) + row.size() * sizeof(Value);
     for (const Value& value : row)
       if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
     meter.result_bytes += static_cast<int64_t>(bytes);

@@ -1,6 +1,7 @@
 // ratio, regexp, and group_concat over windows.
 #include <re2/re2.h>
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>

@@ -1,8 +1,9 @@
 #include "engine/sql_functions.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -6,6 +6,8 @@
 
 #include <sqlite3.h>
 
+#include <cstdint>
+
 #include "engine/meter.h"
 
 namespace dladvisor {

@@ -1,6 +1,6 @@
 #include "engine/wildcard.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace dladvisor {
 namespace {
