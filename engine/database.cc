@@ -7,10 +7,16 @@
 #include <cctype>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "engine/base/text.h"
+#include "engine/memory_vfs.h"
+#include "engine/meter.h"
 #include "engine/sandbox.h"
+#include "engine/sql_functions.h"
 #include "engine/sql_text.h"
 #include "engine/virtual_table.h"
 
@@ -19,9 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kDefaultStepBudget = 500'000'000;
 constexpr std::chrono::minutes kDefaultTimeLimit(2);
-// Often, because one step can take long: replace() on a text of a megabyte.
+// Often, because one step can take long, e.g. joining texts of many bytes.
 constexpr int kStepsPerCheck = 100;
 
 struct CloseDb {
@@ -60,32 +65,32 @@ Unit UnitByName(std::string_view name) {
 }  // namespace
 
 struct Database::Impl {
+  Meter meter;
+  MemoryVfs vfs{&meter};
   std::unique_ptr<sqlite3, CloseDb> db;
   RelationMap relations;
   std::vector<const Relation*> order;
   std::vector<std::unique_ptr<const Relation>> owned;
   std::set<std::string, std::less<>> views, modules;
-  int64_t step_budget = kDefaultStepBudget;
   std::chrono::milliseconds time_limit = kDefaultTimeLimit;
 
   // State of the statement at hand.
   std::set<ColumnRead> reads;
   std::set<std::string> relations_read;
   std::string refusal;
-  int64_t steps = 0;
   Clock::time_point deadline;
   bool too_long = false;
 
   void StartCounting() {
-    steps = 0;
+    meter.steps = meter.result_bytes = 0;
     too_long = false;
     deadline = Clock::now() + time_limit;
   }
 
   bool MustStop() {
-    steps += kStepsPerCheck;
+    meter.steps += kStepsPerCheck;
     if (Clock::now() > deadline) too_long = true;
-    return too_long || steps > step_budget;
+    return too_long || meter.OutOfSteps();
   }
 
   void Execute(const std::string& sql) {
@@ -94,6 +99,18 @@ struct Database::Impl {
     const std::string message = error ? error : "unknown error";
     sqlite3_free(error);
     throw SqlError(message, -1);
+  }
+
+  // Why a statement ended, where it was for what it takes.
+  std::optional<std::string> WhyStopped(int rc) const {
+    constexpr auto kMemory = "was stopped: it needs more than {} MiB of memory";
+    if (rc == SQLITE_NOMEM) return fmt::format(kMemory, kMaxHeapBytes >> 20);
+    if (rc == SQLITE_FULL || meter.OutOfMemory()) return fmt::format(kMemory, meter.max_bytes >> 20);
+    if (rc != SQLITE_INTERRUPT) return std::nullopt;
+    if (too_long)
+      return fmt::format("was stopped after {} s: it takes too long",
+                         std::chrono::duration<double>(time_limit).count());
+    return fmt::format("was stopped after {} million steps: it does too much", meter.max_steps / 1'000'000);
   }
 
   int Refuse(std::string why) {
@@ -171,6 +188,7 @@ struct Database::Impl {
     relations_read.clear();
     refusal.clear();
     StartCounting();
+    if (auto why = WhyTooLarge(sql)) throw SqlError(*why, -1);
     sqlite3_set_authorizer(
         db.get(),
         [](void* self, int action, const char* first, const char* second, const char*, const char*) {
@@ -192,6 +210,7 @@ struct Database::Impl {
         }
       throw SqlError(refusal, offset);
     }
+    if (rc == SQLITE_NOMEM) throw SqlError("unfolds to too much: what it names is too large", -1);
     if (rc != SQLITE_OK) throw Explain(sql, sqlite3_errmsg(db.get()), sqlite3_error_offset(db.get()));
     if (!statement) throw SqlError("is empty", 0);
     if (!sqlite3_stmt_readonly(raw) || sqlite3_stmt_isexplain(raw))
@@ -224,6 +243,16 @@ struct Database::Impl {
       else if (const auto* text = std::get_if<std::string>(&found->value))
         sqlite3_bind_text64(statement, i, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
     }
+  }
+
+  // Result rows, with what allocating them adds, count as memory and, as far as their bytes are copied, as
+  // steps.
+  bool Pay(const std::vector<Value>& row) {
+    size_t bytes = 3 * sizeof(row) + row.size() * sizeof(Value);
+    for (const Value& value : row)
+      if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
+    meter.result_bytes += static_cast<int64_t>(bytes);
+    return meter.Work(static_cast<int64_t>(bytes)) && !meter.OutOfMemory();
   }
 
   std::vector<ResultColumn> Columns(sqlite3_stmt* statement) const {
@@ -260,8 +289,8 @@ struct Database::Impl {
 
 Database::Database() : impl_(std::make_unique<Impl>()) {
   sqlite3* raw = nullptr;
-  const int rc = sqlite3_open_v2(":memory:", &raw,
-                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  BoundHeap();
+  const int rc = impl_->vfs.Open(&raw);
   impl_->db.reset(raw);
   if (rc != SQLITE_OK) throw std::bad_alloc();
   sqlite3_exec(
@@ -271,9 +300,9 @@ Database::Database() : impl_(std::make_unique<Impl>()) {
         return 0;
       },
       &impl_->modules, nullptr);
-  RegisterFunctions(raw);
-  RegisterRelationModule(raw, &impl_->relations);
   Harden(raw);
+  RegisterFunctions(raw, &impl_->meter);
+  RegisterRelationModule(raw, &impl_->relations);
   sqlite3_progress_handler(
       raw, kStepsPerCheck, [](void* self) { return static_cast<Impl*>(self)->MustStop() ? 1 : 0; },
       impl_.get());
@@ -307,7 +336,8 @@ void Database::AddView(std::string_view name, std::string_view sql, std::string_
   impl_->views.emplace(name);
 }
 
-void Database::SetStepBudget(int64_t steps) { impl_->step_budget = steps; }
+void Database::SetStepBudget(int64_t steps) { impl_->meter.max_steps = steps; }
+void Database::SetMemoryLimit(int64_t bytes) { impl_->meter.max_bytes = bytes; }
 void Database::SetTimeLimit(std::chrono::milliseconds limit) { impl_->time_limit = limit; }
 
 std::vector<const Schema*> Database::Relations() const {
@@ -332,17 +362,13 @@ ResultSet Database::Query(std::string_view sql, std::span<const Binding> binding
   while (result.rows.size() < max_rows) {
     const int rc = sqlite3_step(statement.get());
     if (rc == SQLITE_DONE) break;
-    if (rc == SQLITE_INTERRUPT)
-      throw SqlError(impl_->too_long ? fmt::format("was stopped after {} s: it takes too long",
-                                                   std::chrono::duration<double>(impl_->time_limit).count())
-                                     : fmt::format("was stopped after {} million steps: it does too much",
-                                                   impl_->step_budget / 1'000'000),
-                     -1);
+    if (const auto why = rc == SQLITE_ROW ? std::nullopt : impl_->WhyStopped(rc)) throw SqlError(*why, -1);
     if (rc != SQLITE_ROW) throw SqlError(sqlite3_errmsg(impl_->db.get()), -1);
     auto& row = result.rows.emplace_back();
     row.reserve(result.columns.size());
     for (int i = 0; i < static_cast<int>(result.columns.size()); ++i)
       row.push_back(Impl::Read(statement.get(), i));
+    if (!impl_->Pay(row)) throw SqlError(*impl_->WhyStopped(SQLITE_INTERRUPT), -1);
   }
   return result;
 }

@@ -75,9 +75,12 @@ class Database {
   // A named SELECT over relations, e.g. the tables under the names that DLProf's users know.
   void AddView(std::string_view name, std::string_view sql, std::string_view doc);
 
-  // Statements that take more VM steps than this are stopped (about 20 ns each).
+  // Statements that take more VM steps than this are stopped (about 20 ns each). Functions, storage and
+  // result rows add steps for their bytes.
   void SetStepBudget(int64_t steps);
-  // A watchdog for the few statements whose steps are long, e.g. replace() on megabytes; two minutes.
+  // Statements are stopped whose temporary tables and result take more than this; 512 MiB.
+  void SetMemoryLimit(int64_t bytes);
+  // A watchdog for the few statements whose steps are long, e.g. joining large texts; two minutes.
   // Ordinary statements end by their steps, so that same input gives same results.
   void SetTimeLimit(std::chrono::milliseconds limit);
 

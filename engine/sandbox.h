@@ -3,9 +3,10 @@
 
 #include <sqlite3.h>
 
-#include <functional>
-#include <set>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dladvisor {
@@ -14,8 +15,14 @@ namespace dladvisor {
 // that the limits bound (which rules out printf and format: their width is a loop).
 const std::vector<std::string>& AllowedFunctions();
 
-// Adds ratio() and regexp() to the connection.
-void RegisterFunctions(sqlite3* db);
+// SQLite nests its own calls as deeply as expressions of nested SELECTs add up when it unfolds them: it
+// checks the depth of each one only. Says why a statement has too many.
+std::optional<std::string> WhyTooLarge(std::string_view sql);
+
+// The heap of SQLite in the whole process, far above what reading exports takes. Preparing a statement
+// unfolds what it names, exponentially in the worst case, where no budget is looked at.
+constexpr int64_t kMaxHeapBytes = int64_t{1} << 30;
+void BoundHeap();
 
 // Double-quoted strings off, defensive mode, and limits on length, depth, patterns and size.
 void Harden(sqlite3* db);
