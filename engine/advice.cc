@@ -48,13 +48,24 @@ std::string_view OutcomeName(Outcome o) {
 }
 
 std::vector<size_t> Advice::Roots() const {
+  // What a finding explains lends it its weight: severity and saving are those of the whole tree.
+  std::vector<Severity> severity(findings.size());
+  std::vector<double> high(findings.size());
   std::vector<size_t> roots;
-  for (size_t i = 0; i < findings.size(); ++i)
-    if (findings[i].outcome == Outcome::kFired && !findings[i].caused_by) roots.push_back(i);
+  for (size_t i = 0; i < findings.size(); ++i) {
+    severity[i] = findings[i].severity;
+    high[i] = findings[i].saves ? findings[i].saves->high_ns.value_or(-1) : -1;
+  }
+  for (size_t i = 0; i < findings.size(); ++i) {
+    if (findings[i].outcome != Outcome::kFired) continue;
+    if (!findings[i].caused_by) roots.push_back(i);
+    for (auto cause = findings[i].caused_by; cause; cause = findings[*cause].caused_by) {
+      severity[*cause] = std::min(severity[*cause], findings[i].severity);
+      high[*cause] = std::max(high[*cause], findings[i].saves ? findings[i].saves->high_ns.value_or(-1) : -1);
+    }
+  }
   const auto rank = [&](size_t i) {
-    const Finding& f = findings[i];
-    const double high = f.saves ? f.saves->high_ns.value_or(-1) : -1;
-    return std::tuple(f.severity, -high, f.confidence, std::string_view(f.rule), i);
+    return std::tuple(severity[i], -high[i], findings[i].confidence, std::string_view(findings[i].rule), i);
   };
   std::sort(roots.begin(), roots.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
   return roots;

@@ -95,7 +95,7 @@ struct Advice {
   std::vector<Finding> findings;
   std::vector<RuleSummary> rules;  // in order of id
   Coverage coverage;
-  std::vector<BucketSaving> savings;  // in order of the ledger's buckets
+  std::vector<BucketSaving> savings;  // without those of symptoms; in order of the ledger's buckets
 
   // Indices of fired findings that no fired finding causes, most severe and most saving first.
   std::vector<size_t> Roots() const;

@@ -98,12 +98,13 @@ void CheckDerivedRelation(DerivedRelation& relation, const Database& empty, Prob
   ResultSet result;
   try {
     reads = empty.Prepare(relation.sql);
+    if (!reads.parameters.empty())
+      return add(
+          fmt::format("a relation has no params: write the value in place of :{}", reads.parameters[0]));
     result = empty.Query(relation.sql, {}, 0);
   } catch (const SqlError& error) {
     return problems.AddInText(relation.sql_place, schema.name, error.what(), relation.sql, error.offset());
   }
-  if (!reads.parameters.empty())
-    return add(fmt::format("a relation has no params: write the value in place of :{}", reads.parameters[0]));
   relation.reads = reads.relations;
   const SqlTypes types =
       CheckTypes(relation.sql, relation.sql_place, schema.name, TypesOfReads(empty, reads.columns), problems);

@@ -91,7 +91,9 @@ class Layer {
  private:
   void Read(const RuleFile& file) {
     const std::string name = fs::path(file.path).stem().string();
+    const size_t before = problems.size();
     auto content = ReadRuleFile(file, problems);
+    if (problems.size() > before) broken_.insert(name);
     const Place* place = nullptr;
     if (const Rule* rule = std::get_if<Rule>(&content)) place = &rule->place;
     if (const auto* relation = std::get_if<DerivedRelation>(&content)) place = &relation->place;
@@ -131,6 +133,8 @@ class Layer {
 
   // Those that others read come first, since columns inherit from what they are made of.
   void CheckRelations() {
+    std::erase_if(own_relations_,
+                  [&](const auto& relation) { return broken_.contains(relation->schema.name); });
     for (const auto& relation : own_relations_) {
       try {
         if (!relation->sql.empty()) relation->reads = empty_.database().Prepare(relation->sql).relations;

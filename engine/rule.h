@@ -79,6 +79,7 @@ struct DerivedRelation {
 
 struct Rule {
   std::string id, title, category;  // category: the folder of the file
+  std::string doc;                  // why it matters and where its thresholds come from
   Severity severity = Severity::kWarning;
   Confidence confidence = Confidence::kMedium;
   bool override = false;                 // replaces a rule of an earlier layer

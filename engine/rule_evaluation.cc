@@ -113,13 +113,21 @@ class RuleEvaluation {
     for (const Param& param : rule_.params) scope_.push_back({param.name, param.value, param.unit});
     for (const Condition& condition : rule_.when) {
       auto& named = named_.emplace_back();
-      for (size_t v = 0; v < scope_.size(); ++v)
-        if (v < values_ ? NamesWord(condition.sql, scope_[v].name)
-                        : FindParameter(condition.sql, scope_[v].name).has_value())
-          named.push_back(v);
+      AddNamed(condition.sql, named);
     }
     problem_.emplace(rule_.problem.text);
     for (const Message& message : rule_.recommendation) recommendation_.emplace_back(message.text);
+  }
+
+  // Adds what the SQL names, through lets too, in the order that it is met.
+  void AddNamed(const std::string& sql, std::vector<size_t>& named) const {
+    for (size_t v = 0; v < scope_.size(); ++v) {
+      if (std::ranges::find(named, v) != named.end()) continue;
+      if (v < values_ ? !NamesWord(sql, scope_[v].name) : !FindParameter(sql, scope_[v].name).has_value())
+        continue;
+      named.push_back(v);
+      if (v >= subject_columns_ && v < values_) AddNamed(rule_.lets[v - subject_columns_].sql, named);
+    }
   }
 
   Finding Judge(const std::vector<Value>& row) {

@@ -36,6 +36,8 @@ class Reader {
                     fmt::format("id '{}' is not the file's name '{}'", rule.id, stem));
     rule.id = stem;
     rule.title = map.RequiredText("title");
+    rule.doc = map.Text("doc").value_or("");
+    while (!rule.doc.empty() && rule.doc.back() == '\n') rule.doc.pop_back();
     ReadSeverity(map, rule);
     rule.override = map.Flag("override");
     ReadSubject(map, rule);

@@ -8,9 +8,10 @@
 //
 // `expect` lists the findings of the rule in order of subject, and must name every subject. Keys: subject
 // (some of its key columns), outcome, problem and recommendation (part of the text), saves_low, saves_high,
-// missing, suppressed_by. Rules named in `given` and `unless` are evaluated on the same rows. A rule whose
-// conditions cannot be unknown, though they read facts that may be NULL, says why in `never_unknown: REASON`
-// beside `tests`.
+// missing, suppressed_by, values (of lets). Rules named in `given` and `unless` are evaluated on the same
+// rows. A rule whose conditions cannot be unknown, though they read facts that may be NULL, says why in
+// `never_unknown: REASON` beside `tests`. Derived relations and `finding` follow from the given rows, unless
+// a test gives theirs; a derived relation has a test file too, whose `expect` lists its rows.
 #pragma once
 
 #include <span>
@@ -29,11 +30,14 @@ struct RuleTestResult {
 
 struct RuleTestReport {
   std::vector<RuleTestResult> results;
-  // Rules that lack a fired, a clear or, where a fact they read may be NULL, an unknown case.
+  // "file:line:col: RULE: ..." for rules that lack a fired, a clear or, where a fact they read may be NULL,
+  // an unknown case, and for relations without a test.
   std::vector<std::string> untested;
 };
 
-// Throws RuleErrors for test files that cannot be read or name no rule.
-RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files);
+// Runs the tests whose "RULE: TEST" contains `filter`. Throws RuleErrors for test files that cannot be read
+// or name no rule.
+RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files,
+                            const std::string& filter = {});
 
 }  // namespace dladvisor

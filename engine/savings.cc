@@ -65,16 +65,16 @@ double AtMost(const std::map<std::string, double>& amounts, const std::string& b
 }
 
 // Takes the claim from every account that the finding is about; what the most generous gave.
-void Grant(Finding& finding, std::vector<Account>& accounts, bool is_root) {
+void Grant(Finding& finding, std::vector<Account>& accounts, bool counts) {
   SavingClaim& saves = *finding.saves;
   if (!saves.high_ns) return;
   std::optional<double> granted;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
-    const double part = is_root ? AtMost(account.left, saves.bucket, *saves.high_ns, account.total_left)
-                                : AtMost(account.holds, saves.bucket, *saves.high_ns, account.total);
+    const double part = counts ? AtMost(account.left, saves.bucket, *saves.high_ns, account.total_left)
+                               : AtMost(account.holds, saves.bucket, *saves.high_ns, account.total);
     granted = std::max(granted.value_or(0), part);
-    if (!is_root) continue;
+    if (!counts) continue;
     if (const auto left = account.left.find(saves.bucket); left != account.left.end()) left->second -= part;
     account.total_left -= part;
     auto& [low, high] = account.granted[saves.bucket];
@@ -92,13 +92,19 @@ void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   std::vector<size_t> order;
   for (size_t i = 0; i < advice.findings.size(); ++i)
     if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].saves) order.push_back(i);
+  // A symptom is saved with its cause, unless no cause claims anything.
+  const auto counts = [&](size_t i) {
+    for (auto cause = advice.findings[i].caused_by; cause; cause = advice.findings[*cause].caused_by)
+      if (advice.findings[*cause].saves) return false;
+    return true;
+  };
   const auto rank = [&](size_t i) {
     const Finding& finding = advice.findings[i];
-    return std::tuple(finding.caused_by.has_value(), finding.confidence, -finding.saves->high_ns.value_or(0),
+    return std::tuple(!counts(i), finding.confidence, -finding.saves->high_ns.value_or(0),
                       std::string_view(finding.rule), i);
   };
   std::ranges::sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
-  for (const size_t i : order) Grant(advice.findings[i], accounts, !advice.findings[i].caused_by);
+  for (const size_t i : order) Grant(advice.findings[i], accounts, counts(i));
 
   const auto given = [](const Account& account) { return account.total - account.total_left; };
   const auto most = std::ranges::max_element(accounts, {}, given);

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "engine/base/error.h"
@@ -53,6 +55,11 @@ void WriteFileWhole(const fs::path& path, std::string_view content) {
     if (!special) ::unlink(aside.c_str());
     throw Error(path.string(), Reason(error), "Check the free space and that you may write there.");
   }
+}
+
+std::string ReadWhole(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace dladvisor

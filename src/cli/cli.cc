@@ -31,10 +31,12 @@ int Main(int argc, char** argv) {
   CommonOptions common;
   app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
       ->take_all();
+  app.add_option("--config", common.config,
+                 "Project file; default: the first dladvisor.yaml from the working folder upwards");
   app.add_flag("--quiet", common.quiet, "No progress messages");
   app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
-  for (const Command add :
-       {AddReportCommand, AddQueryCommand, AddFactsCommand, AddDigestCommand, AddRulesCommand})
+  for (const Command add : {AddReportCommand, AddQueryCommand, AddFactsCommand, AddDigestCommand,
+                            AddRulesCommand, AddExplainCommand})
     add(app, common);
   try {
     app.parse(argc, argv);

@@ -12,7 +12,7 @@ struct Options {
 };
 
 void Run(const Options& options, const CommonOptions& common) {
-  const AnalysisOptions analysis = options.profile.ToAnalysisOptions();
+  const AnalysisOptions analysis = options.profile.ToAnalysisOptions(LoadProject(common.config));
   RefuseToOverwrite(options.output, options.profile.path);
   Stages stages(common);
   stages.Begin("read");

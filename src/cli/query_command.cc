@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "engine/inference.h"
 #include "src/cli/session.h"
+#include "src/cli/table.h"
 
 namespace dladvisor {
 namespace {
@@ -63,47 +65,15 @@ void PrintJson(const ResultSet& result) {
   fmt::print("{}\n", rows.dump(2));
 }
 
-// Columns of a terminal, counted as code points.
-size_t Width(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-// One line per row, values as people read them; control characters cannot reach the terminal.
-std::string Readable(const Value& value, Unit unit) {
-  std::string text = IsNull(value) ? "-" : ValidUtf8(FormatValue(value, unit));
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
-}
-
-void PrintTable(const ResultSet& result) {
-  std::vector<std::vector<std::string>> lines(1);
-  for (const ResultColumn& c : result.columns) lines[0].push_back(c.name);
-  for (const auto& row : result.rows) {
-    auto& line = lines.emplace_back();
-    for (size_t i = 0; i < row.size(); ++i) line.push_back(Readable(row[i], result.columns[i].unit));
-  }
-  std::vector<size_t> widths(result.columns.size());
-  for (const auto& line : lines)
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], Width(line[i]));
-  for (size_t n = 0; n < lines.size(); ++n) {
-    std::string text;
-    for (size_t i = 0; i < lines[n].size(); ++i) {
-      const std::string padding(widths[i] - Width(lines[n][i]), ' ');
-      const bool number = n > 0 && !std::holds_alternative<std::string>(result.rows[n - 1][i]);
-      text += (i ? "  " : "") + (number ? padding + lines[n][i] : lines[n][i] + padding);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", text);
-  }
-}
-
 void Run(const Options& options, const CommonOptions& common) {
   Stages stages(common);
+  const Project project = LoadProject(common.config);
+  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
-  const Profile profile = LoadProfile(options.profile.path, options.profile.ToAnalysisOptions());
-  const Database database = profile.OpenDatabase();
+  const Profile profile = LoadProfile(options.profile.path, options.profile.ToAnalysisOptions(project));
+  Database database = profile.OpenDatabase();
+  stages.Begin("infer");
+  Infer(knowledge, database);  // adds derived relations and `finding`
   stages.Begin("query");
   const bool name = options.sql.find_first_of(" \n\t(") == std::string::npos;
   if (name && !database.FindRelation(options.sql)) {

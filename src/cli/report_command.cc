@@ -37,11 +37,12 @@ ReportFormat ChooseFormat(const Options& options) {
 
 void Run(const Options& options, const CommonOptions& common) {
   const ReportFormat format = ChooseFormat(options);
-  const AnalysisOptions analysis = options.profile.ToAnalysisOptions();
+  const Project project = LoadProject(common.config);
+  const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
   if (!options.output.empty()) RefuseToOverwrite(options.output, options.profile.path);
   Stages stages(common);
   stages.Begin("rules");
-  const KnowledgeBase knowledge = LoadRules(common);
+  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
   const Profile profile = LoadProfile(options.profile.path, analysis);
   Database database = profile.OpenDatabase();

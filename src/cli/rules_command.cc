@@ -1,6 +1,15 @@
-// dladvisor rules list | check | test
+// dladvisor rules list | show | check | test | docs | new
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/output_file.h"
+#include "engine/base/text.h"
+#include "engine/rule_docs.h"
+#include "engine/rule_template.h"
 #include "engine/rule_test.h"
 #include "src/cli/session.h"
 
@@ -8,45 +17,169 @@ namespace dladvisor {
 namespace {
 
 void List(const CommonOptions& common) {
-  const KnowledgeBase knowledge = LoadRules(common);
+  const KnowledgeBase knowledge = LoadConfiguredRules(common, LoadProject(common.config));
   for (const Rule& rule : knowledge.rules())
     fmt::print("{:<26} {:<16} {:<8} {}\n", rule.id, rule.category, SeverityName(rule.severity), rule.title);
+  for (const auto& relation : knowledge.relations())
+    fmt::print("{:<26} {:<16} {:<8} {}\n", relation->schema.name, relation->category, "relation",
+               relation->schema.doc);
+}
+
+// The file of a rule as it is written; what the project sets is told before it.
+void Show(const CommonOptions& common, const std::string& id) {
+  const Project project = LoadProject(common.config);
+  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
+  const DerivedRelation* relation = knowledge.FindRelation(id);
+  const std::string path = relation ? relation->place.file : FindRule(knowledge, id).place.file;
+  fmt::print("# {}\n", path);
+  if (const Rule* rule = knowledge.Find(id)) {
+    if (!rule->set_by.empty())
+      fmt::print("# severity: {}, set in {}\n", SeverityName(rule->severity), rule->set_by);
+    for (const Param& param : rule->params)
+      if (!param.set_by.empty())
+        fmt::print("# {}: {}, set in {}\n", param.name, FormatValue(param.value, param.unit), param.set_by);
+    if (!rule->reads.empty()) fmt::print("# reads: {}\n", fmt::join(rule->reads, ", "));
+  }
+  std::vector<RuleFile> files = BuiltInRuleFiles();
+  for (const std::string& folder : RuleFolders(common, project))
+    for (RuleFile& file : ReadRuleFolder(folder)) files.push_back(std::move(file));
+  const auto file = std::ranges::find(files, path, &RuleFile::path);
+  if (file != files.end()) fmt::print("{}", file->content);
 }
 
 void Check(const CommonOptions& common) {
-  const KnowledgeBase knowledge = LoadRules(common);
-  for (const std::string& rule : RunRuleTests(knowledge, LoadRuleTests(common)).untested)
+  const Project project = LoadProject(common.config);
+  LoadConfiguredRules(common, project);  // refuses what the project sets wrong
+  const KnowledgeBase knowledge = LoadRules(common, project);
+  for (const std::string& warning : knowledge.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& rule : RunRuleTests(knowledge, LoadRuleTests(common, project)).untested)
     fmt::print(stderr, "warning: {}\n", rule);
   fmt::print("{} rules are well formed\n", knowledge.rules().size());
 }
 
-void Test(const CommonOptions& common) {
-  const KnowledgeBase knowledge = LoadRules(common);
-  const RuleTestReport report = RunRuleTests(knowledge, LoadRuleTests(common));
-  size_t failed = 0;
-  for (const RuleTestResult& result : report.results) {
-    if (result.passed) continue;
-    ++failed;
-    fmt::print("FAILED {}: {}\n{}\n", result.rule, result.test, result.diff);
+struct TestOptions {
+  std::string filter;
+  bool json = false;
+};
+
+void PrintJson(const RuleTestReport& report, size_t failed) {
+  nlohmann::ordered_json tests = nlohmann::ordered_json::array();
+  for (const RuleTestResult& result : report.results)
+    tests.push_back({{"rule", result.rule},
+                     {"test", ValidUtf8(result.test)},
+                     {"passed", result.passed},
+                     {"diff", ValidUtf8(result.diff)}});
+  const nlohmann::ordered_json document = {{"passed", report.results.size() - failed},
+                                           {"failed", failed},
+                                           {"tests", std::move(tests)},
+                                           {"untested", report.untested}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+// With the thresholds that the rules were written with, whatever the project sets.
+void Test(const CommonOptions& common, const TestOptions& options) {
+  const Project project = LoadProject(common.config);
+  const KnowledgeBase knowledge = LoadRules(common, project);
+  const RuleTestReport report = RunRuleTests(knowledge, LoadRuleTests(common, project), options.filter);
+  const auto failed = static_cast<size_t>(std::ranges::count(report.results, false, &RuleTestResult::passed));
+  if (report.results.empty() && !options.filter.empty())
+    throw Error("--filter " + options.filter, "no test has this in its rule or name",
+                "`dladvisor rules test --json` lists all tests.");
+  if (options.json) {
+    PrintJson(report, failed);
+  } else {
+    for (const RuleTestResult& result : report.results)
+      if (!result.passed) fmt::print("FAILED {}: {}\n{}\n", result.rule, result.test, result.diff);
+    fmt::print("{} rule tests passed, {} failed\n", report.results.size() - failed, failed);
   }
-  fmt::print("{} rule tests passed, {} failed\n", report.results.size() - failed, failed);
   if (failed > 0) throw CLI::RuntimeError(1);
+}
+
+struct DocsOptions {
+  std::string folder;
+  bool check = false;
+};
+
+void Docs(const CommonOptions& common, const DocsOptions& options) {
+  const Project project = LoadProject(common.config);
+  const KnowledgeBase knowledge = LoadRules(common, project);
+  const auto tests = RunRuleTests(knowledge, LoadRuleTests(common, project)).results;
+  const std::vector<DocFile> files = RuleDocs(knowledge, tests);
+  if (options.folder.empty()) {
+    if (options.check) throw Error("--check", "needs the folder to compare with", "Give it with -o FOLDER.");
+    fmt::print("{}", files[0].content);
+    return;
+  }
+  std::vector<std::string> stale;
+  for (const DocFile& file : files) {
+    const std::filesystem::path path = std::filesystem::path(options.folder) / file.name;
+    if (!options.check)
+      WriteFileWhole(path, file.content);
+    else if (ReadWhole(path) != file.content)
+      stale.push_back(path.string());
+  }
+  if (stale.empty()) return;
+  fmt::print(stderr, "out of date: {}\n  Write anew with: dladvisor rules docs -o {}\n",
+             fmt::join(stale, ", "), options.folder);
+  throw CLI::RuntimeError(1);
+}
+
+struct NewOptions {
+  std::string name, relation = "gpu", folder = ".";
+};
+
+void New(const CommonOptions& common, const NewOptions& options) {
+  const KnowledgeBase knowledge = LoadRules(common, LoadProject(common.config));
+  const std::filesystem::path folder = options.folder;
+  std::vector<DocFile> files = NewRule(knowledge, options.name, options.relation);
+  for (const DocFile& file : files)
+    if (std::filesystem::exists(folder / file.name))
+      throw Error((folder / file.name).string(), "is there already", "Choose another name.");
+  files.push_back({kRuleSchemaFile, RuleSchema(knowledge)});
+  files.push_back({kTestSchemaFile, TestSchema(knowledge)});
+  for (const DocFile& file : files) {
+    std::error_code error;
+    std::filesystem::create_directories((folder / file.name).parent_path(), error);
+    WriteFileWhole(folder / file.name, file.content);
+    fmt::print("wrote {}\n", (folder / file.name).lexically_normal().string());
+  }
+  fmt::print("Next: edit the rule, then `dladvisor --rules {} rules test --filter {}`\n", options.folder,
+             std::filesystem::path(options.name).filename().string());
 }
 
 }  // namespace
 
 void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
-  CLI::App* command = app.add_subcommand("rules", "List, check and test the rules");
+  CLI::App* command = app.add_subcommand("rules", "List, show, check, test, document and start rules");
   command->require_subcommand(1);
   command->fallthrough();
   command->add_subcommand("list", "Every rule with its category, severity and title")->callback([&common] {
     List(common);
   });
+  auto id = std::make_shared<std::string>();
+  CLI::App* show = command->add_subcommand("show", "The file of a rule, and what the project sets of it");
+  show->add_option("RULE", *id, "Id of a rule or name of a derived relation")->required();
+  show->callback([id, &common] { Show(common, *id); });
   command->add_subcommand("check", "Check all rule files; no profile is needed")->callback([&common] {
     Check(common);
   });
-  command->add_subcommand("test", "Run the tests beside the rules; status 1 where one fails")
-      ->callback([&common] { Test(common); });
+  auto test = std::make_shared<TestOptions>();
+  CLI::App* run = command->add_subcommand("test", "Run the tests beside the rules; status 1 where one fails");
+  run->add_option("--filter", test->filter, "Only tests whose \"RULE: NAME\" contains this");
+  run->add_flag("--json", test->json, "Results as JSON");
+  run->callback([test, &common] { Test(common, *test); });
+  auto docs = std::make_shared<DocsOptions>();
+  CLI::App* write =
+      command->add_subcommand("docs", "Document all rules and facts, and write schemas for editors");
+  write->add_option("-o,--output", docs->folder, "Folder to write to; default: the rules to the terminal");
+  write->add_flag("--check", docs->check, "Write nothing; status 1 where a file is out of date");
+  write->callback([docs, &common] { Docs(common, *docs); });
+  auto fresh = std::make_shared<NewOptions>();
+  CLI::App* start = command->add_subcommand("new", "Start a rule with a test that passes");
+  start->add_option("NAME", fresh->name, "CATEGORY/ID, e.g. io/slow-checkpoint")->required();
+  start->add_option("--for", fresh->relation, "Relation whose rows it judges");
+  start->add_option("-o,--output", fresh->folder, "Folder of rules to write to");
+  start->callback([fresh, &common] { New(common, *fresh); });
 }
 
 }  // namespace dladvisor

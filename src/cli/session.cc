@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/base/text.h"
 #include "engine/rule_image.h"
 
 namespace dladvisor {
@@ -27,46 +28,73 @@ void ProfileOptions::AddTo(CLI::App& command) {
   command.add_option("--step-range", step_range, "Regular expression of the range that is a step");
 }
 
-AnalysisOptions ProfileOptions::ToAnalysisOptions() const {
+AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const {
   AnalysisOptions options;
-  if (!steps.empty()) {
-    const size_t colon = steps.find(':');
+  const bool own = !steps.empty() || !step_range.empty();  // given here, the project's are not meant
+  const std::string& range = own ? steps : project.steps;
+  const std::string& pattern = own ? step_range : project.step_range;
+  const auto where = [&](const char* option, const char* key, const std::string& value) {
+    return own ? fmt::format("--{} {}", option, value) : fmt::format("{}: {}: {}", project.path, key, value);
+  };
+  if (!range.empty()) {
+    const size_t colon = range.find(':');
     int64_t first = 0, last = 0;
     const auto parse = [](std::string_view text, int64_t& number) {
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
       return error == std::errc() && end == text.data() + text.size() && !text.empty();
     };
-    const std::string_view text = steps;
+    const std::string_view text = range;
     if (colon == std::string::npos || !parse(text.substr(0, colon), first) ||
         !parse(text.substr(colon + 1), last) || first > last)
-      throw Error("--steps " + steps, "is no range of steps", "Give FIRST:LAST, e.g. --steps 3:107.");
+      throw Error(where("steps", "steps", range), "is no range of steps", "Give FIRST:LAST, e.g. 3:107.");
     options.steps = {first, last};
   }
-  if (!step_range.empty()) {
+  if (!pattern.empty()) {
     RE2::Options quiet;
     quiet.set_log_errors(false);
-    const RE2 pattern(step_range, quiet);
-    if (!pattern.ok())
-      throw Error("--step-range " + step_range, "is no regular expression: " + pattern.error(),
-                  "RE2 syntax, e.g. --step-range 'iteration (\\d+)'.");
-    options.step_range = step_range;
+    const RE2 compiled(pattern, quiet);
+    if (!compiled.ok())
+      throw Error(where("step-range", "step_range", pattern), "is no regular expression: " + compiled.error(),
+                  "RE2 syntax, e.g. 'iteration (\\d+)'.");
+    options.step_range = pattern;
   }
   return options;
 }
 
-KnowledgeBase LoadRules(const CommonOptions& common) {
+std::vector<std::string> RuleFolders(const CommonOptions& common, const Project& project) {
+  std::vector<std::string> folders = project.rule_folders;
+  folders.insert(folders.end(), common.rule_folders.begin(), common.rule_folders.end());
+  return folders;
+}
+
+KnowledgeBase LoadRules(const CommonOptions& common, const Project& project) {
   KnowledgeBase knowledge = EmptyKnowledge();
   ReadRuleImage(EmbeddedRuleImage()[0].content, knowledge);
-  for (const std::string& folder : common.rule_folders) knowledge.AddLayer(ReadRuleFolder(folder));
+  for (const std::string& folder : RuleFolders(common, project)) knowledge.AddLayer(ReadRuleFolder(folder));
   return knowledge;
 }
 
-std::vector<RuleFile> LoadRuleTests(const CommonOptions& common) {
+KnowledgeBase LoadConfiguredRules(const CommonOptions& common, const Project& project) {
+  KnowledgeBase knowledge = LoadRules(common, project);
+  knowledge.Configure(project.settings);
+  return knowledge;
+}
+
+std::vector<RuleFile> LoadRuleTests(const CommonOptions& common, const Project& project) {
   std::vector<RuleFile> files = EmbeddedRuleFiles(EmbeddedRules(), /*tests=*/true);
-  for (const std::string& folder : common.rule_folders)
+  for (const std::string& folder : RuleFolders(common, project))
     for (RuleFile& file : ReadRuleFolder(folder, /*tests=*/true)) files.push_back(std::move(file));
   return files;
 }
+
+const Rule& FindRule(const KnowledgeBase& knowledge, const std::string& id) {
+  if (const Rule* rule = knowledge.Find(id)) return *rule;
+  std::vector<std::string> ids;
+  for (const Rule& rule : knowledge.rules()) ids.push_back(rule.id);
+  throw Error("rule " + id, "is not there" + DidYouMean(id, ids), "`dladvisor rules list` shows all rules.");
+}
+
+std::vector<RuleFile> BuiltInRuleFiles() { return EmbeddedRuleFiles(EmbeddedRules()); }
 
 Stages::Stages(const CommonOptions& common)
     : common_(common),

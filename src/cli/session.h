@@ -8,6 +8,7 @@
 
 #include "engine/knowledge_base.h"
 #include "src/analysis/context.h"
+#include "src/cli/project.h"
 #include "src/fleet/profile.h"
 
 namespace dladvisor {
@@ -15,7 +16,8 @@ namespace dladvisor {
 extern const char* const kProgram;  // name and version, e.g. "dladvisor 0.1.0"
 
 struct CommonOptions {
-  std::vector<std::string> rule_folders;  // layers over the built-in rules
+  std::vector<std::string> rule_folders;  // layers over the built-in rules and the project's
+  std::string config;                     // the project file, or "" for the one found upwards
   bool quiet = false;                     // no progress
   bool stats = false;                     // timings to stderr
 };
@@ -27,20 +29,32 @@ void AddQueryCommand(CLI::App& app, const CommonOptions& common);
 void AddFactsCommand(CLI::App& app, const CommonOptions& common);
 void AddDigestCommand(CLI::App& app, const CommonOptions& common);
 void AddRulesCommand(CLI::App& app, const CommonOptions& common);
+void AddExplainCommand(CLI::App& app, const CommonOptions& common);
 
 // The profile argument and the options that choose its steps.
 struct ProfileOptions {
   std::string path, steps, step_range;
 
   void AddTo(CLI::App& command);
-  AnalysisOptions ToAnalysisOptions() const;  // throws Error for a malformed --steps or --step-range
+  // The project's, where the command line says nothing. Throws Error for malformed ones.
+  AnalysisOptions ToAnalysisOptions(const Project& project) const;
 };
 
-// The built-in rules and the layers over them. Throws RuleErrors.
-KnowledgeBase LoadRules(const CommonOptions& common);
+// The project's folders of rules, then those of the command line.
+std::vector<std::string> RuleFolders(const CommonOptions& common, const Project& project);
+
+// The built-in rules and the layers over them, without and with what the project sets. Throw RuleErrors.
+KnowledgeBase LoadRules(const CommonOptions& common, const Project& project);
+KnowledgeBase LoadConfiguredRules(const CommonOptions& common, const Project& project);
 
 // Test files of the same layers.
-std::vector<RuleFile> LoadRuleTests(const CommonOptions& common);
+std::vector<RuleFile> LoadRuleTests(const CommonOptions& common, const Project& project);
+
+// Throws Error, with the nearest id, for one that is not there.
+const Rule& FindRule(const KnowledgeBase& knowledge, const std::string& id);
+
+// Built-in rule files as they are written.
+std::vector<RuleFile> BuiltInRuleFiles();
 
 // Names the stages of a command: timings with --stats; on a terminal, what takes longer than a second.
 class Stages {

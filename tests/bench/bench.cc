@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   if (argc > 1) std::from_chars(argv[1], argv[1] + std::string_view(argv[1]).size(), kernels);
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("dladvisor-bench-{}.sqlite", kernels);
-  const dladvisor::KnowledgeBase knowledge = dladvisor::LoadRules({});
+  const dladvisor::KnowledgeBase knowledge = dladvisor::LoadRules({}, {});
   for (const int64_t size : {kernels / 10, kernels}) dladvisor::Measure(path, size, knowledge);
   return 0;
 }

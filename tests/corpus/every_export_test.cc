@@ -30,7 +30,7 @@ std::vector<fs::path> Exports() {
 class EveryExport : public testing::TestWithParam<fs::path> {};
 
 TEST_P(EveryExport, GivesAReport) {
-  static const KnowledgeBase knowledge = LoadRules({});
+  static const KnowledgeBase knowledge = LoadRules({}, {});
   const Profile profile = LoadProfile(GetParam(), {});
   Database database = profile.OpenDatabase();
   const Advice advice = Infer(knowledge, database);

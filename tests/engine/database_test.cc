@@ -107,7 +107,8 @@ TEST(Database, TellsWhatAStatementReads) {
   const SqlReads reads = shops.database.Prepare(
       "WITH o AS (SELECT shop AS s, price FROM orders) SELECT count(*) FROM shop, o WHERE o.s = shop.shop "
       "AND price > :least AND (SELECT count(*) FROM shop) > 0");
-  EXPECT_EQ(reads.columns, (std::vector<ColumnRead>{{"orders", "price"}, {"orders", "shop"}, {"shop", "shop"}}));
+  EXPECT_EQ(reads.columns,
+            (std::vector<ColumnRead>{{"orders", "price"}, {"orders", "shop"}, {"shop", "shop"}}));
   EXPECT_THAT(reads.relations, ElementsAre("orders", "shop"));
   EXPECT_EQ(reads.parameters, std::vector<std::string>{"least"});
 }

@@ -74,17 +74,16 @@ when:
   - subject.idle < 1
 )yaml");
   const auto& why = advice.findings[0].why;
-  EXPECT_THAT(FactNames(why[0]), ElementsAre("shop", "town", "idler", "max"));
+  EXPECT_THAT(FactNames(why[0]), ElementsAre("shop", "town", "idler", "idle", "busy_share", "max"));
   EXPECT_THAT(FactNames(why[1]), ElementsAre("busy_share", "max_busy"));
-  EXPECT_THAT(FactNames(why[2]), ElementsAre("idle"));
+  EXPECT_THAT(FactNames(why[2]), ElementsAre("idle", "busy_share"));
   EXPECT_EQ(why[1].facts[1].unit, Unit::kRatio);
   EXPECT_EQ(why[1].facts[0].unit, Unit::kRatio);
   EXPECT_NEAR(*AsNumber(why[2].facts[0].value), 0.2, 1e-12);
 }
 
 TEST(Missing, NamesFactsThroughLetsOfLets) {
-  const Advice advice =
-      Judge("let: {a: busy_share * open_ns, b: a * 2, c: b + open_ns}\nwhen: [c > 0]\n");
+  const Advice advice = Judge("let: {a: busy_share * open_ns, b: a * 2, c: b + open_ns}\nwhen: [c > 0]\n");
   EXPECT_THAT(Outcomes(advice), ElementsAre("fired", "unknown"));
   EXPECT_THAT(advice.findings[1].missing, ElementsAre("shop.busy_share"));
 }

@@ -202,7 +202,7 @@ TEST(RuleTests, PassAndFailWithADiff) {
   EXPECT_THAT(report.results[2].diff, HasSubstr("- expected fired\n  + actual   clear\n      busy_share > "
                                                 ":least is false, busy_share = 0.5, least = 0.5"));
   EXPECT_THAT(report.results[3].diff, HasSubstr("subjects:\n  - expected 1\n  + actual   2"));
-  EXPECT_THAT(report.untested, ElementsAre("busy: no test expects unknown"));
+  EXPECT_THAT(report.untested, ElementsAre("r/busy.yaml:1:1: busy: no test expects unknown"));
 }
 
 TEST(RuleTests, RefuseUnknownWords) {

@@ -107,15 +107,15 @@ TEST(RuleTest, ColumnsNotGivenAreUnknownAndOtherRulesTakePart) {
 
 TEST(RuleTest, TellsWhichOutcomesNobodyTests) {
   EXPECT_THAT(RunTests("busy", "tests: []").untested,
-              ElementsAre("busy: no test expects fired, clear, unknown",
-                          "empty: no test expects fired, clear, unknown",
-                          "many: no test expects fired, clear"));  // n is never NULL
+              ElementsAre("r/busy.yaml:1:1: busy: no test expects fired, clear, unknown",
+                          "r/empty.yaml:1:1: empty: no test expects fired, clear, unknown",
+                          "r/many.yaml:1:1: many: no test expects fired, clear"));  // n is never NULL
   const std::string fired_and_clear = R"yaml(tests:
   - name: fires
     given: {shop: [{shop: 1, busy_share: 0.9}, {shop: 2, busy_share: 0.1}]}
     expect: [{outcome: fired}, {outcome: clear}]
 )yaml";
-  EXPECT_EQ(RunTests("busy", fired_and_clear).untested[0], "busy: no test expects unknown");
+  EXPECT_EQ(RunTests("busy", fired_and_clear).untested[0], "r/busy.yaml:1:1: busy: no test expects unknown");
   EXPECT_THAT(RunTests("busy", fired_and_clear + "never_unknown: The doors are always counted.\n").untested,
               testing::Each(testing::Not(testing::StartsWith("busy"))));
 }

@@ -1,0 +1,120 @@
+#include "src/cli/project.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+#include "engine/yaml_reader.h"
+
+namespace dladvisor {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path FindUpwards() {
+  std::error_code error;
+  for (fs::path folder = fs::current_path(error); !error; folder = folder.parent_path()) {
+    if (fs::path file = folder / kProjectFile; fs::is_regular_file(file, error)) return file;
+    if (folder == folder.root_path()) break;
+  }
+  return {};
+}
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || fs::is_directory(path))
+    throw Error(path.string(), "is no project file that can be read", "Give a YAML file to --config.");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class ProjectReader {
+ public:
+  ProjectReader(const YamlFile& yaml, Problems& problems) : yaml_(yaml), problems_(problems) {}
+
+  Project Read(const fs::path& path) {
+    Project project;
+    project.path = path.string();
+    YamlMap map(yaml_, yaml_.root(), "", "a project file", problems_);
+    if (const YAML::Node rules = map.Get("rules"); rules.IsDefined() && rules.IsMap())
+      for (const auto& entry : rules) project.settings.push_back(ReadSetting(entry.first, entry.second));
+    else if (rules.IsDefined())
+      problems_.Add(yaml_.PlaceOf(rules), "", "'rules' must be a mapping (rule id: severity)");
+    for (const auto& [folder, place] : map.TextList("rule_folders"))
+      project.rule_folders.push_back((path.parent_path() / folder).lexically_normal().string());
+    project.steps = map.Text("steps").value_or("");
+    project.step_range = map.Text("step_range").value_or("");
+    map.Finish();
+    return project;
+  }
+
+ private:
+  // off | SEVERITY | {param: value} | [SEVERITY, {param: value}]
+  RuleSetting ReadSetting(const YAML::Node& key, const YAML::Node& node) {
+    RuleSetting setting;
+    setting.id = key.IsScalar() ? key.Scalar() : "";
+    setting.place = yaml_.PlaceOf(key);
+    if (!node.IsSequence()) {
+      ReadPart(node, setting);
+    } else {
+      if (node.size() == 0) Refuse(node);
+      for (const YAML::Node& part : node) ReadPart(part, setting);
+    }
+    return setting;
+  }
+
+  void ReadPart(const YAML::Node& node, RuleSetting& setting) {
+    if (node.IsScalar()) return ReadSeverity(node, setting);
+    if (!node.IsMap()) return Refuse(node);
+    for (const auto& entry : node) {
+      if (entry.first.IsScalar() && entry.second.IsScalar())
+        setting.params.push_back(
+            {entry.first.Scalar(), ScalarValue(entry.second), yaml_.PlaceOf(entry.first)});
+      else
+        problems_.Add(yaml_.PlaceOf(entry.first), "", "a param must be a number or a text");
+    }
+  }
+
+  void ReadSeverity(const YAML::Node& node, RuleSetting& setting) {
+    static const std::vector<std::string> kWords = {"error", "warning", "info", "off"};
+    static constexpr std::array kSeverities = {Severity::kError, Severity::kWarning, Severity::kInfo};
+    for (size_t i = 0; i < kSeverities.size(); ++i)
+      if (node.Scalar() == kWords[i]) {
+        setting.severity = kSeverities[i];
+        return;
+      }
+    if (node.Scalar() == "off")
+      setting.off = true;
+    else
+      problems_.Add(yaml_.PlaceOf(node), "",
+                    fmt::format("severity '{}' is none of {}{}", node.Scalar(), fmt::join(kWords, ", "),
+                                DidYouMean(node.Scalar(), kWords)));
+  }
+
+  void Refuse(const YAML::Node& node) {
+    problems_.Add(yaml_.PlaceOf(node), "", "a rule is set by off, a severity, or [severity, {param: value}]");
+  }
+
+  const YamlFile& yaml_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+Project LoadProject(const std::string& file) {
+  const fs::path path = file.empty() ? FindUpwards() : fs::path(file);
+  if (path.empty()) return {};
+  Problems problems;
+  Project project;
+  const std::string shown = file.empty() ? fs::proximate(path).string() : file;
+  if (const auto yaml = YamlFile::Parse(shown, ReadText(path), problems))
+    project = ProjectReader(*yaml, problems).Read(shown);
+  if (!problems.empty()) throw RuleErrors(problems.Lines());
+  return project;
+}
+
+}  // namespace dladvisor

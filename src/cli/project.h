@@ -1,0 +1,32 @@
+// The project file dladvisor.yaml, found upwards from the working folder: what a team sets once.
+//
+//   rules:                                   # ESLint style
+//     pageable-copies: off
+//     mixed-precision-off: error
+//     cpu-launch-starvation: [error, {min_idle: 0.25}]
+//   rule_folders: [team-rules]               # relative to the file
+//   steps: 3:107
+//   step_range: 'iteration (\d+)'
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/knowledge_base.h"
+
+namespace dladvisor {
+
+inline constexpr const char* kProjectFile = "dladvisor.yaml";
+
+struct Project {
+  std::string path;  // "" where there is none
+  std::vector<RuleSetting> settings;
+  std::vector<std::string> rule_folders;
+  std::string steps, step_range;
+};
+
+// The project of `file`, or of the first dladvisor.yaml from the working folder upwards where it is "".
+// Throws RuleErrors with all problems of the file, and Error where it cannot be read.
+Project LoadProject(const std::string& file);
+
+}  // namespace dladvisor

@@ -1,0 +1,19 @@
+// Rows on a terminal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/database.h"
+
+namespace dladvisor {
+
+// Columns of a terminal that the text takes, counted as code points.
+size_t TerminalWidth(std::string_view text);
+
+// One line per row, values as people read them; control characters cannot reach the terminal. Every line
+// begins with `indent`; cells wider than `max_width` end in an ellipsis.
+void PrintTable(const ResultSet& result, const std::string& indent = "", size_t max_width = SIZE_MAX);
+
+}  // namespace dladvisor

@@ -1,0 +1,169 @@
+#include "engine/savings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "engine/inference.h"
+#include "tests/engine/shop.h"
+
+namespace dladvisor {
+namespace {
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Schema HoursSchema() {
+  return {"hours",
+          "Time of each shop by use.",
+          {"shop", "use"},
+          {{"shop", Type::kInteger, Unit::kNone, "Shop.", false, ""},
+           {"use", Type::kText, Unit::kText, "Use.", false, ""},
+           {"ns", Type::kInteger, Unit::kNanoseconds, "Time.", true, ""}}};
+}
+
+Ledger Hours() { return {"hours", "use", "ns", {"idle/rain", "idle/lunch", "serving"}}; }
+
+struct ShopHours {
+  Schema schema = HoursSchema();
+  Table hours{schema}, shops{test::ShopSchema()};
+  Database database;
+  std::vector<RuleFile> files;
+
+  ShopHours() {
+    for (const int64_t shop : {1, 2}) {
+      hours.AddRow({shop, std::string("idle/rain"), 100 * shop});
+      hours.AddRow({shop, std::string("idle/lunch"), Value()});
+      hours.AddRow({shop, std::string("serving"), int64_t{1000}});
+      shops.AddRow({shop, Value(), int64_t{0}, Value(), int64_t{0}});
+    }
+    database.Add(hours);
+    database.Add(shops);
+  }
+  void Rule(const std::string& id, const std::string& saves, const std::string& more = "for: shop\n") {
+    files.push_back({"r/" + id + ".yaml",
+                     "id: " + id + "\ntitle: T\nproblem: P\nrecommendation: R\nwhen: ['1']\nsaves: " + saves +
+                         "\n" + more});
+  }
+  Advice Infer() {
+    std::vector<const Schema*> schemas = {&schema, &shops.schema()};
+    KnowledgeBase knowledge(schemas, Hours());
+    knowledge.AddLayer(files);
+    return dladvisor::Infer(knowledge, database);
+  }
+};
+
+std::vector<double> Highs(const Advice& advice) {
+  std::vector<double> highs;
+  for (const Finding& finding : advice.findings) highs.push_back(finding.saves->high_ns.value_or(-1));
+  return highs;
+}
+
+TEST(Savings, GiveNoMoreThanTheBucketHolds) {
+  ShopHours shop;
+  shop.Rule("a", "{from: idle/rain, high: '500', low: '150'}");
+  const Advice advice = shop.Infer();
+  EXPECT_THAT(Highs(advice), ElementsAre(100, 200));
+  EXPECT_EQ(advice.findings[0].saves->low_ns, 100);
+  EXPECT_EQ(advice.findings[0].saves->claimed_ns, 500);
+  // Of two shops at the same time the one that saves most counts.
+  ASSERT_EQ(advice.savings.size(), 1u);
+  EXPECT_EQ(advice.savings[0].bucket, "idle/rain");
+  EXPECT_EQ(advice.savings[0].high_ns, 200);
+  EXPECT_EQ(advice.savings[0].low_ns, 150);
+}
+
+TEST(Savings, HigherConfidenceThenTheLargerTakesFirst) {
+  ShopHours shop;
+  shop.Rule("a", "{from: idle/rain, high: '80'}", "for: shop\nconfidence: low\n");
+  shop.Rule("b", "{from: idle/rain, high: '30'}", "for: shop\nconfidence: high\n");
+  shop.Rule("c", "{from: idle/rain, high: '60'}", "for: shop\nconfidence: high\n");
+  EXPECT_THAT(Highs(shop.Infer()), ElementsAre(10, 80, 30, 30, 60, 60));
+}
+
+TEST(Savings, OfASymptomAreNotAddedToThoseOfItsCause) {
+  ShopHours shop;
+  shop.Rule("cause", "{from: idle/rain, high: '70'}", "for: shop\ncauses: [symptom]\n");
+  shop.Rule("symptom", "{from: idle/rain, high: '90'}");
+  const Advice advice = shop.Infer();
+  EXPECT_THAT(Highs(advice), ElementsAre(70, 70, 90, 90));
+  EXPECT_EQ(advice.savings[0].high_ns, 70);
+}
+
+TEST(Savings, OfASymptomCountWhereItsCauseClaimsNothing) {
+  ShopHours shop;
+  shop.files.push_back(
+      {"r/cause.yaml",
+       "id: cause\ntitle: T\nproblem: P\nrecommendation: R\nseverity: info\nwhen: ['1']\nfor: "
+       "shop\ncauses: [symptom]\n"});
+  shop.Rule("symptom", "{from: idle/rain, high: '90'}", "for: shop\nseverity: error\n");
+  shop.Rule("other", "{from: serving, high: '95'}");
+  const Advice advice = shop.Infer();
+  ASSERT_EQ(advice.savings.size(), 2u);
+  EXPECT_EQ(advice.savings[0].high_ns, 90);
+  EXPECT_EQ(advice.findings[advice.Roots()[0]].rule, "cause");  // weighs what it explains
+}
+
+TEST(Savings, AFindingWithoutKeysClaimsFromAll) {
+  ShopHours shop;
+  shop.Rule("all", "{from: serving, high: '900'}", "for: {sql: SELECT 1 AS x, key: []}\n");
+  shop.Rule("one", "{from: serving, high: '400'}");
+  const Advice advice = shop.Infer();
+  EXPECT_THAT(Highs(advice), ElementsAre(900, 100, 100));
+  EXPECT_EQ(advice.savings[0].high_ns, 1000);
+}
+
+TEST(Savings, OfABucketOfUnknownSizeAreAtMostTheWhole) {
+  ShopHours shop;
+  shop.Rule("a", "{from: idle/lunch, high: '5000'}");
+  EXPECT_THAT(Highs(shop.Infer()), ElementsAre(1100, 1200));
+}
+
+TEST(Savings, LowAboveHighClaimsNothingAndSaysSo) {
+  ShopHours shop;
+  shop.Rule("a", "{from: serving, high: '5', low: '6'}");
+  const Advice advice = shop.Infer();
+  EXPECT_EQ(advice.findings[0].outcome, Outcome::kFired);
+  EXPECT_EQ(advice.findings[0].saves, std::nullopt);
+  EXPECT_EQ(advice.findings[0].error, "saves: low is 6 and above high, 5; nothing is claimed");
+  EXPECT_THAT(advice.savings, IsEmpty());
+}
+
+TEST(Savings, ABucketThatIsNotThereIsATypo) {
+  ShopHours shop;
+  shop.Rule("a", "{from: idle/rian, high: '5'}");
+  try {
+    shop.Infer();
+    FAIL() << "accepted";
+  } catch (const RuleErrors& errors) {
+    EXPECT_THAT(errors.problems(),
+                ElementsAre("r/a.yaml:6:15: a: no bucket 'idle/rian' in hours (did you mean idle/rain?)"));
+  }
+}
+
+TEST(Savings, NeverExceedTheWholeWhateverIsClaimed) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    ShopHours shop;
+    for (int rule = 0; rule < 12; ++rule)
+      shop.Rule(std::string(1, static_cast<char>('a' + rule)),
+                "{from: " + Hours().buckets[random() % 3] + ", high: '" + std::to_string(random() % 900) +
+                    "', low: '0'}",
+                std::string(random() % 2 ? "for: shop\n" : "for: {sql: SELECT 1 AS x, key: []}\n") +
+                    "confidence: " + (random() % 2 ? "high" : "low") + "\n");
+    const Advice advice = shop.Infer();
+    double all = 0;
+    for (const BucketSaving& saving : advice.savings) {
+      all += saving.high_ns;
+      EXPECT_LE(saving.low_ns, saving.high_ns);
+      if (saving.bucket == "serving") {
+        EXPECT_LE(saving.high_ns, 1000);
+      }
+    }
+    EXPECT_LE(all, 1200 + 1e-9);
+    EXPECT_GT(all, 0);
+  }
+}
+
+}  // namespace
+}  // namespace dladvisor
