@@ -52,7 +52,7 @@ std::vector<RuleFile> ReadRuleFolder(const fs::path& folder, bool tests) {
 std::vector<RuleFile> EmbeddedRuleFiles(std::span<const EmbeddedFile> embedded, bool tests) {
   std::vector<RuleFile> files;
   for (const EmbeddedFile& file : embedded) {
-    const std::string path = "rules/" + std::string(file.path);
+    const std::string path = "built-in/" + std::string(file.path);
     if (tests ? IsTest(path) : IsRule(path)) files.push_back({path, std::string(file.content)});
   }
   return files;

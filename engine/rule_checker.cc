@@ -164,8 +164,8 @@ class Checker {
     const Saves& saves = *rule_.saves;
     if (ledger_ && !saves.from.empty() &&
         std::ranges::find(ledger_->buckets, saves.from) == ledger_->buckets.end())
-      Add(saves.from_place, fmt::format("no bucket '{}' in {}{}", saves.from, ledger_->relation,
-                                        DidYouMean(saves.from, ledger_->buckets)));
+      Add(saves.from_place,
+          fmt::format("no bucket '{}' in {}{}", saves.from, ledger_->relation, NearestBucket()));
     const auto check = [&](const Condition& claim, const char* name) {
       if (claim.sql.empty() || !CheckExpression(claim.sql, claim.place)) return;
       const auto unit = TypesOfExpression(claim.sql, claim.place, problems_).result.unit;
@@ -174,6 +174,11 @@ class Checker {
     };
     check(saves.high, "high");
     if (saves.low) check(*saves.low, "low");
+  }
+
+  std::string NearestBucket() const {
+    const std::string near = DidYouMean(rule_.saves->from, ledger_->buckets);
+    return near.empty() ? fmt::format("; buckets: {}", fmt::join(ledger_->buckets, ", ")) : near;
   }
 
   bool IsColumn(const std::string& name) const {
@@ -205,6 +210,7 @@ class Checker {
       }
       types_[let.name] = type;
       if (let.unit != Unit::kNone && let.unit != Unit::kText) types_[let.name].unit = let.unit;
+      types_[let.name].share |= TypeOfColumn(let.name, Type::kReal, let.unit).share;
       usable_.lets.push_back(std::move(let));
     }
   }
@@ -240,7 +246,7 @@ class Checker {
       return sound;
     } catch (const SqlError& error) {
       std::string reason = error.what();
-      if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason);
+      if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason, text);
       if (reason.starts_with("misuse of ")) reason += "; it needs a query of its own: (SELECT ... FROM ...)";
       problems_.AddInText(place, rule_.id, reason, text,
                           prefix < 0 || error.offset() < prefix ? -1 : error.offset() - prefix);
@@ -249,8 +255,11 @@ class Checker {
   }
 
   // Adds the lets to the words that may have been meant.
-  std::string WithRightColumn(const std::string& reason) const {
+  std::string WithRightColumn(const std::string& reason, const std::string& text) const {
     if (reason.find("did you mean") != std::string::npos) return reason;
+    const std::string name = reason.substr(reason.find(": ") + 2);
+    if (text.find('"' + name + '"') != std::string::npos)
+      return fmt::format("{}; a text stands in single quotes: '{}'", reason, name);
     std::vector<std::string> known = columns_;
     for (const Let& let : rule_.lets) known.push_back(let.name);
     const std::string word = reason.substr(reason.rfind(' ') + 1);

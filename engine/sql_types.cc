@@ -245,7 +245,9 @@ class Parser {
   SqlType Relational() {
     const size_t start = Now().start;
     SqlType left = Bits();
-    while (IsOperator("<") || IsOperator("<=") || IsOperator(">") || IsOperator(">=")) {
+    for (bool chained = false; IsOperator("<") || IsOperator("<=") || IsOperator(">") || IsOperator(">=");
+         chained = true) {
+      if (chained) Report(Now().start, "compares the result of a comparison: write a < b AND b < c");
       Binary(start, left, Lexeme(Now()), &Parser::Bits);
       left = Plain(Type::kInteger);
     }

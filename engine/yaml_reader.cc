@@ -44,6 +44,22 @@ Place At(const std::string& path, const YAML::Mark& mark) {
   return {path, mark.line + 1, mark.column + 1, false};
 }
 
+// What most often is behind a YAML error in this line or above it.
+std::string YamlHint(const std::string& content, int line) {
+  std::istringstream in(content);
+  std::string text;
+  for (int i = 0; i <= line && std::getline(in, text); ++i)
+    if (const size_t first = text.find_first_not_of(' '); first != std::string::npos && text[first] == '\t')
+      return fmt::format("; line {} begins with a tab, and YAML indents with spaces", i + 1);
+  if (text.find(": {{") != std::string::npos || text.find("- {{") != std::string::npos)
+    return "; a text that begins with {{ needs quotes";
+  const size_t colon = text.find(": ");
+  if (colon != std::string::npos && text.find(": ", colon + 2) != std::string::npos &&
+      text.find_first_of("\"'{[>|", colon + 2) != colon + 2)
+    return "; a text that holds ': ' needs quotes";
+  return "";
+}
+
 void FindDuplicateKeys(const YamlFile& file, const YAML::Node& node, Problems& problems) {
   if (node.IsMap()) {
     std::set<std::string> keys;
@@ -113,7 +129,9 @@ std::optional<YamlFile> YamlFile::Parse(const std::string& path, const std::stri
     file.root_ = YAML::Load(content);
   } catch (const YAML::Exception& error) {
     problems.Add(At(path, error.mark.is_null() ? YAML::Mark() : error.mark), "",
-                 error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR ? kNoAliases : "YAML: " + error.msg);
+                 error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR
+                     ? kNoAliases
+                     : "YAML: " + error.msg + YamlHint(content, error.mark.line));
     return std::nullopt;
   }
   if (!file.root_.IsDefined() || file.root_.IsNull()) {

@@ -1,6 +1,9 @@
 // Run by the build: checks the rules of a folder and writes them as an image (engine/rule_image.h).
 #include <fmt/format.h>
 
+#include <string_view>
+#include <vector>
+
 #include "engine/base/output_file.h"
 #include "engine/rule_image.h"
 #include "src/fleet/profile.h"
@@ -12,9 +15,15 @@ int main(int argc, char** argv) {
   }
   try {
     dladvisor::KnowledgeBase knowledge = dladvisor::EmptyKnowledge();
-    knowledge.AddLayer(dladvisor::ReadRuleFolder(argv[1]));
+    std::vector<dladvisor::RuleFile> files = dladvisor::ReadRuleFolder(argv[1]);
+    knowledge.AddLayer(files);
+    // The program calls them what they are to its users, who have no such folder.
+    for (dladvisor::RuleFile& file : files)
+      file.path.replace(0, std::string_view(argv[1]).size(), "built-in");
+    dladvisor::KnowledgeBase built_in = dladvisor::EmptyKnowledge();
+    built_in.AddLayer(files);
     for (const std::string& warning : knowledge.warnings()) fmt::print(stderr, "{}: warning\n", warning);
-    dladvisor::WriteFileWhole(argv[2], dladvisor::WriteRuleImage(knowledge));
+    dladvisor::WriteFileWhole(argv[2], dladvisor::WriteRuleImage(built_in));
   } catch (const dladvisor::RuleErrors& errors) {
     for (const std::string& problem : errors.problems()) fmt::print(stderr, "{}\n", problem);
     return 1;

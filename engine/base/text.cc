@@ -58,6 +58,9 @@ std::optional<std::string> Nearest(std::string_view word, std::span<const std::s
       best = candidate;
     }
   }
+  if (best || word.size() < 3) return best;
+  for (const std::string& candidate : candidates)  // cut short
+    if (candidate.starts_with(word)) return candidate;
   return best;
 }
 

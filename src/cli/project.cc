@@ -19,7 +19,8 @@ namespace {
 fs::path FindUpwards() {
   std::error_code error;
   for (fs::path folder = fs::current_path(error); !error; folder = folder.parent_path()) {
-    if (fs::path file = folder / kProjectFile; fs::is_regular_file(file, error)) return file;
+    std::error_code absent;
+    if (fs::path file = folder / kProjectFile; fs::is_regular_file(file, absent)) return file;
     if (folder == folder.root_path()) break;
   }
   return {};

@@ -1,0 +1,149 @@
+// rules show, test, docs and new, explain, and the project file, as a user runs them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// Runs the program in a folder, with a rule of the team and a project file in it.
+class RulesCommand : public testing::Test {
+ protected:
+  RulesCommand() {
+    WriteFile("team/net/slow.yaml",
+              "id: slow\ntitle: Slow\nfor: gpu\nparams: {least: {default: 0.5, unit: ratio, doc: D.}}\n"
+              "let: {doubled: idle_share * 2}\nwhen: [idle_share > :least]\nproblem: \"{{idle_share}} "
+              "{{doubled}}\"\n"
+              "recommendation: R\n");
+    WriteFile(
+        "team/net/slow.test.yaml",
+        "tests:\n"
+        "  - {name: fires, given: {gpu: [{rank: 0, device: 0, idle_share: 0.75}]}, expect: [{outcome: fired, "
+        "values: {doubled: 1.5}}]}\n"
+        "  - {name: clear, given: {gpu: [{rank: 0, device: 0, idle_share: 0.5}]}, expect: [{outcome: "
+        "clear}]}\n"
+        "  - {name: unknown, given: {gpu: [{rank: 0, device: 0}]}, expect: [{outcome: unknown}]}\n");
+    WriteFile("dladvisor.yaml",
+              "rule_folders: [team]\nrules: {slow: [error, {least: 0.25}], rank-imbalance: off}\n");
+    fs::create_directories(folder_.path() / "below/it");
+  }
+
+  void WriteFile(const std::string& name, const std::string& content) {
+    fs::create_directories((folder_.path() / name).parent_path());
+    test::WriteFile(folder_.path() / name, content);
+  }
+
+  std::string Run(const std::string& arguments, int status = 0, const std::string& in = ".") {
+    const test::RunResult run = test::Run("cd '" + (folder_.path() / in).string() + "' && " +
+                                          test::ProgramPath().string() + " " + arguments);
+    EXPECT_EQ(run.status, status) << arguments << "\n" << run.err << run.out;
+    return run.out + run.err;
+  }
+
+  test::ScratchDir folder_;
+};
+
+TEST_F(RulesCommand, TheProjectIsFoundUpwards) {
+  const std::string list = Run("rules list", 0, "below/it");
+  EXPECT_THAT(list, HasSubstr("slow                       net              error    Slow"));
+  EXPECT_THAT(list, Not(HasSubstr("rank-imbalance")));
+  EXPECT_THAT(
+      Run("rules show slow", 0, "below/it"),
+      HasSubstr("# ../../team/net/slow.yaml\n# severity: error, set in ../../dladvisor.yaml:2\n# least: 25.0 "
+                "%, set in ../../dladvisor.yaml:2\n# reads: gpu\nid: slow\n"));
+  WriteFile("other.yaml", "rules: {}\n");
+  EXPECT_THAT(Run("--config other.yaml rules list"), Not(HasSubstr("slow  ")));
+  EXPECT_THAT(Run("--config no.yaml rules list", 3),
+              HasSubstr("no.yaml: is no project file that can be read"));
+}
+
+TEST_F(RulesCommand, TestsRunWithTheThresholdsOfTheRuleAndCanBeChosen) {
+  EXPECT_THAT(Run("rules test --filter slow:"), HasSubstr("3 rule tests passed, 0 failed"));
+  EXPECT_THAT(Run("rules test --filter nothing", 3), HasSubstr("no test has this in its rule or name"));
+  const auto report = nlohmann::json::parse(Run("rules test --json --filter 'slow: c'"));
+  EXPECT_EQ(report["passed"], 1);
+  EXPECT_EQ(report["tests"][0]["rule"], "slow");
+  EXPECT_EQ(report["tests"][0]["passed"], true);
+}
+
+TEST_F(RulesCommand, AFailingTestShowsTheDifference) {
+  WriteFile("team/net/slow.test.yaml",
+            "tests: [{name: fires, given: {gpu: [{rank: 0, device: 0, idle_share: 0.75}]}, expect: "
+            "[{outcome: clear, "
+            "values: {doubled: 2}}]}]\n");
+  const std::string out = Run("rules test --filter slow:", 1);
+  EXPECT_THAT(out, HasSubstr("FAILED slow: fires\n  outcome:\n  - expected clear\n  + actual   fired\n"));
+  EXPECT_THAT(out, HasSubstr("  doubled:\n  - expected 2\n  + actual   1.5\n"));
+  EXPECT_THAT(Run("rules check"), HasSubstr("slow: no test expects fired, unknown"));
+}
+
+TEST_F(RulesCommand, EveryRelationGivesANewRuleThatPasses) {
+  const std::string facts = Run("facts");
+  std::istringstream lines(facts);
+  int count = 0;
+  for (std::string line; std::getline(lines, line) && !line.empty(); ++count) {
+    const std::string relation = line.substr(0, line.find(' '));
+    std::string id = "new-" + relation;
+    std::ranges::replace(id, '_', '-');
+    Run("rules new mine/" + id + " --for " + relation + " -o fresh");
+  }
+  EXPECT_GT(count, 30);
+  EXPECT_THAT(Run("--rules fresh rules test --filter new-"), HasSubstr(", 0 failed"));
+  EXPECT_THAT(Run("--rules fresh rules check"), Not(HasSubstr("no test expects")));
+  EXPECT_THAT(Run("rules new mine/new-gpu -o fresh", 3), HasSubstr("is there already"));
+  EXPECT_THAT(Run("rules new Mine/x", 3), HasSubstr("is no CATEGORY/ID"));
+  EXPECT_THAT(Run("rules new mine/x --for gup", 3), HasSubstr("did you mean gpu?"));
+}
+
+TEST_F(RulesCommand, DocumentsAreUpToDate) {
+  const test::RunResult run =
+      test::Run("cd '" + test::SourceDir().string() + "' && " + test::ProgramPath().string() +
+                " --config /dev/null rules docs --check -o rules");
+  EXPECT_EQ(run.status, 0) << run.err << "\n./dev docs writes them anew";
+}
+
+TEST_F(RulesCommand, SchemasKnowTheKeysOfTheReader) {
+  Run("rules docs -o docs", 0);
+  const auto schema = nlohmann::json::parse(test::ReadFile(folder_.path() / "docs/rule.schema.json"));
+  for (const auto& [key, value] : schema["else"]["properties"].items()) {
+    WriteFile("team/net/odd.yaml", key + ": []\n");
+    EXPECT_THAT(Run("rules check", 3), Not(HasSubstr("has no key '" + key + "'"))) << key;
+  }
+  for (const auto& [key, value] : schema["then"]["properties"].items()) {
+    if (key == "relation") continue;
+    WriteFile("team/net/odd.yaml", "relation: odd\n" + key + ": []\n");
+    EXPECT_THAT(Run("rules check", 3), Not(HasSubstr("has no key '" + key + "'"))) << key;
+  }
+}
+
+TEST_F(RulesCommand, ExplainTellsWhyAndWhyNot) {
+  const test::RunResult made = test::Run((test::ProgramPath().parent_path() / "megatron-gpt").string() +
+                                         " naive -o '" + (folder_.path() / "run.sqlite").string() + "'");
+  ASSERT_EQ(made.status, 0) << made.err;
+  const std::string fired = Run("explain slow run.sqlite");
+  EXPECT_THAT(
+      fired,
+      HasSubstr("slow: Slow\nteam/net/slow.yaml:1, error (set in dladvisor.yaml:2), confidence medium"));
+  EXPECT_THAT(fired,
+              HasSubstr("rank 0, device 0: fired\n  ✓ idle_share > :least  70.5 % > 25.0 %, 45.5 % above"));
+  EXPECT_THAT(fired, HasSubstr("least = 25.0 % (set in dladvisor.yaml:2). D."));
+  EXPECT_THAT(Run("explain start-up-profiled run.sqlite"),
+              HasSubstr("clear\n  ✗ start_up_share > :max_share  0.0 % > 25.0 %, 25.0 % below"));
+  EXPECT_THAT(Run("explain slow run.sqlite --subject rank=1"), HasSubstr("No subject has rank=1."));
+  EXPECT_THAT(Run("explain slow run.sqlite --subject rnk=1", 3), HasSubstr("(did you mean rank?)"));
+  EXPECT_THAT(Run("explain slwo run.sqlite", 3), HasSubstr("rule slwo: is not there (did you mean slow?)"));
+  EXPECT_THAT(
+      Run("query run.sqlite \"SELECT rule, subject ->> 'device' AS device, outcome FROM finding WHERE rule = "
+          "'slow'\" --format csv"),
+      "rule,device,outcome\nslow,0,fired\n");
+}
+
+}  // namespace
+}  // namespace dladvisor
