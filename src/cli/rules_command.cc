@@ -110,6 +110,8 @@ void Docs(const CommonOptions& common, const DocsOptions& options) {
     fmt::print("{}", files[0].content);
     return;
   }
+  std::error_code error;
+  if (!options.check) std::filesystem::create_directories(options.folder, error);  // writing tells
   std::vector<std::string> stale;
   for (const DocFile& file : files) {
     const std::filesystem::path path = std::filesystem::path(options.folder) / file.name;
