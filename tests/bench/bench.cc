@@ -1,6 +1,9 @@
-// ./dev bench [KERNELS]: what a report costs, as a multiple of what bare SQLite takes to step the same
-// columns of the same generated export, in the same run. Prints a line per size; the last is KERNELS (default
-// 400,000), the first a tenth.
+// ./dev bench [KERNELS]: what things cost, as multiples of something measured in the same run.
+// A report: of what bare SQLite takes to step the same columns of the same generated export; a line per size,
+// the last KERNELS (default 400,000), the first a tenth. Loading the built-in rules: of reading an export of
+// 3 MB. Rules: see rules_bench.cc.
+#include "tests/bench/bench.h"
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -93,16 +96,6 @@ void StepColumns(const fs::path& path) {
   sqlite3_close(db);
 }
 
-double BestOf(int times, const std::function<void()>& work) {
-  double best = 1e300;
-  for (int i = 0; i < times; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
-}
-
 void Measure(const fs::path& path, int64_t kernels, const KnowledgeBase& knowledge) {
   WriteExport(path, kernels);
   const double steps = BestOf(3, [&] { StepColumns(path); });
@@ -122,7 +115,30 @@ void Measure(const fs::path& path, int64_t kernels, const KnowledgeBase& knowled
   fs::remove(path);
 }
 
+// Reading an export as small as users have, against loading the rules that judge it.
+void MeasureLoading(const fs::path& path) {
+  constexpr int64_t kKernels = 26'000;
+  WriteExport(path, kKernels);
+  const double read = BestOf(5, [&] { LoadProfile(path, {}); });
+  const double rules = BestOf(5, [] { LoadRules({}, {}); });
+  fmt::print("{:>11} built-in rules  load {:.2f} ms  reading {:.1f} MB {:.2f} ms  ratio {:.3f}\n",
+             LoadRules({}, {}).rules().size(), rules * 1e3, static_cast<double>(fs::file_size(path)) / 1e6,
+             read * 1e3, rules / read);
+  fs::remove(path);
+}
+
 }  // namespace
+
+double BestOf(int times, const std::function<void()>& work) {
+  double best = 1e300;
+  for (int i = 0; i < times; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
 }  // namespace dladvisor
 
 int main(int argc, char** argv) {
@@ -132,5 +148,7 @@ int main(int argc, char** argv) {
       std::filesystem::temp_directory_path() / fmt::format("dladvisor-bench-{}.sqlite", kernels);
   const dladvisor::KnowledgeBase knowledge = dladvisor::LoadRules({}, {});
   for (const int64_t size : {kernels / 10, kernels}) dladvisor::Measure(path, size, knowledge);
+  dladvisor::MeasureLoading(path);
+  dladvisor::MeasureRules();
   return 0;
 }
