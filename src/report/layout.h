@@ -55,7 +55,8 @@ std::vector<size_t> ChildrenOf(const Advice& advice, size_t finding);
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
 // "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "" where no saving is claimed.
 std::string SavingText(const ReportModel& model, const Finding& finding);
-// What all recommendations save together, which no ledger bucket gives twice; "" where there is nothing to add.
+// What all recommendations save together, which no ledger bucket gives twice; "" where there is nothing to
+// add.
 std::string TotalSavingText(const ReportModel& model);
 // "rank 1, device 0"; "" for a subject without keys.
 std::string SubjectText(const Finding& finding);

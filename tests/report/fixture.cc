@@ -229,7 +229,7 @@ Advice TypicalAdvice() {
   starved.why = {{"idle_share > :min_idle",
                   true,
                   {{"idle_share", 0.625, Unit::kRatio}, {"min_idle", 0.15, Unit::kRatio}},
-                   {{"idle_share", ">", ":min_idle", 0.625, 0.15, Unit::kRatio}}}};
+                  {{"idle_share", ">", ":min_idle", 0.625, 0.15, Unit::kRatio}}}};
   starved.evidence.columns = {{"range", Unit::kText}, {"duration_ns", Unit::kNanoseconds}};
   starved.evidence.rows = {{Value("forward " + kHostileName), Value(int64_t{4'321'000})}};
   starved.evidence_sql = "SELECT range, duration_ns FROM idle_gap WHERE rank = 0";
