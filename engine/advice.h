@@ -82,7 +82,7 @@ struct RuleSummary {
   std::string id, title, category;
   Severity severity = Severity::kWarning;
   size_t subjects = 0, fired = 0, clear = 0, unknown = 0, suppressed = 0, failed = 0;
-  std::string note;  // why a rule has no outcome: "no row in gpu", ...
+  std::string note;  // why a rule has no outcome: "no row in shop", ...
 };
 
 struct Coverage {

@@ -1,11 +1,13 @@
 // Relations that rule files declare: a SELECT over other relations, evaluated before the rules that read it.
 //
-//   relation: tiny_kernel_op
-//   doc: Ops that spend their time in kernels shorter than their launch.
-//   key: [rank, op]
-//   columns: {rank: {type: int}, op: {type: text}, tiny_ns: {type: int, unit: ns, doc: Time in such
-//   kernels.}} sql: SELECT rank, op, sum(gpu_ns) AS tiny_ns FROM op_kernel WHERE avg_gpu_ns < avg_api_ns
-//   GROUP BY rank, op
+//   relation: dear_order
+//   doc: Orders above the average price.
+//   key: [shop, number]
+//   columns:
+//     shop: {type: int}
+//     number: {type: int}
+//     price: {type: real, doc: In euros.}
+//   sql: SELECT shop, number, price FROM orders WHERE price > (SELECT avg(price) FROM orders)
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Mustache messages whose values print by their unit: {{idle_share}} -> "31.0 %". Text is not HTML-escaped
+// Mustache messages whose values print by their unit: {{busy_share}} -> "31.0 %". Text is not HTML-escaped
 // here (renderers escape); a name that is not in scope is an Error. Plain variables are all there is: words
 // that depend on a value are a `let` with iif().
 #pragma once

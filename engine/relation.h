@@ -2,16 +2,14 @@
 // every column, type, unit, doc, nullability and the capture flag that would supply it; the SQL table, the
 // `facts` listing, checks, message formatting and "profile again with ..." all come from that declaration.
 //
-//   struct GpuRow { int64_t rank, device; std::optional<double> idle_share; };
-//   const RelationOf<GpuRow>& GpuRelation() {
-//     static const RelationOf<GpuRow> r = RelationOf<GpuRow>("gpu", "One row per rank and device.")
-//         .Key("rank", &GpuRow::rank, Unit::kNone, "Rank.")
-//         .Key("device", &GpuRow::device, Unit::kNone, "CUDA device ordinal.")
-//         .Column("idle_share", &GpuRow::idle_share, Unit::kRatio, "Share of the window ...",
-//         "--trace=cuda");
+//   struct ShopRow { int64_t shop; std::optional<double> busy_share; };
+//   const RelationOf<ShopRow>& ShopRelation() {
+//     static const RelationOf<ShopRow> r = RelationOf<ShopRow>("shop", "One row per shop.")
+//         .Key("shop", &ShopRow::shop, Unit::kNone, "Number.")
+//         .Column("busy_share", &ShopRow::busy_share, Unit::kRatio, "Share of ...", "--count=doors");
 //     return r;
 //   }
-//   Table table = GpuRelation().ToTable(rows);
+//   Table table = ShopRelation().ToTable(rows);
 #pragma once
 
 #include <cassert>

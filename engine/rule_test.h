@@ -2,9 +2,9 @@
 // outcomes, without a trace.
 //
 //   tests:
-//     - name: fires when the queue runs dry
-//       given: {gpu: [{rank: 0, device: 0, idle_share: 0.31}]}
-//       expect: [{subject: {device: 0}, outcome: fired, problem: "GPU 0 is idle 31.0 %"}]
+//     - name: fires when the shop is full
+//       given: {shop: [{shop: 1, busy_share: 0.81}]}
+//       expect: [{subject: {shop: 1}, outcome: fired, problem: "Shop 1 is busy 81.0 %"}]
 //
 // `expect` lists the findings of the rule in order of subject, and must name every subject. Keys: subject
 // (some of its key columns), outcome, problem and recommendation (part of the text), saves_low, saves_high,

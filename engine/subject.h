@@ -1,5 +1,5 @@
 // The SQL around a rule's expressions: its subjects with the values of its lets, under the alias `subject`,
-// so that sub-queries can name the subject's columns unambiguously (subject.rank).
+// so that sub-queries can name the subject's columns unambiguously (subject.shop).
 #pragma once
 
 #include <string>
