@@ -1,5 +1,5 @@
 // Runs the tests of ID.test.yaml files: each gives rows of relations (columns not given are NULL) and expects
-// outcomes, without a trace.
+// outcomes, without facts of a run.
 //
 //   tests:
 //     - name: fires when the shop is full

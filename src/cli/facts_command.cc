@@ -10,15 +10,15 @@
 namespace dladvisor {
 namespace {
 
-void ListRelations() {
-  for (const Schema* schema : AllSchemas()) fmt::print("{:<16} {}\n", schema->name, schema->doc);
+void ListRelations(const std::vector<const Schema*>& schemas) {
+  for (const Schema* schema : schemas) fmt::print("{:<16} {}\n", schema->name, schema->doc);
   fmt::print(
       "\n`dladvisor facts RELATION` shows its columns; `dladvisor query PROFILE RELATION` its rows.\n");
 }
 
-const Schema& FindSchema(const std::string& name) {
+const Schema& FindSchema(const std::vector<const Schema*>& schemas, const std::string& name) {
   std::vector<std::string> names;
-  for (const Schema* schema : AllSchemas()) {
+  for (const Schema* schema : schemas) {
     if (schema->name == name) return *schema;
     names.push_back(schema->name);
   }
@@ -42,15 +42,16 @@ void DescribeRelation(const Schema& schema) {
 
 }  // namespace
 
-void AddFactsCommand(CLI::App& app, const CommonOptions&) {
+void AddFactsCommand(CLI::App& app, const CommonOptions& common) {
   auto relation = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("facts", "List the relations that rules and queries see");
   command->add_option("RELATION", *relation, "Describe the columns of this relation");
-  command->callback([relation] {
+  command->callback([relation, &common] {
+    const KnowledgeBase knowledge = LoadRules(common, LoadProject(common.config));  // for derived relations
     if (relation->empty())
-      ListRelations();
+      ListRelations(knowledge.schemas());
     else
-      DescribeRelation(FindSchema(*relation));
+      DescribeRelation(FindSchema(knowledge.schemas(), *relation));
   });
 }
 
