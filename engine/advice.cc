@@ -1,7 +1,6 @@
 #include "engine/advice.h"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 #include <tuple>
 

@@ -2,6 +2,7 @@
 // it. Reports, gates and `explain` are views of this one model.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,6 +96,7 @@ struct Advice {
   std::vector<Finding> findings;
   std::vector<RuleSummary> rules;  // in order of id
   Coverage coverage;
+  std::map<std::string, std::string> relation_errors;  // why derived relations have no rows
   std::vector<BucketSaving> savings;  // without those of symptoms; in order of the ledger's buckets
 
   // Indices of fired findings that no fired finding causes, most severe and most saving first.

@@ -79,10 +79,12 @@ struct Database::Impl {
   std::set<std::string> relations_read;
   std::string refusal;
   Clock::time_point deadline;
-  bool too_long = false;
+  bool too_long = false, shared_budget = false;
 
   void StartCounting() {
-    meter.steps = meter.result_bytes = 0;
+    meter.result_bytes = 0;
+    if (shared_budget) return;
+    meter.steps = 0;
     too_long = false;
     deadline = Clock::now() + time_limit;
   }
@@ -339,6 +341,12 @@ void Database::AddView(std::string_view name, std::string_view sql, std::string_
 void Database::SetStepBudget(int64_t steps) { impl_->meter.max_steps = steps; }
 void Database::SetMemoryLimit(int64_t bytes) { impl_->meter.max_bytes = bytes; }
 void Database::SetTimeLimit(std::chrono::milliseconds limit) { impl_->time_limit = limit; }
+
+Database::SharedBudget::SharedBudget(const Database& db) : db_(db) {
+  db_.impl_->StartCounting();
+  db_.impl_->shared_budget = true;
+}
+Database::SharedBudget::~SharedBudget() { db_.impl_->shared_budget = false; }
 
 std::vector<const Schema*> Database::Relations() const {
   std::vector<const Schema*> schemas;

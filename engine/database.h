@@ -94,6 +94,18 @@ class Database {
   // Checks one SELECT without running it. Throws SqlError.
   SqlReads Prepare(std::string_view sql) const;
 
+  // While it lives, the statements of the database have one step budget and time limit together.
+  class SharedBudget {
+   public:
+    explicit SharedBudget(const Database& db);
+    ~SharedBudget();
+    SharedBudget(const SharedBudget&) = delete;
+    SharedBudget& operator=(const SharedBudget&) = delete;
+
+   private:
+    const Database& db_;
+  };
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

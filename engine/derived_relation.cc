@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "engine/base/text.h"
 #include "engine/rule_checker.h"
 #include "engine/sql_text.h"
+#include "engine/subject_index.h"
 
 namespace dladvisor {
 namespace {
@@ -59,6 +61,8 @@ DerivedRelation ReadDerivedRelation(const YamlFile& yaml, const std::string& ste
     problems.Add(map.PlaceOf(map.Get("relation")), stem,
                  fmt::format("relation '{}' is not the file's name '{}'", name, stem));
   relation.schema.name = stem;
+  if (stem.starts_with("sqlite_"))
+    problems.Add(relation.place, stem, "is a name that SQLite keeps for itself");
   if (!IsName(stem)) problems.Add(relation.place, stem, "is no name of a relation: letters, digits and _");
   relation.schema.doc = map.RequiredText("doc");
   relation.override = map.Flag("override");
@@ -77,7 +81,13 @@ DerivedRelation ReadDerivedRelation(const YamlFile& yaml, const std::string& ste
         problems.Add(yaml.PlaceOf(entry.first), stem, "is no name of a column: letters, digits and _");
     }
   std::vector<std::string> names;
-  for (const Column& column : relation.schema.columns) names.push_back(column.name);
+  for (const Column& column : relation.schema.columns) {
+    if (std::ranges::any_of(names, [&](const std::string& other) { return SameName(other, column.name); }))
+      problems.Add(
+          relation.place, stem,
+          fmt::format("there is a column '{}' already: SQL does not tell names by case", column.name));
+    names.push_back(column.name);
+  }
   for (const auto& [key, place] : keys) {
     relation.schema.key.push_back(key);
     if (!relation.schema.Find(key) && !names.empty())
@@ -157,6 +167,7 @@ std::unique_ptr<Table> Evaluate(const DerivedRelation& relation, const Database&
     source.push_back(static_cast<size_t>(std::ranges::find(result.columns, column.name, &ResultColumn::name) -
                                          result.columns.begin()));
   auto table = std::make_unique<Table>(schema);
+  std::unordered_set<std::string> keys;
   table->Reserve(result.rows.size());
   for (auto& row : result.rows) {
     std::vector<Value> values;
@@ -168,6 +179,12 @@ std::unique_ptr<Table> Evaluate(const DerivedRelation& relation, const Database&
                        -1);
       values.push_back(std::move(value));
     }
+    std::vector<NamedValue> key;
+    for (const std::string& name : schema.key) key.push_back({name, values[*schema.Find(name)], Unit::kNone});
+    if (!keys.insert(SubjectText(key)).second)
+      throw SqlError(fmt::format("relation {}: several rows have the key {}", schema.name,
+                                 key.empty() ? "(), which is for one row" : SubjectText(key)),
+                     -1);
     table->AddRow(std::move(values));
   }
   return table;

@@ -15,8 +15,9 @@ std::string ComparisonText(const ComparedValues& compared) {
   if (distance == 0) return text + ", equal";
   const bool whole = std::holds_alternative<int64_t>(compared.left_value) &&
                      std::holds_alternative<int64_t>(compared.right_value);
-  const Value apart =
-      whole ? Value(static_cast<int64_t>(std::llround(std::abs(distance)))) : Value(std::abs(distance));
+  const Value apart = whole && std::abs(distance) < 9e18
+                          ? Value(static_cast<int64_t>(std::llround(std::abs(distance))))
+                          : Value(std::abs(distance));
   return fmt::format("{}, {} {}", text, FormatValue(apart, compared.unit), distance > 0 ? "above" : "below");
 }
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/derived_relation.h"
@@ -20,16 +19,20 @@ namespace {
 void Nest(Conclusions& conclusions, const KnowledgeBase& knowledge) {
   std::vector<Finding>& findings = conclusions.findings;
   const auto high = [&](size_t i) { return findings[i].saves ? findings[i].saves->high_ns.value_or(0) : 0; };
-  for (size_t cause = 0; cause < findings.size(); ++cause) {
-    if (findings[cause].outcome != Outcome::kFired) continue;
-    for (const RuleReference& caused : knowledge.Find(findings[cause].rule)->causes) {
-      const auto symptoms = conclusions.fired.find(caused.id);
-      if (symptoms == conclusions.fired.end()) continue;
-      for (const size_t symptom : symptoms->second.Matching(findings[cause].subject)) {
-        auto& best = findings[symptom].caused_by;
-        if (!best || high(cause) > high(*best)) best = cause;
+  const auto better = [&](size_t a, size_t b) { return high(a) != high(b) ? high(a) > high(b) : a < b; };
+  for (const Rule& rule : knowledge.rules()) {
+    const auto causes = conclusions.fired.find(rule.id);
+    if (causes == conclusions.fired.end()) continue;
+    std::unordered_map<const std::vector<size_t>*, size_t> best_of;  // of the causes that match alike
+    for (const RuleReference& caused : rule.causes)
+      for (const size_t symptom : conclusions.FiredBy(caused.id)) {
+        const std::vector<size_t>& matching = causes->second.Matching(findings[symptom].subject);
+        if (matching.empty()) continue;
+        const auto [best, is_new] = best_of.try_emplace(&matching);
+        if (is_new) best->second = *std::ranges::min_element(matching, better);
+        auto& cause = findings[symptom].caused_by;
+        if (!cause || better(best->second, *cause)) cause = best->second;
       }
-    }
   }
   for (size_t i = 0; i < findings.size(); ++i)
     if (findings[i].caused_by) findings[*findings[i].caused_by].causes.push_back(i);
@@ -75,7 +78,8 @@ class Inference {
     const EvaluationOrder order = OrderOf(knowledge_.rules(), knowledge_.relations());
     for (const DerivedRelation* relation : order.relations_before) Add(*relation);
     for (const Rule* rule : order.rules_before) Judge(*rule);
-    AddFindings();
+    findings_given_ = db_.FindRelation(FindingSchema().name) != nullptr;
+    PutFindings(conclusions_.findings);
     for (const DerivedRelation* relation : order.relations_after) Add(*relation);
     for (const Rule* rule : order.rules_after) Judge(*rule);
     Nest(conclusions_, knowledge_);
@@ -85,15 +89,17 @@ class Inference {
     for (const RuleSummary& rule : advice_.rules)
       if (rule.fired + rule.clear + rule.suppressed > 0) ++advice_.coverage.decided;
     if (knowledge_.ledger()) GrantSavings(advice_, *knowledge_.ledger(), db_);
+    advice_.relation_errors = std::move(errors_);
+    PutFindings(advice_.findings);  // with those of the rules that read it, for who asks afterwards
     return std::move(advice_);
   }
 
  private:
-  void AddFindings() {
-    if (db_.FindRelation(FindingSchema().name)) return;
+  void PutFindings(const std::vector<Finding>& findings) {
+    if (findings_given_) return;
     std::map<std::string, std::string> categories;
     for (const Rule& rule : knowledge_.rules()) categories[rule.id] = rule.category;
-    db_.Add(std::unique_ptr<const Relation>(FindingTable(conclusions_.findings, categories)));
+    db_.Add(std::unique_ptr<const Relation>(FindingTable(findings, categories)));
   }
 
   void Add(const DerivedRelation& relation) {
@@ -126,6 +132,7 @@ class Inference {
   const KnowledgeBase& knowledge_;
   Database& db_;
   const EvaluationOptions& options_;
+  bool findings_given_ = false;
   Conclusions conclusions_;
   std::map<std::string, std::string> errors_;  // of derived relations
   Advice advice_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -15,6 +16,7 @@
 #include "engine/finding_relation.h"
 #include "engine/rule_checker.h"
 #include "engine/rule_reader.h"
+#include "engine/sql_text.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -23,7 +25,14 @@ namespace {
 bool IsTest(const std::string& path) { return path.ends_with(".test.yaml"); }
 bool IsRule(const std::string& path) { return path.ends_with(".yaml") && !IsTest(path); }
 
-std::string Join(const std::vector<std::string>& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
+std::string Join(const std::vector<std::string>& lines) {
+  constexpr size_t kMaxLines = 200;
+  const size_t shown = std::min(lines.size(), kMaxLines);
+  std::string text =
+      fmt::format("{}", fmt::join(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(shown), "\n"));
+  if (shown < lines.size()) text += fmt::format("\n... and {} more", lines.size() - shown);
+  return text;
+}
 
 }  // namespace
 
@@ -35,8 +44,9 @@ std::vector<RuleFile> ReadRuleFolder(const fs::path& folder, bool tests) {
   std::vector<RuleFile> files;
   for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {
     const std::string path = it->path().string();
+    std::error_code unknown;
     if (path.ends_with(".yml")) throw Error(path, "is not read: files of rules end in .yaml", "Rename it.");
-    if (!it->is_regular_file() || !(tests ? IsTest(path) : IsRule(path))) continue;
+    if (!it->is_regular_file(unknown) || !(tests ? IsTest(path) : IsRule(path))) continue;
     std::ifstream in(it->path(), std::ios::binary);
     if (!in) throw Error(path, "cannot be read", "Check its permissions.");
     files.push_back({path, {std::istreambuf_iterator<char>(in), {}}});
@@ -112,11 +122,22 @@ class Layer {
 
   void MergeRelations() {
     relations = base_.relations();
+    replaces_ = std::ranges::any_of(own_relations_, [&](const auto& relation) {
+      return base_.FindRelation(relation->schema.name) != nullptr;
+    });
+    if (replaces_)  // those that read them are checked again
+      for (auto& relation : relations) {
+        auto again = std::make_shared<DerivedRelation>(*relation);
+        if (std::ranges::none_of(own_relations_,
+                                 [&](const auto& own) { return own->schema.name == again->schema.name; }))
+          own_again_.push_back(again);
+        relation = again;
+      }
     for (const auto& relation : own_relations_) {
       const std::string& name = relation->schema.name;
       const auto old = std::ranges::find(relations, name, [](const auto& r) { return r->schema.name; });
       const bool built_in =
-          std::ranges::any_of(base_.schemas(), [&](const Schema* s) { return s->name == name; });
+          std::ranges::any_of(base_.schemas(), [&](const Schema* s) { return SameName(s->name, name); });
       if (old != relations.end() && !relation->override)
         problems.Add(relation->place, name,
                      "is already defined in " + (*old)->place.file + "; say 'override: true' to replace it");
@@ -133,6 +154,7 @@ class Layer {
 
   // Those that others read come first, since columns inherit from what they are made of.
   void CheckRelations() {
+    own_relations_.insert(own_relations_.end(), own_again_.begin(), own_again_.end());
     std::erase_if(own_relations_,
                   [&](const auto& relation) { return broken_.contains(relation->schema.name); });
     for (const auto& relation : own_relations_) {
@@ -156,11 +178,9 @@ class Layer {
 
   void MergeRules() {
     rules = base_.rules();
-    for (Rule& rule : rules)
-      if (std::ranges::any_of(own_relations_, [&](const auto& relation) {
-            return std::ranges::find(rule.reads, relation->schema.name) != rule.reads.end();
-          }))
-        Check(rule);  // reads a relation that this layer replaces
+    if (replaces_)
+      for (Rule& rule : rules)
+        CheckRule(rule, empty_.database(), base_.ledger(), problems, ignored_);  // may read what was replaced
     for (Rule& rule : own_rules_) {
       Check(rule);
       const auto old = std::ranges::find(rules, rule.id, &Rule::id);
@@ -181,7 +201,9 @@ class Layer {
   std::map<std::string, std::string> files_;  // by name
   std::set<std::string> broken_;
   std::vector<Rule> own_rules_;
-  std::vector<std::shared_ptr<DerivedRelation>> own_relations_;
+  std::vector<std::shared_ptr<DerivedRelation>> own_relations_, own_again_;
+  bool replaces_ = false;  // a relation of an earlier layer
+  Problems ignored_;
 };
 
 }  // namespace
@@ -196,14 +218,14 @@ void KnowledgeBase::AddLayer(std::span<const RuleFile> files) {
   for (std::string& warning : layer.warnings.Lines()) warnings_.push_back(std::move(warning));
 }
 
-void KnowledgeBase::AddChecked(std::vector<Rule> rules, DerivedRelations relations) {
+void KnowledgeBase::SetChecked(std::vector<Rule> rules, DerivedRelations relations) {
+  assert(rules_.empty() && relations_.empty());
   rules_ = std::move(rules);
   relations_ = std::move(relations);
 }
 
 void KnowledgeBase::Configure(std::span<const RuleSetting> settings) {
   Problems problems;
-  std::set<std::string> off;
   std::vector<std::string> ids;
   for (const Rule& rule : rules_) ids.push_back(rule.id);
   for (const RuleSetting& setting : settings) {
@@ -213,7 +235,7 @@ void KnowledgeBase::Configure(std::span<const RuleSetting> settings) {
                    fmt::format("no such rule: {}{}", setting.id, DidYouMean(setting.id, ids)));
       continue;
     }
-    if (setting.off) off.insert(setting.id);
+    if (setting.off) off_[setting.id] = fmt::format("{}:{}", setting.place.file, setting.place.line);
     if (setting.severity) {
       rule->severity = *setting.severity;
       rule->set_by = fmt::format("{}:{}", setting.place.file, setting.place.line);
@@ -242,10 +264,32 @@ void KnowledgeBase::Configure(std::span<const RuleSetting> settings) {
     }
   }
   if (!problems.empty()) throw RuleErrors(problems.Lines());
-  std::erase_if(rules_, [&](const Rule& rule) { return off.contains(rule.id); });
+  CheckSettings(settings);
+  std::erase_if(rules_, [&](const Rule& rule) { return off_.contains(rule.id); });
+  for (const Rule& rule : rules_)
+    for (const RuleReference& given : rule.given)
+      if (const auto why = off_.find(given.id); why != off_.end())
+        warnings_.push_back(fmt::format("{}:{}:{}: {}: can never fire, since {} is off in {}",
+                                        given.place.file, given.place.line, given.place.column, rule.id,
+                                        given.id, why->second));
   for (Rule& rule : rules_)
     for (auto* list : {&rule.unless, &rule.causes})
-      std::erase_if(*list, [&](const RuleReference& reference) { return off.contains(reference.id); });
+      std::erase_if(*list, [&](const RuleReference& reference) { return off_.contains(reference.id); });
+}
+
+// A value may be one that the rule's conditions are never meant for, such as 25 for a share.
+void KnowledgeBase::CheckSettings(std::span<const RuleSetting> settings) {
+  Problems problems;
+  std::optional<EmptyRelations> empty;
+  for (const RuleSetting& setting : settings) {
+    if (setting.params.empty()) continue;
+    if (!empty) empty.emplace(schemas());
+    Rule rule = *Find(setting.id);
+    Problems found, ignored;
+    CheckRule(rule, empty->database(), ledger_, found, ignored);
+    for (const std::string& reason : found.Reasons()) problems.Add(setting.params[0].place, "", reason);
+  }
+  if (!problems.empty()) throw RuleErrors(problems.Lines());
 }
 
 const Rule* KnowledgeBase::Find(std::string_view id) const {

@@ -75,8 +75,8 @@ class KnowledgeBase {
   // later layer replaces one of an earlier layer only where it says `override: true`. Throws RuleErrors with
   // all problems.
   void AddLayer(std::span<const RuleFile> files);
-  // Adds a layer that was checked before, against the same schemas (rule_image.h).
-  void AddChecked(std::vector<Rule> rules, DerivedRelations relations);
+  // Sets the first layer, which was checked before, against the same schemas (rule_image.h).
+  void SetChecked(std::vector<Rule> rules, DerivedRelations relations);
   // Changes severities and params, and takes out the rules that are off; those that name these in `given`
   // never fire. Throws RuleErrors for unknown names and values of another type.
   void Configure(std::span<const RuleSetting> settings);
@@ -86,6 +86,7 @@ class KnowledgeBase {
   const std::vector<std::string>& warnings() const { return warnings_; }  // "file:line:col: RULE: reason"
   const Rule* Find(std::string_view id) const;
   const DerivedRelation* FindRelation(std::string_view name) const;
+  const std::map<std::string, std::string>& off() const { return off_; }  // id -> file:line that says so
   // A knowledge base of just these rules of this one, by id, and all its derived relations.
   KnowledgeBase Subset(const std::map<std::string, Rule>& rules) const;
   std::vector<const Schema*> schemas() const;  // also `finding` and the derived relations
@@ -93,11 +94,14 @@ class KnowledgeBase {
   const std::optional<Ledger>& ledger() const { return ledger_; }
 
  private:
+  void CheckSettings(std::span<const RuleSetting> settings);
+
   std::vector<const Schema*> schemas_;
   std::optional<Ledger> ledger_;
   std::vector<Rule> rules_;
   DerivedRelations relations_;
   std::vector<std::string> warnings_;
+  std::map<std::string, std::string> off_;
 };
 
 }  // namespace dladvisor

@@ -39,6 +39,7 @@ struct Let {
   std::string name, sql;
   Unit unit = Unit::kNone;
   Place place;
+  bool inferred = false;  // the unit follows from the SQL
 };
 
 struct Condition {

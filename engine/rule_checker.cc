@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -122,7 +121,7 @@ class Checker {
                                 : std::holds_alternative<int64_t>(value)   ? Type::kInteger
                                                                            : Type::kReal,
                                 param->unit);
-    type.above_one = AsNumber(value).value_or(0) > 1;
+    type.value = AsNumber(value);
     return type;
   }
 
@@ -144,7 +143,8 @@ class Checker {
 
   void CheckCondition(Condition& condition) {
     if (!CheckExpression(condition.sql, condition.place)) return;
-    TypesOfExpression(condition.sql, condition.place, problems_);
+    if (TypesOfExpression(condition.sql, condition.place, problems_).result.type == Type::kText)
+      Add(condition.place, "is a text, which is neither true nor false");
     condition.comparisons = Comparisons(condition.sql);
     Problems ignored;
     for (Comparison& comparison : condition.comparisons) {
@@ -182,12 +182,14 @@ class Checker {
   }
 
   bool IsColumn(const std::string& name) const {
-    return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
+    return std::ranges::any_of(columns_, [&](const std::string& column) { return SameName(column, name); });
   }
 
   // Leaves in usable_ the lets that other SQL can be checked with: NULL stands for a broken one.
   void CheckLets() {
     usable_.lets.clear();
+    for (Let& let : rule_.lets)
+      if (let.inferred) let.unit = Unit::kNone;  // what it is made of may have changed
     for (Let let : std::vector<Let>(rule_.lets)) {
       if (usable_.lets.size() == kMaxLets)
         return Add(let.place, fmt::format("a rule may have at most {} lets", kMaxLets));
@@ -199,6 +201,8 @@ class Checker {
       if (type.unit && let.unit != Unit::kNone && let.unit != *type.unit)
         Add(let.place, fmt::format("let '{}' is declared in {} and is in {}", let.name, UnitName(let.unit),
                                    UnitName(*type.unit)));
+      if (std::ranges::any_of(usable_.lets, [&](const Let& other) { return SameName(other.name, let.name); }))
+        Add(let.place, fmt::format("there is a let '{}' already: SQL does not tell names by case", let.name));
       if (IsColumn(let.name)) {
         Add(let.place, fmt::format("let '{}' has the name of a column of the subject", let.name));
         continue;
@@ -206,7 +210,9 @@ class Checker {
       if (!sound) let.sql = "NULL";
       if (let.unit == Unit::kNone && type.unit) {
         let.unit = *type.unit;
-        std::ranges::find(rule_.lets, let.name, &Let::name)->unit = let.unit;
+        Let& own = *std::ranges::find(rule_.lets, let.name, &Let::name);
+        own.unit = let.unit;
+        own.inferred = true;
       }
       types_[let.name] = type;
       if (let.unit != Unit::kNone && let.unit != Unit::kText) types_[let.name].unit = let.unit;
@@ -215,8 +221,23 @@ class Checker {
     }
   }
 
+  // An expression stands in parentheses, which its own must not close; patterns must be valid.
+  bool CheckParentheses(const std::string& expression, const Place& place) {
+    int depth = 0;
+    for (const SqlToken& token : SqlTokens(expression)) {
+      if (token.kind != SqlToken::Kind::kOther) continue;
+      depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
+      if (depth >= 0) continue;
+      problems_.AddInText(place, rule_.id, "closes a parenthesis that is not open", expression,
+                          static_cast<int>(token.start));
+      return false;
+    }
+    return true;
+  }
+
   bool CheckExpression(const std::string& expression, const Place& place) {
     if (expression.empty()) return false;  // the reader has said so
+    if (!CheckParentheses(expression, place)) return false;
     if (!CheckSql(ExpressionSql(usable_, usable_.lets.size(), expression), expression, kExpressionOffset,
                   place, ParamNames()))
       return false;
@@ -260,6 +281,8 @@ class Checker {
     const std::string name = reason.substr(reason.find(": ") + 2);
     if (text.find('"' + name + '"') != std::string::npos)
       return fmt::format("{}; a text stands in single quotes: '{}'", reason, name);
+    if (std::ranges::find(rule_.params, name, &Param::name) != rule_.params.end())
+      return fmt::format("{} (did you mean :{}?)", reason, name);
     std::vector<std::string> known = columns_;
     for (const Let& let : rule_.lets) known.push_back(let.name);
     const std::string word = reason.substr(reason.rfind(' ') + 1);

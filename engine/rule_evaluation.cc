@@ -35,23 +35,30 @@ class RuleEvaluation {
  public:
   RuleEvaluation(const Rule& rule, const Database& db, const Conclusions& before,
                  const EvaluationOptions& options)
-      : rule_(rule), db_(db), before_(before), options_(options), params_(ParamBindings(rule)) {}
+      : rule_(rule),
+        db_(db),
+        before_(before),
+        options_(options),
+        keep_clear_(options.keep_clear == "*" || options.keep_clear == rule.id),
+        params_(ParamBindings(rule)) {}
 
   Evaluation Run() {
     Evaluation evaluation;
+    size_t kept = 0;
+    const Database::SharedBudget budget(db_);  // for all statements of the rule together
     try {
       evaluation.subjects = CountSubjects();
-      const ResultSet rows = db_.Query(Sql(), params_, kMaxFindings + 1);
-      if (rows.rows.size() > kMaxFindings)
-        throw SqlError(
-            fmt::format("has more than {} subjects that are not clear", WithThousands(kMaxFindings)), -1);
+      const ResultSet rows = db_.Query(Sql(), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
       Prepare(rows.columns);
       for (const auto& row : rows.rows) {
         Finding finding = Judge(row);
-        if (finding.outcome != Outcome::kClear || options_.keep_clear)
-          evaluation.findings.push_back(std::move(finding));
+        if (finding.outcome == Outcome::kClear && !keep_clear_) continue;
+        if (finding.outcome != Outcome::kClear && ++kept > kMaxFindings)
+          throw SqlError(
+              fmt::format("has more than {} subjects that are not clear", WithThousands(kMaxFindings)), -1);
+        evaluation.findings.push_back(std::move(finding));
       }
-    } catch (const std::runtime_error& error) {  // SqlError, Error
+    } catch (const std::exception& error) {
       evaluation.findings = {New()};
       evaluation.findings[0].outcome = Outcome::kFailed;
       evaluation.findings[0].error = error.what();
@@ -92,7 +99,7 @@ class RuleEvaluation {
       for (const Comparison& comparison : condition.comparisons)
         sql += ", (" + comparison.left + "\n), (" + comparison.right + "\n)";
     return sql + " FROM (" + SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject" +
-           (options_.keep_clear ? "" : where);
+           (keep_clear_ ? "" : where);
   }
 
   // What is the same for all rows.
@@ -145,9 +152,16 @@ class RuleEvaluation {
       const Finding* unknown = fired ? nullptr : before_.Match(before_.unknown, given.id, finding);
       finding.why.push_back({"given " + given.id, unknown ? std::nullopt : std::optional(fired), {}, {}});
       if (unknown) unknown_given = unknown;
-      if (!fired && !unknown) finding.outcome = Outcome::kClear;
+      if (!fired && !unknown && !before_.Match(before_.failed, given.id, finding))
+        finding.outcome = Outcome::kClear;
     }
     if (finding.outcome == Outcome::kClear) return finding;
+    for (const RuleReference& given : rule_.given)
+      if (before_.Match(before_.failed, given.id, finding)) {
+        finding.outcome = Outcome::kFailed;
+        finding.error = "rule " + given.id + ", which is given, failed";
+        return finding;
+      }
     if (finding.outcome == Outcome::kUnknown || unknown_given) {
       finding.outcome = Outcome::kUnknown;
       NameMissing(finding);
@@ -279,6 +293,7 @@ class RuleEvaluation {
   const Database& db_;
   const Conclusions& before_;
   const EvaluationOptions& options_;
+  const bool keep_clear_;
   std::vector<Binding> params_;
   size_t subject_columns_ = 0,
          values_ = 0;              // columns of the query: the subject's, then the lets, then expressions
@@ -296,8 +311,14 @@ void Conclusions::Add(std::vector<Finding> more) {
   for (Finding& finding : more) {
     if (finding.outcome == Outcome::kFired) fired[finding.rule].Add(findings.size(), finding.subject);
     if (finding.outcome == Outcome::kUnknown) unknown[finding.rule].Add(findings.size(), finding.subject);
+    if (finding.outcome == Outcome::kFailed) failed[finding.rule].Add(findings.size(), finding.subject);
     findings.push_back(std::move(finding));
   }
+}
+
+std::vector<size_t> Conclusions::FiredBy(const std::string& rule) const {
+  const auto index = fired.find(rule);
+  return index == fired.end() ? std::vector<size_t>() : index->second.All();
 }
 
 const Finding* Conclusions::Match(const std::map<std::string, SubjectIndex>& index, const std::string& rule,

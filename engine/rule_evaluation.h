@@ -16,9 +16,10 @@ namespace dladvisor {
 // The findings of the rules before, for `given` and `unless`.
 struct Conclusions {
   std::vector<Finding> findings;
-  std::map<std::string, SubjectIndex> fired, unknown;  // by rule
+  std::map<std::string, SubjectIndex> fired, unknown, failed;  // by rule
 
   void Add(std::vector<Finding> more);
+  std::vector<size_t> FiredBy(const std::string& rule) const;
   // The first finding of the rule in `index` that matches the subject, or null.
   const Finding* Match(const std::map<std::string, SubjectIndex>& index, const std::string& rule,
                        const Finding& subject) const;
@@ -31,7 +32,7 @@ struct Evaluation {
 
 struct EvaluationOptions {
   size_t max_evidence_rows = 50;
-  bool keep_clear = false;
+  std::string keep_clear;  // id of the rule whose clear subjects are kept too, "*" for all rules
 };
 
 // Never throws: what breaks is a finding whose outcome is failed.

@@ -105,7 +105,7 @@ void Fields(A& a, Param& p) {
 }
 template <class A>
 void Fields(A& a, Let& l) {
-  All(a, l.name, l.sql, l.unit, l.place);
+  All(a, l.name, l.sql, l.unit, l.place, l.inferred);
 }
 template <class A>
 void Fields(A& a, Comparison& c) {
@@ -162,7 +162,7 @@ void ReadRuleImage(std::string_view image, KnowledgeBase& knowledge) {
   DerivedRelations shared;
   for (DerivedRelation& relation : relations)
     shared.push_back(std::make_shared<const DerivedRelation>(std::move(relation)));
-  knowledge.AddChecked(std::move(rules), std::move(shared));
+  knowledge.SetChecked(std::move(rules), std::move(shared));
 }
 
 }  // namespace dladvisor

@@ -4,10 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <cmath>
-#include <cstdint>
 #include <filesystem>
 #include <utility>
 
@@ -147,10 +143,10 @@ class Reader {
       if (value.IsScalar()) {
         if (value.Scalar().empty())
           problems_.Add(yaml_.PlaceOf(value), rule_, fmt::format("let '{}' is empty", name));
-        return rule.lets.push_back({name, value.Scalar(), Unit::kNone, yaml_.PlaceOf(value)});
+        return rule.lets.push_back({name, value.Scalar(), Unit::kNone, yaml_.PlaceOf(value), false});
       }
       YamlMap map(yaml_, value, rule_, fmt::format("let '{}'", name), problems_);
-      Let let{name, map.RequiredText("sql"), map.ReadUnit("unit"), {}};
+      Let let{name, map.RequiredText("sql"), map.ReadUnit("unit"), {}, false};
       let.place = map.PlaceOf(map.Get("sql"));
       map.Finish();
       rule.lets.push_back(std::move(let));

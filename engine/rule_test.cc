@@ -113,7 +113,7 @@ std::string CountDiff(const char* what, size_t expected, size_t actual) {
 RuleTestResult RunRuleCase(const Rule& rule, const KnowledgeBase& needed, const TestCase& test) {
   Database database;
   AddGiven(needed, test, database);
-  const Advice advice = Infer(needed, database, {.keep_clear = true});
+  const Advice advice = Infer(needed, database, {.keep_clear = rule.id});
   std::vector<const Finding*> actual;
   for (const Finding& finding : advice.findings)
     if (finding.rule == rule.id) actual.push_back(&finding);
@@ -129,8 +129,12 @@ RuleTestResult RunRelationCase(const DerivedRelation& relation, const KnowledgeB
   const KnowledgeBase relations = knowledge.Subset({});
   Database database;
   AddGiven(relations, test, database);
-  Infer(relations, database);
+  const auto errors = Infer(relations, database).relation_errors;
   RuleTestResult result{relation.schema.name, test.name, false, ""};
+  if (const auto error = errors.find(relation.schema.name); error != errors.end()) {
+    result.diff = fmt::format("  error:\n  - expected none\n  + actual   {}\n", error->second);
+    return result;
+  }
   const ResultSet rows = database.Query("SELECT * FROM \"" + relation.schema.name + "\"");
   result.diff = CountDiff("rows", test.expect.size(), rows.rows.size());
   for (size_t i = 0; i < std::min(rows.rows.size(), test.expect.size()); ++i)

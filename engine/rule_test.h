@@ -6,12 +6,13 @@
 //       given: {shop: [{shop: 1, busy_share: 0.81}]}
 //       expect: [{subject: {shop: 1}, outcome: fired, problem: "Shop 1 is busy 81.0 %"}]
 //
-// `expect` lists the findings of the rule in order of subject, and must name every subject. Keys: subject
-// (some of its key columns), outcome, problem and recommendation (part of the text), saves_low, saves_high,
-// missing, suppressed_by, values (of lets). Rules named in `given` and `unless` are evaluated on the same
-// rows. A rule whose conditions cannot be unknown, though they read facts that may be NULL, says why in
-// `never_unknown: REASON` beside `tests`. Derived relations and `finding` follow from the given rows, unless
-// a test gives theirs; a derived relation has a test file too, whose `expect` lists its rows.
+// `expect` lists the findings of the rule in the order of the rows of `for`, and must name every subject.
+// Keys: subject (some of its key columns), outcome, problem and recommendation (part of the text), saves_low,
+// saves_high, missing, suppressed_by, values (of lets). Rules named in `given` and `unless` are evaluated on
+// the same rows. A rule whose conditions cannot be unknown, though they read facts that may be NULL, says why
+// in `never_unknown: REASON` beside `tests`. Derived relations follow from the given rows, `finding` from the
+// rules named, unless a test gives theirs; a derived relation has a test file too, whose `expect` lists its
+// rows.
 #pragma once
 
 #include <span>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -95,7 +94,7 @@ void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   // A symptom is saved with its cause, unless no cause claims anything.
   const auto counts = [&](size_t i) {
     for (auto cause = advice.findings[i].caused_by; cause; cause = advice.findings[*cause].caused_by)
-      if (advice.findings[*cause].saves) return false;
+      if (const auto& saves = advice.findings[*cause].saves; saves && saves->high_ns) return false;
     return true;
   };
   const auto rank = [&](size_t i) {

@@ -19,12 +19,6 @@ bool IsWordChar(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-  });
-}
-
 // The end of a text that opens at `start` with `close` as its last character, which stands twice inside.
 size_t QuotedEnd(std::string_view sql, size_t start, char close) {
   for (size_t i = start + 1; i < sql.size(); ++i) {
@@ -94,11 +88,17 @@ bool IsName(std::string_view text) {
   });
 }
 
+bool SameName(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
 bool NamesWord(std::string_view sql, std::string_view name) {
   for (const SqlToken& token : SqlTokens(sql)) {
-    if (token.kind == SqlToken::Kind::kWord && EqualIgnoringCase(token.text, name)) return true;
+    if (token.kind == SqlToken::Kind::kWord && SameName(token.text, name)) return true;
     if (token.kind == SqlToken::Kind::kQuoted && token.text.size() >= 2 &&
-        EqualIgnoringCase(token.text.substr(1, token.text.size() - 2), name))
+        SameName(token.text.substr(1, token.text.size() - 2), name))
       return true;
   }
   return false;

@@ -25,6 +25,9 @@ std::vector<SqlToken> SqlTokens(std::string_view sql);
 // Whether `text` is a name as SQL takes it without quotes.
 bool IsName(std::string_view text);
 
+// Whether SQL takes the two for the same name: the case of ASCII letters does not matter.
+bool SameName(std::string_view a, std::string_view b);
+
 // Whether `name` is a word of `sql`, bare or quoted; as in SQL, case does not matter.
 bool NamesWord(std::string_view sql, std::string_view name);
 // Offset of the parameter :name, or nothing.

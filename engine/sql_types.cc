@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -28,7 +27,7 @@ bool IsClauseWord(const std::string& word) {
   return words.contains(word);
 }
 
-SqlType Plain(Type type) { return {type, std::nullopt, false, false, false}; }
+SqlType Plain(Type type) { return {type, std::nullopt, false, false, {}}; }
 
 // What both are, for results that may be either.
 SqlType Common(const SqlType& a, const SqlType& b) {
@@ -39,11 +38,20 @@ SqlType Common(const SqlType& a, const SqlType& b) {
   if (a.unit == b.unit || b.literal) common.unit = a.unit;
   if (a.literal) common.unit = b.unit;
   common.literal = a.literal && b.literal;
+  common.share = (a.share && (b.share || b.literal)) || (a.literal && b.share);
   return common;
 }
 
 bool IsNumber(const SqlType& t) { return t.type && *t.type != Type::kText; }
-bool IsFactor(const SqlType& t) { return t.literal || t.unit == Unit::kRatio || t.unit == Unit::kCount; }
+// A number such as 1e6, 1024 or 100 converts into another unit.
+bool IsConversion(const SqlType& t) {
+  const double size = std::abs(t.value.value_or(1));
+  return t.literal && (size >= 100 || (size > 0 && size <= 0.01));
+}
+
+bool IsFactor(const SqlType& t) {
+  return (t.literal && !IsConversion(t)) || t.unit == Unit::kRatio || t.unit == Unit::kCount;
+}
 
 class Parser {
  public:
@@ -163,11 +171,12 @@ class Parser {
       comparisons_.push_back(
           {text(left_start, lexemes_[op_index_ - 1].end), op.text, text(right_start, lexemes_[at_ - 1].end)});
     if (left.type && right.type && IsNumber(left) != IsNumber(right))
-      return Report(left_start, "compares a text with a number, which never are equal");
+      return Report(left_start,
+                    "compares a text with a number, by type and not by value: CAST(... AS REAL) converts");
     if (left.unit && right.unit && left.unit != right.unit)
       return Report(left_start,
                     fmt::format("compares {} with {}", UnitName(*left.unit), UnitName(*right.unit)));
-    if ((left.share && right.above_one) || (right.share && left.above_one))
+    if ((left.share && right.value.value_or(0) > 1) || (right.share && left.value.value_or(0) > 1))
       Report(left_start, "compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15");
   }
 
@@ -306,6 +315,7 @@ class Parser {
       if ((left.unit == Unit::kRatio && right.literal) || (right.unit == Unit::kRatio && left.literal))
         result.unit = std::nullopt;  // perhaps percent
       result.literal = left.literal && right.literal;
+      result.share = left.share && right.share;
       left = result;
     }
     return left;
@@ -328,8 +338,11 @@ class Parser {
 
   SqlType Unary() {
     if (IsOperator("-") || IsOperator("+") || IsOperator("~")) {
+      const bool plus = IsOperator("+");
       Next();
-      return Unary();
+      SqlType type = Unary();
+      if (!plus) type.value = std::nullopt;
+      return type;
     }
     SqlType type = Primary();
     while (TakeWord("COLLATE")) Next();
@@ -345,7 +358,7 @@ class Parser {
             token.text.find_first_of(".eE") != std::string::npos && !token.text.starts_with("0x");
         double number = 0;
         std::from_chars(token.text.data(), token.text.data() + token.text.size(), number);
-        return {real ? Type::kReal : Type::kInteger, std::nullopt, true, false, number > 1};
+        return {real ? Type::kReal : Type::kInteger, std::nullopt, true, false, number};
       }
       case Kind::kString:
         Next();
@@ -485,7 +498,7 @@ class Parser {
     if (kTexts.contains(function)) return Plain(Type::kText);
     if (arguments.empty()) return {};
     if (function == "RATIO" && arguments.size() == 2)
-      return {Type::kReal, QuotientUnit(arguments[0], arguments[1]), false, false, false};
+      return {Type::kReal, QuotientUnit(arguments[0], arguments[1]), false, false, {}};
     SqlType type = arguments[0];
     if (function == "IIF" && arguments.size() == 3) return Common(arguments[1], arguments[2]);
     if (function == "MAX" || function == "MIN" || function == "COALESCE" || function == "IFNULL") {
@@ -513,9 +526,10 @@ class Parser {
 }  // namespace
 
 SqlType TypeOfColumn(std::string_view name, Type type, Unit unit) {
-  SqlType result{type, unit, false, false, false};
+  SqlType result{type, unit, false, false, {}};
   if (unit == Unit::kNone || unit == Unit::kText) result.unit = std::nullopt;
-  result.share = unit == Unit::kRatio && (name.ends_with("_share") || name == "share");
+  result.share = unit == Unit::kRatio &&
+                 (name.ends_with("share") || name.ends_with("_utilization") || name.ends_with("_efficiency"));
   return result;
 }
 

@@ -18,11 +18,11 @@
 namespace dladvisor {
 
 struct SqlType {
-  std::optional<Type> type;  // nothing: not known
-  std::optional<Unit> unit;  // nothing: not known, or of no unit
-  bool literal = false;      // a plain number, which goes with any unit
-  bool share = false;        // a part of a whole: between 0 and 1
-  bool above_one = false;    // a given number that no share can be
+  std::optional<Type> type;     // nothing: not known
+  std::optional<Unit> unit;     // nothing: not known, or of no unit
+  bool literal = false;         // a plain number, which goes with any unit
+  bool share = false;           // a part of a whole: between 0 and 1
+  std::optional<double> value;  // of a literal or a param
   bool operator==(const SqlType&) const = default;
 };
 

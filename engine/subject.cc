@@ -1,6 +1,5 @@
 #include "engine/subject.h"
 
-#include <cctype>
 #include <set>
 #include <string_view>
 #include <utility>

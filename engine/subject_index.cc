@@ -12,7 +12,7 @@ namespace {
 
 std::string ValueText(const Value& value) {
   if (IsNull(value)) return "null";
-  if (const auto* text = std::get_if<std::string>(&value)) return fmt::format("'{}'", *text);
+  if (const auto* text = std::get_if<std::string>(&value)) return fmt::format("{}:{}", text->size(), *text);
   if (const auto* real = std::get_if<double>(&value)) {
     if (*real == std::floor(*real) && std::abs(*real) < 9e15)
       return fmt::format("{}", static_cast<int64_t>(*real));
@@ -39,6 +39,12 @@ std::string SubjectText(std::span<const NamedValue> subject) {
 void SubjectIndex::Add(size_t finding, const std::vector<NamedValue>& subject) {
   findings_.emplace_back(finding, subject);
   shared_.clear();
+}
+
+std::vector<size_t> SubjectIndex::All() const {
+  std::vector<size_t> all;
+  for (const auto& [finding, subject] : findings_) all.push_back(finding);
+  return all;
 }
 
 const std::vector<size_t>& SubjectIndex::Matching(const std::vector<NamedValue>& subject) const {

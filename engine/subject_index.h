@@ -19,6 +19,7 @@ std::string SubjectText(std::span<const NamedValue> subject);
 class SubjectIndex {
  public:
   void Add(size_t finding, const std::vector<NamedValue>& subject);
+  std::vector<size_t> All() const;  // in the order added
   // Those that match, in the order added.
   const std::vector<size_t>& Matching(const std::vector<NamedValue>& subject) const;
 

@@ -92,6 +92,12 @@ std::vector<std::string> Problems::Lines() const {
   return lines;
 }
 
+std::vector<std::string> Problems::Reasons() const {
+  std::vector<std::string> reasons;
+  for (const auto& [place, text] : problems_) reasons.push_back(text);
+  return reasons;
+}
+
 void Problems::AddInText(const Place& start, const std::string& rule, const std::string& reason,
                          const std::string& text, int offset) {
   if (offset < 0 || static_cast<size_t>(offset) > text.size()) return Add(start, rule, reason);

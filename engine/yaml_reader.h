@@ -26,6 +26,7 @@ class Problems {
   size_t size() const { return problems_.size(); }
   // "file:line:col: RULE: reason" in order of place.
   std::vector<std::string> Lines() const;
+  std::vector<std::string> Reasons() const;  // without places
 
  private:
   std::vector<std::pair<Place, std::string>> problems_;

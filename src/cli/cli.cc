@@ -30,7 +30,7 @@ int Main(int argc, char** argv) {
       "Exit status: 0 clean, 3 bad usage or unreadable input.\n`dladvisor COMMAND --help` tells more.");
   CommonOptions common;
   app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_option("--config", common.config,
                  "Project file; default: the first dladvisor.yaml from the working folder upwards");
   app.add_flag("--quiet", common.quiet, "No progress messages");

@@ -41,7 +41,8 @@ bool IsAsked(const Finding& finding, const std::vector<std::string>& subject) {
     if (key == finding.subject.end()) return false;
     const std::string value = wanted.substr(equals + 1);
     const auto number = AsNumber(key->value);
-    return number ? std::strtod(value.c_str(), nullptr) == *number && !value.empty()
+    char* end = nullptr;
+    return number ? std::strtod(value.c_str(), &end) == *number && !value.empty() && *end == '\0'
                   : FormatValue(key->value, Unit::kText) == value;
   });
 }
@@ -60,16 +61,29 @@ void CheckSubject(const Rule& rule, const std::vector<std::string>& subject) {
   }
 }
 
+// SQL on one line.
+std::string OneLineSql(const std::string& sql) {
+  std::string line;
+  for (const char c : sql)
+    if (c != '\n' && c != ' ')
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
 void PrintConditions(const Finding& finding) {
   size_t width = 0;
-  for (const ConditionTrace& condition : finding.why) width = std::max(width, TerminalWidth(condition.sql));
+  for (const ConditionTrace& condition : finding.why)
+    width = std::max(width, TerminalWidth(OneLineSql(condition.sql)));
   width = std::min<size_t>(width, 60);
   for (const ConditionTrace& condition : finding.why) {
     const char* mark = !condition.holds ? "?" : *condition.holds ? "✓" : "✗";
     std::vector<std::string> distances, facts;
     for (const ComparedValues& compared : condition.compared) distances.push_back(ComparisonText(compared));
     if (distances.empty()) distances.push_back(TruthText(condition.holds));
-    fmt::print("  {} {:<{}}  {}\n", mark, condition.sql, width,
+    fmt::print("  {} {:<{}}  {}\n", mark, OneLineSql(condition.sql), width,
                ValidUtf8(fmt::format("{}", fmt::join(distances, "; "))));
     for (const NamedValue& fact : condition.facts) facts.push_back(Shown(fact));
     if (!facts.empty()) fmt::print("      {}\n", ValidUtf8(fmt::format("{}", fmt::join(facts, ", "))));
@@ -98,7 +112,8 @@ void PrintFinding(const Finding& finding, const Rule& rule, const Advice& advice
   for (const Let& let : rule.lets) {
     const auto value = std::ranges::find(finding.lets, let.name, &NamedValue::name);
     if (value != finding.lets.end())
-      fmt::print("  {} = {} = {}\n", let.name, let.sql, ValidUtf8(FormatValue(value->value, value->unit)));
+      fmt::print("  {} = {} = {}\n", let.name, OneLineSql(let.sql),
+                 ValidUtf8(FormatValue(value->value, value->unit)));
   }
   if (!finding.problem.empty()) fmt::print("  {}\n", ValidUtf8(finding.problem));
   for (const std::string& text : finding.recommendation) fmt::print("  → {}\n", ValidUtf8(text));
@@ -149,7 +164,7 @@ void Run(const Options& options, const CommonOptions& common) {
   const Profile profile = LoadProfile(options.profile.path, options.profile.ToAnalysisOptions(project));
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
-  const Advice advice = Infer(knowledge, database, {.keep_clear = true});
+  const Advice advice = Infer(knowledge, database, {.keep_clear = rule.id});
   const std::vector<const Finding*> findings = InOrder(advice, rule.id, options.subject);
 
   fmt::print("{}: {}\n{}:{}, {}{}, confidence {}\n", rule.id, rule.title, rule.place.file, rule.place.line,
@@ -178,7 +193,7 @@ void AddExplainCommand(CLI::App& app, const CommonOptions& common) {
   command
       ->add_option("--subject", options->subject,
                    "Only subjects with this COLUMN=VALUE; may be given several times")
-      ->take_all();
+      ->allow_extra_args(false);
   command->callback([options, &common] { Run(*options, common); });
 }
 

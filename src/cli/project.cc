@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -33,6 +34,16 @@ std::string ReadText(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// Whether it holds nothing but spaces and comments.
+bool IsBlank(const std::string& text) {
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (const size_t first = line.find_first_not_of(" \t\r");
+        first != std::string::npos && line[first] != '#')
+      return false;
+  return true;
+}
+
 class ProjectReader {
  public:
   ProjectReader(const YamlFile& yaml, Problems& problems) : yaml_(yaml), problems_(problems) {}
@@ -43,7 +54,7 @@ class ProjectReader {
     YamlMap map(yaml_, yaml_.root(), "", "a project file", problems_);
     if (const YAML::Node rules = map.Get("rules"); rules.IsDefined() && rules.IsMap())
       for (const auto& entry : rules) project.settings.push_back(ReadSetting(entry.first, entry.second));
-    else if (rules.IsDefined())
+    else if (rules.IsDefined() && !rules.IsNull())
       problems_.Add(yaml_.PlaceOf(rules), "", "'rules' must be a mapping (rule id: severity)");
     for (const auto& [folder, place] : map.TextList("rule_folders"))
       project.rule_folders.push_back((path.parent_path() / folder).lexically_normal().string());
@@ -81,6 +92,8 @@ class ProjectReader {
   }
 
   void ReadSeverity(const YAML::Node& node, RuleSetting& setting) {
+    if (setting.severity || setting.off)
+      return problems_.Add(yaml_.PlaceOf(node), "", "a rule is set to one severity, or off");
     static const std::vector<std::string> kWords = {"error", "warning", "info", "off"};
     static constexpr std::array kSeverities = {Severity::kError, Severity::kWarning, Severity::kInfo};
     for (size_t i = 0; i < kSeverities.size(); ++i)
@@ -112,8 +125,12 @@ Project LoadProject(const std::string& file) {
   Problems problems;
   Project project;
   const std::string shown = file.empty() ? fs::proximate(path).string() : file;
-  if (const auto yaml = YamlFile::Parse(shown, ReadText(path), problems))
+  const std::string text = ReadText(path);
+  if (IsBlank(text)) {
+    project.path = shown;  // sets nothing, such as one whose lines are all comments
+  } else if (const auto yaml = YamlFile::Parse(shown, text, problems)) {
     project = ProjectReader(*yaml, problems).Read(shown);
+  }
   if (!problems.empty()) throw RuleErrors(problems.Lines());
   return project;
 }

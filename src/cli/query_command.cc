@@ -38,7 +38,8 @@ std::string CsvField(const std::string& text) {
 
 void PrintCsv(const ResultSet& result) {
   std::string line;
-  for (const ResultColumn& c : result.columns) line += (line.empty() ? "" : ",") + CsvField(c.name);
+  for (size_t i = 0; i < result.columns.size(); ++i)
+    line += (i ? "," : "") + CsvField(result.columns[i].name);
   fmt::print("{}\n", line);
   for (const auto& row : result.rows) {
     line.clear();
@@ -48,11 +49,18 @@ void PrintCsv(const ResultSet& result) {
 }
 
 void PrintJson(const ResultSet& result) {
+  std::vector<std::string> names;  // of several columns of a name the later ones are numbered
+  for (const ResultColumn& column : result.columns) {
+    std::string name = ValidUtf8(column.name);
+    for (int n = 2; std::ranges::find(names, name) != names.end(); ++n)
+      name = fmt::format("{}_{}", column.name, n);
+    names.push_back(std::move(name));
+  }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& row : result.rows) {
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
     for (size_t i = 0; i < row.size(); ++i) {
-      auto& field = object[result.columns[i].name];
+      auto& field = object[names[i]];
       if (const auto* text = std::get_if<std::string>(&row[i]))
         field = ValidUtf8(*text);
       else if (const auto* integer = std::get_if<int64_t>(&row[i]))
@@ -73,7 +81,9 @@ void Run(const Options& options, const CommonOptions& common) {
   const Profile profile = LoadProfile(options.profile.path, options.profile.ToAnalysisOptions(project));
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
-  Infer(knowledge, database);  // adds derived relations and `finding`
+  // Adds derived relations and `finding`.
+  for (const auto& [relation, error] : Infer(knowledge, database).relation_errors)
+    fmt::print(stderr, "warning: relation {} has no rows: {}\n", relation, error);
   stages.Begin("query");
   const bool name = options.sql.find_first_of(" \n\t(") == std::string::npos;
   if (name && !database.FindRelation(options.sql)) {

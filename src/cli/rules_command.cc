@@ -49,9 +49,10 @@ void Show(const CommonOptions& common, const std::string& id) {
 
 void Check(const CommonOptions& common) {
   const Project project = LoadProject(common.config);
-  LoadConfiguredRules(common, project);  // refuses what the project sets wrong
+  ProfileOptions().ToAnalysisOptions(project);  // refuse what the project sets wrong
+  const KnowledgeBase configured = LoadConfiguredRules(common, project);
   const KnowledgeBase knowledge = LoadRules(common, project);
-  for (const std::string& warning : knowledge.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : configured.warnings()) fmt::print(stderr, "warning: {}\n", warning);
   for (const std::string& rule : RunRuleTests(knowledge, LoadRuleTests(common, project)).untested)
     fmt::print(stderr, "warning: {}\n", rule);
   fmt::print("{} rules are well formed\n", knowledge.rules().size());

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -30,10 +31,9 @@ void ProfileOptions::AddTo(CLI::App& command) {
 
 AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const {
   AnalysisOptions options;
-  const bool own = !steps.empty() || !step_range.empty();  // given here, the project's are not meant
-  const std::string& range = own ? steps : project.steps;
-  const std::string& pattern = own ? step_range : project.step_range;
-  const auto where = [&](const char* option, const char* key, const std::string& value) {
+  const std::string& range = steps.empty() ? project.steps : steps;
+  const std::string& pattern = step_range.empty() ? project.step_range : step_range;
+  const auto where = [&](bool own, const char* option, const char* key, const std::string& value) {
     return own ? fmt::format("--{} {}", option, value) : fmt::format("{}: {}: {}", project.path, key, value);
   };
   if (!range.empty()) {
@@ -46,7 +46,8 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
     const std::string_view text = range;
     if (colon == std::string::npos || !parse(text.substr(0, colon), first) ||
         !parse(text.substr(colon + 1), last) || first > last)
-      throw Error(where("steps", "steps", range), "is no range of steps", "Give FIRST:LAST, e.g. 3:107.");
+      throw Error(where(!steps.empty(), "steps", "steps", range), "is no range of steps",
+                  "Give FIRST:LAST, e.g. 3:107.");
     options.steps = {first, last};
   }
   if (!pattern.empty()) {
@@ -54,8 +55,8 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
     quiet.set_log_errors(false);
     const RE2 compiled(pattern, quiet);
     if (!compiled.ok())
-      throw Error(where("step-range", "step_range", pattern), "is no regular expression: " + compiled.error(),
-                  "RE2 syntax, e.g. 'iteration (\\d+)'.");
+      throw Error(where(!step_range.empty(), "step-range", "step_range", pattern),
+                  "is no regular expression: " + compiled.error(), "RE2 syntax, e.g. 'iteration (\\d+)'.");
     options.step_range = pattern;
   }
   return options;
@@ -63,7 +64,13 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
 
 std::vector<std::string> RuleFolders(const CommonOptions& common, const Project& project) {
   std::vector<std::string> folders = project.rule_folders;
-  folders.insert(folders.end(), common.rule_folders.begin(), common.rule_folders.end());
+  for (const std::string& folder : common.rule_folders) {
+    std::error_code error;
+    if (std::ranges::none_of(folders, [&](const std::string& other) {
+          return std::filesystem::equivalent(folder, other, error);
+        }))
+      folders.push_back(folder);
+  }
   return folders;
 }
 
@@ -89,6 +96,8 @@ std::vector<RuleFile> LoadRuleTests(const CommonOptions& common, const Project& 
 
 const Rule& FindRule(const KnowledgeBase& knowledge, const std::string& id) {
   if (const Rule* rule = knowledge.Find(id)) return *rule;
+  if (const auto off = knowledge.off().find(id); off != knowledge.off().end())
+    throw Error("rule " + id, "is off", "It was switched off in " + off->second + ".");
   std::vector<std::string> ids;
   for (const Rule& rule : knowledge.rules()) ids.push_back(rule.id);
   throw Error("rule " + id, "is not there" + DidYouMean(id, ids), "`dladvisor rules list` shows all rules.");

@@ -107,15 +107,6 @@ std::string SubjectText(const Finding& finding) {
   return text;
 }
 
-std::vector<size_t> ChildrenOf(const Advice& advice, size_t finding) {
-  std::vector<size_t> children;
-  for (size_t i = 0; i < advice.findings.size(); ++i)
-    if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].caused_by == finding &&
-        i != finding)
-      children.push_back(i);
-  return children;
-}
-
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
   std::vector<std::pair<size_t, size_t>> tree;
   std::vector<bool> seen(advice.findings.size());
@@ -123,7 +114,7 @@ std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
     if (index >= seen.size() || seen[index]) return;
     seen[index] = true;
     tree.emplace_back(index, depth);
-    for (const size_t child : ChildrenOf(advice, index)) visit(child, depth + 1);
+    for (const size_t child : advice.findings[index].causes) visit(child, depth + 1);
   };
   for (const size_t root : advice.Roots()) visit(root, 0);
   for (size_t i = 0; i < advice.findings.size(); ++i)

@@ -49,8 +49,6 @@ std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank
 // CSS class of a ledger bucket or of a category of the dashboard.
 std::string ColorOf(std::string_view category);
 
-// Indices of the fired findings nested under `finding`.
-std::vector<size_t> ChildrenOf(const Advice& advice, size_t finding);
 // Every fired finding once, in order of display, with its depth: a root, what it causes, what those cause.
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
 // "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "" where no saving is claimed.

@@ -60,6 +60,11 @@ TEST_F(RulesCommand, TheProjectIsFoundUpwards) {
                 "%, set in ../../dladvisor.yaml:2\n# reads: gpu\nid: slow\n"));
   WriteFile("other.yaml", "rules: {}\n");
   EXPECT_THAT(Run("--config other.yaml rules list"), Not(HasSubstr("slow  ")));
+  WriteFile("blank.yaml", "# nothing yet\n");
+  EXPECT_THAT(Run("--config blank.yaml rules list"), HasSubstr("rank-imbalance"));
+  EXPECT_THAT(Run("rules show rank-imbalance", 3),
+              HasSubstr("is off\n  It was switched off in dladvisor.yaml:2."));
+  EXPECT_THAT(Run("--rules team rules list"), HasSubstr("slow  "));  // named twice, read once
   EXPECT_THAT(Run("--config no.yaml rules list", 3),
               HasSubstr("no.yaml: is no project file that can be read"));
 }

@@ -65,7 +65,7 @@ TEST(Chaining, ChainsRunInTheirOrderWhateverTheIds) {
   const KnowledgeBase knowledge =
       Load({Make("a", "for: shop\nwhen: [1]\nunless: [b]\n"), Make("b", "for: shop\nwhen: [1]\ngiven: [c]\n"),
             Make("c", "for: shop\nwhen: [1]\ngiven: [d]\n"), Make("d", "for: shop\nwhen: [shop = 2]\n")});
-  EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = true})),
+  EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = "*"})),
               ElementsAre("d shop=1: clear", "d shop=2: fired", "c shop=1: clear", "c shop=2: fired",
                           "b shop=1: clear", "b shop=2: fired", "a shop=1: fired", "a shop=2: suppressed"));
 }
@@ -80,7 +80,7 @@ TEST(Chaining, OnlyWhatFiredSilencesOrAllows) {
                                         Make("x2", "for: shop\nwhen: [1]\ngiven: [busy]\n"),
                                         Make("x3", "for: shop\nwhen: [1]\nunless: [quiet]\n"),
                                         Make("x4", "for: shop\nwhen: [1]\ngiven: [quiet]\n")});
-  const std::vector<std::string> lines = Lines(Infer(knowledge, shops.database, {.keep_clear = true}));
+  const std::vector<std::string> lines = Lines(Infer(knowledge, shops.database, {.keep_clear = "*"}));
   const auto of = [&](const std::string& rule) {
     std::vector<std::string> outcomes;
     for (const std::string& line : lines)
@@ -93,6 +93,31 @@ TEST(Chaining, OnlyWhatFiredSilencesOrAllows) {
   EXPECT_THAT(of("quiet"), ElementsAre("suppressed", "fired"));
   EXPECT_THAT(of("x3"), ElementsAre("fired", "suppressed"));
   EXPECT_THAT(of("x4"), ElementsAre("clear", "fired"));
+}
+
+TEST(Chaining, WhatIsGivenAndFailedFailsWhatAsksForIt) {
+  Shops shops;
+  EXPECT_THAT(Lines(Infer(Load({Make("a", "for: shop\nwhen: [\"town REGEXP ('(' || shop)\"]\n"),
+                                Make("b", "for: shop\nwhen: [shop = 1]\ngiven: [a]\n"),
+                                Make("c", "for: shop\nwhen: [shop = 1]\nunless: [a]\n")}),
+                          shops.database)),
+              ElementsAre("a: failed", "b shop=1: failed", "c shop=1: fired"));
+}
+
+TEST(Chaining, OneRuleHasOneBudgetForAllItsStatements) {
+  Shops shops;
+  shops.database.SetStepBudget(1'500'000);
+  const Advice advice = Infer(
+      Load(
+          {Make("a",
+                "for: shop\nwhen: [1]\nevidence: WITH RECURSIVE n(x) AS (SELECT :shop UNION ALL SELECT x + 1 "
+                "FROM n WHERE x < 80000) SELECT count(*) FROM n\n"),
+           Make("b", "for: shop\nwhen: [shop = 1]\n")}),
+      shops.database);
+  ASSERT_EQ(advice.findings.size(), 3u);
+  EXPECT_EQ(advice.findings[0].error, "");
+  EXPECT_THAT(advice.findings[1].error, testing::HasSubstr("evidence: was stopped after 1 million steps"));
+  EXPECT_EQ(advice.findings[2].outcome, Outcome::kFired);
 }
 
 TEST(Chaining, SubjectsMatchByTheKeysThatTheyShare) {
@@ -110,7 +135,7 @@ TEST(Chaining, SubjectsMatchByTheKeysThatTheyShare) {
       Make("x-order", "for: orders\nwhen: [1]\ngiven: [x-real]\n"),
       Make("x-real", "for: shop\nwhen: [1]\ngiven: [real]\n"),
   });
-  EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = true})),
+  EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = "*"})),
               ElementsAre("global: fired", "item item=it's <b>: fired", "real shop=2: fired",
                           "x-global shop=1: fired", "x-global shop=2: fired", "x-item shop=1: fired",
                           "x-item shop=2: fired", "x-real shop=1: clear", "x-real shop=2: fired",
@@ -123,7 +148,7 @@ TEST(Chaining, CausesNestOnlyWhatFiredAndOnlyItsOwnSubject) {
   const Advice advice = Infer(Load({Make("a-symptom", "for: orders\nwhen: [number = 1]\n"),
                                     Make("b-cause", "for: shop\nwhen: [shop = 2]\ncauses: [a-symptom]\n"),
                                     Make("c-root", "for: shop\nwhen: [shop = 2]\ncauses: [b-cause]\n")}),
-                              shops.database, {.keep_clear = true});
+                              shops.database, {.keep_clear = "*"});
   ASSERT_EQ(advice.findings.size(), 7u);
   EXPECT_EQ(advice.findings[0].caused_by, std::nullopt);  // shop 1: no cause fired
   EXPECT_EQ(advice.findings[1].caused_by, std::nullopt);  // clear
@@ -146,7 +171,7 @@ TEST(Chaining, RootsComeInOrderOfSeveritySavingAndConfidence) {
             one("f-null", "saves: {from: b, high: 'NULL'}\nconfidence: high\n"),
             one("g-error", "severity: error\n"),
             one("h-sure", "saves: {from: b, high: '2'}\nconfidence: high\n")}),
-      shops.database, {.keep_clear = true});
+      shops.database, {.keep_clear = "*"});
   std::vector<std::string> rules;
   for (const size_t root : advice.Roots()) rules.push_back(advice.findings[root].rule);
   EXPECT_THAT(rules,
@@ -161,11 +186,11 @@ TEST(Chaining, TheOrderOfFilesChangesNothing) {
       Make("c", "for: shop\nwhen: [\"(SELECT max(price) FROM orders o WHERE o.shop = subject.shop) > 1\"]\n"),
       Make("d", "for: shop\nwhen: [stock_bytes > 9999]\n"),
       Make("e", "for: orders\nwhen: [1]\ngiven: [c, b]\n")};
-  const std::string first = Dump(Infer(Load(files), shops.database, {.keep_clear = true}));
+  const std::string first = Dump(Infer(Load(files), shops.database, {.keep_clear = "*"}));
   std::mt19937 random(5);
   for (int i = 0; i < 10; ++i) {
     std::shuffle(files.begin(), files.end(), random);
-    EXPECT_EQ(Dump(Infer(Load(files), shops.database, {.keep_clear = true})), first);
+    EXPECT_EQ(Dump(Infer(Load(files), shops.database, {.keep_clear = "*"})), first);
   }
 }
 
@@ -179,7 +204,7 @@ TEST(Layers, OverrideReplacesTheWholeRuleAndKeepsReferences) {
   EXPECT_EQ(knowledge.rules().size(), 2u);
   EXPECT_EQ(knowledge.Find("b")->category, "team");
   EXPECT_EQ(knowledge.Find("b")->title, "Ours");
-  EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = true})),
+  EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = "*"})),
               ElementsAre("b shop=1 number=1: clear", "b shop=1 number=2: fired",
                           "b shop=2 number=1: unknown", "a shop=1: suppressed", "a shop=2: fired"));
 }

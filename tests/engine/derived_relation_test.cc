@@ -143,8 +143,8 @@ TEST(DerivedRelation, ThatFailsFailsTheRulesThatReadIt) {
   Shops shops;
   RuleFile wrong = kDear;  // SQLite's types are those of the values
   wrong.content =
-      "relation: dear_order\ndoc: D\nkey: []\ncolumns: {x: {type: int}}\n"
-      "sql: SELECT iif(shop > 1, 'a' || item, shop) AS x FROM orders\n";
+      "relation: dear_order\ndoc: D\nkey: [x]\ncolumns: {x: {type: int}}\n"
+      "sql: SELECT iif(shop > 1, 'a' || item, shop) AS x FROM orders WHERE number = 1\n";
   const Advice advice = InferOn(shops, {wrong, Rule("reads", "for: dear_order\nwhen: [x > 1]\n"),
                                         Rule("other", "for: shop\nwhen: [shop = 1]\n")});
   ASSERT_EQ(advice.findings.size(), 2u);
@@ -152,6 +152,40 @@ TEST(DerivedRelation, ThatFailsFailsTheRulesThatReadIt) {
   EXPECT_EQ(advice.findings[0].outcome, Outcome::kFired);
   EXPECT_EQ(advice.findings[1].outcome, Outcome::kFailed);
   EXPECT_EQ(advice.findings[1].error, "relation dear_order: column x is declared integer and holds a text");
+}
+
+TEST(DerivedRelation, KeysNameOneRow) {
+  Shops shops;
+  RuleFile twice = kDear;
+  twice.content =
+      "relation: dear_order\ndoc: D\nkey: [shop]\ncolumns: {shop: {type: int}}\nsql: SELECT shop FROM "
+      "orders\n";
+  EXPECT_EQ(InferOn(shops, {twice}).relation_errors.at("dear_order"),
+            "relation dear_order: several rows have the key shop=1;");
+}
+
+TEST(DerivedRelation, NamesThatDifferByCaseAreTheSame) {
+  RuleFile shop = {
+      "shop/Shop.yaml",
+      "relation: Shop\ndoc: D\nkey: []\ncolumns: {a: {type: int}, A: {type: int}}\nsql: SELECT 1 AS a, 2 AS "
+      "A\n"};
+  EXPECT_THAT(ProblemsOf({shop}), ElementsAre(HasSubstr("there is a column 'A' already"),
+                                              HasSubstr("is the name of a relation that is there already")));
+}
+
+TEST(DerivedRelation, OverridingOneChecksTheRelationsThatReadIt) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  knowledge.AddLayer(std::vector<RuleFile>{kDear, kDearShop});
+  RuleFile fewer = kDear;
+  fewer.content =
+      "relation: dear_order\noverride: true\ndoc: D\nkey: [number]\ncolumns: {number: {type: int}}\n"
+      "sql: SELECT number FROM orders\n";
+  try {
+    knowledge.AddLayer(std::vector<RuleFile>{fewer});
+    FAIL() << "accepted";
+  } catch (const RuleErrors& errors) {
+    EXPECT_THAT(errors.problems(), ElementsAre(HasSubstr("dear_shop: no such column: shop")));
+  }
 }
 
 TEST(DerivedRelation, HasTestsOfItsRows) {
@@ -187,6 +221,8 @@ TEST(Findings, AreARelationForRulesThatRunLast) {
   EXPECT_THAT(lines,
               ElementsAre("busy fired", "busy unknown", "a-late fired", "counts fired", "b-later fired"));
   EXPECT_EQ(advice.findings[2].subject[0].value, Value(int64_t{1}));
+  // Who asks afterwards sees those of the late rules too.
+  EXPECT_EQ(shops.database.Query("SELECT count(*) FROM finding").rows[0][0], Value(int64_t{5}));
 }
 
 TEST(Findings, MayBeGivenInTests) {

@@ -24,7 +24,7 @@ RuleFile Make(const std::string& id, const std::string& body) {
 Advice InferOn(Shops& shops, const std::vector<RuleFile>& files) {
   KnowledgeBase knowledge(test::ShopSchemas());
   knowledge.AddLayer(files);
-  return Infer(knowledge, shops.database, {.keep_clear = true});
+  return Infer(knowledge, shops.database, {.keep_clear = "*"});
 }
 
 std::vector<std::string> Outcomes(const Advice& advice, const std::string& rule) {

@@ -104,6 +104,15 @@ TEST(Savings, OfASymptomCountWhereItsCauseClaimsNothing) {
   EXPECT_EQ(advice.findings[advice.Roots()[0]].rule, "cause");  // weighs what it explains
 }
 
+TEST(Savings, OfASymptomCountWhereItsCauseCannotTellItsOwn) {
+  ShopHours shop;
+  shop.Rule("cause", "{from: idle/rain, high: 'NULL'}", "for: shop\ncauses: [symptom]\n");
+  shop.Rule("symptom", "{from: idle/rain, high: '90'}");
+  const Advice advice = shop.Infer();
+  ASSERT_EQ(advice.savings.size(), 1u);
+  EXPECT_EQ(advice.savings[0].high_ns, 90);
+}
+
 TEST(Savings, AFindingWithoutKeysClaimsFromAll) {
   ShopHours shop;
   shop.Rule("all", "{from: serving, high: '900'}", "for: {sql: SELECT 1 AS x, key: []}\n");

@@ -22,7 +22,7 @@ SqlType Resolve(std::string_view qualifier, std::string_view name) {
       {"name", TypeOfColumn("name", Type::kText, Unit::kText)},
       {"rank", TypeOfColumn("rank", Type::kInteger, Unit::kNone)},
       {":most", TypeOfColumn("", Type::kReal, Unit::kNanoseconds)},
-      {":many", {Type::kInteger, std::nullopt, false, false, true}}};
+      {":many", {Type::kInteger, std::nullopt, false, false, 7.0}}};
   const auto found = kColumns.find(qualifier == ":" ? ":" + std::string(name) : std::string(name));
   return found == kColumns.end() ? SqlType() : found->second;
 }
@@ -50,7 +50,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "NOT EXISTS (SELECT 1 FROM t)", "iif(calls > 1, busy_ns, 0) > 0",
                     "max(busy_ns, wall_ns) - busy_ns > :most", "count(*) FILTER (WHERE calls > 1) > 3",
                     "name ->> 'rank' = 0", "sum(busy_ns) OVER (PARTITION BY rank ORDER BY calls) > :most",
-                    "-calls < 0", "calls & 1 = 1",
+                    "-calls < 0", "calls & 1 = 1", "idle_share > -5", "idle_share * 100 > 15",
+                    "idle_share + idle_share > 1.5",
                     "SELECT sum(busy_ns) AS total, name FROM t WHERE idle_share > 0.2 GROUP BY name ORDER BY "
                     "total DESC LIMIT 3",
                     "WITH x AS (SELECT busy_ns AS b FROM t) SELECT b + wall_ns FROM x", "1e6 < busy_ns",
@@ -82,10 +83,17 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"(SELECT max(size) FROM t) > wall_ns", "0: compares bytes with ns"},
         Wrong{"busy_ns + size > 0", "0: adds ns and bytes"},
         Wrong{"busy_ns - size > 0", "0: subtracts bytes from ns"},
-        Wrong{"idle_share > '15%'", "0: compares a text with a number, which never are equal"},
-        Wrong{"name = 3", "0: compares a text with a number, which never are equal"},
-        Wrong{"name <> calls", "0: compares a text with a number, which never are equal"},
+        Wrong{"idle_share > '15%'",
+              "0: compares a text with a number, by type and not by value: CAST(... AS REAL) converts"},
+        Wrong{"name = 3",
+              "0: compares a text with a number, by type and not by value: CAST(... AS REAL) converts"},
+        Wrong{"name <> calls",
+              "0: compares a text with a number, by type and not by value: CAST(... AS REAL) converts"},
         Wrong{"idle_share > 15",
+              "0: compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15"},
+        Wrong{"coalesce(idle_share, 0) > 15",
+              "0: compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15"},
+        Wrong{"1 - idle_share > 15",
               "0: compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15"},
         Wrong{"idle_share >= :many",
               "0: compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15"},
@@ -98,6 +106,9 @@ TEST(SqlTypes, OfResults) {
   EXPECT_EQ(of("ratio(size, busy_ns)").unit, std::nullopt);
   EXPECT_EQ(of("busy_ns * idle_share").unit, Unit::kNanoseconds);
   EXPECT_EQ(of("idle_share * 100").unit, std::nullopt);
+  EXPECT_EQ(of("busy_ns / 1e6").unit, std::nullopt);  // milliseconds
+  EXPECT_EQ(of("size / 1024.0 / 1024").unit, std::nullopt);
+  EXPECT_EQ(of("0.3 * busy_ns").unit, Unit::kNanoseconds);
   EXPECT_EQ(of("1 - idle_share").unit, Unit::kRatio);
   EXPECT_EQ(of("busy_ns + wall_ns").type, Type::kReal);
   EXPECT_EQ(of("count(*)").type, Type::kInteger);
