@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/sql_arithmetic.h"
 #include "engine/sql_lexer.h"
 
 namespace dladvisor {
@@ -25,32 +26,6 @@ bool IsClauseWord(const std::string& word) {
       "IN",      "LIKE",     "GLOB",    "REGEXP",    "MATCH",     "BETWEEN", "ESCAPE",    "ISNULL",
       "NOTNULL", "COLLATE",  "INDEXED", "PRECEDING", "FOLLOWING", "CURRENT", "UNBOUNDED", "MATERIALIZED"};
   return words.contains(word);
-}
-
-SqlType Plain(Type type) { return {type, std::nullopt, false, false, {}}; }
-
-// What both are, for results that may be either.
-SqlType Common(const SqlType& a, const SqlType& b) {
-  SqlType common;
-  if (a.type == b.type) common.type = a.type;
-  if (a.type && b.type && *a.type != Type::kText && *b.type != Type::kText && a.type != b.type)
-    common.type = Type::kReal;
-  if (a.unit == b.unit || b.literal) common.unit = a.unit;
-  if (a.literal) common.unit = b.unit;
-  common.literal = a.literal && b.literal;
-  common.share = (a.share && (b.share || b.literal)) || (a.literal && b.share);
-  return common;
-}
-
-bool IsNumber(const SqlType& t) { return t.type && *t.type != Type::kText; }
-// A number such as 1e6, 1024 or 100 converts into another unit.
-bool IsConversion(const SqlType& t) {
-  const double size = std::abs(t.value.value_or(1));
-  return t.literal && (size >= 100 || (size > 0 && size <= 0.01));
-}
-
-bool IsFactor(const SqlType& t) {
-  return (t.literal && !IsConversion(t)) || t.unit == Unit::kRatio || t.unit == Unit::kCount;
 }
 
 class Parser {
@@ -286,16 +261,10 @@ class Parser {
                                   minus ? fmt::format("from {}", UnitName(*left.unit))
                                         : fmt::format("and {}", UnitName(*right.unit))));
       const bool share = minus && ((left.literal && right.share) || left.share);
-      left = Arithmetic(left, right);
+      left = SumOf(left, right);
       left.share = share;
     }
     return left;
-  }
-
-  static SqlType Arithmetic(const SqlType& a, const SqlType& b) {
-    SqlType result = Common(a, b);
-    if (!IsNumber(a) || !IsNumber(b)) result.type = std::nullopt;
-    return result;
   }
 
   SqlType Product() {
@@ -306,24 +275,9 @@ class Parser {
       const SqlType right = Concatenation();
       if (op.text == "/" && left.type == Type::kInteger && right.type == Type::kInteger)
         Report(op.start, "divides integers, which drops the remainder: use ratio(a, b)");
-      SqlType result = Arithmetic(left, right);
-      if (op.text == "*")
-        result.unit = IsFactor(right) ? left.unit : IsFactor(left) ? right.unit : std::nullopt;
-      else
-        result.unit = QuotientUnit(left, right);
-      if (left.unit == Unit::kRatio && right.unit == Unit::kRatio) result.unit = Unit::kRatio;
-      if ((left.unit == Unit::kRatio && right.literal) || (right.unit == Unit::kRatio && left.literal))
-        result.unit = std::nullopt;  // perhaps percent
-      result.literal = left.literal && right.literal;
-      result.share = left.share && right.share;
-      left = result;
+      left = op.text == "*" ? ProductOf(left, right) : QuotientOf(left, right);
     }
     return left;
-  }
-
-  static std::optional<Unit> QuotientUnit(const SqlType& a, const SqlType& b) {
-    if (a.unit && a.unit == b.unit) return Unit::kRatio;
-    return IsFactor(b) ? a.unit : std::nullopt;
   }
 
   SqlType Concatenation() {
@@ -481,35 +435,7 @@ class Parser {
       }
     }
     --depth_;
-    return ResultOf(function, arguments);
-  }
-
-  static SqlType ResultOf(const std::string& function, const std::vector<SqlType>& arguments) {
-    static const std::set<std::string> kIntegers = {"COUNT", "LENGTH",     "INSTR",  "UNICODE",
-                                                    "LIKE",  "GLOB",       "REGEXP", "ROW_NUMBER",
-                                                    "RANK",  "DENSE_RANK", "NTILE"};
-    static const std::set<std::string> kTexts = {"UPPER",     "LOWER",        "TRIM",  "LTRIM",
-                                                 "RTRIM",     "SUBSTR",       "CHAR",  "REPLACE",
-                                                 "SUBSTRING", "GROUP_CONCAT", "TYPEOF"};
-    static const std::set<std::string> kLikeFirst = {
-        "SUM",       "ABS",   "NULLIF", "LAG",   "LEAD",  "FIRST_VALUE", "LAST_VALUE",
-        "NTH_VALUE", "ROUND", "AVG",    "TOTAL", "FLOOR", "CEIL",        "TRUNC"};
-    if (kIntegers.contains(function)) return Plain(Type::kInteger);
-    if (kTexts.contains(function)) return Plain(Type::kText);
-    if (arguments.empty()) return {};
-    if (function == "RATIO" && arguments.size() == 2)
-      return {Type::kReal, QuotientUnit(arguments[0], arguments[1]), false, false, {}};
-    SqlType type = arguments[0];
-    if (function == "IIF" && arguments.size() == 3) return Common(arguments[1], arguments[2]);
-    if (function == "MAX" || function == "MIN" || function == "COALESCE" || function == "IFNULL") {
-      for (const SqlType& argument : arguments) type = Common(type, argument);
-      return type;
-    }
-    if (!kLikeFirst.contains(function)) return {};
-    if (function == "AVG" || function == "TOTAL" || function == "ROUND") type.type = Type::kReal;
-    if (function == "SUM" || function == "TOTAL") type.share = false;
-    type.literal = false;
-    return type;
+    return ResultOfFunction(function, arguments);
   }
 
   std::string_view sql_;
@@ -524,14 +450,6 @@ class Parser {
 };
 
 }  // namespace
-
-SqlType TypeOfColumn(std::string_view name, Type type, Unit unit) {
-  SqlType result{type, unit, false, false, {}};
-  if (unit == Unit::kNone || unit == Unit::kText) result.unit = std::nullopt;
-  result.share = unit == Unit::kRatio &&
-                 (name.ends_with("share") || name.ends_with("_utilization") || name.ends_with("_efficiency"));
-  return result;
-}
 
 SqlTypes InferTypes(std::string_view sql, const ResolveName& resolve) { return Parser(sql, resolve).Run(); }
 
