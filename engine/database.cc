@@ -332,7 +332,7 @@ void Database::Add(std::unique_ptr<const Relation> relation) {
   Add(*impl_->owned.back());
 }
 
-void Database::AddView(std::string_view name, std::string_view sql, std::string_view) {
+void Database::AddView(std::string_view name, std::string_view sql) {
   impl_->StartCounting();
   impl_->Execute(fmt::format("CREATE TEMP VIEW \"{}\" AS {}", name, sql));
   impl_->views.emplace(name);
@@ -347,6 +347,8 @@ Database::SharedBudget::SharedBudget(const Database& db) : db_(db) {
   db_.impl_->shared_budget = true;
 }
 Database::SharedBudget::~SharedBudget() { db_.impl_->shared_budget = false; }
+
+std::vector<std::string> Database::Views() const { return {impl_->views.begin(), impl_->views.end()}; }
 
 std::vector<const Schema*> Database::Relations() const {
   std::vector<const Schema*> schemas;

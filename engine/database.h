@@ -73,7 +73,7 @@ class Database {
   // The same for a relation that the database is to own.
   void Add(std::unique_ptr<const Relation> relation);
   // A named SELECT over relations, e.g. the tables under the names that DLProf's users know.
-  void AddView(std::string_view name, std::string_view sql, std::string_view doc);
+  void AddView(std::string_view name, std::string_view sql);
 
   // Statements that take more VM steps than this are stopped (about 20 ns each). Functions, storage and
   // result rows add steps for their bytes.
@@ -84,6 +84,7 @@ class Database {
   // Ordinary statements end by their steps, so that same input gives same results.
   void SetTimeLimit(std::chrono::milliseconds limit);
 
+  std::vector<std::string> Views() const;        // sorted
   std::vector<const Schema*> Relations() const;  // in the order added
   const Schema* FindRelation(std::string_view name) const;
   size_t RowCount(std::string_view relation) const;  // REQUIRES: the relation was added

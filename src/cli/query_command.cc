@@ -86,8 +86,8 @@ void Run(const Options& options, const CommonOptions& common) {
     fmt::print(stderr, "warning: relation {} has no rows: {}\n", relation, error);
   stages.Begin("query");
   const bool name = options.sql.find_first_of(" \n\t(") == std::string::npos;
-  if (name && !database.FindRelation(options.sql)) {
-    std::vector<std::string> known;
+  std::vector<std::string> known = database.Views();
+  if (name && !database.FindRelation(options.sql) && std::ranges::find(known, options.sql) == known.end()) {
     for (const Schema* schema : database.Relations()) known.push_back(schema->name);
     throw Error("query " + options.sql, "is no relation" + DidYouMean(options.sql, known),
                 "`dladvisor facts` lists them; a query begins with SELECT.");

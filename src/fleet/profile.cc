@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "src/analysis/time_ledger.h"
+#include "src/analysis/views.h"
 #include "src/importers/importer.h"
 #include "src/trace/event_relations.h"
 
@@ -13,6 +14,7 @@ Database Profile::OpenDatabase() const {
   Database database;
   for (const Table& table : digest.relations) database.Add(table);
   for (const auto& relation : events) database.Add(*relation);
+  for (const View& view : NsysViews()) database.AddView(view.name, view.sql);
   return database;
 }
 

@@ -115,7 +115,7 @@ TEST(Database, TellsWhatAStatementReads) {
 
 TEST(Database, ViewsAreReadable) {
   Shops shops;
-  shops.database.AddView("tea_order", "SELECT shop, number FROM orders WHERE item = 'tea'", "Orders of tea.");
+  shops.database.AddView("tea_order", "SELECT shop, number FROM orders WHERE item = 'tea'");
   EXPECT_EQ(shops.database.Query("SELECT count(*) FROM tea_order").rows[0][0], Value(int64_t{2}));
   EXPECT_EQ(WhyRefused(shops.database, "SELECT * FROM tea_ordr"),
             "no such relation: tea_ordr (did you mean tea_order?)");

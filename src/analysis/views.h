@@ -1,0 +1,18 @@
+// The tables that users of other tools know, as SQL views over events and facts, under those tools' names of
+// tables and columns. They are computed when they are queried, from events: a digest has none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dladvisor {
+
+struct View {
+  std::string name, doc, sql;
+};
+
+// `nsys stats` reports (https://docs.nvidia.com/nsight-systems/UserGuide/index.html, section "Report
+// Scripts"). Like theirs they sum over processes and devices; rows without a duration are left out.
+const std::vector<View>& NsysViews();
+
+}  // namespace dladvisor
