@@ -56,6 +56,12 @@ class Builder {
     AddOsCalls();
     AddOverheads();
     AddMemoryEvents();
+    AddCpuSamples();
+    AddCpuRuns();
+    AddMpiCalls();
+    AddPageFaults();
+    AddGpuSamples();
+    AddNetworkSamples();
     return std::move(relations_);
   }
 
@@ -197,7 +203,9 @@ class Builder {
     ThreadColumns(Times(New("os_call", "One row per traced operating-system call.", o.size(), &o.start),
                         o.start, o.end),
                   o.thread)
-        .Add("name", Type::kText, Unit::kText, "Function.", Name(o.name));
+        .Add("name", Type::kText, Unit::kText, "Function.", Name(o.name))
+        .Add("callers", Type::kText, Unit::kText, "What called it, innermost first; unknown for short calls.",
+             Chain(o.chain, o.chains, 0, kMostFrames), true);
   }
 
   void AddOverheads() {
@@ -221,6 +229,84 @@ class Builder {
              [&m](size_t i) { return CellView::Of(MemoryKindName(m.memory[i])); });
   }
 
+  // Frames of a call chain from `first` on, innermost first, as one text. The texts are made once: a cell is
+  // a view.
+  Getter Chain(const std::vector<uint32_t>& chain, const CallChains& chains, size_t first, size_t last) {
+    const auto texts = std::make_shared<std::vector<std::string>>();
+    for (const std::vector<NameId>& frames : chains) {
+      std::string& text = texts->emplace_back();
+      for (size_t i = first; i < std::min(last, frames.size()); ++i)
+        text.append(i > first ? " < " : "").append(trace_.names.View(frames[i]));
+    }
+    return [texts, &chain](size_t i) {
+      return chain[i] == kNoIndex || (*texts)[chain[i]].empty() ? CellView::Null()
+                                                                : CellView::Of((*texts)[chain[i]]);
+    };
+  }
+
+  void AddCpuSamples() {
+    const CpuSamples& s = trace_.cpu_samples;
+    ThreadColumns(New("cpu_sample", "One row per sample of what a thread executed.", s.size(), &s.time)
+                      .Add("start_ns", Type::kInteger, kNs, "Time on the profile's clock.", Integer(s.time)),
+                  s.thread)
+        .Add("function", Type::kText, Unit::kText, "Function that was executed.",
+             Chain(s.chain, s.chains, 0, 1), true)
+        .Add("callers", Type::kText, Unit::kText, "What called it, innermost first.",
+             Chain(s.chain, s.chains, 1, kMostFrames), true);
+  }
+
+  void AddCpuRuns() {
+    const CpuRuns& r = trace_.cpu_runs;
+    ThreadColumns(Times(New("cpu_run", "One row per time that a thread was on a CPU.", r.size(), &r.start),
+                        r.start, r.end),
+                  r.thread)
+        .Add("cpu", Type::kInteger, Unit::kNone, "CPU.", Integer(r.cpu));
+  }
+
+  void AddMpiCalls() {
+    const MpiCalls& m = trace_.mpi_calls;
+    ThreadColumns(Times(New("mpi_call", "One row per call of MPI, UCX or OpenSHMEM.", m.size(), &m.start),
+                        m.start, m.end),
+                  m.thread)
+        .Add("name", Type::kText, Unit::kText, "Function.", Name(m.name))
+        .Add(
+            "bytes", Type::kInteger, Unit::kBytes, "Size of the message.",
+            [&m](size_t i) { return m.bytes[i] < 0 ? CellView::Null() : CellView::Of(m.bytes[i]); }, true);
+  }
+
+  void AddPageFaults() {
+    const PageFaults& f = trace_.page_faults;
+    Times(New("page_fault", "One row per page-fault event of unified memory.", f.size(), &f.start), f.start,
+          f.end)
+        .Add("pid", Type::kInteger, Unit::kNone, "Process.", Pid(f.process), true)
+        .Add("device", Type::kInteger, Unit::kNone, "CUDA device ordinal; unknown for faults of the CPU.",
+             Ordinal(f.device), true)
+        .Add("faults", Type::kInteger, Unit::kCount, "Page faults.", Integer(f.faults));
+  }
+
+  static Getter Real(const std::vector<double>& values) {
+    return [&values](size_t i) { return CellView::Of(values[i]); };
+  }
+
+  void AddGpuSamples() {
+    const GpuMetrics& g = trace_.gpu_metrics;
+    New("gpu_sample", "One row per sample of a GPU's hardware counter.", g.size(), &g.time)
+        .Add("start_ns", Type::kInteger, kNs, "Time on the profile's clock.", Integer(g.time))
+        .Add("device", Type::kInteger, Unit::kNone, "CUDA device ordinal.", Ordinal(g.device), true)
+        .Add("metric", Type::kText, Unit::kText, "Metric, as the profiler names it.", Name(g.metric))
+        .Add("value", Type::kReal, Unit::kNone, "Value, in the metric's own unit.", Real(g.value));
+  }
+
+  void AddNetworkSamples() {
+    const NetworkMetrics& n = trace_.network_metrics;
+    New("network_sample", "One row per sample of a network adapter's counter.", n.size(), &n.time)
+        .Add("start_ns", Type::kInteger, kNs, "Time on the profile's clock.", Integer(n.time))
+        .Add("adapter", Type::kText, Unit::kText, "Network adapter; empty where not known.", Name(n.adapter))
+        .Add("metric", Type::kText, Unit::kText, "Metric, as the profiler names it.", Name(n.metric))
+        .Add("value", Type::kReal, Unit::kNone, "Value, in the metric's own unit.", Real(n.value));
+  }
+
+  static constexpr size_t kMostFrames = 64;
   const Trace& trace_;
   std::vector<std::unique_ptr<Relation>> relations_;
 };

@@ -62,4 +62,18 @@ std::string_view SyncKindName(SyncKind k) {
   return "unknown";
 }
 
+std::string_view StreamKindName(StreamKind k) {
+  switch (k) {
+    case StreamKind::kDefault:
+      return "default";
+    case StreamKind::kBlocking:
+      return "blocking";
+    case StreamKind::kNonBlocking:
+      return "non-blocking";
+    case StreamKind::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
 }  // namespace dladvisor

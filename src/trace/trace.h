@@ -57,9 +57,11 @@ enum class CopyDirection : uint8_t {
 };
 enum class SyncKind : uint8_t { kUnknown, kEvent, kStreamWaitEvent, kStream, kContext };
 enum class RangeKind : uint8_t { kPushPop, kStartEnd, kMark };
+enum class StreamKind : uint8_t { kUnknown, kDefault, kBlocking, kNonBlocking };
 std::string_view MemoryKindName(MemoryKind k);        // "pageable", "pinned", "device", ...
 std::string_view CopyDirectionName(CopyDirection d);  // "host-to-device", ...
 std::string_view SyncKindName(SyncKind k);            // "event", "stream-wait-event", "stream", "context"
+std::string_view StreamKindName(StreamKind k);        // "default", "blocking", "non-blocking", "unknown"
 
 // What all operations on a GPU share. `correlation` joins with ApiCalls of the same process.
 struct GpuOps {
@@ -123,14 +125,67 @@ struct Ranges {
   size_t size() const { return start.size(); }
 };
 
+// Functions on a thread's stack, innermost first.
+using CallChains = std::vector<std::vector<NameId>>;
+
 // Operating-system calls, each with its call chain where one was recorded (index into `chains`, or kNoIndex).
 struct OsCalls {
   std::vector<Ns> start, end;
   std::vector<uint32_t> thread;
   std::vector<NameId> name;
   std::vector<uint32_t> chain;
-  std::vector<std::vector<NameId>> chains;  // innermost frame first
+  CallChains chains;
   size_t size() const { return start.size(); }
+};
+
+// Periodic samples of what a thread executed; `chain` as in OsCalls.
+struct CpuSamples {
+  std::vector<Ns> time;
+  std::vector<uint32_t> thread, chain;
+  CallChains chains;
+  size_t size() const { return time.size(); }
+};
+
+// Times in which a thread was on a CPU (context switches). In order of start; of one thread they do not
+// overlap.
+struct CpuRuns {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> thread;
+  std::vector<int32_t> cpu;
+  size_t size() const { return start.size(); }
+};
+
+// Calls of communication libraries on the host: MPI, UCX, OpenSHMEM.
+struct MpiCalls {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> thread;
+  std::vector<NameId> name;
+  std::vector<int64_t> bytes;  // -1 where not recorded
+  size_t size() const { return start.size(); }
+};
+
+// Page faults of unified memory.
+struct PageFaults {
+  std::vector<Ns> start, end;             // the end is the start where it is not recorded
+  std::vector<uint32_t> process, device;  // device kNoIndex for faults of the CPU
+  std::vector<int64_t> faults;
+  size_t size() const { return start.size(); }
+};
+
+// Samples of network counters, one row per sample, adapter and metric.
+struct NetworkMetrics {
+  std::vector<Ns> time;
+  std::vector<NameId> adapter, metric;
+  std::vector<double> value;
+  size_t size() const { return time.size(); }
+};
+
+// CUDA streams whose kind the profile tells. The default stream waits for blocking ones, and they for it.
+struct Streams {
+  std::vector<uint32_t> process;
+  std::vector<int64_t> stream;
+  std::vector<StreamKind> kind;
+  size_t size() const { return stream.size(); }
 };
 
 // Time that the profiler itself took on a thread.
@@ -211,6 +266,12 @@ struct Trace {
   Syncs syncs;
   Ranges ranges;
   OsCalls os_calls;
+  CpuSamples cpu_samples;
+  CpuRuns cpu_runs;
+  MpiCalls mpi_calls;
+  PageFaults page_faults;
+  NetworkMetrics network_metrics;
+  Streams streams;
   Overheads overheads;
   CudaEvents cuda_events;
   MemoryEvents memory_events;

@@ -54,6 +54,8 @@ class Hosts {
   Hosts(const Database& db, Names& names, Trace& trace);
   uint32_t Process(int64_t global_pid);
   uint32_t Thread(int64_t global_tid);
+  // Whether another event named the process: captures of the whole system list threads by the thousand.
+  bool KnowsProcess(int64_t global_tid) const { return processes_.contains(ProcessOf(global_tid)); }
 
  private:
   struct Named {
@@ -149,10 +151,13 @@ void Reorder(const std::vector<uint32_t>& order, Columns&... columns);
 // --- the readers, one per topic ---
 void ReadSystem(Context& context);  // versions, host, environment, clock, diagnostics
 void ReadGpuEvents(
-    Context& context);  // kernels, copies, sets, graph launches, synchronisation, event records
+    Context& context);               // kernels, copies, sets, graph launches, synchronisation, event records
+void ReadStreams(Context& context);  // kinds of streams; after all events, which name the processes
 void ReadHostEvents(Context& context);  // API calls, OS calls with call chains, profiler overhead
 void ReadNvtx(Context& context);  // after the others: an unpopped range ends with its thread's last event
-void ReadMeasurements(Context& context);  // allocations and hardware counters
+void ReadMeasurements(Context& context);  // allocations, page faults and hardware counters
+void ReadCpu(Context& context);           // samples of stacks, context switches
+void ReadNetwork(Context& context);       // calls of MPI and the like, counters of adapters
 
 // --- inline implementations ---
 

@@ -264,4 +264,29 @@ void ReadGpuEvents(Context& context) {
   ReadEventRecords(context);
 }
 
+// Kinds of streams: CUPTI's create flags, or in older exports the list of default streams.
+void ReadStreams(Context& in) {
+  Streams& s = in.trace.streams;
+  const auto add = [&](std::optional<int64_t> pid, std::optional<int64_t> stream, StreamKind kind) {
+    if (!pid || !stream) return;
+    // Target info names the process by its plain pid.
+    for (uint32_t p = 0; p < in.trace.processes.size(); ++p)
+      if (in.trace.processes[p].pid == *pid) {
+        s.process.push_back(p);
+        s.stream.push_back(*stream);
+        s.kind.push_back(kind);
+      }
+  };
+  Rows defaults(in.db, "TARGET_INFO_CUDA_NULL_STREAM", {"processId", "streamId"});
+  while (defaults.Next()) add(defaults.Integer(0), defaults.Integer(1), StreamKind::kDefault);
+  Rows rows(in.db, "TARGET_INFO_CUDA_STREAM", {"processId", "streamId", "flag"});
+  while (rows.Next()) {
+    constexpr std::array kinds = {StreamKind::kUnknown, StreamKind::kBlocking, StreamKind::kNonBlocking,
+                                  StreamKind::kDefault};
+    const int64_t flag = rows.Integer(2, 0);
+    if (flag > 0 && flag < static_cast<int64_t>(kinds.size()))
+      add(rows.Integer(0), rows.Integer(1), kinds[static_cast<size_t>(flag)]);
+  }
+}
+
 }  // namespace dladvisor::nsys

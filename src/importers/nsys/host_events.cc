@@ -1,10 +1,10 @@
 // What ran on the host: CUDA API calls, OS runtime calls with their call chains, the profiler's own time.
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "src/importers/nsys/chains.h"
 #include "src/importers/nsys/context.h"
 
 namespace dladvisor::nsys {
@@ -38,47 +38,9 @@ void ReadApiCalls(Context& in) {
   Reorder(order, a.start, a.end, a.thread, a.correlation, a.name, a.result);
 }
 
-// Call chains that OS calls refer to, by the export's id.
-class Chains {
- public:
-  explicit Chains(Context& in) : in_(in), present_(in.db.Has("OSRT_CALLCHAINS")) {}
-
-  uint32_t Index(std::optional<int64_t> id) {
-    if (!id || !present_) return kNoIndex;
-    return index_.try_emplace(*id, static_cast<uint32_t>(index_.size())).first->second;
-  }
-
-  void Read() {
-    if (index_.empty()) return;
-    struct Frame {
-      uint32_t chain;
-      int64_t depth;
-      NameId symbol;
-    };
-    std::vector<Frame> frames;
-    Rows rows(in_.db, "OSRT_CALLCHAINS", {"id", "stackDepth", "symbol"});
-    while (rows.Next()) {
-      const auto id = rows.Integer(0);
-      const auto used = id ? index_.find(*id) : index_.end();
-      if (used != index_.end()) frames.push_back({used->second, rows.Integer(1, 0), in_.names.Of(rows, 2)});
-    }
-    in_.trace.health.rows_read["OSRT_CALLCHAINS"] += rows.count();
-    std::stable_sort(frames.begin(), frames.end(), [](const Frame& a, const Frame& b) {
-      return a.chain != b.chain ? a.chain < b.chain : a.depth < b.depth;
-    });
-    in_.trace.os_calls.chains.resize(index_.size());
-    for (const Frame& frame : frames) in_.trace.os_calls.chains[frame.chain].push_back(frame.symbol);
-  }
-
- private:
-  Context& in_;
-  bool present_;
-  std::unordered_map<int64_t, uint32_t> index_;
-};
-
 void ReadOsCalls(Context& in) {
   enum : size_t { kThread = 2, kName, kChain };
-  Chains chains(in);
+  Chains chains(in, "OSRT_CALLCHAINS");
   {
     Activity activity(in, "OSRT_API", {"start", "end", "globalTid", "nameId", "callchainId"});
     const Rows& rows = activity.rows();
@@ -98,7 +60,7 @@ void ReadOsCalls(Context& in) {
     const std::vector<uint32_t> order = OrderByStart(o.start);
     Reorder(order, o.start, o.end, o.thread, o.name, o.chain);
   }
-  chains.Read();
+  in.trace.os_calls.chains = chains.Read();
 }
 
 // `is_profiler` says whether a row is the profiler's doing.

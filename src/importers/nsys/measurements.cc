@@ -1,7 +1,10 @@
-// Device memory and hardware counters over time (nsys --cuda-memory-usage, --gpu-metrics-devices).
+// Device memory, page faults of unified memory and hardware counters over time (nsys --cuda-memory-usage,
+// --cuda-um-gpu-page-faults, --cuda-um-cpu-page-faults, --gpu-metrics-devices).
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +40,35 @@ void ReadMemoryEvents(Context& in) {
   }
   const std::vector<uint32_t> order = OrderByStart(m.time);
   Reorder(order, m.time, m.process, m.device, m.bytes, m.address, m.memory);
+}
+
+void ReadPageFaults(Context& in) {
+  PageFaults& f = in.trace.page_faults;
+  const auto read = [&](std::string_view table, bool on_gpu) {
+    enum : size_t { kGlobalPid = 2, kDevice, kFaults };
+    Activity activity(in, table, {"start", "end", "globalPid", "deviceId", "numberOfPageFaults"},
+                      Activity::End::kOptional);
+    const Rows& rows = activity.rows();
+    while (activity.Next()) {
+      const int64_t global_pid = rows.Integer(kGlobalPid, 0);
+      const auto device =
+          on_gpu ? in.devices.OfEvent(global_pid, rows.Integer(kDevice)) : std::optional<uint32_t>(kNoIndex);
+      if (!device) {
+        activity.Skip();
+        continue;
+      }
+      f.start.push_back(activity.start());
+      f.end.push_back(activity.end());
+      f.process.push_back(in.hosts.Process(global_pid));
+      f.device.push_back(*device);
+      f.faults.push_back(Count(rows, kFaults, int64_t{1} << 32));
+      if (f.faults.back() == 0) f.faults.back() = 1;  // a row is at least one fault
+    }
+  };
+  read("CUDA_UM_GPU_PAGE_FAULT_EVENTS", true);
+  read("CUDA_UM_CPU_PAGE_FAULT_EVENTS", false);
+  const std::vector<uint32_t> order = OrderByStart(f.start);
+  Reorder(order, f.start, f.end, f.process, f.device, f.faults);
 }
 
 void ReadGpuMetrics(Context& in) {
@@ -78,6 +110,7 @@ void ReadGpuMetrics(Context& in) {
 
 void ReadMeasurements(Context& context) {
   ReadMemoryEvents(context);
+  ReadPageFaults(context);
   ReadGpuMetrics(context);
 }
 

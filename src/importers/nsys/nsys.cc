@@ -21,6 +21,13 @@ constexpr std::array kActivityTables = {
     "PROFILER_OVERHEAD",
     "CUDA_GPU_MEMORY_USAGE_EVENTS",
     "GPU_METRICS",
+    "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+    "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+    "COMPOSITE_EVENTS",
+    "SCHED_EVENTS",
+    "MPI_P2P_EVENTS",
+    "MPI_COLLECTIVES_EVENTS",
+    "NET_NIC_METRIC",
 };
 // Tables that any export has, whatever was captured.
 constexpr std::array kFrameTables = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA",
@@ -81,6 +88,9 @@ Trace ReadNsysExport(const std::filesystem::path& path) {
   nsys::ReadHostEvents(context);
   nsys::ReadNvtx(context);
   nsys::ReadMeasurements(context);
+  nsys::ReadCpu(context);
+  nsys::ReadNetwork(context);
+  nsys::ReadStreams(context);
   devices.SortByOrdinal();
   return trace;
 }

@@ -1,0 +1,37 @@
+#include "src/importers/nsys/chains.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace dladvisor::nsys {
+
+uint32_t Chains::Index(std::optional<int64_t> id) {
+  if (!id || !present_) return kNoIndex;
+  return index_.try_emplace(*id, static_cast<uint32_t>(index_.size())).first->second;
+}
+
+CallChains Chains::Read() {
+  if (index_.empty()) return {};
+  struct Frame {
+    uint32_t chain;
+    int64_t depth;
+    NameId symbol;
+  };
+  std::vector<Frame> frames;
+  Rows rows(in_.db, table_, {"id", "stackDepth", "symbol"});
+  while (rows.Next()) {
+    const auto id = rows.Integer(0);
+    const auto used = id ? index_.find(*id) : index_.end();
+    if (used != index_.end()) frames.push_back({used->second, rows.Integer(1, 0), in_.names.Of(rows, 2)});
+  }
+  in_.trace.health.rows_read[std::string(table_)] += rows.count();
+  std::stable_sort(frames.begin(), frames.end(), [](const Frame& a, const Frame& b) {
+    return a.chain != b.chain ? a.chain < b.chain : a.depth < b.depth;
+  });
+  CallChains chains(index_.size());
+  for (const Frame& frame : frames) chains[frame.chain].push_back(frame.symbol);
+  return chains;
+}
+
+}  // namespace dladvisor::nsys

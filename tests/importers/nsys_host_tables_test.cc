@@ -1,0 +1,131 @@
+// Tables of host activity that few captures hold: samples, context switches, MPI, page faults, adapters,
+// streams. Small exports written here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "src/importers/importer.h"
+#include "src/trace/event_relations.h"
+#include "tests/importers/sqlite_file.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+using test::MakeDatabase;
+using test::ScratchDir;
+using testing::ElementsAre;
+
+constexpr char kStrings[] =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+    "INSERT INTO StringIds VALUES (1, 'MPI_Allreduce'), (2, 'decode'), (3, 'load'), (4, 'read');";
+
+std::string Pid(int64_t pid) { return std::to_string((int64_t{1} << 48) + (pid << 24)); }
+std::string Tid(int64_t pid, int64_t tid) { return std::to_string((int64_t{1} << 48) + (pid << 24) + tid); }
+
+class HostTables : public testing::Test {
+ protected:
+  Trace Read(const std::string& sql) {
+    // An API call of process 900 makes it a process of the profile.
+    return ReadProfile(MakeDatabase(
+        dir_.path() / "export.sqlite",
+        std::string(kStrings) +
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId, "
+            "returnValue); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, " +
+            Tid(900, 900) + ", 1, 1, 0);" + sql));
+  }
+
+  ScratchDir dir_;
+};
+
+TEST_F(HostTables, RunsArePairsOfSwitches) {
+  const Trace t = Read(
+      "CREATE TABLE SCHED_EVENTS (start, cpu, isSchedIn, globalTid);"
+      "INSERT INTO SCHED_EVENTS VALUES (5, 1, 0, " +
+      Tid(900, 900) + "), (10, 3, 1, " + Tid(900, 900) + "), (12, 4, 1, " + Tid(900, 901) + "), (20, 3, 0, " +
+      Tid(900, 900) + "), (30, 4, 0, " + Tid(900, 901) + "), (40, 5, 1, " + Tid(900, 900) + "), (15, 2, 1, " +
+      Tid(7, 7) + "), (16, 2, 0, " + Tid(7, 7) + ");");
+  // The switch away at 5 and the run that goes on at 40 are cut off; process 7 is not the program's.
+  EXPECT_THAT(t.cpu_runs.start, ElementsAre(10, 12));
+  EXPECT_THAT(t.cpu_runs.end, ElementsAre(20, 30));
+  EXPECT_THAT(t.cpu_runs.cpu, ElementsAre(3, 4));
+}
+
+TEST_F(HostTables, SamplesCarryTheirStack) {
+  const Trace t = Read(
+      "CREATE TABLE COMPOSITE_EVENTS (id, start, cpu, threadState, globalTid, cpuCycles);"
+      "CREATE TABLE SAMPLING_CALLCHAINS (id, symbol, module, stackDepth);"
+      "INSERT INTO COMPOSITE_EVENTS VALUES (1, 50, 0, 1, " +
+      Tid(900, 900) + ", 9), (2, 40, 0, 1, " + Tid(900, 900) +
+      ", 9); INSERT INTO SAMPLING_CALLCHAINS VALUES (1, 3, 0, 1), (1, 2, 0, 0);");
+  ASSERT_THAT(t.cpu_samples.time, ElementsAre(40, 50));
+  EXPECT_EQ(t.cpu_samples.chains[t.cpu_samples.chain[0]].size(), 0u);
+  for (const auto& relation : EventRelations(t))
+    if (relation->schema().name == "cpu_sample") {
+      EXPECT_EQ(relation->At(0, 3).kind, CellView::Kind::kNull);
+      EXPECT_EQ(relation->At(1, 3).text, "decode");
+      EXPECT_EQ(relation->At(1, 4).text, "load");
+    }
+}
+
+TEST_F(HostTables, MpiCallsOfAllTables) {
+  const Trace t = Read(
+      "CREATE TABLE MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId, commHandle, rootRank, size);"
+      "CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid, textId);"
+      "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (50, 60, " +
+      Tid(900, 900) +
+      ", 1, 0, 0, 4096);"
+      "INSERT INTO MPI_OTHER_EVENTS VALUES (10, 20, " +
+      Tid(900, 900) + ", 1);");
+  EXPECT_THAT(t.mpi_calls.start, ElementsAre(10, 50));
+  EXPECT_THAT(t.mpi_calls.bytes, ElementsAre(-1, 4096));
+  EXPECT_EQ(t.names.View(t.mpi_calls.name[1]), "MPI_Allreduce");
+}
+
+TEST_F(HostTables, PageFaultsOfBothSides) {
+  const Trace t = Read(
+      "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, end, globalPid, deviceId, address, "
+      "numberOfPageFaults, faultAccessType);"
+      "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address);"
+      "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (50, 60, " +
+      Pid(900) +
+      ", 0, 4096, 12, 1);"
+      "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (10, " +
+      Pid(900) + ", 4096);");
+  EXPECT_THAT(t.page_faults.start, ElementsAre(10, 50));
+  EXPECT_THAT(t.page_faults.end, ElementsAre(10, 60));
+  EXPECT_THAT(t.page_faults.faults, ElementsAre(1, 12));
+  EXPECT_EQ(t.page_faults.device[0], kNoIndex);
+  EXPECT_EQ(t.page_faults.device[1], 0u);
+}
+
+TEST_F(HostTables, AdapterCountersByName) {
+  const Trace t = Read(
+      "CREATE TABLE TARGET_INFO_NIC_INFO (GUID, stateName, nicId, name);"
+      "CREATE TABLE NIC_ID_MAP (nicId, globalId);"
+      "CREATE TABLE TARGET_INFO_NETWORK_METRICS (metricsListId, metricsIdx, name, description, unit);"
+      "CREATE TABLE NET_NIC_METRIC (start, end, globalId, portId, metricsListId, metricsIdx, value);"
+      "INSERT INTO TARGET_INFO_NIC_INFO VALUES (1, 'Up', 3, 'mlx5_0'); INSERT INTO NIC_ID_MAP VALUES (3, 77);"
+      "INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES (1, 0, 'IB: Bytes sent', '', 'B/ms');"
+      "INSERT INTO NET_NIC_METRIC VALUES (20, 30, 77, 1, 1, 0, 5000), (10, 20, 78, 1, 1, 0, 1), "
+      "(30, 40, 77, 1, 1, 9, 1);");
+  ASSERT_THAT(t.network_metrics.time, ElementsAre(10, 20));
+  EXPECT_EQ(t.names.View(t.network_metrics.adapter[1]), "mlx5_0");
+  EXPECT_EQ(t.network_metrics.adapter[0], kNoName);
+  EXPECT_EQ(t.names.View(t.network_metrics.metric[1]), "IB: Bytes sent");
+  EXPECT_EQ(t.health.rows_skipped.at("NET_NIC_METRIC"), 1);
+}
+
+TEST_F(HostTables, KindsOfStreams) {
+  const Trace t = Read(
+      "CREATE TABLE TARGET_INFO_CUDA_STREAM (streamId, hwId, vmId, processId, contextId, priority, flag);"
+      "INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (7, 0, 1, 900, 1, 0, 3), (13, 0, 1, 900, 1, 0, 2), "
+      "(14, 0, 1, 900, 1, 0, 1), (15, 0, 1, 900, 1, 0, 99), (7, 0, 1, 5, 1, 0, 3);");
+  EXPECT_THAT(t.streams.stream, ElementsAre(7, 13, 14));
+  EXPECT_THAT(t.streams.kind,
+              ElementsAre(StreamKind::kDefault, StreamKind::kNonBlocking, StreamKind::kBlocking));
+}
+
+}  // namespace
+}  // namespace dladvisor
