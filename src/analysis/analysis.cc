@@ -8,6 +8,7 @@
 #include "src/analysis/copy_kind.h"
 #include "src/analysis/gpu.h"
 #include "src/analysis/gpu_metric.h"
+#include "src/analysis/idle_activity.h"
 #include "src/analysis/kernel_name.h"
 #include "src/analysis/launch.h"
 #include "src/analysis/launches.h"
@@ -19,6 +20,7 @@
 #include "src/analysis/run.h"
 #include "src/analysis/step.h"
 #include "src/analysis/step_detection.h"
+#include "src/analysis/step_ledger.h"
 #include "src/analysis/sync_site.h"
 #include "src/analysis/system.h"
 #include "src/analysis/tensor_core.h"
@@ -45,7 +47,8 @@ std::vector<const Schema*> FactSchemas() {
           &OpKernelRelation().schema(),   &KernelNameRelation().schema(),    &CopyKindRelation().schema(),
           &ApiNameRelation().schema(),    &SyncSiteRelation().schema(),      &IdleGapRelation().schema(),
           &TimeLedgerRelation().schema(), &ResourceUsageRelation().schema(), &LaunchRelation().schema(),
-          &MemoryRelation().schema(),     &RangeNameRelation().schema(),     &GpuMetricRelation().schema()};
+          &MemoryRelation().schema(),     &RangeNameRelation().schema(),     &GpuMetricRelation().schema(),
+          &StepLedgerRelation().schema(), &IdleActivityRelation().schema()};
 }
 
 std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
@@ -87,6 +90,10 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   tables.push_back(start([&] { return MemoryRelation().ToTable(memory); }));
   tables.push_back(start([&] { return RangeNameRelation().ToTable(ComputeRangeNames(context)); }));
   tables.push_back(start([&] { return GpuMetricRelation().ToTable(ComputeGpuMetrics(context)); }));
+  tables.push_back(
+      start([&] { return StepLedgerRelation().ToTable(ComputeStepLedger(context, timelines)); }));
+  tables.push_back(
+      start([&] { return IdleActivityRelation().ToTable(ComputeIdleActivity(context, timelines)); }));
   std::vector<Table> result;
   for (std::future<Table>& table : tables) result.push_back(table.get());
   return result;

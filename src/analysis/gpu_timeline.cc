@@ -1,12 +1,10 @@
 #include "src/analysis/gpu_timeline.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 
+#include "src/analysis/host_activity.h"
 #include "src/analysis/launches.h"
 
 namespace dladvisor {
@@ -14,99 +12,9 @@ namespace {
 
 constexpr double kMinKnownGaps = 0.8;  // share of idle time that ends whose launch must be known
 
-// What a host thread did, by kind, for charging gaps.
-struct ThreadActivity {
-  IntervalSet sync, copy, allocation, profiler, input;
-};
-
-// The part of `set` inside `window`, by binary search.
-IntervalSet Within(const IntervalSet& set, Interval window) {
-  auto first = std::lower_bound(set.begin(), set.end(), window.start,
-                                [](const Interval& i, int64_t t) { return i.end <= t; });
-  IntervalSet inside;
-  for (; first != set.end() && first->start < window.end; ++first)
-    inside.push_back({std::max(first->start, window.start), std::min(first->end, window.end)});
-  return inside;
-}
-
-// The activity of the threads that launch GPU work, built once per trace.
-class HostActivity {
- public:
-  explicit HostActivity(const Trace& trace)
-      : trace_(trace), kinds_(ClassifyApis(trace)), threads_(trace.threads.size()) {
-    const ApiCalls& calls = trace.api_calls;
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (calls.thread[i] == kNoIndex) continue;
-      ThreadActivity& thread = threads_[calls.thread[i]];
-      const Interval time{calls.start[i], calls.end[i]};
-      switch (kinds_[calls.name[i]]) {
-        case ApiKind::kSync:
-          thread.sync.push_back(time);
-          break;
-        case ApiKind::kCopy:
-          thread.copy.push_back(time);
-          break;
-        case ApiKind::kAllocation:
-          thread.allocation.push_back(time);
-          break;
-        default:
-          break;
-      }
-    }
-    for (size_t i = 0; i < trace.overheads.size(); ++i)
-      if (trace.overheads.thread[i] != kNoIndex)
-        threads_[trace.overheads.thread[i]].profiler.push_back(
-            {trace.overheads.start[i], trace.overheads.end[i]});
-    std::unordered_map<NameId, bool> input;
-    for (size_t i = 0; i < trace.ranges.size(); ++i) {
-      if (trace.ranges.thread[i] == kNoIndex || trace.ranges.open[i]) continue;
-      const auto [entry, is_new] = input.try_emplace(trace.ranges.name[i], false);
-      if (is_new) entry->second = IsInputRange(trace.names.View(trace.ranges.name[i]));
-      if (entry->second) {
-        threads_[trace.ranges.thread[i]].input.push_back({trace.ranges.start[i], trace.ranges.end[i]});
-      }
-    }
-    for (ThreadActivity& thread : threads_)
-      for (IntervalSet* set :
-           {&thread.sync, &thread.copy, &thread.allocation, &thread.profiler, &thread.input})
-        *set = Union(std::move(*set));
-  }
-
-  // Charges the time before a launch to what the launching thread did in it.
-  void Charge(uint32_t thread, Interval time, IdleGap& gap) const {
-    if (thread == kNoIndex) return gap.Charge(Bucket::kLaunch, time.length());
-    const ThreadActivity& activity = threads_[thread];
-    IntervalSet rest{time};
-    const auto take = [&](Bucket bucket, const IntervalSet& set) {
-      const IntervalSet part = Intersect(rest, Within(set, time));
-      gap.Charge(bucket, Length(part));
-      rest = Subtract(rest, part);
-    };
-    take(Bucket::kIdleSync, activity.sync);
-    take(Bucket::kIdleCopy, activity.copy);
-    take(Bucket::kAllocation, activity.allocation);
-    take(Bucket::kProfiler, activity.profiler);
-    take(Bucket::kInput, activity.input);
-    // The host time between a wait and the next launch is the wait's doing: it let the queue run dry.
-    const IntervalSet waits = Within(activity.sync, time);
-    if (!waits.empty()) take(Bucket::kIdleSync, {{waits.front().end, time.end}});
-    gap.Charge(Bucket::kLaunch, Length(rest));
-  }
-
-  bool Copies(uint32_t call) const {
-    const ApiKind kind = kinds_[trace_.api_calls.name[call]];
-    return kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy;
-  }
-
- private:
-  const Trace& trace_;
-  std::vector<ApiKind> kinds_;  // by name id
-  std::vector<ThreadActivity> threads_;
-};
-
 // A GPU operation that may end a gap.
 struct Operation {
-  Ns start;
+  Ns start, end;
   uint32_t call;
   NameId name;
   std::string_view kind;
@@ -121,6 +29,12 @@ class TimelineBuilder {
         work_(context.work[gpu]),
         has_steps_(context.StepCount(context.ranks.gpus[gpu].rank) > 0) {
     timeline_.window = context.windows[gpu];
+    for (const auto& [rank, steps] : context.steps.by_rank)
+      if (rank == context.ranks.gpus[gpu].rank)
+        for (const Step& step : steps)
+          if (!step.warmup && step.time.start >= timeline_.window.start &&
+              step.time.end <= timeline_.window.end)
+            timeline_.steps.push_back({step.number, step.time, {}});
   }
 
   GpuTimeline Build() {
@@ -129,6 +43,7 @@ class TimelineBuilder {
     FindLatency();
     FindGaps();
     FillLedger();
+    for (size_t b = 0; b < kBuckets; ++b) timeline_.captured[b] = host_.IsCaptured(static_cast<Bucket>(b));
     return std::move(timeline_);
   }
 
@@ -163,7 +78,7 @@ class TimelineBuilder {
                          const std::vector<uint32_t>& calls, const std::vector<NameId>* names,
                          std::string_view kind) {
       for (const uint32_t i : rows)
-        operations_.push_back({ops.start[i], calls[i], names ? (*names)[i] : kNoName, kind});
+        operations_.push_back({ops.start[i], ops.end[i], calls[i], names ? (*names)[i] : kNoName, kind});
     };
     add(trace_.kernels, work_.kernels, context_.launches.kernel, &trace_.kernels.name, "kernel");
     add(trace_.copies, work_.copies, context_.launches.copy, nullptr, "copy");
@@ -186,13 +101,17 @@ class TimelineBuilder {
 
   void FindGaps() {
     int64_t ended_ns = 0, known_ns = 0;
+    auto seen = operations_.begin();
+    const Operation* last = nullptr;  // of those before the gap the one that ends last
     for (const Interval& idle : timeline_.idle) {
       IdleGap& gap = timeline_.gaps.emplace_back();
       gap.time = idle;
       const auto next = std::lower_bound(operations_.begin(), operations_.end(), idle.end,
                                          [](const Operation& o, Ns time) { return o.start < time; });
+      for (; seen != next; ++seen)
+        if (!last || seen->end > last->end) last = &*seen;
       if (next == operations_.end() || next->start != idle.end) {
-        gap.Charge(Bucket::kUnknown, idle.length());
+        Charge(gap, Bucket::kUnknown, idle);
         continue;
       }
       gap.call = next->call;
@@ -201,31 +120,56 @@ class TimelineBuilder {
       ended_ns += idle.length();
       if (next == operations_.begin() && !has_steps_) {
         known_ns += idle.length();
-        gap.Charge(Bucket::kStartUp, idle.length());
+        Charge(gap, Bucket::kStartUp, idle);
       } else if (gap.call == kNoIndex) {
-        gap.Charge(Bucket::kUnknown, idle.length());
+        Charge(gap, Bucket::kUnknown, idle);
       } else {
         known_ns += idle.length();
-        ChargeByLaunch(gap);
+        ChargeByLaunch(gap, last && last->call != kNoIndex ? trace_.api_calls.thread[last->call] : kNoIndex);
       }
     }
     timeline_.has_launches = trace_.api_calls.size() > 0 &&
                              static_cast<double>(known_ns) >= kMinKnownGaps * static_cast<double>(ended_ns);
   }
 
-  void ChargeByLaunch(IdleGap& gap) const {
+  // `before` is the thread that launched what ran before the gap.
+  void ChargeByLaunch(IdleGap& gap, uint32_t before) {
     const ApiCalls& calls = trace_.api_calls;
     const Interval idle = gap.time;
     const Ns launched = std::clamp(calls.start[gap.call], idle.start, idle.end);
     gap.starved_ns = launched - idle.start;
-    if (gap.starved_ns > 0) host_.Charge(calls.thread[gap.call], {idle.start, launched}, gap);
+    const auto charge = [&](Bucket bucket, Interval time) { Charge(gap, bucket, time); };
+    gap.thread = calls.thread[gap.call];
+    gap.handed_over = idle.start;
+    if (before != kNoIndex && before != gap.thread && gap.starved_ns > 0) {
+      gap.before = before;
+      gap.handed_over = host_.FirstDoing(gap.thread, {idle.start, launched});
+      host_.Split(before, {idle.start, gap.handed_over}, charge);
+    }
+    host_.Split(gap.thread, {gap.handed_over, launched}, charge);
     // From the launch itself, so that a launch before the gap has used up its latency by then.
     const Ns latency_end =
         std::clamp(calls.start[gap.call] + timeline_.min_latency_ns.value_or(0), launched, idle.end);
     const Ns returned = std::clamp(calls.end[gap.call], latency_end, idle.end);
-    gap.Charge(Bucket::kLaunchLatency, latency_end - launched);
-    gap.Charge(host_.Copies(gap.call) ? Bucket::kIdleCopy : Bucket::kLaunch, returned - latency_end);
-    gap.Charge(Bucket::kDependency, idle.end - returned);
+    const ApiKind kind = ClassifyApi(trace_.names.View(calls.name[gap.call]));
+    const bool copies = kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy;
+    Charge(gap, Bucket::kLaunchLatency, {launched, latency_end});
+    Charge(gap, copies ? Bucket::kIdleCopy : Bucket::kLaunch, {latency_end, returned});
+    Charge(gap, Bucket::kDependency, {returned, idle.end});
+  }
+
+  void Charge(IdleGap& gap, Bucket bucket, Interval time) {
+    gap.charged[static_cast<size_t>(bucket)] += time.length();
+    AddToSteps(bucket, time);
+  }
+
+  void AddToSteps(Bucket bucket, Interval time) {
+    if (time.length() <= 0) return;
+    auto step = std::lower_bound(timeline_.steps.begin(), timeline_.steps.end(), time.start,
+                                 [](const StepLedger& s, Ns t) { return s.time.end <= t; });
+    for (; step != timeline_.steps.end() && step->time.start < time.end; ++step)
+      step->ledger[static_cast<size_t>(bucket)] +=
+          std::min(step->time.end, time.end) - std::max(step->time.start, time.start);
   }
 
   void FillLedger() {
@@ -234,6 +178,7 @@ class TimelineBuilder {
     const auto take = [&](Bucket bucket, const IntervalSet& set) {
       const IntervalSet part = Intersect(rest, set);
       timeline_.ledger[static_cast<size_t>(bucket)] = Length(part);
+      for (const Interval& time : part) AddToSteps(bucket, time);
       rest = Subtract(rest, part);
     };
     take(Bucket::kTensor, timeline_.tensor);
@@ -268,6 +213,9 @@ std::string_view BucketName(Bucket bucket) {
                                                                    "idle/copy",
                                                                    "idle/allocation",
                                                                    "idle/input",
+                                                                   "idle/communication",
+                                                                   "idle/checkpoint",
+                                                                   "idle/garbage-collection",
                                                                    "idle/os",
                                                                    "idle/profiler",
                                                                    "idle/launch",
@@ -286,11 +234,6 @@ std::vector<GpuTimeline> ComputeTimelines(const Context& context) {
   for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
     timelines.push_back(TimelineBuilder(context, host, gpu).Build());
   return timelines;
-}
-
-bool IsInputRange(std::string_view name) {
-  static const RE2 pattern(R"((?i)data_?loader|_next_data|get_?batch|data_iterator|enumerate\(.*loader)");
-  return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern);
 }
 
 }  // namespace dladvisor

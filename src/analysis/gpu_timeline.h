@@ -4,10 +4,10 @@
 // that ends it and the API call that launched that:
 //   launched before the gap:  up to the device's minimum launch latency to idle/launch-latency (the 5th
 //                             percentile of start minus call over its kernels), the rest to idle/dependency;
-//   launched during the gap:  the part before the call is starved, and goes to what the launching thread did:
-//                             blocking synchronisation and the host time after it until the launch
-//                             (idle/sync), blocking copies, allocation, the profiler, data loading; else
-//                             idle/launch. The part after the call's start as above;
+//   launched during the gap:  the part before the call is starved, and goes to what the launching thread did
+//                             (host_activity.h); before that thread's first doing in the gap, to what the
+//                             thread did that launched before, since it handed over (forward and backward
+//                             pass). The part after the call's start as above;
 //   the call still running:   what exceeds that latency is the host's too (loading the kernel's module,
 //                             staging pageable memory): idle/copy where the call copies, else idle/launch;
 //   before the first operation of a rank without steps: idle/start-up, which no training step repeats;
@@ -37,24 +37,35 @@ enum class Bucket : uint8_t {
   kIdleCopy,
   kAllocation,
   kInput,
+  kIdleCommunication,
+  kCheckpoint,
+  kGarbageCollection,
   kOs,
   kProfiler,
   kLaunch,
   kStartUp,
   kUnknown,
 };
-inline constexpr size_t kBuckets = 16;
+inline constexpr size_t kBuckets = 19;
 std::string_view BucketName(Bucket bucket);  // "compute/tensor", "idle/launch", ...
 
 struct IdleGap {
   Interval time;
-  int64_t starved_ns = 0;                   // before the launch of what ends it
-  uint32_t call = kNoIndex;                 // that launch, in api_calls
-  NameId ended_by = kNoName;                // kernel that ends it; kNoName for other operations
-  std::string_view ended_by_kind;           // "kernel", "copy", "set", "graph", "" where nothing ends it
+  int64_t starved_ns = 0;          // before the launch of what ends it
+  uint32_t call = kNoIndex;        // that launch, in api_calls
+  NameId ended_by = kNoName;       // kernel that ends it; kNoName for other operations
+  std::string_view ended_by_kind;  // "kernel", "copy", "set", "graph", "" where nothing ends it
+  // Whose doings were charged: `before` (kNoIndex if nobody) until handed_over, then `thread`.
+  uint32_t before = kNoIndex, thread = kNoIndex;
+  Ns handed_over = 0;
   std::array<int64_t, kBuckets> charged{};  // sums to time.length()
   Bucket Cause() const;                     // the bucket with the largest charge
-  void Charge(Bucket bucket, int64_t ns) { charged[static_cast<size_t>(bucket)] += ns; }
+};
+
+struct StepLedger {
+  int64_t number = 0;
+  Interval time;
+  std::array<int64_t, kBuckets> ledger{};  // sums to time.length()
 };
 
 struct GpuTimeline {
@@ -64,14 +75,13 @@ struct GpuTimeline {
   IntervalSet busy, idle;                                  // of everything; complements in the window
   std::vector<IdleGap> gaps;                               // in order of time
   std::array<int64_t, kBuckets> ledger{};                  // sums to window.length()
+  std::vector<StepLedger> steps;                           // the steady ones of the rank
   std::optional<int64_t> min_latency_ns;
+  std::array<bool, kBuckets> captured{};  // whether the profile holds what tells the bucket apart
   bool has_launches = false;  // of most gaps the launch that ends them is known: starvation can be told
 };
 
 // By index into context.ranks.gpus.
 std::vector<GpuTimeline> ComputeTimelines(const Context& context);
-
-// Whether a range's name says that it loads data.
-bool IsInputRange(std::string_view name);
 
 }  // namespace dladvisor

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/host_activity.h"
+
 namespace dladvisor {
 namespace {
 
@@ -40,7 +42,7 @@ HostTime HostTimeOf(const Context& context, uint32_t process) {
     if (!owns(trace.ranges.thread[i]) || trace.ranges.open[i] || trace.ranges.kind[i] != RangeKind::kPushPop)
       continue;
     const Interval time{trace.ranges.start[i], trace.ranges.end[i]};
-    if (IsInputRange(trace.names.View(trace.ranges.name[i])))
+    if (DoingOfRange(trace.names.View(trace.ranges.name[i])) == Bucket::kInput)
       dataloader.push_back(time);
     else if (!has_child[i])
       cpu.push_back(time);

@@ -11,23 +11,6 @@ namespace {
 
 constexpr size_t kMaxGaps = 1000;
 
-bool AnyInputRange(const Trace& trace) {
-  std::vector<uint8_t> seen(trace.names.size(), 0);
-  for (const NameId name : trace.ranges.name)
-    if (!seen[name]) {
-      seen[name] = 1;
-      if (IsInputRange(trace.names.View(name))) return true;
-    }
-  return false;
-}
-
-// Whether the profile holds what decides on a bucket: for the causes of idleness the calls that launch.
-bool IsCaptured(Bucket bucket, bool calls, bool input) {
-  if (bucket < Bucket::kLaunchLatency || bucket == Bucket::kStartUp || bucket == Bucket::kUnknown)
-    return true;
-  return calls && bucket != Bucket::kOs && (bucket != Bucket::kInput || input);
-}
-
 }  // namespace
 
 const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
@@ -57,7 +40,6 @@ Ledger TimeLedger() {
 std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
                                              const std::vector<GpuTimeline>& timelines) {
   const Trace& trace = context.trace;
-  const bool input = AnyInputRange(trace), calls = trace.api_calls.size() > 0;
   std::vector<TimeLedgerRow> rows;
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
     const int64_t window = timelines[gpu].window.length();
@@ -69,7 +51,7 @@ std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
       row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
       row.bucket = BucketName(bucket);
       row.position = static_cast<int64_t>(b);
-      if (IsCaptured(bucket, calls, input)) {
+      if (timelines[gpu].captured[b]) {
         row.ns = timelines[gpu].ledger[b];
         if (steps > 0) row.ns_per_step = static_cast<double>(*row.ns) / static_cast<double>(steps);
         if (window > 0) row.share = static_cast<double>(*row.ns) / static_cast<double>(window);

@@ -107,6 +107,28 @@ class TraceBuilder {
     o.name.push_back(trace.names.Intern(name));
     o.chain.push_back(kNoIndex);
   }
+  void Mpi(Ns start, Ns end, std::string_view name, uint32_t thread = 0) {
+    MpiCalls& m = trace.mpi_calls;
+    m.start.push_back(start);
+    m.end.push_back(end);
+    m.thread.push_back(thread);
+    m.name.push_back(trace.names.Intern(name));
+    m.bytes.push_back(-1);
+  }
+  void Run(Ns start, Ns end, int cpu, uint32_t thread = 0) {
+    CpuRuns& r = trace.cpu_runs;
+    r.start.push_back(start);
+    r.end.push_back(end);
+    r.thread.push_back(thread);
+    r.cpu.push_back(cpu);
+  }
+  void Sample(Ns time, std::string_view function, std::string_view caller, uint32_t thread = 0) {
+    CpuSamples& s = trace.cpu_samples;
+    s.time.push_back(time);
+    s.thread.push_back(thread);
+    s.chain.push_back(static_cast<uint32_t>(s.chains.size()));
+    s.chains.push_back({trace.names.Intern(function), trace.names.Intern(caller)});
+  }
   void Overhead(Ns start, Ns end, std::string_view name, uint32_t thread = 0) {
     Overheads& o = trace.overheads;
     o.start.push_back(start);

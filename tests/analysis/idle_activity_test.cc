@@ -1,0 +1,98 @@
+#include "src/analysis/idle_activity.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "src/analysis/step_ledger.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+std::vector<IdleActivityRow> RowsOf(const TraceBuilder& b) {
+  const Context context = test::ContextOf(b.trace);
+  return ComputeIdleActivity(context, ComputeTimelines(context));
+}
+
+TEST(IdleActivity, SaysWhatTheLaunchingThreadDidWhileNothingWasQueued) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Os(40, 150, "read");  // 50 of it in the gap
+  b.Run(0, 130, 3);
+  b.Sample(50, "before the gap", "main");
+  b.Sample(120, "decode", "main");
+  b.Api(160, 170, "cudaMalloc", 0);
+  b.Api(162, 168, "cuMemAlloc_v2", 0);  // inside of it
+  b.Launch(200, 205, 210, "second");
+  const auto rows = RowsOf(b);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].kind, "CUDA call");
+  EXPECT_EQ(rows[0].name, "cudaMalloc");
+  EXPECT_EQ(rows[0].ns, 10);
+  EXPECT_EQ(rows[1].kind, "OS call");
+  EXPECT_EQ(rows[1].name, "read");
+  EXPECT_EQ(rows[1].ns, 50);
+  EXPECT_DOUBLE_EQ(rows[1].share.value(), 0.5);
+  EXPECT_FALSE(rows[1].callers.has_value());
+  EXPECT_EQ(rows[2].kind, "off CPU");
+  EXPECT_EQ(rows[2].ns, 70);
+  EXPECT_EQ(rows[3].kind, "sample");
+  EXPECT_EQ(rows[3].name, "decode");
+  EXPECT_EQ(rows[3].callers, "main");
+  EXPECT_FALSE(rows[3].ns.has_value());
+}
+
+TEST(IdleActivity, KeepsTheStackOfTheLongestCall) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.trace.os_calls.chains = {{b.trace.names.Intern("short path")},
+                             {b.trace.names.Intern("fsync"), b.trace.names.Intern("save")}};
+  b.Os(100, 110, "write");
+  b.trace.os_calls.chain.back() = 0;
+  b.Os(120, 180, "write");
+  b.trace.os_calls.chain.back() = 1;
+  b.Launch(200, 205, 210, "second");
+  const auto rows = RowsOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].ns, 70);
+  EXPECT_EQ(rows[0].events, 2);
+  EXPECT_EQ(rows[0].callers, "fsync < save");
+}
+
+TEST(IdleActivity, NothingWhereTheQueueNeverRunsDry) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Launch(10, 105, 200, "second");
+  b.Os(20, 90, "read");
+  EXPECT_TRUE(RowsOf(b).empty());
+}
+
+TEST(StepLedger, SumsToEachStep) {
+  TraceBuilder b;
+  for (int step = 0; step < 6; ++step) {
+    const Ns t = step * 1000;
+    b.Range(t, t + 900, "step " + std::to_string(step));
+    b.Launch(t + 10, t + 20, t + 500 + step, "gemm");
+    b.Launch(t + 700, t + 710, t + 800, "relu");
+  }
+  const Context context = test::ContextOf(b.trace);
+  std::map<int64_t, int64_t> sum;
+  std::map<int64_t, double> share;
+  for (const StepLedgerRow& row : ComputeStepLedger(context, ComputeTimelines(context))) {
+    EXPECT_GT(row.ns, 0);
+    sum[row.step] += row.ns;
+    share[row.step] += row.share;
+  }
+  ASSERT_EQ(static_cast<int64_t>(sum.size()), context.StepCount(0));
+  for (const Step& step : context.steps.by_rank.at(0).second) {
+    if (step.warmup) continue;
+    EXPECT_EQ(sum.at(step.number), step.time.length());
+    EXPECT_NEAR(share.at(step.number), 1, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace dladvisor
