@@ -182,7 +182,7 @@ class Timeline {
     now_ += random_.Between(8, 20) * kMicro;
     const int64_t inner_start = now_;
     now_ += random_.Between(10, 30) * kMicro;
-    Work(op, planned);
+    Work(op, planned, is_last);
     now_ += random_.Between(5, 15) * kMicro;
     if (op.phase == Phase::kCheckpoint) now_ += run_.save_ns;
     if (is_last) now_ = std::max(now_, End() - kMicro);
@@ -192,7 +192,7 @@ class Timeline {
     if (!is_last) now_ += random_.Between(run_.between_ops_ns / 5, run_.between_ops_ns / 5 * 9);
   }
 
-  void Work(const Op& op, Planned& planned) {
+  void Work(const Op& op, Planned& planned, bool is_last) {
     const int64_t call = planned.calls_made++;
     // The caching allocator grows as the model moves to the GPU.
     if (op.type == "cuda" && op.phase == Phase::kSetup && next_allocation_ < allocations_.size())
@@ -208,8 +208,11 @@ class Timeline {
       Wait(op);
     }
     if (op.type == "save") {
-      for (int64_t i = 0; i < kCheckpointCopies; ++i)
+      for (int64_t i = 0; i < kCheckpointCopies; ++i) {
+        // The file is written while the last tensors are still to come.
+        if (is_last && i + 1 == kCheckpointCopies) now_ = std::max(now_, End() - 20 * kMilli);
         Copy(op, CopyKind::kDeviceToHost, kCheckpointCopyBytes, true);
+      }
       if (op.phase == Phase::kCheckpoint) FreeSome(op);
     }
   }

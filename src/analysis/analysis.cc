@@ -36,7 +36,7 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
   context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
   context.kernels = ClassifyKernels(trace);
   context.steps = FindSteps(trace, context.ranks, context.work, context.launches, options);
-  context.windows = FindWindows(context.ranks, context.steps, context.activity);
+  context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
   return context;
 }
 

@@ -95,13 +95,14 @@ struct Context {
   KernelTraitsByName kernels;
   Steps steps;
   // The analysed window of each of ranks.gpus (same order): the steady steps of the rank where steps were
-  // found, else `activity`.
+  // found, else from the rank's first to its last GPU operation.
   std::vector<Interval> windows;
 
-  // The window of a rank, or `activity` where it has none.
-  Interval WindowOf(int64_t rank) const {
+  // The window in which the host worked for it: the steady steps of the rank, else `activity`, since the
+  // first GPU operation was launched before it began, and the last one is waited for after it ended.
+  Interval HostWindowOf(int64_t rank) const {
     for (size_t i = 0; i < ranks.gpus.size(); ++i)
-      if (ranks.gpus[i].rank == rank) return windows[i];
+      if (ranks.gpus[i].rank == rank && StepCount(rank) > 0) return windows[i];
     return activity;
   }
   int64_t RankOfThread(uint32_t thread) const {

@@ -23,11 +23,7 @@ struct Operation {
 class TimelineBuilder {
  public:
   TimelineBuilder(const Context& context, const HostActivity& host, size_t gpu)
-      : context_(context),
-        trace_(context.trace),
-        host_(host),
-        work_(context.work[gpu]),
-        has_steps_(context.StepCount(context.ranks.gpus[gpu].rank) > 0) {
+      : context_(context), trace_(context.trace), host_(host), work_(context.work[gpu]) {
     timeline_.window = context.windows[gpu];
     for (const auto& [rank, steps] : context.steps.by_rank)
       if (rank == context.ranks.gpus[gpu].rank)
@@ -118,10 +114,7 @@ class TimelineBuilder {
       gap.ended_by = next->name;
       gap.ended_by_kind = next->kind;
       ended_ns += idle.length();
-      if (next == operations_.begin() && !has_steps_) {
-        known_ns += idle.length();
-        Charge(gap, Bucket::kStartUp, idle);
-      } else if (gap.call == kNoIndex) {
+      if (gap.call == kNoIndex) {
         Charge(gap, Bucket::kUnknown, idle);
       } else {
         known_ns += idle.length();
@@ -194,7 +187,6 @@ class TimelineBuilder {
   const Trace& trace_;
   const HostActivity& host_;
   const GpuWork& work_;
-  const bool has_steps_;
   std::vector<Operation> operations_;
   GpuTimeline timeline_;
 };
@@ -219,7 +211,6 @@ std::string_view BucketName(Bucket bucket) {
                                                                    "idle/os",
                                                                    "idle/profiler",
                                                                    "idle/launch",
-                                                                   "idle/start-up",
                                                                    "idle/unknown"};
   return names[static_cast<size_t>(bucket)];
 }

@@ -10,7 +10,6 @@
 //                             pass). The part after the call's start as above;
 //   the call still running:   what exceeds that latency is the host's too (loading the kernel's module,
 //                             staging pageable memory): idle/copy where the call copies, else idle/launch;
-//   before the first operation of a rank without steps: idle/start-up, which no training step repeats;
 //   launch not recorded, or nothing ends the gap: idle/unknown.
 #pragma once
 
@@ -43,10 +42,9 @@ enum class Bucket : uint8_t {
   kOs,
   kProfiler,
   kLaunch,
-  kStartUp,
   kUnknown,
 };
-inline constexpr size_t kBuckets = 19;
+inline constexpr size_t kBuckets = 18;
 std::string_view BucketName(Bucket bucket);  // "compute/tensor", "idle/launch", ...
 
 struct IdleGap {

@@ -81,7 +81,7 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
   }
 
   for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther, Bucket::kCommunication, Bucket::kCopy,
-                              Bucket::kMemset, Bucket::kStartUp, Bucket::kUnknown})
+                              Bucket::kMemset, Bucket::kUnknown})
     captured_[static_cast<size_t>(bucket)] = true;
   // The causes of idleness need the calls that launch; these need nothing more.
   for (const Bucket bucket : {Bucket::kLaunchLatency, Bucket::kDependency, Bucket::kIdleSync,
@@ -89,7 +89,7 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
     captured_[static_cast<size_t>(bucket)] = true;
   if (calls.size() == 0)
     for (size_t b = static_cast<size_t>(Bucket::kLaunchLatency); b < kBuckets; ++b)
-      captured_[b] = b == static_cast<size_t>(Bucket::kStartUp) || b == static_cast<size_t>(Bucket::kUnknown);
+      captured_[b] = b == static_cast<size_t>(Bucket::kUnknown);
 }
 
 IntervalSet HostActivity::Within(const IntervalSet& set, Interval window) {

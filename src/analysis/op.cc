@@ -48,7 +48,7 @@ struct OpTotals {
 class OpTable {
  public:
   explicit OpTable(const Context& context) : context_(context), trace_(context.trace) {
-    for (const auto& gpu : context.ranks.gpus) windows_.emplace(gpu.rank, context.WindowOf(gpu.rank));
+    for (const auto& gpu : context.ranks.gpus) windows_.emplace(gpu.rank, context.HostWindowOf(gpu.rank));
   }
 
   OpFamilies Build() {

@@ -81,12 +81,13 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
   int64_t window_total = 0;
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
     const GpuTimeline& t = timelines[gpu];
-    if (t.window.length() <= 0) continue;
-    window_total += t.window.length();
+    const Interval window = context.HostWindowOf(context.ranks.gpus[gpu].rank);
+    if (window.length() <= 0) continue;
+    window_total += window.length();
     const uint32_t process = context.ranks.gpus[gpu].process;
     const auto [host, is_new] = hosts.try_emplace(process);
     if (is_new) host->second = HostTimeOf(context, process);
-    IntervalSet rest{t.window};
+    IntervalSet rest{window};
     size_t category = 0;
     const auto take = [&](const IntervalSet& set) {
       const IntervalSet part = Intersect(rest, set);

@@ -51,6 +51,8 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("gpus", &RunRow::gpus, Unit::kCount, "GPUs with work, counted once per rank.")
           .Column("wall_ns", &RunRow::wall_ns, Unit::kNanoseconds,
                   "From the first API call, range or GPU operation to the last one's end.")
+          .Column("start_up_ns", &RunRow::start_up_ns, Unit::kNanoseconds,
+                  "Time before the longest analysed window; unknown without GPU work.", "--trace=cuda")
           .Column("window_ns", &RunRow::window_ns, Unit::kNanoseconds,
                   "Longest analysed window; unknown without GPU work.", "--trace=cuda")
           .Column("window_start_ns", &RunRow::window_start_ns, Unit::kNanoseconds,
@@ -115,6 +117,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
     if (row.window_ns && *row.window_ns >= window.length()) continue;
     row.window_ns = window.length();
     row.window_start_ns = window.start;
+    row.start_up_ns = window.start - context.activity.start;
     row.window_end_ns = window.end;
   }
   double utilization = 0;

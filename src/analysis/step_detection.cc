@@ -251,15 +251,31 @@ Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWor
   return StepFinder(trace, ranks, work, launches, options).Find();
 }
 
-std::vector<Interval> FindWindows(const Ranks& ranks, const Steps& steps, Interval activity) {
-  std::vector<Interval> windows(ranks.gpus.size(), activity);
-  for (size_t i = 0; i < ranks.gpus.size(); ++i)
-    for (const auto& [rank, list] : steps.by_rank) {
-      if (rank != ranks.gpus[i].rank) continue;
-      const auto first = std::find_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
-      if (first != list.end() && list.back().time.end > first->time.start)
-        windows[i] = {first->time.start, list.back().time.end};
-    }
+std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                                  const Steps& steps) {
+  std::map<int64_t, Interval> by_rank;
+  for (size_t i = 0; i < ranks.gpus.size(); ++i) {
+    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows) {
+      for (const uint32_t row : rows) {
+        const auto [window, is_new] =
+            by_rank.try_emplace(ranks.gpus[i].rank, Interval{ops.start[row], ops.end[row]});
+        if (is_new) continue;
+        window->second.start = std::min(window->second.start, ops.start[row]);
+        window->second.end = std::max(window->second.end, ops.end[row]);
+      }
+    };
+    add(trace.kernels, work[i].kernels);
+    add(trace.copies, work[i].copies);
+    add(trace.sets, work[i].sets);
+    add(trace.graph_launches, work[i].graphs);
+  }
+  for (const auto& [rank, list] : steps.by_rank) {
+    const auto first = std::find_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
+    if (first != list.end() && list.back().time.end > first->time.start)
+      by_rank[rank] = {first->time.start, list.back().time.end};
+  }
+  std::vector<Interval> windows;
+  for (const Ranks::Gpu& gpu : ranks.gpus) windows.push_back(by_rank[gpu.rank]);
   return windows;
 }
 

@@ -28,7 +28,9 @@ namespace dladvisor {
 Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
                 const Launches& launches, const AnalysisOptions& options);
 
-// The analysed window of each of ranks.gpus.
-std::vector<Interval> FindWindows(const Ranks& ranks, const Steps& steps, Interval activity);
+// The analysed window of each of ranks.gpus: its rank's steady steps, else from the first to the last end of
+// the rank's GPU operations, so that imports before and exports after are not taken for idleness.
+std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                                  const Steps& steps);
 
 }  // namespace dladvisor

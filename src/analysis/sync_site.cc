@@ -92,7 +92,7 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
     const int64_t rank = context.ranks.gpus[gpu].rank;
     if (gpu > 0 && context.ranks.gpus[gpu - 1].rank == rank)
       continue;  // its first device stands for the rank
-    const Interval window = context.windows[gpu];
+    const Interval window = context.HostWindowOf(rank);
     const IntervalSet& idle = timelines[gpu].idle;
     for (uint32_t i = 0; i < calls.size(); ++i) {
       if (!waits(i) || calls.start[i] < window.start || calls.start[i] >= window.end ||
@@ -121,7 +121,7 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
   }
   std::vector<SyncSiteRow> rows;
   for (auto& [key, row] : sites) {
-    if (const int64_t window = context.WindowOf(row.rank).length(); window > 0)
+    if (const int64_t window = context.HostWindowOf(row.rank).length(); window > 0)
       row.window_share = static_cast<double>(row.total_ns) / static_cast<double>(window);
     if (const int64_t steps = context.StepCount(row.rank); steps > 0)
       row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(steps);
