@@ -5,26 +5,34 @@
 
 #include "src/analysis/api_name.h"
 #include "src/analysis/attribution.h"
+#include "src/analysis/collective.h"
 #include "src/analysis/copy_kind.h"
 #include "src/analysis/gpu.h"
 #include "src/analysis/gpu_metric.h"
+#include "src/analysis/host_thread.h"
 #include "src/analysis/idle_activity.h"
 #include "src/analysis/kernel_name.h"
 #include "src/analysis/launch.h"
 #include "src/analysis/launches.h"
+#include "src/analysis/mpi_name.h"
+#include "src/analysis/network_metric.h"
 #include "src/analysis/op_path.h"
 #include "src/analysis/profile.h"
 #include "src/analysis/range_name.h"
 #include "src/analysis/ranks.h"
 #include "src/analysis/resource_usage.h"
 #include "src/analysis/run.h"
+#include "src/analysis/set_kind.h"
+#include "src/analysis/setting.h"
 #include "src/analysis/step.h"
 #include "src/analysis/step_detection.h"
 #include "src/analysis/step_ledger.h"
+#include "src/analysis/stream.h"
 #include "src/analysis/sync_site.h"
 #include "src/analysis/system.h"
 #include "src/analysis/tensor_core.h"
 #include "src/analysis/time_ledger.h"
+#include "src/analysis/unified_memory.h"
 
 namespace dladvisor {
 
@@ -41,14 +49,18 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
 }
 
 std::vector<const Schema*> FactSchemas() {
-  return {&RunRelation().schema(),        &ProfileRelation().schema(),       &DiagnosticRelation().schema(),
-          &SystemRelation().schema(),     &GpuRelation().schema(),           &StepRelation().schema(),
-          &OpRelation().schema(),         &OpTypeRelation().schema(),        &GroupOpRelation().schema(),
-          &OpKernelRelation().schema(),   &KernelNameRelation().schema(),    &CopyKindRelation().schema(),
-          &ApiNameRelation().schema(),    &SyncSiteRelation().schema(),      &IdleGapRelation().schema(),
-          &TimeLedgerRelation().schema(), &ResourceUsageRelation().schema(), &LaunchRelation().schema(),
-          &MemoryRelation().schema(),     &RangeNameRelation().schema(),     &GpuMetricRelation().schema(),
-          &StepLedgerRelation().schema(), &IdleActivityRelation().schema()};
+  return {
+      &RunRelation().schema(),          &ProfileRelation().schema(),       &DiagnosticRelation().schema(),
+      &SystemRelation().schema(),       &GpuRelation().schema(),           &StepRelation().schema(),
+      &OpRelation().schema(),           &OpTypeRelation().schema(),        &GroupOpRelation().schema(),
+      &OpKernelRelation().schema(),     &KernelNameRelation().schema(),    &CopyKindRelation().schema(),
+      &ApiNameRelation().schema(),      &SyncSiteRelation().schema(),      &IdleGapRelation().schema(),
+      &TimeLedgerRelation().schema(),   &ResourceUsageRelation().schema(), &LaunchRelation().schema(),
+      &MemoryRelation().schema(),       &RangeNameRelation().schema(),     &GpuMetricRelation().schema(),
+      &StepLedgerRelation().schema(),   &IdleActivityRelation().schema(),  &CollectiveRelation().schema(),
+      &HostThreadRelation().schema(),   &MpiNameRelation().schema(),       &NetworkMetricRelation().schema(),
+      &SetKindRelation().schema(),      &SettingRelation().schema(),       &StreamRelation().schema(),
+      &UnifiedMemoryRelation().schema()};
 }
 
 std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
@@ -78,7 +90,7 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   tables.push_back(start([&] { return GroupOpRelation().ToTable(ops.groups); }));
   tables.push_back(start([&] { return OpKernelRelation().ToTable(ops.kernels); }));
   tables.push_back(start([&] { return KernelNameRelation().ToTable(ComputeKernelNames(context)); }));
-  tables.push_back(start([&] { return CopyKindRelation().ToTable(ComputeCopyKinds(context)); }));
+  tables.push_back(start([&] { return CopyKindRelation().ToTable(ComputeCopyKinds(context, timelines)); }));
   tables.push_back(start([&] { return ApiNameRelation().ToTable(ComputeApiNames(context)); }));
   tables.push_back(start([&] { return SyncSiteRelation().ToTable(ComputeSyncSites(context, timelines)); }));
   tables.push_back(start([&] { return IdleGapRelation().ToTable(ComputeIdleGaps(context, timelines)); }));
@@ -94,6 +106,15 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
       start([&] { return StepLedgerRelation().ToTable(ComputeStepLedger(context, timelines)); }));
   tables.push_back(
       start([&] { return IdleActivityRelation().ToTable(ComputeIdleActivity(context, timelines)); }));
+  tables.push_back(
+      start([&] { return CollectiveRelation().ToTable(ComputeCollectives(context, timelines)); }));
+  tables.push_back(start([&] { return HostThreadRelation().ToTable(ComputeHostThreads(context)); }));
+  tables.push_back(start([&] { return MpiNameRelation().ToTable(ComputeMpiNames(context)); }));
+  tables.push_back(start([&] { return NetworkMetricRelation().ToTable(ComputeNetworkMetrics(context)); }));
+  tables.push_back(start([&] { return SetKindRelation().ToTable(ComputeSetKinds(context)); }));
+  tables.push_back(start([&] { return SettingRelation().ToTable(ComputeSettings(context)); }));
+  tables.push_back(start([&] { return StreamRelation().ToTable(ComputeStreams(context)); }));
+  tables.push_back(start([&] { return UnifiedMemoryRelation().ToTable(ComputeUnifiedMemory(context)); }));
   std::vector<Table> result;
   for (std::future<Table>& table : tables) result.push_back(table.get());
   return result;

@@ -15,7 +15,9 @@ struct ApiNameRow {
   std::string name;
   int64_t calls = 0, total_ns = 0;
   double avg_ns = 0;
-  int64_t min_ns = 0, max_ns = 0, errors = 0;
+  int64_t min_ns = 0, max_ns = 0, window_calls = 0, window_ns = 0;
+  std::optional<double> calls_per_step;
+  int64_t errors = 0;
 };
 const RelationOf<ApiNameRow>& ApiNameRelation();
 

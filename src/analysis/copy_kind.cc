@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@ namespace dladvisor {
 namespace {
 
 constexpr int64_t kAsynchronousBytes = 64 * 1024;  // CUDA Runtime API, "API synchronization behavior"
+constexpr int64_t kScalarBytes = 16;               // the largest number a tensor holds is a complex double
 
 }  // namespace
 
@@ -49,12 +51,22 @@ const RelationOf<CopyKindRow>& CopyKindRelation() {
           .Column("bytes_per_s", &CopyKindRow::bytes_per_s, Unit::kBytesPerSecond,
                   "Bytes over summed durations; unknown where they are 0.")
           .Column("small_copies", &CopyKindRow::small_copies, Unit::kCount, "Copies of at most 64 KiB.")
+          .Column("scalar_copies", &CopyKindRow::scalar_copies, Unit::kCount,
+                  "Copies of at most 16 bytes: single values.")
+          .Column("window_copies", &CopyKindRow::window_copies, Unit::kCount,
+                  "Copies that start in the analysed window.")
+          .Column("copies_per_step", &CopyKindRow::copies_per_step, Unit::kCount,
+                  "Those per steady step; unknown without steps.")
+          .Column("exposed_ns", &CopyKindRow::exposed_ns, Unit::kNanoseconds,
+                  "Time in the window with such a copy and no kernel running.")
+          .Column("compute_stream_ns", &CopyKindRow::compute_stream_ns, Unit::kNanoseconds,
+                  "Of that, in streams that also run kernels: in order, so that they cannot overlap them.")
           .Column("pageable_async", &CopyKindRow::pageable_async, Unit::kNone,
                   "1 for asynchronous calls on pageable memory, which behave synchronously.");
   return relation;
 }
 
-std::vector<CopyKindRow> ComputeCopyKinds(const Context& context) {
+std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vector<GpuTimeline>& timelines) {
   const Trace& trace = context.trace;
   const Copies& copies = trace.copies;
   std::vector<CopyKindRow> rows;
@@ -68,6 +80,12 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context) {
                          : "async"}]
           .push_back(i);
     }
+    const Interval analysed = context.windows[gpu];
+    const int64_t steps = context.StepCount(context.ranks.gpus[gpu].rank);
+    std::set<int64_t> compute_streams;
+    for (const uint32_t k : context.work[gpu].kernels)
+      if (trace.kernels.start[k] >= analysed.start && trace.kernels.start[k] < analysed.end)
+        compute_streams.insert(trace.kernels.stream[k]);
     for (const auto& [key, members] : kinds) {
       CopyKindRow row;
       row.rank = context.ranks.gpus[gpu].rank;
@@ -76,15 +94,24 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context) {
       row.source = MemoryKindName(std::get<1>(key));
       row.destination = MemoryKindName(std::get<2>(key));
       row.blocking = std::get<3>(key);
-      std::vector<Interval> intervals;
+      std::vector<Interval> intervals, in_order;
       for (const uint32_t i : members) {
         ++row.copies;
         row.bytes += copies.bytes[i];
         row.total_ns += copies.end[i] - copies.start[i];
         row.small_copies += copies.bytes[i] <= kAsynchronousBytes;
+        row.scalar_copies += copies.bytes[i] <= kScalarBytes;
+        row.window_copies += copies.start[i] >= analysed.start && copies.start[i] < analysed.end;
         intervals.push_back({copies.start[i], copies.end[i]});
+        if (compute_streams.contains(copies.stream[i])) in_order.push_back(intervals.back());
       }
-      row.window_ns = Length(Clip(Union(std::move(intervals)), context.windows[gpu]));
+      const IntervalSet inside = Clip(Union(std::move(intervals)), analysed);
+      const IntervalSet exposed = Subtract(inside, timelines[gpu].kernels);
+      row.window_ns = Length(inside);
+      row.exposed_ns = Length(exposed);
+      row.compute_stream_ns = Length(Intersect(exposed, Union(std::move(in_order))));
+      if (steps > 0)
+        row.copies_per_step = static_cast<double>(row.window_copies) / static_cast<double>(steps);
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.copies);
       if (row.total_ns > 0)
         row.bytes_per_s = static_cast<double>(row.bytes) / static_cast<double>(row.total_ns) * 1e9;

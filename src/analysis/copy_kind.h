@@ -12,6 +12,7 @@
 
 #include "engine/relation.h"
 #include "src/analysis/context.h"
+#include "src/analysis/gpu_timeline.h"
 
 namespace dladvisor {
 
@@ -21,12 +22,13 @@ struct CopyKindRow {
   int64_t copies = 0, bytes = 0, total_ns = 0, window_ns = 0;
   double avg_ns = 0;
   std::optional<double> bytes_per_s;
-  int64_t small_copies = 0;
+  int64_t small_copies = 0, scalar_copies = 0, window_copies = 0, exposed_ns = 0, compute_stream_ns = 0;
+  std::optional<double> copies_per_step;
   bool pageable_async = false;
 };
 const RelationOf<CopyKindRow>& CopyKindRelation();
 
-std::vector<CopyKindRow> ComputeCopyKinds(const Context& context);
+std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vector<GpuTimeline>& timelines);
 
 // Whether the call that makes copy `i` blocks the host until it is done; nothing where the call is not known.
 std::optional<bool> IsBlockingCopy(const Context& context, uint32_t copy);

@@ -1,4 +1,7 @@
-// Hardware counters that the profiler sampled, by device and metric.
+// Hardware counters that the profiler sampled, by device and metric, as NVIDIA's talks on Nsight Systems
+// read them: GR active, the GPU does anything; SMs active, how much of its width; SM issue, whether
+// instructions flow or wait for memory; tensor active; DRAM and bus bandwidth. Occupancy is listed, but no
+// goal.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +18,9 @@ struct GpuMetricRow {
   std::optional<int64_t> device;
   std::string metric;
   int64_t samples = 0;
+  std::optional<std::string> kind;
   double avg = 0, min = 0, max = 0;
+  std::optional<double> active_avg, low, high;
 };
 const RelationOf<GpuMetricRow>& GpuMetricRelation();
 

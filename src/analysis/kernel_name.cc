@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/kernel_kind.h"
+#include "src/analysis/occupancy.h"
 #include "src/analysis/tensor_core.h"
 
 namespace dladvisor {
@@ -54,6 +56,12 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("eligible", &KernelNameRow::eligible, Unit::kNone,
                   "1 for matrix products, convolutions and attention.")
           .Column("precision", &KernelNameRow::precision, Unit::kText, "Precision, where the name tells.")
+          .Column("kind", &KernelNameRow::kind, Unit::kText,
+                  "communication, attention, layout, convolution, matrix, optimizer, softmax, normalization, "
+                  "embedding, sort, reduction, element-wise or other, by name.")
+          .Column("tail_ns", &KernelNameRow::tail_ns, Unit::kNanoseconds,
+                  "Time lost to last waves of blocks that do not fill the GPU, if blocks take equally long; "
+                  "unknown where the GPU's limits are.")
           .Column("communication", &KernelNameRow::communication, Unit::kNone,
                   "1 for collectives (NCCL and the like).");
   return relation;
@@ -68,11 +76,14 @@ std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return kernels.name[a] < kernels.name[b]; });
     const size_t first_row = rows.size();
+    const Device& device = trace.devices[context.ranks.gpus[gpu].device];
     int64_t device_ns = 0;
     for (size_t i = 0; i < order.size();) {
       KernelNameRow row;
       const NameId name = kernels.name[order[i]];
       std::vector<int64_t> durations;
+      int64_t tail_ns = 0;
+      bool tail_known = true;
       for (; i < order.size() && kernels.name[order[i]] == name; ++i) {
         const uint32_t kernel = order[i];
         durations.push_back(kernels.end[kernel] - kernels.start[kernel]);
@@ -80,7 +91,14 @@ std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
         row.grid_avg += static_cast<double>(kernels.grid[kernel]);
         row.block_avg += static_cast<double>(kernels.block[kernel]);
         row.short_name = trace.names.View(kernels.short_name[kernel]);
+        const auto blocks = BlocksPerSm(device, kernels.block[kernel], kernels.registers[kernel],
+                                        kernels.shared_bytes[kernel]);
+        const auto tail =
+            blocks ? TailNs(device, kernels.grid[kernel], durations.back(), *blocks) : std::nullopt;
+        tail_known &= tail.has_value();
+        tail_ns += tail.value_or(0);
       }
+      if (tail_known) row.tail_ns = tail_ns;
       const auto count = static_cast<double>(durations.size());
       row.rank = context.ranks.gpus[gpu].rank;
       row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
@@ -97,6 +115,7 @@ std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
       row.uses_tensor_cores = traits.tensor_core;
       row.eligible = traits.eligible;
       row.communication = traits.communication;
+      row.kind = KernelKind(trace.names.View(name), traits);
       if (traits.precision != Precision::kUnknown)
         row.precision = std::string(PrecisionName(traits.precision));
       device_ns += row.total_ns;

@@ -22,6 +22,8 @@ struct KernelNameRow {
   std::optional<bool> uses_tensor_cores;
   bool eligible = false;
   std::optional<std::string> precision;
+  std::string kind;
+  std::optional<int64_t> tail_ns;
   bool communication = false;
 };
 const RelationOf<KernelNameRow>& KernelNameRelation();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,6 +20,11 @@
 
 namespace dladvisor {
 namespace {
+
+// A range that is a step by its whole name, in some loop: train_step, Model.training_step, iteration; not
+// Optimizer.step or scheduler.step, which are parts of one.
+constexpr const char* kUnnumberedStep =
+    R"((?i)(?:.*[^a-z])?train(?:ing)?[_ ]?(?:step|iteration|iter|batch)|step|iteration|iter)";
 
 // A range that may be a step: its number and where it stands.
 struct StepRange {
@@ -104,6 +110,11 @@ class StepFinder {
           match.is_step = match.has_number = RE2::PartialMatch(text, numbered, &prefix, &match.number);
           // Ranges of one loop share what stands before the number; what follows may be shapes.
           if (match.is_step) match.pattern.assign(name.data(), prefix.data() + prefix.size()).push_back('#');
+          static const RE2 unnumbered(kUnnumberedStep);
+          if (!match.is_step && RE2::FullMatch(text, unnumbered)) {
+            match.is_step = true;
+            match.pattern = name;
+          }
         } else {
           match.has_number =
               chosen.NumberOfCapturingGroups() > 0 && RE2::PartialMatch(text, chosen, &match.number);
@@ -142,10 +153,13 @@ class StepFinder {
     for (const auto& [key, list] : candidates) {
       const uint32_t process = trace_.threads[key.second].process;
       const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
-      if (rank < 0 || !AreSteps(list, options_.step_range.empty() ? 2 : 1)) continue;
+      const auto weight = [](const std::string& pattern, const std::vector<StepRange>& ranges) {
+        return std::tuple(pattern.ends_with('#'), ranges.size(), TotalTime(ranges));
+      };
+      const size_t least = !options_.step_range.empty() ? 1 : key.first.ends_with('#') ? 2 : 3;
+      if (rank < 0 || !AreSteps(list, least)) continue;
       auto& chosen = best[rank];
-      if (!chosen.second || std::pair(list.size(), TotalTime(list)) >
-                                std::pair(chosen.second->size(), TotalTime(*chosen.second)))
+      if (!chosen.second || weight(key.first, list) > weight(*chosen.first, *chosen.second))
         chosen = {&key.first, &list};
     }
     if (!options_.step_range.empty() && best.empty() && !ranks_.gpus.empty())

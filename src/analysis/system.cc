@@ -21,6 +21,8 @@ const RelationOf<SystemRow>& SystemRelation() {
           .Column("cpu_cores", &SystemRow::cpu_cores, Unit::kCount, "CPU cores.")
           .Column("gpu_count", &SystemRow::gpu_count, Unit::kCount,
                   "GPUs that ran something; all that are listed where none did.")
+          .Column("gpus_listed", &SystemRow::gpus_listed, Unit::kCount,
+                  "GPUs that the profile lists, used or not.")
           .Column("gpu_names", &SystemRow::gpu_names, Unit::kText, "Their models, each once.")
           .Column("driver_version", &SystemRow::driver_version, Unit::kText, "GPU driver.")
           .Column("cuda_version", &SystemRow::cuda_version, Unit::kText, "CUDA version of the driver.")
@@ -61,6 +63,7 @@ SystemRow ComputeSystem(const Context& context) {
     const std::string& name = trace.devices[device].name;
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  if (!trace.devices.empty()) row.gpus_listed = static_cast<int64_t>(trace.devices.size());
   if (!devices.empty()) row.gpu_count = static_cast<int64_t>(devices.size());
   if (!names.empty()) row.gpu_names = fmt::format("{}", fmt::join(names, ", "));
   return row;

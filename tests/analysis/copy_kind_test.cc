@@ -19,7 +19,7 @@ constexpr auto kPageable = MemoryKind::kPageable, kPinned = MemoryKind::kPinned,
 std::map<std::string, CopyKindRow> RowsOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
   std::map<std::string, CopyKindRow> rows;
-  for (const CopyKindRow& row : ComputeCopyKinds(context))
+  for (const CopyKindRow& row : ComputeCopyKinds(context, ComputeTimelines(context)))
     EXPECT_TRUE(
         rows.emplace(row.direction + " " + row.source + " " + row.destination + " " + row.blocking, row)
             .second)
@@ -77,6 +77,23 @@ TEST(CopyKind, BlockingFollowsCudasRules) {
   EXPECT_EQ(rows.count("device-to-host device pinned blocking"), 1u);
   EXPECT_EQ(rows.count("device-to-device device device async"), 1u);
   EXPECT_EQ(rows.count("host-to-device pinned device async"), 1u);
+}
+
+TEST(CopyKind, ExposedCopiesInStreamsThatCompute) {
+  TraceBuilder b;
+  b.Kernel(0, 100, "k", 0);
+  b.Copy(90, 150, 4, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPinned, 0);
+  b.Copy(200, 250, 1 << 20, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPinned, 0);
+  b.trace.copies.stream.back() = 20;
+  b.Kernel(300, 310, "k", 0);
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeCopyKinds(context, ComputeTimelines(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].window_copies, 2);
+  EXPECT_EQ(rows[0].exposed_ns, 50 + 50);
+  EXPECT_EQ(rows[0].compute_stream_ns, 50);
+  EXPECT_EQ(rows[0].scalar_copies, 1);
+  EXPECT_FALSE(rows[0].copies_per_step.has_value());
 }
 
 }  // namespace

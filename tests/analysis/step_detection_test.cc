@@ -208,6 +208,47 @@ size_t WarmupOf(const std::vector<Ns>& lengths) {
   return static_cast<size_t>(steady - steps.begin());
 }
 
+TEST(StepDetection, RangesOfOneNameThatSaysStepAreSteps) {
+  for (const char* name : {"train_step", "Model.training_step", "iteration", "STEP", "trainer:train_batch"}) {
+    TraceBuilder b;
+    for (int i = 0; i < 4; ++i) {
+      b.Range(100 * i, 100 * i + 90, name);
+      b.Launch(100 * i + 10, 100 * i + 20, 100 * i + 50, "k");
+    }
+    const Context context = test::ContextOf(b.trace);
+    ASSERT_EQ(context.steps.by_rank.size(), 1u) << name;
+    EXPECT_EQ(context.steps.by_rank[0].second.size(), 4u);
+    EXPECT_EQ(context.steps.range_pattern, name);
+  }
+  for (const char* name : {"Optimizer.step", "scheduler.step", "forward", "steps"}) {
+    TraceBuilder b;
+    for (int i = 0; i < 4; ++i) {
+      b.Range(100 * i, 100 * i + 90, name);
+      b.Launch(100 * i + 10, 100 * i + 20, 100 * i + 50, "k");
+    }
+    EXPECT_TRUE(test::ContextOf(b.trace).steps.by_rank.empty()) << name;
+  }
+}
+
+TEST(StepDetection, NumbersGoBeforeNames) {
+  TraceBuilder b;
+  for (int i = 0; i < 6; ++i) {
+    if (i % 2 == 0) b.Range(100 * i, 100 * i + 190, "iteration " + std::to_string(i));
+    b.Range(100 * i + 1, 100 * i + 80, "train_step");
+    b.Launch(100 * i + 10, 100 * i + 20, 100 * i + 50, "k");
+  }
+  EXPECT_EQ(test::ContextOf(b.trace).steps.by_rank.at(0).second.size(), 3u);
+}
+
+TEST(StepDetection, RangesThatNestAreNoSteps) {
+  TraceBuilder b;
+  for (int i = 0; i < 10; ++i) {
+    b.Range(100 * i, 1000, "iteration " + std::to_string(i));  // pushed, and popped all together
+    b.Launch(100 * i + 10, 100 * i + 20, 100 * i + 50, "k");
+  }
+  EXPECT_TRUE(test::ContextOf(b.trace).steps.by_rank.empty());
+}
+
 TEST(StepDetection, WarmUpIsAnOutlierAtTheStart) {
   EXPECT_EQ(WarmupOf({100, 100, 100, 100, 100, 100}), 0u);
   EXPECT_EQ(WarmupOf({500, 100, 100, 100, 100, 100}), 1u);

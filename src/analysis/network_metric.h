@@ -1,0 +1,23 @@
+// Counters of network adapters that the profiler sampled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/relation.h"
+#include "src/analysis/context.h"
+
+namespace dladvisor {
+
+struct NetworkMetricRow {
+  std::string adapter, metric;
+  int64_t samples = 0;
+  double avg = 0, max = 0;
+};
+const RelationOf<NetworkMetricRow>& NetworkMetricRelation();
+
+std::vector<NetworkMetricRow> ComputeNetworkMetrics(const Context& context);
+
+}  // namespace dladvisor

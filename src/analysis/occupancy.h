@@ -1,0 +1,24 @@
+// How many blocks of a kernel fit on a streaming multiprocessor at once (theoretical occupancy).
+//
+// From the limits per compute capability: CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability", and the CUDA Occupancy Calculator for the granularity of registers and shared memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+// Blocks per multiprocessor; nothing where the device's compute capability is not known, or no block fits by
+// these limits (then they are not the device's). Registers of 0 are taken as not recorded.
+std::optional<int64_t> BlocksPerSm(const Device& device, int64_t threads_per_block,
+                                   int64_t registers_per_thread, int64_t shared_bytes);
+
+// Time of a kernel in which multiprocessors have no block in its last wave, if all blocks take equally long:
+// duration x (1 - waves / ceil(waves)). Nothing where waves are not known; 0 for less than one full wave,
+// which is a small grid (Nsight Compute's rule LaunchConfiguration, tail effect).
+std::optional<int64_t> TailNs(const Device& device, int64_t grid, int64_t duration_ns, int64_t blocks_per_sm);
+
+}  // namespace dladvisor

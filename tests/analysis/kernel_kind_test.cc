@@ -1,0 +1,49 @@
+#include "src/analysis/kernel_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+TEST(KernelKind, RealNames) {
+  const std::pair<const char*, const char*> names[] = {
+      {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "communication"},
+      {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>>(Flash_fwd_params)", "attention"},
+      {"fmha_cutlassF_f16_aligned_64x64_rf_sm80", "attention"},
+      {"void cudnn::ops::nchwToNhwcKernel<__half, __half, float, false>(int)", "layout"},
+      {"void at::native::batch_transpose<float>(int)", "layout"},
+      {"sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc", "convolution"},
+      {"void cudnn::winograd_nonfused::winogradForwardFilter4x4<float>(int)", "convolution"},
+      {"ampere_sgemm_128x64_tn", "matrix"},
+      {"nvjet_hsh_192x192_64x4_2x1_v_bz_TNT", "matrix"},
+      {"void gemv2T_kernel_val<int, float, 128>(int)", "matrix"},
+      {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<FusedAdamMathFunctor>",
+       "optimizer"},
+      {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false>", "softmax"},
+      {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>", "normalization"},
+      {"void at::native::indexSelectLargeIndex<float>", "embedding"},
+      {"void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<int>", "sort"},
+      {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>", "reduction"},
+      {"triton_red_fused_add_mean_1", "reduction"},
+      {"triton_poi_fused_relu_0", "element-wise"},
+      {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
+       "element-wise"},
+      {"cupy_subtract__float64_float64_float64", "element-wise"},
+      {"par_ranged2d_kernel", "other"},
+  };
+  for (const auto& [name, kind] : names) {
+    TraceBuilder b;
+    b.Kernel(0, 10, name, 0);
+    const Context context = test::ContextOf(b.trace);
+    EXPECT_EQ(KernelKind(name, context.kernels[b.trace.kernels.name[0]]), kind) << name;
+  }
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,46 @@
+#include "src/analysis/occupancy.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+Device A100() {
+  Device device;
+  device.compute_major = 8;
+  device.compute_minor = 0;
+  device.sm_count = 108;
+  return device;
+}
+
+// Values of NVIDIA's occupancy calculator.
+TEST(Occupancy, BlocksPerMultiprocessor) {
+  EXPECT_EQ(BlocksPerSm(A100(), 256, 32, 0), 8);          // 2048 threads
+  EXPECT_EQ(BlocksPerSm(A100(), 256, 64, 0), 4);          // 65536 registers
+  EXPECT_EQ(BlocksPerSm(A100(), 32, 16, 0), 32);          // blocks
+  EXPECT_EQ(BlocksPerSm(A100(), 128, 32, 48 * 1024), 3);  // 164 KiB, 1 KiB of each block is the system's
+  EXPECT_EQ(BlocksPerSm(A100(), 1024, 32, 0), 2);
+  EXPECT_EQ(BlocksPerSm(A100(), 100, 33, 0), 12) << "4 warps of 1280 registers each";
+  Device turing = A100();
+  turing.compute_major = 7;
+  turing.compute_minor = 5;
+  EXPECT_EQ(BlocksPerSm(turing, 256, 32, 0), 4);
+  EXPECT_FALSE(BlocksPerSm(Device{}, 256, 32, 0).has_value());
+  EXPECT_FALSE(BlocksPerSm(A100(), 0, 32, 0).has_value());
+  EXPECT_FALSE(BlocksPerSm(A100(), 256, 32, int64_t{1} << 40).has_value()) << "not this device's limits";
+}
+
+TEST(Occupancy, TheTailIsTheEmptyPartOfTheLastWave) {
+  EXPECT_EQ(TailNs(A100(), 108 * 4, 1000, 4), 0);
+  EXPECT_EQ(TailNs(A100(), 108 * 4 + 108, 1000, 4), 375);  // 5 of 8 quarter waves
+  EXPECT_EQ(TailNs(A100(), 10, 1000, 4), 0) << "a small grid has no tail";
+  EXPECT_FALSE(TailNs(Device{}, 500, 1000, 4).has_value());
+}
+
+}  // namespace
+}  // namespace dladvisor

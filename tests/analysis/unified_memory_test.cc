@@ -1,0 +1,37 @@
+#include "src/analysis/unified_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+TEST(UnifiedMemory, FaultsAndMigrationsOfTheWindow) {
+  TraceBuilder b;
+  b.Kernel(0, 1000, "k", 0);
+  b.Copy(100, 150, 4096, CopyDirection::kUnifiedHostToDevice, MemoryKind::kManaged, MemoryKind::kManaged, 0);
+  b.Copy(140, 160, 1024, CopyDirection::kUnifiedDeviceToHost, MemoryKind::kManaged, MemoryKind::kManaged, 0);
+  b.trace.page_faults = {{90, 120, 5000}, {130, 140, 5001}, {0, 0, 0}, {0, 0, 0}, {5, 6, 7}};
+  const auto rows = ComputeUnifiedMemory(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].gpu_faults, 11);
+  EXPECT_EQ(rows[0].gpu_fault_ns, 50);
+  EXPECT_FALSE(rows[0].cpu_faults.has_value());
+  EXPECT_EQ(rows[0].migrations, 2);
+  EXPECT_EQ(rows[0].to_device_bytes, 4096);
+  EXPECT_EQ(rows[0].to_host_bytes, 1024);
+  EXPECT_EQ(rows[0].migration_ns, 60);
+}
+
+TEST(UnifiedMemory, NoRowWithoutAny) {
+  TraceBuilder b;
+  b.Kernel(0, 1000, "k", 0);
+  EXPECT_TRUE(ComputeUnifiedMemory(test::ContextOf(b.trace)).empty());
+}
+
+}  // namespace
+}  // namespace dladvisor
