@@ -1,6 +1,8 @@
 #include "src/analysis/copy_kind.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +18,21 @@ namespace {
 
 constexpr int64_t kAsynchronousBytes = 64 * 1024;  // CUDA Runtime API, "API synchronization behavior"
 constexpr int64_t kScalarBytes = 16;               // the largest number a tensor holds is a complex double
+
+// How often, in the window, a copy comes first or after a kernel that came after the copy before. All in
+// order of start.
+int64_t Rounds(const std::vector<uint32_t>& members, const Copies& copies, const std::vector<Ns>& kernels,
+               Interval window) {
+  int64_t rounds = 0;
+  Ns last = std::numeric_limits<Ns>::min();
+  for (const uint32_t i : members) {
+    if (copies.start[i] < window.start || copies.start[i] >= window.end) continue;
+    const auto kernel = std::lower_bound(kernels.begin(), kernels.end(), last);
+    rounds += rounds == 0 || (kernel != kernels.end() && *kernel < copies.start[i]);
+    last = copies.start[i];
+  }
+  return rounds;
+}
 
 }  // namespace
 
@@ -61,6 +78,8 @@ const RelationOf<CopyKindRow>& CopyKindRelation() {
                   "Time in the window with such a copy and no kernel running.")
           .Column("compute_stream_ns", &CopyKindRow::compute_stream_ns, Unit::kNanoseconds,
                   "Of that, in streams that also run kernels: in order, so that they cannot overlap them.")
+          .Column("rounds", &CopyKindRow::rounds, Unit::kCount,
+                  "Times in the window that such copies begin again after a kernel: 1 for an upload ahead.")
           .Column("pageable_async", &CopyKindRow::pageable_async, Unit::kNone,
                   "1 for asynchronous calls on pageable memory, which behave synchronously.");
   return relation;
@@ -83,9 +102,12 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
     const Interval analysed = context.windows[gpu];
     const int64_t steps = context.StepCount(context.ranks.gpus[gpu].rank);
     std::set<int64_t> compute_streams;
+    std::vector<Ns> kernel_starts;
     for (const uint32_t k : context.work[gpu].kernels)
-      if (trace.kernels.start[k] >= analysed.start && trace.kernels.start[k] < analysed.end)
+      if (trace.kernels.start[k] >= analysed.start && trace.kernels.start[k] < analysed.end) {
         compute_streams.insert(trace.kernels.stream[k]);
+        kernel_starts.push_back(trace.kernels.start[k]);
+      }
     for (const auto& [key, members] : kinds) {
       CopyKindRow row;
       row.rank = context.ranks.gpus[gpu].rank;
@@ -105,6 +127,7 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
         intervals.push_back({copies.start[i], copies.end[i]});
         if (compute_streams.contains(copies.stream[i])) in_order.push_back(intervals.back());
       }
+      row.rounds = Rounds(members, copies, kernel_starts, analysed);
       const IntervalSet inside = Clip(Union(std::move(intervals)), analysed);
       const IntervalSet exposed = Subtract(inside, timelines[gpu].kernels);
       row.window_ns = Length(inside);

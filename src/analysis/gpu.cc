@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,6 +25,8 @@ const RelationOf<GpuRow>& GpuRelation() {
           .Column("kernels", &GpuRow::kernels, Unit::kCount, "Kernels that start in the window.")
           .Column("kernel_ns", &GpuRow::kernel_ns, Unit::kNanoseconds, "Sum of those kernels' durations.")
           .Column("window_ns", &GpuRow::window_ns, Unit::kNanoseconds, "Length of the analysed window.")
+          .Column("span_ns", &GpuRow::span_ns, Unit::kNanoseconds,
+                  "From its first operation in the profile to the end of its last one.")
           .Column("busy_ns", &GpuRow::busy_ns, Unit::kNanoseconds,
                   "Time with a kernel, copy, set or graph running (union).")
           .Column("kernel_busy_ns", &GpuRow::kernel_busy_ns, Unit::kNanoseconds,
@@ -55,6 +59,26 @@ const RelationOf<GpuRow>& GpuRelation() {
   return relation;
 }
 
+namespace {
+
+// From the first operation's start to the last end.
+Interval SpanOf(const Trace& trace, const GpuWork& work) {
+  Interval span{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
+  const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows) {
+    for (const uint32_t i : rows) {
+      span.start = std::min(span.start, ops.start[i]);
+      span.end = std::max(span.end, ops.end[i]);
+    }
+  };
+  add(trace.kernels, work.kernels);
+  add(trace.copies, work.copies);
+  add(trace.sets, work.sets);
+  add(trace.graph_launches, work.graphs);
+  return span.start > span.end ? Interval{} : span;
+}
+
+}  // namespace
+
 std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTimeline>& timelines,
                                 const OpFamilies& ops, const std::vector<MemoryRow>& memory) {
   const Trace& trace = context.trace;
@@ -71,6 +95,7 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
       row.compute_capability = fmt::format("{}.{}", *device.compute_major, device.compute_minor.value_or(0));
     row.memory_bytes = device.memory_bytes;
     row.window_ns = timeline.window.length();
+    row.span_ns = SpanOf(trace, context.work[i]).length();
     for (const uint32_t k : context.work[i].kernels) {
       if (trace.kernels.start[k] < timeline.window.start || trace.kernels.start[k] >= timeline.window.end)
         continue;

@@ -19,7 +19,7 @@ struct GpuRow {
   std::optional<int64_t> sm_count;
   std::optional<std::string> compute_capability;
   std::optional<int64_t> memory_bytes;
-  int64_t kernels = 0, kernel_ns = 0, window_ns = 0, busy_ns = 0, kernel_busy_ns = 0;
+  int64_t kernels = 0, kernel_ns = 0, window_ns = 0, span_ns = 0, busy_ns = 0, kernel_busy_ns = 0;
   std::optional<double> gpu_utilization;
   int64_t idle_ns = 0;
   std::optional<double> idle_share;

@@ -50,6 +50,8 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
                   "Sample standard deviation; unknown for one execution.")
           .Column("share", &KernelNameRow::share, Unit::kRatio, "Share of the device's summed kernel time.")
           .Column("grid_avg", &KernelNameRow::grid_avg, Unit::kCount, "Mean number of thread blocks.")
+          .Column("grid_min", &KernelNameRow::grid_min, Unit::kCount, "Least.")
+          .Column("grid_max", &KernelNameRow::grid_max, Unit::kCount, "Most.")
           .Column("block_avg", &KernelNameRow::block_avg, Unit::kCount, "Mean threads per block.")
           .Column("uses_tensor_cores", &KernelNameRow::uses_tensor_cores, Unit::kNone,
                   "1 or 0; unknown where the name does not tell.")
@@ -89,6 +91,9 @@ std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
         durations.push_back(kernels.end[kernel] - kernels.start[kernel]);
         row.total_ns += durations.back();
         row.grid_avg += static_cast<double>(kernels.grid[kernel]);
+        row.grid_min =
+            durations.size() == 1 ? kernels.grid[kernel] : std::min(row.grid_min, kernels.grid[kernel]);
+        row.grid_max = std::max(row.grid_max, kernels.grid[kernel]);
         row.block_avg += static_cast<double>(kernels.block[kernel]);
         row.short_name = trace.names.View(kernels.short_name[kernel]);
         const auto blocks = BlocksPerSm(device, kernels.block[kernel], kernels.registers[kernel],

@@ -22,7 +22,9 @@ const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
           .Column("to_host_bytes", &UnifiedMemoryRow::to_host_bytes, Unit::kBytes,
                   "Bytes that moved to the host.")
           .Column("migration_ns", &UnifiedMemoryRow::migration_ns, Unit::kNanoseconds,
-                  "Time with a migration (union).");
+                  "Time with a migration (union).")
+          .Column("turns", &UnifiedMemoryRow::turns, Unit::kCount,
+                  "Times that migrations to the GPU begin again after some to the host.");
   return relation;
 }
 
@@ -41,6 +43,7 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
     row.device = trace.devices[where.device].ordinal;
     int64_t gpu_faults = 0, cpu_faults = 0;
     std::vector<Interval> handled, moving;
+    bool last_to_host = false;
     for (size_t i = 0; i < faults.size(); ++i) {
       if (faults.process[i] != where.process || !inside(faults.start[i])) continue;
       if (faults.device[i] == kNoIndex) {
@@ -56,6 +59,8 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
       const bool to_host = direction == CopyDirection::kUnifiedDeviceToHost;
       if ((!to_device && !to_host) || !inside(trace.copies.start[i])) continue;
       ++row.migrations;
+      row.turns += to_device && last_to_host;
+      last_to_host = to_host;
       (to_device ? row.to_device_bytes : row.to_host_bytes) += trace.copies.bytes[i];
       moving.push_back({trace.copies.start[i], trace.copies.end[i]});
     }
