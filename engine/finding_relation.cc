@@ -9,7 +9,7 @@ namespace {
 
 struct FindingRow {
   std::string rule, subject, category, outcome, severity, confidence, title;
-  std::optional<std::string> problem, bucket;
+  std::optional<std::string> problem, recommendation, bucket;
   std::optional<double> saves_low_ns, saves_high_ns;
 };
 
@@ -27,6 +27,8 @@ const RelationOf<FindingRow>& Declaration() {
           .Column("title", &FindingRow::title, Unit::kText, "Title of the rule.")
           .Column("problem", &FindingRow::problem, Unit::kText,
                   "Its message; NULL where the rule did not fire.")
+          .Column("recommendation", &FindingRow::recommendation, Unit::kText,
+                  "What to change, one line each; NULL where the rule did not fire.")
           .Column("bucket", &FindingRow::bucket, Unit::kText,
                   "Where the saving comes from; NULL without one.")
           .Column("saves_low_ns", &FindingRow::saves_low_ns, Unit::kNanoseconds,
@@ -69,6 +71,8 @@ std::unique_ptr<Table> FindingTable(std::span<const Finding> findings,
     row.confidence = ConfidenceName(finding.confidence);
     row.title = finding.title;
     if (!finding.problem.empty()) row.problem = finding.problem;
+    for (const std::string& line : finding.recommendation)
+      row.recommendation = row.recommendation ? *row.recommendation + "\n" + line : line;
     if (finding.saves) {
       row.bucket = finding.saves->bucket;
       row.saves_low_ns = finding.saves->low_ns;

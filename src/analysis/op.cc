@@ -29,7 +29,8 @@ struct Verdict {
 };
 
 struct KernelTotals {
-  int64_t calls = 0, gpu_ns = 0, min_ns = 0, max_ns = 0, api_ns = 0, api_calls = 0;
+  int64_t calls = 0, gpu_ns = 0, min_ns = 0, max_ns = 0;
+  int64_t api_calls = 0, api_ns = 0, min_api_ns = 0, max_api_ns = 0;
 };
 
 struct OpTotals {
@@ -37,7 +38,8 @@ struct OpTotals {
   PathId path = kNoPath;
   NameId lone_kernel = kNoName;  // where no range encloses it
   int64_t calls = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, set_ns = 0, busy_ns = 0, kernels = 0,
-          tensor_core_ns = 0, inherited = 0;
+          tensor_core_ns = 0, inherited = 0, min_cpu_ns = 0, max_cpu_ns = 0, api_ns = 0;
+  Ns api_until = std::numeric_limits<Ns>::min();
   bool owns_work = false, eligible_kernel = false, half = false;
   Verdict tensor_core;
   std::array<int64_t, 8> precision_ns{};
@@ -84,8 +86,11 @@ class OpTable {
       const int64_t rank = context_.RankOfThread(ranges.thread[i]);
       if (rank < 0 || !InWindow(rank, ranges.start[i])) continue;
       OpTotals& op = At(rank, context_.paths->Of(i));
+      const Ns duration = ranges.end[i] - ranges.start[i];
+      op.min_cpu_ns = op.calls == 0 ? duration : std::min(op.min_cpu_ns, duration);
+      op.max_cpu_ns = std::max(op.max_cpu_ns, duration);
       ++op.calls;
-      op.cpu_ns += ranges.end[i] - ranges.start[i];
+      op.cpu_ns += duration;
     }
   }
 
@@ -94,7 +99,12 @@ class OpTable {
     for (uint32_t i = 0; i < calls.size(); ++i) {
       const PathId path = context_.paths->Of(context_.attribution.api_range[i]);
       const int64_t rank = path == kNoPath ? -1 : context_.RankOfThread(calls.thread[i]);
-      if (rank >= 0 && InWindow(rank, calls.start[i])) At(rank, path).owns_work = true;
+      if (rank < 0 || !InWindow(rank, calls.start[i])) continue;
+      OpTotals& op = At(rank, path);
+      op.owns_work = true;
+      // A runtime call may enclose a driver call.
+      op.api_ns += std::max<Ns>(0, calls.end[i] - std::max(calls.start[i], op.api_until));
+      op.api_until = std::max(op.api_until, calls.end[i]);
     }
   }
 
@@ -159,7 +169,10 @@ class OpTable {
     ++total.calls;
     total.gpu_ns += duration;
     if (const uint32_t call = context_.launches.kernel[i]; call != kNoIndex) {
-      total.api_ns += trace_.api_calls.end[call] - trace_.api_calls.start[call];
+      const Ns api = trace_.api_calls.end[call] - trace_.api_calls.start[call];
+      total.min_api_ns = total.api_calls == 0 ? api : std::min(total.min_api_ns, api);
+      total.max_api_ns = std::max(total.max_api_ns, api);
+      total.api_ns += api;
       ++total.api_calls;
     }
   }
@@ -198,6 +211,13 @@ class OpTable {
     row.calls = op.calls;
     row.kernels = op.kernels;
     row.cpu_ns = op.cpu_ns;
+    if (op.path != kNoPath && op.calls > 0) {
+      row.min_cpu_ns = op.min_cpu_ns;
+      row.max_cpu_ns = op.max_cpu_ns;
+      row.api_ns = op.api_ns;
+      // Calls inherited from another thread may outlast the range.
+      row.overhead_ns = std::max<int64_t>(0, op.cpu_ns - op.api_ns);
+    }
     row.gpu_ns = op.gpu_ns;
     row.copy_ns = op.copy_ns;
     row.set_ns = op.set_ns;
@@ -260,6 +280,8 @@ class OpTable {
       if (total.api_calls > 0) {
         row.api_ns = total.api_ns;
         row.avg_api_ns = static_cast<double>(total.api_ns) / static_cast<double>(total.api_calls);
+        row.min_api_ns = total.min_api_ns;
+        row.max_api_ns = total.max_api_ns;
       }
       row.uses_tensor_cores = traits.tensor_core;
       if (traits.precision != Precision::kUnknown)

@@ -16,6 +16,7 @@ struct OpRow {
   std::string op, op_type;
   std::optional<std::string> direction;
   int64_t calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, set_ns = 0, busy_ns = 0;
+  std::optional<int64_t> min_cpu_ns, max_cpu_ns, api_ns, overhead_ns;
   bool tensor_core_eligible = false;
   std::optional<bool> uses_tensor_cores;
   int64_t tensor_core_ns = 0;
@@ -50,6 +51,7 @@ struct OpKernelRow {
   int64_t min_gpu_ns = 0, max_gpu_ns = 0;
   std::optional<int64_t> api_ns;
   std::optional<double> avg_api_ns;
+  std::optional<int64_t> min_api_ns, max_api_ns;
   std::optional<bool> uses_tensor_cores;
   std::optional<std::string> precision;
 };

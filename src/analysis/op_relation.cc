@@ -15,6 +15,18 @@ const RelationOf<OpRow>& OpRelation() {
                   "Times the op ran; for kernels outside all ranges, executions.")
           .Column("kernels", &OpRow::kernels, Unit::kCount, "Kernel executions.")
           .Column("cpu_ns", &OpRow::cpu_ns, Unit::kNanoseconds, "Host time inside the op's ranges.")
+          .Column("min_cpu_ns", &OpRow::min_cpu_ns, Unit::kNanoseconds,
+                  "Host time of its shortest call; unknown outside all ranges.", "--trace=cuda,nvtx")
+          .Column("max_cpu_ns", &OpRow::max_cpu_ns, Unit::kNanoseconds,
+                  "Host time of its longest call; unknown outside all ranges.", "--trace=cuda,nvtx")
+          .Column(
+              "api_ns", &OpRow::api_ns, Unit::kNanoseconds,
+              "Host time inside the CUDA calls that its ranges make themselves; unknown outside all ranges.",
+              "--trace=cuda,nvtx")
+          .Column(
+              "overhead_ns", &OpRow::overhead_ns, Unit::kNanoseconds,
+              "Host time outside those calls: what DLProf calls CPU overhead; unknown outside all ranges.",
+              "--trace=cuda,nvtx")
           .Column("gpu_ns", &OpRow::gpu_ns, Unit::kNanoseconds, "Sum of its kernels' durations.")
           .Column("copy_ns", &OpRow::copy_ns, Unit::kNanoseconds, "Sum of its copies' durations.")
           .Column("set_ns", &OpRow::set_ns, Unit::kNanoseconds, "Sum of its memory sets' durations.")
@@ -91,6 +103,10 @@ const RelationOf<OpKernelRow>& OpKernelRelation() {
                   "Sum of the launching calls' durations.", "--trace=cuda")
           .Column("avg_api_ns", &OpKernelRow::avg_api_ns, Unit::kNanoseconds,
                   "Mean duration of the launching call.", "--trace=cuda")
+          .Column("min_api_ns", &OpKernelRow::min_api_ns, Unit::kNanoseconds, "Shortest launching call.",
+                  "--trace=cuda")
+          .Column("max_api_ns", &OpKernelRow::max_api_ns, Unit::kNanoseconds, "Longest launching call.",
+                  "--trace=cuda")
           .Column("uses_tensor_cores", &OpKernelRow::uses_tensor_cores, Unit::kNone,
                   "1 or 0; unknown where the name does not tell.")
           .Column("precision", &OpKernelRow::precision, Unit::kText, "Precision, where the name tells.");

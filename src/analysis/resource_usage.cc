@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/analysis/host_activity.h"
+#include "src/analysis/op_path.h"
 
 namespace dladvisor {
 namespace {
@@ -38,13 +39,13 @@ HostTime HostTimeOf(const Context& context, uint32_t process) {
   std::vector<uint8_t> has_child(trace.ranges.size(), 0);
   for (const uint32_t parent : context.attribution.range_parent)
     if (parent != kNoIndex) has_child[parent] = 1;
-  for (size_t i = 0; i < trace.ranges.size(); ++i) {
+  for (uint32_t i = 0; i < trace.ranges.size(); ++i) {
     if (!owns(trace.ranges.thread[i]) || trace.ranges.open[i] || trace.ranges.kind[i] != RangeKind::kPushPop)
       continue;
     const Interval time{trace.ranges.start[i], trace.ranges.end[i]};
     if (DoingOfRange(trace.names.View(trace.ranges.name[i])) == Bucket::kInput)
       dataloader.push_back(time);
-    else if (!has_child[i])
+    else if (!has_child[i] || (context.paths->IsCall(i) && context.paths->IsMarked(context.paths->Of(i))))
       cpu.push_back(time);
   }
   for (size_t i = 0; i < trace.api_calls.size(); ++i)

@@ -26,6 +26,8 @@ const RelationOf<SystemRow>& SystemRelation() {
           .Column("gpu_names", &SystemRow::gpu_names, Unit::kText, "Their models, each once.")
           .Column("driver_version", &SystemRow::driver_version, Unit::kText, "GPU driver.")
           .Column("cuda_version", &SystemRow::cuda_version, Unit::kText, "CUDA version of the driver.")
+          .Column("cudnn_version", &SystemRow::cudnn_version, Unit::kText,
+                  "cuDNN version, where DLProf asked for it.")
           .Column("framework", &SystemRow::framework, Unit::kText, "Deep-learning framework and version.")
           .Column("os", &SystemRow::os, Unit::kText, "Operating system.")
           .Column("profiler", &SystemRow::profiler, Unit::kText, "Profiler and version.")
@@ -49,6 +51,7 @@ SystemRow ComputeSystem(const Context& context) {
   }
   row.driver_version = fact("driver_version");
   row.cuda_version = fact("cuda_version");
+  row.cudnn_version = fact("cudnn_version");
   row.framework = fact("framework");
   row.os = fact("os");
   row.profiler = fact("profiler");

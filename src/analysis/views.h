@@ -15,4 +15,9 @@ struct View {
 // Scripts"). Like theirs they sum over processes and devices; rows without a duration are left out.
 const std::vector<View>& NsysViews();
 
+// DLProf's reports (https://docs.nvidia.com/deeplearning/frameworks/dlprof-user-guide, section "Reports")
+// with its columns and orders. Like it they do not tell ranks apart; iterations are the analysed steps, and
+// without steps the profile is iteration 0.
+const std::vector<View>& DlprofViews();
+
 }  // namespace dladvisor

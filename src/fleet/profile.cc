@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "src/analysis/op_call.h"
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/views.h"
 #include "src/importers/importer.h"
@@ -14,7 +15,8 @@ Database Profile::OpenDatabase() const {
   Database database;
   for (const Table& table : digest.relations) database.Add(table);
   for (const auto& relation : events) database.Add(*relation);
-  for (const View& view : NsysViews()) database.AddView(view.name, view.sql);
+  for (const auto* views : {&NsysViews(), &DlprofViews()})
+    for (const View& view : *views) database.AddView(view.name, view.sql);
   return database;
 }
 
@@ -22,8 +24,10 @@ const std::vector<const Schema*>& AllSchemas() {
   static const std::vector<const Schema*> schemas = [] {
     static const Trace no_trace;
     static const auto events = EventRelations(no_trace);
+    static const auto op_calls = OpCallRelations(no_trace, {});
     std::vector<const Schema*> all = FactSchemas();
-    for (const auto& relation : events) all.push_back(&relation->schema());
+    for (const auto* relations : {&events, &op_calls})
+      for (const auto& relation : *relations) all.push_back(&relation->schema());
     return all;
   }();
   return schemas;
@@ -48,6 +52,8 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
   profile.trace = std::make_unique<Trace>(ReadProfile(path));
   profile.digest.relations = Analyze(*profile.trace, options);
   profile.events = EventRelations(*profile.trace);
+  for (auto& relation : OpCallRelations(*profile.trace, options))
+    profile.events.push_back(std::move(relation));
   return profile;
 }
 

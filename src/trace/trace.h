@@ -7,6 +7,8 @@
 // only unique within a process: join on (process, correlation).
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -72,12 +74,20 @@ struct GpuOps {
   size_t size() const { return start.size(); }
 };
 
+// Dimensions x, y, z of a kernel's grid, in blocks, and of its blocks, in threads.
+struct LaunchShape {
+  std::array<int64_t, 3> grid{}, block{};
+  auto operator<=>(const LaunchShape&) const = default;
+};
+
 struct Kernels : GpuOps {
   std::vector<NameId> name;           // demangled, with template arguments
   std::vector<NameId> short_name;     // base name
   std::vector<int64_t> grid, block;   // number of blocks; threads per block
   std::vector<int32_t> registers;     // per thread
   std::vector<int64_t> shared_bytes;  // static plus dynamic, per block
+  std::vector<uint32_t> shape;        // index into `shapes`; empty where the source tells no dimensions
+  std::vector<LaunchShape> shapes;    // each once
 };
 
 struct Copies : GpuOps {

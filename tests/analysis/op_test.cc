@@ -57,6 +57,10 @@ TEST(Op, CountsCallsTimesAndKernels) {
   EXPECT_EQ(linear.direction, "fprop");
   EXPECT_EQ(linear.calls, 2);
   EXPECT_EQ(linear.cpu_ns, 50 + 30);
+  EXPECT_EQ(linear.min_cpu_ns, 30);
+  EXPECT_EQ(linear.max_cpu_ns, 50);
+  EXPECT_EQ(linear.api_ns, 3 * 2);
+  EXPECT_EQ(linear.overhead_ns, 80 - 6);
   EXPECT_EQ(linear.kernels, 3);
   EXPECT_EQ(linear.gpu_ns, 40 + 20 + 30);
   EXPECT_EQ(linear.busy_ns, 80);  // 2000 to 2080
@@ -82,6 +86,8 @@ TEST(Op, CountsCallsTimesAndKernels) {
   EXPECT_EQ(families.kernels[0].max_gpu_ns, 40);
   EXPECT_EQ(families.kernels[0].api_ns, 4);
   EXPECT_EQ(families.kernels[0].avg_api_ns, 2);
+  EXPECT_EQ(families.kernels[0].min_api_ns, 2);
+  EXPECT_EQ(families.kernels[0].max_api_ns, 2);
 
   ASSERT_EQ(families.eligible_ns.size(), 1u);
   EXPECT_EQ(families.eligible_ns[0], 90);
@@ -132,6 +138,7 @@ TEST(Op, KernelsOutsideAllRangesAreOpsByName) {
   EXPECT_EQ(families.ops[1].uses_tensor_cores, false);
   EXPECT_EQ(families.ops[1].half, false);
   EXPECT_EQ(families.kernels[1].api_ns, std::nullopt);
+  EXPECT_EQ(families.kernels[1].min_api_ns, std::nullopt);
   EXPECT_TRUE(families.groups.empty());
 }
 

@@ -109,6 +109,19 @@ TEST(ResourceUsage, IsTheMeanOverGpusOfTheirProcesses) {
   EXPECT_DOUBLE_EQ(rows[3].share.value(), 100.0 / 400);
 }
 
+// What a DLProf op does between the functions that it calls is the op's own work.
+TEST(ResourceUsage, CallsOfMarkedOpsAreHostWork) {
+  TraceBuilder b;
+  b.Range(0, 100, "step");
+  b.Range(10, 60, "{'funcStack': '/<module>/relu'}");
+  b.Range(20, 50, "{'mod': 'torch', 'op': 'relu', 'args': []}");
+  b.Range(30, 40, "aten::relu");
+  b.Launch(32, 100, 120, "relu");
+  const auto rows = UsageOf(b);
+  EXPECT_EQ(rows[5].ns, 30);
+  EXPECT_EQ(rows[6].ns, 70);
+}
+
 TEST(ResourceUsage, WithoutGpuWorkThereIsNone) {
   TraceBuilder b;
   b.Range(0, 100, "get_batch");

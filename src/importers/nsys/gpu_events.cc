@@ -70,6 +70,31 @@ int64_t Product(const Rows& rows, size_t first_column) {
   return std::min(product, kMostBlocks);
 }
 
+// The distinct launch shapes of a table of kernels.
+class Shapes {
+ public:
+  explicit Shapes(std::vector<LaunchShape>& shapes) : shapes_(shapes) {}
+
+  uint32_t Of(const Rows& rows, size_t grid, size_t block) {
+    LaunchShape shape;
+    for (size_t i = 0; i < 3; ++i) {
+      shape.grid[i] = rows.Integer(grid + i, 1);
+      shape.block[i] = rows.Integer(block + i, 1);
+    }
+    if (shapes_.empty() || shape != shapes_[last_]) {
+      const auto [known, is_new] = index_.try_emplace(shape, static_cast<uint32_t>(shapes_.size()));
+      if (is_new) shapes_.push_back(shape);
+      last_ = known->second;
+    }
+    return last_;
+  }
+
+ private:
+  std::vector<LaunchShape>& shapes_;
+  std::map<LaunchShape, uint32_t> index_;
+  uint32_t last_ = 0;
+};
+
 // The bytes of one operation, refused where the sum over the table would no longer fit.
 std::optional<int64_t> Bytes(const Rows& rows, size_t column, int64_t& total) {
   const int64_t bytes = rows.Integer(column, 0);
@@ -100,6 +125,9 @@ void ReadKernels(Context& in) {
   for (auto* column : {&k.name, &k.short_name}) column->reserve(n);
   for (auto* column : {&k.grid, &k.block, &k.shared_bytes}) column->reserve(n);
   k.registers.reserve(n);
+  const bool has_shapes = rows.HasColumn(kGrid) && rows.HasColumn(kBlock);
+  if (has_shapes) k.shape.reserve(n);
+  Shapes shapes(k.shapes);
   constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
   while (activity.Next()) {
     if (!Append(in, activity, k)) continue;
@@ -114,8 +142,12 @@ void ReadKernels(Context& in) {
     k.block.push_back(Product(rows, kBlock));
     k.registers.push_back(static_cast<int32_t>(Count(rows, kRegisters, kMost32)));
     k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
+    if (has_shapes) k.shape.push_back(shapes.Of(rows, kGrid, kBlock));
   }
-  Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes);
+  if (has_shapes)
+    Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes, k.shape);
+  else
+    Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes);
 }
 
 // ENUM_CUDA_MEMCPY_OPER. Arrays are device memory with a layout.
