@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "src/importers/dlprof.h"
 #include "src/importers/nsys/nsys.h"
 #include "src/importers/nsys_report.h"
 
@@ -100,7 +101,8 @@ bool LooksLikeText(std::string_view head) {
 
 Trace ReadProfile(const fs::path& path) {
   const std::string head = Head(path);
-  if (head.starts_with("SQLite format 3")) return ReadNsysExport(path);
+  if (head.starts_with("SQLite format 3"))
+    return IsDlprofDatabase(path) ? ReadDlprofDatabase(path) : ReadNsysExport(path);
   const std::string extension = path.extension().string();
   if (extension == ".nsys-rep" || extension == ".qdrep") return ReadNsysReport(path);
   RefuseContent(path, head);

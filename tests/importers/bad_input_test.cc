@@ -185,7 +185,8 @@ TEST(BadInput, DlprofDatabase) {
   ScratchDir dir;
   const Error e =
       Refusal(MakeDatabase(dir.path() / "a.sqlite", "CREATE TABLE read_only_kernels (id INTEGER)"));
-  EXPECT_EQ(e.reason(), "a DLProf database, not an Nsight Systems export");
+  EXPECT_EQ(e.reason(),
+            "a DLProf database without its tables of ops (read_only_ops, read_only_op_instances)");
   EXPECT_THAT(e.hint(), HasSubstr("nsys_profile.sqlite"));
 }
 

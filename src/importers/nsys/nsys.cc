@@ -41,7 +41,7 @@ bool HasExportTables(const nsys::Database& db) {
 
 [[noreturn]] void RefuseStrangeDatabase(const std::string& where, const nsys::Database& db) {
   if (db.Has("expert_systems_feedback") || db.Has("read_only_kernels"))
-    throw Error(where, "a DLProf database, not an Nsight Systems export",
+    throw Error(where, "a DLProf database without its tables of ops (read_only_ops, read_only_op_instances)",
                 "give the nsys_profile.sqlite that DLProf wrote beside it");
   std::string found;
   size_t listed = 0;

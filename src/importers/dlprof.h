@@ -1,0 +1,18 @@
+// DLProf's own databases (dlprof_dldb.sqlite, DLProf 1.x): kernels, copies, sets and CUDA calls with their
+// times, calls of ops, iterations and the system. They tell no streams, registers or shared memory, no kinds
+// of host memory and not which function launched a kernel; calls of ops become ranges in the form of the
+// markers that DLProf made them from.
+#pragma once
+
+#include <filesystem>
+
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+// True where the file is a SQLite database with tables that DLProf writes.
+bool IsDlprofDatabase(const std::filesystem::path& path);
+// Throws Error.
+Trace ReadDlprofDatabase(const std::filesystem::path& path);
+
+}  // namespace dladvisor
