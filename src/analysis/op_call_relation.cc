@@ -94,6 +94,12 @@ std::unique_ptr<Relation> OpCallRelation(const std::shared_ptr<const Source>& so
       return TextOrNull(calls.ops[calls.nodes[calls.calls[i].node].op].*text);
     };
   };
+  const auto name = [](std::string CalledOp::*text) {
+    return [text](const Source& s, size_t i) {
+      const OpCalls& calls = s.Get();
+      return CellView::Of(std::string_view(calls.ops[calls.nodes[calls.calls[i].node].op].*text));
+    };
+  };
   const auto marker = [](std::string Marker::*text) {
     return [text](const Source& s, size_t i) {
       const uint32_t index = s.Get().calls[i].marker;
@@ -111,8 +117,8 @@ std::unique_ptr<Relation> OpCallRelation(const std::shared_ptr<const Source>& so
       .Add(
           "step", kInteger, kNone, "Number of the step; unknown without steps.",
           [](const Source& s, size_t i) { return OrNull(s.Get().calls[i].step); }, true)
-      .Add("op", kText, Unit::kText, "Path of the op, as in op.", op(&CalledOp::op), true)
-      .Add("op_type", kText, Unit::kText, "Kind of op.", op(&CalledOp::op_type), true)
+      .Add("op", kText, Unit::kText, "Path of the op, as in op.", name(&CalledOp::op))
+      .Add("op_type", kText, Unit::kText, "Kind of op.", name(&CalledOp::op_type))
       .Add("direction", kText, Unit::kText, "fprop or bprop.", op(&CalledOp::direction), true,
            "--trace=cuda,nvtx")
       .Add("occurrence", kInteger, Unit::kCount, "1 for the op's first call in its step, and so on.",

@@ -24,7 +24,9 @@ std::span<const EmbeddedFile> EmbeddedRules();
 std::span<const EmbeddedFile> EmbeddedRuleImage();  // one file
 
 void ProfileOptions::AddTo(CLI::App& command) {
-  command.add_option("PROFILE", path, "Nsight Systems export (.sqlite or .nsys-rep) or digest")->required();
+  command
+      .add_option("PROFILE", path, "Nsight Systems export (.sqlite or .nsys-rep), DLProf database or digest")
+      ->required();
   command.add_option("--steps", steps, "Analyse only these steps, e.g. 3:107");
   command.add_option("--step-range", step_range, "Regular expression of the range that is a step");
 }

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "src/importers/dlprof_marker.h"
+#include "src/importers/nsys/context.h"
 #include "src/importers/nsys/database.h"
 
 namespace dladvisor {
@@ -27,56 +29,10 @@ constexpr std::string_view kOps = "read_only_ops", kOpInstances = "read_only_op_
                            kSets = "read_only_memsets", kSyncs = "read_only_cuda_syncs",
                            kCalls = "read_only_cuda_calls";
 
-// Four years: sums of times of all rows of a file stay within 64 bits.
+// Four and a half years: sums of times of all rows of a file stay within 64 bits.
 constexpr Ns kLastTime = Ns{1} << 57;
 constexpr int64_t kMostTotal = std::numeric_limits<int64_t>::max() / 4;
 constexpr int64_t kMostBlocks = int64_t{1} << 40;
-
-// Text of a Python literal, as markers hold it.
-std::string Quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "'";
-}
-
-// DLProf lists source lines one per line; a quote would end an item of a marker's list.
-std::string QuotedLines(std::string_view lines) {
-  std::string list;
-  while (!lines.empty()) {
-    const size_t end = std::min(lines.find('\n'), lines.size());
-    std::string line(lines.substr(0, end));
-    std::erase(line, '\'');
-    if (!line.empty()) list += (list.empty() ? "'" : ", '") + line + "'";
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-  }
-  return "[" + list + "]";
-}
-
-// "[[32,84],[10]]" as the tensors of a marker, of which the first has the element type.
-std::string Tensors(std::string_view shapes, std::string_view dtype) {
-  std::string tensors;
-  const auto add = [&](std::string_view numbers) {
-    tensors += tensors.empty() ? "{'type': 'tensor', " : ", {'type': 'tensor', ";
-    std::string shape;
-    for (const char c : numbers) shape += c == ',' ? ", " : std::string(1, c);
-    if (numbers.find(',') == std::string_view::npos) shape += ',';
-    tensors += "'shape': (" + shape + ")";
-    if (!dtype.empty()) tensors += ", 'dtype': " + Quoted(dtype);
-    tensors += '}';
-  };
-  for (size_t open = shapes.find_last_of('[', 1); open != std::string_view::npos;) {
-    const size_t close = shapes.find(']', open);
-    if (close == std::string_view::npos) break;
-    const std::string_view numbers = shapes.substr(open + 1, close - open - 1);
-    if (numbers.find_first_not_of("0123456789,") == std::string_view::npos && !numbers.empty()) add(numbers);
-    open = shapes.find('[', close);
-  }
-  if (tensors.empty() && !dtype.empty()) tensors = "{'type': 'tensor', 'dtype': " + Quoted(dtype) + "}";
-  return "[" + tensors + "]";
-}
 
 // CUPTI's numbers of copies.
 CopyDirection DirectionOf(int64_t kind) {
@@ -283,13 +239,8 @@ class Reader {
       // CUDA calls outside all ops: they are among the calls.
       if (op->second.name.starts_with("unassociated_")) continue;
       const uint32_t thread = ThreadAt(*pid, *tid);
-      AddRange(events.time(), thread,
-               fmt::format("{{'traceMarker': {}, 'funcStack': {}}}", QuotedLines(op->second.stack),
-                           Quoted(op->second.name)),
-               RangeKind::kPushPop);
-      AddRange(events.time(), thread,
-               fmt::format("{{'op': {}, 'args': {}}}", Quoted(op->second.type),
-                           Tensors(Text(events.rows(), 5), op->second.dtype)),
+      AddRange(events.time(), thread, PathMarker(op->second.stack, op->second.name), RangeKind::kPushPop);
+      AddRange(events.time(), thread, OpMarker(op->second.type, Text(events.rows(), 5), op->second.dtype),
                RangeKind::kPushPop);
     }
   }
@@ -473,23 +424,8 @@ class Reader {
 
   // By start, as a Trace has them; of ranges that start together the outer marker stays first.
   void Sort() {
-    const auto order = [](const std::vector<Ns>& start) {
-      std::vector<uint32_t> by_start(start.size());
-      for (uint32_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
-      std::stable_sort(by_start.begin(), by_start.end(),
-                       [&](uint32_t a, uint32_t b) { return start[a] < start[b]; });
-      return by_start;
-    };
-    const auto sort = [&](auto& first, auto&... others) {
-      const std::vector<uint32_t> by_start = order(first);
-      const auto one = [&](auto& column) {
-        if (column.size() != by_start.size()) return;
-        auto sorted = column;
-        for (size_t i = 0; i < by_start.size(); ++i) sorted[i] = column[by_start[i]];
-        column = std::move(sorted);
-      };
-      (one(others), ...);
-      one(first);
+    const auto sort = [](auto& start, auto&... others) {
+      nsys::Reorder(nsys::OrderByStart(start), start, others...);
     };
     const auto sort_gpu = [&](GpuOps& o, auto&... own) {
       sort(o.start, o.end, o.process, o.device, o.stream, o.correlation, o.graph_node, own...);

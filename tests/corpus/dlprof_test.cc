@@ -161,7 +161,10 @@ TEST_F(DlprofReports, SameSummary) {
   EXPECT_EQ(missing, (std::set<std::string>{"DLProf Version", "DLProf Build"}));
 }
 
-// The four lines of feedback. DLProf advises its own data loader wherever that is not in use; we only where
+// The four lines of feedback. DLProf's share of kernels is of the whole capture, 0.0 %; without steps ours is
+// of the time from the first GPU operation to the last, so that 2.8 s of imports and set-up do not hide it.
+// The view dlprof_summary has DLProf's.
+// DLProf advises its own data loader wherever that is not in use; we only where
 // loading takes time (rule data-loading), which is 0 % here.
 TEST_F(DlprofReports, SameFeedback) {
   std::map<std::string, std::string> problems;
@@ -178,7 +181,7 @@ TEST_F(DlprofReports, SameFeedback) {
   };
   const char* amp = "5 ops were eligible to use tensor cores but none are using FP16";
   both_say("mixed-precision-off", amp, amp);
-  both_say("gpu-underutilized", "The GPU is underutilized: only 0.0 %",
+  both_say("gpu-underutilized", "The GPU is underutilized: only 6.6 %",
            "The GPU is underutilized: Only 0.0%");
   both_say("iterations-not-detected", "Unable to split the profile into training iterations",
            "Unable to split profile into training iterations");
