@@ -197,7 +197,9 @@ const std::vector<View>& DlprofViews() {
        "access and host work, start-up before the first event too where no steps were found.",
        Summary()},
       {"dlprof_detail",
-       "DLProf's detailed report: ops, each call of a path within an iteration one of its own.", Detail()},
+       "DLProf's detailed report: ops, each call of a path within an iteration one of its own (op sums "
+       "them).",
+       Detail()},
       {"dlprof_op_type", "DLProf's op type summary.", OpType()},
       {"dlprof_group_op",
        "DLProf's group op report: ops summed by prefix of path; means, least and most over iterations.",
