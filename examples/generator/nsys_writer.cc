@@ -145,6 +145,7 @@ struct NsysWriter::Tables {
                   {"start", "end", "globalTid", "correlationId", "nameId", "eventClass"}),
         ranges(db, path, "NVTX_EVENTS",
                {"start", "end", "eventType", "globalTid", "domainId", "text", "textId"}),
+        os_calls(db, path, "OSRT_API", {"start", "end", "globalTid", "nameId", "eventClass"}),
         memory(db, path, "CUDA_GPU_MEMORY_USAGE_EVENTS",
                {"start", "globalPid", "deviceId", "contextId", "correlationId", "address", "bytes", "memKind",
                 "memoryOperationType"}),
@@ -168,8 +169,8 @@ struct NsysWriter::Tables {
         old_versions(db, path, "EXPORT_META_DATA", {"name", "value"}),
         versions(db, path, "META_DATA_EXPORT", {"name", "value"}) {}
 
-  Table strings, kernels, copies, sets, syncs, api_calls, ranges, memory, gpus, cuda_gpus, processes, threads,
-      environment, dlprof, session_start, session, old_versions, versions;
+  Table strings, kernels, copies, sets, syncs, api_calls, ranges, os_calls, memory, gpus, cuda_gpus,
+      processes, threads, environment, dlprof, session_start, session, old_versions, versions;
 };
 
 int64_t GlobalPid(int64_t pid) { return kVm + (pid << 24); }
@@ -255,6 +256,10 @@ void NsysWriter::Add(const RangeRow& row) {
     table.Insert(row.start, row.end, kPushPop, tid, default_domain, kUnknown, Intern(row.text));
   else
     table.Insert(row.start, row.end, kPushPop, tid, default_domain, row.text, kUnknown);
+}
+
+void NsysWriter::Add(const OsCallRow& row) {
+  tables_->os_calls.Insert(row.start, row.end, GlobalTid(row.pid, row.tid), row.name, int64_t{0});
 }
 
 void NsysWriter::Add(const MemoryRow& row) {

@@ -73,6 +73,12 @@ struct RangeRow {
   bool registered = false;  // the text is stored once, as for strings registered with NVTX
 };
 
+struct OsCallRow {
+  int64_t start = 0, end = 0;
+  int64_t pid = 0, tid = 0;
+  StringId name = 0;
+};
+
 struct MemoryRow {
   int64_t time = 0;
   int64_t pid = 0, device = 0, correlation = 0;
@@ -112,6 +118,7 @@ class NsysWriter {
   void Add(const SyncRow& row);
   void Add(const ApiRow& row);
   void Add(const RangeRow& row);
+  void Add(const OsCallRow& row);
   void Add(const MemoryRow& row);
   void Add(const GpuInfo& gpu);
   void AddProcess(int64_t pid, std::string_view name);

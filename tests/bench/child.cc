@@ -1,0 +1,51 @@
+#include "tests/bench/child.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "engine/base/error.h"
+
+namespace dladvisor {
+namespace {
+
+// RssAnon of a process, now. Its peak is sampled: the kernel keeps only that of all memory, mapped files
+// included.
+double AnonymousMb(pid_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:")) return std::stod(line.substr(8)) / 1024;
+  return 0;
+}
+
+}  // namespace
+
+ChildRun RunChild(const std::vector<std::string>& arguments) {
+  std::vector<std::string> texts = {"/proc/self/exe"};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& text : texts) argv.push_back(text.data());
+  argv.push_back(nullptr);
+  ChildRun run;
+  const auto start = std::chrono::steady_clock::now();
+  pid_t pid = 0;
+  if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv.data(), environ) != 0)
+    throw Error("bench", "cannot start itself");
+  int status = 0;
+  while (waitpid(pid, &status, WNOHANG) == 0) {
+    run.peak_anonymous_mb = std::max(run.peak_anonymous_mb, AnonymousMb(pid));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error("bench", "its report failed");
+  return run;
+}
+
+}  // namespace dladvisor
