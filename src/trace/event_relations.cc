@@ -75,8 +75,8 @@ class Builder {
     return added;
   }
 
-  template <class T>
-  static Getter Integer(const std::vector<T>& values) {
+  template <class Column>
+  static Getter Integer(const Column& values) {
     return [&values](size_t i) { return CellView::Of(static_cast<int64_t>(values[i])); };
   }
 

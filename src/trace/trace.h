@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/trace/int_column.h"
 #include "src/trace/string_pool.h"
 
 namespace dladvisor {
@@ -69,8 +70,8 @@ std::string_view StreamKindName(StreamKind k);        // "default", "blocking", 
 struct GpuOps {
   std::vector<Ns> start, end;
   std::vector<uint32_t> process, device;  // indices
-  std::vector<int64_t> stream, correlation;
-  std::vector<int64_t> graph_node;  // CUDA graph node id, 0 where launched directly
+  IntColumn stream, correlation;
+  IntColumn graph_node;  // CUDA graph node id, 0 where launched directly
   size_t size() const { return start.size(); }
 };
 
@@ -81,13 +82,13 @@ struct LaunchShape {
 };
 
 struct Kernels : GpuOps {
-  std::vector<NameId> name;           // demangled, with template arguments
-  std::vector<NameId> short_name;     // base name
-  std::vector<int64_t> grid, block;   // number of blocks; threads per block
-  std::vector<int32_t> registers;     // per thread
-  std::vector<int64_t> shared_bytes;  // static plus dynamic, per block
-  std::vector<uint32_t> shape;        // index into `shapes`; empty where the source tells no dimensions
-  std::vector<LaunchShape> shapes;    // each once
+  std::vector<NameId> name;         // demangled, with template arguments
+  std::vector<NameId> short_name;   // base name
+  IntColumn grid, block;            // number of blocks; threads per block
+  IntColumn registers;              // per thread
+  IntColumn shared_bytes;           // static plus dynamic, per block
+  IntColumn shape;                  // index into `shapes`; empty where the source tells no dimensions
+  std::vector<LaunchShape> shapes;  // each once
 };
 
 struct Copies : GpuOps {
@@ -110,9 +111,9 @@ struct GraphLaunches : GpuOps {
 struct ApiCalls {
   std::vector<Ns> start, end;
   std::vector<uint32_t> thread;
-  std::vector<int64_t> correlation;
+  IntColumn correlation;
   std::vector<NameId> name;  // as recorded, e.g. "cudaLaunchKernel_v7000"
-  std::vector<int64_t> result;
+  IntColumn result;
   size_t size() const { return start.size(); }
 };
 
@@ -120,7 +121,7 @@ struct ApiCalls {
 struct Syncs {
   std::vector<Ns> start, end;
   std::vector<uint32_t> process, device;
-  std::vector<int64_t> stream, correlation;
+  IntColumn stream, correlation;
   std::vector<SyncKind> kind;
   size_t size() const { return start.size(); }
 };
@@ -209,7 +210,7 @@ struct Overheads {
 // CUDA event records: when an event was recorded on a stream.
 struct CudaEvents {
   std::vector<uint32_t> process, device;
-  std::vector<int64_t> stream, correlation, event;
+  IntColumn stream, correlation, event;
   std::vector<Ns> time;  // -1 where the profile does not tell
   size_t size() const { return process.size(); }
 };

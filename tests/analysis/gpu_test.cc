@@ -126,7 +126,7 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   b.Kernel(0, 10, "a", 1);
   b.Api(0, 5, "cudaMalloc_v3020", 0);
   b.Api(5, 15, "cudaMalloc_v4000", 0);
-  b.trace.api_calls.result.back() = 2;
+  b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, 2);
   b.Api(15, 16, "cudaFree_v3020", 0);
   const auto rows = ComputeApiNames(test::ContextOf(b.trace));
   ASSERT_EQ(rows.size(), 2u);

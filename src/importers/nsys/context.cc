@@ -14,59 +14,52 @@ namespace dladvisor::nsys {
 
 namespace {
 
-constexpr Ns kLastTime = 4'000'000'000'000'000'000;   // 126 years: differences of two times fit
-constexpr Ns kMostTotal = 1'000'000'000'000'000'000;  // of all durations of a table: sums of tables fit
+constexpr Ns kLastTime = 4'000'000'000'000'000'000;  // 126 years: differences of two times fit
 constexpr size_t kDenseIds = size_t{1} << 24;
 
 }  // namespace
 
-// --- Names ---
+// --- Strings and names ---
 
-Names::Names(const Database& db, StringPool& pool) : pool_(pool) {
+Strings::Strings(const Database& db) {
   Rows rows(db, "StringIds", {"id", "value"});
-  dense_.reserve(rows.SizeHint());
+  entries_.reserve(rows.SizeHint());
   while (rows.Next()) {
     const std::optional<int64_t> id = rows.Integer(0);
     if (!id) continue;
-    Entry& entry = Slot(*id);
     const std::string_view text = rows.Text(1);
-    entry = {bytes_.size(), text.size(), kNoName, true, false};
+    const auto index = static_cast<uint32_t>(entries_.size());
+    entries_.push_back({bytes_.size(), text.size()});
     bytes_ += text;
+    // Ids are dense in real exports; a stray large one must not make the table large.
+    if (*id >= 0 && static_cast<size_t>(*id) < std::min(kDenseIds, 2 * dense_.size() + 4096)) {
+      const auto at = static_cast<size_t>(*id);
+      if (at >= dense_.size()) dense_.resize(at + 1, kNoIndex);
+      dense_[at] = index;
+    } else {
+      sparse_[*id] = index;
+    }
   }
 }
 
-Names::Entry& Names::Slot(int64_t id) {
-  // Ids are dense in real exports; a stray large one must not make the table large.
-  const size_t limit = std::min(kDenseIds, 2 * dense_.size() + 4096);
-  if (id < 0 || static_cast<size_t>(id) >= limit) return sparse_[id];
-  const auto index = static_cast<size_t>(id);
-  if (index >= dense_.size()) {
-    dense_.resize(index + 1);
-    if (const auto moved = sparse_.find(id); moved != sparse_.end()) dense_[index] = moved->second;
-  }
-  return dense_[index];
+std::optional<uint32_t> Strings::Find(int64_t id) const {
+  if (id >= 0 && static_cast<size_t>(id) < dense_.size() && dense_[static_cast<size_t>(id)] != kNoIndex)
+    return dense_[static_cast<size_t>(id)];
+  const auto found = sparse_.find(id);
+  return found == sparse_.end() ? std::nullopt : std::optional(found->second);
 }
 
 NameId Names::ById(int64_t id) {
-  Entry* entry = nullptr;
-  if (id >= 0 && static_cast<size_t>(id) < dense_.size() && dense_[static_cast<size_t>(id)].known) {
-    entry = &dense_[static_cast<size_t>(id)];
-  } else if (const auto it = sparse_.find(id); it != sparse_.end()) {
-    entry = &it->second;
-  } else {
-    return pool_.Intern(fmt::format("[string {}]", id));
-  }
-  if (!entry->interned) {
-    entry->name = pool_.Intern(std::string_view(bytes_).substr(entry->offset, entry->size));
-    entry->interned = true;
-  }
-  return entry->name;
+  const std::optional<uint32_t> index = strings_.Find(id);
+  if (!index) return pool_.Intern(fmt::format("[string {}]", id));
+  NameId& name = interned_[*index];
+  if (name == kNoIndex) name = pool_.Intern(strings_.At(*index));
+  return name;
 }
 
 NameId Names::Of(const Rows& rows, size_t column) {
-  if (rows.IsText(column)) return pool_.Intern(rows.Text(column));
-  const std::optional<int64_t> id = rows.Integer(column);
-  return id ? ById(*id) : kNoName;
+  if (const std::optional<int64_t> id = rows.Integer(column)) return ById(*id);
+  return rows.IsText(column) ? pool_.Intern(rows.Text(column)) : kNoName;
 }
 
 // --- Hosts ---
@@ -92,6 +85,7 @@ uint32_t Hosts::Process(int64_t global_pid) {
   if (id == last_process_ && last_process_index_ != kNoIndex) return last_process_index_;
   const auto [it, is_new] = processes_.try_emplace(id, static_cast<uint32_t>(trace_.processes.size()));
   if (is_new) {
+    process_ids_.push_back(id);
     const auto named = process_names_.find(id);
     trace_.processes.push_back(named == process_names_.end()
                                    ? dladvisor::Process{PidOf(id), ""}
@@ -105,6 +99,7 @@ uint32_t Hosts::Thread(int64_t global_tid) {
   if (global_tid == last_thread_ && last_thread_index_ != kNoIndex) return last_thread_index_;
   const auto [it, is_new] = threads_.try_emplace(global_tid, static_cast<uint32_t>(trace_.threads.size()));
   if (is_new) {
+    thread_ids_.push_back(global_tid);
     dladvisor::Thread thread{Process(global_tid), global_tid & kThreadBits, ""};
     if (const auto named = thread_names_.find(global_tid); named != thread_names_.end())
       thread.name = trace_.names.View(named->second.name);
@@ -120,9 +115,9 @@ Activity::Activity(Context& context, std::string_view table, const std::vector<s
                    End end)
     : context_(context),
       table_(table),
-      rows_(context.db, table, columns),
+      rows_(context.db, table, columns, context.share ? context.share->rows : RowRange{}),
       wants_end_(end),
-      previous_start_(std::numeric_limits<Ns>::min()) {}
+      share_(context.share ? *context.share : whole_) {}
 
 Activity::~Activity() {
   if (!context_.db.Has(table_)) return;
@@ -151,16 +146,30 @@ bool Activity::Next() {
     start_ = *start;
     has_end_ = end.has_value();
     end_ = end.value_or(start_);
-    if (end_ - start_ > kMostTotal - total_) {
+    if (end_ - start_ > kMostTotal - share_.total) {
       Skip();
       continue;
     }
-    total_ += end_ - start_;
-    if (start_ < previous_start_) ++out_of_order_;
-    previous_start_ = start_;
+    share_.total += end_ - start_;
+    if (share_.last_start && start_ < *share_.last_start) ++out_of_order_;
+    if (!share_.first_start) share_.first_start = start_;
+    share_.last_start = start_;
     return true;
   }
   return false;
+}
+
+// --- Domains ---
+
+uint32_t Domains::Use(uint32_t process, int64_t id) {
+  const std::pair key(process, id);
+  if (last_ != kNoIndex && keys_[last_] == key) return last_;
+  const auto [it, is_new] = index_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
+  if (is_new) {
+    keys_.push_back(key);
+    names_.push_back(kNoName);
+  }
+  return last_ = it->second;
 }
 
 int64_t Count(const Rows& rows, size_t column, int64_t most) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,27 +21,40 @@
 
 namespace dladvisor::nsys {
 
-// StringIds, read once; a string is interned when first used.
+// StringIds, read once and then only looked at.
+class Strings {
+ public:
+  explicit Strings(const Database& db);
+  std::optional<uint32_t> Find(int64_t id) const;  // index of a string
+  std::string_view At(uint32_t index) const {
+    return std::string_view(bytes_).substr(entries_[index].offset, entries_[index].size);
+  }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    size_t offset = 0, size = 0;
+  };
+  std::string bytes_;
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> dense_;  // small ids, as exporters give them -> index, or kNoIndex
+  std::unordered_map<int64_t, uint32_t> sparse_;
+};
+
+// Names of one Trace by id of the export; a string is interned when first used.
 class Names {
  public:
-  Names(const Database& db, StringPool& pool);
+  Names(const Strings& strings, StringPool& pool)
+      : strings_(strings), pool_(pool), interned_(strings.size(), kNoIndex) {}
   NameId ById(int64_t id);
   // The cell as a name: an id into StringIds, or the text itself. NULL is kNoName; an id without a string
   // becomes "[string ID]", so that different unknown names stay apart.
   NameId Of(const Rows& rows, size_t column);
 
  private:
-  struct Entry {
-    size_t offset = 0, size = 0;
-    NameId name = kNoName;
-    bool known = false, interned = false;
-  };
-  Entry& Slot(int64_t id);
-
+  const Strings& strings_;
   StringPool& pool_;
-  std::string bytes_;
-  std::vector<Entry> dense_;  // small ids, as exporters give them
-  std::unordered_map<int64_t, Entry> sparse_;
+  std::vector<NameId> interned_;  // by index into strings_; kNoIndex where it is not yet
 };
 
 // nsys packs host, process and thread into one integer: the low 24 bits are the thread, the next 24 the
@@ -56,6 +71,9 @@ class Hosts {
   uint32_t Thread(int64_t global_tid);
   // Whether another event named the process: captures of the whole system list threads by the thousand.
   bool KnowsProcess(int64_t global_tid) const { return processes_.contains(ProcessOf(global_tid)); }
+  // The export's ids of the processes and threads listed so far.
+  const std::vector<int64_t>& process_ids() const { return process_ids_; }
+  const std::vector<int64_t>& thread_ids() const { return thread_ids_; }
 
  private:
   struct Named {
@@ -66,6 +84,7 @@ class Hosts {
   std::unordered_map<int64_t, std::pair<int64_t, std::string>> process_names_;  // -> pid, name
   std::unordered_map<int64_t, Named> thread_names_;
   std::unordered_map<int64_t, uint32_t> processes_, threads_;
+  std::vector<int64_t> process_ids_, thread_ids_;
   int64_t last_process_ = 0, last_thread_ = 0;
   uint32_t last_process_index_ = kNoIndex, last_thread_index_ = kNoIndex;
 };
@@ -81,11 +100,11 @@ class Devices {
   // nullopt where the number can be no device id.
   std::optional<uint32_t> OfEvent(int64_t global_pid, std::optional<int64_t> device_id);
   std::optional<uint32_t> OfGpu(int64_t gpu_id);  // by the profiler's own GPU id
-  void SortByOrdinal();                           // once, after the last event
+  uint32_t ByOrdinal(int64_t ordinal);
+  void SortByOrdinal();  // once, after the last event
 
  private:
   uint32_t Add(Device device);
-  uint32_t ByOrdinal(int64_t ordinal);
   void ReadGpus(const Database& db);
   void ReadOldGpus(const Database& db);
 
@@ -96,12 +115,43 @@ class Devices {
   std::map<int64_t, Device> hidden_;  // GPU id -> a GPU that no process was allowed to see
 };
 
+// NVTX domains are numbered within a process and may be named after their first use.
+class Domains {
+ public:
+  uint32_t Use(uint32_t process, int64_t id);  // index of the domain
+  void SetName(uint32_t process, int64_t id, NameId name) { names_[Use(process, id)] = name; }
+  // (process, number) of each domain used so far, and its name or kNoName.
+  const std::vector<std::pair<uint32_t, int64_t>>& keys() const { return keys_; }
+  const std::vector<NameId>& names() const { return names_; }
+
+ private:
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> index_;
+  std::vector<std::pair<uint32_t, int64_t>> keys_;
+  std::vector<NameId> names_;
+  uint32_t last_ = kNoIndex;
+};
+
+class Parts;
+
+// Some rows of one table, and what reading them needs to know, and tells, of those before and after.
+struct Share {
+  RowRange rows;
+  Ns total = 0;  // durations of usable rows, those before included
+  std::optional<Ns> first_start = {}, last_start = {};
+};
+
+// Durations of the rows of one table sum up to no more, so that sums of tables fit.
+inline constexpr Ns kMostTotal = 1'000'000'000'000'000'000;
+
 struct Context {
   const Database& db;
   Trace& trace;
   Names& names;
   Hosts& hosts;
   Devices& devices;
+  Domains& domains;
+  Parts* parts = nullptr;  // reads large tables; null while a part is read
+  Share* share = nullptr;  // of the table at hand; null for all of it
 };
 
 // The rows of an activity table that have a usable time. What cannot be used is counted, by table, in the
@@ -130,7 +180,9 @@ class Activity {
   std::string table_;
   Rows rows_;
   End wants_end_;
-  Ns start_ = 0, end_ = 0, previous_start_ = 0, total_ = 0;
+  Share whole_;
+  Share& share_;
+  Ns start_ = 0, end_ = 0;
   bool has_end_ = false;
   int64_t skipped_ = 0, negative_ = 0, out_of_order_ = 0;
 };
@@ -148,7 +200,10 @@ inline std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start);
 template <typename... Columns>
 void Reorder(const std::vector<uint32_t>& order, Columns&... columns);
 
-// --- the readers, one per topic ---
+// --- the readers, one per topic; Plan...() names the tables that grow with the run ---
+void PlanGpuEvents(const Database& db, Parts& parts);
+void PlanHostEvents(const Database& db, Parts& parts);
+void PlanNvtx(const Database& db, Parts& parts);
 void ReadSystem(Context& context);  // versions, host, environment, clock, diagnostics
 void ReadGpuEvents(
     Context& context);               // kernels, copies, sets, graph launches, synchronisation, event records
@@ -167,11 +222,30 @@ std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start, Before before) 
   for (size_t i = 1; sorted && i < start.size(); ++i)
     sorted = start[i - 1] < start[i] || (start[i - 1] == start[i] && !before(i, i - 1));
   if (sorted) return {};
-  std::vector<uint32_t> order(start.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  const auto earlier = [&](uint32_t a, uint32_t b) {
     return start[a] != start[b] ? start[a] < start[b] : before(a, b);
-  });
+  };
+  // Exporters write the rows of one process or thread after those of another, each in order: runs, which are
+  // merged two by two.
+  std::vector<uint32_t> order(start.size());
+  std::vector<size_t> runs;  // where each begins
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i] = static_cast<uint32_t>(i);
+    if (i == 0 || earlier(order[i], order[i - 1])) runs.push_back(i);
+  }
+  for (std::vector<uint32_t> merged(order.size()); runs.size() > 1; order.swap(merged)) {
+    std::vector<size_t> longer;
+    for (size_t r = 0; r < runs.size(); r += 2) {
+      const auto at = [&](size_t run) {
+        return static_cast<std::ptrdiff_t>(run < runs.size() ? runs[run] : order.size());
+      };
+      const auto first = order.begin();
+      std::merge(first + at(r), first + at(r + 1), first + at(r + 1), first + at(r + 2),
+                 merged.begin() + at(r), earlier);
+      longer.push_back(runs[r]);
+    }
+    runs = std::move(longer);
+  }
   return order;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,9 @@ class Database {
 
   bool Has(std::string_view table) const { return tables_.contains(table); }
   const std::map<std::string, int64_t, std::less<>>& tables() const { return tables_; }
+  const std::string& path() const { return path_; }
+  // The highest rowid of a table, at most as many as the file could hold; 0 where the table has none.
+  int64_t LastRow(std::string_view table) const;
 
  private:
   friend class Rows;
@@ -48,11 +52,18 @@ class Database {
   std::map<std::string, int64_t, std::less<>> tables_;  // name -> root page
 };
 
-// All rows of one table, in the file's order, with the columns asked for that exist; the others, and all of a
-// missing table, read as NULL. Columns are then known by their position in `columns`.
+// Rowids, inclusive.
+struct RowRange {
+  int64_t first = std::numeric_limits<int64_t>::min(), last = std::numeric_limits<int64_t>::max();
+};
+
+// The rows of one table, all or those of a range, in the file's order, with the columns asked for that exist;
+// the others, and all of a missing table, read as NULL. Columns are then known by their position in
+// `columns`. A range is only for tables with rowids: see Database::LastRow.
 class Rows {
  public:
-  Rows(const Database& db, std::string_view table, const std::vector<std::string_view>& columns);
+  Rows(const Database& db, std::string_view table, const std::vector<std::string_view>& columns,
+       const RowRange& range = {});
 
   bool Next();
   bool HasColumn(size_t c) const { return index_[c] >= 0; }
@@ -73,6 +84,7 @@ class Rows {
   std::vector<int> index_;  // column asked for -> column of the statement, or -1
   Statement statement_;
   int64_t count_ = 0;
+  RowRange range_;
 };
 
 }  // namespace dladvisor::nsys

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/importers/nsys/context.h"
+#include "src/importers/nsys/parts.h"
 
 namespace dladvisor::nsys {
 
@@ -28,8 +29,8 @@ std::vector<std::string_view> SharedAnd(std::initializer_list<std::string_view> 
 }
 
 void Reserve(GpuOps& ops, size_t n) {
-  for (auto* column : {&ops.start, &ops.end, &ops.stream, &ops.correlation, &ops.graph_node})
-    column->reserve(n);
+  for (auto* column : {&ops.start, &ops.end}) column->reserve(n);
+  for (auto* column : {&ops.stream, &ops.correlation, &ops.graph_node}) column->reserve(n);
   ops.process.reserve(n);
   ops.device.reserve(n);
 }
@@ -73,7 +74,9 @@ int64_t Product(const Rows& rows, size_t first_column) {
 // The distinct launch shapes of a table of kernels.
 class Shapes {
  public:
-  explicit Shapes(std::vector<LaunchShape>& shapes) : shapes_(shapes) {}
+  explicit Shapes(std::vector<LaunchShape>& shapes) : shapes_(shapes) {
+    for (const LaunchShape& shape : shapes_) index_.try_emplace(shape, static_cast<uint32_t>(index_.size()));
+  }
 
   uint32_t Of(const Rows& rows, size_t grid, size_t block) {
     LaunchShape shape;
@@ -103,7 +106,15 @@ std::optional<int64_t> Bytes(const Rows& rows, size_t column, int64_t& total) {
   return bytes;
 }
 
-void ReadKernels(Context& in) {
+constexpr std::string_view kKernelTable = "CUPTI_ACTIVITY_KIND_KERNEL";
+
+void ReserveKernels(Kernels& k, size_t n) {
+  Reserve(k, n);
+  for (auto* column : {&k.name, &k.short_name}) column->reserve(n);
+  for (auto* column : {&k.grid, &k.block, &k.registers, &k.shared_bytes, &k.shape}) column->reserve(n);
+}
+
+void ReadKernelRows(Context& in) {
   enum : size_t {
     kName = kOwn,
     kShort,
@@ -115,18 +126,13 @@ void ReadKernels(Context& in) {
     kMangled
   };
   Activity activity(
-      in, "CUPTI_ACTIVITY_KIND_KERNEL",
+      in, kKernelTable,
       SharedAnd({"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
                  "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "mangledName"}));
   const Rows& rows = activity.rows();
   Kernels& k = in.trace.kernels;
-  const size_t n = rows.SizeHint();
-  Reserve(k, n);
-  for (auto* column : {&k.name, &k.short_name}) column->reserve(n);
-  for (auto* column : {&k.grid, &k.block, &k.shared_bytes}) column->reserve(n);
-  k.registers.reserve(n);
+  if (k.size() == 0) ReserveKernels(k, rows.SizeHint());
   const bool has_shapes = rows.HasColumn(kGrid) && rows.HasColumn(kBlock);
-  if (has_shapes) k.shape.reserve(n);
   Shapes shapes(k.shapes);
   constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
   while (activity.Next()) {
@@ -140,11 +146,17 @@ void ReadKernels(Context& in) {
     k.short_name.push_back(short_name);
     k.grid.push_back(Product(rows, kGrid));
     k.block.push_back(Product(rows, kBlock));
-    k.registers.push_back(static_cast<int32_t>(Count(rows, kRegisters, kMost32)));
+    k.registers.push_back(Count(rows, kRegisters, kMost32));
     k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
     if (has_shapes) k.shape.push_back(shapes.Of(rows, kGrid, kBlock));
   }
-  if (has_shapes)
+}
+
+void ReadKernels(Context& in) {
+  Kernels& k = in.trace.kernels;
+  ReserveKernels(k, static_cast<size_t>(in.db.LastRow(kKernelTable)));
+  in.parts->Read(in, kKernelTable, ReadKernelRows);
+  if (k.shape.size() > 0)
     Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes, k.shape);
   else
     Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes);
@@ -286,6 +298,8 @@ void ReadEventRecords(Context& in) {
 }
 
 }  // namespace
+
+void PlanGpuEvents(const Database& db, Parts& parts) { parts.Plan(db, kKernelTable, ReadKernelRows); }
 
 void ReadGpuEvents(Context& context) {
   ReadKernels(context);

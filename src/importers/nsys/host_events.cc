@@ -6,21 +6,27 @@
 
 #include "src/importers/nsys/chains.h"
 #include "src/importers/nsys/context.h"
+#include "src/importers/nsys/parts.h"
 
 namespace dladvisor::nsys {
 
 namespace {
 
-void ReadApiCalls(Context& in) {
-  enum : size_t { kThread = 2, kCorrelation, kName, kResult };
-  Activity activity(in, "CUPTI_ACTIVITY_KIND_RUNTIME",
-                    {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
-  const Rows& rows = activity.rows();
-  ApiCalls& a = in.trace.api_calls;
-  const size_t n = rows.SizeHint();
-  for (auto* column : {&a.start, &a.end, &a.correlation, &a.result}) column->reserve(n);
+constexpr std::string_view kApiTable = "CUPTI_ACTIVITY_KIND_RUNTIME";
+
+void ReserveApiCalls(ApiCalls& a, size_t n) {
+  for (auto* column : {&a.start, &a.end}) column->reserve(n);
+  for (auto* column : {&a.correlation, &a.result}) column->reserve(n);
   a.thread.reserve(n);
   a.name.reserve(n);
+}
+
+void ReadApiRows(Context& in) {
+  enum : size_t { kThread = 2, kCorrelation, kName, kResult };
+  Activity activity(in, kApiTable, {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
+  const Rows& rows = activity.rows();
+  ApiCalls& a = in.trace.api_calls;
+  if (a.size() == 0) ReserveApiCalls(a, rows.SizeHint());
   while (activity.Next()) {
     const auto thread = rows.Integer(kThread);
     if (!thread) {
@@ -34,6 +40,12 @@ void ReadApiCalls(Context& in) {
     a.name.push_back(in.names.Of(rows, kName));
     a.result.push_back(rows.Integer(kResult, 0));
   }
+}
+
+void ReadApiCalls(Context& in) {
+  ApiCalls& a = in.trace.api_calls;
+  ReserveApiCalls(a, static_cast<size_t>(in.db.LastRow(kApiTable)));
+  in.parts->Read(in, kApiTable, ReadApiRows);
   const std::vector<uint32_t> order = OrderByStart(a.start);
   Reorder(order, a.start, a.end, a.thread, a.correlation, a.name, a.result);
 }
@@ -95,6 +107,8 @@ void ReadOverheads(Context& in) {
 }
 
 }  // namespace
+
+void PlanHostEvents(const Database& db, Parts& parts) { parts.Plan(db, kApiTable, ReadApiRows); }
 
 void ReadHostEvents(Context& context) {
   ReadApiCalls(context);

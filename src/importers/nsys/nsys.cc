@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "src/importers/nsys/context.h"
+#include "src/importers/nsys/parts.h"
 
 namespace dladvisor {
 
@@ -79,10 +80,17 @@ Trace ReadNsysExport(const std::filesystem::path& path) {
   for (const char* table : kActivityTables)
     if (!db.Has(table)) trace.health.missing_tables.push_back(table);
 
-  nsys::Names names(db, trace.names);
+  const nsys::Strings strings(db);
+  nsys::Parts parts(strings);
+  nsys::PlanGpuEvents(db, parts);
+  nsys::PlanHostEvents(db, parts);
+  nsys::PlanNvtx(db, parts);
+  parts.Start();
+  nsys::Names names(strings, trace.names);
   nsys::Hosts hosts(db, names, trace);
   nsys::Devices devices(db, trace);
-  nsys::Context context{db, trace, names, hosts, devices};
+  nsys::Domains domains;
+  nsys::Context context{db, trace, names, hosts, devices, domains, &parts};
   nsys::ReadSystem(context);
   nsys::ReadGpuEvents(context);
   nsys::ReadHostEvents(context);

@@ -6,10 +6,11 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "src/importers/nsys/context.h"
+#include "src/importers/nsys/parts.h"
 
 namespace dladvisor::nsys {
 
@@ -43,44 +44,22 @@ std::optional<RangeKind> KindOf(int64_t type) {
   }
 }
 
-// Domains are numbered within a process and may be named after their first use.
-class Domains {
- public:
-  explicit Domains(Context& in) : in_(in) {
-    Rows old(in.db, "DomainStrings", {"id", "domainName"});
-    while (old.Next())
-      if (const auto id = old.Integer(0)) fallback_[*id] = in.names.Of(old, 1);
+// The name of each used domain; the default domain has none. Older exports list the names apart.
+std::vector<NameId> NamesOf(const Domains& domains, Context& in) {
+  std::map<int64_t, NameId> listed;
+  Rows old(in.db, "DomainStrings", {"id", "domainName"});
+  while (old.Next())
+    if (const auto id = old.Integer(0)) listed[*id] = in.names.Of(old, 1);
+  std::vector<NameId> names = domains.names();
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int64_t number = domains.keys()[i].second;
+    if (names[i] != kNoName || number == 0) continue;
+    const auto named = listed.find(number);
+    names[i] =
+        named != listed.end() ? named->second : in.trace.names.Intern(fmt::format("domain {}", number));
   }
-
-  uint32_t Use(uint32_t process, int64_t id) {
-    const auto key = std::pair(process, id);
-    if (key == last_ && last_index_ != kNoIndex) return last_index_;
-    const auto [it, is_new] = index_.try_emplace(key, static_cast<uint32_t>(names_.size()));
-    if (is_new) names_.push_back(kNoName);
-    last_ = key;
-    return last_index_ = it->second;
-  }
-  void SetName(uint32_t process, int64_t id, NameId name) { names_[Use(process, id)] = name; }
-
-  // The name of each used domain; the default domain has none.
-  std::vector<NameId> Names() {
-    for (const auto& [key, index] : index_) {
-      if (names_[index] != kNoName || key.second == 0) continue;
-      const auto named = fallback_.find(key.second);
-      names_[index] = named != fallback_.end() ? named->second
-                                               : in_.trace.names.Intern(fmt::format("domain {}", key.second));
-    }
-    return names_;
-  }
-
- private:
-  Context& in_;
-  std::map<std::pair<uint32_t, int64_t>, uint32_t> index_;
-  std::pair<uint32_t, int64_t> last_{kNoIndex, 0};
-  uint32_t last_index_ = kNoIndex;
-  std::vector<NameId> names_;
-  std::map<int64_t, NameId> fallback_;
-};
+  return names;
+}
 
 // The last moment at which anything is known to have happened on each thread.
 std::vector<Ns> LastEvents(const Trace& trace) {
@@ -96,57 +75,67 @@ std::vector<Ns> LastEvents(const Trace& trace) {
   return last;
 }
 
-}  // namespace
+constexpr std::string_view kTable = "NVTX_EVENTS";
 
-void ReadNvtx(Context& in) {
+void Reserve(Ranges& r, size_t n) {
+  for (auto* column : {&r.start, &r.end}) column->reserve(n);
+  for (auto* column : {&r.thread, &r.end_thread}) column->reserve(n);
+  for (auto* column : {&r.name, &r.domain}) column->reserve(n);
+  r.kind.reserve(n);
+  r.open.reserve(n);
+}
+
+// With the index of the domain in place of its name.
+void ReadRows(Context& in) {
   enum : size_t { kType = 2, kText, kTextId, kDomain, kThread, kEndThread };
   Ranges& r = in.trace.ranges;
-  Domains domains(in);
-  {
-    Activity activity(
-        in, "NVTX_EVENTS",
-        {"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "endGlobalTid"},
-        Activity::End::kOptional);
-    const Rows& rows = activity.rows();
-    const size_t n = rows.SizeHint();
-    for (auto* column : {&r.start, &r.end}) column->reserve(n);
-    for (auto* column : {&r.thread, &r.end_thread}) column->reserve(n);
-    for (auto* column : {&r.name, &r.domain}) column->reserve(n);
-    r.kind.reserve(n);
-    r.open.reserve(n);
-    while (activity.Next()) {
-      const int64_t type = rows.Integer(kType, kPushPop);
-      const auto global_tid = rows.Integer(kThread);
-      const auto kind = KindOf(type);
-      if (!kind && type != kDomainCreate && type != kNameThread) continue;  // categories, resource names
-      if (!global_tid || (kind && activity.start() < 0)) {
-        activity.Skip();
-        continue;
-      }
-      const NameId name = rows.IsText(kText) ? in.names.Of(rows, kText) : in.names.Of(rows, kTextId);
-      const int64_t domain = rows.Integer(kDomain, 0);
-      if (type == kDomainCreate) {
-        domains.SetName(in.hosts.Process(*global_tid), domain, name);
-        continue;
-      }
-      const uint32_t thread = in.hosts.Thread(*global_tid);
-      if (type == kNameThread) {
-        if (in.trace.threads[thread].name.empty()) in.trace.threads[thread].name = in.trace.names.View(name);
-        continue;
-      }
-      const auto end_tid = rows.Integer(kEndThread);
-      const bool open = *kind != RangeKind::kMark && !activity.has_end();
-      r.start.push_back(activity.start());
-      r.end.push_back(*kind == RangeKind::kMark ? activity.start() : activity.end());
-      r.thread.push_back(thread);
-      r.end_thread.push_back(end_tid && *end_tid != 0 ? in.hosts.Thread(*end_tid) : thread);
-      r.name.push_back(name);
-      r.domain.push_back(domains.Use(in.trace.threads[thread].process, domain));
-      r.kind.push_back(*kind);
-      r.open.push_back(open ? 1 : 0);
+  Activity activity(in, kTable,
+                    {"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "endGlobalTid"},
+                    Activity::End::kOptional);
+  const Rows& rows = activity.rows();
+  if (r.size() == 0) Reserve(r, rows.SizeHint());
+  while (activity.Next()) {
+    const int64_t type = rows.Integer(kType, kPushPop);
+    const auto global_tid = rows.Integer(kThread);
+    const auto kind = KindOf(type);
+    if (!kind && type != kDomainCreate && type != kNameThread) continue;  // categories, resource names
+    if (!global_tid || (kind && activity.start() < 0)) {
+      activity.Skip();
+      continue;
     }
+    const NameId name = rows.IsText(kText) ? in.names.Of(rows, kText) : in.names.Of(rows, kTextId);
+    const int64_t domain = rows.Integer(kDomain, 0);
+    if (type == kDomainCreate) {
+      in.domains.SetName(in.hosts.Process(*global_tid), domain, name);
+      continue;
+    }
+    const uint32_t thread = in.hosts.Thread(*global_tid);
+    if (type == kNameThread) {
+      if (in.trace.threads[thread].name.empty()) in.trace.threads[thread].name = in.trace.names.View(name);
+      continue;
+    }
+    const auto end_tid = rows.Integer(kEndThread);
+    const bool open = *kind != RangeKind::kMark && !activity.has_end();
+    r.start.push_back(activity.start());
+    r.end.push_back(*kind == RangeKind::kMark ? activity.start() : activity.end());
+    r.thread.push_back(thread);
+    r.end_thread.push_back(end_tid && *end_tid != 0 ? in.hosts.Thread(*end_tid) : thread);
+    r.name.push_back(name);
+    r.domain.push_back(in.domains.Use(in.trace.threads[thread].process, domain));
+    r.kind.push_back(*kind);
+    r.open.push_back(open ? 1 : 0);
   }
-  const std::vector<NameId> domain_names = domains.Names();
+}
+
+}  // namespace
+
+void PlanNvtx(const Database& db, Parts& parts) { parts.Plan(db, kTable, ReadRows); }
+
+void ReadNvtx(Context& in) {
+  Ranges& r = in.trace.ranges;
+  Reserve(r, static_cast<size_t>(in.db.LastRow(kTable)));
+  in.parts->Read(in, kTable, ReadRows);
+  const std::vector<NameId> domain_names = NamesOf(in.domains, in);
   for (NameId& domain : r.domain) domain = domain_names[domain];
 
   if (std::find(r.open.begin(), r.open.end(), 1) != r.open.end()) {

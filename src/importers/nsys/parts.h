@@ -1,0 +1,54 @@
+// Large tables read by several threads: each takes a range of rows at a time ("part"), over a connection of
+// its own, into a Trace of its own, with names and indices that mean something only there. Parts are appended
+// in the file's order, so that the Trace is as if one thread had read it all. One thread spends most of the
+// time of a report inside sqlite3_step.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "src/importers/nsys/context.h"
+
+namespace dladvisor::nsys {
+
+class Parts {
+ public:
+  // Reads the rows of context.share, or all, into context.trace.
+  using Reader = void (*)(Context& context);
+
+  explicit Parts(const Strings& strings) : strings_(strings) {}
+  ~Parts();  // without waiting for parts that nobody has asked for
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  // Before Start(): plans to read a table in parts, where it is large.
+  void Plan(const Database& db, std::string_view table, Reader read);
+  void Start();
+  // Appends the next of the planned tables to whole.trace; one that is not large is read here and now.
+  void Read(Context& whole, std::string_view table, Reader read);
+
+ private:
+  struct Part;
+  struct Job {
+    std::string path, table;
+    Reader read;
+    RowRange rows;
+    std::promise<std::unique_ptr<Part>> part;
+  };
+
+  void Work();
+
+  const Strings& strings_;
+  std::deque<Job> jobs_;  // in the order of Plan() and of rows
+  std::atomic<size_t> next_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace dladvisor::nsys
