@@ -40,10 +40,13 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
   Context context{trace, options, FindActivity(trace), FindRanks(trace, options), {}, {}, {}, {}, {}, {}, {}};
   context.work = SplitWork(trace, context.ranks);
   context.launches = FindLaunches(trace);
+  auto steps_ready = std::async(std::launch::async, [&] {
+    return FindSteps(trace, context.ranks, context.work, context.launches, options);
+  });
   context.attribution = Attribute(trace, context.launches);
   context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
   context.kernels = ClassifyKernels(trace);
-  context.steps = FindSteps(trace, context.ranks, context.work, context.launches, options);
+  context.steps = steps_ready.get();
   context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
   return context;
 }

@@ -37,9 +37,15 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
   std::map<int64_t, Interval> windows;
   for (size_t i = 0; i < context.ranks.gpus.size(); ++i)
     windows.try_emplace(context.ranks.gpus[i].rank, context.windows[i]);
+  std::vector<std::pair<int64_t, ApiNameRow*>> last(trace.names.size());  // of a name: rank and row
   for (size_t i = 0; i < calls.size(); ++i) {
     const int64_t rank = context.RankOfThread(calls.thread[i]);
-    ApiNameRow& row = by_id[{rank, calls.name[i]}];
+    auto& [last_rank, last_row] = last[calls.name[i]];
+    if (!last_row || last_rank != rank) {
+      last_rank = rank;
+      last_row = &by_id[{rank, calls.name[i]}];
+    }
+    ApiNameRow& row = *last_row;
     const int64_t duration = calls.end[i] - calls.start[i];
     row.min_ns = row.calls == 0 ? duration : std::min(row.min_ns, duration);
     row.max_ns = std::max(row.max_ns, duration);

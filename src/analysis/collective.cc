@@ -65,7 +65,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
             CollectiveOf(trace.names.View(kernels.name[k]), trace.names.View(kernels.short_name[k]));
       by_kind[name->second].second.push_back(k);
     }
-    const IntervalSet compute = Union(timelines[gpu].tensor, timelines[gpu].other);
+    const IntervalSet& compute = timelines[gpu].compute;
     for (auto& [kind, entry] : by_kind) {
       auto& [row, members] = entry;
       row.rank = context.ranks.gpus[gpu].rank;

@@ -106,20 +106,18 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
       if (tensor_core == true) row.tensor_core_ns += duration;
       if (!tensor_core) row.tensor_core_unknown_ns += duration;
     }
-    row.busy_ns = Length(timeline.busy);
     row.kernel_busy_ns = Length(timeline.kernels);
     row.idle_ns = Length(timeline.idle);
+    row.busy_ns = row.window_ns - row.idle_ns;
     if (row.window_ns > 0) {
       row.gpu_utilization = static_cast<double>(row.kernel_busy_ns) / static_cast<double>(row.window_ns);
       row.idle_share = static_cast<double>(row.idle_ns) / static_cast<double>(row.window_ns);
     }
     if (timeline.has_launches) {
       row.idle_starved_ns = 0;
-      row.starved_gaps = 0;
-      for (const IdleGap& gap : timeline.gaps) {
-        *row.idle_starved_ns += gap.starved_ns;
-        *row.starved_gaps += gap.starved_ns > 0;
-      }
+      for (const Starvation& starvation : timeline.starvation)
+        *row.idle_starved_ns += starvation.time.length();
+      row.starved_gaps = timeline.starved_gaps;
     }
     row.eligible_ns = ops.eligible_ns[i];
     if (row.eligible_ns > 0)

@@ -2,28 +2,73 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "src/analysis/host_activity.h"
 #include "src/analysis/launches.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace {
 
 constexpr double kMinKnownGaps = 0.8;  // share of idle time that ends whose launch must be known
 
-// A GPU operation that may end a gap.
-struct Operation {
-  Ns start, end;
-  uint32_t call;
-  NameId name;
-  std::string_view kind;
+// The operations of a GPU in order of start; of those that start together, kernels, copies, sets, graphs.
+class Operations {
+ public:
+  Operations(const Context& context, const GpuWork& work)
+      : kinds_{{{"kernel", context.trace.kernels, work.kernels, context.launches.kernel},
+                {"copy", context.trace.copies, work.copies, context.launches.copy},
+                {"set", context.trace.sets, work.sets, context.launches.set},
+                {"graph", context.trace.graph_launches, work.graphs, context.launches.graph}}} {
+    Choose();
+  }
+
+  bool AtEnd() const { return start() == kNever; }
+  Ns start() const { return kinds_[first_].Start(); }
+  Ns end() const { return kinds_[first_].ops.end[row()]; }
+  uint32_t row() const { return kinds_[first_].rows[kinds_[first_].next]; }
+  uint32_t call() const { return kinds_[first_].calls[row()]; }
+  std::string_view kind() const { return kinds_[first_].name; }
+  void Next() {
+    ++kinds_[first_].next;
+    Choose();
+  }
+
+ private:
+  static constexpr Ns kNever = std::numeric_limits<Ns>::max();
+  struct Kind {
+    std::string_view name;
+    const GpuOps& ops;
+    const std::vector<uint32_t>&rows, &calls;
+    size_t next = 0;
+    Ns Start() const { return next < rows.size() ? ops.start[rows[next]] : kNever; }
+  };
+  void Choose() {
+    first_ = 0;
+    for (size_t k = 1; k < kinds_.size(); ++k)
+      if (kinds_[k].Start() < kinds_[first_].Start()) first_ = k;
+  }
+
+  std::array<Kind, 4> kinds_;
+  size_t first_ = 0;  // the kind whose next operation is the first
 };
+
+// Of two gaps the one to be kept.
+bool IsLonger(const IdleGap& a, const IdleGap& b) {
+  return std::pair(-a.time.length(), a.time.start) < std::pair(-b.time.length(), b.time.start);
+}
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(const Context& context, const HostActivity& host, size_t gpu)
-      : context_(context), trace_(context.trace), host_(host), work_(context.work[gpu]) {
+  TimelineBuilder(const Context& context, const HostActivity& host, const std::vector<ApiKind>& api_kinds,
+                  size_t gpu)
+      : context_(context),
+        trace_(context.trace),
+        host_(host),
+        api_kinds_(api_kinds),
+        work_(context.work[gpu]) {
     timeline_.window = context.windows[gpu];
     for (const auto& [rank, steps] : context.steps.by_rank)
       if (rank == context.ranks.gpus[gpu].rank)
@@ -35,60 +80,67 @@ class TimelineBuilder {
 
   GpuTimeline Build() {
     CollectBusy();
-    CollectOperations();
     FindLatency();
     FindGaps();
-    FillLedger();
     for (size_t b = 0; b < kBuckets; ++b) timeline_.captured[b] = host_.IsCaptured(static_cast<Bucket>(b));
     return std::move(timeline_);
   }
 
  private:
-  IntervalSet Clipped(const GpuOps& ops, const std::vector<uint32_t>& rows) const {
-    std::vector<Interval> intervals;
-    intervals.reserve(rows.size());
-    for (const uint32_t i : rows) intervals.push_back({ops.start[i], ops.end[i]});
-    return Clip(Union(std::move(intervals)), timeline_.window);
-  }
-
+  // Where several run at once, the first bucket counts: each has what it adds to the union of those before.
   void CollectBusy() {
-    std::vector<uint32_t> tensor, other, communication;
-    for (const uint32_t i : work_.kernels) {
-      const KernelTraits& traits = context_.kernels[trace_.kernels.name[i]];
-      (traits.communication ? communication : traits.tensor_core == true ? tensor : other).push_back(i);
-    }
     GpuTimeline& t = timeline_;
-    t.tensor = Clipped(trace_.kernels, tensor);
-    // A graph traced as a whole is compute of an unknown kind.
-    t.other = Union(Clipped(trace_.kernels, other), Clipped(trace_.graph_launches, work_.graphs));
-    t.communication = Clipped(trace_.kernels, communication);
-    t.copies = Clipped(trace_.copies, work_.copies);
-    t.sets = Clipped(trace_.sets, work_.sets);
-    t.kernels = Union(Union(t.tensor, t.other), t.communication);
-    t.busy = Union(Union(t.kernels, t.copies), t.sets);
-    t.idle = Subtract({t.window}, t.busy);
+    t.kernels.reserve(work_.kernels.size());  // mostly too much, which costs nothing until it is used
+    t.compute.reserve(work_.kernels.size());
+    t.idle.reserve(work_.kernels.size() + 1);
+    constexpr size_t kBusy = static_cast<size_t>(Bucket::kMemset) + 1;
+    std::array<RunningUnion, kBusy> until;  // of all operations up to a bucket
+    const auto emit = [&](size_t bucket) {
+      return [&, bucket](Interval time) {
+        Add(static_cast<Bucket>(bucket), time);
+        if (bucket == static_cast<size_t>(Bucket::kOther)) t.compute.push_back(time);
+        if (bucket == static_cast<size_t>(Bucket::kCommunication)) t.kernels.push_back(time);
+        if (bucket + 1 == kBusy) {
+          Append(t.idle, {idle_from_, time.start});
+          idle_from_ = time.end;
+        }
+      };
+    };
+    idle_from_ = t.window.start;
+    for (Operations operations(context_, work_); !operations.AtEnd(); operations.Next()) {
+      const Interval time{std::max(operations.start(), t.window.start),
+                          std::min(operations.end(), t.window.end)};
+      const Bucket own = BucketOf(operations);
+      if (own == Bucket::kCommunication) Append(t.communication, time);
+      if (own == Bucket::kCopy) Append(t.copies, time);
+      if (own == Bucket::kMemset) Append(t.sets, time);
+      for (size_t b = static_cast<size_t>(own); b < kBusy; ++b) until[b].Add(time, emit(b));
+    }
+    for (size_t b = 0; b < kBusy; ++b) until[b].Finish(emit(b));
+    Append(t.idle, {idle_from_, t.window.end});
+    const auto subtract_before = [](auto& ledger) {
+      for (size_t b = kBusy; b-- > 1;) ledger[b] -= ledger[b - 1];
+    };
+    subtract_before(t.ledger);
+    for (StepLedger& step : t.steps) subtract_before(step.ledger);
   }
 
-  void CollectOperations() {
-    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows,
-                         const std::vector<uint32_t>& calls, const std::vector<NameId>* names,
-                         std::string_view kind) {
-      for (const uint32_t i : rows)
-        operations_.push_back({ops.start[i], ops.end[i], calls[i], names ? (*names)[i] : kNoName, kind});
-    };
-    add(trace_.kernels, work_.kernels, context_.launches.kernel, &trace_.kernels.name, "kernel");
-    add(trace_.copies, work_.copies, context_.launches.copy, nullptr, "copy");
-    add(trace_.sets, work_.sets, context_.launches.set, nullptr, "set");
-    add(trace_.graph_launches, work_.graphs, context_.launches.graph, nullptr, "graph");
-    std::stable_sort(operations_.begin(), operations_.end(),
-                     [](const Operation& a, const Operation& b) { return a.start < b.start; });
+  Bucket BucketOf(const Operations& operation) const {
+    if (operation.kind() == "copy") return Bucket::kCopy;
+    if (operation.kind() == "set") return Bucket::kMemset;
+    if (operation.kind() == "graph") return Bucket::kOther;  // as a whole, compute of an unknown kind
+    const KernelTraits& traits = context_.kernels[trace_.kernels.name[operation.row()]];
+    return traits.communication         ? Bucket::kCommunication
+           : traits.tensor_core == true ? Bucket::kTensor
+                                        : Bucket::kOther;
   }
 
   void FindLatency() {
     std::vector<int64_t> latencies;
-    for (const Operation& operation : operations_)
-      if (operation.kind == "kernel" && operation.call != kNoIndex)
-        latencies.push_back(std::max<int64_t>(0, operation.start - trace_.api_calls.start[operation.call]));
+    latencies.reserve(work_.kernels.size());
+    for (const uint32_t i : work_.kernels)
+      if (const uint32_t call = context_.launches.kernel[i]; call != kNoIndex)
+        latencies.push_back(std::max<int64_t>(0, trace_.kernels.start[i] - trace_.api_calls.start[call]));
     if (latencies.empty()) return;
     const auto fifth = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 20);
     std::nth_element(latencies.begin(), fifth, latencies.end());
@@ -97,32 +149,53 @@ class TimelineBuilder {
 
   void FindGaps() {
     int64_t ended_ns = 0, known_ns = 0;
-    auto seen = operations_.begin();
-    const Operation* last = nullptr;  // of those before the gap the one that ends last
+    Operations operations(context_, work_);
+    bool is_first = true;
+    Ns last_end = std::numeric_limits<Ns>::min();  // of the operations before the gap
+    uint32_t last_call = kNoIndex;                 // that launched the one which ends last
     for (const Interval& idle : timeline_.idle) {
-      IdleGap& gap = timeline_.gaps.emplace_back();
+      IdleGap gap;
       gap.time = idle;
-      const auto next = std::lower_bound(operations_.begin(), operations_.end(), idle.end,
-                                         [](const Operation& o, Ns time) { return o.start < time; });
-      for (; seen != next; ++seen)
-        if (!last || seen->end > last->end) last = &*seen;
-      if (next == operations_.end() || next->start != idle.end) {
+      for (; !operations.AtEnd() && operations.start() < idle.end; operations.Next()) {
+        if (is_first || operations.end() > last_end) {
+          last_end = operations.end();
+          last_call = operations.call();
+        }
+        is_first = false;
+      }
+      if (operations.AtEnd() || operations.start() != idle.end) {
         Charge(gap, Bucket::kUnknown, idle);
+        Keep(gap);
         continue;
       }
-      gap.call = next->call;
-      gap.ended_by = next->name;
-      gap.ended_by_kind = next->kind;
+      gap.call = operations.call();
+      gap.ended_by_kind = operations.kind();
+      if (gap.ended_by_kind == "kernel") gap.ended_by = trace_.kernels.name[operations.row()];
       ended_ns += idle.length();
       if (gap.call == kNoIndex) {
         Charge(gap, Bucket::kUnknown, idle);
       } else {
         known_ns += idle.length();
-        ChargeByLaunch(gap, last && last->call != kNoIndex ? trace_.api_calls.thread[last->call] : kNoIndex);
+        ChargeByLaunch(gap, last_call != kNoIndex ? trace_.api_calls.thread[last_call] : kNoIndex);
       }
+      Keep(gap);
     }
+    std::sort(timeline_.gaps.begin(), timeline_.gaps.end(),
+              [](const IdleGap& a, const IdleGap& b) { return a.time.start < b.time.start; });
     timeline_.has_launches = trace_.api_calls.size() > 0 &&
                              static_cast<double>(known_ns) >= kMinKnownGaps * static_cast<double>(ended_ns);
+  }
+
+  // The shortest of the gaps that are kept is on top of a heap.
+  void Keep(const IdleGap& gap) {
+    std::vector<IdleGap>& gaps = timeline_.gaps;
+    if (gaps.size() == kMostGaps) {
+      if (!IsLonger(gap, gaps.front())) return;
+      std::pop_heap(gaps.begin(), gaps.end(), IsLonger);
+      gaps.pop_back();
+    }
+    gaps.push_back(gap);
+    std::push_heap(gaps.begin(), gaps.end(), IsLonger);
   }
 
   // `before` is the thread that launched what ran before the gap.
@@ -137,57 +210,58 @@ class TimelineBuilder {
     if (before != kNoIndex && before != gap.thread && gap.starved_ns > 0) {
       gap.before = before;
       gap.handed_over = host_.FirstDoing(gap.thread, {idle.start, launched});
-      host_.Split(before, {idle.start, gap.handed_over}, charge);
+      Starve(before, {idle.start, gap.handed_over}, charge);
     }
-    host_.Split(gap.thread, {gap.handed_over, launched}, charge);
+    Starve(gap.thread, {gap.handed_over, launched}, charge);
+    timeline_.starved_gaps += gap.starved_ns > 0;
     // From the launch itself, so that a launch before the gap has used up its latency by then.
     const Ns latency_end =
         std::clamp(calls.start[gap.call] + timeline_.min_latency_ns.value_or(0), launched, idle.end);
     const Ns returned = std::clamp(calls.end[gap.call], latency_end, idle.end);
-    const ApiKind kind = ClassifyApi(trace_.names.View(calls.name[gap.call]));
+    const ApiKind kind = api_kinds_[calls.name[gap.call]];
     const bool copies = kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy;
     Charge(gap, Bucket::kLaunchLatency, {launched, latency_end});
     Charge(gap, copies ? Bucket::kIdleCopy : Bucket::kLaunch, {latency_end, returned});
     Charge(gap, Bucket::kDependency, {returned, idle.end});
   }
 
+  template <class ChargeTo>
+  void Starve(uint32_t thread, Interval time, ChargeTo charge) {
+    if (time.length() <= 0) return;
+    timeline_.starvation.push_back({time, thread});
+    host_.Split(thread, time, charge);
+  }
+
   void Charge(IdleGap& gap, Bucket bucket, Interval time) {
     gap.charged[static_cast<size_t>(bucket)] += time.length();
-    AddToSteps(bucket, time);
+    Add(bucket, time);
   }
 
-  void AddToSteps(Bucket bucket, Interval time) {
+  // To the ledgers of the window and of its steps. Mostly in order of time, so that the step at hand is
+  // mostly that of the time before.
+  void Add(Bucket bucket, Interval time) {
     if (time.length() <= 0) return;
-    auto step = std::lower_bound(timeline_.steps.begin(), timeline_.steps.end(), time.start,
-                                 [](const StepLedger& s, Ns t) { return s.time.end <= t; });
-    for (; step != timeline_.steps.end() && step->time.start < time.end; ++step)
-      step->ledger[static_cast<size_t>(bucket)] +=
-          std::min(step->time.end, time.end) - std::max(step->time.start, time.start);
-  }
-
-  void FillLedger() {
-    IntervalSet rest{timeline_.window};
-    if (timeline_.window.length() <= 0) return;
-    const auto take = [&](Bucket bucket, const IntervalSet& set) {
-      const IntervalSet part = Intersect(rest, set);
-      timeline_.ledger[static_cast<size_t>(bucket)] = Length(part);
-      for (const Interval& time : part) AddToSteps(bucket, time);
-      rest = Subtract(rest, part);
-    };
-    take(Bucket::kTensor, timeline_.tensor);
-    take(Bucket::kOther, timeline_.other);
-    take(Bucket::kCommunication, timeline_.communication);
-    take(Bucket::kCopy, timeline_.copies);
-    take(Bucket::kMemset, timeline_.sets);
-    for (const IdleGap& gap : timeline_.gaps)
-      for (size_t b = 0; b < kBuckets; ++b) timeline_.ledger[b] += gap.charged[b];
+    timeline_.ledger[static_cast<size_t>(bucket)] += time.length();
+    std::vector<StepLedger>& steps = timeline_.steps;
+    const auto ends_before = [](const StepLedger& s, Ns t) { return s.time.end <= t; };
+    if (step_ < steps.size() &&
+        (steps[step_].time.start > time.start || ends_before(steps[step_], time.start)))
+      step_ = steps.size();
+    if (step_ == steps.size())
+      step_ = static_cast<size_t>(std::lower_bound(steps.begin(), steps.end(), time.start, ends_before) -
+                                  steps.begin());
+    for (size_t s = step_; s < steps.size() && steps[s].time.start < time.end; ++s)
+      steps[s].ledger[static_cast<size_t>(bucket)] +=
+          std::min(steps[s].time.end, time.end) - std::max(steps[s].time.start, time.start);
   }
 
   const Context& context_;
   const Trace& trace_;
   const HostActivity& host_;
+  const std::vector<ApiKind>& api_kinds_;  // by name id
   const GpuWork& work_;
-  std::vector<Operation> operations_;
+  size_t step_ = 0;   // where the last time was added
+  Ns idle_from_ = 0;  // end of what is busy so far
   GpuTimeline timeline_;
 };
 
@@ -221,9 +295,10 @@ Bucket IdleGap::Cause() const {
 
 std::vector<GpuTimeline> ComputeTimelines(const Context& context) {
   const HostActivity host(context.trace);
-  std::vector<GpuTimeline> timelines;
-  for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
-    timelines.push_back(TimelineBuilder(context, host, gpu).Build());
+  const std::vector<ApiKind> api_kinds = ClassifyApis(context.trace);
+  std::vector<GpuTimeline> timelines(context.ranks.gpus.size());
+  ParallelFor(timelines.size(),
+              [&](size_t gpu) { timelines[gpu] = TimelineBuilder(context, host, api_kinds, gpu).Build(); });
   return timelines;
 }
 

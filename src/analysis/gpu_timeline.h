@@ -60,6 +60,12 @@ struct IdleGap {
   Bucket Cause() const;                     // the bucket with the largest charge
 };
 
+// The part of a gap in which nothing had been launched, by the thread whose doings are charged.
+struct Starvation {
+  Interval time;
+  uint32_t thread = kNoIndex;
+};
+
 struct StepLedger {
   int64_t number = 0;
   Interval time;
@@ -68,16 +74,23 @@ struct StepLedger {
 
 struct GpuTimeline {
   Interval window;
-  IntervalSet tensor, other, communication, copies, sets;  // each by itself, clipped to the window
-  IntervalSet kernels;                                     // kernels and graph launches
-  IntervalSet busy, idle;                                  // of everything; complements in the window
-  std::vector<IdleGap> gaps;                               // in order of time
-  std::array<int64_t, kBuckets> ledger{};                  // sums to window.length()
-  std::vector<StepLedger> steps;                           // the steady ones of the rank
+  IntervalSet communication, copies, sets;  // each by itself, clipped to the window
+  IntervalSet kernels;                      // kernels and graph launches
+  IntervalSet compute;                      // of these, all but communication
+  IntervalSet idle;                         // without any of them
+  // The kMostGaps longest, in order of time: there may be as many gaps as kernels, and of most only the
+  // charges and the starvation matter.
+  std::vector<IdleGap> gaps;
+  std::vector<Starvation> starvation;  // of all gaps, in order of time
+  int64_t starved_gaps = 0;
+  std::array<int64_t, kBuckets> ledger{};  // sums to window.length()
+  std::vector<StepLedger> steps;           // the steady ones of the rank
   std::optional<int64_t> min_latency_ns;
   std::array<bool, kBuckets> captured{};  // whether the profile holds what tells the bucket apart
   bool has_launches = false;  // of most gaps the launch that ends them is known: starvation can be told
 };
+
+inline constexpr size_t kMostGaps = 1000;
 
 // By index into context.ranks.gpus.
 std::vector<GpuTimeline> ComputeTimelines(const Context& context);

@@ -39,7 +39,6 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.thread[i] == kNoIndex) continue;
     const Interval time{calls.start[i], calls.end[i]};
-    threads_[calls.thread[i]].calls_and_ranges.push_back(time);
     switch (kinds[calls.name[i]]) {
       case ApiKind::kSync:
         add(calls.thread[i], Bucket::kIdleSync, time);
@@ -59,7 +58,6 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
     const uint32_t thread = trace.ranges.thread[i];
     if (thread == kNoIndex || !launches[thread] || trace.ranges.open[i]) continue;
     const Interval time{trace.ranges.start[i], trace.ranges.end[i]};
-    threads_[thread].calls_and_ranges.push_back(time);
     std::optional<Bucket>& doing = doing_of_name[trace.ranges.name[i]];
     if (!doing) doing = DoingOfRange(trace.names.View(trace.ranges.name[i]));
     if (*doing == Bucket::kLaunch) continue;
@@ -75,9 +73,19 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
   add_all(trace.overheads, Bucket::kProfiler);
   add_all(trace.mpi_calls, Bucket::kIdleCommunication);
   add_all(trace.os_calls, Bucket::kOs);
-  for (Thread& thread : threads_) {
+  for (Thread& thread : threads_)
     for (IntervalSet& set : thread.doings) set = Union(std::move(set));
-    thread.calls_and_ranges = Union(std::move(thread.calls_and_ranges));
+
+  // Calls mostly lie in ranges: going through both at once keeps the sets small.
+  const Ranges& ranges = trace.ranges;
+  for (size_t call = 0, range = 0; call < calls.size() || range < ranges.size();) {
+    const bool is_call =
+        range == ranges.size() || (call < calls.size() && calls.start[call] < ranges.start[range]);
+    const size_t i = is_call ? call++ : range++;
+    const uint32_t thread = is_call ? calls.thread[i] : ranges.thread[i];
+    if (thread == kNoIndex || !launches[thread] || (!is_call && ranges.open[i])) continue;
+    Append(threads_[thread].calls_and_ranges,
+           is_call ? Interval{calls.start[i], calls.end[i]} : Interval{ranges.start[i], ranges.end[i]});
   }
 
   for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther, Bucket::kCommunication, Bucket::kCopy,

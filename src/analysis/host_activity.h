@@ -25,20 +25,20 @@ class HostActivity {
   template <class Charge>
   void Split(uint32_t thread, Interval time, Charge charge) const {
     if (time.length() <= 0) return;
+    if (thread == kNoIndex) return charge(Bucket::kLaunch, time);
     IntervalSet rest{time};
     const auto take = [&](Bucket bucket, const IntervalSet& set) {
       const IntervalSet part = Intersect(rest, set);
       for (const Interval& i : part) charge(bucket, i);
       rest = Subtract(rest, part);
     };
-    if (thread != kNoIndex) {
-      for (size_t k = 0; k < kDoings.size(); ++k)
-        if (const IntervalSet part = Within(threads_[thread].doings[k], time); !part.empty())
-          take(kDoings[k], part);
-      const IntervalSet waits = Within(threads_[thread].doings[0], time);
-      if (!waits.empty()) take(Bucket::kIdleSync, {{waits.front().end, time.end}});
-    }
-    take(Bucket::kLaunch, {time});
+    const IntervalSet waits = Within(threads_[thread].doings[0], time);
+    if (!waits.empty()) take(Bucket::kIdleSync, waits);
+    for (size_t k = 1; k < kDoings.size(); ++k)
+      if (const IntervalSet part = Within(threads_[thread].doings[k], time); !part.empty())
+        take(kDoings[k], part);
+    if (!waits.empty()) take(Bucket::kIdleSync, {{waits.front().end, time.end}});
+    for (const Interval& i : rest) charge(Bucket::kLaunch, i);
   }
 
   // When the thread first does something in `time`: a CUDA call or a range of the program that touches it;

@@ -167,12 +167,9 @@ std::vector<IdleActivityRow> ComputeIdleActivity(const Context& context,
   Collector collector(context.trace);
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
     int64_t starved_ns = 0;
-    for (const IdleGap& gap : timelines[gpu].gaps) {
-      if (gap.starved_ns <= 0) continue;
-      starved_ns += gap.starved_ns;
-      const Ns launched = gap.time.start + gap.starved_ns;
-      collector.Add(gap.before, {gap.time.start, gap.handed_over});
-      collector.Add(gap.thread, {gap.handed_over, launched});
+    for (const Starvation& starvation : timelines[gpu].starvation) {
+      starved_ns += starvation.time.length();
+      collector.Add(starvation.thread, starvation.time);
     }
     collector.Rows(context.ranks.gpus[gpu].rank,
                    context.trace.devices[context.ranks.gpus[gpu].device].ordinal, starved_ns, rows);

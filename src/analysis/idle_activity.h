@@ -1,7 +1,7 @@
 // What the host did while a GPU had nothing to do: evidence for the causes of idleness.
 //
 // For each gap's starved part (nothing had been launched), the calls, OS calls, library calls and samples of
-// the thread that the gap is charged to (IdleGap::before, then IdleGap::thread), by function.
+// the thread that it is charged to, by function.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "src/analysis/kernel_kind.h"
 #include "src/analysis/occupancy.h"
 #include "src/analysis/tensor_core.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace {
@@ -29,6 +31,78 @@ std::optional<double> Deviation(const std::vector<int64_t>& values, double mean)
   double squares = 0;
   for (const int64_t v : values) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+// Kernels of one GPU, grouped by name; of one name in order of start.
+std::vector<uint32_t> GroupByName(const Trace& trace, const std::vector<uint32_t>& kernels) {
+  std::vector<uint32_t> next(trace.names.size() + 1, 0);  // where the next kernel of a name goes
+  for (const uint32_t k : kernels) ++next[trace.kernels.name[k] + 1];
+  for (size_t name = 1; name < next.size(); ++name) next[name] += next[name - 1];
+  std::vector<uint32_t> grouped(kernels.size());
+  for (const uint32_t k : kernels) grouped[next[trace.kernels.name[k]]++] = k;
+  return grouped;
+}
+
+std::vector<KernelNameRow> RowsOf(const Context& context, size_t gpu) {
+  const Trace& trace = context.trace;
+  const Kernels& kernels = trace.kernels;
+  const std::vector<uint32_t> order = GroupByName(trace, context.work[gpu].kernels);
+  std::vector<KernelNameRow> rows;
+  std::vector<int64_t> durations;
+  const Device& device = trace.devices[context.ranks.gpus[gpu].device];
+  int64_t device_ns = 0;
+  for (size_t i = 0; i < order.size();) {
+    KernelNameRow row;
+    const NameId name = kernels.name[order[i]];
+    durations.clear();
+    int64_t tail_ns = 0;
+    bool tail_known = true;
+    for (; i < order.size() && kernels.name[order[i]] == name; ++i) {
+      const uint32_t kernel = order[i];
+      durations.push_back(kernels.end[kernel] - kernels.start[kernel]);
+      row.total_ns += durations.back();
+      row.grid_avg += static_cast<double>(kernels.grid[kernel]);
+      row.grid_min =
+          durations.size() == 1 ? kernels.grid[kernel] : std::min(row.grid_min, kernels.grid[kernel]);
+      row.grid_max = std::max(row.grid_max, kernels.grid[kernel]);
+      row.block_avg += static_cast<double>(kernels.block[kernel]);
+      const auto blocks =
+          BlocksPerSm(device, kernels.block[kernel], kernels.registers[kernel], kernels.shared_bytes[kernel]);
+      const auto tail =
+          blocks ? TailNs(device, kernels.grid[kernel], durations.back(), *blocks) : std::nullopt;
+      tail_known &= tail.has_value();
+      tail_ns += tail.value_or(0);
+    }
+    if (tail_known) row.tail_ns = tail_ns;
+    const auto count = static_cast<double>(durations.size());
+    row.short_name = trace.names.View(kernels.short_name[order[i - 1]]);
+    row.rank = context.ranks.gpus[gpu].rank;
+    row.device = device.ordinal;
+    row.kernel = trace.names.View(name);
+    row.instances = static_cast<int64_t>(durations.size());
+    row.avg_ns = static_cast<double>(row.total_ns) / count;
+    row.min_ns = *std::min_element(durations.begin(), durations.end());
+    row.max_ns = *std::max_element(durations.begin(), durations.end());
+    row.stddev_ns = Deviation(durations, row.avg_ns);
+    row.median_ns = Median(durations);
+    row.grid_avg /= count;
+    row.block_avg /= count;
+    const KernelTraits& traits = context.kernels[name];
+    row.uses_tensor_cores = traits.tensor_core;
+    row.eligible = traits.eligible;
+    row.communication = traits.communication;
+    row.kind = KernelKind(trace.names.View(name), traits);
+    if (traits.precision != Precision::kUnknown) row.precision = std::string(PrecisionName(traits.precision));
+    device_ns += row.total_ns;
+    rows.push_back(std::move(row));
+  }
+  for (KernelNameRow& row : rows)
+    if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
+  std::sort(rows.begin(), rows.end(), [](const KernelNameRow& a, const KernelNameRow& b) {
+    return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
+           std::tuple(-b.total_ns, std::string_view(b.kernel));
+  });
+  return rows;
 }
 
 }  // namespace
@@ -70,71 +144,11 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
 }
 
 std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
-  const Trace& trace = context.trace;
-  const Kernels& kernels = trace.kernels;
+  std::vector<std::vector<KernelNameRow>> by_gpu(context.work.size());
+  ParallelFor(by_gpu.size(), [&](size_t gpu) { by_gpu[gpu] = RowsOf(context, gpu); });
   std::vector<KernelNameRow> rows;
-  for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
-    std::vector<uint32_t> order = context.work[gpu].kernels;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return kernels.name[a] < kernels.name[b]; });
-    const size_t first_row = rows.size();
-    const Device& device = trace.devices[context.ranks.gpus[gpu].device];
-    int64_t device_ns = 0;
-    for (size_t i = 0; i < order.size();) {
-      KernelNameRow row;
-      const NameId name = kernels.name[order[i]];
-      std::vector<int64_t> durations;
-      int64_t tail_ns = 0;
-      bool tail_known = true;
-      for (; i < order.size() && kernels.name[order[i]] == name; ++i) {
-        const uint32_t kernel = order[i];
-        durations.push_back(kernels.end[kernel] - kernels.start[kernel]);
-        row.total_ns += durations.back();
-        row.grid_avg += static_cast<double>(kernels.grid[kernel]);
-        row.grid_min =
-            durations.size() == 1 ? kernels.grid[kernel] : std::min(row.grid_min, kernels.grid[kernel]);
-        row.grid_max = std::max(row.grid_max, kernels.grid[kernel]);
-        row.block_avg += static_cast<double>(kernels.block[kernel]);
-        row.short_name = trace.names.View(kernels.short_name[kernel]);
-        const auto blocks = BlocksPerSm(device, kernels.block[kernel], kernels.registers[kernel],
-                                        kernels.shared_bytes[kernel]);
-        const auto tail =
-            blocks ? TailNs(device, kernels.grid[kernel], durations.back(), *blocks) : std::nullopt;
-        tail_known &= tail.has_value();
-        tail_ns += tail.value_or(0);
-      }
-      if (tail_known) row.tail_ns = tail_ns;
-      const auto count = static_cast<double>(durations.size());
-      row.rank = context.ranks.gpus[gpu].rank;
-      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
-      row.kernel = trace.names.View(name);
-      row.instances = static_cast<int64_t>(durations.size());
-      row.avg_ns = static_cast<double>(row.total_ns) / count;
-      row.min_ns = *std::min_element(durations.begin(), durations.end());
-      row.max_ns = *std::max_element(durations.begin(), durations.end());
-      row.stddev_ns = Deviation(durations, row.avg_ns);
-      row.median_ns = Median(durations);
-      row.grid_avg /= count;
-      row.block_avg /= count;
-      const KernelTraits& traits = context.kernels[name];
-      row.uses_tensor_cores = traits.tensor_core;
-      row.eligible = traits.eligible;
-      row.communication = traits.communication;
-      row.kind = KernelKind(trace.names.View(name), traits);
-      if (traits.precision != Precision::kUnknown)
-        row.precision = std::string(PrecisionName(traits.precision));
-      device_ns += row.total_ns;
-      rows.push_back(std::move(row));
-    }
-    for (size_t r = first_row; r < rows.size(); ++r)
-      if (device_ns > 0)
-        rows[r].share = static_cast<double>(rows[r].total_ns) / static_cast<double>(device_ns);
-    std::sort(rows.begin() + static_cast<std::ptrdiff_t>(first_row), rows.end(),
-              [](const KernelNameRow& a, const KernelNameRow& b) {
-                return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
-                       std::tuple(-b.total_ns, std::string_view(b.kernel));
-              });
-  }
+  for (std::vector<KernelNameRow>& of_gpu : by_gpu)
+    rows.insert(rows.end(), std::make_move_iterator(of_gpu.begin()), std::make_move_iterator(of_gpu.end()));
   return rows;
 }
 

@@ -42,6 +42,7 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
     row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
     row.min_latency_ns = timelines[gpu].min_latency_ns;
     std::vector<int64_t> delays;
+    delays.reserve(context.work[gpu].kernels.size());
     int64_t api_ns = 0, tiny = 0;
     for (const uint32_t k : context.work[gpu].kernels) {
       if (trace.kernels.start[k] < window.start || trace.kernels.start[k] >= window.end) continue;

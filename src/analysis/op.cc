@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "src/analysis/op_path.h"
@@ -43,7 +44,7 @@ struct OpTotals {
   bool owns_work = false, eligible_kernel = false, half = false;
   Verdict tensor_core;
   std::array<int64_t, 8> precision_ns{};
-  std::map<NameId, KernelTotals> by_kernel;
+  std::unordered_map<NameId, KernelTotals> by_kernel;
   std::vector<int64_t> gpu_ns_on, tensor_core_ns_on;  // by gpu
 };
 
@@ -67,7 +68,12 @@ class OpTable {
   }
 
   OpTotals& At(int64_t rank, PathId path, NameId lone_kernel = kNoName) {
-    const auto [entry, is_new] = index_.try_emplace({rank, path, lone_kernel}, totals_.size());
+    std::vector<uint32_t>& of_rank = path == kNoPath ? lone_[rank] : paths_[rank];
+    const size_t key = path == kNoPath ? lone_kernel : path;
+    if (of_rank.size() <= key)
+      of_rank.resize(path == kNoPath ? trace_.names.size() : context_.paths->size(), kNoIndex);
+    const bool is_new = of_rank[key] == kNoIndex;
+    if (is_new) of_rank[key] = static_cast<uint32_t>(totals_.size());
     if (is_new) {
       OpTotals& op = totals_.emplace_back();
       op.rank = rank;
@@ -76,7 +82,7 @@ class OpTable {
       op.gpu_ns_on.assign(context_.work.size(), 0);
       op.tensor_core_ns_on.assign(context_.work.size(), 0);
     }
-    return totals_[entry->second];
+    return totals_[of_rank[key]];
   }
 
   void AddRanges() {
@@ -340,8 +346,8 @@ class OpTable {
   const Trace& trace_;
   std::map<int64_t, Interval> windows_;
   std::vector<OpTotals> totals_;
-  std::vector<Ns> busy_until_;  // of each op on the GPU at hand
-  std::map<std::tuple<int64_t, PathId, NameId>, size_t> index_;
+  std::vector<Ns> busy_until_;                             // of each op on the GPU at hand
+  std::map<int64_t, std::vector<uint32_t>> paths_, lone_;  // by rank: op by path, or by name of the kernel
 };
 
 }  // namespace

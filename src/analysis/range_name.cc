@@ -31,9 +31,26 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   std::map<std::tuple<int64_t, NameId, NameId>, size_t> by_id;  // spares normalising each instance
   std::vector<RangeNameRow> rows;
   std::vector<uint32_t> row_of(ranges.size(), kNoIndex);
+  // Of each name the last one looked up, which spares most of the looking up.
+  struct Last {
+    int64_t rank = -1;
+    NameId domain = kNoName;
+    uint32_t row = 0;
+  };
+  std::vector<Last> last(trace.names.size());
+  const auto count = [&](uint32_t row, uint32_t range) {
+    ++rows[row].instances;
+    rows[row].total_ns += ranges.end[range] - ranges.start[range];
+    row_of[range] = row;
+  };
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     const int64_t rank = context.RankOfThread(ranges.thread[i]);
     if (rank < 0 || ranges.kind[i] == RangeKind::kMark || ranges.open[i]) continue;
+    Last& seen = last[ranges.name[i]];
+    if (seen.rank == rank && seen.domain == ranges.domain[i]) {
+      count(seen.row, i);
+      continue;
+    }
     const auto [known, is_new] = by_id.try_emplace({rank, ranges.name[i], ranges.domain[i]}, 0);
     if (is_new) {
       const Marker marker = ParseMarker(trace.names.View(ranges.name[i]));
@@ -46,10 +63,8 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
       }
       known->second = entry->second;
     }
-    RangeNameRow& row = rows[known->second];
-    ++row.instances;
-    row.total_ns += ranges.end[i] - ranges.start[i];
-    row_of[i] = static_cast<uint32_t>(known->second);
+    seen = {rank, ranges.domain[i], static_cast<uint32_t>(known->second)};
+    count(seen.row, i);
   }
   for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
     const uint32_t range = context.attribution.kernel_range[kernel];

@@ -32,10 +32,10 @@ std::optional<size_t> StepAt(const std::vector<Step>& steps, Ns time) {
 }
 
 IntervalSet UnionOf(const GpuOps& ops, const std::vector<uint32_t>& rows) {
-  std::vector<Interval> intervals;
-  intervals.reserve(rows.size());
-  for (const uint32_t i : rows) intervals.push_back({ops.start[i], ops.end[i]});
-  return Union(std::move(intervals));
+  IntervalSet set;
+  set.reserve(rows.size());
+  for (const uint32_t i : rows) Append(set, {ops.start[i], ops.end[i]});
+  return set;
 }
 
 }  // namespace

@@ -75,17 +75,22 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
   const std::vector<uint8_t> copy_waits = WaitingCopyCalls(context), launching = LaunchingCalls(context);
   const auto waits = [&](uint32_t i) { return kinds[calls.name[i]] == ApiKind::kSync || copy_waits[i]; };
 
-  // The end of each wait's shadow: the start of the next launch or wait on its thread.
-  std::vector<Ns> shadow_end(calls.size(), 0);
+  // A wait's shadow ends with the start of the next launch or wait on its thread.
+  struct Wait {
+    uint32_t call;
+    Ns shadow_end;
+  };
+  std::vector<Wait> found;
   std::vector<Ns> next_on_thread(trace.threads.size(), std::numeric_limits<Ns>::max());
   for (uint32_t i = static_cast<uint32_t>(calls.size()); i-- > 0;) {
     if (calls.thread[i] == kNoIndex) continue;
     Ns& next = next_on_thread[calls.thread[i]];
-    shadow_end[i] = next;
+    if (waits(i)) found.push_back({i, next});
     const ApiKind kind = kinds[calls.name[i]];
     if (waits(i) || launching[i] || kind == ApiKind::kLaunch || kind == ApiKind::kAsyncCopy)
       next = calls.start[i];
   }
+  std::reverse(found.begin(), found.end());
 
   std::map<std::tuple<int64_t, std::string, std::string, std::string>, SyncSiteRow> sites;
   for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu) {
@@ -94,8 +99,8 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
       continue;  // its first device stands for the rank
     const Interval window = context.HostWindowOf(rank);
     const IntervalSet& idle = timelines[gpu].idle;
-    for (uint32_t i = 0; i < calls.size(); ++i) {
-      if (!waits(i) || calls.start[i] < window.start || calls.start[i] >= window.end ||
+    for (const auto [i, shadow_end] : found) {
+      if (calls.start[i] < window.start || calls.start[i] >= window.end ||
           context.RankOfThread(calls.thread[i]) != rank)
         continue;
       const std::string api(ApiBaseName(trace.names.View(calls.name[i])));
@@ -110,7 +115,7 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
       const int64_t duration = calls.end[i] - calls.start[i];
       row.total_ns += duration;
       row.max_ns = std::max(row.max_ns, duration);
-      const Interval shadow{calls.start[i], std::min(shadow_end[i], window.end)};
+      const Interval shadow{calls.start[i], std::min(shadow_end, window.end)};
       int64_t idle_ns = 0;
       for (auto it = std::lower_bound(idle.begin(), idle.end(), shadow.start,
                                       [](const Interval&a, Ns t) { return a.end <= t; });

@@ -7,11 +7,6 @@
 #include "src/analysis/op_path.h"
 
 namespace dladvisor {
-namespace {
-
-constexpr size_t kMaxGaps = 1000;
-
-}  // namespace
 
 const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
   static const auto relation =
@@ -91,7 +86,6 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
     std::sort(longest.begin(), longest.end(), [](const IdleGap* a, const IdleGap* b) {
       return std::pair(-a->time.length(), a->time.start) < std::pair(-b->time.length(), b->time.start);
     });
-    longest.resize(std::min(longest.size(), kMaxGaps));
     for (const IdleGap* gap : longest) {
       IdleGapRow row;
       row.rank = context.ranks.gpus[gpu].rank;

@@ -38,7 +38,7 @@ struct IdleGapRow {
 };
 const RelationOf<IdleGapRow>& IdleGapRelation();
 
-// The 1000 longest gaps of every device, longest first.
+// The longest gaps of every device (GpuTimeline::gaps), longest first.
 std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vector<GpuTimeline>& timelines);
 
 }  // namespace dladvisor

@@ -60,6 +60,23 @@ class IntColumn {
     size_ += other.size_;
   }
 
+  // Puts value order[i] at i. `scratch` is memory to work in, made as large as need be.
+  void Reorder(const std::vector<uint32_t>& order, std::vector<std::byte>& scratch) {
+    scratch.resize(std::max(scratch.size(), bytes_.size()));
+    switch (width_) {
+      case 0:
+        return;
+      case 1:
+        return Gather<int8_t>(order, scratch);
+      case 2:
+        return Gather<int16_t>(order, scratch);
+      case 4:
+        return Gather<int32_t>(order, scratch);
+      default:
+        return Gather<int64_t>(order, scratch);
+    }
+  }
+
  private:
   static bool Fits(int64_t value, size_t width) {
     if (width == 0) return value == 0;
@@ -72,6 +89,13 @@ class IntColumn {
     T value;
     std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
     return value;
+  }
+
+  template <class T>
+  void Gather(const std::vector<uint32_t>& order, std::vector<std::byte>& scratch) {
+    for (size_t i = 0; i < order.size(); ++i)
+      std::memcpy(scratch.data() + i * sizeof(T), bytes_.data() + order[i] * sizeof(T), sizeof(T));
+    std::memcpy(bytes_.data(), scratch.data(), order.size() * sizeof(T));
   }
 
   void Store(size_t at, int64_t value) {

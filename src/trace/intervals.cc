@@ -6,7 +6,10 @@
 namespace dladvisor {
 namespace {
 
-// Appends to a set under construction, merging with its last interval where they touch.
+bool ByStart(const Interval& a, const Interval& b) { return a.start < b.start; }
+
+}  // namespace
+
 void Append(IntervalSet& set, Interval next) {
   if (next.end <= next.start) return;
   if (!set.empty() && next.start <= set.back().end)
@@ -14,10 +17,6 @@ void Append(IntervalSet& set, Interval next) {
   else
     set.push_back(next);
 }
-
-bool ByStart(const Interval& a, const Interval& b) { return a.start < b.start; }
-
-}  // namespace
 
 IntervalSet Union(std::vector<Interval> intervals) {
   if (!std::is_sorted(intervals.begin(), intervals.end(), ByStart))
@@ -28,9 +27,11 @@ IntervalSet Union(std::vector<Interval> intervals) {
 }
 
 IntervalSet Union(const IntervalSet& a, const IntervalSet& b) {
-  std::vector<Interval> all(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), all.begin(), ByStart);
-  return Union(std::move(all));
+  IntervalSet set;
+  set.reserve(std::max(a.size(), b.size()));
+  for (size_t i = 0, j = 0; i < a.size() || j < b.size();)
+    Append(set, j == b.size() || (i < a.size() && a[i].start <= b[j].start) ? a[i++] : b[j++]);
+  return set;
 }
 
 IntervalSet Intersect(const IntervalSet& a, const IntervalSet& b) {

@@ -2,7 +2,9 @@
 // union: a sum of durations is never wall time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,6 +19,8 @@ struct Interval {
 // A set of times: sorted, disjoint, non-empty, non-touching intervals. All operations are linear.
 using IntervalSet = std::vector<Interval>;
 
+// Adds an interval that starts no earlier than any before it; empty and negative intervals vanish.
+void Append(IntervalSet& set, Interval next);
 // Sorts and merges; empty and negative intervals vanish.
 IntervalSet Union(std::vector<Interval> intervals);
 IntervalSet Union(const IntervalSet& a, const IntervalSet& b);
@@ -25,5 +29,31 @@ IntervalSet Subtract(const IntervalSet& a, const IntervalSet& b);
 // The part of `a` inside `window`.
 IntervalSet Clip(const IntervalSet& a, Interval window);
 int64_t Length(const IntervalSet& a);
+
+// The union of intervals that come in order of start, one of its intervals at a time and without keeping
+// them.
+class RunningUnion {
+ public:
+  // Calls visit(interval) for one that nothing will touch any more; empty and negative intervals vanish.
+  template <class Visit>
+  void Add(Interval next, Visit visit) {
+    if (next.end <= next.start) return;
+    if (next.start <= last_.end) {
+      last_.end = std::max(last_.end, next.end);
+      return;
+    }
+    Finish(visit);
+    last_ = next;
+  }
+  // Calls visit for the last one.
+  template <class Visit>
+  void Finish(Visit visit) {
+    if (last_.end > last_.start) visit(last_);
+  }
+
+ private:
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+  Interval last_{kNone, kNone};
+};
 
 }  // namespace dladvisor

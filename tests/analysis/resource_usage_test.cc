@@ -28,9 +28,13 @@ TEST(ResourceUsage, AgreesWithDecidingEveryNanosecond) {
     TraceBuilder b;
     const uint32_t worker = b.AddThread(0, 43);
     std::array<std::vector<Interval>, 6> drawn;
+    std::vector<Ns> starts(30);
+    for (Ns& start : starts) start = static_cast<Ns>(random() % 300);
+    std::sort(starts.begin(), starts.end());
+    b.Api(0, 1, "cudaInit", 0);
     for (int i = 0; i < 30; ++i) {
-      const Ns start = static_cast<Ns>(random() % 300), end = start + 1 + static_cast<Ns>(random() % 12);
-      const size_t category = i < 6 ? static_cast<size_t>(i) : random() % 6;
+      const Ns start = starts[static_cast<size_t>(i)], end = start + 1 + static_cast<Ns>(random() % 12);
+      const size_t category = i < 6 ? static_cast<size_t>(i + round) % 6 : random() % 6;
       const uint32_t thread = random() % 2 ? worker : 0;
       drawn[category].push_back({start, end});
       switch (category) {
@@ -52,7 +56,6 @@ TEST(ResourceUsage, AgreesWithDecidingEveryNanosecond) {
       }
     }
     // Calls of the operating system are no activity: keep them within it.
-    b.Api(0, 1, "cudaInit", 0);
     b.Api(399, 400, "cudaExit", 0);
     drawn[5].push_back({0, 1});
     drawn[5].push_back({399, 400});

@@ -48,8 +48,15 @@ TraceBuilder RandomLoop(std::mt19937& random, std::vector<Interval>& ranges, std
     work.push_back({call, start, start + 1 + static_cast<Ns>(random() % 40)});
   }
   std::sort(work.begin(), work.end(), [](const Work& x, const Work& y) { return x.call < y.call; });
-  for (const Work& w : work)
-    b.Launch(w.call, w.start, w.end, "k", static_cast<uint32_t>(random() % 2), 0,
+  std::vector<std::pair<Ns, int64_t>> by_start;  // and correlation
+  for (const Work& w : work) {
+    by_start.emplace_back(w.start, static_cast<int64_t>(by_start.size()) + 1);
+    b.Api(w.call, w.call + 2, "cudaLaunchKernel", by_start.back().second,
+          static_cast<uint32_t>(random() % 2));
+  }
+  std::sort(by_start.begin(), by_start.end());
+  for (const auto& [start, correlation] : by_start)
+    b.Kernel(start, work[static_cast<size_t>(correlation) - 1].end, "k", correlation, 0,
              static_cast<uint32_t>(random() % 2));
   return b;
 }

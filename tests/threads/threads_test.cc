@@ -1,5 +1,5 @@
 // What runs on several threads, for the thread sanitizer (`./dev test` builds this one program with it): the
-// families of one analysis, and whole profiles side by side.
+// parts of large tables, the families of one analysis, and whole profiles side by side.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "engine/inference.h"
 #include "src/fleet/profile.h"
 #include "tests/analysis/trace_builder.h"
+#include "tests/importers/large_export.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -48,6 +49,12 @@ TEST(Threads, AnalysesSideBySideAgree) {
     for (std::string& dump : dumps) threads.emplace_back([&] { dump = Dump(Analyze(trace)); });
   }
   for (const std::string& dump : dumps) EXPECT_EQ(dump, expected);
+}
+
+TEST(Threads, PartsOfLargeTables) {
+  const test::ScratchDir dir;
+  const Profile profile = LoadProfile(test::MakeLargeExport(dir.path() / "large.sqlite", true), {});
+  EXPECT_EQ(profile.trace->processes.size(), 2u);
 }
 
 TEST(Threads, RealProfilesSideBySide) {

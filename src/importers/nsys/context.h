@@ -6,12 +6,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -253,16 +255,33 @@ inline std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start) {
   return OrderByStart(start, [](size_t, size_t) { return false; });
 }
 
+template <typename T>
+void ReorderColumn(const std::vector<uint32_t>& order, std::vector<T>& column,
+                   std::vector<std::byte>& scratch) {
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    scratch.resize(std::max(scratch.size(), order.size() * sizeof(T)));
+    for (size_t i = 0; i < order.size(); ++i)
+      std::memcpy(scratch.data() + i * sizeof(T), &column[order[i]], sizeof(T));
+    std::memcpy(column.data(), scratch.data(), order.size() * sizeof(T));
+  } else {
+    std::vector<T> sorted;
+    for (const uint32_t i : order) sorted.push_back(std::move(column[i]));
+    column = std::move(sorted);
+  }
+}
+
+inline void ReorderColumn(const std::vector<uint32_t>& order, IntColumn& column,
+                          std::vector<std::byte>& scratch) {
+  column.Reorder(order, scratch);
+}
+
+// One buffer serves all columns: memory that is touched for the first time costs more than what is done in
+// it.
 template <typename... Columns>
 void Reorder(const std::vector<uint32_t>& order, Columns&... columns) {
   if (order.empty()) return;
-  const auto one = [&](auto& column) {
-    std::remove_reference_t<decltype(column)> sorted;
-    sorted.reserve(order.size());
-    for (const uint32_t i : order) sorted.push_back(column[i]);
-    column = std::move(sorted);
-  };
-  (one(columns), ...);
+  std::vector<std::byte> scratch;
+  (ReorderColumn(order, columns, scratch), ...);
 }
 
 }  // namespace dladvisor::nsys

@@ -11,7 +11,7 @@ namespace dladvisor::nsys {
 
 namespace {
 
-constexpr int64_t kRowsPerPart = 250'000;
+constexpr int64_t kRowsPerPart = 50'000;
 
 template <class T>
 void Append(std::vector<T>& to, const std::vector<T>& from) {
