@@ -15,7 +15,7 @@ TEST(Collective, ExposedIsWithoutComputation) {
   b.Kernel(0, 100, "gemm", 0);
   for (const Ns start : {50, 200, 400}) {
     b.Kernel(start, start + 100, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)", 0);
-    b.trace.kernels.stream.back() = 20;
+    b.trace.kernels.stream.Set(b.trace.kernels.size() - 1, 20);
   }
   b.Kernel(600, 1000, "ncclDevKernel_Broadcast_RING_LL(args)", 0);
   const Context context = test::ContextOf(b.trace);

@@ -84,7 +84,7 @@ TEST(CopyKind, ExposedCopiesInStreamsThatCompute) {
   b.Kernel(0, 100, "k", 0);
   b.Copy(90, 150, 4, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPinned, 0);
   b.Copy(200, 250, 1 << 20, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPinned, 0);
-  b.trace.copies.stream.back() = 20;
+  b.trace.copies.stream.Set(b.trace.copies.size() - 1, 20);
   b.Kernel(300, 310, "k", 0);
   const Context context = test::ContextOf(b.trace);
   const auto rows = ComputeCopyKinds(context, ComputeTimelines(context));

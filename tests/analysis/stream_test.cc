@@ -14,9 +14,9 @@ TEST(Stream, OverlapIsTimeBesideAnotherStream) {
   TraceBuilder b;
   b.Kernel(0, 100, "a", 0);
   b.Kernel(50, 80, "b", 0);
-  b.trace.kernels.stream.back() = 13;
+  b.trace.kernels.stream.Set(b.trace.kernels.size() - 1, 13);
   b.Copy(90, 120, 8, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
-  b.trace.copies.stream.back() = 14;
+  b.trace.copies.stream.Set(b.trace.copies.size() - 1, 14);
   b.trace.streams = {{0, 0}, {7, 13}, {StreamKind::kDefault, StreamKind::kNonBlocking}};
   const Context context = test::ContextOf(b.trace);
   const auto rows = ComputeStreams(context);
