@@ -70,8 +70,7 @@ class HostTimes {
     for (const uint32_t parent : context.attribution.range_parent)
       if (parent != kNoIndex) has_child_[parent] = 1;
     const Ranges& ranges = trace_.ranges;
-    for (uint32_t i = 0; i < ranges.size(); ++i)
-    {
+    for (uint32_t i = 0; i < ranges.size(); ++i) {
       // An op that markers name counts whole: what it does between its own ranges is CPU time, too.
       if (context.paths->IsCall(i) && context.paths->IsMarked(context.paths->Of(i))) has_child_[i] = 0;
       if (Counts(i) && IsInput(i)) by_process_[ProcessOf(ranges.thread[i])].dataloader.push_back(TimeOf(i));

@@ -144,7 +144,7 @@ TEST(OpCall, RelationsJoin) {
   b.Launch(110, 1000, 1010, "relu");
   b.Kernel(1020, 1025, "lost", 77);  // its launch is not recorded
   b.trace.kernels.shapes = {{{4, 2, 1}, {64, 1, 1}}};
-  b.trace.kernels.shape = {0, 0};
+  for (int i = 0; i < 2; ++i) b.trace.kernels.shape.push_back(0);
   const auto relations = OpCallRelations(b.trace, {});
   Database db;
   for (const auto& relation : relations) db.Add(*relation);
