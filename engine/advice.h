@@ -89,6 +89,7 @@ struct RuleSummary {
 struct Coverage {
   size_t rules = 0;    // rules loaded
   size_t decided = 0;  // rules with at least one subject fired, clear or suppressed
+  size_t idle = 0;     // rules without a subject: nothing of their kind is in the data
 };
 
 struct Advice {

@@ -86,8 +86,10 @@ class Inference {
     advice_.findings = std::move(conclusions_.findings);
     std::ranges::sort(advice_.rules, {}, &RuleSummary::id);
     advice_.coverage.rules = advice_.rules.size();
-    for (const RuleSummary& rule : advice_.rules)
+    for (const RuleSummary& rule : advice_.rules) {
       if (rule.fired + rule.clear + rule.suppressed > 0) ++advice_.coverage.decided;
+      if (rule.subjects + rule.failed == 0) ++advice_.coverage.idle;
+    }
     if (knowledge_.ledger()) GrantSavings(advice_, *knowledge_.ledger(), db_);
     advice_.relation_errors = std::move(errors_);
     PutFindings(advice_.findings);  // with those of the rules that read it, for who asks afterwards

@@ -1,6 +1,7 @@
 #include "src/analysis/kernel_name.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -56,7 +57,9 @@ std::vector<KernelNameRow> RowsOf(const Context& context, size_t gpu) {
     const NameId name = kernels.name[order[i]];
     durations.clear();
     int64_t tail_ns = 0;
-    bool tail_known = true;
+    bool tail_known = true, blocks_known = false;
+    std::optional<int64_t> blocks;  // of a launch that needs blocks_of: most kernels of a name need the same
+    std::array<int64_t, 3> blocks_of{};
     for (; i < order.size() && kernels.name[order[i]] == name; ++i) {
       const uint32_t kernel = order[i];
       durations.push_back(kernels.end[kernel] - kernels.start[kernel]);
@@ -66,8 +69,13 @@ std::vector<KernelNameRow> RowsOf(const Context& context, size_t gpu) {
           durations.size() == 1 ? kernels.grid[kernel] : std::min(row.grid_min, kernels.grid[kernel]);
       row.grid_max = std::max(row.grid_max, kernels.grid[kernel]);
       row.block_avg += static_cast<double>(kernels.block[kernel]);
-      const auto blocks =
-          BlocksPerSm(device, kernels.block[kernel], kernels.registers[kernel], kernels.shared_bytes[kernel]);
+      const std::array<int64_t, 3> needs = {kernels.block[kernel], kernels.registers[kernel],
+                                            kernels.shared_bytes[kernel]};
+      if (!blocks_known || needs != blocks_of) {
+        blocks = BlocksPerSm(device, needs[0], needs[1], needs[2]);
+        blocks_of = needs;
+        blocks_known = true;
+      }
       const auto tail =
           blocks ? TailNs(device, kernels.grid[kernel], durations.back(), *blocks) : std::nullopt;
       tail_known &= tail.has_value();

@@ -248,8 +248,9 @@ std::unique_ptr<Relation> OpWorkRelation(const std::shared_ptr<const Source>& so
                         : "Threads per block of a kernel in this dimension.",
                   kernel([dimensions, axis = d % 3](const Source& s, uint32_t i) {
                     const Kernels& k = s.trace.kernels;
-                    return k.shape.size() == 0 ? CellView::Null()
-                                           : CellView::Of((k.shapes[static_cast<size_t>(k.shape[i])].*dimensions)[axis]);
+                    return k.shape.size() == 0
+                               ? CellView::Null()
+                               : CellView::Of((k.shapes[static_cast<size_t>(k.shape[i])].*dimensions)[axis]);
                   }),
                   true);
   }

@@ -1,9 +1,12 @@
 #include "src/analysis/stream.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
-#include <set>
 #include <utility>
+
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 
@@ -26,59 +29,118 @@ const RelationOf<StreamRow>& StreamRelation() {
   return relation;
 }
 
+namespace {
+
+// A GPU's streams in one sweep over its operations in order of start: of each stream until when it is busy,
+// and how many are.
+class Sweep {
+ public:
+  Sweep(const Context& context, size_t gpu) : context_(context), gpu_(gpu), window_(context.windows[gpu]) {}
+
+  std::vector<StreamRow> Rows() {
+    const Trace& t = context_.trace;
+    const GpuWork& work = context_.work[gpu_];
+    const std::array<std::pair<const GpuOps*, const std::vector<uint32_t>*>, 4> tables = {
+        {{&t.kernels, &work.kernels},
+         {&t.graph_launches, &work.graphs},
+         {&t.copies, &work.copies},
+         {&t.sets, &work.sets}}};
+    std::array<size_t, 4> at{};
+    while (true) {
+      size_t next = tables.size();
+      for (size_t i = 0; i < tables.size(); ++i)
+        if (at[i] < tables[i].second->size() &&
+            (next == tables.size() || Start(tables[i], at[i]) < Start(tables[next], at[next])))
+          next = i;
+      if (next == tables.size()) break;
+      const uint32_t row = (*tables[next].second)[at[next]++];
+      const GpuOps& ops = *tables[next].first;
+      if (ops.start[row] < window_.start || ops.start[row] >= window_.end) continue;
+      Add(StreamOf(ops.stream[row]), {ops.start[row], ops.end[row]}, next < 2);
+    }
+    EndUntil(window_.end);
+    std::vector<StreamRow> rows;
+    for (Running& stream : streams_) rows.push_back(std::move(stream.row));
+    std::sort(rows.begin(), rows.end(),
+              [](const StreamRow& a, const StreamRow& b) { return a.stream < b.stream; });
+    return rows;
+  }
+
+ private:
+  struct Running {
+    StreamRow row;
+    Ns until = std::numeric_limits<Ns>::min();
+    bool runs = false;
+  };
+
+  static Ns Start(const std::pair<const GpuOps*, const std::vector<uint32_t>*>& table, size_t at) {
+    return table.first->start[(*table.second)[at]];
+  }
+
+  size_t StreamOf(int64_t number) {
+    if (!streams_.empty() && streams_[last_].row.stream == number) return last_;
+    const auto [entry, is_new] = index_.try_emplace(number, streams_.size());
+    if (is_new) streams_.emplace_back().row.stream = number;
+    return last_ = entry->second;
+  }
+
+  void Add(size_t stream, Interval time, bool kernel) {
+    EndUntil(time.start);
+    Running& s = streams_[stream];
+    ++(kernel ? s.row.kernels : s.row.copies);
+    (kernel ? s.row.kernel_ns : s.row.copy_ns) += time.length();
+    s.until = std::max(s.until, std::min(time.end, window_.end));
+    if (!s.runs) running_.push_back(stream);
+    s.runs = true;
+  }
+
+  // Passes the time until then: streams that run are busy, and beside each other where there are several.
+  void EndUntil(Ns time) {
+    while (!running_.empty() && now_ < time) {
+      Ns end = time;
+      for (const size_t stream : running_) end = std::min(end, streams_[stream].until);
+      for (const size_t stream : running_) {
+        streams_[stream].row.busy_ns += end - now_;
+        if (running_.size() > 1) streams_[stream].row.overlap_ns += end - now_;
+      }
+      now_ = end;
+      std::erase_if(running_, [&](size_t stream) {
+        if (streams_[stream].until > now_) return false;
+        streams_[stream].runs = false;
+        return true;
+      });
+    }
+    now_ = std::max(now_, time);
+  }
+
+  const Context& context_;
+  size_t gpu_;
+  Interval window_;
+  std::vector<Running> streams_;
+  std::map<int64_t, size_t> index_;
+  size_t last_ = 0;
+  std::vector<size_t> running_;
+  Ns now_ = std::numeric_limits<Ns>::min();
+};
+
+}  // namespace
+
 std::vector<StreamRow> ComputeStreams(const Context& context) {
   const Trace& trace = context.trace;
   std::map<std::pair<uint32_t, int64_t>, StreamKind> kinds;
   for (size_t i = 0; i < trace.streams.size(); ++i)
     kinds[{trace.streams.process[i], trace.streams.stream[i]}] = trace.streams.kind[i];
+  std::vector<std::vector<StreamRow>> by_gpu(context.work.size());
+  ParallelFor(by_gpu.size(), [&](size_t gpu) { by_gpu[gpu] = Sweep(context, gpu).Rows(); });
   std::vector<StreamRow> rows;
-  for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
-    const Interval window = context.windows[gpu];
-    std::map<int64_t, std::pair<StreamRow, std::vector<Interval>>> streams;
-    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& indices, bool kernels) {
-      for (const uint32_t i : indices) {
-        if (ops.start[i] < window.start || ops.start[i] >= window.end) continue;
-        auto& [row, intervals] = streams[ops.stream[i]];
-        ++(kernels ? row.kernels : row.copies);
-        (kernels ? row.kernel_ns : row.copy_ns) += ops.end[i] - ops.start[i];
-        intervals.push_back({ops.start[i], std::min(ops.end[i], window.end)});
-      }
-    };
-    add(trace.kernels, context.work[gpu].kernels, true);
-    add(trace.graph_launches, context.work[gpu].graphs, true);
-    add(trace.copies, context.work[gpu].copies, false);
-    add(trace.sets, context.work[gpu].sets, false);
-    // A sweep over the ends of each stream's busy times: what runs beside something else overlaps.
-    std::vector<std::pair<Ns, StreamRow*>> begins, ends;
-    for (auto& [stream, entry] : streams) {
-      auto& [row, intervals] = entry;
+  for (size_t gpu = 0; gpu < by_gpu.size(); ++gpu)
+    for (StreamRow& row : by_gpu[gpu]) {
       row.rank = context.ranks.gpus[gpu].rank;
       row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
-      row.stream = stream;
-      const auto kind = kinds.find({context.ranks.gpus[gpu].process, stream});
+      const auto kind = kinds.find({context.ranks.gpus[gpu].process, row.stream});
       row.kind = StreamKindName(kind == kinds.end() ? StreamKind::kUnknown : kind->second);
-      const IntervalSet busy = Union(std::move(intervals));
-      row.busy_ns = Length(busy);
-      for (const Interval& time : busy) {
-        begins.emplace_back(time.start, &row);
-        ends.emplace_back(time.end, &row);
-      }
+      rows.push_back(std::move(row));
     }
-    const auto by_time = [](const auto& a, const auto& b) { return a.first < b.first; };
-    std::stable_sort(begins.begin(), begins.end(), by_time);
-    std::stable_sort(ends.begin(), ends.end(), by_time);
-    std::set<StreamRow*> running;
-    Ns last = 0;
-    for (size_t b = 0, e = 0; e < ends.size();) {
-      const bool begin = b < begins.size() && begins[b].first < ends[e].first;
-      const auto& [time, row] = begin ? begins[b++] : ends[e++];
-      if (running.size() > 1)
-        for (StreamRow* other : running) other->overlap_ns += time - last;
-      last = time;
-      begin ? static_cast<void>(running.insert(row)) : static_cast<void>(running.erase(row));
-    }
-    for (auto& [stream, entry] : streams) rows.push_back(std::move(entry.first));
-  }
   return rows;
 }
 

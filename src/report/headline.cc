@@ -72,7 +72,10 @@ std::string LossText(const ReportModel& model) {
 }  // namespace
 
 std::string CoverageText(const Advice& advice) {
-  return fmt::format("{} of {} rules could look", advice.coverage.decided, advice.coverage.rules);
+  const Coverage& coverage = advice.coverage;
+  std::string text = fmt::format("{} of {} rules could look", coverage.decided, coverage.rules);
+  if (coverage.idle > 0) text += fmt::format(", {} have nothing of their kind in the profile", coverage.idle);
+  return text;
 }
 
 std::string SavingText(const ReportModel& model, const Finding& finding) {

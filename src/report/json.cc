@@ -190,7 +190,10 @@ std::string RenderJson(const ReportModel& model) {
       {"findings", Findings(advice)},
       {"outcomes", Outcomes(advice)},
       {"savings", Savings(advice)},
-      {"coverage", {{"rules", advice.coverage.rules}, {"decided", advice.coverage.decided}}},
+      {"coverage",
+       {{"rules", advice.coverage.rules},
+        {"decided", advice.coverage.decided},
+        {"without_subject", advice.coverage.idle}}},
   };
   return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -60,7 +60,7 @@ std::string TotalSavingText(const ReportModel& model);
 std::string SubjectText(const Finding& finding);
 // What to add to the capture command so that unknown rules can decide; --trace lists merged into one.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
-// "9 of 11 rules could look".
+// "9 of 11 rules could look, 1 have nothing of their kind in the profile".
 std::string CoverageText(const Advice& advice);
 bool HasGpuWork(const ReportModel& model);
 

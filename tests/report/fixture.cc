@@ -264,7 +264,7 @@ Advice TypicalAdvice() {
   advice.rules = {rule("cpu-launch-starvation", 1, 0, 0, 0), rule("gpu-memory-underused", 0, 0, 1, 0),
                   rule("gpu-underutilized", 1, 0, 0, 0),     rule("os-waits", 0, 0, 1, 0),
                   rule("pageable-copies", 0, 0, 0, 1),       rule("rank-imbalance", 0, 1, 0, 0)};
-  advice.coverage = {6, 4};
+  advice.coverage = {6, 4, 1};
   return advice;
 }
 

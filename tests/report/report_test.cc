@@ -90,7 +90,7 @@ TEST_P(EveryFormat, SaysThatNoGpuWorkWasRecorded) {
 
 TEST_P(EveryFormat, IsHonestWhenNothingFired) {
   Advice advice;
-  advice.coverage = {11, 9};
+  advice.coverage = {11, 9, 0};
   const std::string report = Render(TypicalRun(), advice, GetParam());
   EXPECT_THAT(report, HasSubstr("no rule found what to fix (9 of 11 rules could look)"));
 }
@@ -263,7 +263,7 @@ TEST(Html, IsCompleteWithoutScript) {
        {"Recommendations", "idle_share &gt; :min_idle", "Op Type Summary", "Group Ops",
         "Kernels by Iteration", "Time Ledger", "communication/exposed", "Some events were lost.",
         "triton_poi_fused_0", "forward ", "capture-distorted", "memory.used_share", "SELECT wall_ns FROM run",
-        "4 of 6 rules could look"})
+        "4 of 6 rules could look, 1 have nothing of their kind in the profile"})
     EXPECT_THAT(html, HasSubstr(expected));
   EXPECT_GE(Count(html, "<svg"), 6u);
   EXPECT_EQ(Count(html, "role=\"img\""), Count(html, "<desc"));
@@ -349,7 +349,7 @@ TEST(Json, FindingsNestAndCountAsTheAdviceDoes) {
   EXPECT_EQ(report["findings"][1]["capture"], (json{"--cuda-memory-usage=true", "--trace=nvtx"}));
   EXPECT_EQ(report["findings"][3]["suppressed_by"], "capture-distorted");
   EXPECT_EQ(report["outcomes"].size(), 6u);
-  EXPECT_EQ(report["coverage"], (json{{"rules", 6}, {"decided", 4}}));
+  EXPECT_EQ(report["coverage"], (json{{"rules", 6}, {"decided", 4}, {"without_subject", 1}}));
 }
 
 TEST(Json, NeverHoldsNumbersThatAreNone) {
