@@ -40,6 +40,69 @@ std::string SizeSummary() {
       kOperation);
 }
 
+std::string RangeSummary() {
+  return "WITH item AS (SELECT domain || ':' || name AS name, style, duration_ns AS ns FROM range WHERE NOT "
+         "open AND style <> 'Mark'), ranked AS (SELECT name, style, ns, row_number() OVER (PARTITION BY "
+         "name, "
+         "style ORDER BY ns) AS n, count(*) OVER (PARTITION BY name, style) AS c, avg(ns) OVER (PARTITION BY "
+         "name, style) AS mean FROM item) SELECT round(100.0 * sum(ns) / (SELECT sum(ns) FROM item), 1) AS "
+         "\"Time (%)\", sum(ns) AS \"Total Time (ns)\", count(*) AS \"Instances\", avg(ns) AS \"Avg (ns)\", "
+         "avg(CASE WHEN 2 * n BETWEEN c AND c + 2 THEN ns END) AS \"Med (ns)\", min(ns) AS \"Min (ns)\", "
+         "max(ns) AS \"Max (ns)\", sqrt(sum((ns - mean) * (ns - mean)) / max(c - 1, 1)) AS \"StdDev (ns)\", "
+         "style AS \"Style\", name AS \"Range\" FROM ranked GROUP BY name, style ORDER BY 2 DESC, name";
+}
+
+std::string ProjectionSummary() {
+  return "WITH item AS (SELECT domain || ':' || name AS name, gpu_end_ns - gpu_start_ns AS ns, end_ns - "
+         "start_ns AS range_ns, operations, level, children FROM range_work), ranked AS (SELECT *, "
+         "row_number() OVER (PARTITION BY name ORDER BY ns) AS n, count(*) OVER (PARTITION BY name) AS c, "
+         "avg(ns) OVER (PARTITION BY name) AS mean FROM item) SELECT name AS \"Range\", 'PushPop' AS "
+         "\"Style\", sum(ns) AS \"Total Proj Time (ns)\", sum(range_ns) AS \"Total Range Time (ns)\", "
+         "count(*) "
+         "AS \"Range Instances\", avg(ns) AS \"Proj Avg (ns)\", avg(CASE WHEN 2 * n BETWEEN c AND c + 2 THEN "
+         "ns END) AS \"Proj Med (ns)\", min(ns) AS \"Proj Min (ns)\", max(ns) AS \"Proj Max (ns)\", "
+         "sqrt(sum((ns - mean) * (ns - mean)) / max(c - 1, 1)) AS \"Proj StdDev (ns)\", sum(operations) AS "
+         "\"Total GPU Ops\", avg(operations) AS \"Avg GPU Ops\", avg(level) AS \"Avg Range Lvl\", "
+         "avg(children) AS \"Avg Num Child\" FROM ranked GROUP BY name ORDER BY 3 DESC, name";
+}
+
+// Columns of a duration: count, mean, median, least, most, deviation. The median ranks the values anew.
+std::string Columns(const std::string& prefix, const std::string& value) {
+  return fmt::format(
+      "avg({1}) AS \"{0}Avg (ns)\", avg(CASE WHEN 2 * {1}_n BETWEEN {1}_c AND {1}_c + 2 THEN {1} END) AS "
+      "\"{0}Med (ns)\", min({1}) AS \"{0}Min (ns)\", max({1}) AS \"{0}Max (ns)\", sqrt(sum(({1} - {1}_mean) "
+      "* "
+      "({1} - {1}_mean)) / max(count({1}) - 1, 1)) AS \"{0}StdDev (ns)\"",
+      prefix, value);
+}
+
+std::string Ranked(const std::string& value) {
+  return fmt::format(
+      "row_number() OVER (PARTITION BY pid, tid, device, api, kernel, {0} IS NULL ORDER BY {0}) AS {0}_n, "
+      "count({0}) OVER (PARTITION BY pid, tid, device, api, kernel) AS {0}_c, avg({0}) OVER (PARTITION BY "
+      "pid, "
+      "tid, device, api, kernel) AS {0}_mean",
+      value);
+}
+
+// Queue time is from the end of the call to the start of the kernel, where that is later; QCount counts
+// those.
+std::string ExecutionSummary() {
+  return "WITH call AS MATERIALIZED (SELECT pid, tid, correlation, name, start_ns, end_ns FROM api_call), "
+         "item "
+         "AS (SELECT c.pid AS pid, c.tid AS tid, k.device AS device, c.name AS api, k.name AS kernel, "
+         "max(k.end_ns, c.end_ns) - c.start_ns AS t, c.end_ns - c.start_ns AS a, iif(k.start_ns > c.end_ns, "
+         "k.start_ns - c.end_ns, NULL) AS q, k.duration_ns AS k FROM kernel AS k JOIN call AS c ON "
+         "c.correlation = k.correlation AND c.pid = k.pid), ranked AS (SELECT *, " +
+         Ranked("t") + ", " + Ranked("a") + ", " + Ranked("q") + ", " + Ranked("k") +
+         " FROM item) SELECT pid AS \"PID\", tid AS \"TID\", device AS \"DevId\", count(*) AS \"Count\", "
+         "count(q) AS \"QCount\", " +
+         Columns("T", "t") + ", " + Columns("A", "a") + ", " + Columns("Q", "q") + ", " + Columns("K", "k") +
+         ", api AS \"API Name\", kernel AS \"Kernel Name\" FROM ranked GROUP BY pid, tid, device, api, "
+         "kernel "
+         "ORDER BY sum(t) DESC, kernel, api";
+}
+
 }  // namespace
 
 const std::vector<View>& NsysViews() {
@@ -59,9 +122,13 @@ const std::vector<View>& NsysViews() {
            "Count", "Operation")},
       {"cuda_gpu_mem_size_sum", "Bytes of copies and sets by operation (nsys stats cuda_gpu_mem_size_sum).",
        SizeSummary()},
-      {"nvtx_sum", "Ranges by name (nsys stats nvtx_sum, without its column of styles).",
-       Summary("SELECT domain || ':' || name AS name, duration_ns AS ns FROM range WHERE NOT open",
-               "Instances", "Range")},
+      {"nvtx_sum", "Ranges by name (nsys stats nvtx_sum).", RangeSummary()},
+      {"nvtx_gpu_proj_sum", "Ranges projected onto the GPU, by name (nsys stats nvtx_gpu_proj_sum).",
+       ProjectionSummary()},
+      {"cuda_kern_exec_sum",
+       "Kernels by launching call: time of the call, in the queue, and of the kernel (nsys stats "
+       "cuda_kern_exec_sum).",
+       ExecutionSummary()},
       {"osrt_sum", "Operating-system calls by function (nsys stats osrt_sum).",
        // Without nsys' own marks of when it began and ended to trace a thread.
        Summary("SELECT name, duration_ns AS ns FROM os_call WHERE name NOT LIKE 'OS runtime libraries "

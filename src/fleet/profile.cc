@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "src/analysis/op_call.h"
+#include "src/analysis/range_work.h"
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/views.h"
 #include "src/importers/importer.h"
@@ -28,6 +29,8 @@ const std::vector<const Schema*>& AllSchemas() {
     std::vector<const Schema*> all = FactSchemas();
     for (const auto* relations : {&events, &op_calls})
       for (const auto& relation : *relations) all.push_back(&relation->schema());
+    static const auto range_work = RangeWorkRelation(no_trace);
+    all.push_back(&range_work->schema());
     return all;
   }();
   return schemas;
@@ -54,6 +57,7 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
   profile.events = EventRelations(*profile.trace);
   for (auto& relation : OpCallRelations(*profile.trace, options))
     profile.events.push_back(std::move(relation));
+  profile.events.push_back(RangeWorkRelation(*profile.trace));
   return profile;
 }
 

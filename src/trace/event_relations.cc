@@ -195,6 +195,12 @@ class Builder {
                   r.thread)
         .Add("name", Type::kText, Unit::kText, "Text of the annotation.", Name(r.name))
         .Add("domain", Type::kText, Unit::kText, "NVTX domain, empty for the default one.", Name(r.domain))
+        .Add("style", Type::kText, Unit::kText, "PushPop, StartEnd or Mark.",
+             [&r](size_t i) {
+               return CellView::Of(std::string_view(r.kind[i] == RangeKind::kPushPop    ? "PushPop"
+                                                    : r.kind[i] == RangeKind::kStartEnd ? "StartEnd"
+                                                                                        : "Mark"));
+             })
         .Add("open", Type::kInteger, Unit::kNone, "1 where the range was never closed.", Integer(r.open));
   }
 
