@@ -33,6 +33,7 @@
 #include "src/analysis/tensor_core.h"
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/unified_memory.h"
+#include "src/analysis/utilization_chunk.h"
 
 namespace dladvisor {
 
@@ -52,18 +53,38 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
 }
 
 std::vector<const Schema*> FactSchemas() {
-  return {
-      &RunRelation().schema(),          &ProfileRelation().schema(),       &DiagnosticRelation().schema(),
-      &SystemRelation().schema(),       &GpuRelation().schema(),           &StepRelation().schema(),
-      &OpRelation().schema(),           &OpTypeRelation().schema(),        &GroupOpRelation().schema(),
-      &OpKernelRelation().schema(),     &KernelNameRelation().schema(),    &CopyKindRelation().schema(),
-      &ApiNameRelation().schema(),      &SyncSiteRelation().schema(),      &IdleGapRelation().schema(),
-      &TimeLedgerRelation().schema(),   &ResourceUsageRelation().schema(), &LaunchRelation().schema(),
-      &MemoryRelation().schema(),       &RangeNameRelation().schema(),     &GpuMetricRelation().schema(),
-      &StepLedgerRelation().schema(),   &IdleActivityRelation().schema(),  &CollectiveRelation().schema(),
-      &HostThreadRelation().schema(),   &MpiNameRelation().schema(),       &NetworkMetricRelation().schema(),
-      &SetKindRelation().schema(),      &SettingRelation().schema(),       &StreamRelation().schema(),
-      &UnifiedMemoryRelation().schema()};
+  return {&RunRelation().schema(),
+          &ProfileRelation().schema(),
+          &DiagnosticRelation().schema(),
+          &SystemRelation().schema(),
+          &GpuRelation().schema(),
+          &StepRelation().schema(),
+          &OpRelation().schema(),
+          &OpTypeRelation().schema(),
+          &GroupOpRelation().schema(),
+          &OpKernelRelation().schema(),
+          &KernelNameRelation().schema(),
+          &CopyKindRelation().schema(),
+          &ApiNameRelation().schema(),
+          &SyncSiteRelation().schema(),
+          &IdleGapRelation().schema(),
+          &TimeLedgerRelation().schema(),
+          &ResourceUsageRelation().schema(),
+          &LaunchRelation().schema(),
+          &MemoryRelation().schema(),
+          &RangeNameRelation().schema(),
+          &GpuMetricRelation().schema(),
+          &StepLedgerRelation().schema(),
+          &IdleActivityRelation().schema(),
+          &CollectiveRelation().schema(),
+          &HostThreadRelation().schema(),
+          &MpiNameRelation().schema(),
+          &NetworkMetricRelation().schema(),
+          &SetKindRelation().schema(),
+          &SettingRelation().schema(),
+          &StreamRelation().schema(),
+          &UnifiedMemoryRelation().schema(),
+          &UtilizationChunkRelation().schema()};
 }
 
 std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
@@ -118,6 +139,8 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   tables.push_back(start([&] { return SettingRelation().ToTable(ComputeSettings(context)); }));
   tables.push_back(start([&] { return StreamRelation().ToTable(ComputeStreams(context)); }));
   tables.push_back(start([&] { return UnifiedMemoryRelation().ToTable(ComputeUnifiedMemory(context)); }));
+  tables.push_back(
+      start([&] { return UtilizationChunkRelation().ToTable(ComputeUtilizationChunks(context)); }));
   std::vector<Table> result;
   for (std::future<Table>& table : tables) result.push_back(table.get());
   return result;

@@ -27,6 +27,49 @@ std::vector<fs::path> Exports() {
   return files;
 }
 
+nlohmann::json JsonOf(const Value& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return nullptr;
+}
+
+// Each figure, table and piece of evidence carries the query that gives it.
+void ExpectQueriesToGiveTheFigures(const nlohmann::json& report, const Database& database) {
+  const auto rows_of = [&](const std::string& sql) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& row : database.Query(sql).rows) {
+      rows.push_back(nlohmann::json::array());
+      for (const Value& value : row) rows.back().push_back(JsonOf(value));
+    }
+    return rows;
+  };
+  for (const auto& figure : report["figures"]) {
+    const auto rows = rows_of(figure["sql"]);
+    EXPECT_EQ(rows.empty() ? nlohmann::json() : rows.at(0).at(0), figure["value"]) << figure["id"];
+  }
+  for (const auto& table : report["tables"]) {
+    auto rows = rows_of(table["sql"]);
+    EXPECT_EQ(rows.size(), table["total_rows"]) << table["id"];
+    rows.get_ref<nlohmann::json::array_t&>().resize(std::min(rows.size(), table["rows"].size()));
+    EXPECT_EQ(rows, table["rows"]) << table["id"];
+  }
+  std::vector<const nlohmann::json*> findings;
+  for (const auto& finding : report["findings"]) findings.push_back(&finding);
+  while (!findings.empty()) {
+    const nlohmann::json& finding = *findings.back();
+    findings.pop_back();
+    for (const auto& child : finding["children"]) findings.push_back(&child);
+    const std::string sql = finding["evidence_sql"];
+    if (!sql.empty() && finding["outcome"] == "fired") {
+      auto rows = rows_of(sql);
+      rows.get_ref<nlohmann::json::array_t&>().resize(
+          std::min(rows.size(), finding["evidence"]["rows"].size()));
+      EXPECT_EQ(rows, finding["evidence"]["rows"]) << finding["rule"];
+    }
+  }
+}
+
 class EveryExport : public testing::TestWithParam<fs::path> {};
 
 TEST_P(EveryExport, GivesAReport) {
@@ -40,6 +83,8 @@ TEST_P(EveryExport, GivesAReport) {
   for (const ReportFormat format : {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kText})
     EXPECT_GT(RenderReport(model, format).size(), 500u);
   const auto json = nlohmann::json::parse(RenderReport(model, ReportFormat::kJson));
+
+  ExpectQueriesToGiveTheFigures(json, database);
 
   for (const Finding& finding : advice.findings)
     EXPECT_NE(finding.outcome, Outcome::kFailed) << finding.rule << ": " << finding.error;
