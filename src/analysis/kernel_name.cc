@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,7 +20,7 @@
 namespace dladvisor {
 namespace {
 
-double Median(std::vector<int64_t>& values) {
+double Median(std::span<int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return static_cast<double>(*middle);
@@ -27,91 +28,120 @@ double Median(std::vector<int64_t>& values) {
 }
 
 // Sample standard deviation, in two passes so that nanoseconds do not cancel.
-std::optional<double> Deviation(const std::vector<int64_t>& values, double mean) {
+std::optional<double> Deviation(std::span<const int64_t> values, double mean) {
   if (values.size() < 2) return std::nullopt;
   double squares = 0;
   for (const int64_t v : values) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-// Kernels of one GPU, grouped by name; of one name in order of start.
-std::vector<uint32_t> GroupByName(const Trace& trace, const std::vector<uint32_t>& kernels) {
-  std::vector<uint32_t> next(trace.names.size() + 1, 0);  // where the next kernel of a name goes
-  for (const uint32_t k : kernels) ++next[trace.kernels.name[k] + 1];
-  for (size_t name = 1; name < next.size(); ++name) next[name] += next[name - 1];
-  std::vector<uint32_t> grouped(kernels.size());
-  for (const uint32_t k : kernels) grouped[next[trace.kernels.name[k]]++] = k;
-  return grouped;
-}
+// What is summed up of the kernels of one name, in order of start.
+struct Sums {
+  size_t first = 0, next = 0;  // where its durations are, and where the next one goes
+  NameId short_name = kNoName;
+  int64_t total_ns = 0, grid_min = 0, grid_max = 0, tail_ns = 0;
+  double grid = 0, block = 0;
+  bool tail_known = true;
+  // Of a launch that needs these threads, registers and bytes: most kernels of a name need the same.
+  std::array<int64_t, 3> needs = {-1, -1, -1};
+  std::optional<int64_t> blocks_per_sm;
+};
 
-std::vector<KernelNameRow> RowsOf(const Context& context, size_t gpu) {
-  const Trace& trace = context.trace;
-  const Kernels& kernels = trace.kernels;
-  const std::vector<uint32_t> order = GroupByName(trace, context.work[gpu].kernels);
-  std::vector<KernelNameRow> rows;
-  std::vector<int64_t> durations;
-  const Device& device = trace.devices[context.ranks.gpus[gpu].device];
-  int64_t device_ns = 0;
-  for (size_t i = 0; i < order.size();) {
-    KernelNameRow row;
-    const NameId name = kernels.name[order[i]];
-    durations.clear();
-    int64_t tail_ns = 0;
-    bool tail_known = true, blocks_known = false;
-    std::optional<int64_t> blocks;  // of a launch that needs blocks_of: most kernels of a name need the same
-    std::array<int64_t, 3> blocks_of{};
-    for (; i < order.size() && kernels.name[order[i]] == name; ++i) {
-      const uint32_t kernel = order[i];
-      durations.push_back(kernels.end[kernel] - kernels.start[kernel]);
-      row.total_ns += durations.back();
-      row.grid_avg += static_cast<double>(kernels.grid[kernel]);
-      row.grid_min =
-          durations.size() == 1 ? kernels.grid[kernel] : std::min(row.grid_min, kernels.grid[kernel]);
-      row.grid_max = std::max(row.grid_max, kernels.grid[kernel]);
-      row.block_avg += static_cast<double>(kernels.block[kernel]);
-      const std::array<int64_t, 3> needs = {kernels.block[kernel], kernels.registers[kernel],
-                                            kernels.shared_bytes[kernel]};
-      if (!blocks_known || needs != blocks_of) {
-        blocks = BlocksPerSm(device, needs[0], needs[1], needs[2]);
-        blocks_of = needs;
-        blocks_known = true;
-      }
-      const auto tail =
-          blocks ? TailNs(device, kernels.grid[kernel], durations.back(), *blocks) : std::nullopt;
-      tail_known &= tail.has_value();
-      tail_ns += tail.value_or(0);
+// In one pass over the GPU's kernels in order of start, since a pass by name would jump through every column.
+class ByName {
+ public:
+  ByName(const Context& context, size_t gpu)
+      : context_(context),
+        device_(context.trace.devices[context.ranks.gpus[gpu].device]),
+        durations_(context.work[gpu].kernels.size()),
+        sums_(context.trace.names.size()) {
+    const Kernels& kernels = context.trace.kernels;
+    for (const uint32_t k : context.work[gpu].kernels) ++sums_[kernels.name[k]].next;
+    size_t first = 0;
+    for (Sums& sums : sums_) {
+      const size_t count = sums.next;
+      sums.first = sums.next = first;
+      first += count;
     }
-    if (tail_known) row.tail_ns = tail_ns;
+    for (const uint32_t k : context.work[gpu].kernels) Add(k);
+  }
+
+  std::vector<KernelNameRow> Rows(int64_t rank) {
+    std::vector<KernelNameRow> rows;
+    int64_t device_ns = 0;
+    for (NameId name = 0; name < sums_.size(); ++name) {
+      const Sums& sums = sums_[name];
+      if (sums.next == sums.first) continue;
+      KernelNameRow& row = rows.emplace_back(RowOf(name, sums));
+      row.rank = rank;
+      device_ns += row.total_ns;
+    }
+    for (KernelNameRow& row : rows)
+      if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
+    std::sort(rows.begin(), rows.end(), [](const KernelNameRow& a, const KernelNameRow& b) {
+      return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
+             std::tuple(-b.total_ns, std::string_view(b.kernel));
+    });
+    return rows;
+  }
+
+ private:
+  void Add(uint32_t k) {
+    const Kernels& kernels = context_.trace.kernels;
+    Sums& sums = sums_[kernels.name[k]];
+    const int64_t duration = kernels.end[k] - kernels.start[k], grid = kernels.grid[k];
+    const std::array<int64_t, 3> needs = {kernels.block[k], kernels.registers[k], kernels.shared_bytes[k]};
+    if (needs != sums.needs) {
+      sums.needs = needs;
+      sums.blocks_per_sm = BlocksPerSm(device_, needs[0], needs[1], needs[2]);
+    }
+    const auto tail =
+        sums.blocks_per_sm ? TailNs(device_, grid, duration, *sums.blocks_per_sm) : std::nullopt;
+    sums.tail_known &= tail.has_value();
+    sums.tail_ns += tail.value_or(0);
+    const bool is_first = sums.next == sums.first;
+    sums.grid_min = is_first ? grid : std::min(sums.grid_min, grid);
+    sums.grid_max = is_first ? grid : std::max(sums.grid_max, grid);
+    sums.grid += static_cast<double>(grid);
+    sums.block += static_cast<double>(needs[0]);
+    sums.total_ns += duration;
+    sums.short_name = kernels.short_name[k];
+    durations_[sums.next++] = duration;
+  }
+
+  KernelNameRow RowOf(NameId name, const Sums& sums) {
+    const std::span<int64_t> durations(durations_.data() + sums.first, sums.next - sums.first);
     const auto count = static_cast<double>(durations.size());
-    row.short_name = trace.names.View(kernels.short_name[order[i - 1]]);
-    row.rank = context.ranks.gpus[gpu].rank;
-    row.device = device.ordinal;
-    row.kernel = trace.names.View(name);
+    KernelNameRow row;
+    row.device = device_.ordinal;
+    row.kernel = context_.trace.names.View(name);
+    row.short_name = context_.trace.names.View(sums.short_name);
     row.instances = static_cast<int64_t>(durations.size());
+    row.total_ns = sums.total_ns;
     row.avg_ns = static_cast<double>(row.total_ns) / count;
     row.min_ns = *std::min_element(durations.begin(), durations.end());
     row.max_ns = *std::max_element(durations.begin(), durations.end());
     row.stddev_ns = Deviation(durations, row.avg_ns);
     row.median_ns = Median(durations);
-    row.grid_avg /= count;
-    row.block_avg /= count;
-    const KernelTraits& traits = context.kernels[name];
+    row.grid_avg = sums.grid / count;
+    row.block_avg = sums.block / count;
+    row.grid_min = sums.grid_min;
+    row.grid_max = sums.grid_max;
+    if (sums.tail_known) row.tail_ns = sums.tail_ns;
+    const KernelTraits& traits = context_.kernels[name];
     row.uses_tensor_cores = traits.tensor_core;
     row.eligible = traits.eligible;
     row.communication = traits.communication;
-    row.kind = KernelKind(trace.names.View(name), traits);
+    row.kind = KernelKind(row.kernel, traits);
     if (traits.precision != Precision::kUnknown) row.precision = std::string(PrecisionName(traits.precision));
-    device_ns += row.total_ns;
-    rows.push_back(std::move(row));
+    return row;
   }
-  for (KernelNameRow& row : rows)
-    if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
-  std::sort(rows.begin(), rows.end(), [](const KernelNameRow& a, const KernelNameRow& b) {
-    return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
-           std::tuple(-b.total_ns, std::string_view(b.kernel));
-  });
-  return rows;
-}
+
+  const Context& context_;
+  const Device& device_;
+  std::vector<int64_t> durations_;  // by name
+  std::vector<Sums> sums_;          // by name id
+};
 
 }  // namespace
 
@@ -153,7 +183,8 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
 
 std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
   std::vector<std::vector<KernelNameRow>> by_gpu(context.work.size());
-  ParallelFor(by_gpu.size(), [&](size_t gpu) { by_gpu[gpu] = RowsOf(context, gpu); });
+  ParallelFor(by_gpu.size(),
+              [&](size_t gpu) { by_gpu[gpu] = ByName(context, gpu).Rows(context.ranks.gpus[gpu].rank); });
   std::vector<KernelNameRow> rows;
   for (std::vector<KernelNameRow>& of_gpu : by_gpu)
     rows.insert(rows.end(), std::make_move_iterator(of_gpu.begin()), std::make_move_iterator(of_gpu.end()));
