@@ -16,6 +16,13 @@ namespace {
 
 // Nests fired findings under the fired findings that cause them; of several causes the one that saves most,
 // of equal ones the first.
+// A cause that claims far less than the symptom may be one of several, but does not explain it.
+bool MayExplain(const Finding& cause, const Finding& symptom) {
+  constexpr double kLeast = 0.25;
+  if (!cause.saves || !cause.saves->high_ns || !symptom.saves || !symptom.saves->high_ns) return true;
+  return *cause.saves->high_ns >= kLeast * *symptom.saves->high_ns;
+}
+
 void Nest(Conclusions& conclusions, const KnowledgeBase& knowledge) {
   std::vector<Finding>& findings = conclusions.findings;
   const auto high = [&](size_t i) { return findings[i].saves ? findings[i].saves->high_ns.value_or(0) : 0; };
@@ -30,6 +37,7 @@ void Nest(Conclusions& conclusions, const KnowledgeBase& knowledge) {
         if (matching.empty()) continue;
         const auto [best, is_new] = best_of.try_emplace(&matching);
         if (is_new) best->second = *std::ranges::min_element(matching, better);
+        if (!MayExplain(findings[best->second], findings[symptom])) continue;
         auto& cause = findings[symptom].caused_by;
         if (!cause || better(best->second, *cause)) cause = best->second;
       }

@@ -210,9 +210,9 @@ class TimelineBuilder {
     if (before != kNoIndex && before != gap.thread && gap.starved_ns > 0) {
       gap.before = before;
       gap.handed_over = host_.FirstDoing(gap.thread, {idle.start, launched});
-      Starve(before, {idle.start, gap.handed_over}, charge);
+      Starve(before, {idle.start, gap.handed_over}, idle.start, charge);
     }
-    Starve(gap.thread, {gap.handed_over, launched}, charge);
+    Starve(gap.thread, {gap.handed_over, launched}, idle.start, charge);
     timeline_.starved_gaps += gap.starved_ns > 0;
     // From the launch itself, so that a launch before the gap has used up its latency by then.
     const Ns latency_end =
@@ -226,10 +226,10 @@ class TimelineBuilder {
   }
 
   template <class ChargeTo>
-  void Starve(uint32_t thread, Interval time, ChargeTo charge) {
+  void Starve(uint32_t thread, Interval time, Ns dry, ChargeTo charge) {
     if (time.length() <= 0) return;
     timeline_.starvation.push_back({time, thread});
-    host_.Split(thread, time, charge);
+    host_.Split(thread, time, dry, charge);
   }
 
   void Charge(IdleGap& gap, Bucket bucket, Interval time) {
@@ -278,6 +278,7 @@ std::string_view BucketName(Bucket bucket) {
                                                                    "idle/sync",
                                                                    "idle/copy",
                                                                    "idle/allocation",
+                                                                   "idle/compilation",
                                                                    "idle/input",
                                                                    "idle/communication",
                                                                    "idle/checkpoint",

@@ -35,6 +35,7 @@ enum class Bucket : uint8_t {
   kIdleSync,
   kIdleCopy,
   kAllocation,
+  kCompilation,
   kInput,
   kIdleCommunication,
   kCheckpoint,
@@ -44,7 +45,7 @@ enum class Bucket : uint8_t {
   kLaunch,
   kUnknown,
 };
-inline constexpr size_t kBuckets = 18;
+inline constexpr size_t kBuckets = 19;
 std::string_view BucketName(Bucket bucket);  // "compute/tensor", "idle/launch", ...
 
 struct IdleGap {

@@ -15,8 +15,12 @@ Bucket DoingOfRange(std::string_view name) {
   static const RE2 checkpoint(
       R"((?i)(save|write|store|dump)_?\s?(check_?point|model|state)|check_?point_?\s?(sav|writ)|torch\.save)");
   static const RE2 garbage(R"((?i)\bgc\b|garbage.?collect)");
+  // Not "compiled", which is what runs compiled code.
+  static const RE2 compilation(
+      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|compile_fx|jit_?compil|triton_?compil|inductor_codecache)");
   const re2::StringPiece text(name.data(), name.size());
   if (RE2::PartialMatch(text, input)) return Bucket::kInput;
+  if (RE2::PartialMatch(text, compilation)) return Bucket::kCompilation;
   if (RE2::PartialMatch(text, communication)) return Bucket::kIdleCommunication;
   if (RE2::PartialMatch(text, checkpoint)) return Bucket::kCheckpoint;
   if (RE2::PartialMatch(text, garbage)) return Bucket::kGarbageCollection;
@@ -48,6 +52,9 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
         break;
       case ApiKind::kAllocation:
         add(calls.thread[i], Bucket::kAllocation, time);
+        break;
+      case ApiKind::kLoading:
+        add(calls.thread[i], Bucket::kCompilation, time);
         break;
       default:
         break;
@@ -92,8 +99,9 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
                               Bucket::kMemset, Bucket::kUnknown})
     captured_[static_cast<size_t>(bucket)] = true;
   // The causes of idleness need the calls that launch; these need nothing more.
-  for (const Bucket bucket : {Bucket::kLaunchLatency, Bucket::kDependency, Bucket::kIdleSync,
-                              Bucket::kIdleCopy, Bucket::kAllocation, Bucket::kProfiler, Bucket::kLaunch})
+  for (const Bucket bucket :
+       {Bucket::kLaunchLatency, Bucket::kDependency, Bucket::kIdleSync, Bucket::kIdleCopy,
+        Bucket::kAllocation, Bucket::kCompilation, Bucket::kProfiler, Bucket::kLaunch})
     captured_[static_cast<size_t>(bucket)] = true;
   if (calls.size() == 0)
     for (size_t b = static_cast<size_t>(Bucket::kLaunchLatency); b < kBuckets; ++b)

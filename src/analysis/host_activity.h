@@ -1,10 +1,12 @@
 // What the threads of the host did over time: the base for saying why a GPU had nothing to do.
 //
 // Of a thread's time each moment has one doing, the first of: blocking synchronisation (idle/sync), blocking
-// copies (idle/copy), allocation (idle/allocation), the profiler (idle/profiler), data loading (idle/input),
+// copies (idle/copy), allocation (idle/allocation), loading and compiling GPU code (idle/compilation), the
+// profiler (idle/profiler), data loading (idle/input),
 // collectives of the host (idle/communication), saving a checkpoint (idle/checkpoint), garbage collection
 // (idle/garbage-collection), calls of the operating system (idle/os). What is left after a synchronisation
-// is the synchronisation's doing, too: it let the queue run dry; the rest is the program's (idle/launch).
+// that was waiting when the queue ran dry is its doing, too: nothing could be launched ahead; the rest is the
+// program's (idle/launch).
 #pragma once
 
 #include <array>
@@ -21,9 +23,10 @@ class HostActivity {
  public:
   explicit HostActivity(const Trace& trace);
 
-  // Calls charge(bucket, interval) for disjoint intervals that cover `time`, by what `thread` did.
+  // Calls charge(bucket, interval) for disjoint intervals that cover `time`, by what `thread` did. The queue
+  // is empty since `dry`.
   template <class Charge>
-  void Split(uint32_t thread, Interval time, Charge charge) const {
+  void Split(uint32_t thread, Interval time, Ns dry, Charge charge) const {
     if (time.length() <= 0) return;
     if (thread == kNoIndex) return charge(Bucket::kLaunch, time);
     IntervalSet rest{time};
@@ -37,7 +40,7 @@ class HostActivity {
     for (size_t k = 1; k < kDoings.size(); ++k)
       if (const IntervalSet part = Within(threads_[thread].doings[k], time); !part.empty())
         take(kDoings[k], part);
-    if (!waits.empty()) take(Bucket::kIdleSync, {{waits.front().end, time.end}});
+    if (!Within(threads_[thread].doings[0], {dry, dry + 1}).empty()) take(Bucket::kIdleSync, {time});
     for (const Interval& i : rest) charge(Bucket::kLaunch, i);
   }
 
@@ -50,9 +53,9 @@ class HostActivity {
 
  private:
   static constexpr std::array kDoings = {
-      Bucket::kIdleSync, Bucket::kIdleCopy,          Bucket::kAllocation, Bucket::kProfiler,
-      Bucket::kInput,    Bucket::kIdleCommunication, Bucket::kCheckpoint, Bucket::kGarbageCollection,
-      Bucket::kOs};
+      Bucket::kIdleSync,          Bucket::kIdleCopy, Bucket::kAllocation,        Bucket::kCompilation,
+      Bucket::kProfiler,          Bucket::kInput,    Bucket::kIdleCommunication, Bucket::kCheckpoint,
+      Bucket::kGarbageCollection, Bucket::kOs};
   struct Thread {
     std::array<IntervalSet, kDoings.size()> doings;
     IntervalSet calls_and_ranges;
@@ -64,7 +67,7 @@ class HostActivity {
   std::array<bool, kBuckets> captured_{};
 };
 
-// What the name of a range says that the program does: kInput, kIdleCommunication, kCheckpoint,
+// What the name of a range says that the program does: kInput, kIdleCommunication, kCheckpoint, kCompilation,
 // kGarbageCollection; kLaunch where it says nothing of these.
 Bucket DoingOfRange(std::string_view name);
 

@@ -3,10 +3,26 @@
 #include <re2/re2.h>
 
 #include <array>
-#include <memory>
+#include <string>
 #include <utility>
 
 namespace dladvisor {
+namespace {
+
+// "void thrust::transform<permutation_iterator<int>>(int)" -> "void thrust::transform".
+std::string WithoutTemplateArguments(std::string_view name) {
+  std::string base;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '(' && depth == 0 && !base.empty() && base.back() != ':' && base.back() != ' ') break;
+    depth += c == '<';
+    if (depth == 0) base += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return base;
+}
+
+}  // namespace
 
 std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
   struct Rule {
@@ -34,10 +50,14 @@ std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
        RE2(R"((?i)element_?wise|point_?wise|vectorized_|unrolled_|triton_poi|cupy_|dropout|relu|gelu|silu|fill)")},
   }};
   if (traits.communication) return "communication";
-  const re2::StringPiece text(name.data(), name.size());
+  const std::string base = WithoutTemplateArguments(name);
   for (const Rule& rule : rules) {
+    // A transpose among the template arguments of a product or an iterator makes no layout kernel.
+    const bool is_layout = rule.kind == "layout";
+    if (is_layout && traits.eligible) continue;
     if (rule.kind == "matrix" && traits.eligible) return "matrix";
-    if (RE2::PartialMatch(text, rule.pattern)) return rule.kind;
+    const std::string_view text = is_layout ? std::string_view(base) : name;
+    if (RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), rule.pattern)) return rule.kind;
   }
   return "other";
 }

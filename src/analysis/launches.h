@@ -15,7 +15,7 @@ Launches FindLaunches(const Trace& trace);
 
 // What an API function does to the host thread that calls it, by name as recorded ("_v3020" and "_ptsz"
 // ignored).
-enum class ApiKind : uint8_t { kOther, kLaunch, kSync, kCopy, kAsyncCopy, kAllocation };
+enum class ApiKind : uint8_t { kOther, kLaunch, kSync, kCopy, kAsyncCopy, kAllocation, kLoading };
 ApiKind ClassifyApi(std::string_view name);
 // By name id of api_calls.name.
 std::vector<ApiKind> ClassifyApis(const Trace& trace);

@@ -20,6 +20,9 @@ std::string_view KindOf(std::string_view api) {
   return "device";
 }
 
+constexpr int64_t kScalarBytes = 16;  // the largest number a tensor holds is a complex double
+constexpr uint8_t kWaits = 1, kScalar = 2;
+
 // Marks the calls of copies that make the host wait: blocking ones, and asynchronous ones that end in
 // pageable memory of the host.
 std::vector<uint8_t> WaitingCopyCalls(const Context& context) {
@@ -30,9 +33,18 @@ std::vector<uint8_t> WaitingCopyCalls(const Context& context) {
     if (call == kNoIndex) continue;
     const bool to_pageable =
         copies.direction[i] == CopyDirection::kDeviceToHost && copies.destination[i] == MemoryKind::kPageable;
-    if (to_pageable || IsBlockingCopy(context, i) == true) waits[call] = 1;
+    if (to_pageable || IsBlockingCopy(context, i) == true)
+      waits[call] = copies.direction[i] == CopyDirection::kDeviceToHost && copies.bytes[i] <= kScalarBytes
+                        ? kScalar
+                        : kWaits;
   }
   return waits;
+}
+
+bool Covers(const IntervalSet& set, Ns time) {
+  const auto i = std::lower_bound(set.begin(), set.end(), time,
+                                  [](const Interval& interval, Ns t) { return interval.end <= t; });
+  return i != set.end() && i->start <= time;
 }
 
 // Marks the calls that give work to a GPU, whatever their name.
@@ -63,8 +75,14 @@ const RelationOf<SyncSiteRow>& SyncSiteRelation() {
           .Column("max_ns", &SyncSiteRow::max_ns, Unit::kNanoseconds, "Longest.")
           .Column("window_share", &SyncSiteRow::window_share, Unit::kRatio,
                   "total_ns over the analysed window.")
-          .Column("gpu_idle_ns", &SyncSiteRow::gpu_idle_ns, Unit::kNanoseconds,
-                  "Idle time of the rank's first GPU from a wait until the thread launches again.");
+          .Column(
+              "gpu_idle_ns", &SyncSiteRow::gpu_idle_ns, Unit::kNanoseconds,
+              "Idle time of the rank's first GPU from a wait until the thread launches again; where it was "
+              "idle already, only in the wait itself.")
+          .Column("scalar_calls", &SyncSiteRow::scalar_calls, Unit::kCount,
+                  "Of the calls, copies of at most 16 bytes to the host: single values.")
+          .Column("scalar_idle_ns", &SyncSiteRow::scalar_idle_ns, Unit::kNanoseconds,
+                  "Idle time after these.");
   return relation;
 }
 
@@ -115,13 +133,19 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
       const int64_t duration = calls.end[i] - calls.start[i];
       row.total_ns += duration;
       row.max_ns = std::max(row.max_ns, duration);
-      const Interval shadow{calls.start[i], std::min(shadow_end, window.end)};
+      // A wait that finds the GPU idle lets nothing run dry.
+      const bool was_idle = Covers(idle, calls.start[i]);
+      const Interval shadow{calls.start[i], std::min(was_idle ? calls.end[i] : shadow_end, window.end)};
       int64_t idle_ns = 0;
       for (auto it = std::lower_bound(idle.begin(), idle.end(), shadow.start,
                                       [](const Interval&a, Ns t) { return a.end <= t; });
            it != idle.end() && it->start < shadow.end; ++it)
         idle_ns += std::min(it->end, shadow.end) - std::max(it->start, shadow.start);
       row.gpu_idle_ns = row.gpu_idle_ns.value_or(0) + idle_ns;
+      if (copy_waits[i] == kScalar) {
+        ++row.scalar_calls;
+        row.scalar_idle_ns += idle_ns;
+      }
     }
   }
   std::vector<SyncSiteRow> rows;

@@ -19,6 +19,7 @@ struct SyncSiteRow {
   int64_t max_ns = 0;
   std::optional<double> window_share;
   std::optional<int64_t> gpu_idle_ns;
+  int64_t scalar_calls = 0, scalar_idle_ns = 0;
 };
 const RelationOf<SyncSiteRow>& SyncSiteRelation();
 

@@ -37,6 +37,15 @@ std::string FirstThing(const Finding& finding) {
   return LowerFirst(Sentence(text));
 }
 
+// Of a finding and what it explains, the one that saves most: a cause often leaves the claim to its symptom.
+const Finding& MostSaving(const Advice& advice, size_t root) {
+  const Finding* most = &advice.findings[root];
+  const auto high = [](const Finding& f) { return f.saves ? f.saves->high_ns.value_or(-1) : -1; };
+  for (const size_t symptom : advice.findings[root].causes)
+    if (const Finding& below = MostSaving(advice, symptom); high(below) > high(*most)) most = &below;
+  return *most;
+}
+
 std::optional<size_t> DoFirst(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const std::vector<size_t> roots = advice.Roots();
@@ -44,8 +53,8 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   const auto total =
       FigureNumber(model, "step_time") ? FigureNumber(model, "step_time") : FigureNumber(model, "window");
   for (const size_t root : roots) {
-    const auto& saves = advice.findings[root].saves;
-    if (saves && saves->high_ns.value_or(0) > 0.01 * total.value_or(0)) return root;
+    const Finding& saving = MostSaving(advice, root);
+    if (saving.saves && saving.saves->high_ns.value_or(0) > 0.01 * total.value_or(0)) return root;
   }
   for (const bool may_save : {false, true})
     for (const size_t root : roots)
@@ -176,7 +185,7 @@ std::string Headline(const ReportModel& model) {
                        CoverageText(advice));
   }
   const Finding& finding = advice.findings[*first];
-  const std::string saving = SavingText(model, finding);
+  const std::string saving = SavingText(model, MostSaving(advice, *first));
   return fmt::format("{}; first, {}{}.", loss, FirstThing(finding),
                      saving.empty() ? "" : fmt::format("; it saves {}", saving));
 }

@@ -118,14 +118,14 @@ class Reference {
       if (t_.api_calls.thread[i] == thread) touches(t_.api_calls.start[i], t_.api_calls.end[i]);
     for (size_t i = 0; i < t_.ranges.size(); ++i)
       if (t_.ranges.thread[i] == thread) touches(t_.ranges.start[i], t_.ranges.end[i]);
-    if (before == thread || n >= first)
-      return HostAt(n, {before == thread ? starved.start : first, starved.end}, thread);
-    return HostAt(n, {starved.start, first}, before);
+    if (before == thread || n >= first) return HostAt(n, starved.start, thread);
+    return HostAt(n, starved.start, before);
   }
 
   std::string_view CallName(size_t call) const { return t_.names.View(t_.api_calls.name[call]); }
 
-  Bucket HostAt(Ns n, Interval starved, uint32_t thread) const {
+  // The queue is empty since `dry`.
+  Bucket HostAt(Ns n, Ns dry, uint32_t thread) const {
     const auto in_call = [&](std::string_view name, Ns time) {
       for (size_t i = 0; i < t_.api_calls.size(); ++i)
         if (t_.api_calls.thread[i] == thread && CallName(i) == name && t_.api_calls.start[i] <= time &&
@@ -136,6 +136,7 @@ class Reference {
     if (in_call("cudaStreamSynchronize", n)) return Bucket::kIdleSync;
     if (in_call("cudaMemcpy", n)) return Bucket::kIdleCopy;
     if (in_call("cudaMalloc", n)) return Bucket::kAllocation;
+    if (in_call("cuModuleLoadData", n)) return Bucket::kCompilation;
     for (size_t i = 0; i < t_.overheads.size(); ++i)
       if (t_.overheads.thread[i] == thread && t_.overheads.start[i] <= n && n < t_.overheads.end[i])
         return Bucket::kProfiler;
@@ -157,9 +158,7 @@ class Reference {
     for (size_t i = 0; i < t_.os_calls.size(); ++i)
       if (t_.os_calls.thread[i] == thread && t_.os_calls.start[i] <= n && n < t_.os_calls.end[i])
         return Bucket::kOs;
-    for (Ns before = starved.start; before < n; ++before)
-      if (in_call("cudaStreamSynchronize", before)) return Bucket::kIdleSync;
-    return Bucket::kLaunch;
+    return in_call("cudaStreamSynchronize", dry) ? Bucket::kIdleSync : Bucket::kLaunch;
   }
 
   const Context& c_;
@@ -197,7 +196,7 @@ TraceBuilder RandomTrace(std::mt19937& random, bool with_steps) {
     const uint32_t thread = threads[who];
     now += up_to(25);
     const Ns length = 1 + up_to(i % 9 == 0 ? 40 : 6);
-    switch (random() % 12) {
+    switch (random() % 13) {
       case 0:
         calls.push_back({now, now + length, "cudaStreamSynchronize", 0, thread});
         break;
@@ -221,6 +220,9 @@ TraceBuilder RandomTrace(std::mt19937& random, bool with_steps) {
         break;
       case 7:
         ranges.push_back({now, now + length, "save_checkpoint", 0, thread});
+        break;
+      case 8:
+        calls.push_back({now, now + length, "cuModuleLoadData", 0, thread});
         break;
       default: {
         const int kind = static_cast<int>(random() % 5);
@@ -348,6 +350,8 @@ TEST(Idle, EveryCauseByHand) {
       {Bucket::kIdleSync, [](TraceBuilder& b) { b.Api(60, 150, "cudaStreamSynchronize", 0); }},
       {Bucket::kIdleCopy, [](TraceBuilder& b) { b.Api(60, 190, "cudaMemcpy", 0); }},
       {Bucket::kAllocation, [](TraceBuilder& b) { b.Api(90, 190, "cudaMalloc", 0); }},
+      {Bucket::kCompilation, [](TraceBuilder& b) { b.Api(90, 190, "cuModuleLoadData", 0); }},
+      {Bucket::kCompilation, [](TraceBuilder& b) { b.Range(90, 190, "KernelExecutor::compileFusion"); }},
       {Bucket::kProfiler, [](TraceBuilder& b) { b.Overhead(90, 190, "CUPTI buffer flush"); }},
       {Bucket::kInput, [](TraceBuilder& b) { b.Range(90, 190, "enumerate(DataLoader)#__next__"); }},
       {Bucket::kIdleCommunication, [](TraceBuilder& b) { b.Mpi(90, 190, "MPI_Allreduce"); }},
@@ -374,6 +378,12 @@ TEST(Idle, TheMoreTellingDoingWins) {
   EXPECT_EQ(At(charged, Bucket::kInput), 50);
   EXPECT_EQ(At(charged, Bucket::kOs), 10);
   EXPECT_EQ(At(charged, Bucket::kLaunch), 30);
+}
+
+TEST(Idle, AWaitThatFindsTheGpuIdleLetsNothingRunDry) {
+  const Ledger charged = GapWith([](TraceBuilder& b) { b.Api(110, 120, "cudaStreamSynchronize", 0); });
+  EXPECT_EQ(At(charged, Bucket::kIdleSync), 10);
+  EXPECT_EQ(At(charged, Bucket::kLaunch), 80);
 }
 
 TEST(Idle, TheThreadThatHandsOverIsAsked) {
