@@ -66,7 +66,8 @@ TEST_F(Synthetic, FullKernelRow) {
   EXPECT_EQ(t.kernels.grid[0], 24);
   EXPECT_EQ(t.kernels.block[0], 256);
   ASSERT_EQ(t.kernels.shape.size(), 1u);
-  EXPECT_EQ(t.kernels.shapes.at(static_cast<size_t>(t.kernels.shape[0])), (LaunchShape{{4, 3, 2}, {32, 8, 1}}));
+  EXPECT_EQ(t.kernels.shapes.at(static_cast<size_t>(t.kernels.shape[0])),
+            (LaunchShape{{4, 3, 2}, {32, 8, 1}}));
   EXPECT_EQ(t.kernels.registers[0], 128);
   EXPECT_EQ(t.kernels.shared_bytes[0], 3072);
   EXPECT_EQ(t.names.View(t.kernels.name[0]), "void gemm<float>(float*)");
