@@ -10,6 +10,7 @@
 
 #include "engine/base/text.h"
 #include "engine/inference.h"
+#include "src/analysis/analysis.h"
 #include "src/cli/session.h"
 #include "src/cli/table.h"
 
@@ -73,6 +74,19 @@ void PrintJson(const ResultSet& result) {
   fmt::print("{}\n", rows.dump(2));
 }
 
+// A digest keeps facts: what a query reads of events is not there, and 0 rows would be taken for an answer.
+void WarnOfEvents(const std::filesystem::path& digest, const SqlReads& reads) {
+  const std::vector<const Schema*> facts = FactSchemas();
+  std::vector<std::string> missing;
+  for (const Schema* schema : AllSchemas())
+    if (std::ranges::find(facts, schema) == facts.end() &&
+        std::ranges::find(reads.relations, schema->name) != reads.relations.end())
+      missing.push_back(schema->name);
+  if (!missing.empty())
+    fmt::print(stderr, "warning: {} is a digest, which holds no events: nothing is known of {}\n",
+               digest.string(), fmt::join(missing, ", "));
+}
+
 void Run(const Options& options, const CommonOptions& common) {
   Stages stages(common);
   const Project project = LoadProject(common.config);
@@ -93,8 +107,10 @@ void Run(const Options& options, const CommonOptions& common) {
                 "`dladvisor facts` lists them; a query begins with SELECT.");
   }
   ResultSet result;
+  const std::string sql = name ? "SELECT * FROM \"" + options.sql + "\"" : options.sql;
   try {
-    result = database.Query(name ? "SELECT * FROM \"" + options.sql + "\"" : options.sql);
+    if (!profile.trace) WarnOfEvents(options.profile.path, database.Prepare(sql));
+    result = database.Query(sql);
   } catch (const SqlError& error) {
     throw Error("query", error.what(),
                 "`dladvisor facts` lists relations, `dladvisor facts RELATION` columns.");

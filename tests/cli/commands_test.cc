@@ -147,6 +147,16 @@ TEST_F(Commands, DigestGivesTheSameReport) {
   EXPECT_EQ(fromProfile["figures"], fromDigest["figures"]);
 }
 
+TEST_F(Commands, ADigestSaysThatItHoldsNoEvents) {
+  Run("digest %P -o %D/train.digest");
+  const std::string query =
+      test::ProgramPath().string() + " query '" + (scratch_.path() / "train.digest").string() + "' ";
+  EXPECT_THAT(test::Run(query + "'SELECT count(*) FROM kernel'").err,
+              HasSubstr("holds no events: nothing is known of kernel"));
+  EXPECT_THAT(test::Run(query + "cuda_gpu_kern_sum").err, HasSubstr("nothing is known of kernel"));
+  EXPECT_EQ(test::Run(query + "gpu").err, "");
+}
+
 TEST_F(Commands, FactsDescribeEveryRelation) {
   const std::string list = Run("facts");
   for (const char* relation : {"run", "profile", "system", "gpu", "step", "op", "op_type", "group_op",
