@@ -136,9 +136,10 @@ class HostTimes {
 
 const RelationOf<ResourceUsageRow>& ResourceUsageRelation() {
   static const auto relation =
-      RelationOf<ResourceUsageRow>(
-          "resource_usage",
-          "DLProf's resource usage breakdown of the analysed window: exclusive, the first category counts.")
+      RelationOf<ResourceUsageRow>("resource_usage",
+                                   "DLProf's resource usage breakdown of the analysed steps, without steps "
+                                   "of the whole profile: exclusive, "
+                                   "the first category counts.")
           .Key("category", &ResourceUsageRow::category, Unit::kText,
                "Using Tensor Cores, Not Using Tensor Cores, Memory, Dataloader, I/O, CPU, Other.")
           .Column("position", &ResourceUsageRow::position, Unit::kNone, "Order of the category, from 1.")

@@ -88,7 +88,9 @@ data DashboardCards(const ReportModel& model) {
   cards << ShareCard(model, "gpu_utilization", "GPU Utilization",
                      "Share of the analysed time in which a kernel ran, mean over GPUs.", "Using GPU",
                      "Idle GPU", "c-tensor");
-  cards << TableCard(model, "resource_usage", "Where the analysed time went; mean over GPUs.", "ns");
+  cards << TableCard(
+      model, "resource_usage",
+      "Where the time of the steps went (without steps, of the whole profile); mean over GPUs.", "ns");
   cards << TableCard(model, "kernel_gpu_time", "Kernel durations added up over the whole profile.", "gpu_ns");
   cards << ShareCard(model, "tensor_core_efficiency", "Tensor Core Kernel Efficiency",
                      "Of the kernel time of ops that could use tensor cores, the part that does.",
