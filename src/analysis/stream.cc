@@ -1,11 +1,11 @@
 #include "src/analysis/stream.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "src/analysis/operations.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -38,26 +38,11 @@ class Sweep {
   Sweep(const Context& context, size_t gpu) : context_(context), gpu_(gpu), window_(context.windows[gpu]) {}
 
   std::vector<StreamRow> Rows() {
-    const Trace& t = context_.trace;
-    const GpuWork& work = context_.work[gpu_];
-    const std::array<std::pair<const GpuOps*, const std::vector<uint32_t>*>, 4> tables = {
-        {{&t.kernels, &work.kernels},
-         {&t.graph_launches, &work.graphs},
-         {&t.copies, &work.copies},
-         {&t.sets, &work.sets}}};
-    std::array<size_t, 4> at{};
-    while (true) {
-      size_t next = tables.size();
-      for (size_t i = 0; i < tables.size(); ++i)
-        if (at[i] < tables[i].second->size() &&
-            (next == tables.size() || Start(tables[i], at[i]) < Start(tables[next], at[next])))
-          next = i;
-      if (next == tables.size()) break;
-      const uint32_t row = (*tables[next].second)[at[next]++];
-      const GpuOps& ops = *tables[next].first;
-      if (ops.start[row] < window_.start || ops.start[row] >= window_.end) continue;
-      Add(StreamOf(ops.stream[row]), {ops.start[row], ops.end[row]}, next < 2);
-    }
+    ForEachOperation(context_.trace, context_.work[gpu_],
+                     [&](const GpuOps& ops, uint32_t row, bool computes) {
+                       if (ops.start[row] >= window_.start && ops.start[row] < window_.end)
+                         Add(StreamOf(ops.stream[row]), {ops.start[row], ops.end[row]}, computes);
+                     });
     EndUntil(window_.end);
     std::vector<StreamRow> rows;
     for (Running& stream : streams_) rows.push_back(std::move(stream.row));
@@ -72,10 +57,6 @@ class Sweep {
     Ns until = std::numeric_limits<Ns>::min();
     bool runs = false;
   };
-
-  static Ns Start(const std::pair<const GpuOps*, const std::vector<uint32_t>*>& table, size_t at) {
-    return table.first->start[(*table.second)[at]];
-  }
 
   size_t StreamOf(int64_t number) {
     if (!streams_.empty() && streams_[last_].row.stream == number) return last_;

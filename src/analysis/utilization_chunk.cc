@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 
+#include "src/analysis/operations.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -51,28 +51,11 @@ class Chunks {
   }
 
  private:
-  // Operations of all kinds in order of start.
   template <class Visit>
   void ForEach(Visit visit) const {
-    const Trace& t = context_.trace;
-    const GpuWork& work = context_.work[gpu_];
-    const std::array<std::pair<const GpuOps*, const std::vector<uint32_t>*>, 4> tables = {
-        {{&t.kernels, &work.kernels},
-         {&t.graph_launches, &work.graphs},
-         {&t.copies, &work.copies},
-         {&t.sets, &work.sets}}};
-    std::array<size_t, 4> at{};
-    while (true) {
-      size_t next = tables.size();
-      for (size_t i = 0; i < tables.size(); ++i)
-        if (at[i] < tables[i].second->size() &&
-            (next == tables.size() || tables[i].first->start[(*tables[i].second)[at[i]]] <
-                                          tables[next].first->start[(*tables[next].second)[at[next]]]))
-          next = i;
-      if (next == tables.size()) return;
-      const uint32_t row = (*tables[next].second)[at[next]++];
-      visit(Interval{tables[next].first->start[row], tables[next].first->end[row]});
-    }
+    ForEachOperation(context_.trace, context_.work[gpu_], [&](const GpuOps& ops, uint32_t row, bool) {
+      visit(Interval{ops.start[row], ops.end[row]});
+    });
   }
 
   Ns Border(int64_t chunk) const {
