@@ -24,8 +24,10 @@ void ForEachKind(const Trace& trace, Visit visit) {
   visit(trace.graph_launches, &GpuWork::graphs);
 }
 
-// RANK of the profiled process's environment, as torchrun and most launchers set it.
-std::optional<int64_t> RankOfEnvironment(const Trace& trace) {
+// The rank that the profile tells, else RANK of the profiled process's environment, as torchrun and most
+// launchers set it.
+std::optional<int64_t> RankOfProfile(const Trace& trace) {
+  if (trace.rank) return trace.rank;
   for (const char* name : {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
     const auto found = trace.environment.find(name);
     if (found == trace.environment.end()) continue;
@@ -67,7 +69,7 @@ Ranks FindRanks(const Trace& trace, const AnalysisOptions& options) {
 
   Ranks ranks;
   ranks.of_process.assign(trace.processes.size(), -1);
-  int64_t next = options.rank.value_or(processes.size() == 1 ? RankOfEnvironment(trace).value_or(0) : 0);
+  int64_t next = options.rank.value_or(processes.size() == 1 ? RankOfProfile(trace).value_or(0) : 0);
   for (const uint32_t process : processes) {
     ranks.of_process[process] = next;
     std::vector<Ranks::Gpu> gpus;

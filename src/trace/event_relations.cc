@@ -53,6 +53,7 @@ class Builder {
     AddApiCalls();
     AddSyncs();
     AddRanges();
+    AddFrames();
     AddOsCalls();
     AddOverheads();
     AddMemoryEvents();
@@ -201,7 +202,36 @@ class Builder {
                                                     : r.kind[i] == RangeKind::kStartEnd ? "StartEnd"
                                                                                         : "Mark"));
              })
-        .Add("open", Type::kInteger, Unit::kNone, "1 where the range was never closed.", Integer(r.open));
+        .Add("open", Type::kInteger, Unit::kNone, "1 where the range was never closed.", Integer(r.open))
+        .Add("shapes", Type::kText, Unit::kText, "Shapes of an operator's arguments, in JSON.",
+             Argument(&OpArguments::shapes), true)
+        .Add("types", Type::kText, Unit::kText, "Types of an operator's arguments, in JSON.",
+             Argument(&OpArguments::types), true)
+        .Add(
+            "sequence", Type::kInteger, Unit::kNone,
+            "Autograd's number, which a forward operator and its backward share.",
+            [&r](size_t i) {
+              return r.sequence.size() == 0 || r.sequence[i] < 0 ? CellView::Null()
+                                                                 : CellView::Of(r.sequence[i]);
+            },
+            true);
+  }
+
+  Getter Argument(NameId OpArguments::*field) {
+    return [t = &trace_, field](size_t i) {
+      if (t->ranges.arguments.size() == 0) return CellView::Null();
+      const NameId name = t->op_arguments[static_cast<size_t>(t->ranges.arguments[i])].*field;
+      return name == kNoName ? CellView::Null() : CellView::Of(t->names.View(name));
+    };
+  }
+
+  void AddFrames() {
+    const Frames& f = trace_.frames;
+    ThreadColumns(Times(New("python_frame", "One row per call of a Python function, where they were traced.",
+                            f.size(), &f.start),
+                        f.start, f.end),
+                  f.thread)
+        .Add("name", Type::kText, Unit::kText, "File, line and function.", Name(f.name));
   }
 
   void AddOsCalls() {

@@ -89,6 +89,9 @@ struct Kernels : GpuOps {
   IntColumn shared_bytes;           // static plus dynamic, per block
   IntColumn shape;                  // index into `shapes`; empty where the source tells no dimensions
   std::vector<LaunchShape> shapes;  // each once
+  // As PyTorch's profiler estimates them, -1 where it does not; empty where the source has none.
+  std::vector<float> blocks_per_sm, occupancy;  // blocks by SMs; percent of the SM's warps
+  IntColumn collective;                         // index into Trace::collectives; empty as above, 0 for none
 };
 
 struct Copies : GpuOps {
@@ -126,13 +129,48 @@ struct Syncs {
   size_t size() const { return start.size(); }
 };
 
-// Annotations of the host program: NVTX ranges and marks, framework operators.
+// Annotations of the host program: NVTX ranges and marks, framework operators. PyTorch's profiler tells
+// which they are by `domain`: "cpu_op", "user_annotation" and "nn.Module", a module's call.
 struct Ranges {
   std::vector<Ns> start, end;  // a range never popped ends with the last event of its thread; `open` marks it
   std::vector<uint32_t> thread, end_thread;
   std::vector<NameId> name, domain;
   std::vector<RangeKind> kind;
   std::vector<uint8_t> open;
+  // Of operators, empty where the source has none: an index into Trace::op_arguments, 0 for none; autograd's
+  // number that a forward operator and its backward share, -1 for none; the thread of the forward operator as
+  // autograd numbers them, 0 but for backward operators.
+  IntColumn arguments, sequence, forward_thread;
+  size_t size() const { return start.size(); }
+};
+
+// What an operator was called with, as PyTorch's profiler records it, in JSON; kNoName where it did not.
+struct OpArguments {
+  NameId shapes = kNoName;   // "[[32, 3, 224, 224], [64, 3, 7, 7], [], ...]", one per argument
+  NameId types = kNoName;    // `["float", "float", "", "Scalar", ...]`
+  NameId strides = kNoName;  // as shapes
+  NameId values = kNoName;   // of scalars: `["", "", "[2, 2]", "True", ...]`
+  NameId stack = kNoName;    // Python lines, innermost first, separated by ';'
+  NameId module = kNoName;   // path of modules
+  uint32_t collective = 0;   // index into Trace::collectives, 0 for none
+  auto operator<=>(const OpArguments&) const = default;
+};
+
+// A collective as the framework describes it. Sizes are -1 and names kNoName where it does not.
+struct Collective {
+  NameId name = kNoName;                          // "allreduce", "all_to_allv", ...
+  NameId dtype = kNoName;                         // "Float", "BFloat16", ...
+  NameId group = kNoName, group_ranks = kNoName;  // name of the process group; "[0, 1, 2]"
+  int64_t group_size = -1;
+  int64_t in_elements = -1, out_elements = -1;  // of this rank
+  auto operator<=>(const Collective&) const = default;
+};
+
+// Python functions on the stack, where they were traced. Calls of modules are ranges, not frames.
+struct Frames {
+  std::vector<Ns> start, end;
+  std::vector<uint32_t> thread;
+  std::vector<NameId> name;  // "train.py(123): step"
   size_t size() const { return start.size(); }
 };
 
@@ -222,6 +260,9 @@ struct MemoryEvents {
   std::vector<int64_t> bytes;
   std::vector<int64_t> address;
   std::vector<MemoryKind> memory;
+  // Of PyTorch's allocator after the event, on that device; empty where the source has none. Such events are
+  // of tensors, not of the driver's memory; device kNoIndex for those on the host.
+  std::vector<int64_t> allocated, reserved;
   size_t size() const { return time.size(); }
 };
 
@@ -263,6 +304,7 @@ struct Trace {
   std::map<std::string, std::string> environment;  // variables of the profiled process
   std::vector<std::string> command;                // program and arguments, empty where unknown
   std::map<std::string, std::string> capture_options;
+  std::optional<int64_t> rank, world_size;  // of the distributed job, where the profile tells
 
   StringPool names;
   std::vector<Process> processes;
@@ -276,6 +318,9 @@ struct Trace {
   ApiCalls api_calls;
   Syncs syncs;
   Ranges ranges;
+  std::vector<OpArguments> op_arguments;  // each once; the first is that of none
+  std::vector<Collective> collectives;    // each once; the first is none
+  Frames frames;
   OsCalls os_calls;
   CpuSamples cpu_samples;
   CpuRuns cpu_runs;

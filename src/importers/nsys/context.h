@@ -6,19 +6,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "src/importers/nsys/database.h"
+#include "src/trace/reorder.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::nsys {
@@ -194,14 +193,6 @@ int64_t Count(const Rows& rows, size_t column, int64_t most);
 
 MemoryKind MemoryKindOf(std::optional<int64_t> code);
 
-// The order of rows by start (ties: `before`, then the file's order), empty where they are sorted already.
-template <typename Before>
-std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start, Before before);
-inline std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start);
-
-template <typename... Columns>
-void Reorder(const std::vector<uint32_t>& order, Columns&... columns);
-
 // --- the readers, one per topic; Plan...() names the tables that grow with the run ---
 void PlanGpuEvents(const Database& db, Parts& parts);
 void PlanHostEvents(const Database& db, Parts& parts);
@@ -215,73 +206,5 @@ void ReadNvtx(Context& context);  // after the others: an unpopped range ends wi
 void ReadMeasurements(Context& context);  // allocations, page faults and hardware counters
 void ReadCpu(Context& context);           // samples of stacks, context switches
 void ReadNetwork(Context& context);       // calls of MPI and the like, counters of adapters
-
-// --- inline implementations ---
-
-template <typename Before>
-std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start, Before before) {
-  bool sorted = true;
-  for (size_t i = 1; sorted && i < start.size(); ++i)
-    sorted = start[i - 1] < start[i] || (start[i - 1] == start[i] && !before(i, i - 1));
-  if (sorted) return {};
-  const auto earlier = [&](uint32_t a, uint32_t b) {
-    return start[a] != start[b] ? start[a] < start[b] : before(a, b);
-  };
-  // Exporters write the rows of one process or thread after those of another, each in order: runs, which are
-  // merged two by two.
-  std::vector<uint32_t> order(start.size());
-  std::vector<size_t> runs;  // where each begins
-  for (size_t i = 0; i < order.size(); ++i) {
-    order[i] = static_cast<uint32_t>(i);
-    if (i == 0 || earlier(order[i], order[i - 1])) runs.push_back(i);
-  }
-  for (std::vector<uint32_t> merged(order.size()); runs.size() > 1; order.swap(merged)) {
-    std::vector<size_t> longer;
-    for (size_t r = 0; r < runs.size(); r += 2) {
-      const auto at = [&](size_t run) {
-        return static_cast<std::ptrdiff_t>(run < runs.size() ? runs[run] : order.size());
-      };
-      const auto first = order.begin();
-      std::merge(first + at(r), first + at(r + 1), first + at(r + 1), first + at(r + 2),
-                 merged.begin() + at(r), earlier);
-      longer.push_back(runs[r]);
-    }
-    runs = std::move(longer);
-  }
-  return order;
-}
-
-inline std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start) {
-  return OrderByStart(start, [](size_t, size_t) { return false; });
-}
-
-template <typename T>
-void ReorderColumn(const std::vector<uint32_t>& order, std::vector<T>& column,
-                   std::vector<std::byte>& scratch) {
-  if constexpr (std::is_trivially_copyable_v<T>) {
-    scratch.resize(std::max(scratch.size(), order.size() * sizeof(T)));
-    for (size_t i = 0; i < order.size(); ++i)
-      std::memcpy(scratch.data() + i * sizeof(T), &column[order[i]], sizeof(T));
-    std::memcpy(column.data(), scratch.data(), order.size() * sizeof(T));
-  } else {
-    std::vector<T> sorted;
-    for (const uint32_t i : order) sorted.push_back(std::move(column[i]));
-    column = std::move(sorted);
-  }
-}
-
-inline void ReorderColumn(const std::vector<uint32_t>& order, IntColumn& column,
-                          std::vector<std::byte>& scratch) {
-  column.Reorder(order, scratch);
-}
-
-// One buffer serves all columns: memory that is touched for the first time costs more than what is done in
-// it.
-template <typename... Columns>
-void Reorder(const std::vector<uint32_t>& order, Columns&... columns) {
-  if (order.empty()) return;
-  std::vector<std::byte> scratch;
-  (ReorderColumn(order, columns, scratch), ...);
-}
 
 }  // namespace dladvisor::nsys
