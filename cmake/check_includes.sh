@@ -19,8 +19,10 @@ allow() {  # allow FOLDER ALLOWED...: includes of other folders of this reposito
 allow engine/base
 allow engine engine/base
 allow src/trace engine engine/base
+allow src/importers/bytes engine/base
+allow src/importers/kineto src/importers/bytes src/trace engine/base
 allow src/importers/nsys src/trace engine/base
-allow src/importers src/importers/nsys src/trace engine/base
+allow src/importers src/importers/bytes src/importers/kineto src/importers/nsys src/trace engine/base
 allow src/analysis src/trace engine engine/base
 allow src/fleet src/analysis src/importers src/trace engine engine/base
 allow src/report engine engine/base

@@ -424,9 +424,7 @@ class Reader {
 
   // By start, as a Trace has them; of ranges that start together the outer marker stays first.
   void Sort() {
-    const auto sort = [](auto& start, auto&... others) {
-      Reorder(OrderByStart(start), start, others...);
-    };
+    const auto sort = [](auto& start, auto&... others) { Reorder(OrderByStart(start), start, others...); };
     const auto sort_gpu = [&](GpuOps& o, auto&... own) {
       sort(o.start, o.end, o.process, o.device, o.stream, o.correlation, o.graph_node, own...);
     };

@@ -1,0 +1,393 @@
+#include "src/importers/kineto/batch.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace dladvisor::kineto {
+
+enum class Batch::Category : uint8_t {
+  kOther,
+  kKernel,
+  kCopy,
+  kSet,
+  kApiCall,
+  kSync,
+  kOperator,
+  kAnnotation,
+  kPythonFunction,
+  kOverhead,
+  kSpan,
+  kMirrored,  // of what other events tell: annotations as seen by the GPU
+};
+
+namespace {
+
+constexpr std::string_view kModule = "nn.Module: ";
+constexpr int64_t kNoTid = -1;
+
+// The number of a token: 7, "7" or "stream 7"; nothing where it holds none.
+std::optional<int64_t> NumberOf(std::string_view token) {
+  const size_t digit = token.find_first_of("0123456789");
+  if (digit == std::string_view::npos) return std::nullopt;
+  const bool negative = digit > 0 && token[digit - 1] == '-';
+  int64_t number = 0;
+  if (std::from_chars(token.data() + digit, token.data() + token.size(), number).ec != std::errc())
+    return std::nullopt;
+  return negative ? -number : number;
+}
+
+// A pid or tid; texts without a number, as "Spans", are no host process.
+int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
+
+MemoryKind KindOf(std::string_view name) {
+  if (name == "Pageable") return MemoryKind::kPageable;
+  if (name == "Pinned") return MemoryKind::kPinned;
+  if (name == "Device") return MemoryKind::kDevice;
+  if (name == "Array") return MemoryKind::kArray;
+  if (name == "Managed" || name == "Managed Static") return MemoryKind::kManaged;
+  return MemoryKind::kUnknown;
+}
+
+// "Memcpy HtoD (Pageable -> Device)".
+void ReadCopyName(std::string_view name, CopyDirection& direction, MemoryKind& from, MemoryKind& to) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("HtoD") || has("HostToDevice"))
+    direction = CopyDirection::kHostToDevice;
+  else if (has("DtoH") || has("DeviceToHost"))
+    direction = CopyDirection::kDeviceToHost;
+  else if (has("DtoD") || has("DeviceToDevice"))
+    direction = CopyDirection::kDeviceToDevice;
+  else if (has("PtoP") || has("PeerToPeer"))
+    direction = CopyDirection::kPeerToPeer;
+  else if (has("HtoH") || has("HostToHost"))
+    direction = CopyDirection::kHostToHost;
+  const size_t open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
+  if (open == std::string_view::npos || arrow == std::string_view::npos || close == std::string_view::npos ||
+      arrow < open || close < arrow)
+    return;
+  from = KindOf(name.substr(open + 1, arrow - open - 1));
+  to = KindOf(name.substr(arrow + 4, close - arrow - 4));
+}
+
+SyncKind SyncKindOf(std::string_view kind) {
+  if (kind == "Stream Wait Event") return SyncKind::kStreamWaitEvent;
+  if (kind == "Stream Sync" || kind == "Stream Synchronize") return SyncKind::kStream;
+  if (kind == "Event Sync" || kind == "Event Synchronize") return SyncKind::kEvent;
+  if (kind == "Context Sync" || kind == "Context Synchronize") return SyncKind::kContext;
+  return SyncKind::kUnknown;
+}
+
+// A kernel's name without return type, template arguments and parameters:
+// "void at::native::reduce_kernel<512, 1>(int)" -> "reduce_kernel".
+std::string_view ShortNameOf(std::string_view name) {
+  size_t end = name.size(), begin = 0;
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' && depth == 0 && name.substr(i).starts_with("(anonymous namespace)")) {
+      i += 20;
+      continue;
+    }
+    if ((c == '<' || c == '(') && depth == 0 && i > begin) {
+      end = i;
+      if (c == '(' || name.find("::", i) == std::string_view::npos) break;
+      // The arguments of an enclosing class: what follows them names the kernel.
+      int level = 0;
+      size_t close = i;
+      for (; close < name.size(); ++close) {
+        level += (name[close] == '<') - (name[close] == '>' && name[close - 1] != '-');
+        if (level == 0) break;
+      }
+      if (close + 2 >= name.size() || name.substr(close + 1, 2) != "::") break;
+      i = close;
+      end = name.size();
+      continue;
+    }
+    if (c == ' ' || c == ':') begin = i + 1;
+  }
+  return begin < end ? name.substr(begin, end - begin) : name;
+}
+
+}  // namespace
+
+uint32_t Tables::Thread(int64_t pid, int64_t tid) {
+  const auto [thread, is_new] =
+      threads_.try_emplace({pid, tid}, static_cast<uint32_t>(trace_.threads.size()));
+  if (is_new) {
+    const auto [process, is_new_process] =
+        processes_.try_emplace(pid, static_cast<uint32_t>(trace_.processes.size()));
+    if (is_new_process) trace_.processes.push_back({pid, ""});
+    trace_.threads.push_back({process->second, tid, ""});
+  }
+  return thread->second;
+}
+
+uint32_t Tables::Device(int64_t ordinal) {
+  const auto [device, is_new] = devices_.try_emplace(ordinal, static_cast<uint32_t>(trace_.devices.size()));
+  if (is_new) trace_.devices.emplace_back().ordinal = ordinal;
+  return device->second;
+}
+
+int64_t Tables::Arguments(const OpArguments& arguments) {
+  if (trace_.op_arguments.empty()) arguments_[trace_.op_arguments.emplace_back()] = 0;
+  const auto [known, is_new] =
+      arguments_.try_emplace(arguments, static_cast<int64_t>(trace_.op_arguments.size()));
+  if (is_new) trace_.op_arguments.push_back(arguments);
+  return known->second;
+}
+
+int64_t Tables::Collective(const dladvisor::Collective& collective) {
+  if (trace_.collectives.empty()) collectives_[trace_.collectives.emplace_back()] = 0;
+  const auto [known, is_new] =
+      collectives_.try_emplace(collective, static_cast<int64_t>(trace_.collectives.size()));
+  if (is_new) trace_.collectives.push_back(collective);
+  return known->second;
+}
+
+int64_t Tables::Shape(const LaunchShape& shape) {
+  std::vector<LaunchShape>& shapes = trace_.kernels.shapes;
+  if (shapes.empty()) shapes_[shapes.emplace_back()] = 0;
+  const auto [known, is_new] = shapes_.try_emplace(shape, static_cast<int64_t>(shapes.size()));
+  if (is_new) shapes.push_back(shape);
+  return known->second;
+}
+
+Batch::Batch()
+    : tables(trace),
+      operator_(trace.names.Intern("cpu_op")),
+      annotation_(trace.names.Intern("user_annotation")),
+      module_(trace.names.Intern("nn.Module")) {}
+
+Batch::Category Batch::CategoryOf(std::string_view category) {
+  static const std::map<std::string_view, Category> categories = {
+      {"kernel", Category::kKernel},
+      {"Kernel", Category::kKernel},
+      {"gpu_memcpy", Category::kCopy},
+      {"Memcpy", Category::kCopy},
+      {"gpu_memset", Category::kSet},
+      {"Memset", Category::kSet},
+      {"cuda_runtime", Category::kApiCall},
+      {"Runtime", Category::kApiCall},
+      {"cuda_driver", Category::kApiCall},
+      {"hip_runtime", Category::kApiCall},
+      {"cuda_sync", Category::kSync},
+      {"cpu_op", Category::kOperator},
+      {"Operator", Category::kOperator},
+      {"user_annotation", Category::kAnnotation},
+      {"python_function", Category::kPythonFunction},
+      {"overhead", Category::kOverhead},
+      {"Trace", Category::kSpan},
+      {"gpu_user_annotation", Category::kMirrored},
+  };
+  const auto found = categories.find(category);
+  return found == categories.end() ? Category::kOther : found->second;
+}
+
+void Batch::Add(const Event& e) {
+  if (e.phase == 'M') return AddMetadata(e);
+  if (e.phase == 'i' || e.phase == 'I') {
+    if (e.name == "[memory]") AddMemory(e);
+    return;
+  }
+  if (e.phase != 'X') return;                      // flows; correlation ids tell the same
+  if (!last_count_ || e.category != last_name_) {  // mostly the same as the one before
+    last_name_ = e.category;
+    last_category_ = CategoryOf(e.category);
+    last_count_ = &rows_read[last_name_];
+  }
+  ++*last_count_;
+  if (e.start == kUnknown || (e.duration != kUnknown && e.duration < 0)) {
+    ++rows_skipped[last_name_];
+    trace.health.negative_durations += e.duration != kUnknown && e.duration < 0;
+    return;
+  }
+  switch (last_category_) {
+    case Category::kKernel:
+      return AddKernel(e);
+    case Category::kCopy:
+      return AddCopy(e);
+    case Category::kSet:
+      return AddSet(e);
+    case Category::kApiCall:
+      return AddApiCall(e);
+    case Category::kSync:
+      return AddSync(e);
+    case Category::kOperator:
+      // Old traces have no category of annotations.
+      return AddOperator(e, e.name.starts_with("ProfilerStep#") ? annotation_ : operator_);
+    case Category::kAnnotation:
+      return AddOperator(e, annotation_);
+    case Category::kPythonFunction:
+      return AddPythonFunction(e);
+    case Category::kOverhead:
+      return AddOverhead(e);
+    case Category::kSpan:
+      span_start = span_start == kUnknown ? e.start : std::min(span_start, e.start);
+      span_end = std::max(span_end, e.start + std::max<Ns>(0, e.duration));
+      return;
+    case Category::kMirrored:
+      return;
+    case Category::kOther:
+      ++rows_skipped[last_name_];
+  }
+}
+
+NameId Batch::Name(std::string_view text) { return trace.names.Intern(Unescape(text, buffer_)); }
+
+uint32_t Batch::Thread(const Event& e) { return tables.Thread(IdOf(e.pid), IdOf(e.tid)); }
+
+namespace {
+
+Ns EndOf(const Event& e) { return e.start + (e.duration == kUnknown ? 0 : e.duration); }
+
+}  // namespace
+
+void Batch::AddMetadata(const Event& e) {
+  const int64_t pid = IdOf(e.pid);
+  if (e.name == "process_name") process_names[pid] = Unescape(e.value, buffer_);
+  if (e.name == "thread_name") thread_names[{pid, IdOf(e.tid)}] = Unescape(e.value, buffer_);
+}
+
+void Batch::AddGpuOp(GpuOps& ops, const Event& e) {
+  ops.start.push_back(e.start);
+  ops.end.push_back(EndOf(e));
+  ops.process.push_back(kNoIndex);
+  ops.device.push_back(tables.Device(e.device == kUnknown ? IdOf(e.pid) : e.device));
+  ops.stream.push_back(e.stream == kUnknown ? IdOf(e.tid) : e.stream);
+  ops.correlation.push_back(e.correlation == kUnknown || e.correlation == 0 ? kNoCorrelation : e.correlation);
+  ops.graph_node.push_back(e.graph_node);
+}
+
+void Batch::AddKernel(const Event& e) {
+  Kernels& k = trace.kernels;
+  AddGpuOp(k, e);
+  const NameId name = Name(e.name);
+  if (short_names_.size() <= name) short_names_.resize(name + 1, kNoName);
+  if (short_names_[name] == kNoName)
+    short_names_[name] = trace.names.Intern(ShortNameOf(trace.names.View(name)));
+  k.name.push_back(name);
+  k.short_name.push_back(short_names_[name]);
+  const auto product = [](const std::array<int64_t, 3>& d) {  // CUDA's limits: 2^31, 2^16, 2^16
+    return std::clamp<int64_t>(d[0], 0, int64_t{1} << 31) * std::clamp<int64_t>(d[1], 0, 1 << 16) *
+           std::clamp<int64_t>(d[2], 0, 1 << 15);
+  };
+  k.grid.push_back(e.has_shape ? product(e.grid) : 0);
+  k.block.push_back(e.has_shape ? product(e.block) : 0);
+  k.registers.push_back(e.registers);
+  k.shared_bytes.push_back(e.shared_bytes);
+  k.shape.push_back(tables.Shape(e.has_shape ? LaunchShape{e.grid, e.block} : LaunchShape{}));
+  k.blocks_per_sm.push_back(static_cast<float>(e.blocks_per_sm));
+  k.occupancy.push_back(static_cast<float>(e.occupancy));
+  k.collective.push_back(Collective(e));
+}
+
+void Batch::AddCopy(const Event& e) {
+  Copies& c = trace.copies;
+  AddGpuOp(c, e);
+  c.bytes.push_back(e.bytes == kUnknown ? 0 : e.bytes);
+  CopyDirection direction = CopyDirection::kUnknown;
+  MemoryKind from = MemoryKind::kUnknown, to = MemoryKind::kUnknown;
+  ReadCopyName(e.name, direction, from, to);
+  c.direction.push_back(direction);
+  c.source.push_back(from);
+  c.destination.push_back(to);
+}
+
+void Batch::AddSet(const Event& e) {
+  AddGpuOp(trace.sets, e);
+  trace.sets.bytes.push_back(e.bytes == kUnknown ? 0 : e.bytes);
+  trace.sets.memory.push_back(e.name.find("(Device)") != std::string_view::npos ? MemoryKind::kDevice
+                                                                                : MemoryKind::kUnknown);
+}
+
+void Batch::AddApiCall(const Event& e) {
+  ApiCalls& a = trace.api_calls;
+  a.start.push_back(e.start);
+  a.end.push_back(EndOf(e));
+  a.thread.push_back(Thread(e));
+  a.correlation.push_back(e.correlation == kUnknown || e.correlation == 0 ? kNoCorrelation : e.correlation);
+  a.name.push_back(Name(e.name));
+  a.result.push_back(0);
+}
+
+void Batch::AddSync(const Event& e) {
+  Syncs& s = trace.syncs;
+  s.start.push_back(e.start);
+  s.end.push_back(EndOf(e));
+  s.process.push_back(kNoIndex);
+  s.device.push_back(tables.Device(e.device == kUnknown ? IdOf(e.pid) : e.device));
+  s.stream.push_back(e.stream == kUnknown ? IdOf(e.tid) : e.stream);
+  s.correlation.push_back(e.correlation == kUnknown ? kNoCorrelation : e.correlation);
+  s.kind.push_back(SyncKindOf(e.sync_kind.empty() ? e.name : e.sync_kind));
+}
+
+int64_t Batch::Collective(const Event& e) {
+  if (e.collective.empty()) return 0;
+  return tables.Collective({.name = Raw(e.collective),
+                            .dtype = Raw(e.dtype),
+                            .group = Raw(e.group),
+                            .group_ranks = Raw(e.group_ranks),
+                            .group_size = e.group_size,
+                            .in_elements = e.in_elements,
+                            .out_elements = e.out_elements});
+}
+
+void Batch::AddOperator(const Event& e, NameId domain) {
+  Ranges& r = trace.ranges;
+  const uint32_t thread = Thread(e);
+  r.start.push_back(e.start);
+  r.end.push_back(EndOf(e));
+  r.thread.push_back(thread);
+  r.end_thread.push_back(thread);
+  r.name.push_back(Name(e.name));
+  r.domain.push_back(domain);
+  r.kind.push_back(RangeKind::kPushPop);
+  r.open.push_back(e.duration == kUnknown);
+  OpArguments arguments{.shapes = Raw(e.shapes),
+                        .types = Raw(e.types),
+                        .strides = Raw(e.strides),
+                        .values = Raw(e.values),
+                        .collective = static_cast<uint32_t>(Collective(e))};
+  if (!e.stack.empty()) arguments.stack = Name(e.stack);
+  if (!e.module.empty()) arguments.module = Name(e.module);
+  r.arguments.push_back(tables.Arguments(arguments));
+  r.sequence.push_back(e.sequence == kUnknown ? -1 : e.sequence);
+  r.forward_thread.push_back(e.forward_thread);
+}
+
+void Batch::AddPythonFunction(const Event& e) {
+  if (e.name.starts_with(kModule)) return AddOperator(e, module_);
+  Frames& f = trace.frames;
+  f.start.push_back(e.start);
+  f.end.push_back(EndOf(e));
+  f.thread.push_back(Thread(e));
+  f.name.push_back(Name(e.name));
+}
+
+void Batch::AddOverhead(const Event& e) {
+  Overheads& o = trace.overheads;
+  o.start.push_back(e.start);
+  o.end.push_back(EndOf(e));
+  o.thread.push_back(Thread(e));
+  o.name.push_back(Name(e.name));
+}
+
+void Batch::AddMemory(const Event& e) {
+  ++rows_read["[memory]"];
+  if (e.start == kUnknown || e.allocator_bytes == kUnknown) {
+    ++rows_skipped["[memory]"];
+    return;
+  }
+  MemoryEvents& m = trace.memory_events;
+  constexpr int64_t kHost = 0;  // c10::DeviceType::CPU
+  m.time.push_back(e.start);
+  m.process.push_back(kNoIndex);
+  m.device.push_back(e.device_type == kHost ? kNoIndex : tables.Device(e.allocator_device));
+  m.bytes.push_back(e.allocator_bytes);
+  m.address.push_back(e.address);
+  m.memory.push_back(e.device_type == kHost ? MemoryKind::kPageable : MemoryKind::kDevice);
+  m.allocated.push_back(e.allocated == kUnknown ? -1 : e.allocated);
+  m.reserved.push_back(e.reserved == kUnknown ? -1 : e.reserved);
+}
+
+}  // namespace dladvisor::kineto

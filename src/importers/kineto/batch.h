@@ -1,0 +1,84 @@
+// The events of one chunk of a trace as columns. Chunks are read side by side and appended in their order, so
+// that the result does not depend on how many threads read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "src/importers/kineto/event.h"
+#include "src/trace/trace.h"
+
+namespace dladvisor::kineto {
+
+// What is common to the rows that a trace's events become: indices into its vectors, made on demand.
+class Tables {
+ public:
+  explicit Tables(Trace& trace) : trace_(trace) {}
+
+  uint32_t Thread(int64_t pid, int64_t tid);
+  uint32_t Device(int64_t ordinal);
+  int64_t Arguments(const OpArguments& arguments);
+  int64_t Collective(const dladvisor::Collective& collective);
+  int64_t Shape(const LaunchShape& shape);
+
+ private:
+  Trace& trace_;
+  std::map<std::pair<int64_t, int64_t>, uint32_t> threads_;
+  std::map<int64_t, uint32_t> processes_, devices_;
+  std::map<OpArguments, int64_t> arguments_;
+  std::map<dladvisor::Collective, int64_t> collectives_;
+  std::map<LaunchShape, int64_t> shapes_;
+};
+
+class Batch {
+ public:
+  Batch();
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  void Add(const Event& event);
+  // Appends the rows of `chunk`, which is left empty.
+  void Append(Batch& chunk);
+
+  // Times are those of the trace, rows in the trace's order, and GPU work has no process yet.
+  Trace trace;
+  Tables tables;
+  // Names that metadata give, by pid and (pid, tid); "" for processes that are none (devices, spans).
+  std::map<int64_t, std::string> process_names;
+  std::map<std::pair<int64_t, int64_t>, std::string> thread_names;
+  std::map<std::string, int64_t> rows_read, rows_skipped;  // by category
+  Ns span_start = kUnknown, span_end = kUnknown;           // of the profiler's own record
+
+ private:
+  enum class Category : uint8_t;
+  Category CategoryOf(std::string_view category);
+  NameId Name(std::string_view text);
+  NameId Raw(std::string_view text) { return text.empty() ? kNoName : trace.names.Intern(text); }
+
+  void AddMetadata(const Event& e);
+  void AddKernel(const Event& e);
+  void AddCopy(const Event& e);
+  void AddSet(const Event& e);
+  void AddApiCall(const Event& e);
+  void AddSync(const Event& e);
+  void AddOperator(const Event& e, NameId domain);
+  void AddPythonFunction(const Event& e);
+  void AddOverhead(const Event& e);
+  void AddMemory(const Event& e);
+  void AddGpuOp(GpuOps& ops, const Event& e);
+  int64_t Collective(const Event& e);
+  uint32_t Thread(const Event& e);
+
+  const NameId operator_, annotation_, module_;  // domains of ranges
+  std::string buffer_, last_name_;               // scratch; of the category met last
+  Category last_category_{};
+  int64_t* last_count_ = nullptr;
+  std::vector<NameId> short_names_;  // of kernels, by name
+};
+
+}  // namespace dladvisor::kineto

@@ -1,0 +1,350 @@
+#include "src/importers/kineto/kineto.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "src/importers/kineto/batch.h"
+#include "src/importers/kineto/event.h"
+#include "src/importers/kineto/event_text.h"
+#include "src/importers/kineto/frame.h"
+#include "src/trace/parallel.h"
+#include "src/trace/reorder.h"
+
+namespace dladvisor {
+namespace {
+
+using namespace kineto;
+
+constexpr Ns kYear2000 = 946'684'800'000'000'000;
+
+// Bytes that are no UTF-8, which some names hold, made question marks.
+void RepairUtf8(std::string& text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const size_t length = lead < 0x80       ? 1
+                          : lead >> 5 == 6  ? 2
+                          : lead >> 4 == 14 ? 3
+                          : lead >> 3 == 30 ? 4
+                                            : 0;
+    bool valid = length > 0 && i + length <= text.size();
+    for (size_t k = 1; valid && k < length; ++k) valid = (static_cast<unsigned char>(text[i + k]) >> 6) == 2;
+    if (!valid) text[i] = '?';
+    i += valid ? length : 1;
+  }
+}
+
+// Reads all events of a trace; nothing where a guess of EventText's was wrong.
+class Reader {
+ public:
+  Reader(ByteSource& source, EventText::Cut cut) : source_(source), text_(source, cut), cut_(cut) {}
+
+  std::unique_ptr<Batch> Read() {
+    ParallelFor(ThreadCount(), [this](size_t) { Work(); });
+    if (misread_) return nullptr;
+    return std::move(whole_);
+  }
+  const EventText& text() const { return text_; }
+
+ private:
+  void Work() {
+    EventParser parser;
+    Chunk chunk;
+    while (!misread_ && text_.Next(chunk)) {
+      auto batch = std::make_unique<Batch>();
+      bool is_whole = false;
+      try {
+        is_whole = Parse(parser, chunk, *batch);
+      } catch (...) {
+        Fail();
+        throw;
+      }
+      if (!is_whole) return Fail();
+      if (!Append(chunk.number, std::move(batch))) return;
+    }
+  }
+
+  bool Parse(EventParser& parser, const Chunk& chunk, Batch& batch) {
+    const auto add = [&](const Event& event) { batch.Add(event); };
+    if (parser.Parse(chunk.Array(), chunk.capacity(), add)) return true;
+    if (cut_ == EventText::Cut::kGuessed) return false;
+    std::string text(chunk.Array());
+    RepairUtf8(text);
+    const size_t size = text.size();
+    text.resize(size + 64);
+    Batch repaired;
+    if (text.compare(0, size, chunk.Array()) == 0 ||
+        !parser.Parse(std::string_view(text).substr(0, size), text.size(),
+                      [&](const Event& event) { repaired.Add(event); }))
+      throw Error(source_.name(),
+                  fmt::format("is damaged: its events are no valid JSON in part {}", chunk.number),
+                  "export the trace again; a copy may have been cut or changed");
+    batch.Append(repaired);
+    return true;
+  }
+
+  void Fail() {
+    const std::lock_guard lock(mutex_);
+    misread_ = true;
+    turn_.notify_all();
+  }
+
+  // In the order of the chunks. False where reading has failed.
+  bool Append(size_t number, std::unique_ptr<Batch> batch) {
+    std::unique_lock lock(mutex_);
+    turn_.wait(lock, [&] { return misread_ || number == next_; });
+    if (misread_) return false;
+    if (number == 0)
+      whole_ = std::move(batch);
+    else
+      whole_->Append(*batch);
+    ++next_;
+    turn_.notify_all();
+    return true;
+  }
+
+  ByteSource& source_;
+  EventText text_;
+  const EventText::Cut cut_;
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  size_t next_ = 0;  // number of the chunk to append
+  std::atomic<bool> misread_ = false;
+  std::unique_ptr<Batch> whole_;
+};
+
+// The process that launched the GPU's work: a trace is of one, but for what others recorded into it.
+uint32_t HostProcess(const Trace& trace) {
+  std::vector<size_t> calls(trace.processes.size(), 0);
+  for (const uint32_t thread : trace.api_calls.thread) calls[trace.threads[thread].process] += 1000;
+  for (const uint32_t thread : trace.ranges.thread) ++calls[trace.threads[thread].process];
+  const auto most = std::max_element(calls.begin(), calls.end());
+  return most == calls.end() ? kNoIndex : static_cast<uint32_t>(most - calls.begin());
+}
+
+// Functions that were on the stack before the profiler began have no thread ("tid": 0): they are of the
+// thread that most Python functions run on.
+void GiveFramesTheirThread(Trace& trace) {
+  Frames& frames = trace.frames;
+  Ranges& ranges = trace.ranges;
+  std::map<uint32_t, size_t> counts;
+  for (const uint32_t thread : frames.thread)
+    if (trace.threads[thread].tid > 0) ++counts[thread];
+  if (counts.empty()) return;
+  const uint32_t main = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+                          return a.second < b.second;
+                        })->first;
+  std::set<uint32_t> busy;  // a thread 0 that has operators is one
+  for (const uint32_t thread : ranges.thread) busy.insert(thread);
+  for (uint32_t& thread : frames.thread)
+    if (trace.threads[thread].tid == 0 && !busy.contains(thread)) thread = main;
+}
+
+void SetProcess(Trace& trace) {
+  if (trace.processes.empty()) trace.processes.push_back({});  // GPU work alone
+  const uint32_t host =
+      std::min<uint32_t>(HostProcess(trace), static_cast<uint32_t>(trace.processes.size()) - 1);
+  for (GpuOps* ops : {static_cast<GpuOps*>(&trace.kernels), static_cast<GpuOps*>(&trace.copies),
+                      static_cast<GpuOps*>(&trace.sets)})
+    std::fill(ops->process.begin(), ops->process.end(), host);
+  std::fill(trace.syncs.process.begin(), trace.syncs.process.end(), host);
+  std::fill(trace.memory_events.process.begin(), trace.memory_events.process.end(), host);
+}
+
+// "thread 5617 (python3)" -> "python3".
+std::string ThreadName(const std::string& text) {
+  const size_t open = text.find('('), close = text.rfind(')');
+  if (text.starts_with("thread ") && open != std::string::npos && close != std::string::npos && open < close)
+    return text.substr(open + 1, close - open - 1);
+  return text;
+}
+
+void SetNames(const Batch& batch, Trace& trace) {
+  for (Process& process : trace.processes)
+    if (const auto name = batch.process_names.find(process.pid); name != batch.process_names.end())
+      process.name = name->second;
+  for (Thread& thread : trace.threads) {
+    const auto name = batch.thread_names.find({trace.processes[thread.process].pid, thread.tid});
+    if (name != batch.thread_names.end()) thread.name = ThreadName(name->second);
+  }
+}
+
+// Moves all times by `offset`.
+void Move(Trace& trace, Ns offset) {
+  const auto move = [&](std::vector<Ns>& times) {
+    for (Ns& time : times) time -= offset;
+  };
+  const auto both = [&](auto& table) {
+    move(table.start);
+    move(table.end);
+  };
+  both(trace.kernels);
+  both(trace.copies);
+  both(trace.sets);
+  both(trace.api_calls);
+  both(trace.syncs);
+  both(trace.ranges);
+  both(trace.frames);
+  both(trace.overheads);
+  move(trace.memory_events.time);
+}
+
+// Where the earliest event starts; nothing where there is none.
+std::optional<Ns> FirstTime(const Trace& trace) {
+  std::optional<Ns> first;
+  for (const std::vector<Ns>* times :
+       {&trace.kernels.start, &trace.copies.start, &trace.sets.start, &trace.api_calls.start,
+        &trace.syncs.start, &trace.ranges.start, &trace.frames.start, &trace.overheads.start,
+        &trace.memory_events.time})
+    for (const Ns time : *times) first = std::min(first.value_or(time), time);
+  return first;
+}
+
+void Sort(Trace& trace) {
+  const auto ops = [](GpuOps& o, auto&... more) {
+    Reorder(OrderByStart(o.start), o.start, o.end, o.process, o.device, o.stream, o.correlation, o.graph_node,
+            more...);
+  };
+  // Ranges that begin together: the longer encloses the shorter. Traces list what ended first before what
+  // encloses it, or after it, by version.
+  const auto longer_first = [](const auto& table) {
+    return OrderByStart(table.start, [&](size_t a, size_t b) { return table.end[a] > table.end[b]; });
+  };
+  const std::vector<std::function<void()>> tables = {
+      [&] {
+        Ranges& r = trace.ranges;
+        Reorder(longer_first(r), r.start, r.end, r.thread, r.end_thread, r.name, r.domain, r.kind, r.open,
+                r.arguments, r.sequence, r.forward_thread);
+      },
+      [&] {
+        Kernels& k = trace.kernels;
+        ops(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes, k.shape, k.blocks_per_sm,
+            k.occupancy, k.collective);
+      },
+      [&] {
+        ApiCalls& a = trace.api_calls;
+        Reorder(longer_first(a), a.start, a.end, a.thread, a.correlation, a.name, a.result);
+      },
+      [&] {
+        Frames& f = trace.frames;
+        Reorder(longer_first(f), f.start, f.end, f.thread, f.name);
+      },
+      [&] {
+        MemoryEvents& m = trace.memory_events;
+        Reorder(OrderByStart(m.time), m.time, m.process, m.device, m.bytes, m.address, m.memory, m.allocated,
+                m.reserved);
+      },
+      [&] {
+        Copies& c = trace.copies;
+        Sets& s = trace.sets;
+        Syncs& y = trace.syncs;
+        Overheads& o = trace.overheads;
+        ops(c, c.bytes, c.direction, c.source, c.destination);
+        ops(s, s.bytes, s.memory);
+        Reorder(OrderByStart(y.start), y.start, y.end, y.process, y.device, y.stream, y.correlation, y.kind);
+        Reorder(OrderByStart(o.start), o.start, o.end, o.thread, o.name);
+      },
+  };
+  ParallelFor(tables.size(), [&](size_t i) { tables[i](); });
+}
+
+void SortDevices(Trace& trace) {
+  std::vector<uint32_t> order(trace.devices.size()), place(trace.devices.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return trace.devices[a].ordinal < trace.devices[b].ordinal; });
+  std::vector<Device> sorted;
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    sorted.push_back(trace.devices[order[i]]);
+  }
+  trace.devices = std::move(sorted);
+  for (std::vector<uint32_t>* column : {&trace.kernels.device, &trace.copies.device, &trace.sets.device,
+                                        &trace.syncs.device, &trace.memory_events.device})
+    for (uint32_t& device : *column)
+      if (device != kNoIndex) device = place[device];
+}
+
+void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
+  std::vector<std::string>& notes = trace.health.notes;
+  const auto rows = [&](const char* category) {
+    const auto found = batch.rows_read.find(category);
+    return found == batch.rows_read.end() ? 0 : found->second;
+  };
+  if (rows("cuda_profiler_range") > 0)
+    notes.push_back("The trace holds CUPTI range metrics instead of kernels; they are not read.");
+  if (trace.kernels.size() == 0 && trace.api_calls.size() > 0)
+    notes.push_back(
+        "The trace has CUDA calls but no kernels: the profiler could not record GPU activity. Only one "
+        "profiler "
+        "may use CUPTI at a time; its messages on the standard error name the reason.");
+}
+
+}  // namespace
+
+bool LooksLikeJson(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  const size_t first = head.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
+}
+
+Trace ReadKinetoTrace(ByteSource& source) {
+  auto reader = std::make_unique<Reader>(source, EventText::Cut::kGuessed);
+  std::unique_ptr<Batch> batch = reader->Read();
+  if (!batch) {
+    if (!source.Rewind())
+      throw Error(source.name(), "holds events that cannot be told apart in one pass",
+                  "save the trace to a file");
+    reader = std::make_unique<Reader>(source, EventText::Cut::kExact);
+    batch = reader->Read();
+  }
+  Trace& trace = batch->trace;
+  trace.path = source.name();
+  trace.format = "kineto";
+  const std::optional<int64_t> base = ReadFrame(reader->text().Frame(), trace);
+
+  const std::optional<Ns> first = FirstTime(trace);
+  if (!first) {
+    std::string found;
+    for (const auto& [category, count] : batch->rows_read)
+      found += fmt::format("{}{} ({})", found.empty() ? "" : ", ",
+                           category.empty() ? "no category" : category, count);
+    throw Error(
+        source.name(),
+        "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "
+        "cuda_runtime, user_annotation and others; found " +
+            (found.empty() ? std::string("no event that has a duration") : found) + ")",
+        "record it with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])");
+  }
+  trace.health.rows_read = batch->rows_read;
+  trace.health.rows_skipped = batch->rows_skipped;
+  if (!source.damage().empty() || reader->text().IsTruncated())
+    trace.health.notes.push_back(fmt::format("The trace ends early{}{}: only what comes before was read.",
+                                             source.damage().empty() ? "" : " as ", source.damage()));
+  SetNames(*batch, trace);
+  SetProcess(trace);
+  GiveFramesTheirThread(trace);
+  Sort(trace);
+  SortDevices(trace);
+  Move(trace, *first);
+  if (base.value_or(0) + *first > kYear2000) trace.clock_origin_utc_ns = base.value_or(0) + *first;
+  if (batch->span_start != kUnknown) trace.session_duration_ns = batch->span_end - batch->span_start;
+  NoteWhatIsMissing(*batch, trace);
+  malloc_trim(0);
+  return std::move(trace);
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,23 @@
+// Reads traces of PyTorch's profiler (Kineto): Chrome trace JSON with its categories and arguments, plain or
+// gzip, of any version since 1.8, of NVIDIA and AMD GPUs and of CPUs alone.
+// Format: https://github.com/pytorch/kineto (libkineto/src/output_json.cpp) and the "Trace Event Format".
+//
+// What a trace holds as operators, annotations and calls of nn.Modules become ranges, other Python functions
+// frames; operators inside each other nest as ranges do. Times are moved so that the first event is at 0.
+#pragma once
+
+#include <filesystem>
+
+#include "src/importers/bytes/byte_source.h"
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+// Whether these first bytes of a file are JSON: an object or an array.
+bool LooksLikeJson(std::string_view head);
+
+// Throws Error for JSON that is no such trace, or whose events are damaged before the first whole one. A
+// trace that ends early is read as far as it goes, and its health notes say so.
+Trace ReadKinetoTrace(ByteSource& source);
+
+}  // namespace dladvisor
