@@ -26,6 +26,9 @@ namespace {
 constexpr const char* kUnnumberedStep =
     R"((?i)(?:.*[^a-z])?train(?:ing)?[_ ]?(?:step|iteration|iter|batch)|step|iteration|iter)";
 
+// The range that PyTorch's profiler writes itself: one is enough.
+constexpr std::string_view kProfilerStep = "ProfilerStep#";
+
 // A range that may be a step: its number and where it stands.
 struct StepRange {
   int64_t number;
@@ -138,6 +141,8 @@ class StepFinder {
     return true;
   }
 
+  static bool IsProfilerStep(const std::string& pattern) { return pattern.starts_with(kProfilerStep); }
+
   static Ns TotalTime(const std::vector<StepRange>& ranges) {
     Ns total = 0;
     for (const StepRange& range : ranges) total += range.time.length();
@@ -154,9 +159,11 @@ class StepFinder {
       const uint32_t process = trace_.threads[key.second].process;
       const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
       const auto weight = [](const std::string& pattern, const std::vector<StepRange>& ranges) {
-        return std::tuple(pattern.ends_with('#'), ranges.size(), TotalTime(ranges));
+        return std::tuple(IsProfilerStep(pattern), pattern.ends_with('#'), ranges.size(), TotalTime(ranges));
       };
-      const size_t least = !options_.step_range.empty() ? 1 : key.first.ends_with('#') ? 2 : 3;
+      const size_t least = !options_.step_range.empty() || IsProfilerStep(key.first) ? 1
+                           : key.first.ends_with('#')                                ? 2
+                                                                                     : 3;
       if (rank < 0 || !AreSteps(list, least)) continue;
       auto& chosen = best[rank];
       if (!chosen.second || weight(key.first, list) > weight(*chosen.first, *chosen.second))

@@ -1,10 +1,10 @@
 // Training steps and the analysed window.
 //
 // Steps are process-wide. They are found from
-//  1. ranges: those that match AnalysisOptions::step_range, else the numbered range with the most instances
-//     on one thread (`ProfilerStep#7`, `iteration 7`, `epoch1_step2003-...`; of equally many the longest): at
-//     least two, with rising numbers, not overlapping, each closed by the program; where there are none,
-//     those of one name that says step (`train_step`, `iteration`), at least three. A step's work is what was
+//  1. ranges: those that match AnalysisOptions::step_range, else those that PyTorch's profiler writes
+//     (`ProfilerStep#7`), else the numbered range with the most instances on one thread (`iteration 7`,
+//     `epoch1_step2003-...`; of equally many the longest): at least two, with rising numbers, not
+//     overlapping, each closed by the program; where there are none, those of one name that says step (`train_step`, `iteration`), at least three. A step's work is what was
 //     launched within its range, over all threads of the process.
 //  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
 //     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least

@@ -23,6 +23,8 @@ const RelationOf<SystemRow>& SystemRelation() {
                   "GPUs that ran something; all that are listed where none did.")
           .Column("gpus_listed", &SystemRow::gpus_listed, Unit::kCount,
                   "GPUs that the profile lists, used or not.")
+          .Column("world_size", &SystemRow::world_size, Unit::kCount,
+                  "Processes of the distributed job, of which the profile may hold one.")
           .Column("gpu_names", &SystemRow::gpu_names, Unit::kText, "Their models, each once.")
           .Column("driver_version", &SystemRow::driver_version, Unit::kText, "GPU driver.")
           .Column("cuda_version", &SystemRow::cuda_version, Unit::kText, "CUDA version of the driver.")
@@ -66,6 +68,7 @@ SystemRow ComputeSystem(const Context& context) {
     const std::string& name = trace.devices[device].name;
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  row.world_size = trace.world_size;
   if (!trace.devices.empty()) row.gpus_listed = static_cast<int64_t>(trace.devices.size());
   if (!devices.empty()) row.gpu_count = static_cast<int64_t>(devices.size());
   if (!names.empty()) row.gpu_names = fmt::format("{}", fmt::join(names, ", "));

@@ -13,7 +13,7 @@ namespace dladvisor {
 struct SystemRow {
   int64_t profile = 0;
   std::optional<std::string> host, cpu_model;
-  std::optional<int64_t> cpu_cores, gpu_count, gpus_listed;
+  std::optional<int64_t> cpu_cores, gpu_count, gpus_listed, world_size;
   std::optional<std::string> gpu_names, driver_version, cuda_version, cudnn_version, framework, os, profiler,
       command;
 };

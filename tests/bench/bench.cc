@@ -3,6 +3,7 @@
 // threads; a line per size, the last KERNELS (default 1,000,000), the first a tenth, then how time grows
 // between them. `./dev bench 10000000` is the full case: 10 million kernels, 12 million API calls, 5 million
 // ranges, 4 GPUs, 2 GB. Loading the built-in rules: of reading an export of 3 MB. Rules: see rules_bench.cc.
+// `./dev bench trace` measures traces of PyTorch's profiler only: see trace_bench.cc.
 #include "tests/bench/bench.h"
 
 #include <fmt/format.h>
@@ -140,6 +141,12 @@ void Run(int64_t kernels) {
   fmt::print("{:>11} times the kernels take {:.1f} times as long\n", 10, large / small);
   MeasureLoading(folder.path());
   MeasureRules();
+  MeasureTrace(folder.path(), 600'000);
+}
+
+void RunTraces() {
+  const TemporaryFolder folder;
+  for (const int64_t events : {600'000, 1'500'000, 4'900'000}) MeasureTrace(folder.path(), events);
 }
 
 }  // namespace
@@ -162,7 +169,7 @@ int main(int argc, char** argv) {
   int64_t kernels = 1'000'000;
   std::from_chars(argument.data(), argument.data() + argument.size(), kernels);
   try {
-    dladvisor::Run(kernels);
+    argument == "trace" ? dladvisor::RunTraces() : dladvisor::Run(kernels);
   } catch (const dladvisor::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

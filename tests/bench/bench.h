@@ -1,6 +1,8 @@
 // What the benchmarks share.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 
 namespace dladvisor {
@@ -10,5 +12,8 @@ double BestOf(int times, const std::function<void()>& work);
 
 // rules_bench.cc
 void MeasureRules();
+
+// trace_bench.cc
+void MeasureTrace(const std::filesystem::path& folder, int64_t events);
 
 }  // namespace dladvisor
