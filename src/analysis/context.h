@@ -70,10 +70,11 @@ struct KernelTraits {
 using KernelTraitsByName = std::vector<KernelTraits>;
 
 struct Step {
-  int64_t number = 0;   // as its range is numbered, else from 0
-  Interval time;        // half-open share of the process's time: see step_detection.h
-  Interval gpu;         // from its first GPU operation's start to its last one's end; empty if none
-  bool warmup = false;  // excluded from the window as an outlier at the start
+  int64_t number = 0;     // as its range is numbered, else from 0
+  Interval time;          // half-open share of the process's time: see step_detection.h
+  Interval gpu;           // from its first GPU operation's start to its last one's end; empty if none
+  size_t operations = 0;  // of the GPU that it launched
+  bool warmup = false;    // excluded from the window as an outlier at the start
 };
 
 struct Steps {

@@ -44,15 +44,26 @@ double Median(std::vector<double> values) {
          2;
 }
 
+// Whether a step has other work than those after it: what was launched before the profile began, autotuning.
+bool HasOtherWork(size_t operations, std::vector<double> rest) {
+  const double median = Median(std::move(rest));
+  return std::abs(static_cast<double>(operations) - median) > 0.2 * median;
+}
+
 void MarkWarmup(std::vector<Step>& steps) {
   for (size_t i = 0; i < steps.size() / 3; ++i) {
-    std::vector<double> rest;
-    for (size_t j = i + 1; j < steps.size(); ++j) rest.push_back(static_cast<double>(steps[j].time.length()));
+    std::vector<double> rest, work;
+    for (size_t j = i + 1; j < steps.size(); ++j) {
+      rest.push_back(static_cast<double>(steps[j].time.length()));
+      work.push_back(static_cast<double>(steps[j].operations));
+    }
     const double median = Median(rest);
     for (double& value : rest) value = std::abs(value - median);
     const double deviation = 1.4826 * Median(rest);
     const auto length = static_cast<double>(steps[i].time.length());
-    if (length <= median + 5 * deviation || length <= 1.2 * median) return;
+    if (!HasOtherWork(steps[i].operations, std::move(work)) &&
+        (length <= median + 5 * deviation || length <= 1.2 * median))
+      return;
     steps[i].warmup = true;
   }
 }
@@ -202,13 +213,14 @@ class StepFinder {
 
   std::vector<Step> Partition(int64_t rank, const std::vector<StepRange>& ranges) const {
     std::vector<Step> steps;
-    for (const StepRange& range : ranges) steps.push_back({range.number, range.time, {0, 0}, false});
+    for (const StepRange& range : ranges) steps.push_back({range.number, range.time, {}, 0, false});
     std::vector<uint8_t> any(steps.size(), 0);
     ForEachOperation(rank, [&](Ns launched, Interval operation) {
       const auto after = std::upper_bound(ranges.begin(), ranges.end(), launched,
                                           [](Ns time, const StepRange& r) { return time < r.time.start; });
       if (after == ranges.begin() || launched >= std::prev(after)->time.end) return;
       const auto i = static_cast<size_t>(std::prev(after) - ranges.begin());
+      ++steps[i].operations;
       Interval& gpu = steps[i].gpu;
       gpu = any[i] ? Interval{std::min(gpu.start, operation.start), std::max(gpu.end, operation.end)}
                    : operation;
@@ -251,7 +263,7 @@ class StepFinder {
           begin = std::min(begin, gpu.start);
         }
         const Ns end = std::max(begin, gpu.end);
-        list.push_back({static_cast<int64_t>(n), {begin, end}, gpu, false});
+        list.push_back({static_cast<int64_t>(n), {begin, end}, gpu, period->period, false});
         begin = end;
       }
       steps.by_rank.emplace_back(rank, std::move(list));

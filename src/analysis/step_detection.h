@@ -15,8 +15,9 @@
 // first launch.
 //
 // Warm-up: leading steps longer than the median of the later ones by more than 5 robust standard deviations
-// (1.4826 x median absolute deviation) and by more than 20 %; at most a third of the steps. They are
-// excluded.
+// (1.4826 x median absolute deviation) and by more than 20 %, or whose GPU operations are more or fewer than
+// their median by more than 20 % (work launched before the profile began, autotuning); at most a third of the
+// steps. They are excluded.
 #pragma once
 
 #include <vector>

@@ -33,10 +33,12 @@ int OpenForReading(const fs::path& path) {
     throw Error(where, "is a folder, not a profile", "name one of the profile files in it");
   if (!fs::is_regular_file(status) && !fs::is_fifo(status) && !fs::is_character_file(status))
     throw Error(where, "is no regular file", "save the profile to a file first");
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes to is empty; opened otherwise it would be waited for without end.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     throw Error(where, fmt::format("cannot be read: {}", std::strerror(errno)),
                 errno == EACCES ? "make it readable: chmod u+r '" + where + "'" : "");
+  if (const int flags = ::fcntl(fd, F_GETFL); flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
   return fd;
 }
 
