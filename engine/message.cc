@@ -8,6 +8,15 @@
 
 namespace dladvisor {
 
+namespace {
+
+bool IsTrue(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
+  return AsNumber(value).value_or(0) != 0;
+}
+
+}  // namespace
+
 struct MessageTemplate::Impl {
   kainjow::mustache::mustache message;
   std::vector<MessageName> names;
@@ -27,7 +36,10 @@ std::string MessageTemplate::Render(std::span<const NamedValue> scope) const {
   for (const MessageName& name : impl_->names) {
     const auto found = std::ranges::find(scope, name.name, &NamedValue::name);
     if (found == scope.end()) throw Error("message", "no value named '" + name.name + "'");
-    data.set(name.name, FormatValue(found->value, found->unit));
+    if (name.section)
+      data.set(name.name, IsTrue(found->value));
+    else
+      data.set(name.name, FormatValue(found->value, found->unit));
   }
   return impl_->message.render(data);
 }
@@ -45,7 +57,12 @@ std::vector<MessageName> MessageNames(const std::string& mustache) {
     if (first >= close) continue;
     const size_t last = mustache.find_last_not_of(" }", close - 1);
     MessageName name{mustache.substr(first, last - first + 1), first};
-    if (std::none_of(names.begin(), names.end(), [&](const MessageName& n) { return n.name == name.name; }))
+    if (std::string_view("#^/").find(name.name[0]) != std::string_view::npos) {
+      name.name.erase(0, std::min(name.name.find_first_not_of(' ', 1), name.name.size()));
+      name.section = true;
+    }
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const MessageName& n) { return n.name == name.name && n.section == name.section; }))
       names.push_back(std::move(name));
   }
   return names;

@@ -1,6 +1,6 @@
 // Mustache messages whose values print by their unit: {{busy_share}} -> "31.0 %". Text is not HTML-escaped
-// here (renderers escape); a name that is not in scope is an Error. Plain variables are all there is: words
-// that depend on a value are a `let` with iif().
+// here (renderers escape); a name that is not in scope is an Error. {{#pytorch}}…{{/pytorch}} is there where
+// the value is neither NULL, 0 nor "", {{^pytorch}}…{{/pytorch}} where it is.
 #pragma once
 
 #include <memory>
@@ -28,10 +28,11 @@ class MessageTemplate {
 std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope);
 // A name between {{ }} and where it starts.
 struct MessageName {
-  std::string name;
+  std::string name;  // with its sigil where it has one that is not known, e.g. ">part"
   size_t offset = 0;
+  bool section = false;  // {{#name}}, {{^name}} or {{/name}}
 };
-// Every name in a message, once, for checks at load.
+// Every name in a message, once as a value and once as a section, for checks at load.
 std::vector<MessageName> MessageNames(const std::string& mustache);
 
 }  // namespace dladvisor

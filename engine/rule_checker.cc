@@ -304,9 +304,19 @@ class Checker {
 
   void CheckMessage(const Message& message) {
     const std::vector<std::string> names = AllNames();
-    for (const MessageName& name : MessageNames(message.text)) {
+    const std::vector<MessageName> used = MessageNames(message.text);
+    for (const MessageName& name : used) {
+      if (std::any_of(used.begin(), used.end(), [&](const MessageName& n) {
+            return n.name == name.name && n.section != name.section;
+          })) {
+        problems_.AddInText(
+            message.place, rule_.id,
+            fmt::format("'{}' is both a section and a value: make a let for the section", name.name),
+            message.text, static_cast<int>(name.offset));
+        return;
+      }
       if (std::find(names.begin(), names.end(), name.name) != names.end()) continue;
-      const bool plain = name.name.find_first_of("#^/>!=") == std::string::npos;
+      const bool plain = name.name.find_first_of(">!=") == std::string::npos;
       problems_.AddInText(
           message.place, rule_.id,
           plain ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))

@@ -177,7 +177,8 @@ class RuleEvaluation {
     if (rule_.saves) Claim(finding, row);
     finding.problem = problem_->Render(scope_);
     for (const MessageTemplate& message : recommendation_)
-      finding.recommendation.push_back(message.Render(scope_));
+      if (std::string text = message.Render(scope_); text.find_first_not_of(" \n") != std::string::npos)
+        finding.recommendation.push_back(std::move(text));
     if (rule_.evidence) Collect(finding);
     return finding;
   }

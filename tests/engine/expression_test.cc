@@ -176,6 +176,21 @@ problem: "{{town}}|{{share}}|{{none}}|{{half_ns}}|{{words}}|{{hot}}|{{power}}|{{
   EXPECT_THAT(advice.findings[1].problem, testing::StartsWith("unknown|unknown|unknown|9.00 ms|another|"));
 }
 
+TEST(Message, HasSectionsForValuesThatAreTrue) {
+  const Advice advice = Judge(R"yaml(let:
+  first: shop = 1
+  none: {sql: "NULL"}
+  word: iif(shop = 1, 'x', '')
+when: [1]
+problem: "{{#first}}yes{{/first}}{{^first}}no{{/first}} {{#none}}some{{/none}}{{^none}}none{{/none}} {{#word}}w{{/word}}"
+recommendation: ["{{#first}}Only the first.{{/first}}", "{{^none}}All.{{/none}}"]
+)yaml");
+  EXPECT_EQ(advice.findings[0].problem, "yes none w");
+  EXPECT_EQ(advice.findings[0].recommendation, (std::vector<std::string>{"Only the first.", "All."}));
+  EXPECT_EQ(advice.findings[1].problem, "no none ");
+  EXPECT_EQ(advice.findings[1].recommendation, std::vector<std::string>{"All."});
+}
+
 TEST(Message, EscapesNothing) {
   const Advice advice = Judge("for: orders\nwhen: [number = 2]\nproblem: \"{{item}} & {{{item}}}\"\n");
   EXPECT_EQ(advice.findings[1].problem, "it's <b> & it's <b>");
