@@ -11,11 +11,14 @@
 namespace dladvisor {
 namespace {
 
-bool IsId(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) ||
-           c == '-';
-  });
+// The nearest id: "X-time_ledger" -> "x-time-ledger".
+std::string ValidId(std::string_view text) {
+  std::string id;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    id += byte < 128 && std::isalnum(byte) ? static_cast<char>(std::tolower(byte)) : '-';
+  }
+  return id.empty() ? "my-rule" : id;
 }
 
 const Schema& FindSchema(const KnowledgeBase& knowledge, const std::string& relation) {
@@ -128,9 +131,16 @@ std::vector<DocFile> NewRule(const KnowledgeBase& knowledge, const std::string& 
   const size_t slash = name.find('/');
   const std::string category = name.substr(0, slash),
                     id = slash == std::string::npos ? "" : name.substr(slash + 1);
-  if (!IsId(category) || !IsId(id))
-    throw Error("rule " + name, "is no CATEGORY/ID of lower-case letters, digits and -",
-                "For example io/slow-checkpoint.");
+  if (slash == std::string::npos)
+    throw Error("rule " + name, "has no category: it is no CATEGORY/ID",
+                fmt::format("For example io/{}.", ValidId(name)));
+  for (const std::string& part : {category, id})
+    if (const std::string valid = ValidId(part); part.empty() || part != valid)
+      throw Error("rule " + name,
+                  part.empty()
+                      ? "is no CATEGORY/ID: one of them is empty"
+                      : fmt::format("is no CATEGORY/ID: '{}' has other characters than a-z, 0-9 and -", part),
+                  fmt::format("For example {}/{}.", ValidId(category), ValidId(id)));
   if (knowledge.Find(id))
     throw Error("rule " + id, "is there already", "Choose another id, or copy it and say override: true.");
   const Schema& schema = FindSchema(knowledge, relation);

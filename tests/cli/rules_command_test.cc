@@ -104,6 +104,10 @@ TEST_F(RulesCommand, EveryRelationGivesANewRuleThatPasses) {
   EXPECT_THAT(Run("--rules fresh rules check"), Not(HasSubstr("no test expects")));
   EXPECT_THAT(Run("rules new mine/new-gpu -o fresh", 3), HasSubstr("is there already"));
   EXPECT_THAT(Run("rules new Mine/x", 3), HasSubstr("is no CATEGORY/ID"));
+  const std::string underscore = Run("rules new t/x-time_ledger", 3);
+  EXPECT_THAT(underscore, HasSubstr("'x-time_ledger' has other characters than a-z, 0-9 and -"));
+  EXPECT_THAT(underscore, HasSubstr("For example t/x-time-ledger."));
+  EXPECT_THAT(Run("rules new slow-step", 3), HasSubstr("For example io/slow-step."));
   EXPECT_THAT(Run("rules new mine/x --for gup", 3), HasSubstr("did you mean gpu?"));
 }
 
