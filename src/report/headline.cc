@@ -63,17 +63,58 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   return std::nullopt;
 }
 
+// A GPU that computes nearly all the time has no loss to speak of: what it computes is what to look at.
+constexpr double kSmallLoss = 0.05;
+
+// "99.7 % of 842 ms per step are spent computing, 98.2 % without tensor cores".
+std::string ComputeText(const ReportModel& model, double lost_share, const std::string& of) {
+  double total = 0, other = 0, tensor = 0;
+  for (const Segment& segment : HeadlineSegments(model)) {
+    total += segment.value;
+    if (segment.label == "compute/tensor") tensor = segment.value;
+    if (segment.label == "compute/other") other = segment.value;
+  }
+  std::string text =
+      fmt::format("{} of {} are spent computing", FormatValue(1 - lost_share, Unit::kRatio), of);
+  if (!(total > 0)) return text;
+  return text + (tensor > other
+                     ? fmt::format(", {} on tensor cores", FormatValue(tensor / total, Unit::kRatio))
+                     : fmt::format(", {} without tensor cores", FormatValue(other / total, Unit::kRatio)));
+}
+
+// What to trace so that idleness gets a cause: calls that launch, ranges, what threads do in the system.
+std::string FlagsForIdleCauses(const ReportModel& model) {
+  const ReportTable* profiles = FindTable(model, "profiles");
+  bool traced = profiles != nullptr && !profiles->rows.rows.empty();
+  for (size_t row = 0; traced && row < profiles->rows.rows.size(); ++row)
+    for (const char* column : {"api_calls", "ranges", "os_calls"})
+      traced = traced && AsNumber(CellOf(*profiles, row, column)).value_or(0) > 0;
+  return traced ? "--sample=process-tree --cpuctxsw=process-tree" : "--trace=cuda,nvtx,osrt";
+}
+
+// ", most of it for a reason that the profile does not tell (…)" where that is the largest loss.
+std::string UnknownLossText(const ReportModel& model) {
+  const Segment* largest = nullptr;
+  const std::vector<Segment> segments = HeadlineSegments(model);
+  for (const Segment& segment : segments)
+    if (!segment.label.starts_with("compute/") && (largest == nullptr || segment.value > largest->value))
+      largest = &segment;
+  if (largest == nullptr || largest->label != "idle/unknown") return "";
+  return fmt::format(", {} of it idle for a reason that the profile does not tell ({} may tell)",
+                     largest->text, FlagsForIdleCauses(model));
+}
+
 std::string LossText(const ReportModel& model) {
-  const auto share = [](double lost, double total) {
-    return total > 0 ? fmt::format(" ({:.0f} %)", lost / total * 100) : std::string();
-  };
-  for (const auto& [lost, total, of] :
-       {std::tuple{"lost_per_step", "step_time", "{} of {} per step are lost{}"},
-        {"lost_in_window", "window", "{} of the profiled {} are lost{}"}}) {
+  for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
+                                        {"lost_in_window", "window", "the profiled {}"}}) {
     const auto lost_ns = FigureNumber(model, lost), total_ns = FigureNumber(model, total);
-    if (lost_ns && total_ns)
-      return fmt::format(fmt::runtime(of), FigureText(model, lost), FigureText(model, total),
-                         share(*lost_ns, *total_ns));
+    if (!lost_ns || !total_ns) continue;
+    const std::string whole = fmt::format(fmt::runtime(of), FigureText(model, total));
+    if (!(*total_ns > 0)) return fmt::format("{} of {} are lost", FigureText(model, lost), whole);
+    const double share = *lost_ns / *total_ns;
+    if (share < kSmallLoss) return ComputeText(model, share, whole);
+    return fmt::format("{} of {} are lost ({:.0f} %){}", FigureText(model, lost), whole, share * 100,
+                       UnknownLossText(model));
   }
   return "How much time is lost is unknown";
 }
@@ -82,8 +123,11 @@ std::string LossText(const ReportModel& model) {
 
 std::string CoverageText(const Advice& advice) {
   const Coverage& coverage = advice.coverage;
-  std::string text = fmt::format("{} of {} rules could look", coverage.decided, coverage.rules);
-  if (coverage.idle > 0) text += fmt::format(", {} have nothing of their kind in the profile", coverage.idle);
+  std::string text = fmt::format("{} of {} rule{} could look", coverage.decided, coverage.rules,
+                                 coverage.rules == 1 ? "" : "s");
+  if (coverage.idle > 0)
+    text += fmt::format(", {} {} in the profile", coverage.idle,
+                        coverage.idle == 1 ? "has nothing of its kind" : "have nothing of their kind");
   return text;
 }
 
@@ -110,13 +154,6 @@ std::string TotalSavingText(const ReportModel& model) {
   return fmt::format("Together they save {}{}{}: what one frees is not counted again for another.",
                      low > 0 ? FormatValue(low, Unit::kNanoseconds) + " – " : "up to ", most,
                      FigureNumber(model, "step_time") ? " per step" : "");
-}
-
-std::string SubjectText(const Finding& finding) {
-  std::string text;
-  for (const NamedValue& key : finding.subject)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.name, FormatValue(key.value, key.unit));
-  return text;
 }
 
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {

@@ -9,6 +9,7 @@
 
 #include "engine/base/text.h"
 #include "src/report/escape.h"
+#include "src/report/finding_groups.h"
 #include "src/report/html_parts.h"
 #include "src/report/templates.h"
 
@@ -157,31 +158,6 @@ data LedgerBars(const ReportModel& model) {
   return bars;
 }
 
-// The ledger of the GPU that the headline speaks of: the one whose window is longest.
-std::vector<Segment> HeadlineSegments(const ReportModel& model) {
-  const ReportTable* ledger = FindTable(model, "time_ledger");
-  std::vector<Segment> best;
-  double best_total = -1;
-  const auto lost = FigureNumber(model, "lost_per_step") ? FigureNumber(model, "lost_per_step")
-                                                         : FigureNumber(model, "lost_in_window");
-  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size(); ++row) {
-    const Value rank = CellOf(*ledger, row, "rank"), device = CellOf(*ledger, row, "device");
-    if (row > 0 && rank == CellOf(*ledger, row - 1, "rank") && device == CellOf(*ledger, row - 1, "device"))
-      continue;
-    std::vector<Segment> segments = LedgerSegments(*ledger, rank, device);
-    double total = 0, segments_lost = 0;
-    for (const Segment& segment : segments) {
-      total += segment.value;
-      if (!segment.label.starts_with("compute/")) segments_lost += segment.value;
-    }
-    if (total > best_total && lost && std::abs(segments_lost - *lost) <= 1 + *lost * 1e-9) {
-      best_total = total;
-      best = std::move(segments);
-    }
-  }
-  return best;
-}
-
 data ViewList(const ReportModel& model) {
   data views{data::type::list};
   for (const View& view : Views()) {
@@ -253,10 +229,10 @@ data PageData(const ReportModel& model) {
   data top{data::type::list};
   if (const ReportTable* ops = FindTable(model, "top_ops")) top << TableData(*ops, ShownColumns(model, *ops));
   page.set("top_ops", top);
-  const size_t fired = FindingTree(advice).size();
-  page.set("findings", FindingList(model));
-  page.set("has_findings", fired > 0);
-  page.set("finding_count", fmt::format("{}", fired));
+  const std::vector<FindingGroup> groups = GroupFindings(model);
+  page.set("findings", FindingList(model, groups));
+  page.set("has_findings", !groups.empty());
+  page.set("finding_count", fmt::format("{}", groups.size()));
   page.set("views", ViewList(model));
   page.set("rules", RuleList(advice));
   const std::vector<std::string> flags = CaptureFlags(model);

@@ -150,28 +150,14 @@ std::vector<size_t> AllColumns(const ResultSet& rows) {
   return columns;
 }
 
-data FindingData(const ReportModel& model, size_t index, size_t depth) {
-  const Advice& advice = *model.advice;
-  const Finding& finding = advice.findings[index];
+// What made one finding of a group: its conditions and their values, its evidence.
+data Reasons(const Finding& finding, size_t index, const std::string& heading) {
   data item;
-  item.set("id", fmt::format("finding-{}", index));
-  item.set("rule", finding.rule);
-  item.set("title", OneLine(finding.title));
-  item.set("severity", std::string(SeverityName(finding.severity)));
-  item.set("confidence", std::string(ConfidenceName(finding.confidence)));
-  item.set("subject", TextOrFalse(SubjectText(finding)));
-  item.set("problem", ProseHtml(finding.problem));
-  item.set("saving", TextOrFalse(SavingText(model, finding)));
-  item.set("bucket", TextOrFalse(finding.saves ? finding.saves->bucket : ""));
-  item.set("depth", fmt::format("{}", std::min<size_t>(depth, 3)));
-  item.set("nested", depth > 0);
-  item.set("recommendations", Texts(finding.recommendation));
+  item.set("heading", TextOrFalse(heading));
   item.set("conditions", Conditions(finding));
   item.set("has_conditions", !finding.why.empty());
   item.set("lets", NamedValues(finding.lets));
   item.set("has_lets", !finding.lets.empty());
-  item.set("references", References(finding.references));
-  item.set("has_references", !finding.references.empty());
   data evidence{data::type::list};
   if (!finding.evidence.rows.empty()) {
     const ReportTable table{
@@ -181,6 +167,40 @@ data FindingData(const ReportModel& model, size_t index, size_t depth) {
   }
   item.set("evidence", evidence);
   item.set("error", TextOrFalse(OneLine(finding.error)));
+  return item;
+}
+
+std::string SubjectText(const Finding& finding) {
+  std::string text;
+  for (const NamedValue& key : finding.subject)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.name, FormatValue(key.value, key.unit));
+  return text;
+}
+
+data FindingData(const ReportModel& model, const FindingGroup& group) {
+  const Advice& advice = *model.advice;
+  const size_t index = group.findings[0];
+  const Finding& finding = advice.findings[index];
+  data item;
+  item.set("id", fmt::format("finding-{}", index));
+  item.set("rule", finding.rule);
+  item.set("title", OneLine(finding.title));
+  item.set("severity", std::string(SeverityName(finding.severity)));
+  item.set("confidence", std::string(ConfidenceName(finding.confidence)));
+  item.set("subject", TextOrFalse(group.subject));
+  item.set("problem", ProseHtml(group.problem));
+  item.set("saving", TextOrFalse(group.saving));
+  item.set("bucket", TextOrFalse(finding.saves ? finding.saves->bucket : ""));
+  item.set("depth", fmt::format("{}", std::min<size_t>(group.depth, 3)));
+  item.set("nested", group.depth > 0);
+  item.set("recommendations", Texts(group.recommendation));
+  data members{data::type::list};
+  for (const size_t member : group.findings)
+    members << Reasons(advice.findings[member], member,
+                       group.findings.size() > 1 ? SubjectText(advice.findings[member]) : "");
+  item.set("members", members);
+  item.set("references", References(finding.references));
+  item.set("has_references", !finding.references.empty());
   return item;
 }
 
@@ -288,9 +308,9 @@ data FigureList(const ReportModel& model, std::span<const std::string_view> ids)
   return items;
 }
 
-data FindingList(const ReportModel& model) {
+data FindingList(const ReportModel& model, const std::vector<FindingGroup>& groups) {
   data items{data::type::list};
-  for (const auto& [index, depth] : FindingTree(*model.advice)) items << FindingData(model, index, depth);
+  for (const FindingGroup& group : groups) items << FindingData(model, group);
   return items;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/report/finding_groups.h"
 #include "src/report/layout.h"
 
 namespace dladvisor {
@@ -27,7 +28,7 @@ data LegendData(const std::vector<Segment>& segments);
 // {label, value, unknown} for a list of figures.
 data FigureList(const ReportModel& model, std::span<const std::string_view> ids);
 // Fired findings, roots first and each followed by what it explains: {{> finding_part}}.
-data FindingList(const ReportModel& model);
+data FindingList(const ReportModel& model, const std::vector<FindingGroup>& groups);
 // One row for each rule: {{> rules_part}}.
 data RuleList(const Advice& advice);
 // A value that the template prints, or false.

@@ -229,6 +229,30 @@ std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank
   return segments;
 }
 
+std::vector<Segment> HeadlineSegments(const ReportModel& model) {
+  const ReportTable* ledger = FindTable(model, "time_ledger");
+  std::vector<Segment> best;
+  double best_total = -1;
+  const auto lost = FigureNumber(model, "lost_per_step") ? FigureNumber(model, "lost_per_step")
+                                                         : FigureNumber(model, "lost_in_window");
+  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size(); ++row) {
+    const Value rank = CellOf(*ledger, row, "rank"), device = CellOf(*ledger, row, "device");
+    if (row > 0 && rank == CellOf(*ledger, row - 1, "rank") && device == CellOf(*ledger, row - 1, "device"))
+      continue;
+    std::vector<Segment> segments = LedgerSegments(*ledger, rank, device);
+    double total = 0, segments_lost = 0;
+    for (const Segment& segment : segments) {
+      total += segment.value;
+      if (!segment.label.starts_with("compute/")) segments_lost += segment.value;
+    }
+    if (total > best_total && lost && std::abs(segments_lost - *lost) <= 1 + *lost * 1e-9) {
+      best_total = total;
+      best = std::move(segments);
+    }
+  }
+  return best;
+}
+
 bool HasGpuWork(const ReportModel& model) {
   return FigureNumber(model, "gpu_operations").value_or(0) > 0 || FigureNumber(model, "gpus").value_or(0) > 0;
 }

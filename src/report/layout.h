@@ -46,6 +46,8 @@ Value CellOf(const ReportTable& table, size_t row, std::string_view column);
 // The ledger of one rank and device as segments, compute first, NULL buckets left out; `per_step` where
 // known.
 std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank, const Value& device);
+// The ledger of the GPU that the headline speaks of: the one whose window is longest.
+std::vector<Segment> HeadlineSegments(const ReportModel& model);
 // CSS class of a ledger bucket or of a category of the dashboard.
 std::string ColorOf(std::string_view category);
 
@@ -56,11 +58,9 @@ std::string SavingText(const ReportModel& model, const Finding& finding);
 // What all recommendations save together, which no ledger bucket gives twice; "" where there is nothing to
 // add.
 std::string TotalSavingText(const ReportModel& model);
-// "rank 1, device 0"; "" for a subject without keys.
-std::string SubjectText(const Finding& finding);
 // What to add to the capture command so that unknown rules can decide; --trace lists merged into one.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
-// "9 of 11 rules could look, 1 have nothing of their kind in the profile".
+// "9 of 11 rules could look, 1 has nothing of its kind in the profile".
 std::string CoverageText(const Advice& advice);
 bool HasGpuWork(const ReportModel& model);
 

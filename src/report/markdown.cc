@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/report/escape.h"
+#include "src/report/finding_groups.h"
 #include "src/report/html_parts.h"
 #include "src/report/templates.h"
 
@@ -22,14 +23,14 @@ std::string Joined(const std::vector<std::string>& recommendations) {
 
 data Findings(const ReportModel& model) {
   data items{data::type::list};
-  for (const auto& [index, depth] : FindingTree(*model.advice)) {
-    const Finding& finding = model.advice->findings[index];
+  for (const FindingGroup& group : GroupFindings(model)) {
+    const Finding& finding = model.advice->findings[group.findings[0]];
     data item;
     item.set("severity", std::string(SeverityName(finding.severity)));
-    item.set("problem", std::string(depth > 0 ? "↳ " : "") + ProseMarkdown(finding.problem));
-    item.set("subject", TextOrFalse(SubjectText(finding)));
-    item.set("recommendation", Joined(finding.recommendation));
-    item.set("saving", SavingText(model, finding));
+    item.set("problem", std::string(group.depth > 0 ? "↳ " : "") + ProseMarkdown(group.problem));
+    item.set("subject", TextOrFalse(group.subject));
+    item.set("recommendation", Joined(group.recommendation));
+    item.set("saving", group.saving);
     items << item;
   }
   return items;

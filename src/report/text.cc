@@ -1,10 +1,11 @@
-// The terminal report: about sixty lines, readable at 100 columns.
+// The terminal report: about seventy lines, readable at 100 columns.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "src/report/escape.h"
+#include "src/report/finding_groups.h"
 #include "src/report/layout.h"
 
 namespace dladvisor {
@@ -89,31 +90,57 @@ const char* StyleOfSeverity(Severity severity) {
 
 void WriteFindings(Writer& out, const ReportModel& model) {
   const Advice& advice = *model.advice;
-  const auto tree = FindingTree(advice);
-  out.Heading(fmt::format("Recommendations ({})", tree.size()));
-  if (tree.empty()) out.Line("  No rule fired.");
-  size_t number = 0;
-  for (const auto& [index, depth] : tree) {
-    if (number == kMaxFindings) {
-      out.Line(fmt::format("  … and {} more: see the HTML report.", tree.size() - number));
-      break;
-    }
-    ++number;
-    const Finding& finding = advice.findings[index];
-    const std::string indent(2 + 2 * std::min<size_t>(depth, 3), ' ');
-    const std::string mark = depth > 0 ? "↳ " : "• ";
-    const std::string subject = SubjectText(finding);
+  const std::vector<FindingGroup> groups = GroupFindings(model);
+  out.Heading(fmt::format("Recommendations ({})", groups.size()));
+  if (groups.empty()) out.Line("  No rule fired.");
+  for (size_t i = 0; i < std::min(groups.size(), kMaxFindings); ++i) {
+    const FindingGroup& group = groups[i];
+    const Finding& finding = advice.findings[group.findings[0]];
+    const std::string indent(2 + 2 * std::min<size_t>(group.depth, 3), ' ');
+    const std::string mark = group.depth > 0 ? "↳ " : "• ";
     out.Wrapped(indent + mark,
-                Prose(finding.problem) + (subject.empty() ? "" : " (" + Visible(subject) + ")"),
+                Prose(group.problem) +
+                    (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), kWidth) + ")"),
                 StyleOfSeverity(finding.severity));
-    if (!finding.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(finding.recommendation[0]));
-    const std::string saving = SavingText(model, finding);
+    if (!group.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(group.recommendation[0]));
     out.Line(fmt::format("{}  {}{}  [{}]", indent,
-                         saving.empty() ? "" : out.Styled("saves " + saving, "32") + "  ",
+                         group.saving.empty() ? "" : out.Styled("saves " + group.saving, "32") + "  ",
                          SeverityName(finding.severity), Visible(finding.rule)));
   }
-  if (const std::string total = TotalSavingText(model); !total.empty() && tree.size() > 1)
+  if (groups.size() > kMaxFindings) {
+    const size_t left_out = groups.size() - kMaxFindings;
+    out.Line(fmt::format(
+        "  … {} more finding{} left out here: `dladvisor report PROFILE -o report.html` shows {}.", left_out,
+        left_out == 1 ? " is" : "s are", left_out == 1 ? "it" : "them"));
+  }
+  if (const std::string total = TotalSavingText(model); !total.empty() && groups.size() > 1)
     out.Wrapped("  ", total, "32");
+}
+
+std::string ShareBar(double share) {
+  std::string bar;
+  for (int i = 0; i < static_cast<int>(std::clamp(share, 0.0, 1.0) * 40 + 0.5); ++i) bar += "█";
+  return bar;
+}
+
+// A twentieth of a per cent says nothing: such buckets are one line.
+void WriteLedger(Writer& out, const ReportModel& model) {
+  std::vector<Segment> segments = HeadlineSegments(model);
+  if (segments.empty()) return;
+  double total = 0, rest = 0;
+  for (const Segment& segment : segments) total += segment.value;
+  std::erase_if(segments, [&](const Segment& segment) {
+    const bool small = segment.value < 0.0005 * total;
+    if (small) rest += segment.value;
+    return small;
+  });
+  std::ranges::stable_sort(segments, std::ranges::greater{}, &Segment::value);
+  if (rest > 0) segments.push_back({"other buckets", rest, FormatValue(rest, Unit::kNanoseconds), ""});
+  out.Heading(FigureNumber(model, "step_time") ? "Time Ledger of a Step" : "Time Ledger");
+  for (const Segment& segment : segments)
+    out.Line(fmt::format("  {}{}  {}  {}", Left(Visible(segment.label), 24),
+                         Right(FormatValue(segment.value / total, Unit::kRatio), 8), Right(segment.text, 9),
+                         out.Styled(ShareBar(segment.value / total), "36")));
 }
 
 void WriteBreakdown(Writer& out, const ReportModel& model) {
@@ -122,13 +149,11 @@ void WriteBreakdown(Writer& out, const ReportModel& model) {
   out.Heading("Resource Usage Breakdown");
   for (size_t row = 0; row < usage->rows.rows.size(); ++row) {
     const Value share = CellOf(*usage, row, "share");
-    const double part = std::clamp(AsNumber(share).value_or(0), 0.0, 1.0);
-    std::string bar;
-    for (int i = 0; i < static_cast<int>(part * 40 + 0.5); ++i) bar += "█";
-    out.Line(fmt::format(
-        "  {}{}  {}  {}", Left(FormatValue(CellOf(*usage, row, "category"), Unit::kText), 24),
-        Right(FormatValue(share, Unit::kRatio), 8),
-        Right(FormatValue(CellOf(*usage, row, "ns"), Unit::kNanoseconds), 9), out.Styled(bar, "36")));
+    out.Line(fmt::format("  {}{}  {}  {}",
+                         Left(FormatValue(CellOf(*usage, row, "category"), Unit::kText), 24),
+                         Right(FormatValue(share, Unit::kRatio), 8),
+                         Right(FormatValue(CellOf(*usage, row, "ns"), Unit::kNanoseconds), 9),
+                         out.Styled(ShareBar(AsNumber(share).value_or(0)), "36")));
   }
 }
 
@@ -158,6 +183,7 @@ std::string RenderText(const ReportModel& model) {
   out.Line();
   out.Wrapped("", Visible(model.headline), "1");
   WriteFindings(out, model);
+  WriteLedger(out, model);
   out.Heading("Performance Summary");
   WriteFigures(out, model, PerformanceFigures());
   WriteBreakdown(out, model);
