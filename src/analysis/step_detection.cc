@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "src/analysis/kernel_period.h"
 #include "src/analysis/markers.h"
 
@@ -68,6 +69,19 @@ void MarkWarmup(std::vector<Step>& steps) {
   }
 }
 
+// "step 2", "steps 3 to 107", "steps from 3 on".
+std::string StepsText(std::pair<int64_t, int64_t> steps) {
+  const auto [first, last] = steps;
+  if (first == last) return fmt::format("step {}", first);
+  if (last == std::numeric_limits<int64_t>::max()) return fmt::format("steps from {} on", first);
+  if (first == std::numeric_limits<int64_t>::min()) return fmt::format("steps up to {}", last);
+  return fmt::format("steps {} to {}", first, last);
+}
+
+// Chosen ranges that launch less than this share of the GPU time between the first and the last are parts of
+// steps.
+constexpr double kLeastShareOfWork = 0.1;
+
 class StepFinder {
  public:
   StepFinder(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
@@ -88,8 +102,7 @@ class StepFinder {
     }
     if (options_.steps) std::erase_if(steps.by_rank, [](const auto& entry) { return entry.second.empty(); });
     if (options_.steps && steps.by_rank.empty() && !ranks_.gpus.empty())
-      throw Error(trace_.path,
-                  fmt::format("has no steps {} to {}", options_.steps->first, options_.steps->second),
+      throw Error(trace_.path, "has no " + StepsText(*options_.steps),
                   "`dladvisor query PROFILE step` lists the steps that were found.");
     return steps;
   }
@@ -187,10 +200,31 @@ class StepFinder {
               ", but they overlap, their numbers do not rise, or their process has no GPU work",
           "A step is one range of one thread; a group such as (\\d+) in the expression reads its number.");
     for (const auto& [rank, chosen] : best) {
+      if (!options_.step_range.empty()) CheckShareOfWork(rank, *chosen.second);
       steps.source = "ranges";
       if (steps.range_pattern.empty()) steps.range_pattern = *chosen.first;
       steps.by_rank.emplace_back(rank, Partition(rank, *chosen.second));
     }
+  }
+
+  // Refuses ranges, such as those of one op, that are inside of steps.
+  void CheckShareOfWork(int64_t rank, const std::vector<StepRange>& ranges) const {
+    Ns within = 0, all = 0;
+    ForEachOperation(rank, [&](Ns launched, Interval operation) {
+      if (launched < ranges.front().time.start || launched >= ranges.back().time.end) return;
+      all += operation.length();
+      const auto after = std::upper_bound(ranges.begin(), ranges.end(), launched,
+                                          [](Ns time, const StepRange& r) { return time < r.time.start; });
+      if (launched < std::prev(after)->time.end) within += operation.length();
+    });
+    const double share = all > 0 ? static_cast<double>(within) / static_cast<double>(all) : 1;
+    if (share >= kLeastShareOfWork) return;
+    throw Error(
+        trace_.path,
+        fmt::format("has {} ranges that match --step-range {}, but they launch only {:.1f} % of the GPU time "
+                    "between the first and the last: they are parts of steps",
+                    WithThousands(static_cast<int64_t>(ranges.size())), options_.step_range, share * 100),
+        "Choose the range around a whole step; `dladvisor query PROFILE range_name` lists the ranges.");
   }
 
   // GPU work of a rank as (launch time, interval); where the launch is not known, the start.

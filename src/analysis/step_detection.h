@@ -26,7 +26,8 @@
 
 namespace dladvisor {
 
-// Throws Error where options.step_range matches no ranges that can be steps, or options.steps no step.
+// Throws Error where options.step_range matches no ranges that can be steps (one range of a thread each,
+// around most of what is launched; less than a tenth is refused), or options.steps no step.
 Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
                 const Launches& launches, const AnalysisOptions& options);
 

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -23,12 +25,36 @@ const char* const kProgram = "dladvisor " DLADVISOR_VERSION;
 std::span<const EmbeddedFile> EmbeddedRules();
 std::span<const EmbeddedFile> EmbeddedRuleImage();  // one file
 
+namespace {
+
+// "3:107", "3:", ":107" or "3".
+std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
+  const auto parse = [](std::string_view number, int64_t& value) {
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    return error == std::errc() && end == number.data() + number.size();
+  };
+  const size_t colon = text.find(':');
+  const std::string_view from = text.substr(0, colon),
+                         to = colon == std::string_view::npos ? from : text.substr(colon + 1);
+  int64_t first = std::numeric_limits<int64_t>::min(), last = std::numeric_limits<int64_t>::max();
+  if ((from.empty() && to.empty()) || (!from.empty() && !parse(from, first)) ||
+      (!to.empty() && !parse(to, last)) || first > last)
+    return std::nullopt;
+  return std::pair(first, last);
+}
+
+}  // namespace
+
 void ProfileOptions::AddTo(CLI::App& command) {
   command
       .add_option("PROFILE", path, "Nsight Systems export (.sqlite or .nsys-rep), DLProf database or digest")
       ->required();
-  command.add_option("--steps", steps, "Analyse only these steps, e.g. 3:107");
-  command.add_option("--step-range", step_range, "Regular expression of the range that is a step");
+  command.add_option("--steps", steps,
+                     "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone");
+  command.add_option(
+      "--step-range", step_range,
+      "Regular expression of the range around a whole step, e.g. 'iteration (\\d+)'; a group reads "
+      "its number");
 }
 
 AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const {
@@ -39,18 +65,10 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
     return own ? fmt::format("--{} {}", option, value) : fmt::format("{}: {}: {}", project.path, key, value);
   };
   if (!range.empty()) {
-    const size_t colon = range.find(':');
-    int64_t first = 0, last = 0;
-    const auto parse = [](std::string_view text, int64_t& number) {
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      return error == std::errc() && end == text.data() + text.size() && !text.empty();
-    };
-    const std::string_view text = range;
-    if (colon == std::string::npos || !parse(text.substr(0, colon), first) ||
-        !parse(text.substr(colon + 1), last) || first > last)
+    options.steps = ParseSteps(range);
+    if (!options.steps)
       throw Error(where(!steps.empty(), "steps", "steps", range), "is no range of steps",
-                  "Give FIRST:LAST, e.g. 3:107.");
-    options.steps = {first, last};
+                  "Give FIRST:LAST, e.g. 3:107, with one of them left out, or one number.");
   }
   if (!pattern.empty()) {
     RE2::Options quiet;

@@ -309,6 +309,23 @@ TEST(StepDetection, AChosenRangeThatCannotBeAStepIsAnError) {
   EXPECT_EQ(ErrorOf(host_only, options), "no error") << "a profile without GPU work has no steps";
 }
 
+TEST(StepDetection, AChosenRangeInsideOfStepsIsAnError) {
+  TraceBuilder b;
+  for (int i = 0; i < 4; ++i) {
+    b.Range(100 * i, 100 * i + 95, "iteration " + std::to_string(i));
+    b.Range(100 * i + 2, 100 * i + 8, "aten::add");
+    b.Launch(100 * i + 4, 100 * i + 20, 100 * i + 23, "add");
+    b.Launch(100 * i + 10, 100 * i + 30, 100 * i + 80, "gemm");
+  }
+  AnalysisOptions options;
+  options.step_range = "aten";
+  EXPECT_THAT(ErrorOf(b, options),
+              HasSubstr("has 4 ranges that match --step-range aten, but they launch only "
+                        "7.4 % of the GPU time between the first and the last"));
+  options.step_range = "iteration";
+  EXPECT_EQ(StepsOf(b, options).size(), 4u);
+}
+
 TEST(StepDetection, AChosenRangeNeedsNoNumberAndMayBeOne) {
   TraceBuilder b;
   for (int i = 0; i < 3; ++i) {

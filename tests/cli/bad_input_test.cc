@@ -112,6 +112,8 @@ TEST_F(BadInput, Arguments) {
   const fs::path path = Database("tiny.sqlite", kTinyExport);
   ExpectRefused(path, "is no range of steps", "--steps 9:3");
   ExpectRefused(path, "is no range of steps", "--steps abc");
+  ExpectRefused(path, "is no range of steps", "--steps :");
+  ExpectRefused(path, "is no range of steps", "--steps 3:x");
   ExpectRefused(path, "is no regular expression", "--step-range '('");
   ExpectRefused(path, "--format", "--format pdf");
   ExpectRefused(path, "--rulez", "--rulez x");

@@ -134,6 +134,13 @@ TEST_F(Commands, QueryErrorsNameTheRightWord) {
 TEST_F(Commands, StepsCanBeChosen) {
   EXPECT_EQ(Run("query %P 'SELECT first_step, last_step, steps FROM run' --steps 3:6 --format csv"),
             "first_step,last_step,steps\n3,6,4\n");
+  for (const auto& [chosen, expected] :
+       {std::pair{"2", "2,2,1"}, {"7:", "7,9,3"}, {":1", "0,1,2"}, {"-4:1", "0,1,2"}})
+    EXPECT_EQ(
+        Run(std::string("query %P 'SELECT first_step, last_step, steps FROM run' --format csv --steps=") +
+            chosen),
+        std::string("first_step,last_step,steps\n") + expected + "\n")
+        << chosen;
   EXPECT_EQ(Run("query %P 'SELECT steps FROM run' --step-range 'iteration ([0-9]+)' --format csv"),
             "steps\n10\n");
 }
