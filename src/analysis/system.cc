@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "src/analysis/framework_name.h"
+
 namespace dladvisor {
 
 const RelationOf<SystemRow>& SystemRelation() {
@@ -31,6 +33,9 @@ const RelationOf<SystemRow>& SystemRelation() {
           .Column("cudnn_version", &SystemRow::cudnn_version, Unit::kText,
                   "cuDNN version, where DLProf asked for it.")
           .Column("framework", &SystemRow::framework, Unit::kText, "Deep-learning framework and version.")
+          .Column("framework_name", &SystemRow::framework_name, Unit::kText,
+                  "PyTorch, TensorFlow, JAX, PaddlePaddle, RAPIDS, CuPy, Numba, OpenACC or OpenMP: from "
+                  "framework, else from how kernels and ranges are named; unknown for plain CUDA.")
           .Column("os", &SystemRow::os, Unit::kText, "Operating system.")
           .Column("profiler", &SystemRow::profiler, Unit::kText, "Profiler and version.")
           .Column("command", &SystemRow::command, Unit::kText, "The profiled command.");
@@ -55,6 +60,7 @@ SystemRow ComputeSystem(const Context& context) {
   row.cuda_version = fact("cuda_version");
   row.cudnn_version = fact("cudnn_version");
   row.framework = fact("framework");
+  row.framework_name = FrameworkName(trace);
   row.os = fact("os");
   row.profiler = fact("profiler");
   if (!trace.command.empty()) row.command = fmt::format("{}", fmt::join(trace.command, " "));

@@ -1,0 +1,16 @@
+// Which framework a program is written in, so that advice can be in its words.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+// "PyTorch", "TensorFlow", "JAX", "PaddlePaddle", "RAPIDS", "CuPy", "Numba", "OpenACC" or "OpenMP": from what
+// the profile says of the framework, else from how kernels and ranges are named. Nothing where neither tells,
+// as for plain CUDA.
+std::optional<std::string> FrameworkName(const Trace& trace);
+
+}  // namespace dladvisor
