@@ -143,13 +143,15 @@ bool SaysKey(const std::string& problem, const NamedValue& key) {
          (key.name == "rank" && Says(problem, "Rank " + value));
 }
 
-// What the members' problems do not say; a rank or GPU that is the only one needs no saying.
+// What the members' problems do not say; a rank, GPU or profile that is the only one needs no saying.
 std::string SubjectOf(const ReportModel& model, const std::vector<const Finding*>& members) {
   std::string text;
   const std::vector<NamedValue>& keys = members[0]->subject;
+  const ReportTable* profiles = FindTable(model, "profiles");
   for (size_t k = 0; k < keys.size(); ++k) {
     const bool only = (keys[k].name == "rank" && FigureNumber(model, "ranks") == 1.0) ||
-                      (keys[k].name == "device" && FigureNumber(model, "gpus") == 1.0);
+                      (keys[k].name == "device" && FigureNumber(model, "gpus") == 1.0) ||
+                      (keys[k].name == "profile" && profiles != nullptr && profiles->total_rows == 1);
     if (only || SaysKey(members[0]->problem, keys[k])) continue;
     std::set<int64_t> numbers;
     for (const Finding* member : members)

@@ -77,9 +77,10 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
   std::string text =
       fmt::format("{} of {} are spent computing", FormatValue(1 - lost_share, Unit::kRatio), of);
   if (!(total > 0)) return text;
-  return text + (tensor > other
-                     ? fmt::format(", {} on tensor cores", FormatValue(tensor / total, Unit::kRatio))
-                     : fmt::format(", {} without tensor cores", FormatValue(other / total, Unit::kRatio)));
+  const bool on = tensor > other;
+  const std::string part = FormatValue(std::max(tensor, other) / total, Unit::kRatio);
+  return fmt::format("{}, {} {} tensor cores", text, text.starts_with(part + " of") ? "all of it" : part,
+                     on ? "on" : "without");
 }
 
 // What to trace so that idleness gets a cause: calls that launch, ranges, what threads do in the system.

@@ -413,6 +413,9 @@ TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
       text,
       HasSubstr("99.0 % of the profiled 100 ms are spent computing, 89.0 % without tensor cores; first, "));
   EXPECT_THAT(text, Not(HasSubstr("lost")));
+  const FakeRun one_kind = RunWithLedger({{"compute/other", 99'000'000}, {"copy", 1'000'000}});
+  EXPECT_THAT(Render(one_kind, Advice{}, ReportFormat::kText),
+              HasSubstr("computing, all of it without tensor cores"));
   const FakeRun tensor = RunWithLedger({{"compute/other", 9'000'000}, {"compute/tensor", 91'000'000}});
   EXPECT_THAT(Render(tensor, Advice{}, ReportFormat::kText), HasSubstr("91.0 % on tensor cores"));
 }
