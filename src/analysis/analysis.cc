@@ -14,6 +14,7 @@
 #include "src/analysis/kernel_name.h"
 #include "src/analysis/launch.h"
 #include "src/analysis/launches.h"
+#include "src/analysis/matrix_product.h"
 #include "src/analysis/mpi_name.h"
 #include "src/analysis/network_metric.h"
 #include "src/analysis/op_path.h"
@@ -78,6 +79,7 @@ std::vector<const Schema*> FactSchemas() {
           &IdleActivityRelation().schema(),
           &CollectiveRelation().schema(),
           &HostThreadRelation().schema(),
+          &MatrixProductRelation().schema(),
           &MpiNameRelation().schema(),
           &NetworkMetricRelation().schema(),
           &SetKindRelation().schema(),
@@ -133,6 +135,7 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   tables.push_back(
       start([&] { return CollectiveRelation().ToTable(ComputeCollectives(context, timelines)); }));
   tables.push_back(start([&] { return HostThreadRelation().ToTable(ComputeHostThreads(context)); }));
+  tables.push_back(start([&] { return MatrixProductRelation().ToTable(ComputeMatrixProducts(context)); }));
   tables.push_back(start([&] { return MpiNameRelation().ToTable(ComputeMpiNames(context)); }));
   tables.push_back(start([&] { return NetworkMetricRelation().ToTable(ComputeNetworkMetrics(context)); }));
   tables.push_back(start([&] { return SetKindRelation().ToTable(ComputeSetKinds(context)); }));

@@ -1,4 +1,5 @@
-// Device memory: the peak of a running sum of allocations against the device's total.
+// Device memory: the peak of a running sum of the driver's allocations, or what PyTorch's allocator says that
+// tensors take and it has reserved, against the device's total.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace dladvisor {
 
 struct MemoryRow {
   int64_t rank = 0, device = 0;
-  std::optional<int64_t> total_bytes, peak_bytes;
+  std::optional<int64_t> total_bytes, peak_bytes, reserved_bytes;
   std::optional<double> used_share;
   std::optional<int64_t> allocations, frees;
   std::optional<std::string> source;

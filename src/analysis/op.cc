@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "src/analysis/matrix_product.h"
 #include "src/analysis/op_path.h"
 #include "src/analysis/tensor_core.h"
 
@@ -46,6 +47,7 @@ struct OpTotals {
   std::array<int64_t, 8> precision_ns{};
   std::unordered_map<NameId, KernelTotals> by_kernel;
   std::vector<int64_t> gpu_ns_on, tensor_core_ns_on;  // by gpu
+  uint32_t first_range = kNoIndex;
 };
 
 class OpTable {
@@ -95,7 +97,7 @@ class OpTable {
       const Ns duration = ranges.end[i] - ranges.start[i];
       op.min_cpu_ns = op.calls == 0 ? duration : std::min(op.min_cpu_ns, duration);
       op.max_cpu_ns = std::max(op.max_cpu_ns, duration);
-      ++op.calls;
+      if (op.calls++ == 0) op.first_range = i;
       op.cpu_ns += duration;
     }
   }
@@ -198,6 +200,12 @@ class OpTable {
     return std::string(PrecisionName(static_cast<Precision>(most - op.precision_ns.begin())));
   }
 
+  // What an operator was called with; null where that was not recorded.
+  const OpArguments* ArgumentsOf(uint32_t range) const {
+    if (range == kNoIndex || trace_.ranges.arguments.size() == 0) return nullptr;
+    return &trace_.op_arguments[static_cast<size_t>(trace_.ranges.arguments[range])];
+  }
+
   OpRow Row(const OpTotals& op) const {
     OpRow row;
     row.rank = op.rank;
@@ -236,6 +244,14 @@ class OpTable {
     const bool half_type = row.data_type == "float16" || row.data_type == "bfloat16";
     if (op.half || half_type || row.precision || row.data_type) row.half = op.half || half_type;
     if (marker && !marker->shapes.empty()) row.shapes = marker->shapes;
+    if (const OpArguments* arguments = ArgumentsOf(op.first_range)) {
+      const auto text = [&](NameId name) { return std::string(trace_.names.View(name)); };
+      if (!row.shapes && arguments->shapes != kNoName) row.shapes = text(arguments->shapes);
+      if (!row.data_type && arguments->types != kNoName) {
+        const std::string_view type = ListItem(trace_.names.View(arguments->types), 0);
+        if (!type.empty()) row.data_type = std::string(type);
+      }
+    }
     if (outer && !outer->stack.empty()) row.stack = outer->stack;
     row.inherited_share =
         op.kernels == 0 ? 0 : static_cast<double>(op.inherited) / static_cast<double>(op.kernels);

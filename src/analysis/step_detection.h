@@ -4,8 +4,9 @@
 //  1. ranges: those that match AnalysisOptions::step_range, else those that PyTorch's profiler writes
 //     (`ProfilerStep#7`), else the numbered range with the most instances on one thread (`iteration 7`,
 //     `epoch1_step2003-...`; of equally many the longest): at least two, with rising numbers, not
-//     overlapping, each closed by the program; where there are none, those of one name that says step (`train_step`, `iteration`), at least three. A step's work is what was
-//     launched within its range, over all threads of the process.
+//     overlapping, each closed by the program; where there are none, those of one name that says step
+//     (`train_step`, `iteration`), at least three. A step's work is what was launched within its range, over
+//     all threads of the process.
 //  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
 //     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least
 //     8 kernels of at least 3 names. A loop of one kernel, or of a few, is no training step, nor are several

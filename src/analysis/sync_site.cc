@@ -10,6 +10,7 @@
 #include "src/analysis/copy_kind.h"
 #include "src/analysis/launches.h"
 #include "src/analysis/op_path.h"
+#include "src/analysis/python_line.h"
 
 namespace dladvisor {
 namespace {
@@ -82,7 +83,10 @@ const RelationOf<SyncSiteRow>& SyncSiteRelation() {
           .Column("scalar_calls", &SyncSiteRow::scalar_calls, Unit::kCount,
                   "Of the calls, copies of at most 16 bytes to the host: single values.")
           .Column("scalar_idle_ns", &SyncSiteRow::scalar_idle_ns, Unit::kNanoseconds,
-                  "Idle time after these.");
+                  "Idle time after these.")
+          .Column(
+              "line", &SyncSiteRow::line, Unit::kText,
+              "Python line of the first wait, where PyTorch's profiler recorded stacks (with_stack=True).");
   return relation;
 }
 
@@ -111,6 +115,8 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
   std::reverse(found.begin(), found.end());
 
   std::map<std::tuple<int64_t, std::string, std::string, std::string>, SyncSiteRow> sites;
+  std::vector<Moment> moments;  // of the first wait of each site
+  std::vector<SyncSiteRow*> of_moment;
   for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu) {
     const int64_t rank = context.ranks.gpus[gpu].rank;
     if (gpu > 0 && context.ranks.gpus[gpu - 1].rank == rank)
@@ -129,7 +135,10 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
       row.kind = kind;
       row.api = api;
       row.site = site;
-      ++row.calls;
+      if (row.calls++ == 0) {
+        moments.push_back({calls.thread[i], calls.start[i]});
+        of_moment.push_back(&row);
+      }
       const int64_t duration = calls.end[i] - calls.start[i];
       row.total_ns += duration;
       row.max_ns = std::max(row.max_ns, duration);
@@ -148,6 +157,9 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
       }
     }
   }
+  std::vector<std::string> lines = PythonLines(trace, moments);
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (!lines[i].empty()) of_moment[i]->line = std::move(lines[i]);
   std::vector<SyncSiteRow> rows;
   for (auto& [key, row] : sites) {
     if (const int64_t window = context.HostWindowOf(row.rank).length(); window > 0)

@@ -20,6 +20,7 @@ struct SyncSiteRow {
   std::optional<double> window_share;
   std::optional<int64_t> gpu_idle_ns;
   int64_t scalar_calls = 0, scalar_idle_ns = 0;
+  std::optional<std::string> line;
 };
 const RelationOf<SyncSiteRow>& SyncSiteRelation();
 

@@ -27,6 +27,8 @@ const RelationOf<SystemRow>& SystemRelation() {
                   "GPUs that the profile lists, used or not.")
           .Column("world_size", &SystemRow::world_size, Unit::kCount,
                   "Processes of the distributed job, of which the profile may hold one.")
+          .Column("distributed_backend", &SystemRow::distributed_backend, Unit::kText,
+                  "Backend of torch.distributed.")
           .Column("gpu_names", &SystemRow::gpu_names, Unit::kText, "Their models, each once.")
           .Column("driver_version", &SystemRow::driver_version, Unit::kText, "GPU driver.")
           .Column("cuda_version", &SystemRow::cuda_version, Unit::kText, "CUDA version of the driver.")
@@ -56,6 +58,7 @@ SystemRow ComputeSystem(const Context& context) {
     if (std::from_chars(cores->data(), cores->data() + cores->size(), number).ec == std::errc() && number > 0)
       row.cpu_cores = number;
   }
+  row.distributed_backend = fact("distributed_backend");
   row.driver_version = fact("driver_version");
   row.cuda_version = fact("cuda_version");
   row.cudnn_version = fact("cudnn_version");

@@ -47,7 +47,7 @@ Trace ReadProfile(const fs::path& path) {
   const std::string extension = path.extension().string();
   if (extension == ".nsys-rep" || extension == ".qdrep") return ReadNsysReport(path);
   if (LooksLikeJson(head)) return ReadKinetoTrace(source);
-  if (head.empty() && !source.damage().empty())
+  if (!source.damage().empty())
     throw Error(where, "by its first bytes a gzip file, but " + source.damage(),
                 "copy or export it again; it was cut or changed");
   throw Error(where,
