@@ -27,6 +27,14 @@ int64_t ElementsOfTile(std::string_view type) {
   return 0;
 }
 
+// Whether the rows (or columns, where those are contiguous) of a matrix begin at multiples of `multiple`.
+// `shape` and `strides` end with its own; a vector has no leading dimension.
+bool IsAligned(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t multiple) {
+  const int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  if (rows == 1 || columns == 1) return true;
+  return std::max(strides[strides.size() - 2], strides.back()) % multiple == 0;
+}
+
 }  // namespace
 
 const RelationOf<MatrixProductRow>& MatrixProductRelation() {
@@ -45,7 +53,7 @@ const RelationOf<MatrixProductRow>& MatrixProductRelation() {
           .Column("multiple", &MatrixProductRow::multiple, Unit::kCount,
                   "Elements that fill the 16 bytes of a tile: 8 for FP16 and BF16, 4 for TF32, 16 for FP8.")
           .Column("aligned", &MatrixProductRow::aligned, Unit::kNone,
-                  "1 where m, n and k are multiples of that.")
+                  "1 where the rows of all three matrices begin at multiples of that.")
           .Column("kernel_share", &MatrixProductRow::kernel_share, Unit::kRatio,
                   "Of the rank's kernel time; unknown without any.");
   return relation;
@@ -140,7 +148,12 @@ std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context) {
     known.calls += static_cast<int64_t>(total.ranges.size());
     known.gpu_ns += total.ns;
     known.multiple = multiple;
-    known.aligned = row.m % multiple == 0 && row.n % multiple == 0 && row.k % multiple == 0;
+    const auto strides = ParseShapes(trace.names.View(of.strides));
+    const bool known_strides =
+        strides.size() > left + 1 && strides[left].size() == a.size() && strides[left + 1].size() == b.size();
+    known.aligned = row.n % multiple == 0 && (known_strides ? IsAligned(a, strides[left], multiple) &&
+                                                                  IsAligned(b, strides[left + 1], multiple)
+                                                            : row.k % multiple == 0);
   }
   std::vector<MatrixProductRow> list;
   for (auto& [key, row] : rows) {

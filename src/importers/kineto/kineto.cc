@@ -164,6 +164,19 @@ void SetProcess(Trace& trace) {
   std::fill(trace.memory_events.process.begin(), trace.memory_events.process.end(), host);
 }
 
+// AMD's events number devices by agents, the allocator from 0: where both name one device, it is the same.
+void GiveMemoryItsDevice(Trace& trace) {
+  std::set<uint32_t> working, allocating;
+  for (const std::vector<uint32_t>* devices :
+       {&trace.kernels.device, &trace.copies.device, &trace.sets.device})
+    working.insert(devices->begin(), devices->end());
+  for (const uint32_t device : trace.memory_events.device)
+    if (device != kNoIndex) allocating.insert(device);
+  if (working.size() != 1 || allocating.size() != 1) return;
+  for (uint32_t& device : trace.memory_events.device)
+    if (device != kNoIndex) device = *working.begin();
+}
+
 // "thread 5617 (python3)" -> "python3".
 std::string ThreadName(const std::string& text) {
   const size_t open = text.find('('), close = text.rfind(')');
@@ -337,6 +350,7 @@ Trace ReadKinetoTrace(ByteSource& source) {
   SetNames(*batch, trace);
   SetProcess(trace);
   GiveFramesTheirThread(trace);
+  if (trace.facts["cuda_version"].starts_with("HIP")) GiveMemoryItsDevice(trace);
   Sort(trace);
   SortDevices(trace);
   Move(trace, *first);
