@@ -40,6 +40,9 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
               : "the capture holds no CUDA tables: it was not traced, or ended before the first CUDA call";
     row.missing_capture = "--trace=cuda,nvtx";
   }
+  if (trace.format == "kineto")
+    row.missing_capture = row.api_calls > 0 ? "schedule(wait=1, warmup=1, active=10)"
+                                            : "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
   row.notes = why + "." + (row.notes ? " " + *row.notes : "");
 }
 

@@ -10,6 +10,7 @@
 #include "engine/inference.h"
 #include "src/cli/session.h"
 #include "src/cli/table.h"
+#include "src/report/report.h"
 
 namespace dladvisor {
 namespace {
@@ -164,7 +165,8 @@ void Run(const Options& options, const CommonOptions& common) {
   const Profile profile = LoadProfile(options.profile.path, options.profile.ToAnalysisOptions(project));
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
-  const Advice advice = Infer(knowledge, database, {.keep_clear = rule.id});
+  Advice advice = Infer(knowledge, database, {.keep_clear = rule.id});
+  WordCapture(advice, database);
   const std::vector<const Finding*> findings = InOrder(advice, rule.id, options.subject);
 
   fmt::print("{}: {}\n{}:{}, {}{}, confidence {}\n", rule.id, rule.title, rule.place.file, rule.place.line,

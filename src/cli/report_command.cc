@@ -47,7 +47,8 @@ void Run(const Options& options, const CommonOptions& common) {
   const Profile profile = LoadProfile(options.profile.path, analysis);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
-  const Advice advice = Infer(knowledge, database);
+  Advice advice = Infer(knowledge, database);
+  WordCapture(advice, database);
   stages.Begin("report");
   ReportOptions report;
   report.title = std::filesystem::path(options.profile.path).stem().string();

@@ -172,40 +172,6 @@ std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
   return tree;
 }
 
-std::vector<std::string> CaptureFlags(const ReportModel& model) {
-  std::set<std::string> wanted;
-  for (const Finding& finding : model.advice->findings)
-    if (finding.outcome == Outcome::kUnknown) wanted.insert(finding.capture.begin(), finding.capture.end());
-  if (const ReportTable* profiles = FindTable(model, "profiles"))
-    for (size_t row = 0; row < profiles->rows.rows.size(); ++row)
-      if (const Value missing = CellOf(*profiles, row, "missing_capture"); !IsNull(missing))
-        wanted.insert(FormatValue(missing, Unit::kText));
-  constexpr std::string_view kTrace = "--trace=";
-  std::set<std::string> traces, others;
-  for (const std::string& flags : wanted) {
-    // A declaration may name several flags.
-    std::string_view rest = flags;
-    while (!rest.empty()) {
-      const std::string_view flag = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(rest.size(), flag.size() + 1));
-      if (!flag.starts_with(kTrace)) {
-        if (!flag.empty()) others.insert(std::string(flag));
-        continue;
-      }
-      std::string_view list = flag.substr(kTrace.size());
-      while (!list.empty()) {
-        const std::string_view item = list.substr(0, list.find(','));
-        if (!item.empty()) traces.insert(std::string(item));
-        list.remove_prefix(std::min(list.size(), item.size() + 1));
-      }
-    }
-  }
-  std::vector<std::string> merged;
-  if (!traces.empty()) merged.push_back(fmt::format("{}{}", kTrace, fmt::join(traces, ",")));
-  merged.insert(merged.end(), others.begin(), others.end());
-  return merged;
-}
-
 std::string Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
   if (!HasGpuWork(model)) {

@@ -60,6 +60,10 @@ std::string SavingText(const ReportModel& model, const Finding& finding);
 std::string TotalSavingText(const ReportModel& model);
 // What to add to the capture command so that unknown rules can decide; --trace lists merged into one.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
+// Declared flags in the words of the profiler that made profiles of this format, each once.
+std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared, std::string_view format);
+// The format of all profiles; "" where they are of several.
+std::string ProfileFormat(const Database& database);
 // "9 of 11 rules could look, 1 has nothing of its kind in the profile".
 std::string CoverageText(const Advice& advice);
 bool HasGpuWork(const ReportModel& model);

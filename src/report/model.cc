@@ -20,7 +20,9 @@ std::string WhyUnknown(const Database& db, const FigureQuery& query) {
   if (schema == nullptr) return MissingRelation(query.relation);
   const auto column = schema->Find(query.column);
   if (!column || schema->columns[*column].capture.empty()) return query.unknown_because;
-  return fmt::format("{}; profile with {}", query.unknown_because, schema->columns[*column].capture);
+  const auto options = CaptureOptions({schema->columns[*column].capture}, ProfileFormat(db));
+  if (options.empty()) return query.unknown_because;
+  return fmt::format("{}; profile with {}", query.unknown_because, fmt::join(options, " "));
 }
 
 Figure Ask(const Database& db, const FigureQuery& query) {

@@ -45,6 +45,9 @@ struct ReportModel {
   const Advice* advice = nullptr;   // not owned
 };
 
+// Says what to capture in the words of the profiler that made the profile.
+void WordCapture(Advice& advice, const Database& database);
+
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options);
 std::string RenderReport(const ReportModel& model, ReportFormat format);
 

@@ -164,6 +164,11 @@ void SetProcess(Trace& trace) {
   std::fill(trace.memory_events.process.begin(), trace.memory_events.process.end(), host);
 }
 
+bool IsAmd(const Trace& trace) {
+  return std::any_of(trace.api_calls.name.begin(), trace.api_calls.name.end(),
+                     [&](NameId name) { return trace.names.View(name).starts_with("hip"); });
+}
+
 // AMD's events number devices by agents, the allocator from 0: where both name one device, it is the same.
 void GiveMemoryItsDevice(Trace& trace) {
   std::set<uint32_t> working, allocating;
@@ -274,9 +279,15 @@ void Sort(Trace& trace) {
   ParallelFor(tables.size(), [&](size_t i) { tables[i](); });
 }
 
-void SortDevices(Trace& trace) {
-  std::vector<uint32_t> order(trace.devices.size()), place(trace.devices.size());
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+// In order of their ordinals; without those that no event names, if `only_used`.
+void ArrangeDevices(Trace& trace, bool only_used) {
+  std::set<uint32_t> used;
+  for (const std::vector<uint32_t>* column : {&trace.kernels.device, &trace.copies.device, &trace.sets.device,
+                                              &trace.syncs.device, &trace.memory_events.device})
+    used.insert(column->begin(), column->end());
+  std::vector<uint32_t> order, place(trace.devices.size());
+  for (uint32_t i = 0; i < trace.devices.size(); ++i)
+    if (!only_used || used.contains(i)) order.push_back(i);
   std::sort(order.begin(), order.end(),
             [&](uint32_t a, uint32_t b) { return trace.devices[a].ordinal < trace.devices[b].ordinal; });
   std::vector<Device> sorted;
@@ -327,6 +338,8 @@ Trace ReadKinetoTrace(ByteSource& source) {
   Trace& trace = batch->trace;
   trace.path = source.name();
   trace.format = "kineto";
+  if (IsAmd(trace)) GiveMemoryItsDevice(trace);
+  ArrangeDevices(trace, /*only_used=*/true);
   const std::optional<int64_t> base = ReadFrame(reader->text().Frame(), trace);
 
   const std::optional<Ns> first = FirstTime(trace);
@@ -350,9 +363,8 @@ Trace ReadKinetoTrace(ByteSource& source) {
   SetNames(*batch, trace);
   SetProcess(trace);
   GiveFramesTheirThread(trace);
-  if (trace.facts["cuda_version"].starts_with("HIP")) GiveMemoryItsDevice(trace);
   Sort(trace);
-  SortDevices(trace);
+  ArrangeDevices(trace, /*only_used=*/false);
   Move(trace, *first);
   if (base.value_or(0) + *first > kYear2000) trace.clock_origin_utc_ns = base.value_or(0) + *first;
   if (batch->span_start != kUnknown) trace.session_duration_ns = batch->span_end - batch->span_start;

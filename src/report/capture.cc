@@ -1,0 +1,111 @@
+// What to change in the next capture. Facts declare the flags of Nsight Systems that supply them; for traces
+// of PyTorch's profiler these are said in its own options, as far as it has one.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/database.h"
+#include "src/report/layout.h"
+#include "src/report/report.h"
+
+namespace dladvisor {
+namespace {
+
+// Flags of nsys, and the option of torch.profiler.profile that gives the same.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTorchOptions = {{
+    {"--trace=cuda", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"},
+    {"--trace=nvtx", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"},
+    {"--cuda-memory-usage=true", "profile_memory=True"},
+    {"--sample=process-tree", "with_stack=True"},
+    {"--trace=osrt", "with_stack=True"},
+    {"--duration=60", "schedule(wait=1, warmup=1, active=10)"},
+}};
+
+// Single flags, with lists of --trace apart: "--trace=cuda,nvtx --x" -> "--trace=cuda", "--trace=nvtx",
+// "--x". Options of other profilers, which hold spaces, stay as they are.
+std::set<std::string> SingleFlags(const std::set<std::string>& declared) {
+  constexpr std::string_view kTrace = "--trace=";
+  std::set<std::string> flags;
+  for (const std::string& declaration : declared) {
+    if (!declaration.starts_with("--")) {
+      flags.insert(declaration);
+      continue;
+    }
+    std::string_view rest = declaration;
+    while (!rest.empty()) {
+      const std::string_view flag = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), flag.size() + 1));
+      if (!flag.starts_with(kTrace)) {
+        if (!flag.empty()) flags.insert(std::string(flag));
+        continue;
+      }
+      std::string_view list = flag.substr(kTrace.size());
+      while (!list.empty()) {
+        const std::string_view item = list.substr(0, list.find(','));
+        if (!item.empty()) flags.insert(std::string(kTrace) + std::string(item));
+        list.remove_prefix(std::min(list.size(), item.size() + 1));
+      }
+    }
+  }
+  return flags;
+}
+
+}  // namespace
+
+std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared, std::string_view format) {
+  const std::set<std::string> flags = SingleFlags({declared.begin(), declared.end()});
+  std::vector<std::string> options;
+  if (format == "kineto") {
+    std::set<std::string> torch;
+    for (const std::string& flag : flags) {
+      const auto same = std::find_if(kTorchOptions.begin(), kTorchOptions.end(),
+                                     [&](const auto& pair) { return pair.first == flag; });
+      if (same != kTorchOptions.end()) torch.insert(std::string(same->second));
+      if (!flag.starts_with("--")) torch.insert(flag);
+    }
+    options.assign(torch.begin(), torch.end());
+    return options;
+  }
+  constexpr std::string_view kTrace = "--trace=";
+  std::string traces;
+  for (const std::string& flag : flags) {
+    if (!flag.starts_with(kTrace)) {
+      options.push_back(flag);
+      continue;
+    }
+    traces += (traces.empty() ? std::string(kTrace) : std::string(",")) + flag.substr(kTrace.size());
+  }
+  if (!traces.empty()) options.insert(options.begin(), traces);
+  return options;
+}
+
+std::string ProfileFormat(const Database& database) {
+  if (database.FindRelation("profile") == nullptr) return "";
+  const ResultSet formats = database.Query("SELECT DISTINCT format FROM profile", {}, 2);
+  return formats.rows.size() == 1 && !IsNull(formats.rows[0][0])
+             ? FormatValue(formats.rows[0][0], Unit::kText)
+             : "";
+}
+
+void WordCapture(Advice& advice, const Database& database) {
+  const std::string format = ProfileFormat(database);
+  for (Finding& finding : advice.findings) finding.capture = CaptureOptions(finding.capture, format);
+}
+
+std::vector<std::string> CaptureFlags(const ReportModel& model) {
+  std::vector<std::string> wanted;
+  for (const Finding& finding : model.advice->findings)
+    if (finding.outcome == Outcome::kUnknown)
+      wanted.insert(wanted.end(), finding.capture.begin(), finding.capture.end());
+  if (const ReportTable* profiles = FindTable(model, "profiles"))
+    for (size_t row = 0; row < profiles->rows.rows.size(); ++row)
+      if (const Value missing = CellOf(*profiles, row, "missing_capture"); !IsNull(missing))
+        wanted.push_back(FormatValue(missing, Unit::kText));
+  return CaptureOptions(wanted, "");  // in the profiler's words already
+}
+
+}  // namespace dladvisor
