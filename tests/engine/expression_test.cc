@@ -16,8 +16,9 @@ Advice Judge(const std::string& body, Shops& shops) {
   std::string text = "id: x\ntitle: T\n" + body;
   if (body.find("for:") == std::string::npos) text += "for: shop\n";
   if (body.find("problem:") == std::string::npos) text += "problem: P\n";
+  if (body.find("recommendation:") == std::string::npos) text += "recommendation: R\n";
   KnowledgeBase knowledge(test::ShopSchemas());
-  knowledge.AddLayer(std::vector<RuleFile>{{"r/x.yaml", text + "recommendation: R\n"}});
+  knowledge.AddLayer(std::vector<RuleFile>{{"r/x.yaml", text}});
   return Infer(knowledge, shops.database, {.keep_clear = "*"});
 }
 
