@@ -47,7 +47,10 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
 
 void ProfileOptions::AddTo(CLI::App& command) {
   command
-      .add_option("PROFILE", path, "Nsight Systems export (.sqlite or .nsys-rep), DLProf database or digest")
+      .add_option("PROFILE", path,
+                  "Nsight Systems export (.sqlite or .nsys-rep), trace of PyTorch's profiler (.json, "
+                  ".json.gz, - for the "
+                  "standard input), DLProf database or digest")
       ->required();
   command.add_option("--steps", steps,
                      "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone");
