@@ -51,7 +51,8 @@ void Run(const Options& options, const CommonOptions& common) {
   WordCapture(advice, database);
   stages.Begin("report");
   ReportOptions report;
-  report.title = std::filesystem::path(options.profile.path).stem().string();
+  report.title = options.profile.path == "-" ? "standard input"
+                                             : std::filesystem::path(options.profile.path).stem().string();
   report.generator = kProgram;
   report.color = options.output.empty() && isatty(STDOUT_FILENO) != 0;
   const std::string text = RenderReport(BuildReport(database, advice, report), format);

@@ -199,5 +199,28 @@ TEST(Program, SaysItsVersion) {
   EXPECT_THAT(run.out, testing::MatchesRegex("dladvisor [0-9.]+\n"));
 }
 
+TEST_F(Commands, ReportReadsATraceFromAPipe) {
+  const fs::path trace = scratch_.path() / "trace.json";
+  std::string text = "[";
+  for (int i = 0; i < 10; ++i)
+    text += fmt::format(
+        R"({0}{{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{1}","pid":10,"tid":11,"ts":{2},"dur":90}},)"
+        R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":10,"tid":11,"ts":{3},"dur":5,"args":)"
+        R"({{"correlation":{1}}}}},{{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{4},"dur":40,"args":)"
+        R"({{"device":0,"stream":7,"correlation":{1}}}}})",
+        i == 0 ? "" : ",", i + 1, i * 100, i * 100 + 10, i * 100 + 20);
+  test::WriteFile(trace, text + "]");
+  const std::string program = test::ProgramPath().string();
+  const test::RunResult piped =
+      test::Run("'" + program + "' report - --format text < '" + trace.string() + "'");
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_THAT(piped.out, HasSubstr("Profiled Iterations           10"));
+  const test::RunResult file = test::Run("'" + program + "' report '" + trace.string() + "' --format text");
+  EXPECT_EQ(piped.out.substr(piped.out.find('\n')), file.out.substr(file.out.find('\n')));
+  const test::RunResult database = test::Run("'" + program + "' report - < '" + export_.string() + "'");
+  EXPECT_EQ(database.status, 3);
+  EXPECT_THAT(database.err, HasSubstr("can only be read from a file"));
+}
+
 }  // namespace
 }  // namespace dladvisor
