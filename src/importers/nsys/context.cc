@@ -129,34 +129,37 @@ Activity::~Activity() {
 }
 
 bool Activity::Next() {
-  const auto usable = [](Ns time) { return time <= kLastTime && time >= -kLastTime; };
-  while (rows_.Next()) {
-    const std::optional<int64_t> start = rows_.Integer(0);
-    std::optional<int64_t> end;
-    if (wants_end_ != End::kNone) end = rows_.Integer(1);
-    if (!start || !usable(*start) || (!end && wants_end_ == End::kRequired) || (end && !usable(*end))) {
-      Skip();
-      continue;
-    }
-    if (end && *end < *start) {
-      ++negative_;
-      Skip();
-      continue;
-    }
-    start_ = *start;
-    has_end_ = end.has_value();
-    end_ = end.value_or(start_);
-    if (end_ - start_ > kMostTotal - share_.total) {
-      Skip();
-      continue;
-    }
-    share_.total += end_ - start_;
-    if (share_.last_start && start_ < *share_.last_start) ++out_of_order_;
-    if (!share_.first_start) share_.first_start = start_;
-    share_.last_start = start_;
-    return true;
-  }
+  while (rows_.Next())
+    if (Use()) return true;
   return false;
+}
+
+bool Activity::Use() {
+  const auto usable = [](Ns time) { return time <= kLastTime && time >= -kLastTime; };
+  const std::optional<int64_t> start = rows_.Integer(0);
+  std::optional<int64_t> end;
+  if (wants_end_ != End::kNone) end = rows_.Integer(1);
+  if (!start || !usable(*start) || (!end && wants_end_ == End::kRequired) || (end && !usable(*end))) {
+    Skip();
+    return false;
+  }
+  if (end && *end < *start) {
+    ++negative_;
+    Skip();
+    return false;
+  }
+  start_ = *start;
+  has_end_ = end.has_value();
+  end_ = end.value_or(start_);
+  if (end_ - start_ > kMostTotal - share_.total) {
+    Skip();
+    return false;
+  }
+  share_.total += end_ - start_;
+  if (share_.last_start && start_ < *share_.last_start) ++out_of_order_;
+  if (!share_.first_start) share_.first_start = start_;
+  share_.last_start = start_;
+  return true;
 }
 
 // --- Domains ---

@@ -170,6 +170,13 @@ class Activity {
   Activity& operator=(const Activity&) = delete;
 
   bool Next();
+  // Calls `visit` at each row, instead of Next(): for large tables.
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    rows_.ForEach([&] {
+      if (Use()) visit();
+    });
+  }
   void Skip() { ++skipped_; }  // this row cannot be used after all
   Ns start() const { return start_; }
   Ns end() const { return end_; }  // the start, where it is not known or not asked for
@@ -177,6 +184,8 @@ class Activity {
   Rows& rows() { return rows_; }
 
  private:
+  bool Use();  // reads the times of the row at hand; false, and counted, where they cannot be used
+
   Context& context_;
   std::string table_;
   Rows rows_;

@@ -187,22 +187,22 @@ Rows::Rows(const Database& db, std::string_view table, const std::vector<std::st
       if (name && !generated) present.emplace_back(name);
     }
   }
-  std::string select;
   int selected = 0;
   size_t c = 0;
   for (const std::string_view column : columns) {
     for (const std::string& name : present) {
       if (!EqualsIgnoringCase(name, column)) continue;
-      select += (selected ? ", " : "") + Quoted(name);
+      select_ += (selected ? ", " : "") + Quoted(name);
       index_[c] = selected++;
       break;
     }
     ++c;
   }
-  std::string where;
+  if (!selected) select_ = "NULL";
+  from_ = " FROM " + Quoted(table);
   if (range.first != RowRange{}.first || range.last != RowRange{}.last)
-    where = " WHERE rowid BETWEEN " + std::to_string(range.first) + " AND " + std::to_string(range.last);
-  statement_ = db.Prepare("SELECT " + (selected ? select : "NULL") + " FROM " + Quoted(table) + where);
+    from_ += " WHERE rowid BETWEEN " + std::to_string(range.first) + " AND " + std::to_string(range.last);
+  statement_ = db.Prepare("SELECT " + select_ + from_);
 }
 
 bool Rows::Next() {
@@ -211,11 +211,48 @@ bool Rows::Next() {
     statement_.reset();
     return false;
   }
-  // A row takes two bytes at the least: more rows than that come from pages that refer to each other in a
-  // ring.
+  CountRow();
+  return true;
+}
+
+// A row takes two bytes at the least: more rows than that come from pages that refer to each other in a ring.
+void Rows::CountRow() {
   if (++count_ > db_.bytes_)
     throw Error(db_.path_, "the SQLite database is damaged: " + table_ + " never ends", kExportAgain);
-  return true;
+}
+
+struct Rows::Visit {
+  Rows& rows;
+  const std::function<void()>& visit;
+  std::exception_ptr failed = nullptr;  // no exception may pass through SQLite
+};
+
+void Rows::Step(sqlite3_context* context, int, sqlite3_value** cells) {
+  Visit& at = *static_cast<Visit*>(sqlite3_user_data(context));
+  try {
+    at.rows.CountRow();
+    at.rows.cells_ = cells;
+    at.visit();
+  } catch (...) {
+    at.failed = std::current_exception();
+    sqlite3_result_error_code(context, SQLITE_ABORT);
+  }
+}
+
+void Rows::ForEach(const std::function<void()>& visit) {
+  if (!statement_) return;
+  Visit at{*this, visit};
+  constexpr char kFunction[] = "visit_row";
+  if (sqlite3_create_function_v2(
+          db_.db_.get(), kFunction, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &at, nullptr, Step,
+          [](sqlite3_context*) {}, nullptr) != SQLITE_OK)
+    db_.Fail();
+  statement_ = db_.Prepare(std::string("SELECT ") + kFunction + "(" + select_ + ")" + from_);
+  const int rc = sqlite3_step(statement_.get());
+  cells_ = nullptr;
+  if (at.failed) std::rethrow_exception(at.failed);
+  if (rc != SQLITE_ROW) db_.Fail();
+  statement_.reset();
 }
 
 size_t Rows::SizeHint() const {
@@ -225,46 +262,44 @@ size_t Rows::SizeHint() const {
   return static_cast<size_t>(std::max<int64_t>(0, last - before));
 }
 
-bool Rows::IsNull(size_t c) const {
-  return index_[c] < 0 || sqlite3_column_type(statement_.get(), index_[c]) == SQLITE_NULL;
+sqlite3_value* Rows::Cell(size_t c) const {
+  return cells_ ? cells_[index_[c]] : sqlite3_column_value(statement_.get(), index_[c]);
 }
+
+bool Rows::IsNull(size_t c) const { return index_[c] < 0 || sqlite3_value_type(Cell(c)) == SQLITE_NULL; }
 
 bool Rows::IsText(size_t c) const {
   if (index_[c] < 0) return false;
-  const int type = sqlite3_column_type(statement_.get(), index_[c]);
+  const int type = sqlite3_value_type(Cell(c));
   return type == SQLITE_TEXT || type == SQLITE_BLOB;
 }
 
 std::optional<int64_t> Rows::Integer(size_t c) const {
   if (index_[c] < 0) return std::nullopt;
-  // Two looks at one value instead of two at the column, which would be most of the time of reading a row.
-  sqlite3_value* cell = sqlite3_column_value(statement_.get(), index_[c]);
-  switch (sqlite3_value_type(cell)) {
-    case SQLITE_INTEGER:
-      return sqlite3_value_int64(cell);
-    case SQLITE_FLOAT: {
-      const double value = sqlite3_value_double(cell);
-      if (std::abs(value) < 9e18 && value == std::floor(value)) return static_cast<int64_t>(value);
-      return std::nullopt;
-    }
-    default:
-      return std::nullopt;
-  }
+  sqlite3_value* cell = Cell(c);
+  const int type = sqlite3_value_type(cell);
+  if (type == SQLITE_INTEGER) return sqlite3_value_int64(cell);
+  if (type != SQLITE_FLOAT) return std::nullopt;
+  const double value = sqlite3_value_double(cell);
+  if (std::abs(value) < 9e18 && value == std::floor(value)) return static_cast<int64_t>(value);
+  return std::nullopt;
 }
 
 std::optional<double> Rows::Real(size_t c) const {
   if (index_[c] < 0) return std::nullopt;
-  const int type = sqlite3_column_type(statement_.get(), index_[c]);
+  sqlite3_value* cell = Cell(c);
+  const int type = sqlite3_value_type(cell);
   if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return std::nullopt;
-  const double value = sqlite3_column_double(statement_.get(), index_[c]);
+  const double value = sqlite3_value_double(cell);
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::string_view Rows::Text(size_t c) const {
   if (index_[c] < 0) return {};
-  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), index_[c]));
+  sqlite3_value* cell = Cell(c);
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(cell));
   if (!text) return {};
-  return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), index_[c]))};
+  return {text, static_cast<size_t>(sqlite3_value_bytes(cell))};
 }
 
 }  // namespace dladvisor::nsys

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -16,7 +18,9 @@
 #include <vector>
 
 struct sqlite3;
+struct sqlite3_context;
 struct sqlite3_stmt;
+struct sqlite3_value;
 
 namespace dladvisor::nsys {
 
@@ -64,8 +68,13 @@ class Rows {
  public:
   Rows(const Database& db, std::string_view table, const std::vector<std::string_view>& columns,
        const RowRange& range = {});
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
 
   bool Next();
+  // Calls `visit` at each row, instead of Next(): for large tables. The rows are arguments of an aggregate
+  // function, so that SQLite hands over all cells of a row at once, in two thirds of the time.
+  void ForEach(const std::function<void()>& visit);
   bool HasColumn(size_t c) const { return index_[c] >= 0; }
   int64_t count() const { return count_; }  // rows read so far
   // An upper bound of the rows, for reserving; never more than the file could hold.
@@ -76,13 +85,20 @@ class Rows {
   std::optional<int64_t> Integer(size_t c) const;  // integers, and reals without a fraction
   int64_t Integer(size_t c, int64_t fallback) const { return Integer(c).value_or(fallback); }
   std::optional<double> Real(size_t c) const;
-  std::string_view Text(size_t c) const;  // bytes as they are, "" for NULL; valid until Next()
+  std::string_view Text(size_t c) const;  // bytes as they are, "" for NULL; valid until the next row
 
  private:
+  struct Visit;
+  static void Step(sqlite3_context* context, int size, sqlite3_value** cells);
+  void CountRow();
+  sqlite3_value* Cell(size_t c) const;
+
   const Database& db_;
   std::string table_;
-  std::vector<int> index_;  // column asked for -> column of the statement, or -1
+  std::string select_, from_;  // of the statement
+  std::vector<int> index_;     // column asked for -> column of the statement, or -1
   Statement statement_;
+  sqlite3_value** cells_ = nullptr;  // of the row that ForEach() is at
   int64_t count_ = 0;
   RowRange range_;
 };

@@ -1,10 +1,12 @@
 // What ran on GPUs, and the host's waits for it as CUPTI reports them.
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "src/importers/nsys/context.h"
@@ -61,14 +63,21 @@ void Sort(GpuOps& ops, Own&... own) {
           own...);
 }
 
-int64_t Product(const Rows& rows, size_t first_column) {
+// The product of three dimensions.
+int64_t Product(const std::array<int64_t, 3>& dimensions) {
   int64_t product = 1;
-  for (size_t c = first_column; c < first_column + 3; ++c) {
-    // An absent dimension is 1.
-    const int64_t n = std::clamp<int64_t>(rows.Integer(c, 1), 0, kMostBlocks);
-    if (__builtin_mul_overflow(product, n, &product)) return kMostBlocks;
-  }
+  for (const int64_t d : dimensions)
+    if (__builtin_mul_overflow(product, std::clamp<int64_t>(d, 0, kMostBlocks), &product)) return kMostBlocks;
   return std::min(product, kMostBlocks);
+}
+
+LaunchShape ShapeOf(const Rows& rows, size_t grid, size_t block) {
+  LaunchShape shape;
+  for (size_t i = 0; i < 3; ++i) {
+    shape.grid[i] = rows.Integer(grid + i, 1);  // an absent dimension is 1
+    shape.block[i] = rows.Integer(block + i, 1);
+  }
+  return shape;
 }
 
 // The distinct launch shapes of a table of kernels.
@@ -78,24 +87,25 @@ class Shapes {
     for (const LaunchShape& shape : shapes_) index_.try_emplace(shape, static_cast<uint32_t>(index_.size()));
   }
 
-  uint32_t Of(const Rows& rows, size_t grid, size_t block) {
-    LaunchShape shape;
-    for (size_t i = 0; i < 3; ++i) {
-      shape.grid[i] = rows.Integer(grid + i, 1);
-      shape.block[i] = rows.Integer(block + i, 1);
-    }
-    if (shapes_.empty() || shape != shapes_[last_]) {
-      const auto [known, is_new] = index_.try_emplace(shape, static_cast<uint32_t>(shapes_.size()));
-      if (is_new) shapes_.push_back(shape);
-      last_ = known->second;
-    }
-    return last_;
+  uint32_t Of(const LaunchShape& shape) {
+    const auto [known, is_new] = index_.try_emplace(shape, static_cast<uint32_t>(shapes_.size()));
+    if (is_new) shapes_.push_back(shape);
+    return known->second;
   }
 
  private:
+  struct Hash {
+    size_t operator()(const LaunchShape& shape) const {
+      uint64_t hash = 0;
+      for (size_t i = 0; i < 3; ++i)
+        for (const int64_t n : {shape.grid[i], shape.block[i]})
+          hash = (hash ^ static_cast<uint64_t>(n)) * 0x9E3779B97F4A7C15;
+      return hash ^ hash >> 32;
+    }
+  };
+
   std::vector<LaunchShape>& shapes_;
-  std::map<LaunchShape, uint32_t> index_;
-  uint32_t last_ = 0;
+  std::unordered_map<LaunchShape, uint32_t, Hash> index_;
 };
 
 // The bytes of one operation, refused where the sum over the table would no longer fit.
@@ -135,21 +145,22 @@ void ReadKernelRows(Context& in) {
   const bool has_shapes = rows.HasColumn(kGrid) && rows.HasColumn(kBlock);
   Shapes shapes(k.shapes);
   constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
-  while (activity.Next()) {
-    if (!Append(in, activity, k)) continue;
+  activity.ForEach([&] {
+    if (!Append(in, activity, k)) return;
     NameId name = in.names.Of(rows, kName);
     NameId short_name = in.names.Of(rows, kShort);
     if (name == kNoName) name = short_name;
     if (name == kNoName) name = in.names.Of(rows, kMangled);
     if (short_name == kNoName) short_name = name;
+    const LaunchShape shape = ShapeOf(rows, kGrid, kBlock);
     k.name.push_back(name);
     k.short_name.push_back(short_name);
-    k.grid.push_back(Product(rows, kGrid));
-    k.block.push_back(Product(rows, kBlock));
+    k.grid.push_back(Product(shape.grid));
+    k.block.push_back(Product(shape.block));
     k.registers.push_back(Count(rows, kRegisters, kMost32));
     k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
-    if (has_shapes) k.shape.push_back(shapes.Of(rows, kGrid, kBlock));
-  }
+    if (has_shapes) k.shape.push_back(shapes.Of(shape));
+  });
 }
 
 void ReadKernels(Context& in) {

@@ -27,19 +27,16 @@ void ReadApiRows(Context& in) {
   const Rows& rows = activity.rows();
   ApiCalls& a = in.trace.api_calls;
   if (a.size() == 0) ReserveApiCalls(a, rows.SizeHint());
-  while (activity.Next()) {
+  activity.ForEach([&] {
     const auto thread = rows.Integer(kThread);
-    if (!thread) {
-      activity.Skip();
-      continue;
-    }
+    if (!thread) return activity.Skip();
     a.start.push_back(activity.start());
     a.end.push_back(activity.end());
     a.thread.push_back(in.hosts.Thread(*thread));
     a.correlation.push_back(rows.Integer(kCorrelation, kNoCorrelation));
     a.name.push_back(in.names.Of(rows, kName));
     a.result.push_back(rows.Integer(kResult, 0));
-  }
+  });
 }
 
 void ReadApiCalls(Context& in) {

@@ -94,25 +94,22 @@ void ReadRows(Context& in) {
                     Activity::End::kOptional);
   const Rows& rows = activity.rows();
   if (r.size() == 0) Reserve(r, rows.SizeHint());
-  while (activity.Next()) {
+  activity.ForEach([&] {
     const int64_t type = rows.Integer(kType, kPushPop);
     const auto global_tid = rows.Integer(kThread);
     const auto kind = KindOf(type);
-    if (!kind && type != kDomainCreate && type != kNameThread) continue;  // categories, resource names
-    if (!global_tid || (kind && activity.start() < 0)) {
-      activity.Skip();
-      continue;
-    }
+    if (!kind && type != kDomainCreate && type != kNameThread) return;  // categories, resource names
+    if (!global_tid || (kind && activity.start() < 0)) return activity.Skip();
     const NameId name = rows.IsText(kText) ? in.names.Of(rows, kText) : in.names.Of(rows, kTextId);
     const int64_t domain = rows.Integer(kDomain, 0);
     if (type == kDomainCreate) {
       in.domains.SetName(in.hosts.Process(*global_tid), domain, name);
-      continue;
+      return;
     }
     const uint32_t thread = in.hosts.Thread(*global_tid);
     if (type == kNameThread) {
       if (in.trace.threads[thread].name.empty()) in.trace.threads[thread].name = in.trace.names.View(name);
-      continue;
+      return;
     }
     const auto end_tid = rows.Integer(kEndThread);
     const bool open = *kind != RangeKind::kMark && !activity.has_end();
@@ -124,7 +121,7 @@ void ReadRows(Context& in) {
     r.domain.push_back(in.domains.Use(in.trace.threads[thread].process, domain));
     r.kind.push_back(*kind);
     r.open.push_back(open ? 1 : 0);
-  }
+  });
 }
 
 }  // namespace
