@@ -274,15 +274,19 @@ bool Rows::IsText(size_t c) const {
   return type == SQLITE_TEXT || type == SQLITE_BLOB;
 }
 
-std::optional<int64_t> Rows::Integer(size_t c) const {
-  if (index_[c] < 0) return std::nullopt;
+bool Rows::GetInteger(size_t c, int64_t& value) const {
+  if (index_[c] < 0) return false;
   sqlite3_value* cell = Cell(c);
   const int type = sqlite3_value_type(cell);
-  if (type == SQLITE_INTEGER) return sqlite3_value_int64(cell);
-  if (type != SQLITE_FLOAT) return std::nullopt;
-  const double value = sqlite3_value_double(cell);
-  if (std::abs(value) < 9e18 && value == std::floor(value)) return static_cast<int64_t>(value);
-  return std::nullopt;
+  if (type == SQLITE_INTEGER) {
+    value = sqlite3_value_int64(cell);
+    return true;
+  }
+  if (type != SQLITE_FLOAT) return false;
+  const double real = sqlite3_value_double(cell);
+  if (std::abs(real) >= 9e18 || real != std::floor(real)) return false;
+  value = static_cast<int64_t>(real);
+  return true;
 }
 
 std::optional<double> Rows::Real(size_t c) const {

@@ -81,9 +81,16 @@ class Rows {
   size_t SizeHint() const;
 
   bool IsNull(size_t c) const;
-  bool IsText(size_t c) const;                     // text or blob
-  std::optional<int64_t> Integer(size_t c) const;  // integers, and reals without a fraction
-  int64_t Integer(size_t c, int64_t fallback) const { return Integer(c).value_or(fallback); }
+  bool IsText(size_t c) const;  // text or blob
+  // Integers, and reals without a fraction.
+  std::optional<int64_t> Integer(size_t c) const {
+    int64_t value = 0;
+    return GetInteger(c, value) ? std::optional(value) : std::nullopt;
+  }
+  int64_t Integer(size_t c, int64_t fallback) const {
+    int64_t value = 0;
+    return GetInteger(c, value) ? value : fallback;
+  }
   std::optional<double> Real(size_t c) const;
   std::string_view Text(size_t c) const;  // bytes as they are, "" for NULL; valid until the next row
 
@@ -92,6 +99,8 @@ class Rows {
   static void Step(sqlite3_context* context, int size, sqlite3_value** cells);
   void CountRow();
   sqlite3_value* Cell(size_t c) const;
+  // Integer() as its caller sees it, who can keep it in registers: most of the time of reading a row.
+  bool GetInteger(size_t c, int64_t& value) const;
 
   const Database& db_;
   std::string table_;
