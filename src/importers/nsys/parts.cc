@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "src/trace/parallel.h"
@@ -33,17 +34,12 @@ void Add(std::map<std::string, int64_t>& to, const std::map<std::string, int64_t
 
 // What one thread makes of one part.
 struct Parts::Part {
-  Part(const std::string& path, const Strings& strings, const RowRange& rows)
-      : db(path),
-        names(strings, trace.names),
-        hosts(db, names, trace),
-        devices(db, trace),
-        share{.rows = rows} {}
+  Part(const Database& db, const Strings& strings, const RowRange& rows)
+      : names(strings, trace.names), hosts(db, names, trace), devices(db, trace), share{.rows = rows} {}
 
   void AppendTo(Context& whole);
 
   Trace trace;
-  Database db;
   Names names;
   Hosts hosts;
   Devices devices;
@@ -140,11 +136,13 @@ void Parts::Start() {
 }
 
 void Parts::Work() {
+  std::optional<Database> db;  // one for all parts: opening takes as long as reading thousands of rows
   for (size_t i = next_++; i < jobs_.size(); i = next_++) {
     Job& job = jobs_[i];
     try {
-      auto part = std::make_unique<Part>(job.path, strings_, job.rows);
-      Context context{part->db,      part->trace,   part->names, part->hosts,
+      if (!db) db.emplace(job.path);
+      auto part = std::make_unique<Part>(*db, strings_, job.rows);
+      Context context{*db,           part->trace,   part->names, part->hosts,
                       part->devices, part->domains, nullptr,     &part->share};
       job.read(context);
       job.part.set_value(std::move(part));

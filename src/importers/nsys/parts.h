@@ -1,7 +1,7 @@
-// Large tables read by several threads: each takes a range of rows at a time ("part"), over a connection of
-// its own, into a Trace of its own, with names and indices that mean something only there. Parts are appended
-// in the file's order, so that the Trace is as if one thread had read it all. One thread spends most of the
-// time of a report inside sqlite3_step.
+// Large tables read by several threads, over a connection each: a thread takes a range of rows at a time
+// ("part"), into a Trace of its own, with names and indices that mean something only there. Parts are
+// appended in the file's order, so that the Trace is as if one thread had read it all. One thread spends most
+// of the time of a report inside sqlite3_step.
 #pragma once
 
 #include <atomic>
