@@ -65,7 +65,6 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
             CollectiveOf(trace.names.View(kernels.name[k]), trace.names.View(kernels.short_name[k]));
       by_kind[name->second].second.push_back(k);
     }
-    const IntervalSet& compute = timelines[gpu].compute;
     for (auto& [kind, entry] : by_kind) {
       auto& [row, members] = entry;
       row.rank = context.ranks.gpus[gpu].rank;
@@ -82,7 +81,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
       }
       const IntervalSet inside = Clip(Union(std::move(intervals)), window);
       row.window_ns = Length(inside);
-      row.exposed_ns = Length(Subtract(inside, compute));
+      row.exposed_ns = Length(Intersect(inside, timelines[gpu].exposed_communication));
       std::sort(durations.begin(), durations.end());
       const size_t n = durations.size();
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(n);

@@ -129,7 +129,7 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
       }
       row.rounds = Rounds(members, copies, kernel_starts, analysed);
       const IntervalSet inside = Clip(Union(std::move(intervals)), analysed);
-      const IntervalSet exposed = Subtract(inside, timelines[gpu].kernels);
+      const IntervalSet exposed = Intersect(inside, timelines[gpu].exposed_copies);
       row.window_ns = Length(inside);
       row.exposed_ns = Length(exposed);
       row.compute_stream_ns = Length(Intersect(exposed, Union(std::move(in_order))));

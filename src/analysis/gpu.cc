@@ -106,7 +106,7 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
       if (tensor_core == true) row.tensor_core_ns += duration;
       if (!tensor_core) row.tensor_core_unknown_ns += duration;
     }
-    row.kernel_busy_ns = Length(timeline.kernels);
+    row.kernel_busy_ns = timeline.kernel_busy_ns;
     row.idle_ns = Length(timeline.idle);
     row.busy_ns = row.window_ns - row.idle_ns;
     if (row.window_ns > 0) {

@@ -90,16 +90,17 @@ class TimelineBuilder {
   // Where several run at once, the first bucket counts: each has what it adds to the union of those before.
   void CollectBusy() {
     GpuTimeline& t = timeline_;
-    t.kernels.reserve(work_.kernels.size());  // mostly too much, which costs nothing until it is used
-    t.compute.reserve(work_.kernels.size());
-    t.idle.reserve(work_.kernels.size() + 1);
+    t.idle.reserve(work_.kernels.size() + 1);  // mostly too much, which costs nothing until it is used
+    IntervalSet kernels, compute;              // kernels and graphs; all of these but communication
+    kernels.reserve(work_.kernels.size());
+    compute.reserve(work_.kernels.size());
     constexpr size_t kBusy = static_cast<size_t>(Bucket::kMemset) + 1;
     std::array<RunningUnion, kBusy> until;  // of all operations up to a bucket
     const auto emit = [&](size_t bucket) {
       return [&, bucket](Interval time) {
         Add(static_cast<Bucket>(bucket), time);
-        if (bucket == static_cast<size_t>(Bucket::kOther)) t.compute.push_back(time);
-        if (bucket == static_cast<size_t>(Bucket::kCommunication)) t.kernels.push_back(time);
+        if (bucket == static_cast<size_t>(Bucket::kOther)) compute.push_back(time);
+        if (bucket == static_cast<size_t>(Bucket::kCommunication)) kernels.push_back(time);
         if (bucket + 1 == kBusy) {
           Append(t.idle, {idle_from_, time.start});
           idle_from_ = time.end;
@@ -118,6 +119,9 @@ class TimelineBuilder {
     }
     for (size_t b = 0; b < kBusy; ++b) until[b].Finish(emit(b));
     Append(t.idle, {idle_from_, t.window.end});
+    t.exposed_communication = Subtract(t.communication, compute);
+    t.exposed_copies = Subtract(t.copies, kernels);
+    t.kernel_busy_ns = Length(kernels);
     const auto subtract_before = [](auto& ledger) {
       for (size_t b = kBusy; b-- > 1;) ledger[b] -= ledger[b - 1];
     };

@@ -76,8 +76,9 @@ struct StepLedger {
 struct GpuTimeline {
   Interval window;
   IntervalSet communication, copies, sets;  // each by itself, clipped to the window
-  IntervalSet kernels;                      // kernels and graph launches
-  IntervalSet compute;                      // of these, all but communication
+  IntervalSet exposed_communication;        // while nothing computes
+  IntervalSet exposed_copies;               // while no kernel or graph runs
+  Ns kernel_busy_ns = 0;                    // with a kernel or graph running
   IntervalSet idle;                         // without any of them
   // The kMostGaps longest, in order of time: there may be as many gaps as kernels, and of most only the
   // charges and the starvation matter.
