@@ -1,7 +1,10 @@
 #include "src/analysis/analysis.h"
 
+#include <functional>
 #include <future>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "src/analysis/api_name.h"
 #include "src/analysis/attribution.h"
@@ -35,13 +38,15 @@
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/unified_memory.h"
 #include "src/analysis/utilization_chunk.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 
 Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
+  auto launches_ready = std::async(std::launch::async, [&] { return FindLaunches(trace); });
   Context context{trace, options, FindActivity(trace), FindRanks(trace, options), {}, {}, {}, {}, {}, {}, {}};
   context.work = SplitWork(trace, context.ranks);
-  context.launches = FindLaunches(trace);
+  context.launches = launches_ready.get();
   auto steps_ready = std::async(std::launch::async, [&] {
     return FindSteps(trace, context.ranks, context.work, context.launches, options);
   });
@@ -104,48 +109,52 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   const ProfileRow profile = ComputeProfile(context);
   const SystemRow system = ComputeSystem(context);
 
-  std::vector<std::future<Table>> tables;
-  tables.push_back(start([&] { return RunRelation().ToTable({&run, 1}); }));
-  tables.push_back(start([&] { return ProfileRelation().ToTable({&profile, 1}); }));
-  tables.push_back(start([&] { return DiagnosticRelation().ToTable(ComputeDiagnostics(context)); }));
-  tables.push_back(start([&] { return SystemRelation().ToTable({&system, 1}); }));
-  tables.push_back(start([&] { return GpuRelation().ToTable(gpus); }));
-  tables.push_back(start([&] { return StepRelation().ToTable(steps); }));
-  tables.push_back(start([&] { return OpRelation().ToTable(ops.ops); }));
-  tables.push_back(start([&] { return OpTypeRelation().ToTable(ops.op_types); }));
-  tables.push_back(start([&] { return GroupOpRelation().ToTable(ops.groups); }));
-  tables.push_back(start([&] { return OpKernelRelation().ToTable(ops.kernels); }));
-  tables.push_back(start([&] { return KernelNameRelation().ToTable(ComputeKernelNames(context)); }));
-  tables.push_back(start([&] { return CopyKindRelation().ToTable(ComputeCopyKinds(context, timelines)); }));
-  tables.push_back(start([&] { return ApiNameRelation().ToTable(ComputeApiNames(context)); }));
-  tables.push_back(start([&] { return SyncSiteRelation().ToTable(ComputeSyncSites(context, timelines)); }));
-  tables.push_back(start([&] { return IdleGapRelation().ToTable(ComputeIdleGaps(context, timelines)); }));
-  tables.push_back(
-      start([&] { return TimeLedgerRelation().ToTable(ComputeTimeLedger(context, timelines)); }));
-  tables.push_back(
-      start([&] { return ResourceUsageRelation().ToTable(ComputeResourceUsage(context, timelines)); }));
-  tables.push_back(start([&] { return LaunchRelation().ToTable(ComputeLaunches(context, timelines)); }));
-  tables.push_back(start([&] { return MemoryRelation().ToTable(memory); }));
-  tables.push_back(start([&] { return RangeNameRelation().ToTable(ComputeRangeNames(context)); }));
-  tables.push_back(start([&] { return GpuMetricRelation().ToTable(ComputeGpuMetrics(context)); }));
-  tables.push_back(
-      start([&] { return StepLedgerRelation().ToTable(ComputeStepLedger(context, timelines)); }));
-  tables.push_back(
-      start([&] { return IdleActivityRelation().ToTable(ComputeIdleActivity(context, timelines)); }));
-  tables.push_back(
-      start([&] { return CollectiveRelation().ToTable(ComputeCollectives(context, timelines)); }));
-  tables.push_back(start([&] { return HostThreadRelation().ToTable(ComputeHostThreads(context)); }));
-  tables.push_back(start([&] { return MatrixProductRelation().ToTable(ComputeMatrixProducts(context)); }));
-  tables.push_back(start([&] { return MpiNameRelation().ToTable(ComputeMpiNames(context)); }));
-  tables.push_back(start([&] { return NetworkMetricRelation().ToTable(ComputeNetworkMetrics(context)); }));
-  tables.push_back(start([&] { return SetKindRelation().ToTable(ComputeSetKinds(context)); }));
-  tables.push_back(start([&] { return SettingRelation().ToTable(ComputeSettings(context)); }));
-  tables.push_back(start([&] { return StreamRelation().ToTable(ComputeStreams(context)); }));
-  tables.push_back(start([&] { return UnifiedMemoryRelation().ToTable(ComputeUnifiedMemory(context)); }));
-  tables.push_back(
-      start([&] { return UtilizationChunkRelation().ToTable(ComputeUtilizationChunks(context)); }));
+  const std::vector<std::function<Table()>> families = {
+      [&] {
+        return RunRelation().ToTable({&run, 1});
+      },
+      [&] {
+        return ProfileRelation().ToTable({&profile, 1});
+      },
+      [&] { return DiagnosticRelation().ToTable(ComputeDiagnostics(context)); },
+      [&] {
+        return SystemRelation().ToTable({&system, 1});
+      },
+      [&] { return GpuRelation().ToTable(gpus); },
+      [&] { return StepRelation().ToTable(steps); },
+      [&] { return OpRelation().ToTable(ops.ops); },
+      [&] { return OpTypeRelation().ToTable(ops.op_types); },
+      [&] { return GroupOpRelation().ToTable(ops.groups); },
+      [&] { return OpKernelRelation().ToTable(ops.kernels); },
+      [&] { return KernelNameRelation().ToTable(ComputeKernelNames(context)); },
+      [&] { return CopyKindRelation().ToTable(ComputeCopyKinds(context, timelines)); },
+      [&] { return ApiNameRelation().ToTable(ComputeApiNames(context)); },
+      [&] { return SyncSiteRelation().ToTable(ComputeSyncSites(context, timelines)); },
+      [&] { return IdleGapRelation().ToTable(ComputeIdleGaps(context, timelines)); },
+      [&] { return TimeLedgerRelation().ToTable(ComputeTimeLedger(context, timelines)); },
+      [&] { return ResourceUsageRelation().ToTable(ComputeResourceUsage(context, timelines)); },
+      [&] { return LaunchRelation().ToTable(ComputeLaunches(context, timelines)); },
+      [&] { return MemoryRelation().ToTable(memory); },
+      [&] { return RangeNameRelation().ToTable(ComputeRangeNames(context)); },
+      [&] { return GpuMetricRelation().ToTable(ComputeGpuMetrics(context)); },
+      [&] { return StepLedgerRelation().ToTable(ComputeStepLedger(context, timelines)); },
+      [&] { return IdleActivityRelation().ToTable(ComputeIdleActivity(context, timelines)); },
+      [&] { return CollectiveRelation().ToTable(ComputeCollectives(context, timelines)); },
+      [&] { return HostThreadRelation().ToTable(ComputeHostThreads(context)); },
+      [&] { return MatrixProductRelation().ToTable(ComputeMatrixProducts(context)); },
+      [&] { return MpiNameRelation().ToTable(ComputeMpiNames(context)); },
+      [&] { return NetworkMetricRelation().ToTable(ComputeNetworkMetrics(context)); },
+      [&] { return SetKindRelation().ToTable(ComputeSetKinds(context)); },
+      [&] { return SettingRelation().ToTable(ComputeSettings(context)); },
+      [&] { return StreamRelation().ToTable(ComputeStreams(context)); },
+      [&] { return UnifiedMemoryRelation().ToTable(ComputeUnifiedMemory(context)); },
+      [&] { return UtilizationChunkRelation().ToTable(ComputeUtilizationChunks(context)); },
+  };
+  // As many at a time as there are cores: each takes memory of its own to work in.
+  std::vector<std::optional<Table>> tables(families.size());
+  ParallelFor(families.size(), [&](size_t i) { tables[i] = families[i](); });
   std::vector<Table> result;
-  for (std::future<Table>& table : tables) result.push_back(table.get());
+  for (std::optional<Table>& table : tables) result.push_back(std::move(*table));
   return result;
 }
 

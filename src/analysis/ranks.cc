@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -42,17 +41,16 @@ std::optional<int64_t> RankOfProfile(const Trace& trace) {
 }  // namespace
 
 Ranks FindRanks(const Trace& trace, const AnalysisOptions& options) {
-  std::set<std::pair<uint32_t, uint32_t>> used;  // (process, device)
+  std::vector<std::vector<uint8_t>> is_used(trace.processes.size(),
+                                            std::vector<uint8_t>(trace.devices.size(), 0));
   ForEachKind(trace, [&](const GpuOps& ops, auto) {
-    uint32_t process = kNoIndex, device = kNoIndex;
-    for (size_t i = 0; i < ops.size(); ++i) {
-      if (ops.process[i] == process && ops.device[i] == device)
-        continue;  // mostly the same as the one before
-      process = ops.process[i];
-      device = ops.device[i];
-      if (process != kNoIndex && device != kNoIndex) used.emplace(process, device);
-    }
+    for (size_t i = 0; i < ops.size(); ++i)
+      if (ops.process[i] != kNoIndex && ops.device[i] != kNoIndex) is_used[ops.process[i]][ops.device[i]] = 1;
   });
+  std::vector<std::pair<uint32_t, uint32_t>> used;  // (process, device)
+  for (uint32_t process = 0; process < is_used.size(); ++process)
+    for (uint32_t device = 0; device < is_used[process].size(); ++device)
+      if (is_used[process][device]) used.emplace_back(process, device);
   // Processes in order of their first device, then pid.
   std::map<uint32_t, int64_t> first_device;
   for (const auto& [process, device] : used) {

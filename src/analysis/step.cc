@@ -71,6 +71,9 @@ const RelationOf<StepRow>& StepRelation() {
 std::vector<StepRow> ComputeSteps(const Context& context) {
   const Trace& trace = context.trace;
   const std::vector<ApiKind> api_kinds = ClassifyApis(trace);
+  std::vector<uint32_t> syncs;  // in api_calls
+  for (uint32_t i = 0; i < trace.api_calls.size(); ++i)
+    if (api_kinds[trace.api_calls.name[i]] == ApiKind::kSync) syncs.push_back(i);
   std::vector<StepRow> rows;
   for (const auto& [rank, steps] : context.steps.by_rank) {
     const size_t first_row = rows.size();
@@ -116,12 +119,9 @@ std::vector<StepRow> ComputeSteps(const Context& context) {
         rows[first_row + i].idle_ns = rows[first_row + i].duration_ns - busy_ns[i];
       }
     }
-    for (size_t i = 0; i < trace.api_calls.size(); ++i) {
-      if (api_kinds[trace.api_calls.name[i]] != ApiKind::kSync ||
-          context.RankOfThread(trace.api_calls.thread[i]) != rank)
-        continue;
-      if (const auto at = StepAt(steps, trace.api_calls.start[i])) ++rows[first_row + *at].syncs;
-    }
+    for (const uint32_t i : syncs)
+      if (context.RankOfThread(trace.api_calls.thread[i]) == rank)
+        if (const auto at = StepAt(steps, trace.api_calls.start[i])) ++rows[first_row + *at].syncs;
   }
   return rows;
 }
