@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,21 +12,17 @@
 
 namespace dladvisor {
 
-static_assert(std::endian::native == std::endian::little, "IntColumn keeps the low bytes of each value");
-
 class IntColumn {
  public:
   size_t size() const { return size_; }
   void reserve(size_t n) {
     reserved_ = n;
-    bytes_.reserve(n * width_);
+    Visit([&](auto& values) { values.reserve(n); });
   }
 
   void push_back(int64_t value) {
     if (!Fits(value, width_)) Widen(value);
-    const size_t at = bytes_.size();
-    bytes_.resize(at + width_);
-    Store(at, value);
+    Visit([&]<class T>(std::vector<T>& values) { values.push_back(static_cast<T>(value)); });
     ++size_;
   }
 
@@ -36,19 +31,19 @@ class IntColumn {
       case 0:
         return 0;
       case 1:
-        return Load<int8_t>(i);
+        return one_[i];
       case 2:
-        return Load<int16_t>(i);
+        return two_[i];
       case 4:
-        return Load<int32_t>(i);
+        return four_[i];
       default:
-        return Load<int64_t>(i);
+        return eight_[i];
     }
   }
 
   void Set(size_t i, int64_t value) {
     if (!Fits(value, width_)) Widen(value);
-    Store(i * width_, value);
+    Visit([&]<class T>(std::vector<T>& values) { values[i] = static_cast<T>(value); });
   }
 
   void Append(const IntColumn& other) {
@@ -56,50 +51,46 @@ class IntColumn {
       for (size_t i = 0; i < other.size_; ++i) push_back(other[i]);
       return;
     }
-    bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
+    one_.insert(one_.end(), other.one_.begin(), other.one_.end());
+    two_.insert(two_.end(), other.two_.begin(), other.two_.end());
+    four_.insert(four_.end(), other.four_.begin(), other.four_.end());
+    eight_.insert(eight_.end(), other.eight_.begin(), other.eight_.end());
     size_ += other.size_;
   }
 
   // Puts value order[i] at i. `scratch` is memory to work in, made as large as need be.
   void Reorder(const std::vector<uint32_t>& order, std::vector<std::byte>& scratch) {
-    scratch.resize(std::max(scratch.size(), bytes_.size()));
+    Visit([&]<class T>(std::vector<T>& values) {
+      const size_t bytes = order.size() * sizeof(T);
+      scratch.resize(std::max(scratch.size(), bytes));
+      for (size_t i = 0; i < order.size(); ++i)
+        std::memcpy(scratch.data() + i * sizeof(T), &values[order[i]], sizeof(T));
+      std::memcpy(values.data(), scratch.data(), bytes);
+    });
+  }
+
+ private:
+  // Calls visit(values) with those of the width at hand; without one all are 0.
+  template <class Visitor>
+  void Visit(Visitor visit) {
     switch (width_) {
       case 0:
         return;
       case 1:
-        return Gather<int8_t>(order, scratch);
+        return visit(one_);
       case 2:
-        return Gather<int16_t>(order, scratch);
+        return visit(two_);
       case 4:
-        return Gather<int32_t>(order, scratch);
+        return visit(four_);
       default:
-        return Gather<int64_t>(order, scratch);
+        return visit(eight_);
     }
   }
 
- private:
   static bool Fits(int64_t value, size_t width) {
     if (width == 0) return value == 0;
     const auto unused = static_cast<int>(64 - 8 * width);
     return static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused == value;
-  }
-
-  template <class T>
-  T Load(size_t i) const {
-    T value;
-    std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
-    return value;
-  }
-
-  template <class T>
-  void Gather(const std::vector<uint32_t>& order, std::vector<std::byte>& scratch) {
-    for (size_t i = 0; i < order.size(); ++i)
-      std::memcpy(scratch.data() + i * sizeof(T), bytes_.data() + order[i] * sizeof(T), sizeof(T));
-    std::memcpy(bytes_.data(), scratch.data(), order.size() * sizeof(T));
-  }
-
-  void Store(size_t at, int64_t value) {
-    if (width_ > 0) std::memcpy(bytes_.data() + at, &value, width_);
   }
 
   void Widen(int64_t value) {
@@ -111,8 +102,12 @@ class IntColumn {
     *this = std::move(wider);
   }
 
-  std::vector<std::byte> bytes_;
-  size_t width_ = 0, size_ = 0, reserved_ = 0;
+  size_t width_ = 0, size_ = 0, reserved_ = 0;  // width: bytes of each value
+  // The values are in the one of the width at hand.
+  std::vector<int8_t> one_;
+  std::vector<int16_t> two_;
+  std::vector<int32_t> four_;
+  std::vector<int64_t> eight_;
 };
 
 }  // namespace dladvisor
