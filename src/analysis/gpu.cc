@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/gpu_summary.h"
+
 namespace dladvisor {
 
 const RelationOf<GpuRow>& GpuRelation() {
@@ -55,7 +57,13 @@ const RelationOf<GpuRow>& GpuRelation() {
           .Column("memory_used_share", &GpuRow::memory_used_share, Unit::kRatio,
                   "That peak over the device's memory.", kMemory)
           .Column("gpu_ns_per_step", &GpuRow::gpu_ns_per_step, Unit::kNanoseconds,
-                  "busy_ns per steady step; unknown without steps.");
+                  "busy_ns per steady step; unknown without steps.")
+          .Column("est_sm_efficiency", &GpuRow::est_sm_efficiency, Unit::kRatio,
+                  "Share of the window's multiprocessor time that has a block, if every kernel spreads its "
+                  "blocks evenly: mean over the window of min(1, blocks / multiprocessors).")
+          .Column("est_achieved_occupancy", &GpuRow::est_achieved_occupancy, Unit::kRatio,
+                  "Mean over kernels, weighted by duration, of the share of a multiprocessor's threads that "
+                  "the blocks it gets at once keep busy.");
   return relation;
 }
 
@@ -128,6 +136,9 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
     row.memory_used_share = memory[i].used_share;
     if (const int64_t steps = context.StepCount(row.rank); steps > 0)
       row.gpu_ns_per_step = static_cast<double>(row.busy_ns) / static_cast<double>(steps);
+    const GpuEstimates estimates = EstimateGpu(context, i, timeline.window);
+    row.est_sm_efficiency = estimates.sm_efficiency;
+    row.est_achieved_occupancy = estimates.achieved_occupancy;
     rows.push_back(std::move(row));
   }
   return rows;

@@ -28,7 +28,7 @@ struct GpuRow {
   std::optional<double> tensor_core_efficiency;
   int64_t communication_ns = 0;
   std::optional<int64_t> memory_peak_bytes;
-  std::optional<double> memory_used_share, gpu_ns_per_step;
+  std::optional<double> memory_used_share, gpu_ns_per_step, est_sm_efficiency, est_achieved_occupancy;
 };
 const RelationOf<GpuRow>& GpuRelation();
 

@@ -41,6 +41,8 @@ struct Sums {
   NameId short_name = kNoName;
   int64_t total_ns = 0, grid_min = 0, grid_max = 0, tail_ns = 0;
   double grid = 0, block = 0;
+  double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
+  bool blocks_known = false, occupancy_known = false;  // of any
   bool tail_known = true;
   // Of a launch that needs these threads, registers and bytes: most kernels of a name need the same.
   std::array<int64_t, 3> needs = {-1, -1, -1};
@@ -53,6 +55,7 @@ class ByName {
   ByName(const Context& context, size_t gpu)
       : context_(context),
         device_(context.trace.devices[context.ranks.gpus[gpu].device]),
+        estimates_(context.trace, device_),
         durations_(context.work[gpu].kernels.size()),
         sums_(context.trace.names.size()) {
     const Kernels& kernels = context.trace.kernels;
@@ -105,6 +108,14 @@ class ByName {
     sums.grid += static_cast<double>(grid);
     sums.block += static_cast<double>(needs[0]);
     sums.total_ns += duration;
+    if (const auto blocks = estimates_.BlocksPerSm(k)) {
+      sums.blocks_known = true;
+      sums.blocks += *blocks * static_cast<double>(duration);
+    }
+    if (const auto occupancy = estimates_.Occupancy(k)) {
+      sums.occupancy_known = true;
+      sums.occupancy += *occupancy * static_cast<double>(duration);
+    }
     sums.short_name = kernels.short_name[k];
     durations_[sums.next++] = duration;
   }
@@ -128,6 +139,10 @@ class ByName {
     row.grid_min = sums.grid_min;
     row.grid_max = sums.grid_max;
     if (sums.tail_known) row.tail_ns = sums.tail_ns;
+    if (sums.blocks_known && row.total_ns > 0)
+      row.mean_blocks_per_sm = sums.blocks / static_cast<double>(row.total_ns);
+    if (sums.occupancy_known && row.total_ns > 0)
+      row.mean_occupancy = sums.occupancy / static_cast<double>(row.total_ns);
     const KernelTraits& traits = context_.kernels[name];
     row.uses_tensor_cores = traits.tensor_core;
     row.eligible = traits.eligible;
@@ -139,6 +154,7 @@ class ByName {
 
   const Context& context_;
   const Device& device_;
+  KernelEstimates estimates_;
   std::vector<int64_t> durations_;  // by name
   std::vector<Sums> sums_;          // by name id
 };
@@ -177,7 +193,12 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
                   "Time lost to last waves of blocks that do not fill the GPU, if blocks take equally long; "
                   "unknown where the GPU's limits are.")
           .Column("communication", &KernelNameRow::communication, Unit::kNone,
-                  "1 for collectives (NCCL and the like).");
+                  "1 for collectives (NCCL and the like).")
+          .Column("mean_blocks_per_sm", &KernelNameRow::mean_blocks_per_sm, Unit::kCount,
+                  "Thread blocks by multiprocessors of the GPU, weighted by duration.")
+          .Column("mean_occupancy", &KernelNameRow::mean_occupancy, Unit::kRatio,
+                  "Estimated achieved occupancy, weighted by duration: share of a multiprocessor's threads "
+                  "that the blocks it gets at once keep busy.");
   return relation;
 }
 

@@ -26,6 +26,7 @@ struct KernelNameRow {
   std::string kind;
   std::optional<int64_t> tail_ns;
   bool communication = false;
+  std::optional<double> mean_blocks_per_sm, mean_occupancy;
 };
 const RelationOf<KernelNameRow>& KernelNameRelation();
 

@@ -4,6 +4,7 @@
 // Capability", and the CUDA Occupancy Calculator for the granularity of registers and shared memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -20,5 +21,22 @@ std::optional<int64_t> BlocksPerSm(const Device& device, int64_t threads_per_blo
 // duration x (1 - waves / ceil(waves)). Nothing where waves are not known; 0 for less than one full wave,
 // which is a small grid (Nsight Compute's rule LaunchConfiguration, tail effect).
 std::optional<int64_t> TailNs(const Device& device, int64_t grid, int64_t duration_ns, int64_t blocks_per_sm);
+
+// What PyTorch's profiler estimates of a kernel, and where it did not, by its formulas: the blocks that each
+// multiprocessor gets, grid / multiprocessors, and the share of its threads that they keep busy at once,
+// min(those blocks, BlocksPerSm) x threads per block / threads of a multiprocessor.
+class KernelEstimates {
+ public:
+  KernelEstimates(const Trace& trace, const Device& device) : trace_(trace), device_(device) {}
+  std::optional<double> BlocksPerSm(uint32_t kernel) const;
+  std::optional<double> Occupancy(uint32_t kernel);  // a ratio
+
+ private:
+  const Trace& trace_;
+  const Device& device_;
+  // Of the kernel before: most need the same threads, registers and bytes.
+  std::array<int64_t, 3> needs_ = {-1, -1, -1};
+  std::optional<int64_t> fit_;
+};
 
 }  // namespace dladvisor

@@ -321,7 +321,8 @@ bool TensorCoreEligibleOp(std::string_view op_type) {
   std::string type;
   for (const char c : op_type) type += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   // "AddmmBackward0" and "_scaled_dot_product_flash_attention_backward" count as their forward op.
-  static const RE2 backward("_?backward\\d*$");
+  // So do the two halves of "cudnn_convolution_backward_input" and "..._weight".
+  static const RE2 backward("_?backward(_input|_weight)?\\d*$");
   RE2::Replace(&type, backward, "");
   type.erase(0, std::min(type.find_first_not_of('_'), type.size()));
   while (!type.empty() && type.back() == '_') type.pop_back();

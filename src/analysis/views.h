@@ -35,4 +35,9 @@ const std::vector<View>& NsysViews();
 // iteration and each op of one call: it does not tell whether DLProf does so.
 const std::vector<View>& DlprofViews();
 
+// Tables of Holistic Trace Analysis (hta_...: https://hta.readthedocs.io) and of the PyTorch TensorBoard
+// plugin (tb_...: github.com/pytorch/kineto, tb_plugin), in their units. The families that they read tell
+// the definitions and where theirs differ.
+const std::vector<View>& PytorchViews();
+
 }  // namespace dladvisor

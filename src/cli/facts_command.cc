@@ -14,7 +14,7 @@ namespace {
 void ListRelations(const std::vector<const Schema*>& schemas) {
   for (const Schema* schema : schemas) fmt::print("{:<16} {}\n", schema->name, schema->doc);
   fmt::print("\nViews under the names of other tools, for `dladvisor query`:\n");
-  for (const auto* views : {&NsysViews(), &DlprofViews()})
+  for (const auto* views : {&NsysViews(), &DlprofViews(), &PytorchViews()})
     for (const View& view : *views) fmt::print("{:<22} {}\n", view.name, view.doc);
   fmt::print(
       "\n`dladvisor facts RELATION` shows its columns; `dladvisor query PROFILE RELATION` its rows.\n");

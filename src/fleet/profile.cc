@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "src/analysis/op_call.h"
+#include "src/analysis/profiler_relations.h"
 #include "src/analysis/range_work.h"
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/views.h"
@@ -16,7 +17,7 @@ Database Profile::OpenDatabase() const {
   Database database;
   for (const Table& table : digest.relations) database.Add(table);
   for (const auto& relation : events) database.Add(*relation);
-  for (const auto* views : {&NsysViews(), &DlprofViews()})
+  for (const auto* views : {&NsysViews(), &DlprofViews(), &PytorchViews()})
     for (const View& view : *views) database.AddView(view.name, view.sql);
   return database;
 }
@@ -27,7 +28,8 @@ const std::vector<const Schema*>& AllSchemas() {
     static const auto events = EventRelations(no_trace);
     static const auto op_calls = OpCallRelations(no_trace, {});
     std::vector<const Schema*> all = FactSchemas();
-    for (const auto* relations : {&events, &op_calls})
+    static const auto of_profilers = ProfilerRelations(no_trace, {});
+    for (const auto* relations : {&events, &op_calls, &of_profilers})
       for (const auto& relation : *relations) all.push_back(&relation->schema());
     static const auto range_work = RangeWorkRelation(no_trace);
     all.push_back(&range_work->schema());
@@ -58,6 +60,8 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
   for (auto& relation : OpCallRelations(*profile.trace, options))
     profile.events.push_back(std::move(relation));
   profile.events.push_back(RangeWorkRelation(*profile.trace));
+  for (auto& relation : ProfilerRelations(*profile.trace, options))
+    profile.events.push_back(std::move(relation));
   return profile;
 }
 

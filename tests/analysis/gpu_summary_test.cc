@@ -1,0 +1,54 @@
+#include "src/analysis/gpu_summary.h"
+
+#include <gtest/gtest.h>
+
+#include "src/analysis/occupancy.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+TEST(GpuSummary, BlocksOfKernelsAtOnceAddUpToAFullGpu) {
+  TraceBuilder b;
+  b.Range(0, 200, "ProfilerStep#1");
+  b.Launch(1, 10, 60, "a");
+  b.Launch(5, 40, 80, "b");
+  b.trace.kernels.blocks_per_sm = {0.5F, 0.75F};
+  b.trace.kernels.occupancy = {20.0F, 50.0F};
+  const auto rows = ComputeGpuSummaries(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].steps_ns, 200);
+  EXPECT_DOUBLE_EQ(rows[0].gpu_utilization.value(), 70.0 / 200);
+  EXPECT_NEAR(rows[0].est_sm_efficiency.value(), (30 * 0.5 + 20 * 1.0 + 20 * 0.75) / 200, 1e-9);
+  EXPECT_NEAR(rows[0].est_achieved_occupancy.value(), (50 * 0.2 + 40 * 0.5) / 90, 1e-6);
+}
+
+TEST(GpuSummary, OnlyTimeWithinTheWindowCounts) {
+  TraceBuilder b;
+  b.Launch(0, 10, 60, "a");
+  b.trace.kernels.blocks_per_sm = {0.5F};
+  b.trace.kernels.occupancy = {-1.0F};
+  const GpuEstimates estimates = EstimateGpu(test::ContextOf(b.trace), 0, {50, 150});
+  EXPECT_DOUBLE_EQ(estimates.utilization.value(), 0.1);
+  EXPECT_DOUBLE_EQ(estimates.sm_efficiency.value(), 0.05);
+  EXPECT_EQ(estimates.achieved_occupancy, std::nullopt);
+}
+
+TEST(KernelEstimates, FollowFromTheGridWhereTheProfilerTellsNothing) {
+  TraceBuilder b;
+  b.Launch(0, 10, 60, "a");
+  b.trace.kernels.grid.Set(0, 216);
+  b.trace.kernels.block.Set(0, 256);
+  b.trace.devices[0].sm_count = 108;
+  KernelEstimates estimates(b.trace, b.trace.devices[0]);
+  EXPECT_DOUBLE_EQ(estimates.BlocksPerSm(0).value(), 2);
+  EXPECT_DOUBLE_EQ(estimates.Occupancy(0).value(), 2 * 256 / 2048.0);
+  b.trace.kernels.grid.Set(0, 108 * 100);  // 8 blocks of 256 threads fit
+  EXPECT_DOUBLE_EQ(estimates.Occupancy(0).value(), 1);
+  b.trace.devices[0].sm_count.reset();
+  EXPECT_EQ(estimates.BlocksPerSm(0), std::nullopt);
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,141 @@
+#include "src/analysis/kernel_breakdown.h"
+
+#include <gtest/gtest.h>
+
+#include "src/analysis/idle_breakdown.h"
+#include "src/analysis/memory_bandwidth.h"
+#include "src/analysis/operator_sequence.h"
+#include "src/analysis/queue_length.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+constexpr const char* kNccl = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+Breakdowns BreakdownsOf(const TraceBuilder& b) {
+  const Context context = test::ContextOf(b.trace);
+  return ComputeBreakdowns(context, FindProfiledWork(context));
+}
+
+TEST(KernelBreakdown, TimeIsSplitByWhatRunsAtOnce) {
+  TraceBuilder b;
+  b.Launch(0, 10, 60, "gemm");
+  b.Launch(5, 40, 80, kNccl);
+  b.Copy(90, 100, 8, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  const Breakdowns breakdowns = BreakdownsOf(b);
+  ASSERT_EQ(breakdowns.temporal.size(), 1u);
+  EXPECT_EQ(breakdowns.temporal[0].kernel_ns, 90);
+  EXPECT_EQ(breakdowns.temporal[0].idle_ns, 10);
+  EXPECT_EQ(breakdowns.temporal[0].compute_ns, 50);
+  EXPECT_EQ(breakdowns.temporal[0].non_compute_ns, 30);
+  EXPECT_EQ(breakdowns.overlaps[0].communication_ns, 40);
+  EXPECT_DOUBLE_EQ(breakdowns.overlaps[0].overlap_share.value(), 0.5);
+  ASSERT_EQ(breakdowns.types.size(), 4u);
+  EXPECT_EQ(breakdowns.types[0].kernel_type, "COMPUTATION");
+  EXPECT_EQ(breakdowns.types[0].total_ns, 30);
+  EXPECT_EQ(breakdowns.types[1].kernel_type, "COMMUNICATION");
+  EXPECT_EQ(breakdowns.types[2].kernel_type, "COMPUTATION overlapping COMMUNICATION");
+  EXPECT_EQ(breakdowns.types[3].kernel_type, "MEMORY");
+  EXPECT_DOUBLE_EQ(breakdowns.types[3].share.value(), 10.0 / 80);
+}
+
+TEST(KernelBreakdown, WithStepsOnlyWhatTheyLaunchedCounts) {
+  TraceBuilder b;
+  b.Range(0, 50, "ProfilerStep#1");
+  b.Range(50, 100, "ProfilerStep#2");
+  b.Kernel(0, 5, "from before the profile", 7);
+  b.Launch(10, 20, 30, "gemm");
+  b.Launch(150, 160, 190, "after the last step");
+  EXPECT_EQ(BreakdownsOf(b).temporal.at(0).kernel_ns, 10);
+  b.trace.ranges = {};
+  EXPECT_EQ(BreakdownsOf(b).temporal.at(0).kernel_ns, 190);
+}
+
+TEST(KernelBreakdown, WithoutGpuWorkThereAreNoRows) {
+  TraceBuilder b;
+  b.Range(0, 50, "ProfilerStep#1");
+  EXPECT_TRUE(BreakdownsOf(b).temporal.empty());
+}
+
+TEST(IdleBreakdown, AGapIsOfTheHostWhereTheNextLaunchCameLate) {
+  TraceBuilder b;
+  b.Launch(0, 10, 20, "a");
+  b.Launch(100, 110, 120, "b");          // launched 80 after a's end
+  b.Launch(115, 121, 130, "c");          // queued in time
+  b.Launch(125, 200'130, 200'140, "d");  // queued in time, and 200 us late
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeIdleBreakdown(context, FindProfiledWork(context));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].category, "host_wait");
+  EXPECT_EQ(rows[0].idle_ns, 90);
+  EXPECT_EQ(rows[1].category, "kernel_wait");
+  EXPECT_EQ(rows[1].idle_ns, 1);
+  EXPECT_EQ(rows[2].category, "other");
+  EXPECT_EQ(rows[2].idle_ns, 200'000);
+  EXPECT_DOUBLE_EQ(rows[2].max_ns.value(), 200'000);
+  EXPECT_DOUBLE_EQ(rows[2].idle_share.value(), 200'000 / 200'091.0);
+}
+
+TEST(QueueLength, GrowsWithCallsAndShrinksAsOperationsStart) {
+  TraceBuilder b;
+  b.Launch(0, 30, 40, "a");
+  b.Launch(10, 40, 50, "b");
+  b.Launch(20, 50, 60, "c");
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeQueueLengths(context, FindProfiledWork(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].stream, 7);
+  EXPECT_EQ(rows[0].count, 6);  // 1 2 3 2 1 0
+  EXPECT_DOUBLE_EQ(rows[0].mean.value(), 1.5);
+  EXPECT_DOUBLE_EQ(rows[0].max.value(), 3);
+  EXPECT_DOUBLE_EQ(rows[0].min.value(), 0);
+}
+
+TEST(LaunchStatistics, DelayIsFromTheEndOfTheCall) {
+  TraceBuilder b;
+  b.Launch(0, 30, 31, "a");
+  b.Launch(10, 11, 60, "b");  // starts within its call
+  b.Kernel(70, 80, "c", 0);   // nobody knows who launched it
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeLaunchStatistics(context, FindProfiledWork(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].launches, 2);
+  EXPECT_EQ(rows[0].short_kernels, 1);
+  EXPECT_DOUBLE_EQ(rows[0].mean_delay_ns.value(), 14);
+  EXPECT_DOUBLE_EQ(rows[0].max_delay_ns.value(), 28);
+}
+
+TEST(MemoryBandwidth, OfCopiesAtOnceAddsUp) {
+  TraceBuilder b;
+  b.Copy(0, 100, 1000, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  b.Copy(50, 100, 1000, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  b.Copy(100, 200, 1000, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeMemoryBandwidths(context, FindProfiledWork(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].operation, "host-to-device");
+  EXPECT_DOUBLE_EQ(rows[0].max.value(), 30e9);
+  EXPECT_DOUBLE_EQ(rows[0].min.value(), 10e9);
+}
+
+TEST(OperatorSequence, KernelsOfACallAreOne) {
+  TraceBuilder b;
+  b.Range(0, 50, "aten::cumsum");
+  b.Range(100, 150, "aten::cumsum");
+  for (const Ns t : {0, 100}) {
+    b.Launch(t + 10, t + 30, t + 40, "scan_init");
+    b.Launch(t + 20, t + 40, t + 50, "scan");
+  }
+  const auto rows = ComputeOperatorSequences(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].operator_name, "aten::cumsum");
+  EXPECT_EQ(rows[0].kernels, "scan_init -> scan");
+  EXPECT_EQ(rows[0].occurrences, 2);
+  EXPECT_DOUBLE_EQ(rows[0].mean_launch_delay_ns, 10);
+  EXPECT_DOUBLE_EQ(rows[0].mean_start_delay_ns, 20);
+}
+
+}  // namespace
+}  // namespace dladvisor
