@@ -7,9 +7,10 @@
 // an operator or annotation on the CPU; what is left is other. Communication is kernels of collectives and
 // the host's annotations `nccl:...` and `gloo:...`. Steps are cut as profiler_step.h says.
 //
-// Differences: the plugin takes a kernel for communication where its operator's "External id" is that of
-// such an annotation, which misses kernels that autograd's threads launch; we go by the kernel. It counts
-// annotations projected onto the GPU as work of the CPU, and takes a step among them for one more step.
+// Differences: the plugin takes a kernel for communication where its "External id" is that of such an
+// annotation, and in newer traces it is that of record_param_comms; we go by the kernel. It counts
+// annotations mirrored onto the GPU as work of the CPU, takes a mirrored step for one more step, and knows no
+// driver calls.
 #pragma once
 
 #include <cstdint>
