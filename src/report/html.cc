@@ -26,6 +26,11 @@ const std::vector<View>& Views() {
       {"op-type-summary", "Op Type Summary", {"op_type_summary"}},
       {"group-ops", "Group Ops", {"group_ops"}},
       {"ops-and-kernels", "Ops and Kernels", {"ops", "op_kernels"}},
+      {"execution-summary",
+       "Execution Summary",
+       {"execution_summary", "step_breakdown", "distributed_steps"}},
+      {"operators", "Operators", {"operators", "matrix_products"}},
+      {"modules", "Modules", {"modules"}},
       {"kernels", "Kernels", {"kernels"}},
       {"kernels-by-iteration", "Kernels by Iteration", {"kernels_by_iteration"}},
       {"iterations", "Iterations", {"iterations"}},
@@ -169,6 +174,7 @@ data ViewList(const ReportModel& model) {
       if (rows == 0) rows = table->total_rows;
       tables << TableData(*table, ShownColumns(model, *table));
     }
+    if (tables.is_empty_list()) continue;  // of another format
     data item;
     item.set("view_id", view.id);
     item.set("view_title", view.title);

@@ -70,7 +70,9 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
   model.options = options;
   model.advice = &advice;
   for (const FigureQuery& query : FigureQueries()) model.figures.push_back(Ask(db, query));
-  for (const TableQuery& query : TableQueries()) model.tables.push_back(Ask(db, query));
+  const std::string format = ProfileFormat(db);
+  for (const TableQuery& query : TableQueries())
+    if (query.format.empty() || query.format == format) model.tables.push_back(Ask(db, query));
   model.headline = Headline(model);
   return model;
 }

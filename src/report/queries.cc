@@ -1,5 +1,9 @@
 #include "src/report/queries.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 namespace dladvisor {
 namespace {
 
@@ -81,6 +85,24 @@ const std::string kUsesTensorCores =
     "END "
     "AS uses_tensor_cores";
 
+// The categories of PyTorch's TensorBoard plugin, in its order.
+std::string ExecutionSummarySql() {
+  constexpr std::pair<const char*, const char*> kCategories[] = {
+      {"Kernel", "kernel_ns"},   {"Memcpy", "memcpy_ns"},
+      {"Memset", "memset_ns"},   {"Communication", "communication_ns"},
+      {"Runtime", "runtime_ns"}, {"DataLoader", "dataloader_ns"},
+      {"CPU Exec", "cpu_ns"},    {"Other", "other_ns"}};
+  std::string sql;
+  int position = 0;
+  for (const auto& [name, column] : kCategories)
+    sql += fmt::format(
+        "{}SELECT rank, '{}' AS category, avg({}) AS ns, ratio(sum({}), sum(total_ns)) AS share, {} AS "
+        "position FROM "
+        "execution_summary GROUP BY rank",
+        sql.empty() ? "" : " UNION ALL ", name, column, column, position++);
+  return "SELECT rank, category, ns, share FROM (" + sql + ") ORDER BY rank, position";
+}
+
 std::vector<TableQuery> MakeTables() {
   return {
       {"resource_usage", "Resource Usage Breakdown",
@@ -116,7 +138,8 @@ std::vector<TableQuery> MakeTables() {
       {"kernels", "Kernels", "Whole profile, also outside the analysed time.", "kernel_name",
        "SELECT rank, device, kernel, total_ns, share, instances, avg_ns, median_ns, min_ns, max_ns, "
        "stddev_ns, "
-       "uses_tensor_cores, eligible, precision, grid_avg, block_avg FROM kernel_name ORDER BY total_ns DESC, "
+       "uses_tensor_cores, eligible, precision, grid_avg, block_avg, mean_blocks_per_sm, mean_occupancy FROM "
+       "kernel_name ORDER BY total_ns DESC, "
        "rank, "
        "device, kernel"},
       {"kernels_by_iteration", "Kernels by Iteration", "What each iteration ran.", "step",
@@ -130,6 +153,39 @@ std::vector<TableQuery> MakeTables() {
        "busy_ns, "
        "idle_ns, idle_share, idle_starved_ns, tensor_core_ns, tensor_core_unknown_ns, eligible_ns, "
        "communication_ns, sm_count, compute_capability, memory_bytes FROM gpu ORDER BY rank, device"},
+      {"execution_summary", "Execution Summary",
+       "Mean over all steps of each rank. Each moment counts once, for the first of these that goes on.",
+       "execution_summary", ExecutionSummarySql(), "kineto"},
+      {"step_breakdown", "Step Time Breakdown", "All steps, warm-up included.", "execution_summary",
+       "SELECT rank, step, total_ns, kernel_ns, communication_ns, memcpy_ns, memset_ns, runtime_ns, "
+       "dataloader_ns, "
+       "cpu_ns, other_ns FROM execution_summary ORDER BY rank, step",
+       "kineto"},
+      {"distributed_steps", "Computation and Communication", "All steps, warm-up included.",
+       "distributed_step",
+       "SELECT rank, step, computation_ns, overlap_ns, communication_ns, other_ns FROM distributed_step "
+       "WHERE "
+       "overlap_ns + communication_ns > 0 ORDER BY rank, step",
+       "kineto"},
+      {"operators", "Operators", "Whole profile; self times are without operators called inside.", "operator",
+       "SELECT rank, name, calls, device_self_ns, device_total_ns, host_self_ns, host_total_ns, "
+       "tensor_core_eligible, tensor_core_self_share, tensor_core_total_share FROM operator ORDER BY "
+       "device_self_ns "
+       "DESC, host_self_ns DESC, rank, name",
+       "kineto"},
+      {"modules", "Modules", "Calls of nn.Modules, where stacks were recorded, in the analysed time.",
+       "group_op",
+       "SELECT rank, op_group AS module, ops, calls, gpu_ns, cpu_ns FROM group_op WHERE "
+       "replace(op_group, rtrim(rtrim(op_group, '/'), replace(op_group, '/', '')), '') LIKE 'nn.Module: %' "
+       "ORDER BY "
+       "gpu_ns DESC, rank, op_group",
+       "kineto"},
+      {"matrix_products", "Matrix Products", "Where shapes were recorded, in the analysed time.",
+       "matrix_product",
+       "SELECT rank, op, batch, m, n, k, data_type, aligned, calls, gpu_ns, kernel_share FROM matrix_product "
+       "ORDER BY "
+       "gpu_ns DESC, rank, op, batch, m, n, k",
+       "kineto"},
       {"copies", "Copies", "Whole profile, by direction, kinds of memory and how the host called.",
        "copy_kind",
        "SELECT rank, device, direction, source, destination, blocking, copies, bytes, total_ns, avg_ns, "

@@ -21,6 +21,7 @@ struct TableQuery {
   std::string id, title, note;
   std::string relation;
   std::string sql;
+  std::string format = {};  // asked only of profiles of this format; "" for all
 };
 
 const std::vector<FigureQuery>& FigureQueries();

@@ -253,6 +253,13 @@ class Builder {
         .Add("name", Type::kText, Unit::kText, "What the profiler did.", Name(o.name));
   }
 
+  // A column that may be absent, or -1 where it does not tell.
+  static Getter Total(const std::vector<int64_t>& values) {
+    return [&values](size_t i) {
+      return values.empty() || values[i] < 0 ? CellView::Null() : CellView::Of(values[i]);
+    };
+  }
+
   void AddMemoryEvents() {
     const MemoryEvents& m = trace_.memory_events;
     New("memory_event", "One row per allocation (positive) or free (negative) of memory.", m.size(), &m.time)
@@ -262,7 +269,11 @@ class Builder {
         .Add("bytes", Type::kInteger, Unit::kBytes, "Bytes allocated; negative where freed.",
              Integer(m.bytes))
         .Add("memory", Type::kText, Unit::kText, "Kind of memory.",
-             [&m](size_t i) { return CellView::Of(MemoryKindName(m.memory[i])); });
+             [&m](size_t i) { return CellView::Of(MemoryKindName(m.memory[i])); })
+        .Add("allocated_bytes", Type::kInteger, Unit::kBytes,
+             "What PyTorch's tensors take on the device then.", Total(m.allocated), true)
+        .Add("reserved_bytes", Type::kInteger, Unit::kBytes, "What its allocator has reserved there.",
+             Total(m.reserved), true);
   }
 
   // Frames of a call chain from `first` on, innermost first, as one text. The texts are made once: a cell is
