@@ -43,7 +43,7 @@ struct Sums {
   double grid = 0, block = 0;
   double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
   bool blocks_known = false, occupancy_known = false;  // of any
-  bool tail_known = true;
+  bool tail_known = true, shape_known = true;
   // Of a launch that needs these threads, registers and bytes: most kernels of a name need the same.
   std::array<int64_t, 3> needs = {-1, -1, -1};
   std::optional<int64_t> blocks_per_sm;
@@ -103,6 +103,7 @@ class ByName {
     sums.tail_known &= tail.has_value();
     sums.tail_ns += tail.value_or(0);
     const bool is_first = sums.next == sums.first;
+    sums.shape_known &= grid > 0;
     sums.grid_min = is_first ? grid : std::min(sums.grid_min, grid);
     sums.grid_max = is_first ? grid : std::max(sums.grid_max, grid);
     sums.grid += static_cast<double>(grid);
@@ -134,10 +135,12 @@ class ByName {
     row.max_ns = *std::max_element(durations.begin(), durations.end());
     row.stddev_ns = Deviation(durations, row.avg_ns);
     row.median_ns = Median(durations);
-    row.grid_avg = sums.grid / count;
-    row.block_avg = sums.block / count;
-    row.grid_min = sums.grid_min;
-    row.grid_max = sums.grid_max;
+    if (sums.shape_known) {
+      row.grid_avg = sums.grid / count;
+      row.block_avg = sums.block / count;
+      row.grid_min = sums.grid_min;
+      row.grid_max = sums.grid_max;
+    }
     if (sums.tail_known) row.tail_ns = sums.tail_ns;
     if (sums.blocks_known && row.total_ns > 0)
       row.mean_blocks_per_sm = sums.blocks / static_cast<double>(row.total_ns);
@@ -177,7 +180,8 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("stddev_ns", &KernelNameRow::stddev_ns, Unit::kNanoseconds,
                   "Sample standard deviation; unknown for one execution.")
           .Column("share", &KernelNameRow::share, Unit::kRatio, "Share of the device's summed kernel time.")
-          .Column("grid_avg", &KernelNameRow::grid_avg, Unit::kCount, "Mean number of thread blocks.")
+          .Column("grid_avg", &KernelNameRow::grid_avg, Unit::kCount,
+                  "Mean number of thread blocks; unknown where the profile lacks it for some execution.")
           .Column("grid_min", &KernelNameRow::grid_min, Unit::kCount, "Least.")
           .Column("grid_max", &KernelNameRow::grid_max, Unit::kCount, "Most.")
           .Column("block_avg", &KernelNameRow::block_avg, Unit::kCount, "Mean threads per block.")

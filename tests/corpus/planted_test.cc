@@ -44,7 +44,7 @@ constexpr Plant kPlants[] = {
     {"data-loading", kMs, First<[](PlantedThread& t) {
        t.Range("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", [&] { t.Work(kMs); });
      }>},
-    {"single-process-loader", 0, First<[](PlantedThread& t) {
+    {"single-process-loader", 780 * kUs, First<[](PlantedThread& t) {
        t.Range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", [&] { t.Work(kMs); });
      }>},
     {"checkpoint-in-step", kMs,
@@ -57,7 +57,7 @@ constexpr Plant kPlants[] = {
        t.Wait();
        Reduce(t, 4 * kMs);
      }>},
-    {"communication-dominates", 0, First<[](PlantedThread& t) { Reduce(t, 4 * kMs); }>},
+    {"communication-dominates", 0, Last<[](PlantedThread& t) { Reduce(t, 4 * kMs); }>},
     {"small-collectives", 0, Last<[](PlantedThread& t) {
        t.Wait();
        for (int i = 0; i < 60; ++i) Reduce(t, 10 * kUs);
