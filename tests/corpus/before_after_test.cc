@@ -1,0 +1,85 @@
+// BEFORE_AFTER.yaml: what a finding promises against what following it won. The shares in
+// single-process-loader come from these very pairs, so for that rule this guards the promise and is no
+// independent evidence of it.
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/inference.h"
+#include "src/cli/session.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+
+struct Pair {
+  std::string before, after, rule, misses;
+  bool all_steps = false;
+};
+
+std::vector<Pair> Pairs() {
+  std::vector<Pair> pairs;
+  for (const YAML::Node& entry :
+       YAML::LoadFile((test::SourceDir() / "tests/corpus/BEFORE_AFTER.yaml").string()))
+    pairs.push_back({entry["before"].as<std::string>(), entry["after"].as<std::string>(),
+                     entry["rule"].as<std::string>(), entry["misses"].as<std::string>(""),
+                     entry["all_steps"].as<bool>(false)});
+  return pairs;
+}
+
+struct Judged {
+  std::optional<Finding> finding;  // of the rule, where it fired
+  double steady_ns = 0, all_ns = 0;
+};
+
+Judged Judge(const std::filesystem::path& path, const std::string& rule) {
+  static const KnowledgeBase knowledge = LoadRules({}, {});
+  const Profile profile = LoadProfile(path, {});
+  Database database = profile.OpenDatabase();
+  const auto number = [&](const char* sql) {
+    return AsNumber(database.Query(sql).rows.at(0).at(0)).value_or(0);
+  };
+  Judged judged;
+  judged.steady_ns = number("SELECT step_ns FROM run");
+  judged.all_ns = number("SELECT avg(duration_ns) FROM step");
+  for (const Finding& finding : Infer(knowledge, database).findings)
+    if (finding.rule == rule && finding.outcome == Outcome::kFired) judged.finding = finding;
+  return judged;
+}
+
+class BeforeAfter : public testing::TestWithParam<Pair> {};
+
+TEST_P(BeforeAfter, WinsWhatWasPromised) {
+  const Pair& pair = GetParam();
+  const auto before_path = test::DataDir() / pair.before, after_path = test::DataDir() / pair.after;
+  for (const auto& path : {before_path, after_path})
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  const Judged before = Judge(before_path, pair.rule), after = Judge(after_path, pair.rule);
+
+  EXPECT_FALSE(after.finding) << "followed, and still said: " << after.finding->problem;
+  ASSERT_TRUE(before.finding) << pair.rule << " did not fire";
+  ASSERT_TRUE(before.finding->saves && before.finding->saves->low_ns && before.finding->saves->high_ns);
+  const double low = *before.finding->saves->low_ns, high = *before.finding->saves->high_ns;
+
+  std::vector<double> won = {before.steady_ns - after.steady_ns};
+  if (pair.all_steps) won.push_back(before.all_ns - after.all_ns);
+  EXPECT_LE(high - low, std::ranges::min(won) / 2) << "the range says too little";
+  const bool holds = std::ranges::all_of(won, [&](double ns) { return low <= ns && ns <= high; });
+  EXPECT_EQ(holds, pair.misses.empty())
+      << "promised " << low / 1e6 << " to " << high / 1e6 << " ms, won " << testing::PrintToString(won)
+      << " ns" << (pair.misses.empty() ? "" : "; no longer true: " + pair.misses);
+}
+
+INSTANTIATE_TEST_SUITE_P(RealPairs, BeforeAfter, testing::ValuesIn(Pairs()), [](const auto& test) {
+  std::string name = std::to_string(test.index) + "_" + test.param.rule;
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace dladvisor
