@@ -101,7 +101,8 @@ TEST(BadInput, TextNamedSqlite) {
 
 TEST(BadInput, Traces) {
   ScratchDir dir;
-  WriteFile(dir.path() / "a.json", R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "blink", "ts": 1}]})");
+  WriteFile(dir.path() / "a.json",
+            R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "blink", "ts": 1}]})");
   const Error e = Refusal(dir.path() / "a.json");
   EXPECT_THAT(e.reason(), HasSubstr("without events of PyTorch's profiler"));
   EXPECT_THAT(e.reason(), HasSubstr("found blink (1)"));
