@@ -41,7 +41,7 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
     row.missing_capture = "--trace=cuda,nvtx";
   }
   if (trace.format == "kineto")
-    row.missing_capture = row.api_calls > 0 ? "schedule(wait=1, warmup=1, active=10)"
+    row.missing_capture = row.api_calls > 0 ? "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)"
                                             : "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
   row.notes = why + "." + (row.notes ? " " + *row.notes : "");
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -269,6 +270,23 @@ class StepFinder {
     return steps;
   }
 
+  // Layers repeat as steps do. Those of one step are launched by fewer calls than they are (a CUDA graph), or
+  // leave out most of the time that the device's work spans.
+  bool MayBeSteps(size_t gpu, size_t first, size_t count, size_t period) const {
+    const std::vector<uint32_t>& kernels = work_[gpu].kernels;
+    const Kernels& k = trace_.kernels;
+    std::set<uint32_t> calls;
+    bool known = true;
+    for (size_t i = first; i < first + count * period && calls.size() < count; ++i) {
+      known = known && launches_.kernel[kernels[i]] != kNoIndex;
+      calls.insert(launches_.kernel[kernels[i]]);
+    }
+    if (known && calls.size() < count) return false;
+    const auto covered =
+        static_cast<double>(k.end[kernels[first + count * period - 1]] - k.start[kernels[first]]);
+    return covered >= 0.6 * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);
+  }
+
   void FromKernels(Steps& steps) {
     for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
       const int64_t rank = ranks_.gpus[g].rank;
@@ -277,7 +295,7 @@ class StepFinder {
       std::vector<uint32_t> names;
       for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
       const auto period = FindPeriod(names);
-      if (!period) continue;
+      if (!period || !MayBeSteps(g, period->first, period->count, period->period)) continue;
       steps.source = "kernel sequence";
       std::vector<Step> list;
       Ns begin = 0;

@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTorchOpt
     {"--cuda-memory-usage=true", "profile_memory=True"},
     {"--sample=process-tree", "with_stack=True"},
     {"--trace=osrt", "with_stack=True"},
-    {"--duration=60", "schedule(wait=1, warmup=1, active=10)"},
+    {"--duration=60", "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)"},
 }};
 
 // Single flags, with lists of --trace apart: "--trace=cuda,nvtx --x" -> "--trace=cuda", "--trace=nvtx",

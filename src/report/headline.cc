@@ -37,9 +37,11 @@ std::string FirstThing(const Finding& finding) {
   return LowerFirst(Sentence(text));
 }
 
-// Of a finding and what it explains, the one that saves most: a cause often leaves the claim to its symptom.
+// A finding that says what it saves itself, else of what it explains the one that saves most: a cause often
+// leaves the claim to its symptom.
 const Finding& MostSaving(const Advice& advice, size_t root) {
   const Finding* most = &advice.findings[root];
+  if (most->saves && most->saves->high_ns) return *most;
   const auto high = [](const Finding& f) { return f.saves ? f.saves->high_ns.value_or(-1) : -1; };
   for (const size_t symptom : advice.findings[root].causes)
     if (const Finding& below = MostSaving(advice, symptom); high(below) > high(*most)) most = &below;

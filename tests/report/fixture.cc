@@ -21,7 +21,7 @@ op: *rank i, *op t, op_type t, direction? t, calls i count, kernels i count, cpu
 op_type: *rank i, *op_type t, ops i count, calls i count, cpu_ns i ns, gpu_ns i ns, kernels i count, tensor_core_eligible i, uses_tensor_cores? i, tensor_core_ns i ns
 group_op: *rank i, *op_group t, ops i count, calls i count, eligible_ops i count, tensor_core_ops i count, cpu_ns i ns, gpu_ns i ns
 op_kernel: *rank i, *op t, *kernel t, calls i count, gpu_ns i ns, avg_gpu_ns r ns, min_gpu_ns i ns, max_gpu_ns i ns, avg_api_ns? r ns, uses_tensor_cores? i, precision? t
-kernel_name: *rank i, *device i, *kernel t, instances i count, total_ns i ns, avg_ns r ns, median_ns r ns, min_ns i ns, max_ns i ns, stddev_ns? r ns, share? r ratio, grid_avg r, block_avg r, uses_tensor_cores? i, eligible i, precision? t
+kernel_name: *rank i, *device i, *kernel t, instances i count, total_ns i ns, avg_ns r ns, median_ns r ns, min_ns i ns, max_ns i ns, stddev_ns? r ns, share? r ratio, grid_avg r, block_avg r, uses_tensor_cores? i, eligible i, precision? t, mean_blocks_per_sm? r, mean_occupancy? r ratio
 copy_kind: *rank i, *device i, *direction t, *source t, *destination t, *blocking? t, copies i count, bytes i bytes, total_ns i ns, avg_ns r ns, bytes_per_s? r bytes/s, small_copies i count, pageable_async i
 api_name: *rank i, *name t, calls i count, total_ns i ns, avg_ns r ns, min_ns i ns, max_ns i ns, errors i count
 sync_site: *rank i, *kind t, *api t, *site t, calls i count, total_ns i ns, calls_per_step? r count, max_ns i ns, window_share? r ratio, gpu_idle_ns? i ns
