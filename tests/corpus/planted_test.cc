@@ -57,7 +57,10 @@ constexpr Plant kPlants[] = {
        t.Wait();
        Reduce(t, 4 * kMs);
      }>},
-    {"communication-dominates", 0, Last<[](PlantedThread& t) { Reduce(t, 4 * kMs); }>},
+    {"communication-dominates", 0, Last<[](PlantedThread& t) {
+       t.Wait();
+       Reduce(t, 4 * kMs);
+     }>},
     {"small-collectives", 0, Last<[](PlantedThread& t) {
        t.Wait();
        for (int i = 0; i < 60; ++i) Reduce(t, 10 * kUs);
