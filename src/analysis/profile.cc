@@ -23,6 +23,7 @@ int64_t OverheadTime(const Context& context) {
 
 // Without kernels: what to capture next time, and the sentence that says why.
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
+  row.truncated = trace.health.truncated;
   if (row.kernels + row.graph_launches > 0) return;
   const auto option = trace.capture_options.find("COLLECT_CUDA_TRACE");
   const bool not_traced = option != trace.capture_options.end() && option->second == "false";
@@ -37,10 +38,15 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
     why = not_traced ? "CUDA was not traced"
           : row.has_cuda
               ? "the capture holds no CUDA activity: it was not traced, or ended before the first CUDA call"
+          : trace.format == "kineto"
+              ? "the trace holds no GPU activity: it was not recorded, or the run has none"
               : "the capture holds no CUDA tables: it was not traced, or ended before the first CUDA call";
     row.missing_capture = "--trace=cuda,nvtx";
   }
-  if (trace.format == "kineto")
+  if (row.truncated) {
+    why = "the part of the trace that is there holds no GPU work";
+    row.missing_capture.reset();
+  } else if (trace.format == "kineto")
     row.missing_capture = row.api_calls > 0 ? "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)"
                                             : "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
   row.notes = why + "." + (row.notes ? " " + *row.notes : "");
@@ -105,6 +111,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "1 where it holds operating-system calls.")
           .Column("has_syncs", &ProfileRow::has_syncs, Unit::kNone,
                   "1 where it holds synchronisation activities.")
+          .Column("truncated", &ProfileRow::truncated, Unit::kNone, "1 where the end of the file is missing.")
           .Column("missing_capture", &ProfileRow::missing_capture, Unit::kText,
                   "Capture flags that would show GPU work; unknown where it is there.");
   return relation;

@@ -25,6 +25,7 @@ struct ProfileRow {
   std::optional<std::string> missing_tables, notes;
   bool has_cuda = false, has_api = false, has_ranges = false, has_os_calls = false, has_syncs = false;
   std::optional<std::string> missing_capture;
+  bool truncated = false;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
 ProfileRow ComputeProfile(const Context& context);

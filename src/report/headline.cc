@@ -92,6 +92,9 @@ std::string FlagsForIdleCauses(const ReportModel& model) {
   for (size_t row = 0; traced && row < profiles->rows.rows.size(); ++row)
     for (const char* column : {"api_calls", "ranges", "os_calls"})
       traced = traced && AsNumber(CellOf(*profiles, row, column)).value_or(0) > 0;
+  if (profiles != nullptr && profiles->rows.rows.size() == 1 &&
+      FormatValue(CellOf(*profiles, 0, "format"), Unit::kText) == "kineto")
+    return "with_stack=True";
   return traced ? "--sample=process-tree --cpuctxsw=process-tree" : "--trace=cuda,nvtx,osrt";
 }
 
@@ -120,6 +123,15 @@ std::string LossText(const ReportModel& model) {
                        UnknownLossText(model));
   }
   return "How much time is lost is unknown";
+}
+
+// Said before all else of a profile whose end is missing.
+std::string TruncatedText(const ReportModel& model) {
+  const ReportTable* profiles = FindTable(model, "profiles");
+  for (size_t row = 0; profiles != nullptr && row < profiles->rows.rows.size(); ++row)
+    if (AsNumber(CellOf(*profiles, row, "truncated")).value_or(0) > 0)
+      return "The profile is incomplete, its end is missing: copy or export it again. ";
+  return "";
 }
 
 }  // namespace
@@ -178,11 +190,12 @@ std::string Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
   if (!HasGpuWork(model)) {
     const std::vector<std::string> flags = CaptureFlags(model);
-    return "No GPU work was recorded" +
+    return TruncatedText(model) + "No GPU work was recorded" +
            (flags.empty() ? std::string(".")
-                          : fmt::format("; profile again with {}.", fmt::join(flags, " ")));
+                          : fmt::format("; profile again with {}.",
+                                        fmt::join(flags, flags[0].starts_with("--") ? " " : ", ")));
   }
-  const std::string loss = LossText(model);
+  const std::string loss = TruncatedText(model) + LossText(model);
   const auto first = DoFirst(model);
   if (!first) {
     const bool advised = !advice.Roots().empty();

@@ -226,7 +226,8 @@ std::vector<TableQuery> MakeTables() {
        "SELECT profile, path, format, producer_version, schema_version, session_ns, kernels, copies, sets, "
        "graph_launches, api_calls, syncs, ranges, os_calls, gpu_metric_samples, memory_events, skipped_rows, "
        "unmatched_kernels, unmatched_share, inherited_share, open_ranges, out_of_order, negative_durations, "
-       "overhead_ns, overhead_share, diagnostics, missing_tables, notes, missing_capture FROM profile ORDER "
+       "overhead_ns, overhead_share, diagnostics, missing_tables, notes, truncated, missing_capture FROM "
+       "profile ORDER "
        "BY "
        "profile"},
       {"diagnostics", "Profiler Diagnostics", "What the profiler itself complained of.", "diagnostic",

@@ -286,6 +286,7 @@ struct CaptureHealth {
   std::map<std::string, int64_t> rows_read, rows_skipped;  // by table of the source
   std::vector<std::string> missing_tables;                 // of those that hold GPU or host activity
   std::vector<std::string> notes;                          // one sentence each, for the reader
+  bool truncated = false;                                  // the file's end is missing
   int64_t out_of_order = 0, negative_durations = 0;
   std::vector<Diagnostic> diagnostics;
 };

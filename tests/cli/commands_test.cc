@@ -217,6 +217,9 @@ TEST_F(Commands, ReportReadsATraceFromAPipe) {
   EXPECT_THAT(piped.out, HasSubstr("Profiled Iterations           10"));
   const test::RunResult file = test::Run("'" + program + "' report '" + trace.string() + "' --format text");
   EXPECT_EQ(piped.out.substr(piped.out.find('\n')), file.out.substr(file.out.find('\n')));
+  test::WriteFile(trace, text.substr(0, text.size() / 2));
+  const test::RunResult cut = test::Run("'" + program + "' report '" + trace.string() + "' --format text");
+  EXPECT_THAT(cut.out, HasSubstr("The profile is incomplete"));
   const test::RunResult database = test::Run("'" + program + "' report - < '" + export_.string() + "'");
   EXPECT_EQ(database.status, 3);
   EXPECT_THAT(database.err, HasSubstr("can only be read from a file"));

@@ -357,7 +357,8 @@ Trace ReadKinetoTrace(ByteSource& source) {
   }
   trace.health.rows_read = batch->rows_read;
   trace.health.rows_skipped = batch->rows_skipped;
-  if (!source.damage().empty() || reader->text().IsTruncated())
+  trace.health.truncated = !source.damage().empty() || reader->text().IsTruncated();
+  if (trace.health.truncated)
     trace.health.notes.push_back(fmt::format("The trace ends early{}{}: only what comes before was read.",
                                              source.damage().empty() ? "" : " as ", source.damage()));
   SetNames(*batch, trace);
