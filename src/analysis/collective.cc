@@ -19,6 +19,41 @@ std::string CollectiveOf(std::string_view name, std::string_view short_name) {
   return std::string(short_name);
 }
 
+int64_t MedianOf(std::vector<int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Collectives of one kind differ in size, those at one place in the step do not. `members` are in order of
+// start.
+std::optional<int64_t> LateTime(const Context& context, int64_t rank, const std::vector<uint32_t>& members) {
+  const Kernels& kernels = context.trace.kernels;
+  std::vector<std::vector<int64_t>> by_step;
+  for (const auto& [of, steps] : context.steps.by_rank) {
+    if (of != rank) continue;
+    for (const Step& step : steps) {
+      if (step.warmup) continue;
+      std::vector<int64_t>& durations = by_step.emplace_back();
+      const auto first = std::lower_bound(members.begin(), members.end(), step.time.start,
+                                          [&](uint32_t k, Ns time) { return kernels.start[k] < time; });
+      for (auto k = first; k != members.end() && kernels.start[*k] < step.time.end; ++k)
+        durations.push_back(kernels.end[*k] - kernels.start[*k]);
+    }
+  }
+  if (by_step.size() < 3) return std::nullopt;
+  for (const auto& durations : by_step)
+    if (durations.size() != by_step[0].size()) return std::nullopt;
+  int64_t late = 0;
+  for (size_t place = 0; place < by_step[0].size(); ++place) {
+    std::vector<int64_t> same;
+    for (const auto& durations : by_step) same.push_back(durations[place]);
+    const int64_t median = MedianOf(same);
+    for (const int64_t duration : same) late += std::max<int64_t>(0, duration - median);
+  }
+  return late;
+}
+
 }  // namespace
 
 const RelationOf<CollectiveRow>& CollectiveRelation() {
@@ -39,7 +74,10 @@ const RelationOf<CollectiveRow>& CollectiveRelation() {
           .Column("median_ns", &CollectiveRow::median_ns, Unit::kNanoseconds, "Median duration.")
           .Column("max_ns", &CollectiveRow::max_ns, Unit::kNanoseconds, "Longest.")
           .Column("compute_stream_ns", &CollectiveRow::compute_stream_ns, Unit::kNanoseconds,
-                  "Sum of durations in streams that also compute: in order, so that they cannot overlap.");
+                  "Sum of durations in streams that also compute: in order, so that they cannot overlap.")
+          .Column("late_ns", &CollectiveRow::late_ns, Unit::kNanoseconds,
+                  "Sum of what calls take longer than the median of those at the same place in other steps; "
+                  "unknown without three steps of equally many.");
   return relation;
 }
 
@@ -87,6 +125,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(n);
       row.median_ns = static_cast<double>(durations[(n - 1) / 2] + durations[n / 2]) / 2;
       row.max_ns = durations.back();
+      row.late_ns = LateTime(context, row.rank, members);
       if (const int64_t steps = context.StepCount(row.rank); steps > 0)
         row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(steps);
       rows.push_back(std::move(row));

@@ -21,6 +21,7 @@ struct CollectiveRow {
   int64_t total_ns = 0, window_ns = 0, exposed_ns = 0;
   double avg_ns = 0, median_ns = 0;
   int64_t max_ns = 0, compute_stream_ns = 0;
+  std::optional<int64_t> late_ns;
 };
 const RelationOf<CollectiveRow>& CollectiveRelation();
 

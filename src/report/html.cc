@@ -28,7 +28,7 @@ const std::vector<View>& Views() {
       {"ops-and-kernels", "Ops and Kernels", {"ops", "op_kernels"}},
       {"execution-summary",
        "Execution Summary",
-       {"execution_summary", "step_breakdown", "distributed_steps"}},
+       {"execution_summary", "gpu_summary", "step_breakdown", "distributed_steps"}},
       {"operators", "Operators", {"operators", "matrix_products"}},
       {"modules", "Modules", {"modules"}},
       {"kernels", "Kernels", {"kernels"}},

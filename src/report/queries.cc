@@ -153,6 +153,13 @@ std::vector<TableQuery> MakeTables() {
        "busy_ns, "
        "idle_ns, idle_share, idle_starved_ns, tensor_core_ns, tensor_core_unknown_ns, eligible_ns, "
        "communication_ns, sm_count, compute_capability, memory_bytes FROM gpu ORDER BY rank, device"},
+      {"gpu_summary", "GPU Summary", "Over all steps, as PyTorch's TensorBoard plugin estimates them.",
+       "gpu_summary",
+       "SELECT s.rank, s.device, g.name, g.memory_bytes, g.compute_capability, s.gpu_utilization, "
+       "s.est_sm_efficiency, s.est_achieved_occupancy FROM gpu_summary AS s JOIN gpu AS g ON g.rank = s.rank "
+       "AND "
+       "g.device = s.device ORDER BY s.rank, s.device",
+       "kineto"},
       {"execution_summary", "Execution Summary",
        "Mean over all steps of each rank. Each moment counts once, for the first of these that goes on.",
        "execution_summary", ExecutionSummarySql(), "kineto"},

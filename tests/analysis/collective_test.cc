@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "tests/analysis/trace_builder.h"
 
@@ -30,6 +31,25 @@ TEST(Collective, ExposedIsWithoutComputation) {
   EXPECT_EQ(rows[1].collective, "Broadcast");
   EXPECT_EQ(rows[1].compute_stream_ns, 400);
   EXPECT_EQ(rows[1].max_ns, 400);
+}
+
+// In each of four steps a short and a long all-reduce; once the short one waits.
+TEST(Collective, LateIsAgainstThePlaceInOtherSteps) {
+  TraceBuilder b;
+  for (int64_t step = 0; step < 4; ++step) {
+    const Ns t = step * 1000;
+    b.Range(t, t + 990, "iteration " + std::to_string(step), 0);
+    for (const auto& [start, length] :
+         {std::pair<Ns, Ns>{100, step == 2 ? 60 : 10}, std::pair<Ns, Ns>{300, 500}}) {
+      b.Launch(t + start - 10, t + start, t + start + length,
+               "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)");
+    }
+  }
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeCollectives(context, ComputeTimelines(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].max_ns, 500);
+  EXPECT_EQ(rows[0].late_ns, 50);
 }
 
 }  // namespace
