@@ -9,9 +9,9 @@
 //     all threads of the process.
 //  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
 //     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least
-//     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time from
-//     the device's first kernel to its last. A loop of one kernel, or of a few, is no training step, nor are several
-//     of its rounds together.
+//     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time
+//     from the device's first kernel to its last. A loop of one kernel, or of a few, is no training step, nor
+//     are several of its rounds together.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or
 // first launch.
