@@ -12,6 +12,7 @@
 namespace dladvisor {
 namespace {
 
+constexpr Ns kLoadsModule = 1'000'000;
 constexpr double kMinKnownGaps = 0.8;  // share of idle time that ends whose launch must be known
 
 // The operations of a GPU in order of start; of those that start together, kernels, copies, sets, graphs.
@@ -225,7 +226,10 @@ class TimelineBuilder {
     const ApiKind kind = api_kinds_[calls.name[gap.call]];
     const bool copies = kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy;
     Charge(gap, Bucket::kLaunchLatency, {launched, latency_end});
-    Charge(gap, copies ? Bucket::kIdleCopy : Bucket::kLaunch, {latency_end, returned});
+    const Bucket running = copies                                   ? Bucket::kIdleCopy
+                           : returned - latency_end >= kLoadsModule ? Bucket::kCompilation
+                                                                    : Bucket::kLaunch;
+    Charge(gap, running, {latency_end, returned});
     Charge(gap, Bucket::kDependency, {returned, idle.end});
   }
 

@@ -9,7 +9,9 @@
 //                             thread did that launched before, since it handed over (forward and backward
 //                             pass). The part after the call's start as above;
 //   the call still running:   what exceeds that latency is the host's too (loading the kernel's module,
-//                             staging pageable memory): idle/copy where the call copies, else idle/launch;
+//                             staging pageable memory): idle/copy where the call copies, idle/compilation
+//                             from 1 ms on, for no launch takes that long while the queue is empty but one
+//                             that loads its module, else idle/launch;
 //   launch not recorded, or nothing ends the gap: idle/unknown.
 #pragma once
 

@@ -27,6 +27,24 @@ Bucket DoingOfRange(std::string_view name) {
   return Bucket::kLaunch;
 }
 
+Bucket DoingOfFunction(std::string_view name) {
+  // The rest of the data loader's frames are waits for its workers, which are loading, too.
+  static const RE2 input(
+      R"((?i)torch[/\\]utils[/\\]data[/\\]|torchvision[/\\](transforms|io|datasets)|torchaudio[/\\]|)"
+      R"(albumentations|webdataset|(^|[/\\])datasets[/\\]|(^|[/\\])PIL[/\\]|decord|)"
+      R"((image|video|audio|feature|sequence)_(processing|processor|extraction)\w*\.py|[/\\]tokenization_\w+\.py|)"
+      R"(\): _*(preprocess\w*|pre_process\w*|collate\w*|\w+_collate|collate_fn|tokenize\w*|)"
+      R"((get|next|load|read|fetch|prepare)_(batch|sample|image|video|audio|data)(es|s)?)$)");
+  static const RE2 checkpoint(R"((?i)torch[/\\]serialization\.py\(\d+\): (save|_save)$|)"
+                              R"(\): (save|write|store|dump)_(checkpoint|model|state)\w*$)");
+  static const RE2 garbage(R"(<built-in method collect of module gc|<built-in function collect>)");
+  const re2::StringPiece text(name.data(), name.size());
+  if (RE2::PartialMatch(text, input)) return Bucket::kInput;
+  if (RE2::PartialMatch(text, checkpoint)) return Bucket::kCheckpoint;
+  if (RE2::PartialMatch(text, garbage)) return Bucket::kGarbageCollection;
+  return Bucket::kLaunch;
+}
+
 HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) {
   const auto add = [&](uint32_t thread, Bucket bucket, Interval time) {
     const auto doing =
@@ -60,17 +78,20 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
         break;
     }
   }
-  std::vector<std::optional<Bucket>> doing_of_name(trace.names.size());
-  for (size_t i = 0; i < trace.ranges.size(); ++i) {
-    const uint32_t thread = trace.ranges.thread[i];
-    if (thread == kNoIndex || !launches[thread] || trace.ranges.open[i]) continue;
-    const Interval time{trace.ranges.start[i], trace.ranges.end[i]};
-    std::optional<Bucket>& doing = doing_of_name[trace.ranges.name[i]];
-    if (!doing) doing = DoingOfRange(trace.names.View(trace.ranges.name[i]));
-    if (*doing == Bucket::kLaunch) continue;
-    add(thread, *doing, time);
-    captured_[static_cast<size_t>(*doing)] = true;
-  }
+  const auto add_named = [&](const auto& events, auto doing_of, auto is_closed) {
+    std::vector<std::optional<Bucket>> doing_of_name(trace.names.size());
+    for (size_t i = 0; i < events.size(); ++i) {
+      const uint32_t thread = events.thread[i];
+      if (thread == kNoIndex || !launches[thread] || !is_closed(i)) continue;
+      std::optional<Bucket>& doing = doing_of_name[events.name[i]];
+      if (!doing) doing = doing_of(trace.names.View(events.name[i]));
+      if (*doing == Bucket::kLaunch) continue;
+      add(thread, *doing, {events.start[i], events.end[i]});
+      captured_[static_cast<size_t>(*doing)] = true;
+    }
+  };
+  add_named(trace.ranges, DoingOfRange, [&](size_t i) { return !trace.ranges.open[i]; });
+  add_named(trace.frames, DoingOfFunction, [](size_t) { return true; });
   const auto add_all = [&](const auto& events, Bucket bucket) {
     for (size_t i = 0; i < events.size(); ++i)
       if (events.thread[i] != kNoIndex && launches[events.thread[i]])

@@ -67,6 +67,9 @@ class HostActivity {
   std::array<bool, kBuckets> captured_{};
 };
 
+// What the name of a Python function, "FILE(LINE): FUNCTION", says that the program does; as DoingOfRange.
+Bucket DoingOfFunction(std::string_view name);
+
 // What the name of a range says that the program does: kInput, kIdleCommunication, kCheckpoint, kCompilation,
 // kGarbageCollection; kLaunch where it says nothing of these.
 Bucket DoingOfRange(std::string_view name);

@@ -7,6 +7,18 @@
 #include <vector>
 
 namespace dladvisor {
+namespace {
+
+constexpr size_t kMostSampled = 1 << 16;  // calls that a median is taken of, evenly spaced
+
+template <class T>
+T Median(std::vector<T>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
 
 const RelationOf<LaunchRow>& LaunchRelation() {
   static const char* kFlag = "--trace=cuda";
@@ -25,6 +37,11 @@ const RelationOf<LaunchRow>& LaunchRelation() {
               "Mean duration of the launching call; of one that launches several kernels, as a CUDA graph, "
               "their share.",
               kFlag)
+          .Column("median_api_ns", &LaunchRow::median_api_ns, Unit::kNanoseconds,
+                  "Median of the same (of every n-th from 65,536 on), which calls that load a kernel at its "
+                  "first "
+                  "use do not move.",
+                  kFlag)
           .Column("api_ns", &LaunchRow::api_ns, Unit::kNanoseconds,
                   "Time in those calls, in the window of the host.", kFlag)
           .Column("median_queue_delay_ns", &LaunchRow::median_queue_delay_ns, Unit::kNanoseconds,
@@ -55,7 +72,9 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
     row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
     row.min_latency_ns = timelines[gpu].min_latency_ns;
     std::vector<int64_t> delays;
+    std::vector<double> parts;  // of the calls' durations
     delays.reserve(context.work[gpu].kernels.size());
+    const size_t stride = context.work[gpu].kernels.size() / kMostSampled + 1;
     const Interval host = context.HostWindowOf(row.rank);
     int64_t tiny = 0;
     double api_ns = 0, inside_ns = 0;
@@ -69,6 +88,7 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       delays.push_back(trace.kernels.start[k] - trace.api_calls.start[call]);
       const double part = kernels_of[call] == 1 ? 1 : 1 / static_cast<double>(many.at(call));
       api_ns += part * static_cast<double>(call_ns);
+      if (delays.size() % stride == 0) parts.push_back(part * static_cast<double>(call_ns));
       inside_ns +=
           part * static_cast<double>(std::max<Ns>(0, std::min(trace.api_calls.end[call], host.end) -
                                                          std::max(trace.api_calls.start[call], host.start)));
@@ -85,9 +105,8 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       row.api_ns = static_cast<int64_t>(inside_ns);
       row.tiny_kernels = tiny;
       row.tiny_share = static_cast<double>(tiny) / count;
-      const auto middle = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 2);
-      std::nth_element(delays.begin(), middle, delays.end());
-      row.median_queue_delay_ns = static_cast<double>(*middle);
+      row.median_queue_delay_ns = static_cast<double>(Median(delays));
+      row.median_api_ns = Median(parts);
     }
     rows.push_back(std::move(row));
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/analysis/op_path.h"
+#include "src/analysis/thread_doing.h"
 
 namespace dladvisor {
 
@@ -73,6 +74,11 @@ const RelationOf<IdleGapRow>& IdleGapRelation() {
                   "Kernel, or kind of operation, that ends it; empty at the window's end.")
           .Column("range", &IdleGapRow::range, Unit::kText, "Path of the op that launches what ends it.",
                   "--trace=cuda,nvtx")
+          .Column(
+              "doing", &IdleGapRow::doing, Unit::kText,
+              "Python function, range, or call in which the thread that launches it was for most of the "
+              "time until it had launched it (thread_doing.h); unknown where that is not most of the gap.",
+              "--trace=cuda")
           .Column("thread", &IdleGapRow::thread, Unit::kNone, "Thread that launches it.", "--trace=cuda");
   return relation;
 }
@@ -80,6 +86,7 @@ const RelationOf<IdleGapRow>& IdleGapRelation() {
 std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vector<GpuTimeline>& timelines) {
   const Trace& trace = context.trace;
   std::vector<IdleGapRow> rows;
+  std::vector<ThreadTime> starved;  // by row
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
     std::vector<const IdleGap*> longest;
     for (const IdleGap& gap : timelines[gpu].gaps) longest.push_back(&gap);
@@ -102,9 +109,21 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
         if (const uint32_t thread = trace.api_calls.thread[gap->call]; thread != kNoIndex)
           row.thread = trace.threads[thread].tid;
       }
+      // Most of the starvation is charged to one of two threads.
+      const Ns handed_over = std::clamp(gap->handed_over, gap->time.start, gap->time.end);
+      const Ns returned = gap->call == kNoIndex ? gap->time.start : trace.api_calls.end[gap->call];
+      const Interval before{gap->time.start, handed_over},
+          after{handed_over, std::min(gap->time.end, std::max(gap->time.start + gap->starved_ns, returned))};
+      const ThreadTime most =
+          before.length() > after.length() ? ThreadTime{gap->before, before} : ThreadTime{gap->thread, after};
+      // Of a gap that the launched operation itself waits through, the host's doing says nothing.
+      starved.push_back(2 * most.time.length() >= row.duration_ns ? most : ThreadTime{});
       rows.push_back(std::move(row));
     }
   }
+  const std::vector<std::string> doings = ThreadDoings(context, starved);
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (!doings[i].empty()) rows[i].doing = doings[i];
   return rows;
 }
 

@@ -213,7 +213,8 @@ std::vector<TableQuery> MakeTables() {
        "SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY rank, device, ns DESC, "
        "bucket"},
       {"idle_gaps", "Longest Idle Gaps", "When nothing ran on the GPU.", "idle_gap",
-       "SELECT rank, device, start_ns, duration_ns, cause, starved_ns, ended_by, range FROM idle_gap ORDER "
+       "SELECT rank, device, start_ns, duration_ns, cause, doing, starved_ns, ended_by, range FROM idle_gap "
+       "ORDER "
        "BY "
        "duration_ns DESC, rank, device, start_ns LIMIT 50"},
       {"memory", "Memory", "GPU memory against what the device has.", "memory",

@@ -247,5 +247,42 @@ TEST(Idle, RangesThatLoadData) {
     EXPECT_EQ(DoingOfRange(name), Bucket::kLaunch) << name;
 }
 
+TEST(Idle, PythonFunctionsThatLoadData) {
+  for (const char* name : {"transformers/image_processing_utils.py(40): __call__",
+                           "transformers/pipelines/video_classification.py(129): preprocess",
+                           "/venv/lib/python3.11/site-packages/torch/utils/data/_utils/fetch.py(47): fetch",
+                           "torchvision/transforms/transforms.py(95): __call__", "train.py(31): get_batch",
+                           "data.py(9): my_collate", "PIL/Image.py(2200): resize"})
+    EXPECT_EQ(DoingOfFunction(name), Bucket::kInput) << name;
+  EXPECT_EQ(DoingOfFunction("torch/serialization.py(850): save"), Bucket::kCheckpoint);
+  EXPECT_EQ(DoingOfFunction("<built-in function collect>"), Bucket::kGarbageCollection);
+  for (const char* name :
+       {"train.py(12): main", "torch/nn/modules/module.py(1743): _call_impl", "model.py(3): get_batch_norm",
+        "model.py(3): load_data_parallel", "torch/optim/optimizer.py(1): step", ""})
+    EXPECT_EQ(DoingOfFunction(name), Bucket::kLaunch) << name;
+}
+
+TEST(Idle, GapsNameWhatTheHostWasIn) {
+  TraceBuilder b;
+  b.Launch(0, 10, 100, "a");
+  b.Frame(5, 2000, "train.py(1): main");
+  b.Frame(90, 990, "train.py(5): preprocess");
+  b.Frame(200, 300, "train.py(9): resize");
+  b.Launch(1000, 1010, 1100, "b");
+  b.Range(1150, 1195, "aten::to");  // 80 % of nothing: too short
+  b.Launch(1300, 1310, 1400, "c");
+  b.Range(1405, 1695, "aten::nonzero");
+  b.Launch(1700, 1710, 1800, "d");
+  b.Kernel(2000, 2100, "e", 999);  // without a call
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeIdleGaps(context, ComputeTimelines(context));
+  ASSERT_EQ(rows.size(), 4u);  // longest first
+  EXPECT_EQ(rows[0].cause, "idle/input");
+  EXPECT_EQ(rows[0].doing, "train.py(5): preprocess");
+  EXPECT_EQ(rows[1].doing, "aten::nonzero");
+  EXPECT_EQ(rows[2].doing, "train.py(1): main");
+  EXPECT_EQ(rows[3].doing, std::nullopt);
+}
+
 }  // namespace
 }  // namespace dladvisor

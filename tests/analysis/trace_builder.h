@@ -99,6 +99,13 @@ class TraceBuilder {
     r.kind.push_back(RangeKind::kPushPop);
     r.open.push_back(open);
   }
+  void Frame(Ns start, Ns end, std::string_view name, uint32_t thread = 0) {
+    Frames& f = trace.frames;
+    f.start.push_back(start);
+    f.end.push_back(end);
+    f.thread.push_back(thread);
+    f.name.push_back(trace.names.Intern(name));
+  }
   void Os(Ns start, Ns end, std::string_view name, uint32_t thread = 0) {
     OsCalls& o = trace.os_calls;
     o.start.push_back(start);

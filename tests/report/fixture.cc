@@ -25,7 +25,7 @@ kernel_name: *rank i, *device i, *kernel t, instances i count, total_ns i ns, av
 copy_kind: *rank i, *device i, *direction t, *source t, *destination t, *blocking? t, copies i count, bytes i bytes, total_ns i ns, avg_ns r ns, bytes_per_s? r bytes/s, small_copies i count, pageable_async i
 api_name: *rank i, *name t, calls i count, total_ns i ns, avg_ns r ns, min_ns i ns, max_ns i ns, errors i count
 sync_site: *rank i, *kind t, *api t, *site t, calls i count, total_ns i ns, calls_per_step? r count, max_ns i ns, window_share? r ratio, gpu_idle_ns? i ns
-idle_gap: *rank i, *device i, *start_ns i ns, duration_ns i ns, cause t, starved_ns? i ns, ended_by t, range? t
+idle_gap: *rank i, *device i, *start_ns i ns, duration_ns i ns, cause t, starved_ns? i ns, ended_by t, range? t, doing? t
 time_ledger: *rank i, *device i, *bucket t, ns? i ns, ns_per_step? r ns, share? r ratio
 resource_usage: *category t, position i, ns? i ns, share? r ratio
 launch: *rank i, *device i, launches i count, graph_launches i count, avg_api_ns? r ns, median_queue_delay_ns? r ns, tiny_kernels i count, tiny_share? r ratio, min_latency_ns? i ns
