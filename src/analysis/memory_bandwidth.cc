@@ -50,6 +50,15 @@ std::vector<double> Series(std::vector<Change>& changes) {
   return series;
 }
 
+// Bytes per second of a copy or set, 0 where it has none.
+template <class Table>
+double BandwidthOf(const Table& table, const ProfiledOperation& operation) {
+  if (!table.bandwidth.empty() && table.bandwidth[operation.row] >= 0)
+    return static_cast<double>(table.bandwidth[operation.row]);
+  if (operation.time.length() <= 0) return 0;
+  return static_cast<double>(table.bytes[operation.row]) * 1e9 / static_cast<double>(operation.time.length());
+}
+
 }  // namespace
 
 std::vector<MemoryBandwidthRow> ComputeMemoryBandwidths(const Context& context,
@@ -59,16 +68,17 @@ std::vector<MemoryBandwidthRow> ComputeMemoryBandwidths(const Context& context,
   for (const ProfiledWork& rank : work) {
     std::map<std::string, std::vector<Change>> changes;  // by operation
     ForEachProfiled(context, rank, [&](const ProfiledOperation& operation) {
-      if (operation.type != WorkType::kMemory || operation.time.length() <= 0) return;
+      if (operation.type != WorkType::kMemory) return;
       const bool is_copy = operation.table == &trace.copies;
-      const int64_t bytes = is_copy ? trace.copies.bytes[operation.row] : trace.sets.bytes[operation.row];
-      if (bytes <= 0) return;
       const double bandwidth =
-          static_cast<double>(bytes) * 1e9 / static_cast<double>(operation.time.length());
+          is_copy ? BandwidthOf(trace.copies, operation) : BandwidthOf(trace.sets, operation);
+      if (bandwidth <= 0) return;
       std::vector<Change>& list =
           changes[is_copy ? std::string(CopyDirectionName(trace.copies.direction[operation.row])) : "memset"];
+      constexpr Ns kShortest = 1000;  // of what takes no time on a clock of whole microseconds
+      const Ns end = operation.time.length() > 0 ? operation.time.end : operation.time.start + kShortest;
       list.push_back({operation.time.start, bandwidth, 1});
-      list.push_back({operation.time.end, -bandwidth, -1});
+      list.push_back({end, -bandwidth, -1});
     });
     for (auto& [operation, list] : changes) {
       const Distribution d = Describe(Series(list));

@@ -1,7 +1,8 @@
 // Bandwidth of copies and sets by direction, as Holistic Trace Analysis summarises it
 // (github.com/facebookresearch/HolisticTraceAnalysis: trace_counters.py): that of all that run at once is
 // added up, taken after every start and end, and zeros do not count. profiled_work.h says which operations
-// do. What took no time on the profile's clock has no bandwidth.
+// do. An operation's bandwidth is what the profiler says, which knows its exact time, else its bytes by its
+// time on the profile's clock; what took no time there, and of which the profiler says nothing, has none.
 //
 // Difference: where one ends as another starts HTA may add before it subtracts, so that its greatest value
 // is of two that never ran at once.

@@ -98,11 +98,15 @@ struct Copies : GpuOps {
   std::vector<int64_t> bytes;
   std::vector<CopyDirection> direction;
   std::vector<MemoryKind> source, destination;
+  // Bytes per second as PyTorch's profiler tells them, of exact times where those of the trace are rounded;
+  // -1 where it does not, empty where the source has none.
+  std::vector<float> bandwidth;
 };
 
 struct Sets : GpuOps {
   std::vector<int64_t> bytes;
   std::vector<MemoryKind> memory;
+  std::vector<float> bandwidth;  // as of copies
 };
 
 // A CUDA graph launch traced as a whole (graph mode hides its kernels).

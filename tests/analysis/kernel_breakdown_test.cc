@@ -120,6 +120,21 @@ TEST(MemoryBandwidth, OfCopiesAtOnceAddsUp) {
   EXPECT_DOUBLE_EQ(rows[0].min.value(), 10e9);
 }
 
+TEST(MemoryBandwidth, IsWhatTheProfilerSays) {
+  TraceBuilder b;
+  b.Copy(0, 1000, 1000, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  b.Copy(2000, 2000, 1000, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  b.Copy(4000, 5000, 1000, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  b.trace.copies.bandwidth = {2e9F, 4e9F, -1.0F};
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeMemoryBandwidths(context, FindProfiledWork(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].count, 3);
+  EXPECT_DOUBLE_EQ(rows[0].min.value(), 1e9);
+  EXPECT_DOUBLE_EQ(rows[0].median.value(), 2e9);
+  EXPECT_DOUBLE_EQ(rows[0].max.value(), 4e9);
+}
+
 TEST(OperatorSequence, KernelsOfACallAreOne) {
   TraceBuilder b;
   b.Range(0, 50, "aten::cumsum");

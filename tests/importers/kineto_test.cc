@@ -166,10 +166,12 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
         category, name, more);
   };
   const Trace trace = ReadText(
-      "[" + gpu("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", R"(,"bytes":100)") + "," +
-      gpu("Memcpy", "Memcpy DtoH (Device -> Pinned)", R"(,"bytes":5)") + "," +
+      "[" +
+      gpu("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)",
+          R"-(,"bytes":100,"memory bandwidth (GB/s)":4.5)-") +
+      "," + gpu("Memcpy", "Memcpy DtoH (Device -> Pinned)", R"(,"bytes":5)") + "," +
       gpu("gpu_memcpy", "Memcpy DtoD (Device -> Device)", "") + "," +
-      gpu("gpu_memset", "Memset (Device)", R"(,"bytes":8)") + "," +
+      gpu("gpu_memset", "Memset (Device)", R"-(,"bytes":8,"memory bandwidth (GB/s)":"1.5")-") + "," +
       gpu("cuda_sync", "Stream Sync", R"(,"cuda_sync_kind":"Stream Sync")") + "," +
       gpu("cuda_sync", "x", R"(,"cuda_sync_kind":"Stream Wait Event")") + "," +
       gpu("gpu_user_annotation", "forward", "") + "," + gpu("mtia_ccp_events", "event_wait", "") + "]");
@@ -179,7 +181,9 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
               ElementsAre(MemoryKind::kPageable, MemoryKind::kDevice, MemoryKind::kDevice));
   EXPECT_EQ(trace.copies.destination[1], MemoryKind::kPinned);
   EXPECT_EQ(trace.copies.bytes[0], 100);
+  EXPECT_THAT(trace.copies.bandwidth, ElementsAre(4.5e9F, -1.0F, -1.0F));
   EXPECT_EQ(trace.sets.bytes[0], 8);
+  EXPECT_THAT(trace.sets.bandwidth, ElementsAre(1.5e9F));
   EXPECT_THAT(trace.syncs.kind, ElementsAre(SyncKind::kStream, SyncKind::kStreamWaitEvent));
   EXPECT_EQ(trace.health.rows_skipped.at("mtia_ccp_events"), 1);
   EXPECT_FALSE(trace.health.rows_skipped.contains("gpu_user_annotation"));

@@ -79,10 +79,12 @@ void Batch::Append(Batch& chunk) {
   Append(trace.copies.direction, from.copies.direction);
   Append(trace.copies.source, from.copies.source);
   Append(trace.copies.destination, from.copies.destination);
+  Append(trace.copies.bandwidth, from.copies.bandwidth);
 
   AppendOps(trace.sets, from.sets, device);
   Append(trace.sets.bytes, from.sets.bytes);
   Append(trace.sets.memory, from.sets.memory);
+  Append(trace.sets.bandwidth, from.sets.bandwidth);
 
   ApiCalls& a = trace.api_calls;
   Append(a.start, from.api_calls.start);

@@ -240,6 +240,10 @@ namespace {
 
 Ns EndOf(const Event& e) { return e.start + (e.duration == kUnknown ? 0 : e.duration); }
 
+float Bandwidth(const Event& e) {
+  return e.gigabytes_per_second < 0 ? -1 : static_cast<float>(e.gigabytes_per_second * 1e9);
+}
+
 }  // namespace
 
 void Batch::AddMetadata(const Event& e) {
@@ -291,6 +295,7 @@ void Batch::AddCopy(const Event& e) {
   c.direction.push_back(direction);
   c.source.push_back(from);
   c.destination.push_back(to);
+  c.bandwidth.push_back(Bandwidth(e));
 }
 
 void Batch::AddSet(const Event& e) {
@@ -298,6 +303,7 @@ void Batch::AddSet(const Event& e) {
   trace.sets.bytes.push_back(e.bytes == kUnknown ? 0 : e.bytes);
   trace.sets.memory.push_back(e.name.find("(Device)") != std::string_view::npos ? MemoryKind::kDevice
                                                                                 : MemoryKind::kUnknown);
+  trace.sets.bandwidth.push_back(Bandwidth(e));
 }
 
 void Batch::AddApiCall(const Event& e) {

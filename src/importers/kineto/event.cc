@@ -186,6 +186,9 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
     case 20:
       if (key == "registers per thread") e.registers = IntegerOr(Token(value), 0);
       break;
+    case 23:
+      if (key == "memory bandwidth (GB/s)") e.gigabytes_per_second = Real(Token(value));
+      break;
     case 25:
       if (key == "est. achieved occupancy %") e.occupancy = Real(Token(value));
       break;

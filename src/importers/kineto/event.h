@@ -24,7 +24,7 @@ struct Event {
   std::array<int64_t, 3> grid{}, block{};
   bool has_shape = false;
   int64_t registers = 0, shared_bytes = 0, graph_node = 0, bytes = kUnknown;
-  double blocks_per_sm = -1, occupancy = -1;
+  double blocks_per_sm = -1, occupancy = -1, gigabytes_per_second = -1;
   std::string_view sync_kind;
 
   // Of operators: raw JSON.

@@ -270,8 +270,8 @@ void Sort(Trace& trace) {
         Sets& s = trace.sets;
         Syncs& y = trace.syncs;
         Overheads& o = trace.overheads;
-        ops(c, c.bytes, c.direction, c.source, c.destination);
-        ops(s, s.bytes, s.memory);
+        ops(c, c.bytes, c.direction, c.source, c.destination, c.bandwidth);
+        ops(s, s.bytes, s.memory, s.bandwidth);
         Reorder(OrderByStart(y.start), y.start, y.end, y.process, y.device, y.stream, y.correlation, y.kind);
         Reorder(OrderByStart(o.start), o.start, o.end, o.thread, o.name);
       },
