@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -20,7 +21,12 @@ struct Account {
   std::map<std::string, double> holds, left;                 // by bucket
   std::map<std::string, std::pair<double, double>> granted;  // low and high
   double total = 0, total_left = 0;
+  double loss = 0, loss_left = 0;  // what may be saved of buckets that are not of work
 };
+
+bool IsWork(const Ledger& ledger, const std::string& bucket) {
+  return std::ranges::find(ledger.work, bucket) != ledger.work.end();
+}
 
 std::vector<Account> OpenAccounts(const Ledger& ledger, const Database& db) {
   const Schema* schema = db.FindRelation(ledger.relation);
@@ -37,7 +43,10 @@ std::vector<Account> OpenAccounts(const Ledger& ledger, const Database& db) {
     std::vector<NamedValue> subject;
     for (size_t i = 0; i < keys.size(); ++i) subject.push_back({keys[i], row[i + 2], Unit::kNone});
     const auto [entry, is_new] = by_subject.emplace(SubjectText(subject), accounts.size());
-    if (is_new) accounts.push_back({std::move(subject), {}, {}, {}, 0, 0});
+    if (is_new) {
+      accounts.emplace_back();
+      accounts.back().subject = std::move(subject);
+    }
     Account& account = accounts[entry->second];
     const auto amount = AsNumber(row[1]);
     const auto* bucket = std::get_if<std::string>(&row[0]);
@@ -46,7 +55,12 @@ std::vector<Account> OpenAccounts(const Ledger& ledger, const Database& db) {
     account.left[*bucket] += *amount;
     account.total += *amount;
     account.total_left += *amount;
+    if (!IsWork(ledger, *bucket)) account.loss += *amount;
   }
+  double least = std::numeric_limits<double>::max();
+  for (const Account& account : accounts)
+    if (account.total > 0 && !ledger.work.empty()) least = std::min(least, account.loss);
+  for (Account& account : accounts) account.loss = account.loss_left = std::min(account.loss, least);
   return accounts;
 }
 
@@ -64,18 +78,21 @@ double AtMost(const std::map<std::string, double>& amounts, const std::string& b
 }
 
 // Takes the claim from every account that the finding is about; what the most generous gave.
-void Grant(Finding& finding, std::vector<Account>& accounts, bool counts) {
+void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledger, bool counts) {
   SavingClaim& saves = *finding.saves;
   if (!saves.high_ns) return;
+  const bool of_work = IsWork(ledger, saves.bucket);
   std::optional<double> granted;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
-    const double part = counts ? AtMost(account.left, saves.bucket, *saves.high_ns, account.total_left)
-                               : AtMost(account.holds, saves.bucket, *saves.high_ns, account.total);
+    double part = counts ? AtMost(account.left, saves.bucket, *saves.high_ns, account.total_left)
+                         : AtMost(account.holds, saves.bucket, *saves.high_ns, account.total);
+    if (!of_work) part = std::min(part, counts ? account.loss_left : account.loss);
     granted = std::max(granted.value_or(0), part);
     if (!counts) continue;
     if (const auto left = account.left.find(saves.bucket); left != account.left.end()) left->second -= part;
     account.total_left -= part;
+    if (!of_work) account.loss_left -= part;
     auto& [low, high] = account.granted[saves.bucket];
     low += std::min(saves.low_ns.value_or(0), part);
     high += part;
@@ -103,7 +120,7 @@ void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
                       std::string_view(finding.rule), i);
   };
   std::ranges::sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
-  for (const size_t i : order) Grant(advice.findings[i], accounts, counts(i));
+  for (const size_t i : order) Grant(advice.findings[i], accounts, ledger, counts(i));
 
   const auto given = [](const Account& account) { return account.total - account.total_left; };
   const auto most = std::ranges::max_element(accounts, {}, given);

@@ -16,11 +16,13 @@ struct Ledger {
   std::string bucket;                // the column that names the bucket
   std::string amount;                // SQL: the time in it, in the unit that rules claim
   std::vector<std::string> buckets;  // all of them, in order
+  std::vector<std::string> work;     // those of work, not of loss; none where that is not told apart
 };
 
 // Caps the claim of every fired finding by what its bucket holds for the subjects that it matches, and adds
 // up what findings are granted that no other explains: claims of higher confidence first, then the larger. A
-// total over several subjects is that of the subject which saves most, since they run at the same time. Where
+// total over several subjects is that of the subject which saves most, since they run at the same time; and as
+// they wait for one another, what is lost is saved only as far as the subject that loses least loses it. Where
 // the ledger has no row for a subject, claims stay as they are.
 void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db);
 

@@ -22,7 +22,7 @@ Schema HoursSchema() {
            {"ns", Type::kInteger, Unit::kNanoseconds, "Time.", true, ""}}};
 }
 
-Ledger Hours() { return {"hours", "use", "ns", {"idle/rain", "idle/lunch", "serving"}}; }
+Ledger Hours() { return {"hours", "use", "ns", {"idle/rain", "idle/lunch", "serving"}, {}}; }
 
 struct ShopHours {
   Schema schema = HoursSchema();
@@ -45,9 +45,9 @@ struct ShopHours {
                      "id: " + id + "\ntitle: T\nproblem: P\nrecommendation: R\nwhen: ['1']\nsaves: " + saves +
                          "\n" + more});
   }
-  Advice Infer() {
+  Advice Infer(const Ledger& ledger = Hours()) {
     std::vector<const Schema*> schemas = {&schema, &shops.schema()};
-    KnowledgeBase knowledge(schemas, Hours());
+    KnowledgeBase knowledge(schemas, ledger);
     knowledge.AddLayer(files);
     return dladvisor::Infer(knowledge, database);
   }
@@ -71,6 +71,19 @@ TEST(Savings, GiveNoMoreThanTheBucketHolds) {
   EXPECT_EQ(advice.savings[0].bucket, "idle/rain");
   EXPECT_EQ(advice.savings[0].high_ns, 200);
   EXPECT_EQ(advice.savings[0].low_ns, 150);
+}
+
+TEST(Savings, OfLossAreAtMostWhatTheLeastLosingSubjectLoses) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ShopHours shop;
+  shop.Rule("a", "{from: idle/rain, high: '500'}");
+  shop.Rule("b", "{from: idle/rain, high: '50'}", "for: shop\nconfidence: high\n");
+  shop.Rule("c", "{from: serving, high: '700'}");
+  const Advice advice = shop.Infer(ledger);
+  EXPECT_THAT(Highs(advice), ElementsAre(50, 50, 50, 50, 700, 700)) << "shop 2 waits for shop 1";
+  ASSERT_EQ(advice.savings.size(), 2u);
+  EXPECT_EQ(advice.savings[0].high_ns, 100);
 }
 
 TEST(Savings, HigherConfidenceThenTheLargerTakesFirst) {
