@@ -31,6 +31,9 @@ constexpr const char* kUnnumberedStep =
 // The range that PyTorch's profiler writes itself: one is enough.
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
 
+// The range that PyTorch writes around each update of the parameters, the end of a step of training.
+constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+
 // A range that may be a step: its number and where it stands.
 struct StepRange {
   int64_t number;
@@ -79,6 +82,9 @@ std::string StepsText(std::pair<int64_t, int64_t> steps) {
   return fmt::format("steps {} to {}", first, last);
 }
 
+// Fewer updates may be of anything.
+constexpr size_t kLeastUpdates = 4;
+
 // Chosen ranges that launch less than this share of the GPU time between the first and the last are parts of
 // steps.
 constexpr double kLeastShareOfWork = 0.1;
@@ -93,6 +99,7 @@ class StepFinder {
     Steps steps;
     FromRanges(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) FromKernels(steps);
+    if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
     for (auto& [rank, list] : steps.by_rank) {
       if (options_.steps)
         std::erase_if(list, [&](const Step& s) {
@@ -137,7 +144,10 @@ class StepFinder {
           re2::StringPiece prefix;
           match.is_step = match.has_number = RE2::PartialMatch(text, numbered, &prefix, &match.number);
           // Ranges of one loop share what stands before the number; what follows may be shapes.
-          if (match.is_step) match.pattern.assign(name.data(), prefix.data() + prefix.size()).push_back('#');
+          if (match.is_step) {
+            match.pattern.assign(name.data(), prefix.data() + prefix.size());
+            if (!match.pattern.ends_with('#')) match.pattern.push_back('#');
+          }
           static const RE2 unnumbered(kUnnumberedStep);
           if (!match.is_step && RE2::FullMatch(text, unnumbered)) {
             match.is_step = true;
@@ -155,7 +165,17 @@ class StepFinder {
       list.push_back({match.has_number ? match.number : static_cast<int64_t>(list.size()),
                       {ranges.start[i], ranges.end[i]}});
     }
+    for (auto& [key, list] : candidates)
+      if (IsProfilerStep(key.first)) NumberAnew(list);
     return candidates;
+  }
+
+  // A profiler that was started again in one program numbers its steps from 0 again.
+  static void NumberAnew(std::vector<StepRange>& ranges) {
+    const bool rise = std::ranges::adjacent_find(ranges, [](const StepRange& a, const StepRange& b) {
+                        return b.number <= a.number;
+                      }) == ranges.end();
+    for (size_t i = 0; i < ranges.size() && !rise; ++i) ranges[i].number = static_cast<int64_t>(i);
   }
 
   static bool AreSteps(const std::vector<StepRange>& ranges, size_t least) {
@@ -206,6 +226,42 @@ class StepFinder {
       if (steps.range_pattern.empty()) steps.range_pattern = *chosen.first;
       steps.by_rank.emplace_back(rank, Partition(rank, *chosen.second));
     }
+  }
+
+  // Steps between the ends of an optimizer's updates; each must launch about as much as the others, which
+  // those of two optimizers that take turns do not.
+  void FromUpdates(Steps& steps) const {
+    const Ranges& ranges = trace_.ranges;
+    std::map<std::pair<NameId, uint32_t>, std::vector<Ns>> ends;  // by name and thread
+    for (size_t i = 0; i < ranges.size(); ++i)
+      if (!ranges.open[i] && ranges.kind[i] != RangeKind::kMark && ranges.thread[i] != kNoIndex &&
+          trace_.names.View(ranges.name[i]).starts_with(kOptimizerStep))
+        ends[{ranges.name[i], ranges.thread[i]}].push_back(ranges.end[i]);
+    std::map<int64_t, std::vector<Step>> best;  // by rank
+    for (const auto& [key, of_name] : ends) {
+      const uint32_t process = trace_.threads[key.second].process;
+      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
+      if (rank < 0 || of_name.size() < kLeastUpdates) continue;
+      std::vector<StepRange> between;  // what stands before the first update may be half a step
+      for (size_t i = 1; i < of_name.size(); ++i)
+        between.push_back({static_cast<int64_t>(i), {of_name[i - 1], of_name[i]}});
+      std::vector<Step> list = Partition(rank, between);
+      if (!HaveEqualWork(list) || list.size() <= best[rank].size()) continue;
+      best[rank] = std::move(list);
+    }
+    for (auto& [rank, list] : best) {
+      if (list.empty()) continue;
+      steps.source = "optimizer steps";
+      steps.by_rank.emplace_back(rank, std::move(list));
+    }
+  }
+
+  static bool HaveEqualWork(const std::vector<Step>& steps) {
+    std::vector<double> work;
+    for (const Step& step : steps) work.push_back(static_cast<double>(step.operations));
+    const auto odd = std::count_if(steps.begin(), steps.end(),
+                                   [&](const Step& s) { return HasOtherWork(s.operations, work); });
+    return Median(work) > 0 && 5 * odd <= std::ssize(steps);
   }
 
   // Refuses ranges, such as those of one op, that are inside of steps.

@@ -4,7 +4,8 @@
 //  1. ranges: those that match AnalysisOptions::step_range, else those that PyTorch's profiler writes
 //     (`ProfilerStep#7`), else the numbered range with the most instances on one thread (`iteration 7`,
 //     `epoch1_step2003-...`; of equally many the longest): at least two, with rising numbers, not
-//     overlapping, each closed by the program; where there are none, those of one name that says step
+//     overlapping, each closed by the program (the profiler's are numbered anew where it was started again);
+//     where there are none, those of one name that says step
 //     (`train_step`, `iteration`), at least three. A step's work is what was launched within its range, over
 //     all threads of the process.
 //  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
@@ -12,6 +13,8 @@
 //     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time
 //     from the device's first kernel to its last. A loop of one kernel, or of a few, is no training step, nor
 //     are several of its rounds together.
+//  3. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`), at least four, if
+//     four fifths of them launch about the same number of operations.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or
 // first launch.

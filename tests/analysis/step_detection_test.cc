@@ -370,6 +370,44 @@ TEST(StepDetection, KernelSequencePartitionsToo) {
   }
 }
 
+// Kernels of `counts` in each step, none named twice; an update of the parameters ends each.
+TraceBuilder Updates(const std::vector<int>& counts) {
+  TraceBuilder b;
+  int kernel = 0;
+  for (size_t step = 0; step < counts.size(); ++step) {
+    const Ns t = 1000 * static_cast<Ns>(step);
+    for (int k = 0; k < counts[step]; ++k)
+      b.Launch(t + 10 * k, t + 10 * k + 5, t + 10 * k + 9, "kernel" + std::to_string(kernel++));
+    b.Range(t + 900, t + 990, "Optimizer.step#SGD.step");
+  }
+  return b;
+}
+
+TEST(StepDetection, UpdatesOfParametersEndSteps) {
+  const TraceBuilder b = Updates({3, 20, 21, 19, 20, 20});
+  const Context context = test::ContextOf(b.trace);
+  EXPECT_EQ(context.steps.source, "optimizer steps");
+  const std::vector<Step>& steps = context.steps.by_rank.at(0).second;
+  ASSERT_EQ(steps.size(), 5u) << "the first may be half a step";
+  EXPECT_EQ(steps[0].time.start, 990);
+  EXPECT_EQ(steps[0].operations, 20u);
+  for (const std::vector<int>& no_steps : {std::vector{20, 20, 20}, {20, 5, 20, 5, 20, 5, 20}}) {
+    const TraceBuilder other = Updates(no_steps);
+    EXPECT_EQ(test::ContextOf(other.trace).steps.source, "");
+  }
+}
+
+TEST(StepDetection, AProfilerStartedAgainNumbersAnew) {
+  TraceBuilder b;
+  for (int i = 0; i < 6; ++i) {
+    b.Range(100 * i, 100 * i + 90, "ProfilerStep#" + std::to_string(i % 3));
+    b.Launch(100 * i + 10, 100 * i + 20, 100 * i + 80, "k");
+  }
+  const std::vector<Step> steps = StepsOf(b);
+  ASSERT_EQ(steps.size(), 6u);
+  EXPECT_EQ(steps[5].number, 5);
+}
+
 TEST(StepDetection, RangesGoBeforeTheKernelSequence) {
   TraceBuilder b = KernelLoop(6);
   b.Range(0, 1400, "iteration 1");

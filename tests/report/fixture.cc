@@ -116,7 +116,7 @@ FakeRun TypicalRun() {
                     {"last_step", I{3}},
                     {"step_ns", 12e6},
                     {"step_source", "ranges"},
-                    {"step_pattern", "ProfilerStep##"},
+                    {"step_pattern", "ProfilerStep#"},
                     {"gpu_utilization", 0.281},
                     {"tensor_core_efficiency", 0.425},
                     {"eligible_ops", I{61}}}});
