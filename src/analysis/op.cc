@@ -48,6 +48,7 @@ struct OpTotals {
   std::unordered_map<NameId, KernelTotals> by_kernel;
   std::vector<int64_t> gpu_ns_on, tensor_core_ns_on;  // by gpu
   uint32_t first_range = kNoIndex;
+  bool called_in_window = false;
 };
 
 class OpTable {
@@ -94,12 +95,30 @@ class OpTable {
       const int64_t rank = context_.RankOfThread(ranges.thread[i]);
       if (rank < 0 || !InWindow(rank, ranges.start[i])) continue;
       OpTotals& op = At(rank, context_.paths->Of(i));
-      const Ns duration = ranges.end[i] - ranges.start[i];
-      op.min_cpu_ns = op.calls == 0 ? duration : std::min(op.min_cpu_ns, duration);
-      op.max_cpu_ns = std::max(op.max_cpu_ns, duration);
-      if (op.calls++ == 0) op.first_range = i;
-      op.cpu_ns += duration;
+      op.called_in_window = true;
+      AddRange(op, i);
     }
+  }
+
+  void AddRange(OpTotals& op, uint32_t i) {
+    const Ns duration = trace_.ranges.end[i] - trace_.ranges.start[i];
+    op.min_cpu_ns = op.calls == 0 ? duration : std::min(op.min_cpu_ns, duration);
+    op.max_cpu_ns = std::max(op.max_cpu_ns, duration);
+    if (op.calls++ == 0) op.first_range = i;
+    op.cpu_ns += duration;
+  }
+
+  // Where the host is a step ahead, all calls of an op may lie before the window in which its work runs.
+  void AddEarlyRange(OpTotals& op, uint32_t range) {
+    if (op.called_in_window || op.path == kNoPath) return;
+    for (; range != kNoIndex && context_.paths->Of(range) == op.path;
+         range = context_.attribution.range_parent[range])
+      if (context_.paths->IsCall(range)) {
+        if (is_early_.empty()) is_early_.resize(trace_.ranges.size(), false);
+        if (!is_early_[range]) AddRange(op, range);
+        is_early_[range] = true;
+        return;
+      }
   }
 
   void AddCalls() {
@@ -157,6 +176,7 @@ class OpTable {
     OpTotals* op = Extend(gpu, kernels, i, path, path == kNoPath ? kernels.short_name[i] : kNoName);
     if (!op) return;
     if (path == kNoPath) ++op->calls;
+    AddEarlyRange(*op, context_.attribution.kernel_range[i]);
     const int64_t duration = kernels.end[i] - kernels.start[i];
     const KernelTraits& traits = context_.kernels[kernels.name[i]];
     ++op->kernels;
@@ -189,7 +209,10 @@ class OpTable {
                int64_t OpTotals::*total) {
     const PathId path = context_.paths->Of(range_of[i]);
     if (path == kNoPath) return;
-    if (OpTotals* op = Extend(gpu, ops, i, path, kNoName)) op->*total += ops.end[i] - ops.start[i];
+    OpTotals* op = Extend(gpu, ops, i, path, kNoName);
+    if (!op) return;
+    op->*total += ops.end[i] - ops.start[i];
+    AddEarlyRange(*op, range_of[i]);
   }
 
   std::optional<std::string> PrecisionOf(const OpTotals& op) const {
@@ -362,6 +385,7 @@ class OpTable {
   const Trace& trace_;
   std::map<int64_t, Interval> windows_;
   std::vector<OpTotals> totals_;
+  std::vector<bool> is_early_;                             // by range: counted by AddEarlyRange
   std::vector<Ns> busy_until_;                             // of each op on the GPU at hand
   std::map<int64_t, std::vector<uint32_t>> paths_, lone_;  // by rank: op by path, or by name of the kernel
 };

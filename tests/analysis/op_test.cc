@@ -38,6 +38,25 @@ std::vector<std::string> Names(const OpFamilies& families) {
   return names;
 }
 
+TEST(Op, CountsCallsMadeBeforeTheWindowWhereNoneIsInIt) {
+  TraceBuilder b;
+  for (int step = 0; step < 3; ++step) {
+    const Ns t = 1000 * step;
+    b.Range(t, t + 990, "step " + std::to_string(step));
+    b.Range(t + 100, t + 140, step == 1 ? "aten::conv2d" : "aten::linear");
+    b.Launch(t + 110, t + 1100, t + 1500, kTensorGemm);  // a step later
+    b.Launch(t + 120, t + 1500, t + 1900, kPointwise);
+  }
+  AnalysisOptions options;
+  options.steps = {1, 1};
+  const Context context = test::ContextOf(b.trace, options);
+  const OpFamilies families = ComputeOps(context);
+  const OpRow& row = RowOf(families, "/step #/aten::conv2d");
+  EXPECT_EQ(row.kernels, 2);
+  EXPECT_EQ(row.calls, 1);
+  EXPECT_EQ(row.cpu_ns, 40);
+}
+
 TEST(Op, CountsCallsTimesAndKernels) {
   TraceBuilder b;
   b.Range(0, 1000, "train");
