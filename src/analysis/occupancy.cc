@@ -21,6 +21,7 @@ constexpr std::array<Limits, 20> kLimits = {{
 }};
 
 const Limits* LimitsOf(const Device& device) {
+  if (device.name.starts_with("AMD")) return nullptr;  // its architectures are numbered, too: 9.0 is gfx90a
   const auto limits = std::find_if(kLimits.begin(), kLimits.end(), [&](const Limits& l) {
     return l.major == device.compute_major && l.minor == device.compute_minor;
   });

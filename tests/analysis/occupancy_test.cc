@@ -30,6 +30,9 @@ TEST(Occupancy, BlocksPerMultiprocessor) {
   turing.compute_major = 7;
   turing.compute_minor = 5;
   EXPECT_EQ(BlocksPerSm(turing, 256, 32, 0), 4);
+  Device gfx90a = A100();
+  gfx90a.name = "AMD Instinct MI250X";
+  EXPECT_FALSE(BlocksPerSm(gfx90a, 256, 32, 0).has_value());
   EXPECT_FALSE(BlocksPerSm(Device{}, 256, 32, 0).has_value());
   EXPECT_FALSE(BlocksPerSm(A100(), 0, 32, 0).has_value());
   EXPECT_FALSE(BlocksPerSm(A100(), 256, 32, int64_t{1} << 40).has_value()) << "not this device's limits";
