@@ -10,6 +10,7 @@
 #include "src/analysis/attribution.h"
 #include "src/analysis/collective.h"
 #include "src/analysis/copy_kind.h"
+#include "src/analysis/filled_copy.h"
 #include "src/analysis/gpu.h"
 #include "src/analysis/gpu_metric.h"
 #include "src/analysis/host_thread.h"
@@ -83,6 +84,7 @@ std::vector<const Schema*> FactSchemas() {
           &StepLedgerRelation().schema(),
           &IdleActivityRelation().schema(),
           &CollectiveRelation().schema(),
+          &FilledCopyRelation().schema(),
           &HostThreadRelation().schema(),
           &MatrixProductRelation().schema(),
           &MpiNameRelation().schema(),
@@ -140,6 +142,7 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
       [&] { return StepLedgerRelation().ToTable(ComputeStepLedger(context, timelines)); },
       [&] { return IdleActivityRelation().ToTable(ComputeIdleActivity(context, timelines)); },
       [&] { return CollectiveRelation().ToTable(ComputeCollectives(context, timelines)); },
+      [&] { return FilledCopyRelation().ToTable(ComputeFilledCopies(context)); },
       [&] { return HostThreadRelation().ToTable(ComputeHostThreads(context)); },
       [&] { return MatrixProductRelation().ToTable(ComputeMatrixProducts(context)); },
       [&] { return MpiNameRelation().ToTable(ComputeMpiNames(context)); },
