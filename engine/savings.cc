@@ -81,18 +81,21 @@ double AtMost(const std::map<std::string, double>& amounts, const std::string& b
 void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledger, bool counts) {
   SavingClaim& saves = *finding.saves;
   if (!saves.high_ns) return;
-  const bool of_work = IsWork(ledger, saves.bucket);
+  // A finding on all of them knows how they wait for one another.
+  const bool waits = !IsWork(ledger, saves.bucket) && std::ranges::any_of(accounts, [&](const Account& a) {
+    return !Matches(a.subject, finding.subject);
+  });
   std::optional<double> granted;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
     double part = counts ? AtMost(account.left, saves.bucket, *saves.high_ns, account.total_left)
                          : AtMost(account.holds, saves.bucket, *saves.high_ns, account.total);
-    if (!of_work) part = std::min(part, counts ? account.loss_left : account.loss);
+    if (waits) part = std::min(part, counts ? account.loss_left : account.loss);
     granted = std::max(granted.value_or(0), part);
     if (!counts) continue;
     if (const auto left = account.left.find(saves.bucket); left != account.left.end()) left->second -= part;
     account.total_left -= part;
-    if (!of_work) account.loss_left -= part;
+    if (waits) account.loss_left -= part;
     auto& [low, high] = account.granted[saves.bucket];
     low += std::min(saves.low_ns.value_or(0), part);
     high += part;

@@ -83,7 +83,7 @@ class Commands : public testing::Test {
 
 TEST_F(Commands, ReportOnTheTerminal) {
   const std::string text = Run("report %P");
-  EXPECT_THAT(text, HasSubstr("eligible to use tensor cores but none are using FP16"));
+  EXPECT_THAT(text, HasSubstr("eligible to use tensor cores but is not using FP16"));
   EXPECT_THAT(text, HasSubstr("pageable"));
   EXPECT_THAT(text, HasSubstr("NVIDIA A100-SXM4-80GB"));
   EXPECT_EQ(errors_, "");
