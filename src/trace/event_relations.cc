@@ -98,6 +98,14 @@ class Builder {
     };
   }
 
+  // Of a column that is empty where the source has none.
+  Getter Tid(const std::vector<uint32_t>& thread) {
+    return [t = &trace_, &thread](size_t i) {
+      return thread.empty() || thread[i] == kNoIndex ? CellView::Null()
+                                                     : CellView::Of(t->threads[thread[i]].tid);
+    };
+  }
+
   Getter Ordinal(const std::vector<uint32_t>& device) {
     return [t = &trace_, &device](size_t i) {
       return device[i] == kNoIndex ? CellView::Null() : CellView::Of(t->devices[device[i]].ordinal);
@@ -123,12 +131,7 @@ class Builder {
               return p == kNoIndex ? CellView::Null() : CellView::Of(t->processes[p].pid);
             },
             true)
-        .Add(
-            "tid", Type::kInteger, Unit::kNone, "Thread.",
-            [t, &thread](size_t i) {
-              return thread[i] == kNoIndex ? CellView::Null() : CellView::Of(t->threads[thread[i]].tid);
-            },
-            true);
+        .Add("tid", Type::kInteger, Unit::kNone, "Thread.", Tid(thread), true);
   }
 
   void AddKernels() {
@@ -265,6 +268,8 @@ class Builder {
     New("memory_event", "One row per allocation (positive) or free (negative) of memory.", m.size(), &m.time)
         .Add("start_ns", Type::kInteger, kNs, "Time on the profile's clock.", Integer(m.time))
         .Add("pid", Type::kInteger, Unit::kNone, "Process.", Pid(m.process), true)
+        .Add("tid", Type::kInteger, Unit::kNone, "Thread that it was recorded on, where the profiler tells.",
+             Tid(m.thread), true)
         .Add("device", Type::kInteger, Unit::kNone, "CUDA device ordinal.", Ordinal(m.device), true)
         .Add("bytes", Type::kInteger, Unit::kBytes, "Bytes allocated; negative where freed.",
              Integer(m.bytes))

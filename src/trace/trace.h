@@ -267,6 +267,7 @@ struct MemoryEvents {
   // Of PyTorch's allocator after the event, on that device; empty where the source has none. Such events are
   // of tensors, not of the driver's memory; device kNoIndex for those on the host.
   std::vector<int64_t> allocated, reserved;
+  std::vector<uint32_t> thread;  // that it was recorded on; empty where the source has none
   size_t size() const { return time.size(); }
 };
 

@@ -196,7 +196,7 @@ TEST(Kineto, ReadsCollectivesAndTheAllocator) {
       R"("Out msg nelems":100,"Group size":2,"dtype":"Float","Process Group Name":"0","Process Group Ranks":"[0, 1]"}},)"
       R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":10,"tid":11,"ts":3,"args":{"Total Reserved":)"
       R"(40,"Total Allocated":30,"Bytes":-10,"Addr":7,"Device Id":0,"Device Type":1}},)"
-      R"({"ph":"i","name":"[memory]","pid":10,"tid":11,"ts":4,"args":{"Bytes":5,"Device Id":-1,"Device Type":0}}])");
+      R"({"ph":"i","name":"[memory]","pid":10,"tid":12,"ts":4,"args":{"Bytes":5,"Device Id":-1,"Device Type":0}}])");
   const Collective& c = trace.collectives[static_cast<size_t>(trace.kernels.collective[0])];
   EXPECT_EQ(trace.names.View(c.name), "allreduce");
   EXPECT_EQ(trace.names.View(c.dtype), "Float");
@@ -210,6 +210,9 @@ TEST(Kineto, ReadsCollectivesAndTheAllocator) {
   EXPECT_EQ(m.reserved[0], 40);
   EXPECT_EQ(m.device[1], kNoIndex);
   EXPECT_EQ(m.allocated[1], -1);
+  ASSERT_EQ(m.thread.size(), 2u);
+  EXPECT_EQ(trace.threads[m.thread[0]].tid, 11);
+  EXPECT_EQ(trace.threads[m.thread[1]].tid, 12);
 }
 
 // Names that look like the border between events, and lists of objects among the arguments.

@@ -137,6 +137,7 @@ void Batch::Append(Batch& chunk) {
   Append(m.memory, from.memory_events.memory);
   Append(m.allocated, from.memory_events.allocated);
   Append(m.reserved, from.memory_events.reserved);
+  Append(m.thread, from.memory_events.thread, thread);
 
   Count(rows_read, chunk.rows_read);
   Count(rows_skipped, chunk.rows_skipped);

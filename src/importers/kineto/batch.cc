@@ -394,6 +394,7 @@ void Batch::AddMemory(const Event& e) {
   m.memory.push_back(e.device_type == kHost ? MemoryKind::kPageable : MemoryKind::kDevice);
   m.allocated.push_back(e.allocated == kUnknown ? -1 : e.allocated);
   m.reserved.push_back(e.reserved == kUnknown ? -1 : e.reserved);
+  m.thread.push_back(Thread(e));
 }
 
 }  // namespace dladvisor::kineto

@@ -263,7 +263,7 @@ void Sort(Trace& trace) {
       [&] {
         MemoryEvents& m = trace.memory_events;
         Reorder(OrderByStart(m.time), m.time, m.process, m.device, m.bytes, m.address, m.memory, m.allocated,
-                m.reserved);
+                m.reserved, m.thread);
       },
       [&] {
         Copies& c = trace.copies;
