@@ -1,5 +1,6 @@
 // Device memory: the peak of a running sum of the driver's allocations, or what PyTorch's allocator says that
-// tensors take and it has reserved, against the device's total.
+// tensors take and it has reserved, against the device's total. A running sum of tensors tells nothing: most
+// were allocated before the profiler began.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct MemoryRow {
   std::optional<int64_t> total_bytes, peak_bytes, reserved_bytes;
   std::optional<double> used_share;
   std::optional<int64_t> allocations, frees;
-  std::optional<std::string> source;
+  std::optional<Ns> peak_at_ns;
+  std::optional<std::string> peak_operator, source;
 };
 const RelationOf<MemoryRow>& MemoryRelation();
 

@@ -15,8 +15,6 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kOperatorDomain = "cpu_op";
-
 // What a range is in the tree.
 enum class Kind : uint8_t { kNone, kOperator, kScope };
 

@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/analysis/context.h"
 
 namespace dladvisor {
+
+// Of the ranges that PyTorch's profiler tells to be operators.
+inline constexpr std::string_view kOperatorDomain = "cpu_op";
 
 struct OperatorCall {
   uint32_t range = kNoIndex;   // index into trace.ranges

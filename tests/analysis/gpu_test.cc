@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "src/analysis/api_name.h"
@@ -100,6 +101,56 @@ TEST(Memory, OfTheHostOrOfOthersDoesNotCount) {
   const MemoryRow row = ComputeMemory(context).at(0);
   EXPECT_EQ(row.total_bytes, 1000);
   EXPECT_FALSE(row.peak_bytes || row.used_share || row.allocations || row.source);
+}
+
+TEST(Memory, OfTensorsIsWhatTheAllocatorSays) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  for (const auto& [start, end, name] : {std::tuple{0, 9, "aten::linear"},
+                                         {1, 8, "aten::addmm"},
+                                         {2, 4, "aten::empty"},
+                                         {5, 7, "aten::empty"}}) {
+    b.Range(start, end, name);
+    b.trace.ranges.domain.back() = b.trace.names.Intern("cpu_op");
+  }
+  b.Tensor(3, 300, 700, 800);
+  b.Tensor(4, -300, 400, 900);
+  b.Tensor(6, 300, 700, 800);
+  const MemoryRow row = ComputeMemory(test::ContextOf(b.trace)).at(0);
+  EXPECT_EQ(row.peak_bytes, 700);
+  EXPECT_EQ(row.reserved_bytes, 900);
+  EXPECT_EQ(row.peak_at_ns, 3) << "the first time";
+  EXPECT_EQ(row.peak_operator, "aten::addmm") << "that asked for memory";
+  EXPECT_EQ(row.source, "PyTorch's allocator");
+}
+
+TEST(Memory, ThePeakIsOfAnOperatorOpenOnItsThread) {
+  TraceBuilder b;
+  const uint32_t other = b.AddThread(0, 43);
+  b.Kernel(0, 10, "a", 1);
+  const auto peak_at = [&](Ns time, uint32_t thread) {
+    b.trace.memory_events = {};
+    b.Tensor(time, 300, 700, 800, thread);
+    return ComputeMemory(test::ContextOf(b.trace)).at(0).peak_operator;
+  };
+  EXPECT_FALSE(peak_at(3, 0)) << "without any";
+  b.Range(1, 5, "aten::empty_strided");
+  b.trace.ranges.domain.back() = b.trace.names.Intern("cpu_op");
+  b.Range(2, 8, "forward", other);
+  b.trace.ranges.domain.back() = b.trace.names.Intern("user_annotation");
+  EXPECT_EQ(peak_at(3, 0), "aten::empty_strided") << "where no other calls it";
+  EXPECT_FALSE(peak_at(5, 0)) << "after its end";
+  EXPECT_FALSE(peak_at(0, 0)) << "before its start";
+  EXPECT_FALSE(peak_at(3, other)) << "an annotation is no operator";
+}
+
+TEST(Memory, OfTensorsIsUnknownWithoutTotals) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  b.Tensor(1, 300);
+  b.Tensor(2, 200);
+  const MemoryRow row = ComputeMemory(test::ContextOf(b.trace)).at(0);
+  EXPECT_FALSE(row.peak_bytes || row.used_share || row.peak_at_ns || row.source);
 }
 
 TEST(Launch, DelaysAndTinyKernels) {

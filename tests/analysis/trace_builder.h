@@ -152,6 +152,14 @@ class TraceBuilder {
     m.address.push_back(0);
     m.memory.push_back(MemoryKind::kDevice);
   }
+  // What PyTorch's allocator gives a tensor or takes back; `allocated` and `reserved` -1 where it does not
+  // tell.
+  void Tensor(Ns time, int64_t bytes, int64_t allocated = -1, int64_t reserved = -1, uint32_t thread = 0) {
+    Memory(time, bytes);
+    trace.memory_events.allocated.push_back(allocated);
+    trace.memory_events.reserved.push_back(reserved);
+    trace.memory_events.thread.push_back(thread);
+  }
 
  private:
   static void AddOp(GpuOps& ops, Ns start, Ns end, int64_t correlation, uint32_t process, uint32_t device) {
