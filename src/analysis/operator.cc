@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "src/analysis/occupancy.h"
-#include "src/analysis/operator_tree.h"
 
 namespace dladvisor {
 namespace {
@@ -218,8 +217,7 @@ std::vector<OperatorKernelRow> KernelsOf(const Context& context, const OperatorT
 
 }  // namespace
 
-OperatorFamilies ComputeOperators(const Context& context) {
-  const OperatorTree tree = BuildOperatorTree(context);
+OperatorFamilies ComputeOperators(const Context& context, const OperatorTree& tree) {
   OperatorFamilies families;
   families.by_name = Aggregate(context.trace, tree, false);
   families.by_input = Aggregate(context.trace, tree, true);

@@ -24,6 +24,7 @@
 
 #include "engine/relation.h"
 #include "src/analysis/context.h"
+#include "src/analysis/operator_tree.h"
 
 namespace dladvisor {
 
@@ -53,6 +54,6 @@ struct OperatorFamilies {
   std::vector<OperatorRow> by_name, by_input;  // by rank, then self device and host time descending
   std::vector<OperatorKernelRow> kernels;      // by rank, device, then total time descending
 };
-OperatorFamilies ComputeOperators(const Context& context);
+OperatorFamilies ComputeOperators(const Context& context, const OperatorTree& tree);
 
 }  // namespace dladvisor

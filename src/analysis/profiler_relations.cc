@@ -11,8 +11,10 @@
 #include "src/analysis/idle_breakdown.h"
 #include "src/analysis/kernel_breakdown.h"
 #include "src/analysis/memory_bandwidth.h"
+#include "src/analysis/memory_operator.h"
 #include "src/analysis/operator.h"
 #include "src/analysis/operator_sequence.h"
+#include "src/analysis/operator_tree.h"
 #include "src/analysis/profiled_work.h"
 #include "src/analysis/queue_length.h"
 
@@ -56,13 +58,15 @@ struct Source {
         context([this, &trace] { return MakeContext(trace, options); }),
         work([this] { return FindProfiledWork(context.Get()); }),
         times([this] { return ComputeStepTimes(context.Get()); }),
-        operators([this] { return ComputeOperators(context.Get()); }),
+        tree([this] { return BuildOperatorTree(context.Get()); }),
+        operators([this] { return ComputeOperators(context.Get(), tree.Get()); }),
         breakdowns([this] { return ComputeBreakdowns(context.Get(), work.Get()); }) {}
 
   AnalysisOptions options;
   Lazy<Context> context;
   Lazy<std::vector<ProfiledWork>> work;
   Lazy<StepTimes> times;
+  Lazy<OperatorTree> tree;
   Lazy<OperatorFamilies> operators;
   Lazy<Breakdowns> breakdowns;
 };
@@ -87,6 +91,8 @@ std::vector<std::unique_ptr<Relation>> ProfilerRelations(const Trace& trace, con
       OperatorInputRelation(), [](const Source& s) -> const auto& { return s.operators.Get().by_input; });
   add(
       OperatorKernelRelation(), [](const Source& s) -> const auto& { return s.operators.Get().kernels; });
+  add(MemoryOperatorRelation(),
+      [](const Source& s) { return ComputeMemoryOperators(s.context.Get(), s.tree.Get()); });
   add(OperatorSequenceRelation(), [](const Source& s) { return ComputeOperatorSequences(s.context.Get()); });
   add(
       TemporalBreakdownRelation(),

@@ -1,5 +1,5 @@
 // What HTA and PyTorch's TensorBoard plugin tell of a profile, as relations: see operator.h,
-// execution_summary.h, kernel_breakdown.h, idle_breakdown.h, queue_length.h and others of their families.
+// execution_summary.h, kernel_breakdown.h, idle_breakdown.h, memory_operator.h and others of their families.
 #pragma once
 
 #include <memory>

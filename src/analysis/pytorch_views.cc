@@ -133,6 +133,16 @@ const std::vector<View>& PytorchViews() {
        "AS blocks_per_sm, 100 * sum(mean_occupancy * total_ns) / sum(total_ns) AS occupancy, "
        "max(uses_tensor_cores) AS tc_used, max(tensor_core_eligible) AS op_tc_eligible FROM operator_kernel "
        "GROUP BY kernel, operator, grid, block, registers, shared_bytes ORDER BY total_duration DESC, name"},
+      {"tb_memory", "Memory by device and operator in KB (TensorBoard plugin, memory view).",
+       "SELECT coalesce('GPU' || device, 'CPU') AS device, name, calls, increase_bytes / 1024.0 AS "
+       "size_increase, self_increase_bytes / 1024.0 AS self_size_increase, allocations AS allocation_count, "
+       "self_allocations AS self_allocation_count, allocated_bytes / 1024.0 AS allocation_size, "
+       "self_allocated_bytes / 1024.0 AS self_allocation_size FROM memory_operator ORDER BY device, name"},
+      {"tb_memory_curve", "Memory over time in ms and KB (TensorBoard plugin, memory view).",
+       "SELECT coalesce('GPU' || device, 'CPU') AS device, start_ns / 1e6 AS time, allocated_bytes / 1024.0 "
+       "AS allocated, reserved_bytes / 1024.0 AS reserved FROM memory_event WHERE allocated_bytes IS NOT "
+       "NULL "
+       "ORDER BY memory_event.device, start_ns"},
   };
   return views;
 }

@@ -19,7 +19,10 @@ void Add(TraceBuilder& b, Ns start, Ns end, std::string_view name, std::string_v
   b.trace.ranges.domain.back() = b.trace.names.Intern(domain);
 }
 
-OperatorFamilies FamiliesOf(const TraceBuilder& b) { return ComputeOperators(test::ContextOf(b.trace)); }
+OperatorFamilies FamiliesOf(const TraceBuilder& b) {
+  const Context context = test::ContextOf(b.trace);
+  return ComputeOperators(context, BuildOperatorTree(context));
+}
 
 OperatorRow Named(const std::vector<OperatorRow>& rows, std::string_view name) {
   const auto row =
