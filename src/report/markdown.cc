@@ -54,6 +54,24 @@ data TopOps(const ReportTable& table) {
   return items;
 }
 
+data MemoryOperators(const ReportModel& model) {
+  data items{data::type::list};
+  const ReportTable* table = FindTable(model, "memory_operators");
+  for (size_t row = 0; table != nullptr && row < table->rows.rows.size(); ++row) {
+    const auto cell = [&](const char* column) {
+      return CellText(CellOf(*table, row, column), StyleOf({column, Unit::kNone}));
+    };
+    data item;
+    item.set("self_allocated", cell("self_allocated_bytes"));
+    item.set("allocated", cell("allocated_bytes"));
+    item.set("self_increase", cell("self_increase_bytes"));
+    item.set("calls", cell("calls"));
+    item.set("operator", Ellipsize(Visible(cell("name")), 120));
+    items << item;
+  }
+  return items;
+}
+
 }  // namespace
 
 std::string RenderMarkdown(const ReportModel& model) {
@@ -73,6 +91,9 @@ std::string RenderMarkdown(const ReportModel& model) {
   const ReportTable* ops = FindTable(model, "top_ops");
   page.set("has_ops", ops != nullptr && !ops->rows.rows.empty());
   page.set("ops", ops == nullptr ? data{data::type::list} : TopOps(*ops));
+  const data memory = MemoryOperators(model);
+  page.set("has_memory", !memory.is_empty_list());
+  page.set("memory_operators", memory);
   page.set("generator", model.options.generator);
   for (const EmbeddedFile& file : EmbeddedTemplates()) {
     if (file.path != "report.md") continue;

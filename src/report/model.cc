@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "src/report/layout.h"
 #include "src/report/queries.h"
@@ -71,8 +72,12 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
   model.advice = &advice;
   for (const FigureQuery& query : FigureQueries()) model.figures.push_back(Ask(db, query));
   const std::string format = ProfileFormat(db);
-  for (const TableQuery& query : TableQueries())
-    if (query.format.empty() || query.format == format) model.tables.push_back(Ask(db, query));
+  for (const TableQuery& query : TableQueries()) {
+    if (!query.format.empty() && query.format != format) continue;
+    ReportTable table = Ask(db, query);
+    if (query.only_with_rows && table.total_rows == 0 && table.note == query.note) continue;
+    model.tables.push_back(std::move(table));
+  }
   model.headline = Headline(model);
   return model;
 }

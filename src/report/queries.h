@@ -21,7 +21,8 @@ struct TableQuery {
   std::string id, title, note;
   std::string relation;
   std::string sql;
-  std::string format = {};  // asked only of profiles of this format; "" for all
+  std::string format = {};      // asked only of profiles of this format; "" for all
+  bool only_with_rows = false;  // else the report does not speak of it
 };
 
 const std::vector<FigureQuery>& FigureQueries();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/report/escape.h"
 
@@ -120,6 +121,56 @@ std::string BarChart(const std::string& id, const std::string& title, const std:
                          EscapeHtml(bars.back().label));
   }
   svg += fmt::format(R"(<line class="axis" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kBottom);
+  return svg + "</svg>";
+}
+
+std::string StepChart(const std::string& id, const std::string& title, const std::vector<Curve>& curves,
+                      const std::optional<Mark>& mark, const std::string& max_text,
+                      const std::string& start_text, const std::string& end_text) {
+  constexpr double kLeft = 4, kRight = 956, kTop = 22, kBottom = 232;
+  double first = std::numeric_limits<double>::max(), last = std::numeric_limits<double>::lowest(), max = 0;
+  std::string description;
+  for (const Curve& curve : curves) {
+    description += fmt::format("{}: {}. ", curve.label, curve.text);
+    for (const auto& [when, value] : curve.steps) {
+      first = std::min(first, when);
+      last = std::max(last, when);
+      max = std::max(max, Magnitude(value));
+    }
+  }
+  const auto x = [&](double when) {
+    return last > first ? kLeft + (when - first) / (last - first) * (kRight - kLeft) : kLeft;
+  };
+  const auto y = [&](double value) {
+    return max > 0 ? kBottom - Magnitude(value) / max * (kBottom - kTop) : kBottom;
+  };
+  std::string svg = Open(
+      id, "curves", "0 0 960 254", "", title,
+      fmt::format("{}From {} to {}.{}", description, start_text, end_text, mark ? " " + mark->text : ""));
+  svg += fmt::format(R"(<text x="{}" y="12">{}</text>)", kLeft, EscapeHtml(max_text));
+  svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
+  for (size_t i = 0; i < curves.size(); ++i) {
+    if (curves[i].steps.empty()) continue;
+    const bool filled = i == 0;
+    std::string path = filled ? fmt::format("M{:.1f} {:.1f}V", x(curves[i].steps[0].first), kBottom)
+                              : fmt::format("M{:.1f} ", x(curves[i].steps[0].first));
+    path += fmt::format("{:.1f}", y(curves[i].steps[0].second));
+    for (size_t k = 1; k < curves[i].steps.size(); ++k)
+      path += fmt::format("H{:.1f}V{:.1f}", x(curves[i].steps[k].first), y(curves[i].steps[k].second));
+    path += fmt::format("H{:.1f}", kRight);
+    if (filled) path += fmt::format("V{:.1f}", kBottom);
+    svg += fmt::format(R"(<path class="{}{}" d="{}"><title>{}</title></path>)", filled ? "area " : "",
+                       curves[i].color, path, EscapeHtml(curves[i].label + ": " + curves[i].text));
+  }
+  if (mark) {
+    const double at = x(mark->x);
+    svg += fmt::format(R"(<circle class="mark" cx="{:.1f}" cy="{:.1f}" r="3.5"><title>{}</title></circle>)",
+                       at, y(mark->y), EscapeHtml(mark->text));
+    svg += fmt::format(R"(<text class="end" x="{}" y="12">{}</text>)", kRight, EscapeHtml(mark->text));
+  }
+  svg += fmt::format(R"(<line class="axis" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kBottom);
+  svg += fmt::format(R"(<text x="{}" y="249">{}</text>)", kLeft, EscapeHtml(start_text));
+  svg += fmt::format(R"(<text class="end" x="{}" y="249">{}</text>)", kRight, EscapeHtml(end_text));
   return svg + "</svg>";
 }
 

@@ -3,7 +3,9 @@
 // nothing needs a script.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dladvisor {
@@ -33,5 +35,21 @@ struct Bar {
 // at the axes.
 std::string BarChart(const std::string& id, const std::string& title, const std::vector<Bar>& bars,
                      double reference, const std::string& reference_text, const std::string& max_text);
+
+struct Curve {
+  std::string label, text, color;                // as of a segment
+  std::vector<std::pair<double, double>> steps;  // (when, value from then on) in order; values >= 0
+};
+
+struct Mark {
+  double x = 0, y = 0;
+  std::string text;
+};
+
+// Curves that hold their value until the next step, from zero to the greatest value, which `max_text` is; the
+// time axis has `start_text` and `end_text` at its ends. The first curve is drawn as an area.
+std::string StepChart(const std::string& id, const std::string& title, const std::vector<Curve>& curves,
+                      const std::optional<Mark>& mark, const std::string& max_text,
+                      const std::string& start_text, const std::string& end_text);
 
 }  // namespace dladvisor

@@ -172,6 +172,21 @@ void WriteTopOps(Writer& out, const ReportModel& model) {
   }
 }
 
+void WriteMemoryOperators(Writer& out, const ReportModel& model) {
+  const ReportTable* operators = FindTable(model, "memory_operators");
+  if (operators == nullptr || operators->rows.rows.empty()) return;
+  out.Heading(operators->title);
+  out.Line(out.Styled("    Self Allocated    Allocated  Self Increase      Calls  Operator", "2"));
+  for (size_t row = 0; row < operators->rows.rows.size(); ++row) {
+    const auto cell = [&](const char* column) {
+      return CellText(CellOf(*operators, row, column), StyleOf({column, Unit::kNone}));
+    };
+    out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("self_allocated_bytes"), 16),
+                         Right(cell("allocated_bytes"), 12), Right(cell("self_increase_bytes"), 14),
+                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), kWidth - 59)));
+  }
+}
+
 }  // namespace
 
 std::string RenderText(const ReportModel& model) {
@@ -188,6 +203,7 @@ std::string RenderText(const ReportModel& model) {
   WriteFigures(out, model, PerformanceFigures());
   WriteBreakdown(out, model);
   WriteTopOps(out, model);
+  WriteMemoryOperators(out, model);
   out.Heading("System Configuration");
   WriteFigures(out, model, SystemFigures());
   out.Line();

@@ -29,7 +29,9 @@ idle_gap: *rank i, *device i, *start_ns i ns, duration_ns i ns, cause t, starved
 time_ledger: *rank i, *device i, *bucket t, ns? i ns, ns_per_step? r ns, share? r ratio
 resource_usage: *category t, position i, ns? i ns, share? r ratio
 launch: *rank i, *device i, launches i count, graph_launches i count, avg_api_ns? r ns, median_queue_delay_ns? r ns, tiny_kernels i count, tiny_share? r ratio, min_latency_ns? i ns
-memory: *rank i, *device i, total_bytes? i bytes, peak_bytes? i bytes, used_share? r ratio, allocations? i count, frees? i count, source? t
+memory: *rank i, *device i, total_bytes? i bytes, peak_bytes? i bytes, used_share? r ratio, peak_at_ns? i ns, peak_operator? t, reserved_bytes? i bytes, allocations? i count, frees? i count, source? t
+memory_event: start_ns i ns, device? i, allocated_bytes? i bytes, reserved_bytes? i bytes
+memory_operator: *rank i, *device? i, *name t, calls i count, self_allocated_bytes i bytes, allocated_bytes i bytes, self_increase_bytes i bytes, increase_bytes i bytes, self_allocations i count, allocations i count
 gpu_metric: *device i, *metric t, samples i count, avg r, min r, max r
 )";
 

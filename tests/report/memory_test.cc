@@ -1,0 +1,149 @@
+// The memory view of PyTorch profiler traces.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "src/report/layout.h"
+#include "tests/report/fixture.h"
+
+namespace dladvisor::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using I = int64_t;
+
+constexpr I kGiB = I{1} << 30;
+constexpr ReportFormat kFormats[] = {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kJson,
+                                     ReportFormat::kText};
+
+FakeRun KinetoRun() {
+  FakeRun run;
+  run.Give("run", {{{"name", "trace"}, {"ranks", I{1}}, {"gpus", I{1}}}});
+  run.Give("profile", {{{"profile", I{0}}, {"path", "trace.json"}, {"format", "kineto"}, {"kernels", I{1}}}});
+  run.Give("memory", {{{"rank", I{0}},
+                       {"device", I{0}},
+                       {"peak_bytes", 5 * kGiB},
+                       {"peak_at_ns", I{1'200'000}},
+                       {"peak_operator", "aten::addmm"}}});
+  return run;
+}
+
+Row Event(I start_ns, I allocated, I reserved, Value device = I{0}) {
+  return {{"start_ns", start_ns},
+          {"device", device},
+          {"allocated_bytes", allocated},
+          {"reserved_bytes", reserved}};
+}
+
+FakeRun RunWithMemory() {
+  FakeRun run = KinetoRun();
+  run.Give("memory_event", {Event(200'000, 2 * kGiB, 8 * kGiB),
+                            Event(700'000, 9 * kGiB, 9 * kGiB, Value()),
+                            Event(1'200'000, 5 * kGiB, 8 * kGiB),
+                            Event(2'200'000, kGiB, 4 * kGiB),
+                            Event(2'000'000, 7 * kGiB, 7 * kGiB, I{1}),
+                            {{"start_ns", I{2'100'000}}, {"device", I{1}}}});
+  for (const char* name : {"aten::empty_strided", kHostileName.c_str()})
+    run.Give("memory_operator", {{{"rank", I{0}},
+                                  {"device", I{0}},
+                                  {"name", name},
+                                  {"calls", I{1234}},
+                                  {"self_allocated_bytes", 3 * kGiB},
+                                  {"allocated_bytes", 4 * kGiB},
+                                  {"self_increase_bytes", -kGiB / 2},
+                                  {"increase_bytes", I{0}},
+                                  {"self_allocations", I{7}},
+                                  {"allocations", I{8}}}});
+  return run;
+}
+
+std::string Render(FakeRun run, ReportFormat format) {
+  const Database db = run.Build();
+  const Advice advice;
+  return RenderReport(BuildReport(db, advice, {"trace", "", "dladvisor 0.1.0", false}), format);
+}
+
+TEST(MemoryView, DrawsACurveForEachGpuWithItsPeak) {
+  const std::string html = Render(RunWithMemory(), ReportFormat::kHtml);
+  EXPECT_THAT(html, HasSubstr("<title id=\"memory-curve-0-t\">Memory of GPU 0 over time</title>"));
+  EXPECT_THAT(html, HasSubstr("<title>Allocated: at most 5.00 GiB</title>"));
+  EXPECT_THAT(html, HasSubstr("<title>Reserved: at most 8.00 GiB</title>"));
+  EXPECT_THAT(html, HasSubstr("d=\"M4.0 232.0V179.5H480.0V100.8H956.0V205.8H956.0V232.0\""))
+      << "a quarter, five and one eighth of the height; the host's is not in it";
+  EXPECT_THAT(html,
+              HasSubstr("<circle class=\"mark\" cx=\"480.0\" cy=\"100.8\" r=\"3.5\"><title>peak 5.00 GiB "
+                        "in aten::addmm at 1.20 ms</title>"));
+  EXPECT_THAT(html, HasSubstr(">200 µs</text>"));
+  EXPECT_THAT(html, HasSubstr(">2.20 ms</text>"));
+  EXPECT_THAT(html, HasSubstr("Memory of GPU 1 over time"));
+  EXPECT_THAT(html, HasSubstr("<title>Allocated: at most 7.00 GiB</title>")) << "of which no peak is known";
+}
+
+TEST(MemoryView, ListsOperatorsInEveryFormat) {
+  for (const ReportFormat format : kFormats) {
+    const std::string text = Render(RunWithMemory(), format);
+    EXPECT_THAT(text, HasSubstr("Memory by Operator"));
+    EXPECT_THAT(text, HasSubstr(format == ReportFormat::kMarkdown ? "empty\\_strided" : "empty_strided"));
+    EXPECT_THAT(text, HasSubstr(format == ReportFormat::kJson ? "-536870912" : "-512 MiB"));
+    if (format == ReportFormat::kJson) continue;
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(format == ReportFormat::kText ? "" : text, Not(HasSubstr("<img")));
+  }
+}
+
+TEST(MemoryView, IsLeftOutWithoutMemoryEvents) {
+  for (const ReportFormat format : kFormats) {
+    const std::string text = Render(KinetoRun(), format);
+    for (const char* of_memory : {"memory_curve", "memory-curve", "memory_operator", "Memory by Operator"})
+      EXPECT_THAT(text, Not(HasSubstr(of_memory)));
+  }
+}
+
+TEST(MemoryView, KeepsTheExtremesOfManyEvents) {
+  FakeRun run = KinetoRun();
+  std::vector<Row> events;
+  for (I i = 0; i < 50'000; ++i) {
+    const I allocated = i == 12'345 ? 900 : i == 34'567 ? 3 : 100 + i % 50;
+    events.push_back(Event(i * 10, allocated, 1000));
+    if (i == 20'000) events.push_back(Event(i * 10, 700, 1000));
+  }
+  // A pause, through which the last value holds.
+  events.push_back(Event(1'000'000, 120, 1000));
+  run.Give("memory_event", events);
+  const Database db = run.Build();
+  const Advice advice;
+  const ReportModel model = BuildReport(db, advice, {});
+  const ReportTable* curve = FindTable(model, "memory_curve");
+  ASSERT_NE(curve, nullptr);
+  const auto& rows = curve->rows.rows;
+  EXPECT_LE(rows.size(), 800u);
+  EXPECT_GE(rows.size(), 300u);
+  const auto has = [&](I when, I allocated) {
+    return std::ranges::find(rows, std::vector<Value>{I{0}, when, allocated, I{1000}}) != rows.end();
+  };
+  EXPECT_TRUE(has(123'450, 900));
+  EXPECT_TRUE(has(345'670, 3));
+  EXPECT_TRUE(has(200'000, 700)) << "two events at one time";
+  EXPECT_THAT(rows[rows.size() - 2], ElementsAre(I{0}, I{499'990}, I{149}, I{1000}));
+  EXPECT_THAT(rows.back(), ElementsAre(I{0}, I{1'000'000}, I{120}, I{1000}));
+  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, [](const auto& row) { return std::get<I>(row[1]); }));
+}
+
+TEST(MemoryView, SharesItsPointsAmongGpus) {
+  FakeRun run = KinetoRun();
+  std::vector<Row> events;
+  for (I i = 0; i < 30'000; ++i) events.push_back(Event(i, i * 7919 % 1000, 1000, i % 8));
+  run.Give("memory_event", events);
+  const Database db = run.Build();
+  const Advice advice;
+  const ReportModel model = BuildReport(db, advice, {});
+  EXPECT_LE(FindTable(model, "memory_curve")->total_rows, 800u);
+}
+
+}  // namespace
+}  // namespace dladvisor::test
