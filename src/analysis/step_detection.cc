@@ -326,6 +326,49 @@ class StepFinder {
     return steps;
   }
 
+  // Whether most rounds and the next are launched within one call of a module, of an operator, or of a
+  // Python function `forward`.
+  bool AreWithinOneCall(size_t gpu, size_t first, size_t count, size_t period) const {
+    std::vector<std::pair<uint32_t, Ns>> launched;  // thread and time of each round's first kernel
+    for (size_t n = 0; n < count; ++n)
+      if (const uint32_t call = launches_.kernel[work_[gpu].kernels[first + n * period]]; call != kNoIndex)
+        launched.emplace_back(trace_.api_calls.thread[call], trace_.api_calls.start[call]);
+    std::map<uint32_t, IntervalSet> calls;  // by thread: what no other encloses
+    for (const auto& [thread, time] : launched) calls.try_emplace(thread);
+    const auto add = [&](uint32_t thread, Interval time) {
+      const auto of = calls.find(thread);
+      if (of == calls.end() || (!of->second.empty() && time.end <= of->second.back().end)) return;
+      of->second.push_back(time);
+    };
+    const Ranges& ranges = trace_.ranges;
+    for (size_t i = 0; i < ranges.size(); ++i)
+      if (const std::string_view domain = trace_.names.View(ranges.domain[i]);
+          !ranges.open[i] && (domain == "nn.Module" || domain == "cpu_op"))
+        add(ranges.thread[i], {ranges.start[i], ranges.end[i]});
+    size_t within = CountPairsWithin(launched, calls);
+    for (auto& [thread, set] : calls) set.clear();
+    const Frames& frames = trace_.frames;
+    for (size_t i = 0; i < frames.size(); ++i)
+      if (trace_.names.View(frames.name[i]).ends_with(": forward"))
+        add(frames.thread[i], {frames.start[i], frames.end[i]});
+    within = std::max(within, CountPairsWithin(launched, calls));
+    return 2 * within >= count;
+  }
+
+  static size_t CountPairsWithin(const std::vector<std::pair<uint32_t, Ns>>& launched,
+                                 const std::map<uint32_t, IntervalSet>& calls) {
+    size_t within = 0;
+    for (size_t n = 1; n < launched.size(); ++n) {
+      const auto& [thread, time] = launched[n - 1];
+      if (launched[n].first != thread) continue;
+      const IntervalSet& set = calls.at(thread);
+      const auto after =
+          std::upper_bound(set.begin(), set.end(), time, [](Ns t, const Interval& i) { return t < i.start; });
+      within += after != set.begin() && launched[n].second < std::prev(after)->end;
+    }
+    return within;
+  }
+
   // Layers repeat as steps do. Those of one step are launched by fewer calls than they are (a CUDA graph), or
   // leave out most of the time that the device's work spans.
   bool MayBeSteps(size_t gpu, size_t first, size_t count, size_t period) const {
@@ -338,6 +381,7 @@ class StepFinder {
       calls.insert(launches_.kernel[kernels[i]]);
     }
     if (known && calls.size() < count) return false;
+    if (AreWithinOneCall(gpu, first, count, period)) return false;
     const auto covered =
         static_cast<double>(k.end[kernels[first + count * period - 1]] - k.start[kernels[first]]);
     return covered >= 0.6 * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);

@@ -383,6 +383,18 @@ TraceBuilder Updates(const std::vector<int>& counts) {
   return b;
 }
 
+TEST(StepDetection, RoundsWithinOneCallOfAModuleAreLayers) {
+  for (const bool of_all : {true, false}) {
+    TraceBuilder b = KernelLoop(5);
+    b.Range(280, of_all ? 2400 : 500, "nn.Module: BertEncoder_0");
+    b.trace.ranges.domain.back() = b.trace.names.Intern("nn.Module");
+    EXPECT_EQ(test::ContextOf(b.trace).steps.source, of_all ? "" : "kernel sequence");
+  }
+  TraceBuilder b = KernelLoop(5);
+  b.Frame(280, 2400, "modeling_bert.py(12): forward");
+  EXPECT_EQ(test::ContextOf(b.trace).steps.source, "");
+}
+
 TEST(StepDetection, UpdatesOfParametersEndSteps) {
   const TraceBuilder b = Updates({3, 20, 21, 19, 20, 20});
   const Context context = test::ContextOf(b.trace);
