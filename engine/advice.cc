@@ -47,20 +47,24 @@ std::string_view OutcomeName(Outcome o) {
 }
 
 std::vector<size_t> Advice::Roots() const {
-  // What a finding explains lends it its weight: severity and saving are those of the whole tree.
+  // What a finding explains lends it its weight: severity is that of the whole tree, and so is the saving of
+  // a finding that does not say what it saves itself.
   std::vector<Severity> severity(findings.size());
   std::vector<double> high(findings.size());
   std::vector<size_t> roots;
+  const auto claim = [](const Finding& f) { return f.saves ? f.saves->high_ns.value_or(-1) : -1; };
   for (size_t i = 0; i < findings.size(); ++i) {
     severity[i] = findings[i].severity;
-    high[i] = findings[i].saves ? findings[i].saves->high_ns.value_or(-1) : -1;
+    high[i] = claim(findings[i]);
   }
   for (size_t i = 0; i < findings.size(); ++i) {
     if (findings[i].outcome != Outcome::kFired) continue;
     if (!findings[i].caused_by) roots.push_back(i);
+    bool lends = true;
     for (auto cause = findings[i].caused_by; cause; cause = findings[*cause].caused_by) {
       severity[*cause] = std::min(severity[*cause], findings[i].severity);
-      high[*cause] = std::max(high[*cause], findings[i].saves ? findings[i].saves->high_ns.value_or(-1) : -1);
+      lends = lends && claim(findings[*cause]) < 0;
+      if (lends) high[*cause] = std::max(high[*cause], claim(findings[i]));
     }
   }
   const auto rank = [&](size_t i) {

@@ -33,7 +33,11 @@ std::string LowerFirst(std::string text) {
 std::string FirstThing(const Finding& finding) {
   if (finding.recommendation.empty()) return Sentence(finding.title);
   std::string text = OneLine(finding.recommendation[0]);
-  if (const size_t end = text.find(". "); end != std::string::npos) text.resize(end);
+  size_t end = text.find(". ");
+  while (end != std::string::npos &&
+         (text.substr(0, end).ends_with("e.g") || text.substr(0, end).ends_with("i.e")))
+    end = text.find(". ", end + 1);
+  if (end != std::string::npos) text.resize(end);
   return LowerFirst(Sentence(text));
 }
 
@@ -51,12 +55,13 @@ const Finding& MostSaving(const Advice& advice, size_t root) {
 std::optional<size_t> DoFirst(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const std::vector<size_t> roots = advice.Roots();
-  // A saving of less than a hundredth is not what to begin with.
-  const auto total =
-      FigureNumber(model, "step_time") ? FigureNumber(model, "step_time") : FigureNumber(model, "window");
+  // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
+  const bool has_steps = FigureNumber(model, "step_time").has_value();
+  const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
+               lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
   for (const size_t root : roots) {
     const Finding& saving = MostSaving(advice, root);
-    if (saving.saves && saving.saves->high_ns.value_or(0) > 0.01 * total.value_or(0)) return root;
+    if (saving.saves && saving.saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost)) return root;
   }
   for (const bool may_save : {false, true})
     for (const size_t root : roots)
