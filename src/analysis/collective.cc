@@ -3,6 +3,8 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,13 +12,34 @@
 namespace dladvisor {
 namespace {
 
-// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce"; other kernels by their own name.
-std::string CollectiveOf(std::string_view name, std::string_view short_name) {
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce"; "" where the name does not tell, as that of
+// RCCL's one kernel for all.
+std::string CollectiveOfKernel(std::string_view name) {
   static const RE2 pattern(
       R"((?i)(AllReduce|AllGather|ReduceScatter|Broadcast|SendRecv|AllToAll|Reduce|Gather|Scatter))");
   std::string found;
-  if (RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern, &found)) return found;
-  return std::string(short_name);
+  RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern, &found);
+  return found;
+}
+
+// How PyTorch names a collective: "allreduce", "_allgather_base", "reduce_scatter_tensor_coalesced".
+std::string CollectiveOfFramework(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kinds = {
+      {{"allreduce", "AllReduce"},
+       {"allgather", "AllGather"},
+       {"reducescatter", "ReduceScatter"},
+       {"broadcast", "Broadcast"},
+       {"alltoall", "AllToAll"},
+       {"send", "SendRecv"},
+       {"recv", "SendRecv"},
+       {"reduce", "Reduce"},
+       {"gather", "Gather"}}};
+  std::string letters;
+  for (const char c : name)
+    if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const auto& [part, kind] : kinds)
+    if (letters.find(part) != std::string::npos) return std::string(kind);
+  return "";
 }
 
 int64_t MedianOf(std::vector<int64_t> values) {
@@ -61,7 +84,9 @@ const RelationOf<CollectiveRow>& CollectiveRelation() {
       RelationOf<CollectiveRow>("collective", "Collective kernels by kind, in the analysed window.")
           .Key("rank", &CollectiveRow::rank, Unit::kNone, "Rank.")
           .Key("device", &CollectiveRow::device, Unit::kNone, "CUDA device ordinal.")
-          .Key("collective", &CollectiveRow::collective, Unit::kText, "AllReduce, AllGather, ...")
+          .Key("collective", &CollectiveRow::collective, Unit::kText,
+               "AllReduce, AllGather, ..., as the kernel's name or the framework tells; else the kernel's "
+               "name.")
           .Column("calls", &CollectiveRow::calls, Unit::kCount, "Kernels.")
           .Column("calls_per_step", &CollectiveRow::calls_per_step, Unit::kCount,
                   "Per steady step; unknown without steps.")
@@ -88,7 +113,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
   std::vector<CollectiveRow> rows;
   for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
     const Interval window = context.windows[gpu];
-    std::map<NameId, std::string> names;
+    std::map<std::pair<NameId, size_t>, std::string> names;  // by kernel and collective
     std::map<std::string, std::pair<CollectiveRow, std::vector<uint32_t>>> by_kind;
     std::set<int64_t> compute_streams;
     for (const uint32_t k : context.work[gpu].kernels) {
@@ -97,10 +122,15 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
         compute_streams.insert(kernels.stream[k]);
         continue;
       }
-      const auto [name, is_new] = names.try_emplace(kernels.name[k]);
-      if (is_new)
-        name->second =
-            CollectiveOf(trace.names.View(kernels.name[k]), trace.names.View(kernels.short_name[k]));
+      const auto of = kernels.collective.size() == 0 ? size_t{0} : static_cast<size_t>(kernels.collective[k]);
+      const auto [name, is_new] = names.try_emplace({kernels.name[k], of});
+      if (is_new) {
+        std::string& kind = name->second;
+        kind = CollectiveOfKernel(trace.names.View(kernels.name[k]));
+        if (kind.empty() && of > 0)
+          kind = CollectiveOfFramework(trace.names.View(trace.collectives[of].name));
+        if (kind.empty()) kind = trace.names.View(kernels.short_name[k]);
+      }
       by_kind[name->second].second.push_back(k);
     }
     for (auto& [kind, entry] : by_kind) {
