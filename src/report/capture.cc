@@ -54,6 +54,14 @@ std::set<std::string> SingleFlags(const std::set<std::string>& declared) {
   return flags;
 }
 
+// Old versions of PyTorch recorded them without totals, which the option does not mend.
+bool HasMemoryEvents(const ReportModel& model) {
+  const ReportTable* profiles = FindTable(model, "profiles");
+  for (size_t row = 0; profiles != nullptr && row < profiles->rows.rows.size(); ++row)
+    if (AsNumber(CellOf(*profiles, row, "memory_events")).value_or(0) > 0) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared, std::string_view format) {
@@ -105,6 +113,7 @@ std::vector<std::string> CaptureFlags(const ReportModel& model) {
     for (size_t row = 0; row < profiles->rows.rows.size(); ++row)
       if (const Value missing = CellOf(*profiles, row, "missing_capture"); !IsNull(missing))
         wanted.push_back(FormatValue(missing, Unit::kText));
+  if (HasMemoryEvents(model)) std::erase(wanted, "profile_memory=True");
   return CaptureOptions(wanted, "");  // in the profiler's words already
 }
 

@@ -89,8 +89,7 @@ class Reader {
     if (text.compare(0, size, chunk.Array()) == 0 ||
         !parser.Parse(std::string_view(text).substr(0, size), text.size(),
                       [&](const Event& event) { repaired.Add(event); }))
-      throw Error(source_.name(),
-                  fmt::format("is damaged: its events are no valid JSON in part {}", chunk.number),
+      throw Error(source_.name(), "is damaged: some of its events are no valid JSON",
                   "export the trace again; a copy may have been cut or changed");
     batch.Append(repaired);
     return true;
@@ -310,7 +309,10 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
   };
   if (rows("cuda_profiler_range") > 0)
     notes.push_back("The trace holds CUPTI range metrics instead of kernels; they are not read.");
-  if (trace.kernels.size() == 0 && trace.api_calls.size() > 0)
+  const auto launches = [&](NameId name) {
+    return trace.names.View(name).find("Launch") != std::string_view::npos;
+  };
+  if (trace.kernels.size() == 0 && std::ranges::any_of(trace.api_calls.name, launches))
     notes.push_back(
         "The trace has CUDA calls but no kernels: the profiler could not record GPU activity. Only one "
         "profiler "
