@@ -117,7 +117,7 @@ class FilledCopies {
       firsts_.push_back({trace_.ranges.thread[filler], trace_.ranges.start[filler]});
       of_first_.push_back(&row);
     }
-    row.bytes += bytes;
+    if (bytes > 0) row.bytes = row.bytes.value_or(0) + bytes;
     row.host_ns += TimeOf(filler).length() + TimeOf(mover).length();
   }
 
@@ -157,7 +157,8 @@ const RelationOf<FilledCopyRow>& FilledCopyRelation() {
           .Column("line", &FilledCopyRow::line, Unit::kText,
                   "Python line of the first, where PyTorch's profiler recorded stacks (with_stack=True).")
           .Column("copies", &FilledCopyRow::copies, Unit::kCount, "Tensors.")
-          .Column("bytes", &FilledCopyRow::bytes, Unit::kBytes, "Their size.")
+          .Column("bytes", &FilledCopyRow::bytes, Unit::kBytes,
+                  "Their size; unknown where it was not recorded.")
           .Column("host_ns", &FilledCopyRow::host_ns, Unit::kNanoseconds,
                   "Host time in filling and copying them.")
           .Column("window_share", &FilledCopyRow::window_share, Unit::kRatio,

@@ -17,7 +17,8 @@ struct FilledCopyRow {
   int64_t rank = 0;
   std::string op, site;
   std::optional<std::string> line;
-  int64_t copies = 0, bytes = 0, host_ns = 0;
+  int64_t copies = 0, host_ns = 0;
+  std::optional<int64_t> bytes;
   double window_share = 0;
 };
 const RelationOf<FilledCopyRow>& FilledCopyRelation();
