@@ -21,6 +21,7 @@ using kainjow::mustache::list;
 
 // Kernel names of templates run to kilobytes: a cell shows the ends of one, its tooltip more.
 constexpr size_t kCellColumns = 360;
+constexpr size_t kShortColumns = 64;  // of a name, until one looks at its row
 constexpr size_t kTooltipColumns = 2000;
 
 // Escaped, with chances to break the line where a path or a qualified name has its joints.
@@ -43,8 +44,15 @@ std::string NameCell(const std::string& text, bool row_header) {
   const char* tag = row_header ? "th scope=\"row\"" : "td";
   const std::string tooltip =
       Columns(name) > 48 ? fmt::format(" title=\"{}\"", EscapeHtml(Ellipsize(name, kTooltipColumns))) : "";
-  return fmt::format("<{} class=\"name\"><span{}>{}</span></{}>", tag, tooltip,
-                     Breakable(Ellipsize(name, kCellColumns)), row_header ? "th" : "td");
+  const char* close = row_header ? "th" : "td";
+  const std::string whole = Breakable(Ellipsize(name, kCellColumns));
+  if (Columns(name) <= kShortColumns)
+    return fmt::format("<{} class=\"name\"><span{}>{}</span></{}>", tag, tooltip, whole, close);
+  // What tells long paths apart is mostly their end.
+  return fmt::format(
+      "<{} class=\"name\"><span class=\"short\" aria-hidden=\"true\"{}>{}</span><span "
+      "class=\"whole\">{}</span></{}>",
+      tag, tooltip, Breakable(Ellipsize(name, kShortColumns)), whole, close);
 }
 
 std::string BooleanCell(const Value& value) {
