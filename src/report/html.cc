@@ -97,7 +97,9 @@ data DashboardCards(const ReportModel& model) {
   cards << TableCard(
       model, "resource_usage",
       "Where the time of the steps went (without steps, of the whole profile); mean over GPUs.", "ns");
-  cards << TableCard(model, "kernel_gpu_time", "Kernel durations added up over the whole profile.", "gpu_ns");
+  cards << TableCard(model, "kernel_gpu_time",
+                     "Kernel durations added up; eligible are those of ops that could use tensor cores.",
+                     "gpu_ns");
   cards << ShareCard(model, "tensor_core_efficiency", "Tensor Core Kernel Efficiency",
                      "Of the kernel time of ops that could use tensor cores, the part that does.",
                      "Using Tensor Cores", "Eligible, not using", "c-tensor");

@@ -122,11 +122,13 @@ std::vector<TableQuery> MakeTables() {
       {"resource_usage", "Resource Usage Breakdown",
        "Mean over GPUs; where several overlap, the first one named counts.", "resource_usage",
        "SELECT category, ns, share FROM resource_usage ORDER BY position"},
-      {"kernel_gpu_time", "Total Kernel GPU Time", "Sum of kernel durations over the whole profile.",
-       "kernel_name",
-       "SELECT CASE WHEN uses_tensor_cores = 1 THEN 'Using Tensor Cores' WHEN uses_tensor_cores IS NULL THEN "
-       "'Use not known' WHEN eligible = 1 THEN 'Eligible, not using' ELSE 'Not eligible' END AS category, "
-       "sum(total_ns) AS gpu_ns, sum(instances) AS instances FROM kernel_name GROUP BY 1 ORDER BY 2 DESC, 1"},
+      {"kernel_gpu_time", "Total Kernel GPU Time",
+       "Sum of kernel durations in the analysed time; eligible are those of ops that could use tensor cores.",
+       "op_kernel",
+       "SELECT CASE WHEN k.uses_tensor_cores = 1 THEN 'Using Tensor Cores' WHEN k.uses_tensor_cores IS NULL "
+       "THEN 'Use not known' WHEN o.tensor_core_eligible = 1 THEN 'Eligible, not using' ELSE 'Not eligible' "
+       "END AS category, sum(k.gpu_ns) AS gpu_ns, sum(k.calls) AS instances FROM op_kernel AS k JOIN op AS o "
+       "ON o.rank = k.rank AND o.op = k.op GROUP BY 1 ORDER BY 2 DESC, 1"},
       {"top_ops", "Top 10 GPU Ops", "Summed over ranks.", "op",
        "SELECT sum(gpu_ns) AS gpu_ns, op, max(op_type) AS op_type, sum(calls) AS calls, "
        "max(tensor_core_eligible) AS tensor_core_eligible, " +

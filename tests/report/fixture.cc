@@ -170,6 +170,11 @@ FakeRun TypicalRun() {
                    {"calls", I{29200}},
                    {"gpu_ns", I{941'545'051}},
                    {"tensor_core_eligible", I{1}}}});
+  run.Give("op_kernel", {{{"rank", I{0}},
+                          {"op", kHostileName},
+                          {"kernel", "triton_poi_fused_0"},
+                          {"calls", I{29200}},
+                          {"gpu_ns", I{941'545'051}}}});
   run.Give("kernel_name",
            {{{"rank", I{0}},
              {"device", I{0}},
