@@ -162,8 +162,7 @@ class Checker {
   void CheckSaves() {
     if (!rule_.saves) return;
     const Saves& saves = *rule_.saves;
-    if (ledger_ && !saves.from.empty() &&
-        std::ranges::find(ledger_->buckets, saves.from) == ledger_->buckets.end())
+    if (ledger_ && !saves.from.empty() && ledger_->BucketsOf(saves.from).empty())
       Add(saves.from_place,
           fmt::format("no bucket '{}' in {}{}", saves.from, ledger_->relation, NearestBucket()));
     const auto check = [&](const Condition& claim, const char* name) {

@@ -55,8 +55,12 @@ Json SqlOr(Json properties, const std::vector<std::string>& required, const char
 Json RuleProperties(const KnowledgeBase& knowledge) {
   std::vector<std::string> relations;
   for (const Schema* schema : knowledge.schemas()) relations.push_back(schema->name);
-  const Json bucket = knowledge.ledger() ? Choice(knowledge.ledger()->buckets, "Bucket of the time ledger.")
-                                         : Text("Bucket of the ledger.");
+  Json bucket = Text("Bucket of the ledger.");
+  if (const auto& ledger = knowledge.ledger()) {
+    std::vector<std::string> names = ledger->buckets;
+    for (std::string& family : ledger->Families()) names.push_back(std::move(family));
+    bucket = Choice(names, "Bucket of the time ledger, or a family of them.");
+  }
   return {
       {"id", Text("The file's name without .yaml; a noun for the failing state.")},
       {"title", Text("The failing state in a few words.")},

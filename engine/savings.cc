@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -71,10 +72,35 @@ bool Matches(const std::vector<NamedValue>& a, const std::vector<NamedValue>& b)
   return true;
 }
 
-double AtMost(const std::map<std::string, double>& amounts, const std::string& bucket, double claim,
-              double total) {
-  const auto known = amounts.find(bucket);  // a bucket of unknown size gives at most the whole
-  return std::max(0.0, std::min({claim, total, known == amounts.end() ? total : known->second}));
+// What the buckets of a claim hold; nothing where the size of none is known: then they give at most the
+// whole.
+std::optional<double> SumOf(const std::map<std::string, double>& amounts,
+                            const std::vector<std::string>& buckets) {
+  std::optional<double> sum;
+  for (const std::string& bucket : buckets)
+    if (const auto known = amounts.find(bucket); known != amounts.end())
+      sum = sum.value_or(0) + known->second;
+  return sum;
+}
+
+// Takes `part`, of which `low` is sure, from the buckets that have most left.
+void Take(Account& account, std::vector<std::string> buckets, double part, double low) {
+  const auto left_in = [&](const std::string& bucket) {
+    const auto left = account.left.find(bucket);
+    return left == account.left.end() ? 0.0 : left->second;
+  };
+  std::ranges::stable_sort(buckets, std::greater<>(), left_in);
+  double rest = part;
+  for (const std::string& bucket : buckets) {
+    const bool is_last = bucket == buckets.back();
+    const double taken = is_last ? rest : std::min(rest, left_in(bucket));
+    if (!(taken > 0)) continue;
+    rest -= taken;
+    if (const auto left = account.left.find(bucket); left != account.left.end()) left->second -= taken;
+    auto& [low_granted, high_granted] = account.granted[bucket];
+    low_granted += low * taken / part;
+    high_granted += taken;
+  }
 }
 
 // Takes the claim from every account that the finding is about; what the most generous gave.
@@ -82,29 +108,46 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
   SavingClaim& saves = *finding.saves;
   if (!saves.high_ns) return;
   // A finding on all of them knows how they wait for one another.
+  const std::vector<std::string> buckets = ledger.BucketsOf(saves.bucket);
   const bool waits = !IsWork(ledger, saves.bucket) && std::ranges::any_of(accounts, [&](const Account& a) {
     return !Matches(a.subject, finding.subject);
   });
   std::optional<double> granted;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
-    double part = counts ? AtMost(account.left, saves.bucket, *saves.high_ns, account.total_left)
-                         : AtMost(account.holds, saves.bucket, *saves.high_ns, account.total);
+    const double total = counts ? account.total_left : account.total;
+    double part =
+        std::max(0.0, std::min({*saves.high_ns, total,
+                                SumOf(counts ? account.left : account.holds, buckets).value_or(total)}));
     if (waits) part = std::min(part, counts ? account.loss_left : account.loss);
     granted = std::max(granted.value_or(0), part);
     if (!counts) continue;
-    if (const auto left = account.left.find(saves.bucket); left != account.left.end()) left->second -= part;
+    Take(account, buckets, part, std::min(saves.low_ns.value_or(0), part));
     account.total_left -= part;
     if (waits) account.loss_left -= part;
-    auto& [low, high] = account.granted[saves.bucket];
-    low += std::min(saves.low_ns.value_or(0), part);
-    high += part;
   }
   if (granted) saves.high_ns = granted;
   if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
 }
 
 }  // namespace
+
+std::vector<std::string> Ledger::BucketsOf(const std::string& from) const {
+  if (std::ranges::find(buckets, from) != buckets.end()) return {from};
+  std::vector<std::string> family;
+  for (const std::string& name : buckets)
+    if (name.starts_with(from + "/")) family.push_back(name);
+  return family;
+}
+
+std::vector<std::string> Ledger::Families() const {
+  std::vector<std::string> families;
+  for (const std::string& name : buckets)
+    if (const size_t slash = name.find('/'); slash != std::string::npos)
+      if (std::string family = name.substr(0, slash); std::ranges::find(families, family) == families.end())
+        families.push_back(std::move(family));
+  return families;
+}
 
 void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   std::vector<Account> accounts = OpenAccounts(ledger, db);

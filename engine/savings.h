@@ -11,12 +11,17 @@
 
 namespace dladvisor {
 
+// A claim may also be on a family of buckets, those whose names begin with "FAMILY/".
 struct Ledger {
   std::string relation;              // keyed by a subject and a bucket
   std::string bucket;                // the column that names the bucket
   std::string amount;                // SQL: the time in it, in the unit that rules claim
   std::vector<std::string> buckets;  // all of them, in order
   std::vector<std::string> work;     // those of work, not of loss; none where that is not told apart
+
+  // The bucket, or those of the family; none where there is no such.
+  std::vector<std::string> BucketsOf(const std::string& from) const;
+  std::vector<std::string> Families() const;
 };
 
 // Caps the claim of every fired finding by what its bucket holds for the subjects that it matches, and adds

@@ -73,6 +73,19 @@ TEST(Savings, GiveNoMoreThanTheBucketHolds) {
   EXPECT_EQ(advice.savings[0].low_ns, 150);
 }
 
+TEST(Savings, OfAFamilyComeFromItsBuckets) {
+  ShopHours shop;
+  shop.hours.AddRow({int64_t{1}, std::string("idle/lunch"), int64_t{30}});
+  shop.Rule("a", "{from: idle, high: '500', low: '65'}", "for: {sql: SELECT shop FROM shop WHERE shop = 1, key: [shop]}\n");
+  const Advice advice = shop.Infer();
+  EXPECT_EQ(advice.findings.at(0).saves->high_ns, 130);
+  ASSERT_EQ(advice.savings.size(), 2u);
+  EXPECT_EQ(advice.savings[0].bucket, "idle/rain");
+  EXPECT_EQ(advice.savings[0].high_ns, 100);
+  EXPECT_EQ(advice.savings[0].low_ns, 50);
+  EXPECT_EQ(advice.savings[1].high_ns, 30);
+}
+
 TEST(Savings, OfLossAreAtMostWhatTheLeastLosingSubjectLoses) {
   Ledger ledger = Hours();
   ledger.work = {"serving"};
