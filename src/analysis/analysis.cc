@@ -25,6 +25,7 @@
 #include "src/analysis/profile.h"
 #include "src/analysis/range_name.h"
 #include "src/analysis/ranks.h"
+#include "src/analysis/replay.h"
 #include "src/analysis/resource_usage.h"
 #include "src/analysis/run.h"
 #include "src/analysis/set_kind.h"
@@ -93,7 +94,8 @@ std::vector<const Schema*> FactSchemas() {
           &SettingRelation().schema(),
           &StreamRelation().schema(),
           &UnifiedMemoryRelation().schema(),
-          &UtilizationChunkRelation().schema()};
+          &UtilizationChunkRelation().schema(),
+          &WhatIfRelation().schema()};
 }
 
 std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
@@ -152,6 +154,7 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
       [&] { return StreamRelation().ToTable(ComputeStreams(context)); },
       [&] { return UnifiedMemoryRelation().ToTable(ComputeUnifiedMemory(context)); },
       [&] { return UtilizationChunkRelation().ToTable(ComputeUtilizationChunks(context)); },
+      [&] { return WhatIfRelation().ToTable(ComputeWhatIfs(context, timelines)); },
   };
   // As many at a time as there are cores: each takes memory of its own to work in.
   std::vector<std::optional<Table>> tables(families.size());

@@ -1,0 +1,100 @@
+// Replays of drawn programs, whose times without the change can be told by hand.
+#include "src/analysis/replay.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+const WhatIfRow* RowOf(const std::vector<WhatIfRow>& rows, std::string_view change) {
+  for (const WhatIfRow& row : rows)
+    if (row.change == change) return &row;
+  return nullptr;
+}
+
+std::vector<WhatIfRow> RowsOf(const TraceBuilder& b) {
+  const Context context = test::ContextOf(b.trace);
+  return ComputeWhatIfs(context, ComputeTimelines(context));
+}
+
+// Twenty rounds: ten kernels of 1000 ns launched every 500 ns, and a wait for the last, which the host reads.
+// With the reads each round takes the first launch's latency, 10 us of kernels and what the read takes;
+// without, the GPU never waits.
+TraceBuilder Reads(bool read) {
+  TraceBuilder b;
+  Ns host = 0, gpu = 0;
+  int64_t correlation = 0;
+  for (int round = 0; round < 20; ++round) {
+    for (int k = 0; k < 10; ++k) {
+      gpu = std::max(gpu, host + 100);
+      b.Api(host, host + 200, "cudaLaunchKernel", ++correlation);
+      b.Kernel(gpu, gpu + 1000, "k", correlation);
+      gpu += 1000;
+      host += 500;
+    }
+    if (!read) continue;
+    b.Api(host, host + 100, "cudaMemcpyAsync", ++correlation);
+    b.Copy(gpu, gpu + 50, 4, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPageable,
+           correlation);
+    gpu += 50;
+    b.Api(host + 100, gpu, "cudaStreamSynchronize", ++correlation);
+    host = gpu + 3000;  // the program goes on
+  }
+  return b;
+}
+
+TEST(Replay, WithoutScalarReadsTheQueueIsKept) {
+  const auto rows = RowsOf(Reads(true));
+  const WhatIfRow* reads = RowOf(rows, "scalar reads");
+  ASSERT_NE(reads, nullptr);
+  EXPECT_EQ(reads->calls, 40) << "the copy and the wait of each";
+  ASSERT_TRUE(reads->saves_ns);
+  EXPECT_NEAR(*reads->replayed_ns, *reads->recorded_ns, 0.05 * *reads->recorded_ns);
+  // 20 x (10,000 + 50) ns of GPU work remain, but for the host's 11,100 to 14,100 ns a round.
+  EXPECT_GT(*reads->saves_ns, 0);
+  EXPECT_LT(*reads->predicted_ns, *reads->replayed_ns);
+}
+
+TEST(Replay, NothingToLeaveOutGivesNoRow) { EXPECT_TRUE(RowsOf(Reads(false)).empty()); }
+
+TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
+  for (const bool hidden : {true, false}) {
+    TraceBuilder b;
+    int64_t correlation = 0;
+    Ns host = 0, gpu = 0;
+    for (int step = 0; step < 10; ++step) {
+      b.Range(host, host + 4000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+      host += 4000;
+      gpu = std::max(gpu, host + 100);
+      const Ns kernel = hidden ? 6000 : 1000;
+      b.Api(host, host + 200, "cudaLaunchKernel", ++correlation);
+      b.Kernel(gpu, gpu + kernel, "k" + std::to_string(step), correlation);
+      gpu += kernel;
+      host += 1000;
+    }
+    const auto rows = RowsOf(b);
+    const WhatIfRow* loading = RowOf(rows, "data loading");
+    ASSERT_NE(loading, nullptr);
+    ASSERT_TRUE(loading->saves_ns);
+    // The first batch is loaded before the first launch.
+    EXPECT_NEAR(*loading->saves_ns, hidden ? 0 : 9 * 4000, 1000);
+  }
+}
+
+TEST(Replay, AReplayThatIsNotLikeTheRecordingSavesNothingKnown) {
+  TraceBuilder b = Reads(true);
+  // The second half of the kernels waits for something that is not recorded.
+  Kernels& k = b.trace.kernels;
+  for (size_t i = k.size() / 2; i < k.size(); ++i) k.start[i] += 400'000, k.end[i] += 400'000;
+  const auto rows = RowsOf(b);
+  const WhatIfRow* reads = RowOf(rows, "scalar reads");
+  ASSERT_NE(reads, nullptr);
+  EXPECT_FALSE(reads->saves_ns);
+  EXPECT_TRUE(reads->recorded_ns);
+}
+
+}  // namespace
+}  // namespace dladvisor
