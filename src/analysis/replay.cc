@@ -38,6 +38,7 @@ struct Call {
   uint32_t thread;
   enum class Waits : uint8_t { kNot, kForItsWork, kForStream, kForDevice } waits = Waits::kNot;
   bool reads_scalar = false;
+  Ns returning = 0;  // from the end of its copy
   size_t first_op = 0, end_op = 0;
   std::array<Ns, kChangeNames.size()> left_out_before{}, left_out_within{};
 };
@@ -46,6 +47,7 @@ class Replay {
  public:
   Replay(const Context& context, const std::vector<GpuTimeline>& timelines, int64_t rank)
       : context_(context), trace_(context.trace) {
+    if (trace_.api_calls.size() > kMostCalls || !HasSomethingToLeaveOut()) return;
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
       if (context.ranks.gpus[gpu].rank == rank) {
         latency_ = timelines[gpu].min_latency_ns.value_or(0);
@@ -55,8 +57,7 @@ class Replay {
     std::sort(ops_.begin(), ops_.end(), [](const Op& a, const Op& b) {
       return std::pair(a.call, a.start) < std::pair(b.call, b.start);
     });
-    if (ops_.empty() || trace_.api_calls.size() > kMostCalls) return;
-    CollectCalls();
+    if (!ops_.empty()) CollectCalls();
   }
 
   bool IsKnown() const {
@@ -95,7 +96,7 @@ class Replay {
       if (without == kScalarReads && call.reads_scalar) continue;
       const auto stream = last_stream.find(call.thread);
       if (call.waits == Call::Waits::kForItsWork)
-        now = std::max(now, own_work);
+        now = std::max(now, own_work + call.returning);
       else if (call.waits == Call::Waits::kForStream && stream != last_stream.end())
         now = std::max(now, done[stream->second]);
       else
@@ -172,6 +173,8 @@ class Replay {
       call.end_op = op;
       if (copies[i] != Copying::kNot) {
         call.reads_scalar = copies[i] != Copying::kWaits;
+        if (op > first_op)
+          call.returning = std::max<Ns>(0, calls.end[i] - ops_[op - 1].start - ops_[op - 1].duration);
         if (copies[i] != Copying::kReadsScalar) call.waits = Call::Waits::kForItsWork;
       } else if (kinds[calls.name[i]] == ApiKind::kSync) {
         const std::string_view name = trace_.names.View(calls.name[i]);
@@ -188,26 +191,49 @@ class Replay {
     }
   }
 
-  void LeaveOut(const std::vector<uint8_t>& launches) {
+  static Change OfRange(std::string_view name) {
+    return name.starts_with("Optimizer.zero_grad#") ? kZeroGrad
+           : name.starts_with("Optimizer.step#")    ? kOptimizer
+           : DoingOfRange(name) == Bucket::kInput   ? kLoading
+                                                    : kNothing;
+  }
+  static Change OfFunction(std::string_view name) {
+    return DoingOfFunction(name) == Bucket::kInput ? kLoading : kNothing;
+  }
+
+  // Calls visit(event, change) for events whose name stands for one, until it returns false.
+  template <class Events, class Visit>
+  void ForEachToLeaveOut(const Events& events, Change (*change_of_name)(std::string_view),
+                         Visit visit) const {
     std::vector<std::optional<Change>> change_of(trace_.names.size());
-    const auto leave_out = [&](const auto& events, auto change_of_name) {
-      std::fill(change_of.begin(), change_of.end(), std::nullopt);
-      for (size_t i = 0; i < events.size(); ++i) {
-        if (events.thread[i] == kNoIndex || !launches[events.thread[i]]) continue;
-        std::optional<Change>& change = change_of[events.name[i]];
-        if (!change) change = change_of_name(trace_.names.View(events.name[i]));
-        if (*change != kNothing) left_out_[*change].push_back({events.start[i], events.end[i]});
-      }
+    for (size_t i = 0; i < events.size(); ++i) {
+      std::optional<Change>& change = change_of[events.name[i]];
+      if (!change) change = change_of_name(trace_.names.View(events.name[i]));
+      if (*change != kNothing && !visit(i, *change)) return;
+    }
+  }
+
+  bool HasSomethingToLeaveOut() const {
+    bool found = false;
+    const auto find = [&](size_t, Change) { return !(found = true); };
+    const Copies& copies = trace_.copies;
+    for (size_t i = 0; i < copies.size() && !found; ++i)
+      found = copies.direction[i] == CopyDirection::kDeviceToHost && copies.bytes[i] <= kScalarBytes;
+    if (!found) ForEachToLeaveOut(trace_.ranges, OfRange, find);
+    if (!found) ForEachToLeaveOut(trace_.frames, OfFunction, find);
+    return found;
+  }
+
+  void LeaveOut(const std::vector<uint8_t>& launches) {
+    const auto add_of = [&](const auto& events) {
+      return [&](size_t i, Change change) {
+        if (events.thread[i] != kNoIndex && launches[events.thread[i]])
+          left_out_[change].push_back({events.start[i], events.end[i]});
+        return true;
+      };
     };
-    leave_out(trace_.ranges, [](std::string_view name) {
-      return name.starts_with("Optimizer.zero_grad#") ? kZeroGrad
-             : name.starts_with("Optimizer.step#")    ? kOptimizer
-             : DoingOfRange(name) == Bucket::kInput   ? kLoading
-                                                      : kNothing;
-    });
-    leave_out(trace_.frames, [](std::string_view name) {
-      return DoingOfFunction(name) == Bucket::kInput ? kLoading : kNothing;
-    });
+    ForEachToLeaveOut(trace_.ranges, OfRange, add_of(trace_.ranges));
+    ForEachToLeaveOut(trace_.frames, OfFunction, add_of(trace_.frames));
     for (IntervalSet& set : left_out_) set = Union(std::move(set));
   }
 
