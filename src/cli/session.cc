@@ -50,7 +50,7 @@ void ProfileOptions::AddTo(CLI::App& command) {
       .add_option("PROFILE", path,
                   "Nsight Systems export (.sqlite or .nsys-rep), trace of PyTorch's profiler (.json, "
                   ".json.gz, - for the "
-                  "standard input), DLProf database or digest")
+                  "standard input), DLProf database, log of nvidia-smi or digest")
       ->required();
   command.add_option("--steps", steps,
                      "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone");

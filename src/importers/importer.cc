@@ -12,6 +12,9 @@
 #include "src/importers/kineto/kineto.h"
 #include "src/importers/nsys/nsys.h"
 #include "src/importers/nsys_report.h"
+#include "src/importers/nvidia_smi/csv_log.h"
+#include "src/importers/nvidia_smi/dmon_log.h"
+#include "src/importers/nvidia_smi/table_log.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -20,7 +23,9 @@ namespace {
 
 constexpr char kReadable[] =
     "dladvisor reads SQLite exports of Nsight Systems (nsys export --type sqlite REPORT.nsys-rep), traces of "
-    "PyTorch's profiler (trace.json, trace.json.gz) and DLProf databases";
+    "PyTorch's profiler (trace.json, trace.json.gz), DLProf databases and logs of nvidia-smi (its table, "
+    "dmon, and "
+    "--format=csv with the line of headers)";
 constexpr std::string_view kSqlite = "SQLite format 3";
 
 bool LooksLikeText(std::string_view head) {
@@ -28,6 +33,14 @@ bool LooksLikeText(std::string_view head) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != 0x1B;
   });
+}
+
+Trace AsFarAsItGoes(Trace trace, const ByteSource& source) {
+  if (source.damage().empty()) return trace;
+  trace.health.truncated = true;
+  trace.health.notes.push_back(
+      fmt::format("The log ends early as {}: only what comes before was read.", source.damage()));
+  return trace;
 }
 
 }  // namespace
@@ -47,6 +60,9 @@ Trace ReadProfile(const fs::path& path) {
   const std::string extension = path.extension().string();
   if (extension == ".nsys-rep" || extension == ".qdrep") return ReadNsysReport(path);
   if (LooksLikeJson(head)) return ReadKinetoTrace(source);
+  if (LooksLikeDmonLog(head)) return AsFarAsItGoes(ReadDmonLog(source), source);
+  if (LooksLikeSmiTable(head)) return AsFarAsItGoes(ReadSmiTable(source), source);
+  if (LooksLikeGpuCsv(head)) return AsFarAsItGoes(ReadGpuCsv(source), source);
   if (!source.damage().empty())
     throw Error(where, "by its first bytes a gzip file, but " + source.damage(),
                 "copy or export it again; it was cut or changed");

@@ -63,6 +63,7 @@ class Builder {
     AddPageFaults();
     AddGpuSamples();
     AddNetworkSamples();
+    AddTelemetrySamples();
     return std::move(relations_);
   }
 
@@ -356,6 +357,23 @@ class Builder {
         .Add("adapter", Type::kText, Unit::kText, "Network adapter; empty where not known.", Name(n.adapter))
         .Add("metric", Type::kText, Unit::kText, "Metric, as the profiler names it.", Name(n.metric))
         .Add("value", Type::kReal, Unit::kNone, "Value, in the metric's own unit.", Real(n.value));
+  }
+
+  void AddTelemetrySamples() {
+    const Telemetry& t = trace_.telemetry;
+    const bool timed = t.size() > 0 && t.time.front() >= 0;
+    New("telemetry_sample", "One row per sample of what nvidia-smi tells of a GPU.", t.size(),
+        timed ? &t.time : nullptr)
+        .Add(
+            "start_ns", Type::kInteger, kNs, "Time since the first sample; unknown where the log tells none.",
+            [&t](size_t i) { return t.time[i] < 0 ? CellView::Null() : CellView::Of(t.time[i]); }, true)
+        .Add("sample", Type::kInteger, Unit::kNone, "Metrics that were read together share it.",
+             Integer(t.sample))
+        .Add("device", Type::kInteger, Unit::kNone, "Index of the GPU, as nvidia-smi numbers it.",
+             Ordinal(t.device), true)
+        .Add("metric", Type::kText, Unit::kText, "Metric, as in telemetry.",
+             [&t](size_t i) { return CellView::Of(TelemetryMetricName(t.metric[i])); })
+        .Add("value", Type::kReal, Unit::kNone, "Value, in the metric's base unit.", Real(t.value));
   }
 
   static constexpr size_t kMostFrames = 64;

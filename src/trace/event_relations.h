@@ -11,8 +11,8 @@
 namespace dladvisor {
 
 // kernel, memcpy, memset, graph_launch, api_call, sync, range, os_call, overhead, memory_event, cpu_sample,
-// cpu_run, mpi_call, page_fault, gpu_sample, network_sample. Sorted by start_ns where the trace is. The trace
-// must outlive them; the schemas do not depend on it.
+// cpu_run, mpi_call, page_fault, gpu_sample, network_sample, telemetry_sample. Sorted by start_ns where the
+// trace is. The trace must outlive them; the schemas do not depend on it.
 std::vector<std::unique_ptr<Relation>> EventRelations(const Trace& trace);
 
 }  // namespace dladvisor

@@ -1,5 +1,6 @@
 #include "src/trace/trace.h"
 
+#include <array>
 #include <string_view>
 
 namespace dladvisor {
@@ -74,6 +75,15 @@ std::string_view StreamKindName(StreamKind k) {
       break;
   }
   return "unknown";
+}
+
+std::string_view TelemetryMetricName(TelemetryMetric m) {
+  static constexpr std::array<std::string_view, kTelemetryMetrics> names = {
+      "gpu_utilization",   "memory_utilization", "memory_used_bytes", "memory_total_bytes",
+      "power_w",           "power_limit_w",      "temperature_c",     "memory_temperature_c",
+      "sm_clock_hz",       "sm_clock_limit_hz",  "memory_clock_hz",   "throttled_by_heat",
+      "throttled_by_power"};
+  return names[static_cast<size_t>(m)];
 }
 
 }  // namespace dladvisor

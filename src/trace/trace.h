@@ -280,6 +280,35 @@ struct GpuMetrics {
   size_t size() const { return time.size(); }
 };
 
+// What nvidia-smi tells of a GPU, in base units: shares as ratios, bytes, watts, degrees Celsius, hertz.
+enum class TelemetryMetric : uint8_t {
+  kGpuUtilization,     // share of the sampling time with a kernel running
+  kMemoryUtilization,  // share of it with device memory being read or written
+  kMemoryUsed,
+  kMemoryTotal,
+  kPower,
+  kPowerLimit,
+  kTemperature,
+  kMemoryTemperature,
+  kSmClock,
+  kSmClockLimit,  // highest that the GPU has
+  kMemoryClock,
+  kThrottledByHeat,   // share of the sampling time; 0 or 1 where only its end is looked at
+  kThrottledByPower,  // as by heat
+};
+inline constexpr size_t kTelemetryMetrics = 13;
+std::string_view TelemetryMetricName(TelemetryMetric m);  // "gpu_utilization", "memory_used_bytes", ...
+
+// One row per sample and metric, in order of time.
+struct Telemetry {
+  std::vector<Ns> time;          // -1 where the source tells none
+  std::vector<uint32_t> sample;  // metrics that were read together share it
+  std::vector<uint32_t> device;
+  std::vector<TelemetryMetric> metric;
+  std::vector<double> value;
+  size_t size() const { return time.size(); }
+};
+
 struct Diagnostic {
   Ns time = 0;
   int severity = 0;  // as recorded; nsys: 1 information, 2 warning, 3 error
@@ -299,7 +328,7 @@ struct CaptureHealth {
 struct Trace {
   // Source.
   std::string path;              // as given by the user
-  std::string format;            // "nsys", "kineto", ...
+  std::string format;            // "nsys", "kineto", "nvidia-smi", ...
   std::string producer_version;  // of the profiler, "" where unknown
   std::string schema_version;
   std::optional<int64_t> clock_origin_utc_ns;  // UTC of time 0
@@ -338,6 +367,7 @@ struct Trace {
   CudaEvents cuda_events;
   MemoryEvents memory_events;
   GpuMetrics gpu_metrics;
+  Telemetry telemetry;
 
   CaptureHealth health;
 };

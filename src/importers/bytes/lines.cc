@@ -1,0 +1,28 @@
+#include "src/importers/bytes/lines.h"
+
+#include <algorithm>
+
+namespace dladvisor {
+
+std::optional<std::string_view> Lines::Next() {
+  size_t newline = buffer_.find('\n', at_);
+  while (newline == std::string::npos && !end_ && buffer_.size() - at_ < kLongest) {
+    buffer_.erase(0, at_);
+    at_ = 0;
+    const size_t had = buffer_.size();
+    buffer_.resize(had + kLongest);
+    const size_t got = source_.Read(buffer_.data() + had, kLongest);
+    buffer_.resize(had + got);
+    end_ = got < kLongest;
+    newline = buffer_.find('\n', had);
+  }
+  if (at_ == buffer_.size()) return std::nullopt;
+  cut_ = newline == std::string::npos && end_;
+  const size_t stop = std::min({newline, buffer_.size(), at_ + kLongest});
+  std::string_view line(buffer_.data() + at_, stop - at_);
+  at_ = stop == newline ? stop + 1 : stop;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace dladvisor

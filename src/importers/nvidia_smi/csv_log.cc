@@ -1,0 +1,135 @@
+#include "src/importers/nvidia_smi/csv_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "src/importers/bytes/lines.h"
+#include "src/importers/nvidia_smi/column.h"
+#include "src/importers/nvidia_smi/telemetry_log.h"
+#include "src/importers/nvidia_smi/text.h"
+
+namespace dladvisor {
+namespace {
+using nvidia_smi::LogColumn;
+using Kind = LogColumn::Kind;
+
+// Bits of clocks_event_reasons.active.
+constexpr uint64_t kPowerReasons = 0x4 | 0x80, kHeatReasons = 0x20 | 0x40;
+
+std::string_view WithoutMark(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+// Of a header in which nothing is a GPU's, or that counts the host as well, names that both may have are
+// none.
+std::vector<LogColumn> ColumnsOf(std::string_view header) {
+  std::vector<LogColumn> columns;
+  bool host = false;
+  for (const std::string_view name : nvidia_smi::SplitAtCommas(header)) {
+    columns.push_back(nvidia_smi::CsvColumn(name));
+    std::string lower(name);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    for (const char* word : {"cpu", "ram", "host", "swap", "disk"})
+      host = host || lower.find(word) != std::string::npos;
+  }
+  if (host)
+    for (LogColumn& column : columns)
+      if (column.kind == Kind::kMetric && !column.names_gpu) column.kind = Kind::kOther;
+  return columns;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<LogColumn>& columns) : columns_(columns) {
+    // The index tells a GPU as people name it; a bus id or UUID do where it is missing.
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].kind == Kind::kTime && !time_) time_ = i;
+      if (columns[i].kind == Kind::kIdentity && !identity_) identity_ = i;
+      if (columns[i].kind == Kind::kName && !name_) name_ = i;
+    }
+  }
+
+  bool names_gpus() const { return identity_.has_value(); }
+
+  void Row(const std::vector<std::string_view>& cells, nvidia_smi::TelemetryLog& log) const {
+    if (cells.size() != columns_.size()) return log.Skip("rows");
+    std::optional<nvidia_smi::Time> time;
+    if (time_) {
+      time = nvidia_smi::ParseTime(cells[*time_]);
+      if (!time) return log.Skip("rows");
+    }
+    // A column "gpu" may hold a share in place of an index.
+    if (identity_ && (cells[*identity_].empty() || cells[*identity_].ends_with('%'))) return log.Skip("rows");
+    const std::string_view name = name_ ? cells[*name_] : std::string_view();
+    log.Begin(time, log.Device(identity_ ? cells[*identity_] : name, name));
+    for (size_t i = 0; i < cells.size(); ++i) Cell(columns_[i], cells[i], log);
+  }
+
+ private:
+  static void Cell(const LogColumn& column, std::string_view cell, nvidia_smi::TelemetryLog& log) {
+    if (column.kind != Kind::kMetric && column.kind != Kind::kThrottleReasons) return;
+    std::optional<nvidia_smi::Quantity> quantity = nvidia_smi::ParseQuantity(cell);
+    if (!quantity || quantity->number < 0) {
+      if (!nvidia_smi::IsAbsent(cell)) log.Skip("cells");
+      return;
+    }
+    if (column.kind == Kind::kThrottleReasons) {
+      const auto bits = quantity->number < 1e15 ? static_cast<uint64_t>(quantity->number) : 0;
+      log.Add(TelemetryMetric::kThrottledByPower, {(bits & kPowerReasons) != 0 ? 1.0 : 0.0, ""});
+      log.Add(TelemetryMetric::kThrottledByHeat, {(bits & kHeatReasons) != 0 ? 1.0 : 0.0, ""});
+      return;
+    }
+    if (quantity->unit.empty()) quantity->unit = column.unit;
+    log.Add(column.metric, *quantity);
+  }
+
+  const std::vector<LogColumn>& columns_;
+  std::optional<size_t> time_, identity_, name_;
+};
+
+}  // namespace
+
+bool LooksLikeGpuCsv(std::string_view head) {
+  head = WithoutMark(head);
+  const std::string_view line = head.substr(0, head.find('\n'));
+  if (line.find(',') == std::string_view::npos || line.size() > 4096) return false;
+  const std::vector<LogColumn> columns = ColumnsOf(line);
+  return std::ranges::any_of(columns,
+                             [](const LogColumn& c) { return c.names_gpu && c.kind != Kind::kOther; });
+}
+
+Trace ReadGpuCsv(ByteSource& source) {
+  Lines lines(source);
+  const std::string header(WithoutMark(lines.Next().value_or("")));
+  const std::vector<LogColumn> columns = ColumnsOf(header);
+  if (std::ranges::none_of(columns, [](const LogColumn& c) {
+        return c.kind == Kind::kMetric || c.kind == Kind::kThrottleReasons;
+      }))
+    throw Error(source.name(),
+                fmt::format("a CSV table of GPUs without a metric that dladvisor knows (its columns: {})",
+                            fmt::join(nvidia_smi::SplitAtCommas(header), ", ")),
+                "log with nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,power.draw,"
+                "temperature.gpu,clocks.sm --format=csv -l 1");
+  const Reader reader(columns);
+  nvidia_smi::TelemetryLog log;
+  while (const auto line = lines.Next()) {
+    if (nvidia_smi::Trim(*line).empty() || *line == header) continue;
+    if (lines.IsCut() && log.LeavesOutCutLine()) break;
+    reader.Row(nvidia_smi::SplitAtCommas(*line), log);
+  }
+  if (!reader.names_gpus())
+    log.trace().health.notes.push_back(
+        "The log does not say which GPU a row is of: GPUs of one model are taken as one.");
+  return log.Finish(source.name(), "a CSV log of GPU telemetry");
+}
+
+}  // namespace dladvisor

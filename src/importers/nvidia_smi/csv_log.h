@@ -1,0 +1,18 @@
+// Reads CSV logs of GPU telemetry: nvidia-smi --query-gpu=... --format=csv, with or without units, and what
+// scripts around NVML write under names that tell GPU metrics. One header line, one row per sample and GPU.
+#pragma once
+
+#include <string_view>
+
+#include "src/importers/bytes/byte_source.h"
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+// Whether these first bytes of a file are a header that names a GPU and other columns.
+bool LooksLikeGpuCsv(std::string_view head);
+
+// Throws Error where no column is a metric that is known, or no row can be used.
+Trace ReadGpuCsv(ByteSource& source);
+
+}  // namespace dladvisor

@@ -1,0 +1,92 @@
+#include "src/importers/nvidia_smi/table_log.h"
+
+#include <re2/re2.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "src/importers/bytes/lines.h"
+#include "src/importers/nvidia_smi/telemetry_log.h"
+#include "src/importers/nvidia_smi/text.h"
+
+namespace dladvisor {
+namespace {
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+// "|   0  NVIDIA GeForce RTX 4090        On  |   00000000:01:00.0  On |                  Off |"
+const RE2& GpuLine() {
+  static const RE2 line(
+      R"(\| +(\d+)  (\S.*?) +(?:On|Off|N/A|WDDM|TCC|MCDM|WDDM/?\w*) +\| *[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f] .*)");
+  return line;
+}
+
+class Reader {
+ public:
+  void Line(std::string_view line) {
+    static const RE2 date(R"((?:.* )?([A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}) *)"),
+        versions(R"(\| NVIDIA-SMI (\S+) +(?:KMD|Driver) Version: (\S+) +CUDA (?:UMD )?Version: (\S+) +\|)");
+    const std::string_view trimmed = nvidia_smi::Trim(line);
+    std::string text, driver, cuda;
+    if (std::exchange(second_, false) && Values(trimmed)) return;
+    if (RE2::FullMatch(Piece(trimmed), GpuLine(), &gpu_, &name_)) {
+      second_ = true;
+    } else if (RE2::FullMatch(Piece(trimmed), date, &text)) {
+      time_ = nvidia_smi::ParseTime(text);
+    } else if (RE2::FullMatch(Piece(trimmed), versions, &text, &driver, &cuda)) {
+      log.trace().producer_version = text;
+      log.trace().facts["profiler"] = "nvidia-smi " + text;
+      log.trace().facts["driver_version"] = driver;
+      if (cuda != "N/A") log.trace().facts["cuda_version"] = cuda;
+    }
+  }
+
+  nvidia_smi::TelemetryLog log;
+
+ private:
+  // "|  0%   35C    P8             32W /  450W |    1039MiB /  24564MiB |      1%      Default |"
+  bool Values(std::string_view line) {
+    static const RE2 values(
+        R"(\| *(?:\S+) +(\S+) +(?:P\d+|N/A|ERR!|Unknow\w*) +(\S+) */ *(\S+) \| *(\S+) */ *(\S+) \| *(\S+) .*)");
+    std::array<std::string, 6> cells;
+    if (!RE2::FullMatch(Piece(line), values, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4],
+                        &cells[5])) {
+      log.Skip("rows");
+      return false;
+    }
+    constexpr std::array kMetrics = {TelemetryMetric::kTemperature, TelemetryMetric::kPower,
+                                     TelemetryMetric::kPowerLimit,  TelemetryMetric::kMemoryUsed,
+                                     TelemetryMetric::kMemoryTotal, TelemetryMetric::kGpuUtilization};
+    log.Begin(time_, log.Device(gpu_, name_));
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const auto quantity = nvidia_smi::ParseQuantity(cells[i]);
+      if (quantity && !quantity->unit.empty())
+        log.Add(kMetrics[i], *quantity);
+      else if (!nvidia_smi::IsAbsent(cells[i]))
+        log.Skip("cells");
+    }
+    return true;
+  }
+
+  std::optional<nvidia_smi::Time> time_;
+  std::string gpu_, name_;
+  bool second_ = false;  // whether the line before named a GPU
+};
+
+}  // namespace
+
+bool LooksLikeSmiTable(std::string_view head) {
+  return head.find("NVIDIA-SMI") != std::string_view::npos &&
+         RE2::PartialMatch(Piece(head), R"(\| +(GPU +Name|GPU +Fan)|\| +Fan +Temp +Perf)");
+}
+
+Trace ReadSmiTable(ByteSource& source) {
+  Lines lines(source);
+  Reader reader;
+  while (const auto line = lines.Next()) reader.Line(*line);
+  return reader.log.Finish(source.name(), "a log of nvidia-smi's table");
+}
+
+}  // namespace dladvisor

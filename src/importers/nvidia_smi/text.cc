@@ -1,0 +1,170 @@
+#include "src/importers/nvidia_smi/text.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace dladvisor::nvidia_smi {
+namespace {
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+// Times are kept in 64 bits of ns.
+constexpr int kFirstYear = 1970, kLastYear = 2200;
+
+std::optional<Ns> Moment(int year, int month, int day, int hour, int minute, double second) {
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (year < kFirstYear || year > kLastYear || month < 1 || day < 1 || !date.ok() || hour > 23 ||
+      minute > 59 || !(second < 61))
+    return std::nullopt;
+  const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  return ((days * 24 + hour) * 60 + minute) * Ns{60'000'000'000} + std::llround(second * 1e9);
+}
+
+// Numbers of seconds since 1970 begin in 2001; smaller ones count from the start of the log.
+std::optional<Time> MomentOfNumber(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0)) return std::nullopt;
+  constexpr double kYear2001 = 1e9, kLastSecond = 7e9;
+  for (const double per_second : {1.0, 1e3, 1e6, 1e9})
+    if (number < kLastSecond * per_second)
+      return Time{static_cast<Ns>(number * (1e9 / per_second)), number / per_second >= kYear2001};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kAround = " \t\r\"";
+  const size_t first = text.find_first_not_of(kAround);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(kAround) - first + 1);
+}
+
+std::vector<std::string_view> SplitAtCommas(std::string_view line) {
+  std::vector<std::string_view> cells;
+  while (true) {
+    const size_t comma = line.find(',');
+    cells.push_back(Trim(line.substr(0, comma)));
+    if (comma == std::string_view::npos) return cells;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::string_view> SplitAtBlanks(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return words;
+    line.remove_prefix(first);
+    const std::string_view word = line.substr(0, line.find_first_of(" \t\r"));
+    words.push_back(word);
+    line.remove_prefix(word.size());
+  }
+}
+
+std::optional<Quantity> ParseQuantity(std::string_view text) {
+  text = Trim(text);
+  if (text == "Active") return Quantity{1, ""};
+  if (text == "Not Active") return Quantity{0, ""};
+  if (text.starts_with("0x")) {
+    uint64_t bits = 0;
+    const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return Quantity{static_cast<double>(bits), ""};
+  }
+  Quantity quantity;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), quantity.number);
+  constexpr double kMost = 1e18;  // more is damage, in whatever unit
+  if (error != std::errc() || !(std::abs(quantity.number) < kMost)) return std::nullopt;
+  quantity.unit = Trim(text.substr(static_cast<size_t>(end - text.data())));
+  if (!quantity.unit.empty() && !FactorOfUnit(quantity.unit)) return std::nullopt;
+  return quantity;
+}
+
+bool IsAbsent(std::string_view text) {
+  static const RE2 absent(
+      R"((?i)|-|nan|none|null|\[?(n/?a|not supported|not available|unknown error|insufficient permissions|)"
+      R"(gpu is lost|no permission|requested functionality has been deprecated)\]?|err!)");
+  return RE2::FullMatch(Piece(Trim(text)), absent);
+}
+
+std::optional<double> FactorOfUnit(std::string_view unit) {
+  static constexpr std::array<std::pair<std::string_view, double>, 24> kFactors = {{
+      {"%", 0.01},
+      {"percent", 0.01},
+      {"pct", 0.01},
+      {"perc", 0.01},
+      {"b", 1},
+      {"bytes", 1},
+      {"kib", 1024.0},
+      {"kb", 1024.0},
+      {"mib", 1048576.0},
+      {"mb", 1048576.0},
+      {"mbytes", 1048576.0},
+      {"gib", 1073741824.0},
+      {"gb", 1073741824.0},
+      {"w", 1},
+      {"watt", 1},
+      {"watts", 1},
+      {"mw", 1e-3},
+      {"c", 1},
+      {"celsius", 1},
+      {"degc", 1},
+      {"hz", 1},
+      {"mhz", 1e6},
+      {"ghz", 1e9},
+      {"bool", 1},
+  }};
+  const std::string lower = Lower(unit);
+  for (const auto& [name, factor] : kFactors)
+    if (name == lower) return factor;
+  return std::nullopt;
+}
+
+std::optional<Time> ParseTime(std::string_view text) {
+  text = Trim(text);
+  static const RE2 date(
+      R"((\d{4})[-/](\d{1,2})[-/](\d{1,2})[ T](\d{1,2}):(\d{2}):(\d{2}(?:\.\d{1,9})?) ?(Z|UTC|[-+]\d{2}:?\d{2})?)"),
+      words(R"([A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\d{4}))");
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0;
+  double second = 0;
+  std::string zone, month_name;
+  if (RE2::FullMatch(Piece(text), date, &year, &month, &day, &hour, &minute, &second, &zone)) {
+    std::optional<Ns> ns = Moment(year, month, day, hour, minute, second);
+    if (!ns) return std::nullopt;
+    if (zone.starts_with('+') || zone.starts_with('-')) {
+      const int hours = std::stoi(zone.substr(1, 2)), minutes = std::stoi(zone.substr(zone.size() - 2));
+      const Ns offset = (hours * 60 + minutes) * Ns{60'000'000'000};
+      *ns += zone[0] == '+' ? -offset : offset;
+    }
+    return Time{*ns, !zone.empty()};
+  }
+  if (RE2::FullMatch(Piece(text), words, &month_name, &day, &hour, &minute, &second, &year)) {
+    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const size_t at = kMonths.find(month_name);
+    if (at == std::string_view::npos || at % 3 != 0) return std::nullopt;
+    const std::optional<Ns> ns = Moment(year, static_cast<int>(at / 3) + 1, day, hour, minute, second);
+    return ns ? std::optional(Time{*ns, false}) : std::nullopt;
+  }
+  return MomentOfNumber(text);
+}
+
+}  // namespace dladvisor::nvidia_smi
