@@ -36,6 +36,7 @@
 #include "src/analysis/stream.h"
 #include "src/analysis/sync_site.h"
 #include "src/analysis/system.h"
+#include "src/analysis/telemetry.h"
 #include "src/analysis/tensor_core.h"
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/unified_memory.h"
@@ -93,6 +94,7 @@ std::vector<const Schema*> FactSchemas() {
           &SetKindRelation().schema(),
           &SettingRelation().schema(),
           &StreamRelation().schema(),
+          &TelemetryRelation().schema(),
           &UnifiedMemoryRelation().schema(),
           &UtilizationChunkRelation().schema(),
           &WhatIfRelation().schema()};
@@ -152,6 +154,7 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
       [&] { return SetKindRelation().ToTable(ComputeSetKinds(context)); },
       [&] { return SettingRelation().ToTable(ComputeSettings(context)); },
       [&] { return StreamRelation().ToTable(ComputeStreams(context)); },
+      [&] { return TelemetryRelation().ToTable(ComputeTelemetry(context)); },
       [&] { return UnifiedMemoryRelation().ToTable(ComputeUnifiedMemory(context)); },
       [&] { return UtilizationChunkRelation().ToTable(ComputeUtilizationChunks(context)); },
       [&] { return WhatIfRelation().ToTable(ComputeWhatIfs(context, timelines)); },

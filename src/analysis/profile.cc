@@ -24,7 +24,7 @@ int64_t OverheadTime(const Context& context) {
 // Without kernels: what to capture next time, and the sentence that says why.
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
-  if (row.kernels + row.graph_launches > 0) return;
+  if (row.kernels + row.graph_launches + row.telemetry_samples > 0) return;
   const auto option = trace.capture_options.find("COLLECT_CUDA_TRACE");
   const bool not_traced = option != trace.capture_options.end() && option->second == "false";
   std::string why;
@@ -60,7 +60,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                              "One row per profile file: what it holds and how well it was captured.")
           .Key("profile", &ProfileRow::profile, Unit::kNone, "Number of the file, from 0.")
           .Column("path", &ProfileRow::path, Unit::kText, "Path as given.")
-          .Column("format", &ProfileRow::format, Unit::kText, "nsys, kineto, ...")
+          .Column("format", &ProfileRow::format, Unit::kText, "nsys, kineto, nvidia-smi, ...")
           .Column("producer_version", &ProfileRow::producer_version, Unit::kText,
                   "Version of the profiler; unknown in old files.")
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
@@ -80,6 +80,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("os_calls", &ProfileRow::os_calls, Unit::kCount, "Operating-system calls.")
           .Column("gpu_metric_samples", &ProfileRow::gpu_metric_samples, Unit::kCount,
                   "Samples of hardware counters.")
+          .Column("telemetry_samples", &ProfileRow::telemetry_samples, Unit::kCount,
+                  "Samples of nvidia-smi, of one GPU and time each.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
@@ -140,6 +142,9 @@ ProfileRow ComputeProfile(const Context& context) {
   row.ranges = count(trace.ranges);
   row.os_calls = count(trace.os_calls);
   row.gpu_metric_samples = count(trace.gpu_metrics);
+  if (trace.telemetry.size() > 0)
+    row.telemetry_samples =
+        1 + *std::max_element(trace.telemetry.sample.begin(), trace.telemetry.sample.end());
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
   row.unmatched_kernels =

@@ -1,0 +1,77 @@
+#include "src/analysis/telemetry.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+using Metric = TelemetryMetric;
+
+void Add(TraceBuilder& b, Ns time, uint32_t sample, Metric metric, double value) {
+  Telemetry& t = b.trace.telemetry;
+  t.time.push_back(time);
+  t.sample.push_back(sample);
+  t.device.push_back(0);
+  t.metric.push_back(metric);
+  t.value.push_back(value);
+}
+
+TEST(Telemetry, MeansOverTime) {
+  TraceBuilder b;
+  // Held for 1, 3, 1 and, as the last one, 1 (the median).
+  for (const auto& [time, value] : {std::pair(0, 1.0), {100, 0.0}, {400, 1.0}, {500, 0.5}})
+    Add(b, time, static_cast<uint32_t>(b.trace.telemetry.size()), Metric::kGpuUtilization, value);
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].metric, "gpu_utilization");
+  EXPECT_EQ(rows[0].unit, "ratio");
+  EXPECT_EQ(rows[0].samples, 4);
+  EXPECT_EQ(rows[0].last_ns, 500);
+  EXPECT_DOUBLE_EQ(rows[0].mean, 2.5 / 6);
+  EXPECT_DOUBLE_EQ(rows[0].median, 0.75);
+  EXPECT_DOUBLE_EQ(rows[0].at_limit_share.value(), 2.0 / 6);
+  EXPECT_EQ(rows[0].busy_samples, 3);
+  EXPECT_DOUBLE_EQ(rows[0].busy_mean.value(), 2.5 / 3);
+}
+
+TEST(Telemetry, APauseOfTheLogCountsLittle) {
+  TraceBuilder b;
+  for (const Ns time : {0, 100, 200, 300, 1'000'000})
+    Add(b, time, static_cast<uint32_t>(b.trace.telemetry.size()), Metric::kPower, time == 300 ? 100 : 0);
+  EXPECT_DOUBLE_EQ(ComputeTelemetry(test::ContextOf(b.trace))[0].mean, 100 * 1000.0 / 1400);
+}
+
+TEST(Telemetry, LimitsAndBusyTime) {
+  TraceBuilder b;
+  for (uint32_t i = 0; i < 4; ++i) {
+    Add(b, i * 10, i, Metric::kGpuUtilization, i < 2 ? 0.9 : 0.1);
+    Add(b, i * 10, i, Metric::kPower, i < 1 ? 299 : 150);
+    Add(b, i * 10, i, Metric::kPowerLimit, 300);
+    Add(b, i * 10, i, Metric::kTemperature, 60 + i);
+  }
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[1].metric, "power_w");
+  EXPECT_DOUBLE_EQ(rows[1].limit_value.value(), 300);
+  EXPECT_DOUBLE_EQ(rows[1].at_limit_share.value(), 0.25);
+  EXPECT_DOUBLE_EQ(rows[1].busy_at_limit_share.value(), 0.5);
+  EXPECT_EQ(rows[3].metric, "temperature_c");
+  EXPECT_FALSE(rows[3].limit_value.has_value());
+  EXPECT_FALSE(rows[3].at_limit_share.has_value());
+  EXPECT_DOUBLE_EQ(rows[3].busy_mean.value(), 60.5);
+}
+
+TEST(Telemetry, WithoutTimesAndUtilization) {
+  TraceBuilder b;
+  for (uint32_t i = 0; i < 3; ++i) Add(b, -1, i, Metric::kMemoryUsed, i * 1000.0);
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  EXPECT_DOUBLE_EQ(rows[0].mean, 1000);
+  EXPECT_FALSE(rows[0].first_ns.has_value());
+  EXPECT_FALSE(rows[0].busy_samples.has_value());
+  EXPECT_FALSE(rows[0].busy_mean.has_value());
+}
+
+}  // namespace
+}  // namespace dladvisor
