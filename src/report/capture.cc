@@ -1,5 +1,6 @@
 // What to change in the next capture. Facts declare the flags of Nsight Systems that supply them; for traces
-// of PyTorch's profiler these are said in its own options, as far as it has one.
+// of PyTorch's profiler these are said in its own options, as far as it has one, and for logs of nvidia-smi
+// in its own.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -15,6 +16,8 @@
 namespace dladvisor {
 namespace {
 
+constexpr std::string_view kTelemetryFormat = "nvidia-smi";
+
 // Flags of nsys, and the option of torch.profiler.profile that gives the same.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTorchOptions = {{
     {"--trace=cuda", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"},
@@ -25,10 +28,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTorchOpt
     {"--duration=60", "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)"},
 }};
 
-// Single flags, with lists of --trace apart: "--trace=cuda,nvtx --x" -> "--trace=cuda", "--trace=nvtx",
-// "--x". Options of other profilers, which hold spaces, stay as they are.
+// Flags whose values are lists, of which one flag holds all.
+constexpr std::string_view kTrace = "--trace=", kQuery = "--query-gpu=";
+
+// Single flags, with lists apart: "--trace=cuda,nvtx --x" -> "--trace=cuda", "--trace=nvtx", "--x". Options
+// of other profilers, which hold spaces, stay as they are.
 std::set<std::string> SingleFlags(const std::set<std::string>& declared) {
-  constexpr std::string_view kTrace = "--trace=";
   std::set<std::string> flags;
   for (const std::string& declaration : declared) {
     if (!declaration.starts_with("--")) {
@@ -39,14 +44,15 @@ std::set<std::string> SingleFlags(const std::set<std::string>& declared) {
     while (!rest.empty()) {
       const std::string_view flag = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(rest.size(), flag.size() + 1));
-      if (!flag.starts_with(kTrace)) {
+      const std::string_view name = flag.starts_with(kTrace) ? kTrace : kQuery;
+      if (!flag.starts_with(name)) {
         if (!flag.empty()) flags.insert(std::string(flag));
         continue;
       }
-      std::string_view list = flag.substr(kTrace.size());
+      std::string_view list = flag.substr(name.size());
       while (!list.empty()) {
         const std::string_view item = list.substr(0, list.find(','));
-        if (!item.empty()) flags.insert(std::string(kTrace) + std::string(item));
+        if (!item.empty()) flags.insert(std::string(name) + std::string(item));
         list.remove_prefix(std::min(list.size(), item.size() + 1));
       }
     }
@@ -78,15 +84,18 @@ std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared
     options.assign(torch.begin(), torch.end());
     return options;
   }
-  constexpr std::string_view kTrace = "--trace=";
-  std::string traces;
+  std::string traces, queries;
   for (const std::string& flag : flags) {
-    if (!flag.starts_with(kTrace)) {
+    if (flag.starts_with(kTrace))
+      traces += (traces.empty() ? std::string(kTrace) : std::string(",")) + flag.substr(kTrace.size());
+    else if (flag.starts_with(kQuery))
+      queries += (queries.empty() ? std::string(kQuery) : std::string(",")) + flag.substr(kQuery.size());
+    else
       options.push_back(flag);
-      continue;
-    }
-    traces += (traces.empty() ? std::string(kTrace) : std::string(",")) + flag.substr(kTrace.size());
   }
+  // A log of nvidia-smi never holds what a trace does, and the other way round.
+  if (format == kTelemetryFormat) return queries.empty() ? std::vector<std::string>{} : std::vector{queries};
+  if (format.empty() && !queries.empty()) options.push_back(queries);
   if (!traces.empty()) options.insert(options.begin(), traces);
   return options;
 }

@@ -139,6 +139,22 @@ std::string TruncatedText(const ReportModel& model) {
   return "";
 }
 
+// "A log of nvidia-smi, not a trace: 8 GPUs, busy 82.0 % of the time".
+std::string TelemetryText(const ReportTable& telemetry) {
+  const size_t gpus = telemetry.rows.rows.size();
+  double busy = 0;
+  size_t known = 0;
+  for (size_t row = 0; row < gpus; ++row)
+    if (const auto share = AsNumber(CellOf(telemetry, row, "gpu_utilization"))) {
+      busy += *share;
+      ++known;
+    }
+  return fmt::format("A log of nvidia-smi, not a trace: {} GPU{}{}", gpus, gpus == 1 ? "" : "s",
+                     known == 0 ? ""
+                                : fmt::format(", busy {} of the time",
+                                              FormatValue(busy / static_cast<double>(known), Unit::kRatio)));
+}
+
 }  // namespace
 
 std::string CoverageText(const Advice& advice) {
@@ -193,6 +209,12 @@ std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
 
 std::string Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
+  if (const ReportTable* telemetry = TelemetryAlone(model)) {
+    const auto first = DoFirst(model);
+    return TruncatedText(model) + TelemetryText(*telemetry) +
+           (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
+                  : std::string("; a trace tells where that time goes."));
+  }
   if (!HasGpuWork(model)) {
     const std::vector<std::string> flags = CaptureFlags(model);
     return TruncatedText(model) + "No GPU work was recorded" +

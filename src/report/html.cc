@@ -34,7 +34,7 @@ const std::vector<View>& Views() {
       {"kernels", "Kernels", {"kernels"}},
       {"kernels-by-iteration", "Kernels by Iteration", {"kernels_by_iteration"}},
       {"iterations", "Iterations", {"iterations"}},
-      {"gpus", "GPUs", {"gpus", "launches", "gpu_metrics"}},
+      {"gpus", "GPUs", {"gpus", "telemetry", "launches", "gpu_metrics"}},
       {"copies", "Copies", {"copies"}},
       {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
       {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},

@@ -72,6 +72,10 @@ constexpr Known kColumns[] = {
     {"gpu_utilization", "GPU Utilization", Unit::kRatio, ColumnKind::kShare},
     {"tensor_core_efficiency", "TC Efficiency", Unit::kRatio, ColumnKind::kShare},
     {"bytes", "Bytes", Unit::kBytes, kNumber},
+    {"mean_power", "Mean Power", Unit::kWatts, kNumber},
+    {"power_limit", "Power Limit", Unit::kWatts, kNumber},
+    {"highest_temperature", "Highest Temperature", Unit::kCelsius, kNumber},
+    {"mean_sm_clock", "Mean SM Clock", Unit::kHertz, kNumber},
     {"bytes_per_s", "Throughput", Unit::kBytesPerSecond, kNumber},
     {"grid_avg", "Avg Grid", Unit::kNone, kNumber},
     {"block_avg", "Avg Block", Unit::kNone, kNumber},
@@ -251,6 +255,11 @@ std::vector<Segment> HeadlineSegments(const ReportModel& model) {
     }
   }
   return best;
+}
+
+const ReportTable* TelemetryAlone(const ReportModel& model) {
+  const ReportTable* telemetry = HasGpuWork(model) ? nullptr : FindTable(model, "telemetry");
+  return telemetry == nullptr || telemetry->rows.rows.empty() ? nullptr : telemetry;
 }
 
 bool HasGpuWork(const ReportModel& model) {

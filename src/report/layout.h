@@ -67,6 +67,8 @@ std::string ProfileFormat(const Database& database);
 // "9 of 11 rules could look, 1 has nothing of its kind in the profile".
 std::string CoverageText(const Advice& advice);
 bool HasGpuWork(const ReportModel& model);
+// The table of telemetry, where the profile is a log of it and no trace; else nullptr.
+const ReportTable* TelemetryAlone(const ReportModel& model);
 
 // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
 std::string Headline(const ReportModel& model);

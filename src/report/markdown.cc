@@ -72,6 +72,19 @@ data MemoryOperators(const ReportModel& model) {
   return items;
 }
 
+data Telemetry(const ReportModel& model) {
+  data items{data::type::list};
+  const ReportTable* table = FindTable(model, "telemetry");
+  for (size_t row = 0; table != nullptr && row < table->rows.rows.size(); ++row) {
+    data item;
+    for (const char* column : {"device", "gpu_utilization", "peak_memory_bytes", "total_memory_bytes",
+                               "mean_power", "power_limit", "highest_temperature", "mean_sm_clock"})
+      item.set(column, CellText(CellOf(*table, row, column), StyleOf({column, Unit::kNone})));
+    items << item;
+  }
+  return items;
+}
+
 }  // namespace
 
 std::string RenderMarkdown(const ReportModel& model) {
@@ -94,6 +107,9 @@ std::string RenderMarkdown(const ReportModel& model) {
   const data memory = MemoryOperators(model);
   page.set("has_memory", !memory.is_empty_list());
   page.set("memory_operators", memory);
+  const data telemetry = Telemetry(model);
+  page.set("has_telemetry", !telemetry.is_empty_list());
+  page.set("telemetry", telemetry);
   page.set("generator", model.options.generator);
   for (const EmbeddedFile& file : EmbeddedTemplates()) {
     if (file.path != "report.md") continue;

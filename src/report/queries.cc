@@ -30,8 +30,8 @@ std::vector<FigureQuery> MakeFigures() {
        LedgerSql("lost", "ns"), "no GPU work was recorded"},
       {"window", "Analysed Time", Unit::kNanoseconds, "time_ledger", "ns", LedgerSql("total", "ns"),
        "no GPU work was recorded"},
-      {"wall_clock_time", "Wall Clock Time", Unit::kNanoseconds, "run", "wall_ns", "SELECT wall_ns FROM run",
-       "nothing was recorded"},
+      {"wall_clock_time", "Wall Clock Time", Unit::kNanoseconds, "run", "wall_ns",
+       "SELECT nullif(wall_ns, 0) FROM run", "nothing was recorded"},
       {"tensor_core_efficiency", "Tensor Core Kernel Efficiency", Unit::kRatio, "run",
        "tensor_core_efficiency", "SELECT tensor_core_efficiency FROM run",
        "no kernel ran in an op that is eligible for tensor cores"},
@@ -252,6 +252,18 @@ std::vector<TableQuery> MakeTables() {
        "min_latency_ns FROM launch ORDER BY rank, device"},
       {"gpu_metrics", "GPU Metrics", "Sampled hardware counters.", "gpu_metric",
        "SELECT device, metric, samples, avg, min, max FROM gpu_metric ORDER BY device, metric"},
+      {"telemetry", "Telemetry", "What nvidia-smi told; clocks are of the time in which the GPU was busy.",
+       "telemetry",
+       "SELECT device, max(samples) AS samples, max(CASE WHEN metric = 'gpu_utilization' THEN mean END) AS "
+       "gpu_utilization, max(CASE WHEN metric = 'memory_used_bytes' THEN max END) AS peak_memory_bytes, "
+       "max(CASE WHEN metric = 'memory_total_bytes' THEN max END) AS total_memory_bytes, max(CASE WHEN "
+       "metric = "
+       "'power_w' THEN mean END) AS mean_power, max(CASE WHEN metric = 'power_w' THEN limit_value END) AS "
+       "power_limit, max(CASE WHEN metric = 'temperature_c' THEN max END) AS highest_temperature, max(CASE "
+       "WHEN metric = 'sm_clock_hz' THEN busy_mean END) AS mean_sm_clock FROM telemetry GROUP BY device "
+       "ORDER "
+       "BY device",
+       "", true},
       {"system", "System", "", "system",
        "SELECT profile, host, os, cpu_model, cpu_cores, gpu_count, gpu_names, driver_version, cuda_version, "
        "framework, profiler, command FROM system ORDER BY profile"},

@@ -187,6 +187,23 @@ void WriteMemoryOperators(Writer& out, const ReportModel& model) {
   }
 }
 
+void WriteTelemetry(Writer& out, const ReportModel& model) {
+  const ReportTable* telemetry = FindTable(model, "telemetry");
+  if (telemetry == nullptr || telemetry->rows.rows.empty()) return;
+  out.Heading(telemetry->title);
+  out.Line(
+      out.Styled("  GPU   Samples      Busy  Peak Memory      of  Power      of  Highest  SM Clock", "2"));
+  for (size_t row = 0; row < telemetry->rows.rows.size(); ++row) {
+    const auto cell = [&](const char* column, size_t width) {
+      return Right(CellText(CellOf(*telemetry, row, column), StyleOf({column, Unit::kNone})), width);
+    };
+    out.Line(fmt::format("  {} {} {} {} {} {} {} {} {}", cell("device", 3), cell("samples", 9),
+                         cell("gpu_utilization", 9), cell("peak_memory_bytes", 12),
+                         cell("total_memory_bytes", 8), cell("mean_power", 6), cell("power_limit", 7),
+                         cell("highest_temperature", 8), cell("mean_sm_clock", 9)));
+  }
+}
+
 }  // namespace
 
 std::string RenderText(const ReportModel& model) {
@@ -199,8 +216,11 @@ std::string RenderText(const ReportModel& model) {
   out.Wrapped("", Visible(model.headline), "1");
   WriteFindings(out, model);
   WriteLedger(out, model);
-  out.Heading("Performance Summary");
-  WriteFigures(out, model, PerformanceFigures());
+  WriteTelemetry(out, model);
+  if (TelemetryAlone(model) == nullptr) {
+    out.Heading("Performance Summary");
+    WriteFigures(out, model, PerformanceFigures());
+  }
   WriteBreakdown(out, model);
   WriteTopOps(out, model);
   WriteMemoryOperators(out, model);
@@ -209,9 +229,11 @@ std::string RenderText(const ReportModel& model) {
   out.Line();
   const std::vector<std::string> flags = CaptureFlags(model);
   out.Line(CoverageText(*model.advice) + ".");
-  if (!flags.empty())
-    out.Wrapped("To let more rules decide, profile again with: ",
-                Visible(fmt::format("{}", fmt::join(flags, " "))));
+  const std::string joined = Visible(fmt::format("{}", fmt::join(flags, " ")));
+  if (!flags.empty() && TelemetryAlone(model) != nullptr)
+    out.Line("To let more rules decide, log with:\n  nvidia-smi " + joined + " --format=csv -l 1");
+  else if (!flags.empty())
+    out.Wrapped("To let more rules decide, profile again with: ", joined);
   return out.Take();
 }
 

@@ -33,6 +33,7 @@ memory: *rank i, *device i, total_bytes? i bytes, peak_bytes? i bytes, used_shar
 memory_event: start_ns i ns, device? i, allocated_bytes? i bytes, reserved_bytes? i bytes
 memory_operator: *rank i, *device? i, *name t, calls i count, self_allocated_bytes i bytes, allocated_bytes i bytes, self_increase_bytes i bytes, increase_bytes i bytes, self_allocations i count, allocations i count
 gpu_metric: *device i, *metric t, samples i count, avg r, min r, max r
+telemetry: *device? i, *metric t, samples i count, mean r, max r, limit_value? r, busy_mean? r
 )";
 
 Column ParseColumn(std::istringstream words, bool* key) {
