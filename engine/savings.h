@@ -26,9 +26,9 @@ struct Ledger {
 
 // Caps the claim of every fired finding by what its bucket holds for the subjects that it matches, and adds
 // up what findings are granted that no other explains: claims of higher confidence first, then the larger. A
-// total over several subjects is that of the subject which saves most, since they run at the same time; and as
-// they wait for one another, a finding on some of them saves of what is lost only as far as the subject that
-// loses least loses it. Where the ledger has no row for a subject, claims stay as they are.
+// total over several subjects is that of the subject which saves most, since they run at the same time; and
+// as they wait for one another, a finding on some of them saves of what is lost only as far as the subject
+// that loses least loses it. Where the ledger has no row for a subject, claims stay as they are.
 void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db);
 
 }  // namespace dladvisor
