@@ -72,7 +72,8 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("step_stddev_ns", &RunRow::step_stddev_ns, Unit::kNanoseconds,
                   "Standard deviation of that rank's steady steps.")
           .Column("step_source", &RunRow::step_source, Unit::kText,
-                  "What told the steps: ranges, kernel sequence or optimizer steps; unknown where none were found.")
+                  "What told the steps: ranges, kernel sequence or optimizer steps; unknown where none were "
+                  "found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,

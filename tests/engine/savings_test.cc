@@ -76,7 +76,8 @@ TEST(Savings, GiveNoMoreThanTheBucketHolds) {
 TEST(Savings, OfAFamilyComeFromItsBuckets) {
   ShopHours shop;
   shop.hours.AddRow({int64_t{1}, std::string("idle/lunch"), int64_t{30}});
-  shop.Rule("a", "{from: idle, high: '500', low: '65'}", "for: {sql: SELECT shop FROM shop WHERE shop = 1, key: [shop]}\n");
+  shop.Rule("a", "{from: idle, high: '500', low: '65'}",
+            "for: {sql: SELECT shop FROM shop WHERE shop = 1, key: [shop]}\n");
   const Advice advice = shop.Infer();
   EXPECT_EQ(advice.findings.at(0).saves->high_ns, 130);
   ASSERT_EQ(advice.savings.size(), 2u);
