@@ -13,7 +13,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr size_t kMostCalls = 2'000'000;
+constexpr size_t kMostCalls = 300'000;
 constexpr double kMostUnlaunched = 0.1, kMostError = 0.05;
 constexpr int64_t kScalarBytes = 16;  // the largest number a tensor holds is a complex double
 // What a wait takes that finds the GPU done.
