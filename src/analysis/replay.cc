@@ -232,7 +232,9 @@ class Replay {
         return true;
       };
     };
-    ForEachToLeaveOut(trace_.ranges, OfRange, add_of(trace_.ranges));
+    const auto add_range = add_of(trace_.ranges);
+    ForEachToLeaveOut(trace_.ranges, OfRange,
+                      [&](size_t i, Change change) { return trace_.ranges.open[i] || add_range(i, change); });
     ForEachToLeaveOut(trace_.frames, OfFunction, add_of(trace_.frames));
     for (IntervalSet& set : left_out_) set = Union(std::move(set));
   }

@@ -216,8 +216,10 @@ std::string Headline(const ReportModel& model) {
                   : std::string("; a trace tells where that time goes."));
   }
   if (!HasGpuWork(model)) {
+    const std::string truncated = TruncatedText(model);
+    if (!truncated.empty()) return truncated + "What is there holds no GPU work.";
     const std::vector<std::string> flags = CaptureFlags(model);
-    return TruncatedText(model) + "No GPU work was recorded" +
+    return std::string("No GPU work was recorded") +
            (flags.empty() ? std::string(".")
                           : fmt::format("; profile again with {}.",
                                         fmt::join(flags, flags[0].starts_with("--") ? " " : ", ")));

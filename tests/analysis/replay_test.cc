@@ -84,6 +84,12 @@ TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
   }
 }
 
+TEST(Replay, ARangeThatWasNeverClosedIsNotLeftOut) {
+  TraceBuilder b = Reads(true);
+  b.Range(0, 200'000, "data_loader", 0, true);
+  EXPECT_EQ(RowOf(RowsOf(b), "data loading"), nullptr);
+}
+
 TEST(Replay, AReplayThatIsNotLikeTheRecordingSavesNothingKnown) {
   TraceBuilder b = Reads(true);
   // The second half of the kernels waits for something that is not recorded.
