@@ -10,6 +10,7 @@
 //     return r;
 //   }
 //   Table table = ShopRelation().ToTable(rows);
+//   std::vector<ShopRow> same = ShopRelation().ToRows(table);
 #pragma once
 
 #include <cassert>
@@ -81,6 +82,8 @@ class Table final : public Relation {
   size_t rows() const override { return columns_.empty() ? 0 : columns_[0].size(); }
   CellView At(size_t row, size_t column) const override;
 
+  const Value& ValueAt(size_t row, size_t column) const { return columns_[column][row]; }
+
   // REQUIRES: one value per column, each NULL or of the column's type (an integer is taken for a real).
   void AddRow(std::vector<Value> row);
   void Reserve(size_t rows);
@@ -113,6 +116,7 @@ class RelationOf {
     schema_.columns.push_back(
         {std::move(name), type, unit, std::move(doc), Unwrap<T>::optional, std::move(capture)});
     getters_.push_back([member](const Row& row) { return ToValue(row.*member); });
+    setters_.push_back([member](const Value& value, Row& row) { SetFrom(value, row.*member); });
     return *this;
   }
 
@@ -128,6 +132,16 @@ class RelationOf {
       table.AddRow(std::move(values));
     }
     return table;
+  }
+
+  // The rows of a table that this or another version declared, by name of column: what it lacks keeps the
+  // default of Row.
+  std::vector<Row> ToRows(const Table& table) const {
+    std::vector<Row> rows(table.rows());
+    for (size_t c = 0; c < schema_.columns.size(); ++c)
+      if (const auto found = table.schema().Find(schema_.columns[c].name))
+        for (size_t i = 0; i < rows.size(); ++i) setters_[c](table.ValueAt(i, *found), rows[i]);
+    return rows;
   }
 
  private:
@@ -152,9 +166,22 @@ class RelationOf {
   static Value ToValue(const std::optional<T>& v) {
     return v ? ToValue(*v) : Value();
   }
+  // Values of another type, and NULL where the member cannot be unknown, leave it as it is.
+  template <class T>
+  static void SetFrom(const Value& value, T& member) {
+    using Plain = typename Unwrap<T>::type;
+    if constexpr (std::is_same_v<Plain, std::string>) {
+      if (const auto* text = std::get_if<std::string>(&value)) member = *text;
+    } else if constexpr (std::is_same_v<Plain, double>) {
+      if (const auto number = AsNumber(value)) member = *number;
+    } else if (const auto* integer = std::get_if<int64_t>(&value)) {
+      member = static_cast<Plain>(*integer);
+    }
+  }
 
   Schema schema_;
   std::vector<std::function<Value(const Row&)>> getters_;
+  std::vector<std::function<void(const Value&, Row&)>> setters_;
 };
 
 }  // namespace dladvisor

@@ -1,8 +1,10 @@
 #include "src/fleet/profile.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/base/error.h"
+#include "src/analysis/across_ranks.h"
 #include "src/analysis/op_call.h"
 #include "src/analysis/profiler_relations.h"
 #include "src/analysis/range_work.h"
@@ -28,6 +30,7 @@ const std::vector<const Schema*>& AllSchemas() {
     static const auto events = EventRelations(no_trace);
     static const auto op_calls = OpCallRelations(no_trace, {});
     std::vector<const Schema*> all = FactSchemas();
+    for (const Schema* schema : AcrossRanksSchemas()) all.push_back(schema);
     static const auto of_profilers = ProfilerRelations(no_trace, {});
     for (const auto* relations : {&events, &op_calls, &of_profilers})
       for (const auto& relation : *relations) all.push_back(&relation->schema());
@@ -56,6 +59,8 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
   }
   profile.trace = std::make_unique<Trace>(ReadProfile(path));
   profile.digest.relations = Analyze(*profile.trace, options);
+  for (Table& table : AnalyzeAcrossRanks(FleetFacts(profile.digest.relations)))
+    profile.digest.relations.push_back(std::move(table));
   profile.events = EventRelations(*profile.trace);
   for (auto& relation : OpCallRelations(*profile.trace, options))
     profile.events.push_back(std::move(relation));
