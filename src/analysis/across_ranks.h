@@ -7,13 +7,19 @@
 #include <vector>
 
 #include "engine/relation.h"
+#include "src/analysis/collective_track.h"
+#include "src/analysis/kernel_sequence.h"
+#include "src/analysis/rank.h"
 
 namespace dladvisor {
 
-// The merged relations: ranks and profiles are numbered once over all files.
+// What is known of all ranks. Ranks and profiles are numbered once over all files; refers to what it is made
+// of, which must outlive it.
 class FleetFacts {
  public:
-  explicit FleetFacts(std::span<const Table> tables) : tables_(tables) {}
+  FleetFacts(std::span<const Table> tables, std::span<const KernelSequence> sequences,
+             std::span<const CollectiveTrack> collectives, std::span<const RankIdentity> identities)
+      : tables_(tables), sequences_(sequences), collectives_(collectives), identities_(identities) {}
 
   // The rows of a relation; none where no profile has it.
   template <class Row>
@@ -21,11 +27,19 @@ class FleetFacts {
     const Table* table = Find(relation.schema().name);
     return table ? relation.ToRows(*table) : std::vector<Row>();
   }
+  std::span<const KernelSequence> sequences() const { return sequences_; }
+  std::span<const CollectiveTrack> collectives() const { return collectives_; }
+  std::span<const RankIdentity> identities() const { return identities_; }
+  // Null where the rank is none of those.
+  const RankIdentity* IdentityOf(int64_t rank) const;
 
  private:
   const Table* Find(std::string_view name) const;
 
   std::span<const Table> tables_;
+  std::span<const KernelSequence> sequences_;
+  std::span<const CollectiveTrack> collectives_;
+  std::span<const RankIdentity> identities_;
 };
 
 // All relations that AnalyzeAcrossRanks fills, in the order of `dladvisor facts`.

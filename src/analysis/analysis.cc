@@ -100,7 +100,7 @@ std::vector<const Schema*> FactSchemas() {
           &WhatIfRelation().schema()};
 }
 
-std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
+Facts Analyze(const Trace& trace, const AnalysisOptions& options) {
   const Context context = MakeContext(trace, options);
   // Every family only reads the context, so that they run side by side; what others need comes first.
   const auto start = [](auto compute) { return std::async(std::launch::async, compute); };
@@ -162,9 +162,11 @@ std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options) {
   // As many at a time as there are cores: each takes memory of its own to work in.
   std::vector<std::optional<Table>> tables(families.size());
   ParallelFor(families.size(), [&](size_t i) { tables[i] = families[i](); });
-  std::vector<Table> result;
-  for (std::optional<Table>& table : tables) result.push_back(std::move(*table));
-  return result;
+  Facts facts;
+  for (std::optional<Table>& table : tables) facts.relations.push_back(std::move(*table));
+  facts.sequences = ComputeKernelSequences(context);
+  facts.collectives = ComputeCollectiveTracks(context, timelines);
+  return facts;
 }
 
 }  // namespace dladvisor

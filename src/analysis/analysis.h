@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "engine/relation.h"
+#include "src/analysis/collective_track.h"
 #include "src/analysis/context.h"
+#include "src/analysis/kernel_sequence.h"
 
 namespace dladvisor {
 
@@ -16,8 +18,14 @@ std::vector<const Schema*> FactSchemas();
 // name steps that the trace does not have.
 Context MakeContext(const Trace& trace, const AnalysisOptions& options);
 
-// One table per schema of FactSchemas(), in that order; a trace without GPU work gives tables without GPU
-// rows. Throws as MakeContext does.
-std::vector<Table> Analyze(const Trace& trace, const AnalysisOptions& options = {});
+// What there is to know of one trace.
+struct Facts {
+  std::vector<Table> relations;  // one per schema of FactSchemas(), in that order
+  std::vector<KernelSequence> sequences;
+  std::vector<CollectiveTrack> collectives;
+};
+
+// A trace without GPU work gives tables without GPU rows. Throws as MakeContext does.
+Facts Analyze(const Trace& trace, const AnalysisOptions& options = {});
 
 }  // namespace dladvisor

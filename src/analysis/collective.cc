@@ -79,6 +79,24 @@ std::optional<int64_t> LateTime(const Context& context, int64_t rank, const std:
 
 }  // namespace
 
+const std::string& CollectiveNames::Of(uint32_t k) {
+  const Trace& trace = context_.trace;
+  const auto of =
+      trace.kernels.collective.size() == 0 ? size_t{0} : static_cast<size_t>(trace.kernels.collective[k]);
+  const auto [name, is_new] = names_.try_emplace({trace.kernels.name[k], of});
+  if (is_new) {
+    std::string& kind = name->second;
+    kind = CollectiveOfKernel(trace.names.View(trace.kernels.name[k]));
+    // The kernel of an all-to-all sends and receives.
+    if ((kind.empty() || kind == "SendRecv") && of > 0)
+      if (std::string told = CollectiveOfFramework(trace.names.View(trace.collectives[of].name));
+          !told.empty())
+        kind = std::move(told);
+    if (kind.empty()) kind = trace.names.View(trace.kernels.short_name[k]);
+  }
+  return name->second;
+}
+
 const RelationOf<CollectiveRow>& CollectiveRelation() {
   static const auto relation =
       RelationOf<CollectiveRow>("collective", "Collective kernels by kind, in the analysed window.")
@@ -113,7 +131,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
   std::vector<CollectiveRow> rows;
   for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
     const Interval window = context.windows[gpu];
-    std::map<std::pair<NameId, size_t>, std::string> names;  // by kernel and collective
+    CollectiveNames names(context);
     std::map<std::string, std::pair<CollectiveRow, std::vector<uint32_t>>> by_kind;
     std::set<int64_t> compute_streams;
     for (const uint32_t k : context.work[gpu].kernels) {
@@ -122,16 +140,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
         compute_streams.insert(kernels.stream[k]);
         continue;
       }
-      const auto of = kernels.collective.size() == 0 ? size_t{0} : static_cast<size_t>(kernels.collective[k]);
-      const auto [name, is_new] = names.try_emplace({kernels.name[k], of});
-      if (is_new) {
-        std::string& kind = name->second;
-        kind = CollectiveOfKernel(trace.names.View(kernels.name[k]));
-        if (kind.empty() && of > 0)
-          kind = CollectiveOfFramework(trace.names.View(trace.collectives[of].name));
-        if (kind.empty()) kind = trace.names.View(kernels.short_name[k]);
-      }
-      by_kind[name->second].second.push_back(k);
+      by_kind[names.Of(k)].second.push_back(k);
     }
     for (auto& [kind, entry] : by_kind) {
       auto& [row, members] = entry;

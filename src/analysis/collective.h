@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/relation.h"
@@ -12,6 +14,18 @@
 #include "src/analysis/gpu_timeline.h"
 
 namespace dladvisor {
+
+// What collective a kernel is: AllReduce, AllGather, ..., as its name or the framework tells; else the
+// kernel's own name.
+class CollectiveNames {
+ public:
+  explicit CollectiveNames(const Context& context) : context_(context) {}
+  const std::string& Of(uint32_t kernel);  // REQUIRES: it communicates
+
+ private:
+  const Context& context_;
+  std::map<std::pair<NameId, size_t>, std::string> names_;  // by kernel's name and framework's collective
+};
 
 struct CollectiveRow {
   int64_t rank = 0, device = 0;

@@ -52,6 +52,8 @@ const RelationOf<GpuRow>& GpuRelation() {
                   "without such ops.")
           .Column("communication_ns", &GpuRow::communication_ns, Unit::kNanoseconds,
                   "Time with a collective running (union).")
+          .Column("work_ns", &GpuRow::work_ns, Unit::kNanoseconds,
+                  "busy_ns without the time in which nothing but collectives ran: the GPU's own.")
           .Column("memory_peak_bytes", &GpuRow::memory_peak_bytes, Unit::kBytes,
                   "Most memory allocated at one time.", kMemory)
           .Column("memory_used_share", &GpuRow::memory_used_share, Unit::kRatio,
@@ -132,6 +134,7 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
       row.tensor_core_efficiency =
           static_cast<double>(ops.eligible_tensor_core_ns[i]) / static_cast<double>(row.eligible_ns);
     row.communication_ns = Length(timeline.communication);
+    row.work_ns = row.busy_ns - timeline.ledger[static_cast<size_t>(Bucket::kCommunication)];
     row.memory_peak_bytes = memory[i].peak_bytes;
     row.memory_used_share = memory[i].used_share;
     if (const int64_t steps = context.StepCount(row.rank); steps > 0)

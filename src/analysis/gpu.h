@@ -26,7 +26,7 @@ struct GpuRow {
   std::optional<int64_t> idle_starved_ns, starved_gaps;
   int64_t tensor_core_ns = 0, tensor_core_unknown_ns = 0, eligible_ns = 0;
   std::optional<double> tensor_core_efficiency;
-  int64_t communication_ns = 0;
+  int64_t communication_ns = 0, work_ns = 0;
   std::optional<int64_t> memory_peak_bytes;
   std::optional<double> memory_used_share, gpu_ns_per_step, est_sm_efficiency, est_achieved_occupancy;
 };

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/ranks.h"
+
 namespace dladvisor {
 namespace {
 
@@ -65,6 +67,17 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Version of the profiler; unknown in old files.")
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
                   "Version of the file's schema; unknown in old files.")
+          .Column("told_rank", &ProfileRow::told_rank, Unit::kNone,
+                  "Rank of its process in the job; unknown where nothing in the file tells.")
+          .Column("told_by", &ProfileRow::told_by, Unit::kText,
+                  "What told it: profile, environment or range.")
+          .Column("told_node", &ProfileRow::told_node, Unit::kNone,
+                  "Number of its node, as the launcher set it (GROUP_RANK, SLURM_NODEID).")
+          .Column("told_local_rank", &ProfileRow::told_local_rank, Unit::kNone,
+                  "Number of its process on the node (LOCAL_RANK, SLURM_LOCALID).")
+          .Column("duplicate_of", &ProfileRow::duplicate_of, Unit::kNone,
+                  "Number of the file that holds the same rank: of this one only what tells of the file is "
+                  "kept. Unknown for all others.")
           .Column("session_ns", &ProfileRow::session_ns, Unit::kNanoseconds,
                   "Length of the capture; unknown in some files.")
           .Column("clock_origin_utc_ns", &ProfileRow::clock_origin_utc_ns, Unit::kNone,
@@ -131,6 +144,11 @@ ProfileRow ComputeProfile(const Context& context) {
   row.format = trace.format;
   row.producer_version = known(trace.producer_version);
   row.schema_version = known(trace.schema_version);
+  const ToldRank told = FindToldRank(trace);
+  row.told_rank = told.rank;
+  row.told_node = told.node;
+  row.told_local_rank = told.local_rank;
+  row.told_by = known(told.by);
   row.session_ns = trace.session_duration_ns;
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   row.kernels = count(trace.kernels);

@@ -1,12 +1,16 @@
 #include "src/analysis/ranks.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,22 +27,53 @@ void ForEachKind(const Trace& trace, Visit visit) {
   visit(trace.graph_launches, &GpuWork::graphs);
 }
 
-// The rank that the profile tells, else RANK of the profiled process's environment, as torchrun and most
-// launchers set it.
-std::optional<int64_t> RankOfProfile(const Trace& trace) {
-  if (trace.rank) return trace.rank;
-  for (const char* name : {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+// The first of these variables of the profiled process that is a number.
+std::optional<int64_t> NumberOf(const Trace& trace, std::initializer_list<const char*> variables) {
+  for (const char* name : variables) {
     const auto found = trace.environment.find(name);
     if (found == trace.environment.end()) continue;
-    int64_t rank = 0;
+    int64_t number = 0;
     const std::string& text = found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error == std::errc() && end == text.data() + text.size() && rank >= 0) return rank;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
   }
   return std::nullopt;
 }
 
+// The one rank that all names of steps tell.
+std::optional<int64_t> RankOfStepNames(const Trace& trace) {
+  static const RE2 pattern(R"((?i)(?:step|iter)[a-z]*[ _#:]*\d+.*?[^a-z]rank[ _#:-]?(\d{1,6})(?:\D|$))");
+  std::optional<int64_t> rank;
+  for (NameId id = 0; id < trace.names.size(); ++id) {
+    const std::string_view name = trace.names.View(id);
+    int64_t found = 0;
+    if (name.find("rank") == std::string_view::npos ||
+        !RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern, &found))
+      continue;
+    if (rank && *rank != found) return std::nullopt;
+    rank = found;
+  }
+  return rank;
+}
+
 }  // namespace
+
+// RANK and its like are set by torchrun, Slurm, Open MPI and MPICH.
+ToldRank FindToldRank(const Trace& trace) {
+  ToldRank told;
+  told.node = NumberOf(trace, {"GROUP_RANK", "NODE_RANK", "SLURM_NODEID"});
+  told.local_rank =
+      NumberOf(trace, {"LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"});
+  if (trace.rank) {
+    told.rank = trace.rank;
+    told.by = "profile";
+  } else if ((told.rank = NumberOf(trace, {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}))) {
+    told.by = "environment";
+  } else if ((told.rank = RankOfStepNames(trace))) {
+    told.by = "range";
+  }
+  return told;
+}
 
 Ranks FindRanks(const Trace& trace, const AnalysisOptions& options) {
   std::vector<std::vector<uint8_t>> is_used(trace.processes.size(),
@@ -67,7 +102,7 @@ Ranks FindRanks(const Trace& trace, const AnalysisOptions& options) {
 
   Ranks ranks;
   ranks.of_process.assign(trace.processes.size(), -1);
-  int64_t next = options.rank.value_or(processes.size() == 1 ? RankOfProfile(trace).value_or(0) : 0);
+  int64_t next = options.rank.value_or(processes.size() == 1 ? FindToldRank(trace).rank.value_or(0) : 0);
   for (const uint32_t process : processes) {
     ranks.of_process[process] = next;
     std::vector<Ranks::Gpu> gpus;

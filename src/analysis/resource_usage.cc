@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -212,6 +214,41 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+std::vector<ResourceUsageRow> MergeResourceUsage(
+    const std::vector<std::pair<std::vector<ResourceUsageRow>, int64_t>>& profiles) {
+  struct Sum {
+    ResourceUsageRow row;
+    double ns = 0;
+    int64_t gpus = 0;
+  };
+  std::map<int64_t, Sum> sums;  // by position
+  double window = 0;
+  for (const auto& [rows, gpus] : profiles) {
+    double of_profile = 0;
+    for (const ResourceUsageRow& row : rows) {
+      Sum& sum = sums[row.position];
+      sum.row = row;
+      if (!row.ns) continue;
+      sum.ns += static_cast<double>(*row.ns * gpus);
+      sum.gpus += gpus;
+      if (row.share && *row.share > 0)
+        of_profile = std::max(of_profile, static_cast<double>(*row.ns * gpus) / *row.share);
+    }
+    window += of_profile;
+  }
+  std::vector<ResourceUsageRow> merged;
+  for (auto& [position, sum] : sums) {
+    sum.row.ns.reset();
+    sum.row.share.reset();
+    if (sum.gpus > 0) {
+      sum.row.ns = std::llround(sum.ns / static_cast<double>(sum.gpus));
+      if (window > 0) sum.row.share = sum.ns / window;
+    }
+    merged.push_back(std::move(sum.row));
+  }
+  return merged;
 }
 
 }  // namespace dladvisor

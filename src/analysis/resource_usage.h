@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/relation.h"
@@ -24,5 +25,9 @@ const RelationOf<ResourceUsageRow>& ResourceUsageRelation();
 // the host does. No rows without GPUs.
 std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
                                                    const std::vector<GpuTimeline>& timelines);
+
+// The mean over the GPUs of several profiles: rows of each, and how many GPUs it has.
+std::vector<ResourceUsageRow> MergeResourceUsage(
+    const std::vector<std::pair<std::vector<ResourceUsageRow>, int64_t>>& profiles);
 
 }  // namespace dladvisor

@@ -153,4 +153,57 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   return row;
 }
 
+RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpus) {
+  RunRow merged;
+  const auto add = [](const std::optional<int64_t>& from, std::optional<int64_t>& to) {
+    if (from) to = to.value_or(0) + *from;
+  };
+  for (const RunRow& run : runs) {
+    merged.ranks += run.ranks;
+    merged.gpus += run.gpus;
+    merged.wall_ns = std::max(merged.wall_ns, run.wall_ns);
+    merged.launches_through_graphs += run.launches_through_graphs;
+    if (run.window_ns && (!merged.window_ns || *run.window_ns > *merged.window_ns)) {
+      merged.window_ns = run.window_ns;
+      merged.window_start_ns = run.window_start_ns;
+      merged.window_end_ns = run.window_end_ns;
+      merged.start_up_ns = run.start_up_ns;
+    }
+    if (run.steps > 0 && merged.steps == 0) {
+      merged.steps = run.steps;
+      merged.total_steps = run.total_steps;
+      merged.first_step = run.first_step;
+      merged.last_step = run.last_step;
+      merged.step_source = run.step_source;
+      merged.step_pattern = run.step_pattern;
+    }
+    if (run.step_ns && (!merged.step_ns || *run.step_ns > *merged.step_ns)) {
+      merged.step_ns = run.step_ns;
+      merged.step_stddev_ns = run.step_stddev_ns;
+    }
+    add(run.kernel_ns, merged.kernel_ns);
+    add(run.half_kernel_ns, merged.half_kernel_ns);
+    // Ranks of a job run the same ops.
+    for (const auto count : {&RunRow::eligible_ops, &RunRow::eligible_half_ops})
+      if (run.*count) merged.*count = std::max((merged.*count).value_or(0), *(run.*count));
+    if (run.memory_used_share)
+      merged.memory_used_share = std::max(merged.memory_used_share.value_or(0), *run.memory_used_share);
+  }
+  double utilization = 0, eligible = 0, tensor_core = 0;
+  int64_t known = 0;
+  for (const GpuRow& gpu : gpus) {
+    if (gpu.gpu_utilization) {
+      utilization += *gpu.gpu_utilization;
+      ++known;
+    }
+    if (gpu.tensor_core_efficiency) {
+      eligible += static_cast<double>(gpu.eligible_ns);
+      tensor_core += *gpu.tensor_core_efficiency * static_cast<double>(gpu.eligible_ns);
+    }
+  }
+  if (known > 0) merged.gpu_utilization = utilization / static_cast<double>(known);
+  if (eligible > 0) merged.tensor_core_efficiency = tensor_core / eligible;
+  return merged;
+}
+
 }  // namespace dladvisor

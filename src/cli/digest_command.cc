@@ -1,4 +1,6 @@
-// dladvisor digest PROFILE -o FILE
+// dladvisor digest PROFILE... -o FILE
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "src/cli/session.h"
@@ -13,10 +15,11 @@ struct Options {
 
 void Run(const Options& options, const CommonOptions& common) {
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(LoadProject(common.config));
-  RefuseToOverwrite(options.output, options.profile.path);
   Stages stages(common);
   stages.Begin("read");
-  const Profile profile = LoadProfile(options.profile.path, analysis);
+  const Profile profile = LoadProfiles(options.profile, analysis, common);
+  RefuseToOverwrite(options.output, profile);
+  for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
   stages.Begin("write");
   WriteDigest(profile.digest, options.output);
 }

@@ -1,4 +1,4 @@
-// dladvisor explain RULE PROFILE [--subject COLUMN=VALUE]
+// dladvisor explain RULE PROFILE... [--subject COLUMN=VALUE]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -162,7 +162,7 @@ void Run(const Options& options, const CommonOptions& common) {
   CheckSubject(rule, options.subject);
   Stages stages(common);
   stages.Begin("read");
-  const Profile profile = LoadProfile(options.profile.path, options.profile.ToAnalysisOptions(project));
+  const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), common);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   Advice advice = Infer(knowledge, database, {.keep_clear = rule.id});

@@ -1,4 +1,4 @@
-// dladvisor query PROFILE SQL|RELATION [--format table|csv|json]
+// dladvisor query PROFILE... SQL|RELATION [--format table|csv|json]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "engine/base/text.h"
 #include "engine/inference.h"
+#include "src/analysis/across_ranks.h"
 #include "src/analysis/analysis.h"
 #include "src/cli/session.h"
 #include "src/cli/table.h"
@@ -75,24 +76,30 @@ void PrintJson(const ResultSet& result) {
 }
 
 // A digest keeps facts: what a query reads of events is not there, and 0 rows would be taken for an answer.
-void WarnOfEvents(const std::filesystem::path& digest, const SqlReads& reads) {
-  const std::vector<const Schema*> facts = FactSchemas();
+void WarnOfEvents(const Profile& profile, const SqlReads& reads) {
+  std::vector<const Schema*> facts = FactSchemas();
+  for (const Schema* schema : AcrossRanksSchemas()) facts.push_back(schema);
   std::vector<std::string> missing;
   for (const Schema* schema : AllSchemas())
     if (std::ranges::find(facts, schema) == facts.end() &&
         std::ranges::find(reads.relations, schema->name) != reads.relations.end())
       missing.push_back(schema->name);
   if (!missing.empty())
-    fmt::print(stderr, "warning: {} is a digest, which holds no events: nothing is known of {}\n",
-               digest.string(), fmt::join(missing, ", "));
+    fmt::print(stderr, "warning: {}: nothing is known of {}\n",
+               profile.files.size() == 1
+                   ? profile.files[0] + " is a digest, which holds no events"
+                   : "of several profiles together only the facts are kept, not the events",
+               fmt::join(missing, ", "));
 }
 
-void Run(const Options& options, const CommonOptions& common) {
+void Run(Options options, const CommonOptions& common) {
+  options.sql = options.profile.TakeLast("SQL");
   Stages stages(common);
   const Project project = LoadProject(common.config);
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
-  const Profile profile = LoadProfile(options.profile.path, options.profile.ToAnalysisOptions(project));
+  const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), common);
+  for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   // Adds derived relations and `finding`.
@@ -109,7 +116,7 @@ void Run(const Options& options, const CommonOptions& common) {
   ResultSet result;
   const std::string sql = name ? "SELECT * FROM \"" + options.sql + "\"" : options.sql;
   try {
-    if (!profile.trace) WarnOfEvents(options.profile.path, database.Prepare(sql));
+    if (!profile.trace) WarnOfEvents(profile, database.Prepare(sql));
     result = database.Query(sql);
   } catch (const SqlError& error) {
     throw Error("query", error.what(),
@@ -127,9 +134,9 @@ void Run(const Options& options, const CommonOptions& common) {
 
 void AddQueryCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("query", "Run SQL over a profile's facts and events");
-  options->profile.AddTo(*command);
-  command->add_option("SQL", options->sql, "A SELECT, or the name of a relation")->required();
+  CLI::App* command = app.add_subcommand(
+      "query", "Run SQL over a profile's facts and events: a SELECT, or the name of a relation");
+  options->profile.AddTo(*command, " SQL");
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   command->callback([options, &common] { Run(*options, common); });

@@ -1,6 +1,8 @@
-// dladvisor report PROFILE [-o FILE] [--format html|md|json|text]
+// dladvisor report PROFILE... [-o FILE] [--format html|md|json|text]
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -35,24 +37,36 @@ ReportFormat ChooseFormat(const Options& options) {
   return format->second;
 }
 
+// Files that are not in the report; "" where all are.
+std::string UnreadableText(const Profile& profile) {
+  constexpr size_t kShown = 3;
+  if (profile.unreadable.empty()) return "";
+  std::string text = fmt::format("{} of {} files could not be read and are not part of this report:",
+                                 profile.unreadable.size(), profile.unreadable.size() + profile.files.size());
+  for (size_t i = 0; i < std::min(kShown, profile.unreadable.size()); ++i)
+    text += (i > 0 ? "; " : " ") + profile.unreadable[i].substr(0, profile.unreadable[i].find('\n'));
+  if (profile.unreadable.size() > kShown) text += "; ...";
+  return text;
+}
+
 void Run(const Options& options, const CommonOptions& common) {
   const ReportFormat format = ChooseFormat(options);
   const Project project = LoadProject(common.config);
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
-  if (!options.output.empty()) RefuseToOverwrite(options.output, options.profile.path);
   Stages stages(common);
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
-  const Profile profile = LoadProfile(options.profile.path, analysis);
+  const Profile profile = LoadProfiles(options.profile, analysis, common);
+  if (!options.output.empty()) RefuseToOverwrite(options.output, profile);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   Advice advice = Infer(knowledge, database);
   WordCapture(advice, database);
   stages.Begin("report");
   ReportOptions report;
-  report.title = options.profile.path == "-" ? "standard input"
-                                             : std::filesystem::path(options.profile.path).stem().string();
+  report.title = TitleOf(profile, options.profile);
+  report.banner = UnreadableText(profile);
   report.generator = kProgram;
   report.color = options.output.empty() && isatty(STDOUT_FILENO) != 0;
   const std::string text = RenderReport(BuildReport(database, advice, report), format);
@@ -66,7 +80,7 @@ void Run(const Options& options, const CommonOptions& common) {
 
 void AddReportCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("report", "Write the report of a profile");
+  CLI::App* command = app.add_subcommand("report", "Write the report of a profile, or of a job's ranks");
   options->profile.AddTo(*command);
   command->add_option("-o,--output", options->output,
                       "File to write (.html, .md, .json, .txt); default: terminal");

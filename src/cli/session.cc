@@ -45,10 +45,11 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
 
 }  // namespace
 
-void ProfileOptions::AddTo(CLI::App& command) {
+void ProfileOptions::AddTo(CLI::App& command, const std::string& last) {
   command
-      .add_option("PROFILE", path,
-                  "Nsight Systems export (.sqlite or .nsys-rep), trace of PyTorch's profiler (.json, "
+      .add_option("PROFILE..." + last, paths,
+                  "Files, folders or patterns: Nsight Systems export (.sqlite or .nsys-rep), trace of "
+                  "PyTorch's profiler (.json, "
                   ".json.gz, - for the "
                   "standard input), DLProf database, log of nvidia-smi or digest")
       ->required();
@@ -151,10 +152,38 @@ void Stages::End() {
   name_.clear();
 }
 
-void RefuseToOverwrite(const std::string& output, const std::string& input) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(output, input, ignored))
-    throw Error(output, "is the profile itself", "Choose another file for the output.");
+std::string ProfileOptions::TakeLast(const std::string& what) {
+  if (paths.size() < 2) throw Error(what, "is missing", "Give the profiles first, then " + what + ".");
+  std::string last = std::move(paths.back());
+  paths.pop_back();
+  return last;
+}
+
+Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis,
+                     const CommonOptions& common) {
+  const bool terminal = !common.quiet && isatty(STDERR_FILENO) != 0;
+  const auto start = std::chrono::steady_clock::now();
+  return LoadProfiles(options.paths, analysis, [&](size_t done, size_t total) {
+    if (terminal && (done == total || std::chrono::steady_clock::now() - start > std::chrono::seconds(1)))
+      fmt::print(stderr, "\r{} of {} profiles{}", done, total, done == total ? "\n" : "");
+  });
+}
+
+std::string TitleOf(const Profile& profile, const ProfileOptions& options) {
+  if (profile.files.size() == 1)
+    return profile.files[0] == "-" ? "standard input"
+                                   : std::filesystem::path(profile.files[0]).stem().string();
+  std::filesystem::path named = options.paths[0];
+  if (!named.has_filename()) named = named.parent_path();
+  return fmt::format("{} ({} profiles)", named.filename().string(), profile.files.size());
+}
+
+void RefuseToOverwrite(const std::string& output, const Profile& profile) {
+  for (const std::string& input : profile.files) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(output, input, ignored))
+      throw Error(output, "is the profile itself", "Choose another file for the output.");
+  }
 }
 
 }  // namespace dladvisor

@@ -31,11 +31,16 @@ void AddDigestCommand(CLI::App& app, const CommonOptions& common);
 void AddRulesCommand(CLI::App& app, const CommonOptions& common);
 void AddExplainCommand(CLI::App& app, const CommonOptions& common);
 
-// The profile argument and the options that choose its steps.
+// The profile arguments and the options that choose steps.
 struct ProfileOptions {
-  std::string path, steps, step_range;
+  std::vector<std::string> paths;  // files, folders and patterns
+  std::string steps, step_range;
 
-  void AddTo(CLI::App& command);
+  // `last` is what follows the profiles on the command line, e.g. " SQL", and is taken off `paths` by
+  // TakeLast().
+  void AddTo(CLI::App& command, const std::string& last = "");
+  // Throws Error where there is just one argument; `what` names the missing one.
+  std::string TakeLast(const std::string& what);
   // The project's, where the command line says nothing. Throws Error for malformed ones.
   AnalysisOptions ToAnalysisOptions(const Project& project) const;
 };
@@ -72,7 +77,14 @@ class Stages {
   std::chrono::steady_clock::time_point start_, begin_;
 };
 
+// Reads the profiles, with progress on a terminal where they are several.
+Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis,
+                     const CommonOptions& common);
+
+// What the profiles are called in a title: their file's name, or what they were named by.
+std::string TitleOf(const Profile& profile, const ProfileOptions& options);
+
 // Refuses to write over one of the inputs.
-void RefuseToOverwrite(const std::string& output, const std::string& input);
+void RefuseToOverwrite(const std::string& output, const Profile& profile);
 
 }  // namespace dladvisor

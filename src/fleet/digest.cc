@@ -42,7 +42,7 @@ Statement Prepare(sqlite3* db, const std::string& sql, const fs::path& path) {
 }
 
 // Steps to the next row; false at the end.
-bool Step(sqlite3* db, const Statement& statement, const fs::path& path) {
+bool NextRow(sqlite3* db, const Statement& statement, const fs::path& path) {
   const int rc = sqlite3_step(statement.get());
   if (rc != SQLITE_ROW && rc != SQLITE_DONE)
     Refuse(path, fmt::format("is a damaged digest ({})", sqlite3_errmsg(db)));
@@ -113,6 +113,18 @@ class DigestWriter {
         "TEXT, "
         "nullable INTEGER, capture TEXT, key_position INTEGER, PRIMARY KEY(relation, position)) WITHOUT "
         "ROWID");
+    Execute(
+        "CREATE TABLE kernel_sequence(n INTEGER PRIMARY KEY, rank INTEGER, device INTEGER, fingerprint "
+        "INTEGER, "
+        "names BLOB, communication BLOB, blocks BLOB, other_steps INTEGER, cells BLOB)");
+    Execute(
+        "CREATE TABLE kernel_sequence_step(n INTEGER, position INTEGER, step INTEGER, start_ns INTEGER, "
+        "end_ns INTEGER, to_sync_ns INTEGER, blocks INTEGER, PRIMARY KEY(n, position)) WITHOUT ROWID");
+    Execute("CREATE TABLE collective_track(n INTEGER PRIMARY KEY, rank INTEGER, device INTEGER, calls BLOB)");
+    Execute(
+        "CREATE TABLE collective_track_kind(n INTEGER, position INTEGER, collective TEXT, process_group "
+        "TEXT, "
+        "group_ranks TEXT, stream INTEGER, PRIMARY KEY(n, position)) WITHOUT ROWID");
     Insert("digest", {std::string("format_version"), std::to_string(kDigestFormatVersion)});
   }
 
@@ -138,6 +150,26 @@ class DigestWriter {
       sqlite3_step(insert.get());
       sqlite3_reset(insert.get());
     }
+  }
+
+  void Add(const KernelSequence& sequence, int64_t n) {
+    std::string names, blocks;
+    for (const std::string& name : sequence.names) names += name + '\0';
+    for (const double of_position : sequence.blocks)
+      blocks.append(reinterpret_cast<const char*>(&of_position), sizeof of_position);
+    Insert("kernel_sequence",
+           {n, sequence.rank, sequence.device, static_cast<int64_t>(sequence.fingerprint), names,
+            std::string(sequence.communication.begin(), sequence.communication.end()), blocks,
+            sequence.other_steps, sequence.encoded});
+    for (int64_t i = 0; const KernelSequence::Step& step : sequence.steps)
+      Insert("kernel_sequence_step", {n, i++, step.number, step.start_ns, step.end_ns,
+                                      step.to_sync_ns ? Value(*step.to_sync_ns) : Value(), step.blocks});
+  }
+
+  void Add(const CollectiveTrack& track, int64_t n) {
+    Insert("collective_track", {n, track.rank, track.device, EncodeCalls(track.calls)});
+    for (int64_t i = 0; const CollectiveTrack::Kind& kind : track.kinds)
+      Insert("collective_track_kind", {n, i++, kind.collective, kind.group, kind.group_ranks, kind.stream});
   }
 
   // The file's bytes.
@@ -203,7 +235,7 @@ Schema ReadSchema(sqlite3* db, std::string name, std::string doc, const fs::path
       path);
   sqlite3_bind_text(columns.get(), 1, schema.name.c_str(), -1, SQLITE_TRANSIENT);
   std::vector<std::pair<int64_t, std::string>> keys;
-  while (Step(db, columns, path)) {
+  while (NextRow(db, columns, path)) {
     const auto type = ParseType(Text(columns, 1));
     if (!type)
       Refuse(path, fmt::format("is a damaged digest (type of {}.{})", schema.name, Text(columns, 0)));
@@ -224,7 +256,7 @@ Table ReadTable(sqlite3* db, Schema schema, const fs::path& path) {
   const Schema& known = table.schema();
   const Statement rows =
       Prepare(db, "SELECT " + columns + " FROM " + Quoted("fact_" + known.name) + " ORDER BY rowid", path);
-  while (Step(db, rows, path)) {
+  while (NextRow(db, rows, path)) {
     std::vector<Value> row;
     for (size_t c = 0; c < known.columns.size(); ++c) {
       row.push_back(ReadValue(rows, static_cast<int>(c)));
@@ -236,7 +268,89 @@ Table ReadTable(sqlite3* db, Schema schema, const fs::path& path) {
   return table;
 }
 
+// Names end in a zero byte; blocks are doubles as this machine has them, which are the same on all that run
+// CUDA.
+std::vector<KernelSequence> ReadSequences(sqlite3* db, const fs::path& path) {
+  std::vector<KernelSequence> sequences;
+  const Statement rows = Prepare(db,
+                                 "SELECT n, rank, device, fingerprint, names, communication, blocks, "
+                                 "other_steps, cells FROM kernel_sequence ORDER BY n",
+                                 path);
+  const Statement steps = Prepare(db,
+                                  "SELECT step, start_ns, end_ns, to_sync_ns, blocks FROM "
+                                  "kernel_sequence_step WHERE n = ? ORDER BY position",
+                                  path);
+  while (NextRow(db, rows, path)) {
+    KernelSequence& sequence = sequences.emplace_back();
+    sequence.rank = sqlite3_column_int64(rows.get(), 1);
+    sequence.device = sqlite3_column_int64(rows.get(), 2);
+    sequence.fingerprint = static_cast<uint64_t>(sqlite3_column_int64(rows.get(), 3));
+    const std::string names = Text(rows, 4), communication = Text(rows, 5), blocks = Text(rows, 6);
+    for (size_t at = 0; at < names.size();) {
+      const size_t end = std::min(names.find('\0', at), names.size());
+      sequence.names.push_back(names.substr(at, end - at));
+      at = end + 1;
+    }
+    sequence.communication.assign(communication.begin(), communication.end());
+    sequence.blocks.resize(blocks.size() / sizeof(double));
+    std::memcpy(sequence.blocks.data(), blocks.data(), sequence.blocks.size() * sizeof(double));
+    sequence.other_steps = sqlite3_column_int64(rows.get(), 7);
+    sequence.encoded = Text(rows, 8);
+    sqlite3_bind_int64(steps.get(), 1, sqlite3_column_int64(rows.get(), 0));
+    while (NextRow(db, steps, path)) {
+      KernelSequence::Step step;
+      step.number = sqlite3_column_int64(steps.get(), 0);
+      step.start_ns = sqlite3_column_int64(steps.get(), 1);
+      step.end_ns = sqlite3_column_int64(steps.get(), 2);
+      if (sqlite3_column_type(steps.get(), 3) == SQLITE_INTEGER)
+        step.to_sync_ns = sqlite3_column_int64(steps.get(), 3);
+      step.blocks = sqlite3_column_int64(steps.get(), 4);
+      sequence.steps.push_back(step);
+    }
+    sqlite3_reset(steps.get());
+    if (sequence.communication.size() != sequence.length() || sequence.blocks.size() != sequence.length())
+      Refuse(path, "is a damaged digest (kernel sequences)");
+    try {
+      DecodeCells(sequence);
+    } catch (const Error&) {
+      Refuse(path, "is a damaged digest (kernel sequences)");
+    }
+  }
+  return sequences;
+}
+
+std::vector<CollectiveTrack> ReadTracks(sqlite3* db, const fs::path& path) {
+  std::vector<CollectiveTrack> tracks;
+  const Statement rows = Prepare(db, "SELECT n, rank, device, calls FROM collective_track ORDER BY n", path);
+  const Statement kinds = Prepare(db,
+                                  "SELECT collective, process_group, group_ranks, stream FROM "
+                                  "collective_track_kind WHERE n = ? ORDER BY position",
+                                  path);
+  while (NextRow(db, rows, path)) {
+    CollectiveTrack& track = tracks.emplace_back();
+    track.rank = sqlite3_column_int64(rows.get(), 1);
+    track.device = sqlite3_column_int64(rows.get(), 2);
+    sqlite3_bind_int64(kinds.get(), 1, sqlite3_column_int64(rows.get(), 0));
+    while (NextRow(db, kinds, path))
+      track.kinds.push_back(
+          {Text(kinds, 0), Text(kinds, 1), Text(kinds, 2), sqlite3_column_int64(kinds.get(), 3)});
+    sqlite3_reset(kinds.get());
+    try {
+      track.calls = DecodeCalls(Text(rows, 3), track.kinds.size());
+    } catch (const Error&) {
+      Refuse(path, "is a damaged digest (collectives)");
+    }
+  }
+  return tracks;
+}
+
 }  // namespace
+
+const Table* Digest::Find(std::string_view name) const {
+  for (const Table& table : relations)
+    if (table.schema().name == name) return &table;
+  return nullptr;
+}
 
 bool IsDigest(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -262,13 +376,15 @@ bool IsDigest(const fs::path& path) {
   return sqlite3_step(statement) == SQLITE_ROW;
 }
 
-Digest ReadDigest(const fs::path& path) {
-  std::string content = ReadBytes(path);
+Digest ReadDigest(const fs::path& path) { return ParseDigest(ReadBytes(path), path.string()); }
+
+Digest ParseDigest(std::string content, const std::string& name) {
+  const fs::path path = name;
   if (!std::string_view(content).starts_with(kSqliteMagic)) Refuse(path, "is no digest");
   const Db db = OpenBytes(content);
   const Statement version =
       Prepare(db.get(), "SELECT CAST(value AS INTEGER) FROM digest WHERE key = 'format_version'", path);
-  if (!Step(db.get(), version, path)) Refuse(path, "is no digest (it names no format version)");
+  if (!NextRow(db.get(), version, path)) Refuse(path, "is no digest (it names no format version)");
   if (const int found = sqlite3_column_int(version.get(), 0); found != kDigestFormatVersion)
     throw Error(path.string(),
                 fmt::format("has digest format {}, this program reads {}", found, kDigestFormatVersion),
@@ -276,17 +392,27 @@ Digest ReadDigest(const fs::path& path) {
   Digest digest;
   const Statement relations =
       Prepare(db.get(), "SELECT name, doc FROM digest_relation ORDER BY position", path);
-  while (Step(db.get(), relations, path))
+  while (NextRow(db.get(), relations, path))
     digest.relations.push_back(
         ReadTable(db.get(), ReadSchema(db.get(), Text(relations, 0), Text(relations, 1), path), path));
+  digest.sequences = ReadSequences(db.get(), path);
+  digest.collectives = ReadTracks(db.get(), path);
   return digest;
 }
 
-void WriteDigest(const Digest& digest, const fs::path& path) {
+std::string SerializeDigest(const Digest& digest) {
   DigestWriter writer;
   for (size_t i = 0; i < digest.relations.size(); ++i)
     writer.Add(digest.relations[i], static_cast<int64_t>(i));
-  WriteFileWhole(path, writer.Finish());
+  for (size_t i = 0; i < digest.sequences.size(); ++i)
+    writer.Add(digest.sequences[i], static_cast<int64_t>(i));
+  for (size_t i = 0; i < digest.collectives.size(); ++i)
+    writer.Add(digest.collectives[i], static_cast<int64_t>(i));
+  return writer.Finish();
+}
+
+void WriteDigest(const Digest& digest, const fs::path& path) {
+  WriteFileWhole(path, SerializeDigest(digest));
 }
 
 }  // namespace dladvisor

@@ -1,10 +1,12 @@
-// A digest: the relations that analyses made of a profile, as one SQLite file. It is what a gate keeps as
-// baseline, what ranks send each other, and what rules can be run on again; it describes its own schemas, so
-// that a digest of another version can still be read.
+// A digest: the relations that analyses made of a profile, or of several, as one SQLite file. It is what a
+// gate keeps as baseline, what ranks send each other, and what rules can be run on again; it describes its
+// own schemas, so that a digest of another version can still be read.
 //
 // Layout: `digest(key, value)` with format_version and generator; `digest_column(relation, position, name,
 // type, unit, doc, nullable, capture, key_position)`; `digest_relation(name, position, doc)`; and one table
-// `fact_NAME` per relation. Same relations, same bytes.
+// `fact_NAME` per relation; `kernel_sequence`, `kernel_sequence_step`, `collective_track` and
+// `collective_track_kind`, a row per GPU and per step or kind of it, so that digests of ranks can be put
+// together. Same relations, same bytes.
 #pragma once
 
 #include <filesystem>
@@ -12,18 +14,28 @@
 #include <vector>
 
 #include "engine/relation.h"
+#include "src/analysis/collective_track.h"
+#include "src/analysis/kernel_sequence.h"
 
 namespace dladvisor {
 
-inline constexpr int kDigestFormatVersion = 1;
+inline constexpr int kDigestFormatVersion = 2;
 
 struct Digest {
   std::vector<Table> relations;
+  std::vector<KernelSequence> sequences;
+  std::vector<CollectiveTrack> collectives;
+
+  // The relation of that name; null where it has none.
+  const Table* Find(std::string_view name) const;
 };
 
 bool IsDigest(const std::filesystem::path& path);
 // Throws Error: no digest, damaged, or of a newer format than this program reads.
 Digest ReadDigest(const std::filesystem::path& path);
+// The same of a digest's bytes; `name` is what errors call it.
+Digest ParseDigest(std::string content, const std::string& name);
+std::string SerializeDigest(const Digest& digest);
 // Replaces the file atomically. Throws Error.
 void WriteDigest(const Digest& digest, const std::filesystem::path& path);
 

@@ -1,17 +1,28 @@
 #include "src/fleet/profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "src/analysis/across_ranks.h"
 #include "src/analysis/op_call.h"
+#include "src/analysis/profile.h"
 #include "src/analysis/profiler_relations.h"
 #include "src/analysis/range_work.h"
+#include "src/analysis/rank.h"
+#include "src/analysis/straggler.h"
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/views.h"
+#include "src/fleet/find_files.h"
+#include "src/fleet/merge.h"
 #include "src/importers/importer.h"
 #include "src/trace/event_relations.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 
@@ -43,24 +54,37 @@ const std::vector<const Schema*>& AllSchemas() {
 
 KnowledgeBase EmptyKnowledge() { return KnowledgeBase(AllSchemas(), TimeLedger()); }
 
-Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options) {
+namespace {
+
+void RefuseSteps(const std::filesystem::path& digest, const AnalysisOptions& options) {
+  if (options.steps || !options.step_range.empty())
+    throw Error(digest.string(), "is a digest, whose steps are already chosen",
+                "Give --steps and --step-range to `dladvisor digest` instead.");
+}
+
+// What the digest does not hold is empty: events, and relations that its version did not know.
+void AddEmptyRelations(Digest& digest) {
+  for (const Schema* schema : AllSchemas())
+    if (!digest.Find(schema->name)) digest.relations.emplace_back(*schema);
+}
+
+Digest Analysed(const Trace& trace, const AnalysisOptions& options) {
+  Facts facts = Analyze(trace, options);
+  return {std::move(facts.relations), std::move(facts.sequences), std::move(facts.collectives)};
+}
+
+Profile LoadOne(const std::filesystem::path& path, const AnalysisOptions& options) {
   Profile profile;
-  if (IsDigest(path)) {
-    if (options.steps || !options.step_range.empty())
-      throw Error(path.string(), "is a digest, whose steps are already chosen",
-                  "Give --steps and --step-range to `dladvisor digest` instead.");
+  profile.files = {path.string()};
+  if (path != "-" && IsDigest(path)) {
+    RefuseSteps(path, options);
     profile.digest = ReadDigest(path);
-    // What the digest does not hold is empty: events, and relations that its version did not know.
-    for (const Schema* schema : AllSchemas())
-      if (std::none_of(profile.digest.relations.begin(), profile.digest.relations.end(),
-                       [&](const Table& table) { return table.schema().name == schema->name; }))
-        profile.digest.relations.emplace_back(*schema);
+    AddEmptyRelations(profile.digest);
     return profile;
   }
   profile.trace = std::make_unique<Trace>(ReadProfile(path));
-  profile.digest.relations = Analyze(*profile.trace, options);
-  for (Table& table : AnalyzeAcrossRanks(FleetFacts(profile.digest.relations)))
-    profile.digest.relations.push_back(std::move(table));
+  profile.digest = Analysed(*profile.trace, options);
+  CompareRanks(profile.digest, IdentitiesOf(profile.digest));
   profile.events = EventRelations(*profile.trace);
   for (auto& relation : OpCallRelations(*profile.trace, options))
     profile.events.push_back(std::move(relation));
@@ -68,6 +92,111 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
   for (auto& relation : ProfilerRelations(*profile.trace, options))
     profile.events.push_back(std::move(relation));
   return profile;
+}
+
+// The facts of one of several files; without details where they are many.
+Digest LoadFacts(const std::filesystem::path& path, const AnalysisOptions& options, bool with_details) {
+  Digest digest;
+  if (IsDigest(path)) {
+    RefuseSteps(path, options);
+    digest = ReadDigest(path);
+    if (const Table* profiles = digest.Find(ProfileRelation().schema().name);
+        profiles && profiles->rows() > 1)
+      throw Error(path.string(), "is a digest of several profiles, which cannot be put together with others",
+                  "Give the digests of the single profiles, or this one alone.");
+  } else {
+    digest = Analysed(ReadProfile(path), options);
+  }
+  if (!with_details)
+    std::erase_if(digest.relations, [](const Table& table) { return IsDetail(table.schema().name); });
+  return digest;
+}
+
+// Of many profiles the details are kept of those that a reader will look at: the slowest, the fastest and a
+// typical one, stragglers, and the first.
+std::vector<size_t> WorthDetails(const Digest& digest) {
+  std::vector<int64_t> ranks;
+  const auto rows_of = [&](const auto& relation) {
+    const Table* table = digest.Find(relation.schema().name);
+    return relation.ToRows(*table);
+  };
+  for (const JitterRow& row : rows_of(JitterRelation()))
+    if (row.cohort == 0) ranks.insert(ranks.end(), {row.max_rank, row.min_rank, row.typical_rank});
+  for (const StragglerRow& row : rows_of(StragglerRelation())) ranks.push_back(*row.rank);
+  std::set<size_t> profiles;
+  for (const RankRow& row : rows_of(RankRelation()))
+    if (profiles.empty() || std::ranges::find(ranks, row.rank) != ranks.end())
+      profiles.insert(static_cast<size_t>(row.profile));
+  return {profiles.begin(), profiles.end()};
+}
+
+// Reads them once more, for the relations that were left out.
+void AddDetails(const AnalysisOptions& options, const std::vector<std::string>& files, Digest& digest) {
+  const std::vector<size_t> chosen = WorthDetails(digest);
+  std::vector<Digest> details(chosen.size());
+  ParallelFor(chosen.size(), [&](size_t i) { details[i] = LoadFacts(files[chosen[i]], options, true); });
+  const std::vector<RankRow> ranks = RankRelation().ToRows(*digest.Find(RankRelation().schema().name));
+  for (size_t i = 0; i < chosen.size(); ++i) AppendDetails(details[i], chosen[i], ranks, digest);
+}
+
+Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& options,
+                    const std::function<void(size_t, size_t)>& progress) {
+  const bool with_details = found.size() <= kMostWithDetails;
+  std::vector<Digest> digests(found.size());
+  std::vector<std::string> errors(found.size());
+  std::vector<uint8_t> is_read(found.size(), 0);
+  std::mutex mutex;
+  size_t done = 0;
+  ParallelFor(found.size(), [&](size_t i) {
+    try {
+      digests[i] = LoadFacts(found[i].path, options, with_details);
+      is_read[i] = 1;
+    } catch (const WrongKind& error) {
+      if (found[i].named) errors[i] = error.what();
+    } catch (const Error& error) {
+      errors[i] = error.what();
+    }
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (progress) progress(done, found.size());
+  });
+  Profile profile;
+  std::vector<Digest> read;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (is_read[i]) {
+      read.push_back(std::move(digests[i]));
+      profile.files.push_back(found[i].path.string());
+    } else if (!errors[i].empty()) {
+      profile.unreadable.push_back(errors[i]);
+    }
+  }
+  if (read.empty()) {
+    if (profile.unreadable.empty())
+      throw Error(
+          found[0].path.parent_path().string(),
+          fmt::format("holds no profile: none of the {} files that it might have is one", found.size()),
+          "`dladvisor report --help` says what can be read.");
+    throw Error(fmt::format("{} files", found.size()),
+                "none is readable; the first: " + profile.unreadable[0]);
+  }
+  std::vector<RankIdentity> identities;
+  profile.digest = MergeDigests(read, identities);
+  CompareRanks(profile.digest, identities);
+  if (!with_details) AddDetails(options, profile.files, profile.digest);
+  AddEmptyRelations(profile.digest);
+  return profile;
+}
+
+}  // namespace
+
+Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options) {
+  return LoadOne(path, options);
+}
+
+Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+                     const std::function<void(size_t, size_t)>& progress) {
+  const std::vector<FoundFile> found = FindFiles(arguments);
+  return found.size() == 1 ? LoadOne(found[0].path, options) : LoadSeveral(found, options, progress);
 }
 
 }  // namespace dladvisor

@@ -1,8 +1,10 @@
-// A profile as the commands use it: its facts, and its events where the file still has them.
+// Profiles as the commands use them: their facts, and their events where one file alone was read.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/database.h"
@@ -15,8 +17,10 @@ namespace dladvisor {
 
 struct Profile {
   Digest digest;
-  std::unique_ptr<Trace> trace;                   // null where the file was a digest
+  std::unique_ptr<Trace> trace;  // null where there are several files, or the file was a digest
   std::vector<std::unique_ptr<Relation>> events;  // views over `trace`
+  std::vector<std::string> files;                 // that were read, in the order of their numbers
+  std::vector<std::string> unreadable;            // one message for each of several files that could not be
 
   // A database over the facts and events, which must not outlive this profile.
   Database OpenDatabase() const;
@@ -28,7 +32,13 @@ const std::vector<const Schema*>& AllSchemas();
 // A knowledge base without rules over all relations, whose rules claim savings from the time ledger.
 KnowledgeBase EmptyKnowledge();
 
-// Reads a profile of any format, or a digest, and analyses it. Throws Error.
+// Reads one profile of any format, or a digest, and analyses it. Throws Error.
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options);
+
+// Reads profiles of any format, and digests: files, folders and patterns (see find_files.h), and puts them
+// together. `progress` is told how many of how many files are done, from any thread, one call at a time.
+// Throws Error where there is no file, a named one is unreadable and the only one, or none is readable.
+Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+                     const std::function<void(size_t, size_t)>& progress = {});
 
 }  // namespace dladvisor

@@ -66,10 +66,11 @@ Trace ReadProfile(const fs::path& path) {
   if (!source.damage().empty())
     throw Error(where, "by its first bytes a gzip file, but " + source.damage(),
                 "copy or export it again; it was cut or changed");
-  throw Error(where,
-              fmt::format("not a profile: {}, neither a SQLite database, JSON, nor an Nsight Systems report",
-                          LooksLikeText(head) ? "a text file" : "unknown binary content"),
-              kReadable);
+  throw WrongKind(
+      where,
+      fmt::format("not a profile: {}, neither a SQLite database, JSON, nor an Nsight Systems report",
+                  LooksLikeText(head) ? "a text file" : "unknown binary content"),
+      kReadable);
 }
 
 }  // namespace dladvisor

@@ -140,7 +140,8 @@ bool SaysKey(const std::string& problem, const NamedValue& key) {
   const std::string value = FormatValue(key.value, key.unit);
   if (!AsNumber(key.value)) return Says(problem, value);
   return Says(problem, KeyText(key.name, value)) || Says(problem, key.name + " " + value) ||
-         (key.name == "rank" && Says(problem, "Rank " + value));
+         (key.name == "rank" && Says(problem, "Rank " + value)) ||
+         (key.name.ends_with("_step") && (Says(problem, "step " + value) || Says(problem, "steps " + value)));
 }
 
 // What the members' problems do not say; a rank, GPU or profile that is the only one needs no saying.

@@ -186,10 +186,13 @@ std::string TotalSavingText(const ReportModel& model) {
     high += saving.high_ns;
   }
   if (!(high > 0)) return "";
-  const std::string most = FormatValue(high, Unit::kNanoseconds);
+  const std::string least = FormatValue(low, Unit::kNanoseconds),
+                    most = FormatValue(high, Unit::kNanoseconds);
   return fmt::format("Together they save {}{}{}: what one frees is not counted again for another.",
-                     low > 0 ? FormatValue(low, Unit::kNanoseconds) + " – " : "up to ", most,
-                     FigureNumber(model, "step_time") ? " per step" : "");
+                     !(low > 0)      ? "up to "
+                     : least == most ? ""
+                                     : least + " – ",
+                     most, FigureNumber(model, "step_time") ? " per step" : "");
 }
 
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {

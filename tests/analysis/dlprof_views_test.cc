@@ -26,7 +26,7 @@ class DlprofViewsTest : public testing::Test {
       b_.Range(t + 160, t + 180, "aten::relu");
       b_.Launch(t + 170, t + 300, t + 990, "relu");
     }
-    tables_ = Analyze(b_.trace);
+    tables_ = Analyze(b_.trace).relations;
     for (const Table& table : tables_) db_.Add(table);
     calls_ = OpCallRelations(b_.trace, {});
     for (const auto& relation : calls_) db_.Add(*relation);

@@ -71,7 +71,7 @@ constexpr Plant kPlants[] = {
        t.Copy(CopyKind::kDeviceToHost, 8'000'000, 400 * kUs, test::kComputeStream);
        t.Copy(CopyKind::kHostToDevice, 8'000'000, 400 * kUs, test::kComputeStream);
      }>},
-    {"slow-link", 0,
+    {"slow-copies", 0,
      First<[](PlantedThread& t) { t.Copy(CopyKind::kHostToDevice, 8'000'000, 4 * kMs, test::kCopyStream); }>},
     // Three kernels of 10 us, a latency before them and one before the copy; 12 us of these are the
     // launches'.

@@ -109,7 +109,7 @@ void EventText::FindEvents() {
       if (!started) {
         started = true;
         if (c == '[') is_array_ = true;
-        if (c != '[' && c != '{') throw Error(source_.name(), "not JSON text");
+        if (c != '[' && c != '{') throw WrongKind(source_.name(), "not JSON text");
       } else if (scanner.in_string && !was_in_string && scanner.depth == 1) {
         key = at;
       }
@@ -127,8 +127,8 @@ void EventText::FindEvents() {
     }
     if (carry_.size() > kMostFrame) break;
   }
-  throw Error(source_.name(), "JSON without an array \"traceEvents\", which every Chrome trace has",
-              "export it with torch.profiler's export_chrome_trace or tensorboard_trace_handler");
+  throw WrongKind(source_.name(), "JSON without an array \"traceEvents\", which every Chrome trace has",
+                  "export it with torch.profiler's export_chrome_trace or tensorboard_trace_handler");
 }
 
 size_t EventText::Fill(Chunk& chunk, size_t size) {

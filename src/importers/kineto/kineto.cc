@@ -350,7 +350,7 @@ Trace ReadKinetoTrace(ByteSource& source) {
     for (const auto& [category, count] : batch->rows_read)
       found += fmt::format("{}{} ({})", found.empty() ? "" : ", ",
                            category.empty() ? "no category" : category, count);
-    throw Error(
+    throw WrongKind(
         source.name(),
         "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "
         "cuda_runtime, user_annotation and others; found " +

@@ -55,11 +55,11 @@ bool HasExportTables(const nsys::Database& db) {
     }
     found += (found.empty() ? "" : ", ") + name;
   }
-  throw Error(where,
-              "a SQLite database without Nsight Systems tables (looked for StringIds, META_DATA_EXPORT, "
-              "CUPTI_ACTIVITY_KIND_KERNEL, NVTX_EVENTS, OSRT_API and others; found " +
-                  (found.empty() ? std::string("no table") : found) + ")",
-              "export the report with: nsys export --type sqlite REPORT.nsys-rep");
+  throw WrongKind(where,
+                  "a SQLite database without Nsight Systems tables (looked for StringIds, META_DATA_EXPORT, "
+                  "CUPTI_ACTIVITY_KIND_KERNEL, NVTX_EVENTS, OSRT_API and others; found " +
+                      (found.empty() ? std::string("no table") : found) + ")",
+                  "export the report with: nsys export --type sqlite REPORT.nsys-rep");
 }
 
 }  // namespace

@@ -114,11 +114,11 @@ Trace ReadGpuCsv(ByteSource& source) {
   if (std::ranges::none_of(columns, [](const LogColumn& c) {
         return c.kind == Kind::kMetric || c.kind == Kind::kThrottleReasons;
       }))
-    throw Error(source.name(),
-                fmt::format("a CSV table of GPUs without a metric that dladvisor knows (its columns: {})",
-                            fmt::join(nvidia_smi::SplitAtCommas(header), ", ")),
-                "log with nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,power.draw,"
-                "temperature.gpu,clocks.sm --format=csv -l 1");
+    throw WrongKind(source.name(),
+                    fmt::format("a CSV table of GPUs without a metric that dladvisor knows (its columns: {})",
+                                fmt::join(nvidia_smi::SplitAtCommas(header), ", ")),
+                    "log with nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,power.draw,"
+                    "temperature.gpu,clocks.sm --format=csv -l 1");
   const Reader reader(columns);
   nvidia_smi::TelemetryLog log;
   while (const auto line = lines.Next()) {

@@ -1,0 +1,89 @@
+#include "src/analysis/persistence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace dladvisor {
+namespace {
+
+// Runs are sought among this many rounds with the item as the worst, evenly spread over all of them: their
+// number grows with its square.
+constexpr size_t kMostHits = 128;
+
+}  // namespace
+
+double BinomialTail(int64_t n, int64_t k, double p) {
+  if (k <= 0) return 1;
+  if (k > n || p <= 0) return 0;
+  if (p >= 1) return 1;
+  // Terms fall fast from k on where k is above the mean, else they rise to it first: add all, in logarithms.
+  const double log_p = std::log(p), log_q = std::log1p(-p);
+  double sum = 0;
+  for (int64_t i = k; i <= n; ++i) {
+    const auto x = static_cast<double>(i), m = static_cast<double>(n);
+    const double term = std::exp(std::lgamma(m + 1) - std::lgamma(x + 1) - std::lgamma(m - x + 1) +
+                                 x * log_p + (m - x) * log_q);
+    sum += term;
+    if (x > m * p && term < sum * 1e-17) break;
+  }
+  return std::min(sum, 1.0);
+}
+
+void WorstItems::Exclude(size_t item, size_t first, size_t last) {
+  for (size_t round = first; round <= last; ++round) values_[item * rounds_ + round] = kAbsent;
+}
+
+std::optional<Persistence> WorstItems::Find() const {
+  const size_t n = items();
+  std::map<size_t, std::vector<size_t>> hits;  // by item, rounds in which it is the worst
+  std::vector<int64_t> peers(rounds_, 0);
+  std::vector<uint8_t> is_hit(n * rounds_, 0);
+  size_t used = 0;
+  for (size_t round = 0; round < rounds_; ++round) {
+    std::optional<size_t> worst;
+    for (size_t item = 0; item < n; ++item) {
+      if (std::isnan(At(item, round))) continue;
+      ++peers[round];
+      if (!worst || At(item, round) > At(*worst, round)) worst = item;
+    }
+    if (peers[round] < 2) continue;
+    ++used;
+    hits[*worst].push_back(round);
+    is_hit[*worst * rounds_ + round] = 1;
+  }
+  std::optional<Persistence> best;
+  const auto runs = static_cast<double>(used) * static_cast<double>(used + 1) / 2;
+  for (const auto& [item, rounds] : hits) {
+    // Rounds and worst rounds before each round, of those in which the item took part among peers.
+    std::vector<int64_t> part(rounds_ + 1, 0), worst(rounds_ + 1, 0);
+    std::vector<double> chance(rounds_ + 1, 0);  // sum of 1 / peers
+    for (size_t round = 0; round < rounds_; ++round) {
+      const bool takes_part = peers[round] >= 2 && !std::isnan(At(item, round));
+      part[round + 1] = part[round] + takes_part;
+      worst[round + 1] = worst[round] + is_hit[item * rounds_ + round];
+      chance[round + 1] = chance[round] + (takes_part ? 1 / static_cast<double>(peers[round]) : 0);
+    }
+    std::vector<size_t> ends = rounds;
+    if (ends.size() > kMostHits) {
+      ends.clear();
+      for (size_t i = 0; i < kMostHits; ++i)
+        ends.push_back(rounds[i * (rounds.size() - 1) / (kMostHits - 1)]);
+    }
+    for (size_t a = 0; a < ends.size(); ++a)
+      for (size_t b = a; b < ends.size(); ++b) {
+        Persistence run{
+            item, ends[a], ends[b], part[ends[b] + 1] - part[ends[a]], worst[ends[b] + 1] - worst[ends[a]],
+            1};
+        const double p = (chance[ends[b] + 1] - chance[ends[a]]) / static_cast<double>(run.rounds);
+        // Only runs in which it is the worst more often than others are can become the best.
+        if (static_cast<double>(run.worst) <= p * static_cast<double>(run.rounds)) continue;
+        run.probability =
+            std::min(1.0, BinomialTail(run.rounds, run.worst, p) * runs * static_cast<double>(n));
+        if (!best || run.probability < best->probability) best = run;
+      }
+  }
+  return best;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,52 @@
+// Is it always the same one? Whether an item is the worst of its peers in more rounds than chance explains.
+//
+// Were all peers alike and rounds independent, an item would be the worst of n in a round with probability
+// 1/n. Of the runs of successive rounds that begin and end with the item as the worst, the one is taken that
+// is least likely by chance (upper tail of the binomial distribution, exact), and its probability multiplied
+// by the number of runs and of peers that were looked at (Bonferroni), so that it is never understated by
+// having searched. It does not say that an effect is large: callers ask for that as well.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace dladvisor {
+
+// P(X >= k) for X ~ Binomial(n, p), exact up to rounding.
+double BinomialTail(int64_t n, int64_t k, double p);
+
+struct Persistence {
+  size_t item = 0;
+  size_t first = 0, last = 0;  // rounds, inclusive
+  int64_t rounds = 0;          // in which the item took part, from first to last
+  int64_t worst = 0;           // of those, in which it was the worst
+  double probability = 1;      // by chance, corrected
+};
+
+// By item and round, how bad: the larger the worse. Rounds in which an item took no part are NaN; `excluded`
+// cells (by item * rounds + round) count as such. At least two items.
+class WorstItems {
+ public:
+  static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
+  WorstItems(size_t items, size_t rounds) : rounds_(rounds), values_(items * rounds, kAbsent) {}
+
+  void Set(size_t item, size_t round, double value) { values_[item * rounds_ + round] = value; }
+  double At(size_t item, size_t round) const { return values_[item * rounds_ + round]; }
+  size_t items() const { return rounds_ == 0 ? 0 : values_.size() / rounds_; }
+  size_t rounds() const { return rounds_; }
+  // Takes an item out of these rounds, so that the next worst can be found.
+  void Exclude(size_t item, size_t first, size_t last);
+
+  // The most persistent item; nothing where no round has two.
+  std::optional<Persistence> Find() const;
+
+ private:
+  size_t rounds_;
+  std::vector<double> values_;
+};
+
+}  // namespace dladvisor

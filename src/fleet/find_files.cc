@@ -1,0 +1,116 @@
+#include "src/fleet/find_files.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "engine/base/error.h"
+
+namespace dladvisor {
+namespace fs = std::filesystem;
+namespace {
+
+// Of a folder: files of these kinds may be profiles. Others are never opened: a run's folder also holds
+// checkpoints, code and datasets.
+constexpr std::string_view kExtensions[] = {".sqlite", ".db",  ".nsys-rep", ".qdrep", ".json", ".gz",
+                                            ".csv",    ".log", ".out",      ".txt",   ".prom", ".digest"};
+
+bool MayBeProfile(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  return std::ranges::find(kExtensions, extension) != std::end(kExtensions);
+}
+
+void AddFolder(const fs::path& folder, std::vector<FoundFile>& found) {
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
+  if (error)
+    throw Error(folder.string(), "cannot be read (" + error.message() + ")", "Check its permissions.");
+  const size_t before = found.size();
+  for (; entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (error) break;
+    if (entry->path().filename().string().starts_with('.')) {
+      if (entry->is_directory(error)) entry.disable_recursion_pending();
+      continue;
+    }
+    if (entry->is_regular_file(error) && MayBeProfile(entry->path())) found.push_back({entry->path(), false});
+  }
+  if (found.size() == before)
+    throw Error(
+        folder.string(), "a folder without profiles",
+        "Profiles end in .sqlite, .json, .json.gz, .csv, .log, .out, .txt, .nsys-rep or .digest; name "
+        "files of other names one by one.");
+}
+
+void AddPattern(const std::string& pattern, std::vector<FoundFile>& found) {
+  glob_t matches{};
+  if (glob(pattern.c_str(), 0, nullptr, &matches) != 0) {
+    globfree(&matches);
+    throw Error(pattern, "matches no file",
+                "Check the pattern; quote it only where the shell must not expand it.");
+  }
+  for (size_t i = 0; i < matches.gl_pathc; ++i) {
+    const fs::path path = matches.gl_pathv[i];
+    if (fs::is_directory(path))
+      AddFolder(path, found);
+    else
+      found.push_back({path, true});
+  }
+  globfree(&matches);
+}
+
+}  // namespace
+
+bool NaturallyLess(std::string_view a, std::string_view b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      size_t end_a = i, end_b = j;
+      while (i < a.size() && a[i] == '0') ++i;
+      while (j < b.size() && b[j] == '0') ++j;
+      for (end_a = i; end_a < a.size() && digit(a[end_a]); ++end_a) {
+      }
+      for (end_b = j; end_b < b.size() && digit(b[end_b]); ++end_b) {
+      }
+      if (end_a - i != end_b - j) return end_a - i < end_b - j;
+      const int order = a.substr(i, end_a - i).compare(b.substr(j, end_b - j));
+      if (order != 0) return order < 0;
+      i = end_a;
+      j = end_b;
+    } else {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;  // 01 and 1
+}
+
+std::vector<FoundFile> FindFiles(const std::vector<std::string>& arguments) {
+  std::vector<FoundFile> found;
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    if (argument != "-" && fs::is_directory(argument, error))
+      AddFolder(argument, found);
+    else if (argument.find_first_of("*?[") != std::string::npos && !fs::exists(argument, error))
+      AddPattern(argument, found);
+    else
+      found.push_back({argument, true});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const FoundFile& a, const FoundFile& b) {
+    return NaturallyLess(a.path.string(), b.path.string());
+  });
+  std::vector<FoundFile> once;
+  std::set<std::string> seen;
+  for (FoundFile& file : found) {
+    std::error_code error;
+    const fs::path canonical = fs::weakly_canonical(file.path, error);
+    if (seen.insert(error ? file.path.string() : canonical.string()).second) once.push_back(std::move(file));
+  }
+  return once;
+}
+
+}  // namespace dladvisor
