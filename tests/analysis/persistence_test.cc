@@ -1,0 +1,58 @@
+#include "src/analysis/persistence.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace dladvisor {
+namespace {
+
+TEST(BinomialTail, KnownValues) {
+  EXPECT_NEAR(BinomialTail(10, 10, 0.5), 1.0 / 1024, 1e-15);
+  EXPECT_NEAR(BinomialTail(5, 3, 0.5), 0.5, 1e-12);
+  EXPECT_NEAR(BinomialTail(20, 1, 0.1), 1 - std::pow(0.9, 20), 1e-12);
+  EXPECT_NEAR(BinomialTail(1000, 0, 0.1), 1, 0);
+  EXPECT_EQ(BinomialTail(3, 4, 0.5), 0);
+}
+
+WorstItems Drawn(size_t items, size_t rounds, uint64_t seed) {
+  std::mt19937_64 draw(seed);
+  std::normal_distribution<double> normal;
+  WorstItems worst(items, rounds);
+  for (size_t i = 0; i < items; ++i)
+    for (size_t r = 0; r < rounds; ++r) worst.Set(i, r, normal(draw));
+  return worst;
+}
+
+// Of items that are all alike the most persistent one is called significant no more often than stated.
+TEST(WorstItems, ChanceIsNotTakenForPersistence) {
+  int alarms = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed)
+    alarms += Drawn(8 + seed % 30, 20 + seed % 60, seed).Find()->probability <= 0.01;
+  EXPECT_LE(alarms, 8);  // 4 are expected at most
+}
+
+TEST(WorstItems, FindsTheRunOfRounds) {
+  WorstItems worst = Drawn(16, 50, 1);
+  for (size_t r = 20; r <= 34; ++r) worst.Set(3, r, 10);
+  const auto found = worst.Find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->item, 3u);
+  EXPECT_LE(found->first, 20u);
+  EXPECT_GE(found->last, 34u);
+  EXPECT_LE(found->rounds, 18);
+  EXPECT_LT(found->probability, 1e-9);
+  worst.Exclude(3, found->first, found->last);
+  EXPECT_GT(worst.Find()->probability, 0.01);
+}
+
+TEST(WorstItems, AbsentItemsAreNoPeers) {
+  WorstItems one(2, 5);
+  for (size_t r = 0; r < 5; ++r) one.Set(0, r, 1);
+  EXPECT_FALSE(one.Find());
+  EXPECT_FALSE(WorstItems(3, 0).Find());
+}
+
+}  // namespace
+}  // namespace dladvisor

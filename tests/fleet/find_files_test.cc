@@ -1,0 +1,61 @@
+#include "src/fleet/find_files.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "engine/base/error.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+
+class FindFilesTest : public testing::Test {
+ protected:
+  void Touch(const std::string& name) {
+    fs::create_directories((dir_.path() / name).parent_path());
+    std::ofstream(dir_.path() / name) << "x";
+  }
+  std::vector<std::string> Names(const std::vector<std::string>& arguments) {
+    std::vector<std::string> names;
+    for (const FoundFile& file : FindFiles(arguments))
+      names.push_back(fs::relative(file.path, dir_.path()).string());
+    return names;
+  }
+  std::string At(const std::string& name) const { return (dir_.path() / name).string(); }
+
+  test::ScratchDir dir_;
+};
+
+using Paths = std::vector<std::string>;
+
+TEST_F(FindFilesTest, FoldersWithAllBelowInOrderOfTheirNumbers) {
+  for (const char* name : {"rank_10.sqlite", "rank_2.sqlite", "sub/a.json.gz", "model.pt", ".hidden.json",
+                           ".cache/b.json", "train.py"})
+    Touch(name);
+  EXPECT_EQ(Names({dir_.path().string()}), (Paths{"rank_2.sqlite", "rank_10.sqlite", "sub/a.json.gz"}));
+}
+
+TEST_F(FindFilesTest, PatternsAndNamesEachOnce) {
+  for (const char* name : {"a1.weird", "a2.weird", "b.json"}) Touch(name);
+  EXPECT_EQ(Names({At("a*.weird"), At("b.json"), At("./b.json")}), (Paths{"a1.weird", "a2.weird", "b.json"}));
+}
+
+TEST_F(FindFilesTest, NothingThereIsAnError) {
+  EXPECT_THROW(FindFiles({dir_.path().string()}), Error);
+  EXPECT_THROW(FindFiles({At("*.sqlite")}), Error);
+}
+
+TEST(NaturallyLess, NumbersAsNumbers) {
+  EXPECT_TRUE(NaturallyLess("rank_2", "rank_10"));
+  EXPECT_FALSE(NaturallyLess("rank_10", "rank_2"));
+  EXPECT_TRUE(NaturallyLess("a2b3", "a2b10"));
+  EXPECT_TRUE(NaturallyLess("01", "1"));
+  EXPECT_FALSE(NaturallyLess("1", "01"));
+  EXPECT_TRUE(NaturallyLess("a", "ab"));
+  EXPECT_FALSE(NaturallyLess("x", "x"));
+}
+
+}  // namespace
+}  // namespace dladvisor
