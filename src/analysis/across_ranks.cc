@@ -9,6 +9,7 @@
 #include "src/analysis/collective_group.h"
 #include "src/analysis/gpu.h"
 #include "src/analysis/kernel_position.h"
+#include "src/analysis/pipeline.h"
 #include "src/analysis/profile.h"
 #include "src/analysis/run.h"
 #include "src/analysis/straggler.h"
@@ -67,7 +68,8 @@ std::vector<const Schema*> AcrossRanksSchemas() {
           &JitterRelation().schema(),         &StragglerRelation().schema(),
           &StragglingNodeRelation().schema(), &KernelPositionRelation().schema(),
           &DivergenceRelation().schema(),     &CollectiveGroupRelation().schema(),
-          &CollectiveWaitRelation().schema(), &ClockRelation().schema()};
+          &CollectiveWaitRelation().schema(), &ClockRelation().schema(),
+          &PipelineStageRelation().schema(),  &PipelineBubbleRelation().schema()};
 }
 
 std::vector<Table> AnalyzeAcrossRanks(const FleetFacts& facts) {
@@ -85,6 +87,7 @@ std::vector<Table> AnalyzeAcrossRanks(const FleetFacts& facts) {
   const Stragglers stragglers = FindStragglers(facts.sequences(), cohorts, node_of, step_ns);
 
   const CollectiveFacts collectives = CompareCollectives(facts);
+  const Pipelines pipelines = FindPipelines(facts.RowsOf(PipelineEventRelation()));
 
   std::vector<Table> tables;
   tables.push_back(RankRelation().ToTable(ranks.ranks));
@@ -98,6 +101,8 @@ std::vector<Table> AnalyzeAcrossRanks(const FleetFacts& facts) {
   tables.push_back(CollectiveGroupRelation().ToTable(collectives.groups));
   tables.push_back(CollectiveWaitRelation().ToTable(collectives.waits));
   tables.push_back(ClockRelation().ToTable(collectives.clocks));
+  tables.push_back(PipelineStageRelation().ToTable(pipelines.stages));
+  tables.push_back(PipelineBubbleRelation().ToTable(pipelines.bubbles));
   return tables;
 }
 

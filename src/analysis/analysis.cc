@@ -22,6 +22,7 @@
 #include "src/analysis/mpi_name.h"
 #include "src/analysis/network_metric.h"
 #include "src/analysis/op_path.h"
+#include "src/analysis/pipeline_event.h"
 #include "src/analysis/profile.h"
 #include "src/analysis/range_name.h"
 #include "src/analysis/ranks.h"
@@ -91,6 +92,8 @@ std::vector<const Schema*> FactSchemas() {
           &MatrixProductRelation().schema(),
           &MpiNameRelation().schema(),
           &NetworkMetricRelation().schema(),
+          &PipelineEventRelation().schema(),
+          &PipelineCaptureRelation().schema(),
           &SetKindRelation().schema(),
           &SettingRelation().schema(),
           &StreamRelation().schema(),
@@ -108,6 +111,7 @@ Facts Analyze(const Trace& trace, const AnalysisOptions& options) {
   auto ops_ready = start([&] { return ComputeOps(context); });
   const std::vector<MemoryRow> memory = ComputeMemory(context);
   const std::vector<StepRow> steps = ComputeSteps(context);
+  const PipelineEvents pipeline = ComputePipelineEvents(context);
   const std::vector<GpuTimeline> timelines = timelines_ready.get();
   const OpFamilies ops = ops_ready.get();
   const std::vector<GpuRow> gpus = ComputeGpus(context, timelines, ops, memory);
@@ -151,6 +155,8 @@ Facts Analyze(const Trace& trace, const AnalysisOptions& options) {
       [&] { return MatrixProductRelation().ToTable(ComputeMatrixProducts(context)); },
       [&] { return MpiNameRelation().ToTable(ComputeMpiNames(context)); },
       [&] { return NetworkMetricRelation().ToTable(ComputeNetworkMetrics(context)); },
+      [&] { return PipelineEventRelation().ToTable(pipeline.events); },
+      [&] { return PipelineCaptureRelation().ToTable(pipeline.captures); },
       [&] { return SetKindRelation().ToTable(ComputeSetKinds(context)); },
       [&] { return SettingRelation().ToTable(ComputeSettings(context)); },
       [&] { return StreamRelation().ToTable(ComputeStreams(context)); },

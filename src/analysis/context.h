@@ -19,6 +19,7 @@ namespace dladvisor {
 struct AnalysisOptions {
   std::string step_range;                            // regex of the range that is a step, or "" to find it
   std::optional<std::pair<int64_t, int64_t>> steps;  // only these steps, inclusive
+  std::string pipeline;         // regex of the ranges of a pipeline's passes, see pipeline_name.h, or ""
   std::optional<int64_t> rank;  // rank of the file's first GPU process, where the caller knows it
 };
 

@@ -60,6 +60,7 @@ class ProjectReader {
       project.rule_folders.push_back((path.parent_path() / folder).lexically_normal().string());
     project.steps = map.Text("steps").value_or("");
     project.step_range = map.Text("step_range").value_or("");
+    project.pipeline = map.Text("pipeline").value_or("");
     map.Finish();
     return project;
   }

@@ -7,6 +7,7 @@
 //   rule_folders: [team-rules]               # relative to the file
 //   steps: 3:107
 //   step_range: 'iteration (\d+)'
+//   pipeline: '(fwd|bwd)_mb(\d+)'
 #pragma once
 
 #include <string>
@@ -22,7 +23,7 @@ struct Project {
   std::string path;  // "" where there is none
   std::vector<RuleSetting> settings;
   std::vector<std::string> rule_folders;
-  std::string steps, step_range;
+  std::string steps, step_range, pipeline;
 };
 
 // The project of `file`, or of the first dladvisor.yaml from the working folder upwards where it is "".

@@ -16,6 +16,7 @@
 
 #include "engine/base/text.h"
 #include "engine/rule_image.h"
+#include "src/analysis/pipeline_name.h"
 
 namespace dladvisor {
 
@@ -59,6 +60,11 @@ void ProfileOptions::AddTo(CLI::App& command, const std::string& last) {
       "--step-range", step_range,
       "Regular expression of the range around a whole step, e.g. 'iteration (\\d+)'; a group reads "
       "its number");
+  command.add_option(
+      "--pipeline", pipeline,
+      "Regular expression of the ranges of a pipeline's passes, e.g. "
+      "'(?P<phase>fwd|bwd|wgrad)_mb(?P<micro_batch>\\d+)_chunk(?P<chunk>\\d+)'; the first letter of the "
+      "phase decides: f, b, w or o");
 }
 
 AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const {
@@ -82,6 +88,12 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
       throw Error(where(!step_range.empty(), "step-range", "step_range", pattern),
                   "is no regular expression: " + compiled.error(), "RE2 syntax, e.g. 'iteration (\\d+)'.");
     options.step_range = pattern;
+  }
+  if (const std::string& passes = pipeline.empty() ? project.pipeline : pipeline; !passes.empty()) {
+    if (const std::string problem = CheckPipelinePattern(passes); !problem.empty())
+      throw Error(where(!pipeline.empty(), "pipeline", "pipeline", passes), problem,
+                  "RE2 syntax, e.g. '(?P<phase>fwd|bwd)_mb(?P<micro_batch>\\d+)'.");
+    options.pipeline = passes;
   }
   return options;
 }

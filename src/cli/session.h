@@ -34,7 +34,7 @@ void AddExplainCommand(CLI::App& app, const CommonOptions& common);
 // The profile arguments and the options that choose steps.
 struct ProfileOptions {
   std::vector<std::string> paths;  // files, folders and patterns
-  std::string steps, step_range;
+  std::string steps, step_range, pipeline;
 
   // `last` is what follows the profiles on the command line, e.g. " SQL", and is taken off `paths` by
   // TakeLast().

@@ -57,9 +57,9 @@ KnowledgeBase EmptyKnowledge() { return KnowledgeBase(AllSchemas(), TimeLedger()
 namespace {
 
 void RefuseSteps(const std::filesystem::path& digest, const AnalysisOptions& options) {
-  if (options.steps || !options.step_range.empty())
-    throw Error(digest.string(), "is a digest, whose steps are already chosen",
-                "Give --steps and --step-range to `dladvisor digest` instead.");
+  if (options.steps || !options.step_range.empty() || !options.pipeline.empty())
+    throw Error(digest.string(), "is a digest, whose steps and ranges are already chosen",
+                "Give --steps, --step-range and --pipeline to `dladvisor digest` instead.");
 }
 
 // What the digest does not hold is empty: events, and relations that its version did not know.

@@ -179,7 +179,8 @@ class TraceBuilder {
 inline Context ContextOf(const Trace& trace, const AnalysisOptions& options = {}) {
   static const AnalysisOptions defaults;
   const AnalysisOptions& chosen =
-      options.step_range.empty() && !options.steps && !options.rank ? defaults : options;
+      options.step_range.empty() && options.pipeline.empty() && !options.steps && !options.rank ? defaults
+                                                                                                : options;
   return MakeContext(trace, chosen);
 }
 
