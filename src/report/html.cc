@@ -38,6 +38,7 @@ const std::vector<View>& Views() {
       {"copies", "Copies", {"copies"}},
       {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
       {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},
+      {"pipeline", "Pipeline", {"pipelines", "pipeline_stages"}},
       {"memory", "Memory", {"memory", "memory_operators"}},
   };
   return views;
@@ -243,6 +244,7 @@ data ViewList(const ReportModel& model) {
                           : data{false});
     item.set("plots", view.id == std::string_view("time-ledger") ? LedgerBars(model)
                       : view.id == std::string_view("memory")    ? MemoryCurves(model)
+                      : view.id == std::string_view("pipeline")  ? PipelinePlots(model)
                                                                  : data{data::type::list});
     views << item;
   }

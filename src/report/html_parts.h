@@ -25,6 +25,8 @@ data RecordsData(const ReportTable& table);
 data DonutCard(const std::string& id, const std::string& title, const std::string& tip,
                const std::vector<Segment>& segments, const std::string& center, const std::string& unknown);
 data LegendData(const std::vector<Segment>& segments);
+// The figure of the schedule, where there is a pipeline: a list for {{#plots}}.
+data PipelinePlots(const ReportModel& model);
 // {label, value, unknown} for a list of figures.
 data FigureList(const ReportModel& model, std::span<const std::string_view> ids);
 // Fired findings, roots first and each followed by what it explains: {{> finding_part}}.

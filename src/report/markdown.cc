@@ -7,6 +7,7 @@
 #include "src/report/escape.h"
 #include "src/report/finding_groups.h"
 #include "src/report/html_parts.h"
+#include "src/report/pipeline_view.h"
 #include "src/report/templates.h"
 
 namespace dladvisor {
@@ -72,6 +73,19 @@ data MemoryOperators(const ReportModel& model) {
   return items;
 }
 
+data PipelineStages(const ReportModel& model) {
+  data items{data::type::list};
+  for (const size_t row : DrawnStages(model)) {
+    data item;
+    for (const char* column :
+         {"stage", "rank", "forward_ns", "backward_ns", "weight_ns", "work_ns", "bubble_share"})
+      item.set(column, CellText(CellOf(*FindTable(model, "pipeline_stages"), row, column),
+                                StyleOf({column, Unit::kNone})));
+    items << item;
+  }
+  return items;
+}
+
 data Telemetry(const ReportModel& model) {
   data items{data::type::list};
   const ReportTable* table = FindTable(model, "telemetry");
@@ -107,6 +121,11 @@ std::string RenderMarkdown(const ReportModel& model) {
   const data memory = MemoryOperators(model);
   page.set("has_memory", !memory.is_empty_list());
   page.set("memory_operators", memory);
+  data sentences{data::type::list};
+  for (const std::string& sentence : PipelineSentences(model)) sentences << data{"text", sentence};
+  page.set("has_pipelines", !sentences.is_empty_list());
+  page.set("pipelines", sentences);
+  page.set("pipeline_stages", PipelineStages(model));
   const data telemetry = Telemetry(model);
   page.set("has_telemetry", !telemetry.is_empty_list());
   page.set("telemetry", telemetry);

@@ -48,9 +48,9 @@ ReportTable Ask(const Database& db, const TableQuery& query) {
     return table;
   }
   try {
-    table.rows = db.Query(query.sql, {}, kMaxReportRows);
+    table.rows = db.Query(query.sql, {}, query.max_rows);
     table.total_rows = table.rows.rows.size();
-    if (table.total_rows == kMaxReportRows) {
+    if (table.total_rows == query.max_rows) {
       const ResultSet count = db.Query("SELECT count(*) FROM (" + query.sql + ")");
       if (const auto* total = std::get_if<int64_t>(&count.rows.at(0).at(0)))
         table.total_rows = static_cast<size_t>(*total);

@@ -117,6 +117,24 @@ std::string MemoryCurveSql() {
          "most) GROUP BY device, part, allocated_bytes, n = last ORDER BY device, min(n)";
 }
 
+constexpr size_t kMaxPasses = 4000;
+
+// The passes of the typical step of the pipeline with the longest bubble; where there are too many, of every
+// second stage, third, ...
+std::string PipelineScheduleSql() {
+  return fmt::format(
+      "WITH drawn AS MATERIALIZED (SELECT pipeline, typical_step FROM pipeline_bubble ORDER BY bubble_ns "
+      "DESC, pipeline LIMIT 1), pass AS MATERIALIZED (SELECT rank, device, phase, micro_batch, chunk, "
+      "start_ns, end_ns FROM pipeline_event WHERE step = (SELECT typical_step FROM drawn) AND start_ns IS "
+      "NOT NULL), placed AS MATERIALIZED (SELECT s.pipeline, s.stage, s.rank, p.phase, p.micro_batch, "
+      "p.chunk, p.start_ns, p.end_ns FROM pass AS p JOIN (SELECT pipeline, stage, rank, device FROM "
+      "pipeline_stage WHERE pipeline = (SELECT pipeline FROM drawn)) AS s ON s.rank = p.rank AND s.device = "
+      "p.device) SELECT pipeline, stage, rank, phase, micro_batch, chunk, start_ns, end_ns FROM placed WHERE "
+      "stage % (SELECT CAST(count(*) / {}.0 AS INTEGER) + 1 FROM placed) = 0 ORDER BY stage, start_ns, "
+      "end_ns, phase",
+      kMaxPasses);
+}
+
 std::vector<TableQuery> MakeTables() {
   return {
       {"resource_usage", "Resource Usage Breakdown",
@@ -246,6 +264,22 @@ std::vector<TableQuery> MakeTables() {
        "increase_bytes, self_allocations, allocations FROM memory_operator WHERE device IS NOT NULL ORDER BY "
        "self_allocated_bytes DESC, allocated_bytes DESC, rank, device, name LIMIT 10",
        "kineto", true},
+      {"pipelines", "Pipelines",
+       "Of a step, mean of the complete steady ones. Ideal is the bubble that the schedule has by nature.",
+       "pipeline_bubble",
+       "SELECT pipeline, schedule, stages, missing_stages, micro_batches, chunks, cost_ns, bubble_ratio AS "
+       "bubble_share, ideal_ratio AS ideal_share, warmup_bubble_ns, steady_bubble_ns, cooldown_bubble_ns, "
+       "imbalance AS imbalance_share, slowest_stage, slowest_rank, typical_step, steps FROM pipeline_bubble "
+       "ORDER BY bubble_ns DESC, pipeline",
+       "", true},
+      {"pipeline_stages", "Stages", "Times of a micro-batch; bubbles of a step.", "pipeline_stage",
+       "SELECT pipeline, stage, rank, device, forward_ns, backward_ns, weight_ns, work_ns, busy_ns, "
+       "bubble_share, warmup_bubble_ns, steady_bubble_ns, cooldown_bubble_ns, optimizer_ns FROM "
+       "pipeline_stage ORDER BY pipeline, stage",
+       "", true},
+      {"pipeline_schedule", "Pipeline Schedule",
+       "The passes of the typical step of the pipeline with the longest bubble.", "pipeline_event",
+       PipelineScheduleSql(), "", true, kMaxPasses},
       {"launches", "Launches", "How the host fed the GPU.", "launch",
        "SELECT rank, device, launches, graph_launches, avg_api_ns, median_queue_delay_ns, tiny_kernels, "
        "tiny_share, "

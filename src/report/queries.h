@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/value.h"
+#include "src/report/report.h"
 
 namespace dladvisor {
 
@@ -23,6 +24,7 @@ struct TableQuery {
   std::string sql;
   std::string format = {};      // asked only of profiles of this format; "" for all
   bool only_with_rows = false;  // else the report does not speak of it
+  size_t max_rows = kMaxReportRows;
 };
 
 const std::vector<FigureQuery>& FigureQueries();

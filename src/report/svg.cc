@@ -174,4 +174,49 @@ std::string StepChart(const std::string& id, const std::string& title, const std
   return svg + "</svg>";
 }
 
+std::string LaneChart(const std::string& id, const std::string& title, const std::vector<Lane>& lanes,
+                      const std::vector<std::pair<double, std::string>>& ticks) {
+  constexpr double kLeft = 64, kRight = 956, kPitch = 26, kHeight = 20, kTop = 4, kPerLetter = 5.6;
+  double first = std::numeric_limits<double>::max(), last = std::numeric_limits<double>::lowest();
+  std::string description;
+  for (const Lane& lane : lanes) {
+    description += fmt::format("{}: {}. ", lane.label, lane.text);
+    for (const Box& box : lane.boxes) {
+      first = std::min(first, box.start);
+      last = std::max(last, box.end);
+    }
+  }
+  const auto x = [&](double when) {
+    return last > first ? kLeft + (when - first) / (last - first) * (kRight - kLeft) : kLeft;
+  };
+  const double bottom = kTop + kPitch * static_cast<double>(lanes.size());
+  std::string svg = Open(id, "lanes", fmt::format("0 0 960 {:.0f}", bottom + 20), "", title, description);
+  for (const auto& [when, text] : ticks)
+    svg += fmt::format(R"(<line class="grid" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2:.1f}"/>)", x(when),
+                       kTop, bottom);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const double y = kTop + kPitch * static_cast<double>(i), middle = y + kHeight / 2 + 3.5;
+    svg += fmt::format(R"(<text class="end" x="{}" y="{:.1f}">{}</text>)", kLeft - 8, middle,
+                       EscapeHtml(lanes[i].label));
+    svg += fmt::format(R"(<rect class="lane" x="{}" y="{}" width="{}" height="{}"/>)", kLeft, y,
+                       kRight - kLeft, kHeight);
+    for (const Box& box : lanes[i].boxes) {
+      const double left = x(box.start), width = std::max(x(box.end) - left, 0.4);
+      svg += fmt::format(
+          R"(<rect class="{}{}" x="{:.2f}" y="{}" width="{:.2f}" height="{}"><title>{}</title></rect>)",
+          box.color, box.light ? " light" : "", left, y, width, kHeight, EscapeHtml(box.text));
+      if (width > kPerLetter * static_cast<double>(Columns(box.label)) + 3)
+        svg += fmt::format(R"(<text class="in {}-text" x="{:.2f}" y="{:.1f}" aria-hidden="true">{}</text>)",
+                           box.color, left + width / 2, middle, EscapeHtml(box.label));
+    }
+  }
+  for (size_t i = 0; i < ticks.size(); ++i)
+    svg += fmt::format(R"(<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>)",
+                       i == 0                  ? "start"
+                       : i + 1 == ticks.size() ? "end"
+                                               : "middle",
+                       x(ticks[i].first), bottom + 13, EscapeHtml(ticks[i].second));
+  return svg + "</svg>";
+}
+
 }  // namespace dladvisor

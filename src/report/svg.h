@@ -52,4 +52,22 @@ std::string StepChart(const std::string& id, const std::string& title, const std
                       const std::optional<Mark>& mark, const std::string& max_text,
                       const std::string& start_text, const std::string& end_text);
 
+struct Box {
+  double start = 0, end = 0;
+  std::string label;  // written into it where it is wide enough
+  std::string text;   // on hover
+  std::string color;  // as of a segment
+  bool light = false;
+};
+
+struct Lane {
+  std::string label, text;  // `text` is for the description
+  std::vector<Box> boxes;   // in order of start
+};
+
+// Boxes on lanes over a common axis of time, on which `ticks` are written. What is between boxes shows the
+// lane itself: time in which nothing runs.
+std::string LaneChart(const std::string& id, const std::string& title, const std::vector<Lane>& lanes,
+                      const std::vector<std::pair<double, std::string>>& ticks);
+
 }  // namespace dladvisor

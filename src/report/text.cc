@@ -7,6 +7,7 @@
 #include "src/report/escape.h"
 #include "src/report/finding_groups.h"
 #include "src/report/layout.h"
+#include "src/report/pipeline_view.h"
 
 namespace dladvisor {
 namespace {
@@ -187,6 +188,24 @@ void WriteMemoryOperators(Writer& out, const ReportModel& model) {
   }
 }
 
+void WritePipelines(Writer& out, const ReportModel& model) {
+  const std::vector<std::string> sentences = PipelineSentences(model);
+  const ReportTable* stages = FindTable(model, "pipeline_stages");
+  if (sentences.empty() || stages == nullptr) return;
+  out.Heading("Pipeline");
+  for (const std::string& sentence : sentences) out.Wrapped("  ", Visible(sentence));
+  out.Line(
+      out.Styled("  Stage   Rank         F (ns)         B (ns)         W (ns)      Work (ns)   Bubble", "2"));
+  for (const size_t row : DrawnStages(model)) {
+    const auto cell = [&](const char* column, size_t width) {
+      return Right(CellText(CellOf(*stages, row, column), StyleOf({column, Unit::kNone})), width);
+    };
+    out.Line(fmt::format("  {} {} {} {} {} {} {}", cell("stage", 5), cell("rank", 6), cell("forward_ns", 14),
+                         cell("backward_ns", 14), cell("weight_ns", 14), cell("work_ns", 14),
+                         cell("bubble_share", 8)));
+  }
+}
+
 void WriteTelemetry(Writer& out, const ReportModel& model) {
   const ReportTable* telemetry = FindTable(model, "telemetry");
   if (telemetry == nullptr || telemetry->rows.rows.empty()) return;
@@ -216,6 +235,7 @@ std::string RenderText(const ReportModel& model) {
   out.Wrapped("", Visible(model.headline), "1");
   WriteFindings(out, model);
   WriteLedger(out, model);
+  WritePipelines(out, model);
   WriteTelemetry(out, model);
   if (TelemetryAlone(model) == nullptr) {
     out.Heading("Performance Summary");

@@ -33,6 +33,9 @@ memory: *rank i, *device i, total_bytes? i bytes, peak_bytes? i bytes, used_shar
 memory_event: start_ns i ns, device? i, allocated_bytes? i bytes, reserved_bytes? i bytes
 memory_operator: *rank i, *device? i, *name t, calls i count, self_allocated_bytes i bytes, allocated_bytes i bytes, self_increase_bytes i bytes, increase_bytes i bytes, self_allocations i count, allocations i count
 gpu_metric: *device i, *metric t, samples i count, avg r, min r, max r
+pipeline_event: *rank i, *event i, device i, step? i, phase t, chunk? i, micro_batch? i, start_ns? i ns, end_ns? i ns
+pipeline_stage: *pipeline i, *stage i, rank i, device i, forward_ns r ns, backward_ns r ns, weight_ns? r ns, work_ns r ns, busy_ns r ns, bubble_share? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, optimizer_ns? r ns
+pipeline_bubble: *pipeline i, schedule? t, stages i count, missing_stages i count, micro_batches i count, chunks i count, steps i count, typical_step i, cost_ns r ns, bubble_ns r ns, bubble_ratio? r ratio, ideal_ratio? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, imbalance? r ratio, slowest_stage i, slowest_rank i
 telemetry: *device? i, *metric t, samples i count, mean r, max r, limit_value? r, busy_mean? r
 )";
 
