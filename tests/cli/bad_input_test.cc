@@ -115,6 +115,10 @@ TEST_F(BadInput, Arguments) {
   ExpectRefused(path, "is no range of steps", "--steps :");
   ExpectRefused(path, "is no range of steps", "--steps 3:x");
   ExpectRefused(path, "is no regular expression", "--step-range '('");
+  ExpectRefused(path, "is no regular expression", "--pipeline '('");
+  ExpectRefused(path, "has no group for the phase", "--pipeline fwd");
+  ExpectRefused(path, "none named phase", "--pipeline '(?P<fase>fwd)'");
+  ExpectRefused(path, "matches no range", "--pipeline '(fwd) mb7'");
   ExpectRefused(path, "--format", "--format pdf");
   ExpectRefused(path, "--rulez", "--rulez x");
   for (const char* arguments : {"", "reprot x", "report"}) {

@@ -145,6 +145,16 @@ TEST_F(Commands, StepsCanBeChosen) {
             "steps\n10\n");
 }
 
+TEST_F(Commands, PipelineNamesThePassesOfItsRanges) {
+  const std::string query =
+      "query %P 'SELECT phase, count(DISTINCT micro_batch) AS n FROM pipeline_event GROUP BY 1' --format csv";
+  EXPECT_EQ(Run(query), "phase,n\n");
+  EXPECT_EQ(Run(query + " --pipeline '^(i)teration ([0-9]+)'"), "phase,n\nB,10\n") << "the input's gradient";
+  test::WriteFile(scratch_.path() / "project.yaml",
+                  "pipeline: '^(?P<phase>i)teration (?P<micro_batch>[0-9]+)'\n");
+  EXPECT_EQ(Run("--config %D/project.yaml " + query), "phase,n\nB,10\n");
+}
+
 TEST_F(Commands, DigestGivesTheSameReport) {
   Run("digest %P -o %D/train.digest");
   EXPECT_LT(fs::file_size(scratch_.path() / "train.digest"), 400'000u);
