@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
+#include <utility>
 
 namespace dladvisor {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 // Runs are sought among this many rounds with the item as the worst, evenly spread over all of them: their
 // number grows with its square.
 constexpr size_t kMostHits = 128;
+constexpr size_t kMostAmong = 3;
 
 }  // namespace
 
@@ -30,39 +33,59 @@ double BinomialTail(int64_t n, int64_t k, double p) {
   return std::min(sum, 1.0);
 }
 
+bool WorstItems::IsAmongWorst(size_t item, size_t round, size_t among) const {
+  if (std::isnan(At(item, round))) return false;
+  size_t worse = 0;
+  for (size_t other = 0; other < items(); ++other)
+    worse += At(other, round) > At(item, round);  // NaN is never greater
+  return worse < among;
+}
+
 void WorstItems::Exclude(size_t item, size_t first, size_t last) {
   for (size_t round = first; round <= last; ++round) values_[item * rounds_ + round] = kAbsent;
 }
 
 std::optional<Persistence> WorstItems::Find() const {
+  const size_t most = std::clamp<size_t>(items() / 4, 1, kMostAmong);
+  std::optional<Persistence> best;
+  for (size_t among = 1; among <= most; ++among)
+    if (const auto found = FindAmong(among, static_cast<double>(most));
+        found && (!best || found->probability < best->probability))
+      best = found;
+  return best;
+}
+
+std::optional<Persistence> WorstItems::FindAmong(size_t among, double looked_at) const {
   const size_t n = items();
-  std::map<size_t, std::vector<size_t>> hits;  // by item, rounds in which it is the worst
+  std::map<size_t, std::vector<size_t>> hits;  // by item, rounds in which it is among the worst
   std::vector<int64_t> peers(rounds_, 0);
-  std::vector<uint8_t> is_hit(n * rounds_, 0);
   size_t used = 0;
+  std::vector<std::pair<double, size_t>> values;
   for (size_t round = 0; round < rounds_; ++round) {
-    std::optional<size_t> worst;
-    for (size_t item = 0; item < n; ++item) {
-      if (std::isnan(At(item, round))) continue;
-      ++peers[round];
-      if (!worst || At(item, round) > At(*worst, round)) worst = item;
-    }
-    if (peers[round] < 2) continue;
+    values.clear();
+    for (size_t item = 0; item < n; ++item)
+      if (!std::isnan(At(item, round))) values.emplace_back(-At(item, round), item);
+    peers[round] = static_cast<int64_t>(values.size());
+    if (values.size() < 2 * among) continue;
     ++used;
-    hits[*worst].push_back(round);
-    is_hit[*worst * rounds_ + round] = 1;
+    std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(among), values.end());
+    for (size_t i = 0; i < among; ++i) hits[values[i].second].push_back(round);
   }
   std::optional<Persistence> best;
   const auto runs = static_cast<double>(used) * static_cast<double>(used + 1) / 2;
   for (const auto& [item, rounds] : hits) {
-    // Rounds and worst rounds before each round, of those in which the item took part among peers.
+    // Rounds and hits before each round, of those in which the item took part among peers.
     std::vector<int64_t> part(rounds_ + 1, 0), worst(rounds_ + 1, 0);
-    std::vector<double> chance(rounds_ + 1, 0);  // sum of 1 / peers
+    std::vector<double> chance(rounds_ + 1, 0);  // sum of among / peers
+    size_t hit = 0;
     for (size_t round = 0; round < rounds_; ++round) {
-      const bool takes_part = peers[round] >= 2 && !std::isnan(At(item, round));
+      const bool takes_part = peers[round] >= static_cast<int64_t>(2 * among) && !std::isnan(At(item, round));
+      const bool is_hit = hit < rounds.size() && rounds[hit] == round;
+      hit += is_hit;
       part[round + 1] = part[round] + takes_part;
-      worst[round + 1] = worst[round] + is_hit[item * rounds_ + round];
-      chance[round + 1] = chance[round] + (takes_part ? 1 / static_cast<double>(peers[round]) : 0);
+      worst[round + 1] = worst[round] + is_hit;
+      chance[round + 1] =
+          chance[round] + (takes_part ? static_cast<double>(among) / static_cast<double>(peers[round]) : 0);
     }
     std::vector<size_t> ends = rounds;
     if (ends.size() > kMostHits) {
@@ -73,13 +96,13 @@ std::optional<Persistence> WorstItems::Find() const {
     for (size_t a = 0; a < ends.size(); ++a)
       for (size_t b = a; b < ends.size(); ++b) {
         Persistence run{
-            item, ends[a], ends[b], part[ends[b] + 1] - part[ends[a]], worst[ends[b] + 1] - worst[ends[a]],
-            1};
+            item,  ends[a], ends[b], part[ends[b] + 1] - part[ends[a]], worst[ends[b] + 1] - worst[ends[a]],
+            among, 1};
         const double p = (chance[ends[b] + 1] - chance[ends[a]]) / static_cast<double>(run.rounds);
-        // Only runs in which it is the worst more often than others are can become the best.
+        // Only runs in which it is a hit more often than others are can become the best.
         if (static_cast<double>(run.worst) <= p * static_cast<double>(run.rounds)) continue;
         run.probability =
-            std::min(1.0, BinomialTail(run.rounds, run.worst, p) * runs * static_cast<double>(n));
+            std::min(1.0, BinomialTail(run.rounds, run.worst, p) * runs * static_cast<double>(n) * looked_at);
         if (!best || run.probability < best->probability) best = run;
       }
   }

@@ -22,7 +22,8 @@ struct Persistence {
   size_t item = 0;
   size_t first = 0, last = 0;  // rounds, inclusive
   int64_t rounds = 0;          // in which the item took part, from first to last
-  int64_t worst = 0;           // of those, in which it was the worst
+  int64_t worst = 0;           // of those, in which it was among the worst
+  size_t among = 1;            // that many
   double probability = 1;      // by chance, corrected
 };
 
@@ -38,6 +39,8 @@ class WorstItems {
   double At(size_t item, size_t round) const { return values_[item * rounds_ + round]; }
   size_t items() const { return rounds_ == 0 ? 0 : values_.size() / rounds_; }
   size_t rounds() const { return rounds_; }
+  // Whether it took part and is among the `among` worst.
+  bool IsAmongWorst(size_t item, size_t round, size_t among) const;
   // Takes an item out of these rounds, so that the next worst can be found.
   void Exclude(size_t item, size_t first, size_t last);
 
@@ -45,6 +48,8 @@ class WorstItems {
   std::optional<Persistence> Find() const;
 
  private:
+  std::optional<Persistence> FindAmong(size_t among, double looked_at) const;
+
   size_t rounds_;
   std::vector<double> values_;
 };

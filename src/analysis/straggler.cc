@@ -72,6 +72,21 @@ std::optional<int64_t> RunnerUp(const WorstItems& items, const Persistence& foun
   return most ? std::optional<int64_t>(std::llround(*most)) : std::nullopt;
 }
 
+// Without the steps at either end in which it is not late by half of what it is in most: of few peers one is
+// the slowest now and then.
+Persistence Trimmed(const WorstItems& items, Persistence found) {
+  const double late = MedianOf(items, found.item, found.first, found.last).value_or(0) / 2;
+  const auto is_late = [&](size_t round) { return items.At(found.item, round) >= late; };
+  while (found.first < found.last && !is_late(found.first)) ++found.first;
+  while (found.last > found.first && !is_late(found.last)) --found.last;
+  found.rounds = found.worst = 0;
+  for (size_t round = found.first; round <= found.last; ++round) {
+    found.rounds += !std::isnan(items.At(found.item, round));
+    found.worst += items.IsAmongWorst(found.item, round, found.among);
+  }
+  return found;
+}
+
 StragglerRow RowOf(const Cohort& cohort, const WorstItems& items, const Persistence& found,
                    std::optional<double> step_ns) {
   StragglerRow row;
@@ -79,6 +94,7 @@ StragglerRow RowOf(const Cohort& cohort, const WorstItems& items, const Persiste
   row.last_step = cohort.steps[found.last];
   row.steps = found.rounds;
   row.slowest_steps = found.worst;
+  row.among = static_cast<int64_t>(found.among);
   for (size_t item = 0; item < items.items(); ++item)
     row.peers += MedianOf(items, item, found.first, found.last).has_value();
   row.probability = found.probability;
@@ -208,7 +224,9 @@ void AddSharedColumns(RelationOf<StragglerRow>& r) {
       .Column("last_step", &StragglerRow::last_step, Unit::kNone, "Number of the last one.")
       .Column("steps", &StragglerRow::steps, Unit::kCount, "Steps from the first to the last.")
       .Column("slowest_steps", &StragglerRow::slowest_steps, Unit::kCount,
-              "Of those, in which it is the slowest of all.")
+              "Of those, in which it is among the slowest.")
+      .Column("among", &StragglerRow::among, Unit::kCount,
+              "How many these are: 1 where it is the slowest of all, more where others are late as well.")
       .Column("peers", &StragglerRow::peers, Unit::kCount,
               "How many run the same kernels in these steps, itself included.")
       .Column("probability", &StragglerRow::probability, Unit::kNone,
@@ -247,7 +265,7 @@ std::vector<StragglerRow> FindNodes(const Cohort& cohort, std::span<const std::o
     const auto worst = of_nodes.Find();
     if (!worst || (worst->probability > kByChance && found > 0)) break;
     const auto& [node, gpus] = nodes[worst->item];
-    StragglerRow row = RowOf(cohort, of_nodes, *worst, step_ns);
+    StragglerRow row = RowOf(cohort, of_nodes, Trimmed(of_nodes, *worst), step_ns);
     row.node = node;
     size_t late = 0;
     for (const size_t m : gpus)
@@ -275,11 +293,12 @@ std::vector<StragglerRow> FindGpus(const Cohort& cohort, std::span<const KernelS
     if (!worst || (worst->probability > kByChance && found > 0)) break;
     const CohortMember& member = cohort.members[worst->item];
     const KernelSequence& sequence = sequences[member.sequence];
-    StragglerRow row = RowOf(cohort, excess, *worst, step_ns);
+    const Persistence found_in = Trimmed(excess, *worst);
+    StragglerRow row = RowOf(cohort, excess, found_in, step_ns);
     row.rank = sequence.rank;
     row.device = sequence.device;
     row.node = node_of[member.sequence];
-    Explain(sequence, cohort, member, *worst, row);
+    Explain(sequence, cohort, member, found_in, row);
     rows.push_back(std::move(row));
     excess.Exclude(worst->item, worst->first, worst->last);
     if (worst->probability > kByChance) break;

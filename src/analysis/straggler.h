@@ -26,7 +26,7 @@ namespace dladvisor {
 struct StragglerRow {
   std::optional<int64_t> rank, device;  // of a node: unknown
   std::optional<int64_t> node;
-  int64_t first_step = 0, last_step = 0, steps = 0, slowest_steps = 0, peers = 0;
+  int64_t first_step = 0, last_step = 0, steps = 0, slowest_steps = 0, among = 1, peers = 0;
   double probability = 1;
   int64_t excess_ns = 0;
   std::optional<double> excess_share;   // of the median step

@@ -98,7 +98,7 @@ std::vector<FoundFile> FindFiles(const std::vector<std::string>& arguments) {
     else if (argument.find_first_of("*?[") != std::string::npos && !fs::exists(argument, error))
       AddPattern(argument, found);
     else
-      found.push_back({argument, true});
+      found.push_back({argument == "-" ? fs::path(argument) : fs::path(argument).lexically_normal(), true});
   }
   std::stable_sort(found.begin(), found.end(), [](const FoundFile& a, const FoundFile& b) {
     return NaturallyLess(a.path.string(), b.path.string());

@@ -104,9 +104,7 @@ std::vector<std::string> NamesOf(const std::vector<ProfileHints>& profiles) {
   if (!profiles.empty()) common = profiles[0].path.rfind('/', common == 0 ? 0 : common - 1);
   std::vector<std::string> names;
   for (const ProfileHints& profile : profiles)
-    names.push_back(common == std::string::npos || profiles.size() < 2
-                        ? profile.path.substr(profile.path.rfind('/') + 1)
-                        : profile.path.substr(common + 1));
+    names.push_back(profile.path.substr(common == std::string::npos ? 0 : common + 1));
   return names;
 }
 
@@ -117,7 +115,7 @@ std::vector<ProfileRanks> IdentifyRanks(const std::vector<ProfileHints>& profile
   std::vector<NameTells> tells;
   for (const std::string& name : names)
     tells.push_back(names.size() > 1 ? LabelsIn(name) : NameTells{});  // one alone is not told apart
-  if (std::ranges::none_of(tells, [](const NameTells& t) { return t.rank || t.local_rank; }))
+  if (std::ranges::none_of(tells, [](const NameTells& t) { return t.rank || t.node || t.local_rank; }))
     tells = NumbersIn(names);
   int64_t on_node = 1;
   for (size_t i = 0; i < profiles.size(); ++i)

@@ -91,11 +91,11 @@ TEST(Digest, RefusesTruncatedAndForeignVersions) {
     EXPECT_NE(WhatOf(path), "") << "kept " << keep;
   }
   std::string newer = bytes;
-  const size_t version = newer.find("format_version1");
+  const size_t version = newer.find("format_version2");
   ASSERT_NE(version, std::string::npos);
   newer[version + 14] = '9';
   test::WriteFile(path, newer);
-  EXPECT_NE(WhatOf(path).find("has digest format 9, this program reads 1"), std::string::npos);
+  EXPECT_NE(WhatOf(path).find("has digest format 9, this program reads 2"), std::string::npos);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Trace TraceOf(const example::Job& job, int64_t rank, const Recording& recording)
   trace.rank = rank;
   trace.world_size = job.options().ranks();
   trace.clock_origin_utc_ns = 1'585'000'000'000'000'000 + node * recording.clock_offset_ns;
-  trace.facts["hostname"] = fmt::format("node{}", node);
+  trace.facts["host"] = fmt::format("node{}", node);
   trace.processes.push_back({1, "python"});
   trace.threads.push_back({0, 1, "python"});
   Device& device = trace.devices.emplace_back();

@@ -11,9 +11,9 @@
 namespace dladvisor::test {
 
 struct Recording {
-  int64_t clock_offset_ns = 0;  // between the clocks of successive nodes
-  std::vector<int64_t> ranks;   // those recorded; all where it is empty
-  std::vector<int64_t> half;    // ranks of which only the first half of the steps was recorded
+  int64_t clock_offset_ns = 0;      // between the clocks of successive nodes
+  std::vector<int64_t> ranks = {};  // those recorded; all where it is empty
+  std::vector<int64_t> half = {};   // ranks of which only the first half of the steps was recorded
 };
 
 // The digest of all ranks that were recorded, with what comparing them tells.

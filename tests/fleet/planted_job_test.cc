@@ -137,8 +137,8 @@ TEST_P(PlantedJob, IsNamedAtThreeHundredths) {
 INSTANTIATE_TEST_SUITE_P(Causes, PlantedJob,
                          testing::Values(Cause::kLaunches, Cause::kSlowGpu, Cause::kSlowLink,
                                          Cause::kLargeInput),
-                         [](const auto& info) {
-                           std::string name = RuleOf(info.param);
+                         [](const auto& of) {
+                           std::string name = RuleOf(of.param);
                            std::erase(name, '-');
                            return name;
                          });
