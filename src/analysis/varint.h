@@ -2,6 +2,7 @@
 // digests keep. Little-endian groups of seven bits of the zigzag code, as Protocol Buffers write sint64.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ class VarintReader {
  public:
   VarintReader(std::string_view bytes, const char* what) : bytes_(bytes), what_(what) {}
   int64_t Next();
+  size_t position() const { return at_; }  // bytes read
 
  private:
   std::string_view bytes_;

@@ -18,6 +18,7 @@ void Run(const Options& options, const CommonOptions& common) {
   Stages stages(common);
   stages.Begin("read");
   const Profile profile = LoadProfiles(options.profile, analysis, common);
+  if (profile.is_elsewhere) return;
   RefuseToOverwrite(options.output, profile);
   for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
   stages.Begin("write");

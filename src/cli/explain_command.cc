@@ -163,6 +163,7 @@ void Run(const Options& options, const CommonOptions& common) {
   Stages stages(common);
   stages.Begin("read");
   const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), common);
+  if (profile.is_elsewhere) return;
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   Advice advice = Infer(knowledge, database, {.keep_clear = rule.id});

@@ -99,6 +99,7 @@ void Run(Options options, const CommonOptions& common) {
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
   const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), common);
+  if (profile.is_elsewhere) return;
   for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");

@@ -58,6 +58,7 @@ void Run(const Options& options, const CommonOptions& common) {
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
   const Profile profile = LoadProfiles(options.profile, analysis, common);
+  if (profile.is_elsewhere) return;
   if (!options.output.empty()) RefuseToOverwrite(options.output, profile);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");

@@ -54,6 +54,9 @@ void ProfileOptions::AddTo(CLI::App& command, const std::string& last) {
                   ".json.gz, - for the "
                   "standard input), DLProf database, log of nvidia-smi or digest")
       ->required();
+  command.add_flag(
+      "--mpi", mpi,
+      "Started by mpirun or srun: each process reads a part of the profiles, the first one goes on");
   command.add_option("--steps", steps,
                      "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone");
   command.add_option(
@@ -175,7 +178,9 @@ Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analy
                      const CommonOptions& common) {
   const bool terminal = !common.quiet && isatty(STDERR_FILENO) != 0;
   const auto start = std::chrono::steady_clock::now();
-  return LoadProfiles(options.paths, analysis, [&](size_t done, size_t total) {
+  // Until the program ends: MPI may be started and ended once.
+  static const std::unique_ptr<Team> team = options.mpi ? MpiTeam() : std::make_unique<Alone>();
+  return LoadProfiles(options.paths, analysis, *team, [&](size_t done, size_t total) {
     if (terminal && (done == total || std::chrono::steady_clock::now() - start > std::chrono::seconds(1)))
       fmt::print(stderr, "\r{} of {} profiles{}", done, total, done == total ? "\n" : "");
   });

@@ -34,6 +34,7 @@ void AddExplainCommand(CLI::App& app, const CommonOptions& common);
 // The profile arguments and the options that choose steps.
 struct ProfileOptions {
   std::vector<std::string> paths;  // files, folders and patterns
+  bool mpi = false;                // the processes of an MPI job read them together
   std::string steps, step_range, pipeline;
 
   // `last` is what follows the profiles on the command line, e.g. " SQL", and is taken off `paths` by
@@ -77,7 +78,8 @@ class Stages {
   std::chrono::steady_clock::time_point start_, begin_;
 };
 
-// Reads the profiles, with progress on a terminal where they are several.
+// Reads the profiles, with progress on a terminal where they are several. With --mpi, on all processes but
+// the first, the command ends here: see Profile::is_elsewhere.
 Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis,
                      const CommonOptions& common);
 

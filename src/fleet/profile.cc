@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -17,6 +18,7 @@
 #include "src/analysis/rank.h"
 #include "src/analysis/straggler.h"
 #include "src/analysis/time_ledger.h"
+#include "src/analysis/varint.h"
 #include "src/analysis/views.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/merge.h"
@@ -139,35 +141,91 @@ void AddDetails(const AnalysisOptions& options, const std::vector<std::string>& 
   for (size_t i = 0; i < chosen.size(); ++i) AppendDetails(details[i], chosen[i], ranks, digest);
 }
 
-Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& options,
-                    const std::function<void(size_t, size_t)>& progress) {
-  const bool with_details = found.size() <= kMostWithDetails;
-  std::vector<Digest> digests(found.size());
-  std::vector<std::string> errors(found.size());
-  std::vector<uint8_t> is_read(found.size(), 0);
+// What became of one of several files.
+struct Reading {
+  bool is_read = false;
+  Digest digest;
+  std::string error;  // "" where it was read, or is passed over
+};
+
+Reading Read(const FoundFile& file, const AnalysisOptions& options, bool with_details) {
+  Reading reading;
+  try {
+    reading.digest = LoadFacts(file.path, options, with_details);
+    reading.is_read = true;
+  } catch (const WrongKind& error) {
+    if (file.named) reading.error = error.what();
+  } catch (const Error& error) {
+    reading.error = error.what();
+  }
+  return reading;
+}
+
+// For other processes: is_read, the length of what follows, and the digest's bytes or the error.
+void Put(const Reading& reading, std::string& out) {
+  const std::string bytes = reading.is_read ? SerializeDigest(reading.digest) : reading.error;
+  PutVarint(out, reading.is_read);
+  PutVarint(out, static_cast<int64_t>(bytes.size()));
+  out += bytes;
+}
+
+Reading Take(std::string_view& in, const std::string& name) {
+  VarintReader header(in, "message");
+  Reading reading;
+  reading.is_read = header.Next() != 0;
+  const auto length = static_cast<size_t>(header.Next());
+  in.remove_prefix(header.position());
+  std::string bytes(in.substr(0, length));
+  in.remove_prefix(length);
+  if (reading.is_read)
+    reading.digest = ParseDigest(std::move(bytes), name);
+  else
+    reading.error = std::move(bytes);
+  return reading;
+}
+
+// The files of each process are every size()-th; on all but the first it returns nothing.
+std::vector<Reading> ReadAll(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
+                             bool with_details, const std::function<void(size_t, size_t)>& progress) {
+  std::vector<size_t> own;
+  for (size_t i = team.rank(); i < found.size(); i += team.size()) own.push_back(i);
+  std::vector<Reading> readings(found.size());
   std::mutex mutex;
   size_t done = 0;
-  ParallelFor(found.size(), [&](size_t i) {
-    try {
-      digests[i] = LoadFacts(found[i].path, options, with_details);
-      is_read[i] = 1;
-    } catch (const WrongKind& error) {
-      if (found[i].named) errors[i] = error.what();
-    } catch (const Error& error) {
-      errors[i] = error.what();
-    }
+  ParallelFor(own.size(), [&](size_t i) {
+    readings[own[i]] = Read(found[own[i]], options, with_details);
     const std::lock_guard lock(mutex);
     ++done;
-    if (progress) progress(done, found.size());
+    if (progress) progress(done, own.size());
   });
+  std::string message;
+  if (team.rank() > 0)
+    for (const size_t i : own) Put(readings[i], message);
+  const std::vector<std::string> messages = team.Gather(std::move(message));
+  if (team.rank() > 0) return {};
+  ParallelFor(messages.size(), [&](size_t process) {
+    if (process == 0) return;
+    std::string_view in = messages[process];
+    for (size_t i = process; i < found.size(); i += team.size())
+      readings[i] = Take(in, found[i].path.string());
+  });
+  return readings;
+}
+
+Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
+                    const std::function<void(size_t, size_t)>& progress) {
+  const bool with_details = found.size() <= kMostWithDetails;
+  std::vector<Reading> readings = ReadAll(found, options, team, with_details, progress);
   Profile profile;
+  profile.is_elsewhere = team.rank() > 0;
+  if (profile.is_elsewhere) return profile;
   std::vector<Digest> read;
   for (size_t i = 0; i < found.size(); ++i) {
-    if (is_read[i]) {
-      read.push_back(std::move(digests[i]));
+    if (readings[i].is_read) {
+      read.push_back(std::move(readings[i].digest));
       profile.files.push_back(found[i].path.string());
-    } else if (!errors[i].empty()) {
-      profile.unreadable.push_back(errors[i]);
+    } else if (!readings[i].error.empty()) {
+      profile.unreadable.push_back(std::move(readings[i].error));
     }
   }
   if (read.empty()) {
@@ -193,10 +251,14 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
   return LoadOne(path, options);
 }
 
-Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
                      const std::function<void(size_t, size_t)>& progress) {
   const std::vector<FoundFile> found = FindFiles(arguments);
-  return found.size() == 1 ? LoadOne(found[0].path, options) : LoadSeveral(found, options, progress);
+  if (found.size() > 1) return LoadSeveral(found, options, team, progress);
+  if (team.rank() == 0) return LoadOne(found[0].path, options);
+  Profile elsewhere;
+  elsewhere.is_elsewhere = true;
+  return elsewhere;
 }
 
 }  // namespace dladvisor

@@ -11,6 +11,7 @@
 #include "engine/knowledge_base.h"
 #include "src/analysis/analysis.h"
 #include "src/fleet/digest.h"
+#include "src/fleet/team.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {
@@ -21,6 +22,7 @@ struct Profile {
   std::vector<std::unique_ptr<Relation>> events;  // views over `trace`
   std::vector<std::string> files;                 // that were read, in the order of their numbers
   std::vector<std::string> unreadable;            // one message for each of several files that could not be
+  bool is_elsewhere = false;  // on all processes of a team but the first, which have nothing more to do
 
   // A database over the facts and events, which must not outlive this profile.
   Database OpenDatabase() const;
@@ -36,9 +38,10 @@ KnowledgeBase EmptyKnowledge();
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options);
 
 // Reads profiles of any format, and digests: files, folders and patterns (see find_files.h), and puts them
-// together. `progress` is told how many of how many files are done, from any thread, one call at a time.
-// Throws Error where there is no file, a named one is unreadable and the only one, or none is readable.
-Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+// together. `progress` is told how many of how many files are done, from any thread, one call at a time. The
+// processes of a team each read their share; what comes out does not depend on how many they are. Throws
+// Error where there is no file, a named one is unreadable and the only one, or none is readable.
+Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
                      const std::function<void(size_t, size_t)>& progress = {});
 
 }  // namespace dladvisor

@@ -1,5 +1,7 @@
 #include "src/trace/parallel.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -8,7 +10,11 @@
 
 namespace dladvisor {
 
-size_t ThreadCount() { return std::max(1U, std::thread::hardware_concurrency()); }
+size_t ThreadCount() {
+  cpu_set_t allowed;  // taskset, Slurm and mpirun leave a process fewer than there are
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
 
 void ParallelFor(size_t count, const std::function<void(size_t)>& work) {
   std::vector<std::exception_ptr> errors(count);

@@ -6,7 +6,7 @@
 
 namespace dladvisor {
 
-// How many threads one profile is worth: one per core.
+// How many threads this process is worth: one per core that it may run on.
 size_t ThreadCount();
 
 // Calls work(0) to work(count - 1) on up to ThreadCount() threads, in no order. Throws what the lowest index

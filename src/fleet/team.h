@@ -1,0 +1,34 @@
+// The processes that read profiles together: this one alone, or all of an MPI job, each of which reads its
+// share and sends the first what it found.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dladvisor {
+
+class Team {
+ public:
+  virtual ~Team() = default;
+  virtual size_t rank() const = 0;
+  virtual size_t size() const = 0;
+  // What every process gives, in order of rank, on the first; nothing on the others. All must call it.
+  virtual std::vector<std::string> Gather(std::string bytes) = 0;
+};
+
+// This process alone.
+class Alone final : public Team {
+ public:
+  size_t rank() const override { return 0; }
+  size_t size() const override { return 1; }
+  std::vector<std::string> Gather(std::string bytes) override { return {std::move(bytes)}; }
+};
+
+// All processes that mpirun or srun started; of all but the first, standard error is silent. One per program.
+// Throws Error where this program was built without MPI.
+std::unique_ptr<Team> MpiTeam();
+
+}  // namespace dladvisor
