@@ -23,8 +23,9 @@ allow src/importers/bytes engine/base
 allow src/importers/kineto src/importers/bytes src/trace engine/base
 allow src/importers/nsys src/trace engine/base
 allow src/importers/nvidia_smi src/importers/bytes src/trace engine/base
-allow src/importers src/importers/bytes src/importers/kineto src/importers/nsys src/importers/nvidia_smi src/trace \
-  engine/base
+allow src/importers/training_log src/importers/bytes src/importers/nvidia_smi src/trace engine/base
+allow src/importers src/importers/bytes src/importers/kineto src/importers/nsys src/importers/nvidia_smi \
+  src/importers/training_log src/trace engine/base
 allow src/analysis src/trace engine engine/base
 allow src/fleet src/analysis src/importers src/trace engine engine/base
 allow src/report engine engine/base

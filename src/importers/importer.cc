@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "src/importers/bytes/byte_source.h"
+#include "src/importers/dcgm.h"
 #include "src/importers/dlprof.h"
 #include "src/importers/kineto/kineto.h"
 #include "src/importers/nsys/nsys.h"
@@ -15,6 +18,7 @@
 #include "src/importers/nvidia_smi/csv_log.h"
 #include "src/importers/nvidia_smi/dmon_log.h"
 #include "src/importers/nvidia_smi/table_log.h"
+#include "src/importers/training_log/training_log.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -23,9 +27,9 @@ namespace {
 
 constexpr char kReadable[] =
     "dladvisor reads SQLite exports of Nsight Systems (nsys export --type sqlite REPORT.nsys-rep), traces of "
-    "PyTorch's profiler (trace.json, trace.json.gz), DLProf databases and logs of nvidia-smi (its table, "
-    "dmon, and "
-    "--format=csv with the line of headers)";
+    "PyTorch's profiler (trace.json, trace.json.gz), DLProf databases, logs of nvidia-smi (its table, dmon, "
+    "and --format=csv with the line of headers) and of DCGM (dcgmi dmon, its exporter), and what "
+    "Megatron-LM, DeepSpeed and Hugging Face's Trainer print";
 constexpr std::string_view kSqlite = "SQLite format 3";
 
 bool LooksLikeText(std::string_view head) {
@@ -61,8 +65,11 @@ Trace ReadProfile(const fs::path& path) {
   if (extension == ".nsys-rep" || extension == ".qdrep") return ReadNsysReport(path);
   if (LooksLikeJson(head)) return ReadKinetoTrace(source);
   if (LooksLikeDmonLog(head)) return AsFarAsItGoes(ReadDmonLog(source), source);
-  if (LooksLikeSmiTable(head)) return AsFarAsItGoes(ReadSmiTable(source), source);
+  if (LooksLikeDcgmDmon(head)) return AsFarAsItGoes(ReadDcgmDmon(source), source);
+  if (LooksLikeDcgmMetrics(head)) return AsFarAsItGoes(ReadDcgmMetrics(source), source);
   if (LooksLikeGpuCsv(head)) return AsFarAsItGoes(ReadGpuCsv(source), source);
+  if (LooksLikeText(head))
+    if (std::optional<Trace> trace = ReadTrainingLog(source)) return AsFarAsItGoes(std::move(*trace), source);
   if (!source.damage().empty())
     throw Error(where, "by its first bytes a gzip file, but " + source.damage(),
                 "copy or export it again; it was cut or changed");

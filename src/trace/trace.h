@@ -19,6 +19,7 @@
 
 #include "src/trace/int_column.h"
 #include "src/trace/string_pool.h"
+#include "src/trace/training_log.h"
 
 namespace dladvisor {
 
@@ -328,7 +329,7 @@ struct CaptureHealth {
 struct Trace {
   // Source.
   std::string path;              // as given by the user
-  std::string format;            // "nsys", "kineto", "nvidia-smi", ...
+  std::string format;            // "nsys", "kineto", "nvidia-smi", "training log", ...
   std::string producer_version;  // of the profiler, "" where unknown
   std::string schema_version;
   std::optional<int64_t> clock_origin_utc_ns;  // UTC of time 0
@@ -368,6 +369,7 @@ struct Trace {
   MemoryEvents memory_events;
   GpuMetrics gpu_metrics;
   Telemetry telemetry;
+  TrainingLog training_log;
 
   CaptureHealth health;
 };

@@ -4,7 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cctype>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -321,10 +321,17 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
 
 }  // namespace
 
+// A log may begin "[2024-05-01 12:00:00] ..." or "{'loss': ...".
 bool LooksLikeJson(std::string_view head) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
-  const size_t first = head.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t first = head.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return false;
+  const size_t second = head.find_first_not_of(kBlanks, first + 1);
+  if (second == std::string_view::npos) return true;
+  const char next = head[second];
+  if (head[first] == '{') return next != '\'';
+  return next != '-' && std::isalnum(static_cast<unsigned char>(next)) == 0;
 }
 
 Trace ReadKinetoTrace(ByteSource& source) {

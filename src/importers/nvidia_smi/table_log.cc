@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "src/importers/bytes/lines.h"
-#include "src/importers/nvidia_smi/telemetry_log.h"
 #include "src/importers/nvidia_smi/text.h"
 
 namespace dladvisor {
@@ -23,70 +21,59 @@ const RE2& GpuLine() {
   return line;
 }
 
-class Reader {
- public:
-  void Line(std::string_view line) {
-    static const RE2 date(R"((?:.* )?([A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}) *)"),
-        versions(R"(\| NVIDIA-SMI (\S+) +(?:KMD|Driver) Version: (\S+) +CUDA (?:UMD )?Version: (\S+) +\|)");
-    const std::string_view trimmed = nvidia_smi::Trim(line);
-    std::string text, driver, cuda;
-    if (std::exchange(second_, false) && Values(trimmed)) return;
-    if (RE2::FullMatch(Piece(trimmed), GpuLine(), &gpu_, &name_)) {
-      second_ = true;
-    } else if (RE2::FullMatch(Piece(trimmed), date, &text)) {
-      time_ = nvidia_smi::ParseTime(text);
-    } else if (RE2::FullMatch(Piece(trimmed), versions, &text, &driver, &cuda)) {
-      log.trace().producer_version = text;
-      log.trace().facts["profiler"] = "nvidia-smi " + text;
-      log.trace().facts["driver_version"] = driver;
-      if (cuda != "N/A") log.trace().facts["cuda_version"] = cuda;
-    }
-  }
-
-  nvidia_smi::TelemetryLog log;
-
- private:
-  // "|  0%   35C    P8             32W /  450W |    1039MiB /  24564MiB |      1%      Default |"
-  bool Values(std::string_view line) {
-    static const RE2 values(
-        R"(\| *(?:\S+) +(\S+) +(?:P\d+|N/A|ERR!|Unknow\w*) +(\S+) */ *(\S+) \| *(\S+) */ *(\S+) \| *(\S+) .*)");
-    std::array<std::string, 6> cells;
-    if (!RE2::FullMatch(Piece(line), values, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4],
-                        &cells[5])) {
-      log.Skip("rows");
-      return false;
-    }
-    constexpr std::array kMetrics = {TelemetryMetric::kTemperature, TelemetryMetric::kPower,
-                                     TelemetryMetric::kPowerLimit,  TelemetryMetric::kMemoryUsed,
-                                     TelemetryMetric::kMemoryTotal, TelemetryMetric::kGpuUtilization};
-    log.Begin(time_, log.Device(gpu_, name_));
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const auto quantity = nvidia_smi::ParseQuantity(cells[i]);
-      if (quantity && !quantity->unit.empty())
-        log.Add(kMetrics[i], *quantity);
-      else if (!nvidia_smi::IsAbsent(cells[i]))
-        log.Skip("cells");
-    }
-    return true;
-  }
-
-  std::optional<nvidia_smi::Time> time_;
-  std::string gpu_, name_;
-  bool second_ = false;  // whether the line before named a GPU
-};
-
 }  // namespace
+
+namespace nvidia_smi {
+
+void TableReader::Line(std::string_view line) {
+  constexpr size_t kLongest = 1000;  // of what is worth a look
+  if (line.size() > kLongest) return;
+  static const RE2 date(R"((?:.* )?([A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}) *)"),
+      versions(R"(\| NVIDIA-SMI (\S+) +(?:KMD|Driver) Version: (\S+) +CUDA (?:UMD )?Version: (\S+) +\|)");
+  const std::string_view trimmed = Trim(line);
+  std::string text, driver, cuda;
+  if (std::exchange(second_, false) && Values(trimmed)) return;
+  if (RE2::FullMatch(Piece(trimmed), GpuLine(), &gpu_, &name_)) {
+    second_ = true;
+  } else if (RE2::FullMatch(Piece(trimmed), date, &text)) {
+    time_ = ParseTime(text);
+  } else if (RE2::FullMatch(Piece(trimmed), versions, &text, &driver, &cuda)) {
+    log.trace().producer_version = text;
+    log.trace().facts["profiler"] = "nvidia-smi " + text;
+    log.trace().facts["driver_version"] = driver;
+    if (cuda != "N/A") log.trace().facts["cuda_version"] = cuda;
+  }
+}
+
+// "|  0%   35C    P8             32W /  450W |    1039MiB /  24564MiB |      1%      Default |"
+bool TableReader::Values(std::string_view line) {
+  static const RE2 values(
+      R"(\| *(?:\S+) +(\S+) +(?:P\d+|N/A|ERR!|Unknow\w*) +(\S+) */ *(\S+) \| *(\S+) */ *(\S+) \| *(\S+) .*)");
+  std::array<std::string, 6> cells;
+  if (!RE2::FullMatch(Piece(line), values, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4],
+                      &cells[5])) {
+    log.Skip("rows");
+    return false;
+  }
+  constexpr std::array kMetrics = {TelemetryMetric::kTemperature, TelemetryMetric::kPower,
+                                   TelemetryMetric::kPowerLimit,  TelemetryMetric::kMemoryUsed,
+                                   TelemetryMetric::kMemoryTotal, TelemetryMetric::kGpuUtilization};
+  log.Begin(time_, log.Device(gpu_, name_));
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const auto quantity = ParseQuantity(cells[i]);
+    if (quantity && !quantity->unit.empty())
+      log.Add(kMetrics[i], *quantity);
+    else if (!IsAbsent(cells[i]))
+      log.Skip("cells");
+  }
+  return true;
+}
+
+}  // namespace nvidia_smi
 
 bool LooksLikeSmiTable(std::string_view head) {
   return head.find("NVIDIA-SMI") != std::string_view::npos &&
          RE2::PartialMatch(Piece(head), R"(\| +(GPU +Name|GPU +Fan)|\| +Fan +Temp +Perf)");
-}
-
-Trace ReadSmiTable(ByteSource& source) {
-  Lines lines(source);
-  Reader reader;
-  while (const auto line = lines.Next()) reader.Line(*line);
-  return reader.log.Finish(source.name(), "a log of nvidia-smi's table");
 }
 
 }  // namespace dladvisor

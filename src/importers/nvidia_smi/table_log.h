@@ -2,16 +2,33 @@
 // among the lines of another log. Of a GPU it tells two lines; GPUs split by MIG have no utilisation.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
-#include "src/importers/bytes/byte_source.h"
-#include "src/trace/trace.h"
+#include "src/importers/nvidia_smi/telemetry_log.h"
 
 namespace dladvisor {
 
-bool LooksLikeSmiTable(std::string_view head);
+namespace nvidia_smi {
 
-// Throws Error where no GPU can be read.
-Trace ReadSmiTable(ByteSource& source);
+class TableReader {
+ public:
+  void Line(std::string_view line);
+
+  TelemetryLog log;
+
+ private:
+  bool Values(std::string_view line);
+
+  std::optional<Time> time_;
+  std::string gpu_, name_;
+  bool second_ = false;  // whether the line before named a GPU
+};
+
+}  // namespace nvidia_smi
+
+// Whether the first bytes of a file hold the heading of one.
+bool LooksLikeSmiTable(std::string_view head);
 
 }  // namespace dladvisor

@@ -1,0 +1,68 @@
+#include "src/importers/training_log/deepspeed.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "src/importers/training_log/text.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+TrainingIteration& DeepSpeedReader::Row(int64_t step, std::string_view line) {
+  if (log_.iterations.empty() || log_.iterations.back().iteration != step) {
+    TrainingIteration row;
+    row.iteration = step;
+    row.time_ns = LastTime(line.substr(0, 64));
+    if (!log_.iterations.empty()) {
+      const TrainingIteration& last = log_.iterations.back();
+      row.attempt = last.attempt + (step < last.iteration);
+      if (step > last.iteration) row.covers = step - last.iteration;
+    }
+    log_.iterations.push_back(row);
+  }
+  return log_.iterations.back();
+}
+
+void DeepSpeedReader::Line(std::string_view line) {
+  static const RE2 pipeline(R"(steps: (\d+) loss: *(\S+) iter time \(s\): *(\S+) samples/sec: *(\S+))"),
+      scheduler(R"(\bstep=(\d+), skipped=(\d+), lr=\[([^,\]]*))"),
+      throughput(R"(global_step=(\d+),.*?CurrSamplesPerSec=([^,\s]+))");
+  int64_t step = 0, skipped = 0;
+  std::string first, second, third;
+  if (line.find("iter time (s):") != std::string_view::npos) {
+    if (!RE2::PartialMatch(Piece(line), pipeline, &step, &first, &second, &third)) return;
+    TrainingIteration& row = Row(step, line);
+    row.loss = Number(first);
+    if (const auto seconds = Number(second); seconds && *seconds > 0)
+      row.elapsed_ns = *seconds * kNsPerSecond;
+    row.samples_per_second = Number(third);
+  } else if (line.find(" skipped=") != std::string_view::npos) {
+    if (!RE2::PartialMatch(Piece(line), scheduler, &step, &skipped, &first)) return;
+    TrainingIteration& row = Row(step, line);
+    row.learning_rate = Number(first);
+    if (!row.skipped)
+      row.skipped = std::max<int64_t>(0, skipped - (row.attempt == 0 ? skipped_.value_or(0) : 0));
+    skipped_ = skipped;
+  } else if (line.find("CurrSamplesPerSec=") != std::string_view::npos) {
+    if (!RE2::PartialMatch(Piece(line), throughput, &step, &first)) return;
+    Row(step, line).samples_per_second = Number(first);
+  }
+}
+
+TrainingLog DeepSpeedReader::Finish() {
+  const bool timed = std::ranges::any_of(
+      log_.iterations, [](const TrainingIteration& row) { return row.elapsed_ns || row.samples_per_second; });
+  if (timed) log_.program = "DeepSpeed";
+  return std::move(log_);
+}
+
+}  // namespace dladvisor::training_log

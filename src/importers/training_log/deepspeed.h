@@ -1,0 +1,26 @@
+// Lines of DeepSpeed itself, for programs that print none of their own: steps of its pipeline engine
+// ("steps: 10 loss: 2.3 iter time (s): 1.2 samples/sec: 800"), its scheduler ("step=10, skipped=0, lr=[...]")
+// and its throughput timer ("global_step=10, ... CurrSamplesPerSec=73.4").
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "src/trace/training_log.h"
+
+namespace dladvisor::training_log {
+
+class DeepSpeedReader {
+ public:
+  void Line(std::string_view line);
+  TrainingLog Finish();
+
+ private:
+  // The row of this step: the last one, or a new one.
+  TrainingIteration& Row(int64_t step, std::string_view line);
+
+  TrainingLog log_;
+  std::optional<int64_t> skipped_;  // since the start, as last printed
+};
+
+}  // namespace dladvisor::training_log

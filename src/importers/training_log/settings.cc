@@ -1,0 +1,126 @@
+#include "src/importers/training_log/settings.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "src/importers/training_log/text.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+// In alphabetical order.
+constexpr std::array kKnown = std::to_array<std::string_view>({
+    "accumulate_allreduce_grads_in_fp32",
+    "attention_backend",
+    "batch_size",
+    "bf16",
+    "checkpoint_activations",
+    "context_parallel_size",
+    "data_parallel_size",
+    "dataloader_type",
+    "deepspeed",
+    "distributed_backend",
+    "eval_interval",
+    "eval_iters",
+    "expert_model_parallel_size",
+    "fp16",
+    "fp8",
+    "global_batch_size",
+    "gradient_accumulation_steps",
+    "hidden_size",
+    "initial_loss_scale",
+    "log_interval",
+    "loss_scale",
+    "loss_scale_window",
+    "manual_gc",
+    "micro_batch_size",
+    "min_loss_scale",
+    "model_parallel_size",
+    "num_attention_heads",
+    "num_layers",
+    "num_workers",
+    "overlap_grad_reduce",
+    "overlap_p2p_comm",
+    "overlap_param_gather",
+    "params_dtype",
+    "partition_activations",
+    "pipe_parallel_size",
+    "pipeline_model_parallel_size",
+    "rampup_batch_size",
+    "recompute_granularity",
+    "recompute_method",
+    "recompute_num_layers",
+    "save_interval",
+    "seq_length",
+    "sequence_parallel",
+    "tensor_model_parallel_size",
+    "timing_log_level",
+    "train_batch_size",
+    "train_iters",
+    "train_micro_batch_size_per_gpu",
+    "use_distributed_optimizer",
+    "virtual_pipeline_model_parallel_size",
+    "world_size",
+    "zero_optimization_stage",
+    "zero_stage",
+});
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+// "  name ........ value". DeepSpeed counts in its world_size what it splits the batch over, and may print a
+// second dump after the one of the program that calls it.
+void TakeRow(std::string_view line, std::map<std::string, std::string>& settings) {
+  static const RE2 row(R"(([A-Za-z]\w*) \.{2,} (\S.*?) *)");
+  const size_t dots = line.find(" ..");
+  const bool of_deepspeed = line.find("[config.py:") != std::string_view::npos;
+  std::string name, value;
+  std::string_view rest = line;
+  if (of_deepspeed) {
+    rest.remove_prefix(std::min(line.find(":print]") + std::string_view(":print]").size(), line.size()));
+    // "train_micro_batch_size_per_gpu  4": no room for dots.
+    static const RE2 wide(R"(([A-Za-z]\w*)(?: \.{2,} |  )(\S.*?) *)");
+    if (!RE2::FullMatch(Piece(Trim(rest)), wide, &name, &value)) return;
+    if (name == "world_size") return;
+  } else {
+    // What comes before a row (a rank, a date) ends with a blank.
+    if (dots == std::string_view::npos) return;
+    const size_t blank = line.find_last_of(" \t", dots == 0 ? 0 : dots - 1);
+    rest = blank == std::string_view::npos ? line : line.substr(blank + 1);
+    if (!RE2::FullMatch(Piece(Trim(rest)), row, &name, &value)) return;
+  }
+  if (value.size() <= 64 && std::binary_search(kKnown.begin(), kKnown.end(), name)) settings[name] = value;
+}
+
+}  // namespace
+
+void TakeSettings(std::string_view line, std::map<std::string, std::string>& settings) {
+  if (line.size() > 4096) return;
+  if (line.find(" ..") != std::string_view::npos || line.find("[config.py:") != std::string_view::npos) {
+    TakeRow(line, settings);
+    return;
+  }
+  std::string value;
+  if (line.find("using world size:") != std::string_view::npos) {
+    for (const auto& [words, name] :
+         {std::pair{"using world size: (\\d+)", "world_size"},
+          {"data-parallel[- ]size: (\\d+)", "data_parallel_size"},
+          {"(?:tensor-model-parallel|\\bmodel-parallel) size: (\\d+)", "tensor_model_parallel_size"},
+          {"pipeline-model-parallel size: (\\d+)", "pipeline_model_parallel_size"}})
+      if (RE2::PartialMatch(Piece(line), words, &value)) settings[name] = value;
+    return;
+  }
+  if (line.find(" = ") == std::string_view::npos) return;
+  for (const auto& [words, name] : {std::pair{std::string_view("Total train batch size"), "train_batch_size"},
+                                    {"Instantaneous batch size per device", "train_micro_batch_size_per_gpu"},
+                                    {"Gradient Accumulation steps", "gradient_accumulation_steps"},
+                                    {"Total optimization steps", "train_iters"}}) {
+    if (line.find(words) == std::string_view::npos) continue;
+    if (const auto number = Integer(line.substr(line.rfind(" = ") + 3)))
+      settings[name] = std::to_string(*number);
+  }
+}
+
+}  // namespace dladvisor::training_log

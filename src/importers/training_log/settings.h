@@ -1,0 +1,15 @@
+// Arguments of a training as its log prints them: parallel sizes, batch sizes, precision, recomputation.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace dladvisor::training_log {
+
+// Takes what the line tells: a row of Megatron-LM's dump ("  micro_batch_size ......... 4") or of DeepSpeed's
+// configuration, Megatron-LM's line of sizes, or what Hugging Face's Trainer says of batches. Later lines
+// count. Only known arguments are kept: a dump holds paths and keys that no report may repeat.
+void TakeSettings(std::string_view line, std::map<std::string, std::string>& settings);
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,60 @@
+#include "src/importers/training_log/text.h"
+
+#include <re2/re2.h>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "src/importers/nvidia_smi/text.h"
+
+namespace dladvisor::training_log {
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t first = text.find_first_not_of(kBlanks);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::optional<double> Number(std::string_view text) {
+  text = Trim(text);
+  double number = 0;
+  const auto error = std::from_chars(text.data(), text.data() + text.size(), number).ec;
+  if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+std::optional<int64_t> Integer(std::string_view text) {
+  text = Trim(text);
+  int64_t number = 0;
+  const auto error = std::from_chars(text.data(), text.data() + text.size(), number).ec;
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+void ForEachPair(std::string_view text,
+                 const std::function<void(std::string_view name, std::string_view value)>& pair) {
+  while (!text.empty()) {
+    const size_t bar = text.find('|');
+    const std::string_view part = text.substr(0, bar);
+    if (const size_t colon = part.find(':'); colon != std::string_view::npos)
+      pair(Trim(part.substr(0, colon)), Trim(part.substr(colon + 1)));
+    if (bar == std::string_view::npos) return;
+    text.remove_prefix(bar + 1);
+  }
+}
+
+std::optional<int64_t> LastTime(std::string_view text) {
+  static const RE2 date(R"((\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))");
+  re2::StringPiece rest(text.data(), text.size());
+  std::string day, clock, last;
+  while (RE2::FindAndConsume(&rest, date, &day, &clock)) {
+    if (const size_t comma = clock.find(','); comma != std::string::npos) clock[comma] = '.';
+    last = day + " " + clock;
+  }
+  if (last.empty()) return std::nullopt;
+  const auto time = nvidia_smi::ParseTime(last);
+  return time ? std::optional(time->ns) : std::nullopt;
+}
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,24 @@
+// Parts of lines of training logs: numbers, "name: value" pairs, times.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace dladvisor::training_log {
+
+std::string_view Trim(std::string_view text);
+
+// The number that the text begins with, after blanks; nothing for one that is not finite.
+std::optional<double> Number(std::string_view text);
+std::optional<int64_t> Integer(std::string_view text);
+
+// Calls `pair` with name and value of every "name: value" between bars.
+void ForEachPair(std::string_view text,
+                 const std::function<void(std::string_view name, std::string_view value)>& pair);
+
+// The last date and time in the text, "2024-05-01 12:00:00.123", in ns since 1970 without a time zone.
+std::optional<int64_t> LastTime(std::string_view text);
+
+}  // namespace dladvisor::training_log

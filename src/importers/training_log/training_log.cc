@@ -1,0 +1,131 @@
+#include "src/importers/training_log/training_log.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "src/importers/bytes/lines.h"
+#include "src/importers/nvidia_smi/table_log.h"
+#include "src/importers/training_log/deepspeed.h"
+#include "src/importers/training_log/megatron.h"
+#include "src/importers/training_log/settings.h"
+#include "src/importers/training_log/text.h"
+#include "src/importers/training_log/trainer.h"
+
+namespace dladvisor {
+namespace {
+using training_log::DeepSpeedReader;
+using training_log::MegatronReader;
+using training_log::TrainerReader;
+
+class Reader {
+ public:
+  void Line(std::string_view line) {
+    if (training_log::Trim(line).empty()) return;
+    if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
+    training_log::TakeSettings(line, settings_);
+    quotes_ = (megatron_.Line(line) && fenced_) || quotes_;
+    deepspeed_.Line(line);
+    trainer_.Line(line);
+    tables.Line(line);
+  }
+
+  // Whether the lines are quoted in a document: of which runs, it says in words.
+  bool quotes() const { return quotes_; }
+
+  // Of the program that tells most of itself.
+  TrainingLog Finish() {
+    TrainingLog log = megatron_.Finish(Setting("log_interval"));
+    if (log.empty()) log = trainer_.Finish();
+    if (log.empty()) log = deepspeed_.Finish();
+    if (const auto deepspeed = settings_.find("deepspeed");
+        log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")
+      log.program = "Megatron-DeepSpeed";
+    log.settings = std::move(settings_);
+    return log;
+  }
+
+  int64_t skipped_lines() const { return megatron_.skipped_lines(); }
+
+  nvidia_smi::TableReader tables;
+
+ private:
+  std::optional<int64_t> Setting(const char* name) const {
+    const auto found = settings_.find(name);
+    return found == settings_.end() ? std::nullopt : training_log::Integer(found->second);
+  }
+
+  MegatronReader megatron_;
+  DeepSpeedReader deepspeed_;
+  TrainerReader trainer_;
+  std::map<std::string, std::string> settings_;
+  bool fenced_ = false, quotes_ = false;
+};
+
+// The number that a line ends with may be cut.
+std::string_view WithoutCutEnd(std::string_view line) {
+  if (line.find(" (ms)") == std::string_view::npos && line.find(" (MB)") == std::string_view::npos)
+    return line;
+  const size_t bar = line.rfind('|');
+  return line.substr(0, bar == std::string_view::npos ? 0 : bar + 1);
+}
+
+void ReadLines(ByteSource& source, Reader& reader) {
+  Lines lines(source);
+  while (const auto line = lines.Next()) {
+    std::string_view rest = *line;
+    // A progress bar ends what the next one overwrites with a carriage return.
+    for (size_t end = rest.find('\r'); end != std::string_view::npos; end = rest.find('\r')) {
+      reader.Line(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+    reader.Line(lines.IsCut() ? WithoutCutEnd(rest) : rest);
+  }
+}
+
+// A table at the start of a job tells which GPUs it has, and nothing of the training.
+void KeepDevicesOnly(Trace& trace) {
+  trace.telemetry = {};
+  trace.health = {};
+  trace.session_duration_ns.reset();
+  trace.clock_origin_utc_ns.reset();
+}
+
+}  // namespace
+
+std::optional<Trace> ReadTrainingLog(ByteSource& source) {
+  Reader reader;
+  ReadLines(source, reader);
+  const bool tables = reader.tables.log.trace().telemetry.size() > 0;
+  TrainingLog log = reader.Finish();
+  if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) return std::nullopt;
+  Trace trace;
+  if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
+  if (log.empty()) return trace;
+  if (reader.quotes())
+    throw Error(source.name(), "a document that quotes lines of training logs, not a log",
+                "save what the training printed to a file of its own");
+
+  if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size())) KeepDevicesOnly(trace);
+  trace.path = source.name();
+  trace.format = "training log";
+  trace.producer_version.clear();
+  trace.facts["profiler"] = log.program;
+  trace.health.rows_read["iterations"] = static_cast<int64_t>(log.iterations.size());
+  if (reader.skipped_lines() > 0) trace.health.rows_skipped["lines"] = reader.skipped_lines();
+  const auto setting = [&](const char* name) {
+    const auto found = log.settings.find(name);
+    return found == log.settings.end() ? std::string() : found->second;
+  };
+  if (const auto world = training_log::Integer(setting("world_size")); world && *world > 0)
+    trace.world_size = world;
+  if (const std::string backend = setting("distributed_backend"); !backend.empty())
+    trace.facts["distributed_backend"] = backend;
+  trace.training_log = std::move(log);
+  return trace;
+}
+
+}  // namespace dladvisor

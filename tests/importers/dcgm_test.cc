@@ -1,0 +1,94 @@
+// Logs of DCGM, written by hand.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "src/importers/importer.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::FieldsAre;
+using Metric = TelemetryMetric;
+
+constexpr double kMiB = 1048576;
+
+Trace Read(const std::string& text) {
+  test::ScratchDir dir;
+  test::WriteFile(dir.path() / "dcgm.log", text);
+  return ReadProfile(dir.path() / "dcgm.log");
+}
+
+std::vector<std::tuple<int64_t, Ns, double>> Values(const Trace& trace, Metric metric) {
+  std::vector<std::tuple<int64_t, Ns, double>> values;
+  const Telemetry& t = trace.telemetry;
+  for (size_t i = 0; i < t.size(); ++i)
+    if (t.metric[i] == metric) values.emplace_back(trace.devices[t.device[i]].ordinal, t.time[i], t.value[i]);
+  return values;
+}
+
+TEST(Dcgm, Dmon) {
+  const Trace trace = Read(
+      "#Entity   GPUTL  FBUSD  POWER  TOTEC     TMPTR  SMCLK\n"
+      "ID               MB     W      mJ        C      MHz\n"
+      "GPU 1     98     1000   250.5  2.07e+11  65     1410\n"
+      "GPU 0     0      N/A    59.2   2.07e+11  24     210\n"
+      "GPU-I 0   50     N/A    N/A    N/A       N/A    N/A\n"
+      "# Entity  GPUTL  FBUSD  POWER  TOTEC     TMPTR  SMCLK\n"
+      "      Id\n"
+      "    GPU 1     97     1001   251.5  2.07e+11  66     1400\n"
+      "    GPU 0     1      5      59.0\n"
+      "    GPU 0     1      5      59.");
+  EXPECT_EQ(trace.format, "nvidia-smi");
+  EXPECT_THAT(Values(trace, Metric::kGpuUtilization),
+              ElementsAre(FieldsAre(1, -1, DoubleEq(0.98)), FieldsAre(0, -1, DoubleEq(0)),
+                          FieldsAre(1, -1, DoubleEq(0.97))));
+  EXPECT_THAT(Values(trace, Metric::kMemoryUsed),
+              ElementsAre(FieldsAre(1, -1, DoubleEq(1000 * kMiB)), FieldsAre(1, -1, DoubleEq(1001 * kMiB))));
+  EXPECT_THAT(Values(trace, Metric::kSmClock),
+              ElementsAre(FieldsAre(1, -1, DoubleEq(1.41e9)), FieldsAre(0, -1, DoubleEq(2.1e8)),
+                          FieldsAre(1, -1, DoubleEq(1.4e9))));
+  EXPECT_EQ(trace.health.rows_skipped.at("rows"), 1);
+}
+
+TEST(Dcgm, MetricsOfTheExporter) {
+  const std::string labels = R"(gpu="0",UUID="GPU-1",modelName="NVIDIA A100",Hostname="a")",
+                    other = R"(gpu="0",UUID="GPU-2",modelName="NVIDIA A100",Hostname="b \"x\"")";
+  const auto scrape = [&](const std::string& time, const std::string& util) {
+    return "# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).\n# TYPE DCGM_FI_DEV_GPU_UTIL gauge\n"
+           "DCGM_FI_DEV_GPU_UTIL{" +
+           labels + "} " + util + time + "\nDCGM_FI_DEV_GPU_UTIL{" + other + "} 50" + time +
+           "\nDCGM_FI_DEV_FB_FREE{" + labels + "} 30" + time + "\nDCGM_FI_DEV_FB_USED{" + labels + "} 10" +
+           time + "\nDCGM_FI_DEV_CLOCK_THROTTLE_REASONS{" + labels + "} 4" + time +
+           "\nDCGM_FI_PROF_SM_ACTIVE{" + labels + "} 0.5" + time + "\nnot a sample\n";
+  };
+  const Trace trace = Read(scrape(" 1700000000000", "90") + scrape(" 1700000010000", "80"));
+  EXPECT_EQ(trace.devices.size(), 2u);
+  EXPECT_EQ(trace.devices[0].name, "NVIDIA A100");
+  EXPECT_EQ(trace.clock_origin_utc_ns, 1700000000000000000);
+  EXPECT_THAT(
+      Values(trace, Metric::kGpuUtilization),
+      ElementsAre(FieldsAre(0, 0, DoubleEq(0.9)), FieldsAre(1, 0, DoubleEq(0.5)),
+                  FieldsAre(0, 10'000'000'000, DoubleEq(0.8)), FieldsAre(1, 10'000'000'000, DoubleEq(0.5))));
+  EXPECT_THAT(
+      Values(trace, Metric::kMemoryTotal),
+      ElementsAre(FieldsAre(0, 0, DoubleEq(40 * kMiB)), FieldsAre(0, 10'000'000'000, DoubleEq(40 * kMiB))));
+  EXPECT_THAT(Values(trace, Metric::kThrottledByPower),
+              ElementsAre(FieldsAre(0, 0, DoubleEq(1)), FieldsAre(0, 10'000'000'000, DoubleEq(1))));
+  EXPECT_EQ(Values(Read(scrape("", "90")), Metric::kGpuUtilization).size(), 2u);
+}
+
+TEST(Dcgm, WithoutASample) {
+  EXPECT_THROW(Read("#Entity   GPUTL  FBUSD\nID\n"), Error);
+  EXPECT_THROW(Read("DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"\nDCGM_FI_DEV_GPU_UTIL{} 5\n"), Error);
+}
+
+}  // namespace
+}  // namespace dladvisor
