@@ -40,6 +40,11 @@
 #include "src/analysis/telemetry.h"
 #include "src/analysis/tensor_core.h"
 #include "src/analysis/time_ledger.h"
+#include "src/analysis/training.h"
+#include "src/analysis/training_log.h"
+#include "src/analysis/training_memory.h"
+#include "src/analysis/training_setting.h"
+#include "src/analysis/training_timer.h"
 #include "src/analysis/unified_memory.h"
 #include "src/analysis/utilization_chunk.h"
 #include "src/trace/parallel.h"
@@ -98,6 +103,12 @@ std::vector<const Schema*> FactSchemas() {
           &SettingRelation().schema(),
           &StreamRelation().schema(),
           &TelemetryRelation().schema(),
+          &TrainingRelation().schema(),
+          &TrainingLogRelation().schema(),
+          &TrainingTimerRelation().schema(),
+          &TrainingExtremeRelation().schema(),
+          &TrainingMemoryRelation().schema(),
+          &TrainingSettingRelation().schema(),
           &UnifiedMemoryRelation().schema(),
           &UtilizationChunkRelation().schema(),
           &WhatIfRelation().schema()};
@@ -115,7 +126,10 @@ Facts Analyze(const Trace& trace, const AnalysisOptions& options) {
   const std::vector<GpuTimeline> timelines = timelines_ready.get();
   const OpFamilies ops = ops_ready.get();
   const std::vector<GpuRow> gpus = ComputeGpus(context, timelines, ops, memory);
-  const RunRow run = ComputeRun(context, gpus, steps, ops);
+  const std::vector<TrainingLogRow> training_log = ComputeTrainingLog(context);
+  const std::vector<TrainingRow> trainings = ComputeTrainings(context, training_log);
+  RunRow run = ComputeRun(context, gpus, steps, ops);
+  AddTraining(trainings, run);
   const ProfileRow profile = ComputeProfile(context);
   const SystemRow system = ComputeSystem(context);
 
@@ -161,6 +175,12 @@ Facts Analyze(const Trace& trace, const AnalysisOptions& options) {
       [&] { return SettingRelation().ToTable(ComputeSettings(context)); },
       [&] { return StreamRelation().ToTable(ComputeStreams(context)); },
       [&] { return TelemetryRelation().ToTable(ComputeTelemetry(context)); },
+      [&] { return TrainingRelation().ToTable(trainings); },
+      [&] { return TrainingLogRelation().ToTable(training_log); },
+      [&] { return TrainingTimerRelation().ToTable(ComputeTrainingTimers(context)); },
+      [&] { return TrainingExtremeRelation().ToTable(ComputeTrainingExtremes(context)); },
+      [&] { return TrainingMemoryRelation().ToTable(ComputeTrainingMemory(context)); },
+      [&] { return TrainingSettingRelation().ToTable(ComputeTrainingSettings(context)); },
       [&] { return UnifiedMemoryRelation().ToTable(ComputeUnifiedMemory(context)); },
       [&] { return UtilizationChunkRelation().ToTable(ComputeUtilizationChunks(context)); },
       [&] { return WhatIfRelation().ToTable(ComputeWhatIfs(context, timelines)); },

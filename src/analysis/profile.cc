@@ -26,7 +26,7 @@ int64_t OverheadTime(const Context& context) {
 // Without kernels: what to capture next time, and the sentence that says why.
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
-  if (row.kernels + row.graph_launches + row.telemetry_samples > 0) return;
+  if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines > 0) return;
   const auto option = trace.capture_options.find("COLLECT_CUDA_TRACE");
   const bool not_traced = option != trace.capture_options.end() && option->second == "false";
   std::string why;
@@ -62,7 +62,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                              "One row per profile file: what it holds and how well it was captured.")
           .Key("profile", &ProfileRow::profile, Unit::kNone, "Number of the file, from 0.")
           .Column("path", &ProfileRow::path, Unit::kText, "Path as given.")
-          .Column("format", &ProfileRow::format, Unit::kText, "nsys, kineto, nvidia-smi, ...")
+          .Column("format", &ProfileRow::format, Unit::kText, "nsys, kineto, nvidia-smi, training log, ...")
           .Column("producer_version", &ProfileRow::producer_version, Unit::kText,
                   "Version of the profiler; unknown in old files.")
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
@@ -95,6 +95,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Samples of hardware counters.")
           .Column("telemetry_samples", &ProfileRow::telemetry_samples, Unit::kCount,
                   "Samples of nvidia-smi, of one GPU and time each.")
+          .Column("training_lines", &ProfileRow::training_lines, Unit::kCount,
+                  "Lines of a training's log that tell its progress.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
@@ -163,6 +165,8 @@ ProfileRow ComputeProfile(const Context& context) {
   if (trace.telemetry.size() > 0)
     row.telemetry_samples =
         1 + *std::max_element(trace.telemetry.sample.begin(), trace.telemetry.sample.end());
+  const TrainingLog& log = trace.training_log;
+  row.training_lines = count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value());
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
   row.unmatched_kernels =

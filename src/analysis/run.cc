@@ -72,8 +72,8 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("step_stddev_ns", &RunRow::step_stddev_ns, Unit::kNanoseconds,
                   "Standard deviation of that rank's steady steps.")
           .Column("step_source", &RunRow::step_source, Unit::kText,
-                  "What told the steps: ranges, kernel sequence or optimizer steps; unknown where none were "
-                  "found.")
+                  "What told the steps: ranges, kernel sequence, optimizer steps, or the training log of a "
+                  "run without a trace; unknown where none were found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
@@ -93,7 +93,7 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("memory_used_share", &RunRow::memory_used_share, Unit::kRatio,
                   "Most used share of a GPU's memory.", "--cuda-memory-usage=true")
           .Column("samples_per_second", &RunRow::samples_per_second, Unit::kNone,
-                  "Throughput; needs the batch size, which profiles do not hold.")
+                  "Throughput, where a training's log tells it; profiles do not hold the batch size.")
           .Column("mfu", &RunRow::mfu, Unit::kRatio,
                   "Model FLOPs utilisation; needs the FLOPs of a step, which profiles do not hold.")
           .Column("cost", &RunRow::cost, Unit::kNone,

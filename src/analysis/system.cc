@@ -22,7 +22,8 @@ const RelationOf<SystemRow>& SystemRelation() {
           .Column("cpu_model", &SystemRow::cpu_model, Unit::kText, "Model of the CPU.")
           .Column("cpu_cores", &SystemRow::cpu_cores, Unit::kCount, "CPU cores.")
           .Column("gpu_count", &SystemRow::gpu_count, Unit::kCount,
-                  "GPUs that ran something; all that are listed where none did.")
+                  "GPUs that ran something; all that are listed where none did, of a training's log those "
+                  "of the job.")
           .Column("gpus_listed", &SystemRow::gpus_listed, Unit::kCount,
                   "GPUs that the profile lists, used or not.")
           .Column("world_size", &SystemRow::world_size, Unit::kCount,
@@ -80,6 +81,9 @@ SystemRow ComputeSystem(const Context& context) {
   row.world_size = trace.world_size;
   if (!trace.devices.empty()) row.gpus_listed = static_cast<int64_t>(trace.devices.size());
   if (!devices.empty()) row.gpu_count = static_cast<int64_t>(devices.size());
+  // A training's log lists the GPUs of one of its machines; each of its processes has one.
+  if (!trace.training_log.empty() && context.ranks.gpus.empty() && trace.world_size)
+    row.gpu_count = trace.world_size;
   if (!names.empty()) row.gpu_names = fmt::format("{}", fmt::join(names, ", "));
   return row;
 }

@@ -16,7 +16,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kTelemetryFormat = "nvidia-smi";
+constexpr std::string_view kTelemetryFormat = "nvidia-smi", kTrainingLogFormat = "training log";
 
 // Flags of nsys, and the option of torch.profiler.profile that gives the same.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTorchOptions = {{
@@ -71,6 +71,8 @@ bool HasMemoryEvents(const ReportModel& model) {
 }  // namespace
 
 std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared, std::string_view format) {
+  // No flag of a profiler makes a program print more.
+  if (format == kTrainingLogFormat) return {};
   const std::set<std::string> flags = SingleFlags({declared.begin(), declared.end()});
   std::vector<std::string> options;
   if (format == "kineto") {

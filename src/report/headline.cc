@@ -212,6 +212,12 @@ std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
 
 std::string Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
+  if (const ReportTable* training = TrainingAlone(model)) {
+    const auto first = DoFirst(model);
+    return TruncatedText(model) + TrainingText(*training) +
+           (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
+                  : std::string("; a trace tells where that time goes."));
+  }
   if (const ReportTable* telemetry = TelemetryAlone(model)) {
     const auto first = DoFirst(model);
     return TruncatedText(model) + TelemetryText(*telemetry) +

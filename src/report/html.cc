@@ -23,6 +23,9 @@ struct View {
 
 const std::vector<View>& Views() {
   static const std::vector<View> views = {
+      {"training-log",
+       "Training Log",
+       {"training", "training_timers", "training_iterations", "training_memory", "training_settings"}},
       {"op-type-summary", "Op Type Summary", {"op_type_summary"}},
       {"group-ops", "Group Ops", {"group_ops"}},
       {"ops-and-kernels", "Ops and Kernels", {"ops", "op_kernels"}},

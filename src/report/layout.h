@@ -70,6 +70,13 @@ bool HasGpuWork(const ReportModel& model);
 // The table of telemetry, where the profile is a log of it and no trace; else nullptr.
 const ReportTable* TelemetryAlone(const ReportModel& model);
 
+// The table of a training's log, where the profile is one and no trace; else nullptr.
+const ReportTable* TrainingAlone(const ReportModel& model);
+// "A training log of Megatron-LM, not a trace: 200 iterations of 1.39 s, 2.87 samples/s".
+std::string TrainingText(const ReportTable& training);
+// What a reader asks of a training's log, as labels and values; empty without one.
+std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model);
+
 // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
 std::string Headline(const ReportModel& model);
 

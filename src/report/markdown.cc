@@ -129,6 +129,15 @@ std::string RenderMarkdown(const ReportModel& model) {
   const data telemetry = Telemetry(model);
   page.set("has_telemetry", !telemetry.is_empty_list());
   page.set("telemetry", telemetry);
+  data training{data::type::list};
+  for (const auto& [label, value] : TrainingSummary(model)) {
+    data item;
+    item.set("label", label);
+    item.set("value", value);
+    training << item;
+  }
+  page.set("has_training", !training.is_empty_list());
+  page.set("training", training);
   page.set("generator", model.options.generator);
   for (const EmbeddedFile& file : EmbeddedTemplates()) {
     if (file.path != "report.md") continue;

@@ -298,12 +298,40 @@ std::vector<TableQuery> MakeTables() {
        "ORDER "
        "BY device",
        "", true},
+      {"training", "Training Log", "What the training printed; times are of iterations after warm-up.",
+       "training", "SELECT * FROM training ORDER BY profile", "", true},
+      {"training_timers", "Timers of the Training Log",
+       "Mean of an iteration after warm-up. Timers may hold others.", "training_timer",
+       "SELECT t.profile, t.timer, t.kind, avg(t.ns) AS mean_ns, avg(t.min_ns) AS least_rank_ns, "
+       "avg(t.max_ns) AS "
+       "most_rank_ns, avg(t.share) AS share FROM training_timer AS t JOIN training_log AS l ON l.profile = "
+       "t.profile "
+       "AND l.attempt = t.attempt AND l.iteration = t.iteration WHERE NOT l.warmup GROUP BY t.profile, "
+       "t.timer, t.kind "
+       "ORDER BY t.profile, avg(t.share) DESC, t.timer",
+       "", true},
+      {"training_iterations", "Lines of the Training Log",
+       "Each is a mean over the iterations that it covers.", "training_log",
+       "SELECT profile, attempt, iteration, covers, elapsed_ns, excess_ns, warmup, slow, cause, grown_timer, "
+       "samples_per_second, tokens_per_second, tflops_per_gpu, loss, loss_scale, grad_norm, learning_rate, "
+       "skipped, nan "
+       "FROM training_log ORDER BY profile, attempt, iteration",
+       "", true},
+      {"training_memory", "Memory of the Training's Ranks",
+       "Of PyTorch's allocator, as the log tells it last.", "training_memory",
+       "SELECT profile, rank, iteration, max_allocated_bytes, max_reserved_bytes, device_bytes, used_share "
+       "FROM "
+       "training_memory ORDER BY profile, rank",
+       "", true},
+      {"training_settings", "Arguments of the Training", "", "training_setting",
+       "SELECT profile, name, value FROM training_setting ORDER BY profile, name", "", true},
       {"system", "System", "", "system",
        "SELECT profile, host, os, cpu_model, cpu_cores, gpu_count, gpu_names, driver_version, cuda_version, "
        "framework, profiler, command FROM system ORDER BY profile"},
       {"profiles", "Capture Health", "What was read, and what makes it less than sure.", "profile",
        "SELECT profile, path, format, producer_version, schema_version, session_ns, kernels, copies, sets, "
-       "graph_launches, api_calls, syncs, ranges, os_calls, gpu_metric_samples, memory_events, skipped_rows, "
+       "graph_launches, api_calls, syncs, ranges, os_calls, gpu_metric_samples, training_lines, "
+       "memory_events, skipped_rows, "
        "unmatched_kernels, unmatched_share, inherited_share, open_ranges, out_of_order, negative_durations, "
        "overhead_ns, overhead_share, diagnostics, missing_tables, notes, truncated, missing_capture FROM "
        "profile ORDER "

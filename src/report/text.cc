@@ -223,6 +223,30 @@ void WriteTelemetry(Writer& out, const ReportModel& model) {
   }
 }
 
+void WriteTraining(Writer& out, const ReportModel& model) {
+  const auto summary = TrainingSummary(model);
+  if (summary.empty()) return;
+  out.Heading("Training Log");
+  for (const auto& [label, value] : summary) out.Wrapped("  " + Left(label, 30), Visible(value));
+  const ReportTable* timers = FindTable(model, "training_timers");
+  if (timers == nullptr || timers->rows.rows.empty()) return;
+  out.Heading(timers->title);
+  constexpr size_t kMostTimers = 12;
+  for (size_t row = 0; row < std::min(timers->rows.rows.size(), kMostTimers); ++row) {
+    const auto time = [&](const char* column) {
+      return FormatValue(CellOf(*timers, row, column), Unit::kNanoseconds);
+    };
+    const Value share = CellOf(*timers, row, "share");
+    const bool ranks = IsNull(CellOf(*timers, row, "mean_ns"));
+    out.Line(
+        fmt::format("  {}{}  {}  {}",
+                    Left(Ellipsize(Visible(FormatValue(CellOf(*timers, row, "timer"), Unit::kText)), 38), 38),
+                    Right(FormatValue(share, Unit::kRatio), 8),
+                    ranks ? time("least_rank_ns") + " – " + time("most_rank_ns") : Right(time("mean_ns"), 9),
+                    ranks ? "" : out.Styled(ShareBar(AsNumber(share).value_or(0)), "36")));
+  }
+}
+
 }  // namespace
 
 std::string RenderText(const ReportModel& model) {
@@ -236,8 +260,9 @@ std::string RenderText(const ReportModel& model) {
   WriteFindings(out, model);
   WriteLedger(out, model);
   WritePipelines(out, model);
+  WriteTraining(out, model);
   WriteTelemetry(out, model);
-  if (TelemetryAlone(model) == nullptr) {
+  if (TelemetryAlone(model) == nullptr && TrainingAlone(model) == nullptr) {
     out.Heading("Performance Summary");
     WriteFigures(out, model, PerformanceFigures());
   }
@@ -250,7 +275,7 @@ std::string RenderText(const ReportModel& model) {
   const std::vector<std::string> flags = CaptureFlags(model);
   out.Line(CoverageText(*model.advice) + ".");
   const std::string joined = Visible(fmt::format("{}", fmt::join(flags, " ")));
-  if (!flags.empty() && TelemetryAlone(model) != nullptr)
+  if (!flags.empty() && TrainingAlone(model) == nullptr && TelemetryAlone(model) != nullptr)
     out.Line("To let more rules decide, log with:\n  nvidia-smi " + joined + " --format=csv -l 1");
   else if (!flags.empty())
     out.Wrapped("To let more rules decide, profile again with: ", joined);
