@@ -37,6 +37,11 @@ pipeline_event: *rank i, *event i, device i, step? i, phase t, chunk? i, micro_b
 pipeline_stage: *pipeline i, *stage i, rank i, device i, forward_ns r ns, backward_ns r ns, weight_ns? r ns, work_ns r ns, busy_ns r ns, bubble_share? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, optimizer_ns? r ns
 pipeline_bubble: *pipeline i, schedule? t, stages i count, missing_stages i count, micro_batches i count, chunks i count, steps i count, typical_step i, cost_ns r ns, bubble_ns r ns, bubble_ratio? r ratio, ideal_ratio? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, imbalance? r ratio, slowest_stage i, slowest_rank i
 telemetry: *device? i, *metric t, samples i count, mean r, max r, limit_value? r, busy_mean? r
+training: *profile i, program t, lines i count, attempts i count, iterations? i count, first_iteration? i, last_iteration? i, planned? i, mean_ns? r ns, median_ns? r ns, slowest_ns? r ns, samples_per_second? r, tokens_per_second? r, skipped? i count, nan? i count, slow_lines? i count, slow_ns? r ns, world_size? i count, tensor_parallel? i count, pipeline_parallel? i count, data_parallel? i count, micro_batch? i count, global_batch? i count, micro_batches? i count, precision? t, bubble_share? r ratio
+training_log: *profile i, *attempt i, *iteration i, covers? i count, elapsed_ns? r ns, excess_ns? r ns, warmup i, slow? i, cause? t, grown_timer? t, samples_per_second? r, tokens_per_second? r, tflops_per_gpu? r, loss? r, loss_scale? r, grad_norm? r, learning_rate? r, skipped? i count, nan? i count
+training_timer: *profile i, *attempt i, *iteration i, *timer t, kind t, ns? r ns, min_ns? r ns, max_ns? r ns, share? r ratio
+training_memory: *profile i, *rank? i, iteration i, max_allocated_bytes? i bytes, max_reserved_bytes? i bytes, device_bytes? i bytes, used_share? r ratio
+training_setting: *profile i, *name t, value t
 )";
 
 Column ParseColumn(std::istringstream words, bool* key) {

@@ -1,0 +1,171 @@
+#include "src/analysis/training_log.h"
+
+#include <gtest/gtest.h>
+
+#include "src/analysis/training.h"
+#include "src/analysis/training_memory.h"
+#include "src/analysis/training_setting.h"
+#include "src/analysis/training_timer.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+// Lines of ten iterations each, of `ms` each.
+void Add(TraceBuilder& b, const std::vector<double>& ms, int64_t attempt = 0) {
+  TrainingLog& log = b.trace.training_log;
+  log.program = "Megatron-LM";
+  for (size_t i = 0; i < ms.size(); ++i) {
+    TrainingIteration& row = log.iterations.emplace_back();
+    row.attempt = attempt;
+    row.iteration = static_cast<int64_t>(i + 1) * 10;
+    row.covers = 10;
+    row.elapsed_ns = ms[i] * 1e6;
+    row.global_batch = 4;
+  }
+}
+
+std::vector<TrainingLogRow> Rows(TraceBuilder& b) { return ComputeTrainingLog(test::ContextOf(b.trace)); }
+
+TEST(TrainingLog, SlowLinesAndWarmup) {
+  TraceBuilder b;
+  Add(b, {300, 200, 100, 101, 102, 100, 99, 100, 160, 100, 104});
+  const auto rows = Rows(b);
+  EXPECT_TRUE(rows[0].warmup);
+  EXPECT_TRUE(rows[1].warmup) << "slow right after the first";
+  EXPECT_FALSE(rows[2].warmup);
+  EXPECT_EQ(rows[0].cause, "start");
+  EXPECT_EQ(rows[8].slow, true);
+  EXPECT_FALSE(rows[8].warmup);
+  EXPECT_EQ(rows[8].cause, "unexplained");
+  EXPECT_DOUBLE_EQ(*rows[8].excess_ns, 59e6);
+  EXPECT_EQ(rows[10].slow, false) << "less than a twentieth over the median";
+  EXPECT_FALSE(rows[10].cause);
+  EXPECT_DOUBLE_EQ(*rows[3].samples_per_second, 4 / 0.101);
+}
+
+TEST(TrainingLog, FewLinesAreNotJudged) {
+  TraceBuilder b;
+  Add(b, {100, 100, 500});
+  EXPECT_FALSE(Rows(b)[2].slow);
+  EXPECT_TRUE(Rows(b)[0].warmup);
+  TraceBuilder two;
+  Add(two, {100, 100});
+  EXPECT_FALSE(Rows(two)[0].warmup);
+}
+
+TEST(TrainingLog, OtherBatchesAndAttemptsDoNotCompare) {
+  TraceBuilder b;
+  Add(b, std::vector<double>(9, 100));
+  Add(b, std::vector<double>(9, 300), 1);
+  for (size_t i = 12; i < 18; ++i) b.trace.training_log.iterations[i].global_batch = 8;
+  for (const TrainingLogRow& row : Rows(b)) EXPECT_NE(row.slow, true);
+}
+
+TEST(TrainingLog, CausesOfSlowLines) {
+  TraceBuilder b;
+  Add(b, {100, 100, 100, 100, 150, 160, 170, 180, 100, 100, 100, 100});
+  TrainingLog& log = b.trace.training_log;
+  for (size_t i = 0; i < 12; ++i) {
+    log.timers.push_back({i, "forward-backward", {}, i == 6 ? 150e6 : 80e6, {}, {}});
+    log.timers.push_back({i, "batch-generator", {}, i == 4 ? 45e6 : 5e6, {}, {}});
+    log.timers.push_back({i, "forward-recv", {}, {}, 1e6, i == 5 ? 60e6 : 5e6});
+  }
+  log.events.push_back({7, TrainingEventKind::kEvaluation});
+  const auto rows = Rows(b);
+  EXPECT_EQ(rows[4].cause, "input");
+  EXPECT_EQ(rows[4].grown_timer, "batch-generator");
+  EXPECT_EQ(rows[5].cause, "communication") << "of all ranks the most counts";
+  EXPECT_EQ(rows[6].cause, "compute");
+  EXPECT_EQ(rows[6].grown_timer, "forward-backward");
+  EXPECT_EQ(rows[7].cause, "evaluation");
+  EXPECT_FALSE(rows[8].cause);
+}
+
+TEST(Training, PaceAndSums) {
+  TraceBuilder b;
+  Add(b, {200, 100, 100, 130});
+  TrainingLog& log = b.trace.training_log;
+  log.iterations[0].skipped = 3;
+  log.iterations[2].skipped = 1;
+  log.iterations[3].covers = 5;
+  log.iterations[3].planned = 100;
+  log.settings = {{"seq_length", "1024"},      {"pipeline_model_parallel_size", "4"},
+                  {"global_batch_size", "8"},  {"micro_batch_size", "1"},
+                  {"data_parallel_size", "2"}, {"fp16", "True"}};
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeTrainings(context, ComputeTrainingLog(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].iterations, 35);
+  EXPECT_EQ(rows[0].steady_iterations, 25);
+  EXPECT_EQ(rows[0].first_iteration, 1);
+  EXPECT_EQ(rows[0].first_steady_iteration, 11);
+  EXPECT_DOUBLE_EQ(*rows[0].mean_ns, (100 * 10 + 100 * 10 + 130 * 5) / 25.0 * 1e6);
+  EXPECT_DOUBLE_EQ(*rows[0].samples_per_second, 4 * 25 / 2.65);
+  EXPECT_DOUBLE_EQ(*rows[0].tokens_per_second, 1024 * 4 * 25 / 2.65);
+  EXPECT_EQ(rows[0].skipped, 4);
+  EXPECT_FALSE(rows[0].nan);
+  EXPECT_EQ(rows[0].planned, 100);
+  EXPECT_EQ(rows[0].micro_batches, 4);
+  EXPECT_DOUBLE_EQ(*rows[0].bubble_share, 3.0 / 7);
+  EXPECT_EQ(rows[0].precision, "fp16");
+  RunRow run;
+  AddTraining(rows, run);
+  EXPECT_EQ(run.step_source, "training log");
+  EXPECT_EQ(run.steps, 25);
+  RunRow traced;
+  traced.gpus = 1;
+  AddTraining(rows, traced);
+  EXPECT_FALSE(traced.step_ns) << "a trace tells more";
+  EXPECT_TRUE(ComputeTrainings(test::ContextOf(TraceBuilder().trace), {}).empty());
+}
+
+TEST(TrainingTimers, RanksAreTakenTogether) {
+  TraceBuilder b;
+  Add(b, {100});
+  for (int64_t rank = 0; rank < 3; ++rank)
+    b.trace.training_log.timers.push_back({0, "all-grads-sync", rank, rank == 1 ? 30e6 : 10e6, {}, {}});
+  const auto rows = ComputeTrainingTimers(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].kind, "communication");
+  EXPECT_FALSE(rows[0].ns);
+  EXPECT_DOUBLE_EQ(*rows[0].min_ns, 10e6);
+  EXPECT_DOUBLE_EQ(*rows[0].max_ns, 30e6);
+  EXPECT_EQ(rows[0].max_rank, 1);
+  EXPECT_DOUBLE_EQ(*rows[0].share, 0.3);
+}
+
+TEST(TrainingMemory, AgainstTheListedGpus) {
+  TraceBuilder b;  // of a GPU with 1000 bytes
+  b.trace.training_log.memory = {{3, 1, 100, 200, 300, 400}, {{}, 1, 1, 2, 3, 4}, {3, 2, 100, 500, 300, 700}};
+  const auto rows = ComputeTrainingMemory(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_FALSE(rows[0].rank);
+  EXPECT_EQ(rows[1].rank, 3);
+  EXPECT_EQ(rows[1].iteration, 2);
+  EXPECT_DOUBLE_EQ(*rows[1].used_share, 0.5);
+}
+
+TEST(TrainingSizes, FollowFromOthers) {
+  TraceBuilder b;
+  b.trace.world_size = 64;
+  b.trace.training_log.settings = {
+      {"model_parallel_size", "4"}, {"batch_size", "48"}, {"virtual_pipeline_model_parallel_size", "None"}};
+  TrainingSizes sizes = SizesOf(b.trace);
+  EXPECT_EQ(sizes.data_parallel, 16);
+  EXPECT_EQ(sizes.micro_batch, 48);
+  EXPECT_FALSE(sizes.micro_batches);
+  b.trace.world_size.reset();
+  b.trace.training_log.settings = {{"train_batch_size", "256"},
+                                   {"train_micro_batch_size_per_gpu", "4"},
+                                   {"gradient_accumulation_steps", "2"},
+                                   {"recompute_granularity", "selective"}};
+  sizes = SizesOf(b.trace);
+  EXPECT_EQ(sizes.data_parallel, 32);
+  EXPECT_EQ(sizes.micro_batches, 2);
+  EXPECT_EQ(sizes.recompute, "selective");
+}
+
+}  // namespace
+}  // namespace dladvisor
