@@ -1,0 +1,90 @@
+// The report of a training's log.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "src/report/report.h"
+#include "tests/report/fixture.h"
+
+namespace dladvisor {
+namespace {
+using test::FakeRun;
+using testing::HasSubstr;
+using testing::Not;
+
+FakeRun Training() {
+  using I = int64_t;
+  FakeRun run;
+  run.Give("profile", {{{"profile", I{0}}, {"format", "training log"}, {"training_lines", I{2}}}});
+  run.Give("training", {{{"profile", I{0}},
+                         {"program", "Megatron-LM"},
+                         {"lines", I{2}},
+                         {"attempts", I{1}},
+                         {"iterations", I{20}},
+                         {"first_iteration", I{1}},
+                         {"last_iteration", I{20}},
+                         {"planned", I{1000}},
+                         {"mean_ns", 1.38e9},
+                         {"median_ns", 1.36e9},
+                         {"slowest_ns", 1.6e9},
+                         {"samples_per_second", 2.883},
+                         {"tokens_per_second", 2952.4},
+                         {"skipped", I{3}},
+                         {"slow_lines", I{1}},
+                         {"slow_ns", 2e9},
+                         {"world_size", I{16}},
+                         {"tensor_parallel", I{4}},
+                         {"pipeline_parallel", I{4}},
+                         {"global_batch", I{4}},
+                         {"micro_batch", I{1}},
+                         {"micro_batches", I{4}},
+                         {"bubble_share", 0.4286}}});
+  run.Give("training_log", {{{"profile", I{0}}, {"attempt", I{0}}, {"iteration", I{10}}, {"warmup", I{0}}},
+                            {{"profile", I{0}},
+                             {"attempt", I{0}},
+                             {"iteration", I{20}},
+                             {"warmup", I{0}},
+                             {"slow", I{1}},
+                             {"cause", "evaluation"}}});
+  run.Give("training_timer", {{{"profile", I{0}},
+                               {"attempt", I{0}},
+                               {"iteration", I{20}},
+                               {"timer", "forward|compute"},
+                               {"kind", "compute"},
+                               {"ns", 2e8},
+                               {"share", 0.145}}});
+  return run;
+}
+
+std::string Render(FakeRun run, ReportFormat format) {
+  const Database db = run.Build();
+  const Advice advice;
+  return RenderReport(BuildReport(db, advice, {}), format);
+}
+
+TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
+  const std::string text = Render(Training(), ReportFormat::kText);
+  EXPECT_THAT(
+      text,
+      HasSubstr("A training log of Megatron-LM, not a trace: 20 iterations of 1.38 s on average, up to"));
+  EXPECT_THAT(text, HasSubstr("a trace tells where that time goes."));
+  EXPECT_THAT(text, HasSubstr("20 (1 – 20 of 1000)"));
+  EXPECT_THAT(text, HasSubstr("2.88 samples/s, 2,952 tokens/s"));
+  EXPECT_THAT(text, HasSubstr("1, 2.00 s over the median: 1 evaluation"));
+  EXPECT_THAT(text, HasSubstr("16 GPUs: tensor 4 × pipeline 4"));
+  EXPECT_THAT(text, HasSubstr("4 samples in 4 micro-batches of 1"));
+  EXPECT_THAT(text, HasSubstr("42.9 %"));
+  EXPECT_THAT(text, Not(HasSubstr("Performance Summary")));
+  EXPECT_THAT(Render(Training(), ReportFormat::kMarkdown), HasSubstr("## Training Log"));
+  EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("Timers of the Training Log"));
+}
+
+TEST(TrainingReport, IsSilentWithoutALog) {
+  for (const ReportFormat format : {ReportFormat::kText, ReportFormat::kMarkdown, ReportFormat::kHtml})
+    EXPECT_THAT(Render(test::TypicalRun(), format), Not(HasSubstr("Training Log")));
+}
+
+}  // namespace
+}  // namespace dladvisor
