@@ -110,9 +110,12 @@ data DashboardCards(const ReportModel& model) {
   return cards;
 }
 
-// The iterations of the first rank; more than 160 are drawn as means of neighbours.
+// The iterations of the first rank, or the lines of a training's log; more than 160 are drawn as means of
+// neighbours.
 std::string IterationChart(const ReportModel& model, const std::string& id) {
   const ReportTable* table = FindTable(model, "iterations");
+  const bool of_log = TrainingAlone(model) != nullptr;
+  if (of_log) table = FindTable(model, "training_iterations");
   if (table == nullptr || table->rows.rows.empty()) return "";
   const Value rank = CellOf(*table, 0, "rank");
   struct Iteration {
@@ -122,8 +125,8 @@ std::string IterationChart(const ReportModel& model, const std::string& id) {
   };
   std::vector<Iteration> iterations;
   for (size_t row = 0; row < table->rows.rows.size() && CellOf(*table, row, "rank") == rank; ++row)
-    iterations.push_back({FormatValue(CellOf(*table, row, "step"), Unit::kNone),
-                          AsNumber(CellOf(*table, row, "duration_ns")).value_or(0),
+    iterations.push_back({FormatValue(CellOf(*table, row, of_log ? "iteration" : "step"), Unit::kNone),
+                          AsNumber(CellOf(*table, row, of_log ? "elapsed_ns" : "duration_ns")).value_or(0),
                           AsNumber(CellOf(*table, row, "warmup")).value_or(0) != 0});
   const size_t per_bar = (iterations.size() + 159) / 160;
   std::vector<Bar> bars;
@@ -289,6 +292,16 @@ data PageData(const ReportModel& model) {
   page.set("performance", FigureList(model, PerformanceFigures()));
   page.set("system_config", FigureList(model, SystemFigures()));
   page.set("iteration_chart", TextOrFalse(IterationChart(model, "iteration-summary-chart")));
+  data training{data::type::list};
+  for (const auto& [label, value] : TrainingSummary(model)) {
+    data item;
+    item.set("label", label);
+    item.set("value", value);
+    item.set("because", data{false});
+    training << item;
+  }
+  page.set("has_training", !training.is_empty_list());
+  page.set("training", training);
   page.set("step_source",
            TextOrFalse(WhyUnknown(model, "step_source").empty() ? FigureText(model, "step_source") : ""));
   page.set("step_pattern",

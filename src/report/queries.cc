@@ -38,7 +38,9 @@ std::vector<FigureQuery> MakeFigures() {
       {"gpu_utilization", "GPU Utilization", Unit::kRatio, "run", "gpu_utilization",
        "SELECT gpu_utilization FROM run", "no GPU work was recorded"},
       {"total_iterations", "Total Iterations", Unit::kCount, "step", "step",
-       "SELECT nullif(count(*), 0) FROM step WHERE rank = (SELECT min(rank) FROM step)",
+       "SELECT coalesce(nullif(count(*), 0), (SELECT iterations FROM training)) FROM step WHERE rank = "
+       "(SELECT min(rank) "
+       "FROM step)",
        "no iterations were detected"},
       {"profiled_iterations", "Profiled Iterations", Unit::kCount, "run", "steps",
        "SELECT nullif(steps, 0) FROM run", "no iterations were detected"},

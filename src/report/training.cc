@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "src/report/escape.h"
 #include "src/report/layout.h"
 
 namespace dladvisor {
@@ -16,7 +17,7 @@ class Row {
   bool Has(const char* column) const { return !IsNull(CellOf(table_, 0, column)); }
   double Number(const char* column) const { return AsNumber(CellOf(table_, 0, column)).value_or(0); }
   std::string Text(const char* column, Unit unit = Unit::kNone) const {
-    return FormatValue(CellOf(table_, 0, column), unit);
+    return Visible(FormatValue(CellOf(table_, 0, column), unit));
   }
   std::string Count(const char* column) const { return Text(column, Unit::kCount); }
   std::string Time(const char* column) const { return Text(column, Unit::kNanoseconds); }
@@ -56,7 +57,7 @@ std::string SlowLines(const ReportModel& model, const Row& row) {
   for (size_t i = 0; lines != nullptr && i < lines->rows.rows.size(); ++i) {
     const Value cause = CellOf(*lines, i, "cause");
     if (IsNull(cause) || AsNumber(CellOf(*lines, i, "warmup")).value_or(0) != 0) continue;
-    const std::string name = FormatValue(cause, Unit::kText);
+    const std::string name = Visible(FormatValue(cause, Unit::kText));
     bool known = false;
     for (auto& [other, times] : causes)
       if (other == name) {

@@ -79,6 +79,7 @@ TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   EXPECT_THAT(text, Not(HasSubstr("Performance Summary")));
   EXPECT_THAT(Render(Training(), ReportFormat::kMarkdown), HasSubstr("## Training Log"));
   EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("Timers of the Training Log"));
+  EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("id=\"training-summary\""));
 }
 
 TEST(TrainingReport, IsSilentWithoutALog) {

@@ -106,8 +106,8 @@ std::optional<Trace> ReadTrainingLog(ByteSource& source) {
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
   if (log.empty()) return trace;
   if (reader.quotes())
-    throw Error(source.name(), "a document that quotes lines of training logs, not a log",
-                "save what the training printed to a file of its own");
+    throw WrongKind(source.name(), "a document that quotes lines of training logs, not a log",
+                    "save what the training printed to a file of its own");
 
   if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size())) KeepDevicesOnly(trace);
   trace.path = source.name();
