@@ -74,7 +74,8 @@ const ReportTable* TelemetryAlone(const ReportModel& model);
 const ReportTable* TrainingAlone(const ReportModel& model);
 // "A training log of Megatron-LM, not a trace: 200 iterations of 1.39 s, 2.87 samples/s".
 std::string TrainingText(const ReportTable& training);
-// What a reader asks of a training's log, as labels and values; empty without one.
+// What a reader asks of a training's log, as labels and values; empty without one, and of several, whose
+// tables tell them apart.
 std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model);
 
 // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."

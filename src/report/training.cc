@@ -114,6 +114,8 @@ const ReportTable* TrainingAlone(const ReportModel& model) {
 }
 
 std::string TrainingText(const ReportTable& training) {
+  if (training.rows.rows.size() > 1)
+    return fmt::format("{} training logs, none of them a trace", training.rows.rows.size());
   const Row row(training);
   std::string text = fmt::format("A training log of {}, not a trace: ", row.Text("program", Unit::kText));
   if (row.Has("mean_ns"))
@@ -131,7 +133,7 @@ std::string TrainingText(const ReportTable& training) {
 
 std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model) {
   const ReportTable* training = FindTable(model, "training");
-  if (training == nullptr || training->rows.rows.empty()) return {};
+  if (training == nullptr || training->rows.rows.size() != 1) return {};
   const Row row(*training);
   std::vector<std::pair<std::string, std::string>> summary;
   const auto add = [&](const char* label, std::string value) {
