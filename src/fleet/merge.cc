@@ -14,17 +14,19 @@
 #include "src/analysis/profile.h"
 #include "src/analysis/resource_usage.h"
 #include "src/analysis/run.h"
+#include "src/analysis/step.h"
 #include "src/analysis/system.h"
+#include "src/fleet/align_steps.h"
 #include "src/fleet/identity.h"
 
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kRank = "rank", kProfile = "profile", kDuplicate = "duplicate_of";
+constexpr std::string_view kRank = "rank", kProfile = "profile", kDuplicate = "duplicate_of", kStep = "step";
 
 // Rows of a relation of one file under the numbers that they have among all.
 struct Renumbering {
-  int64_t rank_shift = 0, profile = 0;
+  int64_t rank_shift = 0, profile = 0, step_shift = 0;
   std::optional<int64_t> duplicate_of;
 };
 
@@ -43,6 +45,8 @@ void Append(const Table& from, const Renumbering& renumbering, Table& to) {
         row[c] = *renumbering.duplicate_of;
       if (auto* rank = std::get_if<int64_t>(&row[c]); rank && schema.columns[c].name == kRank)
         *rank += renumbering.rank_shift;
+      if (auto* step = std::get_if<int64_t>(&row[c]); step && schema.columns[c].name == kStep)
+        *step += renumbering.step_shift;
     }
     to.AddRow(std::move(row));
   }
@@ -74,6 +78,19 @@ ProfileHints HintsOf(const Digest& digest, int64_t processes) {
   }
   for (const SystemRow& row : RowsOf(digest, SystemRelation())) hints.host = row.host;
   return hints;
+}
+
+// Steps that are counted from the start of the capture, by the time at which they began.
+StepStarts StartsOf(const Digest& digest, int64_t first_rank) {
+  StepStarts starts;
+  for (const RunRow& run : RowsOf(digest, RunRelation()))
+    if (!run.step_source || *run.step_source == "ranges") return starts;
+  std::optional<int64_t> origin;
+  for (const ProfileRow& row : RowsOf(digest, ProfileRelation())) origin = row.clock_origin_utc_ns;
+  if (!origin) return starts;
+  for (const StepRow& row : RowsOf(digest, StepRelation()))
+    if (row.rank == first_rank) starts.push_back(*origin + row.start_ns);
+  return starts;
 }
 
 void AddIdentities(const ProfileRanks& told, const ProfileHints& hints, int64_t profile,
@@ -112,6 +129,9 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
     hints.push_back(HintsOf(digest, ranks.back().second));
   }
   const std::vector<ProfileRanks> told = IdentifyRanks(hints);
+  std::vector<StepStarts> starts;
+  for (size_t i = 0; i < digests.size(); ++i) starts.push_back(StartsOf(digests[i], ranks[i].first));
+  const std::vector<std::optional<int64_t>> shifts = StepShifts(starts);
 
   Digest merged;
   for (const Schema* schema : FactSchemas()) merged.relations.emplace_back(*schema);
@@ -120,9 +140,10 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
   for (size_t i = 0; i < digests.size(); ++i) {
     Digest& digest = digests[i];
     const bool is_duplicate = told[i].duplicate_of.has_value();
-    const Renumbering renumbering{
-        told[i].first - ranks[i].first, static_cast<int64_t>(i),
-        is_duplicate ? std::optional(static_cast<int64_t>(*told[i].duplicate_of)) : std::nullopt};
+    const int64_t step_shift = shifts[i].value_or(0);
+    Renumbering renumbering{told[i].first - ranks[i].first, static_cast<int64_t>(i), step_shift,
+                            std::nullopt};
+    if (is_duplicate) renumbering.duplicate_of = static_cast<int64_t>(*told[i].duplicate_of);
     for (Table& table : merged.relations) {
       const std::string& name = table.schema().name;
       if (is_duplicate && std::ranges::find(kOfFile, name) == kOfFile.end()) continue;
@@ -134,11 +155,16 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
       for (RunRow& run : RowsOf(digest, RunRelation())) runs.push_back(std::move(run));
       usage.emplace_back(RowsOf(digest, ResourceUsageRelation()), ranks[i].second);
       for (KernelSequence& sequence : digest.sequences) {
+        // Steps that ran at other times than those of the others are no steps of theirs.
+        if (!shifts[i]) continue;
         sequence.rank += renumbering.rank_shift;
+        for (KernelSequence::Step& step : sequence.steps) step.number += step_shift;
         merged.sequences.push_back(std::move(sequence));
       }
       for (CollectiveTrack& track : digest.collectives) {
+        if (!shifts[i]) continue;
         track.rank += renumbering.rank_shift;
+        for (CollectiveTrack::Call& call : track.calls) call.step += step_shift;
         merged.collectives.push_back(std::move(track));
       }
       AddIdentities(told[i], hints[i], static_cast<int64_t>(i), identities);
@@ -164,7 +190,7 @@ std::vector<RankIdentity> IdentitiesOf(const Digest& digest) {
 }
 
 void AppendDetails(const Digest& details, size_t profile, const std::vector<RankRow>& ranks, Digest& merged) {
-  Renumbering renumbering{0, static_cast<int64_t>(profile), std::nullopt};
+  Renumbering renumbering{0, static_cast<int64_t>(profile), 0, std::nullopt};
   std::optional<int64_t> first;
   for (const RankRow& row : ranks)
     if (row.profile == renumbering.profile) first = std::min(first.value_or(row.rank), row.rank);

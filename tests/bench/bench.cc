@@ -3,7 +3,8 @@
 // threads; a line per size, the last KERNELS (default 1,000,000), the first a tenth, then how time grows
 // between them. `./dev bench 10000000` is the full case: 10 million kernels, 12 million API calls, 5 million
 // ranges, 4 GPUs, 2 GB. Loading the built-in rules: of reading an export of 3 MB. Rules: see rules_bench.cc.
-// `./dev bench trace` measures traces of PyTorch's profiler only: see trace_bench.cc.
+// `./dev bench trace` measures traces of PyTorch's profiler only: see trace_bench.cc; `./dev bench fleet` the
+// report of many ranks: see fleet_bench.cc.
 #include "tests/bench/bench.h"
 
 #include <fmt/format.h>
@@ -149,6 +150,13 @@ void RunTraces() {
   for (const int64_t events : {600'000, 1'500'000, 4'900'000}) MeasureTrace(folder.path(), events);
 }
 
+void RunFleet(std::string_view argument) {
+  int64_t ranks = 64;
+  std::from_chars(argument.data(), argument.data() + argument.size(), ranks);
+  const TemporaryFolder folder;
+  MeasureFleet(folder.path(), ranks);
+}
+
 }  // namespace
 
 double BestOf(int times, const std::function<void()>& work) {
@@ -169,7 +177,10 @@ int main(int argc, char** argv) {
   int64_t kernels = 1'000'000;
   std::from_chars(argument.data(), argument.data() + argument.size(), kernels);
   try {
-    argument == "trace" ? dladvisor::RunTraces() : dladvisor::Run(kernels);
+    if (argument == "fleet")
+      dladvisor::RunFleet(argc > 2 ? argv[2] : "");
+    else
+      argument == "trace" ? dladvisor::RunTraces() : dladvisor::Run(kernels);
   } catch (const dladvisor::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

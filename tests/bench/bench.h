@@ -16,4 +16,7 @@ void MeasureRules();
 // trace_bench.cc
 void MeasureTrace(const std::filesystem::path& folder, int64_t events);
 
+// fleet_bench.cc
+void MeasureFleet(const std::filesystem::path& folder, int64_t ranks);
+
 }  // namespace dladvisor

@@ -1,4 +1,4 @@
-// LABELS.yaml: what experts read from real profiles, against what the built-in rules say of them.
+// LABELS.yaml: what experts read from real profiles, and folders of the ranks of a job, against what the built-in rules say of them.
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
@@ -58,7 +58,8 @@ class LabelledFile : public testing::TestWithParam<Labelled> {};
 TEST_P(LabelledFile, IsReadAsExpertsReadIt) {
   const auto path = test::DataDir() / GetParam().file;
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-  const Profile profile = LoadProfile(path, {});
+  Alone alone;
+  const Profile profile = LoadProfiles({path.string()}, {}, alone);
   Database database = profile.OpenDatabase();
   const Advice advice = Infer(BuiltIn(), database);
   for (const Label& label : GetParam().labels) {
