@@ -13,6 +13,7 @@
 #include "src/analysis/profile.h"
 #include "src/analysis/run.h"
 #include "src/analysis/straggler.h"
+#include "src/analysis/system.h"
 
 namespace dladvisor {
 namespace {
@@ -47,7 +48,10 @@ CollectiveFacts CompareCollectives(const FleetFacts& facts) {
     origins.push_back(identity ? origin_of[identity->profile] : std::nullopt);
     nodes.push_back(identity ? identity->node : std::nullopt);
   }
-  return ComputeCollectiveGroups(facts.collectives(), origins, nodes);
+  std::optional<int64_t> world_size;
+  for (const SystemRow& row : facts.RowsOf(SystemRelation()))
+    if (row.world_size) world_size = std::max(world_size.value_or(0), *row.world_size);
+  return ComputeCollectiveGroups(facts.collectives(), origins, nodes, world_size);
 }
 
 }  // namespace

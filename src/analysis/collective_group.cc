@@ -168,6 +168,15 @@ void FindLast(const std::vector<GroupCall>& calls, const std::vector<int64_t>& r
   row.last_probability = worst->probability;
 }
 
+// Whether ranks of a group are missing: fewer than the framework names, or the largest group there can be
+// while the job has more ranks than were recorded.
+bool IsIncomplete(const CollectiveTrack::Kind& kind, size_t members, size_t tracks,
+                  std::optional<int64_t> world_size) {
+  if (!kind.group_ranks.empty() && kind.group_ranks.find("...") == std::string::npos)
+    return members < 1 + static_cast<size_t>(std::ranges::count(kind.group_ranks, ','));
+  return members == tracks && world_size && static_cast<int64_t>(tracks) < *world_size;
+}
+
 struct Group {
   std::vector<GroupCall> calls;
   CollectiveGroupRow row;
@@ -352,7 +361,8 @@ const RelationOf<ClockRow>& ClockRelation() {
 
 CollectiveFacts ComputeCollectiveGroups(std::span<const CollectiveTrack> tracks,
                                         std::span<const std::optional<int64_t>> origins,
-                                        std::span<const std::optional<int64_t>> nodes) {
+                                        std::span<const std::optional<int64_t>> nodes,
+                                        std::optional<int64_t> world_size) {
   CollectiveFacts facts;
   if (tracks.size() < 2) return facts;
   const MatchedCollectives matched = MatchCollectives(tracks, origins);
@@ -362,7 +372,7 @@ CollectiveFacts ComputeCollectiveGroups(std::span<const CollectiveTrack> tracks,
     if (kind.groups == 0 || !WaitsForAll(kind.kind.collective)) continue;
     std::map<size_t, WaitSums> of_kind;
     std::vector<std::vector<GroupCall>> calls = Kind(kind, matched, tracks).Calls(of_kind);
-    for (const auto& [track, sums] : of_kind) waits[{track, kind.kind.collective}].Add(sums);
+    bool incomplete = false;
     for (size_t g = 0; g < calls.size(); ++g) {
       if (calls[g].empty()) continue;
       std::vector<int64_t> ranks;
@@ -372,9 +382,15 @@ CollectiveFacts ComputeCollectiveGroups(std::span<const CollectiveTrack> tracks,
           ranks.push_back(tracks[kind.tracks[m]].rank);
           of_nodes.insert(nodes[kind.tracks[m]]);
         }
+      if (IsIncomplete(kind.kind, ranks.size(), tracks.size(), world_size)) {
+        incomplete = true;
+        continue;
+      }
       CollectiveGroupRow row = RowOf(kind.kind, calls[g], ranks, of_nodes);
       groups.push_back({std::move(calls[g]), std::move(row)});
     }
+    if (!incomplete)
+      for (const auto& [track, sums] : of_kind) waits[{track, kind.kind.collective}].Add(sums);
   }
   // Groups of equal size with equally many calls of a collective do the same.
   std::map<std::tuple<std::string, int64_t, int64_t, int64_t>, std::vector<Group*>> alike;

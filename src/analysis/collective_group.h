@@ -60,9 +60,11 @@ struct CollectiveFacts {
   std::vector<ClockRow> clocks;
 };
 
-// `origins` and `nodes` by track.
+// `origins` and `nodes` by track; `world_size` is that of the job. A group of which ranks are missing is left
+// out: who comes last in it is not known.
 CollectiveFacts ComputeCollectiveGroups(std::span<const CollectiveTrack> tracks,
                                         std::span<const std::optional<int64_t>> origins,
-                                        std::span<const std::optional<int64_t>> nodes);
+                                        std::span<const std::optional<int64_t>> nodes,
+                                        std::optional<int64_t> world_size);
 
 }  // namespace dladvisor

@@ -1,4 +1,5 @@
-// LABELS.yaml: what experts read from real profiles, and folders of the ranks of a job, against what the built-in rules say of them.
+// LABELS.yaml: what experts read from real profiles, and folders of the ranks of a job, against what the
+// built-in rules say of them.
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
@@ -21,7 +22,7 @@ struct Label {
 };
 
 struct Labelled {
-  std::string file;
+  std::vector<std::string> files;
   std::vector<Label> labels;
 };
 
@@ -29,7 +30,10 @@ std::vector<Labelled> Labels() {
   std::vector<Labelled> files;
   for (const YAML::Node& entry : YAML::LoadFile((test::SourceDir() / "tests/corpus/LABELS.yaml").string())) {
     Labelled& labelled = files.emplace_back();
-    labelled.file = entry["file"].as<std::string>();
+    if (entry["files"])
+      labelled.files = entry["files"].as<std::vector<std::string>>();
+    else
+      labelled.files = {entry["file"].as<std::string>()};
     for (const char* list : {"must", "must_not"})
       for (const YAML::Node& label : entry[list])
         labelled.labels.push_back(
@@ -50,16 +54,19 @@ TEST(Labels, NameRulesThatExist) {
   EXPECT_GE(labels.size(), 25u);
   for (const Labelled& labelled : labels)
     for (const Label& label : labelled.labels)
-      EXPECT_TRUE(rules.contains(label.rule)) << labelled.file << ": " << label.rule;
+      EXPECT_TRUE(rules.contains(label.rule)) << labelled.files[0] << ": " << label.rule;
 }
 
 class LabelledFile : public testing::TestWithParam<Labelled> {};
 
 TEST_P(LabelledFile, IsReadAsExpertsReadIt) {
-  const auto path = test::DataDir() / GetParam().file;
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  std::vector<std::string> paths;
+  for (const std::string& file : GetParam().files) {
+    paths.push_back((test::DataDir() / file).string());
+    if (!std::filesystem::exists(paths.back())) GTEST_SKIP() << paths.back() << " is not there";
+  }
   Alone alone;
-  const Profile profile = LoadProfiles({path.string()}, {}, alone);
+  const Profile profile = LoadProfiles(paths, {}, alone);
   Database database = profile.OpenDatabase();
   const Advice advice = Infer(BuiltIn(), database);
   for (const Label& label : GetParam().labels) {
@@ -72,7 +79,7 @@ TEST_P(LabelledFile, IsReadAsExpertsReadIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(RealExports, LabelledFile, testing::ValuesIn(Labels()), [](const auto& test) {
-  std::string name = std::filesystem::path(test.param.file).stem().string();
+  std::string name = std::filesystem::path(test.param.files[0]).stem().string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
   return std::to_string(test.index) + "_" + name;
