@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -96,6 +97,61 @@ TEST(Digest, RefusesTruncatedAndForeignVersions) {
   newer[version + 14] = '9';
   test::WriteFile(path, newer);
   EXPECT_NE(WhatOf(path).find("has digest format 9, this program reads 2"), std::string::npos);
+}
+
+TEST(Digest, KeepsWhatRanksAreComparedBy) {
+  KernelSequence sequence;
+  sequence.rank = 3;
+  sequence.device = 1;
+  sequence.names = {"gemm", "nccl \"quoted\""};
+  sequence.communication = {0, 1};
+  sequence.blocks = {640, 8.5};
+  sequence.fingerprint = FingerprintOf(sequence.names);
+  sequence.other_steps = 2;
+  sequence.steps = {{7, 100, 900, 800, 640}, {8, 1100, 1900, std::nullopt, 650}};
+  const KernelSequence::Cells cells{{10, 20, 11, 21}, {0, 0, 0, 0}, {0, 0, 0, 0}, {5, -1, 6, -1}};
+  sequence.encoded = EncodeCells(cells, 2);
+  CollectiveTrack track;
+  track.rank = 3;
+  track.kinds = {{"AllReduce", "", "", 0}, {"AllGather", "tp", "[0, 1]", 1}};
+  track.calls = {{0, 7, 0, 100, 200, 50, 150, -1}, {1, 7, 0, 300, 450, 0, 450, 4096}};
+  Digest digest;
+  digest.sequences = {sequence};
+  digest.collectives = {track};
+  const Digest read = ParseDigest(SerializeDigest(digest), "x");
+  ASSERT_EQ(read.sequences.size(), 1u);
+  EXPECT_EQ(read.sequences[0].rank, 3);
+  EXPECT_EQ(read.sequences[0].names, sequence.names);
+  EXPECT_EQ(read.sequences[0].blocks, sequence.blocks);
+  EXPECT_EQ(read.sequences[0].fingerprint, sequence.fingerprint);
+  EXPECT_EQ(read.sequences[0].other_steps, 2);
+  ASSERT_EQ(read.sequences[0].steps.size(), 2u);
+  EXPECT_EQ(read.sequences[0].steps[0].to_sync_ns, 800);
+  EXPECT_FALSE(read.sequences[0].steps[1].to_sync_ns);
+  EXPECT_EQ(DecodeCells(read.sequences[0]).duration, cells.duration);
+  ASSERT_EQ(read.collectives.size(), 1u);
+  EXPECT_EQ(read.collectives[0].kinds, track.kinds);
+  ASSERT_EQ(read.collectives[0].calls.size(), 2u);
+  EXPECT_EQ(read.collectives[0].calls[1].bytes, 4096);
+  EXPECT_EQ(read.collectives[0].calls[1].exposed_from, 450);
+  EXPECT_EQ(SerializeDigest(read), SerializeDigest(digest));
+}
+
+TEST(Digest, RefusesDamagedSequences) {
+  KernelSequence sequence;
+  sequence.names = {"gemm"};
+  sequence.communication = {0};
+  sequence.blocks = {1};
+  sequence.steps.resize(3);
+  sequence.encoded = "x";
+  Digest digest;
+  digest.sequences = {sequence};
+  EXPECT_THROW(ParseDigest(SerializeDigest(digest), "x"), Error);
+  digest.sequences.clear();
+  CollectiveTrack track;
+  track.calls = {{5, 0, 0, 0, 0, 0, 0, 0}};  // of a kind that it does not have
+  digest.collectives = {track};
+  EXPECT_THROW(ParseDigest(SerializeDigest(digest), "x"), Error);
 }
 
 }  // namespace
