@@ -4,20 +4,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace dladvisor {
 namespace {
 
 struct TableVtab : sqlite3_vtab {
   const Relation* relation;
+  std::optional<size_t> sorted;  // column whose cells are integers in ascending order
+  double rows_per_value = 2;     // of that column
 };
 
 struct Cursor : sqlite3_vtab_cursor {
+  const TableVtab* table;
   const Relation* relation;
   size_t row, end;
 };
+
+// A search by rank is not to walk all ranks: the first column of most relations is sorted, though it need not
+// say so.
+void FindSorted(TableVtab& table) {
+  const Relation& relation = *table.relation;
+  table.sorted = relation.SortedColumn();
+  const std::vector<Column>& columns = relation.schema().columns;
+  if (table.sorted || relation.rows() == 0 || columns.empty() || columns[0].type != Type::kInteger) return;
+  size_t values = 1;
+  for (size_t row = 0; row < relation.rows(); ++row) {
+    const CellView cell = relation.At(row, 0);
+    if (cell.kind != CellView::Kind::kInteger) return;
+    if (row == 0) continue;
+    const int64_t before = relation.At(row - 1, 0).integer;
+    if (cell.integer < before) return;
+    values += cell.integer > before;
+  }
+  table.sorted = 0;
+  table.rows_per_value = static_cast<double>(relation.rows()) / static_cast<double>(values);
+}
 
 // Bits of idxNum: which bounds on the sorted column Filter receives, in this order.
 enum Bound : int { kEqual = 1, kLower = 2, kUpper = 4 };
@@ -50,6 +76,7 @@ int Connect(sqlite3* db, void* aux, int, const char* const* argv, sqlite3_vtab**
   if (const int rc = sqlite3_declare_vtab(db, (declaration + ")").c_str()); rc != SQLITE_OK) return rc;
   auto* vtab = new TableVtab{};
   vtab->relation = found->second;
+  FindSorted(*vtab);
   *out = vtab;
   return SQLITE_OK;
 }
@@ -60,11 +87,11 @@ int Disconnect(sqlite3_vtab* vtab) {
 }
 
 int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
-  const Relation& relation = *static_cast<TableVtab*>(vtab)->relation;
-  const auto rows = static_cast<double>(relation.rows());
+  const TableVtab& table = *static_cast<TableVtab*>(vtab);
+  const auto rows = static_cast<double>(table.relation->rows());
   info->estimatedCost = rows + 1;
   info->estimatedRows = static_cast<sqlite3_int64>(rows) + 1;
-  const auto sorted = relation.SortedColumn();
+  const auto& sorted = table.sorted;
   if (!sorted) return SQLITE_OK;
   int equal = -1, lower = -1, upper = -1, flags = 0;
   for (int i = 0; i < info->nConstraint; ++i) {
@@ -72,6 +99,7 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     if (!constraint.usable || constraint.iColumn != static_cast<int>(*sorted)) continue;
     switch (constraint.op) {
       case SQLITE_INDEX_CONSTRAINT_EQ:
+      case SQLITE_INDEX_CONSTRAINT_IS:  // the column has no NULL
         equal = i;
         break;
       case SQLITE_INDEX_CONSTRAINT_GE:
@@ -94,8 +122,8 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   };
   if (equal >= 0) {
     use(equal, kEqual);
-    info->estimatedCost = 10;
-    info->estimatedRows = 2;
+    info->estimatedCost = table.rows_per_value + 8;
+    info->estimatedRows = static_cast<sqlite3_int64>(table.rows_per_value);
   } else {
     if (lower >= 0) use(lower, kLower);
     if (upper >= 0) use(upper, kUpper);
@@ -110,7 +138,8 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
 
 int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** out) {
   auto* cursor = new Cursor{};
-  cursor->relation = static_cast<TableVtab*>(vtab)->relation;
+  cursor->table = static_cast<TableVtab*>(vtab);
+  cursor->relation = cursor->table->relation;
   *out = cursor;
   return SQLITE_OK;
 }
@@ -151,7 +180,7 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char*, int argc, sqlite3_
     }
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;  // SQLite's own test decides
     const double bound = sqlite3_value_double(value);
-    const size_t column = *relation.SortedColumn();
+    const size_t column = *cursor->table->sorted;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (lower)
       cursor->row = std::max(cursor->row, Search(relation, column, std::nextafter(bound, -kInfinity), false));

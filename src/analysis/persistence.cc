@@ -12,7 +12,6 @@ namespace {
 // Runs are sought among this many rounds with the item as the worst, evenly spread over all of them: their
 // number grows with its square.
 constexpr size_t kMostHits = 128;
-constexpr size_t kMostAmong = 3;
 
 }  // namespace
 
@@ -46,10 +45,14 @@ void WorstItems::Exclude(size_t item, size_t first, size_t last) {
 }
 
 std::optional<Persistence> WorstItems::Find() const {
-  const size_t most = std::clamp<size_t>(items() / 4, 1, kMostAmong);
+  std::vector<size_t> tried = {1};  // 1, 2, 3, 5, 8, 13, ...
+  for (size_t next = 2; next <= items() / 4;) {
+    tried.push_back(next);
+    next = tried[tried.size() - 1] + tried[tried.size() - 2];
+  }
   std::optional<Persistence> best;
-  for (size_t among = 1; among <= most; ++among)
-    if (const auto found = FindAmong(among, static_cast<double>(most));
+  for (const size_t among : tried)
+    if (const auto found = FindAmong(among, static_cast<double>(tried.size()));
         found && (!best || found->probability < best->probability))
       best = found;
   return best;

@@ -1,10 +1,12 @@
 // Is it always the same one? Whether an item is the worst of its peers in more rounds than chance explains.
 //
-// Were all peers alike and rounds independent, an item would be the worst of n in a round with probability
-// 1/n. Of the runs of successive rounds that begin and end with the item as the worst, the one is taken that
-// is least likely by chance (upper tail of the binomial distribution, exact), and its probability multiplied
-// by the number of runs and of peers that were looked at (Bonferroni), so that it is never understated by
-// having searched. It does not say that an effect is large: callers ask for that as well.
+// Were all peers alike and rounds independent, an item would be among the k worst of n in a round with
+// probability k/n. Two that are bad alike are the worst in turn, and of thousands some are worse by chance in
+// every round, so k goes from 1 up to a quarter of the peers (1, 2, 3, 5, 8, ...). Of the runs of successive
+// rounds that begin and end with the item among the worst, the one is taken that is least likely by chance
+// (upper tail of the binomial distribution, exact), and its probability multiplied by the number of runs, of
+// peers and of k that were looked at (Bonferroni), so that it is never understated by having searched. It does
+// not say that an effect is large: callers ask for that as well.
 #pragma once
 
 #include <cstdint>
