@@ -12,8 +12,12 @@
 #include "src/analysis/pipeline.h"
 #include "src/analysis/profile.h"
 #include "src/analysis/run.h"
+#include "src/analysis/step.h"
+#include "src/analysis/step_telemetry.h"
 #include "src/analysis/straggler.h"
 #include "src/analysis/system.h"
+#include "src/analysis/telemetry_link.h"
+#include "src/analysis/telemetry_series.h"
 
 namespace dladvisor {
 namespace {
@@ -73,7 +77,9 @@ std::vector<const Schema*> AcrossRanksSchemas() {
           &StragglingNodeRelation().schema(), &KernelPositionRelation().schema(),
           &DivergenceRelation().schema(),     &CollectiveGroupRelation().schema(),
           &CollectiveWaitRelation().schema(), &ClockRelation().schema(),
-          &PipelineStageRelation().schema(),  &PipelineBubbleRelation().schema()};
+          &PipelineStageRelation().schema(),  &PipelineBubbleRelation().schema(),
+          &TelemetryClockRelation().schema(), &StepTelemetryRelation().schema(),
+          &TelemetryLinkRelation().schema()};
 }
 
 std::vector<Table> AnalyzeAcrossRanks(const FleetFacts& facts) {
@@ -91,6 +97,9 @@ std::vector<Table> AnalyzeAcrossRanks(const FleetFacts& facts) {
   const Stragglers stragglers = FindStragglers(facts.sequences(), cohorts, node_of, step_ns);
 
   const CollectiveFacts collectives = CompareCollectives(facts);
+  const StepTelemetry telemetry =
+      JoinTelemetry(facts.RowsOf(ProfileRelation()), facts.identities(), gpus, facts.RowsOf(StepRelation()),
+                    facts.RowsOf(TelemetrySeriesRelation()));
   const Pipelines pipelines = FindPipelines(facts.RowsOf(PipelineEventRelation()));
 
   std::vector<Table> tables;
@@ -107,6 +116,9 @@ std::vector<Table> AnalyzeAcrossRanks(const FleetFacts& facts) {
   tables.push_back(ClockRelation().ToTable(collectives.clocks));
   tables.push_back(PipelineStageRelation().ToTable(pipelines.stages));
   tables.push_back(PipelineBubbleRelation().ToTable(pipelines.bubbles));
+  tables.push_back(TelemetryClockRelation().ToTable(telemetry.clocks));
+  tables.push_back(StepTelemetryRelation().ToTable(telemetry.steps));
+  tables.push_back(TelemetryLinkRelation().ToTable(LinkTelemetry(telemetry.steps)));
   return tables;
 }
 

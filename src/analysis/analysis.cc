@@ -38,6 +38,7 @@
 #include "src/analysis/sync_site.h"
 #include "src/analysis/system.h"
 #include "src/analysis/telemetry.h"
+#include "src/analysis/telemetry_series.h"
 #include "src/analysis/tensor_core.h"
 #include "src/analysis/time_ledger.h"
 #include "src/analysis/training.h"
@@ -103,6 +104,7 @@ std::vector<const Schema*> FactSchemas() {
           &SettingRelation().schema(),
           &StreamRelation().schema(),
           &TelemetryRelation().schema(),
+          &TelemetrySeriesRelation().schema(),
           &TrainingRelation().schema(),
           &TrainingLogRelation().schema(),
           &TrainingTimerRelation().schema(),
@@ -175,6 +177,7 @@ Facts Analyze(const Trace& trace, const AnalysisOptions& options) {
       [&] { return SettingRelation().ToTable(ComputeSettings(context)); },
       [&] { return StreamRelation().ToTable(ComputeStreams(context)); },
       [&] { return TelemetryRelation().ToTable(ComputeTelemetry(context)); },
+      [&] { return TelemetrySeriesRelation().ToTable(ComputeTelemetrySeries(context)); },
       [&] { return TrainingRelation().ToTable(trainings); },
       [&] { return TrainingLogRelation().ToTable(training_log); },
       [&] { return TrainingTimerRelation().ToTable(ComputeTrainingTimers(context)); },

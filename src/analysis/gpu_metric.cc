@@ -46,6 +46,7 @@ const RelationOf<GpuMetricRow>& GpuMetricRelation() {
       RelationOf<GpuMetricRow>("gpu_metric",
                                "Sampled hardware counters, in the analysed window of the device; over the "
                                "whole profile where it runs nothing.")
+          .Key("profile", &GpuMetricRow::profile, Unit::kNone, "Number of the file.")
           .Key("device", &GpuMetricRow::device, Unit::kNone,
                "CUDA device ordinal; unknown where the profile does not tell.")
           .Key("metric", &GpuMetricRow::metric, Unit::kText, "Metric, as the profiler names it.")

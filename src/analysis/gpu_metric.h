@@ -15,6 +15,7 @@
 namespace dladvisor {
 
 struct GpuMetricRow {
+  int64_t profile = 0;
   std::optional<int64_t> device;
   std::string metric;
   int64_t samples = 0;

@@ -10,6 +10,7 @@ const RelationOf<NetworkMetricRow>& NetworkMetricRelation() {
   static const auto relation =
       RelationOf<NetworkMetricRow>("network_metric",
                                    "Sampled counters of network adapters, over the whole profile.")
+          .Key("profile", &NetworkMetricRow::profile, Unit::kNone, "Number of the file.")
           .Key("adapter", &NetworkMetricRow::adapter, Unit::kText, "Adapter; empty where it is not known.")
           .Key("metric", &NetworkMetricRow::metric, Unit::kText, "Metric, as the profiler names it.")
           .Column("samples", &NetworkMetricRow::samples, Unit::kCount, "Samples.")

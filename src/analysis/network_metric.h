@@ -12,6 +12,7 @@
 namespace dladvisor {
 
 struct NetworkMetricRow {
+  int64_t profile = 0;
   std::string adapter, metric;
   int64_t samples = 0;
   double avg = 0, max = 0;

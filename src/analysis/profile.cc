@@ -71,8 +71,10 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Rank of its process in the job; unknown where nothing in the file tells.")
           .Column("told_by", &ProfileRow::told_by, Unit::kText,
                   "What told it: profile, environment or range.")
-          .Column("told_node", &ProfileRow::told_node, Unit::kNone,
-                  "Number of its node, as the launcher set it (GROUP_RANK, SLURM_NODEID).")
+          .Column(
+              "told_node", &ProfileRow::told_node, Unit::kNone,
+              "Number of its node, as the launcher set it (GROUP_RANK, SLURM_NODEID); of a log among several "
+              "files, as its name tells.")
           .Column("told_local_rank", &ProfileRow::told_local_rank, Unit::kNone,
                   "Number of its process on the node (LOCAL_RANK, SLURM_LOCALID).")
           .Column("duplicate_of", &ProfileRow::duplicate_of, Unit::kNone,
@@ -82,6 +84,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Length of the capture; unknown in some files.")
           .Column("clock_origin_utc_ns", &ProfileRow::clock_origin_utc_ns, Unit::kNone,
                   "UTC of time 0; unknown in some files.")
+          .Column("clock_origin_local_ns", &ProfileRow::clock_origin_local_ns, Unit::kNone,
+                  "Where the file tells times without a zone: time 0 as it tells it, counted as UTC is.")
           .Column("kernels", &ProfileRow::kernels, Unit::kCount, "Kernel executions.")
           .Column("copies", &ProfileRow::copies, Unit::kCount, "Memory copies.")
           .Column("sets", &ProfileRow::sets, Unit::kCount, "Memory sets.")
@@ -153,6 +157,8 @@ ProfileRow ComputeProfile(const Context& context) {
   row.told_by = known(told.by);
   row.session_ns = trace.session_duration_ns;
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
+  if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())
+    row.clock_origin_local_ns = std::stoll(local->second);
   row.kernels = count(trace.kernels);
   row.copies = count(trace.copies);
   row.sets = count(trace.sets);

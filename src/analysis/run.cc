@@ -158,7 +158,10 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
   const auto add = [](const std::optional<int64_t>& from, std::optional<int64_t>& to) {
     if (from) to = to.value_or(0) + *from;
   };
+  const bool traced = std::ranges::any_of(runs, [](const RunRow& run) { return run.gpus > 0; });
   for (const RunRow& run : runs) {
+    if (!merged.samples_per_second) merged.samples_per_second = run.samples_per_second;
+    if (traced && run.gpus == 0) continue;
     merged.ranks += run.ranks;
     merged.gpus += run.gpus;
     merged.wall_ns = std::max(merged.wall_ns, run.wall_ns);

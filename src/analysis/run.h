@@ -28,7 +28,8 @@ struct RunRow {
 const RelationOf<RunRow>& RunRelation();
 
 // The run of several profiles: `runs` of each, `gpus` of all. Steps are those of the first with steps, the
-// window that which is longest, the step that of the slowest rank.
+// window that which is longest, the step that of the slowest rank. Where some hold GPU work the others, logs,
+// tell nothing but the throughput.
 RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpus);
 
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,

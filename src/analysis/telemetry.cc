@@ -108,6 +108,7 @@ std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_
 const RelationOf<TelemetryRow>& TelemetryRelation() {
   static const auto relation =
       RelationOf<TelemetryRow>("telemetry", "What nvidia-smi told of the GPUs, by device and metric.")
+          .Key("profile", &TelemetryRow::profile, Unit::kNone, "Number of the file.")
           .Key("device", &TelemetryRow::device, Unit::kNone, "Index of the GPU, as the log numbers it.")
           .Key(
               "metric", &TelemetryRow::metric, Unit::kText,

@@ -13,6 +13,7 @@
 namespace dladvisor {
 
 struct TelemetryRow {
+  int64_t profile = 0;
   std::optional<int64_t> device;
   std::string metric, unit;
   int64_t samples = 0;

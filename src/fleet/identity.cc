@@ -108,6 +108,24 @@ std::vector<std::string> NamesOf(const std::vector<ProfileHints>& profiles) {
   return names;
 }
 
+// Where no name of the logs, or of the others, has a label, by the numbers in which these differ.
+void NumberUnlabelled(const std::vector<ProfileHints>& profiles, const std::vector<std::string>& names,
+                      bool logs, std::vector<NameTells>& tells) {
+  std::vector<size_t> chosen;
+  std::vector<std::string> of_chosen;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    if (profiles[i].is_log != logs) continue;
+    if (tells[i].rank || tells[i].node || tells[i].local_rank) return;
+    chosen.push_back(i);
+    of_chosen.push_back(names[i]);
+  }
+  const std::vector<NameTells> numbered = NumbersIn(of_chosen);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    tells[chosen[i]] = numbered[i];
+    if (logs && numbered[i].rank) tells[chosen[i]].node = numbered[i].rank;
+  }
+}
+
 }  // namespace
 
 std::vector<ProfileRanks> IdentifyRanks(const std::vector<ProfileHints>& profiles) {
@@ -115,11 +133,11 @@ std::vector<ProfileRanks> IdentifyRanks(const std::vector<ProfileHints>& profile
   std::vector<NameTells> tells;
   for (const std::string& name : names)
     tells.push_back(names.size() > 1 ? LabelsIn(name) : NameTells{});  // one alone is not told apart
-  if (std::ranges::none_of(tells, [](const NameTells& t) { return t.rank || t.node || t.local_rank; }))
-    tells = NumbersIn(names);
+  for (const bool logs : {false, true}) NumberUnlabelled(profiles, names, logs, tells);
   int64_t on_node = 1;
   for (size_t i = 0; i < profiles.size(); ++i)
-    on_node = std::max({on_node, profiles[i].processes, tells[i].local_rank.value_or(0) + 1});
+    if (!profiles[i].is_log)
+      on_node = std::max({on_node, profiles[i].processes, tells[i].local_rank.value_or(0) + 1});
 
   std::vector<ProfileRanks> result(profiles.size());
   std::map<int64_t, size_t> taken;  // rank, by which profile
@@ -162,7 +180,9 @@ std::vector<ProfileRanks> IdentifyRanks(const std::vector<ProfileHints>& profile
     for (int64_t r = next; r < next + profiles[i].processes; ++r) taken.emplace(r, i);
   }
   // Nodes by the name of the machine where nothing numbers them.
-  if (std::ranges::none_of(result, [](const ProfileRanks& r) { return r.node.has_value(); })) {
+  bool numbered = false;
+  for (size_t i = 0; i < profiles.size(); ++i) numbered |= !profiles[i].is_log && result[i].node.has_value();
+  if (!numbered) {
     std::map<std::string, int64_t> numbers;
     for (size_t i = 0; i < profiles.size(); ++i)
       if (profiles[i].host)

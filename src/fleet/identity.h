@@ -5,6 +5,7 @@
 //  - else, where the names differ in one number, that is the rank; in two, as
 //    name_%q{SLURM_NODEID}_%q{SLURM_LOCALID} makes them, node and local rank. Only numbers that could be
 //    ranks count, no times and process ids.
+// Logs are named by themselves: labels, else the one number in which their names differ, tell their node.
 // Two profiles of one rank are never put together: the second is left out, and said to be.
 #pragma once
 
@@ -18,6 +19,7 @@ namespace dladvisor {
 struct ProfileHints {
   std::string path;
   int64_t processes = 0;                          // with GPU work
+  bool is_log = false;                            // of telemetry or a training, and no trace
   std::optional<int64_t> rank, node, local_rank;  // as the profile tells
   std::string by;                                 // what told the rank
   std::optional<std::string> host;

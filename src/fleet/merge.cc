@@ -22,12 +22,13 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kRank = "rank", kProfile = "profile", kDuplicate = "duplicate_of", kStep = "step";
+constexpr std::string_view kRank = "rank", kProfile = "profile", kDuplicate = "duplicate_of", kStep = "step",
+                           kNode = "told_node";
 
 // Rows of a relation of one file under the numbers that they have among all.
 struct Renumbering {
   int64_t rank_shift = 0, profile = 0, step_shift = 0;
-  std::optional<int64_t> duplicate_of;
+  std::optional<int64_t> duplicate_of, node;
 };
 
 // Appends a file's rows to those of all; columns by name, since a digest may be of another version.
@@ -43,6 +44,7 @@ void Append(const Table& from, const Renumbering& renumbering, Table& to) {
       if (schema.columns[c].name == kProfile) row[c] = renumbering.profile;
       if (schema.columns[c].name == kDuplicate && renumbering.duplicate_of)
         row[c] = *renumbering.duplicate_of;
+      if (schema.columns[c].name == kNode && renumbering.node) row[c] = *renumbering.node;
       if (auto* rank = std::get_if<int64_t>(&row[c]); rank && schema.columns[c].name == kRank)
         *rank += renumbering.rank_shift;
       if (auto* step = std::get_if<int64_t>(&row[c]); step && schema.columns[c].name == kStep)
@@ -75,6 +77,8 @@ ProfileHints HintsOf(const Digest& digest, int64_t processes) {
     hints.by = row.told_by.value_or("");
     hints.node = row.told_node;
     hints.local_rank = row.told_local_rank;
+    hints.is_log =
+        row.telemetry_samples + row.training_lines > 0 && row.kernels + row.copies + row.graph_launches == 0;
   }
   for (const SystemRow& row : RowsOf(digest, SystemRelation())) hints.host = row.host;
   return hints;
@@ -141,9 +145,10 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
     Digest& digest = digests[i];
     const bool is_duplicate = told[i].duplicate_of.has_value();
     const int64_t step_shift = shifts[i].value_or(0);
-    Renumbering renumbering{told[i].first - ranks[i].first, static_cast<int64_t>(i), step_shift,
+    Renumbering renumbering{told[i].first - ranks[i].first, static_cast<int64_t>(i), step_shift, std::nullopt,
                             std::nullopt};
     if (is_duplicate) renumbering.duplicate_of = static_cast<int64_t>(*told[i].duplicate_of);
+    if (hints[i].is_log) renumbering.node = told[i].node;
     for (Table& table : merged.relations) {
       const std::string& name = table.schema().name;
       if (is_duplicate && std::ranges::find(kOfFile, name) == kOfFile.end()) continue;
@@ -190,7 +195,7 @@ std::vector<RankIdentity> IdentitiesOf(const Digest& digest) {
 }
 
 void AppendDetails(const Digest& details, size_t profile, const std::vector<RankRow>& ranks, Digest& merged) {
-  Renumbering renumbering{0, static_cast<int64_t>(profile), 0, std::nullopt};
+  Renumbering renumbering{0, static_cast<int64_t>(profile), 0, std::nullopt, std::nullopt};
   std::optional<int64_t> first;
   for (const RankRow& row : ranks)
     if (row.profile == renumbering.profile) first = std::min(first.value_or(row.rank), row.rank);

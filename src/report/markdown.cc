@@ -91,8 +91,9 @@ data Telemetry(const ReportModel& model) {
   const ReportTable* table = FindTable(model, "telemetry");
   for (size_t row = 0; table != nullptr && row < table->rows.rows.size(); ++row) {
     data item;
-    for (const char* column : {"device", "gpu_utilization", "peak_memory_bytes", "total_memory_bytes",
-                               "mean_power", "power_limit", "highest_temperature", "mean_sm_clock"})
+    for (const char* column :
+         {"profile", "device", "gpu_utilization", "peak_memory_bytes", "total_memory_bytes", "mean_power",
+          "power_limit", "highest_temperature", "mean_sm_clock"})
       item.set(column, CellText(CellOf(*table, row, column), StyleOf({column, Unit::kNone})));
     items << item;
   }

@@ -287,18 +287,19 @@ std::vector<TableQuery> MakeTables() {
        "tiny_share, "
        "min_latency_ns FROM launch ORDER BY rank, device"},
       {"gpu_metrics", "GPU Metrics", "Sampled hardware counters.", "gpu_metric",
-       "SELECT device, metric, samples, avg, min, max FROM gpu_metric ORDER BY device, metric"},
+       "SELECT profile, device, metric, samples, avg, min, max FROM gpu_metric ORDER BY profile, device, "
+       "metric"},
       {"telemetry", "Telemetry", "What nvidia-smi told; clocks are of the time in which the GPU was busy.",
        "telemetry",
-       "SELECT device, max(samples) AS samples, max(CASE WHEN metric = 'gpu_utilization' THEN mean END) AS "
+       "SELECT profile, device, max(samples) AS samples, max(CASE WHEN metric = 'gpu_utilization' THEN mean "
+       "END) AS "
        "gpu_utilization, max(CASE WHEN metric = 'memory_used_bytes' THEN max END) AS peak_memory_bytes, "
        "max(CASE WHEN metric = 'memory_total_bytes' THEN max END) AS total_memory_bytes, max(CASE WHEN "
        "metric = "
        "'power_w' THEN mean END) AS mean_power, max(CASE WHEN metric = 'power_w' THEN limit_value END) AS "
        "power_limit, max(CASE WHEN metric = 'temperature_c' THEN max END) AS highest_temperature, max(CASE "
-       "WHEN metric = 'sm_clock_hz' THEN busy_mean END) AS mean_sm_clock FROM telemetry GROUP BY device "
-       "ORDER "
-       "BY device",
+       "WHEN metric = 'sm_clock_hz' THEN busy_mean END) AS mean_sm_clock FROM telemetry GROUP BY profile, "
+       "device ORDER BY profile, device",
        "", true},
       {"training", "Training Log", "What the training printed; times are of iterations after warm-up.",
        "training", "SELECT * FROM training ORDER BY profile", "", true},

@@ -210,14 +210,14 @@ void WriteTelemetry(Writer& out, const ReportModel& model) {
   const ReportTable* telemetry = FindTable(model, "telemetry");
   if (telemetry == nullptr || telemetry->rows.rows.empty()) return;
   out.Heading(telemetry->title);
-  out.Line(
-      out.Styled("  GPU   Samples      Busy  Peak Memory      of  Power      of  Highest  SM Clock", "2"));
+  out.Line(out.Styled(
+      "  File  GPU   Samples      Busy  Peak Memory      of  Power      of  Highest  SM Clock", "2"));
   for (size_t row = 0; row < telemetry->rows.rows.size(); ++row) {
     const auto cell = [&](const char* column, size_t width) {
       return Right(CellText(CellOf(*telemetry, row, column), StyleOf({column, Unit::kNone})), width);
     };
-    out.Line(fmt::format("  {} {} {} {} {} {} {} {} {}", cell("device", 3), cell("samples", 9),
-                         cell("gpu_utilization", 9), cell("peak_memory_bytes", 12),
+    out.Line(fmt::format("  {} {} {} {} {} {} {} {} {} {}", cell("profile", 4), cell("device", 4),
+                         cell("samples", 9), cell("gpu_utilization", 9), cell("peak_memory_bytes", 12),
                          cell("total_memory_bytes", 8), cell("mean_power", 6), cell("power_limit", 7),
                          cell("highest_temperature", 8), cell("mean_sm_clock", 9)));
   }

@@ -85,6 +85,21 @@ TEST(IdentifyRanks, NodesByTheNameOfTheMachine) {
   EXPECT_EQ(ranks[2].node, 1);
 }
 
+TEST(IdentifyRanks, LogsDoNotDisturbTheTraces) {
+  std::vector<ProfileHints> hints = {Hints("run/job_3.sqlite"), Hints("run/job_5.sqlite"),
+                                     Hints("run/smi_7.csv", {}, 0), Hints("run/smi_8.csv", {}, 0)};
+  hints[2].is_log = hints[3].is_log = true;
+  const auto ranks = IdentifyRanks(hints);
+  EXPECT_EQ(ranks[0].first, 3);
+  EXPECT_EQ(ranks[1].first, 5);
+  EXPECT_EQ(ranks[1].source, "file name");
+  EXPECT_FALSE(ranks[1].node);
+  EXPECT_EQ(ranks[2].node, 7);
+  EXPECT_EQ(ranks[3].node, 8);
+  hints[2].path = "run/node_4/gpu.csv";
+  EXPECT_EQ(IdentifyRanks(hints)[2].node, 4);
+}
+
 TEST(IdentifyRanks, OneFileAlone) {
   EXPECT_EQ(RanksOf(IdentifyRanks({Hints("rank_5.json")})), (Numbers{0}));
   EXPECT_EQ(RanksOf(IdentifyRanks({Hints("rank_5.json", 5)})), (Numbers{5}));

@@ -32,11 +32,11 @@ launch: *rank i, *device i, launches i count, graph_launches i count, avg_api_ns
 memory: *rank i, *device i, total_bytes? i bytes, peak_bytes? i bytes, used_share? r ratio, peak_at_ns? i ns, peak_operator? t, reserved_bytes? i bytes, allocations? i count, frees? i count, source? t
 memory_event: start_ns i ns, device? i, allocated_bytes? i bytes, reserved_bytes? i bytes
 memory_operator: *rank i, *device? i, *name t, calls i count, self_allocated_bytes i bytes, allocated_bytes i bytes, self_increase_bytes i bytes, increase_bytes i bytes, self_allocations i count, allocations i count
-gpu_metric: *device i, *metric t, samples i count, avg r, min r, max r
+gpu_metric: *profile i, *device i, *metric t, samples i count, avg r, min r, max r
 pipeline_event: *rank i, *event i, device i, step? i, phase t, chunk? i, micro_batch? i, start_ns? i ns, end_ns? i ns
 pipeline_stage: *pipeline i, *stage i, rank i, device i, forward_ns r ns, backward_ns r ns, weight_ns? r ns, work_ns r ns, busy_ns r ns, bubble_share? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, optimizer_ns? r ns
 pipeline_bubble: *pipeline i, schedule? t, stages i count, missing_stages i count, micro_batches i count, chunks i count, steps i count, typical_step i, cost_ns r ns, bubble_ns r ns, bubble_ratio? r ratio, ideal_ratio? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, imbalance? r ratio, slowest_stage i, slowest_rank i
-telemetry: *device? i, *metric t, samples i count, mean r, max r, limit_value? r, busy_mean? r
+telemetry: *profile i, *device? i, *metric t, samples i count, mean r, max r, limit_value? r, busy_mean? r
 training: *profile i, program t, lines i count, attempts i count, iterations? i count, first_iteration? i, last_iteration? i, planned? i, mean_ns? r ns, median_ns? r ns, slowest_ns? r ns, samples_per_second? r, tokens_per_second? r, skipped? i count, nan? i count, slow_lines? i count, slow_ns? r ns, world_size? i count, tensor_parallel? i count, pipeline_parallel? i count, data_parallel? i count, micro_batch? i count, global_batch? i count, micro_batches? i count, precision? t, bubble_share? r ratio
 training_log: *profile i, *attempt i, *iteration i, covers? i count, elapsed_ns? r ns, excess_ns? r ns, warmup i, slow? i, cause? t, grown_timer? t, samples_per_second? r, tokens_per_second? r, tflops_per_gpu? r, loss? r, loss_scale? r, grad_norm? r, learning_rate? r, skipped? i count, nan? i count
 training_timer: *profile i, *attempt i, *iteration i, *timer t, kind t, ns? r ns, min_ns? r ns, max_ns? r ns, share? r ratio

@@ -7,12 +7,16 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "engine/base/error.h"
 
 namespace dladvisor::nvidia_smi {
 namespace {
+
+// Earlier times are those of a clock that counts from the log's start.
+constexpr Ns kYear2000 = 946'684'800'000'000'000;
 
 bool IsThrottling(TelemetryMetric m) {
   return m == TelemetryMetric::kThrottledByHeat || m == TelemetryMetric::kThrottledByPower;
@@ -135,7 +139,10 @@ void TelemetryLog::SetTimes() {
   const auto [first, last] = std::minmax_element(t.time.begin(), t.time.end());
   const Ns begin = *first;
   trace_.session_duration_ns = *last - begin;
-  if (utc_) trace_.clock_origin_utc_ns = begin;
+  if (utc_)
+    trace_.clock_origin_utc_ns = begin;
+  else if (begin > kYear2000)
+    trace_.facts["clock_origin_local_ns"] = std::to_string(begin);
   for (Ns& time : t.time) time -= begin;
 }
 

@@ -92,6 +92,7 @@ void KeepDevicesOnly(Trace& trace) {
   trace.health = {};
   trace.session_duration_ns.reset();
   trace.clock_origin_utc_ns.reset();
+  trace.facts.erase("clock_origin_local_ns");
 }
 
 }  // namespace
