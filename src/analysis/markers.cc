@@ -85,11 +85,14 @@ std::string NormalizedRangeName(std::string_view text) {
     text = text.substr(0, text.find(appended));
   static const RE2 step(kNumberedStep);
   static const RE2 other(R"(((?:(?:^|[^A-Za-z])(?i:epoch|(?:micro|mini)[-_ ]?batch|batch)[_ :]*)|#)(\d+))");
+  // Ranks of one job then have the same ops: "step2003-rank7".
+  static const RE2 rank(R"((#.*[^A-Za-z](?i:rank)[_ #:-]?)(\d{1,6}))");
   static const RE2 twice("##");
   static const RE2 address("0x[0-9a-fA-F]{6,}");
   std::string name(text);
   RE2::GlobalReplace(&name, step, "\\1#");
   RE2::GlobalReplace(&name, other, "\\1#");
+  RE2::Replace(&name, rank, "\\1#");
   RE2::GlobalReplace(&name, twice, "#");
   RE2::GlobalReplace(&name, address, "0x#");
   return name;

@@ -22,7 +22,7 @@ Marker ParseMarker(std::string_view text);
 
 // `text` with what emit_nvtx appends cut off, and numbers of steps, epochs and batches, numbers after # and
 // addresses replaced by #: "aten::to, op_id = 7" -> "aten::to", "iteration 7" -> "iteration #",
-// "ProfilerStep#7" -> "ProfilerStep#".
+// "ProfilerStep#7" -> "ProfilerStep#"; and ranks named beside a step, which ranks of one job then name alike.
 std::string NormalizedRangeName(std::string_view text);
 
 // RE2 pattern of a numbered step in a range's name: group 1 what stands before the number, group 2 the

@@ -103,6 +103,31 @@ std::string ExecutionSummary() {
          "ORDER BY sum(t) DESC, kernel, api";
 }
 
+// The range of the step is the last that began before the launching call and has not ended: steps of a thread
+// do not overlap. Of several threads with such ranges the one with most counts, as where steps are found.
+std::string JitterKernels() {
+  return "WITH pattern AS (SELECT rtrim(step_pattern, '#') AS head, step_pattern LIKE '%#' AS numbered FROM "
+         "run WHERE step_source = 'ranges'), found AS (SELECT pid, tid, name, start_ns, end_ns, count(*) "
+         "OVER "
+         "(PARTITION BY pid, tid) AS ranges FROM range, pattern WHERE NOT open AND style <> 'Mark' AND "
+         "iif(numbered, substr(name, 1, length(head)) = head AND substr(name, length(head) + 1, 1) BETWEEN "
+         "'0' AND '9', name = head)), ordered AS (SELECT *, dense_rank() OVER (PARTITION BY pid ORDER BY "
+         "ranges DESC, tid) AS place FROM found), step_range AS MATERIALIZED (SELECT pid, name, start_ns, "
+         "end_ns FROM ordered WHERE place = 1), event AS (SELECT pid, start_ns, start_ns AS step_start, 0 AS "
+         "is_call, NULL AS correlation, NULL AS name, NULL AS end_ns FROM step_range UNION ALL SELECT pid, "
+         "start_ns, NULL, 1, correlation, name, end_ns FROM api_call), call AS MATERIALIZED (SELECT pid, "
+         "correlation, name, start_ns, end_ns, is_call, max(step_start) OVER (PARTITION BY pid ORDER BY "
+         "start_ns, is_call ROWS UNBOUNDED PRECEDING) AS step_start FROM event) SELECT s.name AS nvtx_text, "
+         "s.start_ns AS nvtx_start, s.end_ns AS nvtx_end, k.device AS device, c.name AS crt_name, c.start_ns "
+         "AS crt_start, c.end_ns AS crt_end, k.name AS kernel_demangled_name, k.stream AS kernel_stream, "
+         "k.start_ns AS kernel_start, k.end_ns AS kernel_end, k.duration_ns AS kernel_duration FROM kernel "
+         "AS "
+         "k JOIN call AS c ON c.correlation = k.correlation AND c.pid = k.pid JOIN step_range AS s ON s.pid "
+         "= "
+         "c.pid AND s.start_ns = c.step_start WHERE c.is_call AND c.start_ns < s.end_ns ORDER BY c.start_ns, "
+         "k.start_ns";
+}
+
 }  // namespace
 
 const std::vector<View>& NsysViews() {
@@ -134,6 +159,10 @@ const std::vector<View>& NsysViews() {
        Summary("SELECT name, duration_ns AS ns FROM os_call WHERE name NOT LIKE 'OS runtime libraries "
                "profiling %'",
                "Num Calls", "Name")},
+      {"jitter_kernel",
+       "Kernels with the range of the step around their launching call, in order of launch, to compare GPUs "
+       "step by step; none where no ranges tell the steps, or those of --step-range.",
+       JitterKernels()},
   };
   return views;
 }

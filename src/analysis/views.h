@@ -12,7 +12,9 @@ struct View {
 };
 
 // `nsys stats` reports (https://docs.nvidia.com/nsight-systems/UserGuide/index.html, section "Report
-// Scripts"). Like theirs they sum over processes and devices; rows without a duration are left out.
+// Scripts"). Like theirs they sum over processes and devices; rows without a duration are left out. And
+// jitter_kernel, the table that Zulfiqar and Knight take from an export to compare GPUs ("Scaling the
+// Transformer Model Implementation in PyTorch Across Multiple Nodes", NVIDIA, 2020).
 const std::vector<View>& NsysViews();
 
 // DLProf's reports (https://docs.nvidia.com/deeplearning/frameworks/dlprof-user-guide, section "Reports")

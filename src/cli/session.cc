@@ -187,12 +187,15 @@ Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analy
 }
 
 std::string TitleOf(const Profile& profile, const ProfileOptions& options) {
-  if (profile.files.size() == 1)
-    return profile.files[0] == "-" ? "standard input"
-                                   : std::filesystem::path(profile.files[0]).stem().string();
+  const Table* profiles = profile.digest.Find("profile");
+  const size_t count = std::max(profile.files.size(), profiles == nullptr ? 0 : profiles->rows());
   std::filesystem::path named = options.paths[0];
   if (!named.has_filename()) named = named.parent_path();
-  return fmt::format("{} ({} profiles)", named.filename().string(), profile.files.size());
+  std::string name = named.filename().string();
+  if (profile.files.size() == 1)
+    name =
+        profile.files[0] == "-" ? "standard input" : std::filesystem::path(profile.files[0]).stem().string();
+  return count < 2 ? name : fmt::format("{} ({} profiles)", name, count);
 }
 
 void RefuseToOverwrite(const std::string& output, const Profile& profile) {

@@ -11,6 +11,7 @@
 #include "src/report/escape.h"
 #include "src/report/finding_groups.h"
 #include "src/report/html_parts.h"
+#include "src/report/ranks_view.h"
 #include "src/report/templates.h"
 
 namespace dladvisor {
@@ -41,6 +42,7 @@ const std::vector<View>& Views() {
       {"copies", "Copies", {"copies"}},
       {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
       {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},
+      {"ranks", "Ranks", {"ranks", "collective_groups", "collective_waits", "clocks", "jitter"}},
       {"pipeline", "Pipeline", {"pipelines", "pipeline_stages"}},
       {"memory", "Memory", {"memory", "memory_operators"}},
   };
@@ -89,7 +91,8 @@ data TableCard(const ReportModel& model, const char* table_id, const std::string
   if (table != nullptr) segments = TableSegments(*table, column);
   double total = 0;
   for (const Segment& segment : segments) total += segment.value;
-  return DonutCard(table_id, table == nullptr ? table_id : table->title, tip, segments,
+  const std::string scope = table == nullptr || table->scope.empty() ? "" : " " + table->scope;
+  return DonutCard(table_id, table == nullptr ? table_id : table->title, tip + scope, segments,
                    FormatValue(total, Unit::kNanoseconds), total > 0 ? "" : "no GPU time was recorded");
 }
 
@@ -225,6 +228,12 @@ data MemoryCurves(const ReportModel& model) {
   return plots;
 }
 
+data RankSentencesData(const ReportModel& model) {
+  data sentences{data::type::list};
+  for (const std::string& sentence : RankSentences(model)) sentences << data{"text", sentence};
+  return sentences;
+}
+
 data ViewList(const ReportModel& model) {
   data views{data::type::list};
   for (const View& view : Views()) {
@@ -248,8 +257,11 @@ data ViewList(const ReportModel& model) {
     item.set("chart", view.id == std::string_view("iterations")
                           ? TextOrFalse(IterationChart(model, "iterations-chart"))
                           : data{false});
+    item.set("sentences",
+             view.id == std::string_view("ranks") ? RankSentencesData(model) : data{data::type::list});
     item.set("plots", view.id == std::string_view("time-ledger") ? LedgerBars(model)
                       : view.id == std::string_view("memory")    ? MemoryCurves(model)
+                      : view.id == std::string_view("ranks")     ? RankPlots(model)
                       : view.id == std::string_view("pipeline")  ? PipelinePlots(model)
                                                                  : data{data::type::list});
     views << item;
@@ -286,6 +298,7 @@ data PageData(const ReportModel& model) {
                                ? data{false}
                                : data{StackedBar("headline-ledger", "Where the time goes", segments)});
   page.set("headline_legend", LegendData(segments));
+  page.set("headline_gpu", TextOrFalse(HeadlineGpu(model)));
   page.set("coverage", CoverageText(advice));
   page.set("total_saving", TextOrFalse(TotalSavingText(model)));
   page.set("cards", DashboardCards(model));
@@ -302,6 +315,11 @@ data PageData(const ReportModel& model) {
   }
   page.set("has_training", !training.is_empty_list());
   page.set("training", training);
+  const ReportTable* iterations = FindTable(model, "iterations");
+  page.set("iteration_rank", FigureNumber(model, "ranks").value_or(0) < 2 || iterations == nullptr ||
+                                     iterations->rows.rows.empty()
+                                 ? data{false}
+                                 : data{FormatValue(CellOf(*iterations, 0, "rank"), Unit::kNone)});
   page.set("step_source",
            TextOrFalse(WhyUnknown(model, "step_source").empty() ? FigureText(model, "step_source") : ""));
   page.set("step_pattern",
@@ -309,6 +327,11 @@ data PageData(const ReportModel& model) {
   data top{data::type::list};
   if (const ReportTable* ops = FindTable(model, "top_ops")) top << TableData(*ops, ShownColumns(model, *ops));
   page.set("top_ops", top);
+  page.set("rank_sentences", RankSentencesData(model));
+  data to_open{data::type::list};
+  if (const ReportTable* open = FindTable(model, "profiles_to_open"))
+    to_open << TableData(*open, ShownColumns(model, *open));
+  page.set("profiles_to_open", to_open);
   const std::vector<FindingGroup> groups = GroupFindings(model);
   page.set("findings", FindingList(model, groups));
   page.set("has_findings", !groups.empty());

@@ -23,6 +23,8 @@ using kainjow::mustache::list;
 constexpr size_t kCellColumns = 360;
 constexpr size_t kShortColumns = 64;  // of a name, until one looks at its row
 constexpr size_t kTooltipColumns = 2000;
+// Of a finding of many GPUs: what made it of the first ones.
+constexpr size_t kMaxMembers = 16;
 
 // Escaped, with chances to break the line where a path or a qualified name has its joints.
 std::string Breakable(std::string_view visible) {
@@ -87,7 +89,8 @@ std::string CellHtml(const Value& value, const ColumnStyle& style, bool row_head
 }
 
 bool IsNumeric(const ColumnStyle& style) {
-  return style.kind == ColumnKind::kNumber || style.kind == ColumnKind::kShare;
+  return style.kind == ColumnKind::kNumber || style.kind == ColumnKind::kSeconds ||
+         style.kind == ColumnKind::kShare;
 }
 
 // Columns of numbers without a unit, e.g. sampled values, are recognised from their first known value.
@@ -203,10 +206,14 @@ data FindingData(const ReportModel& model, const FindingGroup& group) {
   item.set("nested", group.depth > 0);
   item.set("recommendations", Texts(group.recommendation));
   data members{data::type::list};
-  for (const size_t member : group.findings)
+  for (const size_t member : std::span(group.findings).first(std::min(group.findings.size(), kMaxMembers)))
     members << Reasons(advice.findings[member], member,
                        group.findings.size() > 1 ? SubjectText(advice.findings[member]) : "");
   item.set("members", members);
+  item.set("members_left",
+           group.findings.size() > kMaxMembers
+               ? data{WithThousands(static_cast<int64_t>(group.findings.size() - kMaxMembers))}
+               : data{false});
   item.set("references", References(finding.references));
   item.set("has_references", !finding.references.empty());
   return item;
@@ -246,6 +253,7 @@ data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
   item.set("columns", headers);
   item.set("body", body);
   item.set("empty", shown == 0);
+  item.set("long", shown > kMaxOpenRows);
   item.set("sql", TextOrFalse(table.sql));
   item.set("more", shown < table.total_rows
                        ? data{fmt::format("{} of {} rows shown; dladvisor query gives all.",

@@ -15,7 +15,8 @@ namespace dladvisor {
 
 using kainjow::mustache::data;
 
-inline constexpr size_t kMaxHtmlRows = 200;
+// Rows of a table; where there are more than kMaxOpenRows, and no script to page through them, they scroll.
+inline constexpr size_t kMaxHtmlRows = 200, kMaxOpenRows = 50;
 
 // For {{> table_part}}. `columns` are the ones to show; `label` is what screen readers call the table.
 data TableData(const ReportTable& table, const std::vector<size_t>& columns);
@@ -27,6 +28,8 @@ data DonutCard(const std::string& id, const std::string& title, const std::strin
 data LegendData(const std::vector<Segment>& segments);
 // The figure of the schedule, where there is a pipeline: a list for {{#plots}}.
 data PipelinePlots(const ReportModel& model);
+// The heat map of ranks and steps, and the curves of the slowest and the fastest GPU: the same.
+data RankPlots(const ReportModel& model);
 // {label, value, unknown} for a list of figures.
 data FigureList(const ReportModel& model, std::span<const std::string_view> ids);
 // Fired findings, roots first and each followed by what it explains: {{> finding_part}}.

@@ -85,6 +85,10 @@ constexpr Known kColumns[] = {
     {"weight_ns", "W (ns)", kNs, kNumber},
     {"warmup_bubble_ns", "Warm-up Bubble (ns)", kNs, kNumber},
     {"cooldown_bubble_ns", "Cool-down Bubble (ns)", kNs, kNumber},
+    {"start_s", "Start (s)", Unit::kNone, ColumnKind::kSeconds},
+    {"end_s", "End (s)", Unit::kNone, ColumnKind::kSeconds},
+    {"pace", "In That Step", Unit::kText, ColumnKind::kText},
+    {"not_compared", "Not Compared", Unit::kText, ColumnKind::kText},
     {"mean_power", "Mean Power", Unit::kWatts, kNumber},
     {"power_limit", "Power Limit", Unit::kWatts, kNumber},
     {"highest_temperature", "Highest Temperature", Unit::kCelsius, kNumber},
@@ -144,6 +148,7 @@ std::string CellText(const Value& value, const ColumnStyle& style) {
   const auto number = AsNumber(value);
   if (!number) return std::get<std::string>(value);
   if (!std::isfinite(*number)) return "–";
+  if (style.kind == ColumnKind::kSeconds) return fmt::format("{:.6f}", *number);
   if (style.unit == Unit::kNanoseconds && std::abs(*number) < 9e18)
     return WithThousands(static_cast<int64_t>(std::llround(*number)));
   return FormatValue(value, style.unit);
@@ -156,7 +161,8 @@ std::vector<size_t> ShownColumns(const ReportModel& model, const ReportTable& ta
   std::vector<size_t> shown;
   for (size_t c = 0; c < columns.size(); ++c) {
     const bool redundant =
-        (columns[c].name == "rank" && one_rank) || (columns[c].name == "device" && one_gpu);
+        (columns[c].name == "rank" && one_rank) || (columns[c].name == "device" && one_gpu) ||
+        (columns[c].name == "not_compared" && !table.rows.rows.empty() && IsNull(table.rows.rows[0][c]));
     if (!redundant || !std::all_of(table.rows.rows.begin(), table.rows.rows.end(),
                                    [&](const auto& row) { return row[c] == table.rows.rows[0][c]; }))
       shown.push_back(c);
@@ -247,27 +253,18 @@ std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank
 }
 
 std::vector<Segment> HeadlineSegments(const ReportModel& model) {
-  const ReportTable* ledger = FindTable(model, "time_ledger");
-  std::vector<Segment> best;
-  double best_total = -1;
-  const auto lost = FigureNumber(model, "lost_per_step") ? FigureNumber(model, "lost_per_step")
-                                                         : FigureNumber(model, "lost_in_window");
-  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size(); ++row) {
-    const Value rank = CellOf(*ledger, row, "rank"), device = CellOf(*ledger, row, "device");
-    if (row > 0 && rank == CellOf(*ledger, row - 1, "rank") && device == CellOf(*ledger, row - 1, "device"))
-      continue;
-    std::vector<Segment> segments = LedgerSegments(*ledger, rank, device);
-    double total = 0, segments_lost = 0;
-    for (const Segment& segment : segments) {
-      total += segment.value;
-      if (!segment.label.starts_with("compute/")) segments_lost += segment.value;
-    }
-    if (total > best_total && lost && std::abs(segments_lost - *lost) <= 1 + *lost * 1e-9) {
-      best_total = total;
-      best = std::move(segments);
-    }
-  }
-  return best;
+  const ReportTable* ledger = FindTable(model, "headline_ledger");
+  if (ledger == nullptr || ledger->rows.rows.empty()) return {};
+  return LedgerSegments(*ledger, CellOf(*ledger, 0, "rank"), CellOf(*ledger, 0, "device"));
+}
+
+std::string HeadlineGpu(const ReportModel& model) {
+  const ReportTable* ledger = FindTable(model, "headline_ledger");
+  if (ledger == nullptr || ledger->rows.rows.empty() || FigureNumber(model, "gpus").value_or(0) < 2)
+    return "";
+  const std::string gpu = "GPU " + FormatValue(CellOf(*ledger, 0, "device"), Unit::kNone);
+  if (FigureNumber(model, "ranks").value_or(0) < 2) return gpu;
+  return fmt::format("rank {}, {}", FormatValue(CellOf(*ledger, 0, "rank"), Unit::kNone), gpu);
 }
 
 const ReportTable* TelemetryAlone(const ReportModel& model) {

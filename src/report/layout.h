@@ -14,7 +14,7 @@
 
 namespace dladvisor {
 
-enum class ColumnKind { kText, kName, kNumber, kShare, kBoolean };
+enum class ColumnKind { kText, kName, kNumber, kSeconds, kShare, kBoolean };
 
 struct ColumnStyle {
   std::string label;  // "GPU Time (ns)"
@@ -25,10 +25,11 @@ struct ColumnStyle {
 // By the column's name, which the relations use alike everywhere; the unit of `column` wins where it has one.
 ColumnStyle StyleOf(const ResultColumn& column);
 
-// As a table shows it: nanoseconds as "3,073,524,010", booleans as ✓ ✗ ?, NULL as "–".
+// As a table shows it: nanoseconds as "3,073,524,010", seconds as "3.073524", booleans as ✓ ✗ ?, NULL as "–".
 std::string CellText(const Value& value, const ColumnStyle& style);
 
-// Columns worth showing: not `rank` and `device` where all rows agree and the run has just one.
+// Columns worth showing: not `rank` and `device` where all rows agree and the run has just one, nor
+// `not_compared` where all are.
 std::vector<size_t> ShownColumns(const ReportModel& model, const ReportTable& table);
 
 const Figure* FindFigure(const ReportModel& model, std::string_view id);
@@ -48,6 +49,8 @@ Value CellOf(const ReportTable& table, size_t row, std::string_view column);
 std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank, const Value& device);
 // The ledger of the GPU that the headline speaks of: the one whose window is longest.
 std::vector<Segment> HeadlineSegments(const ReportModel& model);
+// "rank 5, GPU 0", "GPU 1"; "" where there is one alone.
+std::string HeadlineGpu(const ReportModel& model);
 // CSS class of a ledger bucket or of a category of the dashboard.
 std::string ColorOf(std::string_view category);
 

@@ -2,12 +2,14 @@
 // reviewer looks at. templates/report.md is its form.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "src/report/escape.h"
 #include "src/report/finding_groups.h"
 #include "src/report/html_parts.h"
 #include "src/report/pipeline_view.h"
+#include "src/report/ranks_view.h"
 #include "src/report/templates.h"
 
 namespace dladvisor {
@@ -86,6 +88,20 @@ data PipelineStages(const ReportModel& model) {
   return items;
 }
 
+// Rows of a table by the names of its columns.
+data RowsOf(const ReportTable* table, const std::vector<const char*>& columns, size_t most) {
+  data items{data::type::list};
+  for (size_t row = 0; table != nullptr && row < std::min(table->rows.rows.size(), most); ++row) {
+    data item;
+    for (const char* column : columns)
+      item.set(
+          column,
+          Ellipsize(Visible(CellText(CellOf(*table, row, column), StyleOf({column, Unit::kNone}))), 160));
+    items << item;
+  }
+  return items;
+}
+
 data Telemetry(const ReportModel& model) {
   data items{data::type::list};
   const ReportTable* table = FindTable(model, "telemetry");
@@ -118,6 +134,7 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("system_config", FigureList(model, SystemFigures()));
   const ReportTable* ops = FindTable(model, "top_ops");
   page.set("has_ops", ops != nullptr && !ops->rows.rows.empty());
+  page.set("ops_scope", TextOrFalse(ops == nullptr ? "" : ops->scope));
   page.set("ops", ops == nullptr ? data{data::type::list} : TopOps(*ops));
   const data memory = MemoryOperators(model);
   page.set("has_memory", !memory.is_empty_list());
@@ -127,6 +144,19 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("has_pipelines", !sentences.is_empty_list());
   page.set("pipelines", sentences);
   page.set("pipeline_stages", PipelineStages(model));
+  const data ranks = RowsOf(
+      FindTable(model, "ranks"),
+      {"rank", "device", "node", "own_ns", "excess_ns", "kernel_ns", "gap_ns", "start_gap_ns", "waiting_ns"},
+      kTopRanks);
+  page.set("has_ranks", !ranks.is_empty_list());
+  page.set("ranks", ranks);
+  data rank_sentences{data::type::list};
+  for (const std::string& sentence : RankSentences(model)) rank_sentences << data{"text", sentence};
+  page.set("rank_sentences", rank_sentences);
+  const data to_open = RowsOf(FindTable(model, "profiles_to_open"),
+                              {"pace", "rank", "node", "step", "start_s", "end_s", "path"}, 3);
+  page.set("has_profiles_to_open", !to_open.is_empty_list());
+  page.set("profiles_to_open", to_open);
   const data telemetry = Telemetry(model);
   page.set("has_telemetry", !telemetry.is_empty_list());
   page.set("telemetry", telemetry);

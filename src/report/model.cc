@@ -64,6 +64,22 @@ ReportTable Ask(const Database& db, const TableQuery& query) {
   return table;
 }
 
+// Of many profiles some relations are kept of a few alone.
+constexpr double kManyRanks = 16;
+constexpr size_t kFewRanks = 16;
+
+std::string ScopeOf(const Database& db, const std::string& relation, const std::optional<double>& ranks) {
+  const Schema* schema = db.FindRelation(relation);
+  if (schema == nullptr || !schema->Find("rank") || ranks.value_or(0) <= kManyRanks) return "";
+  const ResultSet found =
+      db.Query("SELECT DISTINCT rank FROM " + relation + " ORDER BY rank", {}, kFewRanks + 1);
+  if (found.rows.empty() || found.rows.size() > kFewRanks) return "";
+  std::string text;
+  for (const auto& row : found.rows) text += (text.empty() ? "" : ", ") + FormatValue(row[0], Unit::kNone);
+  return fmt::format("Of rank{} {} of {}.", found.rows.size() == 1 ? "" : "s", text,
+                     FormatValue(*ranks, Unit::kCount));
+}
+
 }  // namespace
 
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options) {
@@ -76,6 +92,9 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
     if (!query.format.empty() && query.format != format) continue;
     ReportTable table = Ask(db, query);
     if (query.only_with_rows && table.total_rows == 0 && table.note == query.note) continue;
+    if (!table.rows.rows.empty() && !query.only_with_rows)
+      table.scope = ScopeOf(db, query.relation, FigureNumber(model, "ranks"));
+    if (!table.scope.empty()) table.note += (table.note.empty() ? "" : " ") + table.scope;
     model.tables.push_back(std::move(table));
   }
   model.headline = Headline(model);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace dladvisor {
@@ -16,9 +18,19 @@ std::string LedgerSql(const std::string& value, const std::string& column) {
          "lost, rank, device LIMIT 1";
 }
 
+// What the systems of all profiles have, each once.
 std::string SystemSql(const std::string& column) {
-  return "SELECT " + column + " FROM system ORDER BY profile LIMIT 1";
+  return fmt::format(
+      "SELECT group_concat({0}, '; ') FROM (SELECT {0} FROM system WHERE {0} IS NOT NULL GROUP BY {0} ORDER "
+      "BY min(profile) LIMIT 4)",
+      column);
 }
+
+// Profiles of one machine show the same GPUs; those in containers of one GPU each show too few.
+constexpr const char* kGpuCountSql =
+    "SELECT max(sum(of_host), (SELECT gpus FROM run)) FROM (SELECT max(gpu_count) AS of_host FROM system "
+    "GROUP "
+    "BY host)";
 
 std::vector<FigureQuery> MakeFigures() {
   return {
@@ -51,7 +63,11 @@ std::vector<FigureQuery> MakeFigures() {
       {"average_iteration_time", "Average Iteration Time", Unit::kNanoseconds, "run", "step_ns",
        "SELECT step_ns FROM run", "no iterations were detected"},
       {"total_kernel_time", "Total Kernel GPU Time", Unit::kNanoseconds, "kernel_name", "total_ns",
-       "SELECT sum(total_ns) FROM kernel_name", "no kernel was recorded"},
+       // Of many profiles kernels are kept of a few.
+       "SELECT iif(count(DISTINCT rank) < (SELECT ranks FROM run WHERE ranks > 16), NULL, sum(total_ns)) "
+       "FROM "
+       "kernel_name",
+       "no kernel was recorded, or kernels were kept of some profiles alone"},
       {"eligible_ops", "Ops Eligible for Tensor Cores", Unit::kCount, "run", "eligible_ops",
        "SELECT eligible_ops FROM run", "no op was recorded"},
       {"memory_used_share", "GPU Memory Used", Unit::kRatio, "run", "memory_used_share",
@@ -64,7 +80,7 @@ std::vector<FigureQuery> MakeFigures() {
        "SELECT step_source FROM run", "no iterations were detected"},
       {"step_pattern", "Iteration Range", Unit::kText, "run", "step_pattern", "SELECT step_pattern FROM run",
        "no range marks iterations"},
-      {"gpu_count", "GPU Count", Unit::kCount, "system", "gpu_count", SystemSql("gpu_count"),
+      {"gpu_count", "GPU Count", Unit::kCount, "system", "gpu_count", kGpuCountSql,
        "the profile does not say"},
       {"gpu_names", "GPU Name(s)", Unit::kText, "system", "gpu_names", SystemSql("gpu_names"),
        "the profile does not say"},
@@ -138,7 +154,7 @@ std::string PipelineScheduleSql() {
 }
 
 std::vector<TableQuery> MakeTables() {
-  return {
+  std::vector<TableQuery> tables = {
       {"resource_usage", "Resource Usage Breakdown",
        "Mean over GPUs; where several overlap, the first one named counts.", "resource_usage",
        "SELECT category, ns, share FROM resource_usage ORDER BY position"},
@@ -343,6 +359,10 @@ std::vector<TableQuery> MakeTables() {
       {"diagnostics", "Profiler Diagnostics", "What the profiler itself complained of.", "diagnostic",
        "SELECT profile, severity, text FROM diagnostic ORDER BY profile, severity DESC, n"},
   };
+  const auto launches = std::ranges::find(tables, "launches", &TableQuery::id);
+  std::vector<TableQuery> of_ranks = RankQueries();
+  tables.insert(launches, std::move_iterator(of_ranks.begin()), std::move_iterator(of_ranks.end()));
+  return tables;
 }
 
 }  // namespace

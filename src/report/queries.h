@@ -30,4 +30,7 @@ struct TableQuery {
 const std::vector<FigureQuery>& FigureQueries();
 const std::vector<TableQuery>& TableQueries();
 
+// Those of them that compare ranks.
+std::vector<TableQuery> RankQueries();
+
 }  // namespace dladvisor

@@ -31,8 +31,9 @@ struct Figure {
 struct ReportTable {
   std::string id, title, note;
   std::string sql;
-  ResultSet rows;         // the first ones, at most kMaxReportRows
-  size_t total_rows = 0;  // that the query gives
+  ResultSet rows;          // the first ones, at most kMaxReportRows
+  size_t total_rows = 0;   // that the query gives
+  std::string scope = {};  // "Of ranks 0, 5, 13 of 960." where only theirs were kept; also part of the note
 };
 
 inline constexpr size_t kMaxReportRows = 1000;

@@ -174,6 +174,96 @@ std::string StepChart(const std::string& id, const std::string& title, const std
   return svg + "</svg>";
 }
 
+std::string LineChart(const std::string& id, const std::string& title, const std::vector<Line>& lines,
+                      const std::vector<Mark>& marks, const std::array<std::string, 4>& texts) {
+  constexpr double kLeft = 4, kRight = 956, kTop = 22, kBottom = 216;
+  double first = std::numeric_limits<double>::max(), last = std::numeric_limits<double>::lowest();
+  double least = 0, most = 0;
+  std::string description;
+  for (const Line& line : lines) {
+    description += fmt::format("{}: {}. ", line.label, line.text);
+    for (const auto& [at, value] : line.points) {
+      first = std::min(first, at);
+      last = std::max(last, at);
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+  }
+  for (const Mark& mark : marks) description += mark.text + ". ";
+  const auto x = [&](double at) {
+    return last > first ? kLeft + (at - first) / (last - first) * (kRight - kLeft) : kLeft;
+  };
+  const auto y = [&](double value) {
+    return most > least ? kTop + (most - value) / (most - least) * (kBottom - kTop) : kBottom;
+  };
+  const auto& [most_text, least_text, first_text, last_text] = texts;
+  std::string svg = Open(id, "curves", "0 0 960 250", "", title, description);
+  svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
+  svg += fmt::format(R"(<text x="{}" y="14">{}</text>)", kLeft, EscapeHtml(most_text));
+  if (least < 0) {
+    svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kBottom);
+    svg += fmt::format(R"(<text x="{}" y="{}">{}</text>)", kLeft, kBottom + 12, EscapeHtml(least_text));
+  }
+  svg +=
+      fmt::format(R"(<line class="axis" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>)", kLeft, kRight, y(0));
+  for (const Mark& mark : marks) {
+    const double at = x(mark.x);
+    const bool right = at > (kLeft + kRight) / 2;
+    svg +=
+        fmt::format(R"(<line class="mean" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"/>)", at, kTop, kBottom);
+    svg += fmt::format(R"(<text{} x="{:.1f}" y="14">{}</text>)", right ? R"( class="end")" : "",
+                       right ? at : std::max(at, 120.0), EscapeHtml(mark.text));
+  }
+  for (const Line& line : lines) {
+    std::string path;
+    for (const auto& [at, value] : line.points)
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x(at), y(value));
+    if (!path.empty())
+      svg += fmt::format(R"(<path class="{}" d="{}"><title>{}</title></path>)", line.color, path,
+                         EscapeHtml(line.label + ": " + line.text));
+  }
+  svg += fmt::format(R"(<text x="{}" y="244">{}</text>)", kLeft, EscapeHtml(first_text));
+  svg += fmt::format(R"(<text class="end" x="{}" y="244">{}</text>)", kRight, EscapeHtml(last_text));
+  return svg + "</svg>";
+}
+
+std::string HeatClass(double value, double most) {
+  double limit = most / 16;
+  int level = 0;
+  for (; level < 4 && std::abs(value) > limit; ++level) limit *= 2;
+  return level == 0 ? "h0" : fmt::format("{}{}", value > 0 ? 'h' : 'l', level);
+}
+
+std::string HeatMap(const std::string& id, const std::string& title, const std::string& description,
+                    const std::vector<std::string>& columns, const std::vector<HeatRow>& rows) {
+  constexpr double kLeft = 96, kRight = 956, kTop = 2;
+  const double height = rows.size() <= 16 ? 18 : 12,
+               bottom = kTop + height * static_cast<double>(rows.size());
+  const double width =
+      std::min((kRight - kLeft) / static_cast<double>(std::max<size_t>(columns.size(), 1)), 60.0);
+  std::string svg = Open(id, "heat", fmt::format("0 0 960 {:.0f}", bottom + 18), "", title, description);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const double top = kTop + height * static_cast<double>(r);
+    svg +=
+        fmt::format(R"svg(<g transform="translate({} {})"><text class="end" x="-8" y="{:.1f}">{}</text>)svg",
+                    kLeft, top, height / 2 + 3.5, EscapeHtml(rows[r].label));
+    for (size_t c = 0; c < rows[r].cells.size(); ++c) {
+      const auto& cell = rows[r].cells[c];
+      svg += fmt::format(R"(<rect class="{}" x="{:.4g}" width="{:.4g}" height="{}">)",
+                         cell ? cell->first : "none", width * static_cast<double>(c), width, height);
+      if (cell) svg += "<title>" + EscapeHtml(cell->second) + "</title>";
+      svg += "</rect>";
+    }
+    svg += "</g>";
+  }
+  // As many labels as have room.
+  const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(90 / width)));
+  for (size_t c = 0; c < columns.size(); c += every)
+    svg += fmt::format(R"(<text x="{:.1f}" y="{:.0f}">{}</text>)", kLeft + width * static_cast<double>(c),
+                       bottom + 13, EscapeHtml(columns[c]));
+  return svg + "</svg>";
+}
+
 std::string LaneChart(const std::string& id, const std::string& title, const std::vector<Lane>& lanes,
                       const std::vector<std::pair<double, std::string>>& ticks) {
   constexpr double kLeft = 64, kRight = 956, kPitch = 26, kHeight = 20, kTop = 4, kPerLetter = 5.6;

@@ -3,6 +3,7 @@
 // nothing needs a script.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,6 +52,32 @@ struct Mark {
 std::string StepChart(const std::string& id, const std::string& title, const std::vector<Curve>& curves,
                       const std::optional<Mark>& mark, const std::string& max_text,
                       const std::string& start_text, const std::string& end_text);
+
+struct Line {
+  std::string label, text, color;                 // as of a segment
+  std::vector<std::pair<double, double>> points;  // in order of x
+};
+
+// Straight lines through points of either sign, with a line at zero. `marks` are upright lines with their
+// text beside them, of which y is not used; `texts` are of the greatest and the least value, and of both
+// ends.
+std::string LineChart(const std::string& id, const std::string& title, const std::vector<Line>& lines,
+                      const std::vector<Mark>& marks, const std::array<std::string, 4>& texts);
+
+struct HeatRow {
+  std::string label;
+  // As of HeatClass, and the text on hover; nothing where there is no value.
+  std::vector<std::optional<std::pair<std::string, std::string>>> cells;
+};
+
+// CSS class of a value on a scale whose limits double from a sixteenth of `most` on, so that one extreme does
+// not hide all others: "h0", "h1" to "h4" above zero, "l1" to "l4" below.
+std::string HeatClass(double value, double most);
+
+// A grid of cells; all rows have as many as there are `columns`, of which the first, the last and some others
+// are labelled.
+std::string HeatMap(const std::string& id, const std::string& title, const std::string& description,
+                    const std::vector<std::string>& columns, const std::vector<HeatRow>& rows);
 
 struct Box {
   double start = 0, end = 0;

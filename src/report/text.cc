@@ -8,6 +8,7 @@
 #include "src/report/finding_groups.h"
 #include "src/report/layout.h"
 #include "src/report/pipeline_view.h"
+#include "src/report/ranks_view.h"
 
 namespace dladvisor {
 namespace {
@@ -137,7 +138,9 @@ void WriteLedger(Writer& out, const ReportModel& model) {
   });
   std::ranges::stable_sort(segments, std::ranges::greater{}, &Segment::value);
   if (rest > 0) segments.push_back({"other buckets", rest, FormatValue(rest, Unit::kNanoseconds), ""});
-  out.Heading(FigureNumber(model, "step_time") ? "Time Ledger of a Step" : "Time Ledger");
+  const std::string gpu = HeadlineGpu(model);
+  out.Heading((FigureNumber(model, "step_time") ? "Time Ledger of a Step" : "Time Ledger") +
+              (gpu.empty() ? "" : " (" + gpu + ")"));
   for (const Segment& segment : segments)
     out.Line(fmt::format("  {}{}  {}  {}", Left(Visible(segment.label), 24),
                          Right(FormatValue(segment.value / total, Unit::kRatio), 8), Right(segment.text, 9),
@@ -162,6 +165,7 @@ void WriteTopOps(Writer& out, const ReportModel& model) {
   const ReportTable* ops = FindTable(model, "top_ops");
   if (ops == nullptr || ops->rows.rows.empty()) return;
   out.Heading("Top 10 GPU Ops");
+  if (!ops->scope.empty()) out.Line("  " + ops->scope);
   out.Line(out.Styled("     GPU Time (ns)      Calls  TC Eligible  Using TC  Op Name", "2"));
   for (size_t row = 0; row < ops->rows.rows.size(); ++row) {
     const auto cell = [&](const char* column) {
@@ -204,6 +208,43 @@ void WritePipelines(Writer& out, const ReportModel& model) {
                          cell("backward_ns", 14), cell("weight_ns", 14), cell("work_ns", 14),
                          cell("bubble_share", 8)));
   }
+}
+
+void WriteProfilesToOpen(Writer& out, const ReportModel& model) {
+  const ReportTable* table = FindTable(model, "profiles_to_open");
+  if (table == nullptr || table->rows.rows.empty()) return;
+  const auto cell = [&](size_t row, const char* column) {
+    return CellText(CellOf(*table, row, column), StyleOf({column, Unit::kNone}));
+  };
+  out.Line(fmt::format("  To open in the timeline viewer, at step {}:", cell(0, "step")));
+  for (size_t row = 0; row < table->rows.rows.size(); ++row) {
+    const std::string lead =
+        fmt::format("  {} rank {}{}  {} – {} s  ", Left(cell(row, "pace"), 8), Right(cell(row, "rank"), 4),
+                    IsNull(CellOf(*table, row, "node")) ? "" : ", node " + cell(row, "node"),
+                    cell(row, "start_s"), cell(row, "end_s"));
+    out.Line(lead + Ellipsize(Visible(cell(row, "path")), kWidth - std::min(kWidth - 8, Columns(lead))));
+  }
+}
+
+void WriteRanks(Writer& out, const ReportModel& model) {
+  const ReportTable* ranks = FindTable(model, "ranks");
+  if (ranks == nullptr || ranks->rows.rows.empty()) return;
+  out.Heading("Ranks");
+  for (const std::string& sentence : RankSentences(model)) out.Wrapped("  ", Visible(sentence));
+  WriteProfilesToOpen(out, model);
+  out.Line(out.Styled(
+      "   Rank  GPU  Node      Own (ns)  Excess (ns)  Kernels (ns)    Gaps (ns)  Late (ns)  Waiting (ns)",
+      "2"));
+  for (size_t row = 0; row < std::min(ranks->rows.rows.size(), kTopRanks); ++row) {
+    const auto cell = [&](const char* column, size_t width) {
+      return Right(CellText(CellOf(*ranks, row, column), StyleOf({column, Unit::kNone})), width);
+    };
+    out.Line(fmt::format("  {} {} {} {} {} {} {} {} {}", cell("rank", 5), cell("device", 4), cell("node", 5),
+                         cell("own_ns", 13), cell("excess_ns", 12), cell("kernel_ns", 13), cell("gap_ns", 12),
+                         cell("start_gap_ns", 10), cell("waiting_ns", 13)));
+  }
+  if (ranks->total_rows > kTopRanks)
+    out.Line(fmt::format("  … and {} that are less behind.", ranks->total_rows - kTopRanks));
 }
 
 void WriteTelemetry(Writer& out, const ReportModel& model) {
@@ -259,6 +300,7 @@ std::string RenderText(const ReportModel& model) {
   out.Wrapped("", Visible(model.headline), "1");
   WriteFindings(out, model);
   WriteLedger(out, model);
+  WriteRanks(out, model);
   WritePipelines(out, model);
   WriteTraining(out, model);
   WriteTelemetry(out, model);

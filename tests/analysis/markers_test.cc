@@ -70,6 +70,8 @@ TEST(Markers, NormalizedNames) {
       {"step_0003/forward", "step_#/forward"},
       {"epoch 2", "epoch #"},
       {"epoch1_step2003", "epoch#_step#"},
+      {"epoch1_step2003-rank7-640_8", "epoch#_step#-rank#-640_8"},
+      {"crank3", "crank3"},
       {"micro-batch 3", "micro-batch #"},
       {"batch_12", "batch_#"},
       {"request #44", "request #"},

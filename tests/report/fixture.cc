@@ -42,6 +42,14 @@ training_log: *profile i, *attempt i, *iteration i, covers? i count, elapsed_ns?
 training_timer: *profile i, *attempt i, *iteration i, *timer t, kind t, ns? r ns, min_ns? r ns, max_ns? r ns, share? r ratio
 training_memory: *profile i, *rank? i, iteration i, max_allocated_bytes? i bytes, max_reserved_bytes? i bytes, device_bytes? i bytes, used_share? r ratio
 training_setting: *profile i, *name t, value t
+rank: *rank i, *device i, profile i, node? i, host? t, cohort? i, steps i count, not_compared? t, own_ns? r ns, excess_ns? r ns, kernel_ns? r ns, gap_ns? r ns, start_gap_ns? r ns, waiting_ns? r ns
+rank_step: *rank i, *device i, *step i, own_ns i ns, excess_ns r ns, kernel_ns i ns, gap_ns i ns, start_gap_ns i ns, waiting_ns i ns
+jitter: *cohort i, peers i count, steps i count, kernels_per_step i count, magnitude_ns r ns, magnitude_share? r ratio, worst_step i, worst_ns r ns, max_rank i, max_device i, min_rank i, min_device i, typical_rank i, typical_device i, kernel_excess_ns r ns, gap_excess_ns r ns, start_excess_ns r ns
+straggler: *rank? i, *device? i, *first_step i, last_step i, probability r, first_position? i
+divergence: *rank i, *device i, *step i, *position i, kernel t, duration_ns i ns, gap_ns i ns, end_ns i ns, duration_excess_ns r ns, gap_excess_ns r ns, end_excess_ns r ns, delay_ns? i ns
+collective_group: *collective t, *stream i, *ranks t, size i count, node? i, steps i count, calls_per_step r count, transfer_ns r ns, waiting_ns r ns, median_ns r ns, bytes? r bytes, bus_bandwidth? r bytes/s, last_rank? i, last_steps? i count, last_probability? r, excess_ns? r ns, slowest_steps? i count, probability? r
+collective_wait: *rank i, *device i, *collective t, calls_per_step r count, transfer_ns r ns, waiting_ns r ns, exposed_transfer_ns r ns, exposed_waiting_ns r ns
+clock: *rank i, *device i, node? i, offset_ns i ns, uncertainty_ns? i ns, skew_ns? i ns, drift_ppm r, collectives i count
 )";
 
 Column ParseColumn(std::istringstream words, bool* key) {
