@@ -13,7 +13,6 @@ namespace dladvisor {
 namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-using testing::Not;
 
 // Twelve steps of 1 ms with 20 kernels each; those of a slow rank take half as long again.
 std::string TrainingLoop(int64_t rank, bool slow) {
@@ -96,18 +95,18 @@ TEST_F(SeveralProfiles, ADigestOfThemGivesTheSameReport) {
 }
 
 TEST_F(SeveralProfiles, EveryFormatNamesTheFilesThatCannotBeRead) {
-  test::WriteFile(scratch_.path() / "job/rank_9.json", "{\"traceEvents\": [{\"ph\": 7,,");
+  test::WriteFile(scratch_.path() / "job/rank_9.sqlite",
+                  test::ReadFile(scratch_.path() / "job/rank_0.sqlite").substr(0, 5'000));
   for (const char* format : {"text", "md", "html", "json"}) {
     std::string report = Run(std::string("report job --format ") + format);
     std::erase(report, '\\');
     EXPECT_THAT(report, HasSubstr("1 of 5 files could not be read")) << format;
-    EXPECT_THAT(report, HasSubstr("rank_9.json")) << format;
+    EXPECT_THAT(report, HasSubstr("rank_9.sqlite")) << format;
   }
 }
 
 TEST_F(SeveralProfiles, QueryReadsTheirFactsTogether) {
-  EXPECT_EQ(Run("query job 'SELECT max_rank, peers FROM jitter' --format csv"),
-            "max_rank,peers\n2,4\n");
+  EXPECT_EQ(Run("query job 'SELECT max_rank, peers FROM jitter' --format csv"), "max_rank,peers\n2,4\n");
   EXPECT_EQ(errors_, "");
   Run("query job 'SELECT count(*) FROM kernel'");
   EXPECT_THAT(errors_, HasSubstr("only the facts are kept, not the events"));
