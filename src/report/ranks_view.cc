@@ -27,23 +27,26 @@ std::string Time(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
 // "+561 µs".
 std::string Signed(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
 
-// "549 µs of it in gaps between kernels and 21.6 µs in kernels that take longer".
+// "549 µs of it in gaps between kernels and 21.6 µs in kernels"; with signs where some of it is made up for.
 std::string CauseText(const ReportTable& jitter, size_t row) {
   std::vector<std::pair<double, const char*>> causes = {
-      {Number(jitter, row, "kernel_excess_ns"), "in kernels that take longer"},
+      {Number(jitter, row, "kernel_excess_ns"), "in kernels"},
       {Number(jitter, row, "gap_excess_ns"), "in gaps between kernels"},
-      {Number(jitter, row, "start_excess_ns"), "in a late start"}};
+      {Number(jitter, row, "start_excess_ns"), "before its first kernel"}};
   const double worst = Number(jitter, row, "worst_ns");
   // What is a hundredth of it says nothing.
-  std::erase_if(causes, [&](const auto& cause) { return cause.first < 0.01 * worst; });
+  std::erase_if(causes, [&](const auto& cause) { return std::abs(cause.first) < 0.01 * worst; });
   std::ranges::stable_sort(causes, std::ranges::greater{}, [](const auto& cause) { return cause.first; });
+  const bool some_earlier = !causes.empty() && causes.back().first < 0;
   std::string text;
-  for (size_t i = 0; i < causes.size(); ++i)
+  for (size_t i = 0; i < causes.size(); ++i) {
+    const auto& [ns, where] = causes[i];
     text += fmt::format("{}{}{} {}",
                         i == 0                   ? ""
                         : i + 1 == causes.size() ? " and "
                                                  : ", ",
-                        Time(causes[i].first), i == 0 ? " of it" : "", causes[i].second);
+                        some_earlier ? Signed(ns) : Time(ns), i == 0 && !some_earlier ? " of it" : "", where);
+  }
   return text;
 }
 

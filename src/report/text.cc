@@ -222,7 +222,11 @@ void WriteProfilesToOpen(Writer& out, const ReportModel& model) {
         fmt::format("  {} rank {}{}  {} – {} s  ", Left(cell(row, "pace"), 8), Right(cell(row, "rank"), 4),
                     IsNull(CellOf(*table, row, "node")) ? "" : ", node " + cell(row, "node"),
                     cell(row, "start_s"), cell(row, "end_s"));
-    out.Line(lead + Ellipsize(Visible(cell(row, "path")), kWidth - std::min(kWidth - 8, Columns(lead))));
+    const size_t room = kWidth - std::min(kWidth - 8, Columns(lead));
+    // The name of the file tells ranks apart.
+    std::string path = Visible(cell(row, "path"));
+    if (Columns(path) > room) path.erase(0, path.rfind('/') + 1);
+    out.Line(lead + Ellipsize(path, room));
   }
 }
 

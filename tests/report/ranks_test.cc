@@ -120,8 +120,8 @@ TEST(RanksView, SaysWhoIsSlowestAndWhy) {
       ElementsAre(
           "Of 4 GPUs that run the same 3 kernels a step, that of rank 3 (GPU 3, node 0) is the slowest "
           "in step 102: 160 µs behind the mean, 131 µs of it in gaps between kernels and 30.0 µs in "
-          "kernels that take longer; that of rank 1 is the fastest there. Over 4 steps the slowest GPU "
-          "of each is 100 µs behind, 5.0 % of a step."));
+          "kernels; that of rank 1 is the fastest there. Over 4 steps the slowest GPU of each is "
+          "100 µs behind, 5.0 % of a step."));
 }
 
 TEST(RanksView, SaysWhichAreNotCompared) {
