@@ -22,8 +22,8 @@ class Error : public std::runtime_error {
   std::string where_, reason_, hint_;
 };
 
-// The input is of another kind altogether, not a damaged one of the right kind: where a whole folder is looked
-// at, it is passed over.
+// The input is of another kind altogether, not a damaged one of the right kind: where a whole folder is
+// looked at, it is passed over.
 class WrongKind : public Error {
  public:
   using Error::Error;

@@ -5,8 +5,8 @@
 // every round, so k goes from 1 up to a quarter of the peers (1, 2, 3, 5, 8, ...). Of the runs of successive
 // rounds that begin and end with the item among the worst, the one is taken that is least likely by chance
 // (upper tail of the binomial distribution, exact), and its probability multiplied by the number of runs, of
-// peers and of k that were looked at (Bonferroni), so that it is never understated by having searched. It does
-// not say that an effect is large: callers ask for that as well.
+// peers and of k that were looked at (Bonferroni), so that it is never understated by having searched. It
+// does not say that an effect is large: callers ask for that as well.
 #pragma once
 
 #include <cstdint>
