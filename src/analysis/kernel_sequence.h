@@ -6,7 +6,7 @@
 // long captures the first 2^20 kernels are kept: persistence shows in hundreds of steps, and ranks send this
 // around.
 //
-// Per step and position (the method of seed "Scaling the Transformer Model Implementation in PyTorch Across
+// Per step and position (the method of "Scaling the Transformer Model Implementation in PyTorch Across
 // Multiple Nodes", Zulfiqar and Knight, NVIDIA 2020), in ns:
 //   duration  of the kernel
 //   gap       its start minus the latest end of the kernels that started before it in the step, collectives

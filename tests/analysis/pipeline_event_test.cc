@@ -197,7 +197,7 @@ TEST(PipelineEvent, TakesTheNamesOfTheOption) {
   EXPECT_THROW(EventsOf(drawn, "(fwd|bwd) batch(\\d+)"), Error);
 }
 
-// What the reporter of the seed's question saw: an optimizer and kernels, but no F.
+// What users of scripts for zero-bubble's ranges ran into: an optimizer and kernels, but no F.
 TEST(PipelineEvent, SaysWhatTheRangesLack) {
   TraceBuilder drawn;
   drawn.Launch(10, 20, 90, "DeviceSelectSweepKernel");
