@@ -92,10 +92,13 @@ Parsed Parse(std::string_view text) {
   return parsed;
 }
 
-// {0, 1, 2, 5} -> "0–2, 5".
+// {0, 1, 2, 5} -> "0–2, 5"; of many only the first: "0–2, 5, ... (540 in all)".
 std::string Listed(const std::set<int64_t>& numbers) {
+  constexpr int kMostShown = 12;
   std::string text;
+  int shown = 0;
   for (auto first = numbers.begin(); first != numbers.end();) {
+    if (++shown > kMostShown) return text + fmt::format(", ... ({} in all)", numbers.size());
     auto last = first;
     while (std::next(last) != numbers.end() && *std::next(last) == *last + 1) ++last;
     text += fmt::format("{}{}", text.empty() ? "" : ", ", *first);
