@@ -9,9 +9,7 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/inference.h"
-#include "src/cli/session.h"
-#include "src/report/report.h"
+#include "tests/corpus/written_report.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -20,29 +18,6 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsSubsetOf;
 using testing::Not;
-
-struct Read {
-  std::string text, markdown, html;
-  std::set<std::string> fired;
-};
-
-Read ReadLog(const fs::path& path) {
-  static const KnowledgeBase knowledge = LoadRules({}, {});
-  const Profile profile = LoadProfile(path, {});
-  Database database = profile.OpenDatabase();
-  Advice advice = Infer(knowledge, database);
-  WordCapture(advice, database);
-  const ReportModel model = BuildReport(database, advice, {});
-  Read read{RenderReport(model, ReportFormat::kText),
-            RenderReport(model, ReportFormat::kMarkdown),
-            RenderReport(model, ReportFormat::kHtml),
-            {}};
-  for (const Finding& finding : advice.findings) {
-    EXPECT_NE(finding.outcome, Outcome::kFailed) << finding.rule << ": " << finding.error;
-    if (finding.outcome == Outcome::kFired) read.fired.insert(finding.rule);
-  }
-  return read;
-}
 
 TEST(TelemetryCorpus, EveryLogGivesAReportOrAReason) {
   std::vector<fs::path> files;
@@ -53,7 +28,7 @@ TEST(TelemetryCorpus, EveryLogGivesAReportOrAReason) {
   for (const fs::path& file : files) {
     SCOPED_TRACE(file.string());
     try {
-      const Read log = ReadLog(file);
+      const test::WrittenReport log = test::WriteReport(LoadProfile(file, {}));
       EXPECT_THAT(log.text, HasSubstr("A log of nvidia-smi, not a trace"));
       EXPECT_THAT(log.text, Not(HasSubstr("--trace=cuda ")));
       EXPECT_THAT(log.markdown, HasSubstr("## Telemetry"));
@@ -95,7 +70,7 @@ TEST(TelemetryCorpus, WhatIsWrongIsSaid) {
   const fs::path path = dir.path() / "gpu.csv";
   const auto fired = [&](bool uneven, bool hot, bool capped) {
     test::WriteFile(path, Log(uneven, hot, capped));
-    return ReadLog(path).fired;
+    return test::WriteReport(LoadProfile(path, {})).fired;
   };
   using Rules = std::set<std::string>;
   EXPECT_EQ(fired(false, false, false), (Rules{"telemetry-only"}));

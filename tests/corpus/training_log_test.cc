@@ -9,9 +9,7 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/inference.h"
-#include "src/cli/session.h"
-#include "src/report/report.h"
+#include "tests/corpus/written_report.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -51,28 +49,6 @@ Found Search(const std::string& text) {
   return found;
 }
 
-struct Read {
-  std::string text, markdown, html;
-  std::set<std::string> fired;
-};
-
-Read Report(const Profile& profile) {
-  static const KnowledgeBase knowledge = LoadRules({}, {});
-  Database database = profile.OpenDatabase();
-  Advice advice = Infer(knowledge, database);
-  WordCapture(advice, database);
-  const ReportModel model = BuildReport(database, advice, {});
-  Read read{RenderReport(model, ReportFormat::kText),
-            RenderReport(model, ReportFormat::kMarkdown),
-            RenderReport(model, ReportFormat::kHtml),
-            {}};
-  for (const Finding& finding : advice.findings) {
-    EXPECT_NE(finding.outcome, Outcome::kFailed) << finding.rule << ": " << finding.error;
-    if (finding.outcome == Outcome::kFired) read.fired.insert(finding.rule);
-  }
-  return read;
-}
-
 TEST(TrainingLogCorpus, EveryLogGivesAReportOrAReason) {
   std::vector<fs::path> files;
   for (const char* extension : {".out", ".txt", ".md"})
@@ -83,7 +59,7 @@ TEST(TrainingLogCorpus, EveryLogGivesAReportOrAReason) {
     SCOPED_TRACE(file.filename().string());
     try {
       const Profile profile = LoadProfile(file, {});
-      const Read read = Report(profile);
+      const test::WrittenReport read = test::WriteReport(profile);
       EXPECT_THAT(read.text, HasSubstr("A training log of "));
       EXPECT_THAT(read.text, Not(HasSubstr("No GPU work was recorded")));
       EXPECT_THAT(read.text, Not(HasSubstr("--trace=cuda ")));
@@ -154,7 +130,7 @@ std::set<std::string> Fired(Change change) {
             std::to_string(input) + "\n";
   }
   test::WriteFile(dir.path() / "run.log", text);
-  std::set<std::string> fired = Report(LoadProfile(dir.path() / "run.log", {})).fired;
+  std::set<std::string> fired = test::WriteReport(LoadProfile(dir.path() / "run.log", {})).fired;
   EXPECT_EQ(fired.erase("training-log-only"), 1u);
   return fired;
 }
