@@ -29,5 +29,6 @@ allow src/importers src/importers/bytes src/importers/kineto src/importers/nsys 
 allow src/analysis src/trace engine engine/base
 allow src/fleet src/analysis src/importers src/trace engine engine/base
 allow src/report engine engine/base
-allow src/cli src/fleet src/report src/analysis src/importers src/trace engine engine/base
+allow src/gate src/report engine engine/base
+allow src/cli src/fleet src/gate src/report src/analysis src/importers src/trace engine engine/base
 exit "$status"

@@ -1,0 +1,14 @@
+#include "src/gate/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace dladvisor {
+namespace {
+
+TEST(Verdict, HasTheNamesThatTheDocumentsGive) {
+  EXPECT_EQ(VerdictName(Verdict::kNotComparable), "not comparable");
+  EXPECT_EQ(LevelName(Level::kExplain), "explain");
+}
+
+}  // namespace
+}  // namespace dladvisor
