@@ -39,6 +39,7 @@ example::JobOptions Options(int64_t ranks) {
   return options;
 }
 
+#ifdef DLADVISOR_WITH_MPI
 std::string Content(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -53,6 +54,7 @@ double MeasureMpi(int processes, const fs::path& runs, const fs::path& output) {
     if (std::system(command.c_str()) != 0) throw Error("bench", "mpirun failed: " + command);
   });
 }
+#endif
 
 void MeasurePower() {
   fmt::print(
