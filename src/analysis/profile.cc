@@ -94,6 +94,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("api_calls", &ProfileRow::api_calls, Unit::kCount, "CUDA API calls.")
           .Column("syncs", &ProfileRow::syncs, Unit::kCount, "Synchronisation activities.")
           .Column("ranges", &ProfileRow::ranges, Unit::kCount, "Ranges of the program.")
+          .Column("python_frames", &ProfileRow::python_frames, Unit::kCount, "Calls of Python functions.")
           .Column("os_calls", &ProfileRow::os_calls, Unit::kCount, "Operating-system calls.")
           .Column("gpu_metric_samples", &ProfileRow::gpu_metric_samples, Unit::kCount,
                   "Samples of hardware counters.")
@@ -166,6 +167,7 @@ ProfileRow ComputeProfile(const Context& context) {
   row.api_calls = count(trace.api_calls);
   row.syncs = count(trace.syncs);
   row.ranges = count(trace.ranges);
+  row.python_frames = count(trace.frames);
   row.os_calls = count(trace.os_calls);
   row.gpu_metric_samples = count(trace.gpu_metrics);
   if (trace.telemetry.size() > 0)

@@ -1,6 +1,7 @@
 #include "src/analysis/range_name.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -19,6 +20,8 @@ const RelationOf<RangeNameRow>& RangeNameRelation() {
           .Column("instances", &RangeNameRow::instances, Unit::kCount, "Closed ranges of the name.")
           .Column("total_ns", &RangeNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
           .Column("avg_ns", &RangeNameRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("stddev_ns", &RangeNameRow::stddev_ns, Unit::kNanoseconds,
+                  "Sample standard deviation; unknown for one instance.")
           .Column("gpu_ns", &RangeNameRow::gpu_ns, Unit::kNanoseconds,
                   "Summed duration of kernels for which it is the innermost range.");
   return relation;
@@ -30,6 +33,7 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   std::map<std::tuple<int64_t, std::string, NameId>, size_t> index;
   std::map<std::tuple<int64_t, NameId, NameId>, size_t> by_id;  // spares normalising each instance
   std::vector<RangeNameRow> rows;
+  std::vector<double> squares;  // sum of squared durations, of each row
   std::vector<uint32_t> row_of(ranges.size(), kNoIndex);
   // Of each name the last one looked up, which spares most of the looking up.
   struct Last {
@@ -40,7 +44,9 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   std::vector<Last> last(trace.names.size());
   const auto count = [&](uint32_t row, uint32_t range) {
     ++rows[row].instances;
-    rows[row].total_ns += ranges.end[range] - ranges.start[range];
+    const int64_t duration = ranges.end[range] - ranges.start[range];
+    rows[row].total_ns += duration;
+    squares[row] += static_cast<double>(duration) * static_cast<double>(duration);
     row_of[range] = row;
   };
   for (uint32_t i = 0; i < ranges.size(); ++i) {
@@ -57,6 +63,7 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
       const auto [entry, new_row] = index.try_emplace({rank, marker.name, ranges.domain[i]}, rows.size());
       if (new_row) {
         RangeNameRow& row = rows.emplace_back();
+        squares.push_back(0);
         row.rank = rank;
         row.name = marker.name;
         row.domain = trace.names.View(ranges.domain[i]);
@@ -71,8 +78,14 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
     if (range != kNoIndex && row_of[range] != kNoIndex)
       rows[row_of[range]].gpu_ns += trace.kernels.end[kernel] - trace.kernels.start[kernel];
   }
-  for (RangeNameRow& row : rows)
-    row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.instances);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    RangeNameRow& row = rows[i];
+    const auto instances = static_cast<double>(row.instances);
+    row.avg_ns = static_cast<double>(row.total_ns) / instances;
+    if (row.instances > 1)
+      row.stddev_ns =
+          std::sqrt(std::max(0.0, (squares[i] - instances * row.avg_ns * row.avg_ns) / (instances - 1)));
+  }
   std::sort(rows.begin(), rows.end(), [](const RangeNameRow& a, const RangeNameRow& b) {
     return std::tuple(a.rank, -a.total_ns, std::string_view(a.name), std::string_view(a.domain)) <
            std::tuple(b.rank, -b.total_ns, std::string_view(b.name), std::string_view(b.domain));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct RangeNameRow {
   std::string name, domain;
   int64_t instances = 0, total_ns = 0;
   double avg_ns = 0;
+  std::optional<double> stddev_ns;
   int64_t gpu_ns = 0;
 };
 const RelationOf<RangeNameRow>& RangeNameRelation();
