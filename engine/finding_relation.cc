@@ -38,6 +38,10 @@ const RelationOf<FindingRow>& Declaration() {
   return relation;
 }
 
+}  // namespace
+
+const Schema& FindingSchema() { return Declaration().schema(); }
+
 std::string SubjectJson(const Finding& finding) {
   nlohmann::ordered_json subject = nlohmann::ordered_json::object();
   for (const NamedValue& key : finding.subject) {
@@ -51,10 +55,6 @@ std::string SubjectJson(const Finding& finding) {
   }
   return subject.dump();
 }
-
-}  // namespace
-
-const Schema& FindingSchema() { return Declaration().schema(); }
 
 std::unique_ptr<Table> FindingTable(std::span<const Finding> findings,
                                     const std::map<std::string, std::string>& categories) {

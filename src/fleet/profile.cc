@@ -37,6 +37,15 @@ Database Profile::OpenDatabase() const {
   return database;
 }
 
+std::set<std::string> Profile::MissingRelations() const {
+  std::set<std::string> missing;
+  if (trace) return missing;
+  for (const Schema* schema : AllSchemas()) missing.insert(schema->name);
+  for (const auto& held : {FactSchemas(), AcrossRanksSchemas()})
+    for (const Schema* schema : held) missing.erase(schema->name);
+  return missing;
+}
+
 const std::vector<const Schema*>& AllSchemas() {
   static const std::vector<const Schema*> schemas = [] {
     static const Trace no_trace;

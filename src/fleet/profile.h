@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct Profile {
 
   // A database over the facts and events, which must not outlive this profile.
   Database OpenDatabase() const;
+  // Relations of events, where they are not held: what reads them sees no row.
+  std::set<std::string> MissingRelations() const;
 };
 
 // Schemas of all relations that rules and queries may read: facts, then events.

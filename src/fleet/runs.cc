@@ -1,0 +1,144 @@
+#include "src/fleet/runs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "src/analysis/profile.h"
+#include "src/analysis/system.h"
+#include "src/fleet/find_files.h"
+
+namespace dladvisor {
+namespace fs = std::filesystem;
+namespace {
+
+template <class Row>
+std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
+  const Table* table = digest.Find(relation.schema().name);
+  return table ? relation.ToRows(*table) : std::vector<Row>();
+}
+
+// The rank that a single profile tells itself, of a job of several.
+std::optional<int64_t> RankInJob(const Digest& digest) {
+  const std::vector<ProfileRow> profiles = RowsOf(digest, ProfileRelation());
+  const std::vector<SystemRow> systems = RowsOf(digest, SystemRelation());
+  if (profiles.size() != 1 || systems.empty() || systems[0].world_size.value_or(0) < 2) return std::nullopt;
+  return profiles[0].told_rank;
+}
+
+// Whether no two of the files that were put together are of one rank; with `told`, by what they hold.
+bool AreRanksOfOneRun(const Digest& digest, bool told) {
+  return std::ranges::none_of(RowsOf(digest, ProfileRelation()), [&](const ProfileRow& profile) {
+    return profile.duplicate_of.has_value() || (told && !profile.told_rank);
+  });
+}
+
+bool AreDigests(const std::vector<FoundFile>& files) {
+  return std::ranges::all_of(files, [](const FoundFile& file) { return IsDigest(file.path); });
+}
+
+// The steps of digests are already chosen.
+AnalysisOptions OptionsFor(bool are_digests, const AnalysisOptions& options) {
+  return are_digests ? AnalysisOptions() : options;
+}
+
+class Loader {
+ public:
+  Loader(const AnalysisOptions& options, const std::function<void(const std::string&, Profile)>& take,
+         const std::function<void(size_t, size_t)>& progress)
+      : options_(options), take_(take), progress_(progress) {}
+
+  void LoadFiles(const std::vector<std::string>& files) {
+    if (files.size() > 1 && TellsRankInJob(files[0]) &&
+        LoadTogether(files, files[0], IsDigest(files[0]), /*told=*/true))
+      return;
+    for (const std::string& file : files) LoadAlone(file);
+  }
+
+  // What lies in a folder, or fits a pattern.
+  void LoadGroup(const std::string& argument) {
+    const std::vector<FoundFile> found = FindFiles({argument});
+    if (found.size() > 1 && !IsDigestOfSeveral(found[0].path) &&
+        LoadTogether({argument}, argument, AreDigests(found), /*told=*/AreDigests(found)))
+      return;
+    for (const FoundFile& file : found) LoadAlone(file.path.string(), file.named || found.size() == 1);
+  }
+
+  std::vector<std::string> Finish() {
+    if (taken_ == 0)
+      throw Error("the profiles",
+                  "none is readable" + (unreadable_.empty() ? "" : "; the first: " + unreadable_[0]));
+    return std::move(unreadable_);
+  }
+
+ private:
+  static bool IsDigestOfSeveral(const fs::path& path) {
+    return IsDigest(path) && RowsOf(ReadDigest(path), ProfileRelation()).size() > 1;
+  }
+
+  bool TellsRankInJob(const std::string& file) {
+    try {
+      return RankInJob(LoadProfile(file, OptionsFor(IsDigest(file), options_)).digest).has_value();
+    } catch (const Error&) {
+      return false;  // LoadAlone says it
+    }
+  }
+
+  // As the ranks of one run; false where they are not.
+  bool LoadTogether(const std::vector<std::string>& arguments, const std::string& name, bool are_digests,
+                    bool told) {
+    Alone alone;
+    Profile profile = LoadProfiles(arguments, OptionsFor(are_digests, options_), alone, progress_);
+    if (!AreRanksOfOneRun(profile.digest, told)) return false;
+    unreadable_.insert(unreadable_.end(), profile.unreadable.begin(), profile.unreadable.end());
+    Take(name, std::move(profile));
+    return true;
+  }
+
+  void LoadAlone(const std::string& file, bool named = true) {
+    try {
+      Take(file, LoadProfile(file, OptionsFor(IsDigest(file), options_)));
+    } catch (const WrongKind& error) {
+      if (named) unreadable_.push_back(error.what());
+    } catch (const Error& error) {
+      unreadable_.push_back(error.what());
+    }
+  }
+
+  void Take(const std::string& name, Profile profile) {
+    ++taken_;
+    take_(name, std::move(profile));
+  }
+
+  const AnalysisOptions& options_;
+  const std::function<void(const std::string&, Profile)>& take_;
+  const std::function<void(size_t, size_t)>& progress_;
+  size_t taken_ = 0;
+  std::vector<std::string> unreadable_;
+};
+
+}  // namespace
+
+std::vector<std::string> LoadRuns(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+                                  const std::function<void(const std::string&, Profile)>& take,
+                                  const std::function<void(size_t, size_t)>& progress) {
+  if (arguments.size() == 1 && (arguments[0] == "-" || fs::is_regular_file(arguments[0]))) {
+    take(arguments[0],
+         LoadProfile(arguments[0], OptionsFor(arguments[0] != "-" && IsDigest(arguments[0]),
+                                              options)));  // says by itself what is wrong with it
+    return {};
+  }
+  Loader loader(options, take, progress);
+  std::vector<std::string> files;
+  for (const std::string& argument : arguments)
+    if (argument == "-" || fs::is_regular_file(argument)) files.push_back(argument);
+  loader.LoadFiles(files);
+  for (const std::string& argument : arguments)
+    if (argument != "-" && !fs::is_regular_file(argument)) loader.LoadGroup(argument);
+  return loader.Finish();
+}
+
+}  // namespace dladvisor

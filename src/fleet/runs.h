@@ -1,0 +1,25 @@
+// Runs of a program: what a gate compares. A run is one profile, or those of all ranks of a job.
+//
+// Each argument is a run of its own: repeats are given one by one. Two cases are read otherwise:
+//  - files named one by one whose contents tell different ranks of a job are one run;
+//  - a folder or pattern is one run of several ranks, except where its files tell the same rank, or are
+//    digests that do not tell different ones: these are repeats, as `gate --update` writes them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "src/analysis/analysis.h"
+#include "src/fleet/profile.h"
+
+namespace dladvisor {
+
+// Reads one run after the other and hands it over with its name, the path or argument that it was given by.
+// `progress` is as for LoadProfiles. Returns one message for each of several files that cannot be read.
+// Throws Error where there is no file, or none that can be read.
+std::vector<std::string> LoadRuns(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+                                  const std::function<void(const std::string&, Profile)>& take,
+                                  const std::function<void(size_t, size_t)>& progress = {});
+
+}  // namespace dladvisor
