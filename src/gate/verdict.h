@@ -91,7 +91,7 @@ struct Trend {
     double value = 0;
   };
   std::vector<Point> points;  // the last is this run
-  // Where the level changed: index of the first run of the new level, its mean and the one before.
+  // Where the level changed: index of the first run of the new level, its median and the one before.
   struct Change {
     size_t at = 0;
     double before = 0, after = 0;
