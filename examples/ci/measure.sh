@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Profiles two checkouts in turn, A B A B, so that what drifts on the machine drifts for both:
+#   measure.sh BASE HEAD OUT PAIRS COMMAND...
+# COMMAND runs in each checkout and writes a profile to the file that $PROFILE names: OUT/base/1.sqlite,
+# OUT/head/1.sqlite, OUT/base/2.sqlite, ... Set ENDING for another than .sqlite, e.g. ENDING=.json.gz.
+set -euo pipefail
+[ $# -ge 5 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 3; }
+base=$(realpath "$1")
+head=$(realpath "$2")
+mkdir -p "$3/base" "$3/head"
+out=$(realpath "$3")
+pairs=$4
+shift 4
+ending=${ENDING:-.sqlite}
+
+# Caches fill and code is compiled in the first run of each side, which does not count.
+for run in warm-up $(seq "$pairs"); do
+  for side in base head; do
+    if [ "$side" = base ]; then checkout=$base; else checkout=$head; fi
+    profile=$out/$side/$run$ending
+    (cd "$checkout" && PROFILE=$profile "$@")
+    [ -s "$profile" ] || { echo "measure.sh: $* wrote no $profile" >&2; exit 3; }
+  done
+done
+rm "$out"/{base,head}/warm-up"$ending"

@@ -1,0 +1,239 @@
+// The examples for continuous integration: what a service would refuse, and what their scripts do with a
+// program that only notes how it was called.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+fs::path Ci() { return test::SourceDir() / "examples" / "ci"; }
+
+std::vector<fs::path> Files(const std::string& extension) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(Ci()))
+    if (entry.path().extension() == extension) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void ExpectShell(const std::string& script, const std::string& where) {
+  const test::ScratchDir folder;
+  test::WriteFile(folder.path() / "script", script);
+  const test::RunResult result = test::Run(fmt::format("bash -n '{}'", (folder.path() / "script").string()));
+  EXPECT_EQ(result.status, 0) << where << ": " << result.err;
+}
+
+// Of GitHub an expression is text before the shell sees it; names and branches of strangers must not get
+// there.
+void CheckSteps(const YAML::Node& steps, bool composite, const std::string& where) {
+  ASSERT_TRUE(steps.IsSequence()) << where;
+  for (const YAML::Node& step : steps) {
+    EXPECT_NE(step["run"].IsDefined(), step["uses"].IsDefined()) << where;
+    if (!step["run"]) continue;
+    const std::string script = step["run"].as<std::string>();
+    ExpectShell(script, where);
+    EXPECT_THAT(script, testing::Not(HasSubstr("${{"))) << where;
+    if (composite) {
+      EXPECT_EQ(step["shell"].as<std::string>(""), "bash") << where;
+    }
+  }
+}
+
+TEST(CiExamples, YamlHasWhatTheServicesAskFor) {
+  const auto files = Files(".yml");
+  ASSERT_EQ(files.size(), 3U);
+  for (const fs::path& file : files) {
+    SCOPED_TRACE(file);
+    const YAML::Node root = YAML::LoadFile(file.string());
+    ASSERT_TRUE(root.IsMap());
+    if (const YAML::Node runs = root["runs"]) {
+      EXPECT_EQ(runs["using"].as<std::string>(), "composite");
+      CheckSteps(runs["steps"], true, file.filename());
+      for (const auto& input : root["inputs"]) EXPECT_TRUE(input.second["description"]);
+    } else if (const YAML::Node jobs = root["jobs"]) {
+      EXPECT_TRUE(root["on"]);
+      for (const auto& job : jobs) {
+        EXPECT_TRUE(job.second["runs-on"]);
+        CheckSteps(job.second["steps"], false, job.first.as<std::string>());
+      }
+    } else {
+      for (const auto& job : root)
+        for (const YAML::Node& line : job.second["script"])
+          ExpectShell(line.as<std::string>(), job.first.as<std::string>());
+    }
+  }
+}
+
+TEST(CiExamples, TheWorkflowGivesTheActionInputsThatItHas) {
+  const YAML::Node action = YAML::LoadFile(Ci() / "github" / "gate" / "action.yml");
+  const YAML::Node workflow = YAML::LoadFile(Ci() / "github" / "workflow.yml");
+  size_t uses = 0;
+  for (const auto& job : workflow["jobs"])
+    for (const YAML::Node& step : job.second["steps"]) {
+      if (!step["uses"] || !step["uses"].as<std::string>().ends_with("/.github/actions/gate")) continue;
+      ++uses;
+      for (const auto& input : step["with"])
+        EXPECT_TRUE(action["inputs"][input.first.as<std::string>()]) << input.first;
+      for (const auto& input : action["inputs"])
+        if (input.second["required"].as<bool>(false)) {
+          EXPECT_TRUE(step["with"][input.first.as<std::string>()]) << input.first;
+        }
+    }
+  EXPECT_EQ(uses, 2U);
+}
+
+// Runs scripts with a `dladvisor` that notes its arguments and ends with a chosen status.
+class CiScripts : public testing::Test {
+ protected:
+  CiScripts() {
+    fs::create_directories(folder.path() / "bin");
+    test::WriteFile(folder.path() / "bin" / "dladvisor",
+                    "#!/usr/bin/env bash\n"
+                    "echo \"$*\" >> \"$CALLS\"\n"
+                    "while [ $# -gt 0 ]; do\n"
+                    "  if [ \"$1\" = --markdown ]; then echo verdict > \"$2\"; fi\n"
+                    "  if [ \"$1\" = --update ]; then touch \"$KEPT/made.digest\"; exit 0; fi\n"
+                    "  shift\n"
+                    "done\n"
+                    "exit \"$STATUS\"\n");
+    fs::permissions(folder.path() / "bin" / "dladvisor", fs::perms::owner_all);
+    fs::create_directories(folder.path() / "kept");
+  }
+
+  int Run(const std::string& command, int status = 0) {
+    fs::remove(folder.path() / "calls");
+    const test::RunResult result = test::Run(fmt::format(
+        "cd '{0}' && export PATH='{0}/bin':\"$PATH\" CALLS='{0}/calls' KEPT='{0}/kept' STATUS={1} && {2}",
+        folder.path().string(), status, command));
+    out = result.out + result.err;
+    return result.status;
+  }
+
+  std::vector<std::string> Calls() const {
+    std::vector<std::string> calls;
+    if (!fs::exists(folder.path() / "calls")) return calls;
+    std::istringstream in(test::ReadFile(folder.path() / "calls"));
+    for (std::string line; std::getline(in, line);) calls.push_back(line);
+    return calls;
+  }
+
+  const test::ScratchDir folder;
+  std::string out;
+};
+
+TEST_F(CiScripts, MeasureInTurn) {
+  fs::create_directories(folder.path() / "base");
+  fs::create_directories(folder.path() / "head dir");
+  const std::string measure = fmt::format("'{}' base 'head dir' runs 2 ", (Ci() / "measure.sh").string());
+  ASSERT_EQ(Run(measure +
+                R"(bash -c 'echo "$(basename "$PWD") ${PROFILE##*/runs/}" | tee "$PROFILE" >> "$CALLS"')"),
+            0)
+      << out;
+  EXPECT_THAT(Calls(),
+              ElementsAre("base base/warm-up.sqlite", "head dir head/warm-up.sqlite", "base base/1.sqlite",
+                          "head dir head/1.sqlite", "base base/2.sqlite", "head dir head/2.sqlite"));
+  EXPECT_TRUE(fs::exists(folder.path() / "runs" / "head" / "2.sqlite"));
+  EXPECT_FALSE(fs::exists(folder.path() / "runs" / "head" / "warm-up.sqlite"));
+  EXPECT_EQ(Run(measure + "true"), 3);
+  EXPECT_THAT(out, HasSubstr("wrote no"));
+  EXPECT_NE(Run(measure + "false"), 0);
+  EXPECT_EQ(Run(fmt::format("'{}' base", (Ci() / "measure.sh").string())), 3);
+}
+
+TEST_F(CiScripts, TheActionRunsTheGate) {
+  const YAML::Node steps = YAML::LoadFile(Ci() / "github" / "gate" / "action.yml")["runs"]["steps"];
+  test::WriteFile(folder.path() / "step.sh", steps[0]["run"].as<std::string>());
+  for (const char* file : {"b 1.sqlite", "b2.sqlite", "h1.sqlite", "h2.sqlite"})
+    test::WriteFile(folder.path() / file, "x");
+  test::WriteFile(folder.path() / "env",
+                  "export BASELINE=$'b2*\\nnone*\\nb 1*\\n' PROFILES='h*.sqlite' RESULTS=gate "
+                  "GITHUB_SHA=0123456789abcdef\n"
+                  "export GITHUB_STEP_SUMMARY=summary GITHUB_OUTPUT=output\n");
+  const std::string step = "BASH_ENV=env bash --noprofile --norc -eo pipefail step.sh";
+  ASSERT_EQ(Run("HISTORY= " + step, 1), 0) << out;
+  EXPECT_THAT(Calls(),
+              ElementsAre("gate --annotations --junit gate/gate.xml --sarif gate/gate.sarif --markdown "
+                          "gate/gate.md --html gate/gate.html --json gate/gate.json --baseline b2.sqlite "
+                          "--baseline b 1.sqlite h1.sqlite h2.sqlite"));
+  EXPECT_EQ(test::ReadFile(folder.path() / "summary"), "verdict\n");
+  EXPECT_EQ(test::ReadFile(folder.path() / "output"), "status=1\n");
+  ASSERT_EQ(Run("HISTORY=h.db " + step), 0) << out;
+  EXPECT_THAT(Calls()[0], HasSubstr(" --history h.db --label 0123456789ab "));
+}
+
+TEST_F(CiScripts, TheEpilogueKeepsTheBaselineOfASlowRun) {
+  fs::create_directories(folder.path() / "runs");
+  const std::string epilogue =
+      fmt::format("NAME=made COMMIT=abc '{}' runs", (Ci() / "slurm" / "gate_epilogue.sh").string());
+  EXPECT_EQ(Run(epilogue), 3);
+  EXPECT_THAT(Calls(), IsEmpty());
+
+  test::WriteFile(folder.path() / "runs" / "0.sqlite", "x");
+  ASSERT_EQ(Run(epilogue), 0) << out;  // there is no baseline yet
+  ASSERT_EQ(Calls().size(), 1U);
+  EXPECT_THAT(Calls()[0], testing::EndsWith("/kept/made.digest --update runs/0.sqlite"));
+
+  test::WriteFile(folder.path() / "runs" / "1.sqlite", "x");  // of another rank
+  EXPECT_EQ(Run(epilogue, 1), 1);
+  ASSERT_EQ(Calls().size(), 1U);
+  EXPECT_THAT(Calls()[0], HasSubstr("--junit runs.gate/gate.xml"));
+  EXPECT_THAT(Calls()[0], testing::EndsWith("/kept/made.sqlite --label abc runs"));
+
+  EXPECT_EQ(Run(epilogue, 0), 0);
+  EXPECT_EQ(Calls().size(), 2U);
+  EXPECT_EQ(Run("ACCEPT=1 " + epilogue, 1), 0);
+  EXPECT_EQ(Calls().size(), 2U);
+  EXPECT_EQ(Run(epilogue, 2), 2);
+  EXPECT_EQ(Calls().size(), 1U);
+}
+
+// What the examples call, so that a renamed option is found here.
+TEST(CiExamples, CallTheGateWithItsOptions) {
+  const std::set<std::string> known = {"--baseline", "--update", "--junit",       "--sarif",   "--markdown",
+                                       "--html",     "--json",   "--annotations", "--history", "--label"};
+  size_t calls = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(Ci())) {
+    if (!entry.is_regular_file() || entry.path().filename() == "README.md") continue;
+    std::string text = test::ReadFile(entry.path());
+    for (size_t at; (at = text.find("\\\n")) != std::string::npos;) text.erase(at, 2);
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+      const size_t at = line.find("dladvisor gate ");
+      if (at == std::string::npos) continue;
+      ++calls;
+      std::istringstream words(line.substr(at));
+      for (std::string word; words >> word;)
+        if (word.starts_with("--")) {
+          EXPECT_TRUE(known.contains(word)) << entry.path() << ": " << word;
+        }
+    }
+  }
+  EXPECT_GE(calls, 12U);
+}
+
+TEST(CiExamples, ShellScripts) {
+  const auto scripts = Files(".sh");
+  ASSERT_EQ(scripts.size(), 2U);
+  for (const fs::path& script : scripts) {
+    ExpectShell(test::ReadFile(script), script);
+    EXPECT_NE(fs::status(script).permissions() & fs::perms::owner_exec, fs::perms::none) << script;
+  }
+}
+
+}  // namespace
+}  // namespace dladvisor
