@@ -12,7 +12,6 @@
 #include "src/report/finding_groups.h"
 #include "src/report/html_parts.h"
 #include "src/report/ranks_view.h"
-#include "src/report/templates.h"
 
 namespace dladvisor {
 namespace {
@@ -47,13 +46,6 @@ const std::vector<View>& Views() {
       {"memory", "Memory", {"memory", "memory_operators"}},
   };
   return views;
-}
-
-std::string Template(std::string_view path) {
-  for (const EmbeddedFile& file : EmbeddedTemplates())
-    if (file.path == path) return std::string(file.content);
-  assert(false && "template is embedded");
-  return "";
 }
 
 std::vector<Segment> TableSegments(const ReportTable& table, std::string_view value_column) {

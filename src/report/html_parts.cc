@@ -13,6 +13,7 @@
 #include "engine/base/text.h"
 #include "engine/explanation.h"
 #include "src/report/escape.h"
+#include "src/report/templates.h"
 
 namespace dladvisor {
 namespace {
@@ -220,6 +221,13 @@ data FindingData(const ReportModel& model, const FindingGroup& group) {
 }
 
 }  // namespace
+
+std::string Template(std::string_view path) {
+  for (const EmbeddedFile& file : EmbeddedTemplates())
+    if (file.path == path) return std::string(file.content);
+  assert(false && "template is embedded");
+  return "";
+}
 
 data TextOrFalse(const std::string& text) { return text.empty() ? data{false} : data{text}; }
 

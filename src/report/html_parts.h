@@ -36,6 +36,8 @@ data FigureList(const ReportModel& model, std::span<const std::string_view> ids)
 data FindingList(const ReportModel& model, const std::vector<FindingGroup>& groups);
 // One row for each rule: {{> rules_part}}.
 data RuleList(const Advice& advice);
+// Content of a file of templates/.
+std::string Template(std::string_view path);
 // A value that the template prints, or false.
 data TextOrFalse(const std::string& text);
 

@@ -9,72 +9,20 @@
 #include "src/report/layout.h"
 #include "src/report/pipeline_view.h"
 #include "src/report/ranks_view.h"
+#include "src/report/text_writer.h"
 
 namespace dladvisor {
 namespace {
 
-constexpr size_t kWidth = 100;
 constexpr size_t kMaxFindings = 8;
 
-class Writer {
- public:
-  explicit Writer(bool color) : color_(color) {}
-
-  // `style` is an SGR parameter, e.g. "1" for bold.
-  std::string Styled(const std::string& text, const char* style) const {
-    return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", style, text) : text;
-  }
-  void Line(const std::string& line = "") { text_ += line + "\n"; }
-  void Heading(const std::string& title) {
-    Line();
-    Line(Styled(title, "1"));
-  }
-  // Words of `text` filled into lines, the first after `lead`, the others under it.
-  void Wrapped(const std::string& lead, const std::string& text, const char* style = nullptr) {
-    const size_t indent = Columns(lead);
-    std::string line;
-    std::string prefix = lead;
-    const auto flush = [&] {
-      Line(prefix + (style != nullptr ? Styled(line, style) : line));
-      prefix.assign(indent, ' ');
-      line.clear();
-    };
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const std::string_view word = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-      if (!line.empty() && indent + Columns(line) + 1 + Columns(word) > kWidth) flush();
-      if (!line.empty()) line += ' ';
-      line += Ellipsize(word, kWidth - indent);
-    }
-    flush();
-  }
-  std::string Take() { return std::move(text_); }
-
- private:
-  bool color_;
-  std::string text_;
-};
-
-std::string Prose(std::string_view text) { return Visible(OneLine(text)); }
-
-// fmt pads by code points, which is what Columns counts.
-std::string Right(const std::string& text, size_t width) {
-  const size_t columns = Columns(text);
-  return std::string(columns < width ? width - columns : 0, ' ') + text;
-}
-std::string Left(const std::string& text, size_t width) {
-  const size_t columns = Columns(text);
-  return text + std::string(columns < width ? width - columns : 0, ' ');
-}
-
-void WriteFigures(Writer& out, const ReportModel& model, std::span<const std::string_view> ids) {
+void WriteFigures(TextWriter& out, const ReportModel& model, std::span<const std::string_view> ids) {
   for (const std::string_view id : ids) {
     const Figure* figure = FindFigure(model, id);
     if (figure == nullptr) continue;
     std::string value = Visible(FormatValue(figure->value, figure->unit));
     if (IsNull(figure->value)) value += " (" + Visible(figure->unknown_because) + ")";
-    out.Line("  " + Left(figure->label, 30) + Ellipsize(value, kWidth - 32));
+    out.Line("  " + Left(figure->label, 30) + Ellipsize(value, kTextWidth - 32));
   }
 }
 
@@ -90,7 +38,7 @@ const char* StyleOfSeverity(Severity severity) {
   return "1";
 }
 
-void WriteFindings(Writer& out, const ReportModel& model) {
+void WriteFindings(TextWriter& out, const ReportModel& model) {
   const Advice& advice = *model.advice;
   const std::vector<FindingGroup> groups = GroupFindings(model);
   out.Heading(fmt::format("Recommendations ({})", groups.size()));
@@ -102,7 +50,7 @@ void WriteFindings(Writer& out, const ReportModel& model) {
     const std::string mark = group.depth > 0 ? "↳ " : "• ";
     out.Wrapped(indent + mark,
                 Prose(group.problem) +
-                    (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), kWidth) + ")"),
+                    (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), kTextWidth) + ")"),
                 StyleOfSeverity(finding.severity));
     if (!group.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(group.recommendation[0]));
     out.Line(fmt::format("{}  {}{}  [{}]", indent,
@@ -119,14 +67,8 @@ void WriteFindings(Writer& out, const ReportModel& model) {
     out.Wrapped("  ", total, "32");
 }
 
-std::string ShareBar(double share) {
-  std::string bar;
-  for (int i = 0; i < static_cast<int>(std::clamp(share, 0.0, 1.0) * 40 + 0.5); ++i) bar += "█";
-  return bar;
-}
-
 // A twentieth of a per cent says nothing: such buckets are one line.
-void WriteLedger(Writer& out, const ReportModel& model) {
+void WriteLedger(TextWriter& out, const ReportModel& model) {
   std::vector<Segment> segments = HeadlineSegments(model);
   if (segments.empty()) return;
   double total = 0, rest = 0;
@@ -147,7 +89,7 @@ void WriteLedger(Writer& out, const ReportModel& model) {
                          out.Styled(ShareBar(segment.value / total), "36")));
 }
 
-void WriteBreakdown(Writer& out, const ReportModel& model) {
+void WriteBreakdown(TextWriter& out, const ReportModel& model) {
   const ReportTable* usage = FindTable(model, "resource_usage");
   if (usage == nullptr || usage->rows.rows.empty()) return;
   out.Heading("Resource Usage Breakdown");
@@ -161,7 +103,7 @@ void WriteBreakdown(Writer& out, const ReportModel& model) {
   }
 }
 
-void WriteTopOps(Writer& out, const ReportModel& model) {
+void WriteTopOps(TextWriter& out, const ReportModel& model) {
   const ReportTable* ops = FindTable(model, "top_ops");
   if (ops == nullptr || ops->rows.rows.empty()) return;
   out.Heading("Top 10 GPU Ops");
@@ -173,11 +115,11 @@ void WriteTopOps(Writer& out, const ReportModel& model) {
     };
     out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("gpu_ns"), 16), Right(cell("calls"), 10),
                          Right(cell("tensor_core_eligible"), 12), Right(cell("uses_tensor_cores"), 9),
-                         Ellipsize(Visible(cell("op")), kWidth - 55)));
+                         Ellipsize(Visible(cell("op")), kTextWidth - 55)));
   }
 }
 
-void WriteMemoryOperators(Writer& out, const ReportModel& model) {
+void WriteMemoryOperators(TextWriter& out, const ReportModel& model) {
   const ReportTable* operators = FindTable(model, "memory_operators");
   if (operators == nullptr || operators->rows.rows.empty()) return;
   out.Heading(operators->title);
@@ -188,11 +130,11 @@ void WriteMemoryOperators(Writer& out, const ReportModel& model) {
     };
     out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("self_allocated_bytes"), 16),
                          Right(cell("allocated_bytes"), 12), Right(cell("self_increase_bytes"), 14),
-                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), kWidth - 59)));
+                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), kTextWidth - 59)));
   }
 }
 
-void WritePipelines(Writer& out, const ReportModel& model) {
+void WritePipelines(TextWriter& out, const ReportModel& model) {
   const std::vector<std::string> sentences = PipelineSentences(model);
   const ReportTable* stages = FindTable(model, "pipeline_stages");
   if (sentences.empty() || stages == nullptr) return;
@@ -210,7 +152,7 @@ void WritePipelines(Writer& out, const ReportModel& model) {
   }
 }
 
-void WriteProfilesToOpen(Writer& out, const ReportModel& model) {
+void WriteProfilesToOpen(TextWriter& out, const ReportModel& model) {
   const ReportTable* table = FindTable(model, "profiles_to_open");
   if (table == nullptr || table->rows.rows.empty()) return;
   const auto cell = [&](size_t row, const char* column) {
@@ -222,7 +164,7 @@ void WriteProfilesToOpen(Writer& out, const ReportModel& model) {
         fmt::format("  {} rank {}{}  {} – {} s  ", Left(cell(row, "pace"), 8), Right(cell(row, "rank"), 4),
                     IsNull(CellOf(*table, row, "node")) ? "" : ", node " + cell(row, "node"),
                     cell(row, "start_s"), cell(row, "end_s"));
-    const size_t room = kWidth - std::min(kWidth - 8, Columns(lead));
+    const size_t room = kTextWidth - std::min(kTextWidth - 8, Columns(lead));
     // The name of the file tells ranks apart.
     std::string path = Visible(cell(row, "path"));
     if (Columns(path) > room) path.erase(0, path.rfind('/') + 1);
@@ -230,7 +172,7 @@ void WriteProfilesToOpen(Writer& out, const ReportModel& model) {
   }
 }
 
-void WriteRanks(Writer& out, const ReportModel& model) {
+void WriteRanks(TextWriter& out, const ReportModel& model) {
   const ReportTable* ranks = FindTable(model, "ranks");
   if (ranks == nullptr || ranks->rows.rows.empty()) return;
   out.Heading("Ranks");
@@ -251,7 +193,7 @@ void WriteRanks(Writer& out, const ReportModel& model) {
     out.Line(fmt::format("  … and {} that are less behind.", ranks->total_rows - kTopRanks));
 }
 
-void WriteTelemetry(Writer& out, const ReportModel& model) {
+void WriteTelemetry(TextWriter& out, const ReportModel& model) {
   const ReportTable* telemetry = FindTable(model, "telemetry");
   if (telemetry == nullptr || telemetry->rows.rows.empty()) return;
   out.Heading(telemetry->title);
@@ -268,7 +210,7 @@ void WriteTelemetry(Writer& out, const ReportModel& model) {
   }
 }
 
-void WriteTraining(Writer& out, const ReportModel& model) {
+void WriteTraining(TextWriter& out, const ReportModel& model) {
   const auto summary = TrainingSummary(model);
   if (summary.empty()) return;
   out.Heading("Training Log");
@@ -295,10 +237,10 @@ void WriteTraining(Writer& out, const ReportModel& model) {
 }  // namespace
 
 std::string RenderText(const ReportModel& model) {
-  Writer out(model.options.color);
+  TextWriter out(model.options.color);
   const std::string generator = Visible(model.options.generator);
-  out.Line(out.Styled(Ellipsize(Visible(model.options.title), kWidth - 2 - Columns(generator)), "1") + "  " +
-           out.Styled(generator, "2"));
+  out.Line(out.Styled(Ellipsize(Visible(model.options.title), kTextWidth - 2 - Columns(generator)), "1") +
+           "  " + out.Styled(generator, "2"));
   if (!model.options.banner.empty()) out.Wrapped("! ", Visible(OneLine(model.options.banner)), "33");
   out.Line();
   out.Wrapped("", Visible(model.headline), "1");
