@@ -1,0 +1,70 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "src/gate/render.h"
+#include "src/report/escape.h"
+#include "tests/gate/fixture.h"
+
+namespace dladvisor::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(GateText, StartsWithTheVerdict) {
+  EXPECT_THAT(RenderGateText(RegressedGate(), false), StartsWith("Gate failed: Step time regressed"));
+  EXPECT_THAT(RenderGateText(PassedGate(), false), StartsWith("Gate passed: Step time is the same"));
+  EXPECT_THAT(RenderGateText(ImprovedGate(), false), StartsWith("Gate passed, improved: "));
+  EXPECT_THAT(RenderGateText(InconclusiveGate(), false), StartsWith("Gate passed, inconclusive: "));
+  EXPECT_THAT(RenderGateText(NotComparableGate(), false), StartsWith("Not comparable: "));
+}
+
+TEST(GateText, IsShortWhereTheGatePassed) {
+  EXPECT_LE(Lines(RenderGateText(PassedGate(), false)).size(), 10U);
+  EXPECT_LE(Lines(RenderGateText(ImprovedGate(), false)).size(), 10U);
+}
+
+TEST(GateText, FitsTheTerminal) {
+  for (const GateResult& result : {RegressedGate(), InconclusiveGate(), NotComparableGate(), HostileGate()})
+    for (const std::string& line : Lines(RenderGateText(result, false)))
+      EXPECT_LE(Columns(line), 100U) << line;
+}
+
+TEST(GateText, ShowsValuesChangeIntervalAndTheLeastChange) {
+  const std::string text = RenderGateText(RegressedGate(), false);
+  for (const char* part : {"164 ms", "202 ms", "+23.1 %", "+21.0 to +25.2 %", "+3.1 %", "regressed"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST(GateText, ShowsWhatExplainsIt) {
+  const std::string text = RenderGateText(RegressedGate(), false);
+  for (const char* part :
+       {"idle/input", "+38.2 ms", "train_step/forward/attention", "New Findings (1)", "Gone Findings (1)",
+        "NVIDIA driver: 535.104.05 → 550.54.14", "→ See rule data-loading"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST(GateText, HasColourOnlyWhereAsked) {
+  EXPECT_THAT(RenderGateText(RegressedGate(), false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(RenderGateText(RegressedGate(), true), HasSubstr("\x1b[1;31m"));
+}
+
+TEST(GateText, NamesWhatPreventsTheComparison) {
+  const std::string text = RenderGateText(NotComparableGate(), false);
+  EXPECT_THAT(text, HasSubstr("Model of the GPUs: NVIDIA RTX A6000 → NVIDIA H100 80GB HBM3  [gpu.model]"));
+  EXPECT_THAT(text, HasSubstr("→ Take a baseline on this machine"));
+}
+
+}  // namespace
+}  // namespace dladvisor::test
