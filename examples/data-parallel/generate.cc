@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
   app.add_option("--kernels", options.kernels, "Kernels of a step, collectives included")
       ->check(CLI::Range(40, 100000));
   app.add_option("--seed", options.seed, "What all is drawn from");
+  app.add_option("--program", options.program,
+                 "What the program is drawn from; other seeds are then other runs of it");
   app.add_option("--plant", plants, "none, launches, slow-gpu, slow-link or large-input; may be given twice")
       ->check(CLI::IsMember(causes));
   app.add_option("--rank", rank, "The rank that is late; of a second plant half of the ranks further");

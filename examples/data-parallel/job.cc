@@ -56,7 +56,7 @@ Job::Job(JobOptions options) : options_(std::move(options)) {
             "kernelPointwiseApply2",
             "THCTensor_kernel_scanInnermostDim",
             "reduce_kernel"};
-  Random draw(options_.seed, 1, 0);
+  Random draw(options_.program.value_or(options_.seed), 1, 0);
   const int collectives = 2 * options_.buckets, compute = options_.kernels - collectives;
   const int optimizer = compute / 20 + 1;
   first_optimizer_ = compute - optimizer;

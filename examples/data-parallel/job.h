@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct JobOptions {
   int nodes = 2, gpus_per_node = 8, steps = 20, kernels = 300, buckets = 3;
   int first_step = 2000;
   uint64_t seed = 1;
+  // What the program, its kernels and their sizes, is drawn from; the seed where it is not given. Jobs of one
+  // program and other seeds are runs of the same program.
+  std::optional<uint64_t> program;
   double kernel_noise = 0.02;   // sd of one kernel's duration, relative
   double gpu_spread = 0.003;    // sd between GPUs of all their kernels' durations
   double host_hiccups = 0.002;  // share of launches that take 20 to 200 us
