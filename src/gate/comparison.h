@@ -2,13 +2,17 @@
 //
 // Two kinds of noise. Within a run: steps vary, and one step tells something of the next. Of the mean of a
 // run's steps that is the variance over the effective number of independent steps (Geyer 1992, initial
-// positive sequence of autocorrelations, each corrected for its bias in short series as by Marriott and Pope
-// 1954). Between runs: clocks, placement, neighbours. One run a side cannot show it, so that it comes
-//   from the runs themselves, where either side has at least three: Welch's t-test (Welch 1947) on their
-//     means, or a paired t-test where the runs were interleaved (A B A B ...), whose drift cancels;
+// positive sequence of autocovariances, each corrected for its bias in short series as by Marriott and Pope
+// 1954; at least what a first-order autoregression has). Between runs: clocks, placement, neighbours. One run
+// a side cannot show it, so that it comes
+//   from the runs themselves, where either side has at least three: Student's t-test on their means, of
+//     unequal numbers with a variance of each side (Welch 1947, Satterthwaite 1946), or a paired one where
+//     the runs were interleaved (A B A B ...), whose slow drift cancels;
 //   else from what the project declares, its history shows, or, knowing nothing, from a cautious assumption.
-// The change is a regression where it is more than the noise, at the chance of a false alarm `alpha`, and
-// more than the zone that the project calls equal, which is the wider of a relative and an absolute one.
+//     What steps show is added to it, so that a rare long step widens the noise by as much as it adds.
+// The change is a regression where it is more than that noise, at the chance of a false alarm `alpha`, and,
+// as measured, more than the zone that the project calls equal, the wider of a relative and an absolute one.
+// Repeats that ran one after the other do not show what differs from day to day; interleaved ones need not.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +43,8 @@ inline constexpr size_t kFewestSteps = 5;
 // Of fewer than kFewestSteps steps the variance is unknown: infinite.
 RunMean MeanOfSteps(std::span<const double> steps);
 
-// How much runs of the same program differ: the standard deviation of a run's mean, relative to it.
+// How much runs of the same program differ: the standard deviation of a run's mean, relative to it. Of two
+// runs a side it is not taken as less than of one, as what differs from day to day may be the same for both.
 struct RunNoise {
   enum class Source { kDeclared, kHistory, kAssumed };
   Source source = Source::kAssumed;
@@ -48,15 +53,21 @@ struct RunNoise {
   size_t runs = 0;  // of the history that told it
 };
 
-// Two runs of the same program differ by more than `floor` (relative) in less than 1 of 100 cases.
+// Two runs of the same program differ by more than `floor` (relative to the faster one) in less than 1 of
+// 100 cases: one is worse than the other by more in less than 1 of 200.
 RunNoise NoiseOfFloor(double floor, RunNoise::Source source);
 // What nothing tells: runs on shared machines were seen to differ by up to 26 %, and up to this.
 inline constexpr double kAssumedFloor = 0.50;
 
-enum class Aggregation { kMean, kMedian, kOptimistic, kPessimistic };  // of the runs of a side
+// What is taken of the runs of a side. The test is that of means, with the error that a median (at most the
+// root of pi / 2 times that of the mean) or a best or worst run (at most that of any run) may have, and with
+// the distance that unequal numbers alone put between best or worst runs (Blom 1958): wider than it need be.
+enum class Aggregation { kMean, kMedian, kOptimistic, kPessimistic };
 
 struct ComparisonOptions {
-  double alpha = 0.01;  // chance of calling the same program worse; already corrected for several metrics
+  // Chance of calling the same program worse; already corrected for several metrics. Half of what is wanted
+  // of the whole gate, for what the assumptions of the tests do not cover.
+  double alpha = 0.005;
   double regression = 0.03;  // relative half-width of the zone that is called equal
   double floor = 0;          // absolute one
   bool lower_is_better = true;
@@ -64,11 +75,17 @@ struct ComparisonOptions {
 };
 
 struct RunComparison {
-  Verdict verdict = Verdict::kPass;  // pass, improved, inconclusive or regressed
+  // Pass where the change is within the zone, or better but not by more than noise; inconclusive where it is
+  // worse but not by more than noise, or where the steps of a side with less than three runs are too few.
+  Verdict verdict = Verdict::kPass;
   double baseline = 0, candidate = 0;
-  std::optional<double> change, low, high;  // relative to the baseline; low and high bound it at 1 - 2 alpha
-  std::optional<double> minimal_change;     // see MetricVerdict
-  std::string noise, why;                   // see MetricVerdict
+  // Of the baseline's absolute value, unknown where that is 0. low and high bound it at 1 - 2 alpha.
+  std::optional<double> change, low, high;
+  // The least worsening, as a positive share of the baseline, that this data would have shown as a
+  // regression. One twice as large is found in at least 95 of 100 cases. Unknown where none would, and where
+  // values are not positive.
+  std::optional<double> minimal_change;
+  std::string noise, why;  // see MetricVerdict
 };
 
 // REQUIRES: a run on each side.

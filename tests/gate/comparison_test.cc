@@ -1,0 +1,283 @@
+#include "src/gate/comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/gate/simulated_runs.h"
+
+namespace dladvisor {
+namespace {
+
+using ::testing::HasSubstr;
+using Runs = std::vector<RunMean>;
+
+const RunNoise kNothingKnown = NoiseOfFloor(kAssumedFloor, RunNoise::Source::kAssumed);
+
+RunNoise Declared(double floor) { return NoiseOfFloor(floor, RunNoise::Source::kDeclared); }
+
+// A run of 50 steps of that mean, whose mean has the error `error` by noise within it.
+RunMean RunOf(double mean, double error = 0) {
+  RunMean run;
+  run.mean = mean;
+  run.variance = error * error;
+  run.degrees = 49;
+  run.steps = 50;
+  run.independent_steps = 50;
+  return run;
+}
+
+Runs RunsOf(std::initializer_list<double> means) {
+  Runs runs;
+  for (const double mean : means) runs.push_back(RunOf(mean));
+  return runs;
+}
+
+RunComparison CompareMeans(std::initializer_list<double> baseline, std::initializer_list<double> candidate,
+                           const RunNoise& noise = kNothingKnown, const ComparisonOptions& options = {}) {
+  return Compare(RunsOf(baseline), RunsOf(candidate), noise, options);
+}
+
+TEST(Comparison, OneRunASideFailsOnlyBeyondTheFloor) {
+  EXPECT_EQ(CompareMeans({100}, {104}, Declared(0.05)).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(CompareMeans({100}, {104.99}, Declared(0.05)).verdict, Verdict::kInconclusive);
+  const RunComparison worse = CompareMeans({100}, {105.01}, Declared(0.05));
+  EXPECT_EQ(worse.verdict, Verdict::kRegressed);
+  EXPECT_NEAR(*worse.minimal_change, 0.05, 1e-4);
+  EXPECT_EQ(worse.noise, "runs differ by up to 5.0 %, as the project declares");
+  EXPECT_EQ(worse.why, "It is 5.0 % worse, more than the 5.0 % that noise explains.");
+  EXPECT_EQ(CompareMeans({105.01}, {100}, Declared(0.05)).verdict, Verdict::kImproved);
+}
+
+TEST(Comparison, KnowingNothingAssumesThatRunsDifferMuch) {
+  const RunComparison worse = CompareMeans({100}, {123});
+  EXPECT_EQ(worse.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(worse.noise, "runs may differ by up to 50.0 %, as nothing tells how much they do");
+  EXPECT_EQ(worse.why, "It seems 23.0 % worse, but noise explains up to 50.0 %.");
+  EXPECT_EQ(CompareMeans({100, 101}, {123, 125}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(CompareMeans({100}, {151}).verdict, Verdict::kRegressed);
+}
+
+TEST(Comparison, TrustsAShortHistoryLess) {
+  const RunNoise of_few{RunNoise::Source::kHistory, 0.01, 7, 8};
+  const RunNoise of_many{RunNoise::Source::kHistory, 0.01, 99, 100};
+  const RunComparison few = CompareMeans({100}, {104}, of_few), many = CompareMeans({100}, {104}, of_many);
+  EXPECT_GT(*few.minimal_change, *many.minimal_change);
+  EXPECT_EQ(few.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(many.verdict, Verdict::kRegressed);
+  EXPECT_EQ(few.noise, "runs differ by 1.0 % (8 runs of the history)");
+}
+
+TEST(Comparison, CallsAChangeWithinTheZoneEqual) {
+  EXPECT_EQ(CompareMeans({100}, {102.9}, Declared(0.001)).verdict, Verdict::kPass);
+  EXPECT_EQ(CompareMeans({100}, {103.1}, Declared(0.001)).verdict, Verdict::kRegressed);
+  ComparisonOptions options;
+  options.floor = 5;
+  const RunComparison small = CompareMeans({100}, {104.9}, Declared(0.001), options);
+  EXPECT_EQ(small.verdict, Verdict::kPass);
+  EXPECT_NEAR(*small.minimal_change, 0.05, 1e-12);
+  EXPECT_EQ(small.why, "It changed by 4.9 %, by less than the project's absolute floor.");
+  EXPECT_EQ(CompareMeans({100}, {105.1}, Declared(0.001), options).verdict, Verdict::kRegressed);
+  EXPECT_EQ(CompareMeans({100}, {101}).why, "It changed by 1.0 %; up to 3.0 % counts as equal.");
+}
+
+TEST(Comparison, RunsTellTheirNoise) {
+  const RunComparison worse = CompareMeans({100, 101, 99}, {110, 111, 109});
+  EXPECT_EQ(worse.verdict, Verdict::kRegressed);
+  // 4.604 standard errors with 4 degrees of freedom, of runs that differ by 1 % of both means.
+  const double error = 4.60409 * std::sqrt((0.01 * 0.01 + 1 / 110. / 110.) / 2 * 2 / 3) * 105;
+  EXPECT_NEAR(*worse.low, 0.1 - error / 100, 1e-5);
+  EXPECT_NEAR(*worse.high, 0.1 + error / 100, 1e-5);
+  EXPECT_EQ(worse.noise, "runs differ by 1.0 % (3 and 3 runs)");
+  EXPECT_EQ(CompareMeans({100, 108, 92}, {110, 118, 102}).verdict, Verdict::kInconclusive);
+}
+
+TEST(Comparison, OneRunIsJudgedByTheSpreadOfTheOthers) {
+  const RunComparison worse = CompareMeans({100, 101, 99, 100.5, 99.5}, {106});
+  EXPECT_EQ(worse.verdict, Verdict::kRegressed);
+  EXPECT_EQ(CompareMeans({100, 101, 99, 100.5, 99.5}, {103.5}).verdict, Verdict::kInconclusive);
+  // Steps that vary more than runs widen it.
+  Runs spiky = {RunOf(106, 4)};
+  EXPECT_EQ(Compare(RunsOf({100, 101, 99, 100.5, 99.5}), spiky, kNothingKnown, {}).verdict,
+            Verdict::kInconclusive);
+}
+
+TEST(Comparison, NoiseWithinRunsAddsToWhatIsDeclared) {
+  const Runs baseline = {RunOf(100, 0.1)}, candidate = {RunOf(110, 5)};
+  const RunComparison worse = Compare(baseline, candidate, Declared(0.05), {});
+  EXPECT_EQ(worse.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(worse.noise,
+            "runs differ by up to 5.0 %, as the project declares; steps vary the difference by 5.0 %");
+}
+
+TEST(Comparison, OneLongStepIsNoAlarm) {
+  test::Steps steps(40, 1.0), spike = steps;
+  for (size_t i = 0; i < steps.size(); ++i) steps[i] = spike[i] = 1 + 0.001 * static_cast<double>(i % 7);
+  spike[11] = 30;
+  const Runs a = {MeanOfSteps(steps)}, b = {MeanOfSteps(spike)};
+  EXPECT_EQ(Compare(a, b, Declared(0.02), {}).verdict, Verdict::kInconclusive);
+}
+
+TEST(Comparison, FewStepsAreNoAlarm) {
+  const Runs few = {MeanOfSteps(test::Steps{100, 101, 99})}, slow = {MeanOfSteps(test::Steps(40, 300.0))};
+  const RunComparison worse = Compare(few, slow, Declared(0.02), {});
+  EXPECT_EQ(worse.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(worse.why, "Too few steps: 3 and 40, where 5 tell the noise within a run.");
+  EXPECT_FALSE(worse.minimal_change);
+  EXPECT_EQ(Compare(few, few, Declared(0.02), {}).verdict, Verdict::kPass);
+  const Runs runs(3, few[0]), slow_runs(3, MeanOfSteps(test::Steps{300, 301}));
+  EXPECT_EQ(Compare(runs, slow_runs, kNothingKnown, {}).verdict, Verdict::kRegressed);
+}
+
+// Drift of 20 % over the runs, and 5 % between the programs.
+Runs Interleaved(bool candidate, size_t runs) {
+  Runs drifting;
+  for (size_t i = 0; i < runs; ++i) {
+    const double position = static_cast<double>(2 * i + candidate);
+    drifting.push_back(
+        RunOf((100 + 2 * position + 0.1 * static_cast<double>(i % 3)) * (candidate ? 1.05 : 1)));
+    drifting.back().start_utc_ns = static_cast<int64_t>(position) * 1'000'000'000;
+  }
+  return drifting;
+}
+
+TEST(Comparison, InterleavedRunsArePaired) {
+  Runs baseline = Interleaved(false, 6), candidate = Interleaved(true, 5);
+  std::ranges::reverse(baseline);
+  const RunComparison paired = Compare(baseline, candidate, kNothingKnown, {});
+  EXPECT_THAT(paired.noise, HasSubstr("5 pairs taken in turns"));
+  EXPECT_EQ(paired.verdict, Verdict::kRegressed);
+  // Two of a kind in sequence are no turns.
+  std::swap(baseline[2].start_utc_ns, candidate[4].start_utc_ns);
+  const RunComparison unpaired = Compare(baseline, candidate, kNothingKnown, {});
+  EXPECT_EQ(unpaired.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(unpaired.noise.find("pairs"), std::string::npos);
+}
+
+TEST(Comparison, AggregatesRunsAsAsked) {
+  ComparisonOptions options;
+  const auto values = [&](Aggregation aggregation) {
+    options.aggregation = aggregation;
+    const RunComparison c = CompareMeans({10, 11, 30}, {12, 14, 16, 30}, kNothingKnown, options);
+    return std::pair(c.baseline, c.candidate);
+  };
+  EXPECT_EQ(values(Aggregation::kMean), std::pair(17.0, 18.0));
+  EXPECT_EQ(values(Aggregation::kMedian), std::pair(11.0, 15.0));
+  EXPECT_EQ(values(Aggregation::kOptimistic), std::pair(10.0, 12.0));
+  EXPECT_EQ(values(Aggregation::kPessimistic), std::pair(30.0, 30.0));
+  options.lower_is_better = false;
+  EXPECT_EQ(values(Aggregation::kOptimistic), std::pair(30.0, 30.0));
+}
+
+TEST(Comparison, HigherMayBeBetter) {
+  ComparisonOptions options;
+  options.lower_is_better = false;
+  const RunComparison worse = CompareMeans({0.8}, {0.6}, Declared(0.1), options);
+  EXPECT_EQ(worse.verdict, Verdict::kRegressed);
+  EXPECT_NEAR(*worse.change, -0.25, 1e-12);
+  EXPECT_NEAR(*worse.minimal_change, 1 - 1 / 1.1, 1e-4);
+  EXPECT_EQ(CompareMeans({0.6}, {0.8}, Declared(0.1), options).verdict, Verdict::kImproved);
+}
+
+TEST(Comparison, TheSameIsEqualWhateverTheNoise) {
+  for (const RunNoise& noise : {kNothingKnown, Declared(0)})
+    for (const double value : {0.0, -3.0, 1e-9, 100.0}) {
+      const RunComparison same = CompareMeans({value}, {value}, noise);
+      EXPECT_EQ(same.verdict, Verdict::kPass);
+      EXPECT_EQ(same.why, "It is the same.");
+    }
+  EXPECT_EQ(CompareMeans({100, 100, 100}, {100, 100, 100}).verdict, Verdict::kPass);
+  EXPECT_EQ(CompareMeans({100, 100, 100}, {110, 110, 110}).verdict, Verdict::kRegressed);
+}
+
+TEST(Comparison, OfZeroIsAbsolute) {
+  ComparisonOptions options;
+  options.floor = 2;
+  const RunComparison small = CompareMeans({0}, {1}, Declared(0.05), options);
+  EXPECT_EQ(small.verdict, Verdict::kPass);
+  EXPECT_FALSE(small.change || small.low || small.high || small.minimal_change);
+  EXPECT_EQ(CompareMeans({0}, {3}, Declared(0.05), options).verdict, Verdict::kRegressed);
+  EXPECT_EQ(CompareMeans({3}, {0}, Declared(0.05), options).verdict, Verdict::kImproved);
+  EXPECT_EQ(CompareMeans({-10}, {-5}, Declared(0.05), options).verdict, Verdict::kRegressed);
+  EXPECT_NEAR(*CompareMeans({-10}, {-5}, Declared(0.05), options).change, 0.5, 1e-12);
+}
+
+TEST(Comparison, SaysWhenARunHasNoValue) {
+  const RunComparison none = CompareMeans({100}, {std::numeric_limits<double>::quiet_NaN()});
+  EXPECT_EQ(none.verdict, Verdict::kInconclusive);
+  EXPECT_FALSE(none.change);
+}
+
+TEST(Comparison, IsSymmetric) {
+  for (const double candidate : {80.0, 96.0, 101.0, 107.0, 130.0}) {
+    const Verdict there = CompareMeans({100}, {candidate}, Declared(0.06)).verdict;
+    const Verdict back = CompareMeans({candidate}, {100}, Declared(0.06)).verdict;
+    EXPECT_EQ(there == Verdict::kRegressed, back == Verdict::kImproved) << candidate;
+    EXPECT_EQ(there == Verdict::kImproved, back == Verdict::kRegressed) << candidate;
+  }
+}
+
+// Shares of 200 gates, and of those the ones that name a minimal change.
+struct Shares {
+  double is_false = 0, found_once = 0, found_twice = 0;
+};
+
+Shares Simulate(const test::StepNoise& noise, double run_sd, size_t before, size_t after, bool with_history,
+                Aggregation aggregation = Aggregation::kMean) {
+  constexpr size_t kGates = 200, kSteps = 40;
+  test::Random random(11);
+  ComparisonOptions options;
+  options.aggregation = aggregation;
+  Shares shares;
+  double named = 0;
+  for (size_t i = 0; i < kGates; ++i) {
+    const Runs baseline = test::MeansOf(test::DrawRuns(noise, run_sd, before, kSteps, random));
+    const Runs candidate = test::MeansOf(test::DrawRuns(noise, run_sd, after, kSteps, random));
+    RunNoise known = kNothingKnown;
+    if (with_history)
+      known = test::LearnFrom(test::MeansOf(test::DrawRuns(noise, run_sd, 12, kSteps, random)));
+    const RunComparison same = Compare(baseline, candidate, known, options);
+    shares.is_false += same.verdict == Verdict::kRegressed;
+    if (!same.minimal_change) continue;
+    ++named;
+    for (const double times : {1.0, 2.0}) {
+      const Runs slowed = test::Slowed(candidate, times * *same.minimal_change);
+      (times > 1 ? shares.found_twice : shares.found_once) +=
+          Compare(baseline, slowed, known, options).verdict == Verdict::kRegressed;
+    }
+  }
+  return {shares.is_false / kGates, shares.found_once / named, shares.found_twice / named};
+}
+
+TEST(Comparison, IsRightAboutSimulatedRuns) {
+  for (const test::StepNoise& noise :
+       {test::SpikyNoise(), test::HeavyTailedNoise(), test::AutoregressiveNoise(0.5, 0.05),
+        test::AutoregressiveNoise(0.9, 0.05)})
+    for (const double run_sd : {0.01, 0.1})
+      for (const auto& [before, after] : {std::pair(1, 1), {3, 3}, {10, 1}, {3, 5}}) {
+        SCOPED_TRACE(noise.name + " " + std::to_string(run_sd) + " " + std::to_string(before));
+        const Shares shares = Simulate(noise, run_sd, before, after, before == 1);
+        EXPECT_LE(shares.is_false, 0.02);
+        EXPECT_GT(shares.found_once, 0.25);
+        EXPECT_LT(shares.found_once, 0.75);
+        EXPECT_GE(shares.found_twice, 0.94);
+      }
+}
+
+TEST(Comparison, IsRightWhateverIsTakenOfTheRuns) {
+  for (const Aggregation aggregation :
+       {Aggregation::kMedian, Aggregation::kOptimistic, Aggregation::kPessimistic})
+    for (const auto& [before, after] : {std::pair(3, 3), {5, 5}, {10, 1}, {3, 7}}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(aggregation)) + " " + std::to_string(before));
+      const Shares shares = Simulate(test::IndependentNoise(0.02), 0.05, before, after, false, aggregation);
+      EXPECT_LE(shares.is_false, 0.02);
+      EXPECT_GE(shares.found_twice, 0.94);
+    }
+}
+
+}  // namespace
+}  // namespace dladvisor
