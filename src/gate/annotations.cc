@@ -62,7 +62,7 @@ Annotation Of(const MetricVerdict& metric) {
 }
 
 Annotation Of(const Trend& trend) {
-  return {OnOneLine(trend.title) + " creeps up", OnOneLine(trend.why), "", 0};
+  return {OnOneLine(trend.title) + ": trend regressed", OnOneLine(trend.why), "", 0};
 }
 
 Annotation Of(const RuleVerdict& rule, std::string_view root) {
@@ -104,7 +104,11 @@ std::string RenderGateAnnotations(const GateResult& result, std::string_view roo
          OnOneLine(result.headline) + (result.next_step.empty() ? "" : "\n") + OnOneLine(result.next_step),
          "", 0});
   for (const MetricVerdict& metric : result.metrics) {
-    if (Fails(result, metric)) errors.push_back(Of(metric));
+    if (Fails(result, metric)) {
+      errors.push_back(Of(metric));
+      // Which names the cause.
+      if (errors.size() == 1) errors[0].message += "\n" + OnOneLine(result.headline);
+    }
     if (Warns(result, metric)) warnings.push_back(Of(metric));
   }
   for (const Trend& trend : result.trends) {

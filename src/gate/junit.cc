@@ -45,7 +45,7 @@ const char* ElementOf(Case::Outcome outcome) {
 std::string MetricLine(const MetricVerdict& metric) {
   std::string line = fmt::format("{} -> {}", ValueText(metric.baseline, metric.unit),
                                  ValueText(metric.candidate, metric.unit));
-  if (const std::string step = StepText(metric); !step.empty()) line += ", " + step;
+  if (metric.baseline && metric.candidate) line += ", " + StepText(metric);
   if (const std::string change = PercentText(metric.change); !change.empty()) line += ", " + change;
   if (const std::string interval = IntervalText(metric); !interval.empty()) line += " (" + interval + ")";
   return line;
@@ -79,7 +79,8 @@ Case CaseOf(const GateResult& result, const MetricVerdict& metric) {
     test.outcome = metric.level == Level::kError ? Case::Outcome::kError : Case::Outcome::kSkipped;
   else if (metric.verdict == Verdict::kInconclusive)
     test.outcome = Case::Outcome::kSkipped;
-  test.body = {fmt::format("{}: {}", test.type, test.message), MetricLine(metric)};
+  test.body = {fmt::format("{}: {}", test.type, test.message)};
+  if (!metric.why.empty()) test.body.push_back(MetricLine(metric));
   Add(test.body, "Budget: ", BudgetText(metric));
   Add(test.body, "Noise: ", metric.noise);
   if (metric.minimal_change)

@@ -37,6 +37,12 @@ const char* SignOf(Verdict verdict) {
   return "✅ ";
 }
 
+// What is worse but does not fail the gate is a warning.
+const char* SignOf(Verdict verdict, bool fails) {
+  const bool bad = verdict == Verdict::kRegressed || verdict == Verdict::kNotComparable;
+  return SignOf(bad && !fails ? Verdict::kInconclusive : verdict);
+}
+
 Verdict VerdictOf(const GateResult& result) {
   return result.exit_status == 1 ? Verdict::kRegressed : result.verdict;
 }
@@ -89,9 +95,12 @@ class Comment {
 
   std::string Reason(const MetricVerdict& metric) const {
     std::string reason = Prose(metric.why);
-    if (const std::string budget = BudgetText(metric); !budget.empty()) reason += " Budget: " + budget + ".";
-    if (!metric.noise.empty()) reason += " Noise: " + Prose(metric.noise) + ".";
-    if (!metric.not_gated.empty()) reason += " Not gated: " + Prose(metric.not_gated) + ".";
+    const auto add = [&](const char* label, const std::string& text) {
+      if (!text.empty()) reason += fmt::format("{}{}: {}.", reason.empty() ? "" : " ", label, text);
+    };
+    add("Budget", BudgetText(metric));
+    add("Noise", Prose(metric.noise));
+    add("Not gated", Prose(metric.not_gated));
     return reason;
   }
 
@@ -100,9 +109,10 @@ class Comment {
     for (const MetricVerdict& metric : result_.metrics)
       if (metric.level != Level::kOff) metrics.push_back(&metric);
     if (metrics.empty()) return;
-    Table("| Metric | Baseline | Candidate | Change | Interval | Could show | Verdict |", metrics, true,
-          [](const MetricVerdict* metric) {
-            std::string verdict = SignOf(metric->verdict) + std::string(VerdictName(metric->verdict));
+    Table("| Metric | Baseline | Candidate | Change | Interval | Detectable | Verdict |", metrics, true,
+          [&](const MetricVerdict* metric) {
+            std::string verdict =
+                SignOf(metric->verdict, Fails(result_, *metric)) + std::string(VerdictName(metric->verdict));
             if (metric->level == Level::kWarn) verdict += " (warning)";
             if (!metric->not_gated.empty()) verdict += " (not gated)";
             return fmt::format("| {} | {} | {} | {} | {} | {} | {} |", Cell(metric->title),
@@ -113,7 +123,7 @@ class Comment {
           });
     Open("Why, and what was taken for noise");
     text_ +=
-        "\nThe interval is where the true change lies; *could show* is the least regression that these runs "
+        "\nThe interval is where the true change lies; *detectable* is the least regression that these runs "
         "would have shown.\n\n";
     for (const MetricVerdict* metric : First(metrics))
       if (const std::string reason = Reason(*metric); !reason.empty())
@@ -128,8 +138,8 @@ class Comment {
       if (trend.level != Level::kOff && trend.verdict != Verdict::kPass && !trend.why.empty())
         told.push_back(&trend);
     for (const Trend* trend : First(told))
-      text_ += fmt::format("\n{}**{}, trend:** {}\n", SignOf(trend->verdict), Cell(trend->title),
-                           Prose(trend->why));
+      text_ += fmt::format("\n{}**{}, trend:** {}\n", SignOf(trend->verdict, Fails(*trend)),
+                           Cell(trend->title), Prose(trend->why));
     More(told.size());
   }
 

@@ -165,8 +165,7 @@ void AddTrend(Log& log, const Trend& trend) {
   const size_t index = log.Rule(id, [&] {
     return Json{
         {"id", id},
-
-        {"shortDescription", Message(title + " creeps up")},
+        {"shortDescription", Message(title + " grew worse over runs")},
         {"fullDescription", Message(title + " grew worse over the runs of the history, be it in steps "
                                             "that are small each.")},
         {"help", Message("The gate's report shows the runs at which it changed.")},
@@ -196,7 +195,6 @@ void AddRule(Log& log, const RuleVerdict& rule, std::string_view root) {
   const size_t index = log.Rule(id, [&] {
     Json descriptor = {
         {"id", id},
-
         {"shortDescription", Message(title)},
         {"fullDescription", Message(title + ". A rule of the category " + Visible(rule.category) + ".")}};
     if (!rule.recommendation.empty())

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "src/gate/render.h"
 #include "src/gate/wording.h"
@@ -12,7 +13,8 @@ namespace dladvisor {
 namespace {
 
 constexpr size_t kMaxPassing = 4;  // metrics of a gate that passed
-constexpr size_t kMaxBuckets = 8, kMaxNames = 5, kMaxFindings = 6, kMaxRuns = 4;
+constexpr size_t kMaxMetrics = 30, kMaxBuckets = 8, kMaxNames = 5, kMaxFindings = 6, kMaxRuns = 4,
+                 kMaxDifferences = 8, kMaxNotes = 8;
 
 const char* StyleOf(Verdict verdict) {
   switch (verdict) {
@@ -39,6 +41,10 @@ bool Passed(const GateResult& result) {
 
 std::string Or(const std::string& text, const char* otherwise) { return text.empty() ? otherwise : text; }
 
+void WriteMore(TextWriter& out, size_t count, size_t shown) {
+  if (count > shown) out.Line(fmt::format("  … and {} more.", count - shown));
+}
+
 void WriteSide(TextWriter& out, const char* label, const Side& side) {
   std::string names;
   for (size_t i = 0; i < std::min(side.runs.size(), kMaxRuns); ++i)
@@ -52,10 +58,10 @@ void WriteMetrics(TextWriter& out, const GateResult& result) {
   for (const MetricVerdict& metric : result.metrics)
     if (metric.level != Level::kOff) metrics.push_back(&metric);
   if (metrics.empty()) return;
-  const size_t shown = Passed(result) ? std::min(metrics.size(), kMaxPassing) : metrics.size();
+  const size_t shown = std::min(metrics.size(), Passed(result) ? kMaxPassing : kMaxMetrics);
   out.Line(out.Styled(
       fmt::format("  {}{} {} {} {} {}  Verdict", Left("Metric", 20), Right("Baseline", 10),
-                  Right("Candidate", 10), Right("Change", 9), Right("Interval", 18), Right("Could show", 10)),
+                  Right("Candidate", 10), Right("Change", 9), Right("Interval", 18), Right("Detectable", 10)),
       "2"));
   for (size_t i = 0; i < shown; ++i) {
     const MetricVerdict& metric = *metrics[i];
@@ -67,17 +73,18 @@ void WriteMetrics(TextWriter& out, const GateResult& result) {
                          Right(Or(PercentText(metric.minimal_change), "–"), 10),
                          out.Styled(std::string(VerdictName(metric.verdict)), StyleOf(metric.verdict))));
   }
-  if (shown < metrics.size()) out.Line(fmt::format("  … and {} more.", metrics.size() - shown));
+  WriteMore(out, metrics.size(), shown);
 }
 
 void WriteReasons(TextWriter& out, const GateResult& result) {
+  size_t told = 0;
   for (const MetricVerdict& metric : result.metrics) {
-    if (metric.level == Level::kOff || metric.verdict == Verdict::kPass) continue;
+    if (metric.level == Level::kOff || metric.verdict == Verdict::kPass || ++told > kMaxMetrics) continue;
     std::string text = Prose(metric.why);
     if (const std::string budget = BudgetText(metric); !budget.empty()) text += " Budget: " + budget + ".";
     if (!metric.noise.empty()) text += " Noise: " + Prose(metric.noise) + ".";
     if (!metric.not_gated.empty()) text += " Not gated: " + Prose(metric.not_gated) + ".";
-    if (!text.empty()) out.Wrapped("  " + Ellipsize(Visible(metric.title), 40) + ": ", text);
+    if (!text.empty()) out.Wrapped("  ", Ellipsize(Visible(metric.title), 40) + ": " + text);
   }
 }
 
@@ -115,7 +122,7 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
     if (rules.empty()) return;
     out.Heading(fmt::format("{} ({})", title, rules.size()));
     for (size_t i = 0; i < std::min(rules.size(), kMaxFindings); ++i) WriteFinding(out, *rules[i]);
-    if (rules.size() > kMaxFindings) out.Line(fmt::format("  … and {} more.", rules.size() - kMaxFindings));
+    WriteMore(out, rules.size(), kMaxFindings);
   };
   write("New Findings", fresh);
   std::vector<const RuleVerdict*> failing;
@@ -125,10 +132,10 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
     out.Heading(fmt::format("Gone Findings ({})", gone.size()));
     for (size_t i = 0; i < std::min(gone.size(), kMaxFindings); ++i)
       out.Wrapped("  • ", fmt::format("{}  [{}]", Prose(gone[i]->problem), Visible(gone[i]->rule)), "32");
-    if (gone.size() > kMaxFindings) out.Line(fmt::format("  … and {} more.", gone.size() - kMaxFindings));
+    WriteMore(out, gone.size(), kMaxFindings);
   }
   if (still.size() > failing.size()) {
-    if (fresh.empty() && failing.empty() && gone.empty()) out.Line();
+    out.Line();
     out.Line(fmt::format("  {} fire{} on both sides{}.", CountText(still.size(), "finding"),
                          still.size() == 1 ? "s" : "", failing.empty() ? "" : " in all"));
   }
@@ -142,7 +149,7 @@ void WriteTrends(TextWriter& out, const GateResult& result) {
   if (told.empty()) return;
   out.Heading("Trend");
   for (const Trend* trend : told)
-    out.Wrapped("  " + Ellipsize(Visible(trend->title), 40) + ": ", Prose(trend->why),
+    out.Wrapped("  ", Ellipsize(Visible(trend->title), 40) + ": " + Prose(trend->why),
                 Fails(*trend) ? "1;31" : nullptr);
 }
 
@@ -158,6 +165,7 @@ void WriteDifferences(TextWriter& out, const GateResult& result) {
         difference.blocks ? "1;31" : nullptr);
     if (!difference.note.empty()) out.Wrapped("    ", Prose(difference.note));
   }
+  WriteMore(out, result.differences.size(), kMaxDifferences);
 }
 
 // What a gate that passed says of findings, in a line.
@@ -176,7 +184,7 @@ std::string FindingsInShort(const GateResult& result) {
 
 std::string RenderGateText(const GateResult& result, bool color) {
   TextWriter out(color);
-  out.Wrapped(OutcomeText(result) + ": ", Prose(result.headline), StyleOf(result));
+  out.Wrapped("", OutcomeText(result) + ": " + Prose(result.headline), StyleOf(result));
   if (Passed(result)) {
     WriteMetrics(out, result);
     if (const std::string text = FindingsInShort(result); !text.empty()) out.Line("  " + text);
@@ -206,7 +214,9 @@ std::string RenderGateText(const GateResult& result, bool color) {
   WriteFindings(out, result);
   if (result.verdict != Verdict::kNotComparable) WriteDifferences(out, result);
   if (!result.notes.empty()) out.Heading("Notes");
-  for (const std::string& note : result.notes) out.Wrapped("  • ", Prose(note));
+  for (size_t i = 0; i < std::min(result.notes.size(), kMaxNotes); ++i)
+    out.Wrapped("  • ", Prose(result.notes[i]));
+  WriteMore(out, result.notes.size(), kMaxNotes);
   if (!result.next_step.empty()) {
     out.Line();
     out.Wrapped("→ ", Prose(result.next_step), "1");

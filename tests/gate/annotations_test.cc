@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "src/gate/render.h"
+#include "tests/gate/fixture.h"
+
+namespace dladvisor::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(GateAnnotations, AreErrorsAndWarnings) {
+  EXPECT_THAT(
+      Lines(RenderGateAnnotations(RegressedGate())),
+      ElementsAre(StartsWith("::error title=Step time regressed (+23.1 %25)::The step takes"),
+                  StartsWith("::error file=training/data.py,line=87,title=The GPU waits for input data"),
+                  StartsWith("::warning title=Peak memory regressed"),
+                  StartsWith("::warning title=GPU utilisation inconclusive"),
+                  StartsWith("::warning title=Step time%3A trend regressed"),
+                  StartsWith("::warning title=Tensor cores are not used")));
+  EXPECT_THAT(RenderGateAnnotations(PassedGate()), IsEmpty());
+  EXPECT_THAT(RenderGateAnnotations(NotComparableGate()), StartsWith("::error title=Not comparable::"));
+}
+
+TEST(GateAnnotations, NameTheCauseFirst) {
+  EXPECT_THAT(Lines(RenderGateAnnotations(RegressedGate()))[0],
+              HasSubstr("%0AStep time regressed by 23.1 %25"));
+}
+
+TEST(GateAnnotations, EscapeProperties) {
+  GateResult result = RegressedGate();
+  result.rules[0].title = "a,b:c%d";
+  result.rules[0].source_file = "x,y.py";
+  EXPECT_THAT(RenderGateAnnotations(result),
+              HasSubstr("file=x%2Cy.py,line=87,title=a%2Cb%3Ac%25d [data-loading]::"));
+}
+
+TEST(GateAnnotations, AreOneLineEachWhateverNamesHold) {
+  for (const std::string& line : Lines(RenderGateAnnotations(HostileGate())))
+    EXPECT_TRUE(line.starts_with("::error ") || line.starts_with("::warning ")) << line;
+}
+
+TEST(GateAnnotations, AreTenOfAKind) {
+  size_t errors = 0, warnings = 0;
+  const std::vector<std::string> lines = Lines(RenderGateAnnotations(HugeGate()));
+  for (const std::string& line : lines) ++(line.starts_with("::error ") ? errors : warnings);
+  EXPECT_EQ(errors, 10U);
+  EXPECT_EQ(warnings, 10U);
+  EXPECT_THAT(lines[9], HasSubstr(" more::GitHub shows ten annotations"));
+}
+
+}  // namespace
+}  // namespace dladvisor::test
