@@ -1,0 +1,158 @@
+#include "src/gate/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/fleet/profile.h"
+#include "tests/gate/facts.h"
+
+namespace dladvisor {
+namespace {
+using testing::HasSubstr;
+
+// A run of 20 steps around `mean`, in ms, that vary by 1 %.
+GateRun RunAt(double mean) {
+  std::vector<int64_t> steps;
+  for (int i = 0; i < 20; ++i)
+    steps.push_back(static_cast<int64_t>(mean * 1e6 * (1 + 0.01 * ((i * 7) % 5 - 2))));
+  const test::Facts facts = test::RunOf(steps);
+  Database database = facts.Build();
+  return SummarizeRun("run", EmptyKnowledge(), database, {});
+}
+
+GateRun WithFinding(GateRun run, Severity severity, double saves) {
+  Finding finding;
+  finding.rule = "data-loading";
+  finding.title = "The GPU waits for data";
+  finding.severity = severity;
+  finding.outcome = Outcome::kFired;
+  finding.problem = "It waits.";
+  finding.recommendation = {"Load in workers."};
+  finding.saves = SavingClaim{"compute/other", saves, saves, saves};
+  run.findings.push_back(finding);
+  return run;
+}
+
+GatePolicy Policy(const std::string& text) {
+  Problems problems;
+  const auto yaml = YamlFile::Parse("dladvisor.yaml", text, problems);
+  GatePolicy policy = ReadGatePolicy(*yaml, yaml->root(), problems);
+  EXPECT_TRUE(problems.empty());
+  return policy;
+}
+
+GateResult Judge(const std::vector<GateRun>& baseline, const std::vector<GateRun>& candidate,
+                 const GatePolicy& policy = {}) {
+  return JudgeRuns(baseline, candidate, EmptyKnowledge(), policy, {});
+}
+
+TEST(Judge, ARunAgainstItselfPasses) {
+  const GateResult result = Judge({RunAt(100)}, {RunAt(100)});
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.headline, HasSubstr("No regression."));
+}
+
+TEST(Judge, OneRunASideFailsOnlyBeyondTheFloor) {
+  EXPECT_EQ(Judge({RunAt(100)}, {RunAt(130)}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(Judge({RunAt(100)}, {RunAt(130)}).exit_status, 0);
+  EXPECT_EQ(Judge({RunAt(100)}, {RunAt(180)}).exit_status, 1);
+  const GatePolicy declared = Policy("metrics: {step.time: {run_to_run: 5 %}}");
+  EXPECT_EQ(Judge({RunAt(100)}, {RunAt(130)}, declared).exit_status, 1);
+  EXPECT_EQ(Judge({RunAt(130)}, {RunAt(100)}, declared).verdict, Verdict::kImproved);
+}
+
+TEST(Judge, RepeatsTellTheNoise) {
+  EXPECT_EQ(Judge({RunAt(100), RunAt(101), RunAt(99)}, {RunAt(110), RunAt(111), RunAt(109)}).exit_status, 1);
+  EXPECT_EQ(Judge({RunAt(100), RunAt(120), RunAt(90)}, {RunAt(110), RunAt(95), RunAt(125)}).exit_status, 0);
+}
+
+TEST(Judge, InconclusiveFailsWhereTheProjectSaysSo) {
+  const GateResult result = Judge({RunAt(100)}, {RunAt(130)}, Policy("on_inconclusive: fail"));
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.headline, HasSubstr("inconclusive"));
+}
+
+TEST(Judge, AFindingThatAccountsForTheChangeLowersTheAssumedFloor) {
+  const GateResult result = Judge({RunAt(100)}, {WithFinding(RunAt(130), Severity::kWarning, 25e6)});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.headline, HasSubstr("new finding: The GPU waits for data (data-loading)"));
+  EXPECT_EQ(result.next_step, "Load in workers.");
+  // One that saves a tenth of it does not account for it.
+  EXPECT_EQ(Judge({RunAt(100)}, {WithFinding(RunAt(130), Severity::kWarning, 3e6)}).exit_status, 0);
+  // The reverse improves.
+  EXPECT_EQ(Judge({WithFinding(RunAt(130), Severity::kWarning, 25e6)}, {RunAt(100)}).verdict,
+            Verdict::kImproved);
+}
+
+TEST(Judge, ARuleThatIsAnErrorFails) {
+  const GateResult result = Judge({RunAt(100)}, {WithFinding(RunAt(100), Severity::kError, 0)});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.headline, HasSubstr("data-loading"));
+}
+
+TEST(Judge, BudgetsHoldWithoutRegardToTheBaseline) {
+  const GateResult over = Judge({RunAt(500)}, {RunAt(500)}, Policy("metrics: {step.time: {max: 450 ms}}"));
+  EXPECT_EQ(over.exit_status, 1);
+  EXPECT_THAT(over.headline, HasSubstr("over the budget of 450 ms"));
+  EXPECT_EQ(Judge({RunAt(400)}, {RunAt(400)}, Policy("metrics: {step.time: {max: 450 ms}}")).exit_status, 0);
+}
+
+TEST(Judge, WhatIsNotGatedIsSaidWithItsReason) {
+  const GateResult result =
+      Judge({RunAt(500)}, {RunAt(500)},
+            Policy("metrics: {step.time: {max: 450 ms, gated: false, reason: new model}}"));
+  EXPECT_EQ(result.exit_status, 0);
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_THAT(result.notes[0], HasSubstr("new model"));
+}
+
+TEST(Judge, OtherHardwareIsNoPass) {
+  GateRun other = RunAt(100);
+  other.traits.values["gpu.model"] = "NVIDIA H100";
+  const GateResult result = Judge({RunAt(100)}, {other});
+  EXPECT_EQ(result.verdict, Verdict::kNotComparable);
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_THAT(result.headline, HasSubstr("model of the GPUs (NVIDIA A100-SXM4-80GB and NVIDIA H100)"));
+  EXPECT_EQ(Judge({RunAt(100)}, {other}, Policy("allow: [gpu.model]")).exit_status, 0);
+}
+
+TEST(Judge, WithoutStepsNothingPasses) {
+  const test::Facts facts = test::RunOf({});
+  Database database = facts.Build();
+  const GateRun none = SummarizeRun("run", EmptyKnowledge(), database, {});
+  EXPECT_EQ(Judge({none}, {none}).exit_status, 2);
+  EXPECT_EQ(Judge({RunAt(100)}, {none}).exit_status, 2);
+  EXPECT_THAT(Judge({RunAt(100)}, {none}).next_step, HasSubstr("--step-range"));
+}
+
+TEST(Judge, AListedMetricThatNoRunTellsIsNoPass) {
+  const GateResult result =
+      Judge({RunAt(100)}, {RunAt(100)}, Policy("metrics: {gpu.utilization: {min: 85 %}}"));
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_THAT(result.headline, HasSubstr("GPU utilization"));
+}
+
+TEST(Judge, TheHistoryTellsTheNoiseOfOneRunASide) {
+  std::vector<HistoryRun> history;
+  for (int i = 0; i < 12; ++i)
+    history.push_back(ToHistory(RunAt(100 + 0.5 * ((i * 5) % 7 - 3)), Verdict::kPass, "", i));
+  const GateResult result =
+      JudgeRuns(std::vector{RunAt(100)}, std::vector{RunAt(112)}, EmptyKnowledge(), {}, history);
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.metrics.at(0).noise, HasSubstr("12"));
+  for (HistoryRun& run : history) run.setting = "another machine";
+  EXPECT_EQ(
+      JudgeRuns(std::vector{RunAt(100)}, std::vector{RunAt(112)}, EmptyKnowledge(), {}, history).verdict,
+      Verdict::kInconclusive);
+}
+
+TEST(Judge, SomeUnreadableRunsAreNoPass) {
+  GateResult result = Judge({RunAt(100)}, {RunAt(100)});
+  RefuseUnreadable({"b.json: is cut off"}, result);
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_THAT(result.notes, testing::Contains("b.json: is cut off"));
+}
+
+}  // namespace
+}  // namespace dladvisor
