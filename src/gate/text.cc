@@ -195,6 +195,7 @@ std::string RenderGateText(const GateResult& result, bool color) {
       out.Line("  " + CountText(result.differences.size(), "difference") + " of the sides: see the report.");
     for (size_t i = 0; i < std::min<size_t>(result.notes.size(), 2); ++i)
       out.Wrapped("  ", Prose(result.notes[i]), "2");
+    if (!result.next_step.empty()) out.Wrapped("→ ", Prose(result.next_step), "1");
     return out.Take();
   }
   out.Line();
