@@ -8,7 +8,6 @@
 
 #include "engine/base/error.h"
 #include "src/analysis/profile.h"
-#include "src/analysis/system.h"
 #include "src/fleet/find_files.h"
 
 namespace dladvisor {
@@ -21,12 +20,10 @@ std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
   return table ? relation.ToRows(*table) : std::vector<Row>();
 }
 
-// The rank that a single profile tells itself, of a job of several.
-std::optional<int64_t> RankInJob(const Digest& digest) {
+// The rank that a single profile tells itself.
+std::optional<int64_t> ToldRank(const Digest& digest) {
   const std::vector<ProfileRow> profiles = RowsOf(digest, ProfileRelation());
-  const std::vector<SystemRow> systems = RowsOf(digest, SystemRelation());
-  if (profiles.size() != 1 || systems.empty() || systems[0].world_size.value_or(0) < 2) return std::nullopt;
-  return profiles[0].told_rank;
+  return profiles.size() == 1 ? profiles[0].told_rank : std::nullopt;
 }
 
 // Whether no two of the files that were put together are of one rank; with `told`, by what they hold.
@@ -52,7 +49,7 @@ class Loader {
       : options_(options), take_(take), progress_(progress) {}
 
   void LoadFiles(const std::vector<std::string>& files) {
-    if (files.size() > 1 && TellsRankInJob(files[0]) &&
+    if (files.size() > 1 && TellsRank(files[0]) &&
         LoadTogether(files, files[0], IsDigest(files[0]), /*told=*/true))
       return;
     for (const std::string& file : files) LoadAlone(file);
@@ -79,9 +76,9 @@ class Loader {
     return IsDigest(path) && RowsOf(ReadDigest(path), ProfileRelation()).size() > 1;
   }
 
-  bool TellsRankInJob(const std::string& file) {
+  bool TellsRank(const std::string& file) {
     try {
-      return RankInJob(LoadProfile(file, OptionsFor(IsDigest(file), options_)).digest).has_value();
+      return ToldRank(LoadProfile(file, OptionsFor(IsDigest(file), options_)).digest).has_value();
     } catch (const Error&) {
       return false;  // LoadAlone says it
     }

@@ -1,0 +1,99 @@
+#include "src/fleet/runs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "examples/data-parallel/exports.h"
+#include "src/analysis/profile.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+
+class Runs : public testing::Test {
+ protected:
+  // The exports of a job's ranks.
+  std::string Job(const std::string& name, uint64_t seed, int gpus = 2) {
+    example::JobOptions options;
+    options.nodes = 1;
+    options.gpus_per_node = gpus;
+    options.steps = 6;
+    options.kernels = 40;
+    options.seed = seed;
+    example::WriteJob(example::Job(options), scratch_.path() / name, example::DefaultNsysSchema());
+    return (scratch_.path() / name).string();
+  }
+
+  std::string DigestOf(const std::string& path, const std::string& name) {
+    Alone alone;
+    WriteDigest(LoadProfiles({path}, {}, alone).digest, scratch_.path() / name);
+    return (scratch_.path() / name).string();
+  }
+
+  // "name: number of profiles" of each run.
+  std::vector<std::string> Load(const std::vector<std::string>& arguments,
+                                const AnalysisOptions& options = {}) {
+    std::vector<std::string> runs;
+    unreadable_ = LoadRuns(arguments, options, [&](const std::string& name, Profile profile) {
+      runs.push_back(fs::path(name).filename().string() + ": " +
+                     std::to_string(profile.digest.Find("profile")->rows()));
+    });
+    return runs;
+  }
+
+  test::ScratchDir scratch_;
+  std::vector<std::string> unreadable_;
+};
+
+TEST_F(Runs, AFolderHoldsTheRanksOfOneRun) {
+  EXPECT_THAT(Load({Job("a", 1), Job("b", 2)}), ElementsAre("a: 2", "b: 2"));
+}
+
+TEST_F(Runs, FilesAreRunsOfTheirOwn) {
+  const std::string job = Job("a", 1, 1), other = Job("b", 2, 1);
+  EXPECT_THAT(Load({job + "/job_0_0.sqlite", other + "/job_0_0.sqlite"}),
+              ElementsAre("job_0_0.sqlite: 1", "job_0_0.sqlite: 1"));
+}
+
+TEST_F(Runs, FilesThatTellDifferentRanksOfAJobAreOne) {
+  const std::string job = Job("a", 1);  // their steps' names tell the rank, and nothing the size of the job
+  const auto runs = Load({job + "/job_0_0.sqlite", job + "/job_0_1.sqlite"});
+  EXPECT_THAT(runs, ElementsAre("job_0_0.sqlite: 2"));
+}
+
+TEST_F(Runs, AFolderOfDigestsOfOneRankHoldsRepeats) {
+  fs::create_directories(scratch_.path() / "base");
+  DigestOf(Job("a", 1, 1), "base/run-1.digest");
+  DigestOf(Job("b", 2, 1), "base/run-2.digest");
+  EXPECT_THAT(Load({(scratch_.path() / "base").string()}), ElementsAre("run-1.digest: 1", "run-2.digest: 1"));
+}
+
+TEST_F(Runs, AFolderOfDigestsOfWholeJobsHoldsRepeats) {
+  fs::create_directories(scratch_.path() / "base");
+  DigestOf(Job("a", 1), "base/run-1.digest");
+  DigestOf(Job("b", 2), "base/run-2.digest");
+  EXPECT_THAT(Load({(scratch_.path() / "base").string()}), ElementsAre("run-1.digest: 2", "run-2.digest: 2"));
+}
+
+TEST_F(Runs, TheChoiceOfStepsIsNotForDigests) {
+  AnalysisOptions options;
+  options.steps = {0, 3000};
+  EXPECT_THAT(Load({DigestOf(Job("a", 1, 1), "a.digest"), Job("b", 2)}, options),
+              ElementsAre("a.digest: 1", "b: 2"));
+}
+
+TEST_F(Runs, WhatCannotBeReadIsSaid) {
+  const std::string broken = (scratch_.path() / "broken.sqlite").string();
+  test::WriteFile(broken, "SQLite format 3");
+  EXPECT_THAT(Load({Job("a", 1) + "/job_0_0.sqlite", broken}), ElementsAre("job_0_0.sqlite: 1"));
+  EXPECT_THAT(unreadable_, ElementsAre(testing::HasSubstr("broken.sqlite")));
+  EXPECT_THROW(Load({broken}), Error);
+  EXPECT_THROW(Load({broken, broken}), Error);
+  EXPECT_THROW(Load({(scratch_.path() / "nowhere").string()}), Error);
+}
+
+}  // namespace
+}  // namespace dladvisor
