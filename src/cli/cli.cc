@@ -27,7 +27,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
-      "Exit status: 0 clean, 3 bad usage or unreadable input.\n`dladvisor COMMAND --help` tells more.");
+      "Exit status: 0 clean, 1 gate failed, 2 not comparable or no baseline, 3 bad usage or unreadable "
+      "input.\n`dladvisor COMMAND --help` tells more.");
   CommonOptions common;
   app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
       ->allow_extra_args(false);
@@ -36,7 +37,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--quiet", common.quiet, "No progress messages");
   app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
   for (const Command add : {AddReportCommand, AddQueryCommand, AddFactsCommand, AddDigestCommand,
-                            AddRulesCommand, AddExplainCommand})
+                            AddRulesCommand, AddExplainCommand, AddGateCommand})
     add(app, common);
   try {
     app.parse(argc, argv);

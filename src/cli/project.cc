@@ -61,6 +61,8 @@ class ProjectReader {
     project.steps = map.Text("steps").value_or("");
     project.step_range = map.Text("step_range").value_or("");
     project.pipeline = map.Text("pipeline").value_or("");
+    if (const YAML::Node gate = map.Get("gate"); gate.IsDefined())
+      project.gate = ReadGatePolicy(yaml_, gate, problems_);
     map.Finish();
     return project;
   }

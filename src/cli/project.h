@@ -8,12 +8,14 @@
 //   steps: 3:107
 //   step_range: 'iteration (\d+)'
 //   pipeline: '(fwd|bwd)_mb(\d+)'
+//   gate: {...}                              # src/gate/policy.h
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/knowledge_base.h"
+#include "src/gate/policy.h"
 
 namespace dladvisor {
 
@@ -24,6 +26,7 @@ struct Project {
   std::vector<RuleSetting> settings;
   std::vector<std::string> rule_folders;
   std::string steps, step_range, pipeline;
+  GatePolicy gate;
 };
 
 // The project of `file`, or of the first dladvisor.yaml from the working folder upwards where it is "".

@@ -30,6 +30,7 @@ void AddFactsCommand(CLI::App& app, const CommonOptions& common);
 void AddDigestCommand(CLI::App& app, const CommonOptions& common);
 void AddRulesCommand(CLI::App& app, const CommonOptions& common);
 void AddExplainCommand(CLI::App& app, const CommonOptions& common);
+void AddGateCommand(CLI::App& app, const CommonOptions& common);
 
 // The profile arguments and the options that choose steps.
 struct ProfileOptions {

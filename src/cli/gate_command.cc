@@ -1,0 +1,189 @@
+// dladvisor gate --baseline BASELINE... PROFILE...
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "engine/base/output_file.h"
+#include "src/cli/session.h"
+#include "src/fleet/digest.h"
+#include "src/fleet/runs.h"
+#include "src/gate/history.h"
+#include "src/gate/judge.h"
+#include "src/gate/render.h"
+
+namespace dladvisor {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kNotComparable = 2;
+
+struct Options {
+  ProfileOptions profile;
+  std::vector<std::string> baseline;
+  bool update = false, annotations = false;
+  std::string history, label;
+  std::string junit, sarif, markdown, html, json;
+};
+
+[[noreturn]] void EndWith(int status, const std::string& message) {
+  fmt::print(stderr, "dladvisor: {}\n", message);
+  throw CLI::RuntimeError(status);
+}
+
+std::string Command(const Options& options) {
+  std::string command = "dladvisor gate";
+  for (const std::string& baseline : options.baseline) command += " --baseline " + baseline;
+  command += " --update";
+  for (const std::string& path : options.profile.paths) command += " " + path;
+  return command;
+}
+
+void RefuseWithoutBaseline(const Options& options) {
+  for (const std::string& baseline : options.baseline) {
+    std::error_code error;
+    const bool is_pattern = baseline.find_first_of("*?[") != std::string::npos;
+    if (!is_pattern && !fs::exists(baseline, error))
+      EndWith(kNotComparable,
+              fmt::format("{}: there is no baseline yet, and without one nothing passes\n  `{}` "
+                          "makes these runs the baseline.",
+                          baseline, Command(options)));
+  }
+}
+
+struct Loaded {
+  std::vector<GateRun> runs;
+  std::vector<std::string> unreadable;
+};
+
+Loaded Load(const std::vector<std::string>& arguments, const AnalysisOptions& analysis,
+            const KnowledgeBase& knowledge) {
+  Loaded loaded;
+  loaded.unreadable = LoadRuns(arguments, analysis, [&](const std::string& name, Profile profile) {
+    Database database = profile.OpenDatabase();
+    loaded.runs.push_back(SummarizeRun(name, knowledge, database, profile.MissingRelations()));
+  });
+  return loaded;
+}
+
+// A digest per run: the file itself for one, numbered ones in a folder for several.
+void Update(const Options& options, const AnalysisOptions& analysis) {
+  if (options.baseline.size() != 1)
+    throw Error("--update", "writes one baseline",
+                "Give one --baseline: a file, or a folder for several runs.");
+  const fs::path target = options.baseline[0];
+  std::vector<Digest> digests;
+  const std::vector<std::string> unreadable =
+      LoadRuns(options.profile.paths, analysis, [&](const std::string& name, Profile profile) {
+        const Database database = profile.OpenDatabase();
+        if (MeasureRun(database).empty() || MeasureRun(database)[0].metric != "step.time")
+          EndWith(kNotComparable,
+                  fmt::format(
+                      "{}: holds no steady steps, so that nothing could be compared with it\n  Put a range "
+                      "around each step (torch.profiler's `prof.step()`, or NVTX), or name the ranges with "
+                      "`--step-range REGEX`.",
+                      name));
+        digests.push_back(std::move(profile.digest));
+      });
+  if (!unreadable.empty()) throw Error("--update", unreadable[0]);
+  std::error_code error;
+  if (digests.size() == 1 && !fs::is_directory(target, error)) {
+    WriteDigest(digests[0], target);
+    fmt::print("{}: the baseline is 1 run\n", target.string());
+    return;
+  }
+  if (fs::is_regular_file(target, error))
+    throw Error(target.string(), fmt::format("is one file, and there are {} runs", digests.size()),
+                "Give --baseline a folder, in which each run becomes a digest.");
+  fs::create_directories(target, error);
+  std::vector<fs::path> written;
+  for (size_t i = 0; i < digests.size(); ++i) {
+    written.push_back(target / fmt::format("run-{}.digest", i + 1));
+    WriteDigest(digests[i], written.back());
+  }
+  for (const auto& entry : fs::directory_iterator(target, error))  // of a baseline of more runs
+    if (entry.path().extension() == ".digest" && std::ranges::find(written, entry.path()) == written.end() &&
+        IsDigest(entry.path()))
+      fs::remove(entry.path(), error);
+  fmt::print("{}: the baseline is {} runs\n", target.string(), digests.size());
+}
+
+void Write(const std::string& path, const std::string& text) {
+  if (!path.empty()) WriteFileWhole(path, text);
+}
+
+void Run(const Options& options, const CommonOptions& common) {
+  const Project project = LoadProject(common.config);
+  const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
+  Stages stages(common);
+  if (options.update) {
+    stages.Begin("update");
+    return Update(options, analysis);
+  }
+  RefuseWithoutBaseline(options);
+  stages.Begin("rules");
+  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
+  std::vector<HistoryRun> history;
+  if (!options.history.empty()) history = ReadHistory(options.history);
+  stages.Begin("baseline");
+  const Loaded baseline = Load(options.baseline, analysis, knowledge);
+  stages.Begin("candidate");
+  const Loaded candidate = Load(options.profile.paths, analysis, knowledge);
+  stages.Begin("judge");
+  GateResult result = JudgeRuns(baseline.runs, candidate.runs, knowledge, project.gate, history);
+  result.generator = kProgram;
+  for (const Loaded* side : {&baseline, &candidate}) RefuseUnreadable(side->unreadable, result);
+  stages.Begin("write");
+  const std::string root = fs::current_path().string();
+  Write(options.junit, RenderGateJUnit(result));
+  Write(options.sarif, RenderGateSarif(result, root));
+  Write(options.markdown, RenderGateMarkdown(result));
+
+  Write(options.json, RenderGateJson(result));
+  if (!options.history.empty()) {
+    const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                            std::chrono::system_clock::now().time_since_epoch())
+                            .count();
+    for (const GateRun& run : candidate.runs)
+      AppendToHistory(options.history, ToHistory(run, result.verdict, options.label, now));
+  }
+  std::string text = RenderGateText(result, isatty(STDOUT_FILENO) != 0);
+  if (options.annotations) text += RenderGateAnnotations(result, root);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (result.exit_status != 0) throw CLI::RuntimeError(result.exit_status);
+}
+
+}  // namespace
+
+void AddGateCommand(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("gate", "Fail where runs are slower than a baseline, by more than noise");
+  command
+      ->add_option(
+          "--baseline", options->baseline,
+          "What to compare with: a digest, a folder of digests, or profiles; several times for repeats")
+      ->required()
+      ->allow_extra_args(false);
+  options->profile.AddTo(*command);
+  command->add_flag("--update", options->update, "Make the profiles the baseline, and compare nothing");
+  command->add_option(
+      "--history", options->history,
+      "SQLite file that every gate adds its runs to: shows slow creep, and how much runs differ");
+  command->add_option("--label", options->label, "What the history calls these runs, e.g. the commit");
+  command->add_option("--junit", options->junit, "JUnit XML to write");
+  command->add_option("--sarif", options->sarif, "SARIF 2.1.0 to write");
+  command->add_option("--markdown", options->markdown,
+                      "Markdown to write, e.g. $GITHUB_STEP_SUMMARY or a comment's text");
+  command->add_option("--html", options->html, "Report of the comparison to write");
+  command->add_option("--json", options->json, "The whole result to write");
+  command->add_flag("--annotations", options->annotations, "Print GitHub annotations, too");
+  command->footer(
+      "Exit status: 0 passed or inconclusive, 1 failed, 2 not comparable or no baseline, 3 bad usage or "
+      "unreadable input.");
+  command->callback([options, &common] { Run(*options, common); });
+}
+
+}  // namespace dladvisor

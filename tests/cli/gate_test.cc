@@ -1,0 +1,230 @@
+// The gate as a build runs it: every exit status, what it writes, and what it says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "examples/data-parallel/exports.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// A run of the program number 1 on `gpus` GPUs; of `share` > 0 with a host that launches late.
+void WriteRun(const fs::path& folder, uint64_t seed, double share = 0, int gpus = 2) {
+  example::JobOptions options;
+  options.nodes = 1;
+  options.gpus_per_node = gpus;
+  options.steps = 24;
+  options.kernels = 60;
+  options.seed = seed;
+  options.program = 1;
+  if (share > 0) {
+    example::Plant plant;
+    plant.cause = example::Cause::kLaunches;
+    plant.rank = 1;
+    plant.last_step = options.steps - 1;
+    plant.share = share;
+    plant.first_kernel = 7;
+    plant.last_kernel = 33;
+    options.plants = {plant};
+  }
+  example::WriteJob(example::Job(options), folder, example::DefaultNsysSchema());
+}
+
+void Execute(const fs::path& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+}
+
+class Gate : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch_ = std::make_unique<test::ScratchDir>();
+    for (int run = 1; run <= 3; ++run) {
+      WriteRun(Path("base" + std::to_string(run)), run);
+      WriteRun(Path("same" + std::to_string(run)), 10 + run);
+      WriteRun(Path("slow" + std::to_string(run)), 20 + run, 0.3);
+    }
+    WriteRun(Path("wide"), 1, 0, 4);
+    EXPECT_EQ(Run("gate --baseline base --update base1 base2 base3").status, 0);
+  }
+  static void TearDownTestSuite() { scratch_.reset(); }
+
+  static fs::path Path(const std::string& name) { return scratch_->path() / name; }
+
+  static test::RunResult Run(const std::string& arguments) {
+    return test::Run("cd '" + scratch_->path().string() + "' && '" + test::ProgramPath().string() + "' " +
+                     arguments);
+  }
+
+  static std::unique_ptr<test::ScratchDir> scratch_;
+};
+std::unique_ptr<test::ScratchDir> Gate::scratch_;
+
+TEST_F(Gate, AnotherRunOfTheSameProgramPasses) {
+  const auto run = Run("gate --baseline base same1 same2 same3");
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Gate passed: No regression."));
+  EXPECT_EQ(run.err, "");
+}
+
+TEST_F(Gate, ASlowerProgramFailsAndItsCauseIsNamed) {
+  const auto run = Run("gate --baseline base slow1 slow2 slow3");
+  EXPECT_EQ(run.status, 1) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Gate failed: Step time regressed by"));
+  EXPECT_THAT(run.out, HasSubstr("slow-host"));
+}
+
+TEST_F(Gate, AFasterProgramImproves) {
+  const auto run = Run("gate --baseline slow1 --baseline slow2 --baseline slow3 same1 same2 same3");
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("improved by"));
+  EXPECT_THAT(run.out, HasSubstr("--update"));
+}
+
+TEST_F(Gate, ThreeRunsAreThreeRunsAndAFolderIsTheRanksOfOne) {
+  const auto run = Run("gate --baseline base same1 same2 same3 --json counts.json");
+  const auto json = nlohmann::json::parse(test::ReadFile(Path("counts.json")));
+  EXPECT_EQ(json["baseline"]["runs"].size(), 3u);
+  EXPECT_EQ(json["baseline"]["ranks"], 2);
+  EXPECT_EQ(json["candidate"]["runs"], nlohmann::json({"same1", "same2", "same3"}));
+}
+
+TEST_F(Gate, InconclusiveIsAWarningUnlessTheProjectSaysOtherwise) {
+  const auto run = Run("gate --baseline base1 slow1");
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("inconclusive"));
+  test::WriteFile(Path("strict.yaml"), "gate: {on_inconclusive: fail}\n");
+  EXPECT_EQ(Run("gate --config strict.yaml --baseline base1 slow1").status, 1);
+  test::WriteFile(Path("declared.yaml"), "gate: {metrics: {step.time: {run_to_run: 3 %}}}\n");
+  EXPECT_EQ(Run("gate --config declared.yaml --baseline base1 slow1").status, 1);
+}
+
+TEST_F(Gate, ARuleThatTheTeamMadeAnErrorFails) {
+  test::WriteFile(Path("error.yaml"), "rules: {slow-host: error}\n");
+  EXPECT_EQ(Run("gate --config error.yaml --baseline base same1 same2 same3").status, 0);
+  const auto run = Run("gate --config error.yaml --baseline slow1 slow1");
+  EXPECT_EQ(run.status, 1) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("slow-host"));
+}
+
+TEST_F(Gate, WithoutABaselineNothingPassesAndTheNextStepIsSaid) {
+  const auto run = Run("gate --baseline none.digest same1");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("none.digest: there is no baseline yet"));
+  EXPECT_THAT(run.err, HasSubstr("`dladvisor gate --baseline none.digest --update same1`"));
+}
+
+TEST_F(Gate, OtherHardwareIsNotComparable) {
+  const auto run = Run("gate --baseline base wide");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.out, HasSubstr("GPUs (2 and 4)"));
+  test::WriteFile(Path("allow.yaml"), "gate: {allow: [gpu.count, world_size]}\n");
+  EXPECT_NE(Run("gate --config allow.yaml --baseline base wide").status, 2);
+}
+
+TEST_F(Gate, WithoutStepsNothingPasses) {
+  fs::create_directories(Path("brief"));
+  fs::copy_file(Path("base1/job_0_0.sqlite"), Path("brief/a.sqlite"), fs::copy_options::overwrite_existing);
+  Execute(Path("brief/a.sqlite"),
+          "DELETE FROM NVTX_EVENTS; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid > 10;"
+          "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE rowid > 10;");
+  const auto run = Run("gate --baseline brief/a.sqlite brief/a.sqlite");
+  EXPECT_EQ(run.status, 2) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("--step-range"));
+  const auto update = Run("gate --baseline brief.digest --update brief/a.sqlite");
+  EXPECT_EQ(update.status, 2);
+  EXPECT_FALSE(fs::exists(Path("brief.digest")));
+}
+
+TEST_F(Gate, ADamagedBaselineIsSaid) {
+  fs::copy_file(Path("base/run-1.digest"), Path("cut.digest"), fs::copy_options::overwrite_existing);
+  fs::resize_file(Path("cut.digest"), fs::file_size(Path("cut.digest")) / 2);
+  test::WriteFile(Path("text.digest"), "no digest");
+  for (const std::string name : {"cut.digest", "text.digest"}) {
+    const auto run = Run("gate --baseline " + name + " same1");
+    EXPECT_EQ(run.status, 3) << name;
+    EXPECT_THAT(run.err, HasSubstr(name));
+  }
+}
+
+TEST_F(Gate, ABaselineOfANewerVersionIsSaid) {
+  fs::copy_file(Path("base/run-1.digest"), Path("new.digest"), fs::copy_options::overwrite_existing);
+  Execute(Path("new.digest"), "UPDATE digest SET value = '999' WHERE key = 'format_version'");
+  const auto run = Run("gate --baseline new.digest same1");
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.err, HasSubstr("999"));
+}
+
+TEST_F(Gate, SomeUnreadableRunsAreNoPass) {
+  test::WriteFile(Path("broken.sqlite"), "SQLite format 3");
+  const auto run = Run("gate --baseline base same1/job_0_0.sqlite broken.sqlite");
+  EXPECT_EQ(run.status, 2) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("broken.sqlite"));
+  EXPECT_EQ(Run("gate --baseline base broken.sqlite").status, 3);
+}
+
+TEST_F(Gate, BadUsageAndAPolicyThatIsNotUnderstoodAreRefused) {
+  EXPECT_EQ(Run("gate same1").status, 3);
+  EXPECT_EQ(Run("gate --baseline base").status, 3);
+  test::WriteFile(Path("typo.yaml"), "gate: {metrics: {step.tme: {max: 1 s}}}\n");
+  const auto run = Run("gate --config typo.yaml --baseline base same1");
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.err, HasSubstr("typo.yaml:1:18"));
+  EXPECT_THAT(run.err, HasSubstr("did you mean step.time?"));
+}
+
+TEST_F(Gate, WritesEveryOutputWhole) {
+  const auto run =
+      Run("gate --baseline base slow1 slow2 slow3 --junit o.xml --sarif o.sarif --markdown o.md "
+          "--json o.json --annotations");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out, HasSubstr("::error "));
+  EXPECT_THAT(test::ReadFile(Path("o.xml")), HasSubstr("<failure"));
+  EXPECT_EQ(nlohmann::json::parse(test::ReadFile(Path("o.sarif")))["version"], "2.1.0");
+  EXPECT_THAT(test::ReadFile(Path("o.md")), HasSubstr("Step time"));
+
+  EXPECT_EQ(nlohmann::json::parse(test::ReadFile(Path("o.json")))["exit_status"], 1);
+  const auto unwritable = Run("gate --baseline base same1 --json no/such/folder.json");
+  EXPECT_EQ(unwritable.status, 3);
+}
+
+TEST_F(Gate, TheHistoryGrowsAndTellsTheNoise) {
+  fs::remove(Path("history.sqlite"));
+  for (int run = 0; run < 10; ++run) {
+    const std::string name = "history" + std::to_string(run);
+    WriteRun(Path(name), 100 + static_cast<uint64_t>(run));
+    EXPECT_EQ(
+        Run("gate --baseline base1 --history history.sqlite --label c" + std::to_string(run) + " " + name)
+            .status,
+        0);
+  }
+  const auto slow = Run("gate --baseline base1 --history history.sqlite slow1");
+  EXPECT_EQ(slow.status, 1) << slow.out;
+  EXPECT_THAT(slow.out, HasSubstr("10 runs"));
+  test::WriteFile(Path("broken.history"), "no history");
+  const auto broken = Run("gate --baseline base1 --history broken.history same1");
+  EXPECT_EQ(broken.status, 3);
+  EXPECT_EQ(test::ReadFile(Path("broken.history")), "no history");
+}
+
+TEST_F(Gate, UpdateWritesAFileForOneRunAndAFolderForSeveral) {
+  EXPECT_EQ(Run("gate --baseline one.digest --update same1").status, 0);
+  EXPECT_TRUE(fs::is_regular_file(Path("one.digest")));
+  EXPECT_EQ(Run("gate --baseline one.digest same1").status, 0);
+  EXPECT_EQ(Run("gate --baseline one.digest --update same1 same2").status, 3);
+  EXPECT_EQ(Run("gate --baseline many --update same1 same2").status, 0);
+  EXPECT_EQ(Run("gate --baseline many --update same1").status, 0);  // the second of before is gone
+  EXPECT_TRUE(fs::exists(Path("many/run-1.digest")));
+  EXPECT_FALSE(fs::exists(Path("many/run-2.digest")));
+}
+
+}  // namespace
+}  // namespace dladvisor
