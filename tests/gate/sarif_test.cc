@@ -150,8 +150,7 @@ TEST(Sarif, KeepsToTheLimitsOfCodeScanning) {
 
 TEST(Sarif, HasNoLinkOfAProfilesMaking) {
   const json run = RunOf(HostileGate());
-  for (const json& result : run["results"])
-    EXPECT_THAT(result["message"]["text"], Not(HasSubstr("](")));
+  for (const json& result : run["results"]) EXPECT_THAT(result["message"]["text"], Not(HasSubstr("](")));
 }
 
 }  // namespace
