@@ -4,7 +4,7 @@
 // between them. `./dev bench 10000000` is the full case: 10 million kernels, 12 million API calls, 5 million
 // ranges, 4 GPUs, 2 GB. Loading the built-in rules: of reading an export of 3 MB. Rules: see rules_bench.cc.
 // `./dev bench trace` measures traces of PyTorch's profiler only: see trace_bench.cc; `./dev bench fleet` the
-// report of many ranks: see fleet_bench.cc.
+// report of many ranks: see fleet_bench.cc; `./dev bench gate` how right a gate is: see gate_bench.cc.
 #include "tests/bench/bench.h"
 
 #include <fmt/format.h>
@@ -179,6 +179,8 @@ int main(int argc, char** argv) {
   try {
     if (argument == "fleet")
       dladvisor::RunFleet(argc > 2 ? argv[2] : "");
+    else if (argument == "gate")
+      dladvisor::MeasureGate({argv + 2, argv + argc});
     else
       argument == "trace" ? dladvisor::RunTraces() : dladvisor::Run(kernels);
   } catch (const dladvisor::Error& error) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <vector>
 
 namespace dladvisor {
 
@@ -18,5 +19,8 @@ void MeasureTrace(const std::filesystem::path& folder, int64_t events);
 
 // fleet_bench.cc
 void MeasureFleet(const std::filesystem::path& folder, int64_t ranks);
+
+// gate_bench.cc
+void MeasureGate(const std::vector<std::filesystem::path>& profiles);
 
 }  // namespace dladvisor
