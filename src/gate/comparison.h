@@ -65,8 +65,8 @@ inline constexpr double kAssumedFloor = 0.50;
 enum class Aggregation { kMean, kMedian, kOptimistic, kPessimistic };
 
 struct ComparisonOptions {
-  // Chance of calling the same program worse; already corrected for several metrics. Half of what is wanted
-  // of the whole gate, for what the assumptions of the tests do not cover.
+  // Chance of calling the same program worse; already corrected for several metrics. Half of the 1 of 100
+  // that a gate is allowed, for what the assumptions of the tests do not cover.
   double alpha = 0.005;
   double regression = 0.03;  // relative half-width of the zone that is called equal
   double floor = 0;          // absolute one
@@ -82,8 +82,9 @@ struct RunComparison {
   // Of the baseline's absolute value, unknown where that is 0. low and high bound it at 1 - 2 alpha.
   std::optional<double> change, low, high;
   // The least worsening, as a positive share of the baseline, that this data would have shown as a
-  // regression. One twice as large is found in at least 95 of 100 cases. Unknown where none would, and where
-  // values are not positive.
+  // regression. Of those that made these very runs slower by twice as much, at least 95 of 100 are found; it
+  // is no promise for other runs, whose noise may look larger (`./dev bench gate` measures both). Unknown
+  // where none would be shown, and where values are not positive.
   std::optional<double> minimal_change;
   std::string noise, why;  // see MetricVerdict
 };
