@@ -174,6 +174,7 @@ class Matcher {
     std::optional<int64_t> best;
     for (const Groups& layout : layouts) {
       apart.push_back(Disagreement(kind, layout));
+      if (apart[0] && *apart[0] <= kNearly) return layouts[0];  // however well the others agree
       if (apart.back()) best = std::min(best.value_or(*apart.back()), *apart.back());
     }
     if (best && *best <= kEndsAgree)

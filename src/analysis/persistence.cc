@@ -13,24 +13,44 @@ namespace {
 // number grows with its square.
 constexpr size_t kMostHits = 128;
 
+// Binomial distributions; logarithms of factorials are kept.
+class Binomial {
+ public:
+  // P(X = k) for 0 < p < 1, in logarithms since factorials are large.
+  double Term(int64_t n, int64_t k, double log_p, double log_q) {
+    return std::exp(LogFactorial(n) - LogFactorial(k) - LogFactorial(n - k) + static_cast<double>(k) * log_p +
+                    static_cast<double>(n - k) * log_q);
+  }
+
+  // P(X >= k)
+  double Tail(int64_t n, int64_t k, double p) {
+    if (k <= 0) return 1;
+    if (k > n || p <= 0) return 0;
+    if (p >= 1) return 1;
+    // Terms fall fast from k on where k is above the mean, else they rise to it first: add all.
+    const double log_p = std::log(p), log_q = std::log1p(-p);
+    double sum = 0;
+    for (int64_t i = k; i <= n; ++i) {
+      const double term = Term(n, i, log_p, log_q);
+      sum += term;
+      if (static_cast<double>(i) > static_cast<double>(n) * p && term < sum * 1e-17) break;
+    }
+    return std::min(sum, 1.0);
+  }
+
+ private:
+  double LogFactorial(int64_t n) {
+    while (known_.size() <= static_cast<size_t>(n))
+      known_.push_back(std::lgamma(static_cast<double>(known_.size()) + 1));
+    return known_[static_cast<size_t>(n)];
+  }
+
+  std::vector<double> known_;
+};
+
 }  // namespace
 
-double BinomialTail(int64_t n, int64_t k, double p) {
-  if (k <= 0) return 1;
-  if (k > n || p <= 0) return 0;
-  if (p >= 1) return 1;
-  // Terms fall fast from k on where k is above the mean, else they rise to it first: add all, in logarithms.
-  const double log_p = std::log(p), log_q = std::log1p(-p);
-  double sum = 0;
-  for (int64_t i = k; i <= n; ++i) {
-    const auto x = static_cast<double>(i), m = static_cast<double>(n);
-    const double term = std::exp(std::lgamma(m + 1) - std::lgamma(x + 1) - std::lgamma(m - x + 1) +
-                                 x * log_p + (m - x) * log_q);
-    sum += term;
-    if (x > m * p && term < sum * 1e-17) break;
-  }
-  return std::min(sum, 1.0);
-}
+double BinomialTail(int64_t n, int64_t k, double p) { return Binomial().Tail(n, k, p); }
 
 bool WorstItems::IsAmongWorst(size_t item, size_t round, size_t among) const {
   if (std::isnan(At(item, round))) return false;
@@ -51,14 +71,11 @@ std::optional<Persistence> WorstItems::Find() const {
     next = tried[tried.size() - 1] + tried[tried.size() - 2];
   }
   std::optional<Persistence> best;
-  for (const size_t among : tried)
-    if (const auto found = FindAmong(among, static_cast<double>(tried.size()));
-        found && (!best || found->probability < best->probability))
-      best = found;
+  for (const size_t among : tried) FindAmong(among, static_cast<double>(tried.size()), best);
   return best;
 }
 
-std::optional<Persistence> WorstItems::FindAmong(size_t among, double looked_at) const {
+void WorstItems::FindAmong(size_t among, double looked_at, std::optional<Persistence>& best) const {
   const size_t n = items();
   std::map<size_t, std::vector<size_t>> hits;  // by item, rounds in which it is among the worst
   std::vector<int64_t> peers(rounds_, 0);
@@ -74,8 +91,11 @@ std::optional<Persistence> WorstItems::FindAmong(size_t among, double looked_at)
     std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(among), values.end());
     for (size_t i = 0; i < among; ++i) hits[values[i].second].push_back(round);
   }
-  std::optional<Persistence> best;
+  Binomial binomial;
   const auto runs = static_cast<double>(used) * static_cast<double>(used + 1) / 2;
+  const auto corrected = [&](double chance) {
+    return std::min(1.0, chance * runs * static_cast<double>(n) * looked_at);
+  };
   for (const auto& [item, rounds] : hits) {
     // Rounds and hits before each round, of those in which the item took part among peers.
     std::vector<int64_t> part(rounds_ + 1, 0), worst(rounds_ + 1, 0);
@@ -104,12 +124,14 @@ std::optional<Persistence> WorstItems::FindAmong(size_t among, double looked_at)
         const double p = (chance[ends[b] + 1] - chance[ends[a]]) / static_cast<double>(run.rounds);
         // Only runs in which it is a hit more often than others are can become the best.
         if (static_cast<double>(run.worst) <= p * static_cast<double>(run.rounds)) continue;
-        run.probability =
-            std::min(1.0, BinomialTail(run.rounds, run.worst, p) * runs * static_cast<double>(n) * looked_at);
+        // The first term of the tail alone is cheap, and mostly tells that the run is not the best.
+        if (best &&
+            corrected(binomial.Term(run.rounds, run.worst, std::log(p), std::log1p(-p))) >= best->probability)
+          continue;
+        run.probability = corrected(binomial.Tail(run.rounds, run.worst, p));
         if (!best || run.probability < best->probability) best = run;
       }
   }
-  return best;
 }
 
 }  // namespace dladvisor

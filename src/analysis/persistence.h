@@ -50,7 +50,8 @@ class WorstItems {
   std::optional<Persistence> Find() const;
 
  private:
-  std::optional<Persistence> FindAmong(size_t among, double looked_at) const;
+  // Replaces `best` by a run that is less likely.
+  void FindAmong(size_t among, double looked_at, std::optional<Persistence>& best) const;
 
   size_t rounds_;
   std::vector<double> values_;
