@@ -22,6 +22,7 @@
 #include "src/analysis/views.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/merge.h"
+#include "src/fleet/message.h"
 #include "src/importers/importer.h"
 #include "src/trace/event_relations.h"
 #include "src/trace/parallel.h"
@@ -141,15 +142,6 @@ std::vector<size_t> WorthDetails(const Digest& digest) {
   return {profiles.begin(), profiles.end()};
 }
 
-// Reads them once more, for the relations that were left out.
-void AddDetails(const AnalysisOptions& options, const std::vector<std::string>& files, Digest& digest) {
-  const std::vector<size_t> chosen = WorthDetails(digest);
-  std::vector<Digest> details(chosen.size());
-  ParallelFor(chosen.size(), [&](size_t i) { details[i] = LoadFacts(files[chosen[i]], options, true); });
-  const std::vector<RankRow> ranks = RankRelation().ToRows(*digest.Find(RankRelation().schema().name));
-  for (size_t i = 0; i < chosen.size(); ++i) AppendDetails(details[i], chosen[i], ranks, digest);
-}
-
 // What became of one of several files.
 struct Reading {
   bool is_read = false;
@@ -170,26 +162,30 @@ Reading Read(const FoundFile& file, const AnalysisOptions& options, bool with_de
   return reading;
 }
 
-// For other processes: is_read, the length of what follows, and the digest's bytes or the error.
+// For other processes: is_read, and the digest or the error.
 void Put(const Reading& reading, std::string& out) {
-  const std::string bytes = reading.is_read ? SerializeDigest(reading.digest) : reading.error;
   PutVarint(out, reading.is_read);
-  PutVarint(out, static_cast<int64_t>(bytes.size()));
-  out += bytes;
+  if (reading.is_read) return PutDigest(reading.digest, out);
+  PutVarint(out, static_cast<int64_t>(reading.error.size()));
+  out += reading.error;
 }
 
-Reading Take(std::string_view& in, const std::string& name) {
-  VarintReader header(in, "message");
+Reading Take(std::string_view& in) {
+  const auto next = [&] {
+    VarintReader reader(in, "message");
+    const int64_t number = reader.Next();
+    in.remove_prefix(reader.position());
+    return number;
+  };
   Reading reading;
-  reading.is_read = header.Next() != 0;
-  const auto length = static_cast<size_t>(header.Next());
-  in.remove_prefix(header.position());
-  std::string bytes(in.substr(0, length));
-  in.remove_prefix(length);
-  if (reading.is_read)
-    reading.digest = ParseDigest(std::move(bytes), name);
-  else
-    reading.error = std::move(bytes);
+  reading.is_read = next() != 0;
+  if (reading.is_read) {
+    reading.digest = TakeDigest(in);
+  } else {
+    const auto length = static_cast<size_t>(next());
+    reading.error = in.substr(0, length);
+    in.remove_prefix(length);
+  }
   return reading;
 }
 
@@ -215,29 +211,26 @@ std::vector<Reading> ReadAll(const std::vector<FoundFile>& found, const Analysis
   ParallelFor(messages.size(), [&](size_t process) {
     if (process == 0) return;
     std::string_view in = messages[process];
-    for (size_t i = process; i < found.size(); i += team.size())
-      readings[i] = Take(in, found[i].path.string());
+    for (size_t i = process; i < found.size(); i += team.size()) readings[i] = Take(in);
   });
   return readings;
 }
 
-Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
-                    const std::function<void(size_t, size_t)>& progress) {
-  const bool with_details = found.size() <= kMostWithDetails;
-  std::vector<Reading> readings = ReadAll(found, options, team, with_details, progress);
+// Puts together what was read. `read` are the numbers in `found` of the files that were.
+Profile Merged(const std::vector<FoundFile>& found, std::vector<Reading> readings,
+               std::vector<size_t>& read) {
   Profile profile;
-  profile.is_elsewhere = team.rank() > 0;
-  if (profile.is_elsewhere) return profile;
-  std::vector<Digest> read;
+  std::vector<Digest> digests;
   for (size_t i = 0; i < found.size(); ++i) {
     if (readings[i].is_read) {
-      read.push_back(std::move(readings[i].digest));
+      digests.push_back(std::move(readings[i].digest));
       profile.files.push_back(found[i].path.string());
+      read.push_back(i);
     } else if (!readings[i].error.empty()) {
       profile.unreadable.push_back(std::move(readings[i].error));
     }
   }
-  if (read.empty()) {
+  if (digests.empty()) {
     if (profile.unreadable.empty())
       throw Error(
           found[0].path.parent_path().string(),
@@ -247,10 +240,49 @@ Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& 
                 "none is readable; the first: " + profile.unreadable[0]);
   }
   std::vector<RankIdentity> identities;
-  profile.digest = MergeDigests(read, identities);
+  profile.digest = MergeDigests(digests, identities);
   CompareRanks(profile.digest, identities);
-  if (!with_details) AddDetails(options, profile.files, profile.digest);
-  AddEmptyRelations(profile.digest);
+  return profile;
+}
+
+// Reads some files once more, for the relations that were left out. On the first process `profiles` are their
+// numbers in `digest`.
+void AddDetails(const std::vector<FoundFile>& chosen, const std::vector<size_t>& profiles,
+                const AnalysisOptions& options, Team& team, Digest& digest) {
+  const std::vector<Reading> readings = ReadAll(chosen, options, team, true, {});
+  if (team.rank() > 0) return;
+  const std::vector<RankRow> ranks = RankRelation().ToRows(*digest.Find(RankRelation().schema().name));
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (!readings[i].is_read) throw Error(chosen[i].path.string(), "was read, and could not be read again");
+    AppendDetails(readings[i].digest, profiles[i], ranks, digest);
+  }
+}
+
+Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
+                    const std::function<void(size_t, size_t)>& progress) {
+  const bool with_details = found.size() <= kMostWithDetails;
+  std::vector<Reading> readings = ReadAll(found, options, team, with_details, progress);
+  Profile profile;
+  profile.is_elsewhere = team.rank() > 0;
+  std::vector<size_t> profiles;  // whose details are kept
+  std::string message;           // their numbers in `found`
+  if (!profile.is_elsewhere) try {
+      std::vector<size_t> read;
+      profile = Merged(found, std::move(readings), read);
+      if (!with_details) profiles = WorthDetails(profile.digest);
+      for (const size_t number : profiles) PutVarint(message, static_cast<int64_t>(read[number]));
+    } catch (...) {
+      if (!with_details) team.Share({});  // the others wait for it
+      throw;
+    }
+  if (!with_details) {
+    message = team.Share(std::move(message));
+    std::vector<FoundFile> chosen;
+    for (VarintReader reader(message, "message"); reader.position() < message.size();)
+      chosen.push_back(found[static_cast<size_t>(reader.Next())]);
+    AddDetails(chosen, profiles, options, team, profile.digest);
+  }
+  if (!profile.is_elsewhere) AddEmptyRelations(profile.digest);
   return profile;
 }
 

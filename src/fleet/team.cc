@@ -63,6 +63,17 @@ class AllOfMpi final : public Team {
     return all;
   }
 
+  std::string Share(std::string bytes) override {
+    gathered_ = false;
+    uint64_t length = bytes.size();
+    MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    bytes.resize(length);
+    for (size_t at = 0; at < bytes.size(); at += kMostPerMessage)
+      MPI_Bcast(bytes.data() + at, static_cast<int>(std::min(kMostPerMessage, bytes.size() - at)), MPI_BYTE,
+                0, MPI_COMM_WORLD);
+    return bytes;
+  }
+
  private:
   int rank_ = 0, size_ = 1;
   bool gathered_ = false;
