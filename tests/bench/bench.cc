@@ -151,7 +151,7 @@ void RunTraces() {
 }
 
 void RunFleet(std::string_view argument) {
-  int64_t ranks = 64;
+  int64_t ranks = 192;
   std::from_chars(argument.data(), argument.data() + argument.size(), ranks);
   const TemporaryFolder folder;
   MeasureFleet(folder.path(), ranks);
