@@ -168,16 +168,15 @@ std::vector<test::StepNoise> NoiseModels(std::vector<fs::path> profiles) {
   for (const fs::path& path : profiles) {
     try {
       std::vector<double> steps = RecordedSteps(path);
-      if (steps.size() < kFewestRecorded)
+      if (steps.size() < kFewestRecorded) {
         fmt::print("left out: {}: only {} steps\n", path.string(), steps.size());
-      else
-        models.push_back(
-            test::ResampledNoise(fmt::format("profile {}", models.size() + 1), std::move(steps)));
+        continue;
+      }
+      models.push_back(test::ResampledNoise(fmt::format("profile {}", models.size() + 1), std::move(steps)));
+      fmt::print("{}: {}\n", models.back().name, path.filename().string());
     } catch (const Error& error) {
       fmt::print("left out: {}\n", error.what());
-      continue;
     }
-    if (!models.empty()) fmt::print("{}: {}\n", models.back().name, path.filename().string());
   }
   models.push_back(test::SpikyNoise());
   models.push_back(test::HeavyTailedNoise());
