@@ -180,6 +180,18 @@ std::string FindingsInShort(const GateResult& result) {
   return text.empty() ? "" : "Findings: " + text + ".";
 }
 
+// GitHub runs what a line begins with, be it of a kernel's name: "::error::" and "##[error]".
+std::string WithoutWorkflowCommands(const std::string& text) {
+  std::string guarded;
+  bool at_start = true;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (at_start && (text.compare(i, 2, "::") == 0 || text.compare(i, 2, "##") == 0)) guarded += "|";
+    at_start = text[i] == '\n' || (at_start && text[i] == ' ');
+    guarded += text[i];
+  }
+  return guarded;
+}
+
 }  // namespace
 
 std::string RenderGateText(const GateResult& result, bool color) {
@@ -196,7 +208,7 @@ std::string RenderGateText(const GateResult& result, bool color) {
     for (size_t i = 0; i < std::min<size_t>(result.notes.size(), 2); ++i)
       out.Wrapped("  ", Prose(result.notes[i]), "2");
     if (!result.next_step.empty()) out.Wrapped("→ ", Prose(result.next_step), "1");
-    return out.Take();
+    return WithoutWorkflowCommands(out.Take());
   }
   out.Line();
   WriteSide(out, "Baseline", result.baseline);
@@ -222,7 +234,7 @@ std::string RenderGateText(const GateResult& result, bool color) {
     out.Line();
     out.Wrapped("→ ", Prose(result.next_step), "1");
   }
-  return out.Take();
+  return WithoutWorkflowCommands(out.Take());
 }
 
 }  // namespace dladvisor

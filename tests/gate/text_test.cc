@@ -66,5 +66,16 @@ TEST(GateText, NamesWhatPreventsTheComparison) {
   EXPECT_THAT(text, HasSubstr("→ Take a baseline on this machine"));
 }
 
+TEST(GateText, NoNameBecomesAWorkflowCommand) {
+  GateResult result = RegressedGate();
+  result.notes = {"::error::pwned", "##[error]pwned"};
+  std::istringstream lines(RenderGateText(result, false));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t start = std::min(line.find_first_not_of(' '), line.size());
+    EXPECT_NE(line.compare(start, 2, "::"), 0) << line;
+    EXPECT_NE(line.compare(start, 2, "##"), 0) << line;
+  }
+}
+
 }  // namespace
 }  // namespace dladvisor::test
