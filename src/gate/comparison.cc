@@ -256,7 +256,8 @@ std::string Counted(size_t count, const char* one) {
 
 // The floor of which NoiseOfFloor makes this.
 double FloorOf(const RunNoise& noise) {
-  const double symmetric = noise.relative_sd * std::numbers::sqrt2 * StudentQuantile(0.005, kInfinity);
+  const double symmetric =
+      noise.relative_sd * std::numbers::sqrt2 * StudentQuantile(kDefaultAlpha, kInfinity);
   return symmetric / (1 - symmetric / 2);
 }
 
@@ -322,7 +323,8 @@ std::string Explain(Verdict verdict, double worse, double zone, double bound, st
 RunNoise NoiseOfFloor(double floor, RunNoise::Source source) {
   RunNoise noise;
   noise.source = source;
-  noise.relative_sd = floor / (1 + floor / 2) / (std::numbers::sqrt2 * StudentQuantile(0.005, kInfinity));
+  noise.relative_sd =
+      floor / (1 + floor / 2) / (std::numbers::sqrt2 * StudentQuantile(kDefaultAlpha, kInfinity));
   return noise;
 }
 

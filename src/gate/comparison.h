@@ -53,8 +53,12 @@ struct RunNoise {
   size_t runs = 0;  // of the history that told it
 };
 
-// Two runs of the same program differ by more than `floor` (relative to the faster one) in less than 1 of
-// 100 cases: one is worse than the other by more in less than 1 of 200.
+// The chance of calling the same program worse where nothing else is asked for. A quarter of the 1 of 100
+// that a gate is allowed, for what the assumptions of the tests do not cover.
+inline constexpr double kDefaultAlpha = 0.0025;
+
+// One of two runs of the same program is worse by more than `floor` (relative to the faster one) in no more
+// than kDefaultAlpha of cases: the floor is what a gate then takes for noise between runs.
 RunNoise NoiseOfFloor(double floor, RunNoise::Source source);
 // What nothing tells: runs on shared machines were seen to differ by up to 26 %, and up to this.
 inline constexpr double kAssumedFloor = 0.50;
@@ -65,11 +69,9 @@ inline constexpr double kAssumedFloor = 0.50;
 enum class Aggregation { kMean, kMedian, kOptimistic, kPessimistic };
 
 struct ComparisonOptions {
-  // Chance of calling the same program worse; already corrected for several metrics. Half of the 1 of 100
-  // that a gate is allowed, for what the assumptions of the tests do not cover.
-  double alpha = 0.005;
-  double regression = 0.03;  // relative half-width of the zone that is called equal
-  double floor = 0;          // absolute one
+  double alpha = kDefaultAlpha;  // chance of calling the same program worse, corrected for several metrics
+  double regression = 0.03;      // relative half-width of the zone that is called equal
+  double floor = 0;              // absolute one
   bool lower_is_better = true;
   Aggregation aggregation = Aggregation::kMean;
 };

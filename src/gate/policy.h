@@ -1,7 +1,7 @@
 // What a project gates on: the section `gate` of dladvisor.yaml.
 //
 //   gate:
-//     false_alarms: 0.5 %         # of gates of an unchanged program, over all metrics together
+//     false_alarms: 0.25 %        # of gates of an unchanged program, over all metrics together
 //     on_inconclusive: warn       # or fail
 //     new_findings: explain       # off, explain, warn, error: findings that the baseline did not have
 //     trend: warn                 # a slow creep that the history shows
@@ -40,7 +40,7 @@ struct MetricPolicy {
 };
 
 struct GatePolicy {
-  double false_alarms = 0.005;
+  double false_alarms = kDefaultAlpha;
   bool fail_on_inconclusive = false;
   Level new_findings = Level::kExplain;
   Level trend = Level::kWarn;

@@ -71,7 +71,8 @@ struct Outcome {
 RunNoise NoiseKnown(const Setup& setup, const test::StepNoise& noise, double run_sd, test::Random& random) {
   switch (setup.known) {
     case Known::kDeclared: {
-      const double sure = 2.576 * std::numbers::sqrt2 * run_sd;  // two runs differ by more in 1 of 100 cases
+      const double sure =
+          2.807 * std::numbers::sqrt2 * run_sd;  // one of two is worse by more in 1 of 400 cases
       return NoiseOfFloor(sure / (1 - sure / 2), RunNoise::Source::kDeclared);
     }
     case Known::kHistory:

@@ -65,7 +65,8 @@ TEST(Comparison, KnowingNothingAssumesThatRunsDifferMuch) {
 TEST(Comparison, TrustsAShortHistoryLess) {
   const RunNoise of_few{RunNoise::Source::kHistory, 0.01, 7, 8};
   const RunNoise of_many{RunNoise::Source::kHistory, 0.01, 99, 100};
-  const RunComparison few = CompareMeans({100}, {104}, of_few), many = CompareMeans({100}, {104}, of_many);
+  const RunComparison few = CompareMeans({100}, {104.5}, of_few),
+                      many = CompareMeans({100}, {104.5}, of_many);
   EXPECT_GT(*few.minimal_change, *many.minimal_change);
   EXPECT_EQ(few.verdict, Verdict::kInconclusive);
   EXPECT_EQ(many.verdict, Verdict::kRegressed);
@@ -86,7 +87,9 @@ TEST(Comparison, CallsAChangeWithinTheZoneEqual) {
 }
 
 TEST(Comparison, RunsTellTheirNoise) {
-  const RunComparison worse = CompareMeans({100, 101, 99}, {110, 111, 109});
+  ComparisonOptions options;
+  options.alpha = 0.005;
+  const RunComparison worse = CompareMeans({100, 101, 99}, {110, 111, 109}, kNothingKnown, options);
   EXPECT_EQ(worse.verdict, Verdict::kRegressed);
   // 4.604 standard errors with 4 degrees of freedom, of runs that differ by 1 % of both means.
   const double error = 4.60409 * std::sqrt((0.01 * 0.01 + 1 / 110. / 110.) / 2 * 2 / 3) * 105;
