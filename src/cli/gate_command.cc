@@ -141,6 +141,7 @@ void Run(const Options& options, const CommonOptions& common) {
   Write(options.sarif, RenderGateSarif(result, root));
   Write(options.markdown, RenderGateMarkdown(result));
 
+  Write(options.html, RenderGateHtml(result));
   Write(options.json, RenderGateJson(result));
   if (!options.history.empty()) {
     const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/finding_relation.h"
@@ -127,8 +128,11 @@ class Judge {
     for (MetricVerdict& metric : result_.metrics) {
       metric.verdict = Verdict::kNotComparable;
       metric.why = "The sides are different things.";
+      metric.noise.clear();
+      metric.low = metric.high = metric.minimal_change = std::nullopt;
     }
     result_.explanation.clear();
+    std::erase_if(result_.rules, [](const RuleVerdict& rule) { return rule.level != Level::kError; });
     std::vector<std::string> names, titles;
     for (const Difference& difference : result_.differences)
       if (difference.blocks) {
@@ -239,19 +243,34 @@ class Judge {
     return largest;
   }
 
-  // The finding that names what grew: one whose saving comes from that bucket, a new one first.
+  // The finding that names the cause: of those of one side alone the one that surely saves most of the
+  // change; else one whose saving comes from the bucket that changed most.
   const RuleVerdict* RuleOf(const MetricVerdict* bucket, RuleVerdict::Change side) const {
-    if (bucket == nullptr) return nullptr;
     const RuleVerdict* best = nullptr;
-    const auto rank = [&](const RuleVerdict& rule) {
-      return std::pair(rule.change == side, rule.saves_high_ns.value_or(0));
+    const auto savings = [](const RuleVerdict& rule) {
+      return std::pair(rule.saves_low_ns.value_or(0), rule.saves_high_ns.value_or(0));
     };
-    for (const RuleVerdict& rule : result_.rules) {
-      if (rule.change != side && rule.change != RuleVerdict::Change::kStill) continue;
-      if (!Claims(rule, bucket->metric.substr(kLedger.size()))) continue;
-      if (best == nullptr || rank(rule) > rank(*best)) best = &rule;
-    }
+    const double change = ChangeOfStep();
+    for (const RuleVerdict& rule : result_.rules)
+      if (rule.change == side && rule.severity != Severity::kInfo && savings(rule).second >= change / 4 &&
+          (best == nullptr || savings(rule) > savings(*best)))
+        best = &rule;
+    if (best != nullptr || bucket == nullptr) return best;
+    for (const RuleVerdict& rule : result_.rules)
+      if ((rule.change == side || rule.change == RuleVerdict::Change::kStill) &&
+          Claims(rule, bucket->metric.substr(kLedger.size())) &&
+          (best == nullptr || savings(rule) > savings(*best)))
+        best = &rule;
     return best;
+  }
+
+  // By how many ns a step's time differs; more than any saving where that is not known.
+  double ChangeOfStep() const {
+    for (const auto& metrics : {result_.metrics, result_.explanation})
+      for (const MetricVerdict& metric : metrics)
+        if (metric.metric == "step.time" && metric.baseline && metric.candidate)
+          return std::abs(*metric.candidate - *metric.baseline);
+    return std::numeric_limits<double>::infinity();
   }
 
   // Whether a root finding of the rule saves time of that bucket, or of its family.

@@ -61,7 +61,7 @@ class Judge {
       if (policy.level >= Level::kWarn && !gating_policies_.contains(&policy))
         verdicts.metrics.push_back(Absent(policy));
     for (const std::string& metric : explaining_)
-      verdicts.explanation.push_back(Compared(metric, nullptr, explaining_.size()));
+      verdicts.explanation.push_back(Compared(metric, nullptr, 1));
     KeepLargest(verdicts.explanation);
     return verdicts;
   }

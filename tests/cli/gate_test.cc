@@ -183,7 +183,7 @@ TEST_F(Gate, BadUsageAndAPolicyThatIsNotUnderstoodAreRefused) {
 
 TEST_F(Gate, WritesEveryOutputWhole) {
   const auto run =
-      Run("gate --baseline base slow1 slow2 slow3 --junit o.xml --sarif o.sarif --markdown o.md "
+      Run("gate --baseline base slow1 slow2 slow3 --junit o.xml --sarif o.sarif --markdown o.md --html o.html "
           "--json o.json --annotations");
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("::error "));
@@ -191,6 +191,7 @@ TEST_F(Gate, WritesEveryOutputWhole) {
   EXPECT_EQ(nlohmann::json::parse(test::ReadFile(Path("o.sarif")))["version"], "2.1.0");
   EXPECT_THAT(test::ReadFile(Path("o.md")), HasSubstr("Step time"));
 
+  EXPECT_THAT(test::ReadFile(Path("o.html")), HasSubstr("</html>"));
   EXPECT_EQ(nlohmann::json::parse(test::ReadFile(Path("o.json")))["exit_status"], 1);
   const auto unwritable = Run("gate --baseline base same1 --json no/such/folder.json");
   EXPECT_EQ(unwritable.status, 3);
