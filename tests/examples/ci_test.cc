@@ -235,5 +235,16 @@ TEST(CiExamples, ShellScripts) {
   }
 }
 
+// Baseline, the same program, a regression, its repair, another machine: each with its exit status.
+TEST(CiExamples, TheStoryHolds) {
+  const test::ScratchDir folder;
+  const test::RunResult result =
+      test::Run(fmt::format("PATH='{}':\"$PATH\" '{}' '{}'", test::ProgramPath().parent_path().string(),
+                            (Ci() / "story.sh").string(), (folder.path() / "story").string()));
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Gate failed: Step time regressed by"));
+  EXPECT_THAT(result.out, HasSubstr("Gate passed, improved"));
+}
+
 }  // namespace
 }  // namespace dladvisor
