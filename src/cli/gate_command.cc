@@ -68,8 +68,18 @@ Loaded Load(const std::vector<std::string>& arguments, const AnalysisOptions& an
   return loaded;
 }
 
+bool NeedsSteps(const GatePolicy& policy) {
+  const MetricPolicy* metric = policy.Find("step.time");
+  return metric != nullptr && metric->level >= Level::kWarn;
+}
+
+bool HasSteps(const Database& database) {
+  const std::vector<Measurement> measured = MeasureRun(database);
+  return !measured.empty() && measured[0].metric == "step.time";
+}
+
 // A digest per run: the file itself for one, numbered ones in a folder for several.
-void Update(const Options& options, const AnalysisOptions& analysis) {
+void Update(const Options& options, const AnalysisOptions& analysis, const GatePolicy& policy) {
   if (options.baseline.size() != 1)
     throw Error("--update", "writes one baseline",
                 "Give one --baseline: a file, or a folder for several runs.");
@@ -78,7 +88,7 @@ void Update(const Options& options, const AnalysisOptions& analysis) {
   const std::vector<std::string> unreadable =
       LoadRuns(options.profile.paths, analysis, [&](const std::string& name, Profile profile) {
         const Database database = profile.OpenDatabase();
-        if (MeasureRun(database).empty() || MeasureRun(database)[0].metric != "step.time")
+        if (NeedsSteps(policy) && !HasSteps(database))
           EndWith(kNotComparable,
                   fmt::format(
                       "{}: holds no steady steps, so that nothing could be compared with it\n  Put a range "
@@ -120,7 +130,7 @@ void Run(const Options& options, const CommonOptions& common) {
   Stages stages(common);
   if (options.update) {
     stages.Begin("update");
-    return Update(options, analysis);
+    return Update(options, analysis, project.gate);
   }
   RefuseWithoutBaseline(options);
   stages.Begin("rules");

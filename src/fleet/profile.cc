@@ -249,6 +249,7 @@ Profile Merged(const std::vector<FoundFile>& found, std::vector<Reading> reading
 // numbers in `digest`.
 void AddDetails(const std::vector<FoundFile>& chosen, const std::vector<size_t>& profiles,
                 const AnalysisOptions& options, Team& team, Digest& digest) {
+  if (chosen.empty()) return;
   const std::vector<Reading> readings = ReadAll(chosen, options, team, true, {});
   if (team.rank() > 0) return;
   const std::vector<RankRow> ranks = RankRelation().ToRows(*digest.Find(RankRelation().schema().name));
@@ -266,15 +267,15 @@ Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& 
   profile.is_elsewhere = team.rank() > 0;
   std::vector<size_t> profiles;  // whose details are kept
   std::string message;           // their numbers in `found`
-  if (!profile.is_elsewhere) try {
-      std::vector<size_t> read;
-      profile = Merged(found, std::move(readings), read);
-      if (!with_details) profiles = WorthDetails(profile.digest);
-      for (const size_t number : profiles) PutVarint(message, static_cast<int64_t>(read[number]));
-    } catch (...) {
-      if (!with_details) team.Share({});  // the others wait for it
-      throw;
-    }
+  try {
+    std::vector<size_t> read;
+    if (!profile.is_elsewhere) profile = Merged(found, std::move(readings), read);
+    if (!profile.is_elsewhere && !with_details) profiles = WorthDetails(profile.digest);
+    for (const size_t number : profiles) PutVarint(message, static_cast<int64_t>(read[number]));
+  } catch (...) {
+    if (!with_details) team.Share({});  // the others wait for it
+    throw;
+  }
   if (!with_details) {
     message = team.Share(std::move(message));
     std::vector<FoundFile> chosen;
@@ -295,7 +296,12 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
 Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
                      const std::function<void(size_t, size_t)>& progress) {
   const std::vector<FoundFile> found = FindFiles(arguments);
-  if (found.size() > 1) return LoadSeveral(found, options, team, progress);
+  if (found.size() > 1) try {
+      return LoadSeveral(found, options, team, progress);
+    } catch (...) {
+      if (team.rank() > 0) team.Abandon();
+      throw;
+    }
   if (team.rank() == 0) return LoadOne(found[0].path, options);
   Profile elsewhere;
   elsewhere.is_elsewhere = true;

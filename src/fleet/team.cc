@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #endif
 
 namespace dladvisor {
@@ -28,11 +27,7 @@ class AllOfMpi final : public Team {
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     if (rank_ > 0 && !std::freopen("/dev/null", "w", stderr)) MPI_Abort(MPI_COMM_WORLD, 3);
   }
-  ~AllOfMpi() override {
-    // A process that fails before it has sent would leave the first one waiting.
-    if (std::uncaught_exceptions() > 0 && rank_ > 0 && !gathered_) MPI_Abort(MPI_COMM_WORLD, 3);
-    MPI_Finalize();
-  }
+  ~AllOfMpi() override { MPI_Finalize(); }
   AllOfMpi(const AllOfMpi&) = delete;
   AllOfMpi& operator=(const AllOfMpi&) = delete;
 
@@ -40,7 +35,6 @@ class AllOfMpi final : public Team {
   size_t size() const override { return static_cast<size_t>(size_); }
 
   std::vector<std::string> Gather(std::string bytes) override {
-    gathered_ = true;
     if (rank_ > 0) {
       const uint64_t length = bytes.size();
       MPI_Send(&length, 1, MPI_UINT64_T, 0, kSizes, MPI_COMM_WORLD);
@@ -64,7 +58,6 @@ class AllOfMpi final : public Team {
   }
 
   std::string Share(std::string bytes) override {
-    gathered_ = false;
     uint64_t length = bytes.size();
     MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     bytes.resize(length);
@@ -74,9 +67,10 @@ class AllOfMpi final : public Team {
     return bytes;
   }
 
+  void Abandon() override { MPI_Abort(MPI_COMM_WORLD, 3); }
+
  private:
   int rank_ = 0, size_ = 1;
-  bool gathered_ = false;
 };
 
 }  // namespace

@@ -19,6 +19,8 @@ class Team {
   virtual std::vector<std::string> Gather(std::string bytes) = 0;
   // What the first gives, on all.
   virtual std::string Share(std::string bytes) = 0;
+  // Of a process that fails alone: ends all, which would wait for it. Returns on a process that is alone.
+  virtual void Abandon() = 0;
 };
 
 // This process alone.
@@ -28,6 +30,7 @@ class Alone final : public Team {
   size_t size() const override { return 1; }
   std::vector<std::string> Gather(std::string bytes) override { return {std::move(bytes)}; }
   std::string Share(std::string bytes) override { return bytes; }
+  void Abandon() override {}
 };
 
 // All processes that mpirun or srun started; of all but the first, standard error is silent. One per program.

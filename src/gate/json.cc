@@ -67,6 +67,7 @@ Json Of(const RuleVerdict& rule) {
           {"recommendation", Of(rule.recommendation)},
           {"saves_low_ns", Of(rule.saves_low_ns)},
           {"saves_high_ns", Of(rule.saves_high_ns)},
+          {"saves_per_step", rule.saves_per_step},
           {"rule_file", ValidUtf8(rule.rule_file)},
           {"rule_line", rule.rule_line},
           {"source_file", ValidUtf8(rule.source_file)},

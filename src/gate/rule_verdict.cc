@@ -15,6 +15,7 @@ namespace dladvisor {
 namespace {
 
 struct Seen {
+  bool has_steps = true;
   size_t runs = 0;                   // in which it fires
   const Finding* finding = nullptr;  // of the first of them
 };
@@ -26,7 +27,10 @@ FindingsOfSide Count(std::span<const GateRun> runs) {
     for (const Finding& finding : run.findings) {
       Seen& seen = side[{finding.rule, SubjectJson(finding)}];
       ++seen.runs;
-      if (seen.finding == nullptr) seen.finding = &finding;
+      if (seen.finding == nullptr) {
+        seen.finding = &finding;
+        seen.has_steps = run.steps > 0;
+      }
     }
   std::erase_if(side, [&](const auto& entry) { return 2 * entry.second.runs <= runs.size(); });
   return side;
@@ -41,8 +45,10 @@ std::pair<std::string, int> SourceOf(const Finding& finding) {
   return SourceLineIn(finding.problem);
 }
 
-RuleVerdict Describe(const Finding& finding, const std::string& subject, const Rule* rule) {
+RuleVerdict Describe(const Seen& seen, const std::string& subject, const Rule* rule) {
+  const Finding& finding = *seen.finding;
   RuleVerdict verdict;
+  verdict.saves_per_step = seen.has_steps;
   verdict.rule = finding.rule;
   verdict.title = finding.title;
   verdict.severity = finding.severity;
@@ -98,7 +104,7 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
   const FindingsOfSide before = Count(baseline), after = Count(candidate);
   std::vector<RuleVerdict> verdicts;
   for (const auto& [key, seen] : after) {
-    RuleVerdict verdict = Describe(*seen.finding, key.second, knowledge.Find(key.first));
+    RuleVerdict verdict = Describe(seen, key.second, knowledge.Find(key.first));
     const bool is_new = !before.contains(key) && !IsBlind(baseline, key.first);
     verdict.change = is_new ? RuleVerdict::Change::kNew : RuleVerdict::Change::kStill;
     if (verdict.severity == Severity::kError)
@@ -110,7 +116,7 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
   }
   for (const auto& [key, seen] : before) {
     if (after.contains(key) || IsBlind(candidate, key.first)) continue;
-    RuleVerdict verdict = Describe(*seen.finding, key.second, knowledge.Find(key.first));
+    RuleVerdict verdict = Describe(seen, key.second, knowledge.Find(key.first));
     verdict.change = RuleVerdict::Change::kGone;
     verdicts.push_back(std::move(verdict));
   }

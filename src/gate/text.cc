@@ -217,7 +217,9 @@ std::string RenderGateText(const GateResult& result, bool color) {
   if (!result.metrics.empty()) out.Heading("Verdicts");
   WriteMetrics(out, result);
   WriteReasons(out, result);
-  if (!result.explanation.empty()) {
+  if (std::ranges::any_of(result.explanation, [](const MetricVerdict& metric) {
+        return metric.metric.find('/') != std::string::npos;
+      })) {
     out.Heading("What Explains It, per Step");
     WriteExplanation(out, result, "ledger.time/", "Time Ledger", kMaxBuckets);
     WriteExplanation(out, result, "op.time/", "Ops", kMaxNames);

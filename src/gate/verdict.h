@@ -55,10 +55,11 @@ struct RuleVerdict {
   Change change = Change::kStill;
   Verdict verdict = Verdict::kPass;  // kRegressed where the rule is an error and fires in the candidate
   Level level = Level::kExplain;
-  std::string problem;                                // of the candidate, or of the baseline where it is gone
-  std::vector<std::string> recommendation;            // plain text, one line each
-  std::optional<double> saves_low_ns, saves_high_ns;  // per step
-  std::string rule_file;  // "rules/input/data-loading.yaml" of the built-in ones, else the file's path
+  std::string problem;                      // of the candidate, or of the baseline where it is gone
+  std::vector<std::string> recommendation;  // plain text, one line each
+  std::optional<double> saves_low_ns, saves_high_ns;
+  bool saves_per_step = true;  // else over the whole profile, which has no steps
+  std::string rule_file;       // "rules/input/data-loading.yaml" of the built-in ones, else the file's path
   int rule_line = 0;
   std::string source_file;  // of the program, where the profile tells where it happens; or ""
   int source_line = 0;

@@ -128,9 +128,12 @@ std::string SubjectText(const std::string& subject) {
 
 std::string SavingText(const RuleVerdict& rule) {
   if (!IsKnown(rule.saves_high_ns) || *rule.saves_high_ns <= 0) return "";
-  const std::string high = FormatValue(*rule.saves_high_ns, Unit::kNanoseconds);
-  if (!IsKnown(rule.saves_low_ns) || *rule.saves_low_ns <= 0) return fmt::format("up to {} per step", high);
-  return fmt::format("{} – {} per step", FormatValue(*rule.saves_low_ns, Unit::kNanoseconds), high);
+  std::string text = FormatValue(*rule.saves_high_ns, Unit::kNanoseconds);
+  if (!IsKnown(rule.saves_low_ns) || *rule.saves_low_ns <= 0)
+    text = "up to " + text;
+  else if (const std::string low = FormatValue(*rule.saves_low_ns, Unit::kNanoseconds); low != text)
+    text = low + " – " + text;
+  return rule.saves_per_step ? text + " per step" : text;
 }
 
 std::string CountText(size_t count, std::string_view noun) {

@@ -40,7 +40,7 @@ std::string StepText(const MetricVerdict& metric);
 std::string BudgetText(const MetricVerdict& metric);
 // Of a finding: "rank 0, device 1", or "" for the whole run.
 std::string SubjectText(const std::string& subject);
-// "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "".
+// "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", "up to 1.2 s" of a profile without steps, or "".
 std::string SavingText(const RuleVerdict& rule);
 // "5 runs, 8 ranks each, 500 steady steps".
 std::string SideText(const Side& side);

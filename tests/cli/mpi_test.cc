@@ -48,6 +48,35 @@ TEST_F(Mpi, SameBytesByAnyNumberOfProcesses) {
   }
 }
 
+// Of more profiles than kMostWithDetails the processes also share the second reading.
+TEST_F(Mpi, SameBytesOfManyProfiles) {
+  example::JobOptions options;
+  options.nodes = 3;
+  options.gpus_per_node = 6;
+  options.steps = 6;
+  options.kernels = 60;
+  example::WriteJob(example::Job(options), dir_.path() / "many", example::DefaultNsysSchema());
+  const test::RunResult alone = test::Run(fmt::format("cd '{}' && '{}' report many -o alone.html",
+                                                      dir_.path().string(), test::ProgramPath().string()));
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  const test::RunResult run = Start(3, "report --mpi many -o three.html");
+  if (run.err.find("built without MPI") != std::string::npos) GTEST_SKIP() << "built without MPI";
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(test::ReadFile(dir_.path() / "three.html") == test::ReadFile(dir_.path() / "alone.html"));
+}
+
+// The first process finds that nothing can be put together, while the others wait to go on.
+TEST_F(Mpi, AnErrorOfTheFirstEndsAll) {
+  fs::create_directory(dir_.path() / "broken");
+  for (int i = 0; i < 20; ++i)
+    test::WriteFile(dir_.path() / fmt::format("broken/{}.sqlite", i), "SQLite format 3 but no more");
+  const test::RunResult run = Start(2, "report --mpi broken -o x.html");
+  if (run.err.find("built without MPI") != std::string::npos) GTEST_SKIP() << "built without MPI";
+  EXPECT_NE(run.status, 0);
+  EXPECT_NE(run.err.find("none is readable"), std::string::npos) << run.err;
+  EXPECT_FALSE(fs::exists(dir_.path() / "x.html"));
+}
+
 TEST_F(Mpi, OneErrorEndsAll) {
   const test::RunResult run = Start(2, "report --mpi nowhere -o x.html");
   if (run.err.find("built without MPI") != std::string::npos) GTEST_SKIP() << "built without MPI";

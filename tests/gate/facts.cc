@@ -11,20 +11,21 @@ Facts RunOf(const std::vector<int64_t>& steps) {
     row.duration_ns = steps[i];
     ledger.push_back({0, 0, row.step, "compute/other", steps[i], 1});
   }
-  RunRow run;
+  std::vector<RunRow> runs(1);
+  RunRow& run = runs[0];
   run.ranks = run.gpus = 1;
   run.steps = static_cast<int64_t>(steps.size());
-  if (!steps.empty()) run.step_source.emplace("ranges");
-  GpuRow gpu;
-  gpu.name = "NVIDIA A100-SXM4-80GB";
-  ProfileRow profile;
-  profile.format = "nsys";
+  if (!steps.empty()) run.step_source = "ranges";
+  std::vector<GpuRow> gpus(1);
+  gpus[0].name = "NVIDIA A100-SXM4-80GB";
+  std::vector<ProfileRow> profiles(1);
+  profiles[0].format = "nsys";
   Facts facts;
   facts.Give(StepRelation(), rows)
       .Give(StepLedgerRelation(), ledger)
-      .Give(RunRelation(), std::vector{run})
-      .Give(GpuRelation(), std::vector{gpu})
-      .Give(ProfileRelation(), std::vector{profile});
+      .Give(RunRelation(), runs)
+      .Give(GpuRelation(), gpus)
+      .Give(ProfileRelation(), profiles);
   return facts;
 }
 
