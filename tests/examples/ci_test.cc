@@ -228,7 +228,7 @@ TEST(CiExamples, CallTheGateWithItsOptions) {
 
 TEST(CiExamples, ShellScripts) {
   const auto scripts = Files(".sh");
-  ASSERT_EQ(scripts.size(), 2U);
+  ASSERT_EQ(scripts.size(), 3U);
   for (const fs::path& script : scripts) {
     ExpectShell(test::ReadFile(script), script);
     EXPECT_NE(fs::status(script).permissions() & fs::perms::owner_exec, fs::perms::none) << script;
