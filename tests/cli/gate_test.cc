@@ -182,9 +182,9 @@ TEST_F(Gate, BadUsageAndAPolicyThatIsNotUnderstoodAreRefused) {
 }
 
 TEST_F(Gate, WritesEveryOutputWhole) {
-  const auto run =
-      Run("gate --baseline base slow1 slow2 slow3 --junit o.xml --sarif o.sarif --markdown o.md --html o.html "
-          "--json o.json --annotations");
+  const auto run = Run(
+      "gate --baseline base slow1 slow2 slow3 --junit o.xml --sarif o.sarif --markdown o.md --html o.html "
+      "--json o.json --annotations");
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("::error "));
   EXPECT_THAT(test::ReadFile(Path("o.xml")), HasSubstr("<failure"));
