@@ -26,11 +26,15 @@ std::optional<int64_t> ToldRank(const Digest& digest) {
   return profiles.size() == 1 ? profiles[0].told_rank : std::nullopt;
 }
 
-// Whether no two of the files that were put together are of one rank; with `told`, by what they hold.
+// Whether the files that were put together are ranks, and not repeats of them; with `told`, by what they
+// hold. A copy or two among many ranks is left out, and said to be.
 bool AreRanksOfOneRun(const Digest& digest, bool told) {
-  return std::ranges::none_of(RowsOf(digest, ProfileRelation()), [&](const ProfileRow& profile) {
-    return profile.duplicate_of.has_value() || (told && !profile.told_rank);
-  });
+  size_t ranks = 0, copies = 0;
+  for (const ProfileRow& profile : RowsOf(digest, ProfileRelation())) {
+    if (told && !profile.told_rank) return false;
+    ++(profile.duplicate_of ? copies : ranks);
+  }
+  return copies < ranks && (copies == 0 || ranks > 2);
 }
 
 bool AreDigests(const std::vector<FoundFile>& files) {
@@ -49,7 +53,7 @@ class Loader {
       : options_(options), take_(take), progress_(progress) {}
 
   void LoadFiles(const std::vector<std::string>& files) {
-    if (files.size() > 1 && TellsRank(files[0]) &&
+    if (files.size() > 1 && std::ranges::find(files, "-") == files.end() && TellsRank(files[0]) &&
         LoadTogether(files, files[0], IsDigest(files[0]), /*told=*/true))
       return;
     for (const std::string& file : files) LoadAlone(file);
@@ -58,9 +62,17 @@ class Loader {
   // What lies in a folder, or fits a pattern.
   void LoadGroup(const std::string& argument) {
     const std::vector<FoundFile> found = FindFiles({argument});
-    if (found.size() > 1 && !IsDigestOfSeveral(found[0].path) &&
+    const bool holds_runs =
+        std::ranges::any_of(found, [](const FoundFile& file) { return IsDigestOfSeveral(file.path); });
+    if (found.size() > 1 && !holds_runs &&
         LoadTogether({argument}, argument, AreDigests(found), /*told=*/AreDigests(found)))
       return;
+    std::set<std::string> folders;
+    for (const FoundFile& file : found) folders.insert(file.path.parent_path().string());
+    if (folders.size() > 1) {  // one for each run
+      for (const std::string& folder : folders) LoadGroup(folder);
+      return;
+    }
     for (const FoundFile& file : found) LoadAlone(file.path.string(), file.named || found.size() == 1);
   }
 

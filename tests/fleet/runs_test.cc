@@ -95,5 +95,17 @@ TEST_F(Runs, WhatCannotBeReadIsSaid) {
   EXPECT_THROW(Load({(scratch_.path() / "nowhere").string()}), Error);
 }
 
+TEST_F(Runs, AFolderOfRunsHoldsOneInEachOfItsFolders) {
+  Job("all/a", 1);
+  Job("all/b", 2);
+  EXPECT_THAT(Load({(scratch_.path() / "all").string()}), ElementsAre("a: 2", "b: 2"));
+}
+
+TEST_F(Runs, ACopyAmongManyRanksIsLeftOut) {
+  const fs::path job = Job("a", 1, 4);
+  fs::copy_file(job / "job_0_1.sqlite", job / "copy.sqlite");
+  EXPECT_THAT(Load({job.string()}), ElementsAre("a: 5"));
+}
+
 }  // namespace
 }  // namespace dladvisor
