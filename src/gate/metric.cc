@@ -14,6 +14,12 @@ namespace {
 constexpr std::string_view kSlowestRank =
     "(SELECT rank FROM step WHERE warmup = 0 GROUP BY rank ORDER BY avg(duration_ns) DESC, rank LIMIT 1)";
 
+// The rank that sets the pace: of ranks that wait for each other the one with most time of its own, for their
+// steps take equally long.
+const std::string kPacingRank =
+    "coalesce((SELECT rank FROM rank WHERE own_ns IS NOT NULL ORDER BY own_ns DESC, rank LIMIT 1), " +
+    std::string(kSlowestRank) + ")";
+
 std::vector<double> Numbers(const Database& db, const std::string& sql) {
   std::vector<double> numbers;
   for (const auto& row : db.Query(sql).rows)
@@ -46,10 +52,10 @@ class Measurer {
     AddValue("throughput", "SELECT samples_per_second FROM run");
     if (steps_ > 0) {
       AddLedger();
-      AddPerStep("op.time", fmt::format("SELECT op, busy_ns FROM op WHERE rank = {}", kSlowestRank));
+      AddPerStep("op.time", fmt::format("SELECT op, busy_ns FROM op WHERE rank = {}", kPacingRank));
       AddPerStep("kernel.time",
                  fmt::format("SELECT kernel, sum(gpu_ns) FROM op_kernel WHERE rank = {} GROUP BY kernel",
-                             kSlowestRank));
+                             kPacingRank));
     }
     AddRanges();
     return std::move(measurements_);
@@ -78,7 +84,7 @@ class Measurer {
     const ResultSet cells = db_.Query(
         fmt::format("SELECT bucket, step, ns FROM step_ledger WHERE rank = {0} AND device = (SELECT "
                     "min(device) FROM step_ledger WHERE rank = {0}) ORDER BY step",
-                    kSlowestRank));
+                    kPacingRank));
     std::map<int64_t, size_t> position;
     for (const auto& row : cells.rows)
       position.emplace(static_cast<int64_t>(AsNumber(row[1]).value_or(0)), position.size());

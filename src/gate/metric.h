@@ -7,10 +7,9 @@
 //   memory.peak             of the GPU that holds most
 //   communication.exposed   per step, mean over GPUs
 //   throughput              samples per second, where a log tells it
-//   ledger.time/BUCKET      per step, of the first GPU of that rank; with op.time and kernel.time what
-//   op.time/PATH            explains a change
-//   kernel.time/NAME
-//   range.time/NAME         of one instance on the host
+//   ledger.time/BUCKET      per step, of the first GPU of the rank that sets the pace; with op.time and
+//   kernel.time what op.time/PATH            explains a change kernel.time/NAME range.time/NAME         of
+//   one instance on the host
 #pragma once
 
 #include <span>
