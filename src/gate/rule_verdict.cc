@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,18 +22,31 @@ struct Seen {
 };
 using FindingsOfSide = std::map<std::pair<std::string, std::string>, Seen>;  // by rule and subject
 
+// What makes a rule's findings one. A rule that is an error fails wherever it fires: on one rank in this run
+// and on another in the next, it fires in both.
+std::string SubjectOf(const Finding& finding) {
+  return finding.severity == Severity::kError ? "" : SubjectJson(finding);
+}
+
 FindingsOfSide Count(std::span<const GateRun> runs) {
   FindingsOfSide side;
-  for (const GateRun& run : runs)
+  for (const GateRun& run : runs) {
+    std::set<std::pair<std::string, std::string>> of_run;
     for (const Finding& finding : run.findings) {
-      Seen& seen = side[{finding.rule, SubjectJson(finding)}];
+      const auto key = std::pair(finding.rule, SubjectOf(finding));
+      if (!of_run.insert(key).second) continue;
+      Seen& seen = side[key];
       ++seen.runs;
       if (seen.finding == nullptr) {
         seen.finding = &finding;
         seen.has_steps = run.steps > 0;
       }
     }
-  std::erase_if(side, [&](const auto& entry) { return 2 * entry.second.runs <= runs.size(); });
+  }
+  std::erase_if(side, [&](const auto& entry) {
+    const Seen& seen = entry.second;
+    return 2 * seen.runs < runs.size() + (seen.finding->severity == Severity::kError ? 0 : 1);
+  });
   return side;
 }
 
@@ -52,7 +66,7 @@ RuleVerdict Describe(const Seen& seen, const std::string& subject, const Rule* r
   verdict.rule = finding.rule;
   verdict.title = finding.title;
   verdict.severity = finding.severity;
-  verdict.subject = subject;
+  verdict.subject = subject.empty() ? SubjectJson(finding) : subject;
   verdict.problem = finding.problem;
   verdict.recommendation = finding.recommendation;
   if (finding.saves) {

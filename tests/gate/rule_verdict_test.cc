@@ -87,5 +87,15 @@ TEST(RuleVerdict, TakesTheSourceLineFromTheEvidence) {
   EXPECT_EQ(SourceLineIn("File \"a/b.py\", line 7").second, 0);  // no form that profilers write
 }
 
+TEST(RuleVerdict, AnErrorFailsOnWhateverItFires) {
+  const GateRun on_first = RunWith({Fired("rule", 0, Severity::kError)});
+  const GateRun on_second = RunWith({Fired("rule", 1, Severity::kError)});
+  const auto verdicts = Judge({RunWith({})}, {on_first, on_second, RunWith({})});
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
+  EXPECT_EQ(Judge({RunWith({})}, {on_first, RunWith({})}).size(), 1u);
+  EXPECT_TRUE(Judge({RunWith({})}, {on_first, RunWith({}), RunWith({})}).empty());
+}
+
 }  // namespace
 }  // namespace dladvisor
