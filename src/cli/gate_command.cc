@@ -9,6 +9,7 @@
 #include "engine/base/output_file.h"
 #include "src/cli/session.h"
 #include "src/fleet/digest.h"
+#include "src/fleet/find_files.h"
 #include "src/fleet/runs.h"
 #include "src/gate/history.h"
 #include "src/gate/judge.h"
@@ -41,16 +42,25 @@ std::string Command(const Options& options) {
   return command;
 }
 
+// Whether there is a file, or a folder or pattern with files.
+bool IsThere(const std::string& baseline) {
+  try {
+    return std::ranges::all_of(FindFiles({baseline}), [](const FoundFile& file) {
+      std::error_code error;
+      return file.path == "-" || fs::exists(file.path, error);
+    });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void RefuseWithoutBaseline(const Options& options) {
-  for (const std::string& baseline : options.baseline) {
-    std::error_code error;
-    const bool is_pattern = baseline.find_first_of("*?[") != std::string::npos;
-    if (!is_pattern && !fs::exists(baseline, error))
+  for (const std::string& baseline : options.baseline)
+    if (!IsThere(baseline))
       EndWith(kNotComparable,
               fmt::format("{}: there is no baseline yet, and without one nothing passes\n  `{}` "
                           "makes these runs the baseline.",
                           baseline, Command(options)));
-  }
 }
 
 struct Loaded {
@@ -78,12 +88,24 @@ bool HasSteps(const Database& database) {
   return !measured.empty() && measured[0].metric == "step.time";
 }
 
+// "run-12.digest": one that an update wrote.
+bool IsOwnName(std::string_view name) {
+  if (!name.starts_with("run-") || !name.ends_with(".digest")) return false;
+  name.remove_prefix(4);
+  name.remove_suffix(7);
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // A digest per run: the file itself for one, numbered ones in a folder for several.
 void Update(const Options& options, const AnalysisOptions& analysis, const GatePolicy& policy) {
   if (options.baseline.size() != 1)
     throw Error("--update", "writes one baseline",
                 "Give one --baseline: a file, or a folder for several runs.");
   const fs::path target = options.baseline[0];
+  std::error_code error;
+  if (target == "-" || (fs::is_regular_file(target, error) && !IsDigest(target)))
+    throw Error(target.string(), "is no baseline that could be replaced",
+                "Give --baseline a digest, or a new name.");
   std::vector<Digest> digests;
   const std::vector<std::string> unreadable =
       LoadRuns(options.profile.paths, analysis, [&](const std::string& name, Profile profile) {
@@ -98,7 +120,6 @@ void Update(const Options& options, const AnalysisOptions& analysis, const GateP
         digests.push_back(std::move(profile.digest));
       });
   if (!unreadable.empty()) throw Error("--update", unreadable[0]);
-  std::error_code error;
   if (digests.size() == 1 && !fs::is_directory(target, error)) {
     WriteDigest(digests[0], target);
     fmt::print("{}: the baseline is 1 run\n", target.string());
@@ -114,10 +135,11 @@ void Update(const Options& options, const AnalysisOptions& analysis, const GateP
     WriteDigest(digests[i], written.back());
   }
   for (const auto& entry : fs::directory_iterator(target, error))  // of a baseline of more runs
-    if (entry.path().extension() == ".digest" && std::ranges::find(written, entry.path()) == written.end() &&
-        IsDigest(entry.path()))
+    if (IsOwnName(entry.path().filename().string()) &&
+        std::ranges::find(written, entry.path()) == written.end() && IsDigest(entry.path()))
       fs::remove(entry.path(), error);
-  fmt::print("{}: the baseline is {} runs\n", target.string(), digests.size());
+  fmt::print("{}: the baseline is {} run{}\n", target.string(), digests.size(),
+             digests.size() == 1 ? "" : "s");
 }
 
 void Write(const std::string& path, const std::string& text) {
@@ -145,12 +167,15 @@ void Run(const Options& options, const CommonOptions& common) {
   GateResult result = JudgeRuns(baseline.runs, candidate.runs, knowledge, project.gate, history);
   result.generator = kProgram;
   for (const Loaded* side : {&baseline, &candidate}) RefuseUnreadable(side->unreadable, result);
-  stages.Begin("write");
   const std::string root = fs::current_path().string();
+  std::string text = RenderGateText(result, isatty(STDOUT_FILENO) != 0);
+  if (options.annotations) text += RenderGateAnnotations(result, root);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  stages.Begin("write");
   Write(options.junit, RenderGateJUnit(result));
   Write(options.sarif, RenderGateSarif(result, root));
   Write(options.markdown, RenderGateMarkdown(result));
-
   Write(options.html, RenderGateHtml(result));
   Write(options.json, RenderGateJson(result));
   if (!options.history.empty()) {
@@ -160,9 +185,6 @@ void Run(const Options& options, const CommonOptions& common) {
     for (const GateRun& run : candidate.runs)
       AppendToHistory(options.history, ToHistory(run, result.verdict, options.label, now));
   }
-  std::string text = RenderGateText(result, isatty(STDOUT_FILENO) != 0);
-  if (options.annotations) text += RenderGateAnnotations(result, root);
-  std::fwrite(text.data(), 1, text.size(), stdout);
   if (result.exit_status != 0) throw CLI::RuntimeError(result.exit_status);
 }
 

@@ -227,5 +227,26 @@ TEST_F(Gate, UpdateWritesAFileForOneRunAndAFolderForSeveral) {
   EXPECT_FALSE(fs::exists(Path("many/run-2.digest")));
 }
 
+TEST_F(Gate, UpdateTakesNothingThatIsNotItsOwn) {
+  test::WriteFile(Path("notes.txt"), "precious");
+  EXPECT_EQ(Run("gate --baseline notes.txt --update same1").status, 3);
+  EXPECT_EQ(test::ReadFile(Path("notes.txt")), "precious");
+  fs::create_directories(Path("shelf"));
+  fs::copy_file(Path("base/run-1.digest"), Path("shelf/keep.digest"));
+  EXPECT_EQ(Run("gate --baseline shelf --update same1").status, 0);
+  EXPECT_TRUE(fs::exists(Path("shelf/keep.digest")));
+}
+
+TEST_F(Gate, AnEmptyFolderIsNoBaseline) {
+  fs::create_directories(Path("empty"));
+  EXPECT_EQ(Run("gate --baseline empty same1").status, 2);
+}
+
+TEST_F(Gate, TheVerdictIsSaidAlsoWhereAnOutputCannotBeWritten) {
+  const auto run = Run("gate --baseline base same1 same2 same3 --json no/such/folder.json");
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.out, HasSubstr("Gate passed"));
+}
+
 }  // namespace
 }  // namespace dladvisor
