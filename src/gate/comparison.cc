@@ -202,7 +202,9 @@ Noise NoiseAsGiven(Runs baseline, Runs candidate, const RunNoise& between, Aggre
 Noise NoiseOf(Runs baseline, Runs candidate, const RunNoise& between, Aggregation aggregation) {
   if (const size_t pairs = Interleaved(baseline, candidate))
     return NoiseOfPairs(baseline, candidate, pairs, aggregation);
-  if (std::max(baseline.size(), candidate.size()) >= kFewestRuns)
+  const size_t fewer = std::min(baseline.size(), candidate.size());
+  const bool is_told = between.source != RunNoise::Source::kAssumed;
+  if (std::max(baseline.size(), candidate.size()) >= kFewestRuns && (fewer >= kFewestRuns || !is_told))
     return NoiseOfRuns(baseline, candidate, aggregation);
   return NoiseAsGiven(baseline, candidate, between, aggregation);
 }

@@ -24,8 +24,9 @@ std::vector<const HistoryRun*> RunsWith(const std::vector<HistoryRun>& runs, con
   std::vector<const HistoryRun*> with;
   for (const HistoryRun& run : runs) {
     const auto found = run.values.find(metric);
-    if (run.setting == setting && found != run.values.end() && std::isfinite(found->second.value))
-      with.push_back(&run);
+    if (run.setting != setting || found == run.values.end() || !std::isfinite(found->second.value)) continue;
+    // Runs of one gate share the machine and the hour: they count as one.
+    if (with.empty() || run.utc_ns == 0 || run.utc_ns != with.back()->utc_ns) with.push_back(&run);
   }
   return with;
 }
