@@ -16,6 +16,7 @@
 namespace dladvisor {
 namespace {
 
+constexpr int64_t kNow = std::numeric_limits<int64_t>::max();  // later than any run of the history
 constexpr std::string_view kLedger = "ledger.time/";
 
 Side SideOf(std::span<const GateRun> runs) {
@@ -82,7 +83,7 @@ class Judge {
   void JudgeTrends(std::vector<HistoryRun> history) {
     if (policy_.trend == Level::kOff) return;
     const std::string setting = candidate_[0].traits.Setting();
-    for (const GateRun& run : candidate_) history.push_back(ToHistory(run, Verdict::kPass, "this run", 0));
+    for (const GateRun& run : candidate_) history.push_back(ToHistory(run, Verdict::kPass, "this run", kNow));
     for (const MetricVerdict& metric : result_.metrics) {
       const MetricPolicy* policy = policy_.Find(metric.metric);
       if (FindMetricKind(metric.metric)->is_family || policy == nullptr) continue;
@@ -179,9 +180,8 @@ class Judge {
     const bool over_budget =
         (metric.max && *metric.candidate > *metric.max) || (metric.min && *metric.candidate < *metric.min);
     if (over_budget) headline = fmt::format("{}: {}", metric.title, Lower(metric.why));
-    const std::string cause = Cause();
-    if (!over_budget || !cause.empty())
-      headline = fmt::format("{}{}", headline, cause.empty() ? "." : ": " + cause);
+    const std::string cause = over_budget ? "" : Cause();
+    if (!over_budget) headline = fmt::format("{}{}", headline, cause.empty() ? "." : ": " + cause);
     Fail(std::move(headline), NextStepOf(Culprit()));
   }
 
@@ -214,7 +214,7 @@ class Judge {
                       FormatValue(*step->candidate, step->unit),
                       step->change ? fmt::format(", {:+.1f} %", 100 * *step->change) : "");
     } else {
-      result_.headline = "No regression.";
+      result_.headline = "No metric gates, and no rule that is an error fires.";
     }
     Warn();
   }

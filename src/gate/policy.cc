@@ -58,7 +58,8 @@ std::optional<double> ParseQuantity(const std::string& text, Unit unit) {
   if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
   std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
   while (rest.starts_with(' ')) rest.remove_prefix(1);
-  if (rest.empty() && (unit == Unit::kRatio || unit == Unit::kNone || number == 0)) return number;
+  if (rest.empty() && ((unit == Unit::kRatio && number <= 1) || unit == Unit::kNone || number == 0))
+    return number;
   for (const Suffix& suffix : kSuffixes)
     if (suffix.text == rest && suffix.unit == unit) return number * suffix.factor;
   return std::nullopt;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include "src/gate/render.h"
@@ -176,16 +177,21 @@ std::string FindingsInShort(const GateResult& result) {
         std::pair{RuleVerdict::Change::kStill, "on both sides"}}) {
     const size_t count = RulesThatAre(result, change).size();
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, phrase);
+    if (count > 0 && change == RuleVerdict::Change::kNew) {
+      std::set<std::string> rules;
+      for (const RuleVerdict* rule : RulesThatAre(result, change)) rules.insert(rule->rule);
+      text += fmt::format(" ({})", fmt::join(rules, ", "));
+    }
   }
   return text.empty() ? "" : "Findings: " + text + ".";
 }
 
-// GitHub runs what a line begins with, be it of a kernel's name: "::error::" and "##[error]".
+// GitHub runs "::error::" at the start of a line, and "##[error]", be they of a kernel's name.
 std::string WithoutWorkflowCommands(const std::string& text) {
   std::string guarded;
   bool at_start = true;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (at_start && (text.compare(i, 2, "::") == 0 || text.compare(i, 2, "##") == 0)) guarded += "|";
+    if ((at_start && text.compare(i, 2, "::") == 0) || text.compare(i, 3, "##[") == 0) guarded += "|";
     at_start = text[i] == '\n' || (at_start && text[i] == ' ');
     guarded += text[i];
   }
@@ -218,7 +224,8 @@ std::string RenderGateText(const GateResult& result, bool color) {
   WriteMetrics(out, result);
   WriteReasons(out, result);
   if (std::ranges::any_of(result.explanation, [](const MetricVerdict& metric) {
-        return metric.metric.find('/') != std::string::npos;
+        return metric.metric.starts_with("ledger.time/") || metric.metric.starts_with("op.time/") ||
+               metric.metric.starts_with("kernel.time/");
       })) {
     out.Heading("What Explains It, per Step");
     WriteExplanation(out, result, "ledger.time/", "Time Ledger", kMaxBuckets);

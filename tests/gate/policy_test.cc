@@ -87,6 +87,7 @@ TEST(Policy, RefusesWhatItDoesNotKnowWithTheNearest) {
   EXPECT_THAT(problem("allow: [gpu.modell]"), HasSubstr("did you mean gpu.model?"));
   EXPECT_THAT(problem("allow: [host]"), HasSubstr("is none of"));  // does not block anyhow
   EXPECT_THAT(problem("false_alarms: 60 %"), HasSubstr("at most 20 %"));
+  EXPECT_THAT(problem("metrics: {step.time: {regression: 3}}"), HasSubstr("such as 85 %"));
   EXPECT_THAT(problem("metrics: [step.time]"), HasSubstr("must be a mapping"));
 }
 
