@@ -1,7 +1,7 @@
-# One static library per folder. Sources are globbed, so that a new file needs no edit here; what a
-# folder may use is what it links: a wrong include fails to link.
+# One static library per folder. Sources are globbed, so that a new file needs no edit here; a folder may
+# include the headers of the folders that its library links itself, and no others (check_includes.sh).
 #
-#   dladvisor_library(trace LINK base)   # every .cc of the current folder becomes library dla_trace
+#   dladvisor_library(trace LINK dla_base)   # every .cc of the current folder becomes library dla_trace
 
 add_library(dla_flags INTERFACE)
 target_include_directories(dla_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
@@ -40,6 +40,17 @@ function(dladvisor_library name)
   add_library(dla_${name} STATIC ${sources} ${ARG_SOURCES})
   target_link_libraries(dla_${name} PUBLIC dla_flags ${ARG_LINK})
   target_precompile_headers(dla_${name} REUSE_FROM dla_pch)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  string(JOIN " " line ${folder} dla_${name} ${ARG_LINK})
+  set_property(GLOBAL APPEND PROPERTY DLADVISOR_FOLDERS ${line})
+endfunction()
+
+# Writes what every folder links, a line each (FOLDER LIBRARY LINKED...), and a test that includes agree.
+function(dladvisor_check_includes)
+  get_property(folders GLOBAL PROPERTY DLADVISOR_FOLDERS)
+  list(JOIN folders "\n" text)
+  file(WRITE ${PROJECT_BINARY_DIR}/folders.txt "${text}\n")
+  add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/cmake/check_includes.sh ${PROJECT_BINARY_DIR}/folders.txt)
 endfunction()
 
 # Embeds every file below DIRECTORY whose name matches one of PATTERNS as

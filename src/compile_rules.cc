@@ -1,11 +1,11 @@
-// Run by the build: checks the rules of a folder and writes them as an image (engine/rule_image.h).
+// Run by the build: checks the rules of a folder and writes them as an image (engine/rules/rule_image.h).
 #include <fmt/format.h>
 
 #include <string_view>
 #include <vector>
 
 #include "engine/base/output_file.h"
-#include "engine/rule_image.h"
+#include "engine/rules/rule_image.h"
 #include "src/fleet/profile.h"
 
 int main(int argc, char** argv) {

@@ -5,19 +5,19 @@
 #include <optional>
 #include <utility>
 
-#include "src/analysis/cohort.h"
-#include "src/analysis/collective_group.h"
-#include "src/analysis/gpu.h"
-#include "src/analysis/kernel_position.h"
-#include "src/analysis/pipeline.h"
-#include "src/analysis/profile.h"
-#include "src/analysis/run.h"
-#include "src/analysis/step.h"
-#include "src/analysis/step_telemetry.h"
-#include "src/analysis/straggler.h"
-#include "src/analysis/system.h"
-#include "src/analysis/telemetry_link.h"
-#include "src/analysis/telemetry_series.h"
+#include "src/analysis/communication/collective_group.h"
+#include "src/analysis/pipeline/pipeline.h"
+#include "src/analysis/ranks/cohort.h"
+#include "src/analysis/ranks/kernel_position.h"
+#include "src/analysis/ranks/straggler.h"
+#include "src/analysis/summary/gpu.h"
+#include "src/analysis/summary/profile.h"
+#include "src/analysis/summary/run.h"
+#include "src/analysis/summary/system.h"
+#include "src/analysis/telemetry/step_telemetry.h"
+#include "src/analysis/telemetry/telemetry_link.h"
+#include "src/analysis/telemetry/telemetry_series.h"
+#include "src/analysis/timeline/step.h"
 
 namespace dladvisor {
 namespace {

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/relation.h"
-#include "src/analysis/collective_track.h"
-#include "src/analysis/kernel_sequence.h"
-#include "src/analysis/rank.h"
+#include "engine/store/relation.h"
+#include "src/analysis/communication/collective_track.h"
+#include "src/analysis/ranks/kernel_sequence.h"
+#include "src/analysis/ranks/rank.h"
 
 namespace dladvisor {
 

@@ -2,71 +2,48 @@
 
 #include <functional>
 #include <future>
-#include <memory>
 #include <optional>
 #include <utility>
 
-#include "src/analysis/api_name.h"
-#include "src/analysis/attribution.h"
-#include "src/analysis/collective.h"
-#include "src/analysis/copy_kind.h"
-#include "src/analysis/filled_copy.h"
-#include "src/analysis/gpu.h"
-#include "src/analysis/gpu_metric.h"
-#include "src/analysis/host_thread.h"
-#include "src/analysis/idle_activity.h"
-#include "src/analysis/kernel_name.h"
-#include "src/analysis/launch.h"
-#include "src/analysis/launches.h"
-#include "src/analysis/matrix_product.h"
-#include "src/analysis/mpi_name.h"
-#include "src/analysis/network_metric.h"
-#include "src/analysis/op_path.h"
-#include "src/analysis/pipeline_event.h"
-#include "src/analysis/profile.h"
-#include "src/analysis/range_name.h"
-#include "src/analysis/ranks.h"
-#include "src/analysis/replay.h"
-#include "src/analysis/resource_usage.h"
-#include "src/analysis/run.h"
-#include "src/analysis/set_kind.h"
-#include "src/analysis/setting.h"
-#include "src/analysis/step.h"
-#include "src/analysis/step_detection.h"
-#include "src/analysis/step_ledger.h"
-#include "src/analysis/stream.h"
-#include "src/analysis/sync_site.h"
-#include "src/analysis/system.h"
-#include "src/analysis/telemetry.h"
-#include "src/analysis/telemetry_series.h"
-#include "src/analysis/tensor_core.h"
-#include "src/analysis/time_ledger.h"
-#include "src/analysis/training.h"
-#include "src/analysis/training_log.h"
-#include "src/analysis/training_memory.h"
-#include "src/analysis/training_setting.h"
-#include "src/analysis/training_timer.h"
-#include "src/analysis/unified_memory.h"
-#include "src/analysis/utilization_chunk.h"
+#include "src/analysis/communication/collective.h"
+#include "src/analysis/counters/gpu_metric.h"
+#include "src/analysis/counters/network_metric.h"
+#include "src/analysis/host/api_name.h"
+#include "src/analysis/host/copy_kind.h"
+#include "src/analysis/host/filled_copy.h"
+#include "src/analysis/host/host_thread.h"
+#include "src/analysis/host/mpi_name.h"
+#include "src/analysis/host/set_kind.h"
+#include "src/analysis/host/sync_site.h"
+#include "src/analysis/memory/unified_memory.h"
+#include "src/analysis/ops/kernel_name.h"
+#include "src/analysis/ops/matrix_product.h"
+#include "src/analysis/ops/range_name.h"
+#include "src/analysis/pipeline/pipeline_event.h"
+#include "src/analysis/summary/gpu.h"
+#include "src/analysis/summary/profile.h"
+#include "src/analysis/summary/run.h"
+#include "src/analysis/summary/setting.h"
+#include "src/analysis/summary/system.h"
+#include "src/analysis/telemetry/telemetry.h"
+#include "src/analysis/telemetry/telemetry_series.h"
+#include "src/analysis/timeline/idle_activity.h"
+#include "src/analysis/timeline/launch.h"
+#include "src/analysis/timeline/replay.h"
+#include "src/analysis/timeline/resource_usage.h"
+#include "src/analysis/timeline/step.h"
+#include "src/analysis/timeline/step_ledger.h"
+#include "src/analysis/timeline/stream.h"
+#include "src/analysis/timeline/time_ledger.h"
+#include "src/analysis/timeline/utilization_chunk.h"
+#include "src/analysis/training/training.h"
+#include "src/analysis/training/training_log.h"
+#include "src/analysis/training/training_memory.h"
+#include "src/analysis/training/training_setting.h"
+#include "src/analysis/training/training_timer.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
-
-Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
-  auto launches_ready = std::async(std::launch::async, [&] { return FindLaunches(trace); });
-  Context context{trace, options, FindActivity(trace), FindRanks(trace, options), {}, {}, {}, {}, {}, {}, {}};
-  context.work = SplitWork(trace, context.ranks);
-  context.launches = launches_ready.get();
-  auto steps_ready = std::async(std::launch::async, [&] {
-    return FindSteps(trace, context.ranks, context.work, context.launches, options);
-  });
-  context.attribution = Attribute(trace, context.launches);
-  context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
-  context.kernels = ClassifyKernels(trace);
-  context.steps = steps_ready.get();
-  context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
-  return context;
-}
 
 std::vector<const Schema*> FactSchemas() {
   return {&RunRelation().schema(),

@@ -4,19 +4,15 @@
 
 #include <vector>
 
-#include "engine/relation.h"
-#include "src/analysis/collective_track.h"
-#include "src/analysis/context.h"
-#include "src/analysis/kernel_sequence.h"
+#include "engine/store/relation.h"
+#include "src/analysis/communication/collective_track.h"
+#include "src/analysis/context/context.h"
+#include "src/analysis/ranks/kernel_sequence.h"
 
 namespace dladvisor {
 
 // All relations that Analyze fills, in the order of `dladvisor facts`.
 std::vector<const Schema*> FactSchemas();
-
-// What the families share. Refers to both arguments, which must outlive it. Throws Error where the options
-// name steps that the trace does not have.
-Context MakeContext(const Trace& trace, const AnalysisOptions& options);
 
 // What there is to know of one trace.
 struct Facts {

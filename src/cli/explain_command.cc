@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "engine/base/text.h"
-#include "engine/explanation.h"
-#include "engine/inference.h"
+#include "engine/inference/explanation.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/cli/table.h"
 #include "src/report/report.h"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "engine/base/text.h"
-#include "src/analysis/views.h"
+#include "src/analysis/compat/views.h"
 #include "src/cli/session.h"
 
 namespace dladvisor {

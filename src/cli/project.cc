@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/text.h"
-#include "engine/yaml_reader.h"
+#include "engine/rules/yaml_reader.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;

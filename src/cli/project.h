@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/knowledge_base.h"
+#include "engine/rules/knowledge_base.h"
 #include "src/gate/policy.h"
 
 namespace dladvisor {

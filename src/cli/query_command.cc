@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/analysis/across_ranks.h"
 #include "src/analysis/analysis.h"
 #include "src/cli/session.h"

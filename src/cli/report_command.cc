@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "engine/base/output_file.h"
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
 

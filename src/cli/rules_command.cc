@@ -6,11 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/authoring/rule_docs.h"
+#include "engine/authoring/rule_template.h"
+#include "engine/authoring/rule_test.h"
 #include "engine/base/output_file.h"
 #include "engine/base/text.h"
-#include "engine/rule_docs.h"
-#include "engine/rule_template.h"
-#include "engine/rule_test.h"
 #include "src/cli/session.h"
 
 namespace dladvisor {

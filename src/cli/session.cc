@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "engine/base/text.h"
-#include "engine/rule_image.h"
-#include "src/analysis/pipeline_name.h"
+#include "engine/rules/rule_image.h"
+#include "src/analysis/pipeline/pipeline_name.h"
 
 namespace dladvisor {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/knowledge_base.h"
-#include "src/analysis/context.h"
+#include "engine/rules/knowledge_base.h"
+#include "src/analysis/context/context.h"
 #include "src/cli/project.h"
 #include "src/fleet/profile.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/database.h"
+#include "engine/store/database.h"
 
 namespace dladvisor {
 

@@ -10,12 +10,12 @@
 
 #include "src/analysis/across_ranks.h"
 #include "src/analysis/analysis.h"
-#include "src/analysis/gpu.h"
-#include "src/analysis/profile.h"
-#include "src/analysis/resource_usage.h"
-#include "src/analysis/run.h"
-#include "src/analysis/step.h"
-#include "src/analysis/system.h"
+#include "src/analysis/summary/gpu.h"
+#include "src/analysis/summary/profile.h"
+#include "src/analysis/summary/run.h"
+#include "src/analysis/summary/system.h"
+#include "src/analysis/timeline/resource_usage.h"
+#include "src/analysis/timeline/step.h"
 #include "src/fleet/align_steps.h"
 #include "src/fleet/identity.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/rank.h"
+#include "src/analysis/ranks/rank.h"
 #include "src/fleet/digest.h"
 
 namespace dladvisor {

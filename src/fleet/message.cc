@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "src/analysis/varint.h"
+#include "src/analysis/context/varint.h"
 
 namespace dladvisor {
 namespace {

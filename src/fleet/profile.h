@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/database.h"
-#include "engine/knowledge_base.h"
+#include "engine/rules/knowledge_base.h"
+#include "engine/store/database.h"
 #include "src/analysis/analysis.h"
 #include "src/fleet/digest.h"
 #include "src/fleet/team.h"

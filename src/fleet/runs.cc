@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "src/analysis/profile.h"
+#include "src/analysis/summary/profile.h"
 #include "src/fleet/find_files.h"
 
 namespace dladvisor {

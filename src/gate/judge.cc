@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/finding_relation.h"
+#include "engine/model/finding_relation.h"
 #include "src/gate/metric.h"
 #include "src/gate/metric_verdict.h"
 #include "src/gate/rule_verdict.h"

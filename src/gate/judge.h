@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/knowledge_base.h"
+#include "engine/rules/knowledge_base.h"
 #include "src/gate/history.h"
 #include "src/gate/policy.h"
 #include "src/gate/run.h"

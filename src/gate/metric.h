@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/database.h"
+#include "engine/store/database.h"
 #include "src/gate/comparison.h"
 
 namespace dladvisor {

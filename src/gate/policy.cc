@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
-#include "engine/wildcard.h"
+#include "engine/store/wildcard.h"
 #include "src/gate/metric.h"
 #include "src/gate/trait.h"
 

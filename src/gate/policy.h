@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/yaml_reader.h"
+#include "engine/rules/yaml_reader.h"
 #include "src/gate/comparison.h"
 #include "src/gate/verdict.h"
 

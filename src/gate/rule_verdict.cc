@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/finding_relation.h"
+#include "engine/model/finding_relation.h"
 #include "src/report/finding_groups.h"
 
 namespace dladvisor {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/knowledge_base.h"
+#include "engine/rules/knowledge_base.h"
 #include "src/gate/policy.h"
 #include "src/gate/run.h"
 #include "src/gate/verdict.h"

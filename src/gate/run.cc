@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 
 namespace dladvisor {
 

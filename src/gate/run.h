@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/advice.h"
-#include "engine/database.h"
-#include "engine/knowledge_base.h"
+#include "engine/model/advice.h"
+#include "engine/rules/knowledge_base.h"
+#include "engine/store/database.h"
 #include "src/gate/metric.h"
 #include "src/gate/trait.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/database.h"
+#include "engine/store/database.h"
 #include "src/gate/verdict.h"
 
 namespace dladvisor {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/base/value.h"
-#include "engine/rule.h"
+#include "engine/model/rule.h"
 
 namespace dladvisor {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/database.h"
+#include "engine/store/database.h"
 #include "src/report/layout.h"
 #include "src/report/report.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
-#include "engine/explanation.h"
+#include "engine/inference/explanation.h"
 #include "src/report/escape.h"
 #include "src/report/templates.h"
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/advice.h"
-#include "engine/database.h"
+#include "engine/model/advice.h"
+#include "engine/store/database.h"
 
 namespace dladvisor {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/relation.h"
+#include "engine/store/relation.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {

@@ -1,4 +1,4 @@
-#include "src/analysis/attribution.h"
+#include "src/analysis/context/attribution.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/analysis/collective.h"
+#include "src/analysis/communication/collective.h"
 
 #include <gtest/gtest.h>
 

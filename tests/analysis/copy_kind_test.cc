@@ -1,4 +1,4 @@
-#include "src/analysis/copy_kind.h"
+#include "src/analysis/host/copy_kind.h"
 
 #include <gtest/gtest.h>
 

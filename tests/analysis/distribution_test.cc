@@ -1,4 +1,4 @@
-#include "src/analysis/distribution.h"
+#include "src/analysis/context/distribution.h"
 
 #include <gtest/gtest.h>
 

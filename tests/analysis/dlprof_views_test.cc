@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/database.h"
-#include "src/analysis/op_call.h"
-#include "src/analysis/views.h"
+#include "engine/store/database.h"
+#include "src/analysis/compat/views.h"
+#include "src/analysis/ops/op_call_relation.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

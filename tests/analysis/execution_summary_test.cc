@@ -1,10 +1,10 @@
-#include "src/analysis/execution_summary.h"
+#include "src/analysis/compat/execution_summary.h"
 
 #include <gtest/gtest.h>
 
 #include <string_view>
 
-#include "src/analysis/profiler_step.h"
+#include "src/analysis/context/profiler_step.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

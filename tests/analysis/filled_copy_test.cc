@@ -1,5 +1,5 @@
 // Tensors that the host fills and copies, on drawn traces.
-#include "src/analysis/filled_copy.h"
+#include "src/analysis/host/filled_copy.h"
 
 #include <gtest/gtest.h>
 

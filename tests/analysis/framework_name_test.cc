@@ -1,5 +1,5 @@
 // Which framework a trace is of, by its own word and by names of kernels and ranges.
-#include "src/analysis/framework_name.h"
+#include "src/analysis/summary/framework_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/analysis/gpu_metric.h"
+#include "src/analysis/counters/gpu_metric.h"
 
 #include <gtest/gtest.h>
 

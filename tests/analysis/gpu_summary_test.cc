@@ -1,8 +1,8 @@
-#include "src/analysis/gpu_summary.h"
+#include "src/analysis/compat/gpu_summary.h"
 
 #include <gtest/gtest.h>
 
-#include "src/analysis/occupancy.h"
+#include "src/analysis/context/occupancy.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

@@ -1,5 +1,5 @@
 // What is said of each GPU: work, memory and launches.
-#include "src/analysis/gpu.h"
+#include "src/analysis/summary/gpu.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <tuple>
 #include <vector>
 
-#include "src/analysis/api_name.h"
-#include "src/analysis/launch.h"
-#include "src/analysis/memory.h"
-#include "src/analysis/profile.h"
+#include "src/analysis/host/api_name.h"
+#include "src/analysis/memory/memory.h"
+#include "src/analysis/summary/profile.h"
+#include "src/analysis/timeline/launch.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

@@ -1,4 +1,4 @@
-#include "src/analysis/gpu_timeline.h"
+#include "src/analysis/timeline/gpu_timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/analysis/host_thread.h"
+#include "src/analysis/host/host_thread.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "src/analysis/idle_activity.h"
+#include "src/analysis/timeline/idle_activity.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 
-#include "src/analysis/step_ledger.h"
+#include "src/analysis/timeline/step_ledger.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/analysis/gpu_timeline.h"
-#include "src/analysis/host_activity.h"
-#include "src/analysis/time_ledger.h"
+#include "src/analysis/timeline/gpu_timeline.h"
+#include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/time_ledger.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

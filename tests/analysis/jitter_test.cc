@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/cohort.h"
-#include "src/analysis/kernel_position.h"
-#include "src/analysis/kernel_sequence.h"
-#include "src/analysis/rank.h"
+#include "src/analysis/ranks/cohort.h"
+#include "src/analysis/ranks/kernel_position.h"
+#include "src/analysis/ranks/kernel_sequence.h"
+#include "src/analysis/ranks/rank.h"
 
 namespace dladvisor {
 namespace {

@@ -1,11 +1,11 @@
-#include "src/analysis/kernel_breakdown.h"
+#include "src/analysis/compat/kernel_breakdown.h"
 
 #include <gtest/gtest.h>
 
-#include "src/analysis/idle_breakdown.h"
-#include "src/analysis/memory_bandwidth.h"
-#include "src/analysis/operator_sequence.h"
-#include "src/analysis/queue_length.h"
+#include "src/analysis/compat/idle_breakdown.h"
+#include "src/analysis/compat/memory_bandwidth.h"
+#include "src/analysis/compat/operator_sequence.h"
+#include "src/analysis/compat/queue_length.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

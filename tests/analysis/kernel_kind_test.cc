@@ -1,4 +1,4 @@
-#include "src/analysis/kernel_kind.h"
+#include "src/analysis/context/kernel_kind.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The period of a kernel sequence, against a reference that tries every period letter by letter.
-#include "src/analysis/kernel_period.h"
+#include "src/analysis/context/kernel_period.h"
 
 #include <gtest/gtest.h>
 

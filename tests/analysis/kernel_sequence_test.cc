@@ -1,4 +1,4 @@
-#include "src/analysis/kernel_sequence.h"
+#include "src/analysis/ranks/kernel_sequence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the texts of ranges tell.
-#include "src/analysis/markers.h"
+#include "src/analysis/context/markers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/analysis/memory_operator.h"
+#include "src/analysis/compat/memory_operator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

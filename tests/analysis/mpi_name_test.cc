@@ -1,4 +1,4 @@
-#include "src/analysis/mpi_name.h"
+#include "src/analysis/host/mpi_name.h"
 
 #include <gtest/gtest.h>
 

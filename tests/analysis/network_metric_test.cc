@@ -1,4 +1,4 @@
-#include "src/analysis/network_metric.h"
+#include "src/analysis/counters/network_metric.h"
 
 #include <gtest/gtest.h>
 

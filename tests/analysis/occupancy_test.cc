@@ -1,4 +1,4 @@
-#include "src/analysis/occupancy.h"
+#include "src/analysis/context/occupancy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Calls of ops one by one, on drawn traces.
-#include "src/analysis/op_call.h"
+#include "src/analysis/ops/op_call.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/database.h"
+#include "engine/store/database.h"
+#include "src/analysis/ops/op_call_relation.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

@@ -1,5 +1,5 @@
 // Facts per op, on drawn traces and against sums by brute force.
-#include "src/analysis/op.h"
+#include "src/analysis/ops/op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/analysis/operator.h"
+#include "src/analysis/compat/operator.h"
 
 #include <gtest/gtest.h>
 

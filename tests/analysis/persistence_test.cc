@@ -1,4 +1,4 @@
-#include "src/analysis/persistence.h"
+#include "src/analysis/ranks/persistence.h"
 
 #include <gtest/gtest.h>
 

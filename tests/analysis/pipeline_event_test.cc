@@ -1,12 +1,12 @@
 // Passes of a pipeline: from names of ranges to the kernels launched in them.
-#include "src/analysis/pipeline_event.h"
+#include "src/analysis/pipeline/pipeline_event.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "engine/base/error.h"
-#include "src/analysis/pipeline_name.h"
+#include "src/analysis/pipeline/pipeline_name.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

@@ -1,12 +1,12 @@
 // Pipelines over ranks: simulated schedules against their closed forms.
-#include "src/analysis/pipeline.h"
+#include "src/analysis/pipeline/pipeline.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "src/analysis/pipeline_schedule.h"
+#include "src/analysis/pipeline/pipeline_schedule.h"
 #include "tests/support/pipeline_simulator.h"
 
 namespace dladvisor {

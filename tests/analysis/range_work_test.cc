@@ -1,4 +1,4 @@
-#include "src/analysis/range_work.h"
+#include "src/analysis/ops/range_work.h"
 
 #include <gtest/gtest.h>
 

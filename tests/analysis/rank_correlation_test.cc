@@ -1,4 +1,4 @@
-#include "src/analysis/rank_correlation.h"
+#include "src/analysis/ranks/rank_correlation.h"
 
 #include <gtest/gtest.h>
 

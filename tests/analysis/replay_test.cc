@@ -1,5 +1,5 @@
 // Replays of drawn programs, whose times without the change can be told by hand.
-#include "src/analysis/replay.h"
+#include "src/analysis/timeline/replay.h"
 
 #include <gtest/gtest.h>
 

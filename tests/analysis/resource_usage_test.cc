@@ -1,5 +1,5 @@
 // DLProf's resource usage breakdown, against a reference that decides every nanosecond by itself.
-#include "src/analysis/resource_usage.h"
+#include "src/analysis/timeline/resource_usage.h"
 
 #include <gtest/gtest.h>
 

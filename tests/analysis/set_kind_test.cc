@@ -1,4 +1,4 @@
-#include "src/analysis/set_kind.h"
+#include "src/analysis/host/set_kind.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/analysis/setting.h"
+#include "src/analysis/summary/setting.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Steps against a reference, and the cases in which ranges that look like steps are none.
-#include "src/analysis/step_detection.h"
+#include "src/analysis/context/step_detection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "src/analysis/step.h"
+#include "src/analysis/timeline/step.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

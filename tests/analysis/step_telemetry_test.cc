@@ -1,4 +1,4 @@
-#include "src/analysis/step_telemetry.h"
+#include "src/analysis/telemetry/step_telemetry.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "src/analysis/kernel_period.h"
+#include "src/analysis/context/kernel_period.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

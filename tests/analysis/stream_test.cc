@@ -1,4 +1,4 @@
-#include "src/analysis/stream.h"
+#include "src/analysis/timeline/stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Where the host waits for the GPU, and what the GPU misses meanwhile.
-#include "src/analysis/sync_site.h"
+#include "src/analysis/host/sync_site.h"
 
 #include <gtest/gtest.h>
 

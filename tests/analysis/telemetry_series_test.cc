@@ -1,4 +1,4 @@
-#include "src/analysis/telemetry_series.h"
+#include "src/analysis/telemetry/telemetry_series.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/analysis/telemetry.h"
+#include "src/analysis/telemetry/telemetry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Real kernel names and what they tell.
-#include "src/analysis/tensor_core.h"
+#include "src/analysis/context/tensor_core.h"
 
 #include <gtest/gtest.h>
 

@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include "src/analysis/analysis.h"
-#include "src/analysis/attribution.h"
-#include "src/analysis/launches.h"
-#include "src/analysis/op.h"
-#include "src/analysis/op_path.h"
-#include "src/analysis/ranks.h"
-#include "src/analysis/step_detection.h"
-#include "src/analysis/tensor_core.h"
+#include "src/analysis/context/attribution.h"
+#include "src/analysis/context/launch_join.h"
+#include "src/analysis/context/op_path.h"
+#include "src/analysis/context/rank_assignment.h"
+#include "src/analysis/context/step_detection.h"
+#include "src/analysis/context/tensor_core.h"
+#include "src/analysis/ops/op.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::test {

@@ -1,11 +1,12 @@
-#include "src/analysis/training_log.h"
+#include "src/analysis/training/training_log.h"
 
 #include <gtest/gtest.h>
 
-#include "src/analysis/training.h"
-#include "src/analysis/training_memory.h"
-#include "src/analysis/training_setting.h"
-#include "src/analysis/training_timer.h"
+#include "src/analysis/summary/run.h"
+#include "src/analysis/training/training.h"
+#include "src/analysis/training/training_memory.h"
+#include "src/analysis/training/training_setting.h"
+#include "src/analysis/training/training_timer.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

@@ -1,4 +1,4 @@
-#include "src/analysis/unified_memory.h"
+#include "src/analysis/memory/unified_memory.h"
 
 #include <gtest/gtest.h>
 

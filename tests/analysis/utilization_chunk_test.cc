@@ -1,4 +1,4 @@
-#include "src/analysis/utilization_chunk.h"
+#include "src/analysis/timeline/utilization_chunk.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/database.h"
+#include "engine/store/database.h"
 #include "src/fleet/profile.h"
 #include "src/gate/comparison.h"
 #include "src/trace/parallel.h"

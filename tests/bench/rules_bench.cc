@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/inference.h"
-#include "engine/virtual_table.h"
+#include "engine/inference/inference.h"
+#include "engine/store/virtual_table.h"
 #include "tests/bench/bench.h"
 
 namespace dladvisor {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
 #include "tests/importers/sqlite_file.h"

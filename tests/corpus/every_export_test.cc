@@ -10,8 +10,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "engine/inference.h"
-#include "src/analysis/launches.h"
+#include "engine/inference/inference.h"
+#include "src/analysis/context/api_kind.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
 #include "tests/support/files.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "examples/generator/nsys_writer.h"
 #include "src/cli/session.h"
 #include "tests/support/files.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "tests/support/files.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "src/analysis/views.h"
+#include "src/analysis/compat/views.h"
 #include "src/fleet/profile.h"
 #include "tests/support/files.h"
 

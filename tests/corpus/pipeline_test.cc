@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "tests/corpus/pipeline_export.h"
 #include "tests/support/files.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "tests/corpus/planted_export.h"
 #include "tests/support/files.h"

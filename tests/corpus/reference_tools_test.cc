@@ -3,8 +3,8 @@
 #include <re2/re2.h>
 
 #include "src/analysis/analysis.h"
-#include "src/analysis/op.h"
-#include "src/analysis/tensor_core.h"
+#include "src/analysis/context/tensor_core.h"
+#include "src/analysis/ops/op.h"
 #include "src/importers/importer.h"
 #include "tests/support/csv.h"
 #include "tests/support/files.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
 

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

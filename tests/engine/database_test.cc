@@ -1,4 +1,4 @@
-#include "engine/database.h"
+#include "engine/store/database.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

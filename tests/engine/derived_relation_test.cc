@@ -1,10 +1,10 @@
-#include "engine/derived_relation.h"
+#include "engine/rules/derived_relation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/inference.h"
-#include "engine/rule_test.h"
+#include "engine/authoring/rule_test.h"
+#include "engine/inference/inference.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

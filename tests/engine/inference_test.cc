@@ -1,11 +1,11 @@
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "engine/rule_test.h"
+#include "engine/authoring/rule_test.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

@@ -1,5 +1,5 @@
 // Loading and checking rules: what a rule author gets wrong, and the message for it.
-#include "engine/knowledge_base.h"
+#include "engine/rules/knowledge_base.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "engine/rule_image.h"
+#include "engine/rules/rule_image.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

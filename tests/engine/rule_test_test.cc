@@ -1,5 +1,5 @@
 // Rule tests as data: what passes, the diff of what does not, what is reported as untested, what is refused.
-#include "engine/rule_test.h"
+#include "engine/authoring/rule_test.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

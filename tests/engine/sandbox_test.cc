@@ -1,5 +1,5 @@
 // What rules of strangers may try: all of it is refused or stopped, with a message, within the budget.
-#include "engine/sandbox.h"
+#include "engine/store/sandbox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

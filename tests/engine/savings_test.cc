@@ -1,11 +1,11 @@
-#include "engine/savings.h"
+#include "engine/model/savings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/database.h"
-#include "engine/knowledge_base.h"
+#include "engine/rules/knowledge_base.h"
+#include "engine/store/database.h"
 
 namespace dladvisor::test {
 

@@ -1,12 +1,12 @@
 // Our functions of SQLite's names against SQLite's own.
-#include "engine/sql_functions.h"
+#include "engine/store/sql_functions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "engine/sandbox.h"
+#include "engine/store/sandbox.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

@@ -1,5 +1,5 @@
 // SQL as text: what is a word, what a parameter, and statements that can be run again with their values.
-#include "engine/sql_text.h"
+#include "engine/sql/sql_text.h"
 
 #include <gtest/gtest.h>
 

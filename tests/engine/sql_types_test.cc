@@ -1,4 +1,4 @@
-#include "engine/sql_types.h"
+#include "engine/sql/sql_types.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

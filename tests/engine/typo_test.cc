@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/knowledge_base.h"
+#include "engine/rules/knowledge_base.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {

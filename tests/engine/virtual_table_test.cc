@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/database.h"
+#include "engine/store/database.h"
 
 namespace dladvisor {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/inference.h"
-#include "src/analysis/run.h"
-#include "src/analysis/step_telemetry.h"
-#include "src/analysis/telemetry_link.h"
+#include "engine/inference/inference.h"
+#include "src/analysis/summary/run.h"
+#include "src/analysis/telemetry/step_telemetry.h"
+#include "src/analysis/telemetry/telemetry_link.h"
 #include "src/cli/session.h"
 #include "tests/support/files.h"
 

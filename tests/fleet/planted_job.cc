@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "tests/fleet/job_digest.h"
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/collective_group.h"
-#include "src/analysis/rank.h"
-#include "src/analysis/straggler.h"
+#include "src/analysis/communication/collective_group.h"
+#include "src/analysis/ranks/rank.h"
+#include "src/analysis/ranks/straggler.h"
 #include "tests/fleet/job_digest.h"
 
 namespace dladvisor {

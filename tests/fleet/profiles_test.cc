@@ -8,10 +8,10 @@
 
 #include "engine/base/error.h"
 #include "examples/data-parallel/exports.h"
-#include "src/analysis/collective_group.h"
-#include "src/analysis/profile.h"
-#include "src/analysis/rank.h"
-#include "src/analysis/straggler.h"
+#include "src/analysis/communication/collective_group.h"
+#include "src/analysis/ranks/rank.h"
+#include "src/analysis/ranks/straggler.h"
+#include "src/analysis/summary/profile.h"
 #include "src/fleet/profile.h"
 #include "tests/support/files.h"
 

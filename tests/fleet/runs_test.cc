@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "examples/data-parallel/exports.h"
-#include "src/analysis/profile.h"
+#include "src/analysis/summary/profile.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/gpu.h"
-#include "src/analysis/kernel_name.h"
-#include "src/analysis/op.h"
-#include "src/analysis/profile.h"
-#include "src/analysis/range_name.h"
-#include "src/analysis/run.h"
-#include "src/analysis/step.h"
-#include "src/analysis/step_ledger.h"
-#include "src/analysis/system.h"
+#include "src/analysis/ops/kernel_name.h"
+#include "src/analysis/ops/op.h"
+#include "src/analysis/ops/range_name.h"
+#include "src/analysis/summary/gpu.h"
+#include "src/analysis/summary/profile.h"
+#include "src/analysis/summary/run.h"
+#include "src/analysis/summary/system.h"
+#include "src/analysis/timeline/step.h"
+#include "src/analysis/timeline/step_ledger.h"
 #include "src/fleet/profile.h"
 
 namespace dladvisor::test {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "src/analysis/matrix_product.h"
+#include "src/analysis/ops/matrix_product.h"
 #include "tests/gate/facts.h"
 
 namespace dladvisor {

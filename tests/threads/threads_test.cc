@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/inference.h"
+#include "engine/inference/inference.h"
 #include "src/fleet/profile.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/importers/large_export.h"

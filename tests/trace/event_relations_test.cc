@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/database.h"
+#include "engine/store/database.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {

@@ -1,0 +1,182 @@
+// JSON schemas of rule and test files (rule_docs.h), for completion and checks in editors. They say less than
+// `dladvisor rules check`, which also reads the SQL.
+#include <nlohmann/json.hpp>
+
+#include "engine/authoring/rule_docs.h"
+
+namespace dladvisor {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Text(const char* description) { return {{"type", "string"}, {"description", description}}; }
+
+Json Choice(const std::vector<std::string>& values, const char* description) {
+  return {{"enum", values}, {"description", description}};
+}
+
+Json TextOrList(const char* description) {
+  return {{"description", description},
+          {"oneOf", {{{"type", "string"}}, {{"type", "array"}, {"items", {{"type", "string"}}}}}}};
+}
+
+Json Object(Json properties, const std::vector<std::string>& required, const char* description = nullptr) {
+  Json object = {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+  if (!required.empty()) object["required"] = required;
+  if (description) object["description"] = description;
+  return object;
+}
+
+Json MapOf(Json values, const char* description) {
+  return {{"type", "object"}, {"additionalProperties", std::move(values)}, {"description", description}};
+}
+
+std::vector<std::string> Units() {
+  std::vector<std::string> units;
+  for (const Unit unit : {Unit::kNanoseconds, Unit::kBytes, Unit::kRatio, Unit::kCount, Unit::kBytesPerSecond,
+                          Unit::kCelsius, Unit::kWatts, Unit::kHertz, Unit::kText})
+    units.emplace_back(UnitName(unit));
+  return units;
+}
+
+Json Scalar(const char* description) {
+  return {{"type", {"number", "string", "boolean"}}, {"description", description}};
+}
+
+Json UnitChoice() {
+  return Choice(Units(), "What it counts: decides how it prints and what it may be compared with.");
+}
+
+Json SqlOr(Json properties, const std::vector<std::string>& required, const char* description) {
+  return {{"description", description},
+          {"oneOf", {{{"type", "string"}}, Object(std::move(properties), required)}}};
+}
+
+Json RuleProperties(const KnowledgeBase& knowledge) {
+  std::vector<std::string> relations;
+  for (const Schema* schema : knowledge.schemas()) relations.push_back(schema->name);
+  Json bucket = Text("Bucket of the ledger.");
+  if (const auto& ledger = knowledge.ledger()) {
+    std::vector<std::string> names = ledger->buckets;
+    for (std::string& family : ledger->Families()) names.push_back(std::move(family));
+    bucket = Choice(names, "Bucket of the time ledger, or a family of them.");
+  }
+  return {
+      {"id", Text("The file's name without .yaml; a noun for the failing state.")},
+      {"title", Text("The failing state in a few words.")},
+      {"doc", Text("Why it matters and where the thresholds come from; for the rules' documents.")},
+      {"severity", Choice({"error", "warning", "info"}, "How bad it is; warning where it is not said.")},
+      {"confidence",
+       Choice({"high", "medium", "low"}, "How sure the advice is; medium where it is not said.")},
+      {"override",
+       {{"type", "boolean"}, {"description", "Replaces the rule of this id of an earlier layer."}}},
+      {"for",
+       {{"description",
+         "What it judges: a relation, each of whose rows is a subject, or a query with its key columns."},
+        {"oneOf",
+         {{{"type", "string"}, {"examples", relations}},
+          Object({{"sql", Text("A SELECT; each row is a subject.")},
+                  {"key", TextOrList("Columns that name a subject; [] where there is one.")}},
+                 {"sql", "key"})}}}},
+      {"params", MapOf({{"oneOf",
+                         {{{"type", {"number", "string", "boolean"}}},
+                          Object({{"default", Scalar("The value, unless the project file sets another.")},
+                                  {"unit", UnitChoice()},
+                                  {"doc", Text("What it means and where the number comes from.")}},
+                                 {"default"})}}},
+                       "Thresholds, written :name in SQL; a project may set others.")},
+      {"let",
+       MapOf(SqlOr({{"sql", Text("An expression.")}, {"unit", UnitChoice()}}, {"sql"}, "A named value."),
+             "Named values over the subject's columns, params, earlier names and sub-queries.")},
+      {"when", TextOrList("SQL conditions over the subject; all must be true.")},
+      {"given", TextOrList("Rules that must have fired for a matching subject.")},
+      {"unless", TextOrList("Rules that suppress this one where they fired for a matching subject.")},
+      {"causes", TextOrList("Rules whose findings this one explains: nested under it.")},
+      {"saves", Object({{"from", bucket},
+                        {"high", Text("SQL: time that the fix saves at most, in ns per step.")},
+                        {"low", Text("SQL: time that it saves at least.")}},
+                       {"from", "high"}, "What fixing it saves.")},
+      {"problem",
+       Text("What is wrong, with the values: {{name}} prints a column, let or param by its unit.")},
+      {"recommendation", TextOrList("What to change, the best first.")},
+      {"evidence", SqlOr({{"sql", Text("A SELECT; :name is a column of the subject, a let or a param.")}},
+                         {"sql"}, "Rows that show the problem.")},
+      {"references", TextOrList("Where to read on.")},
+  };
+}
+
+Json RelationProperties() {
+  return {
+      {"relation", Text("The file's name without .yaml.")},
+      {"doc", Text("What a row is.")},
+      {"override",
+       {{"type", "boolean"}, {"description", "Replaces the relation of this name of an earlier layer."}}},
+      {"key", TextOrList("Columns that name a row; [] where there is one.")},
+      {"columns", MapOf(Object({{"type", Choice({"int", "real", "text"}, "Type of its values.")},
+                                {"unit", UnitChoice()},
+                                {"doc", Text("What it is.")}},
+                               {"type"}),
+                        "The columns of the SELECT.")},
+      {"sql", Text("A SELECT over other relations.")},
+  };
+}
+
+std::string Document(const char* title, Json body) {
+  Json document = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}};
+  document.update(body);
+  return document.dump(1) + "\n";
+}
+
+// The rows that a test gives of a relation.
+Json Rows(const Schema& schema) {
+  Json columns = Json::object();
+  for (const Column& column : schema.columns)
+    columns[column.name] = {{"type", {column.type == Type::kText ? "string" : "number", "null"}},
+                            {"description", column.doc}};
+  return {{"type", "array"}, {"description", schema.doc}, {"items", Object(std::move(columns), {})}};
+}
+
+}  // namespace
+
+std::string RuleSchema(const KnowledgeBase& knowledge) {
+  return Document("dladvisor rule or derived relation",
+                  {{"if", {{"required", {"relation"}}}},
+                   {"then", Object(RelationProperties(), {"relation", "doc", "key", "columns", "sql"})},
+                   {"else", Object(RuleProperties(knowledge),
+                                   {"id", "title", "for", "when", "problem", "recommendation"})}});
+}
+
+std::string TestSchema(const KnowledgeBase& knowledge) {
+  Json given = Json::object();
+  for (const Schema* schema : knowledge.schemas()) given[schema->name] = Rows(*schema);
+  const Json expectation = {
+      {"type", "object"},
+      {"properties",
+       {{"subject", MapOf(Scalar("Value of a key column."), "Key columns of the subject.")},
+        {"outcome", Choice({"fired", "clear", "unknown", "suppressed", "failed"}, "What the rule decides.")},
+        {"problem", Text("Part of the rendered problem.")},
+        {"recommendation", Text("Part of one of the rendered recommendations.")},
+        {"saves_low", {{"type", "number"}, {"description", "ns"}}},
+        {"saves_high", {{"type", "number"}, {"description", "ns"}}},
+        {"values", MapOf(Scalar("Value of a let."), "Values of lets.")},
+        {"missing", TextOrList("Facts that are not known, as relation.column.")},
+        {"suppressed_by", Text("Id of the rule that suppresses it.")}}}};
+  const Json test =
+      Object({{"name", Text("What the case shows.")},
+              {"given",
+               {{"type", "object"},
+                {"description", "Rows by relation; columns not given are NULL."},
+                {"properties", std::move(given)},
+                {"additionalProperties", {{"type", "array"}}}}},
+              {"expect",
+               {{"type", "array"},
+                {"description", "A finding per subject in order, or a relation's rows; [] for none."},
+                {"items", expectation}}}},
+             {"name", "given", "expect"});
+  return Document("dladvisor rule test",
+                  Object({{"never_unknown", Text("Why no condition of the rule can be unknown.")},
+                          {"tests", {{"type", "array"}, {"items", test}}}},
+                         {"tests"}));
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,234 @@
+#include "engine/authoring/rule_test_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
+#include "engine/base/text.h"
+
+namespace dladvisor {
+namespace {
+
+// Reads one test file against the schemas.
+class TestReader {
+ public:
+  // Of a rule or, where it is null, of a relation.
+  TestReader(const YamlFile& yaml, const std::string& name, const Rule* rule, const DerivedRelation* relation,
+             std::vector<const Schema*> schemas, Problems& problems)
+      : yaml_(yaml),
+        name_(name),
+        rule_(rule),
+        relation_(relation),
+        schemas_(std::move(schemas)),
+        problems_(problems) {}
+
+  TestFile Read() {
+    TestFile file{name_, false, {}};
+    YamlMap map(yaml_, yaml_.root(), name_, "a test file", problems_);
+    file.never_unknown = rule_ && map.Text("never_unknown").has_value();
+    const YAML::Node tests = map.Get("tests");
+    if (!tests.IsDefined() || !tests.IsSequence())
+      problems_.Add(map.place(), name_, "a test file lacks 'tests': a list");
+    else
+      for (const YAML::Node& node : tests) file.cases.push_back(ReadCase(node));
+    map.Finish();
+    return file;
+  }
+
+ private:
+  TestCase ReadCase(const YAML::Node& node) {
+    TestCase test;
+    YamlMap map(yaml_, node, name_, "a test", problems_);
+    test.name = map.RequiredText("name");
+    const YAML::Node given = map.Get("given");
+    if (given.IsDefined() && given.IsMap())
+      for (const auto& entry : given) ReadRows(entry.first, entry.second, test);
+    else
+      problems_.Add(map.place(), name_, "a test lacks 'given': rows by relation");
+    const YAML::Node expect = map.Get("expect");
+    if (expect.IsDefined() && expect.IsSequence())
+      for (const YAML::Node& item : expect)
+        test.expect.push_back(rule_ ? ReadExpectation(item) : ReadExpectedRow(item));
+    else
+      problems_.Add(map.place(), name_,
+                    "a test lacks 'expect': a finding per subject, or a row ([] for none)");
+    map.Finish();
+    return test;
+  }
+
+  void ReadRows(const YAML::Node& key, const YAML::Node& rows, TestCase& test) {
+    const std::string relation = key.IsScalar() ? key.Scalar() : "";
+    std::vector<std::string> names;
+    const Schema* schema = nullptr;
+    for (const Schema* known : schemas_) {
+      if (known->name == relation) schema = known;
+      names.push_back(known->name);
+    }
+    if (!schema)
+      return problems_.Add(yaml_.PlaceOf(key), name_,
+                           fmt::format("no such relation: {}{}", relation, DidYouMean(relation, names)));
+    if (!rows.IsSequence())
+      return problems_.Add(yaml_.PlaceOf(rows), name_, fmt::format("'{}' must be a list of rows", relation));
+    auto& table = test.rows[relation];
+    for (const YAML::Node& row : rows) {
+      std::vector<Value> values(schema->columns.size());
+      if (!row.IsMap()) {
+        problems_.Add(yaml_.PlaceOf(row), name_, "a row must be a mapping (column: value)");
+        continue;
+      }
+      for (const auto& cell : row) ReadCell(*schema, cell.first, cell.second, values);
+      table.push_back(std::move(values));
+    }
+  }
+
+  void ReadCell(const Schema& schema, const YAML::Node& key, const YAML::Node& cell,
+                std::vector<Value>& values) {
+    const std::string name = key.IsScalar() ? key.Scalar() : "";
+    const auto index = schema.Find(name);
+    if (!index) {
+      std::vector<std::string> names;
+      for (const Column& column : schema.columns) names.push_back(column.name);
+      return problems_.Add(yaml_.PlaceOf(key), name_,
+                           fmt::format("no column {}.{}{}", schema.name, name, DidYouMean(name, names)));
+    }
+    if (cell.IsNull()) return;
+    const Column& column = schema.columns[*index];
+    const std::string text = cell.IsScalar() ? cell.Scalar() : "";
+    const auto number = NumberOf(text);
+    if (column.type == Type::kText && cell.IsScalar())
+      values[*index] = text;
+    else if (column.type == Type::kReal && number)
+      values[*index] = *number;
+    else if (column.type == Type::kInteger && number && *number == std::floor(*number) &&
+             std::abs(*number) < 9e18)
+      values[*index] = static_cast<int64_t>(*number);
+    else
+      problems_.Add(yaml_.PlaceOf(cell), name_,
+                    fmt::format("{}.{} is of type {}", schema.name, name, TypeName(column.type)));
+  }
+
+  Expectation ReadExpectation(const YAML::Node& node) {
+    Expectation e;
+    YamlMap map(yaml_, node, name_, "an expectation", problems_);
+    if (const YAML::Node subject = map.Get("subject"); subject.IsDefined()) ReadSubject(subject, e);
+    e.outcome = map.RequiredText("outcome");
+    static const std::vector<std::string> kOutcomes = {"fired", "clear", "unknown", "suppressed", "failed"};
+    if (!e.outcome->empty() && std::find(kOutcomes.begin(), kOutcomes.end(), *e.outcome) == kOutcomes.end())
+      problems_.Add(map.PlaceOf(map.Get("outcome")), name_,
+                    fmt::format("outcome '{}' is none of {}{}", *e.outcome, fmt::join(kOutcomes, ", "),
+                                DidYouMean(*e.outcome, kOutcomes)));
+    e.problem = map.Text("problem");
+    e.recommendation = map.Text("recommendation");
+    e.suppressed_by = map.Text("suppressed_by");
+    e.saves_low = ReadNumber(map, "saves_low");
+    e.saves_high = ReadNumber(map, "saves_high");
+    if (const YAML::Node values = map.Get("values"); values.IsDefined()) ReadValues(values, e);
+    if (map.Get("missing").IsDefined()) {
+      e.missing.emplace();
+      for (auto& [fact, place] : map.TextList("missing")) e.missing->push_back(fact);
+    }
+    map.Finish();
+    return e;
+  }
+
+  Expectation ReadExpectedRow(const YAML::Node& node) {
+    Expectation e;
+    std::vector<std::string> columns;
+    for (const Column& column : relation_->schema.columns) columns.push_back(column.name);
+    if (!node.IsMap())
+      problems_.Add(yaml_.PlaceOf(node), name_, "a row must be a mapping (column: value)");
+    else
+      ReadNamed(node, columns, "column", e);
+    return e;
+  }
+
+  void ReadValues(const YAML::Node& node, Expectation& e) {
+    std::vector<std::string> lets;
+    for (const Let& let : rule_->lets) lets.push_back(let.name);
+    if (!node.IsMap())
+      problems_.Add(yaml_.PlaceOf(node), name_, "'values' must be a mapping (let: value)");
+    else
+      ReadNamed(node, lets, "let", e);
+  }
+
+  void ReadNamed(const YAML::Node& node, const std::vector<std::string>& names, const char* what,
+                 Expectation& e) {
+    for (const auto& entry : node) {
+      const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      if (std::ranges::find(names, name) == names.end())
+        problems_.Add(yaml_.PlaceOf(entry.first), name_,
+                      fmt::format("there is no {} '{}'{}", what, name, DidYouMean(name, names)));
+      else if (!entry.second.IsScalar() && !entry.second.IsNull())
+        problems_.Add(yaml_.PlaceOf(entry.second), name_, fmt::format("'{}' must be a value", name));
+      else
+        e.values.emplace_back(name, entry.second.IsNull() ? "unknown" : entry.second.Scalar());
+    }
+  }
+
+  void ReadSubject(const YAML::Node& node, Expectation& e) {
+    if (!node.IsMap())
+      return problems_.Add(yaml_.PlaceOf(node), name_, "'subject' must be a mapping (key column: value)");
+    for (const auto& entry : node) {
+      const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      const auto& keys = rule_->subject_key;
+      if (std::find(keys.begin(), keys.end(), name) == keys.end())
+        problems_.Add(yaml_.PlaceOf(entry.first), name_,
+                      fmt::format("'{}' is no key of a subject{}", name, DidYouMean(name, keys)));
+      else if (!entry.second.IsScalar())
+        problems_.Add(yaml_.PlaceOf(entry.second), name_, fmt::format("'{}' must be a value", name));
+      else
+        e.subject.emplace_back(name, entry.second.Scalar());
+    }
+  }
+
+  std::optional<double> ReadNumber(YamlMap& map, const char* key) {
+    const auto text = map.Text(key);
+    if (!text) return std::nullopt;
+    const auto number = NumberOf(*text);
+    if (!number) problems_.Add(map.PlaceOf(map.Get(key)), name_, fmt::format("'{}' must be a number", key));
+    return number;
+  }
+
+  const YamlFile& yaml_;
+  const std::string& name_;
+  const Rule* rule_;
+  const DerivedRelation* relation_;
+  std::vector<const Schema*> schemas_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+std::optional<double> NumberOf(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<TestFile> ReadTestFile(const RuleFile& file, const KnowledgeBase& knowledge,
+                                     Problems& problems) {
+  const std::string name = std::filesystem::path(file.path).stem().stem().string();
+  const Rule* rule = knowledge.Find(name);
+  const DerivedRelation* relation = knowledge.FindRelation(name);
+  if (!rule && !relation) {
+    std::vector<std::string> names;
+    for (const Rule& known : knowledge.rules()) names.push_back(known.id);
+    for (const auto& known : knowledge.relations()) names.push_back(known->schema.name);
+    problems.Add({file.path, 1, 1, false}, "",
+                 fmt::format("no rule '{}' to test{}", name, DidYouMean(name, names)));
+    return std::nullopt;
+  }
+  const auto yaml = YamlFile::Parse(file.path, file.content, problems);
+  if (!yaml) return std::nullopt;
+  const size_t before = problems.size();
+  TestFile tests = TestReader(*yaml, name, rule, relation, knowledge.schemas(), problems).Read();
+  return problems.size() > before ? std::nullopt : std::optional(std::move(tests));
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,42 @@
+// Test files (rule_test.h) as data.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/rules/knowledge_base.h"
+#include "engine/rules/yaml_reader.h"
+
+namespace dladvisor {
+
+struct Expectation {
+  std::vector<std::pair<std::string, std::string>> subject;  // column and value as text
+  std::optional<std::string> outcome, problem, recommendation, suppressed_by;
+  std::optional<double> saves_low, saves_high;
+  std::optional<std::vector<std::string>> missing;
+  std::vector<std::pair<std::string, std::string>> values;  // of lets, or of a relation's columns
+};
+
+struct TestCase {
+  std::string name;
+  std::map<std::string, std::vector<std::vector<Value>>> rows;  // by relation, a value per column
+  std::vector<Expectation> expect;
+};
+
+struct TestFile {
+  std::string rule;  // or relation
+  bool never_unknown = false;
+  std::vector<TestCase> cases;
+};
+
+// Nothing where the file cannot be read or tests nothing that is known; every problem is added.
+std::optional<TestFile> ReadTestFile(const RuleFile& file, const KnowledgeBase& knowledge,
+                                     Problems& problems);
+
+// The whole text as a number.
+std::optional<double> NumberOf(const std::string& text);
+
+}  // namespace dladvisor

@@ -1,0 +1,28 @@
+#include "engine/inference/explanation.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace dladvisor {
+
+std::string ComparisonText(const ComparedValues& compared) {
+  const std::string text = fmt::format("{} {} {}", FormatValue(compared.left_value, compared.unit),
+                                       compared.op, FormatValue(compared.right_value, compared.unit));
+  const auto left = AsNumber(compared.left_value), right = AsNumber(compared.right_value);
+  if (!left || !right) return text;
+  const double distance = *left - *right;
+  if (distance == 0) return text + ", equal";
+  const bool whole = std::holds_alternative<int64_t>(compared.left_value) &&
+                     std::holds_alternative<int64_t>(compared.right_value);
+  const Value apart = whole && std::abs(distance) < 9e18
+                          ? Value(static_cast<int64_t>(std::llround(std::abs(distance))))
+                          : Value(std::abs(distance));
+  return fmt::format("{}, {} {}", text, FormatValue(apart, compared.unit), distance > 0 ? "above" : "below");
+}
+
+std::string TruthText(const std::optional<bool>& holds) {
+  return !holds ? "unknown" : *holds ? "true" : "false";
+}
+
+}  // namespace dladvisor

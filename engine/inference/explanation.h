@@ -1,0 +1,16 @@
+// Words for why a rule decided as it did, shared by all that show it.
+#pragma once
+
+#include <string>
+
+#include "engine/model/advice.h"
+
+namespace dladvisor {
+
+// The values of both sides and how far they are apart: "70.5 % > 15.0 %, 55.5 % above".
+std::string ComparisonText(const ComparedValues& compared);
+
+// "true", "false" or "unknown".
+std::string TruthText(const std::optional<bool>& holds);
+
+}  // namespace dladvisor

@@ -1,0 +1,338 @@
+#include "engine/inference/rule_evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+#include "engine/model/message.h"
+#include "engine/model/subject.h"
+#include "engine/sql/sql_text.h"
+
+namespace dladvisor {
+namespace {
+
+// More findings than this tell nobody anything, and would fill the memory.
+constexpr size_t kMaxFindings = 100'000;
+
+std::optional<bool> Truth(const Value& value) {
+  if (IsNull(value)) return std::nullopt;
+  return AsNumber(value).value_or(0) != 0;
+}
+
+std::optional<double> Finite(const Value& value) {
+  const auto number = AsNumber(value);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+class RuleEvaluation {
+ public:
+  RuleEvaluation(const Rule& rule, const Database& db, const Conclusions& before,
+                 const EvaluationOptions& options)
+      : rule_(rule),
+        db_(db),
+        before_(before),
+        options_(options),
+        keep_clear_(options.keep_clear == "*" || options.keep_clear == rule.id),
+        params_(ParamBindings(rule)) {}
+
+  Evaluation Run() {
+    Evaluation evaluation;
+    size_t kept = 0;
+    const Database::SharedBudget budget(db_);  // for all statements of the rule together
+    try {
+      evaluation.subjects = CountSubjects();
+      const ResultSet rows = db_.Query(Sql(), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
+      Prepare(rows.columns);
+      for (const auto& row : rows.rows) {
+        Finding finding = Judge(row);
+        if (finding.outcome == Outcome::kClear && !keep_clear_) continue;
+        if (finding.outcome != Outcome::kClear && ++kept > kMaxFindings)
+          throw SqlError(
+              fmt::format("has more than {} subjects that are not clear", WithThousands(kMaxFindings)), -1);
+        evaluation.findings.push_back(std::move(finding));
+      }
+    } catch (const std::exception& error) {
+      evaluation.findings = {New()};
+      evaluation.findings[0].outcome = Outcome::kFailed;
+      evaluation.findings[0].error = error.what();
+      evaluation.subjects = 1;
+    }
+    return evaluation;
+  }
+
+ private:
+  Finding New() const {
+    Finding finding;
+    finding.rule = rule_.id;
+    finding.title = rule_.title;
+    finding.severity = rule_.severity;
+    finding.confidence = rule_.confidence;
+    finding.references = rule_.references;
+    return finding;
+  }
+
+  size_t CountSubjects() const {
+    if (!rule_.subject_relation.empty()) return db_.RowCount(rule_.subject_relation);
+    const ResultSet count = db_.Query("SELECT count(*) FROM (" + rule_.subject_sql + "\n)", params_);
+    return static_cast<size_t>(AsNumber(count.rows[0][0]).value_or(0));
+  }
+
+  std::string Sql() const {
+    std::string sql = "SELECT subject.*", where;
+    for (const Condition& condition : rule_.when) {
+      // NOT NOT: true, false or NULL as SQL has it, also where the value is a text.
+      sql += ", NOT NOT (" + condition.sql + "\n)";
+      where += (where.empty() ? " WHERE ((" : " AND ((") + condition.sql + "\n) IS NOT FALSE)";
+    }
+    if (rule_.saves) {
+      sql += ", (" + rule_.saves->high.sql + "\n)";
+      sql += rule_.saves->low ? ", (" + rule_.saves->low->sql + "\n)" : ", NULL";
+    }
+    for (const Condition& condition : rule_.when)
+      for (const Comparison& comparison : condition.comparisons)
+        sql += ", (" + comparison.left + "\n), (" + comparison.right + "\n)";
+    return sql + " FROM (" + SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject" +
+           (keep_clear_ ? "" : where);
+  }
+
+  // What is the same for all rows.
+  void Prepare(const std::vector<ResultColumn>& columns) {
+    size_t expressions = rule_.when.size() + (rule_.saves ? 2 : 0);
+    for (const Condition& condition : rule_.when) expressions += 2 * condition.comparisons.size();
+    values_ = columns.size() - expressions;
+    subject_columns_ = values_ - rule_.lets.size();
+    for (size_t i = 0; i < values_; ++i) {
+      Unit unit = columns[i].unit;
+      if (i >= subject_columns_ && rule_.lets[i - subject_columns_].unit != Unit::kNone)
+        unit = rule_.lets[i - subject_columns_].unit;
+      if (const auto known = rule_.units.find(columns[i].name);
+          i < subject_columns_ && known != rule_.units.end())
+        unit = known->second;
+      scope_.push_back({columns[i].name, {}, unit});
+    }
+    for (const Param& param : rule_.params) scope_.push_back({param.name, param.value, param.unit});
+    for (const Condition& condition : rule_.when) {
+      auto& named = named_.emplace_back();
+      AddNamed(condition.sql, named);
+    }
+    problem_.emplace(rule_.problem.text);
+    for (const Message& message : rule_.recommendation) recommendation_.emplace_back(message.text);
+  }
+
+  // Adds what the SQL names, through lets too, in the order that it is met.
+  void AddNamed(const std::string& sql, std::vector<size_t>& named) const {
+    for (size_t v = 0; v < scope_.size(); ++v) {
+      if (std::ranges::find(named, v) != named.end()) continue;
+      if (v < values_ ? !NamesWord(sql, scope_[v].name) : !FindParameter(sql, scope_[v].name).has_value())
+        continue;
+      named.push_back(v);
+      if (v >= subject_columns_ && v < values_) AddNamed(rule_.lets[v - subject_columns_].sql, named);
+    }
+  }
+
+  Finding Judge(const std::vector<Value>& row) {
+    Finding finding = New();
+    for (size_t i = 0; i < values_; ++i) scope_[i].value = row[i];
+    for (const std::string& key : rule_.subject_key)
+      for (size_t i = 0; i < subject_columns_; ++i)
+        if (scope_[i].name == key) finding.subject.push_back(scope_[i]);
+    for (size_t i = subject_columns_; i < values_; ++i) finding.lets.push_back(scope_[i]);
+
+    finding.outcome = OutcomeOfConditions(finding, row);
+    const Finding* unknown_given = nullptr;
+    for (const RuleReference& given : rule_.given) {
+      const bool fired = before_.Match(before_.fired, given.id, finding) != nullptr;
+      const Finding* unknown = fired ? nullptr : before_.Match(before_.unknown, given.id, finding);
+      finding.why.push_back({"given " + given.id, unknown ? std::nullopt : std::optional(fired), {}, {}});
+      if (unknown) unknown_given = unknown;
+      if (!fired && !unknown && !before_.Match(before_.failed, given.id, finding))
+        finding.outcome = Outcome::kClear;
+    }
+    if (finding.outcome == Outcome::kClear) return finding;
+    for (const RuleReference& given : rule_.given)
+      if (before_.Match(before_.failed, given.id, finding)) {
+        finding.outcome = Outcome::kFailed;
+        finding.error = "rule " + given.id + ", which is given, failed";
+        return finding;
+      }
+    if (finding.outcome == Outcome::kUnknown || unknown_given) {
+      finding.outcome = Outcome::kUnknown;
+      NameMissing(finding);
+      if (unknown_given) Inherit(*unknown_given, finding);
+      return finding;
+    }
+    for (const RuleReference& unless : rule_.unless)
+      if (before_.Match(before_.fired, unless.id, finding)) {
+        finding.outcome = Outcome::kSuppressed;
+        finding.suppressed_by = unless.id;
+        break;
+      }
+    if (rule_.saves) Claim(finding, row);
+    finding.problem = problem_->Render(scope_);
+    for (const MessageTemplate& message : recommendation_)
+      if (std::string text = message.Render(scope_); text.find_first_not_of(" \n") != std::string::npos)
+        finding.recommendation.push_back(std::move(text));
+    if (rule_.evidence) Collect(finding);
+    return finding;
+  }
+
+  Outcome OutcomeOfConditions(Finding& finding, const std::vector<Value>& row) const {
+    bool any_false = false, any_null = false;
+    size_t compared = values_ + rule_.when.size() + (rule_.saves ? 2 : 0);
+    for (size_t i = 0; i < rule_.when.size(); ++i) {
+      ConditionTrace trace{rule_.when[i].sql, Truth(row[values_ + i]), {}, {}};
+      for (const size_t v : named_[i]) trace.facts.push_back(scope_[v]);
+      for (const Comparison& c : rule_.when[i].comparisons) {
+        trace.compared.push_back({c.left, c.op, c.right, row[compared], row[compared + 1], c.unit});
+        compared += 2;
+      }
+      any_false |= trace.holds == false;
+      any_null |= !trace.holds;
+      finding.why.push_back(std::move(trace));
+    }
+    return any_false ? Outcome::kClear : any_null ? Outcome::kUnknown : Outcome::kFired;
+  }
+
+  void Claim(Finding& finding, const std::vector<Value>& row) const {
+    const size_t at = values_ + rule_.when.size();
+    SavingClaim claim{rule_.saves->from, Finite(row[at + 1]), Finite(row[at]), {}};
+    if (claim.high_ns) claim.high_ns = std::max(0.0, *claim.high_ns);
+    if (claim.low_ns) claim.low_ns = std::max(0.0, *claim.low_ns);
+    claim.claimed_ns = claim.high_ns;
+    if (claim.low_ns && claim.high_ns && *claim.low_ns > *claim.high_ns) {
+      finding.error = fmt::format("saves: low is {} and above high, {}; nothing is claimed", *claim.low_ns,
+                                  *claim.high_ns);
+      return;
+    }
+    finding.saves = std::move(claim);
+  }
+
+  void Collect(Finding& finding) const {
+    std::vector<Binding> bindings;
+    for (const NamedValue& value : scope_) bindings.push_back({value.name, value.value});
+    finding.evidence_sql = WithValues(rule_.evidence->sql, bindings);
+    try {
+      finding.evidence = db_.Query(rule_.evidence->sql, bindings, options_.max_evidence_rows);
+    } catch (const SqlError& error) {
+      finding.error = fmt::format("evidence: {}", error.what());
+    }
+  }
+
+  // The facts that were NULL: columns of the subject's row, or columns of other relations without a value.
+  void NameMissing(Finding& finding) {
+    std::set<ColumnRead> missing, candidates;
+    for (size_t i = 0; i < rule_.when.size(); ++i) {
+      if (finding.why[i].holds) continue;
+      for (const ColumnRead& read : Reads(i)) {
+        const Schema* schema = db_.FindRelation(read.relation);
+        const auto column = schema ? schema->Find(read.column) : std::nullopt;
+        if (!column) continue;
+        if (schema->columns[*column].nullable) candidates.insert(read);
+        const NamedValue* own = OwnColumn(read);
+        if (own ? IsNull(own->value) : LacksValue(read, *schema)) missing.insert(read);
+      }
+    }
+    if (missing.empty()) missing = candidates;
+    for (const ColumnRead& read : missing) {
+      finding.missing.push_back(read.relation + "." + read.column);
+      const Schema* schema = db_.FindRelation(read.relation);
+      AddFlag(finding, schema->columns[*schema->Find(read.column)].capture);
+    }
+  }
+
+  static void AddFlag(Finding& finding, const std::string& flag) {
+    if (!flag.empty() && std::ranges::find(finding.capture, flag) == finding.capture.end())
+      finding.capture.push_back(flag);
+  }
+
+  static void Inherit(const Finding& from, Finding& to) {
+    for (const std::string& fact : from.missing)
+      if (std::ranges::find(to.missing, fact) == to.missing.end()) to.missing.push_back(fact);
+    std::ranges::sort(to.missing);
+    for (const std::string& flag : from.capture) AddFlag(to, flag);
+  }
+
+  const NamedValue* OwnColumn(const ColumnRead& read) const {
+    if (read.relation != rule_.subject_relation) return nullptr;
+    for (size_t i = 0; i < subject_columns_; ++i)
+      if (scope_[i].name == read.column) return &scope_[i];
+    return nullptr;
+  }
+
+  const std::vector<ColumnRead>& Reads(size_t condition) {
+    auto [entry, is_new] = reads_.try_emplace(condition);
+    if (is_new) entry->second = ExpressionReads(rule_, db_, rule_.lets.size(), rule_.when[condition].sql);
+    return entry->second;
+  }
+
+  // Whether another relation has no row, or a NULL in the column, for this subject: the rows that match it
+  // are those whose shared key columns are equal.
+  bool LacksValue(const ColumnRead& read, const Schema& schema) {
+    std::vector<Binding> keys;
+    std::string where;
+    for (const std::string& key : schema.key)
+      for (size_t i = 0; i < subject_columns_; ++i)
+        if (scope_[i].name == key && std::ranges::find(rule_.subject_key, key) != rule_.subject_key.end()) {
+          where += fmt::format("{}\"{}\" IS :{}", where.empty() ? " WHERE " : " AND ", key, key);
+          keys.push_back({key, scope_[i].value});
+        }
+    const std::string sql = fmt::format("SELECT count(*) = 0 OR sum(\"{}\" IS NULL) > 0 FROM \"{}\"{}",
+                                        read.column, read.relation, where);
+    auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys), false);
+    if (is_new) entry->second = Truth(db_.Query(sql, keys).rows[0][0]).value_or(false);
+    return entry->second;
+  }
+
+  const Rule& rule_;
+  const Database& db_;
+  const Conclusions& before_;
+  const EvaluationOptions& options_;
+  const bool keep_clear_;
+  std::vector<Binding> params_;
+  size_t subject_columns_ = 0,
+         values_ = 0;              // columns of the query: the subject's, then the lets, then expressions
+  std::vector<NamedValue> scope_;  // of the row at hand, then params
+  std::vector<std::vector<size_t>> named_;  // what each condition names, in scope_
+  std::optional<MessageTemplate> problem_;
+  std::vector<MessageTemplate> recommendation_;
+  std::map<size_t, std::vector<ColumnRead>> reads_;
+  std::map<std::string, bool> lacks_;
+};
+
+}  // namespace
+
+void Conclusions::Add(std::vector<Finding> more) {
+  for (Finding& finding : more) {
+    if (finding.outcome == Outcome::kFired) fired[finding.rule].Add(findings.size(), finding.subject);
+    if (finding.outcome == Outcome::kUnknown) unknown[finding.rule].Add(findings.size(), finding.subject);
+    if (finding.outcome == Outcome::kFailed) failed[finding.rule].Add(findings.size(), finding.subject);
+    findings.push_back(std::move(finding));
+  }
+}
+
+std::vector<size_t> Conclusions::FiredBy(const std::string& rule) const {
+  const auto index = fired.find(rule);
+  return index == fired.end() ? std::vector<size_t>() : index->second.All();
+}
+
+const Finding* Conclusions::Match(const std::map<std::string, SubjectIndex>& index, const std::string& rule,
+                                  const Finding& subject) const {
+  const auto of_rule = index.find(rule);
+  if (of_rule == index.end()) return nullptr;
+  const std::vector<size_t>& matching = of_rule->second.Matching(subject.subject);
+  return matching.empty() ? nullptr : &findings[matching[0]];
+}
+
+Evaluation EvaluateRule(const Rule& rule, const Database& db, const Conclusions& before,
+                        const EvaluationOptions& options) {
+  return RuleEvaluation(rule, db, before, options).Run();
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,42 @@
+// Evaluates one rule on all its subjects: one query, whose WHERE leaves out the subjects that are clear, so
+// that a rule over many rows costs little more than stepping its conditions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/model/advice.h"
+#include "engine/model/rule.h"
+#include "engine/model/subject_index.h"
+#include "engine/store/database.h"
+
+namespace dladvisor {
+
+// The findings of the rules before, for `given` and `unless`.
+struct Conclusions {
+  std::vector<Finding> findings;
+  std::map<std::string, SubjectIndex> fired, unknown, failed;  // by rule
+
+  void Add(std::vector<Finding> more);
+  std::vector<size_t> FiredBy(const std::string& rule) const;
+  // The first finding of the rule in `index` that matches the subject, or null.
+  const Finding* Match(const std::map<std::string, SubjectIndex>& index, const std::string& rule,
+                       const Finding& subject) const;
+};
+
+struct Evaluation {
+  std::vector<Finding> findings;  // without those that are clear, unless they were asked for
+  size_t subjects = 0;
+};
+
+struct EvaluationOptions {
+  size_t max_evidence_rows = 50;
+  std::string keep_clear;  // id of the rule whose clear subjects are kept too, "*" for all rules
+};
+
+// Never throws: what breaks is a finding whose outcome is failed.
+Evaluation EvaluateRule(const Rule& rule, const Database& db, const Conclusions& before,
+                        const EvaluationOptions& options);
+
+}  // namespace dladvisor

@@ -1,0 +1,77 @@
+#include "engine/model/advice.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+namespace dladvisor {
+
+std::string_view SeverityName(Severity s) {
+  switch (s) {
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kInfo:
+      return "info";
+  }
+  return "";
+}
+
+std::string_view ConfidenceName(Confidence c) {
+  switch (c) {
+    case Confidence::kHigh:
+      return "high";
+    case Confidence::kMedium:
+      return "medium";
+    case Confidence::kLow:
+      return "low";
+  }
+  return "";
+}
+
+std::string_view OutcomeName(Outcome o) {
+  switch (o) {
+    case Outcome::kFired:
+      return "fired";
+    case Outcome::kClear:
+      return "clear";
+    case Outcome::kUnknown:
+      return "unknown";
+    case Outcome::kSuppressed:
+      return "suppressed";
+    case Outcome::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+std::vector<size_t> Advice::Roots() const {
+  // What a finding explains lends it its weight: severity is that of the whole tree, and so is the saving of
+  // a finding that does not say what it saves itself.
+  std::vector<Severity> severity(findings.size());
+  std::vector<double> high(findings.size());
+  std::vector<size_t> roots;
+  const auto claim = [](const Finding& f) { return f.saves ? f.saves->high_ns.value_or(-1) : -1; };
+  for (size_t i = 0; i < findings.size(); ++i) {
+    severity[i] = findings[i].severity;
+    high[i] = claim(findings[i]);
+  }
+  for (size_t i = 0; i < findings.size(); ++i) {
+    if (findings[i].outcome != Outcome::kFired) continue;
+    if (!findings[i].caused_by) roots.push_back(i);
+    bool lends = true;
+    for (auto cause = findings[i].caused_by; cause; cause = findings[*cause].caused_by) {
+      severity[*cause] = std::min(severity[*cause], findings[i].severity);
+      lends = lends && claim(findings[*cause]) < 0;
+      if (lends) high[*cause] = std::max(high[*cause], claim(findings[i]));
+    }
+  }
+  const auto rank = [&](size_t i) {
+    return std::tuple(severity[i], -high[i], findings[i].confidence, std::string_view(findings[i].rule), i);
+  };
+  std::sort(roots.begin(), roots.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  return roots;
+}
+
+}  // namespace dladvisor

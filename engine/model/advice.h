@@ -1,0 +1,107 @@
+// The result of inference: for every subject of every rule one outcome, with everything needed to explain
+// it. Reports, gates and `explain` are views of this one model.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/model/rule.h"
+#include "engine/store/database.h"
+
+namespace dladvisor {
+
+enum class Outcome {
+  kFired,       // every condition true
+  kClear,       // some condition false
+  kUnknown,     // none false, some NULL: `missing` names the facts, `capture` the flags that supply them
+  kSuppressed,  // would have fired; `suppressed_by` says which rule silenced it
+  kFailed,      // evaluation broke; `error` says why; the other rules went on
+};
+std::string_view OutcomeName(Outcome o);  // "fired", "clear", "unknown", "suppressed", "failed"
+
+struct NamedValue {
+  std::string name;
+  Value value;
+  Unit unit = Unit::kNone;
+};
+
+// A comparison of a condition with the values of its sides: their difference is the distance from the
+// threshold.
+struct ComparedValues {
+  std::string left, op, right;  // SQL
+  Value left_value, right_value;
+  Unit unit = Unit::kNone;
+};
+
+// One `when` item with the values of every column, let and param in it.
+struct ConditionTrace {
+  std::string sql;
+  std::optional<bool> holds;  // nothing: NULL
+  std::vector<NamedValue> facts;
+  std::vector<ComparedValues> compared;
+};
+
+struct SavingClaim {
+  std::string bucket;                     // of the ledger
+  std::optional<double> low_ns, high_ns;  // time per step, at most what the bucket holds
+  std::optional<double> claimed_ns;       // `high` as the rule has it
+};
+
+// What all root findings together save, by bucket.
+struct BucketSaving {
+  std::string bucket;
+  double low_ns = 0, high_ns = 0;
+};
+
+struct Finding {
+  std::string rule;  // id
+  std::string title;
+  Severity severity = Severity::kWarning;
+  Confidence confidence = Confidence::kMedium;
+  std::vector<NamedValue> subject;  // the key columns
+  Outcome outcome = Outcome::kClear;
+  std::string problem;                      // rendered plain text; only where fired or suppressed
+  std::vector<std::string> recommendation;  // rendered plain text
+  std::optional<SavingClaim> saves;
+  std::vector<ConditionTrace> why;
+  std::vector<NamedValue> lets;
+  ResultSet evidence;
+  std::string evidence_sql;  // with the subject's values in place, so that it can be run again
+  std::vector<std::string> references;
+  std::vector<std::string> missing;  // "relation.column"
+  std::vector<std::string> capture;  // flags
+  std::string suppressed_by;
+  std::string error;           // why it failed, or what beside the outcome could not be computed
+  std::vector<size_t> causes;  // indices into Advice::findings of symptoms that this fired finding explains
+  std::optional<size_t> caused_by;  // the fired finding under which this one is nested
+};
+
+struct RuleSummary {
+  std::string id, title, category;
+  Severity severity = Severity::kWarning;
+  size_t subjects = 0, fired = 0, clear = 0, unknown = 0, suppressed = 0, failed = 0;
+  std::string note;  // why a rule has no outcome: "no row in shop", ...
+};
+
+struct Coverage {
+  size_t rules = 0;    // rules loaded
+  size_t decided = 0;  // rules with at least one subject fired, clear or suppressed
+  size_t idle = 0;     // rules without a subject: nothing of their kind is in the data
+};
+
+struct Advice {
+  // Subjects of every rule in order of evaluation; those that are clear only where they were asked for.
+  std::vector<Finding> findings;
+  std::vector<RuleSummary> rules;  // in order of id
+  Coverage coverage;
+  std::map<std::string, std::string> relation_errors;  // why derived relations have no rows
+  std::vector<BucketSaving> savings;  // without those of symptoms; in order of the ledger's buckets
+
+  // Indices of fired findings that no fired finding causes, most severe and most saving first.
+  std::vector<size_t> Roots() const;
+};
+
+}  // namespace dladvisor

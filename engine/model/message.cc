@@ -1,0 +1,71 @@
+#include "engine/model/message.h"
+
+#include <algorithm>
+#include <kainjow/mustache.hpp>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace dladvisor {
+
+namespace {
+
+bool IsTrue(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
+  return AsNumber(value).value_or(0) != 0;
+}
+
+}  // namespace
+
+struct MessageTemplate::Impl {
+  kainjow::mustache::mustache message;
+  std::vector<MessageName> names;
+};
+
+MessageTemplate::MessageTemplate(const std::string& mustache)
+    : impl_(std::make_unique<Impl>(Impl{kainjow::mustache::mustache(mustache), MessageNames(mustache)})) {
+  if (!impl_->message.is_valid()) throw Error("message", impl_->message.error_message());
+  impl_->message.set_custom_escape([](const std::string& text) { return text; });
+}
+
+MessageTemplate::~MessageTemplate() = default;
+MessageTemplate::MessageTemplate(MessageTemplate&&) noexcept = default;
+
+std::string MessageTemplate::Render(std::span<const NamedValue> scope) const {
+  kainjow::mustache::data data;
+  for (const MessageName& name : impl_->names) {
+    const auto found = std::ranges::find(scope, name.name, &NamedValue::name);
+    if (found == scope.end()) throw Error("message", "no value named '" + name.name + "'");
+    if (name.section)
+      data.set(name.name, IsTrue(found->value));
+    else
+      data.set(name.name, FormatValue(found->value, found->unit));
+  }
+  return impl_->message.render(data);
+}
+
+std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope) {
+  return MessageTemplate(mustache).Render(scope);
+}
+
+std::vector<MessageName> MessageNames(const std::string& mustache) {
+  std::vector<MessageName> names;
+  for (size_t open = mustache.find("{{"); open != std::string::npos; open = mustache.find("{{", open + 2)) {
+    const size_t close = mustache.find("}}", open);
+    if (close == std::string::npos) break;
+    const size_t first = mustache.find_first_not_of(" {&", open + 2);
+    if (first >= close) continue;
+    const size_t last = mustache.find_last_not_of(" }", close - 1);
+    MessageName name{mustache.substr(first, last - first + 1), first};
+    if (std::string_view("#^/").find(name.name[0]) != std::string_view::npos) {
+      name.name.erase(0, std::min(name.name.find_first_not_of(' ', 1), name.name.size()));
+      name.section = true;
+    }
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const MessageName& n) { return n.name == name.name && n.section == name.section; }))
+      names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,38 @@
+// Mustache messages whose values print by their unit: {{busy_share}} -> "31.0 %". Text is not HTML-escaped
+// here (renderers escape); a name that is not in scope is an Error. {{#pytorch}}…{{/pytorch}} is there where
+// the value is neither NULL, 0 nor "", {{^pytorch}}…{{/pytorch}} where it is.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/model/advice.h"
+
+namespace dladvisor {
+
+// A message that is read once and rendered for many subjects.
+class MessageTemplate {
+ public:
+  explicit MessageTemplate(const std::string& mustache);  // throws Error where it is no Mustache
+  ~MessageTemplate();
+  MessageTemplate(MessageTemplate&&) noexcept;
+  std::string Render(std::span<const NamedValue> scope) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope);
+// A name between {{ }} and where it starts.
+struct MessageName {
+  std::string name;  // with its sigil where it has one that is not known, e.g. ">part"
+  size_t offset = 0;
+  bool section = false;  // {{#name}}, {{^name}} or {{/name}}
+};
+// Every name in a message, once as a value and once as a section, for checks at load.
+std::vector<MessageName> MessageNames(const std::string& mustache);
+
+}  // namespace dladvisor

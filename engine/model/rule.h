@@ -1,0 +1,106 @@
+// A rule as its YAML file states it: data only. knowledge_base.h loads and checks rules, inference.h
+// evaluates them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/value.h"
+#include "engine/sql/sql_types.h"
+#include "engine/store/relation.h"
+
+namespace dladvisor {
+
+enum class Severity { kError, kWarning, kInfo };
+enum class Confidence { kHigh, kMedium, kLow };
+std::string_view SeverityName(Severity s);
+std::string_view ConfidenceName(Confidence c);
+
+// Where a piece of a rule stands, for messages: 1-based line and column.
+struct Place {
+  std::string file;
+  int line = 0, column = 0;
+  bool exact = false;  // a text that stands in the file just as it is: offsets in it are columns
+};
+
+struct Param {
+  std::string name;
+  Value value;  // the default, or what a project file sets
+  Unit unit = Unit::kNone;
+  std::string doc;
+  Place place;
+  std::string set_by;  // file and line of the project file that set the value, or ""
+};
+
+struct Let {
+  std::string name, sql;
+  Unit unit = Unit::kNone;
+  Place place;
+  bool inferred = false;  // the unit follows from the SQL
+};
+
+struct Condition {
+  std::string sql;
+  Place place;
+  std::vector<Comparison> comparisons;  // of `when` items; filled when the rule is checked
+};
+
+// Another rule, named in `given`, `unless` or `causes`.
+struct RuleReference {
+  std::string id;
+  Place place;
+};
+
+// Time that the fix saves, as SQL over the subject. `from` names a bucket of the ledger (savings.h).
+struct Saves {
+  std::string from;
+  Place from_place;
+  Condition high;
+  std::optional<Condition> low;
+};
+
+// A Mustache text.
+struct Message {
+  std::string text;
+  Place place;
+};
+
+// A relation made by a SELECT over others (derived_relation.h).
+struct DerivedRelation {
+  Schema schema;
+  std::string category;  // the folder of the file
+  std::string sql;
+  Place place, sql_place;
+  bool override = false;
+  std::vector<std::string> reads;  // relations that its SQL reads, sorted; filled when it is checked
+};
+
+struct Rule {
+  std::string id, title, category;  // category: the folder of the file
+  std::string doc;                  // why it matters and where its thresholds come from
+  Severity severity = Severity::kWarning;
+  Confidence confidence = Confidence::kMedium;
+  bool override = false;                 // replaces a rule of an earlier layer
+  std::string subject_relation;          // `for: NAME`, or "" where `for` is a query
+  std::string subject_sql;               // the query over subjects
+  std::vector<std::string> subject_key;  // its key columns
+  Place subject_place;
+  std::map<std::string, Unit> units;  // of computed subject columns, as far as their SQL tells
+  std::vector<std::string> reads;     // relations that its statements read, sorted
+  std::vector<Param> params;
+  std::vector<Let> lets;
+  std::vector<Condition> when;
+  std::vector<RuleReference> given, unless, causes;
+  std::optional<Saves> saves;
+  Message problem;
+  std::vector<Message> recommendation;
+  std::optional<Condition> evidence;
+  std::vector<std::string> references;
+  Place place;
+  std::string set_by;  // file and line of the project file that set the severity, or ""
+};
+
+}  // namespace dladvisor

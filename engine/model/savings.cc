@@ -1,0 +1,180 @@
+#include "engine/model/savings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "engine/model/subject_index.h"
+
+namespace dladvisor {
+namespace {
+
+// What one subject of the ledger still has to give.
+struct Account {
+  std::vector<NamedValue> subject;
+  std::map<std::string, double> holds, left;                 // by bucket
+  std::map<std::string, std::pair<double, double>> granted;  // low and high
+  double total = 0, total_left = 0;
+  double loss = 0, loss_left = 0;  // what may be saved of buckets that are not of work
+};
+
+bool IsWork(const Ledger& ledger, const std::string& bucket) {
+  return std::ranges::find(ledger.work, bucket) != ledger.work.end();
+}
+
+std::vector<Account> OpenAccounts(const Ledger& ledger, const Database& db) {
+  const Schema* schema = db.FindRelation(ledger.relation);
+  if (!schema) return {};
+  std::vector<std::string> keys;
+  for (const std::string& key : schema->key)
+    if (key != ledger.bucket) keys.push_back(key);
+  const ResultSet rows =
+      db.Query(fmt::format("SELECT \"{}\", ({}){}{} FROM \"{}\"", ledger.bucket, ledger.amount,
+                           keys.empty() ? "" : ", ", fmt::join(keys, ", "), ledger.relation));
+  std::vector<Account> accounts;
+  std::map<std::string, size_t> by_subject;
+  for (const auto& row : rows.rows) {
+    std::vector<NamedValue> subject;
+    for (size_t i = 0; i < keys.size(); ++i) subject.push_back({keys[i], row[i + 2], Unit::kNone});
+    const auto [entry, is_new] = by_subject.emplace(SubjectText(subject), accounts.size());
+    if (is_new) {
+      accounts.emplace_back();
+      accounts.back().subject = std::move(subject);
+    }
+    Account& account = accounts[entry->second];
+    const auto amount = AsNumber(row[1]);
+    const auto* bucket = std::get_if<std::string>(&row[0]);
+    if (!amount || !bucket) continue;
+    account.holds[*bucket] += *amount;
+    account.left[*bucket] += *amount;
+    account.total += *amount;
+    account.total_left += *amount;
+    if (!IsWork(ledger, *bucket)) account.loss += *amount;
+  }
+  double least = std::numeric_limits<double>::max();
+  for (const Account& account : accounts)
+    if (account.total > 0 && !ledger.work.empty()) least = std::min(least, account.loss);
+  for (Account& account : accounts) account.loss = account.loss_left = std::min(account.loss, least);
+  return accounts;
+}
+
+bool Matches(const std::vector<NamedValue>& a, const std::vector<NamedValue>& b) {
+  for (const NamedValue& key : a)
+    for (const NamedValue& other : b)
+      if (key.name == other.name && SubjectText({&key, 1}) != SubjectText({&other, 1})) return false;
+  return true;
+}
+
+// What the buckets of a claim hold; nothing where the size of none is known: then they give at most the
+// whole.
+std::optional<double> SumOf(const std::map<std::string, double>& amounts,
+                            const std::vector<std::string>& buckets) {
+  std::optional<double> sum;
+  for (const std::string& bucket : buckets)
+    if (const auto known = amounts.find(bucket); known != amounts.end())
+      sum = sum.value_or(0) + known->second;
+  return sum;
+}
+
+// Takes `part`, of which `low` is sure, from the buckets that have most left.
+void Take(Account& account, std::vector<std::string> buckets, double part, double low) {
+  const auto left_in = [&](const std::string& bucket) {
+    const auto left = account.left.find(bucket);
+    return left == account.left.end() ? 0.0 : left->second;
+  };
+  std::ranges::stable_sort(buckets, std::greater<>(), left_in);
+  double rest = part;
+  for (const std::string& bucket : buckets) {
+    const bool is_last = bucket == buckets.back();
+    const double taken = is_last ? rest : std::min(rest, left_in(bucket));
+    if (!(taken > 0)) continue;
+    rest -= taken;
+    if (const auto left = account.left.find(bucket); left != account.left.end()) left->second -= taken;
+    auto& [low_granted, high_granted] = account.granted[bucket];
+    low_granted += low * taken / part;
+    high_granted += taken;
+  }
+}
+
+// Takes the claim from every account that the finding is about; what the most generous gave.
+void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledger, bool counts) {
+  SavingClaim& saves = *finding.saves;
+  if (!saves.high_ns) return;
+  // A finding on all of them knows how they wait for one another.
+  const std::vector<std::string> buckets = ledger.BucketsOf(saves.bucket);
+  const bool waits = !IsWork(ledger, saves.bucket) && std::ranges::any_of(accounts, [&](const Account& a) {
+    return !Matches(a.subject, finding.subject);
+  });
+  std::optional<double> granted;
+  for (Account& account : accounts) {
+    if (!Matches(account.subject, finding.subject)) continue;
+    const double total = counts ? account.total_left : account.total;
+    double part =
+        std::max(0.0, std::min({*saves.high_ns, total,
+                                SumOf(counts ? account.left : account.holds, buckets).value_or(total)}));
+    if (waits) part = std::min(part, counts ? account.loss_left : account.loss);
+    granted = std::max(granted.value_or(0), part);
+    if (!counts) continue;
+    Take(account, buckets, part, std::min(saves.low_ns.value_or(0), part));
+    account.total_left -= part;
+    if (waits) account.loss_left -= part;
+  }
+  if (granted) saves.high_ns = granted;
+  if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
+}
+
+}  // namespace
+
+std::vector<std::string> Ledger::BucketsOf(const std::string& from) const {
+  if (std::ranges::find(buckets, from) != buckets.end()) return {from};
+  std::vector<std::string> family;
+  for (const std::string& name : buckets)
+    if (name.starts_with(from + "/")) family.push_back(name);
+  return family;
+}
+
+std::vector<std::string> Ledger::Families() const {
+  std::vector<std::string> families;
+  for (const std::string& name : buckets)
+    if (const size_t slash = name.find('/'); slash != std::string::npos)
+      if (std::string family = name.substr(0, slash); std::ranges::find(families, family) == families.end())
+        families.push_back(std::move(family));
+  return families;
+}
+
+void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
+  std::vector<Account> accounts = OpenAccounts(ledger, db);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < advice.findings.size(); ++i)
+    if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].saves) order.push_back(i);
+  // A symptom is saved with its cause, unless no cause claims anything.
+  const auto counts = [&](size_t i) {
+    for (auto cause = advice.findings[i].caused_by; cause; cause = advice.findings[*cause].caused_by)
+      if (const auto& saves = advice.findings[*cause].saves; saves && saves->high_ns) return false;
+    return true;
+  };
+  const auto rank = [&](size_t i) {
+    const Finding& finding = advice.findings[i];
+    return std::tuple(!counts(i), finding.confidence, -finding.saves->high_ns.value_or(0),
+                      std::string_view(finding.rule), i);
+  };
+  std::ranges::sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  for (const size_t i : order) Grant(advice.findings[i], accounts, ledger, counts(i));
+
+  const auto given = [](const Account& account) { return account.total - account.total_left; };
+  const auto most = std::ranges::max_element(accounts, {}, given);
+  if (most == accounts.end() || !(given(*most) > 0)) return;
+  for (const std::string& bucket : ledger.buckets)
+    if (const auto granted = most->granted.find(bucket);
+        granted != most->granted.end() && granted->second.second > 0)
+      advice.savings.push_back({bucket, granted->second.first, granted->second.second});
+}
+
+}  // namespace dladvisor

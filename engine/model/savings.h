@@ -1,0 +1,34 @@
+// Savings that add up. Rules claim time from the buckets of a ledger, a relation that splits the time of each
+// of its subjects into exclusive buckets; no bucket gives more than it holds, and no subject more than its
+// whole time, however many rules claim it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/model/advice.h"
+#include "engine/store/database.h"
+
+namespace dladvisor {
+
+// A claim may also be on a family of buckets, those whose names begin with "FAMILY/".
+struct Ledger {
+  std::string relation;              // keyed by a subject and a bucket
+  std::string bucket;                // the column that names the bucket
+  std::string amount;                // SQL: the time in it, in the unit that rules claim
+  std::vector<std::string> buckets;  // all of them, in order
+  std::vector<std::string> work;     // those of work, not of loss; none where that is not told apart
+
+  // The bucket, or those of the family; none where there is no such.
+  std::vector<std::string> BucketsOf(const std::string& from) const;
+  std::vector<std::string> Families() const;
+};
+
+// Caps the claim of every fired finding by what its bucket holds for the subjects that it matches, and adds
+// up what findings are granted that no other explains: claims of higher confidence first, then the larger. A
+// total over several subjects is that of the subject which saves most, since they run at the same time; and
+// as they wait for one another, a finding on some of them saves of what is lost only as far as the subject
+// that loses least loses it. Where the ledger has no row for a subject, claims stay as they are.
+void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db);
+
+}  // namespace dladvisor

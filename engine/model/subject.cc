@@ -1,0 +1,75 @@
+#include "engine/model/subject.h"
+
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/sql/sql_text.h"
+
+namespace dladvisor {
+namespace {
+
+std::string Quoted(const std::string& name) { return '"' + name + '"'; }
+
+// `expression` with `subject.LET` written as `LET`.
+std::string WithBareLets(const Rule& rule, size_t lets, const std::string& expression) {
+  std::string text;
+  const std::vector<SqlToken> tokens = SqlTokens(expression);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool qualified =
+        i + 2 < tokens.size() && NamesWord(tokens[i].text, "subject") && tokens[i + 1].text == ".";
+    for (size_t let = 0; qualified && let < lets; ++let)
+      if (NamesWord(tokens[i + 2].text, rule.lets[let].name)) {
+        i += 2;
+        break;
+      }
+    text += tokens[i].text;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string SubjectSql(const Rule& rule, size_t lets) {
+  std::string sql =
+      rule.subject_sql.empty() ? "SELECT * FROM " + Quoted(rule.subject_relation) : rule.subject_sql;
+  for (size_t i = 0; i < lets; ++i)
+    sql = "SELECT subject.*, (" + rule.lets[i].sql + "\n) AS " + Quoted(rule.lets[i].name) + " FROM (" + sql +
+          "\n) AS subject";
+  return sql;
+}
+
+std::string ExpressionSql(const Rule& rule, size_t lets, const std::string& expression) {
+  return "SELECT (" + expression + "\n) FROM (" + SubjectSql(rule, lets) + "\n) AS subject";
+}
+
+std::vector<Binding> ParamBindings(const Rule& rule) {
+  std::vector<Binding> bindings;
+  for (const Param& param : rule.params) bindings.push_back({param.name, param.value});
+  return bindings;
+}
+
+std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, size_t lets,
+                                        const std::string& expression) {
+  // Lets stand in as NULLs beside the subject, so that only what the expression itself reads is seen; theirs
+  // are added below.
+  std::string nulls;
+  for (size_t i = 0; i < lets; ++i) nulls += (i == 0 ? "" : ", ") + ("NULL AS " + Quoted(rule.lets[i].name));
+  const std::string from =
+      rule.subject_sql.empty() ? Quoted(rule.subject_relation) : "(" + rule.subject_sql + "\n)";
+  const std::string sql = "SELECT (" + WithBareLets(rule, lets, expression) + "\n) FROM " + from +
+                          " AS subject" + (nulls.empty() ? "" : ", (SELECT " + nulls + ") AS lets");
+  std::set<ColumnRead> reads;
+  try {
+    for (ColumnRead& read : db.Prepare(sql).columns) reads.insert(std::move(read));
+  } catch (const SqlError&) {
+    // Names that resolve only around the lets; what these read is added all the same.
+  }
+  for (size_t i = 0; i < lets; ++i)
+    if (NamesWord(expression, rule.lets[i].name))
+      for (ColumnRead& read : ExpressionReads(rule, db, i, rule.lets[i].sql)) reads.insert(std::move(read));
+  return {reads.begin(), reads.end()};
+}
+
+}  // namespace dladvisor

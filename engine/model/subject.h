@@ -1,0 +1,29 @@
+// The SQL around a rule's expressions: its subjects with the values of its lets, under the alias `subject`,
+// so that sub-queries can name the subject's columns unambiguously (subject.shop).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/model/rule.h"
+#include "engine/store/database.h"
+
+namespace dladvisor {
+
+// SELECT of the subjects with the first `lets` lets as further columns.
+std::string SubjectSql(const Rule& rule, size_t lets);
+
+// SELECT of one expression over SubjectSql(rule, lets); the expression starts at kExpressionOffset.
+inline constexpr int kExpressionOffset = 8;
+std::string ExpressionSql(const Rule& rule, size_t lets, const std::string& expression);
+
+// The rule's params as bindings.
+std::vector<Binding> ParamBindings(const Rule& rule);
+
+// Columns of the relations that an expression reads itself or through those of the first `lets` lets that it
+// names, sorted. `db` needs only the schemas.
+std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, size_t lets,
+                                        const std::string& expression);
+
+}  // namespace dladvisor

@@ -1,0 +1,411 @@
+#include "engine/rules/rule_checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+#include "engine/model/message.h"
+#include "engine/model/subject.h"
+#include "engine/sql/sql_text.h"
+
+namespace dladvisor {
+namespace {
+
+// SQLite's parser nests only so deep, and every let is a query around the one before.
+constexpr size_t kMaxLets = 12;
+
+class Checker {
+ public:
+  Checker(Rule& rule, const Database& db, const std::optional<Ledger>& ledger, Problems& problems,
+          Problems& warnings)
+      : rule_(rule), db_(db), ledger_(ledger), problems_(problems), warnings_(warnings), usable_(rule) {}
+
+  void Check() {
+    if (CheckSubject()) {
+      CheckLets();
+      for (Condition& condition : rule_.when) CheckCondition(condition);
+      CheckSaves();
+      CheckEvidence();
+      CheckMessage(rule_.problem);
+      for (const Message& message : rule_.recommendation) CheckMessage(message);
+    }
+    CheckUse();
+    if (MessageNames(rule_.problem.text).empty() && !rule_.problem.text.empty())
+      warnings_.Add(rule_.problem.place, rule_.id,
+                    "the problem names no value: readers want to know how much");
+    rule_.reads.assign(reads_.begin(), reads_.end());
+  }
+
+ private:
+  void Add(const Place& place, const std::string& reason) { problems_.Add(place, rule_.id, reason); }
+
+  std::vector<std::string> ParamNames() const {
+    std::vector<std::string> names;
+    for (const Param& param : rule_.params) names.push_back(param.name);
+    return names;
+  }
+
+  // Everything that a message or the evidence may name.
+  std::vector<std::string> AllNames() const {
+    std::vector<std::string> names = ParamNames();
+    names.insert(names.end(), columns_.begin(), columns_.end());
+    for (const Let& let : rule_.lets) names.push_back(let.name);
+    return names;
+  }
+
+  bool CheckSubject() {
+    if (!rule_.subject_relation.empty()) {
+      const Schema* schema = db_.FindRelation(rule_.subject_relation);
+      if (!schema) {
+        std::vector<std::string> names;
+        for (const Schema* known : db_.Relations()) names.push_back(known->name);
+        Add(rule_.subject_place, fmt::format("no such relation: {}{}", rule_.subject_relation,
+                                             DidYouMean(rule_.subject_relation, names)));
+        return false;
+      }
+      rule_.subject_key = usable_.subject_key = schema->key;
+    } else if (rule_.subject_sql.empty() ||
+               !CheckSql(rule_.subject_sql, rule_.subject_sql, 0, rule_.subject_place, ParamNames()) ||
+               // Once more as it will be used: a query of its own may end in a semicolon, an inner one not.
+               !CheckSql(ExpressionSql(rule_, 0, "1"), rule_.subject_sql, -1, rule_.subject_place,
+                         ParamNames())) {
+      return false;
+    }
+    NameSubjectColumns();
+    for (const std::string& key : rule_.subject_key)
+      if (!IsColumn(key))
+        Add(rule_.subject_place,
+            fmt::format("key '{}' is no column of the query{}", key, DidYouMean(key, columns_)));
+    for (const Param& param : rule_.params)
+      if (IsColumn(param.name))
+        Add(param.place, fmt::format("param '{}' has the name of a column of the subject", param.name));
+    return true;
+  }
+
+  // The columns of the subject, their types and, of those that a query computes, their units.
+  void NameSubjectColumns() {
+    rule_.units.clear();
+    const SqlReads reads = db_.Prepare(SubjectSql(rule_, 0));
+    const ResolveName of_reads = TypesOfReads(db_, reads.columns);
+    SqlTypes computed;
+    if (rule_.subject_sql.empty()) {
+      for (const Column& column : db_.FindRelation(rule_.subject_relation)->columns)
+        types_[column.name] = TypeOfColumn(column.name, column.type, column.unit);
+    } else {
+      const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) {
+        return qualifier == ":" ? TypeOfParam(name) : of_reads(qualifier, name);
+      };
+      computed = CheckTypes(rule_.subject_sql, rule_.subject_place, rule_.id, resolve, problems_);
+    }
+    for (const ResultColumn& column : db_.Query(SubjectSql(rule_, 0), ParamBindings(rule_), 0).columns) {
+      columns_.push_back(column.name);
+      const auto type = computed.columns.find(column.name);
+      if (type == computed.columns.end()) continue;
+      types_[column.name] = type->second;
+      if (column.unit == Unit::kNone && type->second.unit) rule_.units[column.name] = *type->second.unit;
+    }
+  }
+
+  SqlType TypeOfParam(std::string_view name) const {
+    const auto param = std::ranges::find(rule_.params, name, &Param::name);
+    if (param == rule_.params.end()) return {};
+    const Value& value = param->value;
+    SqlType type = TypeOfColumn("",
+                                std::holds_alternative<std::string>(value) ? Type::kText
+                                : std::holds_alternative<int64_t>(value)   ? Type::kInteger
+                                                                           : Type::kReal,
+                                param->unit);
+    type.value = AsNumber(value);
+    return type;
+  }
+
+  // What the names of an expression are, whose statement reads `reads`: a column of the subject, a let, a
+  // param or a column of a relation in a sub-query.
+  SqlTypes TypesOfExpression(const std::string& sql, const Place& place, Problems& problems) {
+    const ResolveName of_reads =
+        TypesOfReads(db_, db_.Prepare(ExpressionSql(usable_, usable_.lets.size(), sql)).columns);
+    const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
+      if (qualifier == ":") return TypeOfParam(name);
+      const auto own = types_.find(std::string(name));
+      if (qualifier == "subject") return own == types_.end() ? SqlType() : own->second;
+      const SqlType read = of_reads(qualifier, name);
+      if (own == types_.end() || !qualifier.empty()) return read;
+      return read == SqlType() || read == own->second ? own->second : SqlType();
+    };
+    return CheckTypes(sql, place, rule_.id, resolve, problems);
+  }
+
+  void CheckCondition(Condition& condition) {
+    if (!CheckExpression(condition.sql, condition.place)) return;
+    if (TypesOfExpression(condition.sql, condition.place, problems_).result.type == Type::kText)
+      Add(condition.place, "is a text, which is neither true nor false");
+    condition.comparisons = Comparisons(condition.sql);
+    Problems ignored;
+    for (Comparison& comparison : condition.comparisons) {
+      for (const std::string* side : {&comparison.left, &comparison.right}) {
+        try {
+          const auto unit = TypesOfExpression(*side, condition.place, ignored).result.unit;
+          if (unit) comparison.unit = *unit;
+        } catch (const SqlError&) {  // no expression of its own, e.g. a row value
+          return condition.comparisons.clear();
+        }
+      }
+    }
+  }
+
+  void CheckSaves() {
+    if (!rule_.saves) return;
+    const Saves& saves = *rule_.saves;
+    if (ledger_ && !saves.from.empty() && ledger_->BucketsOf(saves.from).empty())
+      Add(saves.from_place,
+          fmt::format("no bucket '{}' in {}{}", saves.from, ledger_->relation, NearestBucket()));
+    const auto check = [&](const Condition& claim, const char* name) {
+      if (claim.sql.empty() || !CheckExpression(claim.sql, claim.place)) return;
+      const auto unit = TypesOfExpression(claim.sql, claim.place, problems_).result.unit;
+      if (unit && *unit != Unit::kNanoseconds)
+        Add(claim.place, fmt::format("saves.{} is a time in ns and this is in {}", name, UnitName(*unit)));
+    };
+    check(saves.high, "high");
+    if (saves.low) check(*saves.low, "low");
+  }
+
+  std::string NearestBucket() const {
+    const std::string near = DidYouMean(rule_.saves->from, ledger_->buckets);
+    return near.empty() ? fmt::format("; buckets: {}", fmt::join(ledger_->buckets, ", ")) : near;
+  }
+
+  bool IsColumn(const std::string& name) const {
+    return std::ranges::any_of(columns_, [&](const std::string& column) { return SameName(column, name); });
+  }
+
+  // Leaves in usable_ the lets that other SQL can be checked with: NULL stands for a broken one.
+  void CheckLets() {
+    usable_.lets.clear();
+    for (Let& let : rule_.lets)
+      if (let.inferred) let.unit = Unit::kNone;  // what it is made of may have changed
+    for (Let let : std::vector<Let>(rule_.lets)) {
+      if (usable_.lets.size() == kMaxLets)
+        return Add(let.place, fmt::format("a rule may have at most {} lets", kMaxLets));
+      const std::vector<std::string> params = ParamNames();
+      if (std::find(params.begin(), params.end(), let.name) != params.end())
+        Add(let.place, fmt::format("let '{}' has the name of a param", let.name));
+      const bool sound = CheckExpression(let.sql, let.place);
+      const SqlType type = sound ? TypesOfExpression(let.sql, let.place, problems_).result : SqlType();
+      if (type.unit && let.unit != Unit::kNone && let.unit != *type.unit)
+        Add(let.place, fmt::format("let '{}' is declared in {} and is in {}", let.name, UnitName(let.unit),
+                                   UnitName(*type.unit)));
+      if (std::ranges::any_of(usable_.lets, [&](const Let& other) { return SameName(other.name, let.name); }))
+        Add(let.place, fmt::format("there is a let '{}' already: SQL does not tell names by case", let.name));
+      if (IsColumn(let.name)) {
+        Add(let.place, fmt::format("let '{}' has the name of a column of the subject", let.name));
+        continue;
+      }
+      if (!sound) let.sql = "NULL";
+      if (let.unit == Unit::kNone && type.unit) {
+        let.unit = *type.unit;
+        Let& own = *std::ranges::find(rule_.lets, let.name, &Let::name);
+        own.unit = let.unit;
+        own.inferred = true;
+      }
+      types_[let.name] = type;
+      if (let.unit != Unit::kNone && let.unit != Unit::kText) types_[let.name].unit = let.unit;
+      types_[let.name].share |= TypeOfColumn(let.name, Type::kReal, let.unit).share;
+      usable_.lets.push_back(std::move(let));
+    }
+  }
+
+  // An expression stands in parentheses, which its own must not close; patterns must be valid.
+  bool CheckParentheses(const std::string& expression, const Place& place) {
+    int depth = 0;
+    for (const SqlToken& token : SqlTokens(expression)) {
+      if (token.kind != SqlToken::Kind::kOther) continue;
+      depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
+      if (depth >= 0) continue;
+      problems_.AddInText(place, rule_.id, "closes a parenthesis that is not open", expression,
+                          static_cast<int>(token.start));
+      return false;
+    }
+    return true;
+  }
+
+  bool CheckExpression(const std::string& expression, const Place& place) {
+    if (expression.empty()) return false;  // the reader has said so
+    if (!CheckParentheses(expression, place)) return false;
+    if (!CheckSql(ExpressionSql(usable_, usable_.lets.size(), expression), expression, kExpressionOffset,
+                  place, ParamNames()))
+      return false;
+    // As a filter it must be one value per row: aggregates would make one row of all subjects.
+    const std::string filter =
+        "SELECT 1 FROM (" + SubjectSql(usable_, usable_.lets.size()) + "\n) AS subject WHERE (";
+    return CheckSql(filter + expression + "\n)", expression, static_cast<int>(filter.size()), place,
+                    ParamNames());
+  }
+
+  // Prepares `sql`, in which `text` starts at `prefix` (-1: the place of an error in it is not known);
+  // `parameters` may be named in it.
+  bool CheckSql(const std::string& sql, const std::string& text, int prefix, const Place& place,
+                const std::vector<std::string>& parameters) {
+    try {
+      const SqlReads reads = db_.Prepare(sql);
+      reads_.insert(reads.relations.begin(), reads.relations.end());
+      bool sound = true;
+      for (const std::string& name : reads.parameters)
+        if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
+          const auto at = FindParameter(text, name);
+          problems_.AddInText(place, rule_.id,
+                              fmt::format("no such param: :{}{}", name, DidYouMean(name, parameters)), text,
+                              at ? static_cast<int>(*at) : -1);
+          sound = false;
+        }
+      return sound;
+    } catch (const SqlError& error) {
+      std::string reason = error.what();
+      if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason, text);
+      if (reason.starts_with("misuse of ")) reason += "; it needs a query of its own: (SELECT ... FROM ...)";
+      problems_.AddInText(place, rule_.id, reason, text,
+                          prefix < 0 || error.offset() < prefix ? -1 : error.offset() - prefix);
+      return false;
+    }
+  }
+
+  // Adds the lets to the words that may have been meant.
+  std::string WithRightColumn(const std::string& reason, const std::string& text) const {
+    if (reason.find("did you mean") != std::string::npos) return reason;
+    const std::string name = reason.substr(reason.find(": ") + 2);
+    if (text.find('"' + name + '"') != std::string::npos)
+      return fmt::format("{}; a text stands in single quotes: '{}'", reason, name);
+    if (std::ranges::find(rule_.params, name, &Param::name) != rule_.params.end())
+      return fmt::format("{} (did you mean :{}?)", reason, name);
+    std::vector<std::string> known = columns_;
+    for (const Let& let : rule_.lets) known.push_back(let.name);
+    const std::string word = reason.substr(reason.rfind(' ') + 1);
+    return reason + DidYouMean(word.substr(word.rfind('.') + 1), known);
+  }
+
+  void CheckEvidence() {
+    if (!rule_.evidence || rule_.evidence->sql.empty()) return;
+    const std::string& sql = rule_.evidence->sql;
+    if (!CheckSql(sql, sql, 0, rule_.evidence->place, AllNames())) return;
+    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(sql).columns);
+    const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
+      if (qualifier != ":") return of_reads(qualifier, name);
+      const auto own = types_.find(std::string(name));
+      return own == types_.end() ? TypeOfParam(name) : own->second;
+    };
+    CheckTypes(sql, rule_.evidence->place, rule_.id, resolve, problems_);
+  }
+
+  void CheckMessage(const Message& message) {
+    const std::vector<std::string> names = AllNames();
+    const std::vector<MessageName> used = MessageNames(message.text);
+    for (const MessageName& name : used) {
+      if (std::any_of(used.begin(), used.end(), [&](const MessageName& n) {
+            return n.name == name.name && n.section != name.section;
+          })) {
+        problems_.AddInText(
+            message.place, rule_.id,
+            fmt::format("'{}' is both a section and a value: make a let for the section", name.name),
+            message.text, static_cast<int>(name.offset));
+        return;
+      }
+      if (std::find(names.begin(), names.end(), name.name) != names.end()) continue;
+      const bool plain = name.name.find_first_of(">!=") == std::string::npos;
+      problems_.AddInText(
+          message.place, rule_.id,
+          plain ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
+                : fmt::format(
+                      "{{{{{}}}}} is no plain value: for words that depend on a value, make a let with iif()",
+                      name.name),
+          message.text, static_cast<int>(name.offset));
+      return;  // a tag that is no value may change what the rest means
+    }
+    std::vector<NamedValue> scope;
+    for (const std::string& name : names) scope.push_back({name, Value(int64_t{1}), Unit::kNone});
+    try {
+      RenderMessage(message.text, scope);
+    } catch (const Error& error) {
+      Add(message.place, error.reason());
+    }
+  }
+
+  // Params and lets that nothing names are leftovers or typos.
+  void CheckUse() {
+    std::vector<std::string> sql;
+    for (const Let& let : rule_.lets) sql.push_back(let.sql);
+    for (const Condition& condition : rule_.when) sql.push_back(condition.sql);
+    if (rule_.saves) sql.push_back(rule_.saves->high.sql);
+    if (rule_.saves && rule_.saves->low) sql.push_back(rule_.saves->low->sql);
+    if (rule_.evidence) sql.push_back(rule_.evidence->sql);
+    sql.push_back(rule_.subject_sql);
+    std::vector<MessageName> messages = MessageNames(rule_.problem.text);
+    for (const Message& message : rule_.recommendation)
+      for (MessageName& name : MessageNames(message.text)) messages.push_back(std::move(name));
+    const auto in_message = [&](const std::string& name) {
+      return std::any_of(messages.begin(), messages.end(),
+                         [&](const MessageName& m) { return m.name == name; });
+    };
+    for (const Param& param : rule_.params) {
+      const bool used = std::any_of(sql.begin(), sql.end(), [&](const std::string& text) {
+        return FindParameter(text, param.name).has_value();
+      });
+      if (!used && !in_message(param.name))
+        Add(param.place, fmt::format("param '{}' is never used", param.name));
+    }
+    for (const Let& let : rule_.lets) {
+      const bool used = std::any_of(sql.begin(), sql.end(), [&](const std::string& text) {
+        return NamesWord(text, let.name) || FindParameter(text, let.name).has_value();
+      });
+      if (!used && !in_message(let.name)) Add(let.place, fmt::format("let '{}' is never used", let.name));
+    }
+  }
+
+  Rule& rule_;
+  const Database& db_;
+  const std::optional<Ledger>& ledger_;
+  Problems& problems_;
+  Problems& warnings_;
+  std::vector<std::string> columns_;      // of the subject
+  std::map<std::string, SqlType> types_;  // of the subject's columns and the lets so far
+  std::set<std::string> reads_;           // relations
+  Rule usable_;                           // the rule with NULL for what is broken in it
+};
+
+}  // namespace
+
+ResolveName TypesOfReads(const Database& db, std::vector<ColumnRead> reads) {
+  return [&db, reads = std::move(reads)](std::string_view, std::string_view name) {
+    std::optional<SqlType> type;
+    for (const ColumnRead& read : reads) {
+      if (read.column != name) continue;
+      const Schema* schema = db.FindRelation(read.relation);
+      const auto index = schema ? schema->Find(read.column) : std::nullopt;
+      if (!index) continue;
+      const Column& column = schema->columns[*index];
+      const SqlType found = TypeOfColumn(column.name, column.type, column.unit);
+      if (type && !(*type == found)) return SqlType();
+      type = found;
+    }
+    return type.value_or(SqlType());
+  };
+}
+
+SqlTypes CheckTypes(const std::string& text, const Place& place, const std::string& rule,
+                    const ResolveName& resolve, Problems& problems) {
+  SqlTypes types = InferTypes(text, resolve);
+  for (const SqlTypeProblem& problem : types.problems)
+    problems.AddInText(place, rule, problem.reason, text, static_cast<int>(problem.offset));
+  return types;
+}
+
+void CheckRule(Rule& rule, const Database& empty, const std::optional<Ledger>& ledger, Problems& problems,
+               Problems& warnings) {
+  Checker(rule, empty, ledger, problems, warnings).Check();
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,16 @@
+// From a YAML file to a Rule or a DerivedRelation: keys, kinds and names. SQL and cross references are
+// rule_checker.h's.
+#pragma once
+
+#include <variant>
+
+#include "engine/rules/derived_relation.h"
+#include "engine/rules/knowledge_base.h"
+#include "engine/rules/yaml_reader.h"
+
+namespace dladvisor {
+
+// Nothing where the file holds neither; every problem is added.
+std::variant<std::monostate, Rule, DerivedRelation> ReadRuleFile(const RuleFile& file, Problems& problems);
+
+}  // namespace dladvisor

@@ -1,0 +1,63 @@
+#include "engine/store/sandbox.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/sql/sql_text.h"
+
+namespace dladvisor {
+
+const std::vector<std::string>& AllowedFunctions() {
+  static const std::vector<std::string> functions = {
+      "->",           "->>",          "abs",        "avg",   "ceil",         "char",      "coalesce",
+      "count",        "cume_dist",    "dense_rank", "exp",   "first_value",  "floor",     "glob",
+      "group_concat", "ifnull",       "iif",        "instr", "json_extract", "lag",       "last_value",
+      "lead",         "length",       "like",       "ln",    "log",          "log10",     "log2",
+      "lower",        "ltrim",        "max",        "min",   "mod",          "nth_value", "ntile",
+      "nullif",       "percent_rank", "pow",        "power", "rank",         "ratio",     "regexp",
+      "replace",      "round",        "row_number", "rtrim", "sign",         "sqrt",      "substr",
+      "substring",    "sum",          "total",      "trim",  "trunc",        "typeof",    "unicode",
+      "upper"};
+  return functions;
+}
+
+std::optional<std::string> WhyTooLarge(std::string_view sql) {
+  constexpr std::string_view kSelect = "select";
+  constexpr int kMaxSelects = 100;
+  int selects = 0;
+  for (const SqlToken& token : SqlTokens(sql))
+    if (token.kind == SqlToken::Kind::kWord &&
+        std::equal(token.text.begin(), token.text.end(), kSelect.begin(), kSelect.end(),
+                   [](char a, char b) { return (a | 0x20) == b; }))
+      ++selects;
+  if (selects <= kMaxSelects) return std::nullopt;
+  return fmt::format("has {} SELECTs, more than {}", selects, kMaxSelects);
+}
+
+void BoundHeap() {
+  static const bool bounded = [] {
+    sqlite3_hard_heap_limit64(kMaxHeapBytes);
+    return true;
+  }();
+  static_cast<void>(bounded);
+}
+
+void Harden(sqlite3* db) {
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 250'000);
+  sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 200'000);
+  sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
+  sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 50);
+  sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 100'000);
+  sqlite3_limit(db, SQLITE_LIMIT_FUNCTION_ARG, 32);
+  sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
+  sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, 1000);
+  sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+  sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,176 @@
+#include "src/analysis/communication/collective.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace dladvisor {
+namespace {
+
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce"; "" where the name does not tell, as that of
+// RCCL's one kernel for all.
+std::string CollectiveOfKernel(std::string_view name) {
+  static const RE2 pattern(
+      R"((?i)(AllReduce|AllGather|ReduceScatter|Broadcast|SendRecv|AllToAll|Reduce|Gather|Scatter))");
+  std::string found;
+  RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern, &found);
+  return found;
+}
+
+// How PyTorch names a collective: "allreduce", "_allgather_base", "reduce_scatter_tensor_coalesced".
+std::string CollectiveOfFramework(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kinds = {
+      {{"allreduce", "AllReduce"},
+       {"allgather", "AllGather"},
+       {"reducescatter", "ReduceScatter"},
+       {"broadcast", "Broadcast"},
+       {"alltoall", "AllToAll"},
+       {"send", "SendRecv"},
+       {"recv", "SendRecv"},
+       {"reduce", "Reduce"},
+       {"gather", "Gather"}}};
+  std::string letters;
+  for (const char c : name)
+    if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const auto& [part, kind] : kinds)
+    if (letters.find(part) != std::string::npos) return std::string(kind);
+  return "";
+}
+
+int64_t MedianOf(std::vector<int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Collectives of one kind differ in size, those at one place in the step do not. `members` are in order of
+// start.
+std::optional<int64_t> LateTime(const Context& context, int64_t rank, const std::vector<uint32_t>& members) {
+  const Kernels& kernels = context.trace.kernels;
+  std::vector<std::vector<int64_t>> by_step;
+  for (const auto& [of, steps] : context.steps.by_rank) {
+    if (of != rank) continue;
+    for (const Step& step : steps) {
+      if (step.warmup) continue;
+      std::vector<int64_t>& durations = by_step.emplace_back();
+      const auto first = std::lower_bound(members.begin(), members.end(), step.time.start,
+                                          [&](uint32_t k, Ns time) { return kernels.start[k] < time; });
+      for (auto k = first; k != members.end() && kernels.start[*k] < step.time.end; ++k)
+        durations.push_back(kernels.end[*k] - kernels.start[*k]);
+    }
+  }
+  if (by_step.size() < 3) return std::nullopt;
+  for (const auto& durations : by_step)
+    if (durations.size() != by_step[0].size()) return std::nullopt;
+  int64_t late = 0;
+  for (size_t place = 0; place < by_step[0].size(); ++place) {
+    std::vector<int64_t> same;
+    for (const auto& durations : by_step) same.push_back(durations[place]);
+    const int64_t median = MedianOf(same);
+    for (const int64_t duration : same) late += std::max<int64_t>(0, duration - median);
+  }
+  return late;
+}
+
+}  // namespace
+
+const std::string& CollectiveNames::Of(uint32_t k) {
+  const Trace& trace = context_.trace;
+  const auto of =
+      trace.kernels.collective.size() == 0 ? size_t{0} : static_cast<size_t>(trace.kernels.collective[k]);
+  const auto [name, is_new] = names_.try_emplace({trace.kernels.name[k], of});
+  if (is_new) {
+    std::string& kind = name->second;
+    kind = CollectiveOfKernel(trace.names.View(trace.kernels.name[k]));
+    // The kernel of an all-to-all sends and receives.
+    if ((kind.empty() || kind == "SendRecv") && of > 0)
+      if (std::string told = CollectiveOfFramework(trace.names.View(trace.collectives[of].name));
+          !told.empty())
+        kind = std::move(told);
+    if (kind.empty()) kind = trace.names.View(trace.kernels.short_name[k]);
+  }
+  return name->second;
+}
+
+const RelationOf<CollectiveRow>& CollectiveRelation() {
+  static const auto relation =
+      RelationOf<CollectiveRow>("collective", "Collective kernels by kind, in the analysed window.")
+          .Key("rank", &CollectiveRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &CollectiveRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("collective", &CollectiveRow::collective, Unit::kText,
+               "AllReduce, AllGather, ..., as the kernel's name or the framework tells; else the kernel's "
+               "name.")
+          .Column("calls", &CollectiveRow::calls, Unit::kCount, "Kernels.")
+          .Column("calls_per_step", &CollectiveRow::calls_per_step, Unit::kCount,
+                  "Per steady step; unknown without steps.")
+          .Column("total_ns", &CollectiveRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("window_ns", &CollectiveRow::window_ns, Unit::kNanoseconds,
+                  "Time with one running (union).")
+          .Column("exposed_ns", &CollectiveRow::exposed_ns, Unit::kNanoseconds,
+                  "Of that, without any computation running.")
+          .Column("avg_ns", &CollectiveRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("median_ns", &CollectiveRow::median_ns, Unit::kNanoseconds, "Median duration.")
+          .Column("max_ns", &CollectiveRow::max_ns, Unit::kNanoseconds, "Longest.")
+          .Column("compute_stream_ns", &CollectiveRow::compute_stream_ns, Unit::kNanoseconds,
+                  "Sum of durations in streams that also compute: in order, so that they cannot overlap.")
+          .Column("late_ns", &CollectiveRow::late_ns, Unit::kNanoseconds,
+                  "Sum of what calls take longer than the median of those at the same place in other steps; "
+                  "unknown without three steps of equally many.");
+  return relation;
+}
+
+std::vector<CollectiveRow> ComputeCollectives(const Context& context,
+                                              const std::vector<GpuTimeline>& timelines) {
+  const Trace& trace = context.trace;
+  const Kernels& kernels = trace.kernels;
+  std::vector<CollectiveRow> rows;
+  for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
+    const Interval window = context.windows[gpu];
+    CollectiveNames names(context);
+    std::map<std::string, std::pair<CollectiveRow, std::vector<uint32_t>>> by_kind;
+    std::set<int64_t> compute_streams;
+    for (const uint32_t k : context.work[gpu].kernels) {
+      if (kernels.start[k] < window.start || kernels.start[k] >= window.end) continue;
+      if (!context.kernels[kernels.name[k]].communication) {
+        compute_streams.insert(kernels.stream[k]);
+        continue;
+      }
+      by_kind[names.Of(k)].second.push_back(k);
+    }
+    for (auto& [kind, entry] : by_kind) {
+      auto& [row, members] = entry;
+      row.rank = context.ranks.gpus[gpu].rank;
+      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
+      row.collective = kind;
+      row.calls = static_cast<int64_t>(members.size());
+      std::vector<Interval> intervals;
+      std::vector<int64_t> durations;
+      for (const uint32_t k : members) {
+        intervals.push_back({kernels.start[k], kernels.end[k]});
+        durations.push_back(kernels.end[k] - kernels.start[k]);
+        row.total_ns += durations.back();
+        if (compute_streams.contains(kernels.stream[k])) row.compute_stream_ns += durations.back();
+      }
+      const IntervalSet inside = Clip(Union(std::move(intervals)), window);
+      row.window_ns = Length(inside);
+      row.exposed_ns = Length(Intersect(inside, timelines[gpu].exposed_communication));
+      std::sort(durations.begin(), durations.end());
+      const size_t n = durations.size();
+      row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(n);
+      row.median_ns = static_cast<double>(durations[(n - 1) / 2] + durations[n / 2]) / 2;
+      row.max_ns = durations.back();
+      row.late_ns = LateTime(context, row.rank, members);
+      if (const int64_t steps = context.StepCount(row.rank); steps > 0)
+        row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(steps);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,45 @@
+// Collectives of each rank by kind: NCCL, RCCL and NVSHMEM kernels in the analysed window. What they wait for
+// other ranks is not told by one rank alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/store/relation.h"
+#include "src/analysis/context/context.h"
+#include "src/analysis/timeline/gpu_timeline.h"
+
+namespace dladvisor {
+
+// What collective a kernel is: AllReduce, AllGather, ..., as its name or the framework tells; else the
+// kernel's own name.
+class CollectiveNames {
+ public:
+  explicit CollectiveNames(const Context& context) : context_(context) {}
+  const std::string& Of(uint32_t kernel);  // REQUIRES: it communicates
+
+ private:
+  const Context& context_;
+  std::map<std::pair<NameId, size_t>, std::string> names_;  // by kernel's name and framework's collective
+};
+
+struct CollectiveRow {
+  int64_t rank = 0, device = 0;
+  std::string collective;
+  int64_t calls = 0;
+  std::optional<double> calls_per_step;
+  int64_t total_ns = 0, window_ns = 0, exposed_ns = 0;
+  double avg_ns = 0, median_ns = 0;
+  int64_t max_ns = 0, compute_stream_ns = 0;
+  std::optional<int64_t> late_ns;
+};
+const RelationOf<CollectiveRow>& CollectiveRelation();
+
+std::vector<CollectiveRow> ComputeCollectives(const Context& context,
+                                              const std::vector<GpuTimeline>& timelines);
+
+}  // namespace dladvisor

@@ -1,0 +1,56 @@
+#include "src/analysis/context/api_kind.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace dladvisor {
+
+std::string_view ApiBaseName(std::string_view name) {
+  for (const std::string_view suffix : {"_ptsz", "_ptds"})
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  const size_t version = name.rfind("_v");
+  if (version != std::string_view::npos && version + 2 < name.size() &&
+      name.find_first_not_of("0123456789", version + 2) == std::string_view::npos)
+    name = name.substr(0, version);
+  for (const std::string_view suffix : {"_ptsz", "_ptds"})
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  return name;
+}
+
+ApiKind ClassifyApi(std::string_view name) {
+  name = ApiBaseName(name);
+  const auto starts = [&](std::initializer_list<std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view p) { return name.starts_with(p); });
+  };
+  if (starts({"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+              "cudaThreadSynchronize", "cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize",
+              "hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize"}))
+    return ApiKind::kSync;
+  if (starts({"cudaMemcpy", "cuMemcpy", "hipMemcpy"}))
+    return name.find("Async") != std::string_view::npos ? ApiKind::kAsyncCopy : ApiKind::kCopy;
+  if (starts({"cudaLaunch", "cuLaunch", "cudaGraphLaunch", "cuGraphLaunch", "hipLaunch", "hipModuleLaunch",
+              "hipExtModuleLaunch", "hipGraphLaunch"}))
+    return ApiKind::kLaunch;
+  if (starts({"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister", "cudaHostUnregister",
+              "cuMemAlloc", "cuMemFree", "cuMemHost", "cuMemCreate", "cuMemMap", "cuMemUnmap", "cuMemRelease",
+              "cuMemSetAccess", "cuMemAddressReserve", "cuMemAddressFree", "hipMalloc", "hipFree",
+              "hipHostMalloc"}))
+    return ApiKind::kAllocation;
+  if (starts({"cuModuleLoad", "cuLibraryLoad", "cuLinkComplete", "cuLinkAdd", "hipModuleLoad"}))
+    return ApiKind::kLoading;
+  return ApiKind::kOther;
+}
+
+std::vector<ApiKind> ClassifyApis(const Trace& trace) {
+  std::vector<ApiKind> kinds(trace.names.size(), ApiKind::kOther);
+  std::vector<uint8_t> known(trace.names.size(), 0);
+  for (const NameId name : trace.api_calls.name)
+    if (!known[name]) {
+      known[name] = 1;
+      kinds[name] = ClassifyApi(trace.names.View(name));
+    }
+  return kinds;
+}
+
+}  // namespace dladvisor

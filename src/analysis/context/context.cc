@@ -1,0 +1,31 @@
+#include "src/analysis/context/context.h"
+
+#include <future>
+#include <memory>
+
+#include "src/analysis/context/attribution.h"
+#include "src/analysis/context/launch_join.h"
+#include "src/analysis/context/op_path.h"
+#include "src/analysis/context/rank_assignment.h"
+#include "src/analysis/context/step_detection.h"
+#include "src/analysis/context/tensor_core.h"
+
+namespace dladvisor {
+
+Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
+  auto launches_ready = std::async(std::launch::async, [&] { return FindLaunches(trace); });
+  Context context{trace, options, FindActivity(trace), FindRanks(trace, options), {}, {}, {}, {}, {}, {}, {}};
+  context.work = SplitWork(trace, context.ranks);
+  context.launches = launches_ready.get();
+  auto steps_ready = std::async(std::launch::async, [&] {
+    return FindSteps(trace, context.ranks, context.work, context.launches, options);
+  });
+  context.attribution = Attribute(trace, context.launches);
+  context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
+  context.kernels = ClassifyKernels(trace);
+  context.steps = steps_ready.get();
+  context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
+  return context;
+}
+
+}  // namespace dladvisor

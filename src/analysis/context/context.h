@@ -1,0 +1,126 @@
+// What the families of facts share: computed once per profile, in this order, and then only read.
+// Each part has a file of its own (rank_assignment.h, launch_join.h, op_path.h, attribution.h, tensor_core.h,
+// step_detection.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/trace/intervals.h"
+#include "src/trace/trace.h"
+
+namespace dladvisor {
+
+struct AnalysisOptions {
+  std::string step_range;                            // regex of the range that is a step, or "" to find it
+  std::optional<std::pair<int64_t, int64_t>> steps;  // only these steps, inclusive
+  std::string pipeline;         // regex of the ranges of a pipeline's passes, see pipeline_name.h, or ""
+  std::optional<int64_t> rank;  // rank of the file's first GPU process, where the caller knows it
+};
+
+// A rank is a process with GPU work; ranks of one file are numbered in order of (device ordinal, pid), from
+// the RANK of the profiled process's environment where there is just one such process, else from 0.
+struct Ranks {
+  std::vector<int64_t> of_process;  // by process index; -1 where the process has no GPU work
+  struct Gpu {
+    int64_t rank;
+    uint32_t process, device;  // indices into the trace
+  };
+  std::vector<Gpu> gpus;  // every (rank, device) with GPU work, sorted
+};
+
+// The GPU operations of one of Ranks::gpus, as indices into the trace's tables, in order of start.
+struct GpuWork {
+  std::vector<uint32_t> kernels, copies, sets, graphs;
+};
+
+// The API call that launched each GPU operation (index into api_calls, or kNoIndex), joined on
+// (process, correlation).
+struct Launches {
+  std::vector<uint32_t> kernel, copy, set, graph;
+};
+
+// Where GPU operations and API calls belong among the ranges: indices into trace.ranges, or kNoIndex.
+// Only push/pop and framework ranges nest; marks and start/end ranges own nothing.
+struct Attribution {
+  std::vector<uint32_t> range_parent;  // enclosing range on the same thread
+  std::vector<uint32_t> api_range;     // innermost range open on the calling thread at the call's start
+  std::vector<uint32_t> kernel_range, copy_range, set_range;  // through the launching call
+  std::vector<uint8_t> kernel_inherited;  // 1 where the launching thread had none open and it was inherited
+};
+
+// Names of ops: a path of enclosing ranges, interned. See op_path.h.
+class OpPaths;
+
+enum class Precision : uint8_t { kUnknown, kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kInt8 };
+
+// What a kernel's name tells.
+struct KernelTraits {
+  std::optional<bool> tensor_core;  // uses tensor cores; nothing where the name does not tell
+  bool eligible = false;            // a GEMM, convolution or attention kernel
+  bool communication = false;       // NCCL, RCCL, NVSHMEM collectives
+  Precision precision = Precision::kUnknown;
+};
+
+// By name id of `trace.kernels.name`; ids that name no kernel hold defaults.
+using KernelTraitsByName = std::vector<KernelTraits>;
+
+struct Step {
+  int64_t number = 0;     // as its range is numbered, else from 0
+  Interval time;          // half-open share of the process's time: see step_detection.h
+  Interval gpu;           // from its first GPU operation's start to its last one's end; empty if none
+  size_t operations = 0;  // of the GPU that it launched
+  bool warmup = false;    // excluded from the window as an outlier at the start
+};
+
+struct Steps {
+  // By rank, in order of time. Empty where none were found.
+  std::vector<std::pair<int64_t, std::vector<Step>>> by_rank;
+  std::string source;         // "ranges", "kernel sequence", "optimizer steps", "" where none were found
+  std::string range_pattern;  // the range name with its number replaced by #, e.g. "ProfilerStep#"
+};
+
+struct Context {
+  const Trace& trace;
+  const AnalysisOptions& options;
+  Interval activity;  // from the first API call, range or GPU operation to the last one's end; all processes
+  Ranks ranks;
+  std::vector<GpuWork> work;  // by index into ranks.gpus
+  Launches launches;
+  Attribution attribution;
+  std::shared_ptr<const OpPaths> paths;
+  KernelTraitsByName kernels;
+  Steps steps;
+  // The analysed window of each of ranks.gpus (same order): the steady steps of the rank where steps were
+  // found, else from the rank's first to its last GPU operation.
+  std::vector<Interval> windows;
+
+  // The window in which the host worked for it: the steady steps of the rank, else `activity`, since the
+  // first GPU operation was launched before it began, and the last one is waited for after it ended.
+  Interval HostWindowOf(int64_t rank) const {
+    for (size_t i = 0; i < ranks.gpus.size(); ++i)
+      if (ranks.gpus[i].rank == rank && StepCount(rank) > 0) return windows[i];
+    return activity;
+  }
+  int64_t RankOfThread(uint32_t thread) const {
+    const uint32_t process = thread == kNoIndex ? kNoIndex : trace.threads[thread].process;
+    return process == kNoIndex ? -1 : ranks.of_process[process];
+  }
+  // Steady steps of a rank; 0 where none were found.
+  int64_t StepCount(int64_t rank) const {
+    for (const auto& [r, list] : steps.by_rank)
+      if (r == rank) return std::count_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
+    return 0;
+  }
+};
+
+// What the families share. Refers to both arguments, which must outlive it. Throws Error where the options
+// name steps that the trace does not have.
+Context MakeContext(const Trace& trace, const AnalysisOptions& options);
+
+}  // namespace dladvisor

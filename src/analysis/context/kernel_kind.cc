@@ -1,0 +1,65 @@
+#include "src/analysis/context/kernel_kind.h"
+
+#include <re2/re2.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace dladvisor {
+namespace {
+
+// "void thrust::transform<permutation_iterator<int>>(int)" -> "void thrust::transform".
+std::string WithoutTemplateArguments(std::string_view name) {
+  std::string base;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '(' && depth == 0 && !base.empty() && base.back() != ':' && base.back() != ' ') break;
+    depth += c == '<';
+    if (depth == 0) base += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return base;
+}
+
+}  // namespace
+
+std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
+  struct Rule {
+    std::string_view kind;
+    RE2 pattern;
+  };
+  // Names of PyTorch, cuDNN, cuBLAS, CUTLASS, Triton (triton_poi, triton_red, triton_per, triton_mm), Apex,
+  // CuPy, and of TensorRT's reformatting.
+  static const std::array<Rule, 11> rules = {{
+      {"attention", RE2(R"((?i)flash|fmha|attention|sdpa|mha_(fwd|bwd))")},
+      {"layout",
+       RE2(R"((?i)nchw(to|2)_?nhwc|nhwc(to|2)_?nchw|transpose|permut|converttensor|im2col|col2im|reformat)")},
+      {"convolution",
+       RE2(R"((?i)conv(olv|olution|\dd|_|$)|cudnn.*conv|wgrad|dgrad|fprop|winograd|implicit_)")},
+      {"matrix", RE2(R"((?i)gemm|gemv|gemmk|cutlass|nvjet|matmul|splitk|triton_(tem|mm))")},
+      {"optimizer", RE2(R"((?i)multi_tensor_apply|multi_?tensor|adam|_sgd|sgd_|lamb_|optimizer)")},
+      {"softmax", RE2(R"((?i)softmax)")},
+      {"normalization",
+       RE2(R"((?i)(layer|batch|group|rms|instance)_?norm|\bbn_(fw|bw)|gammabeta|norm_(fwd|bwd|fw|bw))")},
+      {"embedding",
+       RE2(R"((?i)embedding|index_?select|gather|scatter|indexing|index_elementwise|index_put)")},
+      {"sort", RE2(R"((?i)sort|topk|top_k|scan(by|kernel|_)|devicescan)")},
+      {"reduction", RE2(R"((?i)reduce|triton_(red|per)|_sum_|dot_kernel)")},
+      {"element-wise",
+       RE2(R"((?i)element_?wise|point_?wise|vectorized_|unrolled_|triton_poi|cupy_|dropout|relu|gelu|silu|fill)")},
+  }};
+  if (traits.communication) return "communication";
+  const std::string base = WithoutTemplateArguments(name);
+  for (const Rule& rule : rules) {
+    // A transpose among the template arguments of a product or an iterator makes no layout kernel.
+    const bool is_layout = rule.kind == "layout";
+    if (is_layout && traits.eligible) continue;
+    if (rule.kind == "matrix" && traits.eligible) return "matrix";
+    const std::string_view text = is_layout ? std::string_view(base) : name;
+    if (RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), rule.pattern)) return rule.kind;
+  }
+  return "other";
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,59 @@
+#include "src/analysis/context/kernel_period.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace dladvisor {
+namespace {
+
+constexpr size_t kMinPeriod = 8, kMinNames = 3, kMinRepeats = 3;
+constexpr double kMinCoverage = 0.8;
+
+// z[i]: length of the longest common prefix of `s` and its suffix from i (the Z algorithm; Gusfield 1997).
+std::vector<uint32_t> CommonPrefixes(const std::vector<uint32_t>& s) {
+  std::vector<uint32_t> z(s.size(), 0);
+  for (size_t i = 1, left = 0, right = 0; i < s.size(); ++i) {
+    size_t length = i < right ? std::min<size_t>(right - i, z[i - left]) : 0;
+    while (i + length < s.size() && s[length] == s[i + length]) ++length;
+    z[i] = static_cast<uint32_t>(length);
+    if (i + length > right) {
+      left = i;
+      right = i + length;
+    }
+  }
+  return z;
+}
+
+// The period of the sequence that ends `tail` items before the end. Only the shortest counts: a longer one
+// that repeats as often is several of its rounds (Fine and Wilf 1965).
+std::optional<SequencePeriod> PeriodBefore(std::span<const uint32_t> sequence, size_t tail) {
+  const size_t size = sequence.size() - tail;
+  const std::vector<uint32_t> z =
+      CommonPrefixes({sequence.rbegin() + static_cast<std::ptrdiff_t>(tail), sequence.rend()});
+  for (size_t period = 1; period * kMinRepeats <= size; ++period) {
+    const size_t covered = period + z[period];
+    if (covered < period * kMinRepeats ||
+        static_cast<double>(covered) < kMinCoverage * static_cast<double>(sequence.size()))
+      continue;
+    const auto last = sequence.begin() + static_cast<std::ptrdiff_t>(size);
+    if (period < kMinPeriod ||
+        std::set<uint32_t>(last - static_cast<std::ptrdiff_t>(period), last).size() < kMinNames)
+      return std::nullopt;
+    const size_t count = covered / period;
+    return SequencePeriod{period, size - count * period, count};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence) {
+  if (sequence.size() < kMinPeriod * kMinRepeats) return std::nullopt;
+  // What follows the last step (evaluation, a checkpoint) breaks the repetition: try without ever more of it.
+  for (size_t tail = 0; tail * 10 <= sequence.size(); tail = tail == 0 ? 1 : tail * 2)
+    if (auto period = PeriodBefore(sequence, tail)) return period;
+  return std::nullopt;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,85 @@
+#include "src/analysis/context/occupancy.h"
+
+#include <algorithm>
+#include <array>
+
+namespace dladvisor {
+namespace {
+
+constexpr int64_t kKiB = 1024, kWarp = 32, kRegisters = 64 * kKiB, kRegisterUnit = 256;
+
+struct Limits {
+  int64_t major, minor, threads, blocks, shared_kib;
+};
+
+constexpr std::array<Limits, 20> kLimits = {{
+    {5, 0, 2048, 32, 64},   {5, 2, 2048, 32, 96},   {5, 3, 2048, 32, 64},   {6, 0, 2048, 32, 64},
+    {6, 1, 2048, 32, 96},   {6, 2, 2048, 32, 64},   {7, 0, 2048, 32, 96},   {7, 2, 2048, 32, 96},
+    {7, 5, 1024, 16, 64},   {8, 0, 2048, 32, 164},  {8, 6, 1536, 16, 100},  {8, 7, 1536, 16, 164},
+    {8, 9, 1536, 24, 100},  {9, 0, 2048, 32, 228},  {10, 0, 2048, 32, 228}, {10, 1, 2048, 32, 228},
+    {10, 3, 2048, 32, 228}, {11, 0, 1536, 24, 228}, {12, 0, 1536, 24, 100}, {12, 1, 1536, 24, 100},
+}};
+
+const Limits* LimitsOf(const Device& device) {
+  if (device.name.starts_with("AMD")) return nullptr;  // its architectures are numbered, too: 9.0 is gfx90a
+  const auto limits = std::find_if(kLimits.begin(), kLimits.end(), [&](const Limits& l) {
+    return l.major == device.compute_major && l.minor == device.compute_minor;
+  });
+  return limits == kLimits.end() ? nullptr : &*limits;
+}
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+std::optional<int64_t> BlocksPerSm(const Device& device, int64_t threads_per_block,
+                                   int64_t registers_per_thread, int64_t shared_bytes) {
+  const Limits* limits = LimitsOf(device);
+  if (!limits || threads_per_block <= 0) return std::nullopt;
+  const int64_t warps = RoundUp(threads_per_block, kWarp) / kWarp;
+  int64_t blocks = std::min(limits->blocks, limits->threads / (warps * kWarp));
+  if (registers_per_thread > 0)
+    blocks = std::min(blocks, kRegisters / RoundUp(registers_per_thread * kWarp, kRegisterUnit) / warps);
+  // Since compute capability 8.0 the system keeps 1 KiB of each block.
+  const int64_t shared = shared_bytes + (limits->major >= 8 ? kKiB : 0);
+  if (shared > 0) blocks = std::min(blocks, limits->shared_kib * kKiB / shared);
+  return blocks > 0 ? std::optional(blocks) : std::nullopt;
+}
+
+std::optional<int64_t> TailNs(const Device& device, int64_t grid, int64_t duration_ns,
+                              int64_t blocks_per_sm) {
+  if (device.sm_count.value_or(0) <= 0 || blocks_per_sm <= 0 || grid <= 0) return std::nullopt;
+  const int64_t wave = *device.sm_count * blocks_per_sm;
+  if (grid < wave) return 0;
+  const int64_t waves = (grid + wave - 1) / wave;
+  return static_cast<int64_t>(static_cast<double>(duration_ns) *
+                              (1 - static_cast<double>(grid) / static_cast<double>(waves * wave)));
+}
+
+std::optional<double> KernelEstimates::BlocksPerSm(uint32_t kernel) const {
+  const Kernels& kernels = trace_.kernels;
+  if (!kernels.blocks_per_sm.empty())
+    return kernels.blocks_per_sm[kernel] < 0 ? std::nullopt
+                                             : std::optional<double>(kernels.blocks_per_sm[kernel]);
+  if (device_.sm_count.value_or(0) <= 0 || kernels.grid[kernel] <= 0) return std::nullopt;
+  return static_cast<double>(kernels.grid[kernel]) / static_cast<double>(*device_.sm_count);
+}
+
+std::optional<double> KernelEstimates::Occupancy(uint32_t kernel) {
+  const Kernels& kernels = trace_.kernels;
+  if (!kernels.occupancy.empty())
+    return kernels.occupancy[kernel] < 0 ? std::nullopt : std::optional(kernels.occupancy[kernel] / 100.0);
+  const Limits* limits = LimitsOf(device_);
+  const std::optional<double> blocks = BlocksPerSm(kernel);
+  const std::array<int64_t, 3> needs = {kernels.block[kernel], kernels.registers[kernel],
+                                        kernels.shared_bytes[kernel]};
+  if (needs != needs_) {
+    needs_ = needs;
+    fit_ = dladvisor::BlocksPerSm(device_, needs[0], needs[1], needs[2]);
+  }
+  if (!limits || !blocks || !fit_) return std::nullopt;
+  return std::min(*blocks, static_cast<double>(*fit_)) * static_cast<double>(needs[0]) /
+         static_cast<double>(limits->threads);
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,467 @@
+#include "src/analysis/context/step_detection.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/text.h"
+#include "src/analysis/context/kernel_period.h"
+#include "src/analysis/context/markers.h"
+
+namespace dladvisor {
+namespace {
+
+// A range that is a step by its whole name, in some loop: train_step, Model.training_step, iteration; not
+// Optimizer.step or scheduler.step, which are parts of one.
+constexpr const char* kUnnumberedStep =
+    R"((?i)(?:.*[^a-z])?train(?:ing)?[_ ]?(?:step|iteration|iter|batch)|step|iteration|iter)";
+
+// The range that PyTorch's profiler writes itself: one is enough.
+constexpr std::string_view kProfilerStep = "ProfilerStep#";
+
+// The range that PyTorch writes around each update of the parameters, the end of a step of training.
+constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+
+// A range that may be a step: its number and where it stands.
+struct StepRange {
+  int64_t number;
+  Interval time;
+};
+
+double Median(std::vector<double> values) {
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle] +
+          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) /
+         2;
+}
+
+// Whether a step has other work than those after it: what was launched before the profile began, autotuning.
+bool HasOtherWork(size_t operations, std::vector<double> rest) {
+  const double median = Median(std::move(rest));
+  return std::abs(static_cast<double>(operations) - median) > 0.2 * median;
+}
+
+void MarkWarmup(std::vector<Step>& steps) {
+  for (size_t i = 0; i < steps.size() / 3; ++i) {
+    std::vector<double> rest, work;
+    for (size_t j = i + 1; j < steps.size(); ++j) {
+      rest.push_back(static_cast<double>(steps[j].time.length()));
+      work.push_back(static_cast<double>(steps[j].operations));
+    }
+    const double median = Median(rest);
+    for (double& value : rest) value = std::abs(value - median);
+    const double deviation = 1.4826 * Median(rest);
+    const auto length = static_cast<double>(steps[i].time.length());
+    if (!HasOtherWork(steps[i].operations, std::move(work)) &&
+        (length <= median + 5 * deviation || length <= 1.2 * median))
+      return;
+    steps[i].warmup = true;
+  }
+}
+
+// "step 2", "steps 3 to 107", "steps from 3 on".
+std::string StepsText(std::pair<int64_t, int64_t> steps) {
+  const auto [first, last] = steps;
+  if (first == last) return fmt::format("step {}", first);
+  if (last == std::numeric_limits<int64_t>::max()) return fmt::format("steps from {} on", first);
+  if (first == std::numeric_limits<int64_t>::min()) return fmt::format("steps up to {}", last);
+  return fmt::format("steps {} to {}", first, last);
+}
+
+// Fewer updates may be of anything.
+constexpr size_t kLeastUpdates = 4;
+
+// Chosen ranges that launch less than this share of the GPU time between the first and the last are parts of
+// steps.
+constexpr double kLeastShareOfWork = 0.1;
+
+class StepFinder {
+ public:
+  StepFinder(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+             const Launches& launches, const AnalysisOptions& options)
+      : trace_(trace), ranks_(ranks), work_(work), launches_(launches), options_(options) {}
+
+  Steps Find() {
+    Steps steps;
+    FromRanges(steps);
+    if (steps.by_rank.empty() && options_.step_range.empty()) FromKernels(steps);
+    if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
+    for (auto& [rank, list] : steps.by_rank) {
+      if (options_.steps)
+        std::erase_if(list, [&](const Step& s) {
+          return s.number < options_.steps->first || s.number > options_.steps->second;
+        });
+      else
+        MarkWarmup(list);
+    }
+    if (options_.steps) std::erase_if(steps.by_rank, [](const auto& entry) { return entry.second.empty(); });
+    if (options_.steps && steps.by_rank.empty() && !ranks_.gpus.empty())
+      throw Error(trace_.path, "has no " + StepsText(*options_.steps),
+                  "`dladvisor query PROFILE step` lists the steps that were found.");
+    return steps;
+  }
+
+ private:
+  // The candidates of one thread and one pattern.
+  using Candidates = std::map<std::pair<std::string, uint32_t>, std::vector<StepRange>>;  // (pattern, thread)
+
+  Candidates FindCandidates() const {
+    static const RE2 numbered(kNumberedStep);
+    RE2::Options quiet;
+    quiet.set_log_errors(false);
+    const RE2 chosen(options_.step_range, quiet);
+    // Each distinct name is matched once.
+    struct Match {
+      bool is_step = false, has_number = false;
+      int64_t number = 0;
+      std::string pattern;
+    };
+    std::unordered_map<NameId, Match> matches;
+    Candidates candidates;
+    const Ranges& ranges = trace_.ranges;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges.open[i] || ranges.kind[i] == RangeKind::kMark || ranges.thread[i] == kNoIndex) continue;
+      const auto [entry, is_new] = matches.try_emplace(ranges.name[i]);
+      Match& match = entry->second;
+      if (is_new) {
+        const std::string_view name = trace_.names.View(ranges.name[i]);
+        const re2::StringPiece text(name.data(), name.size());
+        if (options_.step_range.empty()) {
+          re2::StringPiece prefix;
+          match.is_step = match.has_number = RE2::PartialMatch(text, numbered, &prefix, &match.number);
+          // Ranges of one loop share what stands before the number; what follows may be shapes.
+          if (match.is_step) {
+            match.pattern.assign(name.data(), prefix.data() + prefix.size());
+            if (!match.pattern.ends_with('#')) match.pattern.push_back('#');
+          }
+          static const RE2 unnumbered(kUnnumberedStep);
+          if (!match.is_step && RE2::FullMatch(text, unnumbered)) {
+            match.is_step = true;
+            match.pattern = name;
+          }
+        } else {
+          match.has_number =
+              chosen.NumberOfCapturingGroups() > 0 && RE2::PartialMatch(text, chosen, &match.number);
+          match.is_step = match.has_number || RE2::PartialMatch(text, chosen);
+          match.pattern = options_.step_range;
+        }
+      }
+      if (!match.is_step) continue;
+      auto& list = candidates[{match.pattern, ranges.thread[i]}];
+      list.push_back({match.has_number ? match.number : static_cast<int64_t>(list.size()),
+                      {ranges.start[i], ranges.end[i]}});
+    }
+    for (auto& [key, list] : candidates)
+      if (IsProfilerStep(key.first)) NumberAnew(list);
+    return candidates;
+  }
+
+  // A profiler that was started again in one program numbers its steps from 0 again.
+  static void NumberAnew(std::vector<StepRange>& ranges) {
+    const bool rise = std::ranges::adjacent_find(ranges, [](const StepRange& a, const StepRange& b) {
+                        return b.number <= a.number;
+                      }) == ranges.end();
+    for (size_t i = 0; i < ranges.size() && !rise; ++i) ranges[i].number = static_cast<int64_t>(i);
+  }
+
+  static bool AreSteps(const std::vector<StepRange>& ranges, size_t least) {
+    if (ranges.size() < least) return false;
+    for (size_t i = 1; i < ranges.size(); ++i)
+      if (ranges[i].number <= ranges[i - 1].number || ranges[i].time.start < ranges[i - 1].time.end)
+        return false;
+    return true;
+  }
+
+  static bool IsProfilerStep(const std::string& pattern) { return pattern.starts_with(kProfilerStep); }
+
+  static Ns TotalTime(const std::vector<StepRange>& ranges) {
+    Ns total = 0;
+    for (const StepRange& range : ranges) total += range.time.length();
+    return total;
+  }
+
+  void FromRanges(Steps& steps) {
+    const Candidates candidates = FindCandidates();
+    if (!options_.step_range.empty() && candidates.empty())
+      throw Error(trace_.path, "has no range that matches --step-range " + options_.step_range,
+                  "`dladvisor query PROFILE range_name` lists the ranges.");
+    std::map<int64_t, std::pair<const std::string*, const std::vector<StepRange>*>> best;  // by rank
+    for (const auto& [key, list] : candidates) {
+      const uint32_t process = trace_.threads[key.second].process;
+      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
+      const auto weight = [](const std::string& pattern, const std::vector<StepRange>& ranges) {
+        return std::tuple(IsProfilerStep(pattern), pattern.ends_with('#'), ranges.size(), TotalTime(ranges));
+      };
+      const size_t least = !options_.step_range.empty() || IsProfilerStep(key.first) ? 1
+                           : key.first.ends_with('#')                                ? 2
+                                                                                     : 3;
+      if (rank < 0 || !AreSteps(list, least)) continue;
+      auto& chosen = best[rank];
+      if (!chosen.second || weight(key.first, list) > weight(*chosen.first, *chosen.second))
+        chosen = {&key.first, &list};
+    }
+    if (!options_.step_range.empty() && best.empty() && !ranks_.gpus.empty())
+      throw Error(
+          trace_.path,
+          "has ranges that match --step-range " + options_.step_range +
+              ", but they overlap, their numbers do not rise, or their process has no GPU work",
+          "A step is one range of one thread; a group such as (\\d+) in the expression reads its number.");
+    for (const auto& [rank, chosen] : best) {
+      if (!options_.step_range.empty()) CheckShareOfWork(rank, *chosen.second);
+      steps.source = "ranges";
+      if (steps.range_pattern.empty()) steps.range_pattern = *chosen.first;
+      steps.by_rank.emplace_back(rank, Partition(rank, *chosen.second));
+    }
+  }
+
+  // Steps between the ends of an optimizer's updates; each must launch about as much as the others, which
+  // those of two optimizers that take turns do not.
+  void FromUpdates(Steps& steps) const {
+    const Ranges& ranges = trace_.ranges;
+    std::map<std::pair<NameId, uint32_t>, std::vector<Ns>> ends;  // by name and thread
+    for (size_t i = 0; i < ranges.size(); ++i)
+      if (!ranges.open[i] && ranges.kind[i] != RangeKind::kMark && ranges.thread[i] != kNoIndex &&
+          trace_.names.View(ranges.name[i]).starts_with(kOptimizerStep))
+        ends[{ranges.name[i], ranges.thread[i]}].push_back(ranges.end[i]);
+    std::map<int64_t, std::vector<Step>> best;  // by rank
+    for (const auto& [key, of_name] : ends) {
+      const uint32_t process = trace_.threads[key.second].process;
+      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
+      if (rank < 0 || of_name.size() < kLeastUpdates) continue;
+      std::vector<StepRange> between;  // what stands before the first update may be half a step
+      for (size_t i = 1; i < of_name.size(); ++i)
+        between.push_back({static_cast<int64_t>(i), {of_name[i - 1], of_name[i]}});
+      std::vector<Step> list = Partition(rank, between);
+      if (!HaveEqualWork(list) || list.size() <= best[rank].size()) continue;
+      best[rank] = std::move(list);
+    }
+    for (auto& [rank, list] : best) {
+      if (list.empty()) continue;
+      steps.source = "optimizer steps";
+      steps.by_rank.emplace_back(rank, std::move(list));
+    }
+  }
+
+  static bool HaveEqualWork(const std::vector<Step>& steps) {
+    std::vector<double> work;
+    for (const Step& step : steps) work.push_back(static_cast<double>(step.operations));
+    const auto odd = std::count_if(steps.begin(), steps.end(),
+                                   [&](const Step& s) { return HasOtherWork(s.operations, work); });
+    return Median(work) > 0 && 5 * odd <= std::ssize(steps);
+  }
+
+  // Refuses ranges, such as those of one op, that are inside of steps.
+  void CheckShareOfWork(int64_t rank, const std::vector<StepRange>& ranges) const {
+    Ns within = 0, all = 0;
+    ForEachOperation(rank, [&](Ns launched, Interval operation) {
+      if (launched < ranges.front().time.start || launched >= ranges.back().time.end) return;
+      all += operation.length();
+      const auto after = std::upper_bound(ranges.begin(), ranges.end(), launched,
+                                          [](Ns time, const StepRange& r) { return time < r.time.start; });
+      if (launched < std::prev(after)->time.end) within += operation.length();
+    });
+    const double share = all > 0 ? static_cast<double>(within) / static_cast<double>(all) : 1;
+    if (share >= kLeastShareOfWork) return;
+    throw Error(
+        trace_.path,
+        fmt::format("has {} ranges that match --step-range {}, but they launch only {:.1f} % of the GPU time "
+                    "between the first and the last: they are parts of steps",
+                    WithThousands(static_cast<int64_t>(ranges.size())), options_.step_range, share * 100),
+        "Choose the range around a whole step; `dladvisor query PROFILE range_name` lists the ranges.");
+  }
+
+  // GPU work of a rank as (launch time, interval); where the launch is not known, the start.
+  void ForEachOperation(int64_t rank, const std::function<void(Ns, Interval)>& visit) const {
+    for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
+      if (ranks_.gpus[g].rank != rank) continue;
+      const auto each = [&](const GpuOps& ops, const std::vector<uint32_t>& calls,
+                            const std::vector<uint32_t>& rows) {
+        for (const uint32_t i : rows) {
+          const Ns launched = calls[i] == kNoIndex ? ops.start[i] : trace_.api_calls.start[calls[i]];
+          visit(launched, {ops.start[i], ops.end[i]});
+        }
+      };
+      each(trace_.kernels, launches_.kernel, work_[g].kernels);
+      each(trace_.copies, launches_.copy, work_[g].copies);
+      each(trace_.sets, launches_.set, work_[g].sets);
+      each(trace_.graph_launches, launches_.graph, work_[g].graphs);
+    }
+  }
+
+  std::vector<Step> Partition(int64_t rank, const std::vector<StepRange>& ranges) const {
+    std::vector<Step> steps;
+    for (const StepRange& range : ranges) steps.push_back({range.number, range.time, {}, 0, false});
+    std::vector<uint8_t> any(steps.size(), 0);
+    ForEachOperation(rank, [&](Ns launched, Interval operation) {
+      const auto after = std::upper_bound(ranges.begin(), ranges.end(), launched,
+                                          [](Ns time, const StepRange& r) { return time < r.time.start; });
+      if (after == ranges.begin() || launched >= std::prev(after)->time.end) return;
+      const auto i = static_cast<size_t>(std::prev(after) - ranges.begin());
+      ++steps[i].operations;
+      Interval& gpu = steps[i].gpu;
+      gpu = any[i] ? Interval{std::min(gpu.start, operation.start), std::max(gpu.end, operation.end)}
+                   : operation;
+      any[i] = 1;
+    });
+    Ns begin = ranges.front().time.start;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Ns end = std::max(begin, any[i] ? steps[i].gpu.end : ranges[i].time.end);
+      steps[i].time = {begin, end};
+      begin = end;
+    }
+    return steps;
+  }
+
+  // Whether most rounds and the next are launched within one call of a module, of an operator, or of a
+  // Python function `forward`.
+  bool AreWithinOneCall(size_t gpu, size_t first, size_t count, size_t period) const {
+    std::vector<std::pair<uint32_t, Ns>> launched;  // thread and time of each round's first kernel
+    for (size_t n = 0; n < count; ++n)
+      if (const uint32_t call = launches_.kernel[work_[gpu].kernels[first + n * period]]; call != kNoIndex)
+        launched.emplace_back(trace_.api_calls.thread[call], trace_.api_calls.start[call]);
+    std::map<uint32_t, IntervalSet> calls;  // by thread: what no other encloses
+    for (const auto& [thread, time] : launched) calls.try_emplace(thread);
+    const auto add = [&](uint32_t thread, Interval time) {
+      const auto of = calls.find(thread);
+      if (of == calls.end() || (!of->second.empty() && time.end <= of->second.back().end)) return;
+      of->second.push_back(time);
+    };
+    const Ranges& ranges = trace_.ranges;
+    for (size_t i = 0; i < ranges.size(); ++i)
+      if (const std::string_view domain = trace_.names.View(ranges.domain[i]);
+          !ranges.open[i] && (domain == "nn.Module" || domain == "cpu_op"))
+        add(ranges.thread[i], {ranges.start[i], ranges.end[i]});
+    size_t within = CountPairsWithin(launched, calls);
+    for (auto& [thread, set] : calls) set.clear();
+    const Frames& frames = trace_.frames;
+    for (size_t i = 0; i < frames.size(); ++i)
+      if (trace_.names.View(frames.name[i]).ends_with(": forward"))
+        add(frames.thread[i], {frames.start[i], frames.end[i]});
+    within = std::max(within, CountPairsWithin(launched, calls));
+    return 2 * within >= count;
+  }
+
+  static size_t CountPairsWithin(const std::vector<std::pair<uint32_t, Ns>>& launched,
+                                 const std::map<uint32_t, IntervalSet>& calls) {
+    size_t within = 0;
+    for (size_t n = 1; n < launched.size(); ++n) {
+      const auto& [thread, time] = launched[n - 1];
+      if (launched[n].first != thread) continue;
+      const IntervalSet& set = calls.at(thread);
+      const auto after =
+          std::upper_bound(set.begin(), set.end(), time, [](Ns t, const Interval& i) { return t < i.start; });
+      within += after != set.begin() && launched[n].second < std::prev(after)->end;
+    }
+    return within;
+  }
+
+  // Layers repeat as steps do. Those of one step are launched by fewer calls than they are (a CUDA graph), or
+  // leave out most of the time that the device's work spans.
+  bool MayBeSteps(size_t gpu, size_t first, size_t count, size_t period) const {
+    const std::vector<uint32_t>& kernels = work_[gpu].kernels;
+    const Kernels& k = trace_.kernels;
+    std::set<uint32_t> calls;
+    bool known = true;
+    for (size_t i = first; i < first + count * period && calls.size() < count; ++i) {
+      known = known && launches_.kernel[kernels[i]] != kNoIndex;
+      calls.insert(launches_.kernel[kernels[i]]);
+    }
+    if (known && calls.size() < count) return false;
+    if (AreWithinOneCall(gpu, first, count, period)) return false;
+    const auto covered =
+        static_cast<double>(k.end[kernels[first + count * period - 1]] - k.start[kernels[first]]);
+    return covered >= 0.6 * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);
+  }
+
+  void FromKernels(Steps& steps) {
+    for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
+      const int64_t rank = ranks_.gpus[g].rank;
+      if (!steps.by_rank.empty() && steps.by_rank.back().first == rank)
+        continue;  // a device of it has told them
+      std::vector<uint32_t> names;
+      for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
+      const auto period = FindPeriod(names);
+      if (!period || !MayBeSteps(g, period->first, period->count, period->period)) continue;
+      steps.source = "kernel sequence";
+      std::vector<Step> list;
+      Ns begin = 0;
+      for (size_t n = 0; n < period->count; ++n) {
+        Interval gpu{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
+        for (size_t i = 0; i < period->period; ++i) {
+          const uint32_t kernel = work_[g].kernels[period->first + n * period->period + i];
+          gpu.start = std::min(gpu.start, trace_.kernels.start[kernel]);
+          gpu.end = std::max(gpu.end, trace_.kernels.end[kernel]);
+        }
+        if (n == 0) {
+          const uint32_t call = launches_.kernel[work_[g].kernels[period->first]];
+          begin = call == kNoIndex ? gpu.start : std::min(gpu.start, trace_.api_calls.start[call]);
+          // Launched while the kernel before it still ran: that time is not the step's.
+          if (period->first > 0)
+            begin = std::max(begin, trace_.kernels.end[work_[g].kernels[period->first - 1]]);
+          begin = std::min(begin, gpu.start);
+        }
+        const Ns end = std::max(begin, gpu.end);
+        list.push_back({static_cast<int64_t>(n), {begin, end}, gpu, period->period, false});
+        begin = end;
+      }
+      steps.by_rank.emplace_back(rank, std::move(list));
+    }
+  }
+
+  const Trace& trace_;
+  const Ranks& ranks_;
+  const std::vector<GpuWork>& work_;
+  const Launches& launches_;
+  const AnalysisOptions& options_;
+};
+
+}  // namespace
+
+Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                const Launches& launches, const AnalysisOptions& options) {
+  return StepFinder(trace, ranks, work, launches, options).Find();
+}
+
+std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                                  const Steps& steps) {
+  std::map<int64_t, Interval> by_rank;
+  for (size_t i = 0; i < ranks.gpus.size(); ++i) {
+    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows) {
+      for (const uint32_t row : rows) {
+        const auto [window, is_new] =
+            by_rank.try_emplace(ranks.gpus[i].rank, Interval{ops.start[row], ops.end[row]});
+        if (is_new) continue;
+        window->second.start = std::min(window->second.start, ops.start[row]);
+        window->second.end = std::max(window->second.end, ops.end[row]);
+      }
+    };
+    add(trace.kernels, work[i].kernels);
+    add(trace.copies, work[i].copies);
+    add(trace.sets, work[i].sets);
+    add(trace.graph_launches, work[i].graphs);
+  }
+  for (const auto& [rank, list] : steps.by_rank) {
+    const auto first = std::find_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
+    if (first != list.end() && list.back().time.end > first->time.start)
+      by_rank[rank] = {first->time.start, list.back().time.end};
+  }
+  std::vector<Interval> windows;
+  for (const Ranks::Gpu& gpu : ranks.gpus) windows.push_back(by_rank[gpu.rank]);
+  return windows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,45 @@
+// Training steps and the analysed window.
+//
+// Steps are process-wide. They are found from
+//  1. ranges: those that match AnalysisOptions::step_range, else those that PyTorch's profiler writes
+//     (`ProfilerStep#7`), else the numbered range with the most instances on one thread (`iteration 7`,
+//     `epoch1_step2003-...`; of equally many the longest): at least two, with rising numbers, not
+//     overlapping, each closed by the program (the profiler's are numbered anew where it was started again);
+//     where there are none, those of one name that says step
+//     (`train_step`, `iteration`), at least three. A step's work is what was launched within its range, over
+//     all threads of the process.
+//  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
+//     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least
+//     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time
+//     from the device's first kernel to its last. A loop of one kernel, or of a few, is no training step, nor
+//     are several of its rounds together; nor are rounds of which several are within one call of a module,
+//     which are layers.
+//  3. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`), at least four, if
+//     four fifths of them launch about the same number of operations.
+// Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
+// partition, so that the stall before its first kernel is its own. The first step begins with its range or
+// first launch.
+//
+// Warm-up: leading steps longer than the median of the later ones by more than 5 robust standard deviations
+// (1.4826 x median absolute deviation) and by more than 20 %, or whose GPU operations are more or fewer than
+// their median by more than 20 % (work launched before the profile began, autotuning); at most a third of the
+// steps. They are excluded.
+#pragma once
+
+#include <vector>
+
+#include "src/analysis/context/context.h"
+
+namespace dladvisor {
+
+// Throws Error where options.step_range matches no ranges that can be steps (one range of a thread each,
+// around most of what is launched; less than a tenth is refused), or options.steps no step.
+Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                const Launches& launches, const AnalysisOptions& options);
+
+// The analysed window of each of ranks.gpus: its rank's steady steps, else from the first to the last end of
+// the rank's GPU operations, so that imports before and exports after are not taken for idleness.
+std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                                  const Steps& steps);
+
+}  // namespace dladvisor

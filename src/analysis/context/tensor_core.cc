@@ -1,0 +1,380 @@
+#include "src/analysis/context/tensor_core.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dladvisor {
+namespace {
+
+// A kernel's name in lower case, as a whole and as the words between its punctuation.
+class Name {
+ public:
+  explicit Name(std::string_view name) {
+    text_.reserve(name.size());
+    for (const char c : name) text_ += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    // Parts of names that only look like matrix work: FBGEMM's library prefix on everything it holds,
+    // argument types that cuBLAS shares between kernels, CUTLASS's and vLLM's scalar types.
+    for (const auto& [part, instead] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+             {"fbgemm_gpu", ""},
+             {"cublasgemv", ""},
+             {"cublasgemm", ""},
+             {"cudnnconvolutionstruct", ""},
+             {"cutlass::bfloat16_t", "bfloat16"},
+             {"cutlass::half_t", "half"},
+             {"cutlass::float_e", "e"},
+             {"fp8kvcachedatatype", ""}})
+      for (size_t at = text_.find(part); at != std::string::npos; at = text_.find(part, at))
+        text_.replace(at, part.size(), instead);
+    mangled_ = text_.starts_with("_z");
+    std::string_view rest = text_;
+    for (size_t i = 0; i < rest.size() && !mangled_;) {
+      size_t end = i;
+      while (end < rest.size() && std::isalnum(static_cast<unsigned char>(rest[end]))) ++end;
+      if (end > i) words_.push_back(rest.substr(i, end - i));
+      i = end + 1;
+    }
+  }
+  Name(const Name&) = delete;
+  Name& operator=(const Name&) = delete;
+
+  bool Has(std::string_view part) const { return text_.find(part) != std::string::npos; }
+  bool HasAny(std::initializer_list<std::string_view> parts) const {
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view p) { return Has(p); });
+  }
+  bool StartsWith(std::string_view part) const { return text_.starts_with(part); }
+  bool HasWord(std::string_view word) const {
+    return std::find(words_.begin(), words_.end(), word) != words_.end();
+  }
+  bool HasAnyWord(std::initializer_list<std::string_view> words) const {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view w) { return HasWord(w); });
+  }
+  bool HasWordLike(const RE2& pattern) const {
+    return std::any_of(words_.begin(), words_.end(), [&](std::string_view w) {
+      return RE2::FullMatch(re2::StringPiece(w.data(), w.size()), pattern);
+    });
+  }
+  // The word that stands `distance` words after the first one equal to `word`; "" where there is none.
+  std::string_view WordAfter(std::string_view word, size_t distance = 1) const {
+    const auto at = static_cast<size_t>(std::find(words_.begin(), words_.end(), word) - words_.begin());
+    return at + distance < words_.size() ? words_[at + distance] : std::string_view();
+  }
+  // An Itanium-mangled name has no words: its substitutions ("S8_") would read as types.
+  bool mangled() const { return mangled_; }
+
+ private:
+  std::string text_;
+  std::vector<std::string_view> words_;
+  bool mangled_ = false;
+};
+
+// Shapes of matrix instructions: h884, s1688gemm, i8816, bf16 s16816gemm, d884gemm, s161616gemm.
+const RE2& MmaWord() {
+  static const RE2 pattern(
+      "[hsidbcz](?:884|1688|16816|16832|16864|8816|8832|161616|161632|81632)(?:gemm|cudnn|fprop|dgrad|wgrad|"
+      "conv)?[a-z0-9]*");
+  return pattern;
+}
+
+const RE2& TensorShapeWord() {
+  static const RE2 pattern("tensor\\d+x\\d+x\\d+");
+  return pattern;
+}
+
+// AMD's Tensile writes the matrix instruction as MI16x16x16x1.
+const RE2& MatrixInstructionWord() {
+  static const RE2 pattern("mi\\d+x\\d+(?:x\\d+)*");
+  return pattern;
+}
+
+// The classic BLAS entry points, whose kernels run on the general pipelines unless an instruction is named.
+const RE2& PlainGemmWord() {
+  static const RE2 pattern("(?:[sdczh]|gc|cgc)gemm(?:ex|3m)?");
+  return pattern;
+}
+
+// AMD's composable kernels and MIOpen say xdl, xdlops or gtcx where they use matrix instructions.
+bool HasMma(const Name& name) {
+  return name.HasWordLike(MmaWord()) || name.HasWordLike(TensorShapeWord()) ||
+         name.HasAny({"tensorop", "gmma", "tcgen05", "umma_", "mma_sync", "mfma", "xdl_", "xdlops", "_gtcx",
+                      "m16n8k"}) ||
+         name.HasAnyWord({"hmma", "imma", "dmma", "qmma", "wmma", "mma"});
+}
+
+bool IsCommunication(const Name& name) {
+  return name.HasAny({"nccl", "rccl", "nvshmem", "cross_device_reduce", "multimem_all", "one_shot_all_reduce",
+                      "two_shot_all_reduce", "deep_ep::", "::ep::internode::", "::ep::intranode::"});
+}
+
+bool IsAttention(const Name& name) {
+  return name.HasAny({"flash_fwd", "flash_bwd", "flash::", "flashattn", "flash_attn", "fmha", "sdpa",
+                      "attention", "mha_fwd", "mha_bwd", "attn_fwd", "attn_bwd", "withkvcache",
+                      "withpagedkvcache", "withraggedkvcache"});
+}
+
+// Kernels that only prepare or finish matrix work, whatever library type their arguments have.
+bool IsAuxiliary(const Name& name) {
+  return name.HasAny({"pooling",
+                      "splitk_reduce",
+                      "splitkreduce",
+                      "reducesplitk",
+                      "reduce_wgrad",
+                      "offsetskernel",
+                      "compute_gemm_pointers",
+                      "computeoffsets",
+                      "generatewinogradtiles",
+                      "im2col",
+                      "col2im",
+                      "nchwtonhwc",
+                      "nhwctonchw",
+                      "flip_filter",
+                      "dot_do_o",
+                      "convert_dq",
+                      "convert_dkv",
+                      "bwdpreprocess",
+                      "bwdpostprocess",
+                      "splitkv_combine",
+                      "fwdcombine",
+                      "prepare_varlen",
+                      "paged_attention_ll4mi_reduce",
+                      "fill_tensormaps",
+                      "gemm::cuda::utils",
+                      "finalize_matmul",
+                      "tensortransform",
+                      "mergestate"});
+}
+
+// Element-wise work and reductions, which may carry a GEMM's type names; yields to a matrix instruction.
+bool IsPointwise(const Name& name) {
+  return name.HasAny({"elementwise", "reduce_kernel", "softmax", "layer_norm", "batch_norm", "triton_poi",
+                      "triton_red", "triton_per", "triton_for"});
+}
+
+bool IsGemm(const Name& name) {
+  return name.HasAny({"gemm", "matmul", "cijk_", "nvjet", "cutlass_", "cutlass3x", "cutlass::kernel",
+                      "cutlass::device_kernel", "marlin", "machete", "triton_mm", "triton_tem"}) &&
+         !name.Has("gemv");
+}
+
+bool IsConvolution(const Name& name) {
+  return name.HasAny({"convolve", "conv2d", "conv3d", "conv1d", "fprop", "dgrad", "wgrad", "winograd",
+                      "scudnn", "icudnn", "884cudnn", "1688cudnn", "16816cudnn", "depthwise_conv",
+                      "conv_depthwise", "naive_conv", "grouped_conv", "convolution"});
+}
+
+// Types of Tensile's operands follow its index order: Cijk_Alik_Bljk_HHS_BH_..., ..._B_BS_BH_...,
+// ..._S_B_....
+Precision TensilePrecision(const Name& name) {
+  const std::string_view types = name.WordAfter("cijk", 3);
+  if (types.starts_with("f8") || types.starts_with("b8")) return Precision::kFp8;
+  if (types.starts_with("i8") || types.starts_with("4xi8")) return Precision::kInt8;
+  switch (types.empty() ? '\0' : types.front()) {
+    case 'h':
+      return Precision::kFp16;
+    case 'b':
+      return Precision::kBf16;
+    case 's':
+    case 'c':
+      return Precision::kFp32;
+    case 'd':
+    case 'z':
+      return Precision::kFp64;
+    default:
+      return Precision::kUnknown;
+  }
+}
+
+// cuBLAS's nvjet kernels name their input type by a letter: nvjet_tst_..., nvjet_sm90_hsh_...,
+// nvjet_qqtst_...
+Precision NvjetPrecision(const Name& name) {
+  std::string_view types = name.WordAfter("nvjet");
+  if (types.starts_with("sm")) types = name.WordAfter("nvjet", 2);
+  if (name.HasWord("tf32")) return Precision::kTf32;
+  switch (types.size() < 3 || types.find_first_of("0123456789") != std::string_view::npos ? '\0'
+                                                                                          : types.front()) {
+    case 't':
+      return Precision::kBf16;
+    case 'h':
+      return Precision::kFp16;
+    case 'q':
+      return Precision::kFp8;
+    case 'd':
+      return Precision::kFp64;
+    default:
+      return Precision::kUnknown;
+  }
+}
+
+Precision PrecisionOf(const Name& name, bool matrix_work) {
+  if (name.Has("cijk_")) return TensilePrecision(name);
+  if (name.HasAny({"e4m3", "e5m2", "fp8", "float8"})) return Precision::kFp8;
+  if (name.HasAny({"bfloat16", "bf16"})) return Precision::kBf16;
+  static const RE2 half_word("half2?|f16|hgemm|f16f(?:16|32)|h(?:884|1688|16816)[a-z0-9]*|s884[a-z0-9]*");
+  if (name.HasAny({"fp16", "_f16_", "float16"}) || name.HasWordLike(half_word)) return Precision::kFp16;
+  if (name.mangled()) return name.Has("df16b") ? Precision::kBf16 : Precision::kUnknown;
+  if (!matrix_work) return Precision::kUnknown;
+  if (name.Has("nvjet")) return NvjetPrecision(name);
+  static const RE2 integer_mma("i(?:8816|16816|16832|8832|16864)[a-z0-9]*");
+  if (name.HasAny({"int8", "s8s8", "_i8i8"}) || name.HasAnyWord({"imma", "s8"}) ||
+      name.HasWordLike(integer_mma))
+    return Precision::kInt8;
+  static const RE2 double_word("[dz]gemm(?:ex)?|[dz]884[a-z0-9]*|dfma|dmma|double2?");
+  if (name.Has("f64f64") || name.HasWordLike(double_word)) return Precision::kFp64;
+  // s1688 without a 16-bit type takes TF32 inputs.
+  static const RE2 tf32_mma("[sc]1688[a-z0-9]*");
+  if (name.Has("tf32") || name.HasWordLike(tf32_mma)) return Precision::kTf32;
+  static const RE2 single_word("(?:[sc]|gc|cgc)gemm(?:ex|3m)?|ffma|float2?|f32|fp32");
+  if (name.HasAny({"f32f32", "scudnn"}) || name.HasWordLike(single_word)) return Precision::kFp32;
+  return Precision::kUnknown;
+}
+
+std::optional<bool> AttentionUsesTensorCores(const Name& name) {
+  // CUTLASS's memory-efficient kernels name type and chip: FP32 inputs need an Ampere or later for TF32.
+  if (name.Has("fmha_cutlass") && name.Has("_f32_")) return name.Has("sm80");
+  // FlashInfer and vLLM decode with vector instructions, a query being a single row.
+  if (name.HasAny({"decodewith", "paged_attention_v1", "paged_attention_v2"})) return false;
+  if (name.HasAny({"flash", "fmha", "sdpa", "prefillwith"})) return true;
+  return std::nullopt;  // Triton's and home-made ones
+}
+
+std::optional<bool> UsesTensorCores(const Name& name, const KernelTraits& traits) {
+  // FP32 and packed-FP16 pipelines, and chips from before tensor cores, whatever else the name says.
+  if (name.HasAny({"ffma", "dfma", "hfma2", "simt"}) ||
+      name.HasAnyWord({"sm50", "sm52", "sm60", "sm61", "maxwell"}))
+    return false;
+  if (!traits.eligible) return false;
+  if (HasMma(name)) return true;
+  const bool narrow = IsHalf(traits.precision) || traits.precision == Precision::kTf32;
+  if (name.Has("xmma")) return narrow;
+  if (name.HasWordLike(PlainGemmWord()) ||
+      name.HasAny({"scudnn", "icudnn", "gemmsn", "gemmk1", "winograd", "convolve", "alg0_engine",
+                   "alg1_engine", "dgrad_engine", "wgrad_engine", "dgrad2d_alg", "grouped_direct",
+                   "depthwise", "naive_conv", "gemm_half_q_half"}))
+    return false;
+  if (IsAttention(name)) return AttentionUsesTensorCores(name);
+  if (name.Has("cijk_")) return name.HasWordLike(MatrixInstructionWord());
+  if (name.HasAny({"nvjet", "matmul_ogs"}) && narrow) return true;
+  if (name.HasAny({"marlin", "machete", "deep_gemm"}) || traits.precision == Precision::kFp8) return true;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsHalf(Precision p) {
+  return p == Precision::kFp16 || p == Precision::kBf16 || p == Precision::kFp8 || p == Precision::kInt8;
+}
+
+std::string_view PrecisionName(Precision precision) {
+  switch (precision) {
+    case Precision::kFp64:
+      return "fp64";
+    case Precision::kFp32:
+      return "fp32";
+    case Precision::kTf32:
+      return "tf32";
+    case Precision::kFp16:
+      return "fp16";
+    case Precision::kBf16:
+      return "bf16";
+    case Precision::kFp8:
+      return "fp8";
+    case Precision::kInt8:
+      return "int8";
+    case Precision::kUnknown:
+      break;
+  }
+  return "";
+}
+
+KernelTraits ClassifyKernel(std::string_view demangled_name) {
+  const Name name(demangled_name);
+  KernelTraits traits;
+  traits.communication = IsCommunication(name);
+  const bool auxiliary = traits.communication || IsAuxiliary(name) || (IsPointwise(name) && !HasMma(name));
+  traits.eligible = !auxiliary && (IsAttention(name) || IsGemm(name) || IsConvolution(name) ||
+                                   name.HasWordLike(MmaWord()) || name.HasWordLike(TensorShapeWord()));
+  traits.precision = PrecisionOf(name, traits.eligible);
+  traits.tensor_core = UsesTensorCores(name, traits);
+  return traits;
+}
+
+KernelTraitsByName ClassifyKernels(const Trace& trace) {
+  KernelTraitsByName traits(trace.names.size());
+  std::vector<uint8_t> known(trace.names.size(), 0);
+  for (const NameId name : trace.kernels.name)
+    if (!known[name]) {
+      known[name] = 1;
+      traits[name] = ClassifyKernel(trace.names.View(name));
+    }
+  return traits;
+}
+
+bool TensorCoreEligibleOp(std::string_view op_type) {
+  std::string type;
+  for (const char c : op_type) type += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  // "AddmmBackward0" and "_scaled_dot_product_flash_attention_backward" count as their forward op.
+  // So do the two halves of "cudnn_convolution_backward_input" and "..._weight".
+  static const RE2 backward("_?backward(_input|_weight)?\\d*$");
+  RE2::Replace(&type, backward, "");
+  type.erase(0, std::min(type.find_first_not_of('_'), type.size()));
+  while (!type.empty() && type.back() == '_') type.pop_back();
+  static const std::set<std::string, std::less<>> kTypes = {"conv1d",
+                                                            "conv2d",
+                                                            "conv3d",
+                                                            "conv_transpose1d",
+                                                            "conv_transpose2d",
+                                                            "conv_transpose3d",
+                                                            "convolution",
+                                                            "cudnn_convolution",
+                                                            "cudnn_convolution_transpose",
+                                                            "cudnn_convolution_relu",
+                                                            "cudnn_convolution_add_relu",
+                                                            "miopen_convolution",
+                                                            "slow_conv2d_forward",
+                                                            "conv_tbc",
+                                                            "linear",
+                                                            "addmm",
+                                                            "addmm_activation",
+                                                            "mm",
+                                                            "bmm",
+                                                            "baddbmm",
+                                                            "addbmm",
+                                                            "matmul",
+                                                            "chain_matmul",
+                                                            "linalg_multi_dot",
+                                                            "multi_dot",
+                                                            "bilinear",
+                                                            "scaled_mm",
+                                                            "grouped_mm",
+                                                            "einsum",
+                                                            "multi_head_attention_forward",
+                                                            "lstm",
+                                                            "gru",
+                                                            "rnn",
+                                                            "rnn_tanh",
+                                                            "rnn_relu",
+                                                            "lstmcell",
+                                                            "grucell",
+                                                            "rnncell",
+                                                            "lstm_cell",
+                                                            "gru_cell",
+                                                            "rnn_tanh_cell",
+                                                            "rnn_relu_cell",
+                                                            "cudnn_rnn",
+                                                            "cudnn_rnn_backward",
+                                                            "int_mm",
+                                                            "conv_depthwise2d"};
+  return kTypes.contains(type) || type.starts_with("scaled_dot_product") || type.starts_with("flash_attn") ||
+         type.starts_with("flash_attention") || type.starts_with("flashattn") ||
+         type.starts_with("efficient_attention");
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,89 @@
+#include "src/analysis/host/api_name.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/analysis/context/api_kind.h"
+
+namespace dladvisor {
+
+const RelationOf<ApiNameRow>& ApiNameRelation() {
+  static const auto relation =
+      RelationOf<ApiNameRow>("api_name", "CUDA API calls by function, over the whole profile.")
+          .Key("rank", &ApiNameRow::rank, Unit::kNone, "Rank; unknown for processes without GPU work.")
+          .Key("name", &ApiNameRow::name, Unit::kText, "Function, without version suffix.")
+          .Column("calls", &ApiNameRow::calls, Unit::kCount, "Calls.")
+          .Column("total_ns", &ApiNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("avg_ns", &ApiNameRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("min_ns", &ApiNameRow::min_ns, Unit::kNanoseconds, "Shortest.")
+          .Column("max_ns", &ApiNameRow::max_ns, Unit::kNanoseconds, "Longest.")
+          .Column("window_calls", &ApiNameRow::window_calls, Unit::kCount,
+                  "Calls that begin between the window's first and last moment.")
+          .Column("window_ns", &ApiNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations in it.")
+          .Column("calls_per_step", &ApiNameRow::calls_per_step, Unit::kCount,
+                  "Those calls per steady step; unknown without steps.")
+          .Column("errors", &ApiNameRow::errors, Unit::kCount, "Calls that did not return success.");
+  return relation;
+}
+
+std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
+  const Trace& trace = context.trace;
+  const ApiCalls& calls = trace.api_calls;
+  std::map<std::pair<int64_t, NameId>, ApiNameRow> by_id;
+  std::map<int64_t, Interval> windows;
+  for (size_t i = 0; i < context.ranks.gpus.size(); ++i)
+    windows.try_emplace(context.ranks.gpus[i].rank, context.windows[i]);
+  std::vector<std::pair<int64_t, ApiNameRow*>> last(trace.names.size());  // of a name: rank and row
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const int64_t rank = context.RankOfThread(calls.thread[i]);
+    auto& [last_rank, last_row] = last[calls.name[i]];
+    if (!last_row || last_rank != rank) {
+      last_rank = rank;
+      last_row = &by_id[{rank, calls.name[i]}];
+    }
+    ApiNameRow& row = *last_row;
+    const int64_t duration = calls.end[i] - calls.start[i];
+    row.min_ns = row.calls == 0 ? duration : std::min(row.min_ns, duration);
+    row.max_ns = std::max(row.max_ns, duration);
+    ++row.calls;
+    row.total_ns += duration;
+    row.errors += calls.result[i] != 0;
+    const auto window = windows.find(rank);
+    if (window != windows.end() && calls.start[i] >= window->second.start &&
+        calls.start[i] < window->second.end) {
+      ++row.window_calls;
+      row.window_ns += std::min(calls.end[i], window->second.end) - calls.start[i];
+    }
+  }
+  std::map<std::pair<int64_t, std::string_view>, ApiNameRow> by_name;
+  for (const auto& [key, part] : by_id) {
+    const std::string_view name = ApiBaseName(trace.names.View(key.second));
+    ApiNameRow& row = by_name[{key.first, name}];
+    row.min_ns = row.calls == 0 ? part.min_ns : std::min(row.min_ns, part.min_ns);
+    row.max_ns = std::max(row.max_ns, part.max_ns);
+    if (key.first >= 0) row.rank = key.first;
+    row.name = name;
+    row.calls += part.calls;
+    row.total_ns += part.total_ns;
+    row.errors += part.errors;
+    row.window_calls += part.window_calls;
+    row.window_ns += part.window_ns;
+  }
+  std::vector<ApiNameRow> rows;
+  for (auto& [key, row] : by_name) {
+    row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.calls);
+    if (const int64_t steps = row.rank ? context.StepCount(*row.rank) : 0; steps > 0)
+      row.calls_per_step = static_cast<double>(row.window_calls) / static_cast<double>(steps);
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const ApiNameRow& a, const ApiNameRow& b) {
+    return std::pair(a.rank, -a.total_ns) < std::pair(b.rank, -b.total_ns);
+  });
+  return rows;
+}
+
+}  // namespace dladvisor

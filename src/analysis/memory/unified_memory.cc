@@ -1,0 +1,78 @@
+#include "src/analysis/memory/unified_memory.h"
+
+#include <utility>
+
+namespace dladvisor {
+
+const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
+  static const auto relation =
+      RelationOf<UnifiedMemoryRow>("unified_memory",
+                                   "Page faults and migrations of unified memory, in the analysed window.")
+          .Key("rank", &UnifiedMemoryRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &UnifiedMemoryRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Column("gpu_faults", &UnifiedMemoryRow::gpu_faults, Unit::kCount, "Page faults of the GPU.",
+                  "--cuda-um-gpu-page-faults=true")
+          .Column("gpu_fault_ns", &UnifiedMemoryRow::gpu_fault_ns, Unit::kNanoseconds,
+                  "Time in which they were handled (union).", "--cuda-um-gpu-page-faults=true")
+          .Column("cpu_faults", &UnifiedMemoryRow::cpu_faults, Unit::kCount, "Page faults of the CPU.",
+                  "--cuda-um-cpu-page-faults=true")
+          .Column("migrations", &UnifiedMemoryRow::migrations, Unit::kCount, "Migrations.")
+          .Column("to_device_bytes", &UnifiedMemoryRow::to_device_bytes, Unit::kBytes,
+                  "Bytes that moved to the GPU.")
+          .Column("to_host_bytes", &UnifiedMemoryRow::to_host_bytes, Unit::kBytes,
+                  "Bytes that moved to the host.")
+          .Column("migration_ns", &UnifiedMemoryRow::migration_ns, Unit::kNanoseconds,
+                  "Time with a migration (union).")
+          .Column("turns", &UnifiedMemoryRow::turns, Unit::kCount,
+                  "Times that migrations to the GPU begin again after some to the host.");
+  return relation;
+}
+
+std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
+  const Trace& trace = context.trace;
+  const PageFaults& faults = trace.page_faults;
+  bool gpu_captured = false, cpu_captured = false;
+  for (const uint32_t device : faults.device) (device == kNoIndex ? cpu_captured : gpu_captured) = true;
+  std::vector<UnifiedMemoryRow> rows;
+  for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu) {
+    const Ranks::Gpu& where = context.ranks.gpus[gpu];
+    const Interval window = context.windows[gpu];
+    const auto inside = [&](Ns time) { return time >= window.start && time < window.end; };
+    UnifiedMemoryRow row;
+    row.rank = where.rank;
+    row.device = trace.devices[where.device].ordinal;
+    int64_t gpu_faults = 0, cpu_faults = 0;
+    std::vector<Interval> handled, moving;
+    bool last_to_host = false;
+    for (size_t i = 0; i < faults.size(); ++i) {
+      if (faults.process[i] != where.process || !inside(faults.start[i])) continue;
+      if (faults.device[i] == kNoIndex) {
+        cpu_faults += faults.faults[i];
+      } else if (faults.device[i] == where.device) {
+        gpu_faults += faults.faults[i];
+        handled.push_back({faults.start[i], faults.end[i]});
+      }
+    }
+    for (const uint32_t i : context.work[gpu].copies) {
+      const CopyDirection direction = trace.copies.direction[i];
+      const bool to_device = direction == CopyDirection::kUnifiedHostToDevice;
+      const bool to_host = direction == CopyDirection::kUnifiedDeviceToHost;
+      if ((!to_device && !to_host) || !inside(trace.copies.start[i])) continue;
+      ++row.migrations;
+      row.turns += to_device && last_to_host;
+      last_to_host = to_host;
+      (to_device ? row.to_device_bytes : row.to_host_bytes) += trace.copies.bytes[i];
+      moving.push_back({trace.copies.start[i], trace.copies.end[i]});
+    }
+    if (gpu_captured) {
+      row.gpu_faults = gpu_faults;
+      row.gpu_fault_ns = Length(Clip(Union(std::move(handled)), window));
+    }
+    if (cpu_captured) row.cpu_faults = cpu_faults;
+    row.migration_ns = Length(Clip(Union(std::move(moving)), window));
+    if (row.migrations + gpu_faults + cpu_faults > 0) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

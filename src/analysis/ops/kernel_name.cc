@@ -1,0 +1,219 @@
+#include "src/analysis/ops/kernel_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "src/analysis/context/kernel_kind.h"
+#include "src/analysis/context/occupancy.h"
+#include "src/analysis/context/tensor_core.h"
+#include "src/trace/parallel.h"
+
+namespace dladvisor {
+namespace {
+
+double Median(std::span<int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return static_cast<double>(*middle);
+  return (static_cast<double>(*middle) + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
+}
+
+// Sample standard deviation, in two passes so that nanoseconds do not cancel.
+std::optional<double> Deviation(std::span<const int64_t> values, double mean) {
+  if (values.size() < 2) return std::nullopt;
+  double squares = 0;
+  for (const int64_t v : values) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+// What is summed up of the kernels of one name, in order of start.
+struct Sums {
+  size_t first = 0, next = 0;  // where its durations are, and where the next one goes
+  NameId short_name = kNoName;
+  int64_t total_ns = 0, grid_min = 0, grid_max = 0, tail_ns = 0;
+  double grid = 0, block = 0;
+  double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
+  bool blocks_known = false, occupancy_known = false;  // of any
+  bool tail_known = true, shape_known = true;
+  // Of a launch that needs these threads, registers and bytes: most kernels of a name need the same.
+  std::array<int64_t, 3> needs = {-1, -1, -1};
+  std::optional<int64_t> blocks_per_sm;
+};
+
+// In one pass over the GPU's kernels in order of start, since a pass by name would jump through every column.
+class ByName {
+ public:
+  ByName(const Context& context, size_t gpu)
+      : context_(context),
+        device_(context.trace.devices[context.ranks.gpus[gpu].device]),
+        estimates_(context.trace, device_),
+        durations_(context.work[gpu].kernels.size()),
+        sums_(context.trace.names.size()) {
+    const Kernels& kernels = context.trace.kernels;
+    for (const uint32_t k : context.work[gpu].kernels) ++sums_[kernels.name[k]].next;
+    size_t first = 0;
+    for (Sums& sums : sums_) {
+      const size_t count = sums.next;
+      sums.first = sums.next = first;
+      first += count;
+    }
+    for (const uint32_t k : context.work[gpu].kernels) Add(k);
+  }
+
+  std::vector<KernelNameRow> Rows(int64_t rank) {
+    std::vector<KernelNameRow> rows;
+    int64_t device_ns = 0;
+    for (NameId name = 0; name < sums_.size(); ++name) {
+      const Sums& sums = sums_[name];
+      if (sums.next == sums.first) continue;
+      KernelNameRow& row = rows.emplace_back(RowOf(name, sums));
+      row.rank = rank;
+      device_ns += row.total_ns;
+    }
+    for (KernelNameRow& row : rows)
+      if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
+    std::sort(rows.begin(), rows.end(), [](const KernelNameRow& a, const KernelNameRow& b) {
+      return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
+             std::tuple(-b.total_ns, std::string_view(b.kernel));
+    });
+    return rows;
+  }
+
+ private:
+  void Add(uint32_t k) {
+    const Kernels& kernels = context_.trace.kernels;
+    Sums& sums = sums_[kernels.name[k]];
+    const int64_t duration = kernels.end[k] - kernels.start[k], grid = kernels.grid[k];
+    const std::array<int64_t, 3> needs = {kernels.block[k], kernels.registers[k], kernels.shared_bytes[k]};
+    if (needs != sums.needs) {
+      sums.needs = needs;
+      sums.blocks_per_sm = BlocksPerSm(device_, needs[0], needs[1], needs[2]);
+    }
+    const auto tail =
+        sums.blocks_per_sm ? TailNs(device_, grid, duration, *sums.blocks_per_sm) : std::nullopt;
+    sums.tail_known &= tail.has_value();
+    sums.tail_ns += tail.value_or(0);
+    const bool is_first = sums.next == sums.first;
+    sums.shape_known &= grid > 0;
+    sums.grid_min = is_first ? grid : std::min(sums.grid_min, grid);
+    sums.grid_max = is_first ? grid : std::max(sums.grid_max, grid);
+    sums.grid += static_cast<double>(grid);
+    sums.block += static_cast<double>(needs[0]);
+    sums.total_ns += duration;
+    if (const auto blocks = estimates_.BlocksPerSm(k)) {
+      sums.blocks_known = true;
+      sums.blocks += *blocks * static_cast<double>(duration);
+    }
+    if (const auto occupancy = estimates_.Occupancy(k)) {
+      sums.occupancy_known = true;
+      sums.occupancy += *occupancy * static_cast<double>(duration);
+    }
+    sums.short_name = kernels.short_name[k];
+    durations_[sums.next++] = duration;
+  }
+
+  KernelNameRow RowOf(NameId name, const Sums& sums) {
+    const std::span<int64_t> durations(durations_.data() + sums.first, sums.next - sums.first);
+    const auto count = static_cast<double>(durations.size());
+    KernelNameRow row;
+    row.device = device_.ordinal;
+    row.kernel = context_.trace.names.View(name);
+    row.short_name = context_.trace.names.View(sums.short_name);
+    row.instances = static_cast<int64_t>(durations.size());
+    row.total_ns = sums.total_ns;
+    row.avg_ns = static_cast<double>(row.total_ns) / count;
+    row.min_ns = *std::min_element(durations.begin(), durations.end());
+    row.max_ns = *std::max_element(durations.begin(), durations.end());
+    row.stddev_ns = Deviation(durations, row.avg_ns);
+    row.median_ns = Median(durations);
+    if (sums.shape_known) {
+      row.grid_avg = sums.grid / count;
+      row.block_avg = sums.block / count;
+      row.grid_min = sums.grid_min;
+      row.grid_max = sums.grid_max;
+    }
+    if (sums.tail_known) row.tail_ns = sums.tail_ns;
+    if (sums.blocks_known && row.total_ns > 0)
+      row.mean_blocks_per_sm = sums.blocks / static_cast<double>(row.total_ns);
+    if (sums.occupancy_known && row.total_ns > 0)
+      row.mean_occupancy = sums.occupancy / static_cast<double>(row.total_ns);
+    const KernelTraits& traits = context_.kernels[name];
+    row.uses_tensor_cores = traits.tensor_core;
+    row.eligible = traits.eligible;
+    row.communication = traits.communication;
+    row.kind = KernelKind(row.kernel, traits);
+    if (traits.precision != Precision::kUnknown) row.precision = std::string(PrecisionName(traits.precision));
+    return row;
+  }
+
+  const Context& context_;
+  const Device& device_;
+  KernelEstimates estimates_;
+  std::vector<int64_t> durations_;  // by name
+  std::vector<Sums> sums_;          // by name id
+};
+
+}  // namespace
+
+const RelationOf<KernelNameRow>& KernelNameRelation() {
+  static const auto relation =
+      RelationOf<KernelNameRow>("kernel_name", "Kernels by name, over the whole profile.")
+          .Key("rank", &KernelNameRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &KernelNameRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("kernel", &KernelNameRow::kernel, Unit::kText, "Demangled name.")
+          .Column("short_name", &KernelNameRow::short_name, Unit::kText, "Name without template arguments.")
+          .Column("instances", &KernelNameRow::instances, Unit::kCount, "Executions.")
+          .Column("total_ns", &KernelNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
+          .Column("avg_ns", &KernelNameRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
+          .Column("median_ns", &KernelNameRow::median_ns, Unit::kNanoseconds, "Median duration.")
+          .Column("min_ns", &KernelNameRow::min_ns, Unit::kNanoseconds, "Shortest.")
+          .Column("max_ns", &KernelNameRow::max_ns, Unit::kNanoseconds, "Longest.")
+          .Column("stddev_ns", &KernelNameRow::stddev_ns, Unit::kNanoseconds,
+                  "Sample standard deviation; unknown for one execution.")
+          .Column("share", &KernelNameRow::share, Unit::kRatio, "Share of the device's summed kernel time.")
+          .Column("grid_avg", &KernelNameRow::grid_avg, Unit::kCount,
+                  "Mean number of thread blocks; unknown where the profile lacks it for some execution.")
+          .Column("grid_min", &KernelNameRow::grid_min, Unit::kCount, "Least.")
+          .Column("grid_max", &KernelNameRow::grid_max, Unit::kCount, "Most.")
+          .Column("block_avg", &KernelNameRow::block_avg, Unit::kCount, "Mean threads per block.")
+          .Column("uses_tensor_cores", &KernelNameRow::uses_tensor_cores, Unit::kNone,
+                  "1 or 0; unknown where the name does not tell.")
+          .Column("eligible", &KernelNameRow::eligible, Unit::kNone,
+                  "1 for matrix products, convolutions and attention.")
+          .Column("precision", &KernelNameRow::precision, Unit::kText, "Precision, where the name tells.")
+          .Column("kind", &KernelNameRow::kind, Unit::kText,
+                  "communication, attention, layout, convolution, matrix, optimizer, softmax, normalization, "
+                  "embedding, sort, reduction, element-wise or other, by name.")
+          .Column("tail_ns", &KernelNameRow::tail_ns, Unit::kNanoseconds,
+                  "Time lost to last waves of blocks that do not fill the GPU, if blocks take equally long; "
+                  "unknown where the GPU's limits are.")
+          .Column("communication", &KernelNameRow::communication, Unit::kNone,
+                  "1 for collectives (NCCL and the like).")
+          .Column("mean_blocks_per_sm", &KernelNameRow::mean_blocks_per_sm, Unit::kCount,
+                  "Thread blocks by multiprocessors of the GPU, weighted by duration.")
+          .Column("mean_occupancy", &KernelNameRow::mean_occupancy, Unit::kRatio,
+                  "Estimated achieved occupancy, weighted by duration: share of a multiprocessor's threads "
+                  "that the blocks it gets at once keep busy.");
+  return relation;
+}
+
+std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
+  std::vector<std::vector<KernelNameRow>> by_gpu(context.work.size());
+  ParallelFor(by_gpu.size(),
+              [&](size_t gpu) { by_gpu[gpu] = ByName(context, gpu).Rows(context.ranks.gpus[gpu].rank); });
+  std::vector<KernelNameRow> rows;
+  for (std::vector<KernelNameRow>& of_gpu : by_gpu)
+    rows.insert(rows.end(), std::make_move_iterator(of_gpu.begin()), std::make_move_iterator(of_gpu.end()));
+  return rows;
+}
+
+}  // namespace dladvisor

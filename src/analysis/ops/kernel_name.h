@@ -1,0 +1,36 @@
+// Kernels by name over the whole profile: the sums equal plain SQL on the export.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/store/relation.h"
+#include "src/analysis/context/context.h"
+
+namespace dladvisor {
+
+struct KernelNameRow {
+  int64_t rank = 0, device = 0;
+  std::string kernel, short_name;
+  int64_t instances = 0, total_ns = 0;
+  double avg_ns = 0, median_ns = 0;
+  int64_t min_ns = 0, max_ns = 0;
+  std::optional<double> stddev_ns, share;
+  std::optional<double> grid_avg, block_avg;
+  std::optional<int64_t> grid_min, grid_max;
+  std::optional<bool> uses_tensor_cores;
+  bool eligible = false;
+  std::optional<std::string> precision;
+  std::string kind;
+  std::optional<int64_t> tail_ns;
+  bool communication = false;
+  std::optional<double> mean_blocks_per_sm, mean_occupancy;
+};
+const RelationOf<KernelNameRow>& KernelNameRelation();
+
+// By rank, device, then total time descending.
+std::vector<KernelNameRow> ComputeKernelNames(const Context& context);
+
+}  // namespace dladvisor

@@ -1,0 +1,25 @@
+// Facts per op: what DLProf's "Ops and Kernels", "Op Type Summary" and "Group Ops" show.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/analysis/context/context.h"
+#include "src/analysis/ops/op_rows.h"
+
+namespace dladvisor {
+
+struct OpFamilies {
+  std::vector<OpRow> ops;  // by rank, then GPU time descending
+  std::vector<OpTypeRow> op_types;
+  std::vector<GroupOpRow> groups;
+  std::vector<OpKernelRow> kernels;
+  // By index into ranks.gpus: kernel time in the window of eligible ops, and the part of it on tensor cores.
+  std::vector<int64_t> eligible_ns, eligible_tensor_core_ns;
+};
+
+// Counts what starts in the rank's window. Ops are the ranges that own launches directly and DLProf's marked
+// ops; kernels outside all ranges form ops of their own, "(no range)/KERNEL".
+OpFamilies ComputeOps(const Context& context);
+
+}  // namespace dladvisor

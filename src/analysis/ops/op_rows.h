@@ -1,0 +1,58 @@
+// The relations op, op_type, group_op and op_kernel; op.h computes their rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/store/relation.h"
+
+namespace dladvisor {
+
+struct OpRow {
+  int64_t rank = 0;
+  std::string op, op_type;
+  std::optional<std::string> direction;
+  int64_t calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, set_ns = 0, busy_ns = 0;
+  std::optional<int64_t> min_cpu_ns, max_cpu_ns, api_ns, overhead_ns;
+  bool tensor_core_eligible = false;
+  std::optional<bool> uses_tensor_cores;
+  int64_t tensor_core_ns = 0;
+  std::optional<bool> half;
+  std::optional<std::string> precision, data_type, shapes, stack;
+  double inherited_share = 0;
+};
+const RelationOf<OpRow>& OpRelation();
+
+struct OpTypeRow {
+  int64_t rank = 0;
+  std::string op_type;
+  int64_t ops = 0, calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, busy_ns = 0;
+  bool tensor_core_eligible = false;
+  std::optional<bool> uses_tensor_cores;
+  int64_t tensor_core_ns = 0;
+};
+const RelationOf<OpTypeRow>& OpTypeRelation();
+
+struct GroupOpRow {
+  int64_t rank = 0;
+  std::string op_group;
+  int64_t ops = 0, calls = 0, eligible_ops = 0, tensor_core_ops = 0, cpu_ns = 0, gpu_ns = 0, busy_ns = 0;
+};
+const RelationOf<GroupOpRow>& GroupOpRelation();
+
+struct OpKernelRow {
+  int64_t rank = 0;
+  std::string op, kernel;
+  int64_t calls = 0, gpu_ns = 0;
+  double avg_gpu_ns = 0;
+  int64_t min_gpu_ns = 0, max_gpu_ns = 0;
+  std::optional<int64_t> api_ns;
+  std::optional<double> avg_api_ns;
+  std::optional<int64_t> min_api_ns, max_api_ns;
+  std::optional<bool> uses_tensor_cores;
+  std::optional<std::string> precision;
+};
+const RelationOf<OpKernelRow>& OpKernelRelation();
+
+}  // namespace dladvisor

@@ -1,0 +1,376 @@
+#include "src/analysis/ranks/straggler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "src/analysis/ranks/persistence.h"
+
+namespace dladvisor {
+namespace {
+
+// Chance that is worth looking for further stragglers behind the one found; and how many at most.
+constexpr double kByChance = 0.01;
+constexpr size_t kMostFound = 16;
+// Of three GPUs and more the spread of the others can be told.
+constexpr size_t kFewestForSpread = 4;
+// Of a straggling node three quarters of its GPUs are late by half of what the node is.
+constexpr double kShareOfNode = 0.75, kLateAsNode = 0.5;
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+// The excess of each member (item) by step (round) over the median of those that have the step.
+WorstItems ExcessOf(const Cohort& cohort) {
+  WorstItems excess(cohort.members.size(), cohort.steps.size());
+  std::vector<std::vector<double>> by_step(cohort.steps.size());
+  for (const CohortMember& member : cohort.members)
+    for (const CohortMember::Step& step : member.steps)
+      by_step[step.step].push_back(static_cast<double>(step.own_ns()));
+  std::vector<double> median(cohort.steps.size(), 0);
+  for (size_t s = 0; s < by_step.size(); ++s) median[s] = Median(by_step[s]);
+  for (size_t m = 0; m < cohort.members.size(); ++m)
+    for (const CohortMember::Step& step : cohort.members[m].steps)
+      if (by_step[step.step].size() >= 2)
+        excess.Set(m, step.step, static_cast<double>(step.own_ns()) - median[step.step]);
+  return excess;
+}
+
+// An item's median from `first` to `last`; nothing where it took no part.
+std::optional<double> MedianOf(const WorstItems& items, size_t item, size_t first, size_t last) {
+  std::vector<double> values;
+  for (size_t round = first; round <= last; ++round)
+    if (!std::isnan(items.At(item, round))) values.push_back(items.At(item, round));
+  if (values.empty()) return std::nullopt;
+  return Median(std::move(values));
+}
+
+// How far the medians of all items but one lie apart (1.4826 x median absolute deviation).
+std::optional<int64_t> SpreadWithout(const WorstItems& items, const Persistence& found) {
+  std::vector<double> medians;
+  for (size_t item = 0; item < items.items(); ++item)
+    if (item != found.item)
+      if (const auto median = MedianOf(items, item, found.first, found.last)) medians.push_back(*median);
+  if (medians.size() < kFewestForSpread - 1) return std::nullopt;
+  const double middle = Median(medians);
+  for (double& value : medians) value = std::abs(value - middle);
+  return std::llround(1.4826 * Median(medians));
+}
+
+std::optional<int64_t> RunnerUp(const WorstItems& items, const Persistence& found) {
+  std::optional<double> most;
+  for (size_t item = 0; item < items.items(); ++item)
+    if (item != found.item)
+      if (const auto median = MedianOf(items, item, found.first, found.last))
+        most = std::max(most.value_or(*median), *median);
+  return most ? std::optional<int64_t>(std::llround(*most)) : std::nullopt;
+}
+
+// Without the steps at either end in which it is not late by half of what it is in most: of few peers one is
+// the slowest now and then.
+Persistence Trimmed(const WorstItems& items, Persistence found) {
+  const double late = MedianOf(items, found.item, found.first, found.last).value_or(0) / 2;
+  const auto is_late = [&](size_t round) { return items.At(found.item, round) >= late; };
+  while (found.first < found.last && !is_late(found.first)) ++found.first;
+  while (found.last > found.first && !is_late(found.last)) --found.last;
+  found.rounds = found.worst = 0;
+  for (size_t round = found.first; round <= found.last; ++round) {
+    found.rounds += !std::isnan(items.At(found.item, round));
+    found.worst += items.IsAmongWorst(found.item, round, found.among);
+  }
+  return found;
+}
+
+StragglerRow RowOf(const Cohort& cohort, const WorstItems& items, const Persistence& found,
+                   std::optional<double> step_ns) {
+  StragglerRow row;
+  row.first_step = cohort.steps[found.first];
+  row.last_step = cohort.steps[found.last];
+  row.steps = found.rounds;
+  row.slowest_steps = found.worst;
+  row.among = static_cast<int64_t>(found.among);
+  for (size_t item = 0; item < items.items(); ++item)
+    row.peers += MedianOf(items, item, found.first, found.last).has_value();
+  row.probability = found.probability;
+  const double excess = MedianOf(items, found.item, found.first, found.last).value_or(0);
+  row.excess_ns = std::llround(excess);
+  if (step_ns && *step_ns > 0) row.excess_share = excess / *step_ns;
+  row.spread_ns = SpreadWithout(items, found);
+  row.runner_up_ns = RunnerUp(items, found);
+  return row;
+}
+
+// Where the cumulative excess begins to rise to its peak.
+size_t FirstDiverging(const std::vector<double>& cumulative, size_t peak) {
+  const auto crossing = [&](double share) {  // the last position before the peak from which it stays above
+    size_t at = peak;
+    while (at > 0 && cumulative[at - 1] > share * cumulative[peak]) --at;
+    return static_cast<double>(at);
+  };
+  const double tenth = crossing(0.1), half = crossing(0.5), nothing = crossing(0.01);
+  return static_cast<size_t>(std::max(nothing, tenth - (half - tenth) * 0.1 / 0.4));
+}
+
+// What makes a GPU late in the steps first to last, compared with the mean of the others that have them.
+void Explain(const KernelSequence& sequence, const Cohort& cohort, const CohortMember& member,
+             const Persistence& found, StragglerRow& row) {
+  const size_t length = cohort.length;
+  std::vector<double> kernels(length, 0), gaps(length, 0);     // excess per step, by position
+  std::vector<double> usual(length, 0), blocks_ratio_of_step;  // mean duration of the others
+  std::vector<double> delay(length, 0), delays(length, 0), others_delay(length, 0), others_delays(length, 0);
+  double start = 0, steps = 0, own_kernels = 0, others_kernels = 0;
+  const KernelSequence::Cells cells = DecodeCells(sequence);
+  double others_start = 0, others_starts = 0;
+  std::map<size_t, std::pair<double, double>> blocks;  // by step, sum over the others and their number
+  for (const CohortMember& other : cohort.members) {
+    if (&other == &member) continue;
+    for (const CohortMember::Step& step : other.steps) {
+      if (step.step < found.first || step.step > found.last) continue;
+      others_start += static_cast<double>(step.start_gap_ns);
+      ++others_starts;
+      blocks[step.step].first += static_cast<double>(step.blocks);
+      ++blocks[step.step].second;
+    }
+  }
+  for (size_t s = 0; s < member.steps.size(); ++s) {
+    const CohortMember::Step& step = member.steps[s];
+    const auto others = static_cast<double>(cohort.ranks[step.step] - 1);
+    if (step.step < found.first || step.step > found.last || others < 1) continue;
+    ++steps;
+    start += static_cast<double>(step.start_gap_ns);
+    if (const auto& [sum, count] = blocks[step.step]; count > 0 && sum > 0)
+      blocks_ratio_of_step.push_back(static_cast<double>(step.blocks) / (sum / count));
+    for (size_t p = 0; p < length; ++p) {
+      const size_t own = s * length + p, all = step.step * length + p;
+      if (sequence.communication[p]) continue;
+      const auto duration = static_cast<double>(cells.duration[own]);
+      const auto gap = static_cast<double>(cells.gap[own] - cells.waiting[own]);
+      const double mean = (static_cast<double>(cohort.sums.duration[all]) - duration) / others;
+      const double mean_gap =
+          (static_cast<double>(cohort.sums.gap[all] - cohort.sums.waiting[all]) - gap) / others;
+      kernels[p] += duration - mean;
+      gaps[p] += gap - mean_gap;
+      usual[p] += mean;
+      own_kernels += duration;
+      others_kernels += mean;
+      if (cells.delay[own] >= 0) {
+        delay[p] += static_cast<double>(cells.delay[own]);
+        ++delays[p];
+      }
+      const int64_t known = cells.delay[own] >= 0;
+      others_delay[p] += static_cast<double>(cohort.sums.delay[all] - (known ? cells.delay[own] : 0));
+      others_delays[p] += static_cast<double>(cohort.sums.delays[all] - known);
+    }
+  }
+  if (steps == 0) return;
+  const double late_start = others_starts > 0 ? start / steps - others_start / others_starts : 0;
+  double kernel_ns = 0, gap_ns = 0;
+  for (size_t p = 0; p < length; ++p) {
+    kernel_ns += kernels[p] / steps;
+    gap_ns += gaps[p] / steps;
+  }
+  if (const double total = kernel_ns + gap_ns + late_start; total > 0) {
+    row.kernel_share = kernel_ns / total;
+    row.gap_share = gap_ns / total;
+    row.start_share = late_start / total;
+  }
+  if (others_kernels > 0) {
+    row.kernel_ratio = own_kernels / others_kernels;
+    double slower = 0;  // kernel time of the positions that are slower by half of what all are, or more
+    for (size_t p = 0; p < length; ++p)
+      if (usual[p] > 0 && kernels[p] / usual[p] >= (*row.kernel_ratio - 1) / 2) slower += usual[p];
+    if (*row.kernel_ratio > 1) row.slower_share = slower / others_kernels;
+  }
+  if (!blocks_ratio_of_step.empty()) {
+    double mean = 0, squares = 0;
+    for (const double ratio : blocks_ratio_of_step) mean += ratio;
+    mean /= static_cast<double>(blocks_ratio_of_step.size());
+    for (const double ratio : blocks_ratio_of_step) squares += (ratio - mean) * (ratio - mean);
+    row.blocks_ratio = mean;
+    row.blocks_variation = std::sqrt(squares / static_cast<double>(blocks_ratio_of_step.size()));
+  }
+  std::vector<double> cumulative(length, 0);
+  double sum = late_start;
+  for (size_t p = 0; p < length; ++p) cumulative[p] = sum += (kernels[p] + gaps[p]) / steps;
+  const auto peak =
+      static_cast<size_t>(std::max_element(cumulative.begin(), cumulative.end()) - cumulative.begin());
+  if (cumulative.empty() || cumulative[peak] <= 0) return;
+  const size_t first = FirstDiverging(cumulative, peak);
+  row.first_position = static_cast<int64_t>(first);
+  row.first_kernel = sequence.names[first];
+  row.peak_position = static_cast<int64_t>(peak);
+  row.peak_ns = std::llround(cumulative[peak]);
+  double own_delay = 0, own_delays = 0, their_delay = 0, their_delays = 0;
+  for (size_t p = first; p <= peak; ++p) {  // each by what is lost in the gap before it
+    if (gaps[p] <= 0 || delays[p] == 0 || others_delays[p] == 0) continue;
+    own_delay += gaps[p] * delay[p] / delays[p];
+    own_delays += gaps[p];
+    their_delay += gaps[p] * others_delay[p] / others_delays[p];
+    their_delays += gaps[p];
+  }
+  if (own_delays > 0) row.delay_ns = std::llround(own_delay / own_delays);
+  if (their_delays > 0) row.others_delay_ns = std::llround(their_delay / their_delays);
+}
+
+// The columns that GPUs and nodes have alike, after those that name them.
+void AddSharedColumns(RelationOf<StragglerRow>& r) {
+  r.Key("first_step", &StragglerRow::first_step, Unit::kNone, "Number of the first step in which it is late.")
+      .Column("last_step", &StragglerRow::last_step, Unit::kNone, "Number of the last one.")
+      .Column("steps", &StragglerRow::steps, Unit::kCount, "Steps from the first to the last.")
+      .Column("slowest_steps", &StragglerRow::slowest_steps, Unit::kCount,
+              "Of those, in which it is among the slowest.")
+      .Column("among", &StragglerRow::among, Unit::kCount,
+              "How many these are: 1 where it is the slowest of all, more where others are late as well.")
+      .Column("peers", &StragglerRow::peers, Unit::kCount,
+              "How many run the same kernels in these steps, itself included.")
+      .Column("probability", &StragglerRow::probability, Unit::kNone,
+              "That chance alone makes one of them the slowest so often: exact binomial, corrected for all "
+              "that were looked at.")
+      .Column("excess_ns", &StragglerRow::excess_ns, Unit::kNanoseconds,
+              "Median over these steps of its own time per step minus the median of all.")
+      .Column("excess_share", &StragglerRow::excess_share, Unit::kRatio, "Of the median step.")
+      .Column("spread_ns", &StragglerRow::spread_ns, Unit::kNanoseconds,
+              "How far the others lie apart (1.4826 x median absolute deviation); unknown with fewer than "
+              "three others.")
+      .Column("runner_up_ns", &StragglerRow::runner_up_ns, Unit::kNanoseconds,
+              "Excess of the slowest of the others in these steps.");
+}
+
+// Nodes that are late as a whole; what their GPUs are late by together is taken off `excess`, so that of a
+// GPU only that is told which it is late beyond its node.
+std::vector<StragglerRow> FindNodes(const Cohort& cohort, std::span<const std::optional<int64_t>> node_of,
+                                    std::optional<double> step_ns, WorstItems& excess) {
+  std::map<int64_t, std::vector<size_t>> by_node;
+  for (size_t m = 0; m < cohort.members.size(); ++m)
+    if (const auto node = node_of[cohort.members[m].sequence]) by_node[*node].push_back(m);
+  std::erase_if(by_node, [](const auto& node) { return node.second.size() < 2; });
+  std::vector<StragglerRow> rows;
+  if (by_node.size() < 2) return rows;
+  const std::vector<std::pair<int64_t, std::vector<size_t>>> nodes(by_node.begin(), by_node.end());
+  WorstItems of_nodes(nodes.size(), cohort.steps.size());
+  for (size_t n = 0; n < nodes.size(); ++n)
+    for (size_t s = 0; s < cohort.steps.size(); ++s) {
+      std::vector<double> values;
+      for (const size_t m : nodes[n].second)
+        if (!std::isnan(excess.At(m, s))) values.push_back(excess.At(m, s));
+      if (!values.empty()) of_nodes.Set(n, s, Median(std::move(values)));
+    }
+  for (size_t found = 0; found < kMostFound; ++found) {
+    const auto worst = of_nodes.Find();
+    if (!worst || (worst->probability > kByChance && found > 0)) break;
+    const auto& [node, gpus] = nodes[worst->item];
+    StragglerRow row = RowOf(cohort, of_nodes, Trimmed(of_nodes, *worst), step_ns);
+    row.node = node;
+    size_t late = 0;
+    for (const size_t m : gpus)
+      late += MedianOf(excess, m, worst->first, worst->last).value_or(0) >=
+              kLateAsNode * static_cast<double>(row.excess_ns);
+    if (row.excess_ns > 0 && static_cast<double>(late) >= kShareOfNode * static_cast<double>(gpus.size())) {
+      rows.push_back(row);
+      if (worst->probability <= kByChance)
+        for (const size_t m : gpus)
+          for (size_t s = worst->first; s <= worst->last; ++s)
+            excess.Set(m, s, excess.At(m, s) - static_cast<double>(row.excess_ns));  // absent ones stay so
+    }
+    of_nodes.Exclude(worst->item, worst->first, worst->last);
+    if (worst->probability > kByChance) break;
+  }
+  return rows;
+}
+
+std::vector<StragglerRow> FindGpus(const Cohort& cohort, std::span<const KernelSequence> sequences,
+                                   std::span<const std::optional<int64_t>> node_of,
+                                   std::optional<double> step_ns, WorstItems excess) {
+  std::vector<StragglerRow> rows;
+  for (size_t found = 0; found < kMostFound; ++found) {
+    const auto worst = excess.Find();
+    if (!worst || (worst->probability > kByChance && found > 0)) break;
+    const CohortMember& member = cohort.members[worst->item];
+    const KernelSequence& sequence = sequences[member.sequence];
+    const Persistence found_in = Trimmed(excess, *worst);
+    StragglerRow row = RowOf(cohort, excess, found_in, step_ns);
+    row.rank = sequence.rank;
+    row.device = sequence.device;
+    row.node = node_of[member.sequence];
+    Explain(sequence, cohort, member, found_in, row);
+    rows.push_back(std::move(row));
+    excess.Exclude(worst->item, worst->first, worst->last);
+    if (worst->probability > kByChance) break;
+  }
+  return rows;
+}
+
+}  // namespace
+
+const RelationOf<StragglerRow>& StragglerRelation() {
+  static const auto relation = [] {
+    RelationOf<StragglerRow> r("straggler",
+                               "GPUs that may set the pace of all others: those most often the slowest of "
+                               "their like.");
+    r.Key("rank", &StragglerRow::rank, Unit::kNone, "Rank.")
+        .Key("device", &StragglerRow::device, Unit::kNone, "CUDA device ordinal.");
+    AddSharedColumns(r);
+    r.Column("node", &StragglerRow::node, Unit::kNone, "Its node; unknown where nothing tells.")
+        .Column("kernel_share", &StragglerRow::kernel_share, Unit::kRatio,
+                "Share of its excess in kernels that take longer than the others' mean.")
+        .Column("gap_share", &StragglerRow::gap_share, Unit::kRatio,
+                "Share of it in gaps between kernels, in which no collective ran.")
+        .Column("start_share", &StragglerRow::start_share, Unit::kRatio,
+                "Share of it before its first kernel of the step.")
+        .Column("kernel_ratio", &StragglerRow::kernel_ratio, Unit::kRatio,
+                "Its kernel time over that of the others, collectives left out.")
+        .Column("slower_share", &StragglerRow::slower_share, Unit::kRatio,
+                "Share of the kernel time in kernels that are slower by at least half of that.")
+        .Column("blocks_ratio", &StragglerRow::blocks_ratio, Unit::kRatio,
+                "Thread blocks of its kernels over those of the others: above 1 it has more work.")
+        .Column("blocks_variation", &StragglerRow::blocks_variation, Unit::kRatio,
+                "Standard deviation over the steps of the same.")
+        .Column("first_position", &StragglerRow::first_position, Unit::kNone,
+                "Position in the step's kernel sequence, from 0, where it begins to fall behind.")
+        .Column("first_kernel", &StragglerRow::first_kernel, Unit::kText, "The kernel there.")
+        .Column("peak_position", &StragglerRow::peak_position, Unit::kNone,
+                "Position where it is farthest behind.")
+        .Column("peak_ns", &StragglerRow::peak_ns, Unit::kNanoseconds, "How far, over the mean.")
+        .Column("delay_ns", &StragglerRow::delay_ns, Unit::kNanoseconds,
+                "Mean time from launch to start of its kernels between the two, each by how much longer the "
+                "gap before it is: near the launch latency nothing is queued.",
+                "--trace=cuda")
+        .Column("others_delay_ns", &StragglerRow::others_delay_ns, Unit::kNanoseconds,
+                "The same of the others.", "--trace=cuda");
+    return r;
+  }();
+  return relation;
+}
+
+const RelationOf<StragglerRow>& StragglingNodeRelation() {
+  static const auto relation = [] {
+    RelationOf<StragglerRow> r("straggling_node",
+                               "Nodes that may set the pace: by the median excess of their GPUs.");
+    r.Key("node", &StragglerRow::node, Unit::kNone, "Number of the node.");
+    AddSharedColumns(r);
+    return r;
+  }();
+  return relation;
+}
+
+Stragglers FindStragglers(std::span<const KernelSequence> sequences, std::span<const Cohort> cohorts,
+                          std::span<const std::optional<int64_t>> node_of, std::optional<double> step_ns) {
+  Stragglers result;
+  for (const Cohort& cohort : cohorts) {
+    if (cohort.members.size() < 2) continue;
+    WorstItems excess = ExcessOf(cohort);
+    for (StragglerRow& row : FindNodes(cohort, node_of, step_ns, excess))
+      result.nodes.push_back(std::move(row));
+    for (StragglerRow& row : FindGpus(cohort, sequences, node_of, step_ns, std::move(excess)))
+      result.ranks.push_back(std::move(row));
+  }
+  return result;
+}
+
+}  // namespace dladvisor

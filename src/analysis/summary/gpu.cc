@@ -1,0 +1,150 @@
+#include "src/analysis/summary/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/analysis/context/gpu_estimates.h"
+
+namespace dladvisor {
+
+const RelationOf<GpuRow>& GpuRelation() {
+  static const char* kMemory = "--cuda-memory-usage=true";
+  static const auto relation =
+      RelationOf<GpuRow>("gpu", "One row per rank and device with GPU work, in the analysed window.")
+          .Key("rank", &GpuRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &GpuRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Column("name", &GpuRow::name, Unit::kText, "Model of the GPU.")
+          .Column("sm_count", &GpuRow::sm_count, Unit::kCount, "Streaming multiprocessors.")
+          .Column("compute_capability", &GpuRow::compute_capability, Unit::kText,
+                  "CUDA compute capability, e.g. 8.0.")
+          .Column("memory_bytes", &GpuRow::memory_bytes, Unit::kBytes, "Memory of the device.")
+          .Column("kernels", &GpuRow::kernels, Unit::kCount, "Kernels that start in the window.")
+          .Column("kernel_ns", &GpuRow::kernel_ns, Unit::kNanoseconds, "Sum of those kernels' durations.")
+          .Column("window_ns", &GpuRow::window_ns, Unit::kNanoseconds, "Length of the analysed window.")
+          .Column("span_ns", &GpuRow::span_ns, Unit::kNanoseconds,
+                  "From its first operation in the profile to the end of its last one.")
+          .Column("busy_ns", &GpuRow::busy_ns, Unit::kNanoseconds,
+                  "Time with a kernel, copy, set or graph running (union).")
+          .Column("kernel_busy_ns", &GpuRow::kernel_busy_ns, Unit::kNanoseconds,
+                  "Time with a kernel or graph running (union).")
+          .Column("gpu_utilization", &GpuRow::gpu_utilization, Unit::kRatio,
+                  "kernel_busy_ns / window_ns, as DLProf defines it.")
+          .Column("idle_ns", &GpuRow::idle_ns, Unit::kNanoseconds, "window_ns - busy_ns.")
+          .Column("idle_share", &GpuRow::idle_share, Unit::kRatio, "idle_ns / window_ns.")
+          .Column("idle_starved_ns", &GpuRow::idle_starved_ns, Unit::kNanoseconds,
+                  "Idle time before the launch of the operation that ends it: nothing was queued; unknown "
+                  "where launches were not recorded.")
+          .Column("starved_gaps", &GpuRow::starved_gaps, Unit::kCount, "Idle gaps with such time.")
+          .Column("tensor_core_ns", &GpuRow::tensor_core_ns, Unit::kNanoseconds,
+                  "Time of kernels on tensor cores.")
+          .Column("tensor_core_unknown_ns", &GpuRow::tensor_core_unknown_ns, Unit::kNanoseconds,
+                  "Time of kernels whose name does not tell.")
+          .Column("eligible_ns", &GpuRow::eligible_ns, Unit::kNanoseconds,
+                  "Kernel time of ops that could use tensor cores.")
+          .Column("tensor_core_efficiency", &GpuRow::tensor_core_efficiency, Unit::kRatio,
+                  "Tensor-core kernel time / kernel time of eligible ops, as DLProf defines it; unknown "
+                  "without such ops.")
+          .Column("communication_ns", &GpuRow::communication_ns, Unit::kNanoseconds,
+                  "Time with a collective running (union).")
+          .Column("work_ns", &GpuRow::work_ns, Unit::kNanoseconds,
+                  "busy_ns without the time in which nothing but collectives ran: the GPU's own.")
+          .Column("memory_peak_bytes", &GpuRow::memory_peak_bytes, Unit::kBytes,
+                  "Most memory allocated at one time.", kMemory)
+          .Column("memory_used_share", &GpuRow::memory_used_share, Unit::kRatio,
+                  "That peak over the device's memory.", kMemory)
+          .Column("gpu_ns_per_step", &GpuRow::gpu_ns_per_step, Unit::kNanoseconds,
+                  "busy_ns per steady step; unknown without steps.")
+          .Column("est_sm_efficiency", &GpuRow::est_sm_efficiency, Unit::kRatio,
+                  "Share of the window's multiprocessor time that has a block, if every kernel spreads its "
+                  "blocks evenly: mean over the window of min(1, blocks / multiprocessors).")
+          .Column("est_achieved_occupancy", &GpuRow::est_achieved_occupancy, Unit::kRatio,
+                  "Mean over kernels, weighted by duration, of the share of a multiprocessor's threads that "
+                  "the blocks it gets at once keep busy.");
+  return relation;
+}
+
+namespace {
+
+// From the first operation's start to the last end.
+Interval SpanOf(const Trace& trace, const GpuWork& work) {
+  Interval span{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
+  const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows) {
+    for (const uint32_t i : rows) {
+      span.start = std::min(span.start, ops.start[i]);
+      span.end = std::max(span.end, ops.end[i]);
+    }
+  };
+  add(trace.kernels, work.kernels);
+  add(trace.copies, work.copies);
+  add(trace.sets, work.sets);
+  add(trace.graph_launches, work.graphs);
+  return span.start > span.end ? Interval{} : span;
+}
+
+}  // namespace
+
+std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTimeline>& timelines,
+                                const OpFamilies& ops, const std::vector<MemoryRow>& memory) {
+  const Trace& trace = context.trace;
+  std::vector<GpuRow> rows;
+  for (size_t i = 0; i < timelines.size(); ++i) {
+    const GpuTimeline& timeline = timelines[i];
+    const Device& device = trace.devices[context.ranks.gpus[i].device];
+    GpuRow row;
+    row.rank = context.ranks.gpus[i].rank;
+    row.device = device.ordinal;
+    if (!device.name.empty()) row.name = device.name;
+    row.sm_count = device.sm_count;
+    if (device.compute_major)
+      row.compute_capability = fmt::format("{}.{}", *device.compute_major, device.compute_minor.value_or(0));
+    row.memory_bytes = device.memory_bytes;
+    row.window_ns = timeline.window.length();
+    row.span_ns = SpanOf(trace, context.work[i]).length();
+    for (const uint32_t k : context.work[i].kernels) {
+      if (trace.kernels.start[k] < timeline.window.start || trace.kernels.start[k] >= timeline.window.end)
+        continue;
+      const int64_t duration = trace.kernels.end[k] - trace.kernels.start[k];
+      const std::optional<bool> tensor_core = context.kernels[trace.kernels.name[k]].tensor_core;
+      ++row.kernels;
+      row.kernel_ns += duration;
+      if (tensor_core == true) row.tensor_core_ns += duration;
+      if (!tensor_core) row.tensor_core_unknown_ns += duration;
+    }
+    row.kernel_busy_ns = timeline.kernel_busy_ns;
+    row.idle_ns = Length(timeline.idle);
+    row.busy_ns = row.window_ns - row.idle_ns;
+    if (row.window_ns > 0) {
+      row.gpu_utilization = static_cast<double>(row.kernel_busy_ns) / static_cast<double>(row.window_ns);
+      row.idle_share = static_cast<double>(row.idle_ns) / static_cast<double>(row.window_ns);
+    }
+    if (timeline.has_launches) {
+      row.idle_starved_ns = 0;
+      for (const Starvation& starvation : timeline.starvation)
+        *row.idle_starved_ns += starvation.time.length();
+      row.starved_gaps = timeline.starved_gaps;
+    }
+    row.eligible_ns = ops.eligible_ns[i];
+    if (row.eligible_ns > 0)
+      row.tensor_core_efficiency =
+          static_cast<double>(ops.eligible_tensor_core_ns[i]) / static_cast<double>(row.eligible_ns);
+    row.communication_ns = Length(timeline.communication);
+    row.work_ns = row.busy_ns - timeline.ledger[static_cast<size_t>(Bucket::kCommunication)];
+    row.memory_peak_bytes = memory[i].peak_bytes;
+    row.memory_used_share = memory[i].used_share;
+    if (const int64_t steps = context.StepCount(row.rank); steps > 0)
+      row.gpu_ns_per_step = static_cast<double>(row.busy_ns) / static_cast<double>(steps);
+    const GpuEstimates estimates = EstimateGpu(context, i, timeline.window);
+    row.est_sm_efficiency = estimates.sm_efficiency;
+    row.est_achieved_occupancy = estimates.achieved_occupancy;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,228 @@
+#include "src/analysis/summary/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/analysis/context/rank_assignment.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr int kWarning = 2;  // severity of a diagnostic from which a reader should look
+
+// Time that the profiler took on any thread, inside the activity.
+int64_t OverheadTime(const Context& context) {
+  std::vector<Interval> intervals;
+  const Overheads& overheads = context.trace.overheads;
+  for (size_t i = 0; i < overheads.size(); ++i) intervals.push_back({overheads.start[i], overheads.end[i]});
+  return Length(Clip(Union(std::move(intervals)), context.activity));
+}
+
+// Without kernels: what to capture next time, and the sentence that says why.
+void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
+  row.truncated = trace.health.truncated;
+  if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines > 0) return;
+  const auto option = trace.capture_options.find("COLLECT_CUDA_TRACE");
+  const bool not_traced = option != trace.capture_options.end() && option->second == "false";
+  std::string why;
+  if (row.api_calls > 0) {
+    why = "CUDA calls were recorded but no kernel ran in the captured time";
+    row.missing_capture = "--trace=cuda,nvtx --duration=60";
+  } else if (row.copies + row.sets > 0) {
+    why = "copies were recorded but no kernel ran in the captured time";
+    row.missing_capture = "--trace=cuda,nvtx --duration=60";
+  } else {
+    why = not_traced ? "CUDA was not traced"
+          : row.has_cuda
+              ? "the capture holds no CUDA activity: it was not traced, or ended before the first CUDA call"
+          : trace.format == "kineto"
+              ? "the trace holds no GPU activity: it was not recorded, or the run has none"
+              : "the capture holds no CUDA tables: it was not traced, or ended before the first CUDA call";
+    row.missing_capture = "--trace=cuda,nvtx";
+  }
+  if (row.truncated) {
+    why = "the part of the trace that is there holds no GPU work";
+    row.missing_capture.reset();
+  } else if (trace.format == "kineto")
+    row.missing_capture = row.api_calls > 0 ? "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)"
+                                            : "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
+  row.notes = why + "." + (row.notes ? " " + *row.notes : "");
+}
+
+}  // namespace
+
+const RelationOf<ProfileRow>& ProfileRelation() {
+  static const auto relation =
+      RelationOf<ProfileRow>("profile",
+                             "One row per profile file: what it holds and how well it was captured.")
+          .Key("profile", &ProfileRow::profile, Unit::kNone, "Number of the file, from 0.")
+          .Column("path", &ProfileRow::path, Unit::kText, "Path as given.")
+          .Column("format", &ProfileRow::format, Unit::kText, "nsys, kineto, nvidia-smi, training log, ...")
+          .Column("producer_version", &ProfileRow::producer_version, Unit::kText,
+                  "Version of the profiler; unknown in old files.")
+          .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
+                  "Version of the file's schema; unknown in old files.")
+          .Column("told_rank", &ProfileRow::told_rank, Unit::kNone,
+                  "Rank of its process in the job; unknown where nothing in the file tells.")
+          .Column("told_by", &ProfileRow::told_by, Unit::kText,
+                  "What told it: profile, environment or range.")
+          .Column(
+              "told_node", &ProfileRow::told_node, Unit::kNone,
+              "Number of its node, as the launcher set it (GROUP_RANK, SLURM_NODEID); of a log among several "
+              "files, as its name tells.")
+          .Column("told_local_rank", &ProfileRow::told_local_rank, Unit::kNone,
+                  "Number of its process on the node (LOCAL_RANK, SLURM_LOCALID).")
+          .Column("duplicate_of", &ProfileRow::duplicate_of, Unit::kNone,
+                  "Number of the file that holds the same rank: of this one only what tells of the file is "
+                  "kept. Unknown for all others.")
+          .Column("session_ns", &ProfileRow::session_ns, Unit::kNanoseconds,
+                  "Length of the capture; unknown in some files.")
+          .Column("clock_origin_utc_ns", &ProfileRow::clock_origin_utc_ns, Unit::kNone,
+                  "UTC of time 0; unknown in some files.")
+          .Column("clock_origin_local_ns", &ProfileRow::clock_origin_local_ns, Unit::kNone,
+                  "Where the file tells times without a zone: time 0 as it tells it, counted as UTC is.")
+          .Column("kernels", &ProfileRow::kernels, Unit::kCount, "Kernel executions.")
+          .Column("copies", &ProfileRow::copies, Unit::kCount, "Memory copies.")
+          .Column("sets", &ProfileRow::sets, Unit::kCount, "Memory sets.")
+          .Column("graph_launches", &ProfileRow::graph_launches, Unit::kCount,
+                  "CUDA graphs traced as a whole.")
+          .Column("api_calls", &ProfileRow::api_calls, Unit::kCount, "CUDA API calls.")
+          .Column("syncs", &ProfileRow::syncs, Unit::kCount, "Synchronisation activities.")
+          .Column("ranges", &ProfileRow::ranges, Unit::kCount, "Ranges of the program.")
+          .Column("python_frames", &ProfileRow::python_frames, Unit::kCount, "Calls of Python functions.")
+          .Column("os_calls", &ProfileRow::os_calls, Unit::kCount, "Operating-system calls.")
+          .Column("gpu_metric_samples", &ProfileRow::gpu_metric_samples, Unit::kCount,
+                  "Samples of hardware counters.")
+          .Column("telemetry_samples", &ProfileRow::telemetry_samples, Unit::kCount,
+                  "Samples of nvidia-smi, of one GPU and time each.")
+          .Column("training_lines", &ProfileRow::training_lines, Unit::kCount,
+                  "Lines of a training's log that tell its progress.")
+          .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
+          .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
+          .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
+                  "Kernels whose launching call is not in the file.")
+          .Column("unmatched_share", &ProfileRow::unmatched_share, Unit::kRatio,
+                  "Of all kernels; unknown without kernels.")
+          .Column("inherited_share", &ProfileRow::inherited_share, Unit::kRatio,
+                  "Share of kernels launched by a thread without ranges; unknown without kernels.")
+          .Column("open_ranges", &ProfileRow::open_ranges, Unit::kCount, "Ranges that were never closed.")
+          .Column("out_of_order", &ProfileRow::out_of_order, Unit::kCount,
+                  "Rows that were not in order of time.")
+          .Column("negative_durations", &ProfileRow::negative_durations, Unit::kCount,
+                  "Rows that end before they start.")
+          .Column("overhead_ns", &ProfileRow::overhead_ns, Unit::kNanoseconds,
+                  "Time the profiler itself took during the activity.")
+          .Column("overhead_share", &ProfileRow::overhead_share, Unit::kRatio,
+                  "Of the activity; unknown without any.")
+          .Column("diagnostics", &ProfileRow::diagnostics, Unit::kCount,
+                  "Warnings and errors that the profiler recorded.")
+          .Column("missing_tables", &ProfileRow::missing_tables, Unit::kText,
+                  "Activity tables that the file lacks; unknown where none.")
+          .Column("notes", &ProfileRow::notes, Unit::kText,
+                  "What a reader should know of the capture; unknown where nothing.")
+          .Column("has_cuda", &ProfileRow::has_cuda, Unit::kNone,
+                  "1 where the file holds GPU work or CUDA calls.")
+          .Column("has_api", &ProfileRow::has_api, Unit::kNone, "1 where it holds CUDA calls.")
+          .Column("has_ranges", &ProfileRow::has_ranges, Unit::kNone, "1 where it holds ranges.")
+          .Column("has_os_calls", &ProfileRow::has_os_calls, Unit::kNone,
+                  "1 where it holds operating-system calls.")
+          .Column("has_syncs", &ProfileRow::has_syncs, Unit::kNone,
+                  "1 where it holds synchronisation activities.")
+          .Column("truncated", &ProfileRow::truncated, Unit::kNone, "1 where the end of the file is missing.")
+          .Column("missing_capture", &ProfileRow::missing_capture, Unit::kText,
+                  "Capture flags that would show GPU work; unknown where it is there.");
+  return relation;
+}
+
+ProfileRow ComputeProfile(const Context& context) {
+  const Trace& trace = context.trace;
+  const CaptureHealth& health = trace.health;
+  const auto count = [](const auto& table) { return static_cast<int64_t>(table.size()); };
+  const auto known = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  ProfileRow row;
+  row.path = trace.path;
+  row.format = trace.format;
+  row.producer_version = known(trace.producer_version);
+  row.schema_version = known(trace.schema_version);
+  const ToldRank told = FindToldRank(trace);
+  row.told_rank = told.rank;
+  row.told_node = told.node;
+  row.told_local_rank = told.local_rank;
+  row.told_by = known(told.by);
+  row.session_ns = trace.session_duration_ns;
+  row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
+  if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())
+    row.clock_origin_local_ns = std::stoll(local->second);
+  row.kernels = count(trace.kernels);
+  row.copies = count(trace.copies);
+  row.sets = count(trace.sets);
+  row.graph_launches = count(trace.graph_launches);
+  row.api_calls = count(trace.api_calls);
+  row.syncs = count(trace.syncs);
+  row.ranges = count(trace.ranges);
+  row.python_frames = count(trace.frames);
+  row.os_calls = count(trace.os_calls);
+  row.gpu_metric_samples = count(trace.gpu_metrics);
+  if (trace.telemetry.size() > 0)
+    row.telemetry_samples =
+        1 + *std::max_element(trace.telemetry.sample.begin(), trace.telemetry.sample.end());
+  const TrainingLog& log = trace.training_log;
+  row.training_lines = count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value());
+  row.memory_events = count(trace.memory_events);
+  for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
+  row.unmatched_kernels =
+      std::count(context.launches.kernel.begin(), context.launches.kernel.end(), kNoIndex);
+  if (row.kernels > 0) {
+    const auto kernels = static_cast<double>(row.kernels);
+    row.unmatched_share = static_cast<double>(row.unmatched_kernels) / kernels;
+    const auto& inherited = context.attribution.kernel_inherited;
+    row.inherited_share = static_cast<double>(std::count(inherited.begin(), inherited.end(), 1)) / kernels;
+  }
+  row.open_ranges = std::count(trace.ranges.open.begin(), trace.ranges.open.end(), 1);
+  row.out_of_order = health.out_of_order;
+  row.negative_durations = health.negative_durations;
+  row.overhead_ns = OverheadTime(context);
+  if (context.activity.length() > 0)
+    row.overhead_share =
+        static_cast<double>(row.overhead_ns) / static_cast<double>(context.activity.length());
+  row.diagnostics = std::count_if(health.diagnostics.begin(), health.diagnostics.end(),
+                                  [](const Diagnostic& d) { return d.severity >= kWarning; });
+  row.missing_tables = known(fmt::format("{}", fmt::join(health.missing_tables, ", ")));
+  row.notes = known(fmt::format("{}", fmt::join(health.notes, " ")));
+  row.has_api = row.api_calls > 0;
+  row.has_ranges = row.ranges > 0;
+  row.has_os_calls = row.os_calls > 0;
+  row.has_syncs = row.syncs > 0;
+  row.has_cuda = row.kernels + row.copies + row.sets + row.graph_launches + row.api_calls + row.syncs > 0;
+  ExplainMissingWork(trace, row);
+  return row;
+}
+
+const RelationOf<DiagnosticRow>& DiagnosticRelation() {
+  static const auto relation =
+      RelationOf<DiagnosticRow>("diagnostic", "What the profiler itself reported while it recorded.")
+          .Key("profile", &DiagnosticRow::profile, Unit::kNone, "Number of the file.")
+          .Key("n", &DiagnosticRow::n, Unit::kNone, "Order of the message.")
+          .Column("severity", &DiagnosticRow::severity, Unit::kNone,
+                  "1 information, 2 warning, 3 error; 0 for verbose ones.")
+          .Column("text", &DiagnosticRow::text, Unit::kText, "Message.");
+  return relation;
+}
+
+std::vector<DiagnosticRow> ComputeDiagnostics(const Context& context) {
+  std::vector<DiagnosticRow> rows;
+  for (const Diagnostic& d : context.trace.health.diagnostics) {
+    const auto n = static_cast<int64_t>(rows.size());
+    rows.push_back({0, n, d.severity, d.text});
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

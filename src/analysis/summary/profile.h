@@ -1,0 +1,44 @@
+// Facts about the profile itself: what was captured, how well, and what is missing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/store/relation.h"
+#include "src/analysis/context/context.h"
+
+namespace dladvisor {
+
+struct ProfileRow {
+  int64_t profile = 0;
+  std::string path, format;
+  std::optional<std::string> producer_version, schema_version;
+  std::optional<int64_t> told_rank, told_node, told_local_rank;
+  std::optional<std::string> told_by;
+  std::optional<int64_t> duplicate_of;
+  std::optional<int64_t> session_ns, clock_origin_utc_ns, clock_origin_local_ns;
+  int64_t kernels = 0, copies = 0, sets = 0, graph_launches = 0, api_calls = 0, syncs = 0, ranges = 0,
+          python_frames = 0, os_calls = 0, gpu_metric_samples = 0, telemetry_samples = 0, training_lines = 0,
+          memory_events = 0, skipped_rows = 0, unmatched_kernels = 0;
+  std::optional<double> unmatched_share, inherited_share;
+  int64_t open_ranges = 0, out_of_order = 0, negative_durations = 0, overhead_ns = 0;
+  std::optional<double> overhead_share;
+  int64_t diagnostics = 0;
+  std::optional<std::string> missing_tables, notes;
+  bool has_cuda = false, has_api = false, has_ranges = false, has_os_calls = false, has_syncs = false;
+  std::optional<std::string> missing_capture;
+  bool truncated = false;
+};
+const RelationOf<ProfileRow>& ProfileRelation();
+ProfileRow ComputeProfile(const Context& context);
+
+struct DiagnosticRow {
+  int64_t profile = 0, n = 0, severity = 0;
+  std::string text;
+};
+const RelationOf<DiagnosticRow>& DiagnosticRelation();
+std::vector<DiagnosticRow> ComputeDiagnostics(const Context& context);
+
+}  // namespace dladvisor

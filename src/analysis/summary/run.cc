@@ -1,0 +1,226 @@
+#include "src/analysis/summary/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "src/analysis/context/tensor_core.h"
+
+namespace dladvisor {
+namespace {
+
+// Mean and sample deviation of the slowest rank's steady steps.
+void AddSteps(const Context& context, const std::vector<StepRow>& steps, RunRow& row) {
+  if (context.steps.by_rank.empty()) return;
+  row.step_source = context.steps.source;
+  if (!context.steps.range_pattern.empty()) row.step_pattern = context.steps.range_pattern;
+  const int64_t first_rank = context.steps.by_rank.front().first;
+  for (const auto& [rank, list] : context.steps.by_rank) {
+    std::vector<double> durations;
+    for (const StepRow& step : steps) {
+      if (step.rank != rank) continue;
+      row.total_steps += rank == first_rank;
+      if (step.warmup) continue;
+      durations.push_back(static_cast<double>(step.duration_ns));
+      if (rank != first_rank) continue;
+      ++row.steps;
+      if (!row.first_step) row.first_step = step.step;
+      row.last_step = step.step;
+    }
+    if (durations.empty()) continue;
+    double mean = 0, squares = 0;
+    for (const double d : durations) mean += d / static_cast<double>(durations.size());
+    for (const double d : durations) squares += (d - mean) * (d - mean);
+    if (row.step_ns && *row.step_ns >= mean) continue;
+    row.step_ns = mean;
+    row.step_stddev_ns.reset();
+    if (durations.size() > 1)
+      row.step_stddev_ns = std::sqrt(squares / static_cast<double>(durations.size() - 1));
+  }
+}
+
+}  // namespace
+
+const RelationOf<RunRow>& RunRelation() {
+  static const auto relation =
+      RelationOf<RunRow>("run", "The run as a whole: one row.")
+          .Column("name", &RunRow::name, Unit::kText, "Name of the profile's file, without extension.")
+          .Column("ranks", &RunRow::ranks, Unit::kCount, "Processes with GPU work.")
+          .Column("gpus", &RunRow::gpus, Unit::kCount, "GPUs with work, counted once per rank.")
+          .Column("wall_ns", &RunRow::wall_ns, Unit::kNanoseconds,
+                  "From the first API call, range or GPU operation to the last one's end.")
+          .Column("start_up_ns", &RunRow::start_up_ns, Unit::kNanoseconds,
+                  "Time before the longest analysed window; unknown without GPU work.", "--trace=cuda")
+          .Column("window_ns", &RunRow::window_ns, Unit::kNanoseconds,
+                  "Longest analysed window; unknown without GPU work.", "--trace=cuda")
+          .Column("window_start_ns", &RunRow::window_start_ns, Unit::kNanoseconds,
+                  "Its start on the profile's clock.", "--trace=cuda")
+          .Column("window_end_ns", &RunRow::window_end_ns, Unit::kNanoseconds,
+                  "Its end on the profile's clock.", "--trace=cuda")
+          .Column("steps", &RunRow::steps, Unit::kCount,
+                  "Steady steps analysed, of the first rank; 0 where none were found.")
+          .Column("total_steps", &RunRow::total_steps, Unit::kCount,
+                  "Steps found of the first rank, warm-up included.")
+          .Column("first_step", &RunRow::first_step, Unit::kNone,
+                  "Number of the first steady step; unknown without steps.")
+          .Column("last_step", &RunRow::last_step, Unit::kNone,
+                  "Number of the last one; unknown without steps.")
+          .Column("step_ns", &RunRow::step_ns, Unit::kNanoseconds,
+                  "Mean steady step of the slowest rank; unknown without steps.")
+          .Column("step_stddev_ns", &RunRow::step_stddev_ns, Unit::kNanoseconds,
+                  "Standard deviation of that rank's steady steps.")
+          .Column("step_source", &RunRow::step_source, Unit::kText,
+                  "What told the steps: ranges, kernel sequence, optimizer steps, or the training log of a "
+                  "run without a trace; unknown where none were found.")
+          .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
+                  "The range that is a step, its number replaced by #.")
+          .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
+                  "Mean over GPUs of the share of the window with a kernel running.", "--trace=cuda")
+          .Column("tensor_core_efficiency", &RunRow::tensor_core_efficiency, Unit::kRatio,
+                  "Tensor-core kernel time over kernel time of eligible ops; unknown without such ops.")
+          .Column("kernel_ns", &RunRow::kernel_ns, Unit::kNanoseconds,
+                  "Summed kernel time in the windows of all GPUs.", "--trace=cuda")
+          .Column("eligible_ops", &RunRow::eligible_ops, Unit::kCount, "Ops that could use tensor cores.",
+                  "--trace=cuda")
+          .Column("eligible_half_ops", &RunRow::eligible_half_ops, Unit::kCount,
+                  "Of those, working on FP16, BF16, FP8 or INT8.", "--trace=cuda")
+          .Column("half_kernel_ns", &RunRow::half_kernel_ns, Unit::kNanoseconds,
+                  "Kernel time whose names tell FP16, BF16, FP8 or INT8.", "--trace=cuda")
+          .Column("launches_through_graphs", &RunRow::launches_through_graphs, Unit::kCount,
+                  "CUDA graph launches traced as a whole.")
+          .Column("memory_used_share", &RunRow::memory_used_share, Unit::kRatio,
+                  "Most used share of a GPU's memory.", "--cuda-memory-usage=true")
+          .Column("samples_per_second", &RunRow::samples_per_second, Unit::kNone,
+                  "Throughput, where a training's log tells it; profiles do not hold the batch size.")
+          .Column("mfu", &RunRow::mfu, Unit::kRatio,
+                  "Model FLOPs utilisation; needs the FLOPs of a step, which profiles do not hold.")
+          .Column("cost", &RunRow::cost, Unit::kNone,
+                  "Price of the run; needs the price of a GPU hour, which profiles do not hold.");
+  return relation;
+}
+
+RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
+                  const OpFamilies& ops) {
+  const Trace& trace = context.trace;
+  RunRow row;
+  row.name = std::filesystem::path(trace.path).stem().string();
+  row.ranks = std::count_if(context.ranks.of_process.begin(), context.ranks.of_process.end(),
+                            [](int64_t r) { return r >= 0; });
+  row.gpus = static_cast<int64_t>(gpus.size());
+  row.wall_ns = context.activity.length();
+  row.launches_through_graphs = static_cast<int64_t>(trace.graph_launches.size());
+  AddSteps(context, steps, row);
+  if (gpus.empty()) return row;
+
+  for (const Interval& window : context.windows) {
+    if (row.window_ns && *row.window_ns >= window.length()) continue;
+    row.window_ns = window.length();
+    row.window_start_ns = window.start;
+    row.start_up_ns = window.start - context.activity.start;
+    row.window_end_ns = window.end;
+  }
+  double utilization = 0;
+  int64_t known = 0, eligible = 0, tensor_core = 0;
+  row.kernel_ns = 0;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    *row.kernel_ns += gpus[i].kernel_ns;
+    if (gpus[i].gpu_utilization) {
+      utilization += *gpus[i].gpu_utilization;
+      ++known;
+    }
+    eligible += ops.eligible_ns[i];
+    tensor_core += ops.eligible_tensor_core_ns[i];
+    if (gpus[i].memory_used_share)
+      row.memory_used_share = std::max(row.memory_used_share.value_or(0), *gpus[i].memory_used_share);
+  }
+  if (known > 0) row.gpu_utilization = utilization / static_cast<double>(known);
+  if (eligible > 0)
+    row.tensor_core_efficiency = static_cast<double>(tensor_core) / static_cast<double>(eligible);
+  row.eligible_ops = row.eligible_half_ops = row.half_kernel_ns = 0;
+  for (const OpRow& op : ops.ops) {
+    if (!op.tensor_core_eligible) continue;
+    ++*row.eligible_ops;
+    *row.eligible_half_ops += op.half == true;
+  }
+  for (size_t gpu = 0; gpu < context.work.size(); ++gpu)
+    for (const uint32_t k : context.work[gpu].kernels)
+      if (IsHalf(context.kernels[trace.kernels.name[k]].precision) &&
+          trace.kernels.start[k] >= context.windows[gpu].start &&
+          trace.kernels.start[k] < context.windows[gpu].end)
+        *row.half_kernel_ns += trace.kernels.end[k] - trace.kernels.start[k];
+  return row;
+}
+
+RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpus) {
+  RunRow merged;
+  const auto add = [](const std::optional<int64_t>& from, std::optional<int64_t>& to) {
+    if (from) to = to.value_or(0) + *from;
+  };
+  const bool traced = std::ranges::any_of(runs, [](const RunRow& run) { return run.gpus > 0; });
+  for (const RunRow& run : runs) {
+    if (!merged.samples_per_second) merged.samples_per_second = run.samples_per_second;
+    if (traced && run.gpus == 0) continue;
+    merged.ranks += run.ranks;
+    merged.gpus += run.gpus;
+    merged.wall_ns = std::max(merged.wall_ns, run.wall_ns);
+    merged.launches_through_graphs += run.launches_through_graphs;
+    if (run.window_ns && (!merged.window_ns || *run.window_ns > *merged.window_ns)) {
+      merged.window_ns = run.window_ns;
+      merged.window_start_ns = run.window_start_ns;
+      merged.window_end_ns = run.window_end_ns;
+      merged.start_up_ns = run.start_up_ns;
+    }
+    if (run.steps > 0 && merged.steps == 0) {
+      merged.steps = run.steps;
+      merged.total_steps = run.total_steps;
+      merged.first_step = run.first_step;
+      merged.last_step = run.last_step;
+      merged.step_source = run.step_source;
+      merged.step_pattern = run.step_pattern;
+    }
+    if (run.step_ns && (!merged.step_ns || *run.step_ns > *merged.step_ns)) {
+      merged.step_ns = run.step_ns;
+      merged.step_stddev_ns = run.step_stddev_ns;
+    }
+    add(run.kernel_ns, merged.kernel_ns);
+    add(run.half_kernel_ns, merged.half_kernel_ns);
+    // Ranks of a job run the same ops.
+    for (const auto count : {&RunRow::eligible_ops, &RunRow::eligible_half_ops})
+      if (run.*count) merged.*count = std::max((merged.*count).value_or(0), *(run.*count));
+    if (run.memory_used_share)
+      merged.memory_used_share = std::max(merged.memory_used_share.value_or(0), *run.memory_used_share);
+  }
+  double utilization = 0, eligible = 0, tensor_core = 0;
+  int64_t known = 0;
+  for (const GpuRow& gpu : gpus) {
+    if (gpu.gpu_utilization) {
+      utilization += *gpu.gpu_utilization;
+      ++known;
+    }
+    if (gpu.tensor_core_efficiency) {
+      eligible += static_cast<double>(gpu.eligible_ns);
+      tensor_core += *gpu.tensor_core_efficiency * static_cast<double>(gpu.eligible_ns);
+    }
+  }
+  if (known > 0) merged.gpu_utilization = utilization / static_cast<double>(known);
+  if (eligible > 0) merged.tensor_core_efficiency = tensor_core / eligible;
+  return merged;
+}
+
+void AddTraining(const std::vector<TrainingRow>& trainings, RunRow& run) {
+  if (trainings.empty() || run.gpus > 0 || run.step_ns) return;
+  const TrainingRow& training = trainings.front();
+  run.samples_per_second = training.samples_per_second;
+  if (!training.mean_ns) return;
+  run.step_ns = training.mean_ns;
+  run.step_stddev_ns = training.stddev_ns;
+  run.step_source = "training log";
+  run.steps = training.steady_iterations.value_or(0);
+  run.total_steps = training.iterations.value_or(0);
+  run.first_step = training.first_steady_iteration;
+  run.last_step = training.last_iteration;
+}
+
+}  // namespace dladvisor

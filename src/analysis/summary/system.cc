@@ -1,0 +1,91 @@
+#include "src/analysis/summary/system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/analysis/summary/framework_name.h"
+
+namespace dladvisor {
+
+const RelationOf<SystemRow>& SystemRelation() {
+  static const auto relation =
+      RelationOf<SystemRow>("system", "The system that was profiled, as far as the profile tells.")
+          .Key("profile", &SystemRow::profile, Unit::kNone, "Number of the file.")
+          .Column("host", &SystemRow::host, Unit::kText, "Name of the machine.")
+          .Column("cpu_model", &SystemRow::cpu_model, Unit::kText, "Model of the CPU.")
+          .Column("cpu_cores", &SystemRow::cpu_cores, Unit::kCount, "CPU cores.")
+          .Column("gpu_count", &SystemRow::gpu_count, Unit::kCount,
+                  "GPUs that ran something; all that are listed where none did, of a training's log those "
+                  "of the job.")
+          .Column("gpus_listed", &SystemRow::gpus_listed, Unit::kCount,
+                  "GPUs that the profile lists, used or not.")
+          .Column("world_size", &SystemRow::world_size, Unit::kCount,
+                  "Processes of the distributed job, of which the profile may hold one.")
+          .Column("distributed_backend", &SystemRow::distributed_backend, Unit::kText,
+                  "Backend of torch.distributed.")
+          .Column("gpu_names", &SystemRow::gpu_names, Unit::kText, "Their models, each once.")
+          .Column("driver_version", &SystemRow::driver_version, Unit::kText, "GPU driver.")
+          .Column("cuda_version", &SystemRow::cuda_version, Unit::kText, "CUDA version of the driver.")
+          .Column("cudnn_version", &SystemRow::cudnn_version, Unit::kText,
+                  "cuDNN version, where DLProf asked for it.")
+          .Column("framework", &SystemRow::framework, Unit::kText, "Deep-learning framework and version.")
+          .Column("framework_name", &SystemRow::framework_name, Unit::kText,
+                  "PyTorch, TensorFlow, JAX, PaddlePaddle, RAPIDS, CuPy, Numba, OpenACC or OpenMP: from "
+                  "framework, else from how kernels and ranges are named; unknown for plain CUDA.")
+          .Column("os", &SystemRow::os, Unit::kText, "Operating system.")
+          .Column("profiler", &SystemRow::profiler, Unit::kText, "Profiler and version.")
+          .Column("command", &SystemRow::command, Unit::kText, "The profiled command.");
+  return relation;
+}
+
+SystemRow ComputeSystem(const Context& context) {
+  const Trace& trace = context.trace;
+  const auto fact = [&](const char* key) -> std::optional<std::string> {
+    const auto found = trace.facts.find(key);
+    return found == trace.facts.end() || found->second.empty() ? std::nullopt : std::optional(found->second);
+  };
+  SystemRow row;
+  row.host = fact("host");
+  row.cpu_model = fact("cpu_model");
+  if (const auto cores = fact("cpu_cores")) {
+    int64_t number = 0;
+    if (std::from_chars(cores->data(), cores->data() + cores->size(), number).ec == std::errc() && number > 0)
+      row.cpu_cores = number;
+  }
+  row.distributed_backend = fact("distributed_backend");
+  row.driver_version = fact("driver_version");
+  row.cuda_version = fact("cuda_version");
+  row.cudnn_version = fact("cudnn_version");
+  row.framework = fact("framework");
+  row.framework_name = FrameworkName(trace);
+  row.os = fact("os");
+  row.profiler = fact("profiler");
+  if (!trace.command.empty()) row.command = fmt::format("{}", fmt::join(trace.command, " "));
+
+  std::set<uint32_t> devices;
+  for (const Ranks::Gpu& gpu : context.ranks.gpus) devices.insert(gpu.device);
+  if (devices.empty())
+    for (uint32_t i = 0; i < trace.devices.size(); ++i) devices.insert(i);
+  std::vector<std::string> names;
+  for (const uint32_t device : devices) {
+    const std::string& name = trace.devices[device].name;
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  row.world_size = trace.world_size;
+  if (!trace.devices.empty()) row.gpus_listed = static_cast<int64_t>(trace.devices.size());
+  if (!devices.empty()) row.gpu_count = static_cast<int64_t>(devices.size());
+  // A training's log lists the GPUs of one of its machines; each of its processes has one.
+  if (!trace.training_log.empty() && context.ranks.gpus.empty() && trace.world_size)
+    row.gpu_count = trace.world_size;
+  if (!names.empty()) row.gpu_names = fmt::format("{}", fmt::join(names, ", "));
+  return row;
+}
+
+}  // namespace dladvisor

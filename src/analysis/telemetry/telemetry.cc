@@ -1,0 +1,201 @@
+#include "src/analysis/telemetry/telemetry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "src/analysis/context/distribution.h"
+
+namespace dladvisor {
+namespace {
+
+// A GPU that runs kernels half of the time works; it reaches its limit within a twentieth of it; and where a
+// log pauses, a sample holds for no more than ten times as long as most do.
+constexpr double kBusy = 0.5, kNearLimit = 0.95;
+constexpr Ns kLongestHold = 10;
+
+// What lets every rule on telemetry decide.
+constexpr char kQuery[] =
+    "--query-gpu=timestamp,index,utilization.gpu,memory.used,memory.total,power.draw,power.limit,"
+    "temperature.gpu,clocks.sm,clocks.max.sm,clocks_event_reasons.active";
+
+using Key = std::pair<uint32_t, TelemetryMetric>;
+using Rows = std::vector<size_t>;  // of the trace's telemetry
+
+Unit UnitOf(TelemetryMetric metric) {
+  switch (metric) {
+    case TelemetryMetric::kGpuUtilization:
+    case TelemetryMetric::kMemoryUtilization:
+    case TelemetryMetric::kThrottledByHeat:
+    case TelemetryMetric::kThrottledByPower:
+      return Unit::kRatio;
+    case TelemetryMetric::kMemoryUsed:
+    case TelemetryMetric::kMemoryTotal:
+      return Unit::kBytes;
+    case TelemetryMetric::kPower:
+    case TelemetryMetric::kPowerLimit:
+      return Unit::kWatts;
+    case TelemetryMetric::kTemperature:
+    case TelemetryMetric::kMemoryTemperature:
+      return Unit::kCelsius;
+    case TelemetryMetric::kSmClock:
+    case TelemetryMetric::kSmClockLimit:
+    case TelemetryMetric::kMemoryClock:
+      return Unit::kHertz;
+  }
+  return Unit::kNone;
+}
+
+// How long each sample holds; alike where the log tells no times.
+std::vector<double> Weights(const Telemetry& t, const Rows& rows) {
+  std::vector<Ns> holds;
+  for (size_t i = 1; i < rows.size(); ++i) holds.push_back(t.time[rows[i]] - t.time[rows[i - 1]]);
+  std::vector<double> weights(rows.size(), 1);
+  if (holds.empty() || holds.back() < 0 || t.time[rows.front()] == t.time[rows.back()]) return weights;
+  std::vector<Ns> sorted = holds;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
+                   sorted.end());
+  const Ns median = std::max<Ns>(sorted[sorted.size() / 2], 1);
+  holds.push_back(median);
+  const Ns longest = std::min(median, std::numeric_limits<Ns>::max() / kLongestHold) * kLongestHold;
+  for (size_t i = 0; i < rows.size(); ++i) weights[i] = static_cast<double>(std::min(holds[i], longest));
+  return weights;
+}
+
+class Mean {
+ public:
+  void Add(double value, double weight) {
+    sum_ += value * weight;
+    weight_ += weight;
+  }
+  std::optional<double> value() const { return weight_ > 0 ? std::optional(sum_ / weight_) : std::nullopt; }
+
+ private:
+  double sum_ = 0, weight_ = 0;
+};
+
+// What a metric cannot exceed, and the metric that tells it.
+std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_metric, const Key& key) {
+  std::optional<TelemetryMetric> limit;
+  switch (key.second) {
+    case TelemetryMetric::kGpuUtilization:
+    case TelemetryMetric::kMemoryUtilization:
+      return 1.0;
+    case TelemetryMetric::kMemoryUsed:
+      limit = TelemetryMetric::kMemoryTotal;
+      break;
+    case TelemetryMetric::kPower:
+      limit = TelemetryMetric::kPowerLimit;
+      break;
+    case TelemetryMetric::kSmClock:
+      limit = TelemetryMetric::kSmClockLimit;
+      break;
+    default:
+      return std::nullopt;
+  }
+  const auto rows = by_metric.find({key.first, *limit});
+  if (rows == by_metric.end()) return std::nullopt;
+  std::vector<double> values;
+  for (const size_t row : rows->second) values.push_back(t.value[row]);
+  const std::optional<double> median = Describe(std::move(values)).median;
+  return median && *median > 0 ? median : std::nullopt;
+}
+
+}  // namespace
+
+const RelationOf<TelemetryRow>& TelemetryRelation() {
+  static const auto relation =
+      RelationOf<TelemetryRow>("telemetry", "What nvidia-smi told of the GPUs, by device and metric.")
+          .Key("profile", &TelemetryRow::profile, Unit::kNone, "Number of the file.")
+          .Key("device", &TelemetryRow::device, Unit::kNone, "Index of the GPU, as the log numbers it.")
+          .Key(
+              "metric", &TelemetryRow::metric, Unit::kText,
+              "gpu_utilization (share of time with a kernel running), memory_utilization (with device memory "
+              "being read or written), memory_used_bytes, memory_total_bytes, power_w, power_limit_w, "
+              "temperature_c, memory_temperature_c, sm_clock_hz, sm_clock_limit_hz (highest that the GPU "
+              "has), memory_clock_hz, throttled_by_heat, throttled_by_power (shares of time).")
+          .Column("unit", &TelemetryRow::unit, Unit::kText,
+                  "Of its values: ratio, bytes, watts, celsius or hertz.")
+          .Column("samples", &TelemetryRow::samples, Unit::kCount, "Samples.")
+          .Column("first_ns", &TelemetryRow::first_ns, Unit::kNanoseconds,
+                  "First sample, since the log's first; unknown where it tells no times.", kQuery)
+          .Column("last_ns", &TelemetryRow::last_ns, Unit::kNanoseconds, "Last sample.", kQuery)
+          .Column("min", &TelemetryRow::min, Unit::kNone, "Least.")
+          .Column("mean", &TelemetryRow::mean, Unit::kNone,
+                  "Mean over time; of the samples where the log tells no times.")
+          .Column("median", &TelemetryRow::median, Unit::kNone, "Median of the samples.")
+          .Column("max", &TelemetryRow::max, Unit::kNone, "Most.")
+          .Column("limit_value", &TelemetryRow::limit_value, Unit::kNone,
+                  "1 for utilisation, the GPU's memory, power limit and highest clock; unknown for others "
+                  "and where the log does not tell.",
+                  kQuery)
+          .Column("at_limit_share", &TelemetryRow::at_limit_share, Unit::kRatio,
+                  "Share of time within 5 % of the limit.", kQuery)
+          .Column("busy_samples", &TelemetryRow::busy_samples, Unit::kCount,
+                  "Samples taken while the GPU was busy: its utilisation, read with them, is at least 50 %; "
+                  "unknown where the log does not tell utilisation.",
+                  kQuery)
+          .Column("busy_mean", &TelemetryRow::busy_mean, Unit::kNone,
+                  "Mean over the time of these; unknown without any.", kQuery)
+          .Column("busy_at_limit_share", &TelemetryRow::busy_at_limit_share, Unit::kRatio,
+                  "Share of their time within 5 % of the limit.", kQuery);
+  return relation;
+}
+
+std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
+  const Telemetry& t = context.trace.telemetry;
+  std::map<Key, Rows> by_metric;
+  std::vector<double> utilization;  // by sample; below 0 where it was not read
+  for (size_t i = 0; i < t.size(); ++i) {
+    by_metric[{t.device[i], t.metric[i]}].push_back(i);
+    if (t.sample[i] >= utilization.size()) utilization.resize(t.sample[i] + size_t{1}, -1);
+    if (t.metric[i] == TelemetryMetric::kGpuUtilization) utilization[t.sample[i]] = t.value[i];
+  }
+  std::vector<TelemetryRow> result;
+  for (const auto& [key, rows] : by_metric) {
+    TelemetryRow& row = result.emplace_back();
+    if (key.first != kNoIndex) row.device = context.trace.devices[key.first].ordinal;
+    row.metric = TelemetryMetricName(key.second);
+    row.unit = UnitName(UnitOf(key.second));
+    row.samples = static_cast<int64_t>(rows.size());
+    if (t.time[rows.front()] >= 0) {
+      row.first_ns = t.time[rows.front()];
+      row.last_ns = t.time[rows.back()];
+    }
+    row.limit_value = LimitOf(t, by_metric, key);
+    const std::vector<double> weights = Weights(t, rows);
+    std::vector<double> values;
+    Mean mean, busy_mean, at_limit, busy_at_limit;
+    int64_t busy_samples = 0;
+    bool tells_busy = false;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const double value = t.value[rows[i]], busy = utilization[t.sample[rows[i]]];
+      const double reached = row.limit_value && value >= kNearLimit * *row.limit_value ? 1 : 0;
+      values.push_back(value);
+      mean.Add(value, weights[i]);
+      at_limit.Add(reached, weights[i]);
+      tells_busy = tells_busy || busy >= 0;
+      if (busy < kBusy) continue;
+      ++busy_samples;
+      busy_mean.Add(value, weights[i]);
+      busy_at_limit.Add(reached, weights[i]);
+    }
+    const Distribution distribution = Describe(std::move(values));
+    row.min = *distribution.min;
+    row.median = *distribution.median;
+    row.max = *distribution.max;
+    row.mean = mean.value().value_or(row.median);
+    row.busy_mean = busy_mean.value();
+    if (tells_busy) row.busy_samples = busy_samples;
+    if (row.limit_value) {
+      row.at_limit_share = at_limit.value();
+      row.busy_at_limit_share = busy_at_limit.value();
+    }
+  }
+  std::ranges::stable_sort(result, std::ranges::less{}, &TelemetryRow::device);
+  return result;
+}
+
+}  // namespace dladvisor

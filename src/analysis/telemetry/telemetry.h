@@ -1,0 +1,30 @@
+// What nvidia-smi told of the GPUs, by device and metric: how much, for how long, and how near to the limit.
+// Means are over time: a sample holds until the next one of its GPU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/store/relation.h"
+#include "src/analysis/context/context.h"
+
+namespace dladvisor {
+
+struct TelemetryRow {
+  int64_t profile = 0;
+  std::optional<int64_t> device;
+  std::string metric, unit;
+  int64_t samples = 0;
+  std::optional<int64_t> first_ns, last_ns;
+  double min = 0, mean = 0, median = 0, max = 0;
+  std::optional<double> limit_value, at_limit_share;
+  std::optional<int64_t> busy_samples;
+  std::optional<double> busy_mean, busy_at_limit_share;
+};
+const RelationOf<TelemetryRow>& TelemetryRelation();
+
+std::vector<TelemetryRow> ComputeTelemetry(const Context& context);
+
+}  // namespace dladvisor

@@ -1,0 +1,151 @@
+#include "src/analysis/timeline/host_activity.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "src/analysis/context/api_kind.h"
+
+namespace dladvisor {
+
+Bucket DoingOfRange(std::string_view name) {
+  // "checkpoint" alone may be activation checkpointing, which is compute.
+  static const RE2 input(R"((?i)data_?loader|_next_data|get_?batch|data_iterator|enumerate\(.*loader)");
+  static const RE2 communication(R"((?i)^(gloo|mpi)[:_])");
+  static const RE2 checkpoint(
+      R"((?i)(save|write|store|dump)_?\s?(check_?point|model|state)|check_?point_?\s?(sav|writ)|torch\.save)");
+  static const RE2 garbage(R"((?i)\bgc\b|garbage.?collect)");
+  // Not "compiled", which is what runs compiled code.
+  static const RE2 compilation(
+      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|compile_fx|jit_?compil|triton_?compil|inductor_codecache)");
+  const re2::StringPiece text(name.data(), name.size());
+  if (RE2::PartialMatch(text, input)) return Bucket::kInput;
+  if (RE2::PartialMatch(text, compilation)) return Bucket::kCompilation;
+  if (RE2::PartialMatch(text, communication)) return Bucket::kIdleCommunication;
+  if (RE2::PartialMatch(text, checkpoint)) return Bucket::kCheckpoint;
+  if (RE2::PartialMatch(text, garbage)) return Bucket::kGarbageCollection;
+  return Bucket::kLaunch;
+}
+
+Bucket DoingOfFunction(std::string_view name) {
+  // The rest of the data loader's frames are waits for its workers, which are loading, too.
+  static const RE2 input(
+      R"((?i)torch[/\\]utils[/\\]data[/\\]|torchvision[/\\](transforms|io|datasets)|torchaudio[/\\]|)"
+      R"(albumentations|webdataset|(^|[/\\])datasets[/\\]|(^|[/\\])PIL[/\\]|decord|)"
+      R"((image|video|audio|feature|sequence)_(processing|processor|extraction)\w*\.py|[/\\]tokenization_\w+\.py|)"
+      R"(\): _*(preprocess\w*|pre_process\w*|collate\w*|\w+_collate|collate_fn|tokenize\w*|)"
+      R"((get|next|load|read|fetch|prepare)_(batch|sample|image|video|audio|data)(es|s)?)$)");
+  static const RE2 checkpoint(R"((?i)torch[/\\]serialization\.py\(\d+\): (save|_save)$|)"
+                              R"(\): (save|write|store|dump)_(checkpoint|model|state)\w*$)");
+  static const RE2 garbage(R"(<built-in method collect of module gc|<built-in function collect>)");
+  const re2::StringPiece text(name.data(), name.size());
+  if (RE2::PartialMatch(text, input)) return Bucket::kInput;
+  if (RE2::PartialMatch(text, checkpoint)) return Bucket::kCheckpoint;
+  if (RE2::PartialMatch(text, garbage)) return Bucket::kGarbageCollection;
+  return Bucket::kLaunch;
+}
+
+HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) {
+  const auto add = [&](uint32_t thread, Bucket bucket, Interval time) {
+    const auto doing =
+        static_cast<size_t>(std::find(kDoings.begin(), kDoings.end(), bucket) - kDoings.begin());
+    threads_[thread].doings[doing].push_back(time);
+  };
+  // Which threads launch: only of these it matters what they do.
+  std::vector<uint8_t> launches(threads_.size(), 0);
+  for (const uint32_t thread : trace.api_calls.thread)
+    if (thread != kNoIndex) launches[thread] = 1;
+
+  const ApiCalls& calls = trace.api_calls;
+  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls.thread[i] == kNoIndex) continue;
+    const Interval time{calls.start[i], calls.end[i]};
+    switch (kinds[calls.name[i]]) {
+      case ApiKind::kSync:
+        add(calls.thread[i], Bucket::kIdleSync, time);
+        break;
+      case ApiKind::kCopy:
+        add(calls.thread[i], Bucket::kIdleCopy, time);
+        break;
+      case ApiKind::kAllocation:
+        add(calls.thread[i], Bucket::kAllocation, time);
+        break;
+      case ApiKind::kLoading:
+        add(calls.thread[i], Bucket::kCompilation, time);
+        break;
+      default:
+        break;
+    }
+  }
+  const auto add_named = [&](const auto& events, auto doing_of, auto is_closed) {
+    std::vector<std::optional<Bucket>> doing_of_name(trace.names.size());
+    for (size_t i = 0; i < events.size(); ++i) {
+      const uint32_t thread = events.thread[i];
+      if (thread == kNoIndex || !launches[thread] || !is_closed(i)) continue;
+      std::optional<Bucket>& doing = doing_of_name[events.name[i]];
+      if (!doing) doing = doing_of(trace.names.View(events.name[i]));
+      if (*doing == Bucket::kLaunch) continue;
+      add(thread, *doing, {events.start[i], events.end[i]});
+      captured_[static_cast<size_t>(*doing)] = true;
+    }
+  };
+  add_named(trace.ranges, DoingOfRange, [&](size_t i) { return !trace.ranges.open[i]; });
+  add_named(trace.frames, DoingOfFunction, [](size_t) { return true; });
+  const auto add_all = [&](const auto& events, Bucket bucket) {
+    for (size_t i = 0; i < events.size(); ++i)
+      if (events.thread[i] != kNoIndex && launches[events.thread[i]])
+        add(events.thread[i], bucket, {events.start[i], events.end[i]});
+    if (events.size() > 0) captured_[static_cast<size_t>(bucket)] = true;
+  };
+  add_all(trace.overheads, Bucket::kProfiler);
+  add_all(trace.mpi_calls, Bucket::kIdleCommunication);
+  add_all(trace.os_calls, Bucket::kOs);
+  for (Thread& thread : threads_)
+    for (IntervalSet& set : thread.doings) set = Union(std::move(set));
+
+  // Calls mostly lie in ranges: going through both at once keeps the sets small.
+  const Ranges& ranges = trace.ranges;
+  for (size_t call = 0, range = 0; call < calls.size() || range < ranges.size();) {
+    const bool is_call =
+        range == ranges.size() || (call < calls.size() && calls.start[call] < ranges.start[range]);
+    const size_t i = is_call ? call++ : range++;
+    const uint32_t thread = is_call ? calls.thread[i] : ranges.thread[i];
+    if (thread == kNoIndex || !launches[thread] || (!is_call && ranges.open[i])) continue;
+    Append(threads_[thread].calls_and_ranges,
+           is_call ? Interval{calls.start[i], calls.end[i]} : Interval{ranges.start[i], ranges.end[i]});
+  }
+
+  for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther, Bucket::kCommunication, Bucket::kCopy,
+                              Bucket::kMemset, Bucket::kUnknown})
+    captured_[static_cast<size_t>(bucket)] = true;
+  // The causes of idleness need the calls that launch; these need nothing more.
+  for (const Bucket bucket :
+       {Bucket::kLaunchLatency, Bucket::kDependency, Bucket::kIdleSync, Bucket::kIdleCopy,
+        Bucket::kAllocation, Bucket::kCompilation, Bucket::kProfiler, Bucket::kLaunch})
+    captured_[static_cast<size_t>(bucket)] = true;
+  if (calls.size() == 0)
+    for (size_t b = static_cast<size_t>(Bucket::kLaunchLatency); b < kBuckets; ++b)
+      captured_[b] = b == static_cast<size_t>(Bucket::kUnknown);
+}
+
+IntervalSet HostActivity::Within(const IntervalSet& set, Interval window) {
+  auto first = std::lower_bound(set.begin(), set.end(), window.start,
+                                [](const Interval& i, int64_t t) { return i.end <= t; });
+  IntervalSet inside;
+  for (; first != set.end() && first->start < window.end; ++first)
+    inside.push_back({std::max(first->start, window.start), std::min(first->end, window.end)});
+  return inside;
+}
+
+Ns HostActivity::FirstDoing(uint32_t thread, Interval time) const {
+  if (thread == kNoIndex) return time.start;
+  const IntervalSet& doings = threads_[thread].calls_and_ranges;
+  const auto first = std::lower_bound(doings.begin(), doings.end(), time.start,
+                                      [](const Interval& i, int64_t t) { return i.end <= t; });
+  return first == doings.end() ? time.end : std::clamp(first->start, time.start, time.end);
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,180 @@
+#include "src/analysis/timeline/idle_activity.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace dladvisor {
+namespace {
+
+constexpr size_t kMostRows = 50;
+constexpr size_t kMostFrames = 12;
+
+// Events of each thread that lie in no other of their kind, in order: neither starts nor ends overlap.
+class ByThread {
+ public:
+  template <class Events>
+  ByThread(const Events& events, size_t threads) : start_(events.start), end_(events.end), of_(threads) {
+    std::vector<Ns> last(threads, std::numeric_limits<Ns>::min());
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      const uint32_t thread = events.thread[i];
+      if (thread == kNoIndex || events.end[i] <= last[thread]) continue;
+      of_[thread].push_back(i);
+      last[thread] = events.end[i];
+    }
+  }
+
+  // Calls visit(event, overlap) for the events of the thread that overlap `time`.
+  template <class Visit>
+  void In(uint32_t thread, Interval time, Visit visit) const {
+    const std::vector<uint32_t>& events = of_[thread];
+    auto i = std::lower_bound(events.begin(), events.end(), time.start,
+                              [&](uint32_t e, Ns t) { return end_[e] <= t; });
+    for (; i != events.end() && start_[*i] < time.end; ++i)
+      visit(*i, std::min(end_[*i], time.end) - std::max(start_[*i], time.start));
+  }
+  bool Knows(uint32_t thread) const { return !of_[thread].empty(); }
+
+ private:
+  const std::vector<Ns>&start_, &end_;
+  std::vector<std::vector<uint32_t>> of_;
+};
+
+struct Total {
+  int64_t ns = 0, events = 0, longest_ns = -1;
+  uint32_t chain = kNoIndex;  // of the longest one
+};
+
+class Collector {
+ public:
+  explicit Collector(const Trace& trace)
+      : trace_(trace),
+        calls_(trace.api_calls, trace.threads.size()),
+        os_calls_(trace.os_calls, trace.threads.size()),
+        mpi_calls_(trace.mpi_calls, trace.threads.size()),
+        runs_(trace.cpu_runs, trace.threads.size()),
+        samples_(trace.threads.size()) {
+    for (uint32_t i = 0; i < trace.cpu_samples.size(); ++i)
+      if (trace.cpu_samples.thread[i] != kNoIndex) samples_[trace.cpu_samples.thread[i]].push_back(i);
+  }
+
+  void Add(uint32_t thread, Interval time) {
+    if (thread == kNoIndex || time.length() <= 0) return;
+    const auto add = [&](std::string_view kind, NameId name, int64_t ns, uint32_t chain) {
+      Total& total = totals_[{kind, name}];
+      total.ns += ns;
+      ++total.events;
+      if (ns > total.longest_ns && (chain != kNoIndex || total.chain == kNoIndex)) {
+        total.longest_ns = ns;
+        total.chain = chain;
+      }
+    };
+    calls_.In(thread, time,
+              [&](uint32_t i, int64_t ns) { add("CUDA call", trace_.api_calls.name[i], ns, kNoIndex); });
+    os_calls_.In(thread, time, [&](uint32_t i, int64_t ns) {
+      add("OS call", trace_.os_calls.name[i], ns, trace_.os_calls.chain[i]);
+    });
+    mpi_calls_.In(thread, time,
+                  [&](uint32_t i, int64_t ns) { add("MPI call", trace_.mpi_calls.name[i], ns, kNoIndex); });
+    if (runs_.Knows(thread)) {
+      int64_t running = 0;
+      runs_.In(thread, time, [&](uint32_t, int64_t ns) { running += ns; });
+      add("off CPU", kNoName, time.length() - running, kNoIndex);
+    }
+    const std::vector<Ns>& at = trace_.cpu_samples.time;
+    const std::vector<uint32_t>& samples = samples_[thread];
+    auto i = std::lower_bound(samples.begin(), samples.end(), time.start,
+                              [&](uint32_t s, Ns t) { return at[s] < t; });
+    for (; i != samples.end() && at[*i] < time.end; ++i) {
+      const uint32_t chain = trace_.cpu_samples.chain[*i];
+      if (chain == kNoIndex || trace_.cpu_samples.chains[chain].empty()) continue;
+      add("sample", trace_.cpu_samples.chains[chain][0], 0, chain);
+    }
+  }
+
+  void Rows(int64_t rank, int64_t device, int64_t starved_ns, std::vector<IdleActivityRow>& rows) {
+    std::map<std::string_view, std::vector<IdleActivityRow>> by_kind;
+    for (const auto& [key, total] : totals_) {
+      IdleActivityRow row;
+      row.rank = rank;
+      row.device = device;
+      row.kind = key.first;
+      row.name =
+          key.second == kNoName ? std::string("(not running)") : std::string(trace_.names.View(key.second));
+      row.events = total.events;
+      if (row.kind != "sample") {
+        row.ns = total.ns;
+        if (starved_ns > 0) row.share = static_cast<double>(total.ns) / static_cast<double>(starved_ns);
+      }
+      if (total.chain != kNoIndex) row.callers = Callers(row.kind, total.chain);
+      by_kind[key.first].push_back(std::move(row));
+    }
+    for (auto& [kind, of_kind] : by_kind) {
+      std::sort(of_kind.begin(), of_kind.end(), [](const IdleActivityRow& a, const IdleActivityRow& b) {
+        return std::tuple(-a.ns.value_or(0), -a.events, std::string_view(a.name)) <
+               std::tuple(-b.ns.value_or(0), -b.events, std::string_view(b.name));
+      });
+      of_kind.resize(std::min(of_kind.size(), kMostRows));
+      for (IdleActivityRow& row : of_kind) rows.push_back(std::move(row));
+    }
+    totals_.clear();
+  }
+
+ private:
+  std::optional<std::string> Callers(std::string_view kind, uint32_t chain) const {
+    const bool sample = kind == "sample";
+    const std::vector<NameId>& frames = (sample ? trace_.cpu_samples.chains : trace_.os_calls.chains)[chain];
+    std::string text;
+    for (size_t i = sample ? 1 : 0; i < std::min(frames.size(), kMostFrames); ++i)
+      text.append(text.empty() ? "" : " < ").append(trace_.names.View(frames[i]));
+    if (text.empty()) return std::nullopt;
+    return text;
+  }
+
+  const Trace& trace_;
+  ByThread calls_, os_calls_, mpi_calls_, runs_;
+  std::vector<std::vector<uint32_t>> samples_;
+  std::map<std::pair<std::string_view, NameId>, Total> totals_;
+};
+
+}  // namespace
+
+const RelationOf<IdleActivityRow>& IdleActivityRelation() {
+  static const auto relation =
+      RelationOf<IdleActivityRow>("idle_activity",
+                                  "What the launching thread did while a GPU had nothing to do, by function: "
+                                  "the 50 with most time of each kind.")
+          .Key("rank", &IdleActivityRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &IdleActivityRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("kind", &IdleActivityRow::kind, Unit::kText,
+               "CUDA call, OS call, MPI call, sample (of the stack), or off CPU.")
+          .Key("name", &IdleActivityRow::name, Unit::kText, "Function.")
+          .Column("ns", &IdleActivityRow::ns, Unit::kNanoseconds,
+                  "Time in it while nothing was queued; unknown for samples. Kinds overlap.")
+          .Column("events", &IdleActivityRow::events, Unit::kCount, "Calls, or samples.")
+          .Column("share", &IdleActivityRow::share, Unit::kRatio, "Of the time in which nothing was queued.")
+          .Column("callers", &IdleActivityRow::callers, Unit::kText,
+                  "Stack of the longest call, innermost first; unknown where none was recorded.",
+                  "--trace=osrt --sample=process-tree");
+  return relation;
+}
+
+std::vector<IdleActivityRow> ComputeIdleActivity(const Context& context,
+                                                 const std::vector<GpuTimeline>& timelines) {
+  std::vector<IdleActivityRow> rows;
+  Collector collector(context.trace);
+  for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
+    int64_t starved_ns = 0;
+    for (const Starvation& starvation : timelines[gpu].starvation) {
+      starved_ns += starvation.time.length();
+      collector.Add(starvation.thread, starvation.time);
+    }
+    collector.Rows(context.ranks.gpus[gpu].rank,
+                   context.trace.devices[context.ranks.gpus[gpu].device].ordinal, starved_ns, rows);
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

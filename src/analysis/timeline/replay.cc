@@ -1,0 +1,336 @@
+#include "src/analysis/timeline/replay.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "src/analysis/context/api_kind.h"
+#include "src/analysis/timeline/host_activity.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr size_t kMostCalls = 300'000;
+constexpr double kMostUnlaunched = 0.1, kMostError = 0.05;
+constexpr int64_t kScalarBytes = 16;  // the largest number a tensor holds is a complex double
+// What a wait takes that finds the GPU done.
+constexpr Ns kShortestWait = 3000;
+
+using Stream = std::pair<uint32_t, int64_t>;  // device and stream
+
+// What may be left out: waits for single values; or what the host does in some ranges.
+enum Change : uint8_t { kNothing, kScalarReads, kLoading, kZeroGrad, kOptimizer };
+constexpr std::array<std::string_view, 5> kChangeNames = {"", "scalar reads", "data loading", "zero_grad",
+                                                          "optimizer on the host"};
+
+struct Op {
+  uint32_t call;
+  Ns start, duration;
+  Stream stream;
+};
+
+// A call of the host, in order of start; calls within another call are part of it.
+struct Call {
+  Ns before, duration;  // since the end of the one before
+  uint32_t thread;
+  enum class Waits : uint8_t { kNot, kForItsWork, kForStream, kForDevice } waits = Waits::kNot;
+  bool reads_scalar = false;
+  Ns returning = 0;  // from the end of its copy
+  size_t first_op = 0, end_op = 0;
+  std::array<Ns, kChangeNames.size()> left_out_before{}, left_out_within{};
+};
+
+class Replay {
+ public:
+  Replay(const Context& context, const std::vector<GpuTimeline>& timelines, int64_t rank)
+      : context_(context), trace_(context.trace) {
+    if (trace_.api_calls.size() > kMostCalls || !HasSomethingToLeaveOut()) return;
+    for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
+      if (context.ranks.gpus[gpu].rank == rank) {
+        latency_ = timelines[gpu].min_latency_ns.value_or(0);
+        CollectOps(gpu);
+      }
+    LaunchWithTheNext();
+    std::sort(ops_.begin(), ops_.end(), [](const Op& a, const Op& b) {
+      return std::pair(a.call, a.start) < std::pair(b.call, b.start);
+    });
+    if (!ops_.empty()) CollectCalls();
+  }
+
+  bool IsKnown() const {
+    return !calls_.empty() &&
+           static_cast<double>(unlaunched_) <= kMostUnlaunched * static_cast<double>(ops_.size());
+  }
+  Ns Recorded() const { return last_ - first_; }
+  // How many waits or ranges a change leaves out.
+  int64_t Count(Change change) const {
+    if (change == kScalarReads)
+      return std::count_if(calls_.begin(), calls_.end(), [](const Call& c) { return c.reads_scalar; });
+    return std::ssize(left_out_[change]);
+  }
+
+  // From the first call to the last end.
+  Ns Run(Change without) const {
+    std::map<Stream, Ns> done;
+    std::map<uint32_t, Stream> last_stream;  // that a thread gave work to
+    Ns now = 0, all_done = 0;
+    for (const Call& call : calls_) {
+      now += call.before - call.left_out_before[without];
+      Ns own_work = 0;
+      for (size_t i = call.first_op; i < call.end_op; ++i) {
+        Ns& of_stream = done[ops_[i].stream];
+        const bool runs = without != kZeroGrad || call.left_out_within[without] == 0;
+        of_stream = std::max(of_stream, now + latency_) + (runs ? ops_[i].duration : 0);
+        own_work = std::max(own_work, of_stream);
+        all_done = std::max(all_done, of_stream);
+        last_stream[call.thread] = ops_[i].stream;
+      }
+      if (call.waits == Call::Waits::kNot) {
+        now += call.duration - call.left_out_within[without];
+        continue;
+      }
+      now += std::min(call.duration, kShortestWait);
+      if (without == kScalarReads && call.reads_scalar) continue;
+      const auto stream = last_stream.find(call.thread);
+      if (call.waits == Call::Waits::kForItsWork)
+        now = std::max(now, own_work + call.returning);
+      else if (call.waits == Call::Waits::kForStream && stream != last_stream.end())
+        now = std::max(now, done[stream->second]);
+      else
+        now = std::max(now, all_done);
+    }
+    return std::max(now, all_done);
+  }
+
+ private:
+  void CollectOps(size_t gpu) {
+    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows,
+                         const std::vector<uint32_t>& calls) {
+      for (const uint32_t i : rows) {
+        unlaunched_ += calls[i] == kNoIndex;
+        ops_.push_back({calls[i], ops.start[i], ops.end[i] - ops.start[i], {ops.device[i], ops.stream[i]}});
+        last_ = std::max(last_, ops.end[i]);
+      }
+    };
+    const GpuWork& work = context_.work[gpu];
+    add(trace_.kernels, work.kernels, context_.launches.kernel);
+    add(trace_.copies, work.copies, context_.launches.copy);
+    add(trace_.sets, work.sets, context_.launches.set);
+    add(trace_.graph_launches, work.graphs, context_.launches.graph);
+  }
+
+  // An operation whose launch was not recorded was launched before the next one of its stream.
+  void LaunchWithTheNext() {
+    std::sort(ops_.begin(), ops_.end(), [](const Op& a, const Op& b) { return a.start > b.start; });
+    std::map<Stream, uint32_t> next;
+    for (Op& op : ops_)
+      if (op.call == kNoIndex) {
+        if (const auto known = next.find(op.stream); known != next.end()) op.call = known->second;
+      } else {
+        next[op.stream] = op.call;
+      }
+    std::erase_if(ops_, [](const Op& op) { return op.call == kNoIndex; });
+  }
+
+  void CollectCalls() {
+    const ApiCalls& calls = trace_.api_calls;
+    std::vector<uint8_t> launches(trace_.threads.size(), 0);
+    for (const Op& op : ops_)
+      if (calls.thread[op.call] != kNoIndex) launches[calls.thread[op.call]] = 1;
+    LeaveOut(launches);
+    const std::vector<ApiKind> kinds = ClassifyApis(trace_);
+    const std::vector<Copying> copies = CopiesToHost();
+    std::vector<uint8_t> read_before(trace_.threads.size(), 0);  // the thread's last call read a scalar
+    Ns end = 0;
+    size_t op = 0;
+    bool is_first = true;
+    for (uint32_t i = 0; i < calls.size(); ++i) {
+      while (op < ops_.size() && ops_[op].call < i) ++op;
+      const size_t first_op = op;
+      while (op < ops_.size() && ops_[op].call == i) ++op;
+      const uint32_t thread = calls.thread[i];
+      if (thread == kNoIndex || !launches[thread]) continue;
+      if (is_first) {
+        if (first_op == op) continue;  // what stands before the first launch
+        first_ = end = calls.start[i];
+      }
+      is_first = false;
+      Call call;
+      call.before = std::max<Ns>(0, calls.start[i] - end);
+      call.duration = std::max<Ns>(0, calls.end[i] - std::max(calls.start[i], end));
+      call.thread = thread;
+      for (const Change change : {kLoading, kZeroGrad, kOptimizer}) {
+        if (left_out_[change].empty()) continue;
+        call.left_out_before[change] =
+            Within(left_out_[change], {calls.start[i] - call.before, calls.start[i]});
+        call.left_out_within[change] =
+            Within(left_out_[change], {calls.end[i] - call.duration, calls.end[i]});
+      }
+      call.first_op = first_op;
+      call.end_op = op;
+      if (copies[i] != Copying::kNot) {
+        call.reads_scalar = copies[i] != Copying::kWaits;
+        if (op > first_op)
+          call.returning = std::max<Ns>(0, calls.end[i] - ops_[op - 1].start - ops_[op - 1].duration);
+        if (copies[i] != Copying::kReadsScalar) call.waits = Call::Waits::kForItsWork;
+      } else if (kinds[calls.name[i]] == ApiKind::kSync) {
+        const std::string_view name = trace_.names.View(calls.name[i]);
+        call.waits =
+            name.find("Stream") != std::string_view::npos || name.find("Event") != std::string_view::npos
+                ? Call::Waits::kForStream
+                : Call::Waits::kForDevice;
+        call.reads_scalar = read_before[thread] != 0;
+      }
+      read_before[thread] = copies[i] == Copying::kReadsScalar || copies[i] == Copying::kReadsScalarAndWaits;
+      end = std::max(end, calls.end[i]);
+      last_ = std::max(last_, calls.end[i]);
+      calls_.push_back(call);
+    }
+  }
+
+  static Change OfRange(std::string_view name) {
+    return name.starts_with("Optimizer.zero_grad#") ? kZeroGrad
+           : name.starts_with("Optimizer.step#")    ? kOptimizer
+           : DoingOfRange(name) == Bucket::kInput   ? kLoading
+                                                    : kNothing;
+  }
+  static Change OfFunction(std::string_view name) {
+    return DoingOfFunction(name) == Bucket::kInput ? kLoading : kNothing;
+  }
+
+  // Calls visit(event, change) for events whose name stands for one, until it returns false.
+  template <class Events, class Visit>
+  void ForEachToLeaveOut(const Events& events, Change (*change_of_name)(std::string_view),
+                         Visit visit) const {
+    std::vector<std::optional<Change>> change_of(trace_.names.size());
+    for (size_t i = 0; i < events.size(); ++i) {
+      std::optional<Change>& change = change_of[events.name[i]];
+      if (!change) change = change_of_name(trace_.names.View(events.name[i]));
+      if (*change != kNothing && !visit(i, *change)) return;
+    }
+  }
+
+  bool HasSomethingToLeaveOut() const {
+    bool found = false;
+    const auto find = [&](size_t, Change) { return !(found = true); };
+    const Copies& copies = trace_.copies;
+    for (size_t i = 0; i < copies.size() && !found; ++i)
+      found = copies.direction[i] == CopyDirection::kDeviceToHost && copies.bytes[i] <= kScalarBytes;
+    if (!found) ForEachToLeaveOut(trace_.ranges, OfRange, find);
+    if (!found) ForEachToLeaveOut(trace_.frames, OfFunction, find);
+    return found;
+  }
+
+  void LeaveOut(const std::vector<uint8_t>& launches) {
+    const auto add_of = [&](const auto& events) {
+      return [&](size_t i, Change change) {
+        if (events.thread[i] != kNoIndex && launches[events.thread[i]])
+          left_out_[change].push_back({events.start[i], events.end[i]});
+        return true;
+      };
+    };
+    const auto add_range = add_of(trace_.ranges);
+    ForEachToLeaveOut(trace_.ranges, OfRange,
+                      [&](size_t i, Change change) { return trace_.ranges.open[i] || add_range(i, change); });
+    ForEachToLeaveOut(trace_.frames, OfFunction, add_of(trace_.frames));
+    for (IntervalSet& set : left_out_) set = Union(std::move(set));
+  }
+
+  static Ns Within(const IntervalSet& set, Interval time) {
+    Ns total = 0;
+    auto i = std::lower_bound(set.begin(), set.end(), time.start,
+                              [](const Interval& interval, Ns t) { return interval.end <= t; });
+    for (; i != set.end() && i->start < time.end; ++i)
+      total += std::min(i->end, time.end) - std::max(i->start, time.start);
+    return total;
+  }
+
+  // What calls do that copy to pageable memory of the host: most wait until it is done, some leave that to
+  // the synchronisation after them.
+  enum class Copying : uint8_t { kNot, kWaits, kReadsScalar, kReadsScalarAndWaits };
+  std::vector<Copying> CopiesToHost() const {
+    const Copies& copies = trace_.copies;
+    std::vector<Copying> of_call(trace_.api_calls.size(), Copying::kNot);
+    for (uint32_t i = 0; i < copies.size(); ++i) {
+      const uint32_t call = context_.launches.copy[i];
+      if (call == kNoIndex || copies.direction[i] != CopyDirection::kDeviceToHost ||
+          copies.destination[i] != MemoryKind::kPageable)
+        continue;
+      const bool waits = trace_.api_calls.end[call] >= copies.end[i];
+      if (copies.bytes[i] <= kScalarBytes)
+        of_call[call] = waits ? Copying::kReadsScalarAndWaits : Copying::kReadsScalar;
+      else if (waits)
+        of_call[call] = Copying::kWaits;
+    }
+    return of_call;
+  }
+
+  const Context& context_;
+  const Trace& trace_;
+  Ns latency_ = 0, first_ = 0, last_ = 0;
+  size_t unlaunched_ = 0;
+  std::vector<Op> ops_;
+  std::vector<Call> calls_;
+  std::array<IntervalSet, kChangeNames.size()> left_out_;
+};
+
+}  // namespace
+
+const RelationOf<WhatIfRow>& WhatIfRelation() {
+  static const auto relation =
+      RelationOf<WhatIfRow>("what_if",
+                            "What the profile would take without some of what the host does, by replaying it "
+                            "(replay.h); per step where there are steps.")
+          .Key("rank", &WhatIfRow::rank, Unit::kNone, "Rank.")
+          .Key("change", &WhatIfRow::change, Unit::kText,
+               "What is left out: scalar reads (waits for single values), data loading, zero_grad (with its "
+               "kernels), or "
+               "optimizer on the host (its kernels stay).")
+          .Column("calls", &WhatIfRow::calls, Unit::kCount,
+                  "Waits or ranges that are left out, in the whole profile.")
+          .Column("recorded_ns", &WhatIfRow::recorded_ns, Unit::kNanoseconds,
+                  "From the first launch to the end of all work, as recorded.")
+          .Column("replayed_ns", &WhatIfRow::replayed_ns, Unit::kNanoseconds, "The same, replayed unchanged.")
+          .Column("predicted_ns", &WhatIfRow::predicted_ns, Unit::kNanoseconds, "Replayed with the change.")
+          .Column("saves_ns", &WhatIfRow::saves_ns, Unit::kNanoseconds,
+                  "replayed_ns - predicted_ns; unknown where the replay is not like the recording.");
+  return relation;
+}
+
+std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<GpuTimeline>& timelines) {
+  std::vector<WhatIfRow> rows;
+  int64_t last_rank = -1;
+  for (const Ranks::Gpu& gpu : context.ranks.gpus) {
+    if (gpu.rank == last_rank) continue;
+    last_rank = gpu.rank;
+    const Replay replay(context, timelines, gpu.rank);
+    if (!replay.IsKnown()) continue;
+    double steps = 1;
+    for (const auto& [rank, list] : context.steps.by_rank)
+      if (rank == gpu.rank) steps = static_cast<double>(list.size());
+    const auto recorded = static_cast<double>(replay.Recorded());
+    std::optional<double> replayed;
+    for (const Change change : {kScalarReads, kLoading, kZeroGrad, kOptimizer}) {
+      WhatIfRow row;
+      row.rank = gpu.rank;
+      row.change = kChangeNames[change];
+      row.calls = replay.Count(change);
+      if (row.calls == 0) continue;
+      if (!replayed) replayed = static_cast<double>(replay.Run(kNothing));
+      row.recorded_ns = recorded / steps;
+      row.replayed_ns = *replayed / steps;
+      if (std::abs(*replayed - recorded) <= kMostError * recorded) {
+        const auto predicted = static_cast<double>(replay.Run(change));
+        row.predicted_ns = predicted / steps;
+        row.saves_ns = std::max(0.0, *replayed - predicted) / steps;
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace dladvisor

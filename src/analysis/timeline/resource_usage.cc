@@ -1,0 +1,254 @@
+#include "src/analysis/timeline/resource_usage.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/analysis/context/op_path.h"
+#include "src/analysis/timeline/host_activity.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr std::array<const char*, 7> kCategories = {
+    "Using Tensor Cores", "Not Using Tensor Cores", "Memory", "Dataloader", "I/O", "CPU", "Other"};
+
+bool IsFileCall(std::string_view name) {
+  static const std::set<std::string_view> calls = {
+      "read",   "write",  "pread",  "pread64",  "pwrite",       "pwrite64",  "readv",
+      "writev", "fread",  "fwrite", "fopen",    "fopen64",      "fclose",    "fflush",
+      "open",   "open64", "openat", "close",    "fsync",        "fdatasync", "getline",
+      "fgets",  "fputs",  "lseek",  "sendfile", "io_getevents", "preadv"};
+  return calls.contains(name);
+}
+
+// How much of a set the union of intervals covers that come in order of start.
+class Coverage {
+ public:
+  explicit Coverage(const IntervalSet& set) : set_(&set) {}
+
+  void Add(const IntervalSet& times) {
+    for (const Interval& time : times) Add(time);
+  }
+
+  void Add(Interval time) {
+    time.start = std::max(time.start, until_);
+    if (time.end <= time.start) return;
+    until_ = time.end;
+    while (at_ < set_->size() && (*set_)[at_].end <= time.start) ++at_;
+    for (size_t i = at_; i < set_->size() && (*set_)[i].start < time.end; ++i)
+      ns_ += std::min((*set_)[i].end, time.end) - std::max((*set_)[i].start, time.start);
+  }
+  int64_t ns() const { return ns_; }
+
+ private:
+  const IntervalSet* set_;
+  size_t at_ = 0;
+  Ns until_ = std::numeric_limits<Ns>::min();
+  int64_t ns_ = 0;
+};
+
+// What a process did that is told by name.
+struct HostTime {
+  IntervalSet dataloader, file;
+  IntervalSet named;  // both
+};
+
+class HostTimes {
+ public:
+  explicit HostTimes(const Context& context)
+      : trace_(context.trace),
+        by_process_(trace_.processes.size()),
+        has_child_(trace_.ranges.size(), 0),
+        is_input_(trace_.names.size()) {
+    for (const uint32_t parent : context.attribution.range_parent)
+      if (parent != kNoIndex) has_child_[parent] = 1;
+    const Ranges& ranges = trace_.ranges;
+    for (uint32_t i = 0; i < ranges.size(); ++i) {
+      // An op that markers name counts whole: what it does between its own ranges is CPU time, too.
+      if (context.paths->IsCall(i) && context.paths->IsMarked(context.paths->Of(i))) has_child_[i] = 0;
+      if (Counts(i) && IsInput(i)) by_process_[ProcessOf(ranges.thread[i])].dataloader.push_back(TimeOf(i));
+    }
+    std::vector<std::optional<bool>> is_file(trace_.names.size());
+    const OsCalls& calls = trace_.os_calls;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const uint32_t process = ProcessOf(calls.thread[i]);
+      if (process == kNoIndex) continue;
+      std::optional<bool>& file = is_file[calls.name[i]];
+      if (!file) file = IsFileCall(trace_.names.View(calls.name[i]));
+      if (*file) by_process_[process].file.push_back({calls.start[i], calls.end[i]});
+    }
+    for (HostTime& time : by_process_) {
+      time.dataloader = Union(std::move(time.dataloader));
+      time.file = Union(std::move(time.file));
+      time.named = Union(time.dataloader, time.file);
+    }
+  }
+
+  const HostTime& Of(uint32_t process) const { return by_process_[process]; }
+
+  // Calls visit(process, interval) for the innermost ranges and CUDA calls, in order of start.
+  template <class Visit>
+  void ForEachCpu(Visit visit) {
+    const Ranges& ranges = trace_.ranges;
+    const ApiCalls& calls = trace_.api_calls;
+    for (uint32_t call = 0, range = 0; call < calls.size() || range < ranges.size();) {
+      if (range == ranges.size() || (call < calls.size() && calls.start[call] < ranges.start[range])) {
+        const uint32_t process = ProcessOf(calls.thread[call]);
+        if (process != kNoIndex) visit(process, Interval{calls.start[call], calls.end[call]});
+        ++call;
+      } else {
+        if (Counts(range) && !has_child_[range] && !IsInput(range))
+          visit(ProcessOf(ranges.thread[range]), TimeOf(range));
+        ++range;
+      }
+    }
+  }
+
+ private:
+  uint32_t ProcessOf(uint32_t thread) const {
+    return thread == kNoIndex ? kNoIndex : trace_.threads[thread].process;
+  }
+  Interval TimeOf(uint32_t range) const { return {trace_.ranges.start[range], trace_.ranges.end[range]}; }
+  bool Counts(uint32_t range) const {
+    return ProcessOf(trace_.ranges.thread[range]) != kNoIndex && !trace_.ranges.open[range] &&
+           trace_.ranges.kind[range] == RangeKind::kPushPop;
+  }
+  bool IsInput(uint32_t range) {
+    std::optional<bool>& input = is_input_[trace_.ranges.name[range]];
+    if (!input) input = DoingOfRange(trace_.names.View(trace_.ranges.name[range])) == Bucket::kInput;
+    return *input;
+  }
+
+  const Trace& trace_;
+  std::vector<HostTime> by_process_;
+  std::vector<uint8_t> has_child_;
+  std::vector<std::optional<bool>> is_input_;  // by name id
+};
+
+}  // namespace
+
+const RelationOf<ResourceUsageRow>& ResourceUsageRelation() {
+  static const auto relation =
+      RelationOf<ResourceUsageRow>("resource_usage",
+                                   "DLProf's resource usage breakdown of the analysed steps, without steps "
+                                   "of the whole profile: exclusive, "
+                                   "the first category counts.")
+          .Key("category", &ResourceUsageRow::category, Unit::kText,
+               "Using Tensor Cores, Not Using Tensor Cores, Memory, Dataloader, I/O, CPU, Other.")
+          .Column("position", &ResourceUsageRow::position, Unit::kNone, "Order of the category, from 1.")
+          .Column("ns", &ResourceUsageRow::ns, Unit::kNanoseconds,
+                  "Time, the mean over GPUs; unknown where not captured.", "--trace=cuda,nvtx,osrt")
+          .Column("share", &ResourceUsageRow::share, Unit::kRatio, "Of the window.",
+                  "--trace=cuda,nvtx,osrt");
+  return relation;
+}
+
+std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
+                                                   const std::vector<GpuTimeline>& timelines) {
+  std::vector<ResourceUsageRow> rows;
+  if (timelines.empty()) return rows;
+  HostTimes hosts(context);
+  std::array<int64_t, kCategories.size()> total{};
+  int64_t window_total = 0;
+  struct Idle {
+    Coverage host;             // by all that the host did
+    const IntervalSet& named;  // what of it is told by name
+    size_t next = 0;           // of `named`
+  };
+  std::vector<std::vector<Idle>> idles(context.trace.processes.size());
+  std::vector<IntervalSet> edges(timelines.size());  // of the host's window outside of the GPU's
+  for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
+    const GpuTimeline& t = timelines[gpu];
+    const Interval window = context.HostWindowOf(context.ranks.gpus[gpu].rank);
+    if (window.length() <= 0) continue;
+    window_total += window.length();
+    const auto busy = [&](Bucket bucket) { return t.ledger[static_cast<size_t>(bucket)]; };
+    total[0] += busy(Bucket::kTensor);
+    total[1] += busy(Bucket::kOther) + busy(Bucket::kCommunication);
+    total[2] += busy(Bucket::kCopy) + busy(Bucket::kMemset);
+    const uint32_t process = context.ranks.gpus[gpu].process;
+    const HostTime& host = hosts.Of(process);
+    edges[gpu] = Subtract({window}, {t.window});
+    for (const IntervalSet* idle : {&t.idle, static_cast<const IntervalSet*>(&edges[gpu])}) {
+      Coverage dataloader(*idle), named(*idle);
+      dataloader.Add(host.dataloader);
+      named.Add(host.named);
+      total[3] += dataloader.ns();
+      total[4] += named.ns() - dataloader.ns();
+      total[5] -= named.ns();
+      total[6] += Length(*idle);
+      idles[process].push_back({Coverage(*idle), host.named, 0});
+    }
+  }
+  hosts.ForEachCpu([&](uint32_t process, Interval time) {
+    for (Idle& idle : idles[process]) {
+      for (; idle.next < idle.named.size() && idle.named[idle.next].start <= time.start; ++idle.next)
+        idle.host.Add(idle.named[idle.next]);
+      idle.host.Add(time);
+    }
+  });
+  for (std::vector<Idle>& of_process : idles)
+    for (Idle& idle : of_process) {
+      for (; idle.next < idle.named.size(); ++idle.next) idle.host.Add(idle.named[idle.next]);
+      total[5] += idle.host.ns();
+      total[6] -= idle.host.ns();
+    }
+  const bool os_calls = context.trace.os_calls.size() > 0;
+  const bool ranges = context.trace.ranges.size() > 0;
+  for (size_t i = 0; i < kCategories.size(); ++i) {
+    ResourceUsageRow row{kCategories[i], static_cast<int64_t>(i) + 1, std::nullopt, std::nullopt};
+    const bool captured = (i != 3 || ranges) && (i != 4 || os_calls);
+    if (captured && window_total > 0) {
+      row.ns = total[i] / static_cast<int64_t>(timelines.size());
+      row.share = static_cast<double>(total[i]) / static_cast<double>(window_total);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<ResourceUsageRow> MergeResourceUsage(
+    const std::vector<std::pair<std::vector<ResourceUsageRow>, int64_t>>& profiles) {
+  struct Sum {
+    ResourceUsageRow row;
+    double ns = 0;
+    int64_t gpus = 0;
+  };
+  std::map<int64_t, Sum> sums;  // by position
+  double window = 0;
+  for (const auto& [rows, gpus] : profiles) {
+    double of_profile = 0;
+    for (const ResourceUsageRow& row : rows) {
+      Sum& sum = sums[row.position];
+      sum.row = row;
+      if (!row.ns) continue;
+      sum.ns += static_cast<double>(*row.ns * gpus);
+      sum.gpus += gpus;
+      if (row.share && *row.share > 0)
+        of_profile = std::max(of_profile, static_cast<double>(*row.ns * gpus) / *row.share);
+    }
+    window += of_profile;
+  }
+  std::vector<ResourceUsageRow> merged;
+  for (auto& [position, sum] : sums) {
+    sum.row.ns.reset();
+    sum.row.share.reset();
+    if (sum.gpus > 0) {
+      sum.row.ns = std::llround(sum.ns / static_cast<double>(sum.gpus));
+      if (window > 0) sum.row.share = sum.ns / window;
+    }
+    merged.push_back(std::move(sum.row));
+  }
+  return merged;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,33 @@
+// DLProf's Resource Usage Breakdown: what the time went to, each moment counted once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/store/relation.h"
+#include "src/analysis/timeline/gpu_timeline.h"
+
+namespace dladvisor {
+
+struct ResourceUsageRow {
+  std::string category;
+  int64_t position = 0;
+  std::optional<int64_t> ns;
+  std::optional<double> share;
+};
+const RelationOf<ResourceUsageRow>& ResourceUsageRelation();
+
+// The mean over GPUs of their windows. CPU is time inside API calls, calls of DLProf's ops and innermost
+// ranges of any thread of the process; other ranges around ranges (a whole step, say) tell nothing of what
+// the host does. No rows without GPUs.
+std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
+                                                   const std::vector<GpuTimeline>& timelines);
+
+// The mean over the GPUs of several profiles: rows of each, and how many GPUs it has.
+std::vector<ResourceUsageRow> MergeResourceUsage(
+    const std::vector<std::pair<std::vector<ResourceUsageRow>, int64_t>>& profiles);
+
+}  // namespace dladvisor

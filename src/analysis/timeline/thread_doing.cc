@@ -1,0 +1,117 @@
+#include "src/analysis/timeline/thread_doing.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/markers.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr double kMostOf = 0.8;
+// How far back an event is looked for among those that started before the middle of a stretch. What covers
+// most of a stretch has few events of its kind after its start, but other threads have theirs.
+constexpr uint32_t kMostSteps = 10'000;
+
+enum class Kind : uint8_t { kCall, kRange, kFunction };
+
+struct Doing {
+  NameId name = kNoName;
+  Kind kind = Kind::kCall;
+  Ns length = std::numeric_limits<Ns>::max();
+
+  void Offer(NameId candidate, Kind of, Interval event, Interval stretch) {
+    const Ns covered = std::min(event.end, stretch.end) - std::max(event.start, stretch.start);
+    if (static_cast<double>(covered) < kMostOf * static_cast<double>(stretch.length()) ||
+        event.length() >= length)
+      return;
+    name = candidate;
+    kind = of;
+    length = event.length();
+  }
+};
+
+Ns Middle(Interval time) { return time.start + time.length() / 2; }
+
+// Of events that do not nest: the last one that starts on the thread before the middle. Calls offer(event).
+template <class Events, class Offer>
+void OfferLast(const Events& events, const ThreadTime& stretch, Offer offer) {
+  const auto after =
+      static_cast<uint32_t>(std::upper_bound(events.start.begin(), events.start.end(), Middle(stretch.time)) -
+                            events.start.begin());
+  for (uint32_t i = after; i-- > after - std::min(after, kMostSteps);)
+    if (events.thread[i] == stretch.thread) return offer(i);
+}
+
+// Frames nest: those open at the middle of each stretch are found by one sweep over all.
+void OfferFrames(const Trace& trace, const std::vector<ThreadTime>& stretches, std::vector<Doing>& doings) {
+  const Frames& frames = trace.frames;
+  if (frames.size() == 0) return;
+  std::vector<size_t> order(stretches.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return Middle(stretches[a].time) < Middle(stretches[b].time); });
+  std::vector<std::vector<size_t>> open(trace.threads.size());
+  size_t next = 0;
+  for (const size_t s : order) {
+    const auto [thread, time] = stretches[s];
+    for (; next < frames.size() && frames.start[next] <= Middle(time); ++next) {
+      if (frames.thread[next] == kNoIndex) continue;
+      std::vector<size_t>& stack = open[frames.thread[next]];
+      while (!stack.empty() && frames.end[stack.back()] <= frames.start[next]) stack.pop_back();
+      stack.push_back(next);
+    }
+    if (thread == kNoIndex || time.length() <= 0) continue;
+    for (const size_t frame : open[thread])
+      doings[s].Offer(frames.name[frame], Kind::kFunction, {frames.start[frame], frames.end[frame]}, time);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ThreadDoings(const Context& context, const std::vector<ThreadTime>& stretches) {
+  const Trace& trace = context.trace;
+  std::vector<Doing> doings(stretches.size());
+  OfferFrames(trace, stretches, doings);
+  for (size_t s = 0; s < stretches.size(); ++s) {
+    const ThreadTime& stretch = stretches[s];
+    if (stretch.thread == kNoIndex || stretch.time.length() <= 0) continue;
+    OfferLast(trace.ranges, stretch, [&](uint32_t range) {
+      for (; range != kNoIndex; range = context.attribution.range_parent[range])
+        if (!trace.ranges.open[range] && trace.ranges.kind[range] != RangeKind::kMark)
+          doings[s].Offer(trace.ranges.name[range], Kind::kRange,
+                          {trace.ranges.start[range], trace.ranges.end[range]}, stretch.time);
+    });
+    const auto offer_of = [&](const auto& events) {
+      OfferLast(events, stretch, [&](uint32_t i) {
+        doings[s].Offer(events.name[i], Kind::kCall, {events.start[i], events.end[i]}, stretch.time);
+      });
+    };
+    offer_of(trace.api_calls);
+    offer_of(trace.os_calls);
+    offer_of(trace.mpi_calls);
+  }
+  std::vector<std::string> names(stretches.size());
+  for (size_t s = 0; s < stretches.size(); ++s) {
+    if (doings[s].name == kNoName) continue;
+    const std::string_view name = trace.names.View(doings[s].name);
+    switch (doings[s].kind) {
+      case Kind::kCall:
+        names[s] = ApiBaseName(name);
+        break;
+      case Kind::kRange:
+        names[s] = ParseMarker(name).name;
+        if (names[s] == context.steps.range_pattern) names[s].clear();  // says nothing
+        break;
+      case Kind::kFunction:
+        names[s] = name;
+        break;
+    }
+  }
+  return names;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,23 @@
+// What a thread was doing in a stretch of time, in one name: the innermost Python function, range, or call
+// that covers most of it. Evidence for gaps, whose bucket tells the cause but not the place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/analysis/context/context.h"
+
+namespace dladvisor {
+
+struct ThreadTime {
+  uint32_t thread = kNoIndex;
+  Interval time;
+};
+
+// For each stretch, the name of the shortest event of its thread that covers at least 80 % of it: a Python
+// function ("video.py(129): preprocess"), a range or operator, an API call, a call of the operating system.
+// "" where none does, as between two operators of a loop without Python stacks.
+std::vector<std::string> ThreadDoings(const Context& context, const std::vector<ThreadTime>& stretches);
+
+}  // namespace dladvisor

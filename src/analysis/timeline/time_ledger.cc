@@ -1,0 +1,131 @@
+#include "src/analysis/timeline/time_ledger.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "src/analysis/context/op_path.h"
+#include "src/analysis/timeline/thread_doing.h"
+
+namespace dladvisor {
+
+const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
+  static const auto relation =
+      RelationOf<TimeLedgerRow>(
+          "time_ledger", "Wall time of each GPU's analysed window in exclusive buckets, which sum to it.")
+          .Key("rank", &TimeLedgerRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &TimeLedgerRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("bucket", &TimeLedgerRow::bucket, Unit::kText,
+               "compute/tensor, compute/other, communication/exposed, copy, memset, or idle/CAUSE; where "
+               "several run at once the first counts.")
+          .Column("position", &TimeLedgerRow::position, Unit::kNone, "Order of the bucket.")
+          .Column("ns", &TimeLedgerRow::ns, Unit::kNanoseconds,
+                  "Time in the bucket; unknown where its cause was not captured.")
+          .Column("ns_per_step", &TimeLedgerRow::ns_per_step, Unit::kNanoseconds,
+                  "Of that, per steady step; unknown without steps.")
+          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.");
+  return relation;
+}
+
+Ledger TimeLedger() {
+  Ledger ledger{"time_ledger", "bucket", "coalesce(ns_per_step, ns)", {}, {}};
+  for (size_t b = 0; b < kBuckets; ++b) ledger.buckets.emplace_back(BucketName(static_cast<Bucket>(b)));
+  for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther}) ledger.work.emplace_back(BucketName(bucket));
+  return ledger;
+}
+
+std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
+                                             const std::vector<GpuTimeline>& timelines) {
+  const Trace& trace = context.trace;
+  std::vector<TimeLedgerRow> rows;
+  for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
+    const int64_t window = timelines[gpu].window.length();
+    const int64_t steps = context.StepCount(context.ranks.gpus[gpu].rank);
+    for (size_t b = 0; b < kBuckets; ++b) {
+      const auto bucket = static_cast<Bucket>(b);
+      TimeLedgerRow row;
+      row.rank = context.ranks.gpus[gpu].rank;
+      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
+      row.bucket = BucketName(bucket);
+      row.position = static_cast<int64_t>(b);
+      if (timelines[gpu].captured[b]) {
+        row.ns = timelines[gpu].ledger[b];
+        if (steps > 0) row.ns_per_step = static_cast<double>(*row.ns) / static_cast<double>(steps);
+        if (window > 0) row.share = static_cast<double>(*row.ns) / static_cast<double>(window);
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+const RelationOf<IdleGapRow>& IdleGapRelation() {
+  static const auto relation =
+      RelationOf<IdleGapRow>(
+          "idle_gap", "The 1000 longest times in which a GPU of a rank ran nothing, in the analysed window.")
+          .Key("rank", &IdleGapRow::rank, Unit::kNone, "Rank.")
+          .Key("device", &IdleGapRow::device, Unit::kNone, "CUDA device ordinal.")
+          .Key("start_ns", &IdleGapRow::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
+          .Column("end_ns", &IdleGapRow::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
+          .Column("duration_ns", &IdleGapRow::duration_ns, Unit::kNanoseconds, "end_ns - start_ns.")
+          .Column("cause", &IdleGapRow::cause, Unit::kText, "Bucket of the ledger with most of its time.")
+          .Column("starved_ns", &IdleGapRow::starved_ns, Unit::kNanoseconds,
+                  "Part before the launch of what ends it.", "--trace=cuda")
+          .Column("ended_by", &IdleGapRow::ended_by, Unit::kText,
+                  "Kernel, or kind of operation, that ends it; empty at the window's end.")
+          .Column("range", &IdleGapRow::range, Unit::kText, "Path of the op that launches what ends it.",
+                  "--trace=cuda,nvtx")
+          .Column(
+              "doing", &IdleGapRow::doing, Unit::kText,
+              "Python function, range, or call in which the thread that launches it was for most of the "
+              "time until it had launched it (thread_doing.h); unknown where that is not most of the gap.",
+              "--trace=cuda")
+          .Column("thread", &IdleGapRow::thread, Unit::kNone, "Thread that launches it.", "--trace=cuda");
+  return relation;
+}
+
+std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vector<GpuTimeline>& timelines) {
+  const Trace& trace = context.trace;
+  std::vector<IdleGapRow> rows;
+  std::vector<ThreadTime> starved;  // by row
+  for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
+    std::vector<const IdleGap*> longest;
+    for (const IdleGap& gap : timelines[gpu].gaps) longest.push_back(&gap);
+    std::sort(longest.begin(), longest.end(), [](const IdleGap* a, const IdleGap* b) {
+      return std::pair(-a->time.length(), a->time.start) < std::pair(-b->time.length(), b->time.start);
+    });
+    for (const IdleGap* gap : longest) {
+      IdleGapRow row;
+      row.rank = context.ranks.gpus[gpu].rank;
+      row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
+      row.start_ns = gap->time.start;
+      row.end_ns = gap->time.end;
+      row.duration_ns = gap->time.length();
+      row.cause = BucketName(gap->Cause());
+      row.ended_by = gap->ended_by != kNoName ? trace.names.View(gap->ended_by) : gap->ended_by_kind;
+      if (gap->call != kNoIndex) {
+        row.starved_ns = gap->starved_ns;
+        const uint32_t range = context.attribution.api_range[gap->call];
+        if (range != kNoIndex) row.range = OpPathText(context, range);
+        if (const uint32_t thread = trace.api_calls.thread[gap->call]; thread != kNoIndex)
+          row.thread = trace.threads[thread].tid;
+      }
+      // Most of the starvation is charged to one of two threads.
+      const Ns handed_over = std::clamp(gap->handed_over, gap->time.start, gap->time.end);
+      const Ns returned = gap->call == kNoIndex ? gap->time.start : trace.api_calls.end[gap->call];
+      const Interval before{gap->time.start, handed_over},
+          after{handed_over, std::min(gap->time.end, std::max(gap->time.start + gap->starved_ns, returned))};
+      const ThreadTime most =
+          before.length() > after.length() ? ThreadTime{gap->before, before} : ThreadTime{gap->thread, after};
+      // Of a gap that the launched operation itself waits through, the host's doing says nothing.
+      starved.push_back(2 * most.time.length() >= row.duration_ns ? most : ThreadTime{});
+      rows.push_back(std::move(row));
+    }
+  }
+  const std::vector<std::string> doings = ThreadDoings(context, starved);
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (!doings[i].empty()) rows[i].doing = doings[i];
+  return rows;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,176 @@
+#include "src/analysis/training/training.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/analysis/context/distribution.h"
+#include "src/analysis/training/training_setting.h"
+
+namespace dladvisor {
+namespace {
+
+// Means over iterations of those lines that tell both, sums of those that tell.
+class Sums {
+ public:
+  void Add(std::optional<double> value, double weight) {
+    if (!value) return;
+    sum_ += *value * weight;
+    weight_ += weight;
+  }
+  std::optional<double> mean() const { return weight_ > 0 ? std::optional(sum_ / weight_) : std::nullopt; }
+  std::optional<double> sum() const { return weight_ > 0 ? std::optional(sum_) : std::nullopt; }
+
+ private:
+  double sum_ = 0, weight_ = 0;
+};
+
+void AddCount(const std::optional<int64_t>& value, std::optional<int64_t>& sum) {
+  if (value) sum = sum.value_or(0) + *value;
+}
+
+void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
+  Sums total, steady, samples, sampled, flops, slow;
+  std::vector<double> times;
+  int64_t covered = 0, steady_covered = 0;
+  bool all_covered = !log.empty();
+  for (const TrainingLogRow& line : log) {
+    const auto covers = static_cast<double>(line.covers.value_or(1));
+    all_covered = all_covered && line.covers;
+    covered += line.covers.value_or(0);
+    total.Add(line.elapsed_ns, covers);
+    AddCount(line.skipped, row.skipped);
+    AddCount(line.nan, row.nan);
+    row.attempts = std::max(row.attempts, line.attempt + 1);
+    if (line.slow) {
+      row.slow_lines = row.slow_lines.value_or(0) + (*line.slow && !line.warmup);
+      slow.Add(*line.slow && !line.warmup ? line.excess_ns : 0.0, covers);
+    }
+    if (line.warmup) continue;
+    steady_covered += line.covers.value_or(0);
+    steady.Add(line.elapsed_ns, covers);
+    flops.Add(line.tflops_per_gpu, covers);
+    if (line.elapsed_ns) times.push_back(*line.elapsed_ns);
+    if (line.elapsed_ns && line.samples_per_second) {
+      samples.Add(*line.samples_per_second * *line.elapsed_ns, covers);
+      sampled.Add(line.elapsed_ns, covers);
+    }
+  }
+  row.lines = static_cast<int64_t>(log.size());
+  if (all_covered) {
+    row.iterations = covered;
+    row.steady_iterations = steady_covered;
+    row.total_ns = total.sum();
+    row.slow_ns = slow.sum();
+  }
+  const Distribution distribution = Describe(std::move(times));
+  row.mean_ns = steady.mean();
+  row.median_ns = distribution.median;
+  row.stddev_ns = distribution.stddev;
+  row.slowest_ns = distribution.max;
+  if (sampled.sum().value_or(0) > 0) row.samples_per_second = *samples.sum() / *sampled.sum();
+  row.tflops_per_gpu = flops.mean();
+  if (log.empty()) return;
+  const auto first_of = [](const TrainingLogRow& line) {
+    return line.iteration - std::min(line.covers.value_or(1), line.iteration) + 1;
+  };
+  row.first_iteration = first_of(log.front());
+  for (const TrainingLogRow& line : log)
+    if (!line.warmup && !row.first_steady_iteration) row.first_steady_iteration = first_of(line);
+  row.last_iteration = log.back().iteration;
+}
+
+void AddSizes(const TrainingSizes& sizes, TrainingRow& row) {
+  row.world_size = sizes.world_size;
+  row.tensor_parallel = sizes.tensor_parallel;
+  row.pipeline_parallel = sizes.pipeline_parallel;
+  row.data_parallel = sizes.data_parallel;
+  row.virtual_stages = sizes.virtual_stages;
+  row.micro_batch = sizes.micro_batch;
+  row.global_batch = sizes.global_batch;
+  row.micro_batches = sizes.micro_batches;
+  row.seq_length = sizes.seq_length;
+  row.precision = sizes.precision;
+  row.recompute = sizes.recompute;
+  if (!sizes.pipeline_parallel || !sizes.micro_batches) return;
+  const auto stages = static_cast<double>(*sizes.pipeline_parallel),
+             work = static_cast<double>(*sizes.micro_batches * sizes.virtual_stages.value_or(1));
+  row.bubble_share = (stages - 1) / (work + stages - 1);
+}
+
+}  // namespace
+
+const RelationOf<TrainingRow>& TrainingRelation() {
+  static const auto relation =
+      RelationOf<TrainingRow>("training", "A training as its log tells it, one row per log.")
+          .Key("profile", &TrainingRow::profile, Unit::kNone, "Number of the file.")
+          .Column(
+              "program", &TrainingRow::program, Unit::kText,
+              "Whose lines they are: Megatron-LM (or what is built on it), Megatron-DeepSpeed, DeepSpeed, "
+              "Hugging Face Trainer.")
+          .Column("lines", &TrainingRow::lines, Unit::kCount, "Lines of iterations.")
+          .Column("attempts", &TrainingRow::attempts, Unit::kCount, "Starts of the training.")
+          .Column("iterations", &TrainingRow::iterations, Unit::kCount,
+                  "Iterations that the lines cover; unknown where one does not tell.")
+          .Column("steady_iterations", &TrainingRow::steady_iterations, Unit::kCount, "Without warm-up.")
+          .Column("first_iteration", &TrainingRow::first_iteration, Unit::kNone, "First of the first line.")
+          .Column("first_steady_iteration", &TrainingRow::first_steady_iteration, Unit::kNone,
+                  "First after warm-up.")
+          .Column("last_iteration", &TrainingRow::last_iteration, Unit::kNone, "Of the last line.")
+          .Column("planned", &TrainingRow::planned, Unit::kCount, "Iterations of the whole training.")
+          .Column("mean_ns", &TrainingRow::mean_ns, Unit::kNanoseconds, "Mean iteration, without warm-up.")
+          .Column("median_ns", &TrainingRow::median_ns, Unit::kNanoseconds, "Median of those lines.")
+          .Column("stddev_ns", &TrainingRow::stddev_ns, Unit::kNanoseconds,
+                  "Standard deviation of those lines, each a mean over what it covers.")
+          .Column("slowest_ns", &TrainingRow::slowest_ns, Unit::kNanoseconds, "Slowest of them.")
+          .Column("total_ns", &TrainingRow::total_ns, Unit::kNanoseconds, "Time of all iterations.")
+          .Column("runtime_ns", &TrainingRow::runtime_ns, Unit::kNanoseconds,
+                  "Time of the training as printed at its end.")
+          .Column("samples_per_second", &TrainingRow::samples_per_second, Unit::kNone,
+                  "Throughput without warm-up; else as printed at the end.")
+          .Column("tokens_per_second", &TrainingRow::tokens_per_second, Unit::kNone,
+                  "Samples times the length of sequences.")
+          .Column("tflops_per_gpu", &TrainingRow::tflops_per_gpu, Unit::kNone,
+                  "TFLOP/s of a GPU, mean of what the lines print.")
+          .Column("skipped", &TrainingRow::skipped, Unit::kCount, "Iterations whose update was skipped.")
+          .Column("nan", &TrainingRow::nan, Unit::kCount, "Iterations whose loss was no number.")
+          .Column("slow_lines", &TrainingRow::slow_lines, Unit::kCount,
+                  "Slow lines after warm-up; unknown where too few lines compare.")
+          .Column("slow_ns", &TrainingRow::slow_ns, Unit::kNanoseconds,
+                  "What all iterations of these took over the median.")
+          .Column("world_size", &TrainingRow::world_size, Unit::kCount, "GPUs of the job.")
+          .Column("tensor_parallel", &TrainingRow::tensor_parallel, Unit::kCount, "GPUs that share layers.")
+          .Column("pipeline_parallel", &TrainingRow::pipeline_parallel, Unit::kCount, "Pipeline stages.")
+          .Column("data_parallel", &TrainingRow::data_parallel, Unit::kCount, "Copies of the model.")
+          .Column("virtual_stages", &TrainingRow::virtual_stages, Unit::kCount,
+                  "Parts of the model that a stage has in turn, 1 where it does not interleave.")
+          .Column("micro_batch", &TrainingRow::micro_batch, Unit::kCount, "Samples of a micro-batch.")
+          .Column("global_batch", &TrainingRow::global_batch, Unit::kCount, "Samples of an iteration.")
+          .Column("micro_batches", &TrainingRow::micro_batches, Unit::kCount,
+                  "Micro-batches that a pipeline works on in an iteration.")
+          .Column("seq_length", &TrainingRow::seq_length, Unit::kCount, "Tokens of a sample.")
+          .Column("precision", &TrainingRow::precision, Unit::kText, "fp32, fp16, bf16 or fp8.")
+          .Column("recompute", &TrainingRow::recompute, Unit::kText,
+                  "Which activations the backward pass computes again: none, selective, full.")
+          .Column("bubble_share", &TrainingRow::bubble_share, Unit::kRatio,
+                  "Share of an iteration in which a stage of the pipeline must wait even where all stages "
+                  "take alike: (p - 1) / (v m + p - 1) for p stages, m micro-batches, v virtual stages.");
+  return relation;
+}
+
+std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vector<TrainingLogRow>& log) {
+  const TrainingLog& source = context.trace.training_log;
+  if (source.empty()) return {};
+  TrainingRow row;
+  row.program = source.program;
+  AddLines(log, row);
+  AddSizes(SizesOf(context.trace), row);
+  for (const TrainingIteration& line : source.iterations)
+    if (line.planned) row.planned = line.planned;
+  row.runtime_ns = source.runtime_ns;
+  if (!row.samples_per_second) row.samples_per_second = source.samples_per_second;
+  if (row.samples_per_second && row.seq_length)
+    row.tokens_per_second = *row.samples_per_second * static_cast<double>(*row.seq_length);
+  return {row};
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,35 @@
+// A training as a whole, as its log tells it: pace, losses of work, parallel sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/store/relation.h"
+#include "src/analysis/context/context.h"
+#include "src/analysis/training/training_log.h"
+
+namespace dladvisor {
+
+struct TrainingRow {
+  int64_t profile = 0;
+  std::string program;
+  int64_t lines = 0, attempts = 0;
+  std::optional<int64_t> iterations, steady_iterations, first_iteration, first_steady_iteration,
+      last_iteration, planned;
+  std::optional<double> mean_ns, median_ns, stddev_ns, slowest_ns, total_ns, runtime_ns, samples_per_second,
+      tokens_per_second, tflops_per_gpu;
+  std::optional<int64_t> skipped, nan, slow_lines;
+  std::optional<double> slow_ns;
+  std::optional<int64_t> world_size, tensor_parallel, pipeline_parallel, data_parallel, virtual_stages,
+      micro_batch, global_batch, micro_batches, seq_length;
+  std::optional<std::string> precision, recompute;
+  std::optional<double> bubble_share;
+};
+const RelationOf<TrainingRow>& TrainingRelation();
+
+// One row where the trace holds a training's log, else none.
+std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vector<TrainingLogRow>& log);
+
+}  // namespace dladvisor

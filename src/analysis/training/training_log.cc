@@ -1,0 +1,240 @@
+#include "src/analysis/training/training_log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "src/analysis/context/distribution.h"
+#include "src/analysis/training/training_setting.h"
+
+namespace dladvisor {
+namespace {
+
+// A line is slow whose modified z-score (0.6745 times its distance from the median, over the median of
+// distances) is above 3.5, the customary limit, and that takes a twentieth more than the median.
+constexpr double kScore = 3.5, kNormal = 0.6745, kLeastExcess = 0.05;
+// Lines of one kind below which their median and spread say little; lines of an attempt from which its first
+// is left out as warm-up.
+constexpr size_t kLeastLines = 8, kLeastOfAttempt = 3;
+// Of what a line takes longer, the share by which a timer must have grown to be the reason.
+constexpr double kExplains = 0.5;
+
+using Rows = std::vector<size_t>;
+using Group = std::pair<int64_t, int64_t>;  // attempt and batch, -1 where unknown: lines that compare
+
+std::map<Group, Rows> GroupLines(const std::vector<TrainingLogRow>& rows) {
+  std::map<Group, Rows> groups;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].elapsed_ns) groups[{rows[i].attempt, rows[i].global_batch.value_or(-1)}].push_back(i);
+  return groups;
+}
+
+double MedianOf(const std::vector<TrainingLogRow>& rows, const Rows& group) {
+  std::vector<double> times;
+  for (const size_t i : group) times.push_back(*rows[i].elapsed_ns);
+  return Describe(std::move(times)).median.value_or(0);
+}
+
+void MarkSlow(std::vector<TrainingLogRow>& rows, const Rows& group) {
+  const double median = MedianOf(rows, group);
+  std::vector<double> distances;
+  for (const size_t i : group) distances.push_back(std::abs(*rows[i].elapsed_ns - median));
+  const double spread = Describe(std::move(distances)).median.value_or(0);
+  const double fence = median + std::max(kScore * spread / kNormal, kLeastExcess * median);
+  for (const size_t i : group) {
+    rows[i].excess_ns = *rows[i].elapsed_ns - median;
+    if (group.size() >= kLeastLines) rows[i].slow = *rows[i].elapsed_ns > fence;
+  }
+}
+
+// The first line of an attempt, and what follows it as long as that is slow.
+void MarkWarmup(std::vector<TrainingLogRow>& rows) {
+  for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    while (end < rows.size() && rows[end].attempt == rows[begin].attempt) ++end;
+    if (end - begin < kLeastOfAttempt) continue;
+    for (size_t i = begin; i < end && (i == begin || rows[i].slow == true); ++i) rows[i].warmup = true;
+  }
+}
+
+// By timer and row: the time, the most of all ranks where the log tells those.
+std::map<std::string, std::map<size_t, double>> TimersByName(const TrainingLog& log) {
+  std::map<std::string, std::map<size_t, double>> timers;
+  for (const TrainingTimer& timer : log.timers) {
+    const auto ns = timer.ns ? timer.ns : timer.max_ns;
+    if (!ns) continue;
+    double& most = timers[timer.name].try_emplace(timer.row, *ns).first->second;
+    most = std::max(most, *ns);
+  }
+  return timers;
+}
+
+class Explainer {
+ public:
+  Explainer(const TrainingLog& log, std::vector<TrainingLogRow>& rows)
+      : log_(log), rows_(rows), timers_(TimersByName(log)) {}
+
+  void Explain(const Rows& group) {
+    std::map<std::string, double> medians;
+    for (const auto& [name, by_row] : timers_) {
+      std::vector<double> times;
+      for (const size_t i : group)
+        if (const auto at = by_row.find(i); at != by_row.end()) times.push_back(at->second);
+      if (const auto median = Describe(std::move(times)).median) medians[name] = *median;
+    }
+    for (const size_t i : group)
+      if (rows_[i].slow == true) Explain(i, medians);
+  }
+
+ private:
+  void Explain(size_t i, const std::map<std::string, double>& medians) {
+    TrainingLogRow& row = rows_[i];
+    // What holds others is the reason only where none of these is.
+    const auto grown = [&](bool parts) {
+      const std::string* most = nullptr;
+      double growth = kExplains * row.excess_ns.value_or(0);
+      for (const auto& [name, median] : medians) {
+        if ((TimerKind(name) != "all") != parts) continue;
+        const auto& by_row = timers_.at(name);
+        const auto at = by_row.find(i);
+        if (at == by_row.end() || at->second - median < growth) continue;
+        growth = at->second - median;
+        most = &name;
+      }
+      return most;
+    };
+    const std::string* timer = grown(true);
+    if (timer == nullptr) timer = grown(false);
+    if (timer != nullptr) row.grown_timer = *timer;
+    row.cause = Cause(i, timer);
+  }
+
+  std::string Cause(size_t i, const std::string* timer) const {
+    if (rows_[i].warmup) return "start";
+    constexpr std::pair<TrainingEventKind, const char*> kEvents[] = {
+        {TrainingEventKind::kCheckpoint, "checkpoint"},
+        {TrainingEventKind::kEvaluation, "evaluation"},
+        {TrainingEventKind::kGarbageCollection, "garbage collection"}};
+    for (const auto& [kind, name] : kEvents)
+      if (std::ranges::any_of(log_.events,
+                              [&](const TrainingEvent& e) { return e.before == i && e.kind == kind; }))
+        return name;
+    if (timer == nullptr) return "unexplained";
+    const std::string_view kind = TimerKind(*timer);
+    return std::string(kind == "all" ? "compute" : kind);
+  }
+
+  const TrainingLog& log_;
+  std::vector<TrainingLogRow>& rows_;
+  const std::map<std::string, std::map<size_t, double>> timers_;
+};
+
+// Samples of one iteration: as the line, the lines around it or the arguments tell.
+std::optional<int64_t> BatchOf(const TrainingLog& log, size_t i, const TrainingSizes& sizes) {
+  const TrainingIteration& row = log.iterations[i];
+  if (row.global_batch) return row.global_batch;
+  if (i > 0 && log.iterations[i - 1].attempt == row.attempt && row.consumed_samples &&
+      log.iterations[i - 1].consumed_samples) {
+    const int64_t samples = *row.consumed_samples - *log.iterations[i - 1].consumed_samples,
+                  iterations = row.iteration - log.iterations[i - 1].iteration;
+    if (samples > 0 && iterations > 0 && samples % iterations == 0) return samples / iterations;
+  }
+  return sizes.global_batch;
+}
+
+}  // namespace
+
+std::string_view TimerKind(std::string_view timer) {
+  const auto has = [&](std::string_view word) { return timer.find(word) != std::string_view::npos; };
+  if (timer == "forward-backward" || timer == "forward" || timer == "backward" || timer == "optimizer" ||
+      timer == "interval-time" || timer == "train_batch" || timer == "step")
+    return "all";
+  if (has("batch-generator") || has("batch generator") || has("batch_generator") || has("data-loader"))
+    return "input";
+  for (const char* word : {"recv", "send", "all-reduce", "allreduce", "all-gather", "allgather",
+                           "reduce-scatter", "grads-sync", "p2p"})
+    if (has(word)) return "communication";
+  return timer.starts_with("optimizer") ? "optimizer" : "compute";
+}
+
+const RelationOf<TrainingLogRow>& TrainingLogRelation() {
+  static const auto relation =
+      RelationOf<TrainingLogRow>("training_log", "One row per line of iterations in a training's log.")
+          .Key("profile", &TrainingLogRow::profile, Unit::kNone, "Number of the file.")
+          .Key("attempt", &TrainingLogRow::attempt, Unit::kNone,
+               "Start of the training, from 0; another one begins where iterations go back.")
+          .Key("iteration", &TrainingLogRow::iteration, Unit::kNone, "Last iteration of the line.")
+          .Column("covers", &TrainingLogRow::covers, Unit::kCount,
+                  "Iterations that its times are means over and its counts are sums of; unknown for a single "
+                  "line without arguments.")
+          .Column("elapsed_ns", &TrainingLogRow::elapsed_ns, Unit::kNanoseconds,
+                  "Time of one iteration; unknown where the line is cut.")
+          .Column("excess_ns", &TrainingLogRow::excess_ns, Unit::kNanoseconds,
+                  "That over the median of lines of the same attempt and batch.")
+          .Column("warmup", &TrainingLogRow::warmup, Unit::kNone,
+                  "1 for the first line of an attempt of at least 3, and slow ones right after it.")
+          .Column("slow", &TrainingLogRow::slow, Unit::kNone,
+                  "1 where it takes a twentieth more than the median and its modified z-score is above 3.5; "
+                  "unknown where fewer than 8 lines compare.")
+          .Column("cause", &TrainingLogRow::cause, Unit::kText,
+                  "What coincides with a slow line: start, checkpoint, evaluation, garbage collection, else "
+                  "what the grown timer measures (input, communication, optimizer, compute), else "
+                  "unexplained; unknown for others.")
+          .Column("grown_timer", &TrainingLogRow::grown_timer, Unit::kText,
+                  "Timer that grew most over its median, by at least half of the excess.")
+          .Column("global_batch", &TrainingLogRow::global_batch, Unit::kCount, "Samples of an iteration.")
+          .Column("samples_per_second", &TrainingLogRow::samples_per_second, Unit::kNone,
+                  "As printed, else batch over time.")
+          .Column("tokens_per_second", &TrainingLogRow::tokens_per_second, Unit::kNone,
+                  "Samples times the length of sequences.")
+          .Column("tflops_per_gpu", &TrainingLogRow::tflops_per_gpu, Unit::kNone,
+                  "TFLOP/s of a GPU, as printed.")
+          .Column("loss", &TrainingLogRow::loss, Unit::kNone, "Loss.")
+          .Column("loss_scale", &TrainingLogRow::loss_scale, Unit::kNone, "Loss scale.")
+          .Column("grad_norm", &TrainingLogRow::grad_norm, Unit::kNone, "Norm of the gradients.")
+          .Column("learning_rate", &TrainingLogRow::learning_rate, Unit::kNone, "Learning rate.")
+          .Column("skipped", &TrainingLogRow::skipped, Unit::kCount,
+                  "Iterations whose update was skipped, as their gradients overflowed.")
+          .Column("nan", &TrainingLogRow::nan, Unit::kCount, "Iterations whose loss was no number.")
+          .Column("consumed_samples", &TrainingLogRow::consumed_samples, Unit::kCount,
+                  "Samples since the training began.");
+  return relation;
+}
+
+std::vector<TrainingLogRow> ComputeTrainingLog(const Context& context) {
+  const TrainingLog& log = context.trace.training_log;
+  const TrainingSizes sizes = SizesOf(context.trace);
+  std::vector<TrainingLogRow> rows;
+  for (size_t i = 0; i < log.iterations.size(); ++i) {
+    const TrainingIteration& line = log.iterations[i];
+    TrainingLogRow& row = rows.emplace_back();
+    row.attempt = line.attempt;
+    row.iteration = line.iteration;
+    row.covers = line.covers;
+    row.elapsed_ns = line.elapsed_ns;
+    row.global_batch = BatchOf(log, i, sizes);
+    row.samples_per_second = line.samples_per_second;
+    if (row.global_batch && !row.samples_per_second && row.elapsed_ns)
+      row.samples_per_second = static_cast<double>(*row.global_batch) * 1e9 / *row.elapsed_ns;
+    if (row.global_batch && !row.elapsed_ns && row.samples_per_second.value_or(0) > 0)
+      row.elapsed_ns = static_cast<double>(*row.global_batch) * 1e9 / *row.samples_per_second;
+    if (row.samples_per_second && sizes.seq_length)
+      row.tokens_per_second = *row.samples_per_second * static_cast<double>(*sizes.seq_length);
+    row.tflops_per_gpu = line.tflops_per_gpu;
+    row.loss = line.loss;
+    row.loss_scale = line.loss_scale;
+    row.grad_norm = line.grad_norm;
+    row.learning_rate = line.learning_rate;
+    row.skipped = line.skipped;
+    row.nan = line.nan;
+    row.consumed_samples = line.consumed_samples;
+  }
+  const std::map<Group, Rows> groups = GroupLines(rows);
+  for (const auto& [group, lines] : groups) MarkSlow(rows, lines);
+  MarkWarmup(rows);
+  Explainer explainer(log, rows);
+  for (const auto& [group, lines] : groups) explainer.Explain(lines);
+  return rows;
+}
+
+}  // namespace dladvisor
