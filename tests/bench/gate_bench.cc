@@ -1,6 +1,6 @@
 // ./dev bench gate [PROFILE...]: how often the gate calls the same program worse, and how sure it finds what
 // it says it finds, over simulated runs whose steps vary as those of the given profiles (by default, of some
-// under ../shared/data), with heavy tails, or with serial correlation, and which differ from run to run by
+// of $DLADVISOR_DATA), with heavy tails, or with serial correlation, and which differ from run to run by
 // what the gate knows only from its runs, its history, or what was declared. Beside it, on the same draws,
 // the rules of other tools.
 #include <fmt/format.h>
@@ -26,6 +26,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/other_gates.h"
 #include "tests/gate/simulated_runs.h"
+#include "tests/support/files.h"
 
 namespace dladvisor {
 namespace {
@@ -164,7 +165,7 @@ std::vector<double> RecordedSteps(const fs::path& path) {
 
 std::vector<test::StepNoise> NoiseModels(std::vector<fs::path> profiles) {
   if (profiles.empty())
-    for (const char* name : kProfiles) profiles.push_back(fs::path("../shared/data") / name);
+    for (const char* name : kProfiles) profiles.push_back(test::DataDir() / name);
   std::vector<test::StepNoise> models;
   for (const fs::path& path : profiles) {
     try {

@@ -49,7 +49,7 @@ Totals Sum(const Events& events, Key key) {
 class Corpus : public testing::TestWithParam<fs::path> {
  protected:
   void SetUp() override {
-    if (GetParam().empty()) GTEST_SKIP() << "no real profiles: ../shared/data/nsys_sqlite is missing";
+    if (GetParam().empty()) GTEST_SKIP() << "no real profiles: set DLADVISOR_DATA to their folder";
   }
 };
 

@@ -12,12 +12,15 @@
 namespace dladvisor::test {
 namespace fs = std::filesystem;
 
+// Where profiles are looked for, from the checkout, without $DLADVISOR_DATA.
+constexpr const char* kDataBesideCheckout = "../shared/data";
+
 fs::path SourceDir() { return DLADVISOR_SOURCE_DIR; }
 fs::path ProgramPath() { return DLADVISOR_PROGRAM; }
 
 fs::path DataDir() {
   if (const char* dir = std::getenv("DLADVISOR_DATA")) return dir;
-  const fs::path beside = SourceDir().parent_path() / "shared" / "data";
+  const fs::path beside = (SourceDir() / kDataBesideCheckout).lexically_normal();
   return fs::is_directory(beside) ? beside : fs::path();
 }
 

@@ -1,4 +1,4 @@
-// Where tests find their input: committed files, real profiles beside the checkout, scratch folders.
+// Where tests find their input: committed files, real profiles, scratch folders.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ namespace dladvisor::test {
 std::filesystem::path SourceDir();    // of the checkout
 std::filesystem::path ProgramPath();  // the built dladvisor
 
-// Real profiles: $DLADVISOR_DATA, else ../shared/data beside the checkout; empty where there are none. A test
-// that needs one calls GTEST_SKIP() with the path's name when it is missing.
+// Real profiles: $DLADVISOR_DATA, else a folder beside the checkout; empty where there are none. A test that
+// needs one calls GTEST_SKIP() with the path's name when it is missing.
 std::filesystem::path DataDir();
 // Files below DataDir()/folder with the extension, sorted.
 std::vector<std::filesystem::path> DataFiles(const std::string& folder, const std::string& extension);
