@@ -413,7 +413,8 @@ class Comparison {
 
 TEST(KinetoParity, SameFiguresAsThePeers) {
   const fs::path truth = test::DataDir().parent_path() / "truth";
-  if (test::DataDir().empty() || !fs::exists(truth / "MAP.tsv")) GTEST_SKIP() << "no truth/MAP.tsv beside $DLADVISOR_DATA";
+  if (test::DataDir().empty() || !fs::exists(truth / "MAP.tsv"))
+    GTEST_SKIP() << "no truth/MAP.tsv beside $DLADVISOR_DATA";
   Agreement agreement(test::SourceDir() / "tests" / "corpus" / "DIFFERENCES.yaml");
   Comparison compare(agreement, truth);
   std::map<std::string, std::vector<std::string>> folders_of;  // trace -> folders
