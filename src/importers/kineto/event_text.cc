@@ -143,7 +143,6 @@ void EventText::Close(Chunk& chunk, size_t size) {
 }
 
 bool EventText::Next(Chunk& chunk) {
-  const std::lock_guard lock(mutex_);
   if (done_) return false;
   size_t size = carry_.size();
   chunk.bytes_.resize(std::max(chunk.bytes_.size(), size + 1));
@@ -159,13 +158,11 @@ bool EventText::Next(Chunk& chunk) {
       done_ = true;
       truncated_ = list.end == std::string_view::npos;
       if (!truncated_) ReadFooter(text.substr(list.end + 1));
-      chunk.number = chunks_++;
       Close(chunk, list.whole);
       return true;
     }
     if (list.last_border > 0) {
       carry_.assign(text.substr(list.last_border + 1));
-      chunk.number = chunks_++;
       Close(chunk, list.last_border);
       return true;
     }

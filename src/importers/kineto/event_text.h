@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +23,6 @@ class Chunk {
   // "[EVENT, EVENT, ...]".
   std::string_view Array() const { return {bytes_.data(), size_}; }
   size_t capacity() const { return bytes_.size(); }
-  size_t number = 0;
 
  private:
   friend class EventText;
@@ -39,7 +37,7 @@ class EventText {
   // Reads up to the first event. Throws Error where the text holds no array of events.
   EventText(ByteSource& source, Cut cut);
 
-  // The next chunk, in order; false after the last. May be called from several threads.
+  // The next chunk, in order; false after the last.
   bool Next(Chunk& chunk);
 
   // The members of the root object around the events, as the text of one object; "{}" for a bare array. After
@@ -56,10 +54,8 @@ class EventText {
 
   ByteSource& source_;
   const Cut cut_;
-  std::mutex mutex_;
   std::string header_, footer_;  // members before and after the events
   std::string carry_;            // read, and not yet part of a chunk
-  size_t chunks_ = 0;
   bool is_array_ = false, done_ = false, truncated_ = false;
 };
 

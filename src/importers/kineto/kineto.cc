@@ -4,12 +4,11 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -53,74 +52,56 @@ class Reader {
   Reader(ByteSource& source, EventText::Cut cut) : source_(source), text_(source, cut), cut_(cut) {}
 
   std::unique_ptr<Batch> Read() {
-    ParallelFor(ThreadCount(), [this](size_t) { Work(); });
-    if (misread_) return nullptr;
-    return std::move(whole_);
+    std::vector<Item> items(kItemsPerThread * ThreadCount());
+    ParallelPipeline(
+        items.size(), [&](size_t i) { return !misread_ && text_.Next(items[i].chunk); },
+        [&](size_t i) { Parse(items[i]); }, [&](size_t i) { Append(items[i]); });
+    return misread_ ? nullptr : std::move(whole_);
   }
   const EventText& text() const { return text_; }
 
  private:
-  void Work() {
-    EventParser parser;
+  // A chunk and what is in it.
+  struct Item {
     Chunk chunk;
-    while (!misread_ && text_.Next(chunk)) {
-      auto batch = std::make_unique<Batch>();
-      bool is_whole = false;
-      try {
-        is_whole = Parse(parser, chunk, *batch);
-      } catch (...) {
-        Fail();
-        throw;
-      }
-      if (!is_whole) return Fail();
-      if (!Append(chunk.number, std::move(batch))) return;
-    }
-  }
+    EventParser parser;
+    std::unique_ptr<Batch> batch;  // null where the chunk is no list of whole events
+  };
+  static constexpr size_t kItemsPerThread = 2;  // the next one while the one before waits for its turn
 
-  bool Parse(EventParser& parser, const Chunk& chunk, Batch& batch) {
-    const auto add = [&](const Event& event) { batch.Add(event); };
-    if (parser.Parse(chunk.Array(), chunk.capacity(), add)) return true;
-    if (cut_ == EventText::Cut::kGuessed) return false;
+  void Parse(Item& item) {
+    const Chunk& chunk = item.chunk;
+    item.batch = std::make_unique<Batch>();
+    Batch& batch = *item.batch;
+    if (item.parser.Parse(chunk.Array(), chunk.capacity(), [&](const Event& event) { batch.Add(event); }))
+      return;
+    if (cut_ == EventText::Cut::kGuessed) return item.batch.reset();
     std::string text(chunk.Array());
     RepairUtf8(text);
     const size_t size = text.size();
     text.resize(size + 64);
     Batch repaired;
     if (text.compare(0, size, chunk.Array()) == 0 ||
-        !parser.Parse(std::string_view(text).substr(0, size), text.size(),
-                      [&](const Event& event) { repaired.Add(event); }))
+        !item.parser.Parse(std::string_view(text).substr(0, size), text.size(),
+                           [&](const Event& event) { repaired.Add(event); }))
       throw Error(source_.name(), "is damaged: some of its events are no valid JSON",
                   "export the trace again; a copy may have been cut or changed");
     batch.Append(repaired);
-    return true;
   }
 
-  void Fail() {
-    const std::lock_guard lock(mutex_);
-    misread_ = true;
-    turn_.notify_all();
-  }
-
-  // In the order of the chunks. False where reading has failed.
-  bool Append(size_t number, std::unique_ptr<Batch> batch) {
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return misread_ || number == next_; });
-    if (misread_) return false;
-    if (number == 0)
-      whole_ = std::move(batch);
+  void Append(Item& item) {
+    if (!item.batch) misread_ = true;
+    if (misread_) return;
+    if (whole_)
+      whole_->Append(*item.batch);
     else
-      whole_->Append(*batch);
-    ++next_;
-    turn_.notify_all();
-    return true;
+      whole_ = std::move(item.batch);
+    item.batch.reset();
   }
 
   ByteSource& source_;
   EventText text_;
   const EventText::Cut cut_;
-  std::mutex mutex_;
-  std::condition_variable turn_;
-  size_t next_ = 0;  // number of the chunk to append
   std::atomic<bool> misread_ = false;
   std::unique_ptr<Batch> whole_;
 };

@@ -87,20 +87,21 @@ Trace ReadNsysExport(const std::filesystem::path& path) {
   nsys::PlanGpuEvents(db, parts);
   nsys::PlanHostEvents(db, parts);
   nsys::PlanNvtx(db, parts);
-  parts.Start();
   nsys::Names names(strings, trace.names);
   nsys::Hosts hosts(db, names, trace);
   nsys::Devices devices(db, trace);
   nsys::Domains domains;
   nsys::Context context{db, trace, names, hosts, devices, domains, &parts};
-  nsys::ReadSystem(context);
-  nsys::ReadGpuEvents(context);
-  nsys::ReadHostEvents(context);
-  nsys::ReadNvtx(context);
-  nsys::ReadMeasurements(context);
-  nsys::ReadCpu(context);
-  nsys::ReadNetwork(context);
-  nsys::ReadStreams(context);
+  parts.ReadAhead([&] {
+    nsys::ReadSystem(context);
+    nsys::ReadGpuEvents(context);
+    nsys::ReadHostEvents(context);
+    nsys::ReadNvtx(context);
+    nsys::ReadMeasurements(context);
+    nsys::ReadCpu(context);
+    nsys::ReadNetwork(context);
+    nsys::ReadStreams(context);
+  });
   devices.SortByOrdinal();
   malloc_trim(0);  // what the threads that read have freed: a tenth of the memory of a large profile
   return trace;

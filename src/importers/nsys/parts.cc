@@ -1,6 +1,7 @@
 #include "src/importers/nsys/parts.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <optional>
@@ -116,8 +117,6 @@ void Parts::Part::AppendTo(Context& whole) {
   health.out_of_order += trace.health.out_of_order;
 }
 
-Parts::~Parts() { next_ = jobs_.size(); }
-
 void Parts::Plan(const Database& db, std::string_view table, Reader read) {
   const int64_t last = db.LastRow(table);
   if (last <= kRowsPerPart) return;
@@ -130,35 +129,52 @@ void Parts::Plan(const Database& db, std::string_view table, Reader read) {
   }
 }
 
-void Parts::Start() {
-  for (size_t i = 0; i < std::min(jobs_.size(), ThreadCount()); ++i)
-    threads_.emplace_back([this] { Work(); });
+void Parts::ReadAhead(const std::function<void()>& take) {
+  ParallelFor(std::min(jobs_.size() + 1, ThreadCount()), [&](size_t i) {
+    if (i == 0) {
+      try {
+        take();
+      } catch (...) {
+        next_ = jobs_.size();
+        throw;
+      }
+      next_ = jobs_.size();
+    } else {
+      std::optional<Database> db;
+      while (ReadNext(db)) {
+      }
+    }
+  });
 }
 
-void Parts::Work() {
-  std::optional<Database> db;  // one for all parts: opening takes as long as reading thousands of rows
-  for (size_t i = next_++; i < jobs_.size(); i = next_++) {
-    Job& job = jobs_[i];
-    try {
-      if (!db) db.emplace(job.path);
-      auto part = std::make_unique<Part>(*db, strings_, job.rows);
-      Context context{*db,           part->trace,   part->names, part->hosts,
-                      part->devices, part->domains, nullptr,     &part->share};
-      job.read(context);
-      job.part.set_value(std::move(part));
-    } catch (...) {
-      job.part.set_exception(std::current_exception());
-    }
+bool Parts::ReadNext(std::optional<Database>& db) {
+  const size_t i = next_++;
+  if (i >= jobs_.size()) return false;
+  Job& job = jobs_[i];
+  try {
+    if (!db) db.emplace(job.path);
+    auto part = std::make_unique<Part>(*db, strings_, job.rows);
+    Context context{*db,           part->trace,   part->names, part->hosts,
+                    part->devices, part->domains, nullptr,     &part->share};
+    job.read(context);
+    job.part.set_value(std::move(part));
+  } catch (...) {
+    job.part.set_exception(std::current_exception());
   }
+  return true;
 }
 
 void Parts::Read(Context& whole, std::string_view table, Reader read) {
   Share before;
   bool in_parts = false;
+  std::optional<Database> db;
   for (Job& job : jobs_) {
     if (job.table != table) continue;
     in_parts = true;
-    const std::unique_ptr<Part> part = job.part.get_future().get();
+    std::future<std::unique_ptr<Part>> promised = job.part.get_future();
+    while (promised.wait_for(std::chrono::seconds(0)) != std::future_status::ready && ReadNext(db)) {
+    }
+    const std::unique_ptr<Part> part = promised.get();
     Share& share = part->share;
     if (share.total > kMostTotal - before.total) {
       // Times so long are not the whole's to sum up: which rows to leave out is told by those before.

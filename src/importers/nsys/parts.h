@@ -7,12 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
-#include <vector>
 
 #include "src/importers/nsys/context.h"
 
@@ -24,13 +24,12 @@ class Parts {
   using Reader = void (*)(Context& context);
 
   explicit Parts(const Strings& strings) : strings_(strings) {}
-  ~Parts();  // without waiting for parts that nobody has asked for
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
 
-  // Before Start(): plans to read a table in parts, where it is large.
+  // Before ReadAhead(): plans to read a table in parts, where it is large.
   void Plan(const Database& db, std::string_view table, Reader read);
-  void Start();
+  // Runs `take`, which calls Read(), while other threads read the parts that it will ask for. Parts that
+  // nobody has asked for when it returns are left.
+  void ReadAhead(const std::function<void()>& take);
   // Appends the next of the planned tables to whole.trace; one that is not large is read here and now.
   void Read(Context& whole, std::string_view table, Reader read);
 
@@ -43,12 +42,13 @@ class Parts {
     std::promise<std::unique_ptr<Part>> part;
   };
 
-  void Work();
+  // Reads the next part that no thread has begun; false where there is none. `db` is one for all parts of a
+  // thread: opening takes as long as reading thousands of rows.
+  bool ReadNext(std::optional<Database>& db);
 
   const Strings& strings_;
   std::deque<Job> jobs_;  // in the order of Plan() and of rows
   std::atomic<size_t> next_ = 0;
-  std::vector<std::jthread> threads_;
 };
 
 }  // namespace dladvisor::nsys
