@@ -62,12 +62,8 @@ std::vector<FigureQuery> MakeFigures() {
        "no iterations were detected"},
       {"average_iteration_time", "Average Iteration Time", Unit::kNanoseconds, "run", "step_ns",
        "SELECT step_ns FROM run", "no iterations were detected"},
-      {"total_kernel_time", "Total Kernel GPU Time", Unit::kNanoseconds, "kernel_name", "total_ns",
-       // Of many profiles kernels are kept of a few.
-       "SELECT iif(count(DISTINCT rank) < (SELECT ranks FROM run WHERE ranks > 16), NULL, sum(total_ns)) "
-       "FROM "
-       "kernel_name",
-       "no kernel was recorded, or kernels were kept of some profiles alone"},
+      {"total_kernel_time", "Total Kernel GPU Time", Unit::kNanoseconds, "run", "kernel_ns",
+       "SELECT nullif(kernel_ns, 0) FROM run", "no kernel was recorded"},
       {"eligible_ops", "Ops Eligible for Tensor Cores", Unit::kCount, "run", "eligible_ops",
        "SELECT eligible_ops FROM run", "no op was recorded"},
       {"memory_used_share", "GPU Memory Used", Unit::kRatio, "run", "memory_used_share",
@@ -102,6 +98,17 @@ const std::string kUsesTensorCores =
     "CASE WHEN max(uses_tensor_cores) = 1 THEN 1 WHEN count(uses_tensor_cores) < count(*) THEN NULL ELSE 0 "
     "END "
     "AS uses_tensor_cores";
+
+// Of all ranks: op_kernel is kept of some alone where there are many. Kernels on tensor cores make their op
+// eligible.
+std::string KernelTimeSql() {
+  return "SELECT category, gpu_ns FROM (SELECT 'Using Tensor Cores' AS category, sum(tensor_core_ns) AS "
+         "gpu_ns FROM gpu UNION ALL SELECT 'Eligible, not using', sum(eligible_ns - tensor_core_ns - "
+         "eligible_unknown_ns) FROM gpu UNION ALL SELECT 'Use not known', sum(tensor_core_unknown_ns) FROM "
+         "gpu "
+         "UNION ALL SELECT 'Not eligible', sum(kernel_ns - eligible_ns - tensor_core_unknown_ns + "
+         "eligible_unknown_ns) FROM gpu) WHERE gpu_ns > 0 ORDER BY gpu_ns DESC, category";
+}
 
 // The categories of PyTorch's TensorBoard plugin, in its order.
 std::string ExecutionSummarySql() {
@@ -160,11 +167,7 @@ std::vector<TableQuery> MakeTables() {
        "SELECT category, ns, share FROM resource_usage ORDER BY position"},
       {"kernel_gpu_time", "Total Kernel GPU Time",
        "Sum of kernel durations in the analysed time; eligible are those of ops that could use tensor cores.",
-       "op_kernel",
-       "SELECT CASE WHEN k.uses_tensor_cores = 1 THEN 'Using Tensor Cores' WHEN k.uses_tensor_cores IS NULL "
-       "THEN 'Use not known' WHEN o.tensor_core_eligible = 1 THEN 'Eligible, not using' ELSE 'Not eligible' "
-       "END AS category, sum(k.gpu_ns) AS gpu_ns, sum(k.calls) AS instances FROM op_kernel AS k JOIN op AS o "
-       "ON o.rank = k.rank AND o.op = k.op GROUP BY 1 ORDER BY 2 DESC, 1"},
+       "gpu", KernelTimeSql()},
       {"top_ops", "Top 10 GPU Ops", "Summed over ranks.", "op",
        "SELECT sum(gpu_ns) AS gpu_ns, op, max(op_type) AS op_type, sum(calls) AS calls, "
        "max(tensor_core_eligible) AS tensor_core_eligible, " +

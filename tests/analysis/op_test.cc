@@ -175,6 +175,9 @@ TEST(Op, OneUnknownKernelLeavesTensorCoresOpenUnlessAnotherUsesThem) {
   EXPECT_EQ(RowOf(families, "/open").uses_tensor_cores, std::nullopt);
   EXPECT_EQ(RowOf(families, "/yes").uses_tensor_cores, true);
   EXPECT_EQ(RowOf(families, "/no").uses_tensor_cores, false);
+  EXPECT_EQ(families.eligible_ns.at(0), 50);
+  EXPECT_EQ(families.eligible_tensor_core_ns.at(0), 10);
+  EXPECT_EQ(families.eligible_unknown_ns.at(0), 20);
 }
 
 TEST(Op, Directions) {

@@ -15,7 +15,7 @@ run: name t, ranks i count, gpus i count, wall_ns i ns, window_ns? i ns, steps i
 profile: *profile i, path t, format t, producer_version? t, schema_version? t, session_ns? i ns, kernels i count, copies i count, sets i count, graph_launches i count, api_calls i count, syncs i count, ranges i count, os_calls i count, gpu_metric_samples i count, training_lines i count, memory_events i count, skipped_rows i count, unmatched_kernels i count, unmatched_share? r ratio, inherited_share? r ratio, open_ranges i count, out_of_order i count, negative_durations i count, overhead_ns i ns, overhead_share? r ratio, diagnostics i count, missing_tables t, notes t, truncated i, missing_capture? t
 diagnostic: *profile i, *n i, severity i, text t
 system: *profile i, host? t, cpu_model? t, cpu_cores? i count, gpu_count? i count, gpu_names? t, driver_version? t, cuda_version? t, framework? t, os? t, profiler? t, command? t
-gpu: *rank i, *device i, name? t, sm_count? i count, compute_capability? t, memory_bytes? i bytes, kernels i count, kernel_ns i ns, window_ns i ns, busy_ns i ns, gpu_utilization? r ratio, idle_ns i ns, idle_share? r ratio, idle_starved_ns? i ns, tensor_core_ns i ns, tensor_core_unknown_ns i ns, eligible_ns i ns, tensor_core_efficiency? r ratio, communication_ns i ns
+gpu: *rank i, *device i, name? t, sm_count? i count, compute_capability? t, memory_bytes? i bytes, kernels i count, kernel_ns i ns, window_ns i ns, busy_ns i ns, gpu_utilization? r ratio, idle_ns i ns, idle_share? r ratio, idle_starved_ns? i ns, tensor_core_ns i ns, tensor_core_unknown_ns i ns, eligible_ns i ns, eligible_unknown_ns i ns, tensor_core_efficiency? r ratio, communication_ns i ns
 step: *rank i, *step i, start_ns i ns, end_ns i ns, duration_ns i ns, busy_ns i ns, kernel_busy_ns i ns, idle_ns i ns, kernels i count, kernel_ns i ns, tensor_core_ns i ns, copies i count, syncs i count, warmup i
 op: *rank i, *op t, op_type t, direction? t, calls i count, kernels i count, cpu_ns i ns, gpu_ns i ns, copy_ns i ns, tensor_core_eligible i, uses_tensor_cores? i, tensor_core_ns i ns, precision? t, data_type? t, shapes? t, inherited_share r ratio
 op_type: *rank i, *op_type t, ops i count, calls i count, cpu_ns i ns, gpu_ns i ns, kernels i count, tensor_core_eligible i, uses_tensor_cores? i, tensor_core_ns i ns
@@ -130,6 +130,7 @@ FakeRun TypicalRun() {
                     {"gpus", I{1}},
                     {"wall_ns", I{98'400'000'000}},
                     {"window_ns", I{36'000'000}},
+                    {"kernel_ns", I{11'000'000}},
                     {"steps", I{3}},
                     {"first_step", I{1}},
                     {"last_step", I{3}},
@@ -161,6 +162,10 @@ FakeRun TypicalRun() {
                     {"name", "RTX A6000"},
                     {"kernels", I{4200}},
                     {"kernel_ns", I{11'000'000}},
+                    {"tensor_core_ns", I{4'000'000}},
+                    {"tensor_core_unknown_ns", I{2'000'000}},
+                    {"eligible_ns", I{7'000'000}},
+                    {"eligible_unknown_ns", I{1'500'000}},
                     {"window_ns", I{36'000'000}},
                     {"gpu_utilization", 0.281}}});
   for (I step = 0; step < 4; ++step)

@@ -46,7 +46,7 @@ struct OpTotals {
   Verdict tensor_core;
   std::array<int64_t, 8> precision_ns{};
   std::unordered_map<NameId, KernelTotals> by_kernel;
-  std::vector<int64_t> gpu_ns_on, tensor_core_ns_on;  // by gpu
+  std::vector<int64_t> gpu_ns_on, tensor_core_ns_on, tensor_core_unknown_ns_on;  // by gpu
   uint32_t first_range = kNoIndex;
   bool called_in_window = false;
 };
@@ -84,6 +84,7 @@ class OpTable {
       op.lone_kernel = lone_kernel;
       op.gpu_ns_on.assign(context_.work.size(), 0);
       op.tensor_core_ns_on.assign(context_.work.size(), 0);
+      op.tensor_core_unknown_ns_on.assign(context_.work.size(), 0);
     }
     return totals_[of_rank[key]];
   }
@@ -190,6 +191,7 @@ class OpTable {
       op->tensor_core_ns += duration;
       op->tensor_core_ns_on[gpu] += duration;
     }
+    if (!traits.tensor_core) op->tensor_core_unknown_ns_on[gpu] += duration;
     op->precision_ns[static_cast<size_t>(traits.precision)] += duration;
     KernelTotals& total = op->by_kernel[kernels.name[i]];
     total.min_ns = total.calls == 0 ? duration : std::min(total.min_ns, duration);
@@ -285,6 +287,7 @@ class OpTable {
     OpFamilies families;
     families.eligible_ns.assign(context_.work.size(), 0);
     families.eligible_tensor_core_ns.assign(context_.work.size(), 0);
+    families.eligible_unknown_ns.assign(context_.work.size(), 0);
     for (const OpTotals& op : totals_) {
       if (!op.owns_work && !context_.paths->IsMarked(op.path)) continue;
       OpRow row = Row(op);
@@ -292,6 +295,7 @@ class OpTable {
         for (size_t gpu = 0; gpu < op.gpu_ns_on.size(); ++gpu) {
           families.eligible_ns[gpu] += op.gpu_ns_on[gpu];
           families.eligible_tensor_core_ns[gpu] += op.tensor_core_ns_on[gpu];
+          families.eligible_unknown_ns[gpu] += op.tensor_core_unknown_ns_on[gpu];
         }
       AddKernels(row, op, families.kernels);
       families.ops.push_back(std::move(row));

@@ -14,8 +14,9 @@ struct OpFamilies {
   std::vector<OpTypeRow> op_types;
   std::vector<GroupOpRow> groups;
   std::vector<OpKernelRow> kernels;
-  // By index into ranks.gpus: kernel time in the window of eligible ops, and the part of it on tensor cores.
-  std::vector<int64_t> eligible_ns, eligible_tensor_core_ns;
+  // By index into ranks.gpus: kernel time in the window of eligible ops, the part of it on tensor cores, and
+  // the part whose use of tensor cores is not known.
+  std::vector<int64_t> eligible_ns, eligible_tensor_core_ns, eligible_unknown_ns;
 };
 
 // Counts what starts in the rank's window. Ops are the ranges that own launches directly and DLProf's marked

@@ -47,6 +47,8 @@ const RelationOf<GpuRow>& GpuRelation() {
                   "Time of kernels whose name does not tell.")
           .Column("eligible_ns", &GpuRow::eligible_ns, Unit::kNanoseconds,
                   "Kernel time of ops that could use tensor cores.")
+          .Column("eligible_unknown_ns", &GpuRow::eligible_unknown_ns, Unit::kNanoseconds,
+                  "The part of it whose use of tensor cores is not known.")
           .Column("tensor_core_efficiency", &GpuRow::tensor_core_efficiency, Unit::kRatio,
                   "Tensor-core kernel time / kernel time of eligible ops, as DLProf defines it; unknown "
                   "without such ops.")
@@ -130,6 +132,7 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
       row.starved_gaps = timeline.starved_gaps;
     }
     row.eligible_ns = ops.eligible_ns[i];
+    row.eligible_unknown_ns = ops.eligible_unknown_ns[i];
     if (row.eligible_ns > 0)
       row.tensor_core_efficiency =
           static_cast<double>(ops.eligible_tensor_core_ns[i]) / static_cast<double>(row.eligible_ns);
