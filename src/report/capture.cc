@@ -62,10 +62,9 @@ std::set<std::string> SingleFlags(const std::set<std::string>& declared) {
 
 // Old versions of PyTorch recorded them without totals, which the option does not mend.
 bool HasMemoryEvents(const ReportModel& model) {
-  const ReportTable* profiles = FindTable(model, "profiles");
-  for (size_t row = 0; profiles != nullptr && row < profiles->rows.rows.size(); ++row)
-    if (AsNumber(CellOf(*profiles, row, "memory_events")).value_or(0) > 0) return true;
-  return false;
+  const ReportTable* recorded = FindTable(model, "recorded");
+  return recorded != nullptr && !recorded->rows.rows.empty() &&
+         AsNumber(CellOf(*recorded, 0, "memory_events")).value_or(0) > 0;
 }
 
 }  // namespace
@@ -120,10 +119,9 @@ std::vector<std::string> CaptureFlags(const ReportModel& model) {
   for (const Finding& finding : model.advice->findings)
     if (finding.outcome == Outcome::kUnknown)
       wanted.insert(wanted.end(), finding.capture.begin(), finding.capture.end());
-  if (const ReportTable* profiles = FindTable(model, "profiles"))
-    for (size_t row = 0; row < profiles->rows.rows.size(); ++row)
-      if (const Value missing = CellOf(*profiles, row, "missing_capture"); !IsNull(missing))
-        wanted.push_back(FormatValue(missing, Unit::kText));
+  if (const ReportTable* missing = FindTable(model, "missing_capture"))
+    for (size_t row = 0; row < missing->rows.rows.size(); ++row)
+      wanted.push_back(FormatValue(CellOf(*missing, row, "missing_capture"), Unit::kText));
   if (HasMemoryEvents(model)) std::erase(wanted, "profile_memory=True");
   return CaptureOptions(wanted, "");  // in the profiler's words already
 }

@@ -93,10 +93,9 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
 // What to trace so that idleness gets a cause: calls that launch, ranges, what threads do in the system.
 std::string FlagsForIdleCauses(const ReportModel& model) {
   const ReportTable* profiles = FindTable(model, "profiles");
-  bool traced = profiles != nullptr && !profiles->rows.rows.empty();
-  for (size_t row = 0; traced && row < profiles->rows.rows.size(); ++row)
-    for (const char* column : {"api_calls", "ranges", "os_calls"})
-      traced = traced && AsNumber(CellOf(*profiles, row, column)).value_or(0) > 0;
+  const ReportTable* recorded = FindTable(model, "recorded");
+  const bool traced = recorded != nullptr && !recorded->rows.rows.empty() &&
+                      AsNumber(CellOf(*recorded, 0, "calls_ranges_and_os_calls")).value_or(0) > 0;
   if (profiles != nullptr && profiles->rows.rows.size() == 1 &&
       FormatValue(CellOf(*profiles, 0, "format"), Unit::kText) == "kineto")
     return "with_stack=True";
@@ -132,27 +131,22 @@ std::string LossText(const ReportModel& model) {
 
 // Said before all else of a profile whose end is missing.
 std::string TruncatedText(const ReportModel& model) {
-  const ReportTable* profiles = FindTable(model, "profiles");
-  for (size_t row = 0; profiles != nullptr && row < profiles->rows.rows.size(); ++row)
-    if (AsNumber(CellOf(*profiles, row, "truncated")).value_or(0) > 0)
-      return "The profile is incomplete, its end is missing: copy or export it again. ";
+  const ReportTable* recorded = FindTable(model, "recorded");
+  if (recorded != nullptr && !recorded->rows.rows.empty() &&
+      AsNumber(CellOf(*recorded, 0, "truncated")).value_or(0) > 0)
+    return "The profile is incomplete, its end is missing: copy or export it again. ";
   return "";
 }
 
 // "A log of nvidia-smi, not a trace: 8 GPUs, busy 82.0 % of the time".
-std::string TelemetryText(const ReportTable& telemetry) {
-  const size_t gpus = telemetry.rows.rows.size();
-  double busy = 0;
-  size_t known = 0;
-  for (size_t row = 0; row < gpus; ++row)
-    if (const auto share = AsNumber(CellOf(telemetry, row, "gpu_utilization"))) {
-      busy += *share;
-      ++known;
-    }
-  return fmt::format("A log of nvidia-smi, not a trace: {} GPU{}{}", gpus, gpus == 1 ? "" : "s",
-                     known == 0 ? ""
-                                : fmt::format(", busy {} of the time",
-                                              FormatValue(busy / static_cast<double>(known), Unit::kRatio)));
+std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry) {
+  std::string text = fmt::format("A log of nvidia-smi, not a trace: {} GPU{}",
+                                 WithThousands(static_cast<int64_t>(telemetry.total_rows)),
+                                 telemetry.total_rows == 1 ? "" : "s");
+  const ReportTable* busy = FindTable(model, "telemetry_busy");
+  if (busy != nullptr && !busy->rows.rows.empty() && !IsNull(CellOf(*busy, 0, "busy_share")))
+    text += fmt::format(", busy {} of the time", FormatValue(CellOf(*busy, 0, "busy_share"), Unit::kRatio));
+  return text;
 }
 
 }  // namespace
@@ -220,7 +214,7 @@ std::string Headline(const ReportModel& model) {
   }
   if (const ReportTable* telemetry = TelemetryAlone(model)) {
     const auto first = DoFirst(model);
-    return TruncatedText(model) + TelemetryText(*telemetry) +
+    return TruncatedText(model) + TelemetryText(model, *telemetry) +
            (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
                   : std::string("; a trace tells where that time goes."));
   }

@@ -11,6 +11,7 @@
 #include "src/report/escape.h"
 #include "src/report/finding_groups.h"
 #include "src/report/html_parts.h"
+#include "src/report/queries.h"
 #include "src/report/ranks_view.h"
 
 namespace dladvisor {
@@ -105,52 +106,56 @@ data DashboardCards(const ReportModel& model) {
   return cards;
 }
 
-// The iterations of the first rank, or the lines of a training's log; more than 160 are drawn as means of
-// neighbours.
+// Bars for the iterations of the first rank, or the lines of a training's log.
+const ReportTable* IterationBars(const ReportModel& model) {
+  return FindTable(model, TrainingAlone(model) == nullptr ? "iteration_chart" : "training_chart");
+}
+
+// How many iterations the widest bar is the mean of.
+double MostInBar(const ReportModel& model) {
+  const ReportTable* table = IterationBars(model);
+  double most = 1;
+  for (size_t row = 0; table != nullptr && row < table->rows.rows.size(); ++row)
+    most = std::max(most, AsNumber(CellOf(*table, row, "iterations")).value_or(0));
+  return most;
+}
+
 std::string IterationChart(const ReportModel& model, const std::string& id) {
-  const ReportTable* table = FindTable(model, "iterations");
-  const bool of_log = TrainingAlone(model) != nullptr;
-  if (of_log) table = FindTable(model, "training_iterations");
-  if (table == nullptr || table->rows.rows.empty()) return "";
-  const Value rank = CellOf(*table, 0, "rank");
-  struct Iteration {
-    std::string number;
-    double ns;
-    bool warmup;
-  };
-  std::vector<Iteration> iterations;
-  for (size_t row = 0; row < table->rows.rows.size() && CellOf(*table, row, "rank") == rank; ++row)
-    iterations.push_back({FormatValue(CellOf(*table, row, of_log ? "iteration" : "step"), Unit::kNone),
-                          AsNumber(CellOf(*table, row, of_log ? "elapsed_ns" : "duration_ns")).value_or(0),
-                          AsNumber(CellOf(*table, row, "warmup")).value_or(0) != 0});
-  const size_t per_bar = (iterations.size() + 159) / 160;
+  const ReportTable* table = IterationBars(model);
+  if (table == nullptr) return "";
   std::vector<Bar> bars;
   double max = 0;
-  for (size_t i = 0; i < iterations.size(); i += per_bar) {
-    const size_t end = std::min(i + per_bar, iterations.size());
-    double sum = 0;
-    bool warmup = true;
-    for (size_t k = i; k < end; ++k) {
-      sum += iterations[k].ns;
-      warmup = warmup && iterations[k].warmup;
-    }
-    const double mean = sum / static_cast<double>(end - i);
-    max = std::max(max, mean);
-    bars.push_back({end - i == 1
-                        ? "Iteration " + iterations[i].number
-                        : fmt::format("Iterations {}–{}", iterations[i].number, iterations[end - 1].number),
-                    mean, FormatValue(mean, Unit::kNanoseconds) + (warmup ? " (warm-up)" : ""), warmup});
+  for (size_t row = 0; row < table->rows.rows.size(); ++row) {
+    const auto number = [&](const char* column) { return AsNumber(CellOf(*table, row, column)).value_or(0); };
+    const auto text = [&](const char* column, Unit unit) {
+      return FormatValue(CellOf(*table, row, column), unit);
+    };
+    const bool one = number("iterations") == 1, warmup = number("warmup") != 0;
+    max = std::max(max, number("mean_ns"));
+    bars.push_back(
+        {one ? "Iteration " + text("first", Unit::kNone)
+             : fmt::format("Iterations {}–{}", text("first", Unit::kNone), text("last", Unit::kNone)),
+         number("mean_ns"),
+         fmt::format("{}{}{}", text("mean_ns", Unit::kNanoseconds),
+                     one ? "" : " on average, up to " + text("slowest_ns", Unit::kNanoseconds),
+                     warmup ? " (warm-up)" : ""),
+         warmup});
   }
+  if (bars.empty()) return "";
+  std::string title = "Duration of the iterations";
+  if (const double most = MostInBar(model); most > 1)
+    title += fmt::format(", each bar the mean of up to {:.0f}", most);
   const auto mean = FigureNumber(model, "average_iteration_time");
-  return BarChart(id, "Duration of the iterations", bars, mean.value_or(0),
-                  mean ? FormatValue(*mean, Unit::kNanoseconds) : "", FormatValue(max, Unit::kNanoseconds));
+  return BarChart(id, title, bars, mean.value_or(0), mean ? FormatValue(*mean, Unit::kNanoseconds) : "",
+                  FormatValue(max, Unit::kNanoseconds));
 }
 
 data LedgerBars(const ReportModel& model) {
   data bars{data::type::list};
   const ReportTable* ledger = FindTable(model, "time_ledger");
   std::vector<std::pair<Value, Value>> drawn;
-  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size() && drawn.size() < 64; ++row) {
+  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size() && drawn.size() < kDrawnLedgers;
+       ++row) {
     const std::pair key{CellOf(*ledger, row, "rank"), CellOf(*ledger, row, "device")};
     if (std::find(drawn.begin(), drawn.end(), key) != drawn.end()) continue;
     drawn.push_back(key);
@@ -220,10 +225,17 @@ data MemoryCurves(const ReportModel& model) {
   return plots;
 }
 
-data RankSentencesData(const ReportModel& model) {
-  data sentences{data::type::list};
-  for (const std::string& sentence : RankSentences(model)) sentences << data{"text", sentence};
-  return sentences;
+data TextList(const std::vector<std::string>& texts) {
+  data items{data::type::list};
+  for (const std::string& text : texts) items << data{"text", text};
+  return items;
+}
+
+// Of how many GPUs LedgerBars draws the ledger.
+std::vector<std::string> LedgerSentences(const ReportModel& model) {
+  const double gpus = FigureNumber(model, "gpus").value_or(0);
+  if (!(gpus > kDrawnLedgers)) return {};
+  return {fmt::format("The first {} of {} GPUs are drawn.", kDrawnLedgers, FigureText(model, "gpus"))};
 }
 
 data ViewList(const ReportModel& model) {
@@ -250,7 +262,9 @@ data ViewList(const ReportModel& model) {
                           ? TextOrFalse(IterationChart(model, "iterations-chart"))
                           : data{false});
     item.set("sentences",
-             view.id == std::string_view("ranks") ? RankSentencesData(model) : data{data::type::list});
+             TextList(view.id == std::string_view("ranks")         ? RankSentences(model)
+                      : view.id == std::string_view("time-ledger") ? LedgerSentences(model)
+                                                                   : std::vector<std::string>()));
     item.set("plots", view.id == std::string_view("time-ledger") ? LedgerBars(model)
                       : view.id == std::string_view("memory")    ? MemoryCurves(model)
                       : view.id == std::string_view("ranks")     ? RankPlots(model)
@@ -297,6 +311,8 @@ data PageData(const ReportModel& model) {
   page.set("performance", FigureList(model, PerformanceFigures()));
   page.set("system_config", FigureList(model, SystemFigures()));
   page.set("iteration_chart", TextOrFalse(IterationChart(model, "iteration-summary-chart")));
+  const double per_bar = MostInBar(model);
+  page.set("iterations_per_bar", per_bar > 1 ? data{fmt::format("{:.0f}", per_bar)} : data{false});
   data training{data::type::list};
   for (const auto& [label, value] : TrainingSummary(model)) {
     data item;
@@ -319,7 +335,7 @@ data PageData(const ReportModel& model) {
   data top{data::type::list};
   if (const ReportTable* ops = FindTable(model, "top_ops")) top << TableData(*ops, ShownColumns(model, *ops));
   page.set("top_ops", top);
-  page.set("rank_sentences", RankSentencesData(model));
+  page.set("rank_sentences", TextList(RankSentences(model)));
   data to_open{data::type::list};
   if (const ReportTable* open = FindTable(model, "profiles_to_open"))
     to_open << TableData(*open, ShownColumns(model, *open));
@@ -334,6 +350,8 @@ data PageData(const ReportModel& model) {
   page.set("capture_flags", flags.empty() ? data{false} : data{fmt::format("{}", fmt::join(flags, " "))});
   const ReportTable* profiles = FindTable(model, "profiles");
   page.set("profiles", profiles == nullptr ? data{data::type::list} : RecordsData(*profiles));
+  page.set("profiles_left_out",
+           TextOrFalse(profiles == nullptr ? "" : LeftOutText(*profiles, kMaxRecords, "profiles")));
   data capture{data::type::list};
   for (const char* id : {"diagnostics", "system"})
     if (const ReportTable* table = FindTable(model, id))

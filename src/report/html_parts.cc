@@ -263,17 +263,14 @@ data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
   item.set("empty", shown == 0);
   item.set("long", shown > kMaxOpenRows);
   item.set("sql", TextOrFalse(table.sql));
-  item.set("more", shown < table.total_rows
-                       ? data{fmt::format("{} of {} rows shown; dladvisor query gives all.",
-                                          WithThousands(static_cast<int64_t>(shown)),
-                                          WithThousands(static_cast<int64_t>(table.total_rows)))}
-                       : data{false});
+  const std::string left_out = LeftOutText(table, shown);
+  item.set("more", TextOrFalse(left_out.empty() ? "" : left_out + "; dladvisor query gives all."));
   return item;
 }
 
 data RecordsData(const ReportTable& table) {
   data records{data::type::list};
-  for (size_t row = 0; row < std::min<size_t>(table.rows.rows.size(), 16); ++row) {
+  for (size_t row = 0; row < std::min(table.rows.rows.size(), kMaxRecords); ++row) {
     data fields{data::type::list};
     for (size_t c = 0; c < table.rows.columns.size(); ++c) {
       const ColumnStyle style = StyleOf(table.rows.columns[c]);

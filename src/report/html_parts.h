@@ -17,10 +17,11 @@ using kainjow::mustache::data;
 
 // Rows of a table; where there are more than kMaxOpenRows, and no script to page through them, they scroll.
 inline constexpr size_t kMaxHtmlRows = 200, kMaxOpenRows = 50;
+inline constexpr size_t kMaxRecords = 16;
 
 // For {{> table_part}}. `columns` are the ones to show; `label` is what screen readers call the table.
 data TableData(const ReportTable& table, const std::vector<size_t>& columns);
-// The same rows as label and value, for the wide tables of a row or two.
+// The first kMaxRecords rows as label and value, for the wide tables of a row or two.
 data RecordsData(const ReportTable& table);
 // A panel of the dashboard with a ring: {{> donut_part}}.
 data DonutCard(const std::string& id, const std::string& title, const std::string& tip,

@@ -202,6 +202,12 @@ Value CellOf(const ReportTable& table, size_t row, std::string_view column) {
   return {};
 }
 
+std::string LeftOutText(const ReportTable& table, size_t shown, const char* what) {
+  if (shown >= table.total_rows) return "";
+  return fmt::format("{} of {} {} shown", WithThousands(static_cast<int64_t>(shown)),
+                     WithThousands(static_cast<int64_t>(table.total_rows)), what);
+}
+
 std::string ColorOf(std::string_view category) {
   static constexpr std::pair<std::string_view, const char*> kColors[] = {
       {"compute/tensor", "c-tensor"},
@@ -237,9 +243,10 @@ std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank
     if (CellOf(ledger, row, "rank") != rank || CellOf(ledger, row, "device") != device) continue;
     const Value per_step = CellOf(ledger, row, "ns_per_step");
     const Value& ns = IsNull(per_step) ? CellOf(ledger, row, "ns") : per_step;
-    const auto* bucket = std::get_if<std::string>(&ledger.rows.rows[row][2]);
-    if (AsNumber(ns).value_or(0) <= 0 || bucket == nullptr) continue;
-    segments.push_back({*bucket, *AsNumber(ns), FormatValue(ns, Unit::kNanoseconds), ColorOf(*bucket)});
+    const Value bucket = CellOf(ledger, row, "bucket");
+    if (AsNumber(ns).value_or(0) <= 0 || IsNull(bucket)) continue;
+    const std::string label = FormatValue(bucket, Unit::kText);
+    segments.push_back({label, *AsNumber(ns), FormatValue(ns, Unit::kNanoseconds), ColorOf(label)});
   }
   const auto order = [](const Segment& s) {
     return s.label.starts_with("compute/") ? 0 : s.label.starts_with("idle/") ? 2 : 1;

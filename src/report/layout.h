@@ -41,6 +41,9 @@ std::optional<double> FigureNumber(const ReportModel& model, std::string_view id
 std::span<const std::string_view> PerformanceFigures();
 std::span<const std::string_view> SystemFigures();
 
+// "200 of 1,500 rows shown" of a table of which `shown` rows are; "" where that is all.
+std::string LeftOutText(const ReportTable& table, size_t shown, const char* what = "rows");
+
 // Value of a named column in a row of a table, NULL where there is no such column.
 Value CellOf(const ReportTable& table, size_t row, std::string_view column);
 

@@ -102,6 +102,11 @@ data RowsOf(const ReportTable* table, const std::vector<const char*>& columns, s
   return items;
 }
 
+std::string LeftOut(const ReportModel& model, std::string_view table_id, size_t most) {
+  const ReportTable* table = FindTable(model, table_id);
+  return table == nullptr ? "" : LeftOutText(*table, std::min(table->rows.rows.size(), most));
+}
+
 data Telemetry(const ReportModel& model) {
   data items{data::type::list};
   const ReportTable* table = FindTable(model, "telemetry");
@@ -144,11 +149,13 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("has_pipelines", !sentences.is_empty_list());
   page.set("pipelines", sentences);
   page.set("pipeline_stages", PipelineStages(model));
+  page.set("stages_left_out", TextOrFalse(StagesLeftOutText(model)));
   const data ranks = RowsOf(
       FindTable(model, "ranks"),
       {"rank", "device", "node", "own_ns", "excess_ns", "kernel_ns", "gap_ns", "start_gap_ns", "waiting_ns"},
       kTopRanks);
   page.set("has_ranks", !ranks.is_empty_list());
+  page.set("ranks_left_out", TextOrFalse(LeftOut(model, "ranks", kTopRanks)));
   page.set("ranks", ranks);
   data rank_sentences{data::type::list};
   for (const std::string& sentence : RankSentences(model)) rank_sentences << data{"text", sentence};
@@ -160,6 +167,7 @@ std::string RenderMarkdown(const ReportModel& model) {
   const data telemetry = Telemetry(model);
   page.set("has_telemetry", !telemetry.is_empty_list());
   page.set("telemetry", telemetry);
+  page.set("telemetry_left_out", TextOrFalse(LeftOut(model, "telemetry", kMaxReportRows)));
   data training{data::type::list};
   for (const auto& [label, value] : TrainingSummary(model)) {
     data item;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -64,20 +65,30 @@ ReportTable Ask(const Database& db, const TableQuery& query) {
   return table;
 }
 
-// Of many profiles some relations are kept of a few alone.
-constexpr double kManyRanks = 16;
-constexpr size_t kFewRanks = 16;
-
-std::string ScopeOf(const Database& db, const std::string& relation, const std::optional<double>& ranks) {
+double CountOf(const Database& db, const std::string& relation, const std::string& counted) {
   const Schema* schema = db.FindRelation(relation);
-  if (schema == nullptr || !schema->Find("rank") || ranks.value_or(0) <= kManyRanks) return "";
-  const ResultSet found =
-      db.Query("SELECT DISTINCT rank FROM " + relation + " ORDER BY rank", {}, kFewRanks + 1);
-  if (found.rows.empty() || found.rows.size() > kFewRanks) return "";
+  if (schema == nullptr) return 0;
+  return AsNumber(db.Query("SELECT count(" + counted + ") FROM " + relation).rows.at(0).at(0)).value_or(0);
+}
+
+// Of many profiles the details are kept of some alone: says of which where a table's relation is of some.
+constexpr double kMany = 16;
+
+std::string ScopeOf(const Database& db, const std::string& relation, double ranks, double profiles) {
+  const Schema* schema = db.FindRelation(relation);
+  if (schema == nullptr || std::max(ranks, profiles) <= kMany) return "";
+  const bool by_rank = schema->Find("rank").has_value();
+  if (!by_rank && !schema->Find("profile")) return "";
+  const std::string column = by_rank ? "rank" : "profile";
+  const double all = by_rank ? ranks : profiles, held = CountOf(db, relation, "DISTINCT " + column);
+  if (held == 0 || held >= all) return "";
+  const std::string total = FormatValue(all, Unit::kCount);
+  if (held > kMany) return fmt::format("Of {} of {} {}s.", FormatValue(held, Unit::kCount), total, column);
   std::string text;
-  for (const auto& row : found.rows) text += (text.empty() ? "" : ", ") + FormatValue(row[0], Unit::kNone);
-  return fmt::format("Of rank{} {} of {}.", found.rows.size() == 1 ? "" : "s", text,
-                     FormatValue(*ranks, Unit::kCount));
+  for (const auto& row :
+       db.Query(fmt::format("SELECT DISTINCT {0} FROM {1} ORDER BY {0}", column, relation)).rows)
+    text += (text.empty() ? "" : ", ") + FormatValue(row[0], Unit::kNone);
+  return fmt::format("Of {}{} {} of {}.", column, held == 1 ? "" : "s", text, total);
 }
 
 }  // namespace
@@ -88,12 +99,13 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
   model.advice = &advice;
   for (const FigureQuery& query : FigureQueries()) model.figures.push_back(Ask(db, query));
   const std::string format = ProfileFormat(db);
+  const double ranks = FigureNumber(model, "ranks").value_or(0), profiles = CountOf(db, "profile", "*");
   for (const TableQuery& query : TableQueries()) {
     if (!query.format.empty() && query.format != format) continue;
     ReportTable table = Ask(db, query);
     if (query.only_with_rows && table.total_rows == 0 && table.note == query.note) continue;
     if (!table.rows.rows.empty() && !query.only_with_rows)
-      table.scope = ScopeOf(db, query.relation, FigureNumber(model, "ranks"));
+      table.scope = ScopeOf(db, query.relation, ranks, profiles);
     if (!table.scope.empty()) table.note += (table.note.empty() ? "" : " ") + table.scope;
     model.tables.push_back(std::move(table));
   }

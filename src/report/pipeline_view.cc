@@ -95,6 +95,14 @@ std::vector<size_t> DrawnStages(const ReportModel& model) {
   return rows;
 }
 
+std::string StagesLeftOutText(const ReportModel& model) {
+  const ReportTable* pipelines = FindTable(model, "pipelines");
+  const size_t shown = DrawnStages(model).size();
+  if (shown == 0 || !(AsNumber(CellOf(*pipelines, 0, "stages")).value_or(0) > static_cast<double>(shown)))
+    return "";
+  return fmt::format("{} of {} stages shown", shown, Cell(*pipelines, 0, "stages", Unit::kCount));
+}
+
 data PipelinePlots(const ReportModel& model) {
   data plots{data::type::list};
   const ReportTable* table = FindTable(model, "pipeline_schedule");
@@ -147,9 +155,13 @@ data PipelinePlots(const ReportModel& model) {
     if (const auto count = in_figure.find(style.phase); count != in_figure.end())
       legend.push_back({style.legend, 0, WithThousands(static_cast<int64_t>(count->second)), style.color});
   legend.push_back({"Bubble", 0, Cell(*pipelines, 0, "bubble_share", Unit::kRatio), "c-idle6"});
+  std::string drawn;
+  if (static_cast<double>(lanes.size()) < AsNumber(CellOf(*pipelines, 0, "stages")).value_or(0))
+    drawn = fmt::format(", {} of {} stages", lanes.size(), Cell(*pipelines, 0, "stages", Unit::kCount));
+  if (const std::string passes = LeftOutText(*table, rows, "passes"); !passes.empty()) drawn += ", " + passes;
   const std::string title =
-      fmt::format("Schedule of pipeline {}, iteration {}{}{}", Cell(*pipelines, 0, "pipeline", Unit::kNone),
-                  Cell(*pipelines, 0, "typical_step", Unit::kNone),
+      fmt::format("Schedule of pipeline {}, iteration {}{}{}{}", Cell(*pipelines, 0, "pipeline", Unit::kNone),
+                  Cell(*pipelines, 0, "typical_step", Unit::kNone), drawn,
                   AsNumber(CellOf(*pipelines, 0, "chunks")).value_or(1) > 1 ? ", later chunks lighter" : "",
                   clocks_agree ? "" : ", each stage from its own start, as clocks do not agree");
   data plot;

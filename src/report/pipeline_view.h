@@ -14,5 +14,7 @@ std::vector<std::string> PipelineSentences(const ReportModel& model);
 
 // Rows of the table pipeline_stages that are of the pipeline with the longest bubble, at most 64.
 std::vector<size_t> DrawnStages(const ReportModel& model);
+// "64 of 70 stages shown", or "" where all of that pipeline's are.
+std::string StagesLeftOutText(const ReportModel& model);
 
 }  // namespace dladvisor

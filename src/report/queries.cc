@@ -18,11 +18,12 @@ std::string LedgerSql(const std::string& value, const std::string& column) {
          "lost, rank, device LIMIT 1";
 }
 
-// What the systems of all profiles have, each once.
+// What the systems of all profiles have, each once; of many the first four and how many more there are.
 std::string SystemSql(const std::string& column) {
   return fmt::format(
-      "SELECT group_concat({0}, '; ') FROM (SELECT {0} FROM system WHERE {0} IS NOT NULL GROUP BY {0} ORDER "
-      "BY min(profile) LIMIT 4)",
+      "SELECT group_concat({0}, '; ') || iif(max(total) > 4, '; and ' || (max(total) - 4) || ' more', '') "
+      "FROM (SELECT {0}, count(*) OVER () AS total FROM system WHERE {0} IS NOT NULL GROUP BY {0} ORDER BY "
+      "min(profile) LIMIT 4)",
       column);
 }
 
@@ -128,6 +129,19 @@ std::string ExecutionSummarySql() {
   return "SELECT rank, category, ns, share FROM (" + sql + ") ORDER BY rank, position";
 }
 
+// Bars for a chart of iterations: each alone, or where there are more than 160 the means of neighbours.
+std::string IterationChartSql(const std::string& iteration, const std::string& ns, const std::string& from) {
+  return fmt::format(
+      "WITH numbered AS (SELECT {0} AS iteration, {1} AS ns, warmup, row_number() OVER ({2}) - 1 AS n, "
+      "count(*) OVER () AS total {3}), placed AS (SELECT ns, warmup, n / ((total + 159) / 160) AS bar, "
+      "first_value(iteration) OVER w AS first, last_value(iteration) OVER w AS last FROM numbered WINDOW w "
+      "AS "
+      "(PARTITION BY n / ((total + 159) / 160) ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED "
+      "FOLLOWING)) SELECT first, last, count(*) AS iterations, avg(ns) AS mean_ns, max(ns) AS slowest_ns, "
+      "min(warmup) AS warmup FROM placed GROUP BY bar ORDER BY bar",
+      iteration, ns, iteration == "step" ? "ORDER BY step" : "ORDER BY attempt, iteration", from);
+}
+
 // Enough events to draw what is allocated: of each of so many equal parts of the time the least, the most and
 // the last.
 std::string MemoryCurveSql() {
@@ -143,6 +157,7 @@ std::string MemoryCurveSql() {
 }
 
 constexpr size_t kMaxPasses = 4000;
+constexpr size_t kMaxBuckets = 24;  // of a ledger
 
 // The passes of the typical step of the pipeline with the longest bubble; where there are too many, of every
 // second stage, third, ...
@@ -203,6 +218,10 @@ std::vector<TableQuery> MakeTables() {
       {"iterations", "Iterations", "Warm-up iterations are outside the analysed time.", "step",
        "SELECT rank, step, warmup, duration_ns, busy_ns, idle_ns, ratio(kernel_busy_ns, duration_ns) AS "
        "gpu_utilization, copies, syncs, start_ns, end_ns FROM step ORDER BY rank, step"},
+      {"iteration_chart", "Duration of the Iterations",
+       "Of the first rank; where there are more than 160, means of neighbours.", "step",
+       IterationChartSql("step", "duration_ns", "FROM step WHERE rank = (SELECT min(rank) FROM step)"), "",
+       true},
       {"gpus", "GPUs", "One row per rank and device with GPU work.", "gpu",
        "SELECT rank, device, name, gpu_utilization, tensor_core_efficiency, kernels, kernel_ns, window_ns, "
        "busy_ns, "
@@ -266,7 +285,8 @@ std::vector<TableQuery> MakeTables() {
       {"time_ledger", "Time Ledger",
        "Every nanosecond of the analysed time in exactly one bucket, per rank and device.", "time_ledger",
        "SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY rank, device, ns DESC, "
-       "bucket"},
+       "bucket",
+       "", false, kDrawnLedgers * kMaxBuckets},
       {"idle_gaps", "Longest Idle Gaps", "When nothing ran on the GPU.", "idle_gap",
        "SELECT rank, device, start_ns, duration_ns, cause, doing, starved_ns, ended_by, range FROM idle_gap "
        "ORDER "
@@ -296,7 +316,8 @@ std::vector<TableQuery> MakeTables() {
       {"pipeline_stages", "Stages", "Times of a micro-batch; bubbles of a step.", "pipeline_stage",
        "SELECT pipeline, stage, rank, device, forward_ns, backward_ns, weight_ns, work_ns, busy_ns, "
        "bubble_share, warmup_bubble_ns, steady_bubble_ns, cooldown_bubble_ns, optimizer_ns FROM "
-       "pipeline_stage ORDER BY pipeline, stage",
+       "pipeline_stage ORDER BY pipeline <> (SELECT pipeline FROM pipeline_bubble ORDER BY bubble_ns DESC, "
+       "pipeline LIMIT 1), pipeline, stage",
        "", true},
       {"pipeline_schedule", "Pipeline Schedule",
        "The passes of the typical step of the pipeline with the longest bubble.", "pipeline_event",
@@ -320,6 +341,12 @@ std::vector<TableQuery> MakeTables() {
        "WHEN metric = 'sm_clock_hz' THEN busy_mean END) AS mean_sm_clock FROM telemetry GROUP BY profile, "
        "device ORDER BY profile, device",
        "", true},
+      {"telemetry_busy", "Telemetry of All GPUs", "Mean over the GPUs whose utilization is known.",
+       "telemetry",
+       "SELECT count(*) AS gpus, avg(busy) AS busy_share FROM (SELECT max(CASE WHEN metric = "
+       "'gpu_utilization' THEN mean END) AS busy FROM telemetry GROUP BY profile, device) HAVING count(*) > "
+       "0",
+       "", true},
       {"training", "Training Log", "What the training printed; times are of iterations after warm-up.",
        "training", "SELECT * FROM training ORDER BY profile", "", true},
       {"training_timers", "Timers of the Training Log",
@@ -338,6 +365,20 @@ std::vector<TableQuery> MakeTables() {
        "samples_per_second, tokens_per_second, tflops_per_gpu, loss, loss_scale, grad_norm, learning_rate, "
        "skipped, nan "
        "FROM training_log ORDER BY profile, attempt, iteration",
+       "", true},
+      {"training_chart", "Duration of the Iterations",
+       "Of the first log; where there are more than 160 lines, means of neighbours.", "training_log",
+       IterationChartSql("iteration", "elapsed_ns",
+                         "FROM training_log WHERE profile = (SELECT min(profile) FROM training_log)"),
+       "", true},
+      {"slow_line_causes", "Causes of Slow Lines", "After warm-up, in order of appearance.", "training_log",
+       "SELECT cause, count(*) AS lines FROM (SELECT cause, row_number() OVER (ORDER BY profile, attempt, "
+       "iteration) AS n FROM training_log WHERE cause IS NOT NULL AND NOT warmup) GROUP BY cause ORDER BY "
+       "min(n)",
+       "", true},
+      {"training_memory_peaks", "Peaks of the Training's Memory", "Over all ranks.", "training_memory",
+       "SELECT count(*) AS ranks, min(max_allocated_bytes) AS least_bytes, max(max_allocated_bytes) AS "
+       "most_bytes, max(device_bytes) AS device_bytes FROM training_memory HAVING count(*) > 0",
        "", true},
       {"training_memory", "Memory of the Training's Ranks",
        "Of PyTorch's allocator, as the log tells it last.", "training_memory",
@@ -359,6 +400,18 @@ std::vector<TableQuery> MakeTables() {
        "profile ORDER "
        "BY "
        "profile"},
+      {"recorded", "Recorded in All Profiles",
+       "Whether any is incomplete or has memory events, and whether all have calls, ranges and calls of the "
+       "operating system.",
+       "profile",
+       "SELECT count(*) AS profiles, max(truncated) AS truncated, max(memory_events > 0) AS memory_events, "
+       "min(api_calls > 0 AND ranges > 0 AND os_calls > 0) AS calls_ranges_and_os_calls FROM profile HAVING "
+       "count(*) > 0",
+       "", true},
+      {"missing_capture", "Not Captured", "What to capture too, in the words of the profiler.", "profile",
+       "SELECT missing_capture, count(*) AS profiles FROM profile WHERE missing_capture IS NOT NULL GROUP BY "
+       "missing_capture ORDER BY missing_capture",
+       "", true},
       {"diagnostics", "Profiler Diagnostics", "What the profiler itself complained of.", "diagnostic",
        "SELECT profile, severity, text FROM diagnostic ORDER BY profile, severity DESC, n"},
   };

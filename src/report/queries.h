@@ -27,6 +27,9 @@ struct TableQuery {
   size_t max_rows = kMaxReportRows;
 };
 
+// GPUs whose ledger is drawn.
+inline constexpr size_t kDrawnLedgers = 64;
+
 const std::vector<FigureQuery>& FigureQueries();
 const std::vector<TableQuery>& TableQueries();
 

@@ -110,6 +110,13 @@ std::vector<TableQuery> RankQueries() {
        "waiting_ns, not_compared FROM rank WHERE " +
            several + " ORDER BY excess_ns DESC, rank, device",
        "", true},
+      {"ranks_not_compared", "Ranks Not Compared", "Why, and the first of them.", "rank",
+       "WITH left_out AS (SELECT not_compared, rank, row_number() OVER (PARTITION BY not_compared ORDER BY "
+       "rank, device) AS n FROM rank WHERE not_compared IS NOT NULL) SELECT not_compared, count(*) AS gpus, "
+       "min(count(*), 8) AS listed, group_concat(CASE WHEN n <= 8 THEN rank END, ', ') AS first_ranks FROM "
+       "left_out WHERE " +
+           several + " GROUP BY not_compared ORDER BY not_compared",
+       "", true},
       {"rank_steps", "Ranks by Step",
        "Own time minus its mean over the GPUs of the step. Where GPUs or steps share a cell it is that of "
        "the "

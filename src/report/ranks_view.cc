@@ -70,30 +70,23 @@ std::string SentenceOf(const ReportTable& jitter, size_t row) {
 }
 
 // "2 of 8 GPUs are compared with no other: no other GPU runs the same kernels (ranks 1, 3)."
-std::string NotComparedText(const ReportTable& ranks) {
-  std::map<std::string, std::vector<std::string>> reasons;
-  size_t count = 0;
-  for (size_t row = 0; row < ranks.rows.rows.size(); ++row) {
-    if (IsNull(CellOf(ranks, row, "not_compared"))) continue;
-    ++count;
-    reasons[Cell(ranks, row, "not_compared", Unit::kText)].push_back(Cell(ranks, row, "rank"));
-  }
-  if (count == 0) return "";
+std::string NotComparedText(const ReportTable& left_out, const ReportTable& ranks) {
   std::string text;
-  size_t shown = 0;
-  for (const auto& [reason, of] : reasons) {
-    if (shown++ == kMaxReasons) break;
-    constexpr size_t kMaxListed = 8;
-    std::vector<std::string> listed(
-        of.begin(), of.begin() + static_cast<std::ptrdiff_t>(std::min(of.size(), kMaxListed)));
-    if (listed.size() < of.size()) listed.push_back("...");
-    text += fmt::format("{}{} (rank{} {})", text.empty() ? "" : "; ", reason, of.size() == 1 ? "" : "s",
-                        fmt::join(listed, ", "));
+  double count = 0;
+  for (size_t row = 0; row < left_out.rows.rows.size(); ++row) {
+    const double gpus = Number(left_out, row, "gpus");
+    count += gpus;
+    if (row < kMaxReasons)
+      text += fmt::format("{}{} (rank{} {}{})", row == 0 ? "" : "; ",
+                          Cell(left_out, row, "not_compared", Unit::kText), gpus == 1 ? "" : "s",
+                          Cell(left_out, row, "first_ranks", Unit::kText),
+                          gpus > Number(left_out, row, "listed") ? ", ..." : "");
   }
+  if (!(count > 0)) return "";
   return fmt::format("{} of {} GPUs {} not compared with others: {}{}.",
                      WithThousands(static_cast<int64_t>(count)),
                      WithThousands(static_cast<int64_t>(ranks.total_rows)), count == 1 ? "is" : "are", text,
-                     reasons.size() > kMaxReasons ? "; ..." : "");
+                     left_out.rows.rows.size() > kMaxReasons ? "; ..." : "");
 }
 
 // "Rank 5", "Ranks 480–519".
@@ -225,8 +218,9 @@ std::vector<std::string> RankSentences(const ReportModel& model) {
   if (rows > kMaxCohorts)
     sentences.push_back(fmt::format("{} smaller groups of GPUs that run the same kernels are not told here.",
                                     jitter->total_rows - kMaxCohorts));
-  if (const ReportTable* ranks = FindTable(model, "ranks"))
-    if (const std::string text = NotComparedText(*ranks); !text.empty()) sentences.push_back(text);
+  const ReportTable *ranks = FindTable(model, "ranks"), *left_out = FindTable(model, "ranks_not_compared");
+  if (ranks != nullptr && left_out != nullptr)
+    if (const std::string text = NotComparedText(*left_out, *ranks); !text.empty()) sentences.push_back(text);
   return sentences;
 }
 

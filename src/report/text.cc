@@ -16,6 +16,10 @@ namespace {
 
 constexpr size_t kMaxFindings = 8;
 
+void WriteLeftOut(TextWriter& out, const std::string& text) {
+  if (!text.empty()) out.Line("  " + text + ".");
+}
+
 void WriteFigures(TextWriter& out, const ReportModel& model, std::span<const std::string_view> ids) {
   for (const std::string_view id : ids) {
     const Figure* figure = FindFigure(model, id);
@@ -150,6 +154,7 @@ void WritePipelines(TextWriter& out, const ReportModel& model) {
                          cell("backward_ns", 14), cell("weight_ns", 14), cell("work_ns", 14),
                          cell("bubble_share", 8)));
   }
+  WriteLeftOut(out, StagesLeftOutText(model));
 }
 
 void WriteProfilesToOpen(TextWriter& out, const ReportModel& model) {
@@ -208,6 +213,7 @@ void WriteTelemetry(TextWriter& out, const ReportModel& model) {
                          cell("total_memory_bytes", 8), cell("mean_power", 6), cell("power_limit", 7),
                          cell("highest_temperature", 8), cell("mean_sm_clock", 9)));
   }
+  WriteLeftOut(out, LeftOutText(*telemetry, telemetry->rows.rows.size()));
 }
 
 void WriteTraining(TextWriter& out, const ReportModel& model) {
@@ -232,6 +238,7 @@ void WriteTraining(TextWriter& out, const ReportModel& model) {
                     ranks ? time("least_rank_ns") + " – " + time("most_rank_ns") : Right(time("mean_ns"), 9),
                     ranks ? "" : out.Styled(ShareBar(AsNumber(share).value_or(0)), "36")));
   }
+  WriteLeftOut(out, LeftOutText(*timers, kMostTimers));
 }
 
 }  // namespace

@@ -52,22 +52,11 @@ std::string SlowLines(const ReportModel& model, const Row& row) {
   std::string text = row.Count("slow_lines");
   if (!(row.Number("slow_lines") > 0)) return text;
   if (row.Has("slow_ns")) text += fmt::format(", {} over the median", row.Time("slow_ns"));
-  std::vector<std::pair<std::string, int>> causes;
-  const ReportTable* lines = FindTable(model, "training_iterations");
-  for (size_t i = 0; lines != nullptr && i < lines->rows.rows.size(); ++i) {
-    const Value cause = CellOf(*lines, i, "cause");
-    if (IsNull(cause) || AsNumber(CellOf(*lines, i, "warmup")).value_or(0) != 0) continue;
-    const std::string name = Visible(FormatValue(cause, Unit::kText));
-    bool known = false;
-    for (auto& [other, times] : causes)
-      if (other == name) {
-        ++times;
-        known = true;
-      }
-    if (!known) causes.emplace_back(name, 1);
-  }
-  for (size_t i = 0; i < causes.size(); ++i)
-    text += fmt::format("{}{} {}", i == 0 ? ": " : ", ", causes[i].second, causes[i].first);
+  const ReportTable* causes = FindTable(model, "slow_line_causes");
+  for (size_t i = 0; causes != nullptr && i < causes->rows.rows.size(); ++i)
+    text +=
+        fmt::format("{}{} {}", i == 0 ? ": " : ", ", FormatValue(CellOf(*causes, i, "lines"), Unit::kCount),
+                    Visible(FormatValue(CellOf(*causes, i, "cause"), Unit::kText)));
   return text;
 }
 
@@ -90,20 +79,13 @@ std::string Batch(const Row& row) {
   return text;
 }
 
-std::string Memory(const ReportTable& memory) {
-  std::optional<double> least, most, device;
-  for (size_t i = 0; i < memory.rows.rows.size(); ++i) {
-    const auto peak = AsNumber(CellOf(memory, i, "max_allocated_bytes"));
-    if (!peak) continue;
-    least = std::min(least.value_or(*peak), *peak);
-    most = std::max(most.value_or(*peak), *peak);
-    device = AsNumber(CellOf(memory, i, "device_bytes"));
-  }
-  if (!most) return "";
-  const std::string low = FormatValue(*least, Unit::kBytes), high = FormatValue(*most, Unit::kBytes);
+std::string Memory(const ReportTable& peaks) {
+  const Row row(peaks);
+  if (!row.Has("most_bytes")) return "";
+  const std::string low = row.Text("least_bytes", Unit::kBytes), high = row.Text("most_bytes", Unit::kBytes);
   return fmt::format("{}{}{} at most allocated ({} rank{})", low == high ? "" : low + " – ", high,
-                     device ? " of " + FormatValue(*device, Unit::kBytes) : "", memory.rows.rows.size(),
-                     memory.rows.rows.size() == 1 ? "" : "s");
+                     row.Has("device_bytes") ? " of " + row.Text("device_bytes", Unit::kBytes) : "",
+                     row.Text("ranks"), row.Number("ranks") == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -114,8 +96,8 @@ const ReportTable* TrainingAlone(const ReportModel& model) {
 }
 
 std::string TrainingText(const ReportTable& training) {
-  if (training.rows.rows.size() > 1)
-    return fmt::format("{} training logs, none of them a trace", training.rows.rows.size());
+  if (training.total_rows > 1)
+    return fmt::format("{} training logs, none of them a trace", training.total_rows);
   const Row row(training);
   std::string text = fmt::format("A training log of {}, not a trace: ", row.Text("program", Unit::kText));
   if (row.Has("mean_ns"))
@@ -155,7 +137,7 @@ std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportMod
   if (row.Has("recompute")) add("Recomputed Activations", row.Text("recompute", Unit::kText));
   if (row.Has("bubble_share") && row.Number("pipeline_parallel") > 1)
     add("Pipeline Bubble by Schedule", row.Text("bubble_share", Unit::kRatio));
-  if (const ReportTable* memory = FindTable(model, "training_memory")) add("Memory", Memory(*memory));
+  if (const ReportTable* peaks = FindTable(model, "training_memory_peaks")) add("Memory", Memory(*peaks));
   return summary;
 }
 

@@ -72,5 +72,193 @@ TEST(ManyRanks, KernelTimeIsOfAll) {
   EXPECT_THAT(card, Not(HasSubstr("Of rank")));
 }
 
+TEST(ManyRanks, DetailsSayOfHowManyTheyAre) {
+  for (const ReportFormat format : {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kText}) {
+    const std::string top = Part(Render(Job(256, 17), format), "Top 10 GPU Ops", "/linear");
+    EXPECT_THAT(top, HasSubstr("Of 17 of 256 ranks.")) << top;
+  }
+  FakeRun run = Job(256, 17);
+  const Database db = run.Build();
+  const Advice advice;
+  const ReportModel model = BuildReport(db, advice, {});
+  for (const char* id : {"top_ops", "ops", "op_kernels", "kernels"})
+    EXPECT_EQ(FindTable(model, id)->scope, "Of 17 of 256 ranks.") << id;
+  EXPECT_EQ(FindTable(model, "diagnostics")->scope, "Of 17 of 256 profiles.");
+  EXPECT_EQ(FindTable(model, "gpus")->scope, "");
+}
+
+TEST(ManyRanks, FewRanksOfManyProfilesSaySoToo) {
+  FakeRun run = Job(12, 5);
+  for (I profile = 12; profile < 24; ++profile)  // each rank was profiled twice
+    run.Give("profile", {{{"profile", profile}, {"format", "kineto"}, {"duplicate_of", profile - 12}}});
+  const Database db = run.Build();
+  const Advice advice;
+  EXPECT_EQ(FindTable(BuildReport(db, advice, {}), "top_ops")->scope, "Of ranks 0, 1, 2, 3, 4 of 12.");
+}
+
+TEST(ManyRanks, CaptureHealthIsOfAllProfiles) {
+  FakeRun run = Job(1200, 1);
+  run.Give("profile", {{{"profile", I{1200}}, {"truncated", I{1}}, {"missing_capture", "--trace=osrt"}}});
+  const std::string html = Html(run);
+  EXPECT_THAT(Part(html, "<h1", "</h1>"), HasSubstr("The profile is incomplete"));
+  EXPECT_THAT(html, HasSubstr("add to the capture command: <code>--trace=osrt</code>"));
+  EXPECT_THAT(Part(html, "Capture Health</h4>", "</details>"), HasSubstr("16 of 1,201 profiles shown"));
+}
+
+TEST(ManyRanks, SystemsBeyondTheFirstAreCounted) {
+  FakeRun run = Job(6, 6);
+  for (I profile = 0; profile < 6; ++profile)
+    run.Give("system", {{{"profile", profile}, {"driver_version", "535." + std::to_string(profile)}}});
+  EXPECT_THAT(Html(run), HasSubstr("535.0; 535.1; 535.2; 535.3; and 2 more"));
+}
+
+TEST(ManyRanks, ThoseNotComparedAreCountedBeyondTheTable) {
+  FakeRun run = Job(1300, 1);
+  for (I rank = 0; rank < 1300; ++rank)
+    run.Give("rank", {{{"rank", rank},
+                       {"device", I{0}},
+                       {"profile", rank},
+                       {"excess_ns", rank < 1100 ? Value(1.0) : Value()},
+                       {"not_compared", rank < 1100 ? Value() : Value("no steps")}}});
+  EXPECT_THAT(Html(run), HasSubstr("200 of 1,300 GPUs are not compared with others: no steps (ranks 1100, "
+                                   "1101, 1102, 1103, 1104, 1105, 1106, 1107, ...)."));
+  EXPECT_THAT(Render(run, ReportFormat::kMarkdown), HasSubstr("8 of 1,300 rows shown"));
+}
+
+TEST(ManyRanks, LedgersAreDrawnWholeAndSayOfHowMany) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", I{100}}, {"gpus", I{100}}}});
+  for (I rank = 0; rank < 100; ++rank)
+    for (int bucket = 0; bucket < 19; ++bucket)
+      run.Give("time_ledger", {{{"rank", rank},
+                                {"device", I{0}},
+                                {"bucket", bucket == 0 ? "compute/other" : "idle/" + std::to_string(bucket)},
+                                {"ns", I{1000}}}});
+  const std::string html = Html(run);
+  const std::string last = Part(html, "Time ledger of Rank 63, GPU 0", "</svg>");
+  for (int bucket = 1; bucket < 19; ++bucket)
+    EXPECT_THAT(last, HasSubstr("idle/" + std::to_string(bucket) + ":")) << bucket;
+  EXPECT_THAT(Part(html, "id=\"time-ledger\"", "<svg"), HasSubstr("The first 64 of 100 GPUs are drawn."));
+}
+
+FakeRun Steps(I steps) {
+  FakeRun run = TypicalRun();
+  for (I step = 4; step < steps; ++step)
+    run.Give("step", {{{"rank", I{0}},
+                       {"step", step},
+                       {"start_ns", step * 1'000'000},
+                       {"end_ns", (step + 1) * 1'000'000},
+                       {"duration_ns", step == steps - 1 ? I{90'000'000} : I{12'000'000}},
+                       {"warmup", I{0}}}});
+  return run;
+}
+
+TEST(ManyIterations, TheChartShowsAll) {
+  const std::string chart = Part(Html(Steps(2500)), "id=\"iteration-summary-chart", "</svg>");
+  EXPECT_THAT(chart, HasSubstr("Iterations 2496–2499"));
+  EXPECT_THAT(chart, HasSubstr("31.5 ms on average, up to 90.0 ms"));
+  EXPECT_THAT(chart, HasSubstr("each bar the mean of up to 16"));
+}
+
+TEST(ManyIterations, FewAreDrawnOneByOne) {
+  const std::string chart = Part(Html(Steps(40)), "id=\"iteration-summary-chart", "</svg>");
+  EXPECT_THAT(chart, AllOf(HasSubstr("Iteration 39: 90.0 ms"), HasSubstr("Iteration 0: 20.0 ms (warm-up)")));
+  EXPECT_THAT(chart, Not(HasSubstr("each bar")));
+}
+
+FakeRun Log(I lines) {
+  FakeRun run;
+  run.Give("profile", {{{"profile", I{0}}, {"format", "training log"}, {"training_lines", lines}}});
+  run.Give("training", {{{"profile", I{0}},
+                         {"program", "Megatron-LM"},
+                         {"lines", lines},
+                         {"iterations", lines},
+                         {"slow_lines", I{4}}}});
+  for (I line = 0; line < lines; ++line)
+    run.Give("training_log", {{{"profile", I{0}},
+                               {"attempt", I{0}},
+                               {"iteration", line + 1},
+                               {"warmup", I{line < 2}},
+                               {"elapsed_ns", line + 1 == lines ? 5e9 : 1e9},
+                               {"cause", line == 0            ? Value("start-up")
+                                         : line % 1000 == 999 ? Value("evaluation")
+                                         : line + 3 > lines   ? Value("checkpoint")
+                                                              : Value()}}});
+  return run;
+}
+
+TEST(ManyIterations, OfALogAllAreDrawnAndCounted) {
+  const std::string html = Html(Log(2502));
+  const std::string chart = Part(html, "id=\"iteration-summary-chart", "</svg>");
+  EXPECT_THAT(chart, HasSubstr("Iterations 2497–2502"));
+  EXPECT_THAT(html, HasSubstr("Each bar is the mean of up to 16."));
+  EXPECT_THAT(Part(html, "Slow Lines", "</div>"), HasSubstr("4: 2 evaluation, 2 checkpoint"));
+}
+
+TEST(ManyIterations, TheMemoryOfALogIsOfAllRanks) {
+  FakeRun run = Log(10);
+  for (I rank = 0; rank < 1200; ++rank)
+    run.Give("training_memory", {{{"profile", I{0}},
+                                  {"rank", rank},
+                                  {"iteration", I{1}},
+                                  {"max_allocated_bytes", (rank + 1) << 20},
+                                  {"device_bytes", I{80} << 30}}});
+  EXPECT_THAT(Html(run), HasSubstr("1.00 MiB – 1.17 GiB of 80.0 GiB at most allocated (1200 ranks)"));
+}
+
+TEST(ManyGpus, OfALogOfTelemetryAllCount) {
+  FakeRun run;
+  for (I profile = 0; profile < 1200; ++profile)
+    run.Give("telemetry", {{{"profile", profile},
+                            {"device", I{0}},
+                            {"metric", "gpu_utilization"},
+                            {"mean", profile < 1000 ? 1.0 : 0.4}}});
+  EXPECT_THAT(Html(run), HasSubstr("not a trace: 1,200 GPUs, busy 90.0 % of the time"));
+  for (const ReportFormat format : {ReportFormat::kMarkdown, ReportFormat::kText})
+    EXPECT_THAT(Render(run, format), HasSubstr("1,000 of 1,200 rows shown"));
+}
+
+// Pipelines of which the last has the longest bubble.
+FakeRun Pipelines(I pipelines, I stages, I passes) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", pipelines * stages}, {"gpus", pipelines * stages}}});
+  for (I pipeline = 0; pipeline < pipelines; ++pipeline) {
+    run.Give("pipeline_bubble", {{{"pipeline", pipeline},
+                                  {"stages", stages},
+                                  {"micro_batches", passes},
+                                  {"typical_step", I{1}},
+                                  {"bubble_ns", static_cast<double>(pipeline)},
+                                  {"warmup_bubble_ns", 1.0}}});
+    for (I stage = 0; stage < stages; ++stage)
+      run.Give("pipeline_stage", {{{"pipeline", pipeline},
+                                   {"stage", stage},
+                                   {"rank", pipeline * stages + stage},
+                                   {"device", I{0}},
+                                   {"bubble_share", 0.25}}});
+  }
+  for (I stage = 0; stage < stages; ++stage)
+    for (I pass = 0; pass < passes; ++pass)
+      run.Give("pipeline_event", {{{"rank", (pipelines - 1) * stages + stage},
+                                   {"event", pass},
+                                   {"device", I{0}},
+                                   {"step", I{1}},
+                                   {"phase", "F"},
+                                   {"start_ns", pass * 10},
+                                   {"end_ns", pass * 10 + 9}}});
+  return run;
+}
+
+TEST(ManyStages, TheDrawnPipelineHasItsStagesWhereverItStands) {
+  const std::string text = Render(Pipelines(200, 8, 2), ReportFormat::kText);
+  EXPECT_THAT(text, HasSubstr("    7   1599")) << text;
+}
+
+TEST(ManyStages, TheScheduleSaysHowManyItShows) {
+  EXPECT_THAT(Html(Pipelines(1, 8, 800)), HasSubstr("Schedule of pipeline 0, iteration 1, 4 of 8 stages"));
+  EXPECT_THAT(Html(Pipelines(1, 8, 20)), Not(HasSubstr("of 8 stages")));
+  for (const ReportFormat format : {ReportFormat::kMarkdown, ReportFormat::kText})
+    EXPECT_THAT(Render(Pipelines(1, 70, 1), format), HasSubstr("64 of 70 stages shown"));
+}
+
 }  // namespace
 }  // namespace dladvisor::test
