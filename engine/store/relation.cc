@@ -18,8 +18,24 @@ CellView Table::At(size_t row, size_t column) const {
   return CellView::Null();
 }
 
+std::optional<size_t> Table::SortedColumn() const {
+  return sorted_ && rows() > 0 ? std::optional<size_t>(0) : std::nullopt;
+}
+
+RowEstimate Table::EstimatedRows() const {
+  RowEstimate estimate{.rows = static_cast<double>(rows())};
+  if (SortedColumn()) estimate.per_value = estimate.rows / static_cast<double>(distinct_values_);
+  return estimate;
+}
+
 void Table::AddRow(std::vector<Value> row) {
   assert(row.size() == columns_.size());
+  if (sorted_ && !row.empty()) {
+    const auto* value = std::get_if<int64_t>(&row[0]);
+    const auto* last = columns_[0].empty() ? nullptr : std::get_if<int64_t>(&columns_[0].back());
+    sorted_ = value && schema_.columns[0].type == Type::kInteger && (!last || *last <= *value);
+    if (sorted_ && (!last || *last < *value)) ++distinct_values_;
+  }
   for (size_t i = 0; i < row.size(); ++i) {
     if (schema_.columns[i].type == Type::kReal)
       if (const auto* integer = std::get_if<int64_t>(&row[i])) row[i] = static_cast<double>(*integer);

@@ -61,7 +61,14 @@ struct CellView {
   static CellView Of(std::string_view v) { return {Kind::kText, 0, 0, v}; }
 };
 
-// Read-only rows. Implementations: Table (owned values) and views over columns of events (no copies).
+// How many rows a relation is expected to have, in all and for each value of its sorted column.
+struct RowEstimate {
+  double rows = 10'000;
+  double per_value = 2;
+};
+
+// Read-only rows. Implementations: Table (owned values), views over columns of events (no copies), and
+// relations whose rows are computed when they are first read.
 // Immutable once handed to a Database, therefore safe to read from several threads.
 class Relation {
  public:
@@ -69,8 +76,10 @@ class Relation {
   virtual const Schema& schema() const = 0;
   virtual size_t rows() const = 0;
   virtual CellView At(size_t row, size_t column) const = 0;
+  // Statements are planned with these two, also statements that never run: neither may compute rows.
   // A column whose cells are non-null integers in ascending order, for range push-down; nothing if none.
   virtual std::optional<size_t> SortedColumn() const { return std::nullopt; }
+  virtual RowEstimate EstimatedRows() const { return {}; }
 };
 
 // Rows of owned values, column by column.
@@ -81,6 +90,9 @@ class Table final : public Relation {
   const Schema& schema() const override { return schema_; }
   size_t rows() const override { return columns_.empty() ? 0 : columns_[0].size(); }
   CellView At(size_t row, size_t column) const override;
+  // The first column, where its cells are sorted integers.
+  std::optional<size_t> SortedColumn() const override;
+  RowEstimate EstimatedRows() const override;
 
   const Value& ValueAt(size_t row, size_t column) const { return columns_[column][row]; }
 
@@ -91,6 +103,8 @@ class Table final : public Relation {
  private:
   Schema schema_;
   std::vector<std::vector<Value>> columns_;
+  bool sorted_ = true;          // the first column
+  size_t distinct_values_ = 0;  // of the first column while it is sorted
 };
 
 // The declaration of a relation whose rows analyses build as plain structs of type Row.

@@ -16,7 +16,7 @@ namespace {
 struct TableVtab : sqlite3_vtab {
   const Relation* relation;
   std::optional<size_t> sorted;  // column whose cells are integers in ascending order
-  double rows_per_value = 2;     // of that column
+  RowEstimate estimate;
 };
 
 struct Cursor : sqlite3_vtab_cursor {
@@ -24,26 +24,6 @@ struct Cursor : sqlite3_vtab_cursor {
   const Relation* relation;
   size_t row, end;
 };
-
-// A search by rank is not to walk all ranks: the first column of most relations is sorted, though it need not
-// say so.
-void FindSorted(TableVtab& table) {
-  const Relation& relation = *table.relation;
-  table.sorted = relation.SortedColumn();
-  const std::vector<Column>& columns = relation.schema().columns;
-  if (table.sorted || relation.rows() == 0 || columns.empty() || columns[0].type != Type::kInteger) return;
-  size_t values = 1;
-  for (size_t row = 0; row < relation.rows(); ++row) {
-    const CellView cell = relation.At(row, 0);
-    if (cell.kind != CellView::Kind::kInteger) return;
-    if (row == 0) continue;
-    const int64_t before = relation.At(row - 1, 0).integer;
-    if (cell.integer < before) return;
-    values += cell.integer > before;
-  }
-  table.sorted = 0;
-  table.rows_per_value = static_cast<double>(relation.rows()) / static_cast<double>(values);
-}
 
 // Bits of idxNum: which bounds on the sorted column Filter receives, in this order.
 enum Bound : int { kEqual = 1, kLower = 2, kUpper = 4 };
@@ -76,7 +56,8 @@ int Connect(sqlite3* db, void* aux, int, const char* const* argv, sqlite3_vtab**
   if (const int rc = sqlite3_declare_vtab(db, (declaration + ")").c_str()); rc != SQLITE_OK) return rc;
   auto* vtab = new TableVtab{};
   vtab->relation = found->second;
-  FindSorted(*vtab);
+  vtab->sorted = found->second->SortedColumn();
+  vtab->estimate = found->second->EstimatedRows();
   *out = vtab;
   return SQLITE_OK;
 }
@@ -88,9 +69,8 @@ int Disconnect(sqlite3_vtab* vtab) {
 
 int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   const TableVtab& table = *static_cast<TableVtab*>(vtab);
-  const auto rows = static_cast<double>(table.relation->rows());
-  info->estimatedCost = rows + 1;
-  info->estimatedRows = static_cast<sqlite3_int64>(rows) + 1;
+  info->estimatedCost = table.estimate.rows + 1;
+  info->estimatedRows = static_cast<sqlite3_int64>(table.estimate.rows) + 1;
   const auto& sorted = table.sorted;
   if (!sorted) return SQLITE_OK;
   int equal = -1, lower = -1, upper = -1, flags = 0;
@@ -122,8 +102,8 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   };
   if (equal >= 0) {
     use(equal, kEqual);
-    info->estimatedCost = table.rows_per_value + 8;
-    info->estimatedRows = static_cast<sqlite3_int64>(table.rows_per_value);
+    info->estimatedCost = table.estimate.per_value + 8;
+    info->estimatedRows = static_cast<sqlite3_int64>(table.estimate.per_value);
   } else {
     if (lower >= 0) use(lower, kLower);
     if (upper >= 0) use(upper, kUpper);

@@ -32,6 +32,7 @@ class EventRelation final : public Relation {
   std::optional<size_t> SortedColumn() const override {
     return sorted_ ? std::optional<size_t>(0) : std::nullopt;  // start_ns is always the first column
   }
+  RowEstimate EstimatedRows() const override { return {.rows = static_cast<double>(rows_)}; }
 
  private:
   Schema schema_;
