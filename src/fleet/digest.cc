@@ -1,7 +1,6 @@
 #include "src/fleet/digest.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -13,19 +12,14 @@
 
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
+#include "engine/base/sqlite.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
 namespace {
 
-struct CloseDb {
-  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
-};
-struct FinalizeStatement {
-  void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
-};
-using Db = std::unique_ptr<sqlite3, CloseDb>;
-using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+using Db = SqliteDb;
+using Statement = SqliteStatement;
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
@@ -34,18 +28,21 @@ constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
   throw Error(path.string(), reason, "Write it again with `dladvisor digest PROFILE -o FILE`.");
 }
 
+[[noreturn]] void RefuseToRead(int rc, const std::string& why, const fs::path& path) {
+  if (rc == SQLITE_NOMEM) throw Error(path.string(), "cannot be read: " + why, "Check the free memory.");
+  Refuse(path, fmt::format("is a damaged digest ({})", why));
+}
+
 Statement Prepare(sqlite3* db, const std::string& sql, const fs::path& path) {
-  sqlite3_stmt* raw = nullptr;
-  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
-    Refuse(path, fmt::format("is a damaged digest ({})", sqlite3_errmsg(db)));
-  return Statement(raw);
+  Statement statement = PrepareSqlite(db, sql.c_str());
+  if (!statement) RefuseToRead(sqlite3_errcode(db), sqlite3_errmsg(db), path);
+  return statement;
 }
 
 // Steps to the next row; false at the end.
 bool NextRow(sqlite3* db, const Statement& statement, const fs::path& path) {
   const int rc = sqlite3_step(statement.get());
-  if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-    Refuse(path, fmt::format("is a damaged digest ({})", sqlite3_errmsg(db)));
+  if (rc != SQLITE_ROW && rc != SQLITE_DONE) RefuseToRead(rc, sqlite3_errmsg(db), path);
   return rc == SQLITE_ROW;
 }
 
@@ -75,21 +72,18 @@ bool Fits(const Value& value, Type type) {
   return std::holds_alternative<int64_t>(value);
 }
 
-void Bind(sqlite3_stmt* s, int index, const CellView& cell) {
+int Bind(sqlite3_stmt* s, int index, const CellView& cell) {
   switch (cell.kind) {
     case CellView::Kind::kNull:
-      sqlite3_bind_null(s, index);
-      break;
+      return sqlite3_bind_null(s, index);
     case CellView::Kind::kInteger:
-      sqlite3_bind_int64(s, index, cell.integer);
-      break;
+      return sqlite3_bind_int64(s, index, cell.integer);
     case CellView::Kind::kReal:
-      sqlite3_bind_double(s, index, cell.real);
-      break;
+      return sqlite3_bind_double(s, index, cell.real);
     case CellView::Kind::kText:
-      sqlite3_bind_text64(s, index, cell.text.data(), cell.text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-      break;
+      return sqlite3_bind_text64(s, index, cell.text.data(), cell.text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   }
+  return SQLITE_MISUSE;
 }
 
 std::string Quoted(std::string_view name) {
@@ -98,13 +92,14 @@ std::string Quoted(std::string_view name) {
   return quoted + "\"";
 }
 
-// The database in memory, so that it reaches the disk in one atomic write.
+// The database in memory, so that it reaches the disk in one atomic write. Every call of SQLite that fails is
+// an Error about `name`: a digest is whole or not there.
 class DigestWriter {
  public:
-  DigestWriter() {
-    sqlite3* raw = nullptr;
-    sqlite3_open(":memory:", &raw);
-    db_.reset(raw);
+  explicit DigestWriter(std::string name) : name_(std::move(name)) {
+    int rc = SQLITE_OK;
+    db_ = OpenSqlite(rc);
+    Check(rc);
     Execute("BEGIN");
     Execute("CREATE TABLE digest(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID");
     Execute("CREATE TABLE digest_relation(name TEXT PRIMARY KEY, position INTEGER, doc TEXT) WITHOUT ROWID");
@@ -146,9 +141,8 @@ class DigestWriter {
     const Statement insert = PrepareInsert(name, schema.columns.size());
     for (size_t row = 0; row < table.rows(); ++row) {
       for (size_t c = 0; c < schema.columns.size(); ++c)
-        Bind(insert.get(), static_cast<int>(c) + 1, table.At(row, c));
-      sqlite3_step(insert.get());
-      sqlite3_reset(insert.get());
+        Check(Bind(insert.get(), static_cast<int>(c) + 1, table.At(row, c)));
+      Step(insert);
     }
   }
 
@@ -176,22 +170,36 @@ class DigestWriter {
   std::string Finish() {
     Execute("COMMIT");
     sqlite3_int64 size = 0;
-    unsigned char* bytes = sqlite3_serialize(db_.get(), "main", &size, 0);
-    std::string content(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
-    sqlite3_free(bytes);
-    return content;
+    const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(
+        sqlite3_serialize(db_.get(), "main", &size, 0), sqlite3_free);
+    if (!bytes) Check(SQLITE_NOMEM);
+    return {reinterpret_cast<const char*>(bytes.get()), static_cast<size_t>(size)};
   }
 
  private:
+  void Check(int rc) {
+    if (rc == SQLITE_OK) return;
+    throw Error(name_, fmt::format("cannot be written: {}", sqlite3_errstr(rc)),
+                "Check the free memory, or write digests of fewer profiles.");
+  }
+
   void Execute(const std::string& sql) {
-    if (sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-      throw Error("digest", fmt::format("cannot be made ({})", sqlite3_errmsg(db_.get())));
+    Check(sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr));
+  }
+
+  void Step(const Statement& insert) {
+    const int rc = sqlite3_step(insert.get());
+    Check(rc == SQLITE_DONE ? SQLITE_OK : rc);
+    Check(sqlite3_reset(insert.get()));
   }
 
   Statement PrepareInsert(std::string_view table, size_t columns) {
     std::string marks = "?";
     for (size_t i = 1; i < columns; ++i) marks += ",?";
-    return Prepare(db_.get(), "INSERT INTO " + Quoted(table) + " VALUES(" + marks + ")", "digest");
+    Statement insert =
+        PrepareSqlite(db_.get(), ("INSERT INTO " + Quoted(table) + " VALUES(" + marks + ")").c_str());
+    if (!insert) Check(sqlite3_errcode(db_.get()));
+    return insert;
   }
 
   void Insert(std::string_view table, const std::vector<Value>& values) {
@@ -201,11 +209,12 @@ class DigestWriter {
       if (const auto* integer = std::get_if<int64_t>(&values[i])) cell = CellView::Of(*integer);
       if (const auto* text = std::get_if<std::string>(&values[i]))
         cell = CellView::Of(std::string_view(*text));
-      Bind(insert.get(), static_cast<int>(i) + 1, cell);
+      Check(Bind(insert.get(), static_cast<int>(i) + 1, cell));
     }
-    sqlite3_step(insert.get());
+    Step(insert);
   }
 
+  std::string name_;
   Db db_;
 };
 
@@ -216,13 +225,14 @@ std::string ReadBytes(const fs::path& path) {
 }
 
 // Opens the bytes as a read-only database in memory: nothing is ever written beside the user's file.
-Db OpenBytes(std::string& content) {
-  sqlite3* raw = nullptr;
-  sqlite3_open(":memory:", &raw);
-  Db db(raw);
-  sqlite3_deserialize(raw, "main", reinterpret_cast<unsigned char*>(content.data()),
-                      static_cast<sqlite3_int64>(content.size()), static_cast<sqlite3_int64>(content.size()),
-                      SQLITE_DESERIALIZE_READONLY);
+Db OpenBytes(std::string& content, const fs::path& path) {
+  int rc = SQLITE_OK;
+  Db db = OpenSqlite(rc);
+  const auto size = static_cast<sqlite3_int64>(content.size());
+  if (rc == SQLITE_OK)
+    rc = sqlite3_deserialize(db.get(), "main", reinterpret_cast<unsigned char*>(content.data()), size, size,
+                             SQLITE_DESERIALIZE_READONLY);
+  if (rc != SQLITE_OK) RefuseToRead(rc, sqlite3_errstr(rc), path);
   return db;
 }
 
@@ -357,7 +367,6 @@ bool IsDigest(const fs::path& path) {
   char magic[16] = {};
   in.read(magic, sizeof magic);
   if (in.gcount() != sizeof magic || std::memcmp(magic, kSqliteMagic.data(), sizeof magic) != 0) return false;
-  sqlite3* raw = nullptr;
   std::string uri = "file:";
   for (const char c : fs::absolute(path).string()) {
     if (c == '?' || c == '#' || c == '%')
@@ -365,15 +374,11 @@ bool IsDigest(const fs::path& path) {
     else
       uri += c;
   }
-  const bool open = sqlite3_open_v2((uri + "?immutable=1").c_str(), &raw,
-                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr) == SQLITE_OK;
-  const Db db(raw);
-  sqlite3_stmt* statement = nullptr;
-  if (!open || sqlite3_prepare_v2(raw, "SELECT 1 FROM digest WHERE key = 'format_version'", -1, &statement,
-                                  nullptr) != SQLITE_OK)
-    return false;
-  const Statement owned(statement);
-  return sqlite3_step(statement) == SQLITE_ROW;
+  int rc = SQLITE_OK;
+  const Db db = OpenSqlite(rc, (uri + "?immutable=1").c_str(), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  if (rc != SQLITE_OK) return false;
+  const Statement version = PrepareSqlite(db.get(), "SELECT 1 FROM digest WHERE key = 'format_version'");
+  return version && sqlite3_step(version.get()) == SQLITE_ROW;
 }
 
 Digest ReadDigest(const fs::path& path) { return ParseDigest(ReadBytes(path), path.string()); }
@@ -381,7 +386,7 @@ Digest ReadDigest(const fs::path& path) { return ParseDigest(ReadBytes(path), pa
 Digest ParseDigest(std::string content, const std::string& name) {
   const fs::path path = name;
   if (!std::string_view(content).starts_with(kSqliteMagic)) Refuse(path, "is no digest");
-  const Db db = OpenBytes(content);
+  const Db db = OpenBytes(content, path);
   const Statement version =
       Prepare(db.get(), "SELECT CAST(value AS INTEGER) FROM digest WHERE key = 'format_version'", path);
   if (!NextRow(db.get(), version, path)) Refuse(path, "is no digest (it names no format version)");
@@ -400,8 +405,8 @@ Digest ParseDigest(std::string content, const std::string& name) {
   return digest;
 }
 
-std::string SerializeDigest(const Digest& digest) {
-  DigestWriter writer;
+std::string SerializeDigest(const Digest& digest, const std::string& name) {
+  DigestWriter writer(name);
   for (size_t i = 0; i < digest.relations.size(); ++i)
     writer.Add(digest.relations[i], static_cast<int64_t>(i));
   for (size_t i = 0; i < digest.sequences.size(); ++i)
@@ -412,7 +417,7 @@ std::string SerializeDigest(const Digest& digest) {
 }
 
 void WriteDigest(const Digest& digest, const fs::path& path) {
-  WriteFileWhole(path, SerializeDigest(digest));
+  WriteFileWhole(path, SerializeDigest(digest, path.string()));
 }
 
 }  // namespace dladvisor

@@ -1,15 +1,14 @@
 #include "src/gate/history.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <memory>
 #include <system_error>
 
 #include "engine/base/error.h"
+#include "engine/base/sqlite.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -29,13 +28,6 @@ constexpr const char* kSchema =
     "ROWID;";
 
 constexpr const char* kStartAnother = "Restore it from a copy, or name another file to start a new history.";
-
-struct CloseDb {
-  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
-};
-struct FinalizeStatement {
-  void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
-};
 
 [[noreturn]] void RefuseOther(const fs::path& path) {
   throw Error(path.string(), "is no history of `dladvisor gate`",
@@ -103,7 +95,7 @@ class HistoryFile {
 
    private:
     HistoryFile& file_;
-    std::unique_ptr<sqlite3_stmt, FinalizeStatement> statement_;
+    SqliteStatement statement_;
   };
 
   // Opened for writing even to read: what a crash left is rolled back first. SQLite falls back to reading
@@ -170,7 +162,7 @@ class HistoryFile {
   }
 
   fs::path path_;
-  std::unique_ptr<sqlite3, CloseDb> db_;
+  SqliteDb db_;
 };
 
 }  // namespace

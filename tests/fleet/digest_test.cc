@@ -1,6 +1,7 @@
 #include "src/fleet/digest.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <cstdint>
 #include <optional>
@@ -69,6 +70,40 @@ TEST(Digest, SameFactsGiveTheSameBytes) {
   const std::string bytes = test::ReadFile(scratch.path() / "a");
   EXPECT_EQ(bytes, test::ReadFile(scratch.path() / "b"));
   EXPECT_EQ(bytes, test::ReadFile(scratch.path() / "c"));
+}
+
+// With too little memory for it SQLite cannot insert all rows, nor hand out the bytes.
+TEST(Digest, IsWholeOrNotThere) {
+  test::ScratchDir scratch;
+  const fs::path path = scratch.path() / "x.digest";
+  Digest digest = SmallDigest();
+  Table notes({"note", "One row per note.", {}, {{"text", Type::kText, Unit::kText, "Text.", false, ""}}});
+  for (int i = 0; i < 400; ++i) notes.AddRow({std::string(10'000, 'x')});
+  digest.relations.push_back(std::move(notes));
+  const int64_t before = sqlite3_hard_heap_limit64(-1);
+  for (const int64_t megabytes : {2, 4, 6}) {
+    test::WriteFile(path, "as it was");
+    sqlite3_hard_heap_limit64(sqlite3_memory_used() + (megabytes << 20));
+    std::string what;
+    try {
+      WriteDigest(digest, path);
+    } catch (const Error& error) {
+      what = error.where() + ": " + error.reason();
+    }
+    sqlite3_hard_heap_limit64(before);
+    EXPECT_EQ(what, path.string() + ": cannot be written: out of memory") << megabytes;
+    EXPECT_EQ(test::ReadFile(path), "as it was") << megabytes;
+  }
+  WriteDigest(digest, path);
+  EXPECT_EQ(ReadDigest(path).relations.size(), 3u);
+  try {
+    WriteDigest(digest, "/dev/full");
+    ADD_FAILURE() << "written";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("/dev/full: cannot be written: No space left"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Digest, RefusesWhatIsNone) {
