@@ -1,7 +1,6 @@
 #include "engine/store/database.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cctype>
@@ -12,10 +11,10 @@
 #include <set>
 #include <utility>
 
+#include "engine/base/sqlite.h"
 #include "engine/base/text.h"
 #include "engine/sql/sql_text.h"
-#include "engine/store/memory_vfs.h"
-#include "engine/store/meter.h"
+#include "engine/store/heap_budget.h"
 #include "engine/store/sandbox.h"
 #include "engine/store/sql_functions.h"
 #include "engine/store/virtual_table.h"
@@ -29,13 +28,7 @@ constexpr std::chrono::minutes kDefaultTimeLimit(2);
 // Often, because one step can take long, e.g. joining texts of many bytes.
 constexpr int kStepsPerCheck = 100;
 
-struct CloseDb {
-  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
-};
-struct FinalizeStatement {
-  void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
-};
-using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+using Statement = SqliteStatement;
 
 bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -65,16 +58,16 @@ Unit UnitByName(std::string_view name) {
 }  // namespace
 
 struct Database::Impl {
-  Meter meter;
-  MemoryVfs vfs{&meter};
-  std::unique_ptr<sqlite3, CloseDb> db;
+  SqliteDb db;
   RelationMap relations;
   std::vector<const Relation*> order;
   std::vector<std::unique_ptr<const Relation>> owned;
   std::set<std::string, std::less<>> views, modules;
+  int64_t max_steps = 500'000'000, max_bytes = int64_t{512} << 20;
   std::chrono::milliseconds time_limit = kDefaultTimeLimit;
 
   // State of the statement at hand.
+  int64_t steps = 0, result_bytes = 0;
   std::set<ColumnRead> reads;
   std::set<std::string> relations_read;
   std::string refusal;
@@ -82,17 +75,17 @@ struct Database::Impl {
   bool too_long = false, shared_budget = false;
 
   void StartCounting() {
-    meter.result_bytes = 0;
+    result_bytes = 0;
     if (shared_budget) return;
-    meter.steps = 0;
+    steps = 0;
     too_long = false;
     deadline = Clock::now() + time_limit;
   }
 
   bool MustStop() {
-    meter.steps += kStepsPerCheck;
+    steps += kStepsPerCheck;
     if (Clock::now() > deadline) too_long = true;
-    return too_long || meter.OutOfSteps();
+    return too_long || steps > max_steps;
   }
 
   // Some relations compute their rows when these are first asked for: here, because exceptions must not pass
@@ -113,14 +106,13 @@ struct Database::Impl {
 
   // Why a statement ended, where it was for what it takes.
   std::optional<std::string> WhyStopped(int rc) const {
-    constexpr auto kMemory = "was stopped: it needs more than {} MiB of memory";
-    if (rc == SQLITE_NOMEM) return fmt::format(kMemory, kMaxHeapBytes >> 20);
-    if (rc == SQLITE_FULL || meter.OutOfMemory()) return fmt::format(kMemory, meter.max_bytes >> 20);
+    if (rc == SQLITE_NOMEM)
+      return fmt::format("was stopped: it needs more than {} MiB of memory", max_bytes >> 20);
     if (rc != SQLITE_INTERRUPT) return std::nullopt;
     if (too_long)
       return fmt::format("was stopped after {} s: it takes too long",
                          std::chrono::duration<double>(time_limit).count());
-    return fmt::format("was stopped after {} million steps: it does too much", meter.max_steps / 1'000'000);
+    return fmt::format("was stopped after {} million steps: it does too much", max_steps / 1'000'000);
   }
 
   int Refuse(std::string why) {
@@ -255,14 +247,12 @@ struct Database::Impl {
     }
   }
 
-  // Result rows, with what allocating them adds, count as memory and, as far as their bytes are copied, as
-  // steps.
-  bool Pay(const std::vector<Value>& row) {
+  // The memory that a row of the result takes, with what allocating it adds.
+  static int64_t BytesOf(const std::vector<Value>& row) {
     size_t bytes = 3 * sizeof(row) + row.size() * sizeof(Value);
     for (const Value& value : row)
       if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
-    meter.result_bytes += static_cast<int64_t>(bytes);
-    return meter.Work(static_cast<int64_t>(bytes)) && !meter.OutOfMemory();
+    return static_cast<int64_t>(bytes);
   }
 
   std::vector<ResultColumn> Columns(sqlite3_stmt* statement) const {
@@ -298,11 +288,10 @@ struct Database::Impl {
 };
 
 Database::Database() : impl_(std::make_unique<Impl>()) {
-  sqlite3* raw = nullptr;
-  BoundHeap();
-  const int rc = impl_->vfs.Open(&raw);
-  impl_->db.reset(raw);
+  int rc = SQLITE_OK;
+  impl_->db = OpenSqlite(rc, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
   if (rc != SQLITE_OK) throw std::bad_alloc();
+  sqlite3* raw = impl_->db.get();
   sqlite3_exec(
       raw, "SELECT lower(name) FROM pragma_module_list",
       [](void* modules, int, char** values, char**) {
@@ -311,7 +300,7 @@ Database::Database() : impl_(std::make_unique<Impl>()) {
       },
       &impl_->modules, nullptr);
   Harden(raw);
-  RegisterFunctions(raw, &impl_->meter);
+  RegisterFunctions(raw);
   RegisterRelationModule(raw, &impl_->relations);
   sqlite3_progress_handler(
       raw, kStepsPerCheck, [](void* self) { return static_cast<Impl*>(self)->MustStop() ? 1 : 0; },
@@ -346,8 +335,8 @@ void Database::AddView(std::string_view name, std::string_view sql) {
   impl_->views.emplace(name);
 }
 
-void Database::SetStepBudget(int64_t steps) { impl_->meter.max_steps = steps; }
-void Database::SetMemoryLimit(int64_t bytes) { impl_->meter.max_bytes = bytes; }
+void Database::SetStepBudget(int64_t steps) { impl_->max_steps = steps; }
+void Database::SetMemoryLimit(int64_t bytes) { impl_->max_bytes = bytes; }
 void Database::SetTimeLimit(std::chrono::milliseconds limit) { impl_->time_limit = limit; }
 
 Database::SharedBudget::SharedBudget(const Database& db) : db_(db) {
@@ -374,8 +363,9 @@ size_t Database::RowCount(std::string_view relation) const {
 }
 
 ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
+  const HeapBudget heap(impl_->max_bytes);
   const Statement statement = impl_->PrepareStatement(sql);
-  impl_->ComputeRowsRead();
+  if (max_rows > 0) impl_->ComputeRowsRead();
   impl_->Bind(statement.get(), bindings);
   ResultSet result{impl_->Columns(statement.get()), {}};
   while (result.rows.size() < max_rows) {
@@ -387,12 +377,15 @@ ResultSet Database::Query(std::string_view sql, std::span<const Binding> binding
     row.reserve(result.columns.size());
     for (int i = 0; i < static_cast<int>(result.columns.size()); ++i)
       row.push_back(Impl::Read(statement.get(), i));
-    if (!impl_->Pay(row)) throw SqlError(*impl_->WhyStopped(SQLITE_INTERRUPT), -1);
+    impl_->result_bytes += Impl::BytesOf(row);
+    if (impl_->result_bytes + heap.used() > impl_->max_bytes)
+      throw SqlError(*impl_->WhyStopped(SQLITE_NOMEM), -1);
   }
   return result;
 }
 
 SqlReads Database::Prepare(std::string_view sql) const {
+  const HeapBudget heap(impl_->max_bytes);
   const Statement statement = impl_->PrepareStatement(sql);
   SqlReads reads{{impl_->reads.begin(), impl_->reads.end()},
                  {impl_->relations_read.begin(), impl_->relations_read.end()},

@@ -70,13 +70,13 @@ class Database {
   // A named SELECT over relations, e.g. the tables under the names that DLProf's users know.
   void AddView(std::string_view name, std::string_view sql);
 
-  // Statements that take more VM steps than this are stopped (about 20 ns each). Functions, storage and
-  // result rows add steps for their bytes.
+  // Statements that take more VM steps than this are stopped (about 20 ns each); 500 million.
   void SetStepBudget(int64_t steps);
-  // Statements are stopped whose temporary tables and result take more than this; 512 MiB.
+  // Statements are stopped that take more memory than this, their result included; 512 MiB.
   void SetMemoryLimit(int64_t bytes);
-  // A watchdog for the few statements whose steps are long, e.g. joining large texts; two minutes.
-  // Ordinary statements end by their steps, so that same input gives same results.
+  // A watchdog for statements whose steps are long, such as searches in large texts; two minutes. It looks at
+  // the time between steps: a single call of a function can take longer (sandbox.h). Ordinary statements end
+  // by their steps, so that same input gives same results.
   void SetTimeLimit(std::chrono::milliseconds limit);
 
   std::vector<std::string> Views() const;        // sorted

@@ -35,18 +35,11 @@ std::optional<std::string> WhyTooLarge(std::string_view sql) {
   return fmt::format("has {} SELECTs, more than {}", selects, kMaxSelects);
 }
 
-void BoundHeap() {
-  static const bool bounded = [] {
-    sqlite3_hard_heap_limit64(kMaxHeapBytes);
-    return true;
-  }();
-  static_cast<void>(bounded);
-}
-
 void Harden(sqlite3* db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_exec(db, "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 250'000);
   sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 200'000);
   sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);

@@ -19,11 +19,6 @@ const std::vector<std::string>& AllowedFunctions();
 // checks the depth of each one only. Says why a statement has too many.
 std::optional<std::string> WhyTooLarge(std::string_view sql);
 
-// The heap of SQLite in the whole process, far above what reading exports takes. Preparing a statement
-// unfolds what it names, exponentially in the worst case, where no budget is looked at.
-constexpr int64_t kMaxHeapBytes = int64_t{1} << 30;
-void BoundHeap();
-
 // Double-quoted strings off, defensive mode, and limits on length, depth, patterns and size.
 void Harden(sqlite3* db);
 

@@ -1,6 +1,7 @@
 #include "src/gate/policy.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <utility>
 
 #include "engine/base/text.h"
-#include "engine/store/wildcard.h"
 #include "src/gate/metric.h"
 #include "src/gate/trait.h"
 
@@ -201,12 +201,9 @@ class Reader {
 }  // namespace
 
 const MetricPolicy* GatePolicy::Find(const std::string& metric) const {
-  for (const MetricPolicy& policy : metrics) {
-    int64_t work = 0;
-    if (policy.pattern == metric ||
-        Wildcard::Glob(policy.pattern).Matches(metric, 1'000'000, work).value_or(false))
+  for (const MetricPolicy& policy : metrics)
+    if (policy.pattern == metric || fnmatch(policy.pattern.c_str(), metric.c_str(), FNM_NOESCAPE) == 0)
       return &policy;
-  }
   return nullptr;
 }
 

@@ -184,6 +184,16 @@ TEST(PushDown, ReadsOnlyWhatIsAskedFor) {
   EXPECT_LT(events.reads, 200u);
 }
 
+TEST(Database, ReadsKeysOfJson) {
+  Shops shops;
+  const auto row =
+      shops.database
+          .Query(
+              R"(SELECT k ->> 'a', k -> 'b', json_extract(k, '$.b[0]') FROM (SELECT '{"a": 1, "b": ["x"]}' AS k))")
+          .rows[0];
+  EXPECT_THAT(row, ElementsAre(Value(int64_t{1}), Value("[\"x\"]"), Value("x")));
+}
+
 TEST(Database, ReplacesARelationOfTheSameName) {
   Shops shops;
   Table other(test::ShopSchema());
