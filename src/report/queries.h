@@ -1,5 +1,6 @@
-// What the report asks of the relations: one SELECT for each figure and table, in order of display. The same
-// text goes into the report beside the answer, so that every number can be checked with `dladvisor query`.
+// What the report asks of the relations: one SELECT for each figure and table, in order of display, from the
+// files of templates/queries. The same text goes into the report beside the answer, so that every number can
+// be checked with `dladvisor query`.
 #pragma once
 
 #include <string>
@@ -27,13 +28,10 @@ struct TableQuery {
   size_t max_rows = kMaxReportRows;
 };
 
-// GPUs whose ledger is drawn.
-inline constexpr size_t kDrawnLedgers = 64;
-
 const std::vector<FigureQuery>& FigureQueries();
 const std::vector<TableQuery>& TableQueries();
 
-// Those of them that compare ranks.
-std::vector<TableQuery> RankQueries();
+// GPUs whose ledger is drawn.
+inline constexpr size_t kDrawnLedgers = 64;
 
 }  // namespace dladvisor

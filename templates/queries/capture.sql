@@ -1,0 +1,47 @@
+-- id: system
+-- title: System
+-- relation: system
+SELECT profile, host, os, cpu_model, cpu_cores, gpu_count, gpu_names, driver_version, cuda_version, framework,
+    profiler, command
+FROM system
+ORDER BY profile;
+
+-- id: profiles
+-- title: Capture Health
+-- note: What was read, and what makes it less than sure.
+-- relation: profile
+SELECT profile, path, format, producer_version, schema_version, session_ns, kernels, copies, sets,
+    graph_launches, api_calls, syncs, ranges, os_calls, gpu_metric_samples, training_lines, memory_events,
+    skipped_rows, unmatched_kernels, unmatched_share, inherited_share, open_ranges, out_of_order,
+    negative_durations, overhead_ns, overhead_share, diagnostics, missing_tables, notes, truncated,
+    missing_capture
+FROM profile
+ORDER BY profile;
+
+-- id: recorded
+-- title: Recorded in All Profiles
+-- note: Whether any is incomplete or has memory events, and whether all have calls, ranges and calls of the operating
+--   system.
+-- relation: profile
+-- empty: hidden
+SELECT count(*) AS profiles, max(truncated) AS truncated, max(memory_events > 0) AS memory_events,
+    min(api_calls > 0 AND ranges > 0 AND os_calls > 0) AS calls_ranges_and_os_calls
+FROM profile
+HAVING count(*) > 0;
+
+-- id: missing_capture
+-- title: Not Captured
+-- note: What to capture too, in the words of the profiler.
+-- relation: profile
+-- empty: hidden
+SELECT missing_capture, count(*) AS profiles
+FROM profile
+WHERE missing_capture IS NOT NULL
+GROUP BY missing_capture
+ORDER BY missing_capture;
+
+-- id: diagnostics
+-- title: Profiler Diagnostics
+-- note: What the profiler itself complained of.
+-- relation: diagnostic
+SELECT profile, severity, text FROM diagnostic ORDER BY profile, severity DESC, n;

@@ -1,0 +1,42 @@
+-- id: launches
+-- title: Launches
+-- note: How the host fed the GPU.
+-- relation: launch
+SELECT rank, device, launches, graph_launches, avg_api_ns, median_queue_delay_ns, tiny_kernels, tiny_share,
+    min_latency_ns
+FROM launch
+ORDER BY rank, device;
+
+-- id: gpu_metrics
+-- title: GPU Metrics
+-- note: Sampled hardware counters.
+-- relation: gpu_metric
+SELECT profile, device, metric, samples, avg, min, max FROM gpu_metric ORDER BY profile, device, metric;
+
+-- id: telemetry
+-- title: Telemetry
+-- note: What nvidia-smi told; clocks are of the time in which the GPU was busy.
+-- relation: telemetry
+-- empty: hidden
+SELECT profile, device, max(samples) AS samples,
+    max(CASE WHEN metric = 'gpu_utilization' THEN mean END) AS gpu_utilization,
+    max(CASE WHEN metric = 'memory_used_bytes' THEN max END) AS peak_memory_bytes,
+    max(CASE WHEN metric = 'memory_total_bytes' THEN max END) AS total_memory_bytes,
+    max(CASE WHEN metric = 'power_w' THEN mean END) AS mean_power,
+    max(CASE WHEN metric = 'power_w' THEN limit_value END) AS power_limit,
+    max(CASE WHEN metric = 'temperature_c' THEN max END) AS highest_temperature,
+    max(CASE WHEN metric = 'sm_clock_hz' THEN busy_mean END) AS mean_sm_clock
+FROM telemetry
+GROUP BY profile, device
+ORDER BY profile, device;
+
+-- id: telemetry_busy
+-- title: Telemetry of All GPUs
+-- note: Mean over the GPUs whose utilization is known.
+-- relation: telemetry
+-- empty: hidden
+SELECT count(*) AS gpus, avg(busy) AS busy_share
+FROM (SELECT max(CASE WHEN metric = 'gpu_utilization' THEN mean END) AS busy
+  FROM telemetry
+  GROUP BY profile, device)
+HAVING count(*) > 0;

@@ -1,0 +1,16 @@
+-- Room for the ledgers that are drawn, whole.
+-- id: time_ledger
+-- title: Time Ledger
+-- note: Every nanosecond of the analysed time in exactly one bucket, per rank and device.
+-- relation: time_ledger
+-- max_rows: 1536
+SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY rank, device, ns DESC, bucket;
+
+-- id: idle_gaps
+-- title: Longest Idle Gaps
+-- note: When nothing ran on the GPU.
+-- relation: idle_gap
+SELECT rank, device, start_ns, duration_ns, cause, doing, starved_ns, ended_by, range
+FROM idle_gap
+ORDER BY duration_ns DESC, rank, device, start_ns
+LIMIT 50;
