@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/value.h"
-#include "engine/sql/sql_types.h"
+#include "engine/sql/type_inference.h"
 #include "engine/store/relation.h"
 
 namespace dladvisor {

@@ -9,7 +9,7 @@
 #include "engine/model/rule.h"
 #include "engine/model/savings.h"
 #include "engine/rules/yaml_reader.h"
-#include "engine/sql/sql_types.h"
+#include "engine/sql/type_inference.h"
 #include "engine/store/database.h"
 #include "engine/store/relation.h"
 

@@ -34,6 +34,21 @@ size_t WordEnd(std::string_view sql, size_t start) {
   return start;
 }
 
+// Digits, letters as of 0x1F and 1e9, points, and the sign of an exponent.
+size_t NumberEnd(std::string_view sql, size_t at) {
+  while (at < sql.size() && (std::isalnum(static_cast<unsigned char>(sql[at])) || sql[at] == '.')) {
+    const bool exponent = (sql[at] == 'e' || sql[at] == 'E') && at + 1 < sql.size() &&
+                          (sql[at + 1] == '+' || sql[at + 1] == '-');
+    at += exponent ? 2 : 1;
+  }
+  return at;
+}
+
+size_t SpaceEnd(std::string_view sql, size_t at) {
+  while (at < sql.size() && std::isspace(static_cast<unsigned char>(sql[at]))) ++at;
+  return at;
+}
+
 size_t EndOf(std::string_view sql, size_t found, size_t length) {
   return found == std::string_view::npos ? sql.size() : found + length;
 }
@@ -53,7 +68,12 @@ SqlToken TokenAt(std::string_view sql, size_t start) {
     const size_t end = WordEnd(sql, start + 1);
     return token(c == '?' || end > start + 1 ? Kind::kParameter : Kind::kOther, end);
   }
-  if (IsWordChar(c)) return token(IsDigit(c) ? Kind::kOther : Kind::kWord, WordEnd(sql, start));
+  if (IsDigit(c) || (c == '.' && start + 1 < sql.size() && IsDigit(sql[start + 1])))
+    return token(Kind::kNumber, NumberEnd(sql, start));
+  if (IsWordChar(c)) return token(Kind::kWord, WordEnd(sql, start));
+  if (std::isspace(static_cast<unsigned char>(c))) return token(Kind::kSpace, SpaceEnd(sql, start));
+  for (const std::string_view op : {"->>", "->", "<=", ">=", "<>", "!=", "==", "||", "<<", ">>"})
+    if (sql.substr(start).starts_with(op)) return token(Kind::kOther, start + op.size());
   return token(Kind::kOther, start + 1);
 }
 
@@ -80,6 +100,27 @@ std::vector<SqlToken> SqlTokens(std::string_view sql) {
   std::vector<SqlToken> tokens;
   for (size_t at = 0; at < sql.size(); at += tokens.back().text.size()) tokens.push_back(TokenAt(sql, at));
   return tokens;
+}
+
+std::vector<SqlWord> SqlWords(std::string_view sql) {
+  std::vector<SqlWord> words;
+  for (const SqlToken& token : SqlTokens(sql)) {
+    if (token.kind == SqlToken::Kind::kSpace || token.kind == SqlToken::Kind::kComment) continue;
+    SqlWord word{token.kind, token.start, token.text.size(), token.text};
+    if (token.kind == SqlToken::Kind::kWord) word.word = UpperAscii(token.text);
+    if (token.kind == SqlToken::Kind::kQuoted)
+      word.text = token.text.substr(1, std::max<size_t>(token.text.size(), 2) - 2);
+    word.is_name = token.kind == SqlToken::Kind::kWord || token.kind == SqlToken::Kind::kQuoted;
+    words.push_back(std::move(word));
+  }
+  words.push_back({SqlToken::Kind::kOther, sql.size(), 0, {}});
+  return words;
+}
+
+std::string UpperAscii(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return upper;
 }
 
 bool IsName(std::string_view text) {

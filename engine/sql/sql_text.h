@@ -13,8 +13,8 @@
 namespace dladvisor {
 
 struct SqlToken {
-  enum class Kind { kWord, kQuoted, kString, kParameter, kComment, kOther };
-  Kind kind = Kind::kOther;
+  enum class Kind { kWord, kQuoted, kString, kNumber, kParameter, kComment, kSpace, kOther };
+  Kind kind = Kind::kOther;  // an operator, parenthesis or comma
   size_t start = 0;
   std::string_view text;  // as written, with its quotes or colon
 };
@@ -22,8 +22,24 @@ struct SqlToken {
 // Every byte of `sql` lies in one token. A string or comment that is not closed ends with the text.
 std::vector<SqlToken> SqlTokens(std::string_view sql);
 
+// A token as a parser takes it: names without quotes.
+struct SqlWord {
+  SqlToken::Kind kind = SqlToken::Kind::kOther;
+  size_t start = 0, size = 0;  // bytes of the SQL
+  std::string_view text;
+  bool is_name = false;   // a bare or quoted word
+  std::string word = {};  // of a bare word: in upper case
+
+  size_t end() const { return start + size; }
+};
+
+// Without spaces and comments; an empty one behind the last marks the end.
+std::vector<SqlWord> SqlWords(std::string_view sql);
+
 // Whether `text` is a name as SQL takes it without quotes.
 bool IsName(std::string_view text);
+
+std::string UpperAscii(std::string_view text);
 
 // Whether SQL takes the two for the same name: the case of ASCII letters does not matter.
 bool SameName(std::string_view a, std::string_view b);

@@ -1,4 +1,4 @@
-#include "engine/sql/sql_types.h"
+#include "engine/sql/type_inference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,32 +2,23 @@
 // nobody means: a division of integers, which drops the remainder, or a comparison of a number with a text or
 // of bytes with nanoseconds. Only what is certain is reported; what is not understood has no type.
 //
-// The grammar is SQLite's expression grammar (https://sqlite.org/lang_expr.html) read tolerantly: SQLite
-// itself has accepted the statement before.
+// The subset of SQL that is understood (SQLite itself has accepted the statement before):
+// - expressions: literals, parameters, names, all operators with SQLite's precedence
+//   (https://sqlite.org/lang_expr.html), CASE, CAST, calls with DISTINCT, FILTER and OVER, sub-queries;
+// - statements: a sequence of clause words, expressions with their aliases, and commas. Of WITH, FROM, GROUP
+// BY
+//   and so on only the expressions and aliases are looked at, not what the clauses mean.
 #pragma once
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/base/value.h"
+#include "engine/sql/sql_type.h"
 
 namespace dladvisor {
-
-struct SqlType {
-  std::optional<Type> type;     // nothing: not known
-  std::optional<Unit> unit;     // nothing: not known, or of no unit
-  bool literal = false;         // a plain number, which goes with any unit
-  bool share = false;           // a part of a whole: between 0 and 1
-  std::optional<double> value;  // of a literal or a param
-  bool operator==(const SqlType&) const = default;
-};
-
-// The type of a declared column: kNone and kText are no units to compare.
-SqlType TypeOfColumn(std::string_view name, Type type, Unit unit);
 
 // What `name`, `qualifier.name` or, with the qualifier ":", a parameter is. Names that the statement itself
 // defines (AS) are known without asking.
