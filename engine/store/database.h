@@ -18,6 +18,8 @@
 
 #include "engine/sql/binding.h"
 #include "engine/store/relation.h"
+#include "engine/store/sql_error.h"
+#include "engine/store/sql_reads.h"
 
 namespace dladvisor {
 
@@ -31,29 +33,6 @@ struct ResultColumn {
 struct ResultSet {
   std::vector<ResultColumn> columns;
   std::vector<std::vector<Value>> rows;
-};
-
-// One column that a statement reads, as SQLite's authorizer tells it.
-struct ColumnRead {
-  std::string relation, column;
-  bool operator==(const ColumnRead&) const = default;
-  auto operator<=>(const ColumnRead&) const = default;
-};
-
-// What a statement names: relations also where it reads none of their columns, as in count(*).
-struct SqlReads {
-  std::vector<ColumnRead> columns;      // sorted, without duplicates
-  std::vector<std::string> relations;   // sorted
-  std::vector<std::string> parameters;  // of :name
-};
-
-class SqlError : public std::runtime_error {
- public:
-  SqlError(const std::string& message, int offset) : std::runtime_error(message), offset_(offset) {}
-  int offset() const { return offset_; }  // byte offset in the statement, or -1 where unknown
-
- private:
-  int offset_;
 };
 
 class Database {

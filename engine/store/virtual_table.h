@@ -4,15 +4,9 @@
 
 #include <sqlite3.h>
 
-#include <map>
-#include <string>
-
-#include "engine/store/relation.h"
+#include "engine/store/catalog.h"
 
 namespace dladvisor {
-
-// The relations that a connection's virtual tables read, by name.
-using RelationMap = std::map<std::string, const Relation*, std::less<>>;
 
 inline constexpr const char* kRelationModule = "relation";
 

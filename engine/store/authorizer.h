@@ -1,0 +1,45 @@
+// What SQLite asks while it prepares a statement: which actions, relations and functions are allowed. Notes
+// what the statement reads.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "engine/store/catalog.h"
+#include "engine/store/sql_error.h"
+#include "engine/store/sql_reads.h"
+
+namespace dladvisor {
+
+class Authorizer {
+ public:
+  // Both must outlive it.
+  Authorizer(sqlite3* db, const Catalog& catalog);
+
+  // Between these two SQLite asks about what it prepares.
+  void Begin();
+  void End();
+
+  // Why the statement `sql` was refused, if it was.
+  std::optional<SqlError> Refusal(std::string_view sql) const;
+  const std::set<ColumnRead>& columns() const { return columns_; }
+  const std::set<std::string>& relations() const { return relations_; }
+
+ private:
+  int Decide(int action, const char* first, const char* second);
+  int Refuse(std::string why, std::string word = {});
+  bool IsBuiltIn(std::string_view name) const;
+
+  sqlite3* db_;
+  const Catalog& catalog_;
+  std::set<std::string, std::less<>> modules_;  // of SQLite's own virtual tables
+  std::set<ColumnRead> columns_;
+  std::set<std::string> relations_;
+  std::string refusal_, refused_word_;  // of the first refusal
+};
+
+}  // namespace dladvisor

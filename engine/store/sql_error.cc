@@ -1,0 +1,64 @@
+#include "engine/store/sql_error.h"
+
+#include <cctype>
+#include <vector>
+
+#include "engine/base/text.h"
+#include "engine/store/catalog.h"
+#include "engine/store/sandbox.h"
+
+namespace dladvisor {
+namespace {
+
+bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::string_view BehindDot(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+// SQLite's messages about a name that it does not know: how they begin, how ours do, and the names that may
+// be meant.
+struct Unknown {
+  std::string_view sqlite, ours;
+  std::vector<std::string> (*known)(std::string_view sql, const Catalog& catalog);
+  bool qualified;  // the name's qualifier is SQLite's, not the statement's
+};
+
+const Unknown kUnknown[] = {{"no such table: ", "no such relation: ",
+                             [](std::string_view, const Catalog& catalog) { return catalog.Names(); }, true},
+                            {"no such column: ", "no such column: ",
+                             [](std::string_view sql, const Catalog& catalog) {
+                               std::vector<std::string> columns;
+                               for (const Relation* relation : catalog.relations())
+                                 if (FindWord(sql, relation->schema().name) >= 0)
+                                   for (const Column& c : relation->schema().columns)
+                                     columns.push_back(c.name);
+                               return columns;
+                             },
+                             false},
+                            {"no such function: ", "no such function: ",
+                             [](std::string_view, const Catalog&) { return AllowedFunctions(); }, false}};
+
+}  // namespace
+
+int FindWord(std::string_view sql, std::string_view word) {
+  for (size_t at = sql.find(word); at != std::string_view::npos; at = sql.find(word, at + 1)) {
+    const bool starts = at == 0 || !IsWordChar(sql[at - 1]);
+    const bool ends = at + word.size() >= sql.size() || !IsWordChar(sql[at + word.size()]);
+    if (starts && ends) return static_cast<int>(at);
+  }
+  return -1;
+}
+
+SqlError ExplainSqlError(std::string_view sql, const std::string& message, int offset,
+                         const Catalog& catalog) {
+  if (message.ends_with(" may not be modified")) return {kOnlySelect, offset};
+  for (const Unknown& unknown : kUnknown) {
+    if (!message.starts_with(unknown.sqlite)) continue;
+    std::string name = message.substr(unknown.sqlite.size());
+    if (unknown.qualified) name = name.substr(name.find('.') + 1);
+    const std::string hint = DidYouMean(BehindDot(name), unknown.known(sql, catalog));
+    return {std::string(unknown.ours) + name + hint, offset < 0 ? FindWord(sql, name) : offset};
+  }
+  return {message, offset};
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,44 @@
+#include "engine/store/statement_budget.h"
+
+#include <fmt/format.h>
+
+namespace dladvisor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Often, because one step can take long, e.g. joining texts of many bytes.
+constexpr int kStepsPerCheck = 100;
+
+}  // namespace
+
+void StatementBudget::Watch(sqlite3* db) {
+  sqlite3_progress_handler(
+      db, kStepsPerCheck, [](void* self) { return static_cast<StatementBudget*>(self)->IsSpent() ? 1 : 0; },
+      this);
+}
+
+void StatementBudget::Begin() {
+  if (shared_) return;
+  steps_ = 0;
+  too_long_ = false;
+  deadline_ = Clock::now() + max_time;
+}
+
+bool StatementBudget::IsSpent() {
+  steps_ += kStepsPerCheck;
+  if (Clock::now() > deadline_) too_long_ = true;
+  return too_long_ || steps_ > max_steps;
+}
+
+std::optional<std::string> StatementBudget::WhyStopped(int rc) const {
+  if (rc == SQLITE_NOMEM)
+    return fmt::format("was stopped: it needs more than {} MiB of memory", max_bytes >> 20);
+  if (rc != SQLITE_INTERRUPT) return std::nullopt;
+  if (too_long_)
+    return fmt::format("was stopped after {} s: it takes too long",
+                       std::chrono::duration<double>(max_time).count());
+  return fmt::format("was stopped after {} million steps: it does too much", max_steps / 1'000'000);
+}
+
+}  // namespace dladvisor

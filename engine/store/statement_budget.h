@@ -1,0 +1,39 @@
+// What a statement, or several together, may take: VM steps, time and memory.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dladvisor {
+
+class StatementBudget {
+ public:
+  int64_t max_steps = 500'000'000;
+  int64_t max_bytes = int64_t{512} << 20;
+  std::chrono::milliseconds max_time = std::chrono::minutes(2);
+
+  // Counts the steps of the connection, which it must outlive, and stops its statements.
+  void Watch(sqlite3* db);
+
+  // Each statement begins anew, unless it shares the budget of the one before.
+  void Begin();
+  void Share(bool shared) { shared_ = shared; }
+  // Time that is not the statement's own.
+  void Extend(std::chrono::steady_clock::duration time) { deadline_ += time; }
+
+  // Why a statement ended with `rc`, where it was for what it takes.
+  std::optional<std::string> WhyStopped(int rc) const;
+
+ private:
+  bool IsSpent();
+
+  int64_t steps_ = 0;
+  std::chrono::steady_clock::time_point deadline_;
+  bool too_long_ = false, shared_ = false;
+};
+
+}  // namespace dladvisor
