@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/authoring/rule_schema.h"
+
 namespace dladvisor {
 namespace {
 

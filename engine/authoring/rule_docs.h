@@ -1,5 +1,4 @@
-// Documents of rules and facts, and JSON schemas for editors, all made of what the program knows, so that
-// they cannot drift from it.
+// Documents of rules and facts, all made of what the program knows, so that they cannot drift from it.
 #pragma once
 
 #include <span>
@@ -15,16 +14,9 @@ struct DocFile {
   std::string name, content;
 };
 
-inline constexpr const char* kRuleSchemaFile = "rule.schema.json";
-inline constexpr const char* kTestSchemaFile = "rule-test.schema.json";
-
 // README.md (a section per rule), FACTS.md (every relation and column) and the schemas.
 std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests);
 
 std::string FactDocs(const std::vector<const Schema*>& schemas);
-
-// JSON Schema, draft 7, of rule files (derived relations too) and of test files.
-std::string RuleSchema(const KnowledgeBase& knowledge);
-std::string TestSchema(const KnowledgeBase& knowledge);
 
 }  // namespace dladvisor

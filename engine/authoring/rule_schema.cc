@@ -1,8 +1,8 @@
-// JSON schemas of rule and test files (rule_docs.h), for completion and checks in editors. They say less than
-// `dladvisor rules check`, which also reads the SQL.
-#include <nlohmann/json.hpp>
+#include "engine/authoring/rule_schema.h"
 
-#include "engine/authoring/rule_docs.h"
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 namespace dladvisor {
 namespace {

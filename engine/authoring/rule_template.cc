@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdint>
 
+#include "engine/authoring/rule_schema.h"
 #include "engine/base/text.h"
 
 namespace dladvisor {

@@ -14,8 +14,6 @@
 namespace dladvisor {
 namespace {
 
-// Nests fired findings under the fired findings that cause them; of several causes the one that saves most,
-// of equal ones the first.
 // A cause that claims far less than the symptom may be one of several, but does not explain it.
 bool MayExplain(const Finding& cause, const Finding& symptom) {
   constexpr double kLeast = 0.25;
@@ -23,6 +21,8 @@ bool MayExplain(const Finding& cause, const Finding& symptom) {
   return *cause.saves->high_ns >= kLeast * *symptom.saves->high_ns;
 }
 
+// Nests fired findings under the fired findings that cause them; of several causes the one that saves most,
+// of equal ones the first.
 void Nest(Conclusions& conclusions, const KnowledgeBase& knowledge) {
   std::vector<Finding>& findings = conclusions.findings;
   const auto high = [&](size_t i) { return findings[i].saves ? findings[i].saves->high_ns.value_or(0) : 0; };

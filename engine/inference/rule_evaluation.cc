@@ -58,7 +58,7 @@ class RuleEvaluation {
               fmt::format("has more than {} subjects that are not clear", WithThousands(kMaxFindings)), -1);
         evaluation.findings.push_back(std::move(finding));
       }
-    } catch (const std::exception& error) {
+    } catch (const std::runtime_error& error) {  // of the rule or its facts; others are errors of the program
       evaluation.findings = {New()};
       evaluation.findings[0].outcome = Outcome::kFailed;
       evaluation.findings[0].error = error.what();

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -19,11 +18,7 @@
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
-namespace fs = std::filesystem;
 namespace {
-
-bool IsTest(const std::string& path) { return path.ends_with(".test.yaml"); }
-bool IsRule(const std::string& path) { return path.ends_with(".yaml") && !IsTest(path); }
 
 std::string Join(const std::vector<std::string>& lines) {
   constexpr size_t kMaxLines = 200;
@@ -35,38 +30,6 @@ std::string Join(const std::vector<std::string>& lines) {
 }
 
 }  // namespace
-
-std::vector<RuleFile> ReadRuleFolder(const fs::path& folder, bool tests) {
-  std::error_code error;
-  if (!fs::is_directory(folder, error))
-    throw Error(folder.string(), "is no folder of rules",
-                "Give a folder that holds CATEGORY/ID.yaml files to --rules.");
-  std::vector<RuleFile> files;
-  for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {
-    const std::string path = it->path().string();
-    std::error_code unknown;
-    if (path.ends_with(".yml")) throw Error(path, "is not read: files of rules end in .yaml", "Rename it.");
-    if (!it->is_regular_file(unknown) || !(tests ? IsTest(path) : IsRule(path))) continue;
-    std::ifstream in(it->path(), std::ios::binary);
-    if (!in) throw Error(path, "cannot be read", "Check its permissions.");
-    files.push_back({path, {std::istreambuf_iterator<char>(in), {}}});
-  }
-  if (error) throw Error(folder.string(), "cannot be read: " + error.message(), "Check its permissions.");
-  if (files.empty() && !tests)
-    throw Error(folder.string(), "holds no rule",
-                "Rules are files CATEGORY/ID.yaml in the folder given to --rules.");
-  std::sort(files.begin(), files.end(), [](const RuleFile& a, const RuleFile& b) { return a.path < b.path; });
-  return files;
-}
-
-std::vector<RuleFile> EmbeddedRuleFiles(std::span<const EmbeddedFile> embedded, bool tests) {
-  std::vector<RuleFile> files;
-  for (const EmbeddedFile& file : embedded) {
-    const std::string path = "built-in/" + std::string(file.path);
-    if (tests ? IsTest(path) : IsRule(path)) files.push_back({path, std::string(file.content)});
-  }
-  return files;
-}
 
 RuleErrors::RuleErrors(std::vector<std::string> problems)
     : Error("rules", fmt::format("{} problem{}\n{}", problems.size(), problems.size() == 1 ? "" : "s",
@@ -81,29 +44,36 @@ void EmptyRelations::Put(const Schema& schema) { database_.Add(std::make_unique<
 
 namespace {
 
-// The layer at hand while it is read, checked and merged.
-class Layer {
+// All rules and derived relations of one layer and the earlier ones.
+struct Layer {
+  std::vector<Rule> rules;
+  DerivedRelations relations;
+  std::vector<std::string> warnings;
+};
+
+// Reads, checks and merges the files of one layer.
+class LayerBuilder {
  public:
-  Layer(const KnowledgeBase& base, std::span<const RuleFile> files) : base_(base), empty_(base.schemas()) {
+  explicit LayerBuilder(const KnowledgeBase& base) : base_(base), empty_(base.schemas()) {}
+
+  // Throws RuleErrors with all problems.
+  Layer Build(std::span<const RuleFile> files) {
     for (const RuleFile& file : files) Read(file);
     MergeRelations();
     CheckRelations();
     MergeRules();
-    CheckReferences(rules, relations, broken_, problems);
-    if (!problems.empty()) throw RuleErrors(problems.Lines());
-    std::ranges::sort(rules, {}, &Rule::id);
+    CheckReferences(rules_, relations_, broken_, problems_);
+    if (!problems_.empty()) throw RuleErrors(problems_.Lines());
+    std::ranges::sort(rules_, {}, &Rule::id);
+    return {std::move(rules_), std::move(relations_), warnings_.Lines()};
   }
-
-  std::vector<Rule> rules;  // of this and the earlier layers
-  DerivedRelations relations;
-  Problems problems, warnings;
 
  private:
   void Read(const RuleFile& file) {
-    const std::string name = fs::path(file.path).stem().string();
-    const size_t before = problems.size();
-    auto content = ReadRuleFile(file, problems);
-    if (problems.size() > before) broken_.insert(name);
+    const std::string name = std::filesystem::path(file.path).stem().string();
+    const size_t before = problems_.size();
+    auto content = ReadRuleFile(file, problems_);
+    if (problems_.size() > before) broken_.insert(name);
     const Place* place = nullptr;
     if (const Rule* rule = std::get_if<Rule>(&content)) place = &rule->place;
     if (const auto* relation = std::get_if<DerivedRelation>(&content)) place = &relation->place;
@@ -112,7 +82,7 @@ class Layer {
       return;
     }
     if (const auto [first, is_new] = files_.emplace(name, file.path); !is_new)
-      return problems.Add(*place, name, "is already defined in " + first->second);
+      return problems_.Add(*place, name, "is already defined in " + first->second);
     if (auto* rule = std::get_if<Rule>(&content))
       own_rules_.push_back(std::move(*rule));
     else
@@ -121,12 +91,12 @@ class Layer {
   }
 
   void MergeRelations() {
-    relations = base_.relations();
+    relations_ = base_.relations();
     replaces_ = std::ranges::any_of(own_relations_, [&](const auto& relation) {
       return base_.FindRelation(relation->schema.name) != nullptr;
     });
     if (replaces_)  // those that read them are checked again
-      for (auto& relation : relations) {
+      for (auto& relation : relations_) {
         auto again = std::make_shared<DerivedRelation>(*relation);
         if (std::ranges::none_of(own_relations_,
                                  [&](const auto& own) { return own->schema.name == again->schema.name; }))
@@ -135,21 +105,21 @@ class Layer {
       }
     for (const auto& relation : own_relations_) {
       const std::string& name = relation->schema.name;
-      const auto old = std::ranges::find(relations, name, [](const auto& r) { return r->schema.name; });
+      const auto old = std::ranges::find(relations_, name, [](const auto& r) { return r->schema.name; });
       const bool built_in =
           std::ranges::any_of(base_.schemas(), [&](const Schema* s) { return SameName(s->name, name); });
-      if (old != relations.end() && !relation->override)
-        problems.Add(relation->place, name,
-                     "is already defined in " + (*old)->place.file + "; say 'override: true' to replace it");
-      else if (old == relations.end() && built_in)
-        problems.Add(relation->place, name, "is the name of a relation that is there already");
-      else if (old != relations.end())
+      if (old != relations_.end() && !relation->override)
+        problems_.Add(relation->place, name,
+                      "is already defined in " + (*old)->place.file + "; say 'override: true' to replace it");
+      else if (old == relations_.end() && built_in)
+        problems_.Add(relation->place, name, "is the name of a relation that is there already");
+      else if (old != relations_.end())
         *old = relation;
       else
-        relations.push_back(relation);
-      if (old != relations.end() || !built_in) empty_.Put(relation->schema);
+        relations_.push_back(relation);
+      if (old != relations_.end() || !built_in) empty_.Put(relation->schema);
     }
-    std::ranges::sort(relations, {}, [](const auto& r) { return r->schema.name; });
+    std::ranges::sort(relations_, {}, [](const auto& r) { return r->schema.name; });
   }
 
   // Those that others read come first, since columns inherit from what they are made of.
@@ -164,37 +134,38 @@ class Layer {
       }
     }
     Problems cycles;
-    CheckReferences({}, relations, {}, cycles);
+    CheckReferences({}, relations_, {}, cycles);
     if (!cycles.empty()) return;  // reported with those of the rules
-    const EvaluationOrder order = OrderOf({}, relations);
+    const EvaluationOrder order = OrderOf({}, relations_);
     for (const auto* list : {&order.relations_before, &order.relations_after})
       for (const DerivedRelation* next : *list)
         for (const auto& relation : own_relations_)
           if (relation.get() == next) {
-            CheckDerivedRelation(*relation, empty_.database(), problems);
+            CheckDerivedRelation(*relation, empty_.database(), problems_);
             empty_.Put(relation->schema);
           }
   }
 
   void MergeRules() {
-    rules = base_.rules();
+    rules_ = base_.rules();
     if (replaces_)
-      for (Rule& rule : rules)
-        CheckRule(rule, empty_.database(), base_.ledger(), problems, ignored_);  // may read what was replaced
+      for (Rule& rule : rules_)
+        CheckRule(rule, empty_.database(), base_.ledger(), problems_,
+                  ignored_);  // may read what was replaced
     for (Rule& rule : own_rules_) {
       Check(rule);
-      const auto old = std::ranges::find(rules, rule.id, &Rule::id);
-      if (old == rules.end())
-        rules.push_back(std::move(rule));
+      const auto old = std::ranges::find(rules_, rule.id, &Rule::id);
+      if (old == rules_.end())
+        rules_.push_back(std::move(rule));
       else if (rule.override)
         *old = std::move(rule);
       else
-        problems.Add(rule.place, rule.id,
-                     "is already defined in " + old->place.file + "; say 'override: true' to replace it");
+        problems_.Add(rule.place, rule.id,
+                      "is already defined in " + old->place.file + "; say 'override: true' to replace it");
     }
   }
 
-  void Check(Rule& rule) { CheckRule(rule, empty_.database(), base_.ledger(), problems, warnings); }
+  void Check(Rule& rule) { CheckRule(rule, empty_.database(), base_.ledger(), problems_, warnings_); }
 
   const KnowledgeBase& base_;
   EmptyRelations empty_;
@@ -202,8 +173,10 @@ class Layer {
   std::set<std::string> broken_;
   std::vector<Rule> own_rules_;
   std::vector<std::shared_ptr<DerivedRelation>> own_relations_, own_again_;
-  bool replaces_ = false;  // a relation of an earlier layer
-  Problems ignored_;
+  bool replaces_ = false;    // a relation of an earlier layer
+  std::vector<Rule> rules_;  // of this and the earlier layers
+  DerivedRelations relations_;
+  Problems problems_, warnings_, ignored_;
 };
 
 }  // namespace
@@ -212,10 +185,10 @@ KnowledgeBase::KnowledgeBase(std::vector<const Schema*> schemas, std::optional<L
     : schemas_(std::move(schemas)), ledger_(std::move(ledger)) {}
 
 void KnowledgeBase::AddLayer(std::span<const RuleFile> files) {
-  Layer layer(*this, files);
+  Layer layer = LayerBuilder(*this).Build(files);
   rules_ = std::move(layer.rules);
   relations_ = std::move(layer.relations);
-  for (std::string& warning : layer.warnings.Lines()) warnings_.push_back(std::move(warning));
+  for (std::string& warning : layer.warnings) warnings_.push_back(std::move(warning));
 }
 
 void KnowledgeBase::SetChecked(std::vector<Rule> rules, DerivedRelations relations) {

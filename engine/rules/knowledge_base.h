@@ -1,7 +1,6 @@
 // Loads rule files in layers and checks them against the declared relations, without a trace.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -9,26 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/embedded.h"
 #include "engine/base/error.h"
 #include "engine/model/rule.h"
 #include "engine/model/savings.h"
 #include "engine/rules/evaluation_order.h"
+#include "engine/rules/rule_file.h"
 #include "engine/store/database.h"
 #include "engine/store/relation.h"
 
 namespace dladvisor {
-
-struct RuleFile {
-  std::string path;     // as shown in messages; its stem is the rule's id, its folder the category
-  std::string content;  // YAML
-};
-
-// The *.yaml files below `folder` (not *.test.yaml), sorted by path. Throws Error where it is no folder,
-// holds
-// *.yml files or, without `tests`, no rule.
-std::vector<RuleFile> ReadRuleFolder(const std::filesystem::path& folder, bool tests = false);
-std::vector<RuleFile> EmbeddedRuleFiles(std::span<const EmbeddedFile> files, bool tests = false);
 
 // Every problem of every file at once; what() is one line per problem, "file:line:col: RULE: reason".
 class RuleErrors : public Error {

@@ -1,10 +1,11 @@
 #include "engine/rules/rule_image.h"
 
-#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
+
+#include "engine/base/error.h"
 
 namespace dladvisor {
 namespace {
@@ -29,19 +30,31 @@ class Reader {
   void operator()(std::string& text) {
     size_t size = 0;
     (*this)(size);
-    assert(size <= bytes_.size());
-    text = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
+    text = Take(size);
   }
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void operator()(T& number) {
-    assert(sizeof number <= bytes_.size());
-    std::memcpy(&number, bytes_.data(), sizeof number);
-    bytes_.remove_prefix(sizeof number);
+  void operator()(T& number) { std::memcpy(&number, Take(sizeof number).data(), sizeof number); }
+
+  // Throws Error where fewer bytes are left.
+  void Expect(size_t bytes) const {
+    if (bytes > bytes_.size()) Fail();
+  }
+  void ExpectEnd() const {
+    if (!bytes_.empty()) Fail();
   }
 
  private:
+  [[noreturn]] static void Fail() {
+    throw Error("built-in rules", "are damaged in this program", "Install it again.");
+  }
+  std::string_view Take(size_t bytes) {
+    Expect(bytes);
+    const std::string_view taken = bytes_.substr(0, bytes);
+    bytes_.remove_prefix(bytes);
+    return taken;
+  }
+
   std::string_view bytes_;
 };
 
@@ -57,6 +70,7 @@ template <class A, class T>
 void Fields(A& archive, std::vector<T>& items) {
   size_t size = items.size();
   archive(size);
+  if constexpr (kReads<A>) archive.Expect(size);  // an item takes a byte at least
   items.resize(size);
   for (T& item : items) Fields(archive, item);
 }
@@ -72,8 +86,12 @@ void Fields(A& archive, std::map<std::string, Unit>& units) {
   std::vector<std::pair<std::string, Unit>> items(units.begin(), units.end());
   size_t size = items.size();
   archive(size);
+  if constexpr (kReads<A>) archive.Expect(size);  // an item takes a byte at least
   items.resize(size);
-  for (auto& [name, unit] : items) archive(name), archive(unit);
+  for (auto& [name, unit] : items) {
+    archive(name);
+    archive(unit);
+  }
   units = {items.begin(), items.end()};
 }
 template <class A>
@@ -159,6 +177,7 @@ void ReadRuleImage(std::string_view image, KnowledgeBase& knowledge) {
   std::vector<Rule> rules;
   std::vector<DerivedRelation> relations;
   All(reader, rules, relations);
+  reader.ExpectEnd();
   DerivedRelations shared;
   for (DerivedRelation& relation : relations)
     shared.push_back(std::make_shared<const DerivedRelation>(std::move(relation)));

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "engine/rules/derived_relation.h"
-#include "engine/rules/knowledge_base.h"
+#include "engine/rules/rule_file.h"
 #include "engine/rules/yaml_reader.h"
 
 namespace dladvisor {

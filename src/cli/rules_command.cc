@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/authoring/rule_docs.h"
+#include "engine/authoring/rule_schema.h"
 #include "engine/authoring/rule_template.h"
 #include "engine/authoring/rule_test.h"
 #include "engine/base/output_file.h"

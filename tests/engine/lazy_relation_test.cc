@@ -1,9 +1,13 @@
 // Relations that compute their rows when these are first read: nothing but reading them may do that.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <new>
 #include <stdexcept>
 #include <string>
 
+#include "engine/inference/inference.h"
+#include "engine/rules/knowledge_base.h"
 #include "engine/store/database.h"
 
 namespace dladvisor {
@@ -16,7 +20,7 @@ class Counted final : public Relation {
   const Schema& schema() const override { return schema_; }
   size_t rows() const override {
     ++calls;
-    if (fails) throw std::runtime_error("cannot be computed");
+    if (fail) fail();
     return 4;
   }
   CellView At(size_t row, size_t column) const override {
@@ -25,7 +29,7 @@ class Counted final : public Relation {
   }
 
   mutable int calls = 0;
-  bool fails = false;
+  std::function<void()> fail;
 
  private:
   static std::vector<Column> Columns() {
@@ -79,11 +83,26 @@ TEST(LazyRelation, IsReadByStatementsAndViewsOverIt) {
 
 TEST(LazyRelation, AFailureToComputeEndsTheStatementOnly) {
   Fixture f;
-  f.lazy.fails = true;
+  f.lazy.fail = [] { throw std::runtime_error("cannot be computed"); };
   EXPECT_THROW(f.database.Query("SELECT * FROM seen"), std::runtime_error);
   EXPECT_EQ(f.database.Query("SELECT count(*) FROM other").rows[0][0], Value(int64_t{4}));
-  f.lazy.fails = false;
+  f.lazy.fail = nullptr;
   EXPECT_EQ(f.database.Query("SELECT count(*) FROM seen").rows[0][0], Value(int64_t{2}));
+}
+
+// What is wrong with the facts fails the rule that reads them; what is wrong with the program ends it.
+TEST(LazyRelation, AFailureToComputeFailsTheRuleUnlessMemoryIsShort) {
+  Fixture f;
+  KnowledgeBase knowledge({&f.lazy.schema()});
+  knowledge.AddLayer(std::vector<RuleFile>{
+      {"r/a.yaml", "id: a\ntitle: T\nfor: lazy\nwhen: [row = 1]\nproblem: P\nrecommendation: [R]\n"}});
+  EXPECT_EQ(Infer(knowledge, f.database).findings.at(0).outcome, Outcome::kFired);
+  f.lazy.fail = [] { throw std::runtime_error("cannot be computed"); };
+  const Advice advice = Infer(knowledge, f.database);
+  EXPECT_EQ(advice.findings.at(0).outcome, Outcome::kFailed);
+  EXPECT_EQ(advice.findings.at(0).error, "cannot be computed");
+  f.lazy.fail = [] { throw std::bad_alloc(); };
+  EXPECT_THROW(Infer(knowledge, f.database), std::bad_alloc);
 }
 
 // Tables know without a search whether their first column is sorted.

@@ -48,5 +48,20 @@ TEST(RuleImage, HoldsEverythingOfARule) {
   }
 }
 
+TEST(RuleImage, RefusesOtherBytes) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  knowledge.AddLayer(std::vector<RuleFile>{
+      {"shop/a.yaml", "id: a\ntitle: T\nfor: shop\nwhen: [open_ns < 0]\nproblem: P\nrecommendation: R\n"}});
+  const std::string image = WriteRuleImage(knowledge);
+  const auto read = [](const std::string& bytes) {
+    KnowledgeBase again(test::ShopSchemas());
+    ReadRuleImage(bytes, again);
+  };
+  EXPECT_NO_THROW(read(image));
+  for (size_t size = 0; size < image.size(); ++size) EXPECT_THROW(read(image.substr(0, size)), Error) << size;
+  EXPECT_THROW(read(image + "x"), Error);
+  EXPECT_THROW(read(std::string(64, '\xff')), Error);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -1,6 +1,7 @@
 // What rules of strangers may try: all of it is refused or stopped, with a message, within the budget.
 #include "engine/store/sandbox.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
