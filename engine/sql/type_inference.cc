@@ -29,40 +29,20 @@ bool IsClauseWord(const std::string& word) {
 // Precedence, weakest first. NOT and kUnary are prefixes, the others stand behind an operand.
 enum Level { kNone, kOr, kAnd, kNot, kEquality, kOrder, kBits, kSum, kProduct, kConcatenation, kUnary };
 
-constexpr struct {
-  std::string_view token;
-  Level level;
-} kOperators[] = {{"OR", kOr},
-                  {"AND", kAnd},
-                  {"=", kEquality},
-                  {"==", kEquality},
-                  {"<>", kEquality},
-                  {"!=", kEquality},
-                  {"IS", kEquality},
-                  {"BETWEEN", kEquality},
-                  {"IN", kEquality},
-                  {"LIKE", kEquality},
-                  {"GLOB", kEquality},
-                  {"REGEXP", kEquality},
-                  {"MATCH", kEquality},
-                  {"ISNULL", kEquality},
-                  {"NOTNULL", kEquality},
-                  {"<", kOrder},
-                  {"<=", kOrder},
-                  {">", kOrder},
-                  {">=", kOrder},
-                  {"&", kBits},
-                  {"|", kBits},
-                  {"<<", kBits},
-                  {">>", kBits},
-                  {"+", kSum},
-                  {"-", kSum},
-                  {"*", kProduct},
-                  {"/", kProduct},
-                  {"%", kProduct},
-                  {"||", kConcatenation},
-                  {"->", kConcatenation},
-                  {"->>", kConcatenation}};
+const std::map<Level, std::set<std::string_view>>& Operators() {
+  static const std::map<Level, std::set<std::string_view>> operators = {
+      {kOr, {"OR"}},
+      {kAnd, {"AND"}},
+      {kEquality,
+       {"=", "==", "<>", "!=", "IS", "BETWEEN", "IN", "LIKE", "GLOB", "REGEXP", "MATCH", "ISNULL",
+        "NOTNULL"}},
+      {kOrder, {"<", "<=", ">", ">="}},
+      {kBits, {"&", "|", "<<", ">>"}},
+      {kSum, {"+", "-"}},
+      {kProduct, {"*", "/", "%"}},
+      {kConcatenation, {"||", "->", "->>"}}};
+  return operators;
+}
 
 class Parser {
  public:
@@ -100,6 +80,7 @@ class Parser {
   bool AtEnd() const { return at_ + 1 == tokens_.size(); }
   bool IsWord(std::string_view word) const { return Now().word == word; }
   bool IsOperator(std::string_view op) const { return Now().kind == Kind::kOther && Now().text == op; }
+  bool IsSign() const { return IsOperator("-") || IsOperator("+") || IsOperator("~"); }
   bool IsQuery() const { return IsWord("SELECT") || IsWord("WITH") || IsWord("VALUES"); }
   bool TakeWord(std::string_view word) { return NextIf(IsWord(word)); }
   bool TakeOperator(std::string_view op) { return NextIf(IsOperator(op)); }
@@ -131,8 +112,7 @@ class Parser {
         Next();
         continue;
       }
-      if (Now().kind == Kind::kOther && !IsOperator("(") && !IsOperator("-") && !IsOperator("+") &&
-          !IsOperator("~")) {
+      if (Now().kind == Kind::kOther && !IsOperator("(") && !IsSign()) {
         Next();  // , ; * .
         continue;
       }
@@ -174,8 +154,8 @@ class Parser {
     if (IsWord("NOT"))
       return std::ranges::find(kNegatable, Ahead(1).word) == std::end(kNegatable) ? kNone : kEquality;
     const std::string_view token = Now().kind == Kind::kOther ? Now().text : std::string_view(Now().word);
-    for (const auto& [text, level] : kOperators)
-      if (text == token) return level;
+    for (const auto& [level, operators] : Operators())
+      if (operators.contains(token)) return level;
     return kNone;
   }
 
@@ -315,7 +295,7 @@ class Parser {
 
   // An operand with its signs and collation.
   SqlType Prefixed() {
-    if (IsOperator("-") || IsOperator("+") || IsOperator("~")) {
+    if (IsSign()) {
       const bool plus = IsOperator("+");
       Next();
       SqlType type = Prefixed();
