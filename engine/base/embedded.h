@@ -13,4 +13,7 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
+// The content of the file of that path. Throws Error where there is none.
+std::string_view FindEmbedded(std::span<const EmbeddedFile> files, std::string_view path);
+
 }  // namespace dladvisor

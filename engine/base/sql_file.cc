@@ -116,11 +116,4 @@ std::vector<SqlStatement> ReadSqlFile(std::string_view path, std::string_view co
   return Reader(path, keys).Read(content);
 }
 
-std::string_view FindEmbedded(std::span<const EmbeddedFile> files, std::string_view path) {
-  const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
-  if (found == files.end())
-    throw Error(std::string(path), "is not compiled into the program", "Build it again.");
-  return found->content;
-}
-
 }  // namespace dladvisor

@@ -15,8 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/embedded.h"
-
 namespace dladvisor {
 
 struct SqlStatement {
@@ -31,8 +29,5 @@ struct SqlStatement {
 // first. Throws Error with `path` and the line.
 std::vector<SqlStatement> ReadSqlFile(std::string_view path, std::string_view content,
                                       std::span<const std::string_view> keys);
-
-// The file of that path. Throws Error where there is none.
-std::string_view FindEmbedded(std::span<const EmbeddedFile> files, std::string_view path);
 
 }  // namespace dladvisor

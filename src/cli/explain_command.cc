@@ -10,7 +10,7 @@
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/cli/table.h"
-#include "src/report/report.h"
+#include "src/report/sections/capture.h"
 
 namespace dladvisor {
 namespace {
@@ -167,7 +167,7 @@ void Run(const Options& options, const CommonOptions& common) {
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   Advice advice = Infer(knowledge, database, {.keep_clear = rule.id});
-  WordCapture(advice, database);
+  TranslateCapture(advice, database);
   const std::vector<const Finding*> findings = InOrder(advice, rule.id, options.subject);
 
   fmt::print("{}: {}\n{}:{}, {}{}, confidence {}\n", rule.id, rule.title, rule.place.file, rule.place.line,

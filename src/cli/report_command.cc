@@ -10,6 +10,7 @@
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
+#include "src/report/sections/capture.h"
 
 namespace dladvisor {
 namespace {
@@ -63,7 +64,7 @@ void Run(const Options& options, const CommonOptions& common) {
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   Advice advice = Infer(knowledge, database);
-  WordCapture(advice, database);
+  TranslateCapture(advice, database);
   stages.Begin("report");
   ReportOptions report;
   report.title = TitleOf(profile, options.profile);

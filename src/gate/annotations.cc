@@ -5,7 +5,7 @@
 
 #include "src/gate/render.h"
 #include "src/gate/wording.h"
-#include "src/report/escape.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {

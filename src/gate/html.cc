@@ -9,8 +9,10 @@
 #include "src/gate/render.h"
 #include "src/gate/trend_chart.h"
 #include "src/gate/wording.h"
-#include "src/report/escape.h"
-#include "src/report/html_parts.h"
+#include "src/render/color.h"
+#include "src/render/escape.h"
+#include "src/render/svg.h"
+#include "src/render/template.h"
 
 namespace dladvisor {
 namespace {
@@ -366,12 +368,7 @@ data PageData(const GateResult& result) {
 }  // namespace
 
 std::string RenderGateHtml(const GateResult& result) {
-  kainjow::mustache::mustache page(Template("gate.html"));
-  assert(page.is_valid());
-  page.set_custom_escape([](const std::string& text) { return EscapeHtml(text); });
-  std::string html = page.render(PageData(result));
-  assert(page.is_valid());
-  return html;
+  return RenderTemplate("gate.html", PageData(result), EscapeHtml);
 }
 
 }  // namespace dladvisor

@@ -12,7 +12,7 @@
 #include "src/gate/render.h"
 #include "src/gate/wording.h"
 #include "src/gate/xml.h"
-#include "src/report/escape.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {

@@ -1,5 +1,5 @@
 // Renderers of a gate's result. The same result gives the same bytes; text from profiles is made safe to show
-// in each (src/report/escape.h).
+// in each (src/render/escape.h).
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "engine/model/finding_relation.h"
-#include "src/report/finding_groups.h"
+#include "src/report/sections/finding_groups.h"
 
 namespace dladvisor {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/base/text.h"
 #include "src/gate/render.h"
 #include "src/gate/wording.h"
-#include "src/report/escape.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "src/gate/render.h"
 #include "src/gate/wording.h"
-#include "src/report/escape.h"
-#include "src/report/text_writer.h"
+#include "src/render/escape.h"
+#include "src/render/text_writer.h"
 
 namespace dladvisor {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "src/gate/wording.h"
-#include "src/report/escape.h"
-#include "src/report/svg.h"
+#include "src/render/escape.h"
+#include "src/render/svg.h"
 
 namespace dladvisor {
 namespace {

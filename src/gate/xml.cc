@@ -1,6 +1,6 @@
 #include "src/gate/xml.h"
 
-#include "src/report/escape.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 

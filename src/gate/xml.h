@@ -1,4 +1,4 @@
-// Writes XML 1.0. Text is made visible first (src/report/escape.h), which leaves no character that XML
+// Writes XML 1.0. Text is made visible first (src/render/escape.h), which leaves no character that XML
 // forbids.
 #pragma once
 

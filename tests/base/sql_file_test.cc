@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "engine/base/embedded.h"
 #include "engine/base/error.h"
 
 namespace dladvisor {

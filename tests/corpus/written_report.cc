@@ -5,6 +5,7 @@
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
+#include "src/report/sections/capture.h"
 
 namespace dladvisor::test {
 
@@ -12,7 +13,7 @@ WrittenReport WriteReport(const Profile& profile) {
   static const KnowledgeBase knowledge = LoadRules({}, {});
   Database database = profile.OpenDatabase();
   Advice advice = Infer(knowledge, database);
-  WordCapture(advice, database);
+  TranslateCapture(advice, database);
   const ReportModel model = BuildReport(database, advice, {});
   WrittenReport written{RenderReport(model, ReportFormat::kText),
                         RenderReport(model, ReportFormat::kMarkdown),

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "src/gate/render.h"
-#include "src/report/escape.h"
+#include "src/render/escape.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

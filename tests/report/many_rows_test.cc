@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/report/layout.h"
+#include "src/report/model/report_model.h"
 #include "tests/report/fixture.h"
 
 namespace dladvisor::test {

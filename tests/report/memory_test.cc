@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "src/report/layout.h"
+#include "src/report/model/report_model.h"
 #include "tests/report/fixture.h"
 
 namespace dladvisor::test {

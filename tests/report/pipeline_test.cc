@@ -1,10 +1,11 @@
 // The view of pipelines: a figure of the schedule, a table of stages, a sentence.
+#include "src/report/sections/pipeline.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "src/report/pipeline_view.h"
 #include "tests/report/fixture.h"
 
 namespace dladvisor::test {

@@ -1,4 +1,4 @@
-#include "src/report/queries.h"
+#include "src/report/model/queries.h"
 
 #include <gtest/gtest.h>
 

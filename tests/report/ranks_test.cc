@@ -1,12 +1,13 @@
 // The view of ranks: sentences, the profiles to open, the heat map, the curves and the tables.
+#include "src/report/sections/ranks.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#include "src/report/ranks_view.h"
-#include "src/report/svg.h"
+#include "src/render/svg.h"
 #include "tests/report/fixture.h"
 
 namespace dladvisor::test {

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "src/report/finding_groups.h"
+#include "src/report/sections/finding_groups.h"
 #include "tests/report/fixture.h"
 
 namespace dladvisor::test {

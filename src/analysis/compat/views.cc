@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "engine/base/embedded.h"
 #include "engine/base/sql_file.h"
 
 namespace dladvisor {

@@ -1,0 +1,366 @@
+#include "src/report/formats/html_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "engine/base/text.h"
+#include "engine/inference/explanation.h"
+#include "src/render/escape.h"
+#include "src/report/model/column_style.h"
+
+namespace dladvisor {
+namespace {
+
+// Kernel names of templates run to kilobytes: a cell shows the ends of one, its tooltip more.
+constexpr size_t kCellColumns = 360;
+constexpr size_t kShortColumns = 64;  // of a name, until one looks at its row
+constexpr size_t kTooltipColumns = 2000;
+// Of a finding of many GPUs: what made it of the first ones.
+constexpr size_t kMaxMembers = 16;
+
+// Escaped, with chances to break the line where a path or a qualified name has its joints.
+std::string Breakable(std::string_view visible) {
+  std::string html;
+  while (!visible.empty()) {
+    // Not after the first character: a path's leading slash stays with its first part.
+    size_t end = visible.find_first_of("/:<,", html.empty() ? 1 : 0);
+    end = end == std::string_view::npos ? visible.size() : visible.find_first_not_of("/:<,", end);
+    if (end == std::string_view::npos) end = visible.size();
+    html += EscapeHtml(visible.substr(0, end));
+    visible.remove_prefix(end);
+    if (!visible.empty()) html += "<wbr>";
+  }
+  return html;
+}
+
+std::string NameCell(const std::string& text, bool row_header) {
+  const std::string name = Visible(text);
+  const char* tag = row_header ? "th scope=\"row\"" : "td";
+  const std::string tooltip =
+      Columns(name) > 48 ? fmt::format(" title=\"{}\"", EscapeHtml(Ellipsize(name, kTooltipColumns))) : "";
+  const char* close = row_header ? "th" : "td";
+  const std::string whole = Breakable(Ellipsize(name, kCellColumns));
+  if (Columns(name) <= kShortColumns)
+    return fmt::format("<{} class=\"name\"><span{}>{}</span></{}>", tag, tooltip, whole, close);
+  // What tells long paths apart is mostly their end.
+  return fmt::format(
+      "<{} class=\"name\"><span class=\"short\" aria-hidden=\"true\"{}>{}</span><span "
+      "class=\"whole\">{}</span></{}>",
+      tag, tooltip, Breakable(Ellipsize(name, kShortColumns)), whole, close);
+}
+
+std::string BooleanCell(const Value& value) {
+  const auto* flag = std::get_if<int64_t>(&value);
+  const auto [css, mark, word] = flag == nullptr ? std::tuple{"unknown", "?", "unknown"}
+                                 : *flag != 0    ? std::tuple{"yes", "✓", "yes"}
+                                                 : std::tuple{"no", "✗", "no"};
+  return fmt::format(
+      "<td class=\"flag {}\" data-v=\"{}\"><span aria-hidden=\"true\">{}</span><span "
+      "class=\"sr\">{}</span></td>",
+      css, flag == nullptr ? -1 : *flag, mark, word);
+}
+
+std::string CellHtml(const Value& value, const ColumnStyle& style, bool row_header) {
+  if (style.kind == ColumnKind::kBoolean) return BooleanCell(value);
+  const auto number = AsNumber(value);
+  if (IsNull(value) || (number && !std::isfinite(*number)))
+    return fmt::format(
+        "<td class=\"{}\" title=\"unknown\"><span class=\"nil\">–<span class=\"sr\"> "
+        "unknown</span></span></td>",
+        style.kind == ColumnKind::kText || style.kind == ColumnKind::kName ? "text" : "num");
+  if (!number) {
+    const std::string& text = std::get<std::string>(value);
+    if (style.kind == ColumnKind::kName || text.size() > 40) return NameCell(text, row_header);
+    return fmt::format("<td class=\"text\">{}</td>", EscapeHtml(text));
+  }
+  const std::string text = EscapeHtml(CellText(value, style));
+  if (style.kind == ColumnKind::kShare)
+    return fmt::format("<td class=\"num share\" data-v=\"{}\" style=\"--w:{:.2f}%\"><span>{}</span></td>",
+                       *number, std::clamp(*number, 0.0, 1.0) * 100, text);
+  return fmt::format("<td class=\"num\" data-v=\"{}\">{}</td>", *number, text);
+}
+
+bool IsNumeric(const ColumnStyle& style) {
+  return style.kind == ColumnKind::kNumber || style.kind == ColumnKind::kSeconds ||
+         style.kind == ColumnKind::kShare;
+}
+
+// Columns of numbers without a unit, e.g. sampled values, are recognised from their first known value.
+ColumnStyle StyleIn(const ResultSet& rows, size_t column) {
+  ColumnStyle style = StyleOf(rows.columns[column]);
+  if (style.kind != ColumnKind::kText) return style;
+  const auto known =
+      std::find_if(rows.rows.begin(), rows.rows.end(), [&](const auto& row) { return !IsNull(row[column]); });
+  if (known != rows.rows.end() && AsNumber((*known)[column])) style.kind = ColumnKind::kNumber;
+  return style;
+}
+
+data Texts(const std::vector<std::string>& texts) {
+  data items{data::type::list};
+  for (const std::string& text : texts) items << data{"html", ProseHtml(text)};
+  return items;
+}
+
+bool IsWebAddress(const std::string& url) {
+  return url.starts_with("https://") || url.starts_with("http://");
+}
+
+data References(const std::vector<std::string>& references) {
+  data items{data::type::list};
+  for (const std::string& reference : references) {
+    data item;
+    item.set("text", reference);
+    item.set("href", IsWebAddress(reference) ? data{reference} : data{false});
+    items << item;
+  }
+  return items;
+}
+
+data NamedValues(const std::vector<NamedValue>& values) {
+  data items{data::type::list};
+  for (const NamedValue& value : values) {
+    data item;
+    item.set("name", value.name);
+    item.set("value", Ellipsize(Visible(FormatValue(value.value, value.unit)), 200));
+    items << item;
+  }
+  return items;
+}
+
+data Conditions(const Finding& finding) {
+  data items{data::type::list};
+  for (const ConditionTrace& condition : finding.why) {
+    data item;
+    item.set("sql", OneLine(condition.sql));
+    item.set("mark", !condition.holds ? "?" : *condition.holds ? "✓" : "✗");
+    item.set("word", TruthText(condition.holds));
+    item.set("facts", NamedValues(condition.facts));
+    data compared{data::type::list};
+    for (const ComparedValues& values : condition.compared) {
+      data text;
+      text.set("text", Ellipsize(Visible(ComparisonText(values)), 200));
+      compared << text;
+    }
+    item.set("compared", compared);
+    items << item;
+  }
+  return items;
+}
+
+std::vector<size_t> AllColumns(const ResultSet& rows) {
+  std::vector<size_t> columns(rows.columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) columns[i] = i;
+  return columns;
+}
+
+// What made one finding of a group: its conditions and their values, its evidence.
+data Reasons(const Finding& finding, size_t index, const std::string& heading) {
+  data item;
+  item.set("heading", TextOrFalse(heading));
+  item.set("conditions", Conditions(finding));
+  item.set("has_conditions", !finding.why.empty());
+  item.set("lets", NamedValues(finding.lets));
+  item.set("has_lets", !finding.lets.empty());
+  data evidence{data::type::list};
+  if (!finding.evidence.rows.empty()) {
+    const ReportTable table{
+        fmt::format("evidence-{}", index), "Evidence", "", finding.evidence_sql, finding.evidence,
+        finding.evidence.rows.size()};
+    evidence << TableData(table, AllColumns(finding.evidence));
+  }
+  item.set("evidence", evidence);
+  item.set("error", TextOrFalse(OneLine(finding.error)));
+  return item;
+}
+
+std::string SubjectText(const Finding& finding) {
+  std::string text;
+  for (const NamedValue& key : finding.subject)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.name, FormatValue(key.value, key.unit));
+  return text;
+}
+
+data FindingData(const ReportModel& model, const FindingGroup& group) {
+  const Advice& advice = *model.advice;
+  const size_t index = group.findings[0];
+  const Finding& finding = advice.findings[index];
+  data item;
+  item.set("id", fmt::format("finding-{}", index));
+  item.set("rule", finding.rule);
+  item.set("title", OneLine(finding.title));
+  item.set("severity", std::string(SeverityName(finding.severity)));
+  item.set("confidence", std::string(ConfidenceName(finding.confidence)));
+  item.set("subject", TextOrFalse(group.subject));
+  item.set("problem", ProseHtml(group.problem));
+  item.set("saving", TextOrFalse(group.saving));
+  item.set("bucket", TextOrFalse(finding.saves ? finding.saves->bucket : ""));
+  item.set("depth", fmt::format("{}", std::min<size_t>(group.depth, 3)));
+  item.set("nested", group.depth > 0);
+  item.set("recommendations", Texts(group.recommendation));
+  data members{data::type::list};
+  for (const size_t member : std::span(group.findings).first(std::min(group.findings.size(), kMaxMembers)))
+    members << Reasons(advice.findings[member], member,
+                       group.findings.size() > 1 ? SubjectText(advice.findings[member]) : "");
+  item.set("members", members);
+  item.set("members_left",
+           group.findings.size() > kMaxMembers
+               ? data{WithThousands(static_cast<int64_t>(group.findings.size() - kMaxMembers))}
+               : data{false});
+  item.set("references", References(finding.references));
+  item.set("has_references", !finding.references.empty());
+  return item;
+}
+
+}  // namespace
+
+data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
+  data headers{data::type::list};
+  std::vector<ColumnStyle> styles;
+  std::optional<size_t> header_column;
+  for (const size_t c : columns) {
+    styles.push_back(StyleIn(table.rows, c));
+    if (!header_column && styles.back().kind == ColumnKind::kName) header_column = c;
+    data header;
+    header.set("label", styles.back().label);
+    header.set("css", IsNumeric(styles.back())                     ? "num"
+                      : styles.back().kind == ColumnKind::kBoolean ? "flag"
+                                                                   : "text");
+    headers << header;
+  }
+  const size_t shown = std::min(table.rows.rows.size(), kMaxHtmlRows);
+  std::string body;
+  for (size_t row = 0; row < shown; ++row) {
+    body += "<tr>";
+    for (size_t i = 0; i < columns.size(); ++i)
+      body += CellHtml(table.rows.rows[row][columns[i]], styles[i], header_column == columns[i]);
+    body += "</tr>\n";
+  }
+  data item;
+  item.set("table_id", table.id);
+  item.set("title", table.title);
+  item.set("note", TextOrFalse(table.note));
+  item.set("reason", TextOrFalse(table.rows.columns.empty() ? table.note : ""));
+  item.set("columns", headers);
+  item.set("body", body);
+  item.set("empty", shown == 0);
+  item.set("long", shown > kMaxOpenRows);
+  item.set("sql", TextOrFalse(table.sql));
+  const std::string left_out = LeftOutText(table, shown);
+  item.set("more", TextOrFalse(left_out.empty() ? "" : left_out + "; dladvisor query gives all."));
+  return item;
+}
+
+data RecordsData(const ReportTable& table) {
+  data records{data::type::list};
+  for (size_t row = 0; row < std::min(table.rows.rows.size(), kMaxRecords); ++row) {
+    data fields{data::type::list};
+    for (size_t c = 0; c < table.rows.columns.size(); ++c) {
+      const ColumnStyle style = StyleOf(table.rows.columns[c]);
+      const Value& value = table.rows.rows[row][c];
+      data field;
+      field.set("label", style.label);
+      field.set("value", IsNull(value) ? "unknown" : Ellipsize(Visible(CellText(value, style)), 400));
+      field.set("unknown", IsNull(value));
+      fields << field;
+    }
+    records << data{"fields", fields};
+  }
+  return records;
+}
+
+data LegendData(const std::vector<Segment>& segments) {
+  double total = 0;
+  for (const Segment& segment : segments) total += segment.value;
+  data legend{data::type::list};
+  for (const Segment& segment : segments) {
+    data item;
+    item.set("color", segment.color);
+    item.set("label", segment.label);
+    item.set("value", segment.text);
+    const bool is_share = segment.text.ends_with(" %");  // said already
+    item.set("share", total > 0 && !is_share ? data{fmt::format("{:.1f} %", segment.value / total * 100)}
+                                             : data{false});
+    legend << item;
+  }
+  return legend;
+}
+
+data DonutCard(const std::string& id, const std::string& title, const std::string& tip,
+               const std::vector<Segment>& segments, const std::string& center, const std::string& unknown) {
+  data card;
+  card.set("card_id", id);
+  card.set("title", title);
+  card.set("tip", tip);
+  card.set("svg", unknown.empty() ? data{Donut("chart-" + id, title, segments, center)} : data{false});
+  card.set("legend", LegendData(segments));
+  card.set("unknown", TextOrFalse(unknown));
+  return card;
+}
+
+data FigureList(const ReportModel& model, std::span<const std::string_view> ids) {
+  data items{data::type::list};
+  for (const std::string_view id : ids) {
+    const Figure* figure = FindFigure(model, id);
+    if (figure == nullptr) continue;
+    data item;
+    item.set("label", figure->label);
+    item.set("value", Ellipsize(Visible(FormatValue(figure->value, figure->unit)), 300));
+    item.set("because", IsNull(figure->value) ? TextOrFalse(figure->unknown_because) : data{false});
+    items << item;
+  }
+  return items;
+}
+
+data FindingList(const ReportModel& model, const std::vector<FindingGroup>& groups) {
+  data items{data::type::list};
+  for (const FindingGroup& group : groups) items << FindingData(model, group);
+  return items;
+}
+
+data RuleList(const Advice& advice) {
+  std::map<std::string, std::set<std::string>> missing;
+  for (const Finding& finding : advice.findings) {
+    if (finding.outcome == Outcome::kUnknown) {
+      missing[finding.rule].insert(finding.missing.begin(), finding.missing.end());
+      missing[finding.rule].insert(finding.capture.begin(), finding.capture.end());
+    } else if (finding.outcome == Outcome::kFailed) {
+      missing[finding.rule].insert(OneLine(finding.error));
+    } else if (finding.outcome == Outcome::kSuppressed) {
+      missing[finding.rule].insert("suppressed by " + finding.suppressed_by);
+    }
+  }
+  data items{data::type::list};
+  for (const RuleSummary& rule : advice.rules) {
+    data counts{data::type::list};
+    for (const auto& [count, outcome] :
+         {std::pair{rule.fired, Outcome::kFired}, std::pair{rule.clear, Outcome::kClear},
+          std::pair{rule.unknown, Outcome::kUnknown}, std::pair{rule.suppressed, Outcome::kSuppressed},
+          std::pair{rule.failed, Outcome::kFailed}}) {
+      if (count == 0) continue;
+      data item;
+      item.set("outcome", std::string(OutcomeName(outcome)));
+      item.set("count", count > 1 ? data{WithThousands(static_cast<int64_t>(count))} : data{false});
+      counts << item;
+    }
+    data item;
+    item.set("id", rule.id);
+    item.set("title", OneLine(rule.title));
+    item.set("severity", std::string(SeverityName(rule.severity)));
+    item.set("counts", counts);
+    item.set("undecided", rule.fired + rule.clear + rule.unknown + rule.suppressed + rule.failed == 0);
+    item.set("note",
+             fmt::format("{}{}{}", rule.note, rule.note.empty() || missing[rule.id].empty() ? "" : "; ",
+                         fmt::join(missing[rule.id], ", ")));
+    items << item;
+  }
+  return items;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,203 @@
+#include "src/report/formats/json.h"
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "engine/base/text.h"
+#include "src/report/model/column_style.h"
+#include "src/report/sections/capture.h"
+#include "src/report/sections/findings.h"
+
+namespace dladvisor {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Of(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? Json(*number) : Json();
+}
+
+Json Of(const Value& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return Of(std::optional<double>(*real));
+  if (const auto* text = std::get_if<std::string>(&value)) return ValidUtf8(*text);
+  return nullptr;
+}
+
+Json Of(const std::vector<std::string>& texts) {
+  Json items = Json::array();
+  for (const std::string& text : texts) items.push_back(ValidUtf8(text));
+  return items;
+}
+
+Json Of(const std::vector<NamedValue>& values) {
+  Json items = Json::array();
+  for (const NamedValue& value : values)
+    items.push_back({{"name", ValidUtf8(value.name)},
+                     {"value", Of(value.value)},
+                     {"unit", std::string(UnitName(value.unit))}});
+  return items;
+}
+
+Json Columns(const ResultSet& rows) {
+  Json items = Json::array();
+  for (const ResultColumn& column : rows.columns) {
+    const ColumnStyle style = StyleOf(column);
+    items.push_back({{"name", ValidUtf8(column.name)},
+                     {"label", ValidUtf8(style.label)},
+                     {"unit", std::string(UnitName(style.unit))}});
+  }
+  return items;
+}
+
+Json Rows(const ResultSet& rows) {
+  Json items = Json::array();
+  for (const auto& row : rows.rows) {
+    Json cells = Json::array();
+    for (const Value& value : row) cells.push_back(Of(value));
+    items.push_back(std::move(cells));
+  }
+  return items;
+}
+
+Json Compared(const ConditionTrace& condition) {
+  Json items = Json::array();
+  for (const ComparedValues& values : condition.compared)
+    items.push_back({{"left", ValidUtf8(values.left)},
+                     {"operator", values.op},
+                     {"right", ValidUtf8(values.right)},
+                     {"left_value", Of(values.left_value)},
+                     {"right_value", Of(values.right_value)}});
+  return items;
+}
+
+Json Why(const Finding& finding) {
+  Json items = Json::array();
+  for (const ConditionTrace& condition : finding.why)
+    items.push_back({{"condition", ValidUtf8(condition.sql)},
+                     {"holds", condition.holds ? Json(*condition.holds) : Json()},
+                     {"facts", Of(condition.facts)},
+                     {"compared", Compared(condition)}});
+  return items;
+}
+
+Json Subject(const Finding& finding) {
+  Json subject = Json::object();
+  for (const NamedValue& key : finding.subject) subject[ValidUtf8(key.name)] = Of(key.value);
+  return subject;
+}
+
+Json Of(const Finding& finding) {
+  Json saves;
+  if (finding.saves)
+    saves = {{"low_ns", Of(finding.saves->low_ns)},
+             {"high_ns", Of(finding.saves->high_ns)},
+             {"bucket", ValidUtf8(finding.saves->bucket)}};
+  return {{"rule", ValidUtf8(finding.rule)},
+          {"title", ValidUtf8(finding.title)},
+          {"severity", std::string(SeverityName(finding.severity))},
+          {"confidence", std::string(ConfidenceName(finding.confidence))},
+          {"subject", Subject(finding)},
+          {"outcome", std::string(OutcomeName(finding.outcome))},
+          {"problem", ValidUtf8(finding.problem)},
+          {"recommendation", Of(finding.recommendation)},
+          {"saves", saves},
+          {"why", Why(finding)},
+          {"lets", Of(finding.lets)},
+          {"evidence", {{"columns", Columns(finding.evidence)}, {"rows", Rows(finding.evidence)}}},
+          {"evidence_sql", ValidUtf8(finding.evidence_sql)},
+          {"references", Of(finding.references)},
+          {"missing", Of(finding.missing)},
+          {"capture", Of(finding.capture)},
+          {"suppressed_by", ValidUtf8(finding.suppressed_by)},
+          {"error", ValidUtf8(finding.error)},
+          {"children", Json::array()}};
+}
+
+// The tree that FindingTree flattened, then what did not fire and is not clear. Clear subjects are counted in
+// `outcomes`: a rule over ops has thousands.
+Json Findings(const Advice& advice) {
+  Json roots = Json::array();
+  std::vector<Json*> path;  // the last finding of each depth
+  for (const auto& [index, depth] : FindingTree(advice)) {
+    path.resize(depth);
+    Json& siblings = depth == 0 ? roots : (*path[depth - 1])["children"];
+    siblings.push_back(Of(advice.findings[index]));
+    path.push_back(&siblings.back());
+  }
+  for (const Finding& finding : advice.findings)
+    if (finding.outcome != Outcome::kFired && finding.outcome != Outcome::kClear)
+      roots.push_back(Of(finding));
+  return roots;
+}
+
+Json Savings(const Advice& advice) {
+  Json items = Json::array();
+  for (const BucketSaving& saving : advice.savings)
+    items.push_back({{"bucket", saving.bucket}, {"low_ns", saving.low_ns}, {"high_ns", saving.high_ns}});
+  return items;
+}
+
+Json Outcomes(const Advice& advice) {
+  Json items = Json::array();
+  for (const RuleSummary& rule : advice.rules)
+    items.push_back({{"rule", ValidUtf8(rule.id)},
+                     {"title", ValidUtf8(rule.title)},
+                     {"category", ValidUtf8(rule.category)},
+                     {"severity", std::string(SeverityName(rule.severity))},
+                     {"subjects", rule.subjects},
+                     {"fired", rule.fired},
+                     {"clear", rule.clear},
+                     {"unknown", rule.unknown},
+                     {"suppressed", rule.suppressed},
+                     {"failed", rule.failed},
+                     {"note", ValidUtf8(rule.note)}});
+  return items;
+}
+
+}  // namespace
+
+std::string RenderJson(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  Json figures = Json::array();
+  for (const Figure& figure : model.figures)
+    figures.push_back({{"id", figure.id},
+                       {"label", figure.label},
+                       {"value", Of(figure.value)},
+                       {"unit", std::string(UnitName(figure.unit))},
+                       {"sql", figure.sql},
+                       {"unknown_because", ValidUtf8(figure.unknown_because)}});
+  Json tables = Json::array();
+  for (const ReportTable& table : model.tables)
+    tables.push_back({{"id", table.id},
+                      {"title", table.title},
+                      {"note", ValidUtf8(table.note)},
+                      {"sql", table.sql},
+                      {"total_rows", table.total_rows},
+                      {"columns", Columns(table.rows)},
+                      {"rows", Rows(table.rows)}});
+  const Json report = {
+      {"schema_version", 1},
+      {"generator", ValidUtf8(model.options.generator)},
+      {"summary",
+       {{"title", ValidUtf8(model.options.title)},
+        {"headline", ValidUtf8(model.headline)},
+        {"banner", ValidUtf8(model.options.banner)},
+        {"gpu_work", HasGpuWork(model)},
+        {"capture_flags", Of(CaptureFlags(model))}}},
+      {"figures", std::move(figures)},
+      {"tables", std::move(tables)},
+      {"findings", Findings(advice)},
+      {"outcomes", Outcomes(advice)},
+      {"savings", Savings(advice)},
+      {"coverage",
+       {{"rules", advice.coverage.rules},
+        {"decided", advice.coverage.decided},
+        {"without_subject", advice.coverage.idle}}},
+  };
+  return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,167 @@
+#include "src/report/model/column_style.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "engine/base/text.h"
+
+namespace dladvisor {
+namespace {
+
+struct Known {
+  std::string_view name;
+  const char* label;
+  Unit unit;
+  ColumnKind kind;
+};
+
+constexpr auto kNs = Unit::kNanoseconds;
+constexpr auto kNumber = ColumnKind::kNumber;
+
+// Columns whose label or kind does not follow from the name and unit.
+constexpr Known kColumns[] = {
+    {"gpu_ns", "GPU Time (ns)", kNs, kNumber},
+    {"cpu_ns", "CPU Time (ns)", kNs, kNumber},
+    {"ns", "Time (ns)", kNs, kNumber},
+    {"ns_per_step", "Per Step (ns)", kNs, kNumber},
+    {"total_ns", "Total Time (ns)", kNs, kNumber},
+    {"avg_gpu_ns", "Avg (ns)", kNs, kNumber},
+    {"min_gpu_ns", "Min (ns)", kNs, kNumber},
+    {"max_gpu_ns", "Max (ns)", kNs, kNumber},
+    {"avg_ns", "Avg (ns)", kNs, kNumber},
+    {"median_ns", "Med (ns)", kNs, kNumber},
+    {"min_ns", "Min (ns)", kNs, kNumber},
+    {"max_ns", "Max (ns)", kNs, kNumber},
+    {"stddev_ns", "StdDev (ns)", kNs, kNumber},
+    {"avg_api_ns", "Avg API (ns)", kNs, kNumber},
+    {"tensor_core_ns", "TC Time (ns)", kNs, kNumber},
+    {"kernel_ns", "Kernel Time (ns)", kNs, kNumber},
+    {"gpu_idle_ns", "GPU Idle (ns)", kNs, kNumber},
+    {"op", "Op Name", Unit::kText, ColumnKind::kName},
+    {"op_group", "Group", Unit::kText, ColumnKind::kName},
+    {"kernel", "Kernel Name", Unit::kText, ColumnKind::kName},
+    {"site", "Site", Unit::kText, ColumnKind::kName},
+    {"path", "Path", Unit::kText, ColumnKind::kName},
+    {"name", "Name", Unit::kText, ColumnKind::kName},
+    {"gpu_names", "GPU Name(s)", Unit::kText, ColumnKind::kName},
+    {"cpu_model", "CPU Model", Unit::kText, ColumnKind::kText},
+    {"command", "Command", Unit::kText, ColumnKind::kName},
+    {"text", "Message", Unit::kText, ColumnKind::kName},
+    {"notes", "Notes", Unit::kText, ColumnKind::kName},
+    {"ended_by", "Ended By", Unit::kText, ColumnKind::kName},
+    {"range", "Range", Unit::kText, ColumnKind::kName},
+    {"op_type", "Op Type", Unit::kText, ColumnKind::kText},
+    {"os", "OS", Unit::kText, ColumnKind::kText},
+    {"step", "Iteration", Unit::kNone, kNumber},
+    {"ops", "Ops", Unit::kCount, kNumber},
+    {"calls", "Calls", Unit::kCount, kNumber},
+    {"instances", "Instances", Unit::kCount, kNumber},
+    {"eligible_ops", "TC Eligible Ops", Unit::kCount, kNumber},
+    {"tensor_core_ops", "TC Ops", Unit::kCount, kNumber},
+    {"tensor_core_eligible", "TC Eligible", Unit::kNone, ColumnKind::kBoolean},
+    {"uses_tensor_cores", "Using TC", Unit::kNone, ColumnKind::kBoolean},
+    {"eligible", "TC Eligible", Unit::kNone, ColumnKind::kBoolean},
+    {"slow", "Slow", Unit::kNone, ColumnKind::kBoolean},
+    {"elapsed_ns", "Iteration (ns)", kNs, kNumber},
+    {"tflops_per_gpu", "TFLOP/s per GPU", Unit::kNone, kNumber},
+    {"nan", "NaN", Unit::kCount, kNumber},
+    {"covers", "Covers", Unit::kCount, kNumber},
+    {"skipped", "Skipped", Unit::kCount, kNumber},
+    {"warmup", "Warm-up", Unit::kNone, ColumnKind::kBoolean},
+    {"pageable_async", "Async on Pageable", Unit::kNone, ColumnKind::kBoolean},
+    {"gpu_utilization", "GPU Utilization", Unit::kRatio, ColumnKind::kShare},
+    {"tensor_core_efficiency", "TC Efficiency", Unit::kRatio, ColumnKind::kShare},
+    {"bytes", "Bytes", Unit::kBytes, kNumber},
+    {"imbalance_share", "Imbalance", Unit::kRatio, ColumnKind::kShare},
+    {"micro_batches", "Micro-batches", Unit::kCount, kNumber},
+    {"forward_ns", "F (ns)", kNs, kNumber},
+    {"backward_ns", "B (ns)", kNs, kNumber},
+    {"weight_ns", "W (ns)", kNs, kNumber},
+    {"warmup_bubble_ns", "Warm-up Bubble (ns)", kNs, kNumber},
+    {"cooldown_bubble_ns", "Cool-down Bubble (ns)", kNs, kNumber},
+    {"start_s", "Start (s)", Unit::kNone, ColumnKind::kSeconds},
+    {"end_s", "End (s)", Unit::kNone, ColumnKind::kSeconds},
+    {"pace", "In That Step", Unit::kText, ColumnKind::kText},
+    {"not_compared", "Not Compared", Unit::kText, ColumnKind::kText},
+    {"mean_power", "Mean Power", Unit::kWatts, kNumber},
+    {"power_limit", "Power Limit", Unit::kWatts, kNumber},
+    {"highest_temperature", "Highest Temperature", Unit::kCelsius, kNumber},
+    {"mean_sm_clock", "Mean SM Clock", Unit::kHertz, kNumber},
+    {"bytes_per_s", "Throughput", Unit::kBytesPerSecond, kNumber},
+    {"grid_avg", "Avg Grid", Unit::kNone, kNumber},
+    {"block_avg", "Avg Block", Unit::kNone, kNumber},
+};
+
+// "idle_starved_ns" -> "Idle Starved".
+std::string Titled(std::string_view name) {
+  std::string label;
+  for (const char c : name) {
+    if (c == '_')
+      label += ' ';
+    else
+      label += label.empty() || label.back() == ' '
+                   ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+                   : c;
+  }
+  for (const auto& [from, to] :
+       {std::pair{"Gpu", "GPU"}, {"Cpu", "CPU"}, {"Api", "API"}, {"Cuda", "CUDA"}, {"Os ", "OS "}})
+    if (const size_t at = label.find(from); at != std::string::npos) label.replace(at, std::strlen(from), to);
+  return label;
+}
+
+}  // namespace
+
+ColumnStyle StyleOf(const ResultColumn& column) {
+  for (const Known& known : kColumns)
+    if (known.name == column.name) return {known.label, known.unit, known.kind};
+  Unit unit = column.unit;
+  std::string_view name = column.name;
+  if (name.ends_with("_ns")) {
+    unit = Unit::kNanoseconds;
+    name.remove_suffix(3);
+    return {Titled(name) + " (ns)", unit, kNumber};
+  }
+  if (name.ends_with("_share")) return {Titled(name), Unit::kRatio, ColumnKind::kShare};
+  if (name == "share") return {"Share", Unit::kRatio, ColumnKind::kShare};
+  if (name.ends_with("_bytes")) unit = Unit::kBytes;
+  return {Titled(name), unit, unit == Unit::kNone || unit == Unit::kText ? ColumnKind::kText : kNumber};
+}
+
+std::string CellText(const Value& value, const ColumnStyle& style) {
+  if (style.kind == ColumnKind::kBoolean) {
+    const auto* flag = std::get_if<int64_t>(&value);
+    return flag == nullptr ? "?" : *flag != 0 ? "✓" : "✗";
+  }
+  if (IsNull(value)) return "–";
+  const auto number = AsNumber(value);
+  if (!number) return std::get<std::string>(value);
+  if (!std::isfinite(*number)) return "–";
+  if (style.kind == ColumnKind::kSeconds) return fmt::format("{:.6f}", *number);
+  if (style.unit == Unit::kNanoseconds && std::abs(*number) < 9e18)
+    return WithThousands(static_cast<int64_t>(std::llround(*number)));
+  return FormatValue(value, style.unit);
+}
+
+std::vector<size_t> ShownColumns(const ReportModel& model, const ReportTable& table) {
+  const auto& columns = table.rows.columns;
+  const bool one_rank = FigureNumber(model, "ranks") == 1.0;
+  const bool one_gpu = FigureNumber(model, "gpus") == 1.0;
+  std::vector<size_t> shown;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const bool redundant =
+        (columns[c].name == "rank" && one_rank) || (columns[c].name == "device" && one_gpu) ||
+        (columns[c].name == "not_compared" && !table.rows.rows.empty() && IsNull(table.rows.rows[0][c]));
+    if (!redundant || !std::all_of(table.rows.rows.begin(), table.rows.rows.end(),
+                                   [&](const auto& row) { return row[c] == table.rows.rows[0][c]; }))
+      shown.push_back(c);
+  }
+  return shown;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,81 @@
+#include "src/report/model/queries.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <span>
+
+#include "engine/base/embedded.h"
+#include "engine/base/error.h"
+#include "engine/base/sql_file.h"
+
+namespace dladvisor {
+
+std::span<const EmbeddedFile> EmbeddedQueries();
+
+namespace {
+
+// In order of display.
+constexpr std::array<std::string_view, 14> kFiles = {
+    "figures.sql", "dashboard.sql", "ops.sql",         "iterations.sql", "gpus.sql",
+    "pytorch.sql", "host.sql",      "time_ledger.sql", "memory.sql",     "pipeline.sql",
+    "ranks.sql",   "counters.sql",  "training.sql",    "capture.sql"};
+
+// Of a figure title, unit, relation, column and unknown; of a table title, note, relation, format (asked only
+// of profiles of that one), empty (hidden: the report does not show the table then) and max_rows.
+constexpr std::array<std::string_view, 9> kKeys = {"title",   "note",   "unit",  "relation", "column",
+                                                   "unknown", "format", "empty", "max_rows"};
+
+struct Queries {
+  std::vector<FigureQuery> figures;
+  std::vector<TableQuery> tables;
+};
+
+[[noreturn]] void Refuse(const SqlStatement& statement, const std::string& reason) {
+  throw Error("templates/queries: " + statement.Get("id"), reason, "Correct the file and build again.");
+}
+
+FigureQuery FigureOf(const SqlStatement& statement) {
+  const auto unit = ParseUnit(statement.Get("unit"));
+  if (!unit) Refuse(statement, fmt::format("unknown unit \"{}\"", statement.Get("unit")));
+  return {statement.Get("id"),       statement.Get("title"),  *unit,
+          statement.Get("relation"), statement.Get("column"), statement.sql,
+          statement.Get("unknown")};
+}
+
+TableQuery TableOf(const SqlStatement& statement) {
+  TableQuery table{statement.Get("id"),       statement.Get("title"), statement.Get("note"),
+                   statement.Get("relation"), statement.sql,          statement.Get("format")};
+  table.only_with_rows = statement.Get("empty") == "hidden";
+  const std::string& most = statement.Get("max_rows");
+  if (!most.empty() &&
+      std::from_chars(most.data(), most.data() + most.size(), table.max_rows).ec != std::errc())
+    Refuse(statement, fmt::format("max_rows \"{}\" is no number", most));
+  return table;
+}
+
+const Queries& AllQueries() {
+  static const Queries all = [] {
+    Queries queries;
+    for (const std::string_view file : kFiles)
+      for (const SqlStatement& statement : ReadSqlFile(fmt::format("templates/queries/{}", file),
+                                                       FindEmbedded(EmbeddedQueries(), file), kKeys)) {
+        if (statement.Get("title").empty() || statement.Get("relation").empty())
+          Refuse(statement, "has no title or no relation");
+        if (statement.Get("column").empty())
+          queries.tables.push_back(TableOf(statement));
+        else
+          queries.figures.push_back(FigureOf(statement));
+      }
+    return queries;
+  }();
+  return all;
+}
+
+}  // namespace
+
+const std::vector<FigureQuery>& FigureQueries() { return AllQueries().figures; }
+const std::vector<TableQuery>& TableQueries() { return AllQueries().tables; }
+
+}  // namespace dladvisor

@@ -1,0 +1,63 @@
+// The report as data, made from relations and advice; the renderers read nothing else.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/model/advice.h"
+#include "engine/store/database.h"
+
+namespace dladvisor {
+
+struct ReportOptions {
+  std::string title;      // profile name(s)
+  std::string banner;     // a warning over the report, e.g. files that could not be read; or ""
+  std::string generator;  // "dladvisor 0.1.0"
+  bool color = false;     // terminal text only
+};
+
+// One figure of the report, with the query that gives it.
+struct Figure {
+  std::string id, label;  // e.g. "gpu_utilization", "GPU Utilization"
+  Value value;
+  Unit unit = Unit::kNone;
+  std::string sql;
+  std::string unknown_because;  // where the value is NULL: why, and the capture flag that would supply it
+};
+
+struct ReportTable {
+  std::string id, title, note;
+  std::string sql;
+  ResultSet rows;          // the first ones, at most kMaxReportRows
+  size_t total_rows = 0;   // that the query gives
+  std::string scope = {};  // "Of ranks 0, 5, 13 of 960." where only theirs were kept; also part of the note
+
+  bool truncated() const { return rows.rows.size() < total_rows; }
+};
+
+inline constexpr size_t kMaxReportRows = 1000;
+
+struct ReportModel {
+  ReportOptions options;
+  std::string headline;             // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
+  std::vector<Figure> figures;      // in order of display
+  std::vector<ReportTable> tables;  // in order of display
+  const Advice* advice = nullptr;   // not owned
+};
+
+const Figure* FindFigure(const ReportModel& model, std::string_view id);
+const ReportTable* FindTable(const ReportModel& model, std::string_view id);
+// "31.0 %", or "unknown".
+std::string FigureText(const ReportModel& model, std::string_view id);
+std::optional<double> FigureNumber(const ReportModel& model, std::string_view id);
+
+// Value of a named column in a row of a table, NULL where there is no such column.
+Value CellOf(const ReportTable& table, size_t row, std::string_view column);
+// "200 of 1,500 rows shown" of a table of which `shown` rows are; "" where that is all.
+std::string LeftOutText(const ReportTable& table, size_t shown, const char* what = "rows");
+
+bool HasGpuWork(const ReportModel& model);
+
+}  // namespace dladvisor

@@ -1,0 +1,17 @@
+#include "src/report/sections/dashboard.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr std::string_view kPerformance[] = {"wall_clock_time",  "tensor_core_efficiency", "gpu_utilization",
+                                             "total_iterations", "profiled_iterations",    "start_iteration",
+                                             "stop_iteration",   "average_iteration_time"};
+constexpr std::string_view kSystem[] = {"gpu_count", "gpu_names",    "cpu_model", "driver_version",
+                                        "framework", "cuda_version", "profiler"};
+
+}  // namespace
+
+std::span<const std::string_view> PerformanceFigures() { return kPerformance; }
+std::span<const std::string_view> SystemFigures() { return kSystem; }
+
+}  // namespace dladvisor

@@ -1,0 +1,33 @@
+// Findings as people read them: the same finding of several ranks or GPUs is one entry, "each of GPUs 0–7 is
+// idle 70.1 – 74.9 % of the analysed time".
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/report/model/report_model.h"
+
+namespace dladvisor {
+
+struct FindingGroup {
+  std::vector<size_t> findings;  // indices into Advice::findings, at least one
+  size_t depth = 0;              // 0: a root; below it what it explains
+  std::string problem;
+  std::vector<std::string> recommendation;
+  std::string subject;  // what the problem does not say of it: "ranks 0–3, GPU 1", or ""
+  std::string saving;   // "up to 4.50 ms per step", of the one that saves most; or ""
+};
+
+// Every fired finding in one group, in order of display: a root, what it causes, what those cause. Findings
+// are of one group where they are of one rule, under the same one, and differ only by rank, device and
+// figures.
+std::vector<FindingGroup> GroupFindings(const ReportModel& model);
+
+// Texts that differ only in numbers as one, with the range of each number. Numbers after "GPU" or "rank"
+// are listed: "GPU 0" and "GPU 1" -> "each of GPUs 0–1".
+std::string MergeTexts(const std::vector<std::string>& texts);
+// What is left of a text without its numbers.
+std::string WithoutNumbers(const std::string& text);
+
+}  // namespace dladvisor

@@ -1,0 +1,62 @@
+#include "src/report/sections/findings.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace dladvisor {
+
+std::string CoverageText(const Advice& advice) {
+  const Coverage& coverage = advice.coverage;
+  std::string text = fmt::format("{} of {} rule{} could look", coverage.decided, coverage.rules,
+                                 coverage.rules == 1 ? "" : "s");
+  if (coverage.idle > 0)
+    text += fmt::format(", {} {} in the profile", coverage.idle,
+                        coverage.idle == 1 ? "has nothing of its kind" : "have nothing of their kind");
+  return text;
+}
+
+std::string SavingText(const ReportModel& model, const Finding& finding) {
+  if (!finding.saves || !finding.saves->high_ns || !(*finding.saves->high_ns > 0)) return "";
+  const std::string high = FormatValue(*finding.saves->high_ns, Unit::kNanoseconds);
+  const double low = finding.saves->low_ns.value_or(0);
+  if (high == "unknown") return "";
+  const std::string low_text = FormatValue(low, Unit::kNanoseconds);
+  const std::string per = FigureNumber(model, "step_time") ? " per step" : "";
+  if (!(low > 0)) return "up to " + high + per;
+  if (low_text == high) return high + per;
+  return low_text + " – " + high + per;
+}
+
+std::string TotalSavingText(const ReportModel& model) {
+  double low = 0, high = 0;
+  for (const BucketSaving& saving : model.advice->savings) {
+    low += saving.low_ns;
+    high += saving.high_ns;
+  }
+  if (!(high > 0)) return "";
+  const std::string least = FormatValue(low, Unit::kNanoseconds),
+                    most = FormatValue(high, Unit::kNanoseconds);
+  return fmt::format("Together they save {}{}{}: what one frees is not counted again for another.",
+                     !(low > 0)      ? "up to "
+                     : least == most ? ""
+                                     : least + " – ",
+                     most, FigureNumber(model, "step_time") ? " per step" : "");
+}
+
+std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
+  std::vector<std::pair<size_t, size_t>> tree;
+  std::vector<bool> seen(advice.findings.size());
+  const std::function<void(size_t, size_t)> visit = [&](size_t index, size_t depth) {
+    if (index >= seen.size() || seen[index]) return;
+    seen[index] = true;
+    tree.emplace_back(index, depth);
+    for (const size_t child : advice.findings[index].causes) visit(child, depth + 1);
+  };
+  for (const size_t root : advice.Roots()) visit(root, 0);
+  for (size_t i = 0; i < advice.findings.size(); ++i)
+    if (advice.findings[i].outcome == Outcome::kFired) visit(i, 0);
+  return tree;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,23 @@
+// What the report says of all findings and of what they save; finding_groups.h has their texts.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/report/model/report_model.h"
+
+namespace dladvisor {
+
+// Every fired finding once, in order of display, with its depth: a root, what it causes, what those cause.
+std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
+// "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "" where no saving is claimed.
+std::string SavingText(const ReportModel& model, const Finding& finding);
+// What all recommendations save together, which no ledger bucket gives twice; "" where there is nothing to
+// add.
+std::string TotalSavingText(const ReportModel& model);
+// "9 of 11 rules could look, 1 has nothing of its kind in the profile".
+std::string CoverageText(const Advice& advice);
+
+}  // namespace dladvisor

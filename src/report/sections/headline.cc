@@ -1,0 +1,183 @@
+#include "src/report/sections/headline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+#include <utility>
+
+#include "engine/base/text.h"
+#include "src/render/escape.h"
+#include "src/report/sections/capture.h"
+#include "src/report/sections/findings.h"
+#include "src/report/sections/ledger.h"
+#include "src/report/sections/telemetry.h"
+#include "src/report/sections/training.h"
+
+namespace dladvisor {
+namespace {
+
+std::string Sentence(std::string_view text) {
+  std::string line = OneLine(text);
+  while (!line.empty() && (line.back() == '.' || line.back() == ' ')) line.pop_back();
+  return line;
+}
+
+std::string LowerFirst(std::string text) {
+  // "GPU memory" and "CUDA" keep their capitals.
+  if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) &&
+      !std::isupper(static_cast<unsigned char>(text[1])))
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// The recommendation as an order within the headline, cut at its first sentence.
+std::string FirstThing(const Finding& finding) {
+  if (finding.recommendation.empty()) return Sentence(finding.title);
+  std::string text = OneLine(finding.recommendation[0]);
+  size_t end = text.find(". ");
+  while (end != std::string::npos &&
+         (text.substr(0, end).ends_with("e.g") || text.substr(0, end).ends_with("i.e")))
+    end = text.find(". ", end + 1);
+  if (end != std::string::npos) text.resize(end);
+  return LowerFirst(Sentence(text));
+}
+
+// A finding that says what it saves itself, else of what it explains the one that saves most: a cause often
+// leaves the claim to its symptom.
+const Finding& MostSaving(const Advice& advice, size_t root) {
+  const Finding* most = &advice.findings[root];
+  if (most->saves && most->saves->high_ns) return *most;
+  const auto high = [](const Finding& f) { return f.saves ? f.saves->high_ns.value_or(-1) : -1; };
+  for (const size_t symptom : advice.findings[root].causes)
+    if (const Finding& below = MostSaving(advice, symptom); high(below) > high(*most)) most = &below;
+  return *most;
+}
+
+std::optional<size_t> DoFirst(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  const std::vector<size_t> roots = advice.Roots();
+  // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
+  const bool has_steps = FigureNumber(model, "step_time").has_value();
+  const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
+               lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
+  for (const size_t root : roots) {
+    const Finding& saving = MostSaving(advice, root);
+    if (saving.saves && saving.saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost)) return root;
+  }
+  for (const bool may_save : {false, true})
+    for (const size_t root : roots)
+      if (advice.findings[root].severity != Severity::kInfo && (may_save || !advice.findings[root].saves))
+        return root;
+  return std::nullopt;
+}
+
+// A GPU that computes nearly all the time has no loss to speak of: what it computes is what to look at.
+constexpr double kSmallLoss = 0.05;
+
+// "99.7 % of 842 ms per step are spent computing, 98.2 % without tensor cores".
+std::string ComputeText(const ReportModel& model, double lost_share, const std::string& of) {
+  double total = 0, other = 0, tensor = 0;
+  for (const Segment& segment : HeadlineSegments(model)) {
+    total += segment.value;
+    if (segment.label == "compute/tensor") tensor = segment.value;
+    if (segment.label == "compute/other") other = segment.value;
+  }
+  std::string text =
+      fmt::format("{} of {} are spent computing", FormatValue(1 - lost_share, Unit::kRatio), of);
+  if (!(total > 0)) return text;
+  const bool on = tensor > other;
+  const std::string part = FormatValue(std::max(tensor, other) / total, Unit::kRatio);
+  return fmt::format("{}, {} {} tensor cores", text, text.starts_with(part + " of") ? "all of it" : part,
+                     on ? "on" : "without");
+}
+
+// What to trace so that idleness gets a cause: calls that launch, ranges, what threads do in the system.
+std::string FlagsForIdleCauses(const ReportModel& model) {
+  const ReportTable* profiles = FindTable(model, "profiles");
+  const ReportTable* recorded = FindTable(model, "recorded");
+  const bool traced = recorded != nullptr && !recorded->rows.rows.empty() &&
+                      AsNumber(CellOf(*recorded, 0, "calls_ranges_and_os_calls")).value_or(0) > 0;
+  if (profiles != nullptr && profiles->rows.rows.size() == 1 &&
+      FormatValue(CellOf(*profiles, 0, "format"), Unit::kText) == "kineto")
+    return "with_stack=True";
+  return traced ? "--sample=process-tree --cpuctxsw=process-tree" : "--trace=cuda,nvtx,osrt";
+}
+
+// ", most of it for a reason that the profile does not tell (…)" where that is the largest loss.
+std::string UnknownLossText(const ReportModel& model) {
+  const Segment* largest = nullptr;
+  const std::vector<Segment> segments = HeadlineSegments(model);
+  for (const Segment& segment : segments)
+    if (!segment.label.starts_with("compute/") && (largest == nullptr || segment.value > largest->value))
+      largest = &segment;
+  if (largest == nullptr || largest->label != "idle/unknown") return "";
+  return fmt::format(", {} of it idle for a reason that the profile does not tell ({} may tell)",
+                     largest->text, FlagsForIdleCauses(model));
+}
+
+std::string LossText(const ReportModel& model) {
+  for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
+                                        {"lost_in_window", "window", "the profiled {}"}}) {
+    const auto lost_ns = FigureNumber(model, lost), total_ns = FigureNumber(model, total);
+    if (!lost_ns || !total_ns) continue;
+    const std::string whole = fmt::format(fmt::runtime(of), FigureText(model, total));
+    if (!(*total_ns > 0)) return fmt::format("{} of {} are lost", FigureText(model, lost), whole);
+    const double share = *lost_ns / *total_ns;
+    if (share < kSmallLoss) return ComputeText(model, share, whole);
+    return fmt::format("{} of {} are lost ({:.0f} %){}", FigureText(model, lost), whole, share * 100,
+                       UnknownLossText(model));
+  }
+  return "How much time is lost is unknown";
+}
+
+// Said before all else of a profile whose end is missing.
+std::string TruncatedText(const ReportModel& model) {
+  const ReportTable* recorded = FindTable(model, "recorded");
+  if (recorded != nullptr && !recorded->rows.rows.empty() &&
+      AsNumber(CellOf(*recorded, 0, "truncated")).value_or(0) > 0)
+    return "The profile is incomplete, its end is missing: copy or export it again. ";
+  return "";
+}
+
+}  // namespace
+
+std::string Headline(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  if (const ReportTable* training = TrainingAlone(model)) {
+    const auto first = DoFirst(model);
+    return TruncatedText(model) + TrainingText(*training) +
+           (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
+                  : std::string("; a trace tells where that time goes."));
+  }
+  if (const ReportTable* telemetry = TelemetryAlone(model)) {
+    const auto first = DoFirst(model);
+    return TruncatedText(model) + TelemetryText(model, *telemetry) +
+           (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
+                  : std::string("; a trace tells where that time goes."));
+  }
+  if (!HasGpuWork(model)) {
+    const std::string truncated = TruncatedText(model);
+    if (!truncated.empty()) return truncated + "What is there holds no GPU work.";
+    const std::vector<std::string> flags = CaptureFlags(model);
+    return std::string("No GPU work was recorded") +
+           (flags.empty() ? std::string(".")
+                          : fmt::format("; profile again with {}.",
+                                        fmt::join(flags, flags[0].starts_with("--") ? " " : ", ")));
+  }
+  const std::string loss = TruncatedText(model) + LossText(model);
+  const auto first = DoFirst(model);
+  if (!first) {
+    const bool advised = !advice.Roots().empty();
+    return fmt::format("{}; {} ({}).", loss,
+                       advised ? "no rule found a loss to fix, only notes" : "no rule found what to fix",
+                       CoverageText(advice));
+  }
+  const Finding& finding = advice.findings[*first];
+  const std::string saving = SavingText(model, MostSaving(advice, *first));
+  return fmt::format("{}; first, {}{}.", loss, FirstThing(finding),
+                     saving.empty() ? "" : fmt::format("; it saves {}", saving));
+}
+
+}  // namespace dladvisor

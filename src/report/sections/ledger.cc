@@ -1,0 +1,49 @@
+#include "src/report/sections/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "src/render/color.h"
+
+namespace dladvisor {
+
+std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank, const Value& device) {
+  std::vector<Segment> segments;
+  for (size_t row = 0; row < ledger.rows.rows.size(); ++row) {
+    if (CellOf(ledger, row, "rank") != rank || CellOf(ledger, row, "device") != device) continue;
+    const Value per_step = CellOf(ledger, row, "ns_per_step");
+    const Value& ns = IsNull(per_step) ? CellOf(ledger, row, "ns") : per_step;
+    const Value bucket = CellOf(ledger, row, "bucket");
+    if (AsNumber(ns).value_or(0) <= 0 || IsNull(bucket)) continue;
+    const std::string label = FormatValue(bucket, Unit::kText);
+    segments.push_back({label, *AsNumber(ns), FormatValue(ns, Unit::kNanoseconds), ColorOf(label)});
+  }
+  const auto order = [](const Segment& s) {
+    return s.label.starts_with("compute/") ? 0 : s.label.starts_with("idle/") ? 2 : 1;
+  };
+  std::stable_sort(segments.begin(), segments.end(), [&](const Segment& a, const Segment& b) {
+    if (order(a) != order(b)) return order(a) < order(b);
+    // Tensor before other compute, the rest by size.
+    return order(a) == 0 ? a.label > b.label : a.value > b.value;
+  });
+  return segments;
+}
+
+std::vector<Segment> HeadlineSegments(const ReportModel& model) {
+  const ReportTable* ledger = FindTable(model, "headline_ledger");
+  if (ledger == nullptr || ledger->rows.rows.empty()) return {};
+  return LedgerSegments(*ledger, CellOf(*ledger, 0, "rank"), CellOf(*ledger, 0, "device"));
+}
+
+std::string HeadlineGpu(const ReportModel& model) {
+  const ReportTable* ledger = FindTable(model, "headline_ledger");
+  if (ledger == nullptr || ledger->rows.rows.empty() || FigureNumber(model, "gpus").value_or(0) < 2)
+    return "";
+  const std::string gpu = "GPU " + FormatValue(CellOf(*ledger, 0, "device"), Unit::kNone);
+  if (FigureNumber(model, "ranks").value_or(0) < 2) return gpu;
+  return fmt::format("rank {}, {}", FormatValue(CellOf(*ledger, 0, "rank"), Unit::kNone), gpu);
+}
+
+}  // namespace dladvisor

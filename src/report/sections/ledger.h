@@ -1,0 +1,20 @@
+// Where the time of a GPU goes, as segments of a bar.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/render/svg.h"
+#include "src/report/model/report_model.h"
+
+namespace dladvisor {
+
+// The ledger of one rank and device as segments, compute first, NULL buckets left out; `per_step` where
+// known.
+std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank, const Value& device);
+// The ledger of the GPU that the headline speaks of: the one whose window is longest.
+std::vector<Segment> HeadlineSegments(const ReportModel& model);
+// "rank 5, GPU 0", "GPU 1"; "" where there is one alone.
+std::string HeadlineGpu(const ReportModel& model);
+
+}  // namespace dladvisor

@@ -1,0 +1,26 @@
+#include "src/report/sections/telemetry.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "engine/base/text.h"
+
+namespace dladvisor {
+
+const ReportTable* TelemetryAlone(const ReportModel& model) {
+  const ReportTable* telemetry = HasGpuWork(model) ? nullptr : FindTable(model, "telemetry");
+  return telemetry == nullptr || telemetry->rows.rows.empty() ? nullptr : telemetry;
+}
+
+std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry) {
+  std::string text = fmt::format("A log of nvidia-smi, not a trace: {} GPU{}",
+                                 WithThousands(static_cast<int64_t>(telemetry.total_rows)),
+                                 telemetry.total_rows == 1 ? "" : "s");
+  const ReportTable* busy = FindTable(model, "telemetry_busy");
+  if (busy != nullptr && !busy->rows.rows.empty() && !IsNull(CellOf(*busy, 0, "busy_share")))
+    text += fmt::format(", busy {} of the time", FormatValue(CellOf(*busy, 0, "busy_share"), Unit::kRatio));
+  return text;
+}
+
+}  // namespace dladvisor

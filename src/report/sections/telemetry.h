@@ -1,0 +1,15 @@
+// What the report says of a log of nvidia-smi.
+#pragma once
+
+#include <string>
+
+#include "src/report/model/report_model.h"
+
+namespace dladvisor {
+
+// The table of telemetry, where the profile is a log of it and no trace; else nullptr.
+const ReportTable* TelemetryAlone(const ReportModel& model);
+// "A log of nvidia-smi, not a trace: 8 GPUs, busy 82.0 % of the time".
+std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry);
+
+}  // namespace dladvisor

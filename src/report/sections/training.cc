@@ -1,0 +1,144 @@
+#include "src/report/sections/training.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "engine/base/text.h"
+#include "src/render/escape.h"
+
+namespace dladvisor {
+namespace {
+
+class Row {
+ public:
+  explicit Row(const ReportTable& table) : table_(table) {}
+
+  bool Has(const char* column) const { return !IsNull(CellOf(table_, 0, column)); }
+  double Number(const char* column) const { return AsNumber(CellOf(table_, 0, column)).value_or(0); }
+  std::string Text(const char* column, Unit unit = Unit::kNone) const {
+    return Visible(FormatValue(CellOf(table_, 0, column), unit));
+  }
+  std::string Count(const char* column) const { return Text(column, Unit::kCount); }
+  std::string Time(const char* column) const { return Text(column, Unit::kNanoseconds); }
+
+ private:
+  const ReportTable& table_;
+};
+
+// Four digits at most: a throughput is no more exact.
+std::string Rate(double value) {
+  return value >= 1000 ? WithThousands(static_cast<int64_t>(value + 0.5)) : fmt::format("{:.3g}", value);
+}
+
+std::string Throughput(const Row& row) {
+  std::string text = Rate(row.Number("samples_per_second")) + " samples/s";
+  if (row.Has("tokens_per_second")) text += ", " + Rate(row.Number("tokens_per_second")) + " tokens/s";
+  if (row.Has("tflops_per_gpu")) text += ", " + Rate(row.Number("tflops_per_gpu")) + " TFLOP/s per GPU";
+  return text;
+}
+
+std::string Iterations(const Row& row) {
+  if (!(row.Number("lines") > 0)) return "none printed";
+  std::string text = row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines";
+  text += fmt::format(" ({} – {}", row.Text("first_iteration"), row.Text("last_iteration"));
+  if (row.Has("planned")) text += " of " + row.Text("planned");
+  text += ")";
+  if (row.Number("attempts") > 1) text += fmt::format(" in {} attempts", row.Count("attempts"));
+  return text;
+}
+
+std::string SlowLines(const ReportModel& model, const Row& row) {
+  std::string text = row.Count("slow_lines");
+  if (!(row.Number("slow_lines") > 0)) return text;
+  if (row.Has("slow_ns")) text += fmt::format(", {} over the median", row.Time("slow_ns"));
+  const ReportTable* causes = FindTable(model, "slow_line_causes");
+  for (size_t i = 0; causes != nullptr && i < causes->rows.rows.size(); ++i)
+    text +=
+        fmt::format("{}{} {}", i == 0 ? ": " : ", ", FormatValue(CellOf(*causes, i, "lines"), Unit::kCount),
+                    Visible(FormatValue(CellOf(*causes, i, "cause"), Unit::kText)));
+  return text;
+}
+
+std::string Parallelism(const Row& row) {
+  std::string text = row.Has("world_size") ? row.Count("world_size") + " GPUs" : "";
+  std::string parts;
+  for (const auto& [column, name] :
+       {std::pair{"tensor_parallel", "tensor"}, {"pipeline_parallel", "pipeline"}, {"data_parallel", "data"}})
+    if (row.Has(column)) parts += fmt::format("{}{} {}", parts.empty() ? "" : " × ", name, row.Count(column));
+  return text + (text.empty() || parts.empty() ? "" : ": ") + parts;
+}
+
+std::string Batch(const Row& row) {
+  std::string text = row.Has("global_batch") ? row.Count("global_batch") + " samples" : "";
+  if (row.Number("micro_batches") > 1)
+    text += fmt::format(" in {} micro-batches of {}{}", row.Count("micro_batches"), row.Count("micro_batch"),
+                        row.Number("data_parallel") > 1 ? " on each copy of the model" : "");
+  else if (row.Has("micro_batch"))
+    text += fmt::format("{}{} on each copy of the model", text.empty() ? "" : ", ", row.Count("micro_batch"));
+  return text;
+}
+
+std::string Memory(const ReportTable& peaks) {
+  const Row row(peaks);
+  if (!row.Has("most_bytes")) return "";
+  const std::string low = row.Text("least_bytes", Unit::kBytes), high = row.Text("most_bytes", Unit::kBytes);
+  return fmt::format("{}{}{} at most allocated ({} rank{})", low == high ? "" : low + " – ", high,
+                     row.Has("device_bytes") ? " of " + row.Text("device_bytes", Unit::kBytes) : "",
+                     row.Text("ranks"), row.Number("ranks") == 1 ? "" : "s");
+}
+
+}  // namespace
+
+const ReportTable* TrainingAlone(const ReportModel& model) {
+  const ReportTable* training = HasGpuWork(model) ? nullptr : FindTable(model, "training");
+  return training == nullptr || training->rows.rows.empty() ? nullptr : training;
+}
+
+std::string TrainingText(const ReportTable& training) {
+  if (training.total_rows > 1)
+    return fmt::format("{} training logs, none of them a trace", training.total_rows);
+  const Row row(training);
+  std::string text = fmt::format("A training log of {}, not a trace: ", row.Text("program", Unit::kText));
+  if (row.Has("mean_ns"))
+    text +=
+        fmt::format("{} iteration{} of {} on average",
+                    row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines of",
+                    row.Has("iterations") && !(row.Number("iterations") > 1) ? "" : "s", row.Time("mean_ns"));
+  else
+    text += "no time of an iteration";
+  if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))
+    text += ", up to " + row.Time("slowest_ns");
+  if (row.Has("samples_per_second")) text += ", " + Rate(row.Number("samples_per_second")) + " samples/s";
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model) {
+  const ReportTable* training = FindTable(model, "training");
+  if (training == nullptr || training->rows.rows.size() != 1) return {};
+  const Row row(*training);
+  std::vector<std::pair<std::string, std::string>> summary;
+  const auto add = [&](const char* label, std::string value) {
+    if (!value.empty()) summary.emplace_back(label, std::move(value));
+  };
+  add("Program", row.Text("program", Unit::kText));
+  add("Iterations", Iterations(row));
+  if (row.Has("mean_ns"))
+    add("Iteration Time", fmt::format("{} on average, median line {}, slowest {}", row.Time("mean_ns"),
+                                      row.Time("median_ns"), row.Time("slowest_ns")));
+  if (row.Has("runtime_ns")) add("Training Time", row.Time("runtime_ns"));
+  if (row.Has("samples_per_second")) add("Throughput", Throughput(row));
+  if (row.Has("skipped")) add("Skipped by the Loss Scaler", row.Count("skipped"));
+  if (row.Number("nan") > 0) add("Iterations with NaN", row.Count("nan"));
+  if (row.Has("slow_lines")) add("Slow Lines", SlowLines(model, row));
+  add("Parallelism", Parallelism(row));
+  add("Batch", Batch(row));
+  if (row.Has("precision")) add("Precision", row.Text("precision", Unit::kText));
+  if (row.Has("recompute")) add("Recomputed Activations", row.Text("recompute", Unit::kText));
+  if (row.Has("bubble_share") && row.Number("pipeline_parallel") > 1)
+    add("Pipeline Bubble by Schedule", row.Text("bubble_share", Unit::kRatio));
+  if (const ReportTable* peaks = FindTable(model, "training_memory_peaks")) add("Memory", Memory(*peaks));
+  return summary;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,20 @@
+// What the report says of a training's log.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/report/model/report_model.h"
+
+namespace dladvisor {
+
+// The table of a training's log, where the profile is one and no trace; else nullptr.
+const ReportTable* TrainingAlone(const ReportModel& model);
+// "A training log of Megatron-LM, not a trace: 200 iterations of 1.39 s, 2.87 samples/s".
+std::string TrainingText(const ReportTable& training);
+// What a reader asks of a training's log, as labels and values; empty without one, and of several, whose
+// tables tell them apart.
+std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model);
+
+}  // namespace dladvisor
