@@ -206,7 +206,7 @@ data Finding(const RuleVerdict& rule) {
   item.set("problem", ProseHtml(Short(rule.problem)));
   item.set("fails", Fails(rule));
   item.set("saving", TextOrFalse(SavingText(rule)));
-  item.set("subject", TextOrFalse(Short(SubjectText(rule.subject), kMaxName)));
+  item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects.front()), kMaxName)));
   item.set("rule", Short(rule.rule, kMaxName));
   item.set("source", rule.source_file.empty()
                          ? data{false}

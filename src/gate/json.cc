@@ -52,14 +52,20 @@ Json Of(const MetricVerdict& metric) {
           {"why", ValidUtf8(metric.why)}};
 }
 
+Json SubjectOf(const std::string& text) {
+  Json subject = Json::parse(ValidUtf8(text), nullptr, false);
+  return subject.is_discarded() ? Json(ValidUtf8(text)) : subject;
+}
+
 Json Of(const RuleVerdict& rule) {
-  Json subject = Json::parse(ValidUtf8(rule.subject), nullptr, false);
-  if (subject.is_discarded()) subject = ValidUtf8(rule.subject);
+  Json subjects = Json::array();
+  for (const std::string& subject : rule.subjects) subjects.push_back(SubjectOf(subject));
   return {{"rule", ValidUtf8(rule.rule)},
           {"title", ValidUtf8(rule.title)},
           {"category", ValidUtf8(rule.category)},
           {"severity", std::string(SeverityName(rule.severity))},
-          {"subject", std::move(subject)},
+          {"subject", subjects.front()},
+          {"subjects", subjects},
           {"change", std::string(ChangeName(rule.change))},
           {"verdict", std::string(VerdictName(rule.verdict))},
           {"level", std::string(LevelName(rule.level))},

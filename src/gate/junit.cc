@@ -103,7 +103,7 @@ Case CaseOf(const std::string& rule, const std::vector<const RuleVerdict*>& verd
   }
   for (size_t i = 0; i < std::min(verdicts.size(), kMaxSubjects); ++i) {
     const RuleVerdict& verdict = *verdicts[i];
-    const std::string subject = SubjectText(verdict.subject), saving = SavingText(verdict);
+    const std::string subject = SubjectText(verdict.subjects.front()), saving = SavingText(verdict);
     test.body.push_back(fmt::format("{}{}: {}", ChangeName(verdict.change),
                                     subject.empty() ? "" : " (" + subject + ")", OneLine(verdict.problem)));
     if (verdict.change == RuleVerdict::Change::kGone) continue;

@@ -172,7 +172,7 @@ class Comment {
       Open(fmt::format("{} ({})", title, rules.size()), change == RuleVerdict::Change::kNew || fails);
       Table("| Severity | Rule | Problem | Recommendation | Saves |", rules, false,
             [&](const RuleVerdict* rule) {
-              const std::string subject = SubjectText(rule->subject);
+              const std::string subject = SubjectText(rule->subjects.front());
               return fmt::format(
                   "| {}{} | {} | {}{} | {} | {} |", Fails(*rule) ? "❌ " : "", SeverityName(rule->severity),
                   Cell(rule->rule), Prose(rule->problem), subject.empty() ? "" : " (" + Cell(subject) + ")",

@@ -31,9 +31,10 @@ std::string RenderGateSarif(const GateResult& result, std::string_view root = ""
 std::string RenderGateAnnotations(const GateResult& result, std::string_view root = "");
 
 // The model whole. Names are those of verdict.h, enumerations by their names ("not comparable", "warn",
-// "new", "warning"), `unit` as UnitName gives it, `subject` an object; what is unknown is null, what does not
-// apply is "". {schema_version, generator, verdict, exit_status, headline, next_step, baseline: {runs, ranks,
-// steps}, candidate: ..., differences, metrics, explanation, rules, trends, notes}.
+// "new", "warning"), `unit` as UnitName gives it, `subject` an object, the first of `subjects`; what is
+// unknown is null, what does not apply is "". {schema_version, generator, verdict, exit_status, headline,
+// next_step, baseline: {runs, ranks, steps}, candidate: ..., differences, metrics, explanation, rules,
+// trends, notes}.
 std::string RenderGateJson(const GateResult& result);
 
 // One page, complete without a script.

@@ -13,8 +13,8 @@
 
 namespace dladvisor {
 
-// Findings of one rule that differ only in rank, device and figures are one. Those that fail the gate first,
-// then new, still and gone ones, each with the most saving first.
+// Findings that differ only in rank, device and figures, and have the same verdict, are shown as one. Those
+// that fail the gate first, then new, still and gone ones, each with the most saving first.
 std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
                                     const KnowledgeBase& knowledge, const GatePolicy& policy);
 

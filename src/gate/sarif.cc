@@ -58,9 +58,9 @@ const char* SarifLevel(Severity severity) {
 }
 
 // FNV-1a, 64 bit.
-std::string Fingerprint(const std::string& rule, const std::string& subject) {
+std::string Fingerprint(const std::string& identity) {
   uint64_t hash = 14695981039346656037U;
-  for (const char c : rule + '\0' + subject) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  for (const char c : identity) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return fmt::format("{:016x}", hash);
 }
 
@@ -84,12 +84,12 @@ class Log {
   }
 
   void Result(const std::string& rule, size_t index, const char* level, const std::string& text,
-              const std::string& subject, const char* baseline_state, Json location) {
+              const std::string& identity, const char* baseline_state, Json location) {
     if (results_.size() == kMaxResults) {
       ++left_out_;
       return;
     }
-    const std::string fingerprint = Fingerprint(rule, subject);
+    const std::string fingerprint = Fingerprint(identity);
     results_.push_back(
         {{"ruleId", rule},
          {"ruleIndex", index},
@@ -98,7 +98,7 @@ class Log {
          {"message", Message(text)},
          {"locations", Json::array({std::move(location)})},
          {"partialFingerprints",
-          {{"ruleAndSubject/v1", fingerprint}, {"primaryLocationLineHash", fingerprint + ":1"}}},
+          {{"ruleAndSubject/v2", fingerprint}, {"primaryLocationLineHash", fingerprint + ":1"}}},
          {"baselineState", baseline_state}});
   }
 
@@ -156,7 +156,8 @@ void AddMetric(Log& log, const GateResult& result, const MetricVerdict& metric) 
   if (text.empty())
     text = fmt::format("{}: {}, {} before.", VerdictName(metric.verdict),
                        ValueText(metric.candidate, metric.unit), ValueText(metric.baseline, metric.unit));
-  log.Result(id, index, fails ? "error" : "warning", text, "", "new", Location(kProjectFile, 1, title));
+  log.Result(id, index, fails ? "error" : "warning", text, id + '\0', "new",
+             Location(kProjectFile, 1, title));
 }
 
 void AddTrend(Log& log, const Trend& trend) {
@@ -172,7 +173,7 @@ void AddTrend(Log& log, const Trend& trend) {
         {"defaultConfiguration", {{"level", SarifLevel(trend.level)}}},
         {"properties", {{"tags", Json::array({"performance"})}}}};
   });
-  log.Result(id, index, Fails(trend) ? "error" : "warning", Visible(OneLine(trend.why)), "", "new",
+  log.Result(id, index, Fails(trend) ? "error" : "warning", Visible(OneLine(trend.why)), id + '\0', "new",
              Location(kProjectFile, 1, title));
 }
 
@@ -189,8 +190,10 @@ std::string HelpText(const RuleVerdict& rule) {
   return text;
 }
 
-void AddRule(Log& log, const RuleVerdict& rule, std::string_view root) {
-  if (rule.change == RuleVerdict::Change::kGone || rule.level == Level::kOff) return;
+// Findings of one identity are one result, whose level is that of the worst: which of them there are, and
+// what each says, may change from run to run.
+void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::string_view root) {
+  const RuleVerdict& rule = *findings.front();
   const std::string id = Visible(rule.rule), title = Visible(OneLine(rule.title));
   const size_t index = log.Rule(id, [&] {
     Json descriptor = {
@@ -203,9 +206,16 @@ void AddRule(Log& log, const RuleVerdict& rule, std::string_view root) {
     descriptor["properties"] = {{"tags", Json::array({"performance", Visible(rule.category)})}};
     return descriptor;
   });
-  std::string text = Visible(OneLine(rule.problem));
-  const std::string subject = SubjectText(rule.subject), saving = SavingText(rule);
-  if (!saving.empty()) text += " Saves " + saving + ".";
+  std::string text;
+  Level level = Level::kOff;
+  bool fails = false, is_new = false;
+  for (const RuleVerdict* finding : findings) {
+    text += (text.empty() ? "" : " ") + Visible(OneLine(finding->problem));
+    if (const std::string saving = SavingText(*finding); !saving.empty()) text += " Saves " + saving + ".";
+    level = std::max(level, finding->level);
+    fails = fails || Fails(*finding);
+    is_new = is_new || finding->change == RuleVerdict::Change::kNew;
+  }
   std::string uri = RelativeUri(rule.source_file, root);
   int line = rule.source_line;
   if (uri.empty()) {
@@ -214,8 +224,8 @@ void AddRule(Log& log, const RuleVerdict& rule, std::string_view root) {
   }
   if (uri.empty()) uri = RelativeUri(rule.rule_file.substr(rule.rule_file.find_last_of("/\\") + 1), root);
   if (uri.empty()) uri = kProjectFile;
-  log.Result(id, index, Fails(rule) ? "error" : SarifLevel(rule.level), text, rule.subject,
-             rule.change == RuleVerdict::Change::kNew ? "new" : "unchanged", Location(uri, line, subject));
+  log.Result(id, index, fails ? "error" : SarifLevel(level), text, IdentityOf(rule),
+             is_new ? "new" : "unchanged", Location(uri, line, SubjectText(rule.subjects.front())));
 }
 
 }  // namespace
@@ -224,7 +234,15 @@ std::string RenderGateSarif(const GateResult& result, std::string_view root) {
   Log log;
   for (const MetricVerdict& metric : result.metrics) AddMetric(log, result, metric);
   for (const Trend& trend : result.trends) AddTrend(log, trend);
-  for (const RuleVerdict& rule : result.rules) AddRule(log, rule, root);
+  std::vector<std::vector<const RuleVerdict*>> results;
+  std::map<std::string, size_t> by_identity;
+  for (const RuleVerdict& rule : result.rules) {
+    if (rule.change == RuleVerdict::Change::kGone || rule.level == Level::kOff) continue;
+    const auto [at, is_first] = by_identity.emplace(IdentityOf(rule), results.size());
+    if (is_first) results.emplace_back();
+    results[at->second].push_back(&rule);
+  }
+  for (const auto& findings : results) AddRule(log, findings, root);
   return std::move(log).Write(result);
 }
 

@@ -106,7 +106,7 @@ void WriteExplanation(TextWriter& out, const GateResult& result, const char* pre
 }
 
 void WriteFinding(TextWriter& out, const RuleVerdict& rule) {
-  const std::string subject = SubjectText(rule.subject), saving = SavingText(rule);
+  const std::string subject = SubjectText(rule.subjects.front()), saving = SavingText(rule);
   const char* style = Fails(rule) ? "1;31" : rule.severity == Severity::kInfo ? "1;34" : "1;33";
   out.Wrapped("  • ", Prose(rule.problem) + (subject.empty() ? "" : " (" + Prose(subject) + ")"), style);
   if (!rule.recommendation.empty()) out.Wrapped("    → ", Prose(rule.recommendation[0]));

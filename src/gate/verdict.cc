@@ -1,5 +1,7 @@
 #include "src/gate/verdict.h"
 
+#include <nlohmann/json.hpp>
+
 namespace dladvisor {
 
 std::string_view VerdictName(Verdict verdict) {
@@ -30,6 +32,15 @@ std::string_view LevelName(Level level) {
       return "error";
   }
   return "";
+}
+
+std::string IdentityOf(const RuleVerdict& rule) {
+  std::string identity = rule.rule + '\0';
+  const auto keys = nlohmann::json::parse(rule.subjects.front(), nullptr, false);
+  if (!keys.is_object()) return identity;
+  for (const auto& [name, value] : keys.items())
+    if (value.is_string()) identity += name + '\0' + value.get<std::string>() + '\0';
+  return identity;
 }
 
 }  // namespace dladvisor

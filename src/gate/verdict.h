@@ -46,12 +46,13 @@ struct MetricVerdict {
   std::string why;    // one sentence that explains the verdict
 };
 
-// A finding of a rule on either side.
+// A finding of a rule on either side; or several that differ in their subject's numbers alone, as one.
 struct RuleVerdict {
   enum class Change { kNew, kStill, kGone };
   std::string rule, title, category;
   Severity severity = Severity::kWarning;
-  std::string subject;  // as JSON, e.g. {"rank":0,"device":0}; {} for the whole run
+  // As JSON, e.g. {"rank":0,"device":0}; {} for the whole run. At least one.
+  std::vector<std::string> subjects = {"{}"};
   Change change = Change::kStill;
   Verdict verdict = Verdict::kPass;  // kRegressed where the rule is an error and fires in the candidate
   Level level = Level::kExplain;
@@ -64,6 +65,10 @@ struct RuleVerdict {
   std::string source_file;  // of the program, where the profile tells where it happens; or ""
   int source_line = 0;
 };
+
+// What makes findings of several runs one and the same, whatever they say: the rule and what it is about, the
+// text columns of the subject's key (a kernel, a collective), and not where, its numbers (a rank, a step).
+std::string IdentityOf(const RuleVerdict& rule);
 
 // How the sides differ in what must be the same for a comparison to mean something.
 struct Difference {

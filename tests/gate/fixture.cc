@@ -33,7 +33,7 @@ RuleVerdict DataLoading() {
   rule.title = "The GPU waits for input data";
   rule.category = "input";
   rule.severity = Severity::kError;
-  rule.subject = R"({"rank":0,"device":1})";
+  rule.subjects = {R"({"rank":0,"device":1})"};
   rule.change = RuleVerdict::Change::kNew;
   rule.verdict = Verdict::kRegressed;
   rule.level = Level::kError;
@@ -53,7 +53,7 @@ RuleVerdict MixedPrecision() {
   rule.rule = "mixed-precision-off";
   rule.title = "Tensor cores are not used";
   rule.category = "tensor-cores";
-  rule.subject = "{}";
+  rule.subjects = {"{}"};
   rule.level = Level::kWarn;
   rule.problem = "61 ops were eligible to use tensor cores but none are using FP16.";
   rule.recommendation = {"Try enabling AMP (Automatic Mixed Precision)."};
@@ -69,7 +69,7 @@ RuleVerdict PageableCopies() {
   rule.title = "Copies use pageable memory";
   rule.category = "copies";
   rule.severity = Severity::kInfo;
-  rule.subject = R"({"rank":0,"device":0})";
+  rule.subjects = {R"({"rank":0,"device":0})"};
   rule.change = RuleVerdict::Change::kGone;
   rule.problem = "312 copies to GPU 0 use pageable memory.";
   rule.recommendation = {"Pin the memory."};
@@ -118,7 +118,7 @@ void ForEachText(GateResult& result, F f) {
       for (std::string* text : {&metric.metric, &metric.title, &metric.not_gated, &metric.noise, &metric.why})
         f(*text);
   for (RuleVerdict& rule : result.rules) {
-    for (std::string* text : {&rule.rule, &rule.title, &rule.category, &rule.subject, &rule.problem,
+    for (std::string* text : {&rule.rule, &rule.title, &rule.category, &rule.subjects[0], &rule.problem,
                               &rule.rule_file, &rule.source_file})
       f(*text);
     for (std::string& text : rule.recommendation) f(text);
@@ -263,7 +263,7 @@ GateResult HugeGate() {
   for (int i = 0; i < 6000; ++i) {
     RuleVerdict rule = i % 2 == 0 ? DataLoading() : MixedPrecision();
     rule.rule += fmt::format("-{}", i / 4);
-    rule.subject = fmt::format(R"({{"rank":{},"op":"{}"}})", i, std::string(300, 'x'));
+    rule.subjects = {fmt::format(R"({{"rank":{0},"op":"{1}{0}"}})", i, std::string(300, 'x'))};
     rule.problem += std::string(300, '&');
     result.rules.push_back(rule);
   }

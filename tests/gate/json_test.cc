@@ -36,6 +36,7 @@ TEST(GateJson, HasTheModelInAFixedOrder) {
   EXPECT_TRUE(step["max"].is_null());
   const ordered_json& rule = gate["rules"][0];
   EXPECT_EQ(rule["subject"], ordered_json::parse(R"({"rank":0,"device":1})"));
+  EXPECT_EQ(rule["subjects"], ordered_json::parse(R"([{"rank":0,"device":1}])"));
   EXPECT_EQ(rule["change"], "new");
   EXPECT_EQ(rule["severity"], "error");
   EXPECT_EQ(gate["trends"][0]["changes"][1]["at"], 17);

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "src/fleet/profile.h"
+#include "src/gate/render.h"
 
 namespace dladvisor {
 namespace {
 using testing::HasSubstr;
+using testing::SizeIs;
 
 Finding Fired(const std::string& rule, int64_t device, Severity severity = Severity::kWarning) {
   Finding finding;
@@ -68,6 +72,88 @@ TEST(RuleVerdict, OneFindingOfSeveralGpusIsOne) {
   const auto verdicts = Judge({RunWith({})}, {RunWith({Fired("new", 0), Fired("new", 1), Fired("new", 2)})});
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_THAT(verdicts[0].problem, HasSubstr("0–2"));
+}
+
+Finding CausedByAnother(Finding finding) {
+  finding.caused_by = 0;
+  return finding;
+}
+
+GatePolicy FailOnNewFindings() {
+  GatePolicy policy;
+  policy.new_findings = Level::kError;
+  return policy;
+}
+
+TEST(RuleVerdict, AFindingThatFailsIsNotHiddenByOneThatDoesNot) {
+  const auto verdicts =
+      Judge({RunWith({})}, {RunWith({CausedByAnother(Fired("new", 0)), Fired("new", 1), Fired("new", 2)})},
+            FailOnNewFindings());
+  ASSERT_THAT(verdicts, SizeIs(2));
+  EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
+  EXPECT_EQ(verdicts[0].level, Level::kError);
+  EXPECT_THAT(verdicts[0].problem, HasSubstr("1–2"));
+  EXPECT_EQ(verdicts[1].verdict, Verdict::kPass);
+}
+
+TEST(RuleVerdict, AFindingIsCausedByAnotherWhereItIsSoInMostRuns) {
+  const GateRun root = RunWith({Fired("new", 0)}), caused = RunWith({CausedByAnother(Fired("new", 0))});
+  const auto verdict = [&](std::vector<GateRun> candidate) {
+    const auto verdicts = Judge({RunWith({})}, std::move(candidate), FailOnNewFindings());
+    EXPECT_THAT(verdicts, SizeIs(1));
+    return verdicts.at(0).verdict;
+  };
+  EXPECT_EQ(verdict({caused, root, root}), Verdict::kRegressed);
+  EXPECT_EQ(verdict({root, caused, caused}), Verdict::kPass);
+}
+
+Finding WithKernel(Finding finding, const std::string& kernel) {
+  finding.subject.push_back({"kernel", kernel, Unit::kText});
+  return finding;
+}
+
+TEST(RuleVerdict, FindingsOfDifferentKernelsAreNotOne) {
+  // Their text differs in a number only.
+  Finding narrow = WithKernel(Fired("new", 0), "gemm<64>"), wide = WithKernel(Fired("new", 0), "gemm<128>");
+  narrow.problem = "gemm<64> takes long.";
+  wide.problem = "gemm<128> takes long.";
+  EXPECT_THAT(Judge({RunWith({})}, {RunWith({narrow, wide})}), SizeIs(2));
+}
+
+TEST(RuleVerdict, AnErrorHasEverySubjectOnWhichItFires) {
+  const auto error = [](const std::string& kernel) {
+    Finding finding = WithKernel(Fired("rule", 0, Severity::kError), kernel);
+    finding.problem = kernel + " takes long.";
+    return finding;
+  };
+  const auto verdicts = Judge({RunWith({})}, {RunWith({error("gemm"), error("softmax")})});
+  ASSERT_THAT(verdicts, SizeIs(2));
+  for (const RuleVerdict& verdict : verdicts) EXPECT_EQ(verdict.verdict, Verdict::kRegressed);
+  EXPECT_THAT(verdicts[0].problem + verdicts[1].problem, HasSubstr("softmax"));
+}
+
+// The fingerprints of the results of a gate whose candidate has these findings.
+std::vector<std::string> Fingerprints(std::vector<Finding> findings) {
+  GateResult result;
+  result.rules = Judge({RunWith({})}, {RunWith(std::move(findings))});
+  std::vector<std::string> fingerprints;
+  const auto sarif = nlohmann::json::parse(RenderGateSarif(result));
+  for (const auto& found : sarif["runs"][0]["results"])
+    fingerprints.push_back(found["partialFingerprints"].dump());
+  return fingerprints;
+}
+
+TEST(RuleVerdict, AResultOfSarifIsTheSameOnWhicheverGpuItIsFound) {
+  const auto on_first =
+      Fingerprints({WithKernel(Fired("new", 0), "gemm"), WithKernel(Fired("new", 1), "gemm")});
+  ASSERT_THAT(on_first, SizeIs(1));
+  EXPECT_EQ(Fingerprints({WithKernel(Fired("new", 1), "gemm")}), on_first);
+  EXPECT_NE(Fingerprints({WithKernel(Fired("new", 1), "softmax")}), on_first);
+  EXPECT_EQ(Fingerprints({WithKernel(Fired("new", 0, Severity::kError), "gemm")}), on_first);
+  // Words of its own do not make another result.
+  Finding other = WithKernel(Fired("new", 1), "gemm");
+  other.problem = "GPU 1 waits for data.";
+  EXPECT_EQ(Fingerprints({WithKernel(Fired("new", 0), "gemm"), other}), on_first);
 }
 
 TEST(RuleVerdict, WhatTheBaselineCouldNotSeeIsNotNew) {

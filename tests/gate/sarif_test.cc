@@ -94,6 +94,23 @@ TEST(Sarif, HasAResultForEachFindingOfTheCandidateAndWhatRegressed) {
   EXPECT_EQ(results[5]["baselineState"], "unchanged");
 }
 
+TEST(Sarif, FindingsOfOneIdentityAreOneResultOfTheWorstLevel) {
+  GateResult result = RegressedGate();
+  const size_t results = RunOf(result)["results"].size();
+  RuleVerdict other = result.rules[0];
+  other.subjects = {R"({"rank":7,"device":1})"};
+  other.problem = "Rank 7 does, too.";
+  other.verdict = Verdict::kPass;
+  other.level = Level::kExplain;
+  other.change = RuleVerdict::Change::kStill;
+  result.rules.push_back(other);
+  const json run = RunOf(result);
+  ASSERT_EQ(run["results"].size(), results);
+  EXPECT_EQ(run["results"][4]["level"], "error");
+  EXPECT_EQ(run["results"][4]["baselineState"], "new");
+  EXPECT_THAT(run["results"][4]["message"]["text"], HasSubstr("Rank 7 does, too."));
+}
+
 TEST(Sarif, IsEmptyWhereTheGatePassed) {
   const json run = RunOf(PassedGate());
   ASSERT_EQ(run["results"].size(), 1U);  // what is found on both sides and only explains
@@ -124,7 +141,7 @@ TEST(Sarif, HasNoAbsolutePath) {
   EXPECT_EQ(uri("/home/ci/repository/x.py", ""), "dladvisor.yaml");
 }
 
-TEST(Sarif, FingerprintsAreOfRuleAndSubjectAlone) {
+TEST(Sarif, FingerprintsAreOfTheRuleAndWhatItIsAbout) {
   const auto print = [](const GateResult& result) {
     return RunOf(result)["results"][4]["partialFingerprints"];
   };
@@ -133,7 +150,9 @@ TEST(Sarif, FingerprintsAreOfRuleAndSubjectAlone) {
   result.rules[0].problem = "Another time, another figure.";
   result.rules[0].source_line = 99;
   EXPECT_EQ(print(result), before);
-  result.rules[0].subject = R"({"rank":1,"device":1})";
+  result.rules[0].subjects = {R"({"rank":1,"device":1})"};
+  EXPECT_EQ(print(result), before);
+  result.rules[0].subjects = {R"({"rank":0,"device":1,"kernel":"gemm"})"};
   EXPECT_NE(print(result), before);
 }
 
