@@ -28,6 +28,13 @@
 
 namespace dladvisor {
 
+// What the integers of a column number, of which each source of rows has its own: who puts several sources
+// together gives them new numbers.
+struct Numbering {
+  std::string_view name;
+  bool operator==(const Numbering&) const = default;
+};
+
 struct Column {
   std::string name;
   Type type = Type::kInteger;
@@ -35,6 +42,7 @@ struct Column {
   std::string doc;
   bool nullable = false;
   std::string capture;  // capture flag that supplies it where it can be absent, or ""
+  Numbering numbering = {};  // of its integers, or none
 };
 
 struct Schema {
@@ -117,6 +125,19 @@ class RelationOf {
   RelationOf& Key(std::string name, T Row::*member, Unit unit, std::string doc) {
     schema_.key.push_back(name);
     return Column(std::move(name), member, unit, std::move(doc));
+  }
+
+  // The same of a number of something.
+  template <class T>
+  RelationOf& Key(std::string name, T Row::*member, Numbering numbering, std::string doc) {
+    schema_.key.push_back(name);
+    return Column(std::move(name), member, numbering, std::move(doc));
+  }
+  template <class T>
+  RelationOf& Column(std::string name, T Row::*member, Numbering numbering, std::string doc) {
+    Column(std::move(name), member, Unit::kNone, std::move(doc));
+    schema_.columns.back().numbering = numbering;
+    return *this;
   }
 
   // T is int64_t, double, bool, std::string, or std::optional of one of them (nullable).

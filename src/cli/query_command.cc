@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "engine/base/text.h"
 #include "engine/inference/inference.h"
-#include "src/analysis/across_ranks.h"
-#include "src/analysis/analysis.h"
 #include "src/cli/session.h"
 #include "src/cli/table.h"
 
@@ -77,11 +76,10 @@ void PrintJson(const ResultSet& result) {
 
 // A digest keeps facts: what a query reads of events is not there, and 0 rows would be taken for an answer.
 void WarnOfEvents(const Profile& profile, const SqlReads& reads) {
-  std::vector<const Schema*> facts = FactSchemas();
-  for (const Schema* schema : AcrossRanksSchemas()) facts.push_back(schema);
+  const std::set<std::string> not_held = profile.MissingRelations();
   std::vector<std::string> missing;
   for (const Schema* schema : AllSchemas())
-    if (std::ranges::find(facts, schema) == facts.end() &&
+    if (not_held.contains(schema->name) &&
         std::ranges::find(reads.relations, schema->name) != reads.relations.end())
       missing.push_back(schema->name);
   if (!missing.empty())

@@ -356,12 +356,6 @@ std::vector<CollectiveTrack> ReadTracks(sqlite3* db, const fs::path& path) {
 
 }  // namespace
 
-const Table* Digest::Find(std::string_view name) const {
-  for (const Table& table : relations)
-    if (table.schema().name == name) return &table;
-  return nullptr;
-}
-
 bool IsDigest(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   char magic[16] = {};

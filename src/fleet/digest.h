@@ -14,22 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/store/relation.h"
-#include "src/analysis/communication/collective_track.h"
-#include "src/analysis/ranks/kernel_sequence.h"
+#include "src/analysis/digest.h"
 
 namespace dladvisor {
 
 inline constexpr int kDigestFormatVersion = 2;
-
-struct Digest {
-  std::vector<Table> relations;
-  std::vector<KernelSequence> sequences;
-  std::vector<CollectiveTrack> collectives;
-
-  // The relation of that name; null where it has none.
-  const Table* Find(std::string_view name) const;
-};
 
 bool IsDigest(const std::filesystem::path& path);
 // Throws Error: no digest, damaged, or of a newer format than this program reads.

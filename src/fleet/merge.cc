@@ -1,20 +1,17 @@
 #include "src/fleet/merge.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
-#include "src/analysis/across_ranks.h"
 #include "src/analysis/analysis.h"
+#include "src/analysis/families.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/summary/gpu.h"
 #include "src/analysis/summary/profile.h"
 #include "src/analysis/summary/run.h"
 #include "src/analysis/summary/system.h"
-#include "src/analysis/timeline/resource_usage.h"
 #include "src/analysis/timeline/step.h"
 #include "src/fleet/align_steps.h"
 #include "src/fleet/identity.h"
@@ -22,17 +19,8 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kRank = "rank", kProfile = "profile", kDuplicate = "duplicate_of", kStep = "step",
-                           kNode = "told_node";
-
-// Rows of a relation of one file under the numbers that they have among all.
-struct Renumbering {
-  int64_t rank_shift = 0, profile = 0, step_shift = 0;
-  std::optional<int64_t> duplicate_of, node;
-};
-
-// Appends a file's rows to those of all; columns by name, since a digest may be of another version.
-void Append(const Table& from, const Renumbering& renumbering, Table& to) {
+// Under the numbers that they have among all; columns by name, since a digest may be of another version.
+void AppendRows(const Table& from, const ProfilePlace& place, Table& to) {
   const Schema& schema = to.schema();
   std::vector<std::optional<size_t>> source;
   for (const Column& column : schema.columns) source.push_back(from.schema().Find(column.name));
@@ -41,17 +29,22 @@ void Append(const Table& from, const Renumbering& renumbering, Table& to) {
     for (size_t c = 0; c < row.size(); ++c) {
       if (!source[c]) continue;
       row[c] = from.ValueAt(i, *source[c]);
-      if (schema.columns[c].name == kProfile) row[c] = renumbering.profile;
-      if (schema.columns[c].name == kDuplicate && renumbering.duplicate_of)
-        row[c] = *renumbering.duplicate_of;
-      if (schema.columns[c].name == kNode && renumbering.node) row[c] = *renumbering.node;
-      if (auto* rank = std::get_if<int64_t>(&row[c]); rank && schema.columns[c].name == kRank)
-        *rank += renumbering.rank_shift;
-      if (auto* step = std::get_if<int64_t>(&row[c]); step && schema.columns[c].name == kStep)
-        *step += renumbering.step_shift;
+      const Numbering& numbering = schema.columns[c].numbering;
+      auto* number = std::get_if<int64_t>(&row[c]);
+      if (numbering == kProfileNumber) row[c] = place.profile;
+      if (number && numbering == kRankNumber) *number += place.rank_shift;
+      if (number && numbering == kStepNumber) *number += place.step_shift;
     }
     to.AddRow(std::move(row));
   }
+}
+
+void Append(const Family& family, const Table& from, const ProfilePlace& place, Table& to) {
+  if (family.place) {
+    const Table placed = family.place(from, place);
+    return AppendRows(placed, place, to);
+  }
+  AppendRows(from, place, to);
 }
 
 template <class Row>
@@ -110,19 +103,33 @@ void AddIdentities(const ProfileRanks& told, const ProfileHints& hints, int64_t 
   }
 }
 
-// A second profile of a rank keeps what tells of the file itself.
-constexpr std::array<std::string_view, 4> kOfFile = {"profile", "diagnostic", "system", "setting"};
+// What ranks are compared by, under the numbers among all.
+void MoveTracks(Digest& from, const ProfilePlace& place, Digest& to) {
+  for (KernelSequence& sequence : from.sequences) {
+    sequence.rank += place.rank_shift;
+    for (KernelSequence::Step& step : sequence.steps) step.number += place.step_shift;
+    to.sequences.push_back(std::move(sequence));
+  }
+  for (CollectiveTrack& track : from.collectives) {
+    track.rank += place.rank_shift;
+    for (CollectiveTrack::Call& call : track.calls) call.step += place.step_shift;
+    to.collectives.push_back(std::move(track));
+  }
+}
+
+// The families whose relations digests hold, but for those that compare ranks.
+std::vector<const Family*> FamiliesOfProfiles() {
+  std::vector<const Family*> families;
+  for (const Family* family : AllFamilies())
+    if (!family->on_demand && !family->IsAcrossRanks()) families.push_back(family);
+  return families;
+}
 
 }  // namespace
 
 bool IsDetail(const std::string& relation) {
-  static constexpr std::array<std::string_view, 21> details = {
-      "op",          "group_op",       "op_kernel",         "kernel_name", "api_name",
-      "sync_site",   "idle_gap",       "range_name",        "step_ledger", "idle_activity",
-      "filled_copy", "host_thread",    "matrix_product",    "mpi_name",    "set_kind",
-      "stream",      "unified_memory", "utilization_chunk", "what_if",     "diagnostic",
-      "setting"};
-  return std::ranges::find(details, relation) != details.end();
+  const Family* family = FindFamily(relation);
+  return family != nullptr && family->detail;
 }
 
 Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& identities) {
@@ -137,52 +144,39 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
   for (size_t i = 0; i < digests.size(); ++i) starts.push_back(StartsOf(digests[i], ranks[i].first));
   const std::vector<std::optional<int64_t>> shifts = StepShifts(starts);
 
+  const std::vector<const Family*> families = FamiliesOfProfiles();
   Digest merged;
-  for (const Schema* schema : FactSchemas()) merged.relations.emplace_back(*schema);
-  std::vector<RunRow> runs;
-  std::vector<std::pair<std::vector<ResourceUsageRow>, int64_t>> usage;
+  for (const Family* family : families) merged.relations.emplace_back(*family->schema);
+  // By family, the tables that the family merges itself, and how many ranks each is of.
+  std::vector<std::vector<std::pair<Table, int64_t>>> own(families.size());
   for (size_t i = 0; i < digests.size(); ++i) {
     Digest& digest = digests[i];
     const bool is_duplicate = told[i].duplicate_of.has_value();
-    const int64_t step_shift = shifts[i].value_or(0);
-    Renumbering renumbering{told[i].first - ranks[i].first, static_cast<int64_t>(i), step_shift, std::nullopt,
-                            std::nullopt};
-    if (is_duplicate) renumbering.duplicate_of = static_cast<int64_t>(*told[i].duplicate_of);
-    if (hints[i].is_log) renumbering.node = told[i].node;
-    for (Table& table : merged.relations) {
-      const std::string& name = table.schema().name;
-      if (is_duplicate && std::ranges::find(kOfFile, name) == kOfFile.end()) continue;
-      if (const Table* from = digest.Find(name);
-          from && name != RunRelation().schema().name && name != ResourceUsageRelation().schema().name)
-        Append(*from, renumbering, table);
+    ProfilePlace place{static_cast<int64_t>(i), told[i].first - ranks[i].first, shifts[i].value_or(0),
+                       std::nullopt, std::nullopt};
+    if (is_duplicate) place.duplicate_of = static_cast<int64_t>(*told[i].duplicate_of);
+    if (hints[i].is_log) place.node = told[i].node;
+    for (size_t f = 0; f < families.size(); ++f) {
+      const Table* from = digest.Find(families[f]->schema->name);
+      if (!from || (is_duplicate && families[f]->merge != Family::Merge::kOfFiles)) continue;
+      if (families[f]->merge == Family::Merge::kOwn)
+        own[f].emplace_back(*from, ranks[i].second);
+      else
+        Append(*families[f], *from, place, merged.relations[f]);
     }
     if (!is_duplicate) {
-      for (RunRow& run : RowsOf(digest, RunRelation())) runs.push_back(std::move(run));
-      usage.emplace_back(RowsOf(digest, ResourceUsageRelation()), ranks[i].second);
-      for (KernelSequence& sequence : digest.sequences) {
-        // Steps that ran at other times than those of the others are no steps of theirs.
-        if (!shifts[i]) continue;
-        sequence.rank += renumbering.rank_shift;
-        for (KernelSequence::Step& step : sequence.steps) step.number += step_shift;
-        merged.sequences.push_back(std::move(sequence));
-      }
-      for (CollectiveTrack& track : digest.collectives) {
-        if (!shifts[i]) continue;
-        track.rank += renumbering.rank_shift;
-        for (CollectiveTrack::Call& call : track.calls) call.step += step_shift;
-        merged.collectives.push_back(std::move(track));
-      }
-      AddIdentities(told[i], hints[i], static_cast<int64_t>(i), identities);
+      // Steps that ran at other times than those of the others are no steps of theirs.
+      if (shifts[i]) MoveTracks(digest, place, merged);
+      AddIdentities(told[i], hints[i], place.profile, identities);
     }
     digest = {};
   }
-  for (Table& table : merged.relations) {
-    if (table.schema().name == RunRelation().schema().name) {
-      const RunRow run = MergeRuns(runs, RowsOf(merged, GpuRelation()));
-      table = RunRelation().ToTable({&run, 1});
-    }
-    if (table.schema().name == ResourceUsageRelation().schema().name)
-      table = ResourceUsageRelation().ToTable(MergeResourceUsage(usage));
+  const FleetTables fleet{merged.relations};
+  for (size_t f = 0; f < families.size(); ++f) {
+    if (families[f]->merge != Family::Merge::kOwn) continue;
+    std::vector<std::pair<const Table*, int64_t>> tables;
+    for (const auto& [table, count] : own[f]) tables.emplace_back(&table, count);
+    merged.relations[f] = families[f]->merge_tables(tables, fleet);
   }
   return merged;
 }
@@ -195,20 +189,20 @@ std::vector<RankIdentity> IdentitiesOf(const Digest& digest) {
 }
 
 void AppendDetails(const Digest& details, size_t profile, const std::vector<RankRow>& ranks, Digest& merged) {
-  Renumbering renumbering{0, static_cast<int64_t>(profile), 0, std::nullopt, std::nullopt};
+  ProfilePlace place{static_cast<int64_t>(profile), 0, 0, std::nullopt, std::nullopt};
   std::optional<int64_t> first;
   for (const RankRow& row : ranks)
-    if (row.profile == renumbering.profile) first = std::min(first.value_or(row.rank), row.rank);
-  renumbering.rank_shift = first.value_or(0) - RanksOf(RowsOf(details, GpuRelation())).first;
-  for (Table& table : merged.relations)
-    if (const Table* from = details.Find(table.schema().name); from && IsDetail(table.schema().name))
-      Append(*from, renumbering, table);
+    if (row.profile == place.profile) first = std::min(first.value_or(row.rank), row.rank);
+  place.rank_shift = first.value_or(0) - RanksOf(RowsOf(details, GpuRelation())).first;
+  for (Table& table : merged.relations) {
+    const Family* family = FindFamily(table.schema().name);
+    if (const Table* from = details.Find(table.schema().name); from && family && family->detail)
+      Append(*family, *from, place, table);
+  }
 }
 
 void CompareRanks(Digest& digest, const std::vector<RankIdentity>& identities) {
-  std::vector<Table> tables =
-      AnalyzeAcrossRanks(FleetFacts(digest.relations, digest.sequences, digest.collectives, identities));
-  for (Table& table : tables) {
+  for (Table& table : AnalyzeAcrossRanks(digest, identities)) {
     std::erase_if(digest.relations,
                   [&](const Table& old) { return old.schema().name == table.schema().name; });
     digest.relations.push_back(std::move(table));

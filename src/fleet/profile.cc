@@ -10,12 +10,10 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "src/analysis/across_ranks.h"
-#include "src/analysis/compat/profiler_relations.h"
 #include "src/analysis/compat/views.h"
 #include "src/analysis/context/varint.h"
-#include "src/analysis/ops/op_call_relation.h"
-#include "src/analysis/ops/range_work.h"
+#include "src/analysis/families.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/rank.h"
 #include "src/analysis/ranks/straggler.h"
 #include "src/analysis/summary/profile.h"
@@ -42,8 +40,8 @@ std::set<std::string> Profile::MissingRelations() const {
   std::set<std::string> missing;
   if (trace) return missing;
   for (const Schema* schema : AllSchemas()) missing.insert(schema->name);
-  for (const auto& held : {FactSchemas(), AcrossRanksSchemas()})
-    for (const Schema* schema : held) missing.erase(schema->name);
+  for (const Family* family : AllFamilies())
+    if (!family->on_demand) missing.erase(family->schema->name);
   return missing;
 }
 
@@ -51,14 +49,12 @@ const std::vector<const Schema*>& AllSchemas() {
   static const std::vector<const Schema*> schemas = [] {
     static const Trace no_trace;
     static const auto events = EventRelations(no_trace);
-    static const auto op_calls = OpCallRelations(no_trace, {});
-    std::vector<const Schema*> all = FactSchemas();
-    for (const Schema* schema : AcrossRanksSchemas()) all.push_back(schema);
-    static const auto of_profilers = ProfilerRelations(no_trace, {});
-    for (const auto* relations : {&events, &op_calls, &of_profilers})
-      for (const auto& relation : *relations) all.push_back(&relation->schema());
-    static const auto range_work = RangeWorkRelation(no_trace);
-    all.push_back(&range_work->schema());
+    std::vector<const Schema*> facts, on_demand;
+    for (const Family* family : AllFamilies())
+      (family->on_demand ? on_demand : facts).push_back(family->schema);
+    std::vector<const Schema*> all = facts;
+    for (const auto& relation : events) all.push_back(&relation->schema());
+    all.insert(all.end(), on_demand.begin(), on_demand.end());
     return all;
   }();
   return schemas;
@@ -80,11 +76,6 @@ void AddEmptyRelations(Digest& digest) {
     if (!digest.Find(schema->name)) digest.relations.emplace_back(*schema);
 }
 
-Digest Analysed(const Trace& trace, const AnalysisOptions& options) {
-  Facts facts = Analyze(trace, options);
-  return {std::move(facts.relations), std::move(facts.sequences), std::move(facts.collectives)};
-}
-
 Profile LoadOne(const std::filesystem::path& path, const AnalysisOptions& options) {
   Profile profile;
   profile.files = {path.string()};
@@ -95,29 +86,29 @@ Profile LoadOne(const std::filesystem::path& path, const AnalysisOptions& option
     return profile;
   }
   profile.trace = std::make_unique<Trace>(ReadProfile(path));
-  profile.digest = Analysed(*profile.trace, options);
+  profile.analysed = std::make_unique<AnalysedTrace>(*profile.trace, options);
+  profile.digest = profile.analysed->ComputeDigest();
   CompareRanks(profile.digest, IdentitiesOf(profile.digest));
   profile.events = EventRelations(*profile.trace);
-  for (auto& relation : OpCallRelations(*profile.trace, options))
-    profile.events.push_back(std::move(relation));
-  profile.events.push_back(RangeWorkRelation(*profile.trace));
-  for (auto& relation : ProfilerRelations(*profile.trace, options))
-    profile.events.push_back(std::move(relation));
+  for (auto& relation : profile.analysed->OnDemandRelations()) profile.events.push_back(std::move(relation));
   return profile;
 }
 
-// The facts of one of several files; without details where they are many.
-Digest LoadFacts(const std::filesystem::path& path, const AnalysisOptions& options, bool with_details) {
+// The facts of one of several files; without details where they are many. Takes them from `known`.
+Digest LoadFacts(const std::filesystem::path& path, const AnalysisOptions& options, bool with_details,
+                 DigestsByPath& known) {
   Digest digest;
+  const auto read_before = known.find(path);
   if (IsDigest(path)) {
     RefuseSteps(path, options);
-    digest = ReadDigest(path);
+    digest = read_before == known.end() ? ReadDigest(path) : std::move(read_before->second);
     if (const Table* profiles = digest.Find(ProfileRelation().schema().name);
         profiles && profiles->rows() > 1)
       throw Error(path.string(), "is a digest of several profiles, which cannot be put together with others",
                   "Give the digests of the single profiles, or this one alone.");
   } else {
-    digest = Analysed(ReadProfile(path), options);
+    digest =
+        read_before == known.end() ? Analyze(ReadProfile(path), options) : std::move(read_before->second);
   }
   if (!with_details)
     std::erase_if(digest.relations, [](const Table& table) { return IsDetail(table.schema().name); });
@@ -149,10 +140,10 @@ struct Reading {
   std::string error;  // "" where it was read, or is passed over
 };
 
-Reading Read(const FoundFile& file, const AnalysisOptions& options, bool with_details) {
+Reading Read(const FoundFile& file, const AnalysisOptions& options, bool with_details, DigestsByPath& known) {
   Reading reading;
   try {
-    reading.digest = LoadFacts(file.path, options, with_details);
+    reading.digest = LoadFacts(file.path, options, with_details, known);
     reading.is_read = true;
   } catch (const WrongKind& error) {
     if (file.named) reading.error = error.what();
@@ -191,14 +182,15 @@ Reading Take(std::string_view& in) {
 
 // The files of each process are every size()-th; on all but the first it returns nothing.
 std::vector<Reading> ReadAll(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
-                             bool with_details, const std::function<void(size_t, size_t)>& progress) {
+                             bool with_details, const std::function<void(size_t, size_t)>& progress,
+                             DigestsByPath known) {
   std::vector<size_t> own;
   for (size_t i = team.rank(); i < found.size(); i += team.size()) own.push_back(i);
   std::vector<Reading> readings(found.size());
   std::mutex mutex;
   size_t done = 0;
   ParallelFor(own.size(), [&](size_t i) {
-    readings[own[i]] = Read(found[own[i]], options, with_details);
+    readings[own[i]] = Read(found[own[i]], options, with_details, known);
     const std::lock_guard lock(mutex);
     ++done;
     if (progress) progress(done, own.size());
@@ -250,7 +242,7 @@ Profile Merged(const std::vector<FoundFile>& found, std::vector<Reading> reading
 void AddDetails(const std::vector<FoundFile>& chosen, const std::vector<size_t>& profiles,
                 const AnalysisOptions& options, Team& team, Digest& digest) {
   if (chosen.empty()) return;
-  const std::vector<Reading> readings = ReadAll(chosen, options, team, true, {});
+  const std::vector<Reading> readings = ReadAll(chosen, options, team, true, {}, {});
   if (team.rank() > 0) return;
   const std::vector<RankRow> ranks = RankRelation().ToRows(*digest.Find(RankRelation().schema().name));
   for (size_t i = 0; i < chosen.size(); ++i) {
@@ -260,9 +252,9 @@ void AddDetails(const std::vector<FoundFile>& chosen, const std::vector<size_t>&
 }
 
 Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
-                    const std::function<void(size_t, size_t)>& progress) {
+                    const std::function<void(size_t, size_t)>& progress, DigestsByPath known) {
   const bool with_details = found.size() <= kMostWithDetails;
-  std::vector<Reading> readings = ReadAll(found, options, team, with_details, progress);
+  std::vector<Reading> readings = ReadAll(found, options, team, with_details, progress, std::move(known));
   Profile profile;
   profile.is_elsewhere = team.rank() > 0;
   std::vector<size_t> profiles;  // whose details are kept
@@ -294,10 +286,10 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
 }
 
 Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
-                     const std::function<void(size_t, size_t)>& progress) {
+                     const std::function<void(size_t, size_t)>& progress, DigestsByPath known) {
   const std::vector<FoundFile> found = FindFiles(arguments);
   if (found.size() > 1) try {
-      return LoadSeveral(found, options, team, progress);
+      return LoadSeveral(found, options, team, progress, std::move(known));
     } catch (...) {
       if (team.rank() > 0) team.Abandon();
       throw;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,8 +20,9 @@ namespace dladvisor {
 
 struct Profile {
   Digest digest;
-  std::unique_ptr<Trace> trace;  // null where there are several files, or the file was a digest
-  std::vector<std::unique_ptr<Relation>> events;  // views over `trace`
+  std::unique_ptr<Trace> trace;             // null where there are several files, or the file was a digest
+  std::unique_ptr<AnalysedTrace> analysed;  // of `trace`, and null like it
+  std::vector<std::unique_ptr<Relation>> events;  // views over both
   std::vector<std::string> files;                 // that were read, in the order of their numbers
   std::vector<std::string> unreadable;            // one message for each of several files that could not be
   bool is_elsewhere = false;  // on all processes of a team but the first, which have nothing more to do
@@ -40,11 +42,15 @@ KnowledgeBase EmptyKnowledge();
 // Reads one profile of any format, or a digest, and analyses it. Throws Error.
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options);
 
+// What has been read of some files.
+using DigestsByPath = std::map<std::filesystem::path, Digest>;
+
 // Reads profiles of any format, and digests: files, folders and patterns (see find_files.h), and puts them
 // together. `progress` is told how many of how many files are done, from any thread, one call at a time. The
 // processes of a team each read their share; what comes out does not depend on how many they are. Throws
-// Error where there is no file, a named one is unreadable and the only one, or none is readable.
+// Error where there is no file, a named one is unreadable and the only one, or none is readable. Files in
+// `known` are not read again.
 Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
-                     const std::function<void(size_t, size_t)>& progress = {});
+                     const std::function<void(size_t, size_t)>& progress = {}, DigestsByPath known = {});
 
 }  // namespace dladvisor

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/store/database.h"
+#include "src/analysis/analysis.h"
 #include "src/analysis/compat/views.h"
-#include "src/analysis/ops/op_call_relation.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -26,9 +26,10 @@ class DlprofViewsTest : public testing::Test {
       b_.Range(t + 160, t + 180, "aten::relu");
       b_.Launch(t + 170, t + 300, t + 990, "relu");
     }
-    tables_ = Analyze(b_.trace).relations;
+    analysed_ = std::make_unique<AnalysedTrace>(b_.trace);
+    tables_ = analysed_->ComputeDigest().relations;
     for (const Table& table : tables_) db_.Add(table);
-    calls_ = OpCallRelations(b_.trace, {});
+    calls_ = analysed_->OnDemandRelations();
     for (const auto& relation : calls_) db_.Add(*relation);
     for (const View& view : DlprofViews()) db_.AddView(view.name, view.sql);
   }
@@ -40,6 +41,7 @@ class DlprofViewsTest : public testing::Test {
   }
 
   test::TraceBuilder b_;
+  std::unique_ptr<AnalysedTrace> analysed_;
   std::vector<Table> tables_;
   std::vector<std::unique_ptr<Relation>> calls_;
   Database db_;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/store/database.h"
-#include "src/analysis/ops/op_call_relation.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -146,7 +145,8 @@ TEST(OpCall, RelationsJoin) {
   b.Kernel(1020, 1025, "lost", 77);  // its launch is not recorded
   b.trace.kernels.shapes = {{{4, 2, 1}, {64, 1, 1}}};
   for (int i = 0; i < 2; ++i) b.trace.kernels.shape.push_back(0);
-  const auto relations = OpCallRelations(b.trace, {});
+  const AnalysedTrace analysed(b.trace);
+  const auto relations = analysed.OnDemandRelations();
   Database db;
   for (const auto& relation : relations) db.Add(*relation);
   const ResultSet result = db.Query(

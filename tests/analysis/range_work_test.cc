@@ -1,7 +1,8 @@
-#include "src/analysis/ops/range_work.h"
-
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "src/analysis/analysis.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -17,7 +18,10 @@ TEST(RangeWork, ProjectsRangesOntoTheGpu) {
   b.Launch(150, 600, 650, "relu");
   b.Launch(400, 700, 710, "loss");
   b.Launch(2000, 2010, 2020, "outside");
-  const auto relation = RangeWorkRelation(b.trace);
+  const AnalysedTrace analysed(b.trace);
+  const auto relations = analysed.OnDemandRelations();
+  const auto& relation = *std::ranges::find_if(
+      relations, [](const auto& candidate) { return candidate->schema().name == "range_work"; });
   ASSERT_EQ(relation->rows(), 2u);
   const auto cell = [&](size_t row, const char* name) {
     const auto& columns = relation->schema().columns;

@@ -88,11 +88,7 @@ Digest DigestOfJob(const example::Job& job, const Recording& recording) {
   if (ranks.empty())
     for (int64_t rank = 0; rank < job.options().ranks(); ++rank) ranks.push_back(rank);
   std::vector<Digest> digests(ranks.size());
-  ParallelFor(ranks.size(), [&](size_t i) {
-    const Trace trace = TraceOf(job, ranks[i], recording);
-    Facts facts = Analyze(trace);
-    digests[i] = {std::move(facts.relations), std::move(facts.sequences), std::move(facts.collectives)};
-  });
+  ParallelFor(ranks.size(), [&](size_t i) { digests[i] = Analyze(TraceOf(job, ranks[i], recording)); });
   std::vector<RankIdentity> identities;
   Digest merged = MergeDigests(digests, identities);
   CompareRanks(merged, identities);

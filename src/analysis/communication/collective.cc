@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -100,7 +102,7 @@ const std::string& CollectiveNames::Of(uint32_t k) {
 const RelationOf<CollectiveRow>& CollectiveRelation() {
   static const auto relation =
       RelationOf<CollectiveRow>("collective", "Collective kernels by kind, in the analysed window.")
-          .Key("rank", &CollectiveRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &CollectiveRow::rank, kRankNumber, "Rank.")
           .Key("device", &CollectiveRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("collective", &CollectiveRow::collective, Unit::kText,
                "AllReduce, AllGather, ..., as the kernel's name or the framework tells; else the kernel's "
@@ -171,6 +173,11 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
     }
   }
   return rows;
+}
+
+const Family& CollectiveFamily() {
+  static const Family family = FamilyOf(CollectiveRelation(), ComputeCollectives);
+  return family;
 }
 
 }  // namespace dladvisor

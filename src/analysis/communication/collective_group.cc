@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/persistence.h"
 
 namespace dladvisor {
@@ -327,7 +328,7 @@ const RelationOf<CollectiveWaitRow>& CollectiveWaitRelation() {
       RelationOf<Row>("collective_wait",
                       "What each rank's collectives are: transfer, or waiting for other ranks; of those that "
                       "could be matched between ranks, per step.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
           .Key("collective", &Row::collective, Unit::kText, "AllReduce, AllGather, ...")
           .Column("calls_per_step", &Row::calls_per_step, Unit::kCount, "Collectives.")
@@ -344,7 +345,7 @@ const RelationOf<ClockRow>& ClockRelation() {
   using Row = ClockRow;
   static const auto relation =
       RelationOf<Row>("clock", "The clocks of ranks with collectives, aligned by the ends of these.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
           .Column("node", &Row::node, Unit::kNone, "Its node; unknown where nothing tells.")
           .Column("origin_utc_ns", &Row::origin_utc_ns, Unit::kNone, "UTC of time 0 as its profile tells.")
@@ -415,6 +416,40 @@ CollectiveFacts ComputeCollectiveGroups(std::span<const CollectiveTrack> tracks,
   }
   AddClocks(matched, tracks, nodes, facts.clocks);
   return facts;
+}
+
+CollectiveFacts CollectivesOfFleet(const OfFleet<CollectiveTrack>& tracks,
+                                   const OfFleet<RankIdentity>& identities,
+                                   const RowsOfFleet<ProfileRelation>& profiles,
+                                   const RowsOfFleet<SystemRelation>& systems) {
+  std::map<int64_t, std::optional<int64_t>> origin_of;  // by profile
+  for (const ProfileRow& row : profiles.rows) origin_of[row.profile] = row.clock_origin_utc_ns;
+  std::vector<std::optional<int64_t>> origins, nodes;
+  for (const CollectiveTrack& track : tracks.all) {
+    const auto identity = std::ranges::find(identities.all, track.rank, &RankIdentity::rank);
+    const bool known = identity != identities.all.end();
+    origins.push_back(known ? origin_of[identity->profile] : std::nullopt);
+    nodes.push_back(known ? identity->node : std::nullopt);
+  }
+  std::optional<int64_t> world_size;
+  for (const SystemRow& row : systems.rows)
+    if (row.world_size) world_size = std::max(world_size.value_or(0), *row.world_size);
+  return ComputeCollectiveGroups(tracks.all, origins, nodes, world_size);
+}
+
+const Family& CollectiveGroupFamily() {
+  static const Family family = FamilyOf(CollectiveGroupRelation(), &CollectiveFacts::groups);
+  return family;
+}
+
+const Family& CollectiveWaitFamily() {
+  static const Family family = FamilyOf(CollectiveWaitRelation(), &CollectiveFacts::waits);
+  return family;
+}
+
+const Family& ClockFamily() {
+  static const Family family = FamilyOf(ClockRelation(), &CollectiveFacts::clocks);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -16,6 +16,10 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/communication/collective_match.h"
+#include "src/analysis/family/family.h"
+#include "src/analysis/ranks/rank.h"
+#include "src/analysis/summary/profile.h"
+#include "src/analysis/summary/system.h"
 
 namespace dladvisor {
 
@@ -66,5 +70,12 @@ CollectiveFacts ComputeCollectiveGroups(std::span<const CollectiveTrack> tracks,
                                         std::span<const std::optional<int64_t>> origins,
                                         std::span<const std::optional<int64_t>> nodes,
                                         std::optional<int64_t> world_size);
+
+CollectiveFacts CollectivesOfFleet(const OfFleet<CollectiveTrack>& tracks,
+                                   const OfFleet<RankIdentity>& identities,
+                                   const RowsOfFleet<ProfileRelation>& profiles,
+                                   const RowsOfFleet<SystemRelation>& systems);
+template <>
+inline constexpr Computed kValue<CollectiveFacts>{"collectives", CollectivesOfFleet};
 
 }  // namespace dladvisor

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/family.h"
+#include "src/analysis/family/values.h"
 #include "src/analysis/timeline/gpu_timeline.h"
 
 namespace dladvisor {
@@ -42,5 +44,11 @@ std::vector<CollectiveTrack> ComputeCollectiveTracks(const Context& context,
 // For ranks that send it to each other.
 std::string EncodeCalls(const std::vector<CollectiveTrack::Call>& calls);
 std::vector<CollectiveTrack::Call> DecodeCalls(const std::string& encoded, size_t kinds);
+
+template <>
+inline constexpr Computed kValue<std::vector<CollectiveTrack>>{"collective tracks", ComputeCollectiveTracks};
+
+template <>
+inline constexpr Given kValue<OfFleet<CollectiveTrack>>{"collective tracks of all ranks", Subject::kFleet};
 
 }  // namespace dladvisor

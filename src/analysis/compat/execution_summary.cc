@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/analysis/context/profiler_step.h"
+#include "src/analysis/family/family.h"
 #include "src/trace/intervals.h"
 #include "src/trace/parallel.h"
 
@@ -19,8 +20,8 @@ const RelationOf<ExecutionSummaryRow>& ExecutionSummaryRelation() {
       RelationOf<Row>("execution_summary",
                       "Time of each profiled step by what went on in it: each moment counts once, for the "
                       "first of these columns. Warm-up is not left out.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
-          .Key("step", &Row::step, Unit::kNone, "Number of the step; 0 where there are none.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
+          .Key("step", &Row::step, kStepNumber, "Number of the step; 0 where there are none.")
           .Column("start_ns", &Row::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
           .Column("end_ns", &Row::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
           .Column("kernel_ns", &Row::kernel_ns, Unit::kNanoseconds, "A kernel runs, other than collectives.")
@@ -45,8 +46,8 @@ const RelationOf<DistributedStepRow>& DistributedStepRelation() {
       RelationOf<Row>("distributed_step",
                       "How computation and communication share each profiled step. Computation is kernels, "
                       "without any operators on the CPU.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
-          .Key("step", &Row::step, Unit::kNone, "Number of the step; 0 where there are none.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
+          .Key("step", &Row::step, kStepNumber, "Number of the step; 0 where there are none.")
           .Column("computation_ns", &Row::computation_ns, Unit::kNanoseconds, "Computation only.")
           .Column("overlap_ns", &Row::overlap_ns, Unit::kNanoseconds, "Both at once.")
           .Column("communication_ns", &Row::communication_ns, Unit::kNanoseconds, "Communication only.")
@@ -179,6 +180,16 @@ StepTimes ComputeStepTimes(const Context& context) {
     result.distributed.insert(result.distributed.end(), rank.distributed.begin(), rank.distributed.end());
   }
   return result;
+}
+
+const Family& ExecutionSummaryFamily() {
+  static const Family family = FamilyOf(ExecutionSummaryRelation(), &StepTimes::execution).OnDemand();
+  return family;
+}
+
+const Family& DistributedStepFamily() {
+  static const Family family = FamilyOf(DistributedStepRelation(), &StepTimes::distributed).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

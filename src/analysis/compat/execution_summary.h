@@ -19,6 +19,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -42,5 +43,8 @@ struct StepTimes {
   std::vector<DistributedStepRow> distributed;
 };
 StepTimes ComputeStepTimes(const Context& context);
+
+template <>
+inline constexpr Computed kValue<StepTimes>{"step times", ComputeStepTimes};
 
 }  // namespace dladvisor

@@ -4,6 +4,7 @@
 
 #include "src/analysis/context/gpu_estimates.h"
 #include "src/analysis/context/profiler_step.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
@@ -11,7 +12,7 @@ const RelationOf<GpuSummaryRow>& GpuSummaryRelation() {
   using Row = GpuSummaryRow;
   static const auto relation =
       RelationOf<Row>("gpu_summary", "How well kernels fill each GPU over all profiled steps.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
           .Column("steps_ns", &Row::steps_ns, Unit::kNanoseconds,
                   "From the first step's start to the last one's end.")
@@ -44,6 +45,11 @@ std::vector<GpuSummaryRow> ComputeGpuSummaries(const Context& context) {
     row.est_achieved_occupancy = estimates.achieved_occupancy;
   }
   return rows;
+}
+
+const Family& GpuSummaryFamily() {
+  static const Family family = FamilyOf(GpuSummaryRelation(), ComputeGpuSummaries).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<IdleBreakdownRow>& IdleBreakdownRelation() {
@@ -11,7 +13,7 @@ const RelationOf<IdleBreakdownRow>& IdleBreakdownRelation() {
   static const auto relation =
       RelationOf<Row>("idle_breakdown",
                       "Gaps between the operations of each stream by what the next one waited for.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("stream", &Row::stream, Unit::kNone, "Stream, as the profiler numbers it.")
           .Key("category", &Row::category, Unit::kText,
                "host_wait: launched after the gap began; kernel_wait: queued, and shorter than 30 us; other.")
@@ -84,6 +86,11 @@ std::vector<IdleBreakdownRow> ComputeIdleBreakdown(const Context& context,
     }
   }
   return rows;
+}
+
+const Family& IdleBreakdownFamily() {
+  static const Family family = FamilyOf(IdleBreakdownRelation(), ComputeIdleBreakdown).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

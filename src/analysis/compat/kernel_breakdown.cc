@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<TemporalBreakdownRow>& TemporalBreakdownRelation() {
@@ -11,7 +13,7 @@ const RelationOf<TemporalBreakdownRow>& TemporalBreakdownRelation() {
   static const auto relation =
       RelationOf<Row>("temporal_breakdown",
                       "GPU time of a rank: idle, computing, or only communicating and copying.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Column("kernel_ns", &Row::kernel_ns, Unit::kNanoseconds,
                   "From the first GPU operation's start to the last one's end.")
           .Column("idle_ns", &Row::idle_ns, Unit::kNanoseconds, "No operation runs on any stream.")
@@ -27,7 +29,7 @@ const RelationOf<KernelBreakdownRow>& KernelBreakdownRelation() {
   using Row = KernelBreakdownRow;
   static const auto relation =
       RelationOf<Row>("kernel_breakdown", "Busy GPU time of a rank by what runs at once.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("kernel_type", &Row::kernel_type, Unit::kText,
                "COMPUTATION, COMMUNICATION, MEMORY, or those of them that overlap.")
           .Column("total_ns", &Row::total_ns, Unit::kNanoseconds, "Time with just these running.")
@@ -39,7 +41,7 @@ const RelationOf<CommunicationOverlapRow>& CommunicationOverlapRelation() {
   using Row = CommunicationOverlapRow;
   static const auto relation =
       RelationOf<Row>("communication_overlap", "How much of a rank's communication computation hides.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Column("communication_ns", &Row::communication_ns, Unit::kNanoseconds, "Communication runs.")
           .Column("overlap_ns", &Row::overlap_ns, Unit::kNanoseconds, "Computation runs beside it.")
           .Column("overlap_share", &Row::overlap_share, Unit::kRatio,
@@ -138,6 +140,21 @@ Breakdowns ComputeBreakdowns(const Context& context, const std::vector<ProfiledW
   Breakdowns result;
   for (const ProfiledWork& rank : work) AddRank(context, rank, result);
   return result;
+}
+
+const Family& TemporalBreakdownFamily() {
+  static const Family family = FamilyOf(TemporalBreakdownRelation(), &Breakdowns::temporal).OnDemand();
+  return family;
+}
+
+const Family& KernelBreakdownFamily() {
+  static const Family family = FamilyOf(KernelBreakdownRelation(), &Breakdowns::types).OnDemand();
+  return family;
+}
+
+const Family& CommunicationOverlapFamily() {
+  static const Family family = FamilyOf(CommunicationOverlapRelation(), &Breakdowns::overlaps).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -14,6 +14,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/compat/profiled_work.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -43,5 +44,8 @@ struct Breakdowns {
   std::vector<CommunicationOverlapRow> overlaps;
 };
 Breakdowns ComputeBreakdowns(const Context& context, const std::vector<ProfiledWork>& work);
+
+template <>
+inline constexpr Computed kValue<Breakdowns>{"breakdowns", ComputeBreakdowns};
 
 }  // namespace dladvisor

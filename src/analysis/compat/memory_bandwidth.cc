@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/analysis/context/distribution.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
@@ -12,7 +13,7 @@ const RelationOf<MemoryBandwidthRow>& MemoryBandwidthRelation() {
   using Row = MemoryBandwidthRow;
   static const auto relation =
       RelationOf<Row>("memory_bandwidth", "Bandwidth of copies and sets by direction; those at once add up.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("operation", &Row::operation, Unit::kText, "Direction of the copies, or memset.")
           .Column("count", &Row::count, Unit::kCount, "Changes of the bandwidth after which it is not zero.")
           .Column("mean", &Row::mean, Unit::kBytesPerSecond, "Mean after such a change.")
@@ -86,6 +87,11 @@ std::vector<MemoryBandwidthRow> ComputeMemoryBandwidths(const Context& context,
     }
   }
   return rows;
+}
+
+const Family& MemoryBandwidthFamily() {
+  static const Family family = FamilyOf(MemoryBandwidthRelation(), ComputeMemoryBandwidths).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

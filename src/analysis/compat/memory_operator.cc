@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<MemoryOperatorRow>& MemoryOperatorRelation() {
@@ -15,7 +17,7 @@ const RelationOf<MemoryOperatorRow>& MemoryOperatorRelation() {
           "memory_operator",
           "Memory that operators of the framework allocate and free, by device and operator, over "
           "the whole profile.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("device", &Row::device, Unit::kNone, "CUDA device ordinal; none for memory of the host.")
           .Key("name", &Row::name, Unit::kText, "Operator, e.g. aten::empty.")
           .Column("calls", &Row::calls, Unit::kCount, "Calls, also those that allocate nothing.")
@@ -101,6 +103,11 @@ std::vector<MemoryOperatorRow> ComputeMemoryOperators(const Context& context, co
            std::tuple(b.rank, !b.device, b.device, -b.self_allocated_bytes, std::string_view(b.name));
   });
   return sorted;
+}
+
+const Family& MemoryOperatorFamily() {
+  static const Family family = FamilyOf(MemoryOperatorRelation(), ComputeMemoryOperators).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "src/analysis/context/occupancy.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
 
 RelationOf<OperatorRow> Declare(const char* name, const char* doc) {
   return RelationOf<OperatorRow>(name, doc)
-      .Key("rank", &OperatorRow::rank, Unit::kNone, "Rank.")
+      .Key("rank", &OperatorRow::rank, kRankNumber, "Rank.")
       .Key("name", &OperatorRow::name, Unit::kText, "Operator, e.g. aten::linear.");
 }
 
@@ -58,7 +59,7 @@ const RelationOf<OperatorKernelRow>& OperatorKernelRelation() {
   static const auto relation =
       RelationOf<Row>("operator_kernel",
                       "Kernels by name, launching operator and launch shape, over the whole profile.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
           .Key("kernel", &Row::kernel, Unit::kText, "Demangled name.")
           .Key("operator", &Row::operator_name, Unit::kText, "Operator that launched it, N/A for none.")
@@ -226,6 +227,21 @@ OperatorFamilies ComputeOperators(const Context& context, const OperatorTree& tr
     families.kernels.insert(families.kernels.end(), rows.begin(), rows.end());
   }
   return families;
+}
+
+const Family& OperatorFamily() {
+  static const Family family = FamilyOf(OperatorRelation(), &OperatorFamilies::by_name).OnDemand();
+  return family;
+}
+
+const Family& OperatorInputFamily() {
+  static const Family family = FamilyOf(OperatorInputRelation(), &OperatorFamilies::by_input).OnDemand();
+  return family;
+}
+
+const Family& OperatorKernelFamily() {
+  static const Family family = FamilyOf(OperatorKernelRelation(), &OperatorFamilies::kernels).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -25,6 +25,7 @@
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
 #include "src/analysis/context/operator_tree.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -55,5 +56,8 @@ struct OperatorFamilies {
   std::vector<OperatorKernelRow> kernels;      // by rank, device, then total time descending
 };
 OperatorFamilies ComputeOperators(const Context& context, const OperatorTree& tree);
+
+template <>
+inline constexpr Computed kValue<OperatorFamilies>{"operators", ComputeOperators};
 
 }  // namespace dladvisor

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
@@ -14,7 +15,7 @@ const RelationOf<OperatorSequenceRow>& OperatorSequenceRelation() {
   using Row = OperatorSequenceRow;
   static const auto relation =
       RelationOf<Row>("operator_sequence", "Sequences of kernels that calls of ATen operators launch.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("operator", &Row::operator_name, Unit::kText, "Operator, e.g. aten::mm.")
           .Key("kernels", &Row::kernels, Unit::kText, "Names of the kernels in order, between ' -> '.")
           .Column("occurrences", &Row::occurrences, Unit::kCount, "Calls that launch just these.")
@@ -93,6 +94,11 @@ std::vector<OperatorSequenceRow> ComputeOperatorSequences(const Context& context
            std::tuple(b.rank, -b.occurrences, std::string_view(b.operator_name), std::string_view(b.kernels));
   });
   return rows;
+}
+
+const Family& OperatorSequenceFamily() {
+  static const Family family = FamilyOf(OperatorSequenceRelation(), ComputeOperatorSequences).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -15,6 +15,7 @@
 
 #include "src/analysis/context/context.h"
 #include "src/analysis/context/gpu_operations.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -56,5 +57,8 @@ void ForEachProfiled(const Context& context, const ProfiledWork& rank, Visit vis
     visit(ProfiledOperation{{ops.start[row], ops.end[row]}, type, ops.stream[row], call, &ops, row});
   });
 }
+
+template <>
+inline constexpr Computed kValue<std::vector<ProfiledWork>>{"profiled work", FindProfiledWork};
 
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
@@ -13,7 +14,7 @@ const RelationOf<QueueLengthRow>& QueueLengthRelation() {
   using Row = QueueLengthRow;
   static const auto relation =
       RelationOf<Row>("queue_length", "Operations that wait in the queue of each stream.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("stream", &Row::stream, Unit::kNone, "Stream, as the profiler numbers it.")
           .Column("count", &Row::count, Unit::kCount, "Changes of the length: two per operation.")
           .Column("mean", &Row::mean, Unit::kCount, "Mean length after a change.")
@@ -30,7 +31,7 @@ const RelationOf<LaunchStatisticsRow>& LaunchStatisticsRelation() {
   using Row = LaunchStatisticsRow;
   static const auto relation =
       RelationOf<Row>("launch_statistics", "Launches of kernels, copies and sets of a rank.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Column("launches", &Row::launches, Unit::kCount, "Operations whose launching call is recorded.")
           .Column("short_kernels", &Row::short_kernels, Unit::kCount,
                   "Those that run shorter than their call took, of calls of 50 us or less.")
@@ -140,6 +141,16 @@ std::vector<LaunchStatisticsRow> ComputeLaunchStatistics(const Context& context,
     rows.push_back(row);
   }
   return rows;
+}
+
+const Family& QueueLengthFamily() {
+  static const Family family = FamilyOf(QueueLengthRelation(), ComputeQueueLengths).OnDemand();
+  return family;
+}
+
+const Family& LaunchStatisticsFamily() {
+  static const Family family = FamilyOf(LaunchStatisticsRelation(), ComputeLaunchStatistics).OnDemand();
+  return family;
 }
 
 }  // namespace dladvisor

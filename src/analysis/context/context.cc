@@ -1,6 +1,7 @@
 #include "src/analysis/context/context.h"
 
-#include <future>
+#include <tbb/parallel_invoke.h>
+
 #include <memory>
 
 #include "src/analysis/context/attribution.h"
@@ -13,17 +14,19 @@
 namespace dladvisor {
 
 Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
-  auto launches_ready = std::async(std::launch::async, [&] { return FindLaunches(trace); });
-  Context context{trace, options, FindActivity(trace), FindRanks(trace, options), {}, {}, {}, {}, {}, {}, {}};
-  context.work = SplitWork(trace, context.ranks);
-  context.launches = launches_ready.get();
-  auto steps_ready = std::async(std::launch::async, [&] {
-    return FindSteps(trace, context.ranks, context.work, context.launches, options);
-  });
-  context.attribution = Attribute(trace, context.launches);
-  context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
-  context.kernels = ClassifyKernels(trace);
-  context.steps = steps_ready.get();
+  Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}};
+  tbb::parallel_invoke([&] { context.launches = FindLaunches(trace); },
+                       [&] {
+                         context.ranks = FindRanks(trace, options);
+                         context.work = SplitWork(trace, context.ranks);
+                       });
+  tbb::parallel_invoke(
+      [&] { context.steps = FindSteps(trace, context.ranks, context.work, context.launches, options); },
+      [&] {
+        context.attribution = Attribute(trace, context.launches);
+        context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
+        context.kernels = ClassifyKernels(trace);
+      });
   context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
   return context;
 }

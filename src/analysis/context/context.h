@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/family/values.h"
 #include "src/trace/intervals.h"
 #include "src/trace/trace.h"
 
@@ -122,5 +123,12 @@ struct Context {
 // What the families share. Refers to both arguments, which must outlive it. Throws Error where the options
 // name steps that the trace does not have.
 Context MakeContext(const Trace& trace, const AnalysisOptions& options);
+
+template <>
+inline constexpr Given kValue<Trace>{"trace"};
+template <>
+inline constexpr Given kValue<AnalysisOptions>{"options"};
+template <>
+inline constexpr Computed kValue<Context>{"context", MakeContext};
 
 }  // namespace dladvisor

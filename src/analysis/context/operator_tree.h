@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -31,5 +32,8 @@ struct OperatorTree {
 };
 
 OperatorTree BuildOperatorTree(const Context& context);
+
+template <>
+inline constexpr Computed kValue<OperatorTree>{"operator tree", BuildOperatorTree};
 
 }  // namespace dladvisor

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -46,7 +48,7 @@ const RelationOf<GpuMetricRow>& GpuMetricRelation() {
       RelationOf<GpuMetricRow>("gpu_metric",
                                "Sampled hardware counters, in the analysed window of the device; over the "
                                "whole profile where it runs nothing.")
-          .Key("profile", &GpuMetricRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &GpuMetricRow::profile, kProfileNumber, "Number of the file.")
           .Key("device", &GpuMetricRow::device, Unit::kNone,
                "CUDA device ordinal; unknown where the profile does not tell.")
           .Key("metric", &GpuMetricRow::metric, Unit::kText, "Metric, as the profiler names it.")
@@ -125,6 +127,11 @@ std::vector<GpuMetricRow> ComputeGpuMetrics(const Context& context) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& GpuMetricFamily() {
+  static const Family family = FamilyOf(GpuMetricRelation(), ComputeGpuMetrics);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -4,13 +4,15 @@
 #include <map>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<NetworkMetricRow>& NetworkMetricRelation() {
   static const auto relation =
       RelationOf<NetworkMetricRow>("network_metric",
                                    "Sampled counters of network adapters, over the whole profile.")
-          .Key("profile", &NetworkMetricRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &NetworkMetricRow::profile, kProfileNumber, "Number of the file.")
           .Key("adapter", &NetworkMetricRow::adapter, Unit::kText, "Adapter; empty where it is not known.")
           .Key("metric", &NetworkMetricRow::metric, Unit::kText, "Metric, as the profiler names it.")
           .Column("samples", &NetworkMetricRow::samples, Unit::kCount, "Samples.")
@@ -38,6 +40,11 @@ std::vector<NetworkMetricRow> ComputeNetworkMetrics(const Context& context) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& NetworkMetricFamily() {
+  static const Family family = FamilyOf(NetworkMetricRelation(), ComputeNetworkMetrics);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
 const RelationOf<ApiNameRow>& ApiNameRelation() {
   static const auto relation =
       RelationOf<ApiNameRow>("api_name", "CUDA API calls by function, over the whole profile.")
-          .Key("rank", &ApiNameRow::rank, Unit::kNone, "Rank; unknown for processes without GPU work.")
+          .Key("rank", &ApiNameRow::rank, kRankNumber, "Rank; unknown for processes without GPU work.")
           .Key("name", &ApiNameRow::name, Unit::kText, "Function, without version suffix.")
           .Column("calls", &ApiNameRow::calls, Unit::kCount, "Calls.")
           .Column("total_ns", &ApiNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
@@ -84,6 +85,11 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     return std::pair(a.rank, -a.total_ns) < std::pair(b.rank, -b.total_ns);
   });
   return rows;
+}
+
+const Family& ApiNameFamily() {
+  static const Family family = FamilyOf(ApiNameRelation(), ComputeApiNames).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
@@ -50,7 +51,7 @@ const RelationOf<CopyKindRow>& CopyKindRelation() {
   static const auto relation =
       RelationOf<CopyKindRow>(
           "copy_kind", "Memory copies by direction, kinds of memory and blocking, over the whole profile.")
-          .Key("rank", &CopyKindRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &CopyKindRow::rank, kRankNumber, "Rank.")
           .Key("device", &CopyKindRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("direction", &CopyKindRow::direction, Unit::kText,
                "host-to-device, device-to-host, device-to-device, ...")
@@ -144,6 +145,11 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
     }
   }
   return rows;
+}
+
+const Family& CopyKindFamily() {
+  static const Family family = FamilyOf(CopyKindRelation(), ComputeCopyKinds);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -9,6 +9,7 @@
 
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/context/python_line.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
@@ -150,7 +151,7 @@ const RelationOf<FilledCopyRow>& FilledCopyRelation() {
   static const auto relation =
       RelationOf<FilledCopyRow>("filled_copy",
                                 "Tensors that the host filled and copied to the GPU, in the analysed window.")
-          .Key("rank", &FilledCopyRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &FilledCopyRow::rank, kRankNumber, "Rank.")
           .Key("op", &FilledCopyRow::op, Unit::kText, "Operator that filled them, e.g. aten::zeros.")
           .Key("site", &FilledCopyRow::site, Unit::kText,
                "Path of the range that called it; (no range) outside all.")
@@ -168,6 +169,11 @@ const RelationOf<FilledCopyRow>& FilledCopyRelation() {
 
 std::vector<FilledCopyRow> ComputeFilledCopies(const Context& context) {
   return FilledCopies(context).Find();
+}
+
+const Family& FilledCopyFamily() {
+  static const Family family = FamilyOf(FilledCopyRelation(), ComputeFilledCopies).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -6,13 +6,15 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<HostThreadRow>& HostThreadRelation() {
   static const char* kFlag = "--cpuctxsw=process-tree";
   static const auto relation =
       RelationOf<HostThreadRow>("host_thread", "Threads that launch GPU work, in the analysed window.")
-          .Key("rank", &HostThreadRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &HostThreadRow::rank, kRankNumber, "Rank.")
           .Key("thread", &HostThreadRow::thread, Unit::kNone, "Thread id of the operating system.")
           .Column("name", &HostThreadRow::name, Unit::kText, "Its name.")
           .Column("launches", &HostThreadRow::launches, Unit::kCount, "GPU operations it launched.")
@@ -85,6 +87,11 @@ std::vector<HostThreadRow> ComputeHostThreads(const Context& context) {
     return std::tuple(a.rank, -a.launches, a.thread) < std::tuple(b.rank, -b.launches, b.thread);
   });
   return rows;
+}
+
+const Family& HostThreadFamily() {
+  static const Family family = FamilyOf(HostThreadRelation(), ComputeHostThreads).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

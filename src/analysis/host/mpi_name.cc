@@ -4,13 +4,15 @@
 #include <map>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<MpiNameRow>& MpiNameRelation() {
   static const auto relation =
       RelationOf<MpiNameRow>("mpi_name",
                              "Calls of MPI, UCX and OpenSHMEM by function, over the whole profile.")
-          .Key("rank", &MpiNameRow::rank, Unit::kNone, "Rank; unknown for processes without GPU work.")
+          .Key("rank", &MpiNameRow::rank, kRankNumber, "Rank; unknown for processes without GPU work.")
           .Key("name", &MpiNameRow::name, Unit::kText, "Function.")
           .Column("calls", &MpiNameRow::calls, Unit::kCount, "Calls.")
           .Column("total_ns", &MpiNameRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
@@ -48,6 +50,11 @@ std::vector<MpiNameRow> ComputeMpiNames(const Context& context) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& MpiNameFamily() {
+  static const Family family = FamilyOf(MpiNameRelation(), ComputeMpiNames).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
 const RelationOf<SetKindRow>& SetKindRelation() {
   static const auto relation =
       RelationOf<SetKindRow>("set_kind", "Memory sets by kind of memory, over the whole profile.")
-          .Key("rank", &SetKindRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &SetKindRow::rank, kRankNumber, "Rank.")
           .Key("device", &SetKindRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("memory", &SetKindRow::memory, Unit::kText, "pageable, pinned, device, managed, array.")
           .Key("blocking", &SetKindRow::blocking, Unit::kText,
@@ -56,6 +57,11 @@ std::vector<SetKindRow> ComputeSetKinds(const Context& context) {
     for (auto& [key, row] : kinds) rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& SetKindFamily() {
+  static const Family family = FamilyOf(SetKindRelation(), ComputeSetKinds).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

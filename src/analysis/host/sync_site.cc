@@ -10,6 +10,7 @@
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/context/python_line.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/host/copy_kind.h"
 
 namespace dladvisor {
@@ -63,7 +64,7 @@ std::vector<uint8_t> LaunchingCalls(const Context& context) {
 const RelationOf<SyncSiteRow>& SyncSiteRelation() {
   static const auto relation =
       RelationOf<SyncSiteRow>("sync_site", "Waits of the host for the GPU by place, in the analysed window.")
-          .Key("rank", &SyncSiteRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &SyncSiteRow::rank, kRankNumber, "Rank.")
           .Key("kind", &SyncSiteRow::kind, Unit::kText,
                "device, stream, event, or copy for a copy that blocks.")
           .Key("api", &SyncSiteRow::api, Unit::kText, "API function.")
@@ -172,6 +173,11 @@ std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vec
     return std::pair(a.rank, -a.total_ns) < std::pair(b.rank, -b.total_ns);
   });
   return rows;
+}
+
+const Family& SyncSiteFamily() {
+  static const Family family = FamilyOf(SyncSiteRelation(), ComputeSyncSites).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

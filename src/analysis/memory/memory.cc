@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/analysis/context/operator_tree.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
@@ -14,7 +15,7 @@ const RelationOf<MemoryRow>& MemoryRelation() {
   static const char* kFlag = "--cuda-memory-usage=true";
   static const auto relation =
       RelationOf<MemoryRow>("memory", "Device memory per rank and device.")
-          .Key("rank", &MemoryRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &MemoryRow::rank, kRankNumber, "Rank.")
           .Key("device", &MemoryRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("total_bytes", &MemoryRow::total_bytes, Unit::kBytes, "Memory of the device.")
           .Column("peak_bytes", &MemoryRow::peak_bytes, Unit::kBytes,
@@ -100,6 +101,11 @@ std::vector<MemoryRow> ComputeMemory(const Context& context) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& MemoryFamily() {
+  static const Family family = FamilyOf<std::vector<MemoryRow>>(MemoryRelation());
+  return family;
 }
 
 }  // namespace dladvisor

@@ -10,6 +10,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -25,5 +26,8 @@ const RelationOf<MemoryRow>& MemoryRelation();
 
 // A row per entry of ranks.gpus, in that order. Without memory events only the total is known.
 std::vector<MemoryRow> ComputeMemory(const Context& context);
+
+template <>
+inline constexpr Computed kValue<std::vector<MemoryRow>>{"memory rows", ComputeMemory};
 
 }  // namespace dladvisor

@@ -2,13 +2,15 @@
 
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
   static const auto relation =
       RelationOf<UnifiedMemoryRow>("unified_memory",
                                    "Page faults and migrations of unified memory, in the analysed window.")
-          .Key("rank", &UnifiedMemoryRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &UnifiedMemoryRow::rank, kRankNumber, "Rank.")
           .Key("device", &UnifiedMemoryRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("gpu_faults", &UnifiedMemoryRow::gpu_faults, Unit::kCount, "Page faults of the GPU.",
                   "--cuda-um-gpu-page-faults=true")
@@ -73,6 +75,11 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
     if (row.migrations + gpu_faults + cpu_faults > 0) rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& UnifiedMemoryFamily() {
+  static const Family family = FamilyOf(UnifiedMemoryRelation(), ComputeUnifiedMemory).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

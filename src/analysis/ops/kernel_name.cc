@@ -15,6 +15,7 @@
 #include "src/analysis/context/kernel_kind.h"
 #include "src/analysis/context/occupancy.h"
 #include "src/analysis/context/tensor_core.h"
+#include "src/analysis/family/family.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -167,7 +168,7 @@ class ByName {
 const RelationOf<KernelNameRow>& KernelNameRelation() {
   static const auto relation =
       RelationOf<KernelNameRow>("kernel_name", "Kernels by name, over the whole profile.")
-          .Key("rank", &KernelNameRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &KernelNameRow::rank, kRankNumber, "Rank.")
           .Key("device", &KernelNameRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("kernel", &KernelNameRow::kernel, Unit::kText, "Demangled name.")
           .Column("short_name", &KernelNameRow::short_name, Unit::kText, "Name without template arguments.")
@@ -214,6 +215,11 @@ std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
   for (std::vector<KernelNameRow>& of_gpu : by_gpu)
     rows.insert(rows.end(), std::make_move_iterator(of_gpu.begin()), std::make_move_iterator(of_gpu.end()));
   return rows;
+}
+
+const Family& KernelNameFamily() {
+  static const Family family = FamilyOf(KernelNameRelation(), ComputeKernelNames).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

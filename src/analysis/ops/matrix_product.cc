@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -41,7 +43,7 @@ const RelationOf<MatrixProductRow>& MatrixProductRelation() {
   static const auto relation =
       RelationOf<MatrixProductRow>("matrix_product",
                                    "Matrix products by operator, shape and type, in the analysed window.")
-          .Key("rank", &MatrixProductRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &MatrixProductRow::rank, kRankNumber, "Rank.")
           .Key("op", &MatrixProductRow::op, Unit::kText, "Operator, e.g. aten::mm.")
           .Key("batch", &MatrixProductRow::batch, Unit::kCount, "Products in a call.")
           .Key("m", &MatrixProductRow::m, Unit::kCount, "Rows of the result.")
@@ -165,6 +167,11 @@ std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context) {
     return std::pair(a.rank, -a.gpu_ns) < std::pair(b.rank, -b.gpu_ns);
   });
   return list;
+}
+
+const Family& MatrixProductFamily() {
+  static const Family family = FamilyOf(MatrixProductRelation(), ComputeMatrixProducts).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -12,6 +12,7 @@
 
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/context/tensor_core.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/ops/matrix_product.h"
 
 namespace dladvisor {
@@ -397,5 +398,25 @@ class OpTable {
 }  // namespace
 
 OpFamilies ComputeOps(const Context& context) { return OpTable(context).Build(); }
+
+const Family& OpFamily() {
+  static const Family family = FamilyOf(OpRelation(), &OpFamilies::ops).Detail();
+  return family;
+}
+
+const Family& OpTypeFamily() {
+  static const Family family = FamilyOf(OpTypeRelation(), &OpFamilies::op_types);
+  return family;
+}
+
+const Family& GroupOpFamily() {
+  static const Family family = FamilyOf(GroupOpRelation(), &OpFamilies::groups).Detail();
+  return family;
+}
+
+const Family& OpKernelFamily() {
+  static const Family family = FamilyOf(OpKernelRelation(), &OpFamilies::kernels).Detail();
+  return family;
+}
 
 }  // namespace dladvisor

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 #include "src/analysis/ops/op_rows.h"
 
 namespace dladvisor {
@@ -22,5 +23,8 @@ struct OpFamilies {
 // Counts what starts in the rank's window. Ops are the ranges that own launches directly and DLProf's marked
 // ops; kernels outside all ranges form ops of their own, "(no range)/KERNEL".
 OpFamilies ComputeOps(const Context& context);
+
+template <>
+inline constexpr Computed kValue<OpFamilies>{"ops", ComputeOps};
 
 }  // namespace dladvisor

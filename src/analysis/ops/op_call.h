@@ -8,6 +8,7 @@
 
 #include "src/analysis/context/context.h"
 #include "src/analysis/context/markers.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -59,5 +60,8 @@ struct OpCalls {
 // any: that of its thread's next call that has some), else where it starts in the rank's window. In a profile
 // without GPU work all processes count.
 OpCalls ComputeOpCalls(const Context& context);
+
+template <>
+inline constexpr Computed kValue<OpCalls>{"op calls", ComputeOpCalls};
 
 }  // namespace dladvisor

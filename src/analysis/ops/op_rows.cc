@@ -1,12 +1,14 @@
 #include "src/analysis/ops/op_rows.h"
 
+#include "src/analysis/family/numbering.h"
+
 namespace dladvisor {
 
 const RelationOf<OpRow>& OpRelation() {
   static const auto relation =
       RelationOf<OpRow>(
           "op", "One row per op: a path of program ranges that launches GPU work, in the analysed window.")
-          .Key("rank", &OpRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &OpRow::rank, kRankNumber, "Rank.")
           .Key("op", &OpRow::op, Unit::kText,
                "Path of the enclosing ranges, e.g. /train_step/forward/linear.")
           .Column("op_type", &OpRow::op_type, Unit::kText, "Kind of op, e.g. linear.")
@@ -56,7 +58,7 @@ const RelationOf<OpRow>& OpRelation() {
 const RelationOf<OpTypeRow>& OpTypeRelation() {
   static const auto relation =
       RelationOf<OpTypeRow>("op_type", "Ops summed by type.")
-          .Key("rank", &OpTypeRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &OpTypeRow::rank, kRankNumber, "Rank.")
           .Key("op_type", &OpTypeRow::op_type, Unit::kText, "Kind of op.")
           .Column("ops", &OpTypeRow::ops, Unit::kCount, "Ops of this type.")
           .Column("calls", &OpTypeRow::calls, Unit::kCount, "Calls of those ops.")
@@ -76,7 +78,7 @@ const RelationOf<OpTypeRow>& OpTypeRelation() {
 const RelationOf<GroupOpRow>& GroupOpRelation() {
   static const auto relation =
       RelationOf<GroupOpRow>("group_op", "Ops summed by every prefix of their path.")
-          .Key("rank", &GroupOpRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &GroupOpRow::rank, kRankNumber, "Rank.")
           .Key("op_group", &GroupOpRow::op_group, Unit::kText, "Prefix of op paths, e.g. /train_step/.")
           .Column("ops", &GroupOpRow::ops, Unit::kCount, "Ops below the prefix.")
           .Column("calls", &GroupOpRow::calls, Unit::kCount, "Calls of those ops.")
@@ -91,7 +93,7 @@ const RelationOf<GroupOpRow>& GroupOpRelation() {
 const RelationOf<OpKernelRow>& OpKernelRelation() {
   static const auto relation =
       RelationOf<OpKernelRow>("op_kernel", "Kernels by the op that launched them, in the analysed window.")
-          .Key("rank", &OpKernelRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &OpKernelRow::rank, kRankNumber, "Rank.")
           .Key("op", &OpKernelRow::op, Unit::kText, "Path of the op.")
           .Key("kernel", &OpKernelRow::kernel, Unit::kText, "Demangled name of the kernel.")
           .Column("calls", &OpKernelRow::calls, Unit::kCount, "Executions.")

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "src/analysis/context/markers.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
 const RelationOf<RangeNameRow>& RangeNameRelation() {
   static const auto relation =
       RelationOf<RangeNameRow>("range_name", "Ranges of the program by name, over the whole profile.")
-          .Key("rank", &RangeNameRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &RangeNameRow::rank, kRankNumber, "Rank.")
           .Key("name", &RangeNameRow::name, Unit::kText, "Name, with step numbers replaced by #.")
           .Key("domain", &RangeNameRow::domain, Unit::kText, "NVTX domain, empty for the default one.")
           .Column("instances", &RangeNameRow::instances, Unit::kCount, "Closed ranges of the name.")
@@ -91,6 +92,11 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
            std::tuple(b.rank, -b.total_ns, std::string_view(b.name), std::string_view(b.domain));
   });
   return rows;
+}
+
+const Family& RangeNameFamily() {
+  static const Family family = FamilyOf(RangeNameRelation(), ComputeRangeNames).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -1,15 +1,14 @@
-#include "src/analysis/ops/range_work.h"
-
+// The relation range_work, ranges projected onto the GPU: from the first to the last GPU operation that was
+// launched inside of them by their own thread (Nsight Systems' NVTX projection).
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <mutex>
-#include <string>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "src/analysis/context/attribution.h"
-#include "src/analysis/context/launch_join.h"
+#include "engine/store/relation_over.h"
+#include "src/analysis/context/context.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
@@ -21,9 +20,10 @@ struct Projection {
 };
 
 // Ranges with work, in order of start.
-std::vector<Projection> Project(const Trace& trace) {
-  const Launches launches = FindLaunches(trace);
-  const Attribution attribution = Attribute(trace, launches);
+std::vector<Projection> Project(const Context& context) {
+  const Trace& trace = context.trace;
+  const Launches& launches = context.launches;
+  const Attribution& attribution = context.attribution;
   std::vector<Projection> all(trace.ranges.size());
   const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& calls) {
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -52,61 +52,62 @@ std::vector<Projection> Project(const Trace& trace) {
   return all;
 }
 
-class RangeWork final : public Relation {
- public:
-  using Getter = std::function<CellView(const Projection&)>;
-
-  explicit RangeWork(const Trace& trace)
-      : trace_(trace),
-        schema_{"range_work", "One row per range whose thread launched GPU work inside of it.", {}, {}} {
-    constexpr Type kInteger = Type::kInteger;
-    constexpr Unit kNs = Unit::kNanoseconds, kNone = Unit::kNone;
-    const Ranges& r = trace.ranges;
-    Add("start_ns", kInteger, kNs, "Start on the profile's clock.",
-        [&r](const Projection& p) { return CellView::Of(r.start[p.range]); });
-    Add("end_ns", kInteger, kNs, "End on the profile's clock.",
-        [&r](const Projection& p) { return CellView::Of(r.end[p.range]); });
-    Add("tid", kInteger, kNone, "Thread.",
-        [&trace, &r](const Projection& p) { return CellView::Of(trace.threads[r.thread[p.range]].tid); });
-    Add("name", Type::kText, Unit::kText, "Text of the annotation.",
-        [&trace, &r](const Projection& p) { return CellView::Of(trace.names.View(r.name[p.range])); });
-    Add("domain", Type::kText, Unit::kText, "NVTX domain, empty for the default one.",
-        [&trace, &r](const Projection& p) { return CellView::Of(trace.names.View(r.domain[p.range])); });
-    Add("gpu_start_ns", kInteger, kNs, "Start of its first GPU operation.",
-        [](const Projection& p) { return CellView::Of(p.gpu.start); });
-    Add("gpu_end_ns", kInteger, kNs, "End of its last GPU operation.",
-        [](const Projection& p) { return CellView::Of(p.gpu.end); });
-    Add("operations", kInteger, Unit::kCount, "GPU operations, those of nested ranges included.",
-        [](const Projection& p) { return CellView::Of(p.operations); });
-    Add("level", kInteger, kNone, "Ranges around it.",
-        [](const Projection& p) { return CellView::Of(p.level); });
-    Add("children", kInteger, Unit::kCount, "Ranges directly inside of it that have GPU work.",
-        [](const Projection& p) { return CellView::Of(p.children); });
-  }
-
-  const Schema& schema() const override { return schema_; }
-  size_t rows() const override { return Rows().size(); }
-  CellView At(size_t row, size_t column) const override { return getters_[column](Rows()[row]); }
-
- private:
-  void Add(std::string name, Type type, Unit unit, std::string doc, Getter get) {
-    schema_.columns.push_back({std::move(name), type, unit, std::move(doc), false, ""});
-    getters_.push_back(std::move(get));
-  }
-  const std::vector<Projection>& Rows() const {
-    std::call_once(once_, [this] { rows_ = Project(trace_); });
-    return rows_;
-  }
-
-  const Trace& trace_;
-  Schema schema_;
-  std::vector<Getter> getters_;
-  mutable std::once_flag once_;
-  mutable std::vector<Projection> rows_;
+struct Source {
+  const Trace& trace;
+  std::vector<Projection> rows;
 };
+
+RelationOver<Source> Declare() {
+  constexpr Type kInteger = Type::kInteger;
+  constexpr Unit kNs = Unit::kNanoseconds, kNone = Unit::kNone;
+  const auto range = [](auto column) {
+    return [column](const Source& s, size_t i) {
+      return CellView::Of((s.trace.ranges.*column)[s.rows[i].range]);
+    };
+  };
+  const auto name = [](auto column) {
+    return [column](const Source& s, size_t i) {
+      return CellView::Of(s.trace.names.View((s.trace.ranges.*column)[s.rows[i].range]));
+    };
+  };
+  const auto work = [](auto get) {
+    return [get](const Source& s, size_t i) { return CellView::Of(get(s.rows[i])); };
+  };
+  RelationOver<Source> relation("range_work",
+                                "One row per range whose thread launched GPU work inside of it.");
+  relation.Column("start_ns", kInteger, kNs, "Start on the profile's clock.", range(&Ranges::start))
+      .Column("end_ns", kInteger, kNs, "End on the profile's clock.", range(&Ranges::end))
+      .Column("tid", kInteger, kNone, "Thread.",
+              [](const Source& s, size_t i) {
+                return CellView::Of(s.trace.threads[s.trace.ranges.thread[s.rows[i].range]].tid);
+              })
+      .Column("name", Type::kText, Unit::kText, "Text of the annotation.", name(&Ranges::name))
+      .Column("domain", Type::kText, Unit::kText, "NVTX domain, empty for the default one.",
+              name(&Ranges::domain))
+      .Column("gpu_start_ns", kInteger, kNs, "Start of its first GPU operation.",
+              work([](const Projection& p) { return p.gpu.start; }))
+      .Column("gpu_end_ns", kInteger, kNs, "End of its last GPU operation.",
+              work([](const Projection& p) { return p.gpu.end; }))
+      .Column("operations", kInteger, Unit::kCount, "GPU operations, those of nested ranges included.",
+              work([](const Projection& p) { return p.operations; }))
+      .Column("level", kInteger, kNone, "Ranges around it.",
+              work([](const Projection& p) { return p.level; }))
+      .Column("children", kInteger, Unit::kCount, "Ranges directly inside of it that have GPU work.",
+              work([](const Projection& p) { return p.children; }));
+  return relation;
+}
 
 }  // namespace
 
-std::unique_ptr<Relation> RangeWorkRelation(const Trace& trace) { return std::make_unique<RangeWork>(trace); }
+const Family& RangeWorkFamily() {
+  static const RelationOver<Source> relation = Declare();
+  static const Family family =
+      FamilyOfRelation(relation.schema(), [](const Context& context) {
+        auto source = std::make_shared<Source>(Source{context.trace, Project(context)});
+        const size_t rows = source->rows.size();
+        return relation.Over(std::move(source), rows);
+      }).OnDemand(/*sorted_column=*/0);
+  return family;
+}
 
 }  // namespace dladvisor

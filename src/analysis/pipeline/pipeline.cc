@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/pipeline/pipeline_schedule.h"
 #include "src/trace/intervals.h"
 
@@ -374,6 +375,20 @@ Pipelines FindPipelines(std::span<const PipelineEventRow> events) {
     Pipeline(static_cast<int64_t>(k), std::move(of_pipeline)).AddTo(out);
   }
   return out;
+}
+
+Pipelines PipelinesOfFleet(const RowsOfFleet<PipelineEventRelation>& events) {
+  return FindPipelines(events.rows);
+}
+
+const Family& PipelineStageFamily() {
+  static const Family family = FamilyOf(PipelineStageRelation(), &Pipelines::stages);
+  return family;
+}
+
+const Family& PipelineBubbleFamily() {
+  static const Family family = FamilyOf(PipelineBubbleRelation(), &Pipelines::bubbles);
+  return family;
 }
 
 }  // namespace dladvisor

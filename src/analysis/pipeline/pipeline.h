@@ -29,6 +29,7 @@
 #include <span>
 #include <vector>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/pipeline/pipeline_event.h"
 #include "src/analysis/pipeline/pipeline_rows.h"
 
@@ -41,5 +42,9 @@ struct Pipelines {
 
 // From the events of all ranks, of each in order of number.
 Pipelines FindPipelines(std::span<const PipelineEventRow> events);
+
+Pipelines PipelinesOfFleet(const RowsOfFleet<PipelineEventRelation>& events);
+template <>
+inline constexpr Computed kValue<Pipelines>{"pipelines", PipelinesOfFleet};
 
 }  // namespace dladvisor

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/pipeline/pipeline_name.h"
 
 namespace dladvisor {
@@ -304,10 +305,10 @@ const RelationOf<PipelineEventRow>& PipelineEventRelation() {
       RelationOf<Row>("pipeline_event",
                       "Forward, backward, weight-gradient and optimizer passes of pipeline parallelism, by "
                       "the ranges around their launches; none where no range is named as one.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("event", &Row::event, Unit::kNone, "Number, in order of start on the host.")
           .Column("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
-          .Column("step", &Row::step, Unit::kNone,
+          .Column("step", &Row::step, kStepNumber,
                   "Step, as its range is numbered, or iteration of the schedule counted from 0 where no "
                   "ranges are steps; unknown outside of steps.")
           .Column("warmup", &Row::warmup, Unit::kNone, "1 where the step is excluded as warm-up.")
@@ -340,7 +341,7 @@ const RelationOf<PipelineCaptureRow>& PipelineCaptureRelation() {
       RelationOf<Row>("pipeline_capture",
                       "How far ranges tell the pipeline's schedule, by rank; none where no rank has such "
                       "ranges.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Column("forwards", &Row::forwards, Unit::kCount, "Events of phase F.")
           .Column("backwards", &Row::backwards, Unit::kCount, "Of phase B.")
           .Column("weights", &Row::weights, Unit::kCount, "Of phase W.")
@@ -378,6 +379,16 @@ PipelineEvents ComputePipelineEvents(const Context& context) {
   for (auto& [rank, events] : ranks) events.Finish(out);
   if (out.events.empty()) out.captures.clear();
   return out;
+}
+
+const Family& PipelineEventFamily() {
+  static const Family family = FamilyOf(PipelineEventRelation(), &PipelineEvents::events);
+  return family;
+}
+
+const Family& PipelineCaptureFamily() {
+  static const Family family = FamilyOf(PipelineCaptureRelation(), &PipelineEvents::captures);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -9,6 +9,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -52,5 +53,8 @@ struct PipelineEvents {
 //
 // Throws Error where options.pipeline matches no range.
 PipelineEvents ComputePipelineEvents(const Context& context);
+
+template <>
+inline constexpr Computed kValue<PipelineEvents>{"pipeline events", ComputePipelineEvents};
 
 }  // namespace dladvisor

@@ -1,5 +1,7 @@
 #include "src/analysis/pipeline/pipeline_rows.h"
 
+#include "src/analysis/family/numbering.h"
+
 namespace dladvisor {
 
 const RelationOf<PipelineStageRow>& PipelineStageRelation() {
@@ -11,7 +13,7 @@ const RelationOf<PipelineStageRow>& PipelineStageRelation() {
           .Key("pipeline", &Row::pipeline, Unit::kNone,
                "Pipeline; of several with the same stages they are counted from 0.")
           .Key("stage", &Row::stage, Unit::kNone, "Stage, the first one 0.")
-          .Column("rank", &Row::rank, Unit::kNone, "Rank that works on it.")
+          .Column("rank", &Row::rank, kRankNumber, "Rank that works on it.")
           .Column("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
           .Column("micro_batches", &Row::micro_batches, Unit::kCount,
                   "Micro-batches of a step, or slices of them.")

@@ -123,4 +123,8 @@ std::vector<Cohort> FormCohorts(std::span<const KernelSequence> sequences) {
   return cohorts;
 }
 
+std::vector<Cohort> CohortsOfFleet(const OfFleet<KernelSequence>& sequences) {
+  return FormCohorts(sequences.all);
+}
+
 }  // namespace dladvisor

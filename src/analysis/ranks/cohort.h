@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/kernel_sequence.h"
 
 namespace dladvisor {
@@ -49,5 +50,9 @@ struct Cohort {
 
 // In order of size, the largest first; of equally large ones that of the lowest rank.
 std::vector<Cohort> FormCohorts(std::span<const KernelSequence> sequences);
+
+std::vector<Cohort> CohortsOfFleet(const OfFleet<KernelSequence>& sequences);
+template <>
+inline constexpr Computed kValue<std::vector<Cohort>>{"cohorts", CohortsOfFleet};
 
 }  // namespace dladvisor

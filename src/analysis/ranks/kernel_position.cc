@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+#include "src/analysis/ranks/rank.h"
+#include "src/analysis/ranks/straggler.h"
+
 namespace dladvisor {
 namespace {
 
@@ -95,9 +99,9 @@ const RelationOf<DivergenceRow>& DivergenceRelation() {
           "divergence",
           "What a GPU does at each position of a step against the mean over GPUs: of the "
           "slowest and the fastest GPU of each cohort's worst step, and of stragglers.")
-          .Key("rank", &DivergenceRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &DivergenceRow::rank, kRankNumber, "Rank.")
           .Key("device", &DivergenceRow::device, Unit::kNone, "CUDA device ordinal.")
-          .Key("step", &DivergenceRow::step, Unit::kNone, "Number of the step.")
+          .Key("step", &DivergenceRow::step, kStepNumber, "Number of the step.")
           .Key("position", &DivergenceRow::position, Unit::kNone, "Position in order of launch, from 0.")
           .Column("kernel", &DivergenceRow::kernel, Unit::kText, "Base name of the kernel.")
           .Column("duration_ns", &DivergenceRow::duration_ns, Unit::kNanoseconds, "Duration.")
@@ -174,6 +178,49 @@ std::vector<DivergenceRow> ComputeDivergence(std::span<const KernelSequence> seq
           if (cohort.steps[member.steps[s].step] == wanted.step) AddStep(sequence, cohort, member, s, rows);
       }
   return rows;
+}
+
+namespace {
+
+// The steps to show kernel by kernel: of each cohort the worst, on its slowest and its fastest GPU, and of
+// each straggler the one in which it is farthest behind.
+std::vector<GpuStep> StepsToShow(const RankFacts& ranks, const Stragglers& stragglers) {
+  std::vector<GpuStep> steps;
+  for (const JitterRow& row : ranks.jitter) {
+    if (row.steps == 0) continue;
+    steps.push_back({row.max_rank, row.max_device, row.worst_step});
+    steps.push_back({row.min_rank, row.min_device, row.worst_step});
+  }
+  for (const StragglerRow& straggler : stragglers.ranks) {
+    const RankStepRow* worst = nullptr;
+    for (const RankStepRow& row : ranks.steps)
+      if (row.rank == straggler.rank && row.device == straggler.device && row.step >= straggler.first_step &&
+          row.step <= straggler.last_step && (!worst || row.excess_ns > worst->excess_ns))
+        worst = &row;
+    if (worst) steps.push_back({worst->rank, worst->device, worst->step});
+  }
+  return steps;
+}
+
+std::vector<DivergenceRow> DivergenceToShow(const OfFleet<KernelSequence>& sequences,
+                                            const std::vector<Cohort>& cohorts, const RankFacts& ranks,
+                                            const Stragglers& stragglers) {
+  return ComputeDivergence(sequences.all, cohorts, StepsToShow(ranks, stragglers));
+}
+
+}  // namespace
+
+const Family& KernelPositionFamily() {
+  static const Family family = FamilyOf(KernelPositionRelation(), [](const OfFleet<KernelSequence>& sequences,
+                                                                     const std::vector<Cohort>& cohorts) {
+    return ComputeKernelPositions(sequences.all, cohorts);
+  });
+  return family;
+}
+
+const Family& DivergenceFamily() {
+  static const Family family = FamilyOf(DivergenceRelation(), DivergenceToShow);
+  return family;
 }
 
 }  // namespace dladvisor

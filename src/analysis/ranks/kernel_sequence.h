@@ -22,6 +22,8 @@
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/family.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -59,5 +61,11 @@ uint64_t FingerprintOf(const std::vector<std::string>& names);
 
 // One per entry of context.ranks.gpus with steps that repeat a sequence, in that order.
 std::vector<KernelSequence> ComputeKernelSequences(const Context& context);
+
+template <>
+inline constexpr Computed kValue<std::vector<KernelSequence>>{"kernel sequences", ComputeKernelSequences};
+
+template <>
+inline constexpr Given kValue<OfFleet<KernelSequence>>{"kernel sequences of all ranks", Subject::kFleet};
 
 }  // namespace dladvisor

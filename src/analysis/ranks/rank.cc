@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -126,9 +128,9 @@ const RelationOf<RankRow>& RankRelation() {
   static const auto relation =
       RelationOf<RankRow>("rank",
                           "Who each rank is, and how it compares with those that run the same kernels.")
-          .Key("rank", &RankRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &RankRow::rank, kRankNumber, "Rank.")
           .Key("device", &RankRow::device, Unit::kNone, "CUDA device ordinal.")
-          .Column("profile", &RankRow::profile, Unit::kNone, "Number of its file.")
+          .Column("profile", &RankRow::profile, kProfileNumber, "Number of its file.")
           .Column("node", &RankRow::node, Unit::kNone,
                   "Number of its node, from 0; unknown where nothing tells.")
           .Column("local_rank", &RankRow::local_rank, Unit::kNone,
@@ -170,9 +172,9 @@ const RelationOf<RankStepRow>& RankStepRelation() {
   static const auto relation =
       RelationOf<RankStepRow>("rank_step",
                               "What each GPU's steps consist of, where it is compared with others.")
-          .Key("rank", &RankStepRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &RankStepRow::rank, kRankNumber, "Rank.")
           .Key("device", &RankStepRow::device, Unit::kNone, "CUDA device ordinal.")
-          .Key("step", &RankStepRow::step, Unit::kNone, "Number of the step.")
+          .Key("step", &RankStepRow::step, kStepNumber, "Number of the step.")
           .Column("own_ns", &RankStepRow::own_ns, Unit::kNanoseconds, "start_gap_ns + kernel_ns + gap_ns.")
           .Column("excess_ns", &RankStepRow::excess_ns, Unit::kNanoseconds,
                   "own_ns minus its mean over the GPUs of the step.")
@@ -262,6 +264,34 @@ RankFacts ComputeRanks(std::span<const RankIdentity> identities, std::span<const
     return std::tuple(a.rank, a.device, a.step) < std::tuple(b.rank, b.device, b.step);
   });
   return facts;
+}
+
+std::vector<std::pair<int64_t, int64_t>> GpusOf(const RowsOfFleet<GpuRelation>& gpus) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (const GpuRow& gpu : gpus.rows) pairs.emplace_back(gpu.rank, gpu.device);
+  return pairs;
+}
+
+RankFacts RanksOfFleet(const OfFleet<RankIdentity>& identities, const RowsOfFleet<GpuRelation>& gpus,
+                       const OfFleet<KernelSequence>& sequences, const std::vector<Cohort>& cohorts,
+                       const RowsOfFleet<RunRelation>& run) {
+  return ComputeRanks(identities.all, GpusOf(gpus), sequences.all, cohorts,
+                      run.rows.empty() ? std::nullopt : run.rows[0].step_ns);
+}
+
+const Family& RankFamily() {
+  static const Family family = FamilyOf(RankRelation(), &RankFacts::ranks);
+  return family;
+}
+
+const Family& RankStepFamily() {
+  static const Family family = FamilyOf(RankStepRelation(), &RankFacts::steps);
+  return family;
+}
+
+const Family& JitterFamily() {
+  static const Family family = FamilyOf(JitterRelation(), &RankFacts::jitter);
+  return family;
 }
 
 }  // namespace dladvisor

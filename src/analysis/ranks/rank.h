@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "engine/store/relation.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/cohort.h"
+#include "src/analysis/summary/gpu.h"
+#include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/step.h"
 
 namespace dladvisor {
@@ -64,5 +67,17 @@ RankFacts ComputeRanks(std::span<const RankIdentity> identities,
                        std::span<const std::pair<int64_t, int64_t>> gpus,
                        std::span<const KernelSequence> sequences, std::span<const Cohort> cohorts,
                        std::optional<double> step_ns);
+
+template <>
+inline constexpr Given kValue<OfFleet<RankIdentity>>{"identities of all ranks", Subject::kFleet};
+
+// (rank, device) of each.
+std::vector<std::pair<int64_t, int64_t>> GpusOf(const RowsOfFleet<GpuRelation>& gpus);
+
+RankFacts RanksOfFleet(const OfFleet<RankIdentity>& identities, const RowsOfFleet<GpuRelation>& gpus,
+                       const OfFleet<KernelSequence>& sequences, const std::vector<Cohort>& cohorts,
+                       const RowsOfFleet<RunRelation>& run);
+template <>
+inline constexpr Computed kValue<RankFacts>{"ranks", RanksOfFleet};
 
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/persistence.h"
 
 namespace dladvisor {
@@ -313,7 +314,7 @@ const RelationOf<StragglerRow>& StragglerRelation() {
     RelationOf<StragglerRow> r("straggler",
                                "GPUs that may set the pace of all others: those most often the slowest of "
                                "their like.");
-    r.Key("rank", &StragglerRow::rank, Unit::kNone, "Rank.")
+    r.Key("rank", &StragglerRow::rank, kRankNumber, "Rank.")
         .Key("device", &StragglerRow::device, Unit::kNone, "CUDA device ordinal.");
     AddSharedColumns(r);
     r.Column("node", &StragglerRow::node, Unit::kNone, "Its node; unknown where nothing tells.")
@@ -371,6 +372,28 @@ Stragglers FindStragglers(std::span<const KernelSequence> sequences, std::span<c
       result.ranks.push_back(std::move(row));
   }
   return result;
+}
+
+Stragglers StragglersOfFleet(const OfFleet<RankIdentity>& identities,
+                             const OfFleet<KernelSequence>& sequences, const std::vector<Cohort>& cohorts,
+                             const RowsOfFleet<RunRelation>& run) {
+  std::vector<std::optional<int64_t>> node_of;
+  for (const KernelSequence& sequence : sequences.all) {
+    const auto identity = std::ranges::find(identities.all, sequence.rank, &RankIdentity::rank);
+    node_of.push_back(identity == identities.all.end() ? std::nullopt : identity->node);
+  }
+  return FindStragglers(sequences.all, cohorts, node_of,
+                        run.rows.empty() ? std::nullopt : run.rows[0].step_ns);
+}
+
+const Family& StragglerFamily() {
+  static const Family family = FamilyOf(StragglerRelation(), &Stragglers::ranks);
+  return family;
+}
+
+const Family& StragglingNodeFamily() {
+  static const Family family = FamilyOf(StragglingNodeRelation(), &Stragglers::nodes);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -19,7 +19,10 @@
 #include <vector>
 
 #include "engine/store/relation.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/cohort.h"
+#include "src/analysis/ranks/rank.h"
+#include "src/analysis/summary/run.h"
 
 namespace dladvisor {
 
@@ -49,5 +52,11 @@ struct Stragglers {
 };
 Stragglers FindStragglers(std::span<const KernelSequence> sequences, std::span<const Cohort> cohorts,
                           std::span<const std::optional<int64_t>> node_of, std::optional<double> step_ns);
+
+Stragglers StragglersOfFleet(const OfFleet<RankIdentity>& identities,
+                             const OfFleet<KernelSequence>& sequences, const std::vector<Cohort>& cohorts,
+                             const RowsOfFleet<RunRelation>& run);
+template <>
+inline constexpr Computed kValue<Stragglers>{"stragglers", StragglersOfFleet};
 
 }  // namespace dladvisor

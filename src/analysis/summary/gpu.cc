@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/analysis/context/gpu_estimates.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 
@@ -17,7 +18,7 @@ const RelationOf<GpuRow>& GpuRelation() {
   static const char* kMemory = "--cuda-memory-usage=true";
   static const auto relation =
       RelationOf<GpuRow>("gpu", "One row per rank and device with GPU work, in the analysed window.")
-          .Key("rank", &GpuRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &GpuRow::rank, kRankNumber, "Rank.")
           .Key("device", &GpuRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("name", &GpuRow::name, Unit::kText, "Model of the GPU.")
           .Column("sm_count", &GpuRow::sm_count, Unit::kCount, "Streaming multiprocessors.")
@@ -148,6 +149,11 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& GpuFamily() {
+  static const Family family = FamilyOf<std::vector<GpuRow>>(GpuRelation());
+  return family;
 }
 
 }  // namespace dladvisor

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/store/relation.h"
+#include "src/analysis/family/values.h"
 #include "src/analysis/memory/memory.h"
 #include "src/analysis/ops/op.h"
 #include "src/analysis/timeline/gpu_timeline.h"
@@ -35,5 +36,8 @@ const RelationOf<GpuRow>& GpuRelation();
 // A row per entry of ranks.gpus, in that order.
 std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTimeline>& timelines,
                                 const OpFamilies& ops, const std::vector<MemoryRow>& memory);
+
+template <>
+inline constexpr Computed kValue<std::vector<GpuRow>>{"gpu rows", ComputeGpus};
 
 }  // namespace dladvisor

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/analysis/context/rank_assignment.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
@@ -60,7 +61,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
   static const auto relation =
       RelationOf<ProfileRow>("profile",
                              "One row per profile file: what it holds and how well it was captured.")
-          .Key("profile", &ProfileRow::profile, Unit::kNone, "Number of the file, from 0.")
+          .Key("profile", &ProfileRow::profile, kProfileNumber, "Number of the file, from 0.")
           .Column("path", &ProfileRow::path, Unit::kText, "Path as given.")
           .Column("format", &ProfileRow::format, Unit::kText, "nsys, kineto, nvidia-smi, training log, ...")
           .Column("producer_version", &ProfileRow::producer_version, Unit::kText,
@@ -208,7 +209,7 @@ ProfileRow ComputeProfile(const Context& context) {
 const RelationOf<DiagnosticRow>& DiagnosticRelation() {
   static const auto relation =
       RelationOf<DiagnosticRow>("diagnostic", "What the profiler itself reported while it recorded.")
-          .Key("profile", &DiagnosticRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &DiagnosticRow::profile, kProfileNumber, "Number of the file.")
           .Key("n", &DiagnosticRow::n, Unit::kNone, "Order of the message.")
           .Column("severity", &DiagnosticRow::severity, Unit::kNone,
                   "1 information, 2 warning, 3 error; 0 for verbose ones.")
@@ -223,6 +224,26 @@ std::vector<DiagnosticRow> ComputeDiagnostics(const Context& context) {
     rows.push_back({0, n, d.severity, d.text});
   }
   return rows;
+}
+
+namespace {
+
+void Place(ProfileRow& row, const ProfilePlace& place) {
+  if (place.duplicate_of) row.duplicate_of = place.duplicate_of;
+  if (place.node) row.told_node = place.node;
+}
+
+}  // namespace
+
+const Family& ProfileFamily() {
+  static const Family family =
+      FamilyOf(ProfileRelation(), ComputeProfile).OfFiles().Placed(ProfileRelation(), Place);
+  return family;
+}
+
+const Family& DiagnosticFamily() {
+  static const Family family = FamilyOf(DiagnosticRelation(), ComputeDiagnostics).Detail().OfFiles();
+  return family;
 }
 
 }  // namespace dladvisor

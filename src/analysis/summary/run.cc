@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/analysis/context/tensor_core.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
@@ -39,6 +40,20 @@ void AddSteps(const Context& context, const std::vector<StepRow>& steps, RunRow&
     if (durations.size() > 1)
       row.step_stddev_ns = std::sqrt(squares / static_cast<double>(durations.size() - 1));
   }
+}
+
+void AddTraining(const std::vector<TrainingRow>& trainings, RunRow& run) {
+  if (trainings.empty() || run.gpus > 0 || run.step_ns) return;
+  const TrainingRow& training = trainings.front();
+  run.samples_per_second = training.samples_per_second;
+  if (!training.mean_ns) return;
+  run.step_ns = training.mean_ns;
+  run.step_stddev_ns = training.stddev_ns;
+  run.step_source = "training log";
+  run.steps = training.steady_iterations.value_or(0);
+  run.total_steps = training.iterations.value_or(0);
+  run.first_step = training.first_steady_iteration;
+  run.last_step = training.last_iteration;
 }
 
 }  // namespace
@@ -102,7 +117,7 @@ const RelationOf<RunRow>& RunRelation() {
 }
 
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
-                  const OpFamilies& ops) {
+                  const OpFamilies& ops, const std::vector<TrainingRow>& trainings) {
   const Trace& trace = context.trace;
   RunRow row;
   row.name = std::filesystem::path(trace.path).stem().string();
@@ -112,7 +127,10 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   row.wall_ns = context.activity.length();
   row.launches_through_graphs = static_cast<int64_t>(trace.graph_launches.size());
   AddSteps(context, steps, row);
-  if (gpus.empty()) return row;
+  if (gpus.empty()) {
+    AddTraining(trainings, row);
+    return row;
+  }
 
   for (const Interval& window : context.windows) {
     if (row.window_ns && *row.window_ns >= window.length()) continue;
@@ -209,18 +227,21 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
   return merged;
 }
 
-void AddTraining(const std::vector<TrainingRow>& trainings, RunRow& run) {
-  if (trainings.empty() || run.gpus > 0 || run.step_ns) return;
-  const TrainingRow& training = trainings.front();
-  run.samples_per_second = training.samples_per_second;
-  if (!training.mean_ns) return;
-  run.step_ns = training.mean_ns;
-  run.step_stddev_ns = training.stddev_ns;
-  run.step_source = "training log";
-  run.steps = training.steady_iterations.value_or(0);
-  run.total_steps = training.iterations.value_or(0);
-  run.first_step = training.first_steady_iteration;
-  run.last_step = training.last_iteration;
+namespace {
+
+std::vector<RunRow> MergeProfiles(const std::vector<ProfileRows<RunRow>>& profiles,
+                                  const FleetTables& fleet) {
+  std::vector<RunRow> runs;
+  for (const ProfileRows<RunRow>& profile : profiles)
+    runs.insert(runs.end(), profile.rows.begin(), profile.rows.end());
+  return {MergeRuns(runs, fleet.RowsOf(GpuRelation()))};
+}
+
+}  // namespace
+
+const Family& RunFamily() {
+  static const Family family = FamilyOf(RunRelation(), ComputeRun).MergedBy(RunRelation(), MergeProfiles);
+  return family;
 }
 
 }  // namespace dladvisor

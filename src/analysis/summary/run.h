@@ -33,10 +33,8 @@ const RelationOf<RunRow>& RunRelation();
 // tell nothing but the throughput.
 RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpus);
 
+// Of a run of which there is no trace, the training's log gives steps and throughput.
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
-                  const OpFamilies& ops);
-
-// Steps and throughput of a run of which there is no trace.
-void AddTraining(const std::vector<TrainingRow>& trainings, RunRow& run);
+                  const OpFamilies& ops, const std::vector<TrainingRow>& trainings);
 
 }  // namespace dladvisor

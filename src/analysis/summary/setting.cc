@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -41,7 +43,7 @@ const RelationOf<SettingRow>& SettingRelation() {
       RelationOf<SettingRow>("setting",
                              "Environment variables that change how the program runs, where the profile "
                              "holds them: of CUDA, NCCL, PyTorch and OpenMP, no others.")
-          .Key("profile", &SettingRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &SettingRow::profile, kProfileNumber, "Number of the file.")
           .Key("name", &SettingRow::name, Unit::kText, "Variable.")
           .Column("value", &SettingRow::value, Unit::kText, "Its value.");
   return relation;
@@ -53,6 +55,11 @@ std::vector<SettingRow> ComputeSettings(const Context& context) {
     if (std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end())
       rows.push_back({0, name, value});
   return rows;
+}
+
+const Family& SettingFamily() {
+  static const Family family = FamilyOf(SettingRelation(), ComputeSettings).Detail().OfFiles();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/summary/framework_name.h"
 
 namespace dladvisor {
@@ -17,7 +18,7 @@ namespace dladvisor {
 const RelationOf<SystemRow>& SystemRelation() {
   static const auto relation =
       RelationOf<SystemRow>("system", "The system that was profiled, as far as the profile tells.")
-          .Key("profile", &SystemRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &SystemRow::profile, kProfileNumber, "Number of the file.")
           .Column("host", &SystemRow::host, Unit::kText, "Name of the machine.")
           .Column("cpu_model", &SystemRow::cpu_model, Unit::kText, "Model of the CPU.")
           .Column("cpu_cores", &SystemRow::cpu_cores, Unit::kCount, "CPU cores.")
@@ -86,6 +87,11 @@ SystemRow ComputeSystem(const Context& context) {
     row.gpu_count = trace.world_size;
   if (!names.empty()) row.gpu_names = fmt::format("{}", fmt::join(names, ", "));
   return row;
+}
+
+const Family& SystemFamily() {
+  static const Family family = FamilyOf(SystemRelation(), ComputeSystem).OfFiles();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -269,7 +271,7 @@ const RelationOf<TelemetryClockRow>& TelemetryClockRelation() {
       RelationOf<TelemetryClockRow>("telemetry_clock",
                                     "How logs of telemetry were put on the clock of the steps that traces "
                                     "hold: one row per log, where there are steps.")
-          .Key("profile", &TelemetryClockRow::profile, Unit::kNone, "Number of the log's file.")
+          .Key("profile", &TelemetryClockRow::profile, kProfileNumber, "Number of the log's file.")
           .Column("origin_utc_ns", &TelemetryClockRow::origin_utc_ns, Unit::kNone,
                   "UTC of its first sample; unknown where it is not told and cannot be found.")
           .Column("zone_ns", &TelemetryClockRow::zone_ns, Unit::kNanoseconds,
@@ -294,10 +296,10 @@ const RelationOf<StepTelemetryRow>& StepTelemetryRelation() {
         "step_telemetry",
         "What nvidia-smi showed of a GPU in its steady steps: means over the step's time, a sample holding "
         "until the next one. Steps of which less than half is covered are left out.");
-    r.Key("rank", &StepTelemetryRow::rank, Unit::kNone, "Rank.")
+    r.Key("rank", &StepTelemetryRow::rank, kRankNumber, "Rank.")
         .Key("device", &StepTelemetryRow::device, Unit::kNone, "CUDA device ordinal.")
-        .Key("step", &StepTelemetryRow::step, Unit::kNone, "Number of the step.")
-        .Column("profile", &StepTelemetryRow::profile, Unit::kNone, "Number of the log's file.")
+        .Key("step", &StepTelemetryRow::step, kStepNumber, "Number of the step.")
+        .Column("profile", &StepTelemetryRow::profile, kProfileNumber, "Number of the log's file.")
         .Column("duration_ns", &StepTelemetryRow::duration_ns, Unit::kNanoseconds, "Time of the step.")
         .Column("samples", &StepTelemetryRow::samples, Unit::kCount, "Samples that hold in it.")
         .Column("first_sample", &StepTelemetryRow::first_sample, Unit::kNone,
@@ -314,6 +316,23 @@ StepTelemetry JoinTelemetry(std::span<const ProfileRow> profiles, std::span<cons
                             std::span<const Gpu> gpus, std::span<const StepRow> steps,
                             std::span<const TelemetrySeriesRow> samples) {
   return Join(profiles, ranks, gpus, steps, samples).Run();
+}
+
+StepTelemetry TelemetryOfFleet(const RowsOfFleet<ProfileRelation>& profiles,
+                               const OfFleet<RankIdentity>& ranks, const RowsOfFleet<GpuRelation>& gpus,
+                               const RowsOfFleet<StepRelation>& steps,
+                               const RowsOfFleet<TelemetrySeriesRelation>& samples) {
+  return JoinTelemetry(profiles.rows, ranks.all, GpusOf(gpus), steps.rows, samples.rows);
+}
+
+const Family& TelemetryClockFamily() {
+  static const Family family = FamilyOf(TelemetryClockRelation(), &StepTelemetry::clocks);
+  return family;
+}
+
+const Family& StepTelemetryFamily() {
+  static const Family family = FamilyOf(StepTelemetryRelation(), &StepTelemetry::steps);
+  return family;
 }
 
 }  // namespace dladvisor

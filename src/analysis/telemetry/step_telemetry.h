@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "engine/store/relation.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/rank.h"
+#include "src/analysis/summary/gpu.h"
 #include "src/analysis/summary/profile.h"
 #include "src/analysis/telemetry/telemetry_series.h"
 #include "src/analysis/timeline/step.h"
@@ -49,5 +51,12 @@ struct StepTelemetry {
 StepTelemetry JoinTelemetry(std::span<const ProfileRow> profiles, std::span<const RankIdentity> ranks,
                             std::span<const std::pair<int64_t, int64_t>> gpus, std::span<const StepRow> steps,
                             std::span<const TelemetrySeriesRow> samples);
+
+StepTelemetry TelemetryOfFleet(const RowsOfFleet<ProfileRelation>& profiles,
+                               const OfFleet<RankIdentity>& ranks, const RowsOfFleet<GpuRelation>& gpus,
+                               const RowsOfFleet<StepRelation>& steps,
+                               const RowsOfFleet<TelemetrySeriesRelation>& samples);
+template <>
+inline constexpr Computed kValue<StepTelemetry>{"telemetry by step", TelemetryOfFleet};
 
 }  // namespace dladvisor

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/analysis/context/distribution.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
@@ -108,7 +109,7 @@ std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_
 const RelationOf<TelemetryRow>& TelemetryRelation() {
   static const auto relation =
       RelationOf<TelemetryRow>("telemetry", "What nvidia-smi told of the GPUs, by device and metric.")
-          .Key("profile", &TelemetryRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &TelemetryRow::profile, kProfileNumber, "Number of the file.")
           .Key("device", &TelemetryRow::device, Unit::kNone, "Index of the GPU, as the log numbers it.")
           .Key(
               "metric", &TelemetryRow::metric, Unit::kText,
@@ -196,6 +197,11 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
   }
   std::ranges::stable_sort(result, std::ranges::less{}, &TelemetryRow::device);
   return result;
+}
+
+const Family& TelemetryFamily() {
+  static const Family family = FamilyOf(TelemetryRelation(), ComputeTelemetry);
+  return family;
 }
 
 }  // namespace dladvisor

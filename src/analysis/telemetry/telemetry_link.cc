@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/ranks/rank_correlation.h"
 
 namespace dladvisor {
@@ -70,7 +71,7 @@ const RelationOf<TelemetryLinkRow>& TelemetryLinkRelation() {
           "telemetry_link",
           "Whether a GPU's steps are slow when nvidia-smi shows something else of it: per metric, "
           "the slowest quarter of steps against the fastest, and rank correlation.")
-          .Key("rank", &Row::rank, Unit::kNone, "Rank.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
           .Key("metric", &Row::metric, Unit::kText, "Metric: a column of step_telemetry.")
           .Column("steps", &Row::steps, Unit::kCount, "Steps of which it is known.")
@@ -114,6 +115,12 @@ std::vector<TelemetryLinkRow> LinkTelemetry(std::span<const StepTelemetryRow> st
   for (TelemetryLinkRow& row : rows)
     if (row.probability) row.probability = std::min(1.0, *row.probability * tests);
   return rows;
+}
+
+const Family& TelemetryLinkFamily() {
+  static const Family family = FamilyOf(
+      TelemetryLinkRelation(), [](const StepTelemetry& joined) { return LinkTelemetry(joined.steps); });
+  return family;
 }
 
 }  // namespace dladvisor

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -54,7 +56,7 @@ const RelationOf<TelemetrySeriesRow>& TelemetrySeriesRelation() {
         "telemetry_series",
         "Samples of nvidia-smi, of one GPU and time each: all of a log, or about 20,000 of a longer one, "
         "evenly spread over its time. What changes little is in telemetry, where every sample counts.");
-    r.Key("profile", &TelemetrySeriesRow::profile, Unit::kNone, "Number of the file.")
+    r.Key("profile", &TelemetrySeriesRow::profile, kProfileNumber, "Number of the file.")
         .Key("sample", &TelemetrySeriesRow::sample, Unit::kNone, "Number of the sample in the log, from 0.")
         .Column("device", &TelemetrySeriesRow::device, Unit::kNone,
                 "Index of the GPU, as the log numbers it.")
@@ -84,6 +86,11 @@ std::vector<TelemetrySeriesRow> ComputeTelemetrySeries(const Context& context) {
       if (column.metric == t.metric[i]) rows[row_of[t.sample[i]]].*column.value = t.value[i];
   }
   return rows.size() > kMostTelemetrySamples ? Thinned(rows) : rows;
+}
+
+const Family& TelemetrySeriesFamily() {
+  static const Family family = FamilyOf(TelemetrySeriesRelation(), ComputeTelemetrySeries);
+  return family;
 }
 
 }  // namespace dladvisor

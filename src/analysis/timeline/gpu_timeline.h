@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 #include "src/analysis/timeline/bucket.h"
 
 namespace dladvisor {
@@ -74,5 +75,8 @@ inline constexpr size_t kMostGaps = 1000;
 
 // By index into context.ranks.gpus.
 std::vector<GpuTimeline> ComputeTimelines(const Context& context);
+
+template <>
+inline constexpr Computed kValue<std::vector<GpuTimeline>>{"timelines", ComputeTimelines};
 
 }  // namespace dladvisor

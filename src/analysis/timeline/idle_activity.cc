@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -146,7 +148,7 @@ const RelationOf<IdleActivityRow>& IdleActivityRelation() {
       RelationOf<IdleActivityRow>("idle_activity",
                                   "What the launching thread did while a GPU had nothing to do, by function: "
                                   "the 50 with most time of each kind.")
-          .Key("rank", &IdleActivityRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &IdleActivityRow::rank, kRankNumber, "Rank.")
           .Key("device", &IdleActivityRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("kind", &IdleActivityRow::kind, Unit::kText,
                "CUDA call, OS call, MPI call, sample (of the stack), or off CPU.")
@@ -175,6 +177,11 @@ std::vector<IdleActivityRow> ComputeIdleActivity(const Context& context,
                    context.trace.devices[context.ranks.gpus[gpu].device].ordinal, starved_ns, rows);
   }
   return rows;
+}
+
+const Family& IdleActivityFamily() {
+  static const Family family = FamilyOf(IdleActivityRelation(), ComputeIdleActivity).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

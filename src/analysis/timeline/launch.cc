@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -25,7 +27,7 @@ const RelationOf<LaunchRow>& LaunchRelation() {
   static const auto relation =
       RelationOf<LaunchRow>("launch",
                             "How kernels were launched, per rank and device, in the analysed window.")
-          .Key("rank", &LaunchRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &LaunchRow::rank, kRankNumber, "Rank.")
           .Key("device", &LaunchRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("launches", &LaunchRow::launches, Unit::kCount, "Kernels that start in the window.")
           .Column("graph_launches", &LaunchRow::graph_launches, Unit::kCount,
@@ -111,6 +113,11 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+const Family& LaunchFamily() {
+  static const Family family = FamilyOf(LaunchRelation(), ComputeLaunches);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_activity.h"
 
 namespace dladvisor {
@@ -284,7 +285,7 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
       RelationOf<WhatIfRow>("what_if",
                             "What the profile would take without some of what the host does, by replaying it "
                             "(replay.h); per step where there are steps.")
-          .Key("rank", &WhatIfRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &WhatIfRow::rank, kRankNumber, "Rank.")
           .Key("change", &WhatIfRow::change, Unit::kText,
                "What is left out: scalar reads (waits for single values), data loading, zero_grad (with its "
                "kernels), or "
@@ -331,6 +332,11 @@ std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<
     }
   }
   return rows;
+}
+
+const Family& WhatIfFamily() {
+  static const Family family = FamilyOf(WhatIfRelation(), ComputeWhatIfs).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

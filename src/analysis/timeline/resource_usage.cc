@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/analysis/context/op_path.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_activity.h"
 
 namespace dladvisor {
@@ -216,8 +217,8 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
   return rows;
 }
 
-std::vector<ResourceUsageRow> MergeResourceUsage(
-    const std::vector<std::pair<std::vector<ResourceUsageRow>, int64_t>>& profiles) {
+std::vector<ResourceUsageRow> MergeResourceUsage(const std::vector<ProfileRows<ResourceUsageRow>>& profiles,
+                                                 const FleetTables&) {
   struct Sum {
     ResourceUsageRow row;
     double ns = 0;
@@ -249,6 +250,12 @@ std::vector<ResourceUsageRow> MergeResourceUsage(
     merged.push_back(std::move(sum.row));
   }
   return merged;
+}
+
+const Family& ResourceUsageFamily() {
+  static const Family family = FamilyOf(ResourceUsageRelation(), ComputeResourceUsage)
+                                   .MergedBy(ResourceUsageRelation(), MergeResourceUsage);
+  return family;
 }
 
 }  // namespace dladvisor

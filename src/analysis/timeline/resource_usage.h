@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/store/relation.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/timeline/gpu_timeline.h"
 
 namespace dladvisor {
@@ -26,8 +26,8 @@ const RelationOf<ResourceUsageRow>& ResourceUsageRelation();
 std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
                                                    const std::vector<GpuTimeline>& timelines);
 
-// The mean over the GPUs of several profiles: rows of each, and how many GPUs it has.
-std::vector<ResourceUsageRow> MergeResourceUsage(
-    const std::vector<std::pair<std::vector<ResourceUsageRow>, int64_t>>& profiles);
+// The mean over the ranks of several profiles.
+std::vector<ResourceUsageRow> MergeResourceUsage(const std::vector<ProfileRows<ResourceUsageRow>>& profiles,
+                                                 const FleetTables& fleet);
 
 }  // namespace dladvisor

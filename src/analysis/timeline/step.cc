@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
 
 namespace dladvisor {
 namespace {
@@ -43,8 +44,8 @@ IntervalSet UnionOf(const GpuOps& ops, const std::vector<uint32_t>& rows) {
 const RelationOf<StepRow>& StepRelation() {
   static const auto relation =
       RelationOf<StepRow>("step", "One row per rank and step; none where no steps were found.")
-          .Key("rank", &StepRow::rank, Unit::kNone, "Rank.")
-          .Key("step", &StepRow::step, Unit::kNone, "Number, as the program's range has it.")
+          .Key("rank", &StepRow::rank, kRankNumber, "Rank.")
+          .Key("step", &StepRow::step, kStepNumber, "Number, as the program's range has it.")
           .Column("start_ns", &StepRow::start_ns, Unit::kNanoseconds,
                   "Start on the profile's clock: the end of the GPU work of the step before.")
           .Column("end_ns", &StepRow::end_ns, Unit::kNanoseconds, "End of its own GPU work.")
@@ -124,6 +125,11 @@ std::vector<StepRow> ComputeSteps(const Context& context) {
         if (const auto at = StepAt(steps, trace.api_calls.start[i])) ++rows[first_row + *at].syncs;
   }
   return rows;
+}
+
+const Family& StepFamily() {
+  static const Family family = FamilyOf<std::vector<StepRow>>(StepRelation());
+  return family;
 }
 
 }  // namespace dladvisor

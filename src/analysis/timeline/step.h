@@ -7,6 +7,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -22,5 +23,8 @@ const RelationOf<StepRow>& StepRelation();
 
 // Busy and idle time is that of the rank's first device.
 std::vector<StepRow> ComputeSteps(const Context& context);
+
+template <>
+inline constexpr Computed kValue<std::vector<StepRow>>{"step rows", ComputeSteps};
 
 }  // namespace dladvisor

@@ -1,5 +1,7 @@
 #include "src/analysis/timeline/step_ledger.h"
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 
 const RelationOf<StepLedgerRow>& StepLedgerRelation() {
@@ -8,9 +10,9 @@ const RelationOf<StepLedgerRow>& StepLedgerRelation() {
           "step_ledger",
           "Wall time of each steady step in exclusive buckets, which sum to it; buckets "
           "without time are left out.")
-          .Key("rank", &StepLedgerRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &StepLedgerRow::rank, kRankNumber, "Rank.")
           .Key("device", &StepLedgerRow::device, Unit::kNone, "CUDA device ordinal.")
-          .Key("step", &StepLedgerRow::step, Unit::kNone, "Number of the step.")
+          .Key("step", &StepLedgerRow::step, kStepNumber, "Number of the step.")
           .Key("bucket", &StepLedgerRow::bucket, Unit::kText, "Bucket, as in time_ledger.")
           .Column("ns", &StepLedgerRow::ns, Unit::kNanoseconds, "Time in the bucket.")
           .Column("share", &StepLedgerRow::share, Unit::kRatio, "Of the step.");
@@ -33,6 +35,11 @@ std::vector<StepLedgerRow> ComputeStepLedger(const Context& context,
         row.share = static_cast<double>(row.ns) / static_cast<double>(step.time.length());
       }
   return rows;
+}
+
+const Family& StepLedgerFamily() {
+  static const Family family = FamilyOf(StepLedgerRelation(), ComputeStepLedger).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/analysis/context/gpu_operations.h"
+#include "src/analysis/family/family.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -13,7 +14,7 @@ namespace dladvisor {
 const RelationOf<StreamRow>& StreamRelation() {
   static const auto relation =
       RelationOf<StreamRow>("stream", "CUDA streams with work in the analysed window.")
-          .Key("rank", &StreamRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &StreamRow::rank, kRankNumber, "Rank.")
           .Key("device", &StreamRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("stream", &StreamRow::stream, Unit::kNone, "Stream, as the profiler numbers it.")
           .Column("kind", &StreamRow::kind, Unit::kText,
@@ -123,6 +124,11 @@ std::vector<StreamRow> ComputeStreams(const Context& context) {
       rows.push_back(std::move(row));
     }
   return rows;
+}
+
+const Family& StreamFamily() {
+  static const Family family = FamilyOf(StreamRelation(), ComputeStreams).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

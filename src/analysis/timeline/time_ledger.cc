@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/analysis/context/op_path.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/timeline/thread_doing.h"
 
 namespace dladvisor {
@@ -13,7 +14,7 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
   static const auto relation =
       RelationOf<TimeLedgerRow>(
           "time_ledger", "Wall time of each GPU's analysed window in exclusive buckets, which sum to it.")
-          .Key("rank", &TimeLedgerRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &TimeLedgerRow::rank, kRankNumber, "Rank.")
           .Key("device", &TimeLedgerRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("bucket", &TimeLedgerRow::bucket, Unit::kText,
                "compute/tensor, compute/other, communication/exposed, copy, memset, or idle/CAUSE; where "
@@ -63,7 +64,7 @@ const RelationOf<IdleGapRow>& IdleGapRelation() {
   static const auto relation =
       RelationOf<IdleGapRow>(
           "idle_gap", "The 1000 longest times in which a GPU of a rank ran nothing, in the analysed window.")
-          .Key("rank", &IdleGapRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &IdleGapRow::rank, kRankNumber, "Rank.")
           .Key("device", &IdleGapRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("start_ns", &IdleGapRow::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
           .Column("end_ns", &IdleGapRow::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
@@ -126,6 +127,16 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
   for (size_t i = 0; i < rows.size(); ++i)
     if (!doings[i].empty()) rows[i].doing = doings[i];
   return rows;
+}
+
+const Family& IdleGapFamily() {
+  static const Family family = FamilyOf(IdleGapRelation(), ComputeIdleGaps).Detail();
+  return family;
+}
+
+const Family& TimeLedgerFamily() {
+  static const Family family = FamilyOf(TimeLedgerRelation(), ComputeTimeLedger);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "src/analysis/context/gpu_operations.h"
+#include "src/analysis/family/family.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -87,7 +88,7 @@ const RelationOf<UtilizationChunkRow>& UtilizationChunkRelation() {
   static const auto relation =
       RelationOf<UtilizationChunkRow>(
           "utilization_chunk", "Use of each GPU in 30 equal parts from its first operation to its last.")
-          .Key("rank", &UtilizationChunkRow::rank, Unit::kNone, "Rank.")
+          .Key("rank", &UtilizationChunkRow::rank, kRankNumber, "Rank.")
           .Key("device", &UtilizationChunkRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("chunk", &UtilizationChunkRow::chunk, Unit::kNone, "Part, from 0.")
           .Column("start_ns", &UtilizationChunkRow::start_ns, Unit::kNanoseconds, "Its start.")
@@ -106,6 +107,11 @@ std::vector<UtilizationChunkRow> ComputeUtilizationChunks(const Context& context
   std::vector<UtilizationChunkRow> rows;
   for (const auto& of_gpu : by_gpu) rows.insert(rows.end(), of_gpu.begin(), of_gpu.end());
   return rows;
+}
+
+const Family& UtilizationChunkFamily() {
+  static const Family family = FamilyOf(UtilizationChunkRelation(), ComputeUtilizationChunks).Detail();
+  return family;
 }
 
 }  // namespace dladvisor

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/analysis/context/distribution.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/training/training_setting.h"
 
 namespace dladvisor {
@@ -102,7 +103,7 @@ void AddSizes(const TrainingSizes& sizes, TrainingRow& row) {
 const RelationOf<TrainingRow>& TrainingRelation() {
   static const auto relation =
       RelationOf<TrainingRow>("training", "A training as its log tells it, one row per log.")
-          .Key("profile", &TrainingRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &TrainingRow::profile, kProfileNumber, "Number of the file.")
           .Column(
               "program", &TrainingRow::program, Unit::kText,
               "Whose lines they are: Megatron-LM (or what is built on it), Megatron-DeepSpeed, DeepSpeed, "
@@ -171,6 +172,11 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   if (row.samples_per_second && row.seq_length)
     row.tokens_per_second = *row.samples_per_second * static_cast<double>(*row.seq_length);
   return {row};
+}
+
+const Family& TrainingFamily() {
+  static const Family family = FamilyOf<std::vector<TrainingRow>>(TrainingRelation());
+  return family;
 }
 
 }  // namespace dladvisor

@@ -8,6 +8,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 #include "src/analysis/training/training_log.h"
 
 namespace dladvisor {
@@ -31,5 +32,8 @@ const RelationOf<TrainingRow>& TrainingRelation();
 
 // One row where the trace holds a training's log, else none.
 std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vector<TrainingLogRow>& log);
+
+template <>
+inline constexpr Computed kValue<std::vector<TrainingRow>>{"training rows", ComputeTrainings};
 
 }  // namespace dladvisor

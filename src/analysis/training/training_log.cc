@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/analysis/context/distribution.h"
+#include "src/analysis/family/family.h"
 #include "src/analysis/training/training_setting.h"
 
 namespace dladvisor {
@@ -160,7 +161,7 @@ std::string_view TimerKind(std::string_view timer) {
 const RelationOf<TrainingLogRow>& TrainingLogRelation() {
   static const auto relation =
       RelationOf<TrainingLogRow>("training_log", "One row per line of iterations in a training's log.")
-          .Key("profile", &TrainingLogRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &TrainingLogRow::profile, kProfileNumber, "Number of the file.")
           .Key("attempt", &TrainingLogRow::attempt, Unit::kNone,
                "Start of the training, from 0; another one begins where iterations go back.")
           .Key("iteration", &TrainingLogRow::iteration, Unit::kNone, "Last iteration of the line.")
@@ -235,6 +236,11 @@ std::vector<TrainingLogRow> ComputeTrainingLog(const Context& context) {
   Explainer explainer(log, rows);
   for (const auto& [group, lines] : groups) explainer.Explain(lines);
   return rows;
+}
+
+const Family& TrainingLogFamily() {
+  static const Family family = FamilyOf<std::vector<TrainingLogRow>>(TrainingLogRelation());
+  return family;
 }
 
 }  // namespace dladvisor

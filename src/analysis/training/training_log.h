@@ -10,6 +10,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -33,5 +34,8 @@ std::vector<TrainingLogRow> ComputeTrainingLog(const Context& context);
 // What a timer of this name measures: "input", "communication", "optimizer", "compute", or "all" for what
 // holds the others.
 std::string_view TimerKind(std::string_view timer);
+
+template <>
+inline constexpr Computed kValue<std::vector<TrainingLogRow>>{"training_log rows", ComputeTrainingLog};
 
 }  // namespace dladvisor

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -21,8 +23,8 @@ const RelationOf<TrainingMemoryRow>& TrainingMemoryRelation() {
       RelationOf<TrainingMemoryRow>("training_memory",
                                     "Memory of PyTorch's allocator by rank, as a training's log tells it "
                                     "last.")
-          .Key("profile", &TrainingMemoryRow::profile, Unit::kNone, "Number of the file.")
-          .Key("rank", &TrainingMemoryRow::rank, Unit::kNone,
+          .Key("profile", &TrainingMemoryRow::profile, kProfileNumber, "Number of the file.")
+          .Key("rank", &TrainingMemoryRow::rank, kRankNumber,
                "Rank of the job; unknown where one rank prints and does not say which.")
           .Column("iteration", &TrainingMemoryRow::iteration, Unit::kNone, "Iteration after which.")
           .Column("allocated_bytes", &TrainingMemoryRow::allocated_bytes, Unit::kBytes, "Held by tensors.")
@@ -59,6 +61,11 @@ std::vector<TrainingMemoryRow> ComputeTrainingMemory(const Context& context) {
   std::vector<TrainingMemoryRow> result;
   for (auto& [rank, row] : rows) result.push_back(std::move(row));
   return result;
+}
+
+const Family& TrainingMemoryFamily() {
+  static const Family family = FamilyOf(TrainingMemoryRelation(), ComputeTrainingMemory);
+  return family;
 }
 
 }  // namespace dladvisor

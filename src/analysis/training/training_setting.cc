@@ -3,6 +3,8 @@
 #include <charconv>
 #include <initializer_list>
 
+#include "src/analysis/family/family.h"
+
 namespace dladvisor {
 namespace {
 
@@ -47,7 +49,7 @@ const RelationOf<TrainingSettingRow>& TrainingSettingRelation() {
       RelationOf<TrainingSettingRow>("training_setting",
                                      "Arguments of a training that its log prints and that matter for its "
                                      "speed: parallel sizes, batch sizes, precision, recomputation.")
-          .Key("profile", &TrainingSettingRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &TrainingSettingRow::profile, kProfileNumber, "Number of the file.")
           .Key("name", &TrainingSettingRow::name, Unit::kText, "Argument, as the program calls it.")
           .Column("value", &TrainingSettingRow::value, Unit::kText, "Its value, as printed.");
   return relation;
@@ -87,6 +89,11 @@ TrainingSizes SizesOf(const Trace& trace) {
   sizes.precision = PrecisionOf(settings);
   sizes.recompute = RecomputeOf(settings);
   return sizes;
+}
+
+const Family& TrainingSettingFamily() {
+  static const Family family = FamilyOf(TrainingSettingRelation(), ComputeTrainingSettings);
+  return family;
 }
 
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/analysis/family/family.h"
 #include "src/analysis/training/training_log.h"
 
 namespace dladvisor {
@@ -27,7 +28,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 7> kMetrics = {{
 const RelationOf<TrainingTimerRow>& TrainingTimerRelation() {
   static const auto relation =
       RelationOf<TrainingTimerRow>("training_timer", "Timers of a training's log, by line of iterations.")
-          .Key("profile", &TrainingTimerRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &TrainingTimerRow::profile, kProfileNumber, "Number of the file.")
           .Key("attempt", &TrainingTimerRow::attempt, Unit::kNone, "As in training_log.")
           .Key("iteration", &TrainingTimerRow::iteration, Unit::kNone, "As in training_log.")
           .Key("timer", &TrainingTimerRow::timer, Unit::kText,
@@ -81,7 +82,7 @@ const RelationOf<TrainingExtremeRow>& TrainingExtremeRelation() {
       RelationOf<TrainingExtremeRow>("training_extreme",
                                      "Ranks where a metric is least and most, as Megatron-LM's straggler "
                                      "detector prints them by line of iterations.")
-          .Key("profile", &TrainingExtremeRow::profile, Unit::kNone, "Number of the file.")
+          .Key("profile", &TrainingExtremeRow::profile, kProfileNumber, "Number of the file.")
           .Key("attempt", &TrainingExtremeRow::attempt, Unit::kNone, "As in training_log.")
           .Key("iteration", &TrainingExtremeRow::iteration, Unit::kNone, "As in training_log.")
           .Key("metric", &TrainingExtremeRow::metric, Unit::kText,
@@ -109,6 +110,16 @@ std::vector<TrainingExtremeRow> ComputeTrainingExtremes(const Context& context) 
   std::vector<TrainingExtremeRow> result;
   for (auto& [key, row] : rows) result.push_back(std::move(row));
   return result;
+}
+
+const Family& TrainingTimerFamily() {
+  static const Family family = FamilyOf(TrainingTimerRelation(), ComputeTrainingTimers);
+  return family;
+}
+
+const Family& TrainingExtremeFamily() {
+  static const Family family = FamilyOf(TrainingExtremeRelation(), ComputeTrainingExtremes);
+  return family;
 }
 
 }  // namespace dladvisor
