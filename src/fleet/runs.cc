@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -46,6 +47,13 @@ AnalysisOptions OptionsFor(bool are_digests, const AnalysisOptions& options) {
   return are_digests ? AnalysisOptions() : options;
 }
 
+// Whether of so many files, `copies` of which hold a rank that another holds, none can make them the ranks of
+// one run, whatever the rest holds.
+bool AreRepeats(size_t files, size_t copies) {
+  const size_t ranks = files - copies;
+  return copies > 0 && (copies >= ranks || ranks <= 2);
+}
+
 class Loader {
  public:
   Loader(const AnalysisOptions& options, const std::function<void(const std::string&, Profile)>& take,
@@ -53,19 +61,21 @@ class Loader {
       : options_(options), take_(take), progress_(progress) {}
 
   void LoadFiles(const std::vector<std::string>& files) {
-    if (files.size() > 1 && std::ranges::find(files, "-") == files.end() && TellsRank(files[0]) &&
-        LoadTogether(files, files[0], IsDigest(files[0]), /*told=*/true))
+    std::vector<FoundFile> found;
+    for (const std::string& file : files) found.push_back({file, /*named=*/true});
+    if (files.size() > 1 && std::ranges::find(files, "-") == files.end() &&
+        MayBeTogether(found, /*told=*/true) &&
+        LoadTogether(files, files[0], found, IsDigest(files[0]), /*told=*/true))
       return;
-    for (const std::string& file : files) LoadAlone(file);
+    for (const FoundFile& file : found) LoadAlone(file);
   }
 
   // What lies in a folder, or fits a pattern.
   void LoadGroup(const std::string& argument) {
     const std::vector<FoundFile> found = FindFiles({argument});
-    const bool holds_runs =
-        std::ranges::any_of(found, [](const FoundFile& file) { return IsDigestOfSeveral(file.path); });
-    if (found.size() > 1 && !holds_runs &&
-        LoadTogether({argument}, argument, AreDigests(found), /*told=*/AreDigests(found)))
+    const bool are_digests = AreDigests(found);
+    if (found.size() > 1 && !HoldsRuns(found) && MayBeTogether(found, are_digests) &&
+        LoadTogether({argument}, argument, found, are_digests, /*told=*/are_digests))
       return;
     std::set<std::string> folders;
     for (const FoundFile& file : found) folders.insert(file.path.parent_path().string());
@@ -73,7 +83,7 @@ class Loader {
       for (const std::string& folder : folders) LoadGroup(folder);
       return;
     }
-    for (const FoundFile& file : found) LoadAlone(file.path.string(), file.named || found.size() == 1);
+    for (const FoundFile& file : found) LoadAlone({file.path, file.named || found.size() == 1});
   }
 
   std::vector<std::string> Finish() {
@@ -84,34 +94,61 @@ class Loader {
   }
 
  private:
-  static bool IsDigestOfSeveral(const fs::path& path) {
-    return IsDigest(path) && RowsOf(ReadDigest(path), ProfileRelation()).size() > 1;
+  // Reads the file, once, and keeps it until it is taken.
+  const Profile& Hold(const fs::path& path) {
+    const auto held = held_.find(path);
+    if (held != held_.end()) return held->second;
+    return held_.emplace(path, LoadProfile(path, OptionsFor(IsDigest(path), options_))).first->second;
   }
 
-  bool TellsRank(const std::string& file) {
+  // The rank that the file tells itself; nothing, too, where it cannot be read, which LoadAlone says.
+  std::optional<int64_t> HeldRank(const fs::path& path) {
     try {
-      return ToldRank(LoadProfile(file, OptionsFor(IsDigest(file), options_)).digest).has_value();
+      return ToldRank(Hold(path).digest);
     } catch (const Error&) {
-      return false;  // LoadAlone says it
+      return std::nullopt;
     }
   }
 
+  bool HoldsRuns(const std::vector<FoundFile>& files) {
+    return std::ranges::any_of(files, [this](const FoundFile& file) {
+      return IsDigest(file.path) && RowsOf(Hold(file.path).digest, ProfileRelation()).size() > 1;
+    });
+  }
+
+  // Reads files as long as they tell the rank that the first one tells, until it is certain that they are
+  // repeats. With `told` ranks are only what files tell.
+  bool MayBeTogether(const std::vector<FoundFile>& files, bool told) {
+    const std::optional<int64_t> first = HeldRank(files[0].path);
+    if (!first) return !told;
+    for (size_t copies = 1; copies < files.size(); ++copies) {
+      if (HeldRank(files[copies].path) != first) return true;
+      if (AreRepeats(files.size(), copies)) return false;
+    }
+    return false;
+  }
+
   // As the ranks of one run; false where they are not.
-  bool LoadTogether(const std::vector<std::string>& arguments, const std::string& name, bool are_digests,
-                    bool told) {
+  bool LoadTogether(const std::vector<std::string>& arguments, const std::string& name,
+                    const std::vector<FoundFile>& files, bool are_digests, bool told) {
+    DigestsByPath known;
+    for (const FoundFile& file : files)
+      if (auto held = held_.extract(file.path)) known.emplace(file.path, std::move(held.mapped().digest));
     Alone alone;
-    Profile profile = LoadProfiles(arguments, OptionsFor(are_digests, options_), alone, progress_);
+    Profile profile =
+        LoadProfiles(arguments, OptionsFor(are_digests, options_), alone, progress_, std::move(known));
     if (!AreRanksOfOneRun(profile.digest, told)) return false;
     unreadable_.insert(unreadable_.end(), profile.unreadable.begin(), profile.unreadable.end());
     Take(name, std::move(profile));
     return true;
   }
 
-  void LoadAlone(const std::string& file, bool named = true) {
+  void LoadAlone(const FoundFile& file) {
     try {
-      Take(file, LoadProfile(file, OptionsFor(IsDigest(file), options_)));
+      Hold(file.path);
+      Take(file.path.string(), std::move(held_.extract(file.path).mapped()));
     } catch (const WrongKind& error) {
-      if (named) unreadable_.push_back(error.what());
+      if (file.named) unreadable_.push_back(error.what());
     } catch (const Error& error) {
       unreadable_.push_back(error.what());
     }
@@ -125,6 +162,7 @@ class Loader {
   const AnalysisOptions& options_;
   const std::function<void(const std::string&, Profile)>& take_;
   const std::function<void(size_t, size_t)>& progress_;
+  std::map<fs::path, Profile> held_;
   size_t taken_ = 0;
   std::vector<std::string> unreadable_;
 };

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
 #include "engine/base/error.h"
 #include "examples/data-parallel/exports.h"
 #include "src/analysis/summary/profile.h"
@@ -93,6 +99,35 @@ TEST_F(Runs, WhatCannotBeReadIsSaid) {
   EXPECT_THROW(Load({broken}), Error);
   EXPECT_THROW(Load({broken, broken}), Error);
   EXPECT_THROW(Load({(scratch_.path() / "nowhere").string()}), Error);
+}
+
+// Bytes that this process has read from files.
+uint64_t BytesRead() {
+  std::ifstream in("/proc/self/io");
+  std::string key;
+  uint64_t bytes = 0;
+  in >> key >> bytes;
+  return key == "rchar:" ? bytes : 0;
+}
+
+TEST_F(Runs, EveryFileIsReadOnce) {
+  if (BytesRead() == 0) GTEST_SKIP() << "/proc/self/io does not say what was read";
+  const fs::path job = Job("job", 1), repeats = scratch_.path() / "repeats";
+  fs::create_directories(repeats);
+  std::vector<std::string> files;
+  for (const char* name : {"a.sqlite", "b.sqlite", "c.sqlite"}) {
+    fs::copy_file(job / "job_0_0.sqlite", repeats / name);
+    files.push_back((repeats / name).string());
+  }
+  const auto bytes_of = [](const auto& load) {
+    const uint64_t before = BytesRead();
+    load();
+    return static_cast<double>(BytesRead() - before);
+  };
+  const double once = bytes_of([&] { LoadProfile(files[0], {}); });
+  EXPECT_LT(bytes_of([&] { EXPECT_THAT(Load(files), testing::SizeIs(3)); }), 3.5 * once);
+  EXPECT_LT(bytes_of([&] { EXPECT_THAT(Load({repeats.string()}), testing::SizeIs(3)); }), 3.5 * once);
+  EXPECT_LT(bytes_of([&] { EXPECT_THAT(Load({job.string()}), testing::SizeIs(1)); }), 2.5 * once);
 }
 
 TEST_F(Runs, AFolderOfRunsHoldsOneInEachOfItsFolders) {
