@@ -1,11 +1,14 @@
-// dladvisor facts [RELATION]
+// dladvisor facts [RELATION | --order]
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "engine/base/text.h"
 #include "src/analysis/compat/views.h"
+#include "src/analysis/families.h"
 #include "src/cli/session.h"
 
 namespace dladvisor {
@@ -44,13 +47,30 @@ void DescribeRelation(const Schema& schema) {
   }
 }
 
+// What is computed from what, each after its inputs.
+void ListOrder() {
+  std::vector<const ValueKind*> kinds;
+  for (const Family* family : AllFamilies()) kinds.push_back(family->kind.get());
+  for (const ValueKind* kind : WithInputs(kinds)) {
+    std::vector<std::string_view> inputs;
+    for (const ValueKind* input : kind->inputs) inputs.push_back(input->name);
+    if (inputs.empty())
+      fmt::print("{}\n", kind->name);
+    else
+      fmt::print("{:<28} from {}\n", kind->name, fmt::join(inputs, ", "));
+  }
+}
+
 }  // namespace
 
 void AddFactsCommand(CLI::App& app, const CommonOptions& common) {
   auto relation = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("facts", "List the relations that rules and queries see");
-  command->add_option("RELATION", *relation, "Describe the columns of this relation");
-  command->callback([relation, &common] {
+  auto order = std::make_shared<bool>(false);
+  CLI::Option* one = command->add_option("RELATION", *relation, "Describe the columns of this relation");
+  command->add_flag("--order", *order, "Show what is computed from what, in order")->excludes(one);
+  command->callback([relation, order, &common] {
+    if (*order) return ListOrder();
     const KnowledgeBase knowledge = LoadRules(common, LoadProject(common.config));  // for derived relations
     if (relation->empty())
       ListRelations(knowledge.schemas());
