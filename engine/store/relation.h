@@ -41,7 +41,7 @@ struct Column {
   Unit unit = Unit::kNone;
   std::string doc;
   bool nullable = false;
-  std::string capture;  // capture flag that supplies it where it can be absent, or ""
+  std::string capture;       // capture flag that supplies it where it can be absent, or ""
   Numbering numbering = {};  // of its integers, or none
 };
 

@@ -32,7 +32,8 @@ enum class Subject { kTrace, kFleet };
 struct ValueKind {
   std::string name;
   std::vector<const ValueKind*> inputs;
-  std::function<std::shared_ptr<void>(const ComputedValues& values)> compute;  // null where the value is given
+  std::function<std::shared_ptr<void>(const ComputedValues& values)>
+      compute;  // null where the value is given
   Subject subject = Subject::kTrace;
 };
 
