@@ -3,92 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <sstream>
 #include <utility>
 
+#include "src/fleet/profile.h"
+
 namespace dladvisor::test {
-namespace {
-
-// "relation: *key type unit, column type unit, column? type unit capture".
-constexpr const char* kContract = R"(
-run: name t, ranks i count, gpus i count, wall_ns i ns, window_ns? i ns, steps i count, first_step? i, last_step? i, step_ns? r ns, step_source? t, step_pattern? t, gpu_utilization? r ratio --trace=cuda, tensor_core_efficiency? r ratio, kernel_ns? i ns, eligible_ops? i count, memory_used_share? r ratio --cuda-memory-usage=true
-profile: *profile i, path t, format t, producer_version? t, schema_version? t, session_ns? i ns, kernels i count, copies i count, sets i count, graph_launches i count, api_calls i count, syncs i count, ranges i count, os_calls i count, gpu_metric_samples i count, training_lines i count, memory_events i count, skipped_rows i count, unmatched_kernels i count, unmatched_share? r ratio, inherited_share? r ratio, open_ranges i count, out_of_order i count, negative_durations i count, overhead_ns i ns, overhead_share? r ratio, diagnostics i count, missing_tables t, notes t, truncated i, missing_capture? t, duplicate_of? i
-diagnostic: *profile i, *n i, severity i, text t
-system: *profile i, host? t, cpu_model? t, cpu_cores? i count, gpu_count? i count, gpu_names? t, driver_version? t, cuda_version? t, framework? t, os? t, profiler? t, command? t
-gpu: *rank i, *device i, name? t, sm_count? i count, compute_capability? t, memory_bytes? i bytes, kernels i count, kernel_ns i ns, window_ns i ns, busy_ns i ns, gpu_utilization? r ratio, idle_ns i ns, idle_share? r ratio, idle_starved_ns? i ns, tensor_core_ns i ns, tensor_core_unknown_ns i ns, eligible_ns i ns, eligible_unknown_ns i ns, tensor_core_efficiency? r ratio, communication_ns i ns
-step: *rank i, *step i, start_ns i ns, end_ns i ns, duration_ns i ns, busy_ns i ns, kernel_busy_ns i ns, idle_ns i ns, kernels i count, kernel_ns i ns, tensor_core_ns i ns, copies i count, syncs i count, warmup i
-op: *rank i, *op t, op_type t, direction? t, calls i count, kernels i count, cpu_ns i ns, gpu_ns i ns, copy_ns i ns, tensor_core_eligible i, uses_tensor_cores? i, tensor_core_ns i ns, precision? t, data_type? t, shapes? t, inherited_share r ratio
-op_type: *rank i, *op_type t, ops i count, calls i count, cpu_ns i ns, gpu_ns i ns, kernels i count, tensor_core_eligible i, uses_tensor_cores? i, tensor_core_ns i ns
-group_op: *rank i, *op_group t, ops i count, calls i count, eligible_ops i count, tensor_core_ops i count, cpu_ns i ns, gpu_ns i ns
-op_kernel: *rank i, *op t, *kernel t, calls i count, gpu_ns i ns, avg_gpu_ns r ns, min_gpu_ns i ns, max_gpu_ns i ns, avg_api_ns? r ns, uses_tensor_cores? i, precision? t
-kernel_name: *rank i, *device i, *kernel t, instances i count, total_ns i ns, avg_ns r ns, median_ns r ns, min_ns i ns, max_ns i ns, stddev_ns? r ns, share? r ratio, grid_avg r, block_avg r, uses_tensor_cores? i, eligible i, precision? t, mean_blocks_per_sm? r, mean_occupancy? r ratio
-copy_kind: *rank i, *device i, *direction t, *source t, *destination t, *blocking? t, copies i count, bytes i bytes, total_ns i ns, avg_ns r ns, bytes_per_s? r bytes/s, small_copies i count, pageable_async i
-api_name: *rank i, *name t, calls i count, total_ns i ns, avg_ns r ns, min_ns i ns, max_ns i ns, errors i count
-sync_site: *rank i, *kind t, *api t, *site t, calls i count, total_ns i ns, calls_per_step? r count, max_ns i ns, window_share? r ratio, gpu_idle_ns? i ns
-idle_gap: *rank i, *device i, *start_ns i ns, duration_ns i ns, cause t, starved_ns? i ns, ended_by t, range? t, doing? t
-time_ledger: *rank i, *device i, *bucket t, ns? i ns, ns_per_step? r ns, share? r ratio
-resource_usage: *category t, position i, ns? i ns, share? r ratio
-launch: *rank i, *device i, launches i count, graph_launches i count, avg_api_ns? r ns, median_queue_delay_ns? r ns, tiny_kernels i count, tiny_share? r ratio, min_latency_ns? i ns
-memory: *rank i, *device i, total_bytes? i bytes, peak_bytes? i bytes, used_share? r ratio, peak_at_ns? i ns, peak_operator? t, reserved_bytes? i bytes, allocations? i count, frees? i count, source? t
-memory_event: start_ns i ns, device? i, allocated_bytes? i bytes, reserved_bytes? i bytes
-memory_operator: *rank i, *device? i, *name t, calls i count, self_allocated_bytes i bytes, allocated_bytes i bytes, self_increase_bytes i bytes, increase_bytes i bytes, self_allocations i count, allocations i count
-gpu_metric: *profile i, *device i, *metric t, samples i count, avg r, min r, max r
-pipeline_event: *rank i, *event i, device i, step? i, phase t, chunk? i, micro_batch? i, start_ns? i ns, end_ns? i ns
-pipeline_stage: *pipeline i, *stage i, rank i, device i, forward_ns r ns, backward_ns r ns, weight_ns? r ns, work_ns r ns, busy_ns r ns, bubble_share? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, optimizer_ns? r ns
-pipeline_bubble: *pipeline i, schedule? t, stages i count, missing_stages i count, micro_batches i count, chunks i count, steps i count, typical_step i, cost_ns r ns, bubble_ns r ns, bubble_ratio? r ratio, ideal_ratio? r ratio, warmup_bubble_ns? r ns, steady_bubble_ns? r ns, cooldown_bubble_ns? r ns, imbalance? r ratio, slowest_stage i, slowest_rank i
-telemetry: *profile i, *device? i, *metric t, samples i count, mean r, max r, limit_value? r, busy_mean? r
-training: *profile i, program t, lines i count, attempts i count, iterations? i count, first_iteration? i, last_iteration? i, planned? i, mean_ns? r ns, median_ns? r ns, slowest_ns? r ns, samples_per_second? r, tokens_per_second? r, skipped? i count, nan? i count, slow_lines? i count, slow_ns? r ns, world_size? i count, tensor_parallel? i count, pipeline_parallel? i count, data_parallel? i count, micro_batch? i count, global_batch? i count, micro_batches? i count, precision? t, bubble_share? r ratio
-training_log: *profile i, *attempt i, *iteration i, covers? i count, elapsed_ns? r ns, excess_ns? r ns, warmup i, slow? i, cause? t, grown_timer? t, samples_per_second? r, tokens_per_second? r, tflops_per_gpu? r, loss? r, loss_scale? r, grad_norm? r, learning_rate? r, skipped? i count, nan? i count
-training_timer: *profile i, *attempt i, *iteration i, *timer t, kind t, ns? r ns, min_ns? r ns, max_ns? r ns, share? r ratio
-training_memory: *profile i, *rank? i, iteration i, max_allocated_bytes? i bytes, max_reserved_bytes? i bytes, device_bytes? i bytes, used_share? r ratio
-training_setting: *profile i, *name t, value t
-rank: *rank i, *device i, profile i, node? i, host? t, cohort? i, steps i count, not_compared? t, own_ns? r ns, excess_ns? r ns, kernel_ns? r ns, gap_ns? r ns, start_gap_ns? r ns, waiting_ns? r ns
-rank_step: *rank i, *device i, *step i, own_ns i ns, excess_ns r ns, kernel_ns i ns, gap_ns i ns, start_gap_ns i ns, waiting_ns i ns
-jitter: *cohort i, peers i count, steps i count, kernels_per_step i count, magnitude_ns r ns, magnitude_share? r ratio, worst_step i, worst_ns r ns, max_rank i, max_device i, min_rank i, min_device i, typical_rank i, typical_device i, kernel_excess_ns r ns, gap_excess_ns r ns, start_excess_ns r ns
-straggler: *rank? i, *device? i, *first_step i, last_step i, probability r, first_position? i
-divergence: *rank i, *device i, *step i, *position i, kernel t, duration_ns i ns, gap_ns i ns, end_ns i ns, duration_excess_ns r ns, gap_excess_ns r ns, end_excess_ns r ns, delay_ns? i ns
-collective_group: *collective t, *stream i, *ranks t, size i count, node? i, steps i count, calls_per_step r count, transfer_ns r ns, waiting_ns r ns, median_ns r ns, bytes? r bytes, bus_bandwidth? r bytes/s, last_rank? i, last_steps? i count, last_probability? r, excess_ns? r ns, slowest_steps? i count, probability? r
-collective_wait: *rank i, *device i, *collective t, calls_per_step r count, transfer_ns r ns, waiting_ns r ns, exposed_transfer_ns r ns, exposed_waiting_ns r ns
-clock: *rank i, *device i, node? i, offset_ns i ns, uncertainty_ns? i ns, skew_ns? i ns, drift_ppm r, collectives i count
-)";
-
-Column ParseColumn(std::istringstream words, bool* key) {
-  Column column;
-  std::string type, unit;
-  words >> column.name >> type >> unit >> column.capture;
-  *key = column.name.front() == '*';
-  if (*key) column.name.erase(0, 1);
-  column.nullable = column.name.back() == '?';
-  if (column.nullable) column.name.pop_back();
-  column.type = type == "t" ? Type::kText : type == "r" ? Type::kReal : Type::kInteger;
-  column.unit = ParseUnit(unit).value_or(type == "t" ? Unit::kText : Unit::kNone);
-  return column;
-}
-
-}  // namespace
-
 // Markup, a terminal escape, a right-to-left override, invalid UTF-8, a table's end, mustache.
 const std::string kHostileName =
     "</script><img src=x onerror=alert(1)>\"'`|\n\x1b[31m\xE2\x80\xAE gpj.exe\xff{{headline}} @user "
     "[x](http://evil)";
-
-std::vector<Schema> ReportSchemas() {
-  std::vector<Schema> schemas;
-  std::istringstream lines(kContract);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty()) continue;
-    const size_t colon = line.find(':');
-    Schema schema{line.substr(0, colon), "", {}, {}};
-    std::istringstream columns(line.substr(colon + 1));
-    for (std::string column; std::getline(columns, column, ',');) {
-      bool key = false;
-      schema.columns.push_back(ParseColumn(std::istringstream(column), &key));
-      if (key) schema.key.push_back(schema.columns.back().name);
-    }
-    schemas.push_back(std::move(schema));
-  }
-  return schemas;
-}
 
 FakeRun& FakeRun::Give(const std::string& relation, const std::vector<Row>& rows) {
   auto& all = rows_[relation];
@@ -99,7 +22,8 @@ FakeRun& FakeRun::Give(const std::string& relation, const std::vector<Row>& rows
 Database FakeRun::Build(const std::vector<std::string>& absent) {
   Database db;
   size_t used = 0;
-  for (const Schema& schema : ReportSchemas()) {
+  for (const Schema* of : AllSchemas()) {
+    const Schema& schema = *of;
     Table table(schema);
     const auto given = rows_.find(schema.name);
     if (given != rows_.end()) {

@@ -1,5 +1,5 @@
-// A small run written by hand: relations with the columns of the contract, of which a test gives some and the
-// rest are NULL, and an advice.
+// A small run written by hand: relations of which a test gives some columns and the rest are NULL, and an
+// advice.
 #pragma once
 
 #include <list>
@@ -13,12 +13,9 @@ namespace dladvisor::test {
 
 using Row = std::map<std::string, Value>;
 
-// Every relation that the report reads, empty.
-std::vector<Schema> ReportSchemas();
-
 class FakeRun {
  public:
-  // Adds rows to a relation of ReportSchemas(); unknown relations or columns abort.
+  // Adds rows to a relation; unknown relations or columns abort.
   FakeRun& Give(const std::string& relation, const std::vector<Row>& rows);
   // The database over what was given; relations not given are empty, those in `absent` not there at all.
   Database Build(const std::vector<std::string>& absent = {});
