@@ -28,8 +28,7 @@ std::string ProseMarkdown(std::string_view text);
 // Number of code points: the columns that text takes, but for wide and combining characters.
 size_t Columns(std::string_view valid_utf8);
 
-// At most `columns` (>= 8) code points, with "…" in place of the middle: both ends of an op path tell it
-// apart.
+// At most `columns` (>= 8) code points, with "…" in place of the middle: op paths differ at either end.
 std::string Ellipsize(std::string_view valid_utf8, size_t columns);
 
 }  // namespace dladvisor

@@ -52,7 +52,7 @@ std::string Donut(const std::string& id, const std::string& title, const std::ve
   for (const Segment& segment : segments) {
     if (total <= 0 || Magnitude(segment.value) <= 0) continue;
     const double share = Magnitude(segment.value) / total * 100;
-    // A hairline between neighbours, so that they are told apart without their colours.
+    // A hairline between neighbours, so that they can be distinguished without their colours.
     const double drawn = several ? std::max(share - 0.7, 0.3) : share;
     svg += fmt::format(
         R"(<circle class="{}" cx="21" cy="21" r="16" pathLength="100" stroke-dasharray="{:.2f} {:.2f}" stroke-dashoffset="{:.2f}"><title>{}</title></circle>)",

@@ -49,7 +49,7 @@ std::string NameCell(const std::string& text, bool row_header) {
   const std::string whole = Breakable(Ellipsize(name, kCellColumns));
   if (Columns(name) <= kShortColumns)
     return fmt::format("<{} class=\"name\"><span{}>{}</span></{}>", tag, tooltip, whole, close);
-  // What tells long paths apart is mostly their end.
+  // Long paths differ mostly at their end.
   return fmt::format(
       "<{} class=\"name\"><span class=\"short\" aria-hidden=\"true\"{}>{}</span><span "
       "class=\"whole\">{}</span></{}>",

@@ -178,7 +178,7 @@ void WriteProfilesToOpen(TextWriter& out, const ReportModel& model) {
                     IsNull(CellOf(*table, row, "node")) ? "" : ", node " + cell(row, "node"),
                     cell(row, "start_s"), cell(row, "end_s"));
     const size_t room = kTextWidth - std::min(kTextWidth - 8, Columns(lead));
-    // The name of the file tells ranks apart.
+    // Ranks differ by the name of the file.
     std::string path = Visible(cell(row, "path"));
     if (Columns(path) > room) path.erase(0, path.rfind('/') + 1);
     out.Line(lead + Ellipsize(path, room));

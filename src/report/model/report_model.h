@@ -33,8 +33,6 @@ struct ReportTable {
   ResultSet rows;          // the first ones, at most kMaxReportRows
   size_t total_rows = 0;   // that the query gives
   std::string scope = {};  // "Of ranks 0, 5, 13 of 960." where only theirs were kept; also part of the note
-
-  bool truncated() const { return rows.rows.size() < total_rows; }
 };
 
 inline constexpr size_t kMaxReportRows = 1000;

@@ -105,7 +105,7 @@ std::string FlagsForIdleCauses(const ReportModel& model) {
   return traced ? "--sample=process-tree --cpuctxsw=process-tree" : "--trace=cuda,nvtx,osrt";
 }
 
-// ", most of it for a reason that the profile does not tell (…)" where that is the largest loss.
+// ", most of it idle for a reason that is not known (…)" where that is the largest loss.
 std::string UnknownLossText(const ReportModel& model) {
   const Segment* largest = nullptr;
   const std::vector<Segment> segments = HeadlineSegments(model);

@@ -13,8 +13,8 @@ namespace dladvisor {
 const ReportTable* TrainingAlone(const ReportModel& model);
 // "A training log of Megatron-LM, not a trace: 200 iterations of 1.39 s, 2.87 samples/s".
 std::string TrainingText(const ReportTable& training);
-// What a reader asks of a training's log, as labels and values; empty without one, and of several, whose
-// tables tell them apart.
+// What a reader asks of a training's log, as labels and values; empty without one, and of several,
+// which are shown in the tables alone.
 std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model);
 
 }  // namespace dladvisor
