@@ -6,15 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "src/statistics/quantile.h"
+
 namespace dladvisor {
 namespace {
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return std::midpoint(*std::max_element(values.begin(), middle), *middle);
-}
 
 // The mean absolute deviation that the series would have without changes: from the differences of neighbours,
 // the largest quarter of which may come from changes and outliers. A quarter and not a half, so that the
@@ -100,7 +95,7 @@ class ShrinkingSet {
 std::vector<LevelSegment> FindLevels(std::span<const double> series) {
   const size_t n = series.size();
   if (n == 0) return {};
-  const double middle = Median({series.begin(), series.end()});
+  const double middle = Median(std::vector<double>(series.begin(), series.end()));
   if (n < 2 * kShortestLevel) return {{0, n, middle}};
 
   // Around 0, so that sums of a constant series are exact.
@@ -134,8 +129,8 @@ std::vector<LevelSegment> FindLevels(std::span<const double> series) {
   std::vector<LevelSegment> levels;
   for (size_t end = n; end > 0; end = begin[end])
     levels.push_back({begin[end], end,
-                      Median({series.begin() + static_cast<std::ptrdiff_t>(begin[end]),
-                              series.begin() + static_cast<std::ptrdiff_t>(end)})});
+                      Median(std::vector<double>(series.begin() + static_cast<std::ptrdiff_t>(begin[end]),
+                                                 series.begin() + static_cast<std::ptrdiff_t>(end)))});
   std::reverse(levels.begin(), levels.end());
   return levels;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/gate/student_t.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -67,12 +68,9 @@ double Aggregate(Runs runs, const ComparisonOptions& options) {
   if (options.aggregation == Aggregation::kMean) return Mean(runs);
   std::vector<double> means;
   for (const RunMean& run : runs) means.push_back(run.mean);
-  std::ranges::sort(means);
-  const size_t half = means.size() / 2;
-  if (options.aggregation == Aggregation::kMedian)
-    return means.size() % 2 ? means[half] : (means[half - 1] + means[half]) / 2;
+  if (options.aggregation == Aggregation::kMedian) return Median(means);
   const bool optimistic = options.aggregation == Aggregation::kOptimistic;
-  return optimistic == options.lower_is_better ? means.front() : means.back();
+  return optimistic == options.lower_is_better ? std::ranges::min(means) : std::ranges::max(means);
 }
 
 // By how much the variance of the aggregate may be above that of the mean of as many normal runs: pi / 2 is

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "src/gate/change_points.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -172,8 +173,7 @@ std::optional<RunNoise> LearnNoise(const std::vector<HistoryRun>& runs, const st
   std::sort(deviations.begin(), deviations.end());
   // Each level's median has no deviation of its own.
   const size_t free = deviations.size() - levels;
-  constexpr double kNormal = 1.4826;  // standard deviation over median absolute one
-  const double robust_sd = kNormal * deviations[levels + (free - 1) / 2];
+  const double robust_sd = kDeviationPerMad * deviations[levels + (free - 1) / 2];
   const size_t outliers = (deviations.size() + 49) / 50;
   const double limit = std::max(3 * robust_sd, deviations[deviations.size() - 1 - outliers]);
   double sum = 0;

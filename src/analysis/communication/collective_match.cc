@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "src/statistics/quantile.h"
+
 namespace dladvisor {
 namespace {
 
@@ -19,19 +21,9 @@ constexpr int kRounds = 30;
 constexpr double kNearlyAsWell = 2;
 constexpr Ns kNearly = 2'000;
 
-// In the middle of the two middle ones where they are even in number: of two groups taken for one, no group's
-// own end is to pass for that of both.
-int64_t Median(std::vector<int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  const int64_t below = *std::max_element(values.begin(), middle);
-  return below + (*middle - below) / 2;
-}
-
 // The distance from the median that `share` of the values keep.
 int64_t Deviation(std::vector<int64_t> values, double share = 0.5) {
-  const int64_t median = Median(values);
+  const int64_t median = IntegerMedian(values);
   for (int64_t& value : values) value = std::abs(value - median);
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -138,7 +130,8 @@ class Matcher {
         if (of_group.size() < 2) continue;
         std::vector<int64_t> values;
         for (const auto& [m, end] : of_group) values.push_back(end);
-        const int64_t median = Median(values);
+        // Of two groups taken for one, neither's own end passes for that of both: the mean of the middle two.
+        const int64_t median = IntegerMedian(values);
         for (const auto& [m, end] : of_group) distances[m].push_back(end - median);
       }
     }
@@ -153,7 +146,7 @@ class Matcher {
       }
     }
     if (of_members.empty()) return std::nullopt;
-    return Median(of_members);
+    return IntegerMedian(of_members);
   }
 
   Groups BestLayout(const MatchedKind& kind) const {
@@ -197,7 +190,7 @@ class Matcher {
           if (const auto end = EndOf(kind, m, call); end && kind.group_of[m] >= 0)
             ends[static_cast<size_t>(kind.group_of[m])].push_back(*end);
         std::vector<int64_t> medians;
-        for (auto& of_group : ends) medians.push_back(of_group.size() < 2 ? 0 : Median(of_group));
+        for (auto& of_group : ends) medians.push_back(of_group.size() < 2 ? 0 : IntegerMedian(of_group));
         for (size_t m = 0; m < kind.tracks.size(); ++m) {
           const auto end = EndOf(kind, m, call);
           if (!end || kind.group_of[m] < 0) continue;
@@ -218,7 +211,7 @@ class Matcher {
         if (differences[t].empty()) continue;
         std::vector<int64_t> values;
         for (const auto& [time, difference] : differences[t]) values.push_back(difference);
-        const int64_t shift = Median(values);
+        const int64_t shift = IntegerMedian(values);
         result_.clocks[t].offset_ns += shift;
         largest = std::max(largest, std::abs(shift));
       }
@@ -233,7 +226,7 @@ class Matcher {
       if (remaining[t].empty()) continue;
       std::vector<int64_t> values;
       for (const auto& [time, difference] : remaining[t]) values.push_back(difference);
-      clock.uncertainty_ns = std::llround(1.4826 * static_cast<double>(Deviation(values)));
+      clock.uncertainty_ns = std::llround(kDeviationPerMad * static_cast<double>(Deviation(values)));
     }
   }
 
@@ -259,7 +252,7 @@ class Matcher {
       first = std::min(first, time);
       last = std::max(last, time);
     }
-    const double deviation = 1.4826 * static_cast<double>(Deviation(values));
+    const double deviation = kDeviationPerMad * static_cast<double>(Deviation(values));
     if (std::abs(drift) * static_cast<double>(last - first) > 3 * std::max(deviation, 1.0))
       clock.drift = drift;
   }

@@ -11,7 +11,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/compat/profiled_work.h"
-#include "src/analysis/context/distribution.h"
+#include "src/statistics/distribution.h"
 
 namespace dladvisor {
 

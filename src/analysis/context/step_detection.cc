@@ -19,6 +19,7 @@
 #include "engine/base/text.h"
 #include "src/analysis/context/kernel_period.h"
 #include "src/analysis/context/markers.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -40,15 +41,6 @@ struct StepRange {
   Interval time;
 };
 
-double Median(std::vector<double> values) {
-  const size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
-  if (values.size() % 2 == 1) return values[middle];
-  return (values[middle] +
-          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) /
-         2;
-}
-
 // Whether a step has other work than those after it: what was launched before the profile began, autotuning.
 bool HasOtherWork(size_t operations, std::vector<double> rest) {
   const double median = Median(std::move(rest));
@@ -62,9 +54,7 @@ void MarkWarmup(std::vector<Step>& steps) {
       rest.push_back(static_cast<double>(steps[j].time.length()));
       work.push_back(static_cast<double>(steps[j].operations));
     }
-    const double median = Median(rest);
-    for (double& value : rest) value = std::abs(value - median);
-    const double deviation = 1.4826 * Median(rest);
+    const double median = Median(rest), deviation = kDeviationPerMad * MedianAbsoluteDeviation(rest);
     const auto length = static_cast<double>(steps[i].time.length());
     if (!HasOtherWork(steps[i].operations, std::move(work)) &&
         (length <= median + 5 * deviation || length <= 1.2 * median))

@@ -16,17 +16,11 @@
 #include "src/analysis/context/occupancy.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
+#include "src/statistics/quantile.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace {
-
-double Median(std::span<int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return static_cast<double>(*middle);
-  return (static_cast<double>(*middle) + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
-}
 
 // Sample standard deviation, in two passes so that nanoseconds do not cancel.
 std::optional<double> Deviation(std::span<const int64_t> values, double mean) {

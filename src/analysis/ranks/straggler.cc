@@ -8,6 +8,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/ranks/persistence.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -19,13 +20,6 @@ constexpr size_t kMostFound = 16;
 constexpr size_t kFewestForSpread = 4;
 // Of a straggling node three quarters of its GPUs are late by half of what the node is.
 constexpr double kShareOfNode = 0.75, kLateAsNode = 0.5;
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 // The excess of each member (item) by step (round) over the median of those that have the step.
 WorstItems ExcessOf(const Cohort& cohort) {
@@ -49,7 +43,7 @@ std::optional<double> MedianOf(const WorstItems& items, size_t item, size_t firs
   for (size_t round = first; round <= last; ++round)
     if (!std::isnan(items.At(item, round))) values.push_back(items.At(item, round));
   if (values.empty()) return std::nullopt;
-  return Median(std::move(values));
+  return Median(values);
 }
 
 // How far the medians of all items but one lie apart (1.4826 x median absolute deviation).
@@ -59,9 +53,7 @@ std::optional<int64_t> SpreadWithout(const WorstItems& items, const Persistence&
     if (item != found.item)
       if (const auto median = MedianOf(items, item, found.first, found.last)) medians.push_back(*median);
   if (medians.size() < kFewestForSpread - 1) return std::nullopt;
-  const double middle = Median(medians);
-  for (double& value : medians) value = std::abs(value - middle);
-  return std::llround(1.4826 * Median(medians));
+  return std::llround(kDeviationPerMad * MedianAbsoluteDeviation(medians));
 }
 
 std::optional<int64_t> RunnerUp(const WorstItems& items, const Persistence& found) {
@@ -260,7 +252,7 @@ std::vector<StragglerRow> FindNodes(const Cohort& cohort, std::span<const std::o
       std::vector<double> values;
       for (const size_t m : nodes[n].second)
         if (!std::isnan(excess.At(m, s))) values.push_back(excess.At(m, s));
-      if (!values.empty()) of_nodes.Set(n, s, Median(std::move(values)));
+      if (!values.empty()) of_nodes.Set(n, s, Median(values));
     }
   for (size_t found = 0; found < kMostFound; ++found) {
     const auto worst = of_nodes.Find();

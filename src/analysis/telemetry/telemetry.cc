@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "src/analysis/context/distribution.h"
 #include "src/analysis/family/family.h"
+#include "src/statistics/distribution.h"
 
 namespace dladvisor {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/analysis/context/distribution.h"
 #include "src/analysis/family/family.h"
+#include "src/statistics/distribution.h"
 #include "src/analysis/training/training_setting.h"
 
 namespace dladvisor {

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "src/analysis/context/distribution.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/training/training_setting.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -31,17 +31,15 @@ std::map<Group, Rows> GroupLines(const std::vector<TrainingLogRow>& rows) {
   return groups;
 }
 
-double MedianOf(const std::vector<TrainingLogRow>& rows, const Rows& group) {
+std::vector<double> TimesOf(const std::vector<TrainingLogRow>& rows, const Rows& group) {
   std::vector<double> times;
   for (const size_t i : group) times.push_back(*rows[i].elapsed_ns);
-  return Describe(std::move(times)).median.value_or(0);
+  return times;
 }
 
 void MarkSlow(std::vector<TrainingLogRow>& rows, const Rows& group) {
-  const double median = MedianOf(rows, group);
-  std::vector<double> distances;
-  for (const size_t i : group) distances.push_back(std::abs(*rows[i].elapsed_ns - median));
-  const double spread = Describe(std::move(distances)).median.value_or(0);
+  std::vector<double> times = TimesOf(rows, group);
+  const double median = Median(times), spread = MedianAbsoluteDeviation(times);
   const double fence = median + std::max(kScore * spread / kNormal, kLeastExcess * median);
   for (const size_t i : group) {
     rows[i].excess_ns = *rows[i].elapsed_ns - median;
@@ -81,7 +79,7 @@ class Explainer {
       std::vector<double> times;
       for (const size_t i : group)
         if (const auto at = by_row.find(i); at != by_row.end()) times.push_back(at->second);
-      if (const auto median = Describe(std::move(times)).median) medians[name] = *median;
+      if (!times.empty()) medians[name] = Median(times);
     }
     for (const size_t i : group)
       if (rows_[i].slow == true) Explain(i, medians);

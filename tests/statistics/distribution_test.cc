@@ -1,4 +1,4 @@
-#include "src/analysis/context/distribution.h"
+#include "src/statistics/distribution.h"
 
 #include <gtest/gtest.h>
 
