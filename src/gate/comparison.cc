@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-#include "src/gate/student_t.h"
+#include "src/statistics/probability.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {

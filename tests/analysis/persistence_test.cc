@@ -8,14 +8,6 @@
 namespace dladvisor {
 namespace {
 
-TEST(BinomialTail, KnownValues) {
-  EXPECT_NEAR(BinomialTail(10, 10, 0.5), 1.0 / 1024, 1e-15);
-  EXPECT_NEAR(BinomialTail(5, 3, 0.5), 0.5, 1e-12);
-  EXPECT_NEAR(BinomialTail(20, 1, 0.1), 1 - std::pow(0.9, 20), 1e-12);
-  EXPECT_NEAR(BinomialTail(1000, 0, 0.1), 1, 0);
-  EXPECT_EQ(BinomialTail(3, 4, 0.5), 0);
-}
-
 WorstItems Drawn(size_t items, size_t rounds, uint64_t seed) {
   std::mt19937_64 draw(seed);
   std::normal_distribution<double> normal;

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "src/statistics/probability.h"
+
 namespace dladvisor {
 namespace {
 
@@ -13,44 +15,7 @@ namespace {
 // number grows with its square.
 constexpr size_t kMostHits = 128;
 
-// Binomial distributions; logarithms of factorials are kept.
-class Binomial {
- public:
-  // P(X = k) for 0 < p < 1, in logarithms since factorials are large.
-  double Term(int64_t n, int64_t k, double log_p, double log_q) {
-    return std::exp(LogFactorial(n) - LogFactorial(k) - LogFactorial(n - k) + static_cast<double>(k) * log_p +
-                    static_cast<double>(n - k) * log_q);
-  }
-
-  // P(X >= k)
-  double Tail(int64_t n, int64_t k, double p) {
-    if (k <= 0) return 1;
-    if (k > n || p <= 0) return 0;
-    if (p >= 1) return 1;
-    // Terms fall fast from k on where k is above the mean, else they rise to it first: add all.
-    const double log_p = std::log(p), log_q = std::log1p(-p);
-    double sum = 0;
-    for (int64_t i = k; i <= n; ++i) {
-      const double term = Term(n, i, log_p, log_q);
-      sum += term;
-      if (static_cast<double>(i) > static_cast<double>(n) * p && term < sum * 1e-17) break;
-    }
-    return std::min(sum, 1.0);
-  }
-
- private:
-  double LogFactorial(int64_t n) {
-    while (known_.size() <= static_cast<size_t>(n))
-      known_.push_back(std::lgamma(static_cast<double>(known_.size()) + 1));
-    return known_[static_cast<size_t>(n)];
-  }
-
-  std::vector<double> known_;
-};
-
 }  // namespace
-
-double BinomialTail(int64_t n, int64_t k, double p) { return Binomial().Tail(n, k, p); }
 
 bool WorstItems::IsAmongWorst(size_t item, size_t round, size_t among) const {
   if (std::isnan(At(item, round))) return false;
@@ -91,7 +56,6 @@ void WorstItems::FindAmong(size_t among, double looked_at, std::optional<Persist
     std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(among), values.end());
     for (size_t i = 0; i < among; ++i) hits[values[i].second].push_back(round);
   }
-  Binomial binomial;
   const auto runs = static_cast<double>(used) * static_cast<double>(used + 1) / 2;
   const auto corrected = [&](double chance) {
     return std::min(1.0, chance * runs * static_cast<double>(n) * looked_at);
@@ -124,11 +88,9 @@ void WorstItems::FindAmong(size_t among, double looked_at, std::optional<Persist
         const double p = (chance[ends[b] + 1] - chance[ends[a]]) / static_cast<double>(run.rounds);
         // Only runs in which it is a hit more often than others are can become the best.
         if (static_cast<double>(run.worst) <= p * static_cast<double>(run.rounds)) continue;
-        // The first term of the tail alone is cheap, and mostly tells that the run is not the best.
-        if (best &&
-            corrected(binomial.Term(run.rounds, run.worst, std::log(p), std::log1p(-p))) >= best->probability)
-          continue;
-        run.probability = corrected(binomial.Tail(run.rounds, run.worst, p));
+        // The bound is cheap, and mostly shows that the run is not the best.
+        if (best && corrected(BinomialTailBound(run.rounds, run.worst, p)) >= best->probability) continue;
+        run.probability = corrected(BinomialTail(run.rounds, run.worst, p));
         if (!best || run.probability < best->probability) best = run;
       }
   }

@@ -17,9 +17,6 @@
 
 namespace dladvisor {
 
-// P(X >= k) for X ~ Binomial(n, p), exact up to rounding.
-double BinomialTail(int64_t n, int64_t k, double p);
-
 struct Persistence {
   size_t item = 0;
   size_t first = 0, last = 0;  // rounds, inclusive

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numbers>
 #include <numeric>
 #include <vector>
+
+#include "src/statistics/probability.h"
 
 namespace dladvisor {
 namespace {
@@ -26,22 +27,6 @@ std::vector<double> RanksOf(std::span<const double> values) {
 
 }  // namespace
 
-double StudentTails(double t, double degrees) {
-  // With t = sqrt(degrees) tan(angle) the density is proportional to cos(angle)^(degrees - 1); Simpson's
-  // rule.
-  constexpr int kParts = 4000;
-  const double begin = std::atan(std::abs(t) / std::sqrt(degrees));
-  const double width = (std::numbers::pi / 2 - begin) / kParts;
-  double sum = 0;
-  for (int i = 0; i <= kParts; ++i) {
-    const double cosine = std::max(0.0, std::cos(begin + i * width));
-    sum += std::pow(cosine, degrees - 1) * (i == 0 || i == kParts ? 1 : i % 2 == 1 ? 4 : 2);
-  }
-  const double all =
-      std::sqrt(std::numbers::pi) / 2 * std::exp(std::lgamma(degrees / 2) - std::lgamma((degrees + 1) / 2));
-  return std::clamp(sum * width / 3 / all, 0.0, 1.0);
-}
-
 std::optional<RankCorrelation> Spearman(std::span<const double> x, std::span<const double> y) {
   const size_t n = x.size();
   if (n < kFewest || y.size() != n) return std::nullopt;
@@ -61,8 +46,8 @@ std::optional<RankCorrelation> Spearman(std::span<const double> x, std::span<con
   // No order of the pairs is less likely than the one that agrees with the other, or its reverse.
   result.probability = 2 / std::tgamma(static_cast<double>(n + 1));
   if (rest > 0)
-    result.probability =
-        std::max(result.probability, StudentTails(result.rho * std::sqrt(degrees / rest), degrees));
+    result.probability = std::max(result.probability,
+                                  2 * StudentTail(std::abs(result.rho) * std::sqrt(degrees / rest), degrees));
   return result;
 }
 

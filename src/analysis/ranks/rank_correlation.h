@@ -16,7 +16,4 @@ struct RankCorrelation {
 // scipy.stats.spearmanr gives it; it takes the pairs for independent of each other.
 std::optional<RankCorrelation> Spearman(std::span<const double> x, std::span<const double> y);
 
-// P(|T| >= t) of Student's t with that many degrees of freedom.
-double StudentTails(double t, double degrees);
-
 }  // namespace dladvisor
