@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
-#include "src/statistics/distribution.h"
 #include "src/analysis/training/training_setting.h"
+#include "src/statistics/distribution.h"
 
 namespace dladvisor {
 namespace {
