@@ -127,5 +127,15 @@ TEST_F(HostTables, KindsOfStreams) {
               ElementsAre(StreamKind::kDefault, StreamKind::kNonBlocking, StreamKind::kBlocking));
 }
 
+TEST_F(HostTables, DevicesOfPageFaultsAreInTheOrderOfAllDevices) {
+  const Trace t = Read(
+      "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, end, globalPid, deviceId, numberOfPageFaults);"
+      "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (50, 60, " +
+      Pid(900) + ", 1, 3), (70, 80, " + Pid(900) + ", 0, 4);");
+  ASSERT_EQ(t.devices.size(), 2u);
+  EXPECT_EQ(t.devices[t.page_faults.device.at(0)].ordinal, 1);
+  EXPECT_EQ(t.devices[t.page_faults.device.at(1)].ordinal, 0);
+}
+
 }  // namespace
 }  // namespace dladvisor

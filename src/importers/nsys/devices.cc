@@ -175,7 +175,7 @@ void Devices::SortByOrdinal() {
   Reorder(order, trace_.devices);
   for (auto* column : {&trace_.kernels.device, &trace_.copies.device, &trace_.sets.device,
                        &trace_.graph_launches.device, &trace_.syncs.device, &trace_.cuda_events.device,
-                       &trace_.memory_events.device, &trace_.gpu_metrics.device})
+                       &trace_.memory_events.device, &trace_.gpu_metrics.device, &trace_.page_faults.device})
     for (uint32_t& device : *column)
       if (device != kNoIndex) device = place[device];
 }
