@@ -18,11 +18,11 @@
 #include "src/analysis/ranks/straggler.h"
 #include "src/analysis/summary/profile.h"
 #include "src/analysis/timeline/time_ledger.h"
+#include "src/events/event_relations.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/merge.h"
 #include "src/fleet/message.h"
 #include "src/importers/importer.h"
-#include "src/trace/event_relations.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -47,13 +47,11 @@ std::set<std::string> Profile::MissingRelations() const {
 
 const std::vector<const Schema*>& AllSchemas() {
   static const std::vector<const Schema*> schemas = [] {
-    static const Trace no_trace;
-    static const auto events = EventRelations(no_trace);
     std::vector<const Schema*> facts, on_demand;
     for (const Family* family : AllFamilies())
       (family->on_demand ? on_demand : facts).push_back(family->schema);
     std::vector<const Schema*> all = facts;
-    for (const auto& relation : events) all.push_back(&relation->schema());
+    all.insert(all.end(), EventSchemas().begin(), EventSchemas().end());
     all.insert(all.end(), on_demand.begin(), on_demand.end());
     return all;
   }();

@@ -308,7 +308,7 @@ class Reader {
     };
     Events events(*this, kKernels, GpuColumns({"long_name_id", "grid_id", "block_id"}));
     Kernels& k = trace_.kernels;
-    std::map<LaunchShape, uint32_t> shapes;
+    LaunchShapes shapes(k.shapes);
     while (events.Next()) {
       const Rows& rows = events.rows();
       if (!Append(events, k, "cudaLaunchKernel")) continue;
@@ -318,9 +318,7 @@ class Reader {
       const LaunchShape shape{at(rows, kOwn + 1), at(rows, kOwn + 2)};
       k.grid.push_back(product(shape.grid));
       k.block.push_back(product(shape.block));
-      const auto [known, is_new] = shapes.try_emplace(shape, static_cast<uint32_t>(k.shapes.size()));
-      if (is_new) k.shapes.push_back(shape);
-      k.shape.push_back(known->second);
+      k.shape.push_back(shapes.IndexOf(shape));
       k.registers.push_back(0);
       k.shared_bytes.push_back(0);
     }
@@ -424,21 +422,13 @@ class Reader {
 
   // By start, as a Trace has them; of ranges that start together the outer marker stays first.
   void Sort() {
-    const auto sort = [](auto& start, auto&... others) { Reorder(OrderByStart(start), start, others...); };
-    const auto sort_gpu = [&](GpuOps& o, auto&... own) {
-      sort(o.start, o.end, o.process, o.device, o.stream, o.correlation, o.graph_node, own...);
-    };
-    Kernels& k = trace_.kernels;
-    sort_gpu(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes, k.shape);
-    Copies& c = trace_.copies;
-    sort_gpu(c, c.bytes, c.direction, c.source, c.destination);
-    sort_gpu(trace_.sets, trace_.sets.bytes, trace_.sets.memory);
-    ApiCalls& a = trace_.api_calls;
-    sort(a.start, a.end, a.thread, a.correlation, a.name, a.result);
-    Syncs& s = trace_.syncs;
-    sort(s.start, s.end, s.process, s.device, s.stream, s.correlation, s.kind);
-    Ranges& r = trace_.ranges;
-    sort(r.start, r.end, r.thread, r.end_thread, r.name, r.domain, r.kind, r.open);
+    SortByStart(trace_.kernels);
+    SortByStart(trace_.copies);
+    SortByStart(trace_.sets);
+    SortByStart(trace_.api_calls);
+    SortByStart(trace_.syncs);
+    SortByStartLongestFirst(trace_.ranges);
+    SortDevices(trace_);
   }
 
   const Database& db_;

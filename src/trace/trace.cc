@@ -1,89 +1,114 @@
 #include "src/trace/trace.h"
 
-#include <array>
-#include <string_view>
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <type_traits>
+#include <utility>
+
+#include "src/trace/event_tables.h"
 
 namespace dladvisor {
+namespace {
 
-std::string_view MemoryKindName(MemoryKind k) {
-  switch (k) {
-    case MemoryKind::kPageable:
-      return "pageable";
-    case MemoryKind::kPinned:
-      return "pinned";
-    case MemoryKind::kDevice:
-      return "device";
-    case MemoryKind::kArray:
-      return "array";
-    case MemoryKind::kManaged:
-      return "managed";
-    case MemoryKind::kUnknown:
-      break;
-  }
-  return "unknown";
+// Calls visit(column, EventColumn) for the columns of all tables.
+template <class SomeTrace, class Visit>
+void VisitAll(SomeTrace& trace, Visit visit) {
+  Trace::ForEachTable([&](auto table) { VisitColumns(trace.*table, visit); });
 }
 
-std::string_view CopyDirectionName(CopyDirection d) {
-  switch (d) {
-    case CopyDirection::kHostToDevice:
-      return "host-to-device";
-    case CopyDirection::kDeviceToHost:
-      return "device-to-host";
-    case CopyDirection::kDeviceToDevice:
-      return "device-to-device";
-    case CopyDirection::kPeerToPeer:
-      return "peer-to-peer";
-    case CopyDirection::kHostToHost:
-      return "host-to-host";
-    case CopyDirection::kUnifiedHostToDevice:
-      return "unified host-to-device";
-    case CopyDirection::kUnifiedDeviceToHost:
-      return "unified device-to-host";
-    case CopyDirection::kUnifiedDeviceToDevice:
-      return "unified device-to-device";
-    case CopyDirection::kUnknown:
-      break;
-  }
-  return "unknown";
+bool IsTime(const EventColumn& about) {
+  return about.kind == ColumnKind::kStart || about.kind == ColumnKind::kEnd ||
+         about.kind == ColumnKind::kTime;
 }
 
-std::string_view SyncKindName(SyncKind k) {
-  switch (k) {
-    case SyncKind::kEvent:
-      return "event";
-    case SyncKind::kStreamWaitEvent:
-      return "stream-wait-event";
-    case SyncKind::kStream:
-      return "stream";
-    case SyncKind::kContext:
-      return "context";
-    case SyncKind::kUnknown:
-      break;
+// Keeps the devices `order`, in that order, and renumbers those of the events, which are among them.
+void ArrangeDevices(Trace& trace, const std::vector<uint32_t>& order) {
+  if (order.size() == trace.devices.size() && std::is_sorted(order.begin(), order.end())) return;
+  std::vector<Device> arranged;
+  std::vector<uint32_t> place(trace.devices.size(), kNoIndex);
+  for (const uint32_t i : order) {
+    place[i] = static_cast<uint32_t>(arranged.size());
+    arranged.push_back(std::move(trace.devices[i]));
   }
-  return "unknown";
+  trace.devices = std::move(arranged);
+  VisitAll(trace, [&]<class Column>(Column& column, const EventColumn& about) {
+    if constexpr (std::is_same_v<Column, std::vector<uint32_t>>)
+      if (about.kind == ColumnKind::kDevice)
+        for (uint32_t& device : column)
+          if (device != kNoIndex) device = place[device];
+  });
 }
 
-std::string_view StreamKindName(StreamKind k) {
-  switch (k) {
-    case StreamKind::kDefault:
-      return "default";
-    case StreamKind::kBlocking:
-      return "blocking";
-    case StreamKind::kNonBlocking:
-      return "non-blocking";
-    case StreamKind::kUnknown:
-      break;
+}  // namespace
+
+const std::vector<uint32_t>* IndexMaps::Of(ColumnKind kind) const {
+  switch (kind) {
+    case ColumnKind::kNumber:
+    case ColumnKind::kStart:
+    case ColumnKind::kEnd:
+    case ColumnKind::kTime:
+      return nullptr;
+    case ColumnKind::kName:
+      return &name;
+    case ColumnKind::kDomain:
+      return &domain;
+    case ColumnKind::kProcess:
+      return &process;
+    case ColumnKind::kThread:
+      return &thread;
+    case ColumnKind::kDevice:
+      return &device;
+    case ColumnKind::kShape:
+      return &shape;
+    case ColumnKind::kArguments:
+      return &arguments;
+    case ColumnKind::kCollective:
+      return &collective;
+    case ColumnKind::kChain:
+      return &chain;
   }
-  return "unknown";
+  return nullptr;
 }
 
-std::string_view TelemetryMetricName(TelemetryMetric m) {
-  static constexpr std::array<std::string_view, kTelemetryMetrics> names = {
-      "gpu_utilization",   "memory_utilization", "memory_used_bytes", "memory_total_bytes",
-      "power_w",           "power_limit_w",      "temperature_c",     "memory_temperature_c",
-      "sm_clock_hz",       "sm_clock_limit_hz",  "memory_clock_hz",   "throttled_by_heat",
-      "throttled_by_power"};
-  return names[static_cast<size_t>(m)];
+void SetOrigin(Trace& trace, Ns origin) {
+  VisitAll(trace, [&]<class Column>(Column& column, const EventColumn& about) {
+    if constexpr (std::is_same_v<Column, std::vector<Ns>>)
+      if (IsTime(about))
+        for (Ns& time : column)
+          if (time >= 0 || !about.unknown_if_negative) time -= origin;
+  });
+}
+
+std::optional<Ns> FirstTime(const Trace& trace) {
+  std::optional<Ns> first;
+  VisitAll(trace, [&]<class Column>(const Column& column, const EventColumn& about) {
+    if constexpr (std::is_same_v<Column, std::vector<Ns>>)
+      if (about.kind == ColumnKind::kStart || about.kind == ColumnKind::kTime)
+        for (const Ns time : column)
+          if (time >= 0 || !about.unknown_if_negative) first = std::min(first.value_or(time), time);
+  });
+  return first;
+}
+
+void DropUnusedDevices(Trace& trace) {
+  std::set<uint32_t> used;
+  VisitAll(trace, [&]<class Column>(const Column& column, const EventColumn& about) {
+    if constexpr (std::is_same_v<Column, std::vector<uint32_t>>)
+      if (about.kind == ColumnKind::kDevice) used.insert(column.begin(), column.end());
+  });
+  used.erase(kNoIndex);
+  ArrangeDevices(trace, {used.begin(), used.end()});
+}
+
+void SortDevices(Trace& trace) {
+  std::vector<uint32_t> order(trace.devices.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto below = [&](uint32_t a, uint32_t b) {
+    return trace.devices[a].ordinal < trace.devices[b].ordinal;
+  };
+  std::stable_sort(order.begin(), order.end(), below);
+  ArrangeDevices(trace, order);
 }
 
 }  // namespace dladvisor

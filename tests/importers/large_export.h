@@ -24,14 +24,18 @@ inline std::filesystem::path MakeLargeExport(const std::filesystem::path& path, 
       "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);" +
           rows(50, "INSERT INTO StringIds SELECT n, 'name ' || n") +
           "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (n INTEGER PRIMARY KEY, start, end, deviceId, streamId, "
-          "correlationId, globalPid, demangledName, shortName, gridX" +
+          "correlationId, globalPid, demangledName, shortName, gridX, gridY, blockX, blockZ, "
+          "registersPerThread, staticSharedMemory, dynamicSharedMemory, graphNodeId" +
           end +
-          rows(120'000, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT n, " + time + ", " + time +
-                            " + n % 7 - (n % 5000 = 3) * 9, CASE WHEN n % 40000 = 0 THEN NULL ELSE n / 50000 "
-                            "END, n % 3, n, " +
-                            process +
-                            ", 1 + n / 3000, CASE WHEN n > 90000 THEN 'text ' || (n % 5) ELSE 60 "
-                            "END, CASE WHEN n = 100000 THEN 1 << 20 ELSE n % 100 END") +
+          rows(
+              120'000,
+              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT n, " + time + ", " + time +
+                  " + n % 7 - (n % 5000 = 3) * 9, CASE WHEN n % 40000 = 0 THEN NULL ELSE n / 50000 "
+                  "END, n % 3, n, " +
+                  process +
+                  ", 1 + n / 3000, CASE WHEN n > 90000 THEN 'text ' || (n % 5) ELSE 60 "
+                  "END, CASE WHEN n = 100000 THEN 1 << 20 ELSE n % 100 END, 1 + n / 50000, 32 * (1 + n % 8), "
+                  "1 + n / 110000, n % 255, n % 2 * 1024, n / 10000, n % 3 * (n / 60000)") +
           "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (n INTEGER PRIMARY KEY, start, end, globalTid, "
           "correlationId, nameId, returnValue" +
           end +
@@ -39,14 +43,15 @@ inline std::filesystem::path MakeLargeExport(const std::filesystem::path& path, 
                             " + CASE WHEN n % 25000 = 9 THEN 300000000000000000 ELSE 4 END, " + process +
                             " + n / 40000, n, 1 + n % 2, n = 110000") +
           "CREATE TABLE NVTX_EVENTS (n INTEGER PRIMARY KEY, start, end, eventType, text, textId, domainId, "
-          "globalTid" +
+          "globalTid, endGlobalTid" +
           end +
           rows(120'000, "INSERT INTO NVTX_EVENTS SELECT n, " + time +
                             ", CASE WHEN n % 9999 = 0 THEN NULL ELSE " + time +
                             " + n % 500 END, CASE WHEN n % 60000 = 0 THEN 75 WHEN n % 30001 = 0 THEN "
                             "39 ELSE 59 END, CASE WHEN n % 4 = 0 THEN 'range ' || (n / 20000) END, "
                             "2 + n % 9, n / 30000, " +
-                            process + " + n / 40000"));
+                            process + " + n / 40000, CASE WHEN n % 50 = 0 THEN " + process +
+                            " + 7 + n / 80000 END"));
 }
 
 }  // namespace dladvisor::test

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "src/events/event_relations.h"
 #include "src/importers/importer.h"
-#include "src/trace/event_relations.h"
 #include "tests/importers/sqlite_file.h"
 #include "tests/support/files.h"
 

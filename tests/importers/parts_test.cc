@@ -1,26 +1,34 @@
 // Large tables, which several threads read in parts: the Trace is as if one thread had read them whole.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "src/importers/importer.h"
+#include "src/trace/check_trace.h"
+#include "src/trace/event_tables.h"
 #include "tests/importers/large_export.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
 namespace {
 
-std::vector<std::string> Names(const Trace& trace, const std::vector<NameId>& ids) {
-  std::vector<std::string> names;
-  for (const NameId id : ids) names.emplace_back(trace.names.View(id));
-  return names;
-}
-
-std::vector<int64_t> Values(const IntColumn& column) {
-  std::vector<int64_t> values;
-  for (size_t i = 0; i < column.size(); ++i) values.push_back(column[i]);
-  return values;
+// A value as it is without the indices of its trace.
+template <class Column>
+std::string Plain(const Trace& trace, const Column& column, size_t row, ColumnKind kind) {
+  if constexpr (std::is_same_v<Column, std::vector<uint32_t>>)
+    if (kind == ColumnKind::kName || kind == ColumnKind::kDomain)
+      return std::string(trace.names.View(column[row]));
+  if constexpr (std::is_same_v<Column, IntColumn>)
+    if (kind == ColumnKind::kShape) {
+      const LaunchShape& shape = trace.kernels.shapes.at(static_cast<size_t>(column[row]));
+      return fmt::format("{} {}", fmt::join(shape.grid, ","), fmt::join(shape.block, ","));
+    }
+  return fmt::format("{}", static_cast<double>(column[row]));
 }
 
 TEST(Parts, AreAsTheWhole) {
@@ -43,28 +51,21 @@ TEST(Parts, AreAsTheWhole) {
   for (size_t i = 0; i < whole.devices.size(); ++i)
     EXPECT_EQ(parts.devices[i].ordinal, whole.devices[i].ordinal);
 
-  EXPECT_EQ(parts.kernels.start, whole.kernels.start);
-  EXPECT_EQ(parts.kernels.end, whole.kernels.end);
-  EXPECT_EQ(parts.kernels.process, whole.kernels.process);
-  EXPECT_EQ(parts.kernels.device, whole.kernels.device);
-  EXPECT_EQ(Values(parts.kernels.stream), Values(whole.kernels.stream));
-  EXPECT_EQ(Values(parts.kernels.correlation), Values(whole.kernels.correlation));
-  EXPECT_EQ(Values(parts.kernels.grid), Values(whole.kernels.grid));
-  EXPECT_EQ(Names(parts, parts.kernels.name), Names(whole, whole.kernels.name));
-  EXPECT_EQ(Names(parts, parts.kernels.short_name), Names(whole, whole.kernels.short_name));
-
-  EXPECT_EQ(parts.api_calls.start, whole.api_calls.start);
-  EXPECT_EQ(parts.api_calls.end, whole.api_calls.end);
-  EXPECT_EQ(parts.api_calls.thread, whole.api_calls.thread);
-  EXPECT_EQ(Values(parts.api_calls.result), Values(whole.api_calls.result));
-  EXPECT_EQ(Names(parts, parts.api_calls.name), Names(whole, whole.api_calls.name));
-
-  EXPECT_EQ(parts.ranges.start, whole.ranges.start);
-  EXPECT_EQ(parts.ranges.end, whole.ranges.end);
-  EXPECT_EQ(parts.ranges.open, whole.ranges.open);
-  EXPECT_EQ(parts.ranges.thread, whole.ranges.thread);
-  EXPECT_EQ(Names(parts, parts.ranges.name), Names(whole, whole.ranges.name));
-  EXPECT_EQ(Names(parts, parts.ranges.domain), Names(whole, whole.ranges.domain));
+  EXPECT_EQ(CheckTrace(parts), std::vector<std::string>());
+  EXPECT_EQ(CheckTrace(whole), std::vector<std::string>());
+  std::set<std::string> compared;
+  Trace::ForEachTable([&]<class Table>(Table Trace::*table) {
+    const Table &of_parts = parts.*table, &of_whole = whole.*table;
+    Table::ForEachColumn([&](auto member, const EventColumn& about) {
+      const auto &read = of_parts.*member, &expected = of_whole.*member;
+      ASSERT_EQ(read.size(), expected.size()) << Table::kTable.name << " " << about.name;
+      for (size_t i = 0; i < read.size(); ++i)
+        ASSERT_EQ(Plain(parts, read, i, about.kind), Plain(whole, expected, i, about.kind))
+            << Table::kTable.name << " " << about.name << " " << i;
+      if (read.size() > 0) compared.insert(std::string(Table::kTable.name));
+    });
+  });
+  EXPECT_EQ(compared, (std::set<std::string>{"kernel", "api_call", "range"}));
 
   EXPECT_EQ(parts.health.rows_read, whole.health.rows_read);
   EXPECT_EQ(parts.health.rows_skipped, whole.health.rows_skipped);

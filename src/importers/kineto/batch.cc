@@ -144,12 +144,9 @@ int64_t Tables::Collective(const dladvisor::Collective& collective) {
   return known->second;
 }
 
-int64_t Tables::Shape(const LaunchShape& shape) {
-  std::vector<LaunchShape>& shapes = trace_.kernels.shapes;
-  if (shapes.empty()) shapes_[shapes.emplace_back()] = 0;
-  const auto [known, is_new] = shapes_.try_emplace(shape, static_cast<int64_t>(shapes.size()));
-  if (is_new) shapes.push_back(shape);
-  return known->second;
+uint32_t Tables::Shape(const LaunchShape& shape) {
+  if (trace_.kernels.shapes.empty()) shapes_.IndexOf({});  // the first is that of none
+  return shapes_.IndexOf(shape);
 }
 
 Batch::Batch()

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/importers/kineto/event.h"
+#include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::kineto {
@@ -18,13 +19,13 @@ namespace dladvisor::kineto {
 // What is common to the rows that a trace's events become: indices into its vectors, made on demand.
 class Tables {
  public:
-  explicit Tables(Trace& trace) : trace_(trace) {}
+  explicit Tables(Trace& trace) : trace_(trace), shapes_(trace.kernels.shapes) {}
 
   uint32_t Thread(int64_t pid, int64_t tid);
   uint32_t Device(int64_t ordinal);
   int64_t Arguments(const OpArguments& arguments);
   int64_t Collective(const dladvisor::Collective& collective);
-  int64_t Shape(const LaunchShape& shape);
+  uint32_t Shape(const LaunchShape& shape);
 
  private:
   Trace& trace_;
@@ -32,7 +33,7 @@ class Tables {
   std::map<int64_t, uint32_t> processes_, devices_;
   std::map<OpArguments, int64_t> arguments_;
   std::map<dladvisor::Collective, int64_t> collectives_;
-  std::map<LaunchShape, int64_t> shapes_;
+  LaunchShapes shapes_;
 };
 
 class Batch {

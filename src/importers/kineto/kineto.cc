@@ -20,8 +20,8 @@
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/event_text.h"
 #include "src/importers/kineto/frame.h"
+#include "src/trace/event_tables.h"
 #include "src/trace/parallel.h"
-#include "src/trace/reorder.h"
 
 namespace dladvisor {
 namespace {
@@ -180,106 +180,23 @@ void SetNames(const Batch& batch, Trace& trace) {
   }
 }
 
-// Moves all times by `offset`.
-void Move(Trace& trace, Ns offset) {
-  const auto move = [&](std::vector<Ns>& times) {
-    for (Ns& time : times) time -= offset;
-  };
-  const auto both = [&](auto& table) {
-    move(table.start);
-    move(table.end);
-  };
-  both(trace.kernels);
-  both(trace.copies);
-  both(trace.sets);
-  both(trace.api_calls);
-  both(trace.syncs);
-  both(trace.ranges);
-  both(trace.frames);
-  both(trace.overheads);
-  move(trace.memory_events.time);
-}
-
-// Where the earliest event starts; nothing where there is none.
-std::optional<Ns> FirstTime(const Trace& trace) {
-  std::optional<Ns> first;
-  for (const std::vector<Ns>* times :
-       {&trace.kernels.start, &trace.copies.start, &trace.sets.start, &trace.api_calls.start,
-        &trace.syncs.start, &trace.ranges.start, &trace.frames.start, &trace.overheads.start,
-        &trace.memory_events.time})
-    for (const Ns time : *times) first = std::min(first.value_or(time), time);
-  return first;
-}
-
+// Of operators, calls and frames that begin together, the longest encloses the others. Traces list what ended
+// first before what encloses it, or after it, by version.
 void Sort(Trace& trace) {
-  const auto ops = [](GpuOps& o, auto&... more) {
-    Reorder(OrderByStart(o.start), o.start, o.end, o.process, o.device, o.stream, o.correlation, o.graph_node,
-            more...);
-  };
-  // Ranges that begin together: the longer encloses the shorter. Traces list what ended first before what
-  // encloses it, or after it, by version.
-  const auto longer_first = [](const auto& table) {
-    return OrderByStart(table.start, [&](size_t a, size_t b) { return table.end[a] > table.end[b]; });
-  };
   const std::vector<std::function<void()>> tables = {
+      [&] { SortByStartLongestFirst(trace.ranges); },
+      [&] { SortByStart(trace.kernels); },
+      [&] { SortByStartLongestFirst(trace.api_calls); },
+      [&] { SortByStartLongestFirst(trace.frames); },
+      [&] { SortByStart(trace.memory_events); },
       [&] {
-        Ranges& r = trace.ranges;
-        Reorder(longer_first(r), r.start, r.end, r.thread, r.end_thread, r.name, r.domain, r.kind, r.open,
-                r.arguments, r.sequence, r.forward_thread);
-      },
-      [&] {
-        Kernels& k = trace.kernels;
-        ops(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes, k.shape, k.blocks_per_sm,
-            k.occupancy, k.collective);
-      },
-      [&] {
-        ApiCalls& a = trace.api_calls;
-        Reorder(longer_first(a), a.start, a.end, a.thread, a.correlation, a.name, a.result);
-      },
-      [&] {
-        Frames& f = trace.frames;
-        Reorder(longer_first(f), f.start, f.end, f.thread, f.name);
-      },
-      [&] {
-        MemoryEvents& m = trace.memory_events;
-        Reorder(OrderByStart(m.time), m.time, m.process, m.device, m.bytes, m.address, m.memory, m.allocated,
-                m.reserved, m.thread);
-      },
-      [&] {
-        Copies& c = trace.copies;
-        Sets& s = trace.sets;
-        Syncs& y = trace.syncs;
-        Overheads& o = trace.overheads;
-        ops(c, c.bytes, c.direction, c.source, c.destination, c.bandwidth);
-        ops(s, s.bytes, s.memory, s.bandwidth);
-        Reorder(OrderByStart(y.start), y.start, y.end, y.process, y.device, y.stream, y.correlation, y.kind);
-        Reorder(OrderByStart(o.start), o.start, o.end, o.thread, o.name);
+        SortByStart(trace.copies);
+        SortByStart(trace.sets);
+        SortByStart(trace.syncs);
+        SortByStart(trace.overheads);
       },
   };
   ParallelFor(tables.size(), [&](size_t i) { tables[i](); });
-}
-
-// In order of their ordinals; without those that no event names, if `only_used`.
-void ArrangeDevices(Trace& trace, bool only_used) {
-  std::set<uint32_t> used;
-  for (const std::vector<uint32_t>* column : {&trace.kernels.device, &trace.copies.device, &trace.sets.device,
-                                              &trace.syncs.device, &trace.memory_events.device})
-    used.insert(column->begin(), column->end());
-  std::vector<uint32_t> order, place(trace.devices.size());
-  for (uint32_t i = 0; i < trace.devices.size(); ++i)
-    if (!only_used || used.contains(i)) order.push_back(i);
-  std::sort(order.begin(), order.end(),
-            [&](uint32_t a, uint32_t b) { return trace.devices[a].ordinal < trace.devices[b].ordinal; });
-  std::vector<Device> sorted;
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    place[order[i]] = i;
-    sorted.push_back(trace.devices[order[i]]);
-  }
-  trace.devices = std::move(sorted);
-  for (std::vector<uint32_t>* column : {&trace.kernels.device, &trace.copies.device, &trace.sets.device,
-                                        &trace.syncs.device, &trace.memory_events.device})
-    for (uint32_t& device : *column)
-      if (device != kNoIndex) device = place[device];
 }
 
 void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
@@ -329,7 +246,8 @@ Trace ReadKinetoTrace(ByteSource& source) {
   trace.path = source.name();
   trace.format = "kineto";
   if (IsAmd(trace)) GiveMemoryItsDevice(trace);
-  ArrangeDevices(trace, /*only_used=*/true);
+  DropUnusedDevices(trace);
+  SortDevices(trace);
   const std::optional<int64_t> base = ReadFrame(reader->text().Frame(), trace);
 
   const std::optional<Ns> first = FirstTime(trace);
@@ -355,8 +273,8 @@ Trace ReadKinetoTrace(ByteSource& source) {
   SetProcess(trace);
   GiveFramesTheirThread(trace);
   Sort(trace);
-  ArrangeDevices(trace, /*only_used=*/false);
-  Move(trace, *first);
+  SortDevices(trace);
+  SetOrigin(trace, *first);
   if (base.value_or(0) + *first > kYear2000) trace.clock_origin_utc_ns = base.value_or(0) + *first;
   if (batch->span_start != kUnknown) trace.session_duration_ns = batch->span_end - batch->span_start;
   NoteWhatIsMissing(*batch, trace);

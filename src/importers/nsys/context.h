@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "src/importers/nsys/database.h"
-#include "src/trace/reorder.h"
+#include "src/trace/event_tables.h"
+#include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::nsys {
@@ -102,7 +103,6 @@ class Devices {
   std::optional<uint32_t> OfEvent(int64_t global_pid, std::optional<int64_t> device_id);
   std::optional<uint32_t> OfGpu(int64_t gpu_id);  // by the profiler's own GPU id
   uint32_t ByOrdinal(int64_t ordinal);
-  void SortByOrdinal();  // once, after the last event
 
  private:
   uint32_t Add(Device device);
@@ -151,6 +151,7 @@ struct Context {
   Hosts& hosts;
   Devices& devices;
   Domains& domains;
+  LaunchShapes& shapes;
   Parts* parts = nullptr;  // reads large tables; null while a part is read
   Share* share = nullptr;  // of the table at hand; null for all of it
 };

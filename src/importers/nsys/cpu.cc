@@ -32,8 +32,7 @@ void ReadSamples(Context& in) {
       s.chain.push_back(chains.Index(rows.Integer(kId)));
     }
   }
-  const std::vector<uint32_t> order = OrderByStart(s.time);
-  Reorder(order, s.time, s.thread, s.chain);
+  SortByStart(s);
   s.chains = chains.Read();
 }
 
@@ -77,8 +76,7 @@ void ReadRuns(Context& in) {
       running.erase(found);
     }
   }
-  const std::vector<uint32_t> by_start = OrderByStart(r.start);
-  Reorder(by_start, r.start, r.end, r.thread, r.cpu);
+  SortByStart(r);
 }
 
 }  // namespace

@@ -166,18 +166,4 @@ std::optional<uint32_t> Devices::OfGpu(int64_t gpu_id) {
   return by_gpu_[gpu_id] = Add(std::move(device));
 }
 
-void Devices::SortByOrdinal() {
-  std::vector<uint32_t> order;
-  for (const auto& [ordinal, index] : by_ordinal_) order.push_back(index);
-  if (std::is_sorted(order.begin(), order.end())) return;
-  std::vector<uint32_t> place(order.size());
-  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<uint32_t>(i);
-  Reorder(order, trace_.devices);
-  for (auto* column : {&trace_.kernels.device, &trace_.copies.device, &trace_.sets.device,
-                       &trace_.graph_launches.device, &trace_.syncs.device, &trace_.cuda_events.device,
-                       &trace_.memory_events.device, &trace_.gpu_metrics.device, &trace_.page_faults.device})
-    for (uint32_t& device : *column)
-      if (device != kNoIndex) device = place[device];
-}
-
 }  // namespace dladvisor::nsys

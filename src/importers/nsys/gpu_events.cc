@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "src/importers/nsys/context.h"
@@ -30,13 +29,6 @@ std::vector<std::string_view> SharedAnd(std::initializer_list<std::string_view> 
   return columns;
 }
 
-void Reserve(GpuOps& ops, size_t n) {
-  for (auto* column : {&ops.start, &ops.end}) column->reserve(n);
-  for (auto* column : {&ops.stream, &ops.correlation, &ops.graph_node}) column->reserve(n);
-  ops.process.reserve(n);
-  ops.device.reserve(n);
-}
-
 // Appends the shared columns of the current row; false, and counted, where it names no device.
 bool Append(Context& in, Activity& activity, GpuOps& ops) {
   const Rows& rows = activity.rows();
@@ -56,13 +48,6 @@ bool Append(Context& in, Activity& activity, GpuOps& ops) {
   return true;
 }
 
-template <typename... Own>
-void Sort(GpuOps& ops, Own&... own) {
-  const std::vector<uint32_t> order = OrderByStart(ops.start);
-  Reorder(order, ops.start, ops.end, ops.process, ops.device, ops.stream, ops.correlation, ops.graph_node,
-          own...);
-}
-
 // The product of three dimensions.
 int64_t Product(const std::array<int64_t, 3>& dimensions) {
   int64_t product = 1;
@@ -80,34 +65,6 @@ LaunchShape ShapeOf(const Rows& rows, size_t grid, size_t block) {
   return shape;
 }
 
-// The distinct launch shapes of a table of kernels.
-class Shapes {
- public:
-  explicit Shapes(std::vector<LaunchShape>& shapes) : shapes_(shapes) {
-    for (const LaunchShape& shape : shapes_) index_.try_emplace(shape, static_cast<uint32_t>(index_.size()));
-  }
-
-  uint32_t Of(const LaunchShape& shape) {
-    const auto [known, is_new] = index_.try_emplace(shape, static_cast<uint32_t>(shapes_.size()));
-    if (is_new) shapes_.push_back(shape);
-    return known->second;
-  }
-
- private:
-  struct Hash {
-    size_t operator()(const LaunchShape& shape) const {
-      uint64_t hash = 0;
-      for (size_t i = 0; i < 3; ++i)
-        for (const int64_t n : {shape.grid[i], shape.block[i]})
-          hash = (hash ^ static_cast<uint64_t>(n)) * 0x9E3779B97F4A7C15;
-      return hash ^ hash >> 32;
-    }
-  };
-
-  std::vector<LaunchShape>& shapes_;
-  std::unordered_map<LaunchShape, uint32_t, Hash> index_;
-};
-
 // The bytes of one operation, refused where the sum over the table would no longer fit.
 std::optional<int64_t> Bytes(const Rows& rows, size_t column, int64_t& total) {
   const int64_t bytes = rows.Integer(column, 0);
@@ -117,12 +74,6 @@ std::optional<int64_t> Bytes(const Rows& rows, size_t column, int64_t& total) {
 }
 
 constexpr std::string_view kKernelTable = "CUPTI_ACTIVITY_KIND_KERNEL";
-
-void ReserveKernels(Kernels& k, size_t n) {
-  Reserve(k, n);
-  for (auto* column : {&k.name, &k.short_name}) column->reserve(n);
-  for (auto* column : {&k.grid, &k.block, &k.registers, &k.shared_bytes, &k.shape}) column->reserve(n);
-}
 
 void ReadKernelRows(Context& in) {
   enum : size_t {
@@ -141,9 +92,8 @@ void ReadKernelRows(Context& in) {
                  "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "mangledName"}));
   const Rows& rows = activity.rows();
   Kernels& k = in.trace.kernels;
-  if (k.size() == 0) ReserveKernels(k, rows.SizeHint());
+  if (k.size() == 0) Reserve(k, rows.SizeHint());
   const bool has_shapes = rows.HasColumn(kGrid) && rows.HasColumn(kBlock);
-  Shapes shapes(k.shapes);
   constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
   activity.ForEach([&] {
     if (!Append(in, activity, k)) return;
@@ -159,18 +109,15 @@ void ReadKernelRows(Context& in) {
     k.block.push_back(Product(shape.block));
     k.registers.push_back(Count(rows, kRegisters, kMost32));
     k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
-    if (has_shapes) k.shape.push_back(shapes.Of(shape));
+    if (has_shapes) k.shape.push_back(in.shapes.IndexOf(shape));
   });
 }
 
 void ReadKernels(Context& in) {
   Kernels& k = in.trace.kernels;
-  ReserveKernels(k, static_cast<size_t>(in.db.LastRow(kKernelTable)));
+  Reserve(k, static_cast<size_t>(in.db.LastRow(kKernelTable)));
   in.parts->Read(in, kKernelTable, ReadKernelRows);
-  if (k.shape.size() > 0)
-    Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes, k.shape);
-  else
-    Sort(k, k.name, k.short_name, k.grid, k.block, k.registers, k.shared_bytes);
+  SortByStart(k);
 }
 
 // ENUM_CUDA_MEMCPY_OPER. Arrays are device memory with a layout.
@@ -212,7 +159,7 @@ void ReadCopies(Context& in) {
     c.source.push_back(MemoryKindOf(rows.Integer(kSource)));
     c.destination.push_back(MemoryKindOf(rows.Integer(kDestination)));
   }
-  Sort(c, c.bytes, c.direction, c.source, c.destination);
+  SortByStart(c);
 }
 
 void ReadSets(Context& in) {
@@ -232,7 +179,7 @@ void ReadSets(Context& in) {
     s.bytes.push_back(*bytes);
     s.memory.push_back(MemoryKindOf(rows.Integer(kKind)));
   }
-  Sort(s, s.bytes, s.memory);
+  SortByStart(s);
 }
 
 void ReadGraphLaunches(Context& in) {
@@ -245,7 +192,7 @@ void ReadGraphLaunches(Context& in) {
     if (!Append(in, activity, g)) continue;
     g.graph.push_back(rows.Integer(kExec, rows.Integer(kGraph, 0)));
   }
-  Sort(g, g.graph);
+  SortByStart(g);
 }
 
 SyncKind SyncKindOf(std::optional<int64_t> code) {
@@ -279,8 +226,7 @@ void ReadSyncs(Context& in) {
     s.correlation.push_back(rows.Integer(kCorrelationId, kNoCorrelation));
     s.kind.push_back(SyncKindOf(rows.Integer(kType)));
   }
-  const std::vector<uint32_t> order = OrderByStart(s.start);
-  Reorder(order, s.start, s.end, s.process, s.device, s.stream, s.correlation, s.kind);
+  SortByStart(s);
 }
 
 // Event records have a time only where the profiler was asked for it (since 2024).
@@ -304,8 +250,7 @@ void ReadEventRecords(Context& in) {
     e.event.push_back(rows.Integer(5, 0));
   }
   if (in.db.Has(kTable)) in.trace.health.rows_read[std::string(kTable)] += rows.count();
-  const std::vector<uint32_t> order = OrderByStart(e.time);
-  Reorder(order, e.time, e.device, e.stream, e.correlation, e.process, e.event);
+  SortByStart(e);
 }
 
 }  // namespace

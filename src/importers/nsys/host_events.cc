@@ -14,19 +14,12 @@ namespace {
 
 constexpr std::string_view kApiTable = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
-void ReserveApiCalls(ApiCalls& a, size_t n) {
-  for (auto* column : {&a.start, &a.end}) column->reserve(n);
-  for (auto* column : {&a.correlation, &a.result}) column->reserve(n);
-  a.thread.reserve(n);
-  a.name.reserve(n);
-}
-
 void ReadApiRows(Context& in) {
   enum : size_t { kThread = 2, kCorrelation, kName, kResult };
   Activity activity(in, kApiTable, {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
   const Rows& rows = activity.rows();
   ApiCalls& a = in.trace.api_calls;
-  if (a.size() == 0) ReserveApiCalls(a, rows.SizeHint());
+  if (a.size() == 0) Reserve(a, rows.SizeHint());
   activity.ForEach([&] {
     const auto thread = rows.Integer(kThread);
     if (!thread) return activity.Skip();
@@ -41,10 +34,9 @@ void ReadApiRows(Context& in) {
 
 void ReadApiCalls(Context& in) {
   ApiCalls& a = in.trace.api_calls;
-  ReserveApiCalls(a, static_cast<size_t>(in.db.LastRow(kApiTable)));
+  Reserve(a, static_cast<size_t>(in.db.LastRow(kApiTable)));
   in.parts->Read(in, kApiTable, ReadApiRows);
-  const std::vector<uint32_t> order = OrderByStart(a.start);
-  Reorder(order, a.start, a.end, a.thread, a.correlation, a.name, a.result);
+  SortByStart(a);
 }
 
 void ReadOsCalls(Context& in) {
@@ -66,8 +58,7 @@ void ReadOsCalls(Context& in) {
       o.name.push_back(in.names.Of(rows, kName));
       o.chain.push_back(chains.Index(rows.Integer(kChain)));
     }
-    const std::vector<uint32_t> order = OrderByStart(o.start);
-    Reorder(order, o.start, o.end, o.thread, o.name, o.chain);
+    SortByStart(o);
   }
   in.trace.os_calls.chains = chains.Read();
 }
@@ -98,9 +89,7 @@ void ReadOverheads(Context& in) {
   // ENUM_CUPTI_OVERHEAD_TYPE: 3 buffer flush, 4 instrumentation, 5 resource. The others (module loading,
   // compilation, a full command buffer) are the driver's and happen without a profiler, too.
   ReadOverheadTable(in, "CUPTI_ACTIVITY_KIND_OVERHEAD", [](int64_t type) { return type >= 3 && type <= 5; });
-  Overheads& o = in.trace.overheads;
-  const std::vector<uint32_t> order = OrderByStart(o.start);
-  Reorder(order, o.start, o.end, o.thread, o.name);
+  SortByStart(in.trace.overheads);
 }
 
 }  // namespace

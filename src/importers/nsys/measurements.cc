@@ -38,8 +38,7 @@ void ReadMemoryEvents(Context& in) {
     m.address.push_back(rows.Integer(kAddress, 0));
     m.memory.push_back(MemoryKindOf(rows.Integer(kKind)));
   }
-  const std::vector<uint32_t> order = OrderByStart(m.time);
-  Reorder(order, m.time, m.process, m.device, m.bytes, m.address, m.memory);
+  SortByStart(m);
 }
 
 void ReadPageFaults(Context& in) {
@@ -67,8 +66,7 @@ void ReadPageFaults(Context& in) {
   };
   read("CUDA_UM_GPU_PAGE_FAULT_EVENTS", true);
   read("CUDA_UM_CPU_PAGE_FAULT_EVENTS", false);
-  const std::vector<uint32_t> order = OrderByStart(f.start);
-  Reorder(order, f.start, f.end, f.process, f.device, f.faults);
+  SortByStart(f);
 }
 
 void ReadGpuMetrics(Context& in) {
@@ -83,11 +81,7 @@ void ReadGpuMetrics(Context& in) {
   Activity activity(in, "GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}, Activity::End::kNone);
   const Rows& rows = activity.rows();
   GpuMetrics& g = in.trace.gpu_metrics;
-  const size_t n = rows.SizeHint();
-  g.time.reserve(n);
-  g.device.reserve(n);
-  g.metric.reserve(n);
-  g.value.reserve(n);
+  Reserve(g, rows.SizeHint());
   while (activity.Next()) {
     const auto type = rows.Integer(kType), metric = rows.Integer(kMetric);
     const auto value = rows.Real(kValue);
@@ -102,8 +96,7 @@ void ReadGpuMetrics(Context& in) {
     g.metric.push_back(name->second);
     g.value.push_back(*value);
   }
-  const std::vector<uint32_t> order = OrderByStart(g.time);
-  Reorder(order, g.time, g.device, g.metric, g.value);
+  SortByStart(g);
 }
 
 }  // namespace

@@ -76,8 +76,7 @@ void ReadNetworkMetrics(Context& in) {
     n.metric.push_back(metric->second);
     n.value.push_back(*value);
   }
-  const std::vector<uint32_t> order = OrderByStart(n.time);
-  Reorder(order, n.time, n.adapter, n.metric, n.value);
+  SortByStart(n);
 }
 
 }  // namespace
@@ -87,9 +86,7 @@ void ReadNetwork(Context& context) {
        {"MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_OTHER_EVENTS", "UCP_EVENTS",
         "UCP_SUBMIT_EVENTS", "UCP_PROGRESS_EVENTS", "OPENSHMEM_EVENTS"})
     ReadCalls(context, table);
-  MpiCalls& m = context.trace.mpi_calls;
-  const std::vector<uint32_t> order = OrderByStart(m.start);
-  Reorder(order, m.start, m.end, m.thread, m.name, m.bytes);
+  SortByStart(context.trace.mpi_calls);
   ReadNetworkMetrics(context);
 }
 

@@ -91,7 +91,8 @@ Trace ReadNsysExport(const std::filesystem::path& path) {
   nsys::Hosts hosts(db, names, trace);
   nsys::Devices devices(db, trace);
   nsys::Domains domains;
-  nsys::Context context{db, trace, names, hosts, devices, domains, &parts};
+  LaunchShapes shapes(trace.kernels.shapes);
+  nsys::Context context{db, trace, names, hosts, devices, domains, shapes, &parts};
   parts.ReadAhead([&] {
     nsys::ReadSystem(context);
     nsys::ReadGpuEvents(context);
@@ -102,7 +103,7 @@ Trace ReadNsysExport(const std::filesystem::path& path) {
     nsys::ReadNetwork(context);
     nsys::ReadStreams(context);
   });
-  devices.SortByOrdinal();
+  SortDevices(trace);
   malloc_trim(0);  // what the threads that read have freed: a tenth of the memory of a large profile
   return trace;
 }

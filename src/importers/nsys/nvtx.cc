@@ -77,14 +77,6 @@ std::vector<Ns> LastEvents(const Trace& trace) {
 
 constexpr std::string_view kTable = "NVTX_EVENTS";
 
-void Reserve(Ranges& r, size_t n) {
-  for (auto* column : {&r.start, &r.end}) column->reserve(n);
-  for (auto* column : {&r.thread, &r.end_thread}) column->reserve(n);
-  for (auto* column : {&r.name, &r.domain}) column->reserve(n);
-  r.kind.reserve(n);
-  r.open.reserve(n);
-}
-
 // With the index of the domain in place of its name.
 void ReadRows(Context& in) {
   enum : size_t { kType = 2, kText, kTextId, kDomain, kThread, kEndThread };
@@ -140,10 +132,7 @@ void ReadNvtx(Context& in) {
     for (size_t i = 0; i < r.size(); ++i)
       if (r.open[i]) r.end[i] = last[r.thread[i]];
   }
-  // Of ranges that start together, the longer one is the outer one.
-  const std::vector<uint32_t> order =
-      OrderByStart(r.start, [&](size_t a, size_t b) { return r.end[a] > r.end[b]; });
-  Reorder(order, r.start, r.end, r.thread, r.end_thread, r.name, r.domain, r.kind, r.open);
+  SortByStartLongestFirst(r);
 }
 
 }  // namespace dladvisor::nsys

@@ -15,18 +15,6 @@ namespace {
 
 constexpr int64_t kRowsPerPart = 50'000;
 
-template <class T>
-void Append(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-void Append(IntColumn& to, const IntColumn& from) { to.Append(from); }
-
-// Indices of a part, as those of the whole.
-void Append(std::vector<uint32_t>& to, const std::vector<uint32_t>& from, const std::vector<uint32_t>& map) {
-  for (const uint32_t i : from) to.push_back(i == kNoIndex ? kNoIndex : map[i]);
-}
-
 void Add(std::map<std::string, int64_t>& to, const std::map<std::string, int64_t>& from) {
   for (const auto& [table, rows] : from) to[table] += rows;
 }
@@ -45,70 +33,28 @@ struct Parts::Part {
   Hosts hosts;
   Devices devices;
   Domains domains;
+  LaunchShapes shapes{trace.kernels.shapes};
   Share share;
 };
 
 void Parts::Part::AppendTo(Context& whole) {
-  std::vector<uint32_t> name, process, thread, device, domain;
+  IndexMaps maps;
   for (NameId i = 0; i < trace.names.size(); ++i)
-    name.push_back(whole.trace.names.Intern(trace.names.View(i)));
-  for (const int64_t id : hosts.process_ids()) process.push_back(whole.hosts.Process(id));
-  for (const int64_t id : hosts.thread_ids()) thread.push_back(whole.hosts.Thread(id));
+    maps.name.push_back(whole.trace.names.Intern(trace.names.View(i)));
+  for (const int64_t id : hosts.process_ids()) maps.process.push_back(whole.hosts.Process(id));
+  for (const int64_t id : hosts.thread_ids()) maps.thread.push_back(whole.hosts.Thread(id));
   for (size_t i = 0; i < trace.threads.size(); ++i)  // named by a row of the part
-    if (std::string& known = whole.trace.threads[thread[i]].name; known.empty())
+    if (std::string& known = whole.trace.threads[maps.thread[i]].name; known.empty())
       known = trace.threads[i].name;
-  for (const Device& d : trace.devices) device.push_back(whole.devices.ByOrdinal(d.ordinal));
+  for (const Device& d : trace.devices) maps.device.push_back(whole.devices.ByOrdinal(d.ordinal));
   for (size_t i = 0; i < domains.keys().size(); ++i) {
     const auto [of, number] = domains.keys()[i];
-    domain.push_back(whole.domains.Use(process[of], number));
-    if (domains.names()[i] != kNoName) whole.domains.SetName(process[of], number, name[domains.names()[i]]);
+    const uint32_t process = maps.process[of];
+    maps.domain.push_back(whole.domains.Use(process, number));
+    if (domains.names()[i] != kNoName) whole.domains.SetName(process, number, maps.name[domains.names()[i]]);
   }
-
-  Kernels& k = whole.trace.kernels;
-  const Kernels& from_k = trace.kernels;
-  Append(k.start, from_k.start);
-  Append(k.end, from_k.end);
-  Append(k.process, from_k.process, process);
-  Append(k.device, from_k.device, device);
-  Append(k.stream, from_k.stream);
-  Append(k.correlation, from_k.correlation);
-  Append(k.graph_node, from_k.graph_node);
-  Append(k.name, from_k.name, name);
-  Append(k.short_name, from_k.short_name, name);
-  Append(k.grid, from_k.grid);
-  Append(k.block, from_k.block);
-  Append(k.registers, from_k.registers);
-  Append(k.shared_bytes, from_k.shared_bytes);
-  std::map<LaunchShape, uint32_t> shapes;
-  for (const LaunchShape& shape : k.shapes) shapes.try_emplace(shape, static_cast<uint32_t>(shapes.size()));
-  std::vector<uint32_t> shape_of;
-  for (const LaunchShape& shape : from_k.shapes) {
-    const auto [known, is_new] = shapes.try_emplace(shape, static_cast<uint32_t>(k.shapes.size()));
-    if (is_new) k.shapes.push_back(shape);
-    shape_of.push_back(known->second);
-  }
-  for (size_t i = 0; i < from_k.shape.size(); ++i)
-    k.shape.push_back(shape_of[static_cast<size_t>(from_k.shape[i])]);
-
-  ApiCalls& a = whole.trace.api_calls;
-  const ApiCalls& from_a = trace.api_calls;
-  Append(a.start, from_a.start);
-  Append(a.end, from_a.end);
-  Append(a.thread, from_a.thread, thread);
-  Append(a.correlation, from_a.correlation);
-  Append(a.name, from_a.name, name);
-  Append(a.result, from_a.result);
-
-  Ranges& r = whole.trace.ranges;
-  const Ranges& from_r = trace.ranges;
-  Append(r.start, from_r.start);
-  Append(r.end, from_r.end);
-  Append(r.thread, from_r.thread, thread);
-  Append(r.end_thread, from_r.end_thread, thread);
-  Append(r.name, from_r.name, name);
-  Append(r.domain, from_r.domain, domain);
-  Append(r.kind, from_r.kind);
-  Append(r.open, from_r.open);
+  for (const LaunchShape& shape : trace.kernels.shapes) maps.shape.push_back(whole.shapes.IndexOf(shape));
+  Trace::ForEachTable([&](auto table) { AppendRows(whole.trace.*table, trace.*table, maps); });
 
   CaptureHealth& health = whole.trace.health;
   Add(health.rows_read, trace.health.rows_read);
@@ -154,8 +100,8 @@ bool Parts::ReadNext(std::optional<Database>& db) {
   try {
     if (!db) db.emplace(job.path);
     auto part = std::make_unique<Part>(*db, strings_, job.rows);
-    Context context{*db,           part->trace,   part->names, part->hosts,
-                    part->devices, part->domains, nullptr,     &part->share};
+    Context context{*db,           part->trace,  part->names, part->hosts, part->devices,
+                    part->domains, part->shapes, nullptr,     &part->share};
     job.read(context);
     job.part.set_value(std::move(part));
   } catch (...) {

@@ -6,11 +6,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "src/trace/event_tables.h"
 
 namespace dladvisor::nvidia_smi {
 namespace {
@@ -149,19 +149,7 @@ void TelemetryLog::SetTimes() {
 void TelemetryLog::Sort() {
   Telemetry& t = trace_.telemetry;
   for (size_t i = 1; i < t.size(); ++i) trace_.health.out_of_order += t.time[i] < t.time[i - 1];
-  if (trace_.health.out_of_order == 0) return;
-  std::vector<size_t> order(t.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return t.time[a] < t.time[b]; });
-  Telemetry sorted;
-  for (const size_t i : order) {
-    sorted.time.push_back(t.time[i]);
-    sorted.sample.push_back(t.sample[i]);
-    sorted.device.push_back(t.device[i]);
-    sorted.metric.push_back(t.metric[i]);
-    sorted.value.push_back(t.value[i]);
-  }
-  t = std::move(sorted);
+  SortByStart(t);
 }
 
 Trace TelemetryLog::Finish(const std::string& path, const std::string& what) {

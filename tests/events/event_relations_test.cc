@@ -1,4 +1,4 @@
-#include "src/trace/event_relations.h"
+#include "src/events/event_relations.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,218 @@
+#include "src/events/event_relations.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "src/trace/event_tables.h"
+
+namespace dladvisor {
+namespace {
+
+using Getter = std::function<CellView(size_t row)>;
+constexpr size_t kMostFrames = 64;
+
+std::string_view TextOf(CopyDirection d) { return CopyDirectionName(d); }
+std::string_view TextOf(MemoryKind k) { return MemoryKindName(k); }
+std::string_view TextOf(SyncKind k) { return SyncKindName(k); }
+std::string_view TextOf(RangeKind k) { return RangeKindName(k); }
+std::string_view TextOf(TelemetryMetric m) { return TelemetryMetricName(m); }
+
+CellView CellOf(double value) { return CellView::Of(value); }
+CellView CellOf(int64_t value) { return CellView::Of(value); }
+template <class Kind>
+requires std::is_enum_v<Kind> CellView CellOf(Kind value) { return CellView::Of(TextOf(value)); }
+
+template <class Number>
+constexpr Type TypeOf() {
+  return std::is_enum_v<Number>             ? Type::kText
+         : std::is_floating_point_v<Number> ? Type::kReal
+                                            : Type::kInteger;
+}
+
+// What SQL shows of a table: the schema and, for the table of a trace, how its cells are read.
+template <class Table>
+class View {
+ public:
+  // Of no trace: the schema alone.
+  explicit View(const Trace* trace = nullptr, const Table* table = nullptr) : trace_(trace), table_(table) {
+    schema.name = Table::kTable.name;
+    schema.doc = Table::kTable.doc;
+    Table::ForEachColumn([&](auto member, const EventColumn& about) {
+      if (!about.name.empty()) Add(table_ ? &(table_->*member) : nullptr, about);
+    });
+  }
+
+  Schema schema;
+  std::vector<Getter> getters;
+
+ private:
+  void Put(Type type, const EventColumn& about, bool nullable, Getter get) {
+    schema.columns.push_back(
+        {std::string(about.name), type, about.unit, std::string(about.doc), nullable, ""});
+    getters.push_back(std::move(get));
+  }
+
+  template <class Column>
+  void Add(const Column* column, const EventColumn& about) {
+    using Cell = std::decay_t<decltype((*column)[0])>;
+    if constexpr (std::is_same_v<Cell, uint32_t>) {
+      switch (about.kind) {
+        case ColumnKind::kName:
+        case ColumnKind::kDomain:
+          return Put(Type::kText, about, false,
+                     [=, t = trace_](size_t i) { return CellView::Of(t->names.View((*column)[i])); });
+        case ColumnKind::kProcess:
+          return Put(Type::kInteger, about, true,
+                     [=, t = trace_](size_t i) { return Pid(*t, (*column)[i]); });
+        case ColumnKind::kThread:
+          return AddThread(column, about);
+        case ColumnKind::kDevice:
+          return Put(Type::kInteger, about, true, [=, t = trace_](size_t i) {
+            const uint32_t device = (*column)[i];
+            return device == kNoIndex ? CellView::Null() : CellView::Of(t->devices[device].ordinal);
+          });
+        case ColumnKind::kChain:
+          return AddChain(column, about);
+        default:
+          break;
+      }
+    }
+    if constexpr (std::is_same_v<Column, IntColumn>)
+      if (about.kind == ColumnKind::kArguments) return AddArguments(column);
+    AddNumber<Cell>(column, about);
+    if constexpr (requires(Table t) { t.end; })
+      if (about.kind == ColumnKind::kEnd)
+        Put(Type::kInteger, {ColumnKind::kNumber, "duration_ns", "End minus start.", Unit::kNanoseconds},
+            false, [t = table_](size_t i) { return CellView::Of(t->end[i] - t->start[i]); });
+  }
+
+  template <class Cell, class Column>
+  void AddNumber(const Column* column, const EventColumn& about) {
+    using Wide = std::conditional_t<std::is_enum_v<Cell>, Cell,
+                                    std::conditional_t<std::is_floating_point_v<Cell>, double, int64_t>>;
+    if constexpr (!std::is_enum_v<Cell>)
+      if (about.unknown_if_negative)
+        return Put(TypeOf<Cell>(), about, true, [column](size_t i) {
+          return column->size() == 0 || (*column)[i] < 0 ? CellView::Null()
+                                                         : CellOf(static_cast<Wide>((*column)[i]));
+        });
+    Put(TypeOf<Cell>(), about, false, [column](size_t i) { return CellOf(static_cast<Wide>((*column)[i])); });
+  }
+
+  static CellView Pid(const Trace& trace, uint32_t process) {
+    return process == kNoIndex ? CellView::Null() : CellView::Of(trace.processes[process].pid);
+  }
+
+  void AddThread(const std::vector<uint32_t>* column, const EventColumn& about) {
+    if (!schema.Find("pid"))
+      Put(Type::kInteger, ProcessColumn(), true, [=, t = trace_](size_t i) {
+        const uint32_t thread = (*column)[i];
+        return thread == kNoIndex ? CellView::Null() : Pid(*t, t->threads[thread].process);
+      });
+    Put(Type::kInteger, about, true, [=, t = trace_](size_t i) {
+      return column->empty() || (*column)[i] == kNoIndex ? CellView::Null()
+                                                         : CellView::Of(t->threads[(*column)[i]].tid);
+    });
+  }
+
+  void AddArguments(const IntColumn* column) {
+    const auto add = [&](std::string_view name, std::string_view doc, NameId OpArguments::*field) {
+      Put(Type::kText, NameColumn(name, doc), true, [=, t = trace_](size_t i) {
+        if (column->size() == 0) return CellView::Null();
+        const NameId text = t->op_arguments[static_cast<size_t>((*column)[i])].*field;
+        return text == kNoName ? CellView::Null() : CellView::Of(t->names.View(text));
+      });
+    };
+    add("shapes", "Shapes of an operator's arguments, in JSON.", &OpArguments::shapes);
+    add("types", "Types of an operator's arguments, in JSON.", &OpArguments::types);
+  }
+
+  void AddChain(const std::vector<uint32_t>* column, const EventColumn& about) {
+    size_t first = 0;
+    if constexpr (std::is_same_v<Table, CpuSamples>) {
+      Put(Type::kText, NameColumn("function", "Function that was executed."), true, Chain(column, 0, 1));
+      first = 1;
+    }
+    Put(Type::kText, about, true, Chain(column, first, kMostFrames));
+  }
+
+  // Frames of a call chain from `first` on, innermost first, as one text. The texts are made once: a cell is
+  // a view.
+  Getter Chain(const std::vector<uint32_t>* column, size_t first, size_t last) {
+    const auto texts = std::make_shared<std::vector<std::string>>();
+    if constexpr (requires(Table t) { t.chains; })
+      for (const std::vector<NameId>& frames : table_ ? table_->chains : CallChains()) {
+        std::string& text = texts->emplace_back();
+        for (size_t i = first; i < std::min(last, frames.size()); ++i)
+          text.append(i > first ? " < " : "").append(trace_->names.View(frames[i]));
+      }
+    return [texts, column](size_t i) {
+      const uint32_t chain = (*column)[i];
+      return chain == kNoIndex || (*texts)[chain].empty() ? CellView::Null() : CellView::Of((*texts)[chain]);
+    };
+  }
+
+  const Trace* trace_;
+  const Table* table_;
+};
+
+class EventRelation final : public Relation {
+ public:
+  template <class Table>
+  EventRelation(View<Table> view, const Table& table)
+      : schema_(std::move(view.schema)), rows_(table.size()), getters_(std::move(view.getters)) {
+    const std::vector<Ns>& times = RowTimes(table);
+    sorted_ = std::is_sorted(times.begin(), times.end()) &&
+              !(schema_.columns[0].nullable && !times.empty() && times.front() < 0);
+  }
+
+  const Schema& schema() const override { return schema_; }
+  size_t rows() const override { return rows_; }
+  CellView At(size_t row, size_t column) const override { return getters_[column](row); }
+  std::optional<size_t> SortedColumn() const override {
+    return sorted_ ? std::optional<size_t>(0) : std::nullopt;  // start_ns is always the first column
+  }
+  RowEstimate EstimatedRows() const override { return {.rows = static_cast<double>(rows_)}; }
+
+ private:
+  Schema schema_;
+  size_t rows_;
+  std::vector<Getter> getters_;
+  bool sorted_;
+};
+
+// Calls visit(&Trace::TABLE) for each table that SQL shows.
+template <class Visit>
+void ForEachShownTable(Visit visit) {
+  Trace::ForEachTable([&]<class Table>(Table Trace::*table) {
+    if constexpr (!Table::kTable.doc.empty()) visit(table);
+  });
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Relation>> EventRelations(const Trace& trace) {
+  std::vector<std::unique_ptr<Relation>> relations;
+  ForEachShownTable([&]<class Table>(Table Trace::*table) {
+    relations.push_back(std::make_unique<EventRelation>(View<Table>(&trace, &(trace.*table)), trace.*table));
+  });
+  return relations;
+}
+
+const std::vector<const Schema*>& EventSchemas() {
+  static const std::vector<const Schema*> schemas = [] {
+    static std::vector<Schema> held;
+    ForEachShownTable([]<class Table>(Table Trace::*) { held.push_back(View<Table>().schema); });
+    std::vector<const Schema*> all;
+    for (const Schema& schema : held) all.push_back(&schema);
+    return all;
+  }();
+  return schemas;
+}
+
+}  // namespace dladvisor
