@@ -17,6 +17,7 @@
 #include "engine/base/text.h"
 #include "engine/rules/rule_image.h"
 #include "src/analysis/pipeline/pipeline_name.h"
+#include "src/importers/importers.h"
 
 namespace dladvisor {
 
@@ -49,10 +50,7 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
 void ProfileOptions::AddTo(CLI::App& command, const std::string& last) {
   command
       .add_option("PROFILE..." + last, paths,
-                  "Files, folders or patterns: Nsight Systems export (.sqlite or .nsys-rep), trace of "
-                  "PyTorch's profiler (.json, "
-                  ".json.gz, - for the "
-                  "standard input), DLProf database, log of nvidia-smi or digest")
+                  "Files, folders or patterns: " + ReadableFormats() + " or digest")
       ->required();
   command.add_flag(
       "--mpi", mpi,

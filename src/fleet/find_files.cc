@@ -7,20 +7,16 @@
 #include <system_error>
 
 #include "engine/base/error.h"
+#include "src/importers/importers.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
 namespace {
 
-// Of a folder: files of these kinds may be profiles. Others are never opened: a run's folder also holds
-// checkpoints, code and datasets.
-constexpr std::string_view kExtensions[] = {".sqlite", ".db",  ".nsys-rep", ".qdrep", ".json", ".gz",
-                                            ".csv",    ".log", ".out",      ".txt",   ".prom", ".digest"};
+constexpr std::string_view kDigest = ".digest";
 
-bool MayBeProfile(const fs::path& path) {
-  const std::string extension = path.extension().string();
-  return std::ranges::find(kExtensions, extension) != std::end(kExtensions);
-}
+// Others are never opened: a run's folder also holds checkpoints, code and datasets.
+bool MayBeProfile(const fs::path& path) { return path.extension() == kDigest || MayBeReadable(path); }
 
 void AddFolder(const fs::path& folder, std::vector<FoundFile>& found) {
   std::error_code error;
@@ -37,10 +33,9 @@ void AddFolder(const fs::path& folder, std::vector<FoundFile>& found) {
     if (entry->is_regular_file(error) && MayBeProfile(entry->path())) found.push_back({entry->path(), false});
   }
   if (found.size() == before)
-    throw Error(
-        folder.string(), "a folder without profiles",
-        "Profiles end in .sqlite, .json, .json.gz, .csv, .log, .out, .txt, .nsys-rep or .digest; name "
-        "files of other names one by one.");
+    throw Error(folder.string(), "a folder without profiles",
+                "Profiles end in " + ReadableExtensions() + " or " + std::string(kDigest) +
+                    "; name files of other names one by one.");
 }
 
 void AddPattern(const std::string& pattern, std::vector<FoundFile>& found) {

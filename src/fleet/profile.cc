@@ -22,7 +22,7 @@
 #include "src/fleet/find_files.h"
 #include "src/fleet/merge.h"
 #include "src/fleet/message.h"
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {

@@ -5,7 +5,7 @@
 #include "src/analysis/analysis.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/ops/op.h"
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "tests/support/csv.h"
 #include "tests/support/files.h"
 

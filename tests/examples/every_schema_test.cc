@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "examples/generator/nsys_writer.h"
-#include "src/importers/nsys/nsys.h"
+#include "src/importers/importers.h"
 #include "tests/importers/sqlite_file.h"
 #include "tests/support/files.h"
 
@@ -119,7 +119,7 @@ size_t Expected(Sqlite& db, const std::string& table, size_t rows) {
 void CheckTiny(const fs::path& path) {
   Sqlite db(path, SQLITE_OPEN_READONLY);
   EXPECT_EQ(db.Query("PRAGMA integrity_check"), (std::vector<std::vector<std::string>>{{"ok"}}));
-  const Trace trace = ReadNsysExport(path);
+  const Trace trace = ReadProfile(path);
   EXPECT_EQ(trace.kernels.size(), Expected(db, "CUPTI_ACTIVITY_KIND_KERNEL", Tiny::kKernels));
   EXPECT_EQ(trace.copies.size(), Expected(db, "CUPTI_ACTIVITY_KIND_MEMCPY", Tiny::kCopies));
   EXPECT_EQ(trace.sets.size(), Expected(db, "CUPTI_ACTIVITY_KIND_MEMSET", Tiny::kSets));
@@ -167,7 +167,7 @@ TEST(EverySchema, IsWrittenAndRead) {
     CheckTiny(path);
     // The file's name says which release it is, "schema_2.9.1_nsys2022.1.3.3.sql", or none.
     const std::string stem = file.stem().string(), version = stem.substr(stem.find("_nsys") + 5);
-    const Trace trace = ReadNsysExport(path);
+    const Trace trace = ReadProfile(path);
     EXPECT_EQ(trace.producer_version, version.starts_with("nometa") ? "" : version);
     with_kernels += trace.kernels.size() > 0;
     with_ranges += trace.ranges.size() > 0;
@@ -182,7 +182,7 @@ TEST(DefaultSchema, IsWrittenAndRead) {
   const fs::path path = scratch.path() / "tiny.sqlite";
   WriteTiny(path, DefaultNsysSchema());
   CheckTiny(path);
-  const Trace trace = ReadNsysExport(path);
+  const Trace trace = ReadProfile(path);
   EXPECT_EQ(trace.kernels.size(), Tiny::kKernels);
   EXPECT_EQ(trace.memory_events.size(), Tiny::kMemoryEvents);
   EXPECT_EQ(trace.schema_version, "2.9.1");

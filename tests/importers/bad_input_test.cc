@@ -8,8 +8,7 @@
 #include <random>
 
 #include "engine/base/error.h"
-#include "src/importers/importer.h"
-#include "src/importers/nsys/nsys.h"
+#include "src/importers/importers.h"
 #include "tests/importers/sqlite_file.h"
 #include "tests/support/files.h"
 
@@ -179,7 +178,6 @@ TEST(BadInput, OtherDatabase) {
   EXPECT_THAT(e.reason(), HasSubstr("looked for StringIds"));
   EXPECT_THAT(e.reason(), HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL"));
   EXPECT_THAT(e.reason(), HasSubstr("found users"));
-  EXPECT_FALSE(IsNsysExport(dir.path() / "a.sqlite"));
 }
 
 TEST(BadInput, DlprofDatabase) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "src/trace/check_trace.h"
 #include "tests/importers/large_export.h"
 #include "tests/support/files.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/event_text.h"
 #include "tests/support/files.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "tests/importers/sqlite_file.h"
 #include "tests/support/files.h"
 

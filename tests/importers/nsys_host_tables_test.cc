@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/events/event_relations.h"
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "tests/importers/sqlite_file.h"
 #include "tests/support/files.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "src/trace/check_trace.h"
 #include "src/trace/event_tables.h"
 #include "tests/importers/large_export.h"

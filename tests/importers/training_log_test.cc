@@ -8,7 +8,7 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "src/importers/importer.h"
+#include "src/importers/importers.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

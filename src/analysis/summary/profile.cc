@@ -33,25 +33,21 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   std::string why;
   if (row.api_calls > 0) {
     why = "CUDA calls were recorded but no kernel ran in the captured time";
-    row.missing_capture = "--trace=cuda,nvtx --duration=60";
+    row.missing_capture = trace.capture_advice.where_calls;
   } else if (row.copies + row.sets > 0) {
     why = "copies were recorded but no kernel ran in the captured time";
-    row.missing_capture = "--trace=cuda,nvtx --duration=60";
+    row.missing_capture = trace.capture_advice.where_copies;
   } else {
     why = not_traced ? "CUDA was not traced"
           : row.has_cuda
               ? "the capture holds no CUDA activity: it was not traced, or ended before the first CUDA call"
-          : trace.format == "kineto"
-              ? "the trace holds no GPU activity: it was not recorded, or the run has none"
-              : "the capture holds no CUDA tables: it was not traced, or ended before the first CUDA call";
-    row.missing_capture = "--trace=cuda,nvtx";
+              : trace.capture_advice.no_cuda;
+    row.missing_capture = trace.capture_advice.where_nothing;
   }
   if (row.truncated) {
     why = "the part of the trace that is there holds no GPU work";
     row.missing_capture.reset();
-  } else if (trace.format == "kineto")
-    row.missing_capture = row.api_calls > 0 ? "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)"
-                                            : "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
+  }
   row.notes = why + "." + (row.notes ? " " + *row.notes : "");
 }
 

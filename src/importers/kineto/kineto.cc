@@ -1,7 +1,6 @@
 #include "src/importers/kineto/kineto.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +27,11 @@ namespace {
 
 using namespace kineto;
 
+const CaptureAdvice kAdvice = {
+    .no_cuda = "the trace holds no GPU activity: it was not recorded, or the run has none",
+    .where_nothing = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    .where_calls = "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)",
+    .where_copies = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
 constexpr Ns kYear2000 = 946'684'800'000'000'000;
 
 // Bytes that are no UTF-8, which some names hold, made question marks.
@@ -217,8 +221,6 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
         "may use CUPTI at a time; its messages on the standard error name the reason.");
 }
 
-}  // namespace
-
 // A log may begin "[2024-05-01 12:00:00] ..." or "{'loss': ...".
 bool LooksLikeJson(std::string_view head) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
@@ -232,7 +234,7 @@ bool LooksLikeJson(std::string_view head) {
   return next != '-' && std::isalnum(static_cast<unsigned char>(next)) == 0;
 }
 
-Trace ReadKinetoTrace(ByteSource& source) {
+Trace ReadTrace(ByteSource& source) {
   auto reader = std::make_unique<Reader>(source, EventText::Cut::kGuessed);
   std::unique_ptr<Batch> batch = reader->Read();
   if (!batch) {
@@ -245,6 +247,7 @@ Trace ReadKinetoTrace(ByteSource& source) {
   Trace& trace = batch->trace;
   trace.path = source.name();
   trace.format = "kineto";
+  trace.capture_advice = kAdvice;
   if (IsAmd(trace)) GiveMemoryItsDevice(trace);
   DropUnusedDevices(trace);
   SortDevices(trace);
@@ -278,8 +281,21 @@ Trace ReadKinetoTrace(ByteSource& source) {
   if (base.value_or(0) + *first > kYear2000) trace.clock_origin_utc_ns = base.value_or(0) + *first;
   if (batch->span_start != kUnknown) trace.session_duration_ns = batch->span_end - batch->span_start;
   NoteWhatIsMissing(*batch, trace);
-  malloc_trim(0);
   return std::move(trace);
 }
+
+}  // namespace
+
+constinit const Importer kKinetoImporter = {
+    .in_errors = ", traces of PyTorch's profiler (trace.json, trace.json.gz)",
+    .in_help = "trace of PyTorch's profiler (.json, .json.gz, - for the standard input)",
+    .extensions = ".json .json.gz",
+    .more_extensions = ".gz",
+    .fits =
+        [](const Input& input) {
+          return LooksLikeJson(input.head()) ? Importer::Fit::kYes : Importer::Fit::kNo;
+        },
+    .read = [](Input& input) { return std::optional(ReadTrace(input.bytes())); },
+};
 
 }  // namespace dladvisor

@@ -6,18 +6,12 @@
 // frames; operators inside each other nest as ranges do. Times are moved so that the first event is at 0.
 #pragma once
 
-#include <filesystem>
-
-#include "src/importers/bytes/byte_source.h"
-#include "src/trace/trace.h"
+#include "src/importers/input/importer.h"
 
 namespace dladvisor {
 
-// Whether these first bytes of a file are JSON: an object or an array.
-bool LooksLikeJson(std::string_view head);
-
-// Throws Error for JSON that is no such trace, or whose events are damaged before the first whole one. A
-// trace that ends early is read as far as it goes, and its health notes say so.
-Trace ReadKinetoTrace(ByteSource& source);
+// Refuses JSON that is no such trace, or whose events are damaged before the first whole one. A trace that
+// ends early is read as far as it goes, and its health notes say so.
+extern const Importer kKinetoImporter;
 
 }  // namespace dladvisor

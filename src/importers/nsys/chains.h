@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
 

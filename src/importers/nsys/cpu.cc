@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/importers/nsys/chains.h"
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
 

@@ -1,4 +1,4 @@
-// Devices: which GPU an event's device id means (see context.h).
+// Devices: which GPU an event's device id means (see import_context.h).
 
 #include <cstdint>
 #include <map>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
 

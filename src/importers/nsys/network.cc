@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
 

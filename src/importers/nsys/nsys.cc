@@ -1,9 +1,11 @@
 #include "src/importers/nsys/nsys.h"
 
-#include <malloc.h>
+#include <algorithm>
+#include <array>
+#include <string>
 
 #include "engine/base/error.h"
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 #include "src/importers/nsys/parts.h"
 
 namespace dladvisor {
@@ -36,13 +38,14 @@ constexpr std::array kActivityTables = {
 constexpr std::array kFrameTables = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA",
                                      "TARGET_INFO_SYSTEM_ENV"};
 
-bool HasExportTables(const nsys::Database& db) {
+bool HasExportTables(const sqlite::Database& db) {
   const auto has = [&](const char* table) { return db.Has(table); };
   return std::any_of(kFrameTables.begin(), kFrameTables.end(), has) ||
          std::any_of(kActivityTables.begin(), kActivityTables.end(), has);
 }
 
-[[noreturn]] void RefuseStrangeDatabase(const std::string& where, const nsys::Database& db) {
+[[noreturn]] void RefuseStrangeDatabase(const sqlite::Database& db) {
+  const std::string& where = db.path();
   if (db.Has("expert_systems_feedback") || db.Has("read_only_kernels"))
     throw Error(where, "a DLProf database without its tables of ops (read_only_ops, read_only_op_instances)",
                 "give the nsys_profile.sqlite that DLProf wrote beside it");
@@ -64,20 +67,11 @@ bool HasExportTables(const nsys::Database& db) {
 
 }  // namespace
 
-bool IsNsysExport(const std::filesystem::path& path) {
-  try {
-    return HasExportTables(nsys::Database(path));
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-Trace ReadNsysExport(const std::filesystem::path& path) {
-  const nsys::Database db(path);
-  if (!HasExportTables(db)) RefuseStrangeDatabase(path.string(), db);
+Trace ReadNsysExport(const sqlite::Database& db) {
+  if (!HasExportTables(db)) RefuseStrangeDatabase(db);
 
   Trace trace;
-  trace.path = path.string();
+  trace.path = db.path();
   trace.format = "nsys";
   for (const char* table : kActivityTables)
     if (!db.Has(table)) trace.health.missing_tables.push_back(table);
@@ -104,8 +98,19 @@ Trace ReadNsysExport(const std::filesystem::path& path) {
     nsys::ReadStreams(context);
   });
   SortDevices(trace);
-  malloc_trim(0);  // what the threads that read have freed: a tenth of the memory of a large profile
   return trace;
 }
+
+constinit const Importer kNsysImporter = {
+    .in_errors = "SQLite exports of Nsight Systems (nsys export --type sqlite REPORT.nsys-rep)",
+    .in_help = "Nsight Systems export (.sqlite or .nsys-rep)",
+    .extensions = ".sqlite",
+    .more_extensions = ".db",
+    .fits =
+        [](const Input& input) {
+          return input.database() ? Importer::Fit::kUnlessAnother : Importer::Fit::kNo;
+        },
+    .read = [](Input& input) { return std::optional(ReadNsysExport(*input.database())); },
+};
 
 }  // namespace dladvisor

@@ -1,16 +1,17 @@
-// Nsight Systems SQLite exports, schema generations of 2020 to 2026. The file is opened read-only and
-// immutable: nothing is written into or beside it. Tables and columns are probed, not assumed.
+// Nsight Systems SQLite exports, schema generations of 2020 to 2026. Tables and columns are probed, not
+// assumed.
 #pragma once
 
-#include <filesystem>
-
+#include "src/importers/input/importer.h"
+#include "src/importers/sqlite/database.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {
 
-// True where the file is a SQLite database with tables that nsys exports.
-bool IsNsysExport(const std::filesystem::path& path);
+// Takes every database that no other importer knows, and says of a strange one what it lacks.
+extern const Importer kNsysImporter;
+
 // Throws Error.
-Trace ReadNsysExport(const std::filesystem::path& path);
+Trace ReadNsysExport(const sqlite::Database& db);
 
 }  // namespace dladvisor

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 #include "src/importers/nsys/parts.h"
 
 namespace dladvisor::nsys {

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
 

@@ -95,9 +95,8 @@ void KeepDevicesOnly(Trace& trace) {
   trace.facts.erase("clock_origin_local_ns");
 }
 
-}  // namespace
-
-std::optional<Trace> ReadTrainingLog(ByteSource& source) {
+// Nothing where the text holds neither a log nor a table.
+std::optional<Trace> ReadLog(ByteSource& source) {
   Reader reader;
   ReadLines(source, reader);
   const bool tables = reader.tables.log.trace().telemetry.size() > 0;
@@ -128,5 +127,19 @@ std::optional<Trace> ReadTrainingLog(ByteSource& source) {
   trace.training_log = std::move(log);
   return trace;
 }
+
+}  // namespace
+
+constinit const Importer kTrainingLogImporter = {
+    .in_errors = ", and what Megatron-LM, DeepSpeed and Hugging Face's Trainer print",
+    .in_help = "",
+    .extensions = ".log .out .txt",
+    .more_extensions = "",
+    .fits =
+        [](const Input& input) {
+          return input.IsText() ? Importer::Fit::kUnlessAnother : Importer::Fit::kNo;
+        },
+    .read = [](Input& input) { return ReadLog(input.bytes()); },
+};
 
 }  // namespace dladvisor

@@ -2,14 +2,11 @@
 // Hugging Face's Trainer), and tables of nvidia-smi in it or alone.
 #pragma once
 
-#include <optional>
-
-#include "src/importers/bytes/byte_source.h"
-#include "src/trace/trace.h"
+#include "src/importers/input/importer.h"
 
 namespace dladvisor {
 
-// Nothing where the text holds neither. Throws Error for a document that quotes lines of logs.
-std::optional<Trace> ReadTrainingLog(ByteSource& source);
+// Takes every text that no other importer knows. Refuses documents that quote lines of logs.
+extern const Importer kTrainingLogImporter;
 
 }  // namespace dladvisor

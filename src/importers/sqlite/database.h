@@ -22,7 +22,7 @@ struct sqlite3_context;
 struct sqlite3_stmt;
 struct sqlite3_value;
 
-namespace dladvisor::nsys {
+namespace dladvisor::sqlite {
 
 struct Finalize {
   void operator()(sqlite3_stmt* s) const;
@@ -112,4 +112,4 @@ class Rows {
   RowRange range_;
 };
 
-}  // namespace dladvisor::nsys
+}  // namespace dladvisor::sqlite

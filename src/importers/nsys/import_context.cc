@@ -1,4 +1,4 @@
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 
 #include <fmt/format.h>
 

@@ -16,12 +16,16 @@
 #include <utility>
 #include <vector>
 
-#include "src/importers/nsys/database.h"
+#include "src/importers/sqlite/database.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::nsys {
+
+using sqlite::Database;
+using sqlite::RowRange;
+using sqlite::Rows;
 
 // StringIds, read once and then only looked at.
 class Strings {

@@ -1,4 +1,4 @@
-#include "src/importers/dcgm.h"
+#include "src/importers/dcgm/dcgm.h"
 
 #include <fmt/format.h>
 
@@ -161,15 +161,13 @@ class Scrape {
   std::string first_host_;
 };
 
-}  // namespace
-
-bool LooksLikeDcgmDmon(std::string_view head) {
+bool LooksLikeDmon(std::string_view head) {
   const size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;
   return DmonNames(head.substr(first, head.find('\n', first) - first)).size() > 1;
 }
 
-bool LooksLikeDcgmMetrics(std::string_view head) {
+bool LooksLikeMetrics(std::string_view head) {
   const size_t at = head.find(kPrefix);
   if (at == std::string_view::npos) return false;
   const size_t begin = head.rfind('\n', at) + 1;  // 0 where there is none
@@ -177,7 +175,7 @@ bool LooksLikeDcgmMetrics(std::string_view head) {
   return before.empty() || before == "# HELP " || before == "# TYPE ";
 }
 
-Trace ReadDcgmDmon(ByteSource& source) {
+Trace ReadDmon(ByteSource& source) {
   Lines lines(source);
   TelemetryLog log;
   std::vector<std::string> names;
@@ -212,7 +210,7 @@ Trace ReadDcgmDmon(ByteSource& source) {
   return log.Finish(source.name(), "a log of dcgmi dmon");
 }
 
-Trace ReadDcgmMetrics(ByteSource& source) {
+Trace ReadMetrics(ByteSource& source) {
   Lines lines(source);
   TelemetryLog log;
   Scrape scrape(log);
@@ -229,5 +227,24 @@ Trace ReadDcgmMetrics(ByteSource& source) {
   log.trace().facts["profiler"] = "DCGM exporter";
   return log.Finish(source.name(), "metrics of DCGM's exporter");
 }
+
+}  // namespace
+
+constinit const Importer kDcgmImporter = {
+    .in_errors = " and of DCGM (dcgmi dmon, its exporter)",
+    .in_help = "",
+    .extensions = "",
+    .more_extensions = ".prom",
+    .fits =
+        [](const Input& input) {
+          return LooksLikeDmon(input.head()) || LooksLikeMetrics(input.head()) ? Importer::Fit::kYes
+                                                                               : Importer::Fit::kNo;
+        },
+    .read =
+        [](Input& input) {
+          return std::optional(LooksLikeDmon(input.head()) ? ReadDmon(input.bytes())
+                                                           : ReadMetrics(input.bytes()));
+        },
+};
 
 }  // namespace dladvisor

@@ -2,14 +2,27 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 
+#include "src/importers/input/importer.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {
+
+// Everything that can be read.
+std::span<const Importer* const> Importers();
 
 // `-` is the standard input, for formats that are read in one pass. Throws Error naming the file, what is
 // wrong with it and what to do. A readable profile without GPU work is no error. `.nsys-rep` is exported
 // through `nsys` when that is on PATH, into a temporary folder.
 Trace ReadProfile(const std::filesystem::path& path);
+
+// Whether a file of this name may be one: for files that nobody named.
+bool MayBeReadable(const std::filesystem::path& path);
+// ".sqlite, .json, ...": how files usually end.
+std::string ReadableExtensions();
+// "Nsight Systems export (.sqlite or .nsys-rep), trace of ...".
+std::string ReadableFormats();
 
 }  // namespace dladvisor

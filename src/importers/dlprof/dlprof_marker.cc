@@ -1,4 +1,4 @@
-#include "src/importers/dlprof_marker.h"
+#include "src/importers/dlprof/dlprof_marker.h"
 
 #include <fmt/format.h>
 

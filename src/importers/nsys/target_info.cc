@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/importers/nsys/context.h"
+#include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
 

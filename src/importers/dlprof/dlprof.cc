@@ -1,8 +1,9 @@
-#include "src/importers/dlprof.h"
+#include "src/importers/dlprof/dlprof.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,14 +15,15 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "src/importers/dlprof_marker.h"
-#include "src/importers/nsys/context.h"
-#include "src/importers/nsys/database.h"
+#include "src/importers/dlprof/dlprof_marker.h"
+#include "src/importers/sqlite/database.h"
+#include "src/trace/event_tables.h"
+#include "src/trace/launch_shapes.h"
 
 namespace dladvisor {
 namespace {
-using nsys::Database;
-using nsys::Rows;
+using sqlite::Database;
+using sqlite::Rows;
 
 // Tables of events, each of which another DLProf may lack.
 constexpr std::string_view kOps = "read_only_ops", kOpInstances = "read_only_op_instances",
@@ -439,21 +441,9 @@ class Reader {
   int64_t total_ = 0, total_bytes_ = 0;
 };
 
-}  // namespace
-
-bool IsDlprofDatabase(const std::filesystem::path& path) {
-  try {
-    const Database db(path);
-    return db.Has(kOps) && (db.Has(kKernels) || db.Has(kOpInstances));
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-Trace ReadDlprofDatabase(const std::filesystem::path& path) {
-  const Database db(path);
+Trace ReadDatabase(const Database& db) {
   Trace trace;
-  trace.path = path.string();
+  trace.path = db.path();
   trace.format = "dlprof";
   for (const std::string_view table : {kKernels, kCopies, kSets, kSyncs, kCalls, kOpInstances})
     if (!db.Has(table)) trace.health.missing_tables.emplace_back(table);
@@ -463,5 +453,22 @@ Trace ReadDlprofDatabase(const std::filesystem::path& path) {
   Reader(db, trace).Read();
   return trace;
 }
+
+Importer::Fit Fits(const Input& input) {
+  const Database* db = input.database();
+  return db && db->Has(kOps) && (db->Has(kKernels) || db->Has(kOpInstances)) ? Importer::Fit::kYes
+                                                                             : Importer::Fit::kNo;
+}
+
+}  // namespace
+
+constinit const Importer kDlprofImporter = {
+    .in_errors = ", DLProf databases",
+    .in_help = "DLProf database",
+    .extensions = "",
+    .more_extensions = "",
+    .fits = Fits,
+    .read = [](Input& input) { return std::optional(ReadDatabase(*input.database())); },
+};
 
 }  // namespace dladvisor

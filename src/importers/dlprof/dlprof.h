@@ -4,15 +4,10 @@
 // markers that DLProf made them from.
 #pragma once
 
-#include <filesystem>
-
-#include "src/trace/trace.h"
+#include "src/importers/input/importer.h"
 
 namespace dladvisor {
 
-// True where the file is a SQLite database with tables that DLProf writes.
-bool IsDlprofDatabase(const std::filesystem::path& path);
-// Throws Error.
-Trace ReadDlprofDatabase(const std::filesystem::path& path);
+extern const Importer kDlprofImporter;
 
 }  // namespace dladvisor

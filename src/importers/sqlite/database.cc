@@ -1,4 +1,4 @@
-#include "src/importers/nsys/database.h"
+#include "src/importers/sqlite/database.h"
 
 #include <sqlite3.h>
 
@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 
-namespace dladvisor::nsys {
+namespace dladvisor::sqlite {
 namespace fs = std::filesystem;
 
 namespace {
@@ -306,4 +306,4 @@ std::string_view Rows::Text(size_t c) const {
   return {text, static_cast<size_t>(sqlite3_value_bytes(cell))};
 }
 
-}  // namespace dladvisor::nsys
+}  // namespace dladvisor::sqlite

@@ -1,4 +1,4 @@
-#include "src/importers/nsys_report.h"
+#include "src/importers/nsys_report/nsys_report.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -98,9 +98,7 @@ std::string LastLine(const fs::path& log) {
   return last;
 }
 
-}  // namespace
-
-Trace ReadNsysReport(const fs::path& path) {
+Trace ReadReport(const fs::path& path) {
   const std::string where = path.string();
   const std::string command =
       fmt::format("nsys export --type sqlite --force-overwrite true --output {} {}",
@@ -121,12 +119,29 @@ Trace ReadNsysReport(const fs::path& path) {
     throw Error(where, fmt::format("nsys could not export the report (status {}): {}", status, LastLine(log)),
                 "export it with a version of nsys that is not older than the capture: " + command);
   try {
-    Trace trace = ReadNsysExport(exported);
+    Trace trace = ReadNsysExport(sqlite::Database(exported));
     trace.path = where;
     return trace;
   } catch (const Error& e) {
     throw Error(where, "its export cannot be read: " + e.reason(), e.hint());
   }
 }
+
+Importer::Fit Fits(const Input& input) {
+  const std::string extension = input.path().extension().string();
+  return !input.database() && (extension == ".nsys-rep" || extension == ".qdrep") ? Importer::Fit::kYes
+                                                                                  : Importer::Fit::kNo;
+}
+
+}  // namespace
+
+constinit const Importer kNsysReportImporter = {
+    .in_errors = "",
+    .in_help = "",
+    .extensions = ".nsys-rep",
+    .more_extensions = ".qdrep",
+    .fits = Fits,
+    .read = [](Input& input) { return std::optional(ReadReport(input.path())); },
+};
 
 }  // namespace dladvisor

@@ -1,0 +1,104 @@
+#include "src/importers/importers.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "src/importers/dcgm/dcgm.h"
+#include "src/importers/dlprof/dlprof.h"
+#include "src/importers/kineto/kineto.h"
+#include "src/importers/nsys/nsys.h"
+#include "src/importers/nsys_report/nsys_report.h"
+#include "src/importers/nvidia_smi/nvidia_smi.h"
+#include "src/importers/training_log/training_log.h"
+
+namespace dladvisor {
+namespace fs = std::filesystem;
+
+namespace {
+
+// In the order in which messages list them. Of two that fit equally well the first reads the file.
+constexpr std::array<const Importer*, 7> kImporters = {
+    &kNsysImporter, &kKinetoImporter,      &kDlprofImporter,     &kNvidiaSmiImporter,
+    &kDcgmImporter, &kTrainingLogImporter, &kNsysReportImporter,
+};
+
+std::optional<Trace> ReadWithTheBest(Input& input) {
+  std::array<Importer::Fit, kImporters.size()> fits{};
+  for (size_t i = 0; i < kImporters.size(); ++i) fits[i] = kImporters[i]->fits(input);
+  for (const Importer::Fit fit : {Importer::Fit::kYes, Importer::Fit::kUnlessAnother})
+    for (size_t i = 0; i < kImporters.size(); ++i)
+      if (fits[i] == fit)
+        if (std::optional<Trace> trace = kImporters[i]->read(input)) return trace;
+  return std::nullopt;
+}
+
+// Calls visit(word) for each of the words.
+template <class Visit>
+void ForEachWord(std::string_view words, Visit visit) {
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    visit(word);
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+  }
+}
+
+}  // namespace
+
+std::span<const Importer* const> Importers() { return kImporters; }
+
+Trace ReadProfile(const fs::path& path) {
+  Input input(path);
+  const std::string& damage = input.bytes().damage();
+  std::optional<Trace> trace = ReadWithTheBest(input);
+  if (trace) {
+    if (!damage.empty() && !trace->health.truncated) {
+      trace->health.truncated = true;
+      trace->health.notes.push_back(
+          fmt::format("The log ends early as {}: only what comes before was read.", damage));
+    }
+    malloc_trim(0);  // what reading has freed: a tenth of the memory of a large profile
+    return std::move(*trace);
+  }
+  if (!damage.empty())
+    throw Error(input.name(), "by its first bytes a gzip file, but " + damage,
+                "copy or export it again; it was cut or changed");
+  std::string readable = "dladvisor reads ";
+  for (const Importer* importer : kImporters) readable += importer->in_errors;
+  throw WrongKind(
+      input.name(),
+      fmt::format("not a profile: {}, neither a SQLite database, JSON, nor an Nsight Systems report",
+                  input.IsText() ? "a text file" : "unknown binary content"),
+      readable);
+}
+
+bool MayBeReadable(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  bool may_be = false;
+  for (const Importer* importer : kImporters)
+    for (const std::string_view extensions : {importer->extensions, importer->more_extensions})
+      ForEachWord(extensions, [&](std::string_view e) { may_be = may_be || e == extension; });
+  return may_be;
+}
+
+std::string ReadableExtensions() {
+  std::string list;
+  for (const Importer* importer : kImporters)
+    ForEachWord(importer->extensions,
+                [&](std::string_view e) { list.append(list.empty() ? "" : ", ").append(e); });
+  return list;
+}
+
+std::string ReadableFormats() {
+  std::string list;
+  for (const Importer* importer : kImporters)
+    if (!importer->in_help.empty()) list.append(list.empty() ? "" : ", ").append(importer->in_help);
+  return list;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,28 @@
+#include "src/importers/input/input.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace dladvisor {
+namespace fs = std::filesystem;
+
+Input::Input(const fs::path& path) : path_(path), bytes_(path) {
+  constexpr std::string_view kSqlite = "SQLite format 3";
+  if (!head().starts_with(kSqlite)) return;
+  if (bytes_.IsCompressed())
+    throw Error(name(), "a compressed SQLite database", "unpack it first: gunzip -k '" + name() + "'");
+  if (path == "-" || !fs::is_regular_file(path))
+    throw Error(name(), "holds a SQLite database, which can only be read from a file",
+                "save it to a file first");
+  database_.emplace(path);
+}
+
+bool Input::IsText() const {
+  return std::none_of(head().begin(), head().end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != 0x1B;
+  });
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,31 @@
+#include "src/importers/nvidia_smi/nvidia_smi.h"
+
+#include <optional>
+
+#include "src/importers/nvidia_smi/csv_log.h"
+#include "src/importers/nvidia_smi/dmon_log.h"
+
+namespace dladvisor {
+namespace {
+
+Importer::Fit Fits(const Input& input) {
+  if (LooksLikeDmonLog(input.head())) return Importer::Fit::kYes;
+  return LooksLikeGpuCsv(input.head()) ? Importer::Fit::kUnlessAnother : Importer::Fit::kNo;
+}
+
+}  // namespace
+
+constinit const Importer kNvidiaSmiImporter = {
+    .in_errors = ", logs of nvidia-smi (its table, dmon, and --format=csv with the line of headers)",
+    .in_help = "log of nvidia-smi",
+    .extensions = ".csv",
+    .more_extensions = "",
+    .fits = Fits,
+    .read =
+        [](Input& input) {
+          return std::optional(LooksLikeDmonLog(input.head()) ? ReadDmonLog(input.bytes())
+                                                              : ReadGpuCsv(input.bytes()));
+        },
+};
+
+}  // namespace dladvisor
