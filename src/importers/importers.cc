@@ -23,10 +23,15 @@ namespace fs = std::filesystem;
 namespace {
 
 // In the order in which messages list them. Of two that fit equally well the first reads the file.
-constexpr std::array<const Importer*, 7> kImporters = {
-    &kNsysImporter, &kKinetoImporter,      &kDlprofImporter,     &kNvidiaSmiImporter,
-    &kDcgmImporter, &kTrainingLogImporter, &kNsysReportImporter,
-};
+constexpr auto kImporters = std::to_array<const Importer*>({
+    &kNsysImporter,
+    &kKinetoImporter,
+    &kDlprofImporter,
+    &kNvidiaSmiImporter,
+    &kDcgmImporter,
+    &kTrainingLogImporter,
+    &kNsysReportImporter,
+});
 
 std::optional<Trace> ReadWithTheBest(Input& input) {
   std::array<Importer::Fit, kImporters.size()> fits{};

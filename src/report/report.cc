@@ -29,7 +29,7 @@ std::string WhyUnknown(const Database& db, const FigureQuery& query) {
   if (schema == nullptr) return MissingRelation(query.relation);
   const auto column = schema->Find(query.column);
   if (!column || schema->columns[*column].capture.empty()) return query.unknown_because;
-  const auto options = CaptureOptions({schema->columns[*column].capture}, ProfileFormat(db));
+  const auto options = CaptureOptions({schema->columns[*column].capture}, WordsOf(db));
   if (options.empty()) return query.unknown_because;
   return fmt::format("{}; profile with {}", query.unknown_because, fmt::join(options, " "));
 }
@@ -105,10 +105,10 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
   model.options = options;
   model.advice = &advice;
   for (const FigureQuery& query : FigureQueries()) model.figures.push_back(ReadFigure(db, query));
-  const std::string format = ProfileFormat(db);
+  const bool has_operators = WordsOf(db).records_operators;
   const double ranks = FigureNumber(model, "ranks").value_or(0), profiles = CountOf(db, "profile", "*");
   for (const TableQuery& query : TableQueries()) {
-    if (!query.format.empty() && query.format != format) continue;
+    if (query.needs == "operators" && !has_operators) continue;
     ReportTable table = ReadTable(db, query);
     if (query.only_with_rows && table.total_rows == 0 && table.note == query.note) continue;
     if (!table.rows.rows.empty() && !query.only_with_rows)

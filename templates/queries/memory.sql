@@ -13,7 +13,7 @@ ORDER BY rank, device;
 -- title: Memory over Time
 -- note: What PyTorch's allocator has given to tensors and has reserved.
 -- relation: memory_event
--- format: kineto
+-- needs: operators
 -- empty: hidden
 WITH event AS (SELECT rowid AS n, device, start_ns, allocated_bytes, reserved_bytes
   FROM memory_event
@@ -37,7 +37,7 @@ ORDER BY device, min(n);
 -- note: The 10 that allocate the most GPU memory over the whole profile; self is without operators called inside, and
 --   an increase is what is allocated less what is freed.
 -- relation: memory_operator
--- format: kineto
+-- needs: operators
 -- empty: hidden
 SELECT rank, device, name, calls, self_allocated_bytes, allocated_bytes, self_increase_bytes, increase_bytes,
     self_allocations, allocations

@@ -2,7 +2,7 @@
 -- title: GPU Summary
 -- note: Over all steps, as PyTorch's TensorBoard plugin estimates them.
 -- relation: gpu_summary
--- format: kineto
+-- needs: operators
 SELECT s.rank, s.device, g.name, g.memory_bytes, g.compute_capability, s.gpu_utilization, s.est_sm_efficiency,
     s.est_achieved_occupancy
 FROM gpu_summary AS s
@@ -14,7 +14,7 @@ ORDER BY s.rank, s.device;
 -- title: Execution Summary
 -- note: Mean over all steps of each rank. Each moment counts once, for the first of these that goes on.
 -- relation: execution_summary
--- format: kineto
+-- needs: operators
 SELECT rank, category, ns, share
 FROM (SELECT rank, 'Kernel' AS category, avg(kernel_ns) AS ns, ratio(sum(kernel_ns), sum(total_ns)) AS share,
       0 AS position
@@ -61,7 +61,7 @@ ORDER BY rank, position;
 -- title: Step Time Breakdown
 -- note: All steps, warm-up included.
 -- relation: execution_summary
--- format: kineto
+-- needs: operators
 SELECT rank, step, total_ns, kernel_ns, communication_ns, memcpy_ns, memset_ns, runtime_ns, dataloader_ns,
     cpu_ns, other_ns
 FROM execution_summary
@@ -71,7 +71,7 @@ ORDER BY rank, step;
 -- title: Computation and Communication
 -- note: All steps, warm-up included.
 -- relation: distributed_step
--- format: kineto
+-- needs: operators
 SELECT rank, step, computation_ns, overlap_ns, communication_ns, other_ns
 FROM distributed_step
 WHERE overlap_ns + communication_ns > 0
@@ -81,7 +81,7 @@ ORDER BY rank, step;
 -- title: Operators
 -- note: Whole profile; self times are without operators called inside.
 -- relation: operator
--- format: kineto
+-- needs: operators
 SELECT rank, name, calls, device_self_ns, device_total_ns, host_self_ns, host_total_ns, tensor_core_eligible,
     tensor_core_self_share, tensor_core_total_share
 FROM operator
@@ -91,7 +91,7 @@ ORDER BY device_self_ns DESC, host_self_ns DESC, rank, name;
 -- title: Modules
 -- note: Calls of nn.Modules, where stacks were recorded, in the analysed time.
 -- relation: group_op
--- format: kineto
+-- needs: operators
 SELECT rank, op_group AS module, ops, calls, gpu_ns, cpu_ns
 FROM group_op
 WHERE replace(op_group, rtrim(rtrim(op_group, '/'), replace(op_group, '/', '')), '') LIKE 'nn.Module: %'
@@ -101,7 +101,7 @@ ORDER BY gpu_ns DESC, rank, op_group;
 -- title: Matrix Products
 -- note: Where shapes were recorded, in the analysed time.
 -- relation: matrix_product
--- format: kineto
+-- needs: operators
 SELECT rank, op, batch, m, n, k, data_type, aligned, calls, gpu_ns, kernel_share
 FROM matrix_product
 ORDER BY gpu_ns DESC, rank, op, batch, m, n, k;

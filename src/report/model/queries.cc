@@ -22,10 +22,11 @@ constexpr std::array<std::string_view, 14> kFiles = {
     "pytorch.sql", "host.sql",      "time_ledger.sql", "memory.sql",     "pipeline.sql",
     "ranks.sql",   "counters.sql",  "training.sql",    "capture.sql"};
 
-// Of a figure title, unit, relation, column and unknown; of a table title, note, relation, format (asked only
-// of profiles of that one), empty (hidden: the report does not show the table then) and max_rows.
-constexpr std::array<std::string_view, 9> kKeys = {"title",   "note",   "unit",  "relation", "column",
-                                                   "unknown", "format", "empty", "max_rows"};
+// Of a figure title, unit, relation, column and unknown; of a table title, note, relation, needs (asked only
+// where the profiler records that: operators), empty (hidden: the report does not show the table then) and
+// max_rows.
+constexpr std::array<std::string_view, 9> kKeys = {"title",   "note",  "unit",  "relation", "column",
+                                                   "unknown", "needs", "empty", "max_rows"};
 
 struct Queries {
   std::vector<FigureQuery> figures;
@@ -46,7 +47,7 @@ FigureQuery FigureOf(const SqlStatement& statement) {
 
 TableQuery TableOf(const SqlStatement& statement) {
   TableQuery table{statement.Get("id"),       statement.Get("title"), statement.Get("note"),
-                   statement.Get("relation"), statement.sql,          statement.Get("format")};
+                   statement.Get("relation"), statement.sql,          statement.Get("needs")};
   table.only_with_rows = statement.Get("empty") == "hidden";
   const std::string& most = statement.Get("max_rows");
   if (!most.empty() &&

@@ -23,7 +23,7 @@ struct TableQuery {
   std::string id, title, note;
   std::string relation;
   std::string sql;
-  std::string format = {};      // asked only of profiles of this format; "" for all
+  std::string needs = {};       // asked only where the profiler records it: "operators", or "" for all
   bool only_with_rows = false;  // else the report does not speak of it
   size_t max_rows = kMaxReportRows;
 };

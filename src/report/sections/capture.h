@@ -1,14 +1,12 @@
-// What to change in the next capture. Facts declare the flags of Nsight Systems that supply them; for traces
-// of PyTorch's profiler these are said in its own options, as far as it has one, and for logs of nvidia-smi
-// in its own.
+// What to change in the next capture, in the words of the profiler that made the profiles.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/model/advice.h"
 #include "engine/store/database.h"
+#include "src/capture/capture_words.h"
 #include "src/report/model/report_model.h"
 
 namespace dladvisor {
@@ -17,9 +15,7 @@ namespace dladvisor {
 void TranslateCapture(Advice& advice, const Database& database);
 // What to add to the capture command so that unknown rules can decide; --trace lists merged into one.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
-// Declared flags in the words of the profiler that made profiles of this format, each once.
-std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared, std::string_view format);
-// The format of all profiles; "" where they are of several.
-std::string ProfileFormat(const Database& database);
+// Of the profiler that made all profiles, or of any where they are of several.
+const CaptureWords& WordsOf(const Database& database);
 
 }  // namespace dladvisor

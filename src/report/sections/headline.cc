@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "src/importers/words/importer_words.h"
 #include "src/render/escape.h"
 #include "src/report/sections/capture.h"
 #include "src/report/sections/findings.h"
@@ -99,9 +100,11 @@ std::string FlagsForIdleCauses(const ReportModel& model) {
   const ReportTable* recorded = FindTable(model, "recorded");
   const bool traced = recorded != nullptr && !recorded->rows.rows.empty() &&
                       AsNumber(CellOf(*recorded, 0, "calls_ranges_and_os_calls")).value_or(0) > 0;
-  if (profiles != nullptr && profiles->rows.rows.size() == 1 &&
-      FormatValue(CellOf(*profiles, 0, "format"), Unit::kText) == "kineto")
-    return "with_stack=True";
+  if (profiles != nullptr && profiles->rows.rows.size() == 1) {
+    const std::string format = FormatValue(CellOf(*profiles, 0, "format"), Unit::kText);
+    if (const std::string_view own = CaptureWordsOf(format).idle_causes; !own.empty())
+      return std::string(own);
+  }
   return traced ? "--sample=process-tree --cpuctxsw=process-tree" : "--trace=cuda,nvtx,osrt";
 }
 

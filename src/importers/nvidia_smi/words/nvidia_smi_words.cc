@@ -1,0 +1,13 @@
+#include "src/importers/nvidia_smi/words/nvidia_smi_words.h"
+
+namespace dladvisor {
+
+constinit const CaptureWords kNvidiaSmiWords = {
+    .format = "nvidia-smi",
+    .options = {},
+    .is_own = [](std::string_view flag) { return flag.starts_with("--query-gpu="); },
+    .idle_causes = "",
+    .records_operators = false,
+};
+
+}  // namespace dladvisor

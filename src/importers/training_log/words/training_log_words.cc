@@ -1,0 +1,13 @@
+#include "src/importers/training_log/words/training_log_words.h"
+
+namespace dladvisor {
+
+constinit const CaptureWords kTrainingLogWords = {
+    .format = "training log",
+    .options = {},
+    .is_own = [](std::string_view) { return false; },
+    .idle_causes = "",
+    .records_operators = false,
+};
+
+}  // namespace dladvisor

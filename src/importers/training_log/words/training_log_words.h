@@ -1,0 +1,10 @@
+// No flag of a profiler makes a program print more.
+#pragma once
+
+#include "src/capture/capture_words.h"
+
+namespace dladvisor {
+
+extern const CaptureWords kTrainingLogWords;
+
+}  // namespace dladvisor

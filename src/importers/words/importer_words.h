@@ -1,0 +1,14 @@
+// The words of all profilers, apart from the importers: for those who speak of a profile without reading it.
+#pragma once
+
+#include <string_view>
+
+#include "src/capture/capture_words.h"
+
+namespace dladvisor {
+
+// Of the profiler that writes a format (Trace::format); those of Nsight Systems where it has none of its own.
+// "" are profiles of several formats: every flag is of one of their profilers.
+const CaptureWords& CaptureWordsOf(std::string_view format);
+
+}  // namespace dladvisor
