@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "src/statistics/quantile.h"
+
 namespace dladvisor {
 namespace {
 
 constexpr double kWithin = 0.25;  // of a step
 
-int64_t Median(std::vector<int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 int64_t StepLength(const StepStarts& starts) {
   std::vector<int64_t> lengths;
   for (size_t i = 1; i < starts.size(); ++i) lengths.push_back(starts[i] - starts[i - 1]);
-  return lengths.empty() ? 0 : Median(std::move(lengths));
+  return lengths.empty() ? 0 : IntegerMedian(lengths);
 }
 
 std::optional<int64_t> ShiftOf(const StepStarts& starts, const StepStarts& reference) {
@@ -31,7 +27,7 @@ std::optional<int64_t> ShiftOf(const StepStarts& starts, const StepStarts& refer
       distances.push_back(
           std::abs(starts[static_cast<size_t>(i)] - reference[static_cast<size_t>(i + shift)]));
     if (static_cast<int64_t>(distances.size()) < needed) continue;
-    const int64_t distance = Median(std::move(distances));
+    const int64_t distance = IntegerMedian(distances);
     if (!best || distance < least) {
       best = shift;
       least = distance;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -44,12 +45,6 @@ std::string CollectiveOfFramework(std::string_view name) {
   return "";
 }
 
-int64_t MedianOf(std::vector<int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Collectives of one kind differ in size, those at one place in the step do not. `members` are in order of
 // start.
 std::optional<int64_t> LateTime(const Context& context, int64_t rank, const std::vector<uint32_t>& members) {
@@ -73,7 +68,7 @@ std::optional<int64_t> LateTime(const Context& context, int64_t rank, const std:
   for (size_t place = 0; place < by_step[0].size(); ++place) {
     std::vector<int64_t> same;
     for (const auto& durations : by_step) same.push_back(durations[place]);
-    const int64_t median = MedianOf(same);
+    const int64_t median = IntegerMedian(same);
     for (const int64_t duration : same) late += std::max<int64_t>(0, duration - median);
   }
   return late;

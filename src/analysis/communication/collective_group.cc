@@ -12,6 +12,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/ranks/persistence.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -27,12 +28,6 @@ bool WaitsForAll(std::string_view collective) {
 
 double BusFactor(std::string_view collective, double ranks) {
   return (collective == "AllReduce" ? 2 : 1) * (ranks - 1) / ranks;
-}
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // "0-7", "0, 8, 16, ..." or all of few.
@@ -208,12 +203,12 @@ void CompareGroups(const std::vector<Group*>& groups) {
     for (size_t g = 0; g < groups.size(); ++g)
       if (g != worst->item && !std::isnan(items.At(g, s))) of_step.push_back(items.At(g, s));
     if (of_step.empty() || std::isnan(items.At(worst->item, s))) continue;
-    others.push_back(Median(std::move(of_step)));
+    others.push_back(Median(of_step));
     own.push_back(items.At(worst->item, s) - others.back());
   }
   if (own.empty()) return;
-  row.peers_transfer_ns = Median(std::move(others));
-  row.excess_ns = Median(std::move(own));
+  row.peers_transfer_ns = Median(others);
+  row.excess_ns = Median(own);
   row.first_step = steps[worst->first];
   row.last_step = steps[worst->last];
   row.slowest_steps = worst->worst;
@@ -247,7 +242,7 @@ CollectiveGroupRow RowOf(const CollectiveTrack::Kind& kind, const std::vector<Gr
   row.calls_per_step = static_cast<double>(calls.size()) / count;
   row.transfer_ns /= count;
   row.waiting_ns /= count;
-  row.median_ns = Median(std::move(transfers));
+  row.median_ns = Median(transfers);
   if (with_bytes > 0) {
     row.bytes = bytes / with_bytes;
     row.bus_bandwidth = bytes / bus * 1e9 * BusFactor(row.collective, static_cast<double>(ranks.size()));

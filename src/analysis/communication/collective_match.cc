@@ -25,10 +25,7 @@ constexpr Ns kNearly = 2'000;
 int64_t Deviation(std::vector<int64_t> values, double share = 0.5) {
   const int64_t median = IntegerMedian(values);
   for (int64_t& value : values) value = std::abs(value - median);
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+  return std::llround(Quantile(values, share));
 }
 
 std::vector<size_t> SomeOf(size_t count) {
@@ -242,9 +239,7 @@ class Matcher {
           slopes.push_back(static_cast<double>(b - a) / static_cast<double>(time_b - time_a));
       }
     if (slopes.empty()) return;
-    const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
-    std::nth_element(slopes.begin(), middle, slopes.end());
-    const double drift = *middle;
+    const double drift = Median(slopes);
     std::vector<int64_t> values;
     Ns first = differences[0].first, last = first;
     for (const auto& [time, difference] : differences) {

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "src/analysis/family/family.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -206,10 +207,7 @@ class Join {
     std::vector<int64_t> holds;
     for (size_t i = 1; i < samples.size(); ++i)
       holds.push_back(*samples[i]->start_ns - *samples[i - 1]->start_ns);
-    if (holds.empty()) return 0;
-    const auto middle = holds.begin() + static_cast<std::ptrdiff_t>(holds.size() / 2);
-    std::nth_element(holds.begin(), middle, holds.end());
-    return *middle;
+    return holds.empty() ? 0 : IntegerMedian(holds);
   }
 
   void JoinGpu(const RankIdentity& rank, int64_t device, int64_t origin, const Samples& samples) {

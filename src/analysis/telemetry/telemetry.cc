@@ -8,6 +8,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/statistics/distribution.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
@@ -55,10 +56,7 @@ std::vector<double> Weights(const Telemetry& t, const Rows& rows) {
   for (size_t i = 1; i < rows.size(); ++i) holds.push_back(t.time[rows[i]] - t.time[rows[i - 1]]);
   std::vector<double> weights(rows.size(), 1);
   if (holds.empty() || holds.back() < 0 || t.time[rows.front()] == t.time[rows.back()]) return weights;
-  std::vector<Ns> sorted = holds;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
-                   sorted.end());
-  const Ns median = std::max<Ns>(sorted[sorted.size() / 2], 1);
+  const Ns median = std::max<Ns>(IntegerMedian(std::vector<Ns>(holds)), 1);
   holds.push_back(median);
   const Ns longest = std::min(median, std::numeric_limits<Ns>::max() / kLongestHold) * kLongestHold;
   for (size_t i = 0; i < rows.size(); ++i) weights[i] = static_cast<double>(std::min(holds[i], longest));

@@ -7,18 +7,12 @@
 #include <vector>
 
 #include "src/analysis/family/family.h"
+#include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
 
 constexpr size_t kMostSampled = 1 << 16;  // calls that a median is taken of, evenly spaced
-
-template <class T>
-T Median(std::vector<T>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -107,7 +101,7 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       row.api_ns = static_cast<int64_t>(inside_ns);
       row.tiny_kernels = tiny;
       row.tiny_share = static_cast<double>(tiny) / count;
-      row.median_queue_delay_ns = static_cast<double>(Median(delays));
+      row.median_queue_delay_ns = Median(delays);
       row.median_api_ns = Median(parts);
     }
     rows.push_back(std::move(row));
