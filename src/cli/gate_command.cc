@@ -11,9 +11,9 @@
 #include "src/fleet/digest.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/runs.h"
-#include "src/gate/history.h"
-#include "src/gate/judge.h"
-#include "src/gate/render.h"
+#include "src/gate/judge/judge.h"
+#include "src/gate/model/history.h"
+#include "src/gate/render/render.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -142,8 +142,9 @@ void Update(const Options& options, const AnalysisOptions& analysis, const GateP
              digests.size() == 1 ? "" : "s");
 }
 
-void Write(const std::string& path, const std::string& text) {
-  if (!path.empty()) WriteFileWhole(path, text);
+template <class Render>
+void Write(const std::string& path, Render render) {
+  if (!path.empty()) WriteFileWhole(path, render());
 }
 
 void Run(const Options& options, const CommonOptions& common) {
@@ -173,11 +174,11 @@ void Run(const Options& options, const CommonOptions& common) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   stages.Begin("write");
-  Write(options.junit, RenderGateJUnit(result));
-  Write(options.sarif, RenderGateSarif(result, root));
-  Write(options.markdown, RenderGateMarkdown(result));
-  Write(options.html, RenderGateHtml(result));
-  Write(options.json, RenderGateJson(result));
+  Write(options.junit, [&] { return RenderGateJUnit(result); });
+  Write(options.sarif, [&] { return RenderGateSarif(result, root); });
+  Write(options.markdown, [&] { return RenderGateMarkdown(result); });
+  Write(options.html, [&] { return RenderGateHtml(result); });
+  Write(options.json, [&] { return RenderGateJson(result); });
   if (!options.history.empty()) {
     const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
                             std::chrono::system_clock::now().time_since_epoch())

@@ -8,14 +8,14 @@
 //   steps: 3:107
 //   step_range: 'iteration (\d+)'
 //   pipeline: '(fwd|bwd)_mb(\d+)'
-//   gate: {...}                              # src/gate/policy.h
+//   gate: {...}                              # src/gate/judge/policy.h
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/rules/knowledge_base.h"
-#include "src/gate/policy.h"
+#include "src/gate/judge/policy.h"
 
 namespace dladvisor {
 

@@ -21,7 +21,7 @@
 #include "engine/base/error.h"
 #include "engine/store/database.h"
 #include "src/fleet/profile.h"
-#include "src/gate/comparison.h"
+#include "src/gate/compare/comparison.h"
 #include "src/trace/parallel.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/other_gates.h"

@@ -6,7 +6,7 @@
 
 #include "src/cli/session.h"
 #include "src/fleet/runs.h"
-#include "src/gate/judge.h"
+#include "src/gate/judge/judge.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "src/gate/render.h"
+#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

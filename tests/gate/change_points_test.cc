@@ -1,4 +1,4 @@
-#include "src/gate/change_points.h"
+#include "src/gate/compare/change_points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

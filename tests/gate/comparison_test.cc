@@ -1,4 +1,4 @@
-#include "src/gate/comparison.h"
+#include "src/gate/compare/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

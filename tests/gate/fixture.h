@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/gate/verdict.h"
+#include "src/gate/model/verdict.h"
 
 namespace dladvisor::test {
 

@@ -1,4 +1,4 @@
-#include "src/gate/history.h"
+#include "src/gate/model/history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

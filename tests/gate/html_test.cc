@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "src/gate/render.h"
-#include "src/gate/trend_chart.h"
+#include "src/gate/render/render.h"
+#include "src/gate/render/trend_chart.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

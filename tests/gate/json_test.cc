@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
-#include "src/gate/render.h"
+#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

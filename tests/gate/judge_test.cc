@@ -1,4 +1,4 @@
-#include "src/gate/judge.h"
+#include "src/gate/judge/judge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

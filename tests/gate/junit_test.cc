@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/gate/render.h"
-#include "src/gate/xml.h"
+#include "src/gate/render/render.h"
+#include "src/gate/render/xml.h"
 #include "tests/gate/fixture.h"
 #include "tests/support/files.h"
 

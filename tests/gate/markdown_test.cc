@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/gate/render.h"
+#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

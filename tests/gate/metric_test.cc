@@ -1,4 +1,4 @@
-#include "src/gate/metric.h"
+#include "src/gate/runs/metric.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

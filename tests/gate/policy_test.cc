@@ -1,4 +1,4 @@
-#include "src/gate/policy.h"
+#include "src/gate/judge/policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

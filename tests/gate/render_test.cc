@@ -1,5 +1,5 @@
 // What all renderers have in common.
-#include "src/gate/render.h"
+#include "src/gate/render/render.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/gate/rule_verdict.h"
+#include "src/gate/judge/rule_verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/fleet/profile.h"
-#include "src/gate/render.h"
+#include "src/gate/render/render.h"
 
 namespace dladvisor {
 namespace {

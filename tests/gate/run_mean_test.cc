@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "src/gate/comparison.h"
+#include "src/gate/compare/comparison.h"
 #include "tests/gate/simulated_runs.h"
 
 namespace dladvisor {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "src/gate/render.h"
+#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 #include "tests/support/files.h"
 

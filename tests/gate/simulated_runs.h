@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/gate/comparison.h"
+#include "src/gate/compare/comparison.h"
 
 namespace dladvisor::test {
 

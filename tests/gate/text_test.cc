@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "src/gate/render.h"
+#include "src/gate/render/render.h"
 #include "src/render/escape.h"
 #include "tests/gate/fixture.h"
 

@@ -1,4 +1,4 @@
-#include "src/gate/trait.h"
+#include "src/gate/runs/trait.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/gate/trend.h"
+#include "src/gate/judge/trend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

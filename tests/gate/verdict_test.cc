@@ -1,4 +1,4 @@
-#include "src/gate/verdict.h"
+#include "src/gate/model/verdict.h"
 
 #include <gtest/gtest.h>
 

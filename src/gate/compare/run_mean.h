@@ -1,0 +1,33 @@
+// The mean of a run's steps, and how far noise within the run may have moved it.
+//
+// Steps vary, and a step depends on the one before. The variance of their mean is their variance over the
+// effective number of independent steps (Geyer 1992, initial positive sequence of autocovariances, each
+// corrected for its bias in short series as by Marriott and Pope 1954; at least what a first-order
+// autoregression has).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+namespace dladvisor {
+
+// The mean of a run's steps; or one value of a run that has no steps (steps = 1, no variance).
+struct RunMean {
+  double mean = 0;
+  double variance = 0;                                       // of the mean, by noise within the run
+  double degrees = std::numeric_limits<double>::infinity();  // of freedom of that variance
+  size_t steps = 0;
+  double independent_steps = 0;         // the effective number
+  std::optional<int64_t> start_utc_ns;  // when the run was recorded, where that is known
+};
+
+// The least number of steady steps that tells the noise within a run.
+inline constexpr size_t kFewestSteps = 5;
+
+// Of fewer than kFewestSteps steps the variance is unknown: infinite.
+RunMean MeanOfSteps(std::span<const double> steps);
+
+}  // namespace dladvisor

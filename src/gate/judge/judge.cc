@@ -1,0 +1,362 @@
+#include "src/gate/judge/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "engine/model/finding_relation.h"
+#include "src/gate/judge/metric_verdict.h"
+#include "src/gate/judge/rule_verdict.h"
+#include "src/gate/judge/trend.h"
+#include "src/gate/runs/metric.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr int64_t kNow = std::numeric_limits<int64_t>::max();  // later than any run of the history
+constexpr std::string_view kLedger = "ledger.time/";
+constexpr double kLeastOfCause =
+    0.25;  // of the step's change: what the finding that is named as its cause saves
+
+Side SideOf(std::span<const GateRun> runs) {
+  Side side;
+  for (const GateRun& run : runs) {
+    side.runs.push_back(run.name);
+    side.steps += run.steps;
+  }
+  side.ranks = runs[0].ranks;
+  return side;
+}
+
+bool Fails(const MetricVerdict& metric, const GatePolicy& policy) {
+  if (metric.level != Level::kError || !metric.not_gated.empty()) return false;
+  return metric.verdict == Verdict::kRegressed ||
+         (metric.verdict == Verdict::kInconclusive && policy.fail_on_inconclusive);
+}
+
+std::string Lower(std::string text) {
+  if (text.size() > 1 && !(text[1] >= 'A' && text[1] <= 'Z'))
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * std::abs(share)); }
+
+// "Step time regressed by 33.7 % (117 ms to 156 ms)".
+std::string Sentence(const MetricVerdict& metric, std::string_view verb) {
+  std::string text = fmt::format("{} {}", metric.title, verb);
+  if (metric.change) text += " by " + Percent(*metric.change);
+  if (metric.baseline && metric.candidate)
+    text += fmt::format(" ({} to {})", FormatValue(*metric.baseline, metric.unit),
+                        FormatValue(*metric.candidate, metric.unit));
+  return text;
+}
+
+class GateJudge {
+ public:
+  GateJudge(std::span<const GateRun> baseline, std::span<const GateRun> candidate, const GatePolicy& policy)
+      : baseline_(baseline), candidate_(candidate), policy_(policy) {}
+
+  GateResult Run(const KnowledgeBase& knowledge, const std::vector<HistoryRun>& history) {
+    result_.baseline = SideOf(baseline_);
+    result_.candidate = SideOf(candidate_);
+    CompareSides();
+    result_.rules = JudgeRules(baseline_, candidate_, knowledge, policy_);
+    MetricVerdicts metrics = JudgeMetrics(baseline_, candidate_, policy_, history, result_.rules);
+    result_.metrics = std::move(metrics.metrics);
+    result_.explanation = std::move(metrics.explanation);
+    if (!history.empty()) JudgeTrends(history);
+    Decide();
+    return std::move(result_);
+  }
+
+ private:
+  void CompareSides() {
+    std::vector<Traits> before, after;
+    for (const GateRun& run : baseline_) before.push_back(run.traits);
+    for (const GateRun& run : candidate_) after.push_back(run.traits);
+    result_.differences = CompareTraits(before, after, policy_.allow);
+  }
+
+  // Of the metrics that gate or warn, with this run as the last one.
+  void JudgeTrends(std::vector<HistoryRun> history) {
+    if (policy_.trend == Level::kOff) return;
+    const std::string setting = candidate_[0].traits.Setting();
+    for (const GateRun& run : candidate_) history.push_back(ToHistory(run, Verdict::kPass, "this run", kNow));
+    for (const MetricVerdict& metric : result_.metrics) {
+      const MetricPolicy* policy = policy_.Find(metric.metric);
+      if (FindMetricKind(metric.metric)->is_family || policy == nullptr) continue;
+      ComparisonOptions options;
+      options.alpha = policy_.false_alarms;
+      options.regression = policy->regression;
+      options.floor = policy->floor;
+      options.lower_is_better = metric.lower_is_better;
+      Trend trend = TrendOf(history, setting, metric.metric, options);
+      if (trend.points.size() < 2) continue;
+      trend.level = policy_.trend;
+      result_.trends.push_back(std::move(trend));
+    }
+  }
+
+  void Decide() {
+    const auto blocks = std::ranges::find_if(result_.differences, &Difference::blocks);
+    if (blocks != result_.differences.end()) return DecideNotComparable();
+    const auto absent = std::ranges::find_if(result_.metrics, [](const MetricVerdict& metric) {
+      return metric.verdict == Verdict::kNotComparable && metric.level == Level::kError &&
+             metric.not_gated.empty();
+    });
+    if (absent != result_.metrics.end()) return DecideAbsent(*absent);
+    const auto failed = std::ranges::find_if(
+        result_.metrics, [&](const MetricVerdict& metric) { return Fails(metric, policy_); });
+    const auto broken = std::ranges::find_if(result_.rules, [](const RuleVerdict& rule) {
+      return rule.level == Level::kError && rule.verdict == Verdict::kRegressed;
+    });
+    const auto creep = std::ranges::find_if(result_.trends, [](const Trend& trend) {
+      return trend.level == Level::kError && trend.verdict == Verdict::kRegressed;
+    });
+    if (failed != result_.metrics.end()) return DecideFailed(*failed);
+    if (broken != result_.rules.end())
+      return Fail(fmt::format("{} ({}): {}", broken->title, broken->rule, broken->problem),
+                  fmt::format("`dladvisor explain {} PROFILE` shows why it fires.", broken->rule));
+    if (creep != result_.trends.end()) return Fail(creep->why, "Look at what changed since then.");
+    DecidePassed();
+  }
+
+  void DecideNotComparable() {
+    result_.verdict = Verdict::kNotComparable;
+    result_.exit_status = 2;
+    for (MetricVerdict& metric : result_.metrics) {
+      metric.verdict = Verdict::kNotComparable;
+      metric.why = "The sides are different things.";
+      metric.noise.clear();
+      metric.low = metric.high = metric.minimal_change = std::nullopt;
+    }
+    result_.explanation.clear();
+    std::erase_if(result_.rules, [](const RuleVerdict& rule) { return rule.level != Level::kError; });
+    std::vector<std::string> names, titles;
+    for (const Difference& difference : result_.differences)
+      if (difference.blocks) {
+        names.push_back(difference.trait);
+        titles.push_back(fmt::format("{} ({} and {})", Lower(difference.title), difference.baseline,
+                                     difference.candidate));
+      }
+    result_.headline =
+        fmt::format("The runs cannot be compared: they differ in {}.", fmt::join(titles, ", "));
+    result_.next_step = fmt::format(
+        "Record a new baseline with `dladvisor gate --baseline BASELINE --update PROFILE...`, or allow the "
+        "difference in dladvisor.yaml: `gate: {{allow: [{}]}}`.",
+        fmt::join(names, ", "));
+  }
+
+  void DecideAbsent(const MetricVerdict& metric) {
+    result_.verdict = Verdict::kNotComparable;
+    result_.exit_status = 2;
+    result_.headline = fmt::format("{} cannot be compared. {}", metric.title, metric.why);
+    result_.next_step =
+        metric.metric == "step.time"
+            ? "Put a range around each step (torch.profiler's `prof.step()`, or NVTX), or name the ranges "
+              "with "
+              "`--step-range REGEX`."
+            : fmt::format(
+                  "Record what it needs (`dladvisor facts` says how), or set `{}: explain` in the "
+                  "`gate` of dladvisor.yaml.",
+                  metric.metric);
+  }
+
+  void Fail(std::string headline, std::string next_step) {
+    result_.verdict = Verdict::kRegressed;
+    result_.exit_status = 1;
+    result_.headline = std::move(headline);
+    result_.next_step = std::move(next_step);
+  }
+
+  void DecideFailed(const MetricVerdict& metric) {
+    if (metric.verdict == Verdict::kInconclusive)
+      return Fail(fmt::format("{} is inconclusive, which this project counts as a failure. {}", metric.title,
+                              metric.why),
+                  "Give three runs a side or more.");
+    std::string headline = Sentence(metric, "regressed");
+    const bool over_budget =
+        (metric.max && *metric.candidate > *metric.max) || (metric.min && *metric.candidate < *metric.min);
+    if (over_budget) headline = fmt::format("{}: {}", metric.title, Lower(metric.why));
+    const std::string cause = over_budget ? "" : Cause();
+    if (!over_budget) headline = fmt::format("{}{}", headline, cause.empty() ? "." : ": " + cause);
+    Fail(std::move(headline), NextStepOf(Culprit()));
+  }
+
+  void DecidePassed() {
+    const auto first = [&](Verdict verdict) {
+      return std::ranges::find_if(result_.metrics, [&](const MetricVerdict& metric) {
+        return metric.verdict == verdict && metric.level == Level::kError;
+      });
+    };
+    const auto end = result_.metrics.end();
+    if (const auto metric = first(Verdict::kInconclusive); metric != end) {
+      result_.verdict = Verdict::kInconclusive;
+      result_.headline =
+          metric->baseline && metric->candidate
+              ? fmt::format("{}, {} to {}: {}", metric->title, FormatValue(*metric->baseline, metric->unit),
+                            FormatValue(*metric->candidate, metric->unit), Lower(metric->why))
+              : fmt::format("{}: {}", metric->title, Lower(metric->why));
+      result_.next_step =
+          "Give three runs a side or more, or say by how much runs of the same program differ: `gate: "
+          "{metrics: "
+          "{step.time: {run_to_run: 5 %}}}` in dladvisor.yaml.";
+    } else if (const auto better = first(Verdict::kImproved); better != end) {
+      result_.verdict = Verdict::kImproved;
+      result_.headline = Sentence(*better, "improved") + CauseOfImprovement() + ".";
+      result_.next_step =
+          "Keep it: `dladvisor gate --baseline BASELINE --update PROFILE...` makes these runs the baseline.";
+    } else if (const auto step = first(Verdict::kPass); step != end) {
+      result_.headline =
+          fmt::format("No regression. {}: {} to {}{}.", step->title, FormatValue(*step->baseline, step->unit),
+                      FormatValue(*step->candidate, step->unit),
+                      step->change ? fmt::format(", {:+.1f} %", 100 * *step->change) : "");
+    } else {
+      result_.headline = "No metric gates, and no rule that is an error fires.";
+    }
+    Warn();
+  }
+
+  // What does not fail but should be read.
+  void Warn() {
+    for (const MetricVerdict& metric : result_.metrics)
+      if (metric.verdict == Verdict::kRegressed)
+        result_.notes.push_back(fmt::format("{}, and does not fail the gate{}.",
+                                            Sentence(metric, "regressed"),
+                                            metric.not_gated.empty() ? "" : ": " + metric.not_gated));
+    for (const Trend& trend : result_.trends)
+      if (trend.verdict == Verdict::kRegressed) result_.notes.push_back(trend.why);
+  }
+
+  // The bucket of the ledger that grew most, or shrank most, per step.
+  const MetricVerdict* LargestBucket(double sign) const {
+    const MetricVerdict* largest = nullptr;
+    const auto growth = [&](const MetricVerdict& metric) {
+      return sign * (*metric.candidate - *metric.baseline);
+    };
+    for (const MetricVerdict& metric : result_.explanation)
+      if (metric.metric.starts_with(kLedger) && metric.baseline && metric.candidate && growth(metric) > 0 &&
+          (largest == nullptr || growth(metric) > growth(*largest)))
+        largest = &metric;
+    return largest;
+  }
+
+  // The finding that names the cause: of those of one side alone the one that surely saves most of the
+  // change; else one whose saving comes from the bucket that changed most.
+  const RuleVerdict* RuleOf(const MetricVerdict* bucket, RuleVerdict::Change side) const {
+    const RuleVerdict* best = nullptr;
+    const auto savings = [](const RuleVerdict& rule) {
+      return std::pair(rule.saves_low_ns.value_or(0), rule.saves_high_ns.value_or(0));
+    };
+    const double change = ChangeOfStep();
+    for (const RuleVerdict& rule : result_.rules)
+      if (rule.change == side && rule.severity != Severity::kInfo &&
+          savings(rule).second >= kLeastOfCause * change &&
+          (best == nullptr || savings(rule) > savings(*best)))
+        best = &rule;
+    if (best != nullptr || bucket == nullptr) return best;
+    for (const RuleVerdict& rule : result_.rules)
+      if ((rule.change == side || rule.change == RuleVerdict::Change::kStill) &&
+          Claims(rule, bucket->metric.substr(kLedger.size())) &&
+          (best == nullptr || savings(rule) > savings(*best)))
+        best = &rule;
+    return best;
+  }
+
+  // By how many ns a step's time differs; more than any saving where that is not known.
+  double ChangeOfStep() const {
+    for (const auto* metrics : {&result_.metrics, &result_.explanation})
+      for (const MetricVerdict& metric : *metrics)
+        if (metric.metric == "step.time" && metric.baseline && metric.candidate)
+          return std::abs(*metric.candidate - *metric.baseline);
+    return std::numeric_limits<double>::infinity();
+  }
+
+  // Whether a root finding of the rule saves time of that bucket, or of its family.
+  bool Claims(const RuleVerdict& rule, const std::string& bucket) const {
+    const auto claims = [&](const GateRun& run) {
+      return std::ranges::any_of(run.findings, [&](const Finding& finding) {
+        return finding.rule == rule.rule && !finding.caused_by && finding.saves &&
+               !finding.saves->bucket.empty() &&
+               (finding.saves->bucket == bucket || bucket.starts_with(finding.saves->bucket + "/"));
+      });
+    };
+    return std::ranges::any_of(baseline_, claims) || std::ranges::any_of(candidate_, claims);
+  }
+
+  const RuleVerdict* Culprit() const { return RuleOf(LargestBucket(1), RuleVerdict::Change::kNew); }
+
+  // "idle/input takes 36.2 ms more; The GPU waits for data (data-loading)".
+  std::string Cause() const {
+    const MetricVerdict* bucket = LargestBucket(1);
+    if (bucket == nullptr) return "";
+    std::string text = fmt::format("{} takes {} more per step", bucket->title,
+                                   FormatValue(*bucket->candidate - *bucket->baseline, Unit::kNanoseconds));
+    if (const RuleVerdict* rule = Culprit())
+      text += fmt::format(
+          "; {} {} ({})",
+          rule->change == RuleVerdict::Change::kNew ? "new finding:" : "finding:", rule->title, rule->rule);
+    return text + ".";
+  }
+
+  std::string CauseOfImprovement() const {
+    const MetricVerdict* bucket = LargestBucket(-1);
+    if (bucket == nullptr) return "";
+    std::string text = fmt::format(": {} takes {} less per step", bucket->title,
+                                   FormatValue(*bucket->baseline - *bucket->candidate, Unit::kNanoseconds));
+    if (const RuleVerdict* rule = RuleOf(bucket, RuleVerdict::Change::kGone);
+        rule != nullptr && rule->change == RuleVerdict::Change::kGone)
+      text += fmt::format("; gone: {} ({})", rule->title, rule->rule);
+    return text;
+  }
+
+  static std::string NextStepOf(const RuleVerdict* rule) {
+    if (rule != nullptr && !rule->recommendation.empty()) return rule->recommendation[0];
+    return "`dladvisor report PROFILE` says where the time goes.";
+  }
+
+  const std::span<const GateRun> baseline_, candidate_;
+  const GatePolicy& policy_;
+  GateResult result_;
+};
+
+}  // namespace
+
+GateResult JudgeRuns(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
+                     const KnowledgeBase& knowledge, const GatePolicy& policy,
+                     const std::vector<HistoryRun>& history) {
+  return GateJudge(baseline, candidate, policy).Run(knowledge, history);
+}
+
+void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& result) {
+  if (messages.empty()) return;
+  result.notes.insert(result.notes.end(), messages.begin(), messages.end());
+  if (result.exit_status == 2) return;
+  result.verdict = Verdict::kNotComparable;
+  result.exit_status = 2;
+  result.headline =
+      fmt::format("{} of the runs cannot be read, so that this is no verdict on all of them. {}",
+                  messages.size(), result.headline);
+  result.next_step = "Give runs that can be read; the notes name those that cannot.";
+}
+
+HistoryRun ToHistory(const GateRun& run, Verdict verdict, const std::string& label, int64_t utc_ns) {
+  HistoryRun entry;
+  entry.utc_ns = utc_ns;
+  entry.label = label;
+  entry.setting = run.traits.Setting();
+  entry.verdict = VerdictName(verdict);
+  for (const Measurement& measurement : run.measurements)
+    if (const MetricKind* kind = FindMetricKind(measurement.metric); !kind->is_family)
+      entry.values[measurement.metric] = {kind->title, kind->unit, measurement.mean.mean};
+  for (const Finding& finding : run.findings) entry.findings.emplace_back(finding.rule, SubjectJson(finding));
+  std::ranges::sort(entry.findings);
+  return entry;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,27 @@
+// The gate's verdict on the runs of two sides.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/rules/knowledge_base.h"
+#include "src/gate/judge/policy.h"
+#include "src/gate/model/history.h"
+#include "src/gate/model/verdict.h"
+#include "src/gate/runs/gate_run.h"
+
+namespace dladvisor {
+
+// REQUIRES: a run on each side. `history` has the runs before this one, in order.
+GateResult JudgeRuns(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
+                     const KnowledgeBase& knowledge, const GatePolicy& policy,
+                     const std::vector<HistoryRun>& history);
+
+// Where runs of several cannot be read: what is left is compared, and not passed.
+void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& result);
+
+// What history keeps of a run. Families of metrics are left out: they are many.
+HistoryRun ToHistory(const GateRun& run, Verdict verdict, const std::string& label, int64_t utc_ns);
+
+}  // namespace dladvisor

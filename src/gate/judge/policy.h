@@ -1,0 +1,60 @@
+// What a project gates on: the section `gate` of dladvisor.yaml.
+//
+//   gate:
+//     false_alarms: 0.25 %        # of gates of an unchanged program, over all metrics together
+//     on_inconclusive: warn       # or fail
+//     new_findings: explain       # off, explain, warn, error: findings that the baseline did not have
+//     trend: warn                 # a slow creep that the history shows
+//     aggregate: mean             # of the runs of a side: mean, median, optimistic, pessimistic
+//     allow: [gpu.model]          # may differ between the sides
+//     metrics:
+//       step.time:        {regression: 3 %, floor: 1 ms, run_to_run: 5 %, max: 450 ms}
+//       gpu.utilization:  {level: warn, min: 85 %}
+//       op.time/*conv*:   {level: warn, regression: 10 %}
+//       memory.peak:      {gated: false, reason: the new model is larger, regression: 5 %}
+//
+// A metric that is listed is of level `error` where nothing else is said; step.time always is, the others
+// explain.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/rules/yaml_reader.h"
+#include "src/gate/compare/comparison.h"
+#include "src/gate/model/verdict.h"
+
+namespace dladvisor {
+
+struct MetricPolicy {
+  std::string pattern;  // a metric, or a family with a GLOB pattern: "op.time/*conv*"
+  Level level = Level::kError;
+  bool gated = true;
+  std::string reason;                // why it is not
+  double regression = 0.03;          // relative
+  double floor = 0;                  // in the metric's unit
+  std::optional<double> run_to_run;  // runs of the same program differ by less, relative
+  std::optional<double> max, min;    // budget, in the metric's unit
+  std::optional<Aggregation> aggregate;
+};
+
+struct GatePolicy {
+  double false_alarms = kDefaultAlpha;
+  bool fail_on_inconclusive = false;
+  Level new_findings = Level::kExplain;
+  Level trend = Level::kWarn;
+  Aggregation aggregate = Aggregation::kMean;
+  std::vector<std::string> allow;  // traits; see trait.h
+  std::vector<MetricPolicy> metrics = {
+      {.pattern = "step.time", .reason = "", .run_to_run = {}, .max = {}, .min = {}, .aggregate = {}}};
+
+  // The first that fits; null where the metric only explains.
+  const MetricPolicy* Find(const std::string& metric) const;
+};
+
+// Of a mapping that is the value of `gate`. Every problem is added with its place; unknown keys, metrics and
+// traits with the nearest known one.
+GatePolicy ReadGatePolicy(const YamlFile& yaml, const YAML::Node& node, Problems& problems);
+
+}  // namespace dladvisor

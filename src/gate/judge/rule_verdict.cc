@@ -1,0 +1,180 @@
+#include "src/gate/judge/rule_verdict.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "engine/model/finding_relation.h"
+#include "src/report/sections/finding_groups.h"
+
+namespace dladvisor {
+namespace {
+
+// A finding of a rule on one subject, over the runs of a side.
+struct Fired {
+  size_t runs = 0;                   // in which it fires
+  size_t roots = 0;                  // of those, in which no other finding causes it
+  const Finding* finding = nullptr;  // the first of them, of a root where there is one
+  bool has_steps = true;             // the run of that one
+};
+using FiredBySubject = std::map<std::string, Fired>;
+
+// What fires on a side, by rule.
+using FiredByRule = std::map<std::string, FiredBySubject>;
+
+bool IsError(const FiredBySubject& fired) {
+  return fired.begin()->second.finding->severity == Severity::kError;
+}
+
+FiredByRule Count(std::span<const GateRun> runs) {
+  FiredByRule side;
+  std::map<std::string, size_t> runs_of_rule;
+  for (const GateRun& run : runs) {
+    std::map<std::pair<std::string, std::string>, const Finding*> of_run;  // by rule and subject
+    for (const Finding& finding : run.findings) {
+      const Finding*& known = of_run[{finding.rule, SubjectJson(finding)}];
+      if (known == nullptr || (known->caused_by && !finding.caused_by)) known = &finding;
+    }
+    std::set<std::string> rules;
+    for (const auto& [key, finding] : of_run) {
+      Fired& fired = side[key.first][key.second];
+      if (fired.finding == nullptr || (fired.roots == 0 && !finding->caused_by)) {
+        fired.finding = finding;
+        fired.has_steps = run.steps > 0;
+      }
+      ++fired.runs;
+      fired.roots += !finding->caused_by;
+      if (rules.insert(key.first).second) ++runs_of_rule[key.first];
+    }
+  }
+  for (auto& [rule, subjects] : side) {
+    // A rule that is an error fires in both of two runs where it does so on one rank in this and on another
+    // in the next.
+    if (IsError(subjects) && 2 * runs_of_rule[rule] >= runs.size()) continue;
+    std::erase_if(subjects, [&](const auto& entry) { return 2 * entry.second.runs <= runs.size(); });
+  }
+  std::erase_if(side, [](const auto& entry) { return entry.second.empty(); });
+  return side;
+}
+
+// Whether a side has the finding; of a rule that is an error, on whatever subject.
+bool Has(const FiredByRule& side, const std::string& rule, const std::string& subject) {
+  const auto fired = side.find(rule);
+  return fired != side.end() && (IsError(fired->second) || fired->second.contains(subject));
+}
+
+// Where the evidence, or else the message, says that it happens.
+std::pair<std::string, int> SourceOf(const Finding& finding) {
+  for (const auto& row : finding.evidence.rows)
+    for (const Value& value : row)
+      if (const auto* text = std::get_if<std::string>(&value))
+        if (auto line = SourceLineIn(*text); line.second > 0) return line;
+  return SourceLineIn(finding.problem);
+}
+
+RuleVerdict Describe(const Fired& fired, const std::string& subject, const Rule* rule) {
+  const Finding& finding = *fired.finding;
+  RuleVerdict verdict;
+  verdict.saves_per_step = fired.has_steps;
+  verdict.rule = finding.rule;
+  verdict.title = finding.title;
+  verdict.severity = finding.severity;
+  verdict.subjects = {subject};
+  verdict.problem = finding.problem;
+  verdict.recommendation = finding.recommendation;
+  if (finding.saves) {
+    verdict.saves_low_ns = finding.saves->low_ns;
+    verdict.saves_high_ns = finding.saves->high_ns;
+  }
+  if (rule != nullptr) {
+    verdict.category = rule->category;
+    verdict.rule_file = rule->place.file;
+    verdict.rule_line = rule->place.line;
+  }
+  std::tie(verdict.source_file, verdict.source_line) = SourceOf(finding);
+  return verdict;
+}
+
+// For display: findings of one rule and verdict that are about the same thing, and say the same but for
+// numbers, become the first of them.
+std::vector<RuleVerdict> Merge(std::vector<RuleVerdict> verdicts) {
+  std::vector<RuleVerdict> merged;
+  std::vector<std::vector<std::string>> problems;
+  using Key = std::tuple<std::string, RuleVerdict::Change, Verdict, Level, std::string>;
+  std::map<Key, size_t> index;
+  for (RuleVerdict& verdict : verdicts) {
+    const auto [entry, is_new] = index.emplace(Key(IdentityOf(verdict), verdict.change, verdict.verdict,
+                                                   verdict.level, WithoutNumbers(verdict.problem)),
+                                               merged.size());
+    if (is_new) {
+      problems.push_back({verdict.problem});
+      merged.push_back(std::move(verdict));
+      continue;
+    }
+    RuleVerdict& first = merged[entry->second];
+    problems[entry->second].push_back(verdict.problem);
+    first.subjects.push_back(std::move(verdict.subjects[0]));
+    if (verdict.saves_high_ns.value_or(0) > first.saves_high_ns.value_or(0)) {
+      first.saves_low_ns = verdict.saves_low_ns;
+      first.saves_high_ns = verdict.saves_high_ns;
+    }
+  }
+  for (size_t i = 0; i < merged.size(); ++i)
+    if (problems[i].size() > 1) merged[i].problem = MergeTexts(problems[i]);
+  return merged;
+}
+
+bool IsBlind(std::span<const GateRun> runs, const std::string& rule) {
+  return std::ranges::any_of(runs, [&](const GateRun& run) { return run.blind.contains(rule); });
+}
+
+}  // namespace
+
+std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
+                                    const KnowledgeBase& knowledge, const GatePolicy& policy) {
+  const FiredByRule before = Count(baseline), after = Count(candidate);
+  std::vector<RuleVerdict> verdicts;
+  for (const auto& [rule, subjects] : after)
+    for (const auto& [subject, fired] : subjects) {
+      RuleVerdict verdict = Describe(fired, subject, knowledge.Find(rule));
+      const bool is_new = !Has(before, rule, subject) && !IsBlind(baseline, rule);
+      const bool is_root = 2 * fired.roots > candidate.size();
+      verdict.change = is_new ? RuleVerdict::Change::kNew : RuleVerdict::Change::kStill;
+      if (verdict.severity == Severity::kError)
+        verdict.level = Level::kError;
+      else if (is_new && verdict.severity == Severity::kWarning && is_root)
+        verdict.level = policy.new_findings == Level::kOff ? Level::kExplain : policy.new_findings;
+      if (verdict.level >= Level::kWarn) verdict.verdict = Verdict::kRegressed;
+      verdicts.push_back(std::move(verdict));
+    }
+  for (const auto& [rule, subjects] : before)
+    for (const auto& [subject, fired] : subjects) {
+      if (Has(after, rule, subject) || IsBlind(candidate, rule)) continue;
+      RuleVerdict verdict = Describe(fired, subject, knowledge.Find(rule));
+      verdict.change = RuleVerdict::Change::kGone;
+      verdicts.push_back(std::move(verdict));
+    }
+  verdicts = Merge(std::move(verdicts));
+  std::ranges::stable_sort(verdicts, [](const RuleVerdict& a, const RuleVerdict& b) {
+    const auto order = [](const RuleVerdict& v) {
+      return std::tuple(v.verdict != Verdict::kRegressed, v.change, v.severity, -v.saves_high_ns.value_or(0));
+    };
+    return order(a) < order(b);
+  });
+  return verdicts;
+}
+
+std::pair<std::string, int> SourceLineIn(const std::string& text) {
+  static const RE2 pattern(R"(([\w./-]+\.(?:py|cc|cpp|cxx|cu|cuh|h|hpp))(?:\(|:|, line )(\d{1,7}))");
+  std::string file;
+  int line = 0;
+  if (!RE2::PartialMatch(text, pattern, &file, &line)) return {"", 0};
+  return {file, line};
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,253 @@
+#include "src/gate/judge/trend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "src/gate/compare/change_points.h"
+#include "src/statistics/quantile.h"
+
+namespace dladvisor {
+namespace {
+
+// The runs that have the metric, in order.
+std::vector<const HistoryRun*> RunsWith(const std::vector<HistoryRun>& runs, const std::string& setting,
+                                        const std::string& metric) {
+  std::vector<const HistoryRun*> with;
+  for (const HistoryRun& run : runs) {
+    const auto found = run.values.find(metric);
+    if (run.setting != setting || found == run.values.end() || !std::isfinite(found->second.value)) continue;
+    // Runs of one gate share the machine and the hour: they count as one.
+    if (with.empty() || run.utc_ns == 0 || run.utc_ns != with.back()->utc_ns) with.push_back(&run);
+  }
+  return with;
+}
+
+std::vector<double> ValuesOf(std::span<const HistoryRun* const> runs, const std::string& metric) {
+  std::vector<double> values;
+  for (const HistoryRun* run : runs) values.push_back(run->values.at(metric).value);
+  return values;
+}
+
+// A series whose values are better the lower they are, in levels.
+struct Course {
+  std::vector<LevelSegment> levels;
+  double deviation = 0;  // mean absolute, around the levels
+
+  const LevelSegment& current() const { return levels.back(); }
+  // The best level before the current one. REQUIRES: there is one.
+  const LevelSegment& best() const {
+    return *std::min_element(levels.begin(), levels.end() - 1,
+                             [](const auto& a, const auto& b) { return a.level < b.level; });
+  }
+  bool has_changed() const { return levels.size() > 1; }
+  double rise() const { return has_changed() ? current().level - best().level : 0; }
+
+  // The rise in standard errors of noise, whose scale does not matter here.
+  double Strength() const {
+    if (!has_changed() || rise() == 0) return 0;
+    const double runs =
+        1 / (1 / static_cast<double>(best().size()) + 1 / static_cast<double>(current().size()));
+    return rise() * std::sqrt(runs) / deviation;  // infinite where there is no noise
+  }
+};
+
+Course CourseOf(std::span<const double> series) {
+  Course course;
+  course.levels = FindLevels(series);
+  double sum = 0;
+  for (const LevelSegment& level : course.levels)
+    for (size_t i = level.begin; i < level.end; ++i) sum += std::abs(series[i] - level.level);
+  course.deviation = sum / static_cast<double>(series.size() - course.levels.size());
+  return course;
+}
+
+// The least chance of a false alarm that is tested: what is less takes too many orders.
+constexpr double kLeastAlpha = 0.001;
+
+// Whether at most `alpha` of random orders of the series end in as strong a rise or fall.
+bool IsMoreThanNoise(std::vector<double> series, const Course& course, double alpha) {
+  const double strength = std::abs(course.Strength());
+  alpha = std::max(alpha, kLeastAlpha);
+  const auto orders = static_cast<size_t>(std::ceil(4 / alpha));
+  // The order that was observed is one of them (Phipson and Smyth 2010).
+  size_t as_strong = 1;
+  std::mt19937_64 random(series.size());
+  for (size_t i = 1; i < orders; ++i) {
+    for (size_t left = series.size(); left > 1; --left)
+      std::swap(series[left - 1], series[static_cast<size_t>(random() % left)]);
+    if (std::abs(CourseOf(series).Strength()) >= strength) ++as_strong;
+    if (static_cast<double>(as_strong) > alpha * static_cast<double>(orders)) return false;
+  }
+  return true;
+}
+
+// "2026-03-01 14:05", in UTC.
+std::string DateOf(int64_t utc_ns) {
+  const std::time_t seconds = utc_ns / 1'000'000'000 - (utc_ns % 1'000'000'000 < 0 ? 1 : 0);
+  std::tm utc{};
+  if (gmtime_r(&seconds, &utc) == nullptr) return "";
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min);
+}
+
+using Findings = std::set<std::pair<std::string, std::string>>;
+
+// Of the findings of the runs, those of more than `share` of them.
+Findings FindingsOf(std::span<const HistoryRun* const> runs, double share) {
+  std::map<std::pair<std::string, std::string>, size_t> counts;
+  for (const HistoryRun* run : runs)
+    for (const auto& finding : Findings(run->findings.begin(), run->findings.end())) ++counts[finding];
+  Findings often;
+  for (const auto& [finding, count] : counts)
+    if (static_cast<double>(count) > share * static_cast<double>(runs.size())) often.insert(finding);
+  return often;
+}
+
+// Rules with a finding in most runs of the new level that few of the old one had.
+std::vector<std::string> Appeared(std::span<const HistoryRun* const> before,
+                                  std::span<const HistoryRun* const> after) {
+  const Findings old = FindingsOf(before, 0.25);
+  std::set<std::string> rules;
+  for (const auto& finding : FindingsOf(after, 0.5))
+    if (!old.contains(finding)) rules.insert(finding.first);
+  return {rules.begin(), rules.end()};
+}
+
+// "Step time" -> "step time", "GPU memory" as it is.
+std::string WithinSentence(std::string title) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (title.size() > 1 && is_upper(title[0]) && !is_upper(title[1]))
+    title[0] = static_cast<char>(title[0] - 'A' + 'a');
+  return title;
+}
+
+// "8.4 %", or "3.00 GiB" where the base is 0.
+std::string Amount(double change, double base, Unit unit) {
+  if (base == 0) return FormatValue(std::abs(change), unit);
+  return fmt::format("{:.1f} %", std::abs(change / base) * 100);
+}
+
+// "in 3 steps, none of which was more than 3 %": of the changes since the best level.
+std::string Steps(const std::vector<Trend::Change>& changes, size_t since, double regression) {
+  size_t count = 0;
+  double largest = 0;
+  for (const Trend::Change& change : changes) {
+    if (change.at < since) continue;
+    ++count;
+    if (change.before != 0)
+      largest = std::max(largest, std::abs((change.after - change.before) / change.before));
+  }
+  if (count < 2) return "in one step";
+  if (largest <= regression)
+    return fmt::format("in {} steps, none of which was more than {:.4g} %", count, regression * 100);
+  return fmt::format("in {} steps, the largest of {:.1f} %", count, largest * 100);
+}
+
+}  // namespace
+
+std::optional<RunNoise> LearnNoise(const std::vector<HistoryRun>& runs, const std::string& setting,
+                                   const std::string& metric) {
+  const auto with = RunsWith(runs, setting, metric);
+  if (with.size() < kFewestHistoryRuns) return std::nullopt;
+  const std::vector<double> series = ValuesOf(with, metric);
+  std::vector<double> deviations;  // relative
+  size_t levels = 0;
+  for (const LevelSegment& segment : FindLevels(series)) {
+    if (segment.level == 0) continue;
+    ++levels;
+    for (size_t i = segment.begin; i < segment.end; ++i)
+      deviations.push_back(std::abs((series[i] - segment.level) / segment.level));
+  }
+  if (deviations.size() < kFewestHistoryRuns) return std::nullopt;
+
+  std::sort(deviations.begin(), deviations.end());
+  // Each level's median has no deviation of its own.
+  const size_t free = deviations.size() - levels;
+  const double robust_sd = kDeviationPerMad * deviations[levels + (free - 1) / 2];
+  const size_t outliers = (deviations.size() + 49) / 50;
+  const double limit = std::max(3 * robust_sd, deviations[deviations.size() - 1 - outliers]);
+  double sum = 0;
+  for (const double deviation : deviations) {
+    const double drawn_in = std::min(deviation, limit);
+    sum += drawn_in * drawn_in;
+  }
+  RunNoise noise;
+  noise.source = RunNoise::Source::kHistory;
+  noise.degrees = static_cast<double>(free);
+  noise.relative_sd = std::sqrt(sum / noise.degrees);
+  noise.runs = deviations.size();
+  return noise;
+}
+
+Trend TrendOf(const std::vector<HistoryRun>& runs, const std::string& setting, const std::string& metric,
+              const ComparisonOptions& options) {
+  Trend trend;
+  trend.metric = trend.title = metric;
+  auto with = RunsWith(runs, setting, metric);
+  if (with.size() > kTrendRuns) with.erase(with.begin(), with.end() - kTrendRuns);
+  if (with.empty()) {
+    trend.why = "No run of the history has it.";
+    return trend;
+  }
+  const HistoryRun::Metric& last = with.back()->values.at(metric);
+  trend.title = last.title;
+  trend.unit = last.unit;
+  const std::vector<double> values = ValuesOf(with, metric);
+  for (size_t i = 0; i < with.size(); ++i)
+    trend.points.push_back({with[i]->label.empty() ? DateOf(with[i]->utc_ns) : with[i]->label, values[i]});
+  if (with.size() < kFewestHistoryRuns) {
+    trend.why = fmt::format("A trend needs {} runs; {}.", kFewestHistoryRuns,
+                            with.size() == 1 ? "there is one" : fmt::format("there are {}", with.size()));
+    return trend;
+  }
+
+  std::vector<double> series = values;
+  if (!options.lower_is_better)
+    for (double& value : series) value = -value;
+  const Course course = CourseOf(series);
+  const double sign = options.lower_is_better ? 1 : -1;
+  const std::span<const HistoryRun* const> all = with;
+  for (size_t i = 1; i < course.levels.size(); ++i) {
+    const LevelSegment &before = course.levels[i - 1], &after = course.levels[i];
+    trend.changes.push_back(
+        {after.begin, sign * before.level, sign * after.level,
+         Appeared(all.subspan(before.begin, before.size()), all.subspan(after.begin, after.size()))});
+  }
+
+  const std::string title = WithinSentence(trend.title);
+  if (!course.has_changed()) {
+    trend.why = fmt::format("The level of the {} did not change in {} runs.", title, with.size());
+    return trend;
+  }
+  const double zone = std::max(options.regression * std::abs(course.best().level), options.floor);
+  const double rise = course.rise();
+  if (std::abs(rise) <= zone) {
+    trend.why =
+        fmt::format("The {} is at the best level of the last {} runs, or near it.", title, with.size());
+    return trend;
+  }
+  const size_t since = course.best().end;
+  const std::string what =
+      fmt::format("since run {} of {} the {} {} by {}", since + 1, with.size(), title,
+                  rise * sign > 0 ? "rose" : "fell", Amount(rise, course.best().level, trend.unit));
+  if (!IsMoreThanNoise(series, course, options.alpha)) {
+    trend.verdict = rise > 0 ? Verdict::kInconclusive : Verdict::kPass;
+    trend.why = fmt::format("It seems that {}, but runs of the same program may differ as much.", what);
+    return trend;
+  }
+  trend.verdict = rise > 0 ? Verdict::kRegressed : Verdict::kImproved;
+  trend.why = fmt::format("S{} {}.", what.substr(1), Steps(trend.changes, since, options.regression));
+  return trend;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,39 @@
+// What the runs of a history tell: how much runs of the same program differ, and a slow creep that no single
+// comparison finds.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/gate/compare/comparison.h"
+#include "src/gate/model/history.h"
+#include "src/gate/model/verdict.h"
+
+namespace dladvisor {
+
+// Fewer runs tell nothing.
+inline constexpr size_t kFewestHistoryRuns = 8;
+// What a trend looks back on.
+inline constexpr size_t kTrendRuns = 200;
+
+// How much runs of that setting differ in a metric: the relative standard deviation around each level
+// (change_points.h), so that changes of the program are no noise. The largest 2 % of the deviations, and at
+// least one, are drawn in to the next largest or to three robust standard deviations, whichever is more
+// (Winsorised): one outlier does not blow it up, and what happens more often counts as it is.
+// Nothing with fewer than kFewestHistoryRuns runs.
+std::optional<RunNoise> LearnNoise(const std::vector<HistoryRun>& runs, const std::string& setting,
+                                   const std::string& metric);
+
+// The metric over the last kTrendRuns runs of that setting, the last of which is the one that is gated. It
+// regressed where its level is worse, after one or several steps, than the best earlier level by more than
+// `options.regression` and `options.floor`, and more than noise: a permutation test (Pitman 1937) puts the
+// runs in random order and finds as strong a rise or fall in at most `options.alpha` of the orders (or 1 of
+// 1,000, if that is more). It holds for noise of any distribution, not for noise that itself creeps. A level
+// lasts for kShortestLevel runs at least: the last run alone is for Compare() to judge. It improved where its
+// level is better, likewise, than any earlier one.
+Trend TrendOf(const std::vector<HistoryRun>& runs, const std::string& setting, const std::string& metric,
+              const ComparisonOptions& options);
+
+}  // namespace dladvisor

@@ -1,0 +1,46 @@
+#include "src/gate/model/verdict.h"
+
+#include <nlohmann/json.hpp>
+
+namespace dladvisor {
+
+std::string_view VerdictName(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return "pass";
+    case Verdict::kImproved:
+      return "improved";
+    case Verdict::kInconclusive:
+      return "inconclusive";
+    case Verdict::kRegressed:
+      return "regressed";
+    case Verdict::kNotComparable:
+      return "not comparable";
+  }
+  return "";
+}
+
+std::string_view LevelName(Level level) {
+  switch (level) {
+    case Level::kOff:
+      return "off";
+    case Level::kExplain:
+      return "explain";
+    case Level::kWarn:
+      return "warn";
+    case Level::kError:
+      return "error";
+  }
+  return "";
+}
+
+std::string IdentityOf(const RuleVerdict& rule) {
+  std::string identity = rule.rule + '\0';
+  const auto keys = nlohmann::json::parse(rule.subjects.front(), nullptr, false);
+  if (!keys.is_object()) return identity;
+  for (const auto& [name, value] : keys.items())
+    if (value.is_string()) identity += name + '\0' + value.get<std::string>() + '\0';
+  return identity;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,132 @@
+// GitHub's workflow commands, one a line. In a message %, CR and LF are escaped, in a property also : and ,.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/gate/render/render.h"
+#include "src/gate/render/wording.h"
+#include "src/render/escape.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr size_t kMaxAnnotations = 10;  // of a kind that GitHub shows of a step
+constexpr size_t kMaxColumns = 1000;
+
+// `text` may have lines of our own; those of profiles are visible already.
+std::string EscapeData(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '%')
+      escaped += "%25";
+    else if (c == '\r')
+      escaped += "%0D";
+    else if (c == '\n')
+      escaped += "%0A";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+std::string EscapeProperty(std::string_view text) {
+  std::string escaped;
+  for (const char c : EscapeData(text)) {
+    if (c == ':')
+      escaped += "%3A";
+    else if (c == ',')
+      escaped += "%2C";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+struct Annotation {
+  std::string title, message;
+  std::string file;  // or ""
+  int line = 0;
+};
+
+std::string OnOneLine(const std::string& text) { return Ellipsize(Visible(OneLine(text)), kMaxColumns); }
+
+Annotation Of(const MetricVerdict& metric) {
+  std::string message = OnOneLine(metric.why);
+  if (message.empty())
+    message = fmt::format("{} before, {} now", ValueText(metric.baseline, metric.unit),
+                          ValueText(metric.candidate, metric.unit));
+  const std::string change = PercentText(metric.change);
+  return {fmt::format("{} {}{}", OnOneLine(metric.title), VerdictName(metric.verdict),
+                      change.empty() ? "" : " (" + change + ")"),
+          message, "", 0};
+}
+
+Annotation Of(const Trend& trend) {
+  return {OnOneLine(trend.title) + ": trend regressed", OnOneLine(trend.why), "", 0};
+}
+
+Annotation Of(const RuleVerdict& rule, std::string_view root) {
+  std::string message = OnOneLine(rule.problem);
+  if (!rule.recommendation.empty()) message += "\n" + OnOneLine(rule.recommendation[0]);
+  if (const std::string saving = SavingText(rule); !saving.empty()) message += "\nSaves " + saving + ".";
+  return {fmt::format("{} [{}]", OnOneLine(rule.title), OnOneLine(rule.rule)), message,
+          Visible(RelativePath(rule.source_file, root)), rule.source_line};
+}
+
+std::string Command(const char* kind, const Annotation& annotation) {
+  std::string command = fmt::format("::{} ", kind);
+  if (!annotation.file.empty()) {
+    command += "file=" + EscapeProperty(annotation.file) + ",";
+    if (annotation.line > 0) command += fmt::format("line={},", annotation.line);
+  }
+  return command + "title=" + EscapeProperty(annotation.title) + "::" + EscapeData(annotation.message) + "\n";
+}
+
+std::string Commands(const char* kind, std::vector<Annotation> annotations) {
+  if (annotations.size() > kMaxAnnotations) {
+    const size_t left_out = annotations.size() - (kMaxAnnotations - 1);
+    annotations.resize(kMaxAnnotations - 1);
+    annotations.push_back({fmt::format("{} more", left_out),
+                           "GitHub shows ten annotations of a kind; the gate's report has all.", "", 0});
+  }
+  std::string commands;
+  for (const Annotation& annotation : annotations) commands += Command(kind, annotation);
+  return commands;
+}
+
+}  // namespace
+
+std::string RenderGateAnnotations(const GateResult& result, std::string_view root) {
+  std::vector<Annotation> errors, warnings;
+  if (result.verdict == Verdict::kNotComparable)
+    errors.push_back(
+        {"Not comparable",
+         OnOneLine(result.headline) + (result.next_step.empty() ? "" : "\n") + OnOneLine(result.next_step),
+         "", 0});
+  for (const MetricVerdict& metric : result.metrics) {
+    if (Fails(result, metric)) {
+      errors.push_back(Of(metric));
+      // Which names the cause.
+      if (errors.size() == 1) errors[0].message += "\n" + OnOneLine(result.headline);
+    }
+    if (Warns(result, metric)) warnings.push_back(Of(metric));
+  }
+  for (const Trend& trend : result.trends) {
+    if (Fails(trend)) errors.push_back(Of(trend));
+    if (Warns(trend)) warnings.push_back(Of(trend));
+  }
+  // What is new matters more than what was there; of either, what saves most.
+  std::vector<const RuleVerdict*> rules;
+  for (const RuleVerdict& rule : result.rules) rules.push_back(&rule);
+  std::ranges::stable_sort(rules, [](const RuleVerdict* a, const RuleVerdict* b) {
+    if (a->change != b->change) return a->change < b->change;
+    return a->saves_high_ns.value_or(0) > b->saves_high_ns.value_or(0);
+  });
+  for (const RuleVerdict* rule : rules) {
+    if (Fails(*rule)) errors.push_back(Of(*rule, root));
+    if (Warns(*rule)) warnings.push_back(Of(*rule, root));
+  }
+  return Commands("error", std::move(errors)) + Commands("warning", std::move(warnings));
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,36 @@
+#include "src/gate/runs/gate_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/inference/inference.h"
+
+namespace dladvisor {
+
+const RunMean* GateRun::Find(const std::string& metric) const {
+  const auto found = std::ranges::find(measurements, metric, &Measurement::metric);
+  return found == measurements.end() ? nullptr : &found->mean;
+}
+
+GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database& db,
+                     const std::set<std::string>& missing_relations) {
+  GateRun run;
+  run.name = std::move(name);
+  Advice advice = Infer(knowledge, db);
+  for (Finding& finding : advice.findings)
+    if (finding.outcome == Outcome::kFired) run.findings.push_back(std::move(finding));
+  for (const Rule& rule : knowledge.rules())
+    if (std::ranges::any_of(rule.reads,
+                            [&](const std::string& read) { return missing_relations.contains(read); }))
+      run.blind.insert(rule.id);
+  run.measurements = MeasureRun(db);
+  run.traits = ReadTraits(db);
+  const ResultSet counts = db.Query("SELECT ranks, steps FROM run");
+  if (!counts.rows.empty()) {
+    run.ranks = static_cast<size_t>(AsNumber(counts.rows[0][0]).value_or(0));
+    run.steps = static_cast<size_t>(AsNumber(counts.rows[0][1]).value_or(0));
+  }
+  return run;
+}
+
+}  // namespace dladvisor

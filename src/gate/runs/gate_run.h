@@ -1,0 +1,33 @@
+// A run as a gate compares it: what it takes, what rules find in it, and what must be the same. Its relations
+// are not kept, so that many runs cost little.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/model/advice.h"
+#include "engine/rules/knowledge_base.h"
+#include "engine/store/database.h"
+#include "src/gate/runs/metric.h"
+#include "src/gate/runs/trait.h"
+
+namespace dladvisor {
+
+struct GateRun {
+  std::string name;  // as shown
+  size_t ranks = 0, steps = 0;
+  std::vector<Measurement> measurements;
+  std::vector<Finding> findings;  // that fired
+  std::set<std::string> blind;    // rules that read what this run does not hold, as a digest no events
+  Traits traits;
+
+  const RunMean* Find(const std::string& metric) const;
+};
+
+// Evaluates the rules on the database, which afterwards has their findings. `missing_relations` are those
+// that it does not hold, as a digest holds no events: rules that read them are blind to this run.
+GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database& db,
+                     const std::set<std::string>& missing_relations);
+
+}  // namespace dladvisor

@@ -1,0 +1,168 @@
+#include "src/gate/runs/metric.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace dladvisor {
+namespace {
+
+constexpr std::string_view kSlowestRank =
+    "(SELECT rank FROM step WHERE warmup = 0 GROUP BY rank ORDER BY avg(duration_ns) DESC, rank LIMIT 1)";
+
+// The rank that sets the pace: of ranks that wait for each other the one with most time of its own, for their
+// steps take equally long.
+const std::string kPacingRank =
+    "coalesce((SELECT rank FROM rank WHERE own_ns IS NOT NULL ORDER BY own_ns DESC, rank LIMIT 1), " +
+    std::string(kSlowestRank) + ")";
+
+std::vector<double> Numbers(const Database& db, const std::string& sql) {
+  std::vector<double> numbers;
+  for (const auto& row : db.Query(sql).rows)
+    if (const auto number = AsNumber(row[0])) numbers.push_back(*number);
+  return numbers;
+}
+
+class Measurer {
+ public:
+  explicit Measurer(const Database& db) : db_(db) {
+    const auto start = Numbers(db_, "SELECT min(clock_origin_utc_ns) FROM profile");
+    if (!start.empty()) start_utc_ns_ = static_cast<int64_t>(start[0]);
+  }
+
+  std::vector<Measurement> Measure() {
+    std::vector<double> steps =
+        Numbers(db_, fmt::format("SELECT duration_ns FROM step WHERE warmup = 0 AND rank = {} ORDER BY step",
+                                 kSlowestRank));
+    steps_ = static_cast<double>(steps.size());
+    if (steps.empty())
+      steps = Numbers(db_,
+                      "SELECT elapsed_ns FROM training_log WHERE warmup = 0 AND elapsed_ns IS NOT NULL "
+                      "ORDER BY profile, attempt, iteration");
+    if (!steps.empty()) Add("step.time", MeanOfSteps(steps));
+    AddValue("gpu.utilization", "SELECT gpu_utilization FROM run");
+    AddValue("tensor_core.efficiency", "SELECT tensor_core_efficiency FROM run");
+    AddValue("memory.peak", "SELECT max(peak_bytes) FROM memory");
+    AddValue("communication.exposed",
+             "SELECT avg(ns_per_step) FROM time_ledger WHERE bucket = 'communication/exposed'");
+    AddValue("throughput", "SELECT samples_per_second FROM run");
+    if (steps_ > 0) {
+      AddLedger();
+      AddPerStep("op.time", fmt::format("SELECT op, busy_ns FROM op WHERE rank = {}", kPacingRank));
+      AddPerStep("kernel.time",
+                 fmt::format("SELECT kernel, sum(gpu_ns) FROM op_kernel WHERE rank = {} GROUP BY kernel",
+                             kPacingRank));
+    }
+    AddRanges();
+    return std::move(measurements_);
+  }
+
+ private:
+  void Add(std::string metric, RunMean mean) {
+    mean.start_utc_ns = start_utc_ns_;
+    measurements_.push_back({std::move(metric), mean});
+  }
+
+  void AddOne(std::string metric, double value) {
+    RunMean mean;
+    mean.mean = value;
+    mean.steps = 1;
+    mean.independent_steps = 1;
+    Add(std::move(metric), mean);
+  }
+
+  void AddValue(std::string metric, const std::string& sql) {
+    if (const auto values = Numbers(db_, sql); !values.empty()) AddOne(std::move(metric), values[0]);
+  }
+
+  // The buckets of each step; one that is left out of a step has no time in it.
+  void AddLedger() {
+    const ResultSet cells = db_.Query(
+        fmt::format("SELECT bucket, step, ns FROM step_ledger WHERE rank = {0} AND device = (SELECT "
+                    "min(device) FROM step_ledger WHERE rank = {0}) ORDER BY step",
+                    kPacingRank));
+    std::map<int64_t, size_t> position;
+    for (const auto& row : cells.rows)
+      position.emplace(static_cast<int64_t>(AsNumber(row[1]).value_or(0)), position.size());
+    std::map<std::string, std::vector<double>> buckets;
+    for (const auto& row : cells.rows) {
+      auto& bucket = buckets[std::get<std::string>(row[0])];
+      bucket.resize(position.size());
+      bucket[position.at(static_cast<int64_t>(AsNumber(row[1]).value_or(0)))] += AsNumber(row[2]).value_or(0);
+    }
+    const size_t first = measurements_.size();
+    for (const auto& [bucket, steps] : buckets) Add("ledger.time/" + bucket, MeanOfSteps(steps));
+    SortFrom(first);
+  }
+
+  void AddPerStep(std::string_view family, const std::string& sql) {
+    const size_t first = measurements_.size();
+    for (const auto& row : db_.Query(sql).rows)
+      if (const auto ns = AsNumber(row[1]))
+        AddOne(fmt::format("{}/{}", family, std::get<std::string>(row[0])), *ns / steps_);
+    SortFrom(first);
+  }
+
+  void AddRanges() {
+    const size_t first = measurements_.size();
+    for (const auto& row :
+         db_.Query("SELECT name, instances, avg_ns, stddev_ns FROM range_name WHERE rank = (SELECT min(rank) "
+                   "FROM range_name) AND domain = '' ORDER BY total_ns DESC, name")
+             .rows) {
+      RunMean mean;
+      mean.mean = AsNumber(row[2]).value_or(0);
+      mean.steps = static_cast<size_t>(AsNumber(row[1]).value_or(0));
+      mean.independent_steps = static_cast<double>(mean.steps);
+      if (const auto deviation = AsNumber(row[3])) {
+        mean.variance = *deviation * *deviation / mean.independent_steps;
+        mean.degrees = mean.independent_steps - 1;
+      }
+      Add("range.time/" + std::get<std::string>(row[0]), mean);
+    }
+    SortFrom(first);
+  }
+
+  void SortFrom(size_t first) {
+    std::stable_sort(measurements_.begin() + static_cast<std::ptrdiff_t>(first), measurements_.end(),
+                     [](const Measurement& a, const Measurement& b) { return a.mean.mean > b.mean.mean; });
+  }
+
+  const Database& db_;
+  std::optional<int64_t> start_utc_ns_;
+  double steps_ = 0;
+  std::vector<Measurement> measurements_;
+};
+
+}  // namespace
+
+std::span<const MetricKind> MetricKinds() {
+  static const std::array<MetricKind, 10> kinds = {{
+      {"step.time", "Step time", Unit::kNanoseconds, true, false},
+      {"gpu.utilization", "GPU utilization", Unit::kRatio, false, false},
+      {"tensor_core.efficiency", "Tensor core efficiency", Unit::kRatio, false, false},
+      {"memory.peak", "Peak memory", Unit::kBytes, true, false},
+      {"communication.exposed", "Exposed communication", Unit::kNanoseconds, true, false},
+      {"throughput", "Samples per second", Unit::kNone, false, false},
+      {"ledger.time", "Ledger", Unit::kNanoseconds, true, true},
+      {"op.time", "Op", Unit::kNanoseconds, true, true},
+      {"kernel.time", "Kernel", Unit::kNanoseconds, true, true},
+      {"range.time", "Range", Unit::kNanoseconds, true, true},
+  }};
+  return kinds;
+}
+
+std::vector<Measurement> MeasureRun(const Database& db) { return Measurer(db).Measure(); }
+
+const MetricKind* FindMetricKind(std::string_view metric) {
+  const size_t slash = metric.find('/');
+  const std::string_view name = metric.substr(0, slash);
+  for (const MetricKind& kind : MetricKinds())
+    if (kind.name == name && kind.is_family == (slash != std::string_view::npos)) return &kind;
+  return nullptr;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,49 @@
+// What a gate measures of a run. Those of step.time and its like have a value per step, whose spread is the
+// noise within the run; ops and kernels have one value.
+//
+//   step.time               a steady step of the rank whose steps take longest, or an iteration of a log
+//   gpu.utilization         mean over GPUs
+//   tensor_core.efficiency  of the run
+//   memory.peak             of the GPU that holds most
+//   communication.exposed   per step, mean over GPUs
+//   throughput              samples per second, where a log tells it
+//   ledger.time/BUCKET      per step, of the first GPU of the rank that sets the pace
+//   op.time/PATH            per step, of that rank
+//   kernel.time/NAME        per step, of that rank
+//   range.time/NAME         of one instance on the host
+//
+// The last four are families, which explain a change.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/store/database.h"
+#include "src/gate/compare/run_mean.h"
+
+namespace dladvisor {
+
+struct MetricKind {
+  std::string name;   // "step.time", or "op.time" of "op.time/PATH"
+  std::string title;  // "Step time"; of a family "Op"
+  Unit unit = Unit::kNanoseconds;
+  bool lower_is_better = true;
+  bool is_family = false;
+};
+// In the order of reports.
+std::span<const MetricKind> MetricKinds();
+// The kind of "op.time/PATH"; null for an unknown one.
+const MetricKind* FindMetricKind(std::string_view metric);
+
+struct Measurement {
+  std::string metric;
+  RunMean mean;
+};
+
+// What the relations of a run tell; a metric that they do not tell is left out. In order of kinds, then of
+// the largest value.
+std::vector<Measurement> MeasureRun(const Database& db);
+
+}  // namespace dladvisor

@@ -1,0 +1,47 @@
+// What must be the same for two runs to be compared: otherwise a change of speed is no change of the program.
+//
+// Two are told by the work itself where nothing else tells the batch: matrix products by their shapes, and
+// kernels by their thread blocks. Sides are of other sizes where products (or kernels) of more than half of
+// their time are; a change of a layer or two is less.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/store/database.h"
+#include "src/gate/model/verdict.h"
+
+namespace dladvisor {
+
+struct TraitKind {
+  std::string name;   // "gpu.model"
+  std::string title;  // "Model of the GPUs"
+  bool blocks = true;
+  std::string note;  // what a difference means
+};
+// In the order of reports.
+std::span<const TraitKind> TraitKinds();
+
+// What one run tells.
+struct Traits {
+  std::map<std::string, std::string> values;  // by name, where the run tells it
+  struct Work {
+    double share = 0;  // of the time of all of its kind
+    double size = 0;   // thread blocks; of a product 0
+  };
+  std::map<std::string, Work> products;  // by operator and shape
+  std::map<std::string, Work> kernels;   // by name
+
+  // What runs of one history have in common, as one text.
+  std::string Setting() const;
+};
+
+Traits ReadTraits(const Database& db);
+
+// Of all runs of the sides. What only one side tells is no difference. `allowed` do not block.
+std::vector<Difference> CompareTraits(std::span<const Traits> baseline, std::span<const Traits> candidate,
+                                      std::span<const std::string> allowed);
+
+}  // namespace dladvisor
