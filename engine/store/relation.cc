@@ -47,4 +47,18 @@ void Table::Reserve(size_t rows) {
   for (auto& column : columns_) column.reserve(rows);
 }
 
+Table WithSchema(const Table& from, const Schema& schema) {
+  std::vector<std::optional<size_t>> sources;
+  for (const Column& column : schema.columns) sources.push_back(from.schema().Find(column.name));
+  Table to(schema);
+  to.Reserve(from.rows());
+  for (size_t i = 0; i < from.rows(); ++i) {
+    std::vector<Value> row;
+    for (const std::optional<size_t>& source : sources)
+      row.push_back(source ? from.ValueAt(i, *source) : Value());
+    to.AddRow(std::move(row));
+  }
+  return to;
+}
+
 }  // namespace dladvisor

@@ -115,6 +115,9 @@ class Table final : public Relation {
   size_t distinct_values_ = 0;  // of the first column while it is sorted
 };
 
+// The rows as `schema` has them, by name of column: what `from`, of another version, lacks is unknown.
+Table WithSchema(const Table& from, const Schema& schema);
+
 // The declaration of a relation whose rows analyses build as plain structs of type Row.
 template <class Row>
 class RelationOf {

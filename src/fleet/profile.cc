@@ -74,13 +74,27 @@ void AddEmptyRelations(Digest& digest) {
     if (!digest.Find(schema->name)) digest.relations.emplace_back(*schema);
 }
 
+// The relations of a digest that may be of another version, as this one declares them.
+void TakeOurSchemas(Digest& digest) {
+  const auto names = [](const Schema& schema) {
+    std::vector<std::string> all;
+    for (const Column& column : schema.columns) all.push_back(column.name);
+    return all;
+  };
+  for (Table& table : digest.relations)
+    if (const Family* family = FindFamily(table.schema().name);
+        family && names(table.schema()) != names(*family->schema))
+      table = WithSchema(table, *family->schema);
+  AddEmptyRelations(digest);
+}
+
 Profile LoadOne(const std::filesystem::path& path, const AnalysisOptions& options) {
   Profile profile;
   profile.files = {path.string()};
   if (path != "-" && IsDigest(path)) {
     RefuseSteps(path, options);
     profile.digest = ReadDigest(path);
-    AddEmptyRelations(profile.digest);
+    TakeOurSchemas(profile.digest);
     return profile;
   }
   profile.trace = std::make_unique<Trace>(ReadProfile(path));

@@ -87,6 +87,23 @@ TEST_F(Profiles, DigestsOfRanksGiveTheSameAsTheirProfiles) {
   EXPECT_TRUE(SerializeDigest(direct.digest) == SerializeDigest(from_digests.digest));
 }
 
+TEST_F(Profiles, WhatADigestOfAnotherVersionLacksIsUnknown) {
+  Digest digest = LoadProfile(Runs() / "job_0_0.sqlite", {}).digest;
+  for (Table& table : digest.relations) {
+    if (table.schema().name != "gpu") continue;
+    Schema before = table.schema();
+    std::erase_if(before.columns, [](const Column& column) { return column.name == "kernel_ns"; });
+    table = WithSchema(table, before);
+  }
+  const fs::path path = dir_->path() / "before.digest";
+  WriteDigest(digest, path);
+  const Profile profile = LoadProfile(path, {});
+  const ResultSet gpus = profile.OpenDatabase().Query("SELECT device, kernel_ns FROM gpu");
+  ASSERT_EQ(gpus.rows.size(), 1u);
+  EXPECT_EQ(gpus.rows[0][0], Value(int64_t{0}));
+  EXPECT_EQ(gpus.rows[0][1], Value());
+}
+
 TEST_F(Profiles, OfTwoOfOneRankTheSecondIsLeftOut) {
   const fs::path folder = dir_->path() / "twice";
   fs::create_directories(folder);
