@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Includes follow the links: a folder may include headers of the folders that its library links itself.
 # check_includes.sh FOLDERS, where FOLDERS is what the build writes: lines of FOLDER LIBRARY LINKED...
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One static library per folder. Sources are globbed, so that a new file needs no edit here; a folder may
 # include the headers of the folders that its library links itself, and no others (check_includes.sh).
 #

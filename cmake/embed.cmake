@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Run by dladvisor_embed: writes OUTPUT, a C++ source that holds FILES (paths below ROOT) as byte arrays.
 set(arrays "")
 set(entries "")

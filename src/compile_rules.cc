@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Run by the build: checks the rules of a folder and writes them as an image (engine/rules/rule_image.h).
 #include <fmt/format.h>
 

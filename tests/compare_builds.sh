@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Compares what two builds of dladvisor write, byte for byte, over all files of a folder of profiles: reports, digests,
 # gates, queries, and the exit status and messages of each. Prints every difference; exit status 1 where there is one.
 # What a build wrote is kept, by the content of its program, so that a build is run only once over the same files.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/authoring/rule_docs.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Documents of rules and facts, all made of what the program knows, so that they cannot drift from it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON schemas of rule and test files, for completion and checks in editors. They say less than
 // `dladvisor rules check`, which also reads the SQL.
 #pragma once

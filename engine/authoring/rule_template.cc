@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/authoring/rule_template.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule to start from: a threshold on a fact of a relation, with tests that pass.
 #pragma once
 

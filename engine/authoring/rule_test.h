@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the tests of ID.test.yaml files: each gives rows of relations (columns not given are NULL) and expects
 // outcomes, without facts of a run.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test files (rule_test.h) as data.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files compiled into the program, so that one binary can be copied to a cluster and run anywhere.
 // cmake/embed.cmake generates the functions that return them.
 #pragma once

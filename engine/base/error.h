@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one exception for input that cannot be used: a file, a rule, an argument. It says where, what,
 // and what to do next. It is caught in main and around each unit of work that may fail alone (a rule,
 // one of several profiles); broken invariants are asserts, never Errors.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output files are whole or absent: written aside, synced, then renamed over the target.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQL files that are compiled into the program: statements that people can read and paste, with what the
 // program needs to know of each.
 //

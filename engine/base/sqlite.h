@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles of SQLite that close what they hold. Users link SQLite::SQLite3.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A typed, nullable fact: what a cell of a relation holds and what SQL reads and returns.
 // NULL means unknown, never zero.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words for why a rule decided as it did, shared by all that show it.
 #pragma once
 

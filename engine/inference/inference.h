@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluates every rule of a knowledge base on the relations of a database.
 //
 // Order: derived relations before what reads them; `given` and `unless` give the strata (their rules first);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/inference/rule_evaluation.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluates one rule on all its subjects: one query, whose WHERE leaves out the subjects that are clear, so
 // that a rule over many rows costs little more than stepping its conditions.
 #pragma once

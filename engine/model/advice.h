@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of inference: for every subject of every rule one outcome, with everything needed to explain
 // it. Reports, gates and `explain` are views of this one model.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Findings as a relation, so that rules and queries can read what other rules concluded.
 #pragma once
 

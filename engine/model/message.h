@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mustache messages whose values print by their unit: {{busy_share}} -> "31.0 %". Text is not HTML-escaped
 // here (renderers escape); a name that is not in scope is an Error. {{#pytorch}}…{{/pytorch}} is there where
 // the value is neither NULL, 0 nor "", {{^pytorch}}…{{/pytorch}} where it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule as its YAML file states it: data only. knowledge_base.h loads and checks rules, inference.h
 // evaluates them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Savings that add up. Rules claim time from the buckets of a ledger, a relation that splits the time of each
 // of its subjects into exclusive buckets; no bucket gives more than it holds, and no subject more than its
 // whole time, however many rules claim it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SQL around a rule's expressions: its subjects with the values of its lets, under the alias `subject`,
 // so that sub-queries can name the subject's columns unambiguously (subject.shop).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the findings of a rule whose subjects match another subject: their shared key columns are equal, so
 // that a subject without keys matches all.
 #pragma once

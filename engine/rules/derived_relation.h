@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Relations that rule files declare: a SELECT over other relations, evaluated before the rules that read it.
 //
 //   relation: dear_order

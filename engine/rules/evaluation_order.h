@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which order rules and derived relations are evaluated, and the references that have none.
 #pragma once
 

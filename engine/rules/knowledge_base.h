@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads rule files in layers and checks them against the declared relations, without a trace.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks rules against the declared relations, without a trace: every statement is prepared, every name must
 // exist and be used, types and units must fit. What rules refer to is evaluation_order.h's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of rule files: built in, or from a folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checked rules as bytes. The build makes them of the built-in rules, which are thereby checked once and for
 // all: a program reads the bytes back in microseconds, where reading and checking YAML takes milliseconds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a YAML file to a Rule or a DerivedRelation: keys, kinds and names. SQL and cross references are
 // rule_checker.h's.
 #pragma once

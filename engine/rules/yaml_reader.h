@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strict YAML with places: every problem is collected with file, line and column instead of ending the read.
 // Duplicate keys, aliases (and with them alias bombs) and several documents in a file are problems.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value for a parameter of a statement.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQL as text: its words, strings, comments and parameters, for what SQLite does not tell, such as which
 // names an expression holds, and for statements with values in place of parameters.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The type and unit of an SQL expression, and what operations and functions make of those of their operands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SQLite asks while it prepares a statement: which actions, relations and functions are allowed. Notes
 // what the statement reads.
 #pragma once

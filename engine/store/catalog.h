@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The relations and views that SQL may name.
 #pragma once
 

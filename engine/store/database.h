@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQL over relations: an in-memory SQLite database in which every relation is a virtual table that reads the
 // relation where it lies (no copies). Equality and range constraints on the relation's sorted column are
 // pushed down as a binary search. Only SELECT on what was added is allowed: an authorizer refuses ATTACH,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A limit on what SQLite allocates while statements of strangers are prepared and run: in the thread that
 // does so and for as long as it lasts. SQLite's own heap limit is the whole process's, its importers and
 // digests included.

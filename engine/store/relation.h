@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Relations: the facts that rules see. A relation is declared once, with a doc line, key columns and, for
 // every column, type, unit, doc, nullability and the capture flag that would supply it; the SQL table, the
 // `facts` listing, checks, message formatting and "profile again with ..." all come from that declaration.

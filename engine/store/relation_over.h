@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The declaration of a relation whose cells are read where they lie in a Source, such as columns of events,
 // without copies.
 //

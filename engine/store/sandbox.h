@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SQL of rules and queries may do: read declared relations with a list of functions, and nothing else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why SQL is refused or failed, in words for who wrote it: SQLite's messages with the nearest known word and
 // a place.
 #pragma once

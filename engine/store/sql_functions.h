@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SQL functions that SQLite lacks: ratio(a, b) and regexp(pattern, text).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one SQLite module behind every relation: reads cells where they lie, pushes equality and range
 // constraints on the relation's sorted column down as a binary search.
 #pragma once

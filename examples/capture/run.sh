@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Captures every planted problem of capture.py before and after its fix: run.sh [DIR [ARGUMENT OF capture.py...]]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Profiles two checkouts in turn, A B A B, so that what drifts on the machine drifts for both:
 #   measure.sh BASE HEAD OUT PAIRS COMMAND...
 # COMMAND runs in each checkout and writes a profile to the file that $PROFILE names: OUT/base/1.sqlite,

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The life of a gate, on jobs that the example generator makes: a first baseline, the same program again, a
 # regression, its repair, and another machine. Each step says which exit status it expects; the first that is
 # another ends the script.

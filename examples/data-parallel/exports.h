@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a simulated job as Nsight Systems exports, one per rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // data-parallel [--nodes N] [--steps N] [--kernels N] [--plant CAUSE] [--seed N] -o FOLDER
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A data-parallel training job over nodes of several GPUs, simulated: what each GPU runs in each step, down
 // to the call that launches each kernel. Its figures are known beforehand, and a cause of lateness can be
 // planted, so that what an analysis of many ranks says can be checked.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tables and columns an Nsight Systems export has: sets of both changed from release to release.
 #pragma once
 

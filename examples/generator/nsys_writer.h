@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes an Nsight Systems SQLite export, in whichever schema it is given: for examples, tests and
 // measurements, with figures that are known beforehand.
 //

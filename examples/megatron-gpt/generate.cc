@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // megatron-gpt naive|mixed [-o FILE] [--schema FILE]
 #include <CLI/CLI.hpp>
 #include <cstdio>

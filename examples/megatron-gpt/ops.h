@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ops of Megatron-LM's GPT pretraining, by what DLProf calls them.
 #pragma once
 

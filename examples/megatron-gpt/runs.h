@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two training runs of a 360M-parameter Megatron GPT on one RTX A6000, which a workshop profiled with DLProf:
 // first in FP32 ("naive"), then in mixed precision. The workshop's slides show, for each, DLProf's summary,
 // its ten most expensive ops and its recommendations; what they do not show (all other ops) is filled in so

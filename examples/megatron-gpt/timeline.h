@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays a run out in time: when the host calls what, and when the GPU does it.
 #pragma once
 

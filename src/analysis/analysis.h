@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a Trace to relations, and from the relations of all ranks to those that compare them. What is computed
 // is declared by the families of facts (families.def); this runs them.
 #pragma once

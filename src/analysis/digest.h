@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What analyses make of a profile, or of several: what ranks send each other, what a gate keeps as baseline
 // and history stores, and what rules are run on.
 #pragma once

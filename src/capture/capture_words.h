@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a profiler is asked to record more. What can be recorded is known by the flag of Nsight Systems that
 // asks for it, with which facts are declared; each importer gives the words of its profiler for the same.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: one command, one file. Results go to stdout, messages to stderr.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladvisor digest PROFILE... -o FILE
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladvisor explain RULE PROFILE... [--subject COLUMN=VALUE]
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladvisor facts [RELATION | --order]
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladvisor gate --baseline BASELINE... PROFILE...
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The project file dladvisor.yaml, found upwards from the working folder: what a team sets once.
 //
 //   rules:                                   # ESLint style

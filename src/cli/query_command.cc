@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladvisor query PROFILE... SQL|RELATION [--format table|csv|json]
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladvisor report PROFILE... [-o FILE] [--format html|md|json|text]
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladvisor rules list | show | check | test | docs | new
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the commands share: options, the knowledge base, timings.
 #pragma once
 

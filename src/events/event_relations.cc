@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/events/event_relations.h"
 
 #include <algorithm>

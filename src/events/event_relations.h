@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of a trace as relations, for team rules and `dladvisor query`: views over the columns, no
 // copies. Which columns they have is declared beside the tables (src/trace/events.h).
 #pragma once

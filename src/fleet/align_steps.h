@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps that the program does not number are counted from the start of each capture, which begins somewhat
 // earlier on one rank than on another. Their numbers are shifted so that steps of one number are those that
 // ran at the same time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A digest: the relations that analyses made of a profile, or of several, as one SQLite file. It is what a
 // gate keeps as baseline, what nodes keep of their profiles, and what rules can be run on again; it describes
 // its own schemas, so that a digest of another version can still be read. Processes of one job send each

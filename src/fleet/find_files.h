@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which files are meant: a file, a folder with all that lies below, or a pattern with *, ?, [...] that the
 // shell did not expand.
 #pragma once

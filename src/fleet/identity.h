@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ranks the profiles of a job hold. What a profile tells of itself comes first (its metadata, the
 // environment of its process, names of its steps), then its file's name, then the order of the files:
 //  - rank_3, rank-3, worker3, proc3 in the name is the rank; node_1 with local_3, gpu_3 or device_3 node and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many profiles become one: their relations, with ranks and profiles numbered once over all of them, and what
 // only shows when ranks are compared.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A digest as processes of one job send it to each other: what merging reads of it and nothing else, in an
 // order that both know. A file must describe itself; this need not, and is made and read in a tenth of the
 // time.

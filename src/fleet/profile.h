@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles as the commands use them: their facts, and their events where one file alone was read.
 #pragma once
 

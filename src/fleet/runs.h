@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of a program: what a gate compares. A run is one profile, or those of all ranks of a job.
 //
 // Each argument is a run of its own: repeats are given one by one. Two cases are read otherwise:

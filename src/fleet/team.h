@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes that read profiles together: this one alone, or all of an MPI job, each of which reads its
 // share and sends the first what it found. All must call the same functions in the same order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a profile of any supported format. The format is found from the content, never from the name.
 #pragma once
 

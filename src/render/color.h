@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Colours of what the time goes to, as style.css has them for light, dark and print.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text from profiles made safe to show. Op and kernel names can hold anything: markup, terminal escapes,
 // bidirectional overrides that make a line read as another, bytes that are no UTF-8.
 #pragma once

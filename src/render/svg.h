@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Charts as inline SVG. Colours are classes that style.css gives for light, dark and print; every chart has a
 // title and a description for screen readers, and every mark a <title> that browsers show on hover, so that
 // nothing needs a script.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mustache templates, which are compiled into the program, and the data that they show. A section sees the
 // names of all the sections around it, so every object sets every name that its part uses; absent texts are
 // `false`, which is falsy.

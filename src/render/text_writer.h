@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines for the terminal: words filled into them, columns, headings, colours.
 #pragma once
 

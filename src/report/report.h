@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report: one model made from relations and advice, and its renderers. It sees nothing of traces.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tables have of many values: count, mean, deviation, least, most and quartiles.
 #pragma once
 

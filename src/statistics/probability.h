@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tails and quantiles of distributions, by Boost.Math.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order statistics, each with one meaning. They reorder the values that they are given, which are at least
 // one, and none of them NaN.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a trace keeps its contract (trace.h): for tests of importers, and for finding out where a trace
 // went wrong.
 #pragma once

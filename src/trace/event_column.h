@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is declared of a column of an event table, once, beside the table: what its values are, whether it may
 // be missing, and how SQL shows it. Appending, sorting, checking (event_tables.h, check_trace.h) and the
 // relations (src/events) all follow from it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be done with any table of events (events.h), by the list of its columns.
 #pragma once
 

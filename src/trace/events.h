@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of events, and beside each the list of its columns, from which all that handles columns one by
 // one follows (event_column.h). A column that is missing from its list does not compile.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A column of integers in as few bytes each as its largest needs: none while all are 0, then 1, 2, 4 or 8.
 // Most columns of a trace hold small numbers (streams, block sizes, status codes) that the format allows to
 // be large; in 64 bits each they would take half of the memory that a profile needs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Half-open time intervals [start, end) and the set operations that metrics are made of. "Busy" is always a
 // union: a sum of durations is never wall time.
 #pragma once

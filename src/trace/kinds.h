@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kinds of things events are of and between, and the names of the kinds.
 #pragma once
 

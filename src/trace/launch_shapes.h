@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the distinct launch shapes of a table of kernels, and adds those that are new.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work on several threads of one pool for the whole process (oneTBB): nested calls start no more threads.
 // What is computed must not depend on how many there are.
 #pragma once

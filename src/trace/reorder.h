@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorting the rows of a struct of arrays.
 #pragma once
 

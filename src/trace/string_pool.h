@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interned names: each distinct string is stored once and known by a dense 32-bit id; id 0 is "".
 // Views stay valid for the life of the pool. Not thread-safe for writing.
 #pragma once

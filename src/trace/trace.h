@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Trace: what one profile file recorded, normalised. Importers fill it, analyses read it; nothing else
 // knows a profiler's format. The contract, which CheckTrace() (check_trace.h) checks:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training program printed of its own progress: iterations, timers, memory. A log has few rows, so
 // that they are structs and not columns. What a line does not tell is nullopt.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The views under DLProf's names over several iterations, which no real export beside the checkout has; those
 // are compared with DLProf's own reports in tests/corpus.
 #include <gtest/gtest.h>

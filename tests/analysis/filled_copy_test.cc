@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that the host fills and copies, on drawn traces.
 #include "src/analysis/host/filled_copy.h"
 

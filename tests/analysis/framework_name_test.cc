@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which framework a trace is of, by its own word and by names of kernels and ranges.
 #include "src/analysis/summary/framework_name.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of each GPU: work, memory and launches.
 #include "src/analysis/summary/gpu.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ledger against a reference that decides every nanosecond by itself, on randomly drawn programs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a GPU was idle: charges of gaps drawn by hand, and the relations made of them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worked numbers of Zulfiqar and Knight (NVIDIA, 2020): durations, gaps and time to kernel end of four of
 // 960 GPUs at three positions of a step, each against the mean over all. The other GPUs are stood for by two,
 // so chosen that the means are those of the slides; one of them is the first to begin, with a gap of 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The period of a kernel sequence, against a reference that tries every period letter by letter.
 #include "src/analysis/context/kernel_period.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which call launched which operation, and what calls do to the thread that makes them.
 #include "src/analysis/context/launch_join.h"
 

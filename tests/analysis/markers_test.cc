@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the texts of ranges tell.
 #include "src/analysis/context/markers.h"
 

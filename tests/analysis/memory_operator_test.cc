@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/compat/memory_operator.h"
 
 #include <gmock/gmock.h>

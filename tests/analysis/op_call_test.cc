@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of ops one by one, on drawn traces.
 #include "src/analysis/ops/op_call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts per op, on drawn traces and against sums by brute force.
 #include "src/analysis/ops/op.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes of a pipeline: from names of ranges to the kernels launched in them.
 #include "src/analysis/pipeline/pipeline_event.h"
 

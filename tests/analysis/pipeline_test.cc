@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines over ranks: simulated schedules against their closed forms.
 #include "src/analysis/pipeline/pipeline.h"
 

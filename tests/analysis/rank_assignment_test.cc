@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which process is which rank, whose work is whose, and from when to when anything happened.
 #include "src/analysis/context/rank_assignment.h"
 

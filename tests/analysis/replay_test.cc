@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays of drawn programs, whose times without the change can be told by hand.
 #include "src/analysis/timeline/replay.h"
 

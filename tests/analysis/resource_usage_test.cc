@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DLProf's resource usage breakdown, against a reference that decides every nanosecond by itself.
 #include "src/analysis/timeline/resource_usage.h"
 

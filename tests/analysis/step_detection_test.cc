@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps against a reference, and the cases in which ranges that look like steps are none.
 #include "src/analysis/context/step_detection.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps: found from ranges, from the kernel sequence, or not at all.
 #include <gtest/gtest.h>
 

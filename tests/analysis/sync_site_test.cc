@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the host waits for the GPU, and what the GPU misses meanwhile.
 #include "src/analysis/host/sync_site.h"
 

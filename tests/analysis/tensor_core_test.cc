@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real kernel names and what they tell.
 #include "src/analysis/context/tensor_core.h"
 

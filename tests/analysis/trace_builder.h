@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws small traces by hand. One process (pid 42) with a main thread (tid 42) and one device unless told
 // otherwise; rows must be added in order of start where an analysis relies on it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./dev bench [KERNELS]: what things cost, as multiples of something measured in the same run.
 // A report: of what bare SQLite takes to step the same columns of the same generated export on as many
 // threads; a line per size, the last KERNELS (default 1,000,000), the first a tenth, then how time grows

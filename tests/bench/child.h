@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of the program itself, observed from outside.
 #pragma once
 

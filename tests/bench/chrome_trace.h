@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces of PyTorch's profiler, as large as one likes, with the mix of events, arguments and lengths of names
 // that real ones of training runs have.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An export as large as real training gives, for measuring: drawn at random, always the same.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./dev bench fleet [RANKS]: the report of a job of many ranks with 50 steps of 903 kernels, 192 ranks by
 // default, of which the start of mpirun takes little; 960 is the case of the slides (43 M kernels, 4 GB).
 // Then, with MPI, two processes of one core each against one, which must write the same bytes; then how often

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./dev bench gate [PROFILE...]: how often the gate calls the same program worse, and how sure it finds what
 // it says it finds, over simulated runs whose steps vary as those of the given profiles (by default, of some
 // of $DLADVISOR_DATA), with heavy tails, or with serial correlation, and which differ from run to run by

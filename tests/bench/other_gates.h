@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules by which other tools call a change a regression, on the steps of all runs of a side.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 500 rules over a relation of 10,000 rows, against bare SQLite stepping the same conditions over the same
 // virtual table, one thread each. One subject in a hundred fires.
 #include <fmt/format.h>

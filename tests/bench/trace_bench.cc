@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./dev bench trace: a report of traces of PyTorch's profiler, against simdjson walking over every field of
 // the same text on one thread; at 0.6, 1.5 and 5 million events (./dev bench: at 0.6 million), plain and
 // gzip.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that is no profile or no rule: one message that names it, status 3, nothing written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands as a user runs them, on a small export.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

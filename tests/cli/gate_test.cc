@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gate as a build runs it: every exit status, what it writes, and what it says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

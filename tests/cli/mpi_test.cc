@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several processes of an MPI job write the same bytes as one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rules show, test, docs and new, explain, and the project file, as a user runs them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands on the profiles of a job.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

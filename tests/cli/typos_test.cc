@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each folder of tests/cases/typos holds rules with one mistake of a newcomer, and in expected.txt what
 // `rules check` must say of it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BEFORE_AFTER.yaml: what a finding promises against what following it won. The shares in
 // single-process-loader come from these very pairs, so for that rule this guards the promise and is no
 // independent evidence of it.

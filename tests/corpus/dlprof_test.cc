@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The views under DLProf's names against what DLProf 1.8 wrote of the same export: its reports and its
 // database. Where a figure differs, the list below says which and why.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every real Nsight Systems export beside the checkout gives a report. Without GPU work it is a report whose
 // finding no-gpu-work names the capture flag. The ledger sums to the window exactly.
 #include <gmock/gmock.h>

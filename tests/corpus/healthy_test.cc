@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that is well does not hear of warnings: generated exports of training on tensor cores with a filled
 // queue, of three kinds. What keeps them well is drawn as such runs have it: launches ahead of the GPU,
 // copies beside it, gradients reduced during the backward pass.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our views under the names of Holistic Trace Analysis and of the PyTorch TensorBoard plugin against what
 // those two computed of the same traces, cell by cell. Where a figure differs on purpose, DIFFERENCES.yaml
 // says which and why.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LABELS.yaml: what experts read from real profiles, and folders of the ranks of a job, against what the
 // built-in rules say of them.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The views under nsys' names against what `nsys stats` printed of the same export.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exports of a pipeline-parallel run: every stage of a simulated schedule is a process with a GPU of its own.
 #pragma once
 

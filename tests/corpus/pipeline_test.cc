@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipeline-parallel runs of simulated schedules, from an export to what the rules say of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

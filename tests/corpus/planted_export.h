@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exports of a training loop that is well, for planting one problem in: each step launches forty matrix
 // products of 200 us ahead of the GPU and waits for them.
 #pragma once

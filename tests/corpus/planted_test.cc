@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that no real profile at hand fires: each is given a generated export with one planted problem, and
 // must find it, with the saving that was planted, and must not without it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts against what other tools said of the same profiles.
 #include <gtest/gtest.h>
 #include <re2/re2.h>

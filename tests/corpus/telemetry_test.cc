@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every real log of GPU telemetry beside the checkout gives a report that says what it is, or is refused with
 // a reason; and a written one hears of what is wrong with its GPUs.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every real log of a training beside the checkout gives a report that says what it is, or is refused with a
 // reason; what is read of it agrees with a plain search of its text.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/corpus/written_report.h"
 
 #include <gtest/gtest.h>

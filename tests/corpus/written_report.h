@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a profile as its readers get it, and which rules fired.
 #pragma once
 

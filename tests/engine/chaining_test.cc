@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that build on rules and layers that build on layers; the same input gives the same advice.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/rules/derived_relation.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the expressions of a rule mean: truth, what is missing, which facts a condition shows, params.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

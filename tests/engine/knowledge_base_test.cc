@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading and checking rules: what a rule author gets wrong, and the message for it.
 #include "engine/rules/knowledge_base.h"
 

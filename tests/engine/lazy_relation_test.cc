@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Relations that compute their rows when these are first read: nothing but reading them may do that.
 #include <gtest/gtest.h>
 

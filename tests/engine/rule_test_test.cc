@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rule tests as data: what passes, the diff of what does not, what is reported as untested, what is refused.
 #include "engine/authoring/rule_test.h"
 

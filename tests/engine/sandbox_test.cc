@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What rules of strangers may try: all of it is refused or stopped, with a message, within the budget.
 #include "engine/store/sandbox.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Relations that the engine's tests use: a shop, its orders, its staff. Nothing of the program's own facts.
 #pragma once
 

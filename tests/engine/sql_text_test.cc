@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQL as text: what is a word, what a parameter, and statements that can be run again with their values.
 #include "engine/sql/sql_text.h"
 

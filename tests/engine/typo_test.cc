@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a newcomer mistypes, one case for each kind of place, with the whole message.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The virtual table against plain C++ over the same rows: every kind of cell, every bound that is pushed
 // down.
 #include <fmt/format.h>

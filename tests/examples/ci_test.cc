@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The examples for continuous integration: what a service would refuse, and what their scripts do with a
 // program that only notes how it was called.
 #include <fmt/format.h>

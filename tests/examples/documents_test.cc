@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the commands of README.md and rules/AUTHORING.md as a reader would, and compares what they print with
 // what the documents say.
 #include <fmt/format.h>

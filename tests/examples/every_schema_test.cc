@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writer in every release's schema: what the schema has room for is there, and the importer reads it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

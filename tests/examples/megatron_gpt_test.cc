@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two runs, measured with plain SQL, against the figures on the workshop's slides.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

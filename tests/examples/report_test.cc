@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report on the two example runs shows the figures of the document that they come from (the "Megatron
 // Profiling Workflow" slides, DLProf's dashboard of gpt3_750m_naive and gpt3_750m_second_run). Expected
 // values are typed from the slides.

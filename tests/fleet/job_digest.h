@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles of a simulated job without files: what Nsight Systems would have recorded, analysed and put
 // together.
 #pragma once

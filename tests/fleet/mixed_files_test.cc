@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folders that hold traces, a log of nvidia-smi and a training's log of the same run: each tells its part,
 // and what one explains of the other is said.
 #include <fmt/format.h>

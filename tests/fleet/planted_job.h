@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small jobs with a cause of lateness drawn at random, and what the rules say of them.
 #pragma once
 

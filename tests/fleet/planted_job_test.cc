@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs with a cause of lateness drawn at random: the report must name the rank (of a slow link, the node),
 // the steps, where in the step it begins, and the cause; and of a job without one say nothing.
 #include "tests/fleet/planted_job.h"

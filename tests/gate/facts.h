@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The facts of a run written by hand, in the relations that analyses declare.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results of gates, as the renderers get them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all renderers have in common.
 #include "src/gate/render/render.h"
 

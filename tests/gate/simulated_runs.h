@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of a training whose noise is known: how steps vary within a run, and how much runs differ.
 #pragma once
 

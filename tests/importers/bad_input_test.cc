@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that is no readable profile: one Error each, naming the file, what is wrong and what to do.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every importer makes of every file keeps the contract of a Trace.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logs of DCGM, written by hand.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small DLProf databases written here, one trap each.
 
 #include <gmock/gmock.h>

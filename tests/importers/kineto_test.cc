@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces of PyTorch's profiler, written here with every variation that versions and writers of them show.
 #include "src/importers/kineto/kineto.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exports whose tables are large enough to be read in parts, with what makes parts depend on each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real exports against plain SQL on the same file, and against what `nsys stats` printed.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of host activity that few captures hold: samples, context switches, MPI, page faults, adapters,
 // streams. Small exports written here.
 #include <gmock/gmock.h>

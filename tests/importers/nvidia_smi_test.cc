@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logs of nvidia-smi in its three forms, and of scripts around NVML, written by hand.
 
 #include <gmock/gmock.h>

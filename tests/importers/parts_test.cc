@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large tables, which several threads read in parts: the Trace is as if one thread had read them whole.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test databases from SQL text, and plain SQL over files, for values that do not come from the importer.
 #pragma once
 

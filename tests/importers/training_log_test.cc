@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logs of Megatron-LM, DeepSpeed and Hugging Face's Trainer, written by hand.
 
 #include <fmt/format.h>

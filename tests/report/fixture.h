@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small run written by hand: relations of which a test gives some columns and the rest are NULL, and an
 // advice.
 #pragma once

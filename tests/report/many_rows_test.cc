@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is cut short: tables at kMaxReportRows, details at the ranks that are kept of many. Figures, charts
 // and sentences count all of it, or say that they do not.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory view of PyTorch profiler traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

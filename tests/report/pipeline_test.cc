@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The view of pipelines: a figure of the schedule, a table of stages, a sentence.
 #include "src/report/sections/pipeline.h"
 

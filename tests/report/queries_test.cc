@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/report/model/queries.h"
 
 #include <gtest/gtest.h>

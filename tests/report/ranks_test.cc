@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The view of ranks: sentences, the profiles to open, the heat map, the curves and the tables.
 #include "src/report/sections/ranks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a training's log.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

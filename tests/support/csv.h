@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comma-separated tables of other tools, for comparison.
 #pragma once
 

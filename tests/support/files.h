@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where tests find their input: committed files, real profiles, scratch folders.
 #pragma once
 

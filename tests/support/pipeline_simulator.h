@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules of pipeline parallelism, simulated: every stage takes its passes in the schedule's order, each as
 // soon as what it needs has arrived.
 #pragma once

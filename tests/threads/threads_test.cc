@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What runs on several threads, for the thread sanitizer (`./dev test` builds this one program with it): the
 // parts of large tables, the families of one analysis, and whole profiles side by side.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/trace/check_trace.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Judges the profiles that a job left in a folder, one or one for each rank, against the last that were good:
 #   gate_epilogue.sh FOLDER          as the last line of the batch script, or after the job as its user:
 #   sbatch --dependency=afterok:JOBID gate_epilogue.sh FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives of each rank by kind: NCCL, RCCL and NVSHMEM kernels in the analysed window. What they wait for
 // other ranks is not told by one rank alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives over all ranks that take part: how long they transfer, who is waited for, and which groups are
 // slow; the clocks of the ranks, which they align; and what each rank spends on them.
 //

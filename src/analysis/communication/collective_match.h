@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which collectives of several ranks are one and the same, and on what common clock they ran.
 //
 // Calls are matched by kind, step and order. Where the framework names process groups, these are the groups.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collectives of a GPU one by one: what is matched between ranks. Within a rank they are numbered by step
 // and order, apart for each kind: collective, process group where the framework names it, and stream, since a
 // communicator keeps to one.

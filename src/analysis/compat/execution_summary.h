@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the time of each step went to, as the overview of the PyTorch TensorBoard plugin tells it, and how
 // communication and computation share it, as its distributed view does (tb_plugin of
 // github.com/pytorch/kineto: event_parser.py, overall_parser.py).

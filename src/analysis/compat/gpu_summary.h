@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How well kernels fill each GPU (gpu_estimates.h) over all profiled steps, warm-up too (profiler_step.h), as
 // the overview of the PyTorch TensorBoard plugin shows it. The relation `gpu` has the same over the analysed
 // window.

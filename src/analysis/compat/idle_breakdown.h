@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why streams are idle between operations, as Holistic Trace Analysis tells it
 // (github.com/facebookresearch/HolisticTraceAnalysis: breakdown_analysis.py). A gap goes from the end of a
 // stream's operation to the start of the next one, and is

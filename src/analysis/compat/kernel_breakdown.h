@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How computation, communication and memory operations share a rank's GPU time, as Holistic Trace Analysis
 // breaks it down (github.com/facebookresearch/HolisticTraceAnalysis: breakdown_analysis.py,
 // communication_analysis.py): unions over all streams and devices, from the first operation's start to the

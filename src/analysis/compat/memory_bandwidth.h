@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bandwidth of copies and sets by direction, as Holistic Trace Analysis summarises it
 // (github.com/facebookresearch/HolisticTraceAnalysis: trace_counters.py): that of all that run at once is
 // added up, taken after every start and end, and zeros do not count. profiled_work.h says which operations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that operators allocate and free, as the memory view of the PyTorch TensorBoard plugin lists it
 // (tb_plugin of github.com/pytorch/kineto: memory_parser.py).
 //

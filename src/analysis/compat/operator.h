@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of the framework, as the operator and kernel views of the PyTorch TensorBoard plugin list them
 // (tb_plugin of github.com/pytorch/kineto: op_tree.py, node.py, op_agg.py).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that ATen operators launch, in order, and how long launches take, as Holistic Trace Analysis lists
 // them (github.com/facebookresearch/HolisticTraceAnalysis: cuda_kernel_analysis.py,
 // get_aten_op_kernels_and_delay). A launch of a kernel belongs to the innermost operator "aten::..." open on

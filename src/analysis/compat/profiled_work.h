@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank's GPU work as Holistic Trace Analysis (HTA) selects and types it (github.com/facebookresearch/
 // HolisticTraceAnalysis: trace.py, utils.py), over all its devices and the whole profile.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables that users of other tools know, as SQL views over events and facts, under those tools' names of
 // tables and columns: nsys.sql, dlprof.sql and pytorch.sql. They are computed when they are queried, from
 // events: a digest has none.

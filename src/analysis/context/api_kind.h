@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an API function does to the host thread that calls it, by its name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which range a launch belongs to, by one stack sweep over ranges and API calls in order of time.
 #pragma once
 

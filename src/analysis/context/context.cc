@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/context/context.h"
 
 #include <tbb/parallel_invoke.h>

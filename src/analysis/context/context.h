@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the families of facts share: computed once per profile, in this order, and then only read.
 // Each part has a file of its own (rank_assignment.h, launch_join.h, op_path.h, attribution.h, tensor_core.h,
 // step_detection.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How well kernels fill a GPU over a window, as the PyTorch TensorBoard plugin estimates it (tb_plugin of
 // github.com/pytorch/kineto: gpu_metrics_parser.py).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All operations of a GPU, whatever their kind, in one order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The period of a sequence: training repeats its kernels step after step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which API call launched which GPU operation.
 #pragma once
 

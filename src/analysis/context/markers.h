@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the text of a range tells. Three sources: DLProf's nvtx plugin writes Python literals, an outer range
 // {'traceMarker': [source lines], 'funcStack': '/<module>/...'} and inside it {'mod', 'op', 'args': [...]};
 // PyTorch's emit_nvtx appends ", seq = N", ", sizes = [...]" or ", op_id = N" to the operator; everything

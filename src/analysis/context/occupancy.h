@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many blocks of a kernel fit on a streaming multiprocessor at once (theoretical occupancy).
 //
 // From the limits per compute capability: CUDA C++ Programming Guide, "Technical Specifications per Compute

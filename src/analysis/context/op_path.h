@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops are named by the path of ranges that enclose them, e.g. "/train_step/forward/aten::linear". A DLProf
 // marker brings its path with it, and every range inside it (emit_nvtx's, or DLProf's own of functions called
 // by the op) is a part of its op. Paths are interned as a tree, so that millions of range instances cost one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of operators as a tree, with the CUDA calls and GPU work of each: see operator.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps as the PyTorch profiler's own viewers cut them, which differ from ours (step_detection.h): all steps
 // count, warm-up too, and a step may end with the host.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in the user's Python code something happened: the innermost frame that is none of the framework's, of
 // the standard library's launchers or of installed packages.
 #pragma once

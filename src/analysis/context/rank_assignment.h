@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which process is which rank, and what ran where.
 #pragma once
 

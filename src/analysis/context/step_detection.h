@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training steps and the analysed window.
 //
 // Steps are process-wide. They are found from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor-core use and eligibility, from names alone. The names follow NVIDIA's, AMD's and the frameworks'
 // conventions; where a name does not decide, the answer is nothing rather than a guess.
 #pragma once

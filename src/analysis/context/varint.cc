@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/context/varint.h"
 
 #include "engine/base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers in as few bytes as they need, small ones of either sign in one: what ranks send each other and
 // digests keep. Little-endian groups of seven bits of the zigzag code, as Protocol Buffers write sint64.
 #pragma once

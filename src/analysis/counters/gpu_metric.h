@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hardware counters that the profiler sampled, by device and metric, as NVIDIA's talks on Nsight Systems
 // read them: GR active, the GPU does anything; SMs active, how much of its width; SM issue, whether
 // instructions flow or wait for memory; tensor active; DRAM and bus bandwidth. Occupancy is listed, but no

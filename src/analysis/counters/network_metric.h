@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters of network adapters that the profiler sampled.
 #pragma once
 

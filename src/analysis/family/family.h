@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A family of facts: a relation with all that is known of it, declared once, in the file of the relation.
 //
 //   const Family& GpuFamily() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ComputedValues that are computed from one another, each once: the stages of an analysis.
 //
 // A kind of value is a C++ type. Beside the type stands its declaration, the function that computes it; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA API calls by name, over the whole profile: the sums equal plain SQL on the export.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies by direction, kinds of memory and whether the host waits, over the whole profile.
 //
 // Blocking follows CUDA's rules: a call without Async blocks the host, except host-to-device copies of at

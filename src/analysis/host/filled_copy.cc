@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/host/filled_copy.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that the host fills and then copies to the GPU, which could fill them itself: torch.zeros(n).cuda()
 // in place of torch.zeros(n, device="cuda"). Source of the pattern: torch.profiler's pattern matcher
 // (ExtraCUDACopyPattern).

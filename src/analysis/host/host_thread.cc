@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/host/host_thread.h"
 
 #include <algorithm>

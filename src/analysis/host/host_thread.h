@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that launch GPU work: where and how much they ran, by the context switches that were recorded.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of MPI, UCX and OpenSHMEM by function.
 #pragma once
 

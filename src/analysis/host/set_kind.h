@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory sets by kind of memory and whether the host waits. Sets of device memory return at once whatever the
 // call; of pinned and managed memory a call without Async blocks (Nsight Systems, rule cuda_memset_sync).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the host waits for the GPU: synchronising calls and copies that block, by the op that makes them.
 #pragma once
 

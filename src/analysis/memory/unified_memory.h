@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unified (managed) memory: page faults and migrations, in the analysed window.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts per op: what DLProf's "Ops and Kernels", "Op Type Summary" and "Group Ops" show.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of ops one by one, with the GPU work of each: what DLProf's reports are sums of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The relations op_call and op_work: the calls of op_call.h and their GPU work. There may be millions.
 #include <memory>
 #include <string>

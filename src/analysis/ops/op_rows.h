@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The relations op, op_type, group_op and op_kernel; op.h computes their rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of the program by name, with numbers in step names replaced by #.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The relation range_work, ranges projected onto the GPU: from the first to the last GPU operation that was
 // launched inside of them by their own thread (Nsight Systems' NVTX projection).
 #include <algorithm>

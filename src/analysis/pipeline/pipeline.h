@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines over ranks: stages, their schedule and its bubble, from the passes of each rank
 // (pipeline_event.h).
 //

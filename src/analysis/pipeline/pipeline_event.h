@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forward, backward, weight-gradient and optimizer passes of pipeline parallelism on each rank: from the
 // program's ranges to the kernels launched in them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a range's name tells of a pipeline schedule: the phase, and which micro-batch it works on.
 #pragma once
 

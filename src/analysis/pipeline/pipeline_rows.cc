@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/pipeline/pipeline_rows.h"
 
 #include "src/analysis/family/numbering.h"

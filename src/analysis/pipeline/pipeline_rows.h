@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The relations pipeline_stage and pipeline_bubble; pipeline.h computes their rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which schedule of pipeline parallelism an order of passes is, and how much of it is bubble by nature.
 //
 // p stages, m micro-batches, v chunks of the model on each stage, T_F, T_B and T_W the time of a micro-batch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs that run the same kernels step after step, and how each of them differs from the others: the ground of
 // everything that compares ranks. GPUs of different cohorts (stages of a pipeline, other models) are never
 // compared by kernel.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts per position in the kernel sequence of a step, over all GPUs that run it, and what single GPUs do at
 // each position against the mean: where in a step ranks diverge, and whether kernels or launches make them.
 // After Zulfiqar and Knight, "Scaling the Transformer Model Implementation in PyTorch Across Multiple Nodes"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/ranks/kernel_sequence.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of a GPU's steps in order: what ranks are compared by, position by position.
 //
 // The order is that in which kernels were launched, over all threads of the process (of one launch, as a CUDA

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is it always the same one? Whether an item is the worst of its peers in more rounds than chance explains.
 //
 // Were all peers alike and rounds independent, an item would be among the k worst of n in a round with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts per rank among the others: who it is, whether it can be compared, and how much of each step is its
 // own. See cohort.h for what is compared and straggler.h for what follows from it.
 #pragma once

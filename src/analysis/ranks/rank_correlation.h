@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether two quantities rise and fall together, whatever their scale: Spearman's rank correlation.
 #pragma once
 

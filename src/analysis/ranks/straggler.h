@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks, and nodes, whose own work takes longer than that of the others in the same steps, again and again:
 // the ones that set the pace, how much they cost, and where in the step they fall behind.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which framework a program is written in, so that advice can be in its words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts per rank and device, in the analysed window.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about the profile itself: what was captured, how well, and what is missing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run as a whole: one row.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables of the program's environment that change how it runs. Only those that are known to matter here
 // are facts: an environment holds secrets, which no report may repeat.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system that was profiled: DLProf's System Configuration.
 #pragma once
 

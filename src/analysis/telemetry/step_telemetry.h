@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logs of telemetry and the steps of traces on one clock: what a GPU's sensors showed in each of its steps.
 //
 // A log is of the ranks of one node: those whose machine its path names, else those of the node that its name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether steps are slow when a sensor of their GPU shows something else than in fast ones.
 #pragma once
 

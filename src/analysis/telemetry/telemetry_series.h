@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The samples of a log of telemetry themselves, so that they can be joined to the steps of traces that other
 // files hold, also from digests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each GPU did over its window, and why it was idle: the base of utilisation, ledger and gaps.
 //
 // A gap is time in which no kernel, copy, set or graph runs on the device. It is charged by the operation

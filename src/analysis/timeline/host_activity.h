@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the threads of the host did over time: the base for saying why a GPU had nothing to do.
 //
 // Of a thread's time each moment has one doing, the first of: blocking synchronisation (idle/sync), blocking

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host did while a GPU had nothing to do: evidence for the causes of idleness.
 //
 // For each gap's starved part (nothing had been launched), the calls, OS calls, library calls and samples of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launch health per rank and device, over the analysed window.
 #pragma once
 

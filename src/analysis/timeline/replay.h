@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the steps would take without some of what the host does, by replaying the profile: the host makes its
 // calls one after another, with the time between them and in them as recorded; each GPU stream works off what
 // it was given, no earlier than launched; a call that waits ends when the GPU is done. Left-out waits and

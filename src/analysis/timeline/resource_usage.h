@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DLProf's Resource Usage Breakdown: what the time went to, each moment counted once.
 #pragma once
 

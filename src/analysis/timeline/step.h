@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts per rank and step, warm-up steps included and marked.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time ledger of single steps: where the time of a slow step went.
 #pragma once
 

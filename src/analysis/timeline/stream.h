@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA streams per rank and device: what runs on them, and beside each other.
 #pragma once
 

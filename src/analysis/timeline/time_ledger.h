@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time ledger: wall time of each GPU's window split into exclusive buckets that sum to it exactly.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Use of each GPU over the run, in 30 equal parts from its first operation to its last: where it is low.
 //
 // Nsight Systems' rule gpu_time_util sums the durations of operations, and of the profiler's own overhead, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training as a whole, as its log tells it: pace, losses of work, parallel sizes.
 #pragma once
 

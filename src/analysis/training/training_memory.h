@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of each rank as a training's log tells it, against that of the GPUs which the log lists.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of a training as its log prints them, and what follows from them.
 #pragma once
 

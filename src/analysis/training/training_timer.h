@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timers that a training's log prints, and of what its ranks differ in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the level of a series changes: the segmentation of least cost, where the cost of a segment is the
 // sum of absolute deviations from its median, so that single outliers do not make a level, and each segment
 // costs a penalty: the noise between neighbours times the logarithm of the length (an L1 Potts functional

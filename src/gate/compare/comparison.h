@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether runs of a candidate take longer than runs of a baseline, by more than noise.
 //
 // Two kinds of noise. Within a run: steps vary, and one step tells something of the next. Of the mean of a

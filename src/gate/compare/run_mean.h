@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mean of a run's steps, and how far noise within the run may have moved it.
 //
 // Steps vary, and a step depends on the one before. The variance of their mean is their variance over the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gate's verdict on the runs of two sides.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What rules say of both sides. A finding counts for a side where it fires in more than half of its runs, so
 // that one odd run of several neither makes nor hides one. A rule that is an error counts in half of them, on
 // whatever it fires.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runs of a history tell: how much runs of the same program differ, and a slow creep that no single
 // comparison finds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a gate says: one model, of which the terminal, Markdown, JUnit, SARIF, annotations, JSON and HTML are
 // views.
 #pragma once

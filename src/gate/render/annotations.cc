@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GitHub's workflow commands, one a line. In a message %, CR and LF are escaped, in a property also : and ,.
 #include <fmt/format.h>
 

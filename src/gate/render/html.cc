@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of a comparison: the data for templates/gate.html, whose every {{value}} is escaped through
 // EscapeHtml; {{{value}}} is markup that was made here or in src/report.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON. Text is as the profile has it but for invalid UTF-8; numbers that are not finite are null.
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Markdown. Lists are cut to the same number of rows, halved until all of it fits into a comment.
 #include <fmt/format.h>
 

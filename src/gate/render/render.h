@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renderers of a gate's result. The same result gives the same bytes; text from profiles is made safe to show
 // in each (src/render/escape.h).
 #pragma once

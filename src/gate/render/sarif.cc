@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SARIF log. GitHub shows every result as an open alert, whatever its kind, baselineState or suppressions
 // say, and closes the alerts that a later log lacks: findings that are gone are therefore left out, and so is
 // all that passed. It refuses a log in which a result has no location.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The terminal's text, in the layout of the report's.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/gate/render/trend_chart.h"
 
 #include <fmt/format.h>

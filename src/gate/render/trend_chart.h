@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A metric over the runs of the history, drawn.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the renderers share: what fails a gate, what comes first, and how values and names are said.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes XML 1.0. Text is made visible first (src/render/escape.h), which leaves no character that XML
 // forbids.
 #pragma once

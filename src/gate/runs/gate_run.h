@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as a gate compares it: what it takes, what rules find in it, and what must be the same. Its relations
 // are not kept, so that many runs cost little.
 #pragma once

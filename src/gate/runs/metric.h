@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a gate measures of a run. Those of step.time and its like have a value per step, whose spread is the
 // noise within the run; ops and kernels have one value.
 //

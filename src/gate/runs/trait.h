@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must be the same for two runs to be compared: otherwise a change of speed is no change of the program.
 //
 // Two are told by the work itself where nothing else tells the batch: matrix products by their shapes, and

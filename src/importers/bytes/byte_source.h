@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a profile in order, from a file, a pipe or the standard input, unpacked where they are gzip.
 // Compression is found from the content. One file may hold several gzip members, as pigz and bgzip write
 // them.

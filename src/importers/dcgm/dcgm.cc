@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/dcgm/dcgm.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads telemetry of DCGM: what dcgmi dmon prints, and the text that its exporter gives to Prometheus, one
 // scrape or many after each other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The texts of the NVTX ranges that DLProf's Python plugin makes around an op, written anew from what its
 // database kept of them: an outer one with the path and the source lines, inside it one with the op.
 #pragma once

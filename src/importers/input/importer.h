@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an importer is: a folder that declares one of these, and a line in the table of importers.cc.
 #pragma once
 

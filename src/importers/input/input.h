@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file, or the standard input, that is to be read: opened once, for all importers to look at.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of one chunk of a trace as columns. Chunks are read side by side and appended in their order, so
 // that the result does not depend on how many threads read.
 #pragma once

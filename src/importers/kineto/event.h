@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event of a Chrome trace, as far as any importer wants to know: texts are views into the chunk it was
 // parsed from, and what it does not tell keeps its default.
 #pragma once

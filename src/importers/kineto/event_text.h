@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of a Chrome trace as text, cut into chunks at the borders of events, so that chunks can be
 // parsed on several threads and a trace never has to be in memory as a whole.
 //

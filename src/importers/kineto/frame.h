@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Chrome trace tells around its events: devices, versions, options, the distributed job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads traces of PyTorch's profiler (Kineto): Chrome trace JSON with its categories and arguments, plain or
 // gzip, of any version since 1.8, of NVIDIA and AMD GPUs and of CPUs alone.
 // Format: https://github.com/pytorch/kineto (libkineto/src/output_json.cpp) and the "Trace Event Format".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Call chains, which other rows refer to by id (OSRT_CALLCHAINS, SAMPLING_CALLCHAINS): only those that are
 // referred to are kept.
 #pragma once

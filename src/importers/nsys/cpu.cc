@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CPUs did: samples of call stacks and context switches (nsys --sample, --cpuctxsw).
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices: which GPU an event's device id means (see import_context.h).
 
 #include <cstdint>

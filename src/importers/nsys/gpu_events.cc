@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ran on GPUs, and the host's waits for it as CUPTI reports them.
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ran on the host: CUDA API calls, OS runtime calls with their call chains, the profiler's own time.
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the readers of one export share: names by string id, processes and threads by serialized id, devices,
 // and the rules for rows that cannot be used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device memory, page faults of unified memory and hardware counters over time (nsys --cuda-memory-usage,
 // --cuda-um-gpu-page-faults, --cuda-um-cpu-page-faults, --gpu-metrics-devices).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nsight Systems SQLite exports, schema generations of 2020 to 2026. Tables and columns are probed, not
 // assumed.
 #pragma once

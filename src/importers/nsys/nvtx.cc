@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVTX: what the program says of itself.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large tables read by several threads, over a connection each: a thread takes a range of rows at a time
 // ("part"), into a Trace of its own, with names and indices that mean something only there. Parts are
 // appended in the file's order, so that the Trace is as if one thread had read it all. One thread spends most

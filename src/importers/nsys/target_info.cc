@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Versions, host, environment, command line, clock and the profiler's own messages.
 
 #include <fmt/format.h>

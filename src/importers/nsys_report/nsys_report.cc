@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/nsys_report/nsys_report.h"
 
 #include <fcntl.h>

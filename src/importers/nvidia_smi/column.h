@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the columns of a log hold, from their names: those of nvidia-smi --query-gpu, those of dmon, and those
 // that scripts around NVML give ("gpu_utilization", "temperature_C", "memory_used_mb").
 #pragma once

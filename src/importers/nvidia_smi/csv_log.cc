@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/nvidia_smi/csv_log.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/nvidia_smi/dmon_log.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what nvidia-smi dmon prints: columns under two lines of names and units that come again every page,
 // blanks or commas (--format csv) between them, with or without date and time (-o DT).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/nvidia_smi/nvidia_smi.h"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the readers of nvidia-smi's formats share: samples of several GPUs, gathered into a trace.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cells of logs of nvidia-smi and of scripts like it: quantities and times.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/sqlite/database.h"
 
 #include <sqlite3.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A SQLite file that somebody else wrote, opened so that nothing of it or beside it can change, and a reader
 // that asks only for tables and columns that are there: sets of both differ by version of the exporter.
 //

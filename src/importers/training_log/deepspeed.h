@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of DeepSpeed itself, for programs that print none of their own: steps of its pipeline engine
 // ("steps: 10 loss: 2.3 iter time (s): 1.2 samples/sec: 800"), its scheduler ("step=10, skipped=0, lr=[...]")
 // and its throughput timer ("global_step=10, ... CurrSamplesPerSec=73.4").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of Megatron-LM and what is built on it (Megatron-DeepSpeed, GPT-NeoX): iterations, timers, memory of
 // ranks, its StragglerDetector. Several may stand on one line, where ranks print at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of a training as its log prints them: parallel sizes, batch sizes, precision, recomputation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of lines of training logs: numbers, "name: value" pairs, times.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what a program printed: the log of a training (Megatron-LM and what is built on it, DeepSpeed,
 // Hugging Face's Trainer), and tables of nvidia-smi in it or alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/words/importer_words.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of all profilers, apart from the importers: for those who speak of a profile without reading it.
 #pragma once
 

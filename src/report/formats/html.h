@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HTML report: the page's data for templates/report.html. Every {{value}} is escaped; {{{value}}} is used
 // only for markup that this folder made.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pieces of the HTML report as data for the templates.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/report/formats/pipeline_plots.h"
 
 #include <fmt/format.h>

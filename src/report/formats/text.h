@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The terminal report: about seventy lines, readable at 100 columns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How columns of tables are called and their cells written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the report asks of the relations: one SELECT for each figure and table, in order of display, from the
 // files of templates/queries. The same text goes into the report beside the answer, so that every number can
 // be checked with `dladvisor query`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/report/model/report_model.h"
 
 #include <fmt/format.h>

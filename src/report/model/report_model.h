@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report as data, made from relations and advice; the renderers read nothing else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What to change in the next capture, in the words of the profiler that made the profiles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Findings as people read them: the same finding of several ranks or GPUs is one entry, "each of GPUs 0–7 is
 // idle 70.1 – 74.9 % of the analysed time".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the report says of all findings and of what they save; finding_groups.h has their texts.
 #pragma once
 

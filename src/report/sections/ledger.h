@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the time of a GPU goes, as segments of a bar.
 #pragma once
 

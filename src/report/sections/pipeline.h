@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the report says of pipelines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the report says of a training's log.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/kineto/words/kineto_words.h"
 
 namespace dladvisor {

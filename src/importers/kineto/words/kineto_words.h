@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What torch.profiler.profile is asked for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/nsys/words/nsys_words.h"
 
 namespace dladvisor {

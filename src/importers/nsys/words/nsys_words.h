@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flags of `nsys profile`: those that facts are declared with.
 #pragma once
 

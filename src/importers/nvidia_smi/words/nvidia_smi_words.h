@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nvidia-smi is asked for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/words/training_log_words.h"
 
 namespace dladvisor {

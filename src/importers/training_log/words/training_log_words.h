@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No flag of a profiler makes a program print more.
 #pragma once
 
