@@ -29,7 +29,7 @@ const Schema& FindSchema(const KnowledgeBase& knowledge, const std::string& rela
     if (schema->name == relation) return *schema;
     names.push_back(schema->name);
   }
-  throw Error("--for " + relation, "is no relation" + DidYouMean(relation, names),
+  throw Error("--for " + relation, "is not a relation" + DidYouMean(relation, names),
               "`dladvisor facts` lists them.");
 }
 
@@ -121,7 +121,7 @@ std::string TestText(const Schema& schema, const Column& column) {
   text += test(column.type == Type::kText ? "clear on the value" : "clear at the threshold",
                fmt::format("{}{}: {}", keys, column.name, Yaml(levels.at)), "outcome: clear");
   if (column.nullable)
-    text += test("cannot tell without the fact", bare,
+    text += test("unknown without the fact", bare,
                  fmt::format("outcome: unknown, missing: [{}.{}]", schema.name, column.name));
   return text;
 }
@@ -134,17 +134,19 @@ std::vector<DocFile> NewRule(const KnowledgeBase& knowledge, const std::string& 
   const std::string category = name.substr(0, slash),
                     id = slash == std::string::npos ? "" : name.substr(slash + 1);
   if (slash == std::string::npos)
-    throw Error("rule " + name, "has no category: it is no CATEGORY/ID",
+    throw Error("rule " + name, "has no category: it is not of the form CATEGORY/ID",
                 fmt::format("For example io/{}.", ValidId(name)));
   for (const std::string& part : {category, id})
     if (const std::string valid = ValidId(part); part.empty() || part != valid)
-      throw Error("rule " + name,
-                  part.empty()
-                      ? "is no CATEGORY/ID: one of them is empty"
-                      : fmt::format("is no CATEGORY/ID: '{}' has other characters than a-z, 0-9 and -", part),
-                  fmt::format("For example {}/{}.", ValidId(category), ValidId(id)));
+      throw Error(
+          "rule " + name,
+          part.empty()
+              ? "is not of the form CATEGORY/ID: one of them is empty"
+              : fmt::format("is not of the form CATEGORY/ID: '{}' has characters other than a-z, 0-9 and -",
+                            part),
+          fmt::format("For example {}/{}.", ValidId(category), ValidId(id)));
   if (knowledge.Find(id))
-    throw Error("rule " + id, "is there already", "Choose another id, or copy it and say override: true.");
+    throw Error("rule " + id, "already exists", "Choose another id, or copy it and say override: true.");
   const Schema& schema = FindSchema(knowledge, relation);
   const Column& column = ColumnToJudge(schema);
   const std::string threshold = schema.Find("threshold") ? "limit" : "threshold";

@@ -179,7 +179,7 @@ class TestReader {
       const auto& keys = rule_->subject_key;
       if (std::find(keys.begin(), keys.end(), name) == keys.end())
         problems_.Add(yaml_.PlaceOf(entry.first), name_,
-                      fmt::format("'{}' is no key of a subject{}", name, DidYouMean(name, keys)));
+                      fmt::format("'{}' is not a key of a subject{}", name, DidYouMean(name, keys)));
       else if (!entry.second.IsScalar())
         problems_.Add(yaml_.PlaceOf(entry.second), name_, fmt::format("'{}' must be a value", name));
       else

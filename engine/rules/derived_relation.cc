@@ -64,7 +64,8 @@ DerivedRelation ReadDerivedRelation(const YamlFile& yaml, const std::string& ste
   relation.schema.name = stem;
   if (stem.starts_with("sqlite_"))
     problems.Add(relation.place, stem, "is a name that SQLite keeps for itself");
-  if (!IsName(stem)) problems.Add(relation.place, stem, "is no name of a relation: letters, digits and _");
+  if (!IsName(stem))
+    problems.Add(relation.place, stem, "is not a valid name of a relation: use letters, digits and _");
   relation.schema.doc = map.RequiredText("doc");
   relation.override = map.Flag("override");
   if (!map.Get("key").IsDefined())
@@ -79,14 +80,15 @@ DerivedRelation ReadDerivedRelation(const YamlFile& yaml, const std::string& ste
       if (entry.first.IsScalar() && IsName(entry.first.Scalar()))
         relation.schema.columns.push_back(ReadColumn(yaml, entry.first, entry.second, stem, problems));
       else
-        problems.Add(yaml.PlaceOf(entry.first), stem, "is no name of a column: letters, digits and _");
+        problems.Add(yaml.PlaceOf(entry.first), stem,
+                     "is not a valid name of a column: use letters, digits and _");
     }
   std::vector<std::string> names;
   for (const Column& column : relation.schema.columns) {
     if (std::ranges::any_of(names, [&](const std::string& other) { return SameName(other, column.name); }))
       problems.Add(
           relation.place, stem,
-          fmt::format("there is a column '{}' already: SQL does not tell names by case", column.name));
+          fmt::format("there already is a column '{}': names in SQL are case-insensitive", column.name));
     names.push_back(column.name);
   }
   for (const auto& [key, place] : keys) {

@@ -82,7 +82,7 @@ class Checker {
     for (const std::string& key : rule_.subject_key)
       if (!IsColumn(key))
         Add(rule_.subject_place,
-            fmt::format("key '{}' is no column of the query{}", key, DidYouMean(key, columns_)));
+            fmt::format("key '{}' is not a column of the query{}", key, DidYouMean(key, columns_)));
     for (const Param& param : rule_.params)
       if (IsColumn(param.name))
         Add(param.place, fmt::format("param '{}' has the name of a column of the subject", param.name));
@@ -202,7 +202,8 @@ class Checker {
         Add(let.place, fmt::format("let '{}' is declared in {} and is in {}", let.name, UnitName(let.unit),
                                    UnitName(*type.unit)));
       if (std::ranges::any_of(usable_.lets, [&](const Let& other) { return SameName(other.name, let.name); }))
-        Add(let.place, fmt::format("there is a let '{}' already: SQL does not tell names by case", let.name));
+        Add(let.place,
+            fmt::format("there already is a let '{}': names in SQL are case-insensitive", let.name));
       if (IsColumn(let.name)) {
         Add(let.place, fmt::format("let '{}' has the name of a column of the subject", let.name));
         continue;
@@ -317,13 +318,13 @@ class Checker {
       }
       if (std::find(names.begin(), names.end(), name.name) != names.end()) continue;
       const bool plain = name.name.find_first_of(">!=") == std::string::npos;
-      problems_.AddInText(
-          message.place, rule_.id,
-          plain ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
-                : fmt::format(
-                      "{{{{{}}}}} is no plain value: for words that depend on a value, make a let with iif()",
-                      name.name),
-          message.text, static_cast<int>(name.offset));
+      problems_.AddInText(message.place, rule_.id,
+                          plain
+                              ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
+                              : fmt::format("{{{{{}}}}} is not a plain value: for words that depend on a "
+                                            "value, make a let with iif()",
+                                            name.name),
+                          message.text, static_cast<int>(name.offset));
       return;  // a tag that is no value may change what the rest means
     }
     std::vector<NamedValue> scope;

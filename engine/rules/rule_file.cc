@@ -20,7 +20,7 @@ bool IsRule(const std::string& path) { return path.ends_with(".yaml") && !IsTest
 std::vector<RuleFile> ReadRuleFolder(const fs::path& folder, bool tests) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
-    throw Error(folder.string(), "is no folder of rules",
+    throw Error(folder.string(), "is not a folder of rules",
                 "Give a folder that holds CATEGORY/ID.yaml files to --rules.");
   std::vector<RuleFile> files;
   for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {

@@ -112,7 +112,7 @@ class Reader {
       const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
       if (!IsName(name))
         problems_.Add(yaml_.PlaceOf(entry.first), rule_,
-                      fmt::format("'{}' is no name: letters, digits and _", name));
+                      fmt::format("'{}' is not a valid name: use letters, digits and _", name));
       else
         read(name, entry.first, entry.second);
     }

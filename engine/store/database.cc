@@ -75,7 +75,7 @@ struct Database::Impl {
       throw SqlError("only one statement is allowed", static_cast<int>(tail - sql.data()));
     for (const SqlToken& token : SqlTokens(sql))
       if (token.kind == SqlToken::Kind::kParameter && token.text[0] != ':')
-        throw SqlError(fmt::format("{} is no parameter: write :name", token.text),
+        throw SqlError(fmt::format("{} is not a parameter: write :name", token.text),
                        static_cast<int>(token.start));
     return statement;
   }

@@ -29,7 +29,7 @@ int Main(int argc, char** argv) {
   app.fallthrough();
   app.footer(
       "Exit status: 0 clean, 1 gate failed, 2 not comparable or no baseline, 3 bad usage or unreadable "
-      "input.\n`dladvisor COMMAND --help` tells more.");
+      "input.\nSee `dladvisor COMMAND --help` for details.");
   CommonOptions common;
   app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
       ->allow_extra_args(false);

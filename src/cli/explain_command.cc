@@ -56,7 +56,7 @@ void CheckSubject(const Rule& rule, const std::vector<std::string>& subject) {
     if (equals == std::string::npos || std::ranges::find(rule.subject_key, column) == rule.subject_key.end())
       throw Error("--subject " + wanted,
                   equals == std::string::npos
-                      ? "is no COLUMN=VALUE"
+                      ? "is not of the form COLUMN=VALUE"
                       : "names no key of " + rule.id + DidYouMean(column, rule.subject_key),
                   rule.subject_key.empty() ? rule.id + " judges one subject, which has no key."
                                            : fmt::format("Its keys: {}.", fmt::join(rule.subject_key, ", ")));

@@ -30,7 +30,8 @@ const Schema& FindSchema(const std::vector<const Schema*>& schemas, const std::s
     if (schema->name == name) return *schema;
     names.push_back(schema->name);
   }
-  throw Error("facts " + name, "is no relation" + DidYouMean(name, names), "`dladvisor facts` lists them.");
+  throw Error("facts " + name, "is not a relation" + DidYouMean(name, names),
+              "`dladvisor facts` lists them.");
 }
 
 void DescribeRelation(const Schema& schema) {

@@ -59,7 +59,7 @@ void RefuseWithoutBaseline(const Options& options) {
   for (const std::string& baseline : options.baseline)
     if (!IsThere(baseline))
       EndWith(kNotComparable,
-              fmt::format("{}: there is no baseline yet, and without one nothing passes\n  `{}` "
+              fmt::format("{}: there is no baseline yet, and the gate cannot pass without one\n  `{}` "
                           "makes these runs the baseline.",
                           baseline, Command(options)));
 }
@@ -105,7 +105,7 @@ void Update(const Options& options, const AnalysisOptions& analysis, const GateP
   const fs::path target = options.baseline[0];
   std::error_code error;
   if (target == "-" || (fs::is_regular_file(target, error) && !IsDigest(target)))
-    throw Error(target.string(), "is no baseline that could be replaced",
+    throw Error(target.string(), "is not a baseline, and is not replaced",
                 "Give --baseline a digest, or a new name.");
   std::vector<Digest> digests;
   const std::vector<std::string> unreadable =

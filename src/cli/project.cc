@@ -31,7 +31,7 @@ fs::path FindUpwards() {
 std::string ReadText(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in || fs::is_directory(path))
-    throw Error(path.string(), "is no project file that can be read", "Give a YAML file to --config.");
+    throw Error(path.string(), "is not a readable project file", "Give a YAML file to --config.");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -84,7 +84,7 @@ void WarnOfEvents(const Profile& profile, const SqlReads& reads) {
         std::ranges::find(reads.relations, schema->name) != reads.relations.end())
       missing.push_back(schema->name);
   if (!missing.empty())
-    fmt::print(stderr, "warning: {}: nothing is known of {}\n",
+    fmt::print(stderr, "warning: {}: no rows of {}\n",
                profile.files.size() == 1
                    ? profile.files[0] + " is a digest, which holds no events"
                    : "of several profiles together only the facts are kept, not the events",
@@ -110,7 +110,7 @@ void Run(Options options, const CommonOptions& common) {
   std::vector<std::string> known = database.Views();
   if (name && !database.FindRelation(options.sql) && std::ranges::find(known, options.sql) == known.end()) {
     for (const Schema* schema : database.Relations()) known.push_back(schema->name);
-    throw Error("query " + options.sql, "is no relation" + DidYouMean(options.sql, known),
+    throw Error("query " + options.sql, "is not a relation" + DidYouMean(options.sql, known),
                 "`dladvisor facts` lists them; a query begins with SELECT.");
   }
   ResultSet result;

@@ -34,7 +34,7 @@ ReportFormat ChooseFormat(const Options& options) {
   if (extension == ".txt") return ReportFormat::kText;
   const auto format = kFormats.find(extension.empty() ? "" : extension.substr(1));
   if (format == kFormats.end())
-    throw Error(options.output, "does not tell the format by its extension",
+    throw Error(options.output, "has no extension that gives the format",
                 "End it in .html, .md, .json or .txt, or give --format.");
   return format->second;
 }

@@ -79,7 +79,7 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
   if (!range.empty()) {
     options.steps = ParseSteps(range);
     if (!options.steps)
-      throw Error(where(!steps.empty(), "steps", "steps", range), "is no range of steps",
+      throw Error(where(!steps.empty(), "steps", "steps", range), "is not a range of steps",
                   "Give FIRST:LAST, e.g. 3:107, with one of them left out, or one number.");
   }
   if (!pattern.empty()) {
@@ -88,7 +88,8 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
     const RE2 compiled(pattern, quiet);
     if (!compiled.ok())
       throw Error(where(!step_range.empty(), "step-range", "step_range", pattern),
-                  "is no regular expression: " + compiled.error(), "RE2 syntax, e.g. 'iteration (\\d+)'.");
+                  "is not a valid regular expression: " + compiled.error(),
+                  "RE2 syntax, e.g. 'iteration (\\d+)'.");
     options.step_range = pattern;
   }
   if (const std::string& passes = pipeline.empty() ? project.pipeline : pipeline; !passes.empty()) {

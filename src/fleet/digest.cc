@@ -380,11 +380,11 @@ Digest ReadDigest(const fs::path& path) { return ParseDigest(ReadBytes(path), pa
 
 Digest ParseDigest(std::string content, const std::string& name) {
   const fs::path path = name;
-  if (!std::string_view(content).starts_with(kSqliteMagic)) Refuse(path, "is no digest");
+  if (!std::string_view(content).starts_with(kSqliteMagic)) Refuse(path, "is not a digest");
   const Db db = OpenBytes(content, path);
   const Statement version =
       Prepare(db.get(), "SELECT CAST(value AS INTEGER) FROM digest WHERE key = 'format_version'", path);
-  if (!NextRow(db.get(), version, path)) Refuse(path, "is no digest (it names no format version)");
+  if (!NextRow(db.get(), version, path)) Refuse(path, "is not a digest (it names no format version)");
   if (const int found = sqlite3_column_int(version.get(), 0); found != kDigestFormatVersion)
     throw Error(path.string(),
                 fmt::format("has digest format {}, this program reads {}", found, kDigestFormatVersion),

@@ -422,7 +422,7 @@ struct MemoryEvents {
     visit(&MemoryEvents::time, TimeColumn());
     visit(&MemoryEvents::process, ProcessColumn());
     visit(&MemoryEvents::thread,
-          ThreadColumn("Thread that it was recorded on, where the profiler tells.").MayBeEmpty());
+          ThreadColumn("Thread that it was recorded on, where the profiler records it.").MayBeEmpty());
     visit(&MemoryEvents::device, DeviceColumn());
     visit(&MemoryEvents::bytes, Shown("bytes", Unit::kBytes, "Bytes allocated; negative where freed."));
     visit(&MemoryEvents::address, Hidden());
@@ -466,11 +466,11 @@ struct Telemetry {
   std::vector<double> value;
 
   static constexpr EventTable kTable = {"telemetry_sample",
-                                        "One row per sample of what nvidia-smi tells of a GPU."};
+                                        "One row per sample that nvidia-smi reported about a GPU."};
   template <class Visit>
   static constexpr void ForEachColumn(Visit visit) {
     visit(&Telemetry::time,
-          TimeColumn("Time since the first sample; unknown where the log tells none.").UnknownIfNegative());
+          TimeColumn("Time since the first sample; unknown where the log has no times.").UnknownIfNegative());
     visit(&Telemetry::sample, Shown("sample", Unit::kNone, "Metrics that were read together share it."));
     visit(&Telemetry::device, DeviceColumn("Index of the GPU, as nvidia-smi numbers it."));
     visit(&Telemetry::metric, Shown("metric", Unit::kText, "Metric, as in telemetry."));

@@ -15,7 +15,7 @@ SELECT profile, device, metric, samples, avg, min, max FROM gpu_metric ORDER BY 
 
 -- id: telemetry
 -- title: Telemetry
--- note: What nvidia-smi told; clocks are of the time in which the GPU was busy.
+-- note: From nvidia-smi; clocks are means over the time in which the GPU was busy.
 -- relation: telemetry
 -- empty: hidden
 SELECT profile, device, max(samples) AS samples,

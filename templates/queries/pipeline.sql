@@ -1,6 +1,6 @@
 -- id: pipelines
 -- title: Pipelines
--- note: Of a step, mean of the complete steady ones. Ideal is the bubble that the schedule has by nature.
+-- note: Of a step, mean of the complete steady ones. Ideal is the smallest bubble that the schedule allows.
 -- relation: pipeline_bubble
 -- empty: hidden
 SELECT pipeline, schedule, stages, missing_stages, micro_batches, chunks, cost_ns,

@@ -61,7 +61,7 @@ ORDER BY n;
 -- Of one rank alone nothing is compared, though it may have several GPUs.
 -- id: ranks
 -- title: Ranks
--- note: Means of a step, most behind first. Own is what a GPU does without collectives and waiting for them; excess
+-- note: Means of a step, most behind first. Local time is without collectives and waiting for them; excess
 --   is that minus the mean of the GPUs that run the same kernels.
 -- relation: rank
 -- empty: hidden
@@ -91,7 +91,7 @@ ORDER BY not_compared;
 -- from the mean is shown; GPUs are put together by whole nodes of 8 where they are that many.
 -- id: rank_steps
 -- title: Ranks by Step
--- note: Own time minus its mean over the GPUs of the step. Where GPUs or steps share a cell it is that of the one
+-- note: Local time minus its mean over the GPUs of the step. Where GPUs or steps share a cell it is that of the one
 --   farthest from the mean.
 -- relation: rank_step
 -- empty: hidden

@@ -72,7 +72,7 @@ HAVING count(*) > 0;
 
 -- id: training_memory
 -- title: Memory of the Training's Ranks
--- note: Of PyTorch's allocator, as the log tells it last.
+-- note: PyTorch's allocator, by the last line of the log.
 -- relation: training_memory
 -- empty: hidden
 SELECT profile, rank, iteration, max_allocated_bytes, max_reserved_bytes, device_bytes, used_share

@@ -242,7 +242,7 @@ TEST(Pipeline, SaysNothingOfWarmUpWhereClocksDiffer) {
   plan.clock_offsets = {0, 700'000, 100'000, 300'000};
   const Pipelines pipelines = FindPipelines(EventsOf(plan, 1));
   const PipelineBubbleRow row = Only(pipelines);
-  EXPECT_EQ(row.schedule, "1F1B") << "the order of passes tells the stages";
+  EXPECT_EQ(row.schedule, "1F1B") << "the order of passes gives the stages";
   EXPECT_NEAR(*row.bubble_ratio, 900.0 / 3300, 1e-9) << "spans need no common clock";
   EXPECT_FALSE(row.warmup_bubble_ns.has_value());
   EXPECT_FALSE(row.steady_bubble_ns.has_value());

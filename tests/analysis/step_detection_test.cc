@@ -268,7 +268,7 @@ TEST(StepDetection, WarmUpIsAnOutlierAtTheStart) {
   // Steps that vary: median 100, median deviation 20, so that 100 + 5 x 29.652 is still no outlier.
   EXPECT_EQ(WarmupOf({248, 60, 80, 100, 120, 140}), 0u);
   EXPECT_EQ(WarmupOf({249, 60, 80, 100, 120, 140}), 1u);
-  EXPECT_EQ(WarmupOf({900, 100}), 0u) << "of two steps none can be told";
+  EXPECT_EQ(WarmupOf({900, 100}), 0u) << "of two steps none can be called warm-up";
   EXPECT_EQ(WarmupOf({900, 100, 100}), 1u);
 }
 

@@ -110,7 +110,7 @@ TEST(StepTelemetry, AmongZonesThatFitUtcIsPreferredElseNoneTaken) {
   fleet.profiles.back().clock_origin_local_ns = kOrigin + 7 * kHour;
   joined = fleet.Join();
   EXPECT_FALSE(joined.clocks[0].origin_utc_ns.has_value());
-  EXPECT_EQ(joined.clocks[0].not_joined, "it does not tell its time zone, and several fit the steps");
+  EXPECT_EQ(joined.clocks[0].not_joined, "its time zone is not recorded, and several fit the steps");
   EXPECT_TRUE(joined.steps.empty());
 }
 
@@ -120,7 +120,7 @@ TEST(StepTelemetry, ALogOfAnotherDayIsNotJoined) {
   fleet.AddLog(1, 20).clock_origin_local_ns = kOrigin + 72 * kHour;
   EXPECT_EQ(fleet.Join().clocks[0].not_joined, "it covers none of the steps, whatever its time zone");
   fleet.profiles[0].clock_origin_utc_ns.reset();
-  EXPECT_EQ(fleet.Join().clocks[0].not_joined, "no trace tells the UTC of its steps");
+  EXPECT_EQ(fleet.Join().clocks[0].not_joined, "no trace records the UTC of its steps");
 }
 
 TEST(StepTelemetry, GpusByIndexOrByLocalRankWhereAllAreDevice0) {
@@ -143,7 +143,7 @@ TEST(StepTelemetry, OfSeveralNodesTheOneThatItsNameOrFolderTells) {
   ProfileRow& log = fleet.AddLog(1, 20);
   log.clock_origin_utc_ns = kOrigin;
   const size_t at = fleet.profiles.size() - 1;
-  EXPECT_EQ(fleet.Join().clocks[0].not_joined, "nothing tells of which node it is");
+  EXPECT_EQ(fleet.Join().clocks[0].not_joined, "its node is not known");
   fleet.profiles[at].told_node = 1;
   EXPECT_EQ(fleet.Join().steps.at(0).rank, 1);
   fleet.profiles[at].told_node.reset();
@@ -153,7 +153,7 @@ TEST(StepTelemetry, OfSeveralNodesTheOneThatItsNameOrFolderTells) {
   fleet.profiles[at].path = "logs/smi-n17.csv";
   EXPECT_EQ(fleet.Join().steps.at(0).rank, 1);
   fleet.profiles[at].path = "logs/smi-n170.csv";
-  EXPECT_EQ(fleet.Join().clocks[0].not_joined, "nothing tells of which node it is");
+  EXPECT_EQ(fleet.Join().clocks[0].not_joined, "its node is not known");
 }
 
 }  // namespace

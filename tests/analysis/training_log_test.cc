@@ -119,7 +119,7 @@ TEST(Training, PaceAndSums) {
   OpFamilies ops;
   ops.eligible_ns = ops.eligible_tensor_core_ns = {0};
   const RunRow traced = ComputeRun(test::ContextOf(no_trace.trace), {GpuRow{}}, {}, ops, rows);
-  EXPECT_FALSE(traced.step_ns) << "a trace tells more";
+  EXPECT_FALSE(traced.step_ns) << "a trace has more detail";
   EXPECT_TRUE(ComputeTrainings(test::ContextOf(TraceBuilder().trace), {}).empty());
 }
 

@@ -111,12 +111,12 @@ TEST_F(BadInput, OutputThatCannotBeWritten) {
 
 TEST_F(BadInput, Arguments) {
   const fs::path path = Database("tiny.sqlite", kTinyExport);
-  ExpectRefused(path, "is no range of steps", "--steps 9:3");
-  ExpectRefused(path, "is no range of steps", "--steps abc");
-  ExpectRefused(path, "is no range of steps", "--steps :");
-  ExpectRefused(path, "is no range of steps", "--steps 3:x");
-  ExpectRefused(path, "is no regular expression", "--step-range '('");
-  ExpectRefused(path, "is no regular expression", "--pipeline '('");
+  ExpectRefused(path, "is not a range of steps", "--steps 9:3");
+  ExpectRefused(path, "is not a range of steps", "--steps abc");
+  ExpectRefused(path, "is not a range of steps", "--steps :");
+  ExpectRefused(path, "is not a range of steps", "--steps 3:x");
+  ExpectRefused(path, "is not a valid regular expression", "--step-range '('");
+  ExpectRefused(path, "is not a valid regular expression", "--pipeline '('");
   ExpectRefused(path, "has no group for the phase", "--pipeline fwd");
   ExpectRefused(path, "none named phase", "--pipeline '(?P<fase>fwd)'");
   ExpectRefused(path, "matches no range", "--pipeline '(fwd) mb7'");

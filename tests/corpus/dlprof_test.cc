@@ -39,7 +39,7 @@ constexpr Difference kDifferences[] = {
      "Of kernels of one short name in an op DLProf repeats the first one's long name; the export has "
      "fft2d_r2c_32x32 with three sets of template arguments in CONV2D_1."},
     {"dlprof_summary", "NSys Version", 1,
-     "DLProf asked nsys, whose build (-1c7b5f7) the export does not tell."},
+     "DLProf asked nsys, whose build (-1c7b5f7) the export does not record."},
     {"dlprof_summary", "IO Duration %", 1,
      "DLProf says 0.0 of a capture without operating-system calls; to us it is unknown."},
 };

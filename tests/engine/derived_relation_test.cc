@@ -170,7 +170,7 @@ TEST(DerivedRelation, NamesThatDifferByCaseAreTheSame) {
       "shop/Shop.yaml",
       "relation: Shop\ndoc: D\nkey: []\ncolumns: {a: {type: int}, A: {type: int}}\nsql: SELECT 1 AS a, 2 AS "
       "A\n"};
-  EXPECT_THAT(ProblemsOf({shop}), ElementsAre(HasSubstr("there is a column 'A' already"),
+  EXPECT_THAT(ProblemsOf({shop}), ElementsAre(HasSubstr("there already is a column 'A'"),
                                               HasSubstr("is the name of a relation that is there already")));
 }
 

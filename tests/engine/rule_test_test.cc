@@ -136,8 +136,9 @@ TEST(RuleTest, RefusesWhatItDoesNotUnderstand) {
       ElementsAre(
           "r/busy.test.yaml:4:24: busy: outcome 'fierd' is none of fired, clear, unknown, suppressed, "
           "failed (did you mean fired?)"));
-  EXPECT_THAT(problems(start + "{subject: {shp: 1}, outcome: fired}]\n"),
-              ElementsAre("r/busy.test.yaml:4:25: busy: 'shp' is no key of a subject (did you mean shop?)"));
+  EXPECT_THAT(
+      problems(start + "{subject: {shp: 1}, outcome: fired}]\n"),
+      ElementsAre("r/busy.test.yaml:4:25: busy: 'shp' is not a key of a subject (did you mean shop?)"));
   EXPECT_THAT(problems(start + "{subject: 1, outcome: fired}]\n"),
               ElementsAre("r/busy.test.yaml:4:24: busy: 'subject' must be a mapping (key column: value)"));
   EXPECT_THAT(problems(start + "{subject: {shop: [1]}, outcome: fired}]\n"),

@@ -294,11 +294,11 @@ TEST(SandboxLimits, EveryStatementHasTheWholeBudget) {
 TEST(SandboxLimits, ParametersAreNamed) {
   Shops shops;
   int offset = -2;
-  EXPECT_EQ(WhyRefused(shops.database, "SELECT '?', ?", &offset), "? is no parameter: write :name");
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT '?', ?", &offset), "? is not a parameter: write :name");
   EXPECT_EQ(offset, 12);
-  EXPECT_EQ(WhyRefused(shops.database, "SELECT ?2"), "?2 is no parameter: write :name");
-  EXPECT_EQ(WhyRefused(shops.database, "SELECT @shop"), "@shop is no parameter: write :name");
-  EXPECT_EQ(WhyRefused(shops.database, "SELECT $shop"), "$shop is no parameter: write :name");
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT ?2"), "?2 is not a parameter: write :name");
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT @shop"), "@shop is not a parameter: write :name");
+  EXPECT_EQ(WhyRefused(shops.database, "SELECT $shop"), "$shop is not a parameter: write :name");
 }
 
 RuleFile Make(const std::string& id, const std::string& when) {

@@ -131,8 +131,9 @@ const Typo kTypos[] = {
     {"ParamName",
      "  kind: {default: tea, doc: Item.}",
      "  kind-of: {default: tea, doc: Item.}",
-     {"8:3: busy-shop: 'kind-of' is no name: letters, digits and _", "11:82: busy-shop: no such param: :kind",
-      "24:16: busy-shop: no value named 'kind'", "25:80: busy-shop: no such param: :kind"}},
+     {"8:3: busy-shop: 'kind-of' is not a valid name: use letters, digits and _",
+      "11:82: busy-shop: no such param: :kind", "24:16: busy-shop: no value named 'kind'",
+      "25:80: busy-shop: no such param: :kind"}},
     {"ParamDefault",
      "default: 0.5, ",
      "",
@@ -215,7 +216,8 @@ const Typo kTypos[] = {
     {"QuestionMark",
      "busy_share > :max_busy",
      "busy_share > ?",
-     {"7:3: busy-shop: param 'max_busy' is never used", "13:18: busy-shop: ? is no parameter: write :name"}},
+     {"7:3: busy-shop: param 'max_busy' is never used",
+      "13:18: busy-shop: ? is not a parameter: write :name"}},
     {"DoubleQuotedText",
      "item = :kind)\n",
      "item = \"tea\")\n",
@@ -268,7 +270,7 @@ const Typo kTypos[] = {
     {"LetsNamedAlikeButForCase",
      "  sold: (SELECT",
      "  Idle: 2\n  sold: (SELECT",
-     {"11:9: busy-shop: there is a let 'Idle' already: SQL does not tell names by case"}},
+     {"11:9: busy-shop: there already is a let 'Idle': names in SQL are case-insensitive"}},
     {"LetNamedAsColumnButForCase",
      "  sold: (SELECT",
      "  Town: 2\n  sold: (SELECT",
@@ -314,7 +316,7 @@ const Typo kTypos[] = {
     {"Partial",
      "Hire for {{kind}}.",
      "\"{{> kind}}\"",
-     {"24:8: busy-shop: {{> kind}} is no plain value: for words that depend on a value, make a let with "
+     {"24:8: busy-shop: {{> kind}} is not a plain value: for words that depend on a value, make a let with "
       "iif()"}},
     {"OpenBraces",
      "Hire for {{kind}}.",
@@ -346,7 +348,7 @@ TEST(TypoFor, QueriesAsSubjects) {
   using testing::ElementsAre;
   EXPECT_THAT(
       with("{sql: SELECT shop FROM shop, key: [shp]}"),
-      ElementsAre("shop/busy-shop.yaml:3:12: busy-shop: key 'shp' is no column of the query (did you mean "
+      ElementsAre("shop/busy-shop.yaml:3:12: busy-shop: key 'shp' is not a column of the query (did you mean "
                   "shop?)"));
   EXPECT_THAT(with("{sql: SELECT shp FROM shop, key: [shop]}"),
               ElementsAre("shop/busy-shop.yaml:3:19: busy-shop: no such column: shp (did you mean shop?)"));

@@ -112,7 +112,7 @@ TEST(Digest, RefusesWhatIsNone) {
   const fs::path path = scratch.path() / "x.digest";
   test::WriteFile(path, "not a database");
   EXPECT_FALSE(IsDigest(path));
-  EXPECT_NE(WhatOf(path).find("is no digest"), std::string::npos);
+  EXPECT_NE(WhatOf(path).find("is not a digest"), std::string::npos);
   EXPECT_FALSE(IsDigest(scratch.path()));
   EXPECT_FALSE(IsDigest(scratch.path() / "missing"));
   EXPECT_NE(WhatOf(scratch.path() / "missing").find("cannot be read"), std::string::npos);

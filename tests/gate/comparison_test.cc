@@ -57,7 +57,7 @@ TEST(Comparison, OneRunASideFailsOnlyBeyondTheFloor) {
 TEST(Comparison, KnowingNothingAssumesThatRunsDifferMuch) {
   const RunComparison worse = CompareMeans({100}, {123});
   EXPECT_EQ(worse.verdict, Verdict::kInconclusive);
-  EXPECT_EQ(worse.noise, "runs may differ by up to 50.0 %, as nothing tells how much they do");
+  EXPECT_EQ(worse.noise, "runs are assumed to differ by up to 50.0 %, as their variation is not known");
   EXPECT_EQ(worse.why, "It seems 23.0 % worse, but noise explains up to 50.0 %.");
   EXPECT_EQ(CompareMeans({100, 101}, {123, 125}).verdict, Verdict::kInconclusive);
   EXPECT_EQ(CompareMeans({100}, {151}).verdict, Verdict::kRegressed);
@@ -130,7 +130,7 @@ TEST(Comparison, FewStepsAreNoAlarm) {
   const Runs few = {MeanOfSteps(test::Steps{100, 101, 99})}, slow = {MeanOfSteps(test::Steps(40, 300.0))};
   const RunComparison worse = Compare(few, slow, Declared(0.02), {});
   EXPECT_EQ(worse.verdict, Verdict::kInconclusive);
-  EXPECT_EQ(worse.why, "Too few steps: 3 and 40, where 5 tell the noise within a run.");
+  EXPECT_EQ(worse.why, "Too few steps: 3 and 40; the noise within a run takes 5.");
   EXPECT_FALSE(worse.minimal_change);
   EXPECT_EQ(Compare(few, few, Declared(0.02), {}).verdict, Verdict::kPass);
   const Runs runs(3, few[0]), slow_runs(3, MeanOfSteps(test::Steps{300, 301}));

@@ -168,7 +168,7 @@ GateResult RegressedGate() {
   loss.verdict = Verdict::kNotComparable;
   loss.level = Level::kWarn;
   loss.candidate = 3.21;
-  loss.why = "The baseline does not tell it.";
+  loss.why = "The baseline does not have it.";
   result.metrics = {step, memory, utilization, kernels, loss};
   result.explanation = {
       Metric("ledger.time/idle/input", "idle/input", 3.1e6, 41.3e6),
@@ -225,7 +225,7 @@ GateResult ImprovedGate() {
 GateResult InconclusiveGate() {
   GateResult result = PassedGate();
   result.verdict = Verdict::kInconclusive;
-  result.headline = "Step time seems 8.1 % longer, which one run a side cannot tell from noise.";
+  result.headline = "Step time seems 8.1 % longer, which one run a side cannot distinguish from noise.";
   result.next_step = "Measure three runs a side, or keep a history.";
   result.metrics[0] =
       Gated(Metric("step.time", "Step time", 164.2e6, 177.5e6), Verdict::kInconclusive, Level::kError, 0.50);

@@ -99,12 +99,12 @@ TEST_F(HistoryFileTest, IsOneFileInTheLayoutOfItsHeader) {
 
 TEST_F(HistoryFileTest, RefusesOtherFiles) {
   test::WriteFile(file, "step,time\n1,2\n");
-  EXPECT_THAT(Refusal(), HasSubstr("is no history of `dladvisor gate`"));
+  EXPECT_THAT(Refusal(), HasSubstr("is not a history of `dladvisor gate`"));
   test::WriteFile(file, std::string(5000, 'x'));
-  EXPECT_THAT(Refusal(), HasSubstr("is no history"));
+  EXPECT_THAT(Refusal(), HasSubstr("is not a history"));
   fs::remove(file);
   test::MakeDatabase(file, "CREATE TABLE run(id); CREATE TABLE history(key, value)");
-  EXPECT_THAT(Refusal(), HasSubstr("is no history"));
+  EXPECT_THAT(Refusal(), HasSubstr("is not a history"));
 }
 
 TEST_F(HistoryFileTest, RefusesFolders) {

@@ -74,7 +74,8 @@ TEST_F(DlprofImporter, ReadsCopiesAndWaits) {
       "INSERT INTO read_only_cuda_calls VALUES (40, 50, 42, 42, 9);");
   ASSERT_EQ(t.copies.size(), 1u);
   EXPECT_EQ(t.copies.direction[0], CopyDirection::kHostToDevice);
-  EXPECT_EQ(t.copies.source[0], MemoryKind::kUnknown) << "pageable or pinned, the database does not tell";
+  EXPECT_EQ(t.copies.source[0], MemoryKind::kUnknown)
+      << "pageable or pinned: the database does not record it";
   EXPECT_EQ(t.copies.destination[0], MemoryKind::kDevice);
   EXPECT_EQ(t.copies.bytes[0], 1024);
   ASSERT_EQ(t.syncs.size(), 1u) << "cudaEventQuery waits for nothing";

@@ -87,7 +87,7 @@ TEST(SmiCsv, WithoutUnitsAndTimes) {
   EXPECT_THAT(Values(trace, Metric::kMemoryUsed)[0], Is(0, -1, 1024 * kMiB));
   EXPECT_EQ(trace.devices.at(1).uuid, "GPU-b");
   EXPECT_FALSE(trace.session_duration_ns.has_value());
-  EXPECT_THAT(trace.health.notes, ElementsAre(HasSubstr("does not tell when")));
+  EXPECT_THAT(trace.health.notes, ElementsAre(HasSubstr("does not record when")));
 }
 
 TEST(SmiCsv, ThrottleReasons) {

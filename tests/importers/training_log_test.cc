@@ -60,7 +60,7 @@ TEST(MegatronLog, EveryColumn) {
   const TrainingIteration& row = log.iterations[0];
   EXPECT_EQ(row.iteration, 30);
   EXPECT_EQ(row.planned, 1000);
-  EXPECT_FALSE(row.covers) << "a single line does not tell";
+  EXPECT_FALSE(row.covers) << "a single line does not show it";
   EXPECT_DOUBLE_EQ(*row.elapsed_ns, 1376.1 * kMs);
   EXPECT_EQ(row.consumed_samples, 120);
   EXPECT_EQ(row.global_batch, 4);

@@ -431,13 +431,13 @@ TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kMarkdown),
       HasSubstr("30.0 ms of the profiled 40.0 ms are lost (75 %), 20.0 ms of it idle for a reason that the "
-                "profile does not tell (--trace=cuda,nvtx,osrt may tell)"));
+                "profile does not show (capture with --trace=cuda,nvtx,osrt to find it)"));
   run.Give("profile", {{{"profile", int64_t{0}},
                         {"api_calls", int64_t{9}},
                         {"ranges", int64_t{9}},
                         {"os_calls", int64_t{9}}}});
   EXPECT_THAT(Render(run, Advice{}, ReportFormat::kMarkdown),
-              HasSubstr("(--sample=process-tree --cpuctxsw=process-tree may tell)"));
+              HasSubstr("(capture with --sample=process-tree --cpuctxsw=process-tree to find it)"));
 }
 
 TEST(Text, FitsTheTerminalAndHoldsNoEscapesUnlessColored) {

@@ -70,7 +70,7 @@ TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   EXPECT_THAT(
       text,
       HasSubstr("A training log of Megatron-LM, not a trace: 20 iterations of 1.38 s on average, up to"));
-  EXPECT_THAT(text, HasSubstr("a trace tells where that time goes."));
+  EXPECT_THAT(text, HasSubstr("a trace shows where that time goes."));
   EXPECT_THAT(text, HasSubstr("20 (1 – 20 of 1000)"));
   EXPECT_THAT(text, HasSubstr("2.88 samples/s, 2,952 tokens/s"));
   EXPECT_THAT(text, HasSubstr("1, 2.00 s over the median: 1 evaluation"));

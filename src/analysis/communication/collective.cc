@@ -101,8 +101,7 @@ const RelationOf<CollectiveRow>& CollectiveRelation() {
           .Key("rank", &CollectiveRow::rank, kRankNumber, "Rank.")
           .Key("device", &CollectiveRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("collective", &CollectiveRow::collective, Unit::kText,
-               "AllReduce, AllGather, ..., as the kernel's name or the framework tells; else the kernel's "
-               "name.")
+               "AllReduce, AllGather, ..., from the kernel's name or the framework; else the kernel's name.")
           .Column("calls", &CollectiveRow::calls, Unit::kCount, "Kernels.")
           .Column("calls_per_step", &CollectiveRow::calls_per_step, Unit::kCount,
                   "Per steady step; unknown without steps.")

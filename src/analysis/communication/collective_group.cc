@@ -295,7 +295,7 @@ const RelationOf<CollectiveGroupRow>& CollectiveGroupRelation() {
                   "Mean per step and rank of the time before.")
           .Column("median_ns", &Row::median_ns, Unit::kNanoseconds, "Median transfer of a collective.")
           .Column("bytes", &Row::bytes, Unit::kBytes,
-                  "Mean size of a collective; unknown where the framework does not tell.",
+                  "Mean size of a collective; unknown where the framework does not record it.",
                   "record_shapes=True")
           .Column("bus_bandwidth", &Row::bus_bandwidth, Unit::kBytesPerSecond, "As NCCL's tests define it.",
                   "record_shapes=True")
@@ -306,8 +306,8 @@ const RelationOf<CollectiveGroupRow>& CollectiveGroupRelation() {
           .Column("peers", &Row::peers, Unit::kCount,
                   "Groups that run the same collectives, itself included; 0 where it is the only one.")
           .Column("peers_transfer_ns", &Row::peers_transfer_ns, Unit::kNanoseconds,
-                  "Transfer per step of the others (median), from first_step to last_step; told of the most "
-                  "persistently slowest group.")
+                  "Transfer per step of the others (median), from first_step to last_step; known for the "
+                  "most persistently slowest group.")
           .Column("excess_ns", &Row::excess_ns, Unit::kNanoseconds, "How much longer its own takes.")
           .Column("first_step", &Row::first_step, Unit::kNone, "First step in which it does.")
           .Column("last_step", &Row::last_step, Unit::kNone, "Last step in which it does.")
@@ -343,16 +343,17 @@ const RelationOf<ClockRow>& ClockRelation() {
       RelationOf<Row>("clock", "The clocks of ranks with collectives, aligned by the ends of these.")
           .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("device", &Row::device, Unit::kNone, "CUDA device ordinal.")
-          .Column("node", &Row::node, Unit::kNone, "Its node; unknown where nothing tells.")
-          .Column("origin_utc_ns", &Row::origin_utc_ns, Unit::kNone, "UTC of time 0 as its profile tells.")
+          .Column("node", &Row::node, Unit::kNone, "Its node, where known.")
+          .Column("origin_utc_ns", &Row::origin_utc_ns, Unit::kNone,
+                  "UTC of time 0 according to its profile.")
           .Column("offset_ns", &Row::offset_ns, Unit::kNanoseconds,
                   "What was added to that so that collectives end together; a negative clock is ahead.")
           .Column("uncertainty_ns", &Row::uncertainty_ns, Unit::kNanoseconds,
                   "Robust deviation of the ends after it; unknown without collectives to compare.")
           .Column("skew_ns", &Row::skew_ns, Unit::kNanoseconds,
-                  "offset_ns minus its median over ranks; unknown where not all profiles tell their UTC.")
+                  "offset_ns minus its median over ranks; unknown where not all profiles record their UTC.")
           .Column("drift_ppm", &Row::drift_ppm, Unit::kNone, "Drift that was taken out, in ns per ms.")
-          .Column("collectives", &Row::collectives, Unit::kCount, "Collectives that told.");
+          .Column("collectives", &Row::collectives, Unit::kCount, "Collectives that were used.");
   return relation;
 }
 

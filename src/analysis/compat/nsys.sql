@@ -173,7 +173,7 @@ ORDER BY 2 DESC, name;
 -- overlap. Of several threads with such ranges the one with most counts, as where steps are found.
 -- id: jitter_kernel
 -- doc: Kernels with the range of the step around their launching call, in order of launch, to compare GPUs step by
---   step; none where no ranges tell the steps, or those of --step-range.
+--   step; none where no ranges mark the steps, or those of --step-range.
 WITH pattern AS (SELECT rtrim(step_pattern, '#') AS head, step_pattern LIKE '%#' AS numbered
   FROM run
   WHERE step_source = 'ranges'),

@@ -77,7 +77,7 @@ const RelationOf<OperatorKernelRow>& OperatorKernelRelation() {
           .Column("mean_occupancy", &Row::mean_occupancy, Unit::kRatio,
                   "Estimated achieved occupancy, weighted by duration.")
           .Column("uses_tensor_cores", &Row::uses_tensor_cores, Unit::kNone,
-                  "1 or 0; unknown where the name does not tell.")
+                  "1 or 0; unknown where the name does not show it.")
           .Column("tensor_core_eligible", &Row::tensor_core_eligible, Unit::kNone,
                   "1 where the operator is eligible for tensor cores.");
   return relation;

@@ -51,7 +51,7 @@ const RelationOf<GpuMetricRow>& GpuMetricRelation() {
                                "whole profile where it runs nothing.")
           .Key("profile", &GpuMetricRow::profile, kProfileNumber, "Number of the file.")
           .Key("device", &GpuMetricRow::device, Unit::kNone,
-               "CUDA device ordinal; unknown where the profile does not tell.")
+               "CUDA device ordinal; unknown where it is not recorded.")
           .Key("metric", &GpuMetricRow::metric, Unit::kText, "Metric, as the profiler names it.")
           .Column("kind", &GpuMetricRow::kind, Unit::kText,
                   "gr-active, sm-active, sm-issue, tensor-active, warp-occupancy, dram-read, dram-write, "

@@ -29,7 +29,7 @@ const RelationOf<MemoryRow>& MemoryRelation() {
           .Column("peak_at_ns", &MemoryRow::peak_at_ns, Unit::kNanoseconds,
                   "When it was first reached, on the profile's clock.", kFlag)
           .Column("peak_operator", &MemoryRow::peak_operator, Unit::kText,
-                  "Operator of the framework that allocated then, where the profile tells.")
+                  "Operator of the framework that allocated then, where recorded.")
           .Column("source", &MemoryRow::source, Unit::kText, "What the peak was read from.", kFlag);
   return relation;
 }

@@ -182,10 +182,10 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("grid_max", &KernelNameRow::grid_max, Unit::kCount, "Most.")
           .Column("block_avg", &KernelNameRow::block_avg, Unit::kCount, "Mean threads per block.")
           .Column("uses_tensor_cores", &KernelNameRow::uses_tensor_cores, Unit::kNone,
-                  "1 or 0; unknown where the name does not tell.")
+                  "1 or 0; unknown where the name does not show it.")
           .Column("eligible", &KernelNameRow::eligible, Unit::kNone,
                   "1 for matrix products, convolutions and attention.")
-          .Column("precision", &KernelNameRow::precision, Unit::kText, "Precision, where the name tells.")
+          .Column("precision", &KernelNameRow::precision, Unit::kText, "Precision, where the name shows it.")
           .Column("kind", &KernelNameRow::kind, Unit::kText,
                   "communication, attention, layout, convolution, matrix, optimizer, softmax, normalization, "
                   "embedding, sort, reduction, element-wise or other, by name.")

@@ -97,7 +97,7 @@ RelationOver<Source> DeclareOpCall() {
       .Column("tensor_core_eligible", kInteger, kNone, "1 where the op id could use tensor cores.",
               node([](const OpNode& n) { return CellView::Of(int64_t{n.tensor_core_eligible}); }))
       .Column("uses_tensor_cores", kInteger, kNone,
-              "1 where the op id does; unknown where a kernel's name does not tell.",
+              "1 where the op id does; unknown where a kernel's name does not show it.",
               node([](const OpNode& n) {
                 return !n.uses_tensor_cores && n.may_use_tensor_cores
                            ? CellView::Null()
@@ -187,7 +187,7 @@ RelationOver<Source> DeclareOpWork() {
                 return CellView::Of(t.api_calls.end[i] - t.api_calls.start[i]);
               }),
               true, "--trace=cuda")
-      .Column("uses_tensor_cores", kInteger, kNone, "1 or 0; unknown where a kernel's name does not tell.",
+      .Column("uses_tensor_cores", kInteger, kNone, "1 or 0; unknown where a kernel's name does not show it.",
               kernel([](const Source& s, uint32_t i) {
                 const auto uses = s.kernels[s.trace.kernels.name[i]].tensor_core;
                 return uses ? CellView::Of(int64_t{*uses}) : CellView::Null();

@@ -38,13 +38,13 @@ const RelationOf<OpRow>& OpRelation() {
           .Column("tensor_core_eligible", &OpRow::tensor_core_eligible, Unit::kNone,
                   "1 where it is matrix work by type or kernels, and so could use tensor cores.")
           .Column("uses_tensor_cores", &OpRow::uses_tensor_cores, Unit::kNone,
-                  "1 where one of its kernels does; unknown where a kernel's name does not tell.")
+                  "1 where one of its kernels does; unknown where a kernel's name does not show it.")
           .Column("tensor_core_ns", &OpRow::tensor_core_ns, Unit::kNanoseconds,
                   "Time of its kernels on tensor cores.")
           .Column("half", &OpRow::half, Unit::kNone,
                   "1 where it works on FP16, BF16, FP8 or INT8; unknown without kernels.")
           .Column("precision", &OpRow::precision, Unit::kText,
-                  "Precision of most of its kernel time, as far as names tell.")
+                  "Precision of most of its kernel time, as far as names show it.")
           .Column("data_type", &OpRow::data_type, Unit::kText,
                   "Element type of its first tensor, from DLProf markers.")
           .Column("shapes", &OpRow::shapes, Unit::kText,
@@ -111,8 +111,8 @@ const RelationOf<OpKernelRow>& OpKernelRelation() {
           .Column("max_api_ns", &OpKernelRow::max_api_ns, Unit::kNanoseconds, "Longest launching call.",
                   "--trace=cuda")
           .Column("uses_tensor_cores", &OpKernelRow::uses_tensor_cores, Unit::kNone,
-                  "1 or 0; unknown where the name does not tell.")
-          .Column("precision", &OpKernelRow::precision, Unit::kText, "Precision, where the name tells.");
+                  "1 or 0; unknown where the name does not show it.")
+          .Column("precision", &OpKernelRow::precision, Unit::kText, "Precision, where the name shows it.");
   return relation;
 }
 

@@ -339,9 +339,9 @@ const RelationOf<PipelineEventRow>& PipelineEventRelation() {
 const RelationOf<PipelineCaptureRow>& PipelineCaptureRelation() {
   using Row = PipelineCaptureRow;
   static const auto relation =
-      RelationOf<Row>("pipeline_capture",
-                      "How far ranges tell the pipeline's schedule, by rank; none where no rank has such "
-                      "ranges.")
+      RelationOf<Row>(
+          "pipeline_capture",
+          "How far ranges show the pipeline's schedule, by rank; none where no rank has such ranges.")
           .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Column("forwards", &Row::forwards, Unit::kCount, "Events of phase F.")
           .Column("backwards", &Row::backwards, Unit::kCount, "Of phase B.")

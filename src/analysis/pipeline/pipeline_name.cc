@@ -118,7 +118,7 @@ std::optional<PipelineName> PipelineNames::Parse(std::string_view name) const {
 
 std::string CheckPipelinePattern(const std::string& pattern) {
   const RE2 compiled(pattern, RE2::Quiet);
-  if (!compiled.ok()) return "is no regular expression: " + compiled.error();
+  if (!compiled.ok()) return "is not a valid regular expression: " + compiled.error();
   const auto& named = compiled.NamedCapturingGroups();
   if (compiled.NumberOfCapturingGroups() == 0) return "has no group for the phase";
   if (!named.empty() && !named.contains("phase")) return "has named groups, but none named phase";

@@ -72,7 +72,7 @@ const RelationOf<PipelineBubbleRow>& PipelineBubbleRelation() {
           .Column("bubble_ns", &Row::bubble_ns, Unit::kNanoseconds, "cost - m (T_F + T_B + T_W).")
           .Column("bubble_ratio", &Row::bubble_ratio, Unit::kRatio, "bubble_ns by cost_ns.")
           .Column("ideal_ratio", &Row::ideal_ratio, Unit::kRatio,
-                  "What the schedule has by nature, with the same mean times on all stages; unknown where "
+                  "What the schedule has ideally, with the same mean times on all stages; unknown where "
                   "the schedule is, or with one stage.")
           .Column("ideal_ns", &Row::ideal_ns, Unit::kNanoseconds, "Bubble of that; unknown as before.")
           .Column("warmup_bubble_ns", &Row::warmup_bubble_ns, Unit::kNanoseconds,

@@ -132,13 +132,11 @@ const RelationOf<RankRow>& RankRelation() {
           .Key("rank", &RankRow::rank, kRankNumber, "Rank.")
           .Key("device", &RankRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("profile", &RankRow::profile, kProfileNumber, "Number of its file.")
-          .Column("node", &RankRow::node, Unit::kNone,
-                  "Number of its node, from 0; unknown where nothing tells.")
-          .Column("local_rank", &RankRow::local_rank, Unit::kNone,
-                  "Its number on the node; unknown likewise.")
+          .Column("node", &RankRow::node, Unit::kNone, "Number of its node, from 0, where known.")
+          .Column("local_rank", &RankRow::local_rank, Unit::kNone, "Its number on the node, where known.")
           .Column("host", &RankRow::host, Unit::kText, "Name of the machine.")
           .Column("rank_source", &RankRow::rank_source, Unit::kText,
-                  "What told the rank: profile, environment, range, file name or order of files.")
+                  "Source of the rank: profile, environment, range, file name or order of files.")
           .Column("cohort", &RankRow::cohort, Unit::kNone,
                   "GPUs with the same number run the same kernels in a step; 0 are the most. Unknown without "
                   "steps that repeat.")
@@ -151,17 +149,17 @@ const RelationOf<RankRow>& RankRelation() {
           .Column("not_compared", &RankRow::not_compared, Unit::kText,
                   "Why it is not compared with others; unknown where it is.")
           .Column("own_ns", &RankRow::own_ns, Unit::kNanoseconds,
-                  "Mean per step of its own time: start_gap_ns + kernel_ns + gap_ns.")
+                  "Mean per step of its local time, without collectives and waiting for them: start_gap_ns + "
+                  "kernel_ns + gap_ns.")
           .Column("excess_ns", &RankRow::excess_ns, Unit::kNanoseconds,
                   "Mean over its steps of that minus the mean over the GPUs.")
           .Column("kernel_ns", &RankRow::kernel_ns, Unit::kNanoseconds,
                   "Mean per step of kernel time, collectives left out.")
           .Column("gap_ns", &RankRow::gap_ns, Unit::kNanoseconds,
                   "Mean per step of gaps between these, in which no collective ran.")
-          .Column(
-              "start_gap_ns", &RankRow::start_gap_ns, Unit::kNanoseconds,
-              "Mean per step of how much later than the first GPU it began, told by the time to the end of "
-              "the last collective; 0 where there is none.")
+          .Column("start_gap_ns", &RankRow::start_gap_ns, Unit::kNanoseconds,
+                  "Mean per step of how much later than the first GPU it began, measured by the time to the "
+                  "end of the last collective; 0 where there is none.")
           .Column("waiting_ns", &RankRow::waiting_ns, Unit::kNanoseconds,
                   "Mean per step of gaps in which a collective ran.")
           .Column("delay_ns", &RankRow::delay_ns, Unit::kNanoseconds,
@@ -176,7 +174,8 @@ const RelationOf<RankStepRow>& RankStepRelation() {
           .Key("rank", &RankStepRow::rank, kRankNumber, "Rank.")
           .Key("device", &RankStepRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("step", &RankStepRow::step, kStepNumber, "Number of the step.")
-          .Column("own_ns", &RankStepRow::own_ns, Unit::kNanoseconds, "start_gap_ns + kernel_ns + gap_ns.")
+          .Column("own_ns", &RankStepRow::own_ns, Unit::kNanoseconds,
+                  "Local time: start_gap_ns + kernel_ns + gap_ns.")
           .Column("excess_ns", &RankStepRow::excess_ns, Unit::kNanoseconds,
                   "own_ns minus its mean over the GPUs of the step.")
           .Column("kernel_ns", &RankStepRow::kernel_ns, Unit::kNanoseconds,
@@ -200,7 +199,7 @@ const RelationOf<JitterRow>& JitterRelation() {
           .Column("steps", &JitterRow::steps, Unit::kCount, "Steps that at least two of them have.")
           .Column("kernels_per_step", &JitterRow::kernels_per_step, Unit::kCount, "Kernels of a step.")
           .Column("magnitude_ns", &JitterRow::magnitude_ns, Unit::kNanoseconds,
-                  "Mean over the steps of the slowest GPU's own time minus the mean over the GPUs.")
+                  "Mean over the steps of the slowest GPU's local time minus the mean over the GPUs.")
           .Column("magnitude_share", &JitterRow::magnitude_share, Unit::kRatio, "Of the step.")
           .Column("worst_step", &JitterRow::worst_step, Unit::kNone, "Number of the step where it is most.")
           .Column("worst_ns", &JitterRow::worst_ns, Unit::kNanoseconds, "How much there.")

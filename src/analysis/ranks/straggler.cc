@@ -227,7 +227,7 @@ void AddSharedColumns(RelationOf<StragglerRow>& r) {
               "That chance alone makes one of them the slowest so often: exact binomial, corrected for all "
               "that were looked at.")
       .Column("excess_ns", &StragglerRow::excess_ns, Unit::kNanoseconds,
-              "Median over these steps of its own time per step minus the median of all.")
+              "Median over these steps of its local time per step minus the median of all.")
       .Column("excess_share", &StragglerRow::excess_share, Unit::kRatio, "Of the median step.")
       .Column("spread_ns", &StragglerRow::spread_ns, Unit::kNanoseconds,
               "How far the others lie apart (1.4826 x median absolute deviation); unknown with fewer than "
@@ -310,7 +310,7 @@ const RelationOf<StragglerRow>& StragglerRelation() {
     r.Key("rank", &StragglerRow::rank, kRankNumber, "Rank.")
         .Key("device", &StragglerRow::device, Unit::kNone, "CUDA device ordinal.");
     AddSharedColumns(r);
-    r.Column("node", &StragglerRow::node, Unit::kNone, "Its node; unknown where nothing tells.")
+    r.Column("node", &StragglerRow::node, Unit::kNone, "Its node, where known.")
         .Column("kernel_share", &StragglerRow::kernel_share, Unit::kRatio,
                 "Share of its excess in kernels that take longer than the others' mean.")
         .Column("gap_share", &StragglerRow::gap_share, Unit::kRatio,

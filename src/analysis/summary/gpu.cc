@@ -46,7 +46,7 @@ const RelationOf<GpuRow>& GpuRelation() {
           .Column("tensor_core_ns", &GpuRow::tensor_core_ns, Unit::kNanoseconds,
                   "Time of kernels on tensor cores.")
           .Column("tensor_core_unknown_ns", &GpuRow::tensor_core_unknown_ns, Unit::kNanoseconds,
-                  "Time of kernels whose name does not tell.")
+                  "Time of kernels whose name does not show it.")
           .Column("eligible_ns", &GpuRow::eligible_ns, Unit::kNanoseconds,
                   "Kernel time of ops that could use tensor cores.")
           .Column("eligible_unknown_ns", &GpuRow::eligible_unknown_ns, Unit::kNanoseconds,

@@ -66,24 +66,23 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
                   "Version of the file's schema; unknown in old files.")
           .Column("told_rank", &ProfileRow::told_rank, Unit::kNone,
-                  "Rank of its process in the job; unknown where nothing in the file tells.")
+                  "Rank of its process in the job, where the file records it.")
           .Column("told_by", &ProfileRow::told_by, Unit::kText,
-                  "What told it: profile, environment or range.")
-          .Column(
-              "told_node", &ProfileRow::told_node, Unit::kNone,
-              "Number of its node, as the launcher set it (GROUP_RANK, SLURM_NODEID); of a log among several "
-              "files, as its name tells.")
+                  "Source of that rank: profile, environment or range.")
+          .Column("told_node", &ProfileRow::told_node, Unit::kNone,
+                  "Number of its node, as set by the launcher (GROUP_RANK, SLURM_NODEID); of a log among "
+                  "several files, from its name.")
           .Column("told_local_rank", &ProfileRow::told_local_rank, Unit::kNone,
                   "Number of its process on the node (LOCAL_RANK, SLURM_LOCALID).")
           .Column("duplicate_of", &ProfileRow::duplicate_of, Unit::kNone,
-                  "Number of the file that holds the same rank: of this one only what tells of the file is "
+                  "Number of the file with the same rank; of this one only facts about the file itself are "
                   "kept. Unknown for all others.")
           .Column("session_ns", &ProfileRow::session_ns, Unit::kNanoseconds,
                   "Length of the capture; unknown in some files.")
           .Column("clock_origin_utc_ns", &ProfileRow::clock_origin_utc_ns, Unit::kNone,
                   "UTC of time 0; unknown in some files.")
           .Column("clock_origin_local_ns", &ProfileRow::clock_origin_local_ns, Unit::kNone,
-                  "Where the file tells times without a zone: time 0 as it tells it, counted as UTC is.")
+                  "Where the file has times without a zone: its time 0, counted as if it were UTC.")
           .Column("kernels", &ProfileRow::kernels, Unit::kCount, "Kernel executions.")
           .Column("copies", &ProfileRow::copies, Unit::kCount, "Memory copies.")
           .Column("sets", &ProfileRow::sets, Unit::kCount, "Memory sets.")
@@ -99,7 +98,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("telemetry_samples", &ProfileRow::telemetry_samples, Unit::kCount,
                   "Samples of nvidia-smi, of one GPU and time each.")
           .Column("training_lines", &ProfileRow::training_lines, Unit::kCount,
-                  "Lines of a training's log that tell its progress.")
+                  "Lines of a training's log that report its progress.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,

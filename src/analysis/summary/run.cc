@@ -88,7 +88,7 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("step_stddev_ns", &RunRow::step_stddev_ns, Unit::kNanoseconds,
                   "Standard deviation of that rank's steady steps.")
           .Column("step_source", &RunRow::step_source, Unit::kText,
-                  "What told the steps: ranges, kernel sequence, optimizer steps, or the training log of a "
+                  "Source of the steps: ranges, kernel sequence, optimizer steps, or the training log of a "
                   "run without a trace; unknown where none were found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
@@ -103,13 +103,13 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("eligible_half_ops", &RunRow::eligible_half_ops, Unit::kCount,
                   "Of those, working on FP16, BF16, FP8 or INT8.", "--trace=cuda")
           .Column("half_kernel_ns", &RunRow::half_kernel_ns, Unit::kNanoseconds,
-                  "Kernel time whose names tell FP16, BF16, FP8 or INT8.", "--trace=cuda")
+                  "Time of kernels whose names show FP16, BF16, FP8 or INT8.", "--trace=cuda")
           .Column("launches_through_graphs", &RunRow::launches_through_graphs, Unit::kCount,
                   "CUDA graph launches traced as a whole.")
           .Column("memory_used_share", &RunRow::memory_used_share, Unit::kRatio,
                   "Most used share of a GPU's memory.", "--cuda-memory-usage=true")
           .Column("samples_per_second", &RunRow::samples_per_second, Unit::kNone,
-                  "Throughput, where a training's log tells it; profiles do not hold the batch size.")
+                  "Throughput, where a training's log reports it; profiles do not record the batch size.")
           .Column("mfu", &RunRow::mfu, Unit::kRatio,
                   "Model FLOPs utilisation; needs the FLOPs of a step, which profiles do not hold.")
           .Column("cost", &RunRow::cost, Unit::kNone,

@@ -18,7 +18,7 @@ namespace dladvisor {
 
 const RelationOf<SystemRow>& SystemRelation() {
   static const auto relation =
-      RelationOf<SystemRow>("system", "The system that was profiled, as far as the profile tells.")
+      RelationOf<SystemRow>("system", "The profiled system, as far as the profile records it.")
           .Key("profile", &SystemRow::profile, kProfileNumber, "Number of the file.")
           .Column("host", &SystemRow::host, Unit::kText, "Name of the machine.")
           .Column("cpu_model", &SystemRow::cpu_model, Unit::kText, "Model of the CPU.")

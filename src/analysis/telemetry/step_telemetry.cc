@@ -135,7 +135,7 @@ class Join {
       return;
     }
     if (!log.clock_origin_local_ns) {
-      row.not_joined = "it tells no date";
+      row.not_joined = "it has no date";
       return;
     }
     std::vector<int64_t> fitting;
@@ -152,7 +152,7 @@ class Join {
     if (fitting.empty()) {
       row.not_joined = "it covers none of the steps, whatever its time zone";
     } else if (fitting.size() > 1 && !fits_utc) {
-      row.not_joined = "it does not tell its time zone, and several fit the steps";
+      row.not_joined = "its time zone is not recorded, and several fit the steps";
     } else {
       row.zone_ns = fits_utc ? 0 : fitting.front() * kZoneNs;
       row.origin_utc_ns = *log.clock_origin_local_ns - *row.zone_ns;
@@ -186,11 +186,11 @@ class Join {
     for (const auto& [device, samples] : by_device)
       length = std::max(length, *samples.back()->start_ns + HoldOf(samples));
     if (by_device.empty())
-      row.not_joined = "it does not tell when its samples were taken, or of which GPU";
+      row.not_joined = "it does not record when its samples were taken, or on which GPU";
     else if (ranks.empty())
-      row.not_joined = "nothing tells of which node it is";
+      row.not_joined = "its node is not known";
     else if (steps.empty())
-      row.not_joined = "no trace tells the UTC of its steps";
+      row.not_joined = "no trace records the UTC of its steps";
     else
       FindZone(*log, steps, length, row);
     if (!row.not_joined)
@@ -272,14 +272,14 @@ const RelationOf<TelemetryClockRow>& TelemetryClockRelation() {
                                     "hold: one row per log, where there are steps.")
           .Key("profile", &TelemetryClockRow::profile, kProfileNumber, "Number of the log's file.")
           .Column("origin_utc_ns", &TelemetryClockRow::origin_utc_ns, Unit::kNone,
-                  "UTC of its first sample; unknown where it is not told and cannot be found.")
+                  "UTC of its first sample; unknown where it is not recorded and cannot be derived.")
           .Column("zone_ns", &TelemetryClockRow::zone_ns, Unit::kNanoseconds,
-                  "By how much its local time is ahead of UTC, where it does not tell.")
+                  "By how much its local time is ahead of UTC, where the log does not record UTC.")
           .Column("zone_source", &TelemetryClockRow::zone_source, Unit::kText,
-                  "What told UTC: log; steps, where the log covers the most steps in one time zone only; "
+                  "Source of UTC: log; steps, where the log covers the most steps in one time zone only; "
                   "assumed, where it does so in several and UTC is one of them.")
           .Column("zones", &TelemetryClockRow::zones, Unit::kCount,
-                  "Time zones in which it covers the most steps; 0 where it tells UTC.")
+                  "Time zones in which it covers the most steps; 0 where it records UTC.")
           .Column("ranks", &TelemetryClockRow::ranks, Unit::kCount, "Ranks with steps on its node.")
           .Column("steps", &TelemetryClockRow::steps, Unit::kCount, "Their steady steps of known UTC.")
           .Column("covered_steps", &TelemetryClockRow::covered_steps, Unit::kCount,

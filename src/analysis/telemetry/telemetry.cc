@@ -107,7 +107,7 @@ std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_
 
 const RelationOf<TelemetryRow>& TelemetryRelation() {
   static const auto relation =
-      RelationOf<TelemetryRow>("telemetry", "What nvidia-smi told of the GPUs, by device and metric.")
+      RelationOf<TelemetryRow>("telemetry", "What nvidia-smi reported about the GPUs, by device and metric.")
           .Key("profile", &TelemetryRow::profile, kProfileNumber, "Number of the file.")
           .Key("device", &TelemetryRow::device, Unit::kNone, "Index of the GPU, as the log numbers it.")
           .Key(
@@ -120,22 +120,22 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
                   "Of its values: ratio, bytes, watts, celsius or hertz.")
           .Column("samples", &TelemetryRow::samples, Unit::kCount, "Samples.")
           .Column("first_ns", &TelemetryRow::first_ns, Unit::kNanoseconds,
-                  "First sample, since the log's first; unknown where it tells no times.", kQuery)
+                  "First sample, since the log's first; unknown where it has no times.", kQuery)
           .Column("last_ns", &TelemetryRow::last_ns, Unit::kNanoseconds, "Last sample.", kQuery)
           .Column("min", &TelemetryRow::min, Unit::kNone, "Least.")
           .Column("mean", &TelemetryRow::mean, Unit::kNone,
-                  "Mean over time; of the samples where the log tells no times.")
+                  "Mean over time; of the samples where the log has no times.")
           .Column("median", &TelemetryRow::median, Unit::kNone, "Median of the samples.")
           .Column("max", &TelemetryRow::max, Unit::kNone, "Most.")
           .Column("limit_value", &TelemetryRow::limit_value, Unit::kNone,
                   "1 for utilisation, the GPU's memory, power limit and highest clock; unknown for others "
-                  "and where the log does not tell.",
+                  "and where the log does not record it.",
                   kQuery)
           .Column("at_limit_share", &TelemetryRow::at_limit_share, Unit::kRatio,
                   "Share of time within 5 % of the limit.", kQuery)
           .Column("busy_samples", &TelemetryRow::busy_samples, Unit::kCount,
                   "Samples taken while the GPU was busy: its utilisation, read with them, is at least 50 %; "
-                  "unknown where the log does not tell utilisation.",
+                  "unknown where the log does not record utilisation.",
                   kQuery)
           .Column("busy_mean", &TelemetryRow::busy_mean, Unit::kNone,
                   "Mean over the time of these; unknown without any.", kQuery)

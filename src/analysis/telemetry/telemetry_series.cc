@@ -62,7 +62,7 @@ const RelationOf<TelemetrySeriesRow>& TelemetrySeriesRelation() {
         .Column("device", &TelemetrySeriesRow::device, Unit::kNone,
                 "Index of the GPU, as the log numbers it.")
         .Column("start_ns", &TelemetrySeriesRow::start_ns, Unit::kNanoseconds,
-                "Time since the log's first sample; unknown where it tells none. UTC is "
+                "Time since the log's first sample; unknown where it has no times. UTC is "
                 "telemetry_clock.origin_utc_ns more.");
     AddTelemetryColumns(r);
     return r;

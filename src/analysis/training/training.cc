@@ -103,7 +103,7 @@ void AddSizes(const TrainingSizes& sizes, TrainingRow& row) {
 
 const RelationOf<TrainingRow>& TrainingRelation() {
   static const auto relation =
-      RelationOf<TrainingRow>("training", "A training as its log tells it, one row per log.")
+      RelationOf<TrainingRow>("training", "A training as reported by its log, one row per log.")
           .Key("profile", &TrainingRow::profile, kProfileNumber, "Number of the file.")
           .Column(
               "program", &TrainingRow::program, Unit::kText,
@@ -112,7 +112,7 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("lines", &TrainingRow::lines, Unit::kCount, "Lines of iterations.")
           .Column("attempts", &TrainingRow::attempts, Unit::kCount, "Starts of the training.")
           .Column("iterations", &TrainingRow::iterations, Unit::kCount,
-                  "Iterations that the lines cover; unknown where one does not tell.")
+                  "Iterations that the lines cover; unknown where a line does not report it.")
           .Column("steady_iterations", &TrainingRow::steady_iterations, Unit::kCount, "Without warm-up.")
           .Column("first_iteration", &TrainingRow::first_iteration, Unit::kNone, "First of the first line.")
           .Column("first_steady_iteration", &TrainingRow::first_steady_iteration, Unit::kNone,

@@ -21,9 +21,8 @@ std::optional<int64_t> DeviceBytes(const Trace& trace) {
 
 const RelationOf<TrainingMemoryRow>& TrainingMemoryRelation() {
   static const auto relation =
-      RelationOf<TrainingMemoryRow>("training_memory",
-                                    "Memory of PyTorch's allocator by rank, as a training's log tells it "
-                                    "last.")
+      RelationOf<TrainingMemoryRow>(
+          "training_memory", "Memory of PyTorch's allocator by rank, as last reported by a training's log.")
           .Key("profile", &TrainingMemoryRow::profile, kProfileNumber, "Number of the file.")
           .Key("rank", &TrainingMemoryRow::rank, kRankNumber,
                "Rank of the job; unknown where one rank prints and does not say which.")

@@ -43,7 +43,7 @@ const RelationOf<TrainingTimerRow>& TrainingTimerRelation() {
                   "Least of all ranks; unknown where one rank prints.")
           .Column("max_ns", &TrainingTimerRow::max_ns, Unit::kNanoseconds, "Most of all ranks.")
           .Column("max_rank", &TrainingTimerRow::max_rank, Unit::kNone,
-                  "Rank of the most; unknown where the log does not tell ranks.")
+                  "Rank of the most; unknown where the log does not name ranks.")
           .Column("share", &TrainingTimerRow::share, Unit::kRatio,
                   "Of the iteration: the printed time, else the most.");
   return relation;

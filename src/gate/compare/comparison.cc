@@ -287,7 +287,7 @@ std::string Describe(const Noise& noise, Runs baseline, Runs candidate, const Ru
                          Counted(between.runs, "run"));
       break;
     case RunNoise::Source::kAssumed:
-      text = fmt::format("runs may differ by up to {}, as nothing tells how much they do",
+      text = fmt::format("runs are assumed to differ by up to {}, as their variation is not known",
                          Percent(FloorOf(between)));
       break;
   }
@@ -347,7 +347,7 @@ RunComparison Compare(std::span<const RunMean> baseline, std::span<const RunMean
       return result;
     }
     result.verdict = Verdict::kInconclusive;
-    result.why = fmt::format("Too few steps: {} and {}, where {} tell the noise within a run.",
+    result.why = fmt::format("Too few steps: {} and {}; the noise within a run takes {}.",
                              FewestStepsOf(baseline), FewestStepsOf(candidate), kFewestSteps);
     return result;
   }

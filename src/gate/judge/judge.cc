@@ -341,7 +341,7 @@ void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& resu
   result.verdict = Verdict::kNotComparable;
   result.exit_status = 2;
   result.headline =
-      fmt::format("{} of the runs cannot be read, so that this is no verdict on all of them. {}",
+      fmt::format("{} of the runs cannot be read, so that this is not a verdict on all of them. {}",
                   messages.size(), result.headline);
   result.next_step = "Give runs that can be read; the notes name those that cannot.";
 }

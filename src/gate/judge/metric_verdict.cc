@@ -136,7 +136,7 @@ class MetricJudge {
                                after = MeansOf(candidate_, metric, absent_is_nothing);
     if (before.empty() || after.empty()) {
       verdict.verdict = Verdict::kNotComparable;
-      verdict.why = fmt::format("{} of the {} does not tell it.",
+      verdict.why = fmt::format("{} of the {} does not have it.",
                                 (before.empty() ? baseline_ : candidate_).size() == 1 ? "The run" : "A run",
                                 before.empty() ? "baseline" : "candidate");
       return verdict;
@@ -190,7 +190,7 @@ class MetricJudge {
     verdict.level = policy.level;
     verdict.max = policy.max;
     verdict.min = policy.min;
-    verdict.why = "No run tells it.";
+    verdict.why = "No run has it.";
     if (!policy.gated) verdict.not_gated = policy.reason;
     return verdict;
   }

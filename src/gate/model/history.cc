@@ -31,7 +31,7 @@ constexpr const char* kSchema =
 constexpr const char* kStartAnother = "Restore it from a copy, or name another file to start a new history.";
 
 [[noreturn]] void RefuseOther(const fs::path& path) {
-  throw Error(path.string(), "is no history of `dladvisor gate`",
+  throw Error(path.string(), "is not a history of `dladvisor gate`",
               "Name another file; it is made if it is not there.");
 }
 

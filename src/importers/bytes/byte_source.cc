@@ -33,7 +33,7 @@ int OpenForReading(const fs::path& path) {
   if (fs::is_directory(status))
     throw Error(where, "is a folder, not a profile", "name one of the profile files in it");
   if (!fs::is_regular_file(status) && !fs::is_fifo(status) && !fs::is_character_file(status))
-    throw Error(where, "is no regular file", "save the profile to a file first");
+    throw Error(where, "is not a regular file", "save the profile to a file first");
   // A pipe that nobody writes to is empty; opened otherwise it would be waited for without end.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)

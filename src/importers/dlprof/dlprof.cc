@@ -449,8 +449,8 @@ Trace ReadDatabase(const Database& db) {
   for (const std::string_view table : {kKernels, kCopies, kSets, kSyncs, kCalls, kOpInstances})
     if (!db.Has(table)) trace.health.missing_tables.emplace_back(table);
   trace.health.notes.push_back(
-      "DLProf's database tells no streams, registers, shared memory or kinds of host memory, and not which "
-      "function launched a kernel: cudaLaunchKernel stands for all.");
+      "DLProf's database has no streams, registers, shared memory or kinds of host memory, and does not "
+      "record which function launched a kernel: cudaLaunchKernel stands for all.");
   Reader(db, trace).Read();
   return trace;
 }

@@ -113,7 +113,7 @@ std::optional<int64_t> ReadFrame(const std::string& text, Trace& trace) {
   const json frame = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!frame.is_object()) {
     trace.health.notes.push_back(
-        "What the trace tells around its events (devices, versions, rank) is damaged and was not read.");
+        "The trace's metadata (devices, versions, rank) is damaged and was not read.");
     ReadVersions(json::object(), trace);
     return std::nullopt;
   }

@@ -89,7 +89,7 @@ class Reader {
     if (text.compare(0, size, chunk.Array()) == 0 ||
         !item.parser.Parse(std::string_view(text).substr(0, size), text.size(),
                            [&](const Event& event) { repaired.Add(event); }))
-      throw Error(source_.name(), "is damaged: some of its events are no valid JSON",
+      throw Error(source_.name(), "is damaged: some of its events are not valid JSON",
                   "export the trace again; a copy may have been cut or changed");
     batch.Append(repaired);
   }
@@ -240,7 +240,7 @@ Trace ReadTrace(ByteSource& source) {
   std::unique_ptr<Batch> batch = reader->Read();
   if (!batch) {
     if (!source.Rewind())
-      throw Error(source.name(), "holds events that cannot be told apart in one pass",
+      throw Error(source.name(), "has events that cannot be separated in one pass",
                   "save the trace to a file");
     reader = std::make_unique<Reader>(source, EventText::Cut::kExact);
     batch = reader->Read();

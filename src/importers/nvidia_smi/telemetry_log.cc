@@ -134,7 +134,7 @@ void TelemetryLog::SetTimes() {
   Telemetry& t = trace_.telemetry;
   if (!timed_) {
     std::fill(t.time.begin(), t.time.end(), -1);
-    trace_.health.notes.push_back("The log does not tell when its samples were taken.");
+    trace_.health.notes.push_back("The log does not record when its samples were taken.");
     return;
   }
   const auto [first, last] = std::minmax_element(t.time.begin(), t.time.end());

@@ -77,7 +77,7 @@ data HeatPlot(const ReportTable& table) {
                                   : "< " + Time(-above),
                       level == 0 ? "h0" : fmt::format("{}{}", level > 0 ? 'h' : 'l', std::abs(level))});
   }
-  std::string label = "Own time of each rank and step against the mean over the GPUs of the step";
+  std::string label = "Local time of each rank and step against the mean over the GPUs of the step";
   if (several_ranks || several_steps)
     label += fmt::format("; of several {} in a cell the one farthest from the mean is shown",
                          several_ranks && several_steps ? "ranks and steps"

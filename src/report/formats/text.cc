@@ -193,7 +193,7 @@ void WriteRanks(TextWriter& out, const ReportModel& model) {
   for (const std::string& sentence : RankSentences(model)) out.Wrapped("  ", Visible(sentence));
   WriteProfilesToOpen(out, model);
   out.Line(out.Styled(
-      "   Rank  GPU  Node      Own (ns)  Excess (ns)  Kernels (ns)    Gaps (ns)  Late (ns)  Waiting (ns)",
+      "   Rank  GPU  Node    Local (ns)  Excess (ns)  Kernels (ns)    Gaps (ns)  Late (ns)  Waiting (ns)",
       "2"));
   for (size_t row = 0; row < std::min(ranks->rows.rows.size(), kTopRanks); ++row) {
     const auto cell = [&](const char* column, size_t width) {

@@ -117,8 +117,9 @@ std::string UnknownLossText(const ReportModel& model) {
     if (!segment.label.starts_with("compute/") && (largest == nullptr || segment.value > largest->value))
       largest = &segment;
   if (largest == nullptr || largest->label != "idle/unknown") return "";
-  return fmt::format(", {} of it idle for a reason that the profile does not tell ({} may tell)",
-                     largest->text, FlagsForIdleCauses(model));
+  return fmt::format(
+      ", {} of it idle for a reason that the profile does not show (capture with {} to find it)",
+      largest->text, FlagsForIdleCauses(model));
 }
 
 std::string LossText(const ReportModel& model) {
@@ -153,13 +154,13 @@ std::string Headline(const ReportModel& model) {
     const auto first = DoFirst(model);
     return TruncatedText(model) + TrainingText(*training) +
            (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
-                  : std::string("; a trace tells where that time goes."));
+                  : std::string("; a trace shows where that time goes."));
   }
   if (const ReportTable* telemetry = TelemetryAlone(model)) {
     const auto first = DoFirst(model);
     return TruncatedText(model) + TelemetryText(model, *telemetry) +
            (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
-                  : std::string("; a trace tells where that time goes."));
+                  : std::string("; a trace shows where that time goes."));
   }
   if (!HasGpuWork(model)) {
     const std::string truncated = TruncatedText(model);

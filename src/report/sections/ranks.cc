@@ -96,7 +96,7 @@ std::vector<std::string> RankSentences(const ReportModel& model) {
   for (size_t row = 0; row < std::min(rows, kMaxCohorts); ++row)
     sentences.push_back(SentenceOf(*jitter, row));
   if (rows > kMaxCohorts)
-    sentences.push_back(fmt::format("{} smaller groups of GPUs that run the same kernels are not told here.",
+    sentences.push_back(fmt::format("{} smaller groups of GPUs that run the same kernels are not shown here.",
                                     jitter->total_rows - kMaxCohorts));
   const ReportTable *ranks = FindTable(model, "ranks"), *left_out = FindTable(model, "ranks_not_compared");
   if (ranks != nullptr && left_out != nullptr)
