@@ -17,7 +17,7 @@ std::optional<std::string> Nearest(std::string_view word, std::span<const std::s
 // " (did you mean X?)" for the nearest candidate, or "".
 std::string DidYouMean(std::string_view word, std::span<const std::string> candidates);
 
-// `text` with every byte that is no valid UTF-8 replaced by U+FFFD: names from profiles can hold anything.
+// `text` with every byte that is not valid UTF-8 replaced by U+FFFD: names from profiles can hold anything.
 std::string ValidUtf8(std::string_view text);
 
 // 1234567 -> "1,234,567".

@@ -19,7 +19,7 @@
 namespace dladvisor {
 namespace {
 
-// More findings than this tell nobody anything, and would fill the memory.
+// More findings than this help nobody, and would fill the memory.
 constexpr size_t kMaxFindings = 100'000;
 
 std::optional<bool> Truth(const Value& value) {

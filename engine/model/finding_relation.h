@@ -14,7 +14,8 @@ namespace dladvisor {
 
 const Schema& FindingSchema();
 
-// The key columns of a finding's subject as a JSON object, valid UTF-8: what tells findings of a rule apart.
+// The key columns of a finding's subject as a JSON object, valid UTF-8: it distinguishes the findings of a
+// rule.
 std::string SubjectJson(const Finding& finding);
 
 // A row per finding that is not clear. `categories` are those of the rules.

@@ -16,7 +16,7 @@ namespace dladvisor {
 // A message that is read once and rendered for many subjects.
 class MessageTemplate {
  public:
-  explicit MessageTemplate(const std::string& mustache);  // throws Error where it is no Mustache
+  explicit MessageTemplate(const std::string& mustache);  // throws Error where it is not a Mustache
   ~MessageTemplate();
   MessageTemplate(MessageTemplate&&) noexcept;
   std::string Render(std::span<const NamedValue> scope) const;

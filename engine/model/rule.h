@@ -89,7 +89,7 @@ struct Rule {
   std::string subject_sql;               // the query over subjects
   std::vector<std::string> subject_key;  // its key columns
   Place subject_place;
-  std::map<std::string, Unit> units;  // of computed subject columns, as far as their SQL tells
+  std::map<std::string, Unit> units;  // of computed subject columns, as far as their SQL shows them
   std::vector<std::string> reads;     // relations that its statements read, sorted
   std::vector<Param> params;
   std::vector<Let> lets;

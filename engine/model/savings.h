@@ -18,7 +18,7 @@ struct Ledger {
   std::string bucket;                // the column that names the bucket
   std::string amount;                // SQL: the time in it, in the unit that rules claim
   std::vector<std::string> buckets;  // all of them, in order
-  std::vector<std::string> work;     // those of work, not of loss; none where that is not told apart
+  std::vector<std::string> work;     // those of work, not of loss; none where the two are not separated
 
   // The bucket, or those of the family; none where there is no such.
   std::vector<std::string> BucketsOf(const std::string& from) const;

@@ -325,7 +325,7 @@ class Checker {
                                             "value, make a let with iif()",
                                             name.name),
                           message.text, static_cast<int>(name.offset));
-      return;  // a tag that is no value may change what the rest means
+      return;  // a tag that is not a value may change what the rest means
     }
     std::vector<NamedValue> scope;
     for (const std::string& name : names) scope.push_back({name, Value(int64_t{1}), Unit::kNone});

@@ -16,7 +16,7 @@ struct RuleFile {
   std::string content;  // YAML
 };
 
-// The *.yaml files below `folder` (not *.test.yaml), sorted by path. Throws Error where it is no folder,
+// The *.yaml files below `folder` (not *.test.yaml), sorted by path. Throws Error where it is not a folder,
 // holds
 // *.yml files or, without `tests`, no rule.
 std::vector<RuleFile> ReadRuleFolder(const std::filesystem::path& folder, bool tests = false);

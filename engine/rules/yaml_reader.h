@@ -36,7 +36,7 @@ class Problems {
 // One YAML file. Nodes are read through Map and Text, which know places.
 class YamlFile {
  public:
-  // Nothing where the file is no single YAML document; the problem says why.
+  // Nothing where the file is not a single YAML document; the problem says why.
   static std::optional<YamlFile> Parse(const std::string& path, const std::string& content,
                                        Problems& problems);
 
@@ -54,7 +54,7 @@ Value ScalarValue(const YAML::Node& node);
 // The keys of a mapping, each asked for once; Finish reports those never asked for.
 class YamlMap {
  public:
-  // A node that is no mapping is a problem, and the map is then empty.
+  // A node that is not a mapping is a problem, and the map is then empty.
   YamlMap(const YamlFile& file, const YAML::Node& node, std::string rule, std::string what,
           Problems& problems);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL as text: its words, strings, comments and parameters, for what SQLite does not tell, such as which
+// SQL as text: its words, strings, comments and parameters, for what SQLite does not expose, such as which
 // names an expression holds, and for statements with values in place of parameters.
 #pragma once
 

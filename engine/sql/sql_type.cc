@@ -36,7 +36,7 @@ enum class Result {
   kInteger,
   kText,
   kFirst,     // what the first argument is, no longer a literal
-  kFirstSum,  // likewise; a sum of shares is no share
+  kFirstSum,  // likewise; a sum of shares is not a share
   kFirstReal,
   kFirstRealSum,
   kCommon,  // of all arguments

@@ -19,7 +19,7 @@ struct SqlType {
   bool operator==(const SqlType&) const = default;
 };
 
-// The type of a declared column: kNone and kText are no units to compare.
+// The type of a declared column: kNone and kText are not units that compare.
 SqlType TypeOfColumn(std::string_view name, Type type, Unit unit);
 
 SqlType Plain(Type type);  // of no unit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types and units of SQL expressions, as far as their text tells. SQLite has neither, and takes silently what
-// nobody means: a division of integers, which drops the remainder, or a comparison of a number with a text or
-// of bytes with nanoseconds. Only what is certain is reported; what is not understood has no type.
+// Types and units of SQL expressions, as far as their text shows them. SQLite has neither, and takes silently
+// what nobody means: a division of integers, which drops the remainder, or a comparison of a number with a
+// text or of bytes with nanoseconds. Only what is certain is reported; what is not understood has no type.
 //
 // The subset of SQL that is understood (SQLite itself has accepted the statement before):
 // - expressions: literals, parameters, names, all operators with SQLite's precedence

@@ -27,7 +27,7 @@ void List(const CommonOptions& common) {
                relation->schema.doc);
 }
 
-// The file of a rule as it is written; what the project sets is told before it.
+// The file of a rule as it is written; what the project sets is printed before it.
 void Show(const CommonOptions& common, const std::string& id) {
   const Project project = LoadProject(common.config);
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
@@ -114,7 +114,7 @@ void Docs(const CommonOptions& common, const DocsOptions& options) {
     return;
   }
   std::error_code error;
-  if (!options.check) std::filesystem::create_directories(options.folder, error);  // writing tells
+  if (!options.check) std::filesystem::create_directories(options.folder, error);  // writing reports it
   std::vector<std::string> stale;
   for (const DocFile& file : files) {
     const std::filesystem::path path = std::filesystem::path(options.folder) / file.name;

@@ -24,7 +24,7 @@ using Statement = SqliteStatement;
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
-// Refuses files that are no digest with a sentence that says what to do instead.
+// Refuses files that are not digests with a sentence that says what to do instead.
 [[noreturn]] void Refuse(const fs::path& path, const std::string& reason) {
   throw Error(path.string(), reason, "Write it again with `dladvisor digest PROFILE -o FILE`.");
 }

@@ -11,7 +11,7 @@ namespace dladvisor {
 
 struct FoundFile {
   std::filesystem::path path;
-  bool named = false;  // by the user: it must be readable; of a folder, what is no profile is passed over
+  bool named = false;  // by the user: it must be readable; of a folder, what is not a profile is passed over
 };
 
 // Sorted so that numbers in names count as numbers (rank_2 before rank_10), each file once. "-" is kept as it

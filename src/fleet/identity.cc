@@ -17,23 +17,23 @@ namespace {
 constexpr int64_t kLargestRank = 1'000'000;
 constexpr int64_t kMostOnNode = 64;
 
-struct NameTells {
+struct NameLabels {
   std::optional<int64_t> rank, node, local_rank;
 };
 
-NameTells LabelsIn(const std::string& name) {
+NameLabels LabelsIn(const std::string& name) {
   static const RE2 rank(R"((?i)(?:^|[^a-z])(?:rank|worker|proc|procid)[-_=.]?(\d{1,6})(?:\D|$))");
   static const RE2 node(R"((?i)(?:^|[^a-z])(?:node|host)[-_=.]?(\d{1,6})(?:\D|$))");
   static const RE2 local(
       R"((?i)(?:^|[^a-z])(?:local|localrank|local_rank|gpu|dev|device)[-_=.]?(\d{1,4})(?:\D|$))");
-  NameTells tells;
+  NameLabels labels;
   int64_t number = 0;
-  if (RE2::PartialMatch(name, local, &number)) tells.local_rank = number;
-  if (RE2::PartialMatch(name, node, &number)) tells.node = number;
-  // "local_rank_3" is no rank.
+  if (RE2::PartialMatch(name, local, &number)) labels.local_rank = number;
+  if (RE2::PartialMatch(name, node, &number)) labels.node = number;
+  // "local_rank_3" is not a rank.
   static const RE2 local_rank(R"((?i)local[-_]?rank)");
-  if (!RE2::PartialMatch(name, local_rank) && RE2::PartialMatch(name, rank, &number)) tells.rank = number;
-  return tells;
+  if (!RE2::PartialMatch(name, local_rank) && RE2::PartialMatch(name, rank, &number)) labels.rank = number;
+  return labels;
 }
 
 // The numbers of a name, and the name with each replaced by '#'.
@@ -56,9 +56,9 @@ std::pair<std::string, std::vector<int64_t>> Split(std::string_view name) {
   return {shape, numbers};
 }
 
-// What names tell that differ only in numbers: nothing where it could be read in several ways.
-std::vector<NameTells> NumbersIn(const std::vector<std::string>& names) {
-  std::vector<NameTells> tells(names.size());
+// What names that differ only in numbers mean: nothing where several readings are possible.
+std::vector<NameLabels> NumbersIn(const std::vector<std::string>& names) {
+  std::vector<NameLabels> labels(names.size());
   std::vector<std::vector<int64_t>> numbers;
   std::set<std::string> shapes;
   for (const std::string& name : names) {
@@ -66,7 +66,7 @@ std::vector<NameTells> NumbersIn(const std::vector<std::string>& names) {
     shapes.insert(shape);
     numbers.push_back(std::move(of_name));
   }
-  if (names.size() < 2 || shapes.size() != 1) return tells;
+  if (names.size() < 2 || shapes.size() != 1) return labels;
   std::vector<size_t> varying;
   for (size_t n = 0; n < numbers[0].size(); ++n) {
     std::set<int64_t> values;
@@ -83,16 +83,16 @@ std::vector<NameTells> NumbersIn(const std::vector<std::string>& names) {
     return values.size() == numbers.size();
   };
   if (varying.size() == 1 && distinct([&](const auto& n) { return n[varying[0]]; })) {
-    for (size_t i = 0; i < tells.size(); ++i) tells[i].rank = numbers[i][varying[0]];
+    for (size_t i = 0; i < labels.size(); ++i) labels[i].rank = numbers[i][varying[0]];
   } else if (varying.size() == 2 &&
              distinct([&](const auto& n) { return std::pair(n[varying[0]], n[varying[1]]); }) &&
              std::ranges::all_of(numbers, [&](const auto& n) { return n[varying[1]] < kMostOnNode; })) {
-    for (size_t i = 0; i < tells.size(); ++i) {
-      tells[i].node = numbers[i][varying[0]];
-      tells[i].local_rank = numbers[i][varying[1]];
+    for (size_t i = 0; i < labels.size(); ++i) {
+      labels[i].node = numbers[i][varying[0]];
+      labels[i].local_rank = numbers[i][varying[1]];
     }
   }
-  return tells;
+  return labels;
 }
 
 // Names without the folders that all share.
@@ -111,19 +111,19 @@ std::vector<std::string> NamesOf(const std::vector<ProfileHints>& profiles) {
 
 // Where no name of the logs, or of the others, has a label, by the numbers in which these differ.
 void NumberUnlabelled(const std::vector<ProfileHints>& profiles, const std::vector<std::string>& names,
-                      bool logs, std::vector<NameTells>& tells) {
+                      bool logs, std::vector<NameLabels>& labels) {
   std::vector<size_t> chosen;
   std::vector<std::string> of_chosen;
   for (size_t i = 0; i < profiles.size(); ++i) {
     if (profiles[i].is_log != logs) continue;
-    if (tells[i].rank || tells[i].node || tells[i].local_rank) return;
+    if (labels[i].rank || labels[i].node || labels[i].local_rank) return;
     chosen.push_back(i);
     of_chosen.push_back(names[i]);
   }
-  const std::vector<NameTells> numbered = NumbersIn(of_chosen);
+  const std::vector<NameLabels> numbered = NumbersIn(of_chosen);
   for (size_t i = 0; i < chosen.size(); ++i) {
-    tells[chosen[i]] = numbered[i];
-    if (logs && numbered[i].rank) tells[chosen[i]].node = numbered[i].rank;
+    labels[chosen[i]] = numbered[i];
+    if (logs && numbered[i].rank) labels[chosen[i]].node = numbered[i].rank;
   }
 }
 
@@ -131,14 +131,14 @@ void NumberUnlabelled(const std::vector<ProfileHints>& profiles, const std::vect
 
 std::vector<ProfileRanks> IdentifyRanks(const std::vector<ProfileHints>& profiles) {
   const std::vector<std::string> names = NamesOf(profiles);
-  std::vector<NameTells> tells;
+  std::vector<NameLabels> labels;
   for (const std::string& name : names)
-    tells.push_back(names.size() > 1 ? LabelsIn(name) : NameTells{});  // one alone is not told apart
-  for (const bool logs : {false, true}) NumberUnlabelled(profiles, names, logs, tells);
+    labels.push_back(names.size() > 1 ? LabelsIn(name) : NameLabels{});  // a single one needs no number
+  for (const bool logs : {false, true}) NumberUnlabelled(profiles, names, logs, labels);
   int64_t on_node = 1;
   for (size_t i = 0; i < profiles.size(); ++i)
     if (!profiles[i].is_log)
-      on_node = std::max({on_node, profiles[i].processes, tells[i].local_rank.value_or(0) + 1});
+      on_node = std::max({on_node, profiles[i].processes, labels[i].local_rank.value_or(0) + 1});
 
   std::vector<ProfileRanks> result(profiles.size());
   std::map<int64_t, size_t> taken;  // rank, by which profile
@@ -146,18 +146,18 @@ std::vector<ProfileRanks> IdentifyRanks(const std::vector<ProfileHints>& profile
   for (size_t i = 0; i < profiles.size(); ++i) {
     const ProfileHints& profile = profiles[i];
     ProfileRanks& ranks = result[i];
-    ranks.node = profile.node ? profile.node : tells[i].node;
-    ranks.local_rank = profile.local_rank ? profile.local_rank : tells[i].local_rank;
+    ranks.node = profile.node ? profile.node : labels[i].node;
+    ranks.local_rank = profile.local_rank ? profile.local_rank : labels[i].local_rank;
     if (profile.processes == 0) continue;
     std::optional<int64_t> first;
     if (profile.processes == 1 && profile.rank) {
       first = profile.rank;
       ranks.source = profile.by;
-    } else if (profile.processes == 1 && tells[i].rank) {
-      first = tells[i].rank;
+    } else if (profile.processes == 1 && labels[i].rank) {
+      first = labels[i].rank;
       ranks.source = "file name";
-    } else if (tells[i].node && (profile.processes > 1 || tells[i].local_rank)) {
-      first = *tells[i].node * on_node + (profile.processes > 1 ? 0 : *tells[i].local_rank);
+    } else if (labels[i].node && (profile.processes > 1 || labels[i].local_rank)) {
+      first = *labels[i].node * on_node + (profile.processes > 1 ? 0 : *labels[i].local_rank);
       ranks.source = "file name";
     }
     if (!first) {

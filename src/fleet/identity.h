@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks the profiles of a job hold. What a profile tells of itself comes first (its metadata, the
+// Which ranks the profiles of a job hold. What a profile records about itself comes first (its metadata, the
 // environment of its process, names of its steps), then its file's name, then the order of the files:
 //  - rank_3, rank-3, worker3, proc3 in the name is the rank; node_1 with local_3, gpu_3 or device_3 node and
 //    local rank;
 //  - else, where the names differ in one number, that is the rank; in two, as
 //    name_%q{SLURM_NODEID}_%q{SLURM_LOCALID} makes them, node and local rank. Only numbers that could be
 //    ranks count, no times and process ids.
-// Logs are named by themselves: labels, else the one number in which their names differ, tell their node.
+// Logs are named by themselves: labels, else the one number in which their names differ, give their node.
 // Two profiles of one rank are never put together: the second is left out, and said to be.
 #pragma once
 
@@ -21,8 +21,8 @@ struct ProfileHints {
   std::string path;
   int64_t processes = 0;                          // with GPU work
   bool is_log = false;                            // of telemetry or a training, and no trace
-  std::optional<int64_t> rank, node, local_rank;  // as the profile tells
-  std::string by;                                 // what told the rank
+  std::optional<int64_t> rank, node, local_rank;  // according to the profile
+  std::string by;                                 // how the rank is known
   std::optional<std::string> host;
 };
 

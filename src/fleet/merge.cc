@@ -91,16 +91,16 @@ StepStarts StartsOf(const Digest& digest, int64_t first_rank) {
   return starts;
 }
 
-void AddIdentities(const ProfileRanks& told, const ProfileHints& hints, int64_t profile,
+void AddIdentities(const ProfileRanks& identified, const ProfileHints& hints, int64_t profile,
                    std::vector<RankIdentity>& identities) {
   for (int64_t r = 0; r < hints.processes; ++r) {
     RankIdentity& identity = identities.emplace_back();
-    identity.rank = told.first + r;
+    identity.rank = identified.first + r;
     identity.profile = profile;
-    identity.node = told.node;
-    identity.local_rank = hints.processes == 1 ? told.local_rank : r;
+    identity.node = identified.node;
+    identity.local_rank = hints.processes == 1 ? identified.local_rank : r;
     identity.host = hints.host;
-    identity.source = told.source;
+    identity.source = identified.source;
   }
 }
 
@@ -140,7 +140,7 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
     ranks.push_back(RanksOf(RowsOf(digest, GpuRelation())));
     hints.push_back(HintsOf(digest, ranks.back().second));
   }
-  const std::vector<ProfileRanks> told = IdentifyRanks(hints);
+  const std::vector<ProfileRanks> identified = IdentifyRanks(hints);
   std::vector<StepStarts> starts;
   for (size_t i = 0; i < digests.size(); ++i) starts.push_back(StartsOf(digests[i], ranks[i].first));
   const std::vector<std::optional<int64_t>> shifts = StepShifts(starts);
@@ -152,11 +152,11 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
   std::vector<std::vector<std::pair<Table, int64_t>>> own(families.size());
   for (size_t i = 0; i < digests.size(); ++i) {
     Digest& digest = digests[i];
-    const bool is_duplicate = told[i].duplicate_of.has_value();
-    ProfilePlace place{static_cast<int64_t>(i), told[i].first - ranks[i].first, shifts[i].value_or(0),
+    const bool is_duplicate = identified[i].duplicate_of.has_value();
+    ProfilePlace place{static_cast<int64_t>(i), identified[i].first - ranks[i].first, shifts[i].value_or(0),
                        std::nullopt, std::nullopt};
-    if (is_duplicate) place.duplicate_of = static_cast<int64_t>(*told[i].duplicate_of);
-    if (hints[i].is_log) place.node = told[i].node;
+    if (is_duplicate) place.duplicate_of = static_cast<int64_t>(*identified[i].duplicate_of);
+    if (hints[i].is_log) place.node = identified[i].node;
     for (size_t f = 0; f < families.size(); ++f) {
       const Table* from = digest.Find(families[f]->schema->name);
       if (!from || (is_duplicate && families[f]->merge != Family::Merge::kOfFiles)) continue;
@@ -166,9 +166,9 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
         Append(*families[f], *from, place, merged.relations[f]);
     }
     if (!is_duplicate) {
-      // Steps that ran at other times than those of the others are no steps of theirs.
+      // Steps that ran at other times than those of the others are not steps of theirs.
       if (shifts[i]) MoveTracks(digest, place, merged);
-      AddIdentities(told[i], hints[i], place.profile, identities);
+      AddIdentities(identified[i], hints[i], place.profile, identities);
     }
     digest = {};
   }

@@ -22,18 +22,18 @@ std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
   return table ? relation.ToRows(*table) : std::vector<Row>();
 }
 
-// The rank that a single profile tells itself.
-std::optional<int64_t> ToldRank(const Digest& digest) {
+// The rank that a single profile records.
+std::optional<int64_t> RecordedRank(const Digest& digest) {
   const std::vector<ProfileRow> profiles = RowsOf(digest, ProfileRelation());
   return profiles.size() == 1 ? profiles[0].told_rank : std::nullopt;
 }
 
-// Whether the files that were put together are ranks, and not repeats of them; with `told`, by what they
+// Whether the files that were put together are ranks, and not repeats of them; with `recorded`, by what they
 // hold. A copy or two among many ranks is left out, and said to be.
-bool AreRanksOfOneRun(const Digest& digest, bool told) {
+bool AreRanksOfOneRun(const Digest& digest, bool recorded) {
   size_t ranks = 0, copies = 0;
   for (const ProfileRow& profile : RowsOf(digest, ProfileRelation())) {
-    if (told && !profile.told_rank) return false;
+    if (recorded && !profile.told_rank) return false;
     ++(profile.duplicate_of ? copies : ranks);
   }
   return copies < ranks && (copies == 0 || ranks > 2);
@@ -65,8 +65,8 @@ class Loader {
     std::vector<FoundFile> found;
     for (const std::string& file : files) found.push_back({file, /*named=*/true});
     if (files.size() > 1 && std::ranges::find(files, "-") == files.end() &&
-        MayBeTogether(found, /*told=*/true) &&
-        LoadTogether(files, files[0], found, IsDigest(files[0]), /*told=*/true))
+        MayBeTogether(found, /*recorded=*/true) &&
+        LoadTogether(files, files[0], found, IsDigest(files[0]), /*recorded=*/true))
       return;
     for (const FoundFile& file : found) LoadAlone(file);
   }
@@ -76,7 +76,7 @@ class Loader {
     const std::vector<FoundFile> found = FindFiles({argument});
     const bool are_digests = AreDigests(found);
     if (found.size() > 1 && !HoldsRuns(found) && MayBeTogether(found, are_digests) &&
-        LoadTogether({argument}, argument, found, are_digests, /*told=*/are_digests))
+        LoadTogether({argument}, argument, found, are_digests, /*recorded=*/are_digests))
       return;
     std::set<std::string> folders;
     for (const FoundFile& file : found) folders.insert(file.path.parent_path().string());
@@ -105,7 +105,7 @@ class Loader {
   // The rank that the file tells itself; nothing, too, where it cannot be read, which LoadAlone says.
   std::optional<int64_t> HeldRank(const fs::path& path) {
     try {
-      return ToldRank(Hold(path).digest);
+      return RecordedRank(Hold(path).digest);
     } catch (const Error&) {
       return std::nullopt;
     }
@@ -118,10 +118,10 @@ class Loader {
   }
 
   // Reads files as long as they tell the rank that the first one tells, until it is certain that they are
-  // repeats. With `told` ranks are only what files tell.
-  bool MayBeTogether(const std::vector<FoundFile>& files, bool told) {
+  // repeats. With `recorded` ranks are only what files tell.
+  bool MayBeTogether(const std::vector<FoundFile>& files, bool recorded) {
     const std::optional<int64_t> first = HeldRank(files[0].path);
-    if (!first) return !told;
+    if (!first) return !recorded;
     for (size_t copies = 1; copies < files.size(); ++copies) {
       if (HeldRank(files[copies].path) != first) return true;
       if (AreRepeats(files.size(), copies)) return false;
@@ -131,14 +131,14 @@ class Loader {
 
   // As the ranks of one run; false where they are not.
   bool LoadTogether(const std::vector<std::string>& arguments, const std::string& name,
-                    const std::vector<FoundFile>& files, bool are_digests, bool told) {
+                    const std::vector<FoundFile>& files, bool are_digests, bool recorded) {
     DigestsByPath known;
     for (const FoundFile& file : files)
       if (auto held = held_.extract(file.path)) known.emplace(file.path, std::move(held.mapped().digest));
     Alone alone;
     Profile profile =
         LoadProfiles(arguments, OptionsFor(are_digests, options_), alone, progress_, std::move(known));
-    if (!AreRanksOfOneRun(profile.digest, told)) return false;
+    if (!AreRanksOfOneRun(profile.digest, recorded)) return false;
     unreadable_.insert(unreadable_.end(), profile.unreadable.begin(), profile.unreadable.end());
     Take(name, std::move(profile));
     return true;

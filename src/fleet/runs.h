@@ -2,10 +2,10 @@
 // Runs of a program: what a gate compares. A run is one profile, or those of all ranks of a job.
 //
 // Each argument is a run of its own: repeats are given one by one. Two cases are read otherwise:
-//  - files named one by one whose contents tell different ranks are one run;
-//  - a folder or pattern is one run of several ranks, except where its files tell the same rank, or are
-//    digests that do not tell different ones: these are repeats, as `gate --update` writes them, each of its
-//    folders by itself where they lie in several.
+//  - files named one by one whose contents record different ranks are one run;
+//  - a folder or pattern is one run of several ranks, except where its files record the same rank, or are
+//    digests that do not record different ones: these are repeats, as `gate --update` writes them, each of
+//    its folders by itself where they lie in several.
 #pragma once
 
 #include <functional>

@@ -15,7 +15,7 @@ namespace dladvisor {
 std::span<const Importer* const> Importers();
 
 // `-` is the standard input, for formats that are read in one pass. Throws Error naming the file, what is
-// wrong with it and what to do. A readable profile without GPU work is no error. `.nsys-rep` is exported
+// wrong with it and what to do. A readable profile without GPU work is not an error. `.nsys-rep` is exported
 // through `nsys` when that is on PATH, into a temporary folder.
 Trace ReadProfile(const std::filesystem::path& path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text from profiles made safe to show. Op and kernel names can hold anything: markup, terminal escapes,
-// bidirectional overrides that make a line read as another, bytes that are no UTF-8.
+// bidirectional overrides that make a line read as another, bytes that are not UTF-8.
 #pragma once
 
 #include <string>

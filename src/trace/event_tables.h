@@ -75,7 +75,7 @@ void SortByStartLongestFirst(Table& table) {
 struct IndexMaps {
   std::vector<uint32_t> name, domain, process, thread, device, shape, arguments, collective, chain;
 
-  // Null for values that are no indices.
+  // Null for values that are not indices.
   const std::vector<uint32_t>* Of(ColumnKind kind) const;
 };
 

@@ -52,7 +52,7 @@ struct Kernels : GpuOps {
   IntColumn grid, block;            // number of blocks; threads per block
   IntColumn registers;              // per thread
   IntColumn shared_bytes;           // static plus dynamic, per block
-  IntColumn shape;                  // index into `shapes`; empty where the source tells no dimensions
+  IntColumn shape;                  // index into `shapes`; empty where the source has no dimensions
   std::vector<LaunchShape> shapes;  // each once
   // As PyTorch's profiler estimates them, -1 where it does not; empty where the source has none.
   std::vector<float> blocks_per_sm, occupancy;  // blocks by SMs; percent of the SM's warps
@@ -79,8 +79,8 @@ struct Copies : GpuOps {
   std::vector<int64_t> bytes;
   std::vector<CopyDirection> direction;
   std::vector<MemoryKind> source, destination;
-  // Bytes per second as PyTorch's profiler tells them, of exact times where those of the trace are rounded;
-  // -1 where it does not, empty where the source has none.
+  // Bytes per second as recorded by PyTorch's profiler, from exact times where those of the trace are
+  // rounded; -1 where it has none, empty where the source has none.
   std::vector<float> bandwidth;
 
   static constexpr EventTable kTable = {"memcpy", "One row per memory copy."};
@@ -164,8 +164,8 @@ struct Syncs {
   size_t size() const { return start.size(); }
 };
 
-// Annotations of the host program: NVTX ranges and marks, framework operators. PyTorch's profiler tells
-// which they are by `domain`: "cpu_op", "user_annotation" and "nn.Module", a module's call.
+// Annotations of the host program: NVTX ranges and marks, framework operators. PyTorch's profiler marks them
+// by `domain`: "cpu_op", "user_annotation" and "nn.Module", a module's call.
 struct Ranges {
   std::vector<Ns> start, end;  // a range never popped ends with the last event of its thread; `open` marks it
   std::vector<uint32_t> thread, end_thread;
@@ -351,7 +351,7 @@ struct NetworkMetrics {
   size_t size() const { return time.size(); }
 };
 
-// CUDA streams whose kind the profile tells. The default stream waits for blocking ones, and they for it.
+// CUDA streams whose kind the profile records. The default stream waits for blocking ones, and they for it.
 struct Streams {
   std::vector<uint32_t> process;
   std::vector<int64_t> stream;
@@ -388,7 +388,7 @@ struct Overheads {
 struct CudaEvents {
   std::vector<uint32_t> process, device;
   IntColumn stream, correlation, event;
-  std::vector<Ns> time;  // -1 where the profile does not tell
+  std::vector<Ns> time;  // -1 where the profile does not record it
 
   static constexpr EventTable kTable = {"cuda_event", ""};
   template <class Visit>
@@ -459,7 +459,7 @@ struct GpuMetrics {
 
 // One row per sample and metric, in order of time.
 struct Telemetry {
-  std::vector<Ns> time;          // -1 where the source tells none
+  std::vector<Ns> time;          // -1 where the source has none
   std::vector<uint32_t> sample;  // metrics that were read together share it
   std::vector<uint32_t> device;
   std::vector<TelemetryMetric> metric;

@@ -29,7 +29,7 @@ std::string_view SyncKindName(SyncKind k);            // "event", "stream-wait-e
 std::string_view RangeKindName(RangeKind k);          // "PushPop", "StartEnd", "Mark"
 std::string_view StreamKindName(StreamKind k);        // "default", "blocking", "non-blocking", "unknown"
 
-// What nvidia-smi tells of a GPU, in base units: shares as ratios, bytes, watts, degrees Celsius, hertz.
+// What nvidia-smi reports about a GPU, in base units: shares as ratios, bytes, watts, degrees Celsius, hertz.
 enum class TelemetryMetric : uint8_t {
   kGpuUtilization,     // share of the sampling time with a kernel running
   kMemoryUtilization,  // share of it with device memory being read or written

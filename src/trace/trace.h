@@ -41,7 +41,7 @@ struct Thread {
 // A CUDA device as the profiled processes number it. Unknown numbers are nullopt.
 struct Device {
   int64_t ordinal = 0;  // the device id in kernel and copy rows
-  std::string name;     // "" where the profile does not tell
+  std::string name;     // "" where the profile does not record it
   std::optional<int64_t> sm_count, memory_bytes, memory_bandwidth, l2_bytes, clock_hz;  // bandwidth: bytes/s
   std::optional<int64_t> compute_major, compute_minor;
   std::string bus, uuid;
@@ -87,7 +87,7 @@ struct Trace {
   std::vector<std::string> command;                // program and arguments, empty where unknown
   std::map<std::string, std::string> capture_options;
   CaptureAdvice capture_advice;
-  std::optional<int64_t> rank, world_size;  // of the distributed job, where the profile tells
+  std::optional<int64_t> rank, world_size;  // of the distributed job, where the profile records it
 
   StringPool names;
   std::vector<Process> processes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a training program printed of its own progress: iterations, timers, memory. A log has few rows, so
-// that they are structs and not columns. What a line does not tell is nullopt.
+// that they are structs and not columns. What a line does not contain is nullopt.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct TrainingIteration {
       global_batch;  // samples since the training's start; of one iteration
   std::optional<double> samples_per_second, tflops_per_gpu;  // as printed
   std::optional<double> loss, loss_scale, grad_norm, learning_rate;
-  std::optional<int64_t> skipped, nan;  // iterations without an update; with a loss that is no number
+  std::optional<int64_t> skipped, nan;  // iterations without an update; with a loss that is not a number
   std::optional<int64_t> time_ns;       // when it was printed, since 1970 in the log's own time zone
 };
 

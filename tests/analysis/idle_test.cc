@@ -243,9 +243,9 @@ TEST(Idle, RangesThatLoadData) {
   for (const char* name : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "data_loader",
                            "[pl][profile]run_training_epoch train_dataloader_next", "get_batch", "getBatch",
                            "_next_data", "data_iterator", "enumerate(train_loader)"})
-    EXPECT_EQ(DoingOfRange(name), Bucket::kInput) << name;
+    EXPECT_EQ(BucketOfRange(name), Bucket::kInput) << name;
   for (const char* name : {"forward", "loader", "batch_norm", "", "data parallel", "load_state_dict"})
-    EXPECT_EQ(DoingOfRange(name), Bucket::kLaunch) << name;
+    EXPECT_EQ(BucketOfRange(name), Bucket::kLaunch) << name;
 }
 
 TEST(Idle, PythonFunctionsThatLoadData) {
@@ -254,13 +254,13 @@ TEST(Idle, PythonFunctionsThatLoadData) {
                            "/venv/lib/python3.11/site-packages/torch/utils/data/_utils/fetch.py(47): fetch",
                            "torchvision/transforms/transforms.py(95): __call__", "train.py(31): get_batch",
                            "data.py(9): my_collate", "PIL/Image.py(2200): resize"})
-    EXPECT_EQ(DoingOfFunction(name), Bucket::kInput) << name;
-  EXPECT_EQ(DoingOfFunction("torch/serialization.py(850): save"), Bucket::kCheckpoint);
-  EXPECT_EQ(DoingOfFunction("<built-in function collect>"), Bucket::kGarbageCollection);
+    EXPECT_EQ(BucketOfFunction(name), Bucket::kInput) << name;
+  EXPECT_EQ(BucketOfFunction("torch/serialization.py(850): save"), Bucket::kCheckpoint);
+  EXPECT_EQ(BucketOfFunction("<built-in function collect>"), Bucket::kGarbageCollection);
   for (const char* name :
        {"train.py(12): main", "torch/nn/modules/module.py(1743): _call_impl", "model.py(3): get_batch_norm",
         "model.py(3): load_data_parallel", "torch/optim/optimizer.py(1): step", ""})
-    EXPECT_EQ(DoingOfFunction(name), Bucket::kLaunch) << name;
+    EXPECT_EQ(BucketOfFunction(name), Bucket::kLaunch) << name;
 }
 
 TEST(Idle, GapsNameWhatTheHostWasIn) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the texts of ranges tell.
+// What the texts of ranges contain.
 #include "src/analysis/context/markers.h"
 
 #include <gtest/gtest.h>

@@ -94,7 +94,7 @@ TEST(Op, CountsCallsTimesAndKernels) {
   const OpRow& relu = families.ops[1];
   EXPECT_FALSE(relu.tensor_core_eligible);
   EXPECT_EQ(relu.uses_tensor_cores, false);
-  EXPECT_EQ(relu.half, std::nullopt);  // the name does not tell
+  EXPECT_EQ(relu.half, std::nullopt);  // the name does not show it
   EXPECT_EQ(relu.precision, std::nullopt);
 
   ASSERT_EQ(families.kernels.size(), 3u);

@@ -40,9 +40,9 @@ TEST(Ranks, TheEnvironmentTellsTheRankOfASingleProcess) {
   b.Kernel(0, 5, "k", 0);
   b.trace.environment["RANK"] = "13";
   EXPECT_EQ(FindRanks(b.trace, {}).gpus.at(0).rank, 13);
-  AnalysisOptions told;
-  told.rank = 4;
-  EXPECT_EQ(FindRanks(b.trace, told).gpus.at(0).rank, 4);
+  AnalysisOptions recorded;
+  recorded.rank = 4;
+  EXPECT_EQ(FindRanks(b.trace, recorded).gpus.at(0).rank, 4);
   for (const char* nonsense : {"", "-1", "3x", " 3", "99999999999999999999"}) {
     b.trace.environment["RANK"] = nonsense;
     EXPECT_EQ(FindRanks(b.trace, {}).gpus.at(0).rank, 0) << nonsense;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays of drawn programs, whose times without the change can be told by hand.
+// Replays of drawn programs, whose times without the change can be computed by hand.
 #include "src/analysis/timeline/replay.h"
 
 #include <gtest/gtest.h>

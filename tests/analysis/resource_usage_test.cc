@@ -56,7 +56,7 @@ TEST(ResourceUsage, AgreesWithDecidingEveryNanosecond) {
           b.Api(start, end, "cudaGetDevice", 0, thread);
       }
     }
-    // Calls of the operating system are no activity: keep them within it.
+    // Calls of the operating system are not activity: keep them within it.
     b.Api(399, 400, "cudaExit", 0);
     drawn[5].push_back({0, 1});
     drawn[5].push_back({399, 400});

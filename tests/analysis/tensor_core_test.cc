@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real kernel names and what they tell.
+// Real kernel names and what they show.
 #include "src/analysis/context/tensor_core.h"
 
 #include <gtest/gtest.h>
@@ -175,7 +175,7 @@ const Case kKernels[] = {
      Use::kNo, true, Precision::kFp32},
     {"void at::native::(anonymous namespace)::conv_depthwise2d_forward_kernel<3, float, int>(int)", Use::kNo,
      true, Precision::kFp32},
-    // FBGEMM's embedding kernels are no matrix products.
+    // FBGEMM's embedding kernels are not matrix products.
     {"void fbgemm_gpu::permute_2D_lengths_kernel<int>(int, int, int const*, int const*, int*)", Use::kNo,
      false, Precision::kUnknown},
     {"void fbgemm_gpu::(anonymous namespace)::_compute_FP8_quantize_cuda_kernel<float>(float const*)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws small traces by hand. One process (pid 42) with a main thread (tid 42) and one device unless told
+// Draws small traces by hand. One process (pid 42) with a main thread (tid 42) and one device unless stated
 // otherwise; rows must be added in order of start where an analysis relies on it.
 #pragma once
 
@@ -153,8 +153,7 @@ class TraceBuilder {
     m.address.push_back(0);
     m.memory.push_back(MemoryKind::kDevice);
   }
-  // What PyTorch's allocator gives a tensor or takes back; `allocated` and `reserved` -1 where it does not
-  // tell.
+  // What PyTorch's allocator gives a tensor or takes back; `allocated` and `reserved` -1 where unknown.
   void Tensor(Ns time, int64_t bytes, int64_t allocated = -1, int64_t reserved = -1, uint32_t thread = 0) {
     Memory(time, bytes);
     trace.memory_events.allocated.push_back(allocated);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is no profile or no rule: one message that names it, status 3, nothing written.
+// Everything that is neither a profile nor a rule: one message that names it, status 3, nothing written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -84,7 +84,7 @@ TEST_F(NsysStats, PrintsTheSameFigures) {
     SCOPED_TRACE(view.name);
     const ResultSet result = db.Query("SELECT * FROM " + view.name);
     EXPECT_EQ(result.rows.size(), report->second.rows.size());
-    // nsys cuts long names, which may then be alike: the total tells them apart.
+    // nsys cuts long names, which may then be alike: the total distinguishes them.
     const auto find = [&](const std::vector<std::string>& expected) {
       const size_t cut = expected.back().find("…");
       return std::ranges::find_if(result.rows, [&](const std::vector<Value>& row) {

@@ -17,7 +17,7 @@ struct Recording {
   std::vector<int64_t> half = {};   // ranks of which only the first half of the steps was recorded
 };
 
-// The digest of all ranks that were recorded, with what comparing them tells.
+// The digest of all ranks that were recorded, with the results of comparing them.
 Digest DigestOfJob(const example::Job& job, const Recording& recording = {});
 
 }  // namespace dladvisor::test

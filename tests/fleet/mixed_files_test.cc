@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders that hold traces, a log of nvidia-smi and a training's log of the same run: each tells its part,
-// and what one explains of the other is said.
+// Folders that hold traces, a log of nvidia-smi and a training's log of the same run: each contributes its
+// part, and what one explains about the other is reported.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many files at once: formats mixed, damaged ones told, and what does not depend on how they are given.
+// Many files at once: formats mixed, damaged ones reported, and what does not depend on how they are given.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -66,7 +66,8 @@ TEST_F(Runs, FilesAreRunsOfTheirOwn) {
 }
 
 TEST_F(Runs, FilesThatTellDifferentRanksOfAJobAreOne) {
-  const std::string job = Job("a", 1);  // their steps' names tell the rank, and nothing the size of the job
+  const std::string job =
+      Job("a", 1);  // the names of their steps contain the rank, and nothing gives the size of the job
   const auto runs = Load({job + "/job_0_0.sqlite", job + "/job_0_1.sqlite"});
   EXPECT_THAT(runs, ElementsAre("job_0_0.sqlite: 2"));
 }

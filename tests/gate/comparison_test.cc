@@ -155,7 +155,7 @@ TEST(Comparison, InterleavedRunsArePaired) {
   const RunComparison paired = Compare(baseline, candidate, kNothingKnown, {});
   EXPECT_THAT(paired.noise, HasSubstr("5 pairs taken in turns"));
   EXPECT_EQ(paired.verdict, Verdict::kRegressed);
-  // Two of a kind in sequence are no turns.
+  // Two of a kind in sequence are not turns.
   std::swap(baseline[2].start_utc_ns, candidate[4].start_utc_ns);
   const RunComparison unpaired = Compare(baseline, candidate, kNothingKnown, {});
   EXPECT_EQ(unpaired.verdict, Verdict::kInconclusive);

@@ -136,7 +136,7 @@ void ForEachText(GateResult& result, F f) {
 }  // namespace
 
 // Markup, quotes, the ends of a cell, of CDATA and of a workflow command, a terminal escape, a bidirectional
-// override, bytes that are no UTF-8, characters that XML forbids, Mustache, a mention and a link.
+// override, bytes that are not UTF-8, characters that XML forbids, Mustache, a mention and a link.
 const std::string kHostileText =
     "</script>]]><img src=x onerror=alert(1)>\"'`|\n::error::x%0A\r\x1b[31m\xE2\x80\xAE gpj.exe\xff\x01"
     "\xEF\xBF\xBE{{headline}} @user [x](http://evil)";

@@ -44,7 +44,7 @@ std::vector<Steps> Slowed(std::span<const Steps> runs, double share);
 // The same of means of runs.
 std::vector<RunMean> Slowed(std::span<const RunMean> runs, double share);
 
-// What so many earlier runs tell.
+// What so many earlier runs show.
 RunNoise LearnFrom(std::span<const RunMean> runs);
 
 }  // namespace dladvisor::test

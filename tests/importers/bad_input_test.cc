@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is no readable profile: one Error each, naming the file, what is wrong and what to do.
+// Everything that is not a readable profile: one Error each, naming the file, what is wrong and what to do.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -260,7 +260,7 @@ TEST(OldExports, DeviceUnitsAndDriverVersion) {
   EXPECT_EQ(old.devices[0].name, "Quadro RTX 8000");
   EXPECT_EQ(old.devices[0].memory_bytes, int64_t{48601} << 20);
   EXPECT_EQ(old.devices[0].memory_bandwidth,
-            std::nullopt);  // the file says 4026531840, which is no bandwidth
+            std::nullopt);  // the file says 4026531840, which is not a bandwidth
   EXPECT_EQ(old.devices[0].clock_hz, 1'770'000'000);
   const Trace newer = ReadProfile(bytes);
   EXPECT_EQ(newer.devices.at(0).memory_bytes, 10495524864);

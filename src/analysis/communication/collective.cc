@@ -16,7 +16,7 @@
 namespace dladvisor {
 namespace {
 
-// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce"; "" where the name does not tell, as that of
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce"; "" where the name does not show it, as with
 // RCCL's one kernel for all.
 std::string CollectiveOfKernel(std::string_view name) {
   static const RE2 pattern(
@@ -87,9 +87,9 @@ const std::string& CollectiveNames::Of(uint32_t k) {
     kind = CollectiveOfKernel(trace.names.View(trace.kernels.name[k]));
     // The kernel of an all-to-all sends and receives.
     if ((kind.empty() || kind == "SendRecv") && of > 0)
-      if (std::string told = CollectiveOfFramework(trace.names.View(trace.collectives[of].name));
-          !told.empty())
-        kind = std::move(told);
+      if (std::string named = CollectiveOfFramework(trace.names.View(trace.collectives[of].name));
+          !named.empty())
+        kind = std::move(named);
     if (kind.empty()) kind = trace.names.View(trace.kernels.short_name[k]);
   }
   return name->second;

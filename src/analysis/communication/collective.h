@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of each rank by kind: NCCL, RCCL and NVSHMEM kernels in the analysed window. What they wait for
-// other ranks is not told by one rank alone.
+// Collectives of each rank by kind: NCCL, RCCL and NVSHMEM kernels in the analysed window. How long they wait
+// for other ranks does not show in one rank alone.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace dladvisor {
 
-// What collective a kernel is: AllReduce, AllGather, ..., as its name or the framework tells; else the
-// kernel's own name.
+// What collective a kernel is: AllReduce, AllGather, ..., from its name or the framework; else the kernel's
+// name.
 class CollectiveNames {
  public:
   explicit CollectiveNames(const Context& context) : context_(context) {}

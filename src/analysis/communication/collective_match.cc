@@ -14,7 +14,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr size_t kMostCompared = 64;  // calls by which layouts and clocks are told, evenly spread
+constexpr size_t kMostCompared = 64;  // calls from which layouts and clocks are derived, evenly spread
 constexpr size_t kFewestForOffset = 5;
 constexpr double kMostCalls = 0.75;  // share of the calls in which ends must agree
 constexpr int kRounds = 30;
@@ -76,7 +76,7 @@ class Matcher {
     for (size_t t = 0; t < tracks_.size(); ++t)
       for (const CollectiveTrack::Kind& of_track : tracks_[t].kinds) {
         CollectiveTrack::Kind key = of_track;
-        if (!key.group.empty()) key.stream = 0;  // the group tells, streams are numbered by rank
+        if (!key.group.empty()) key.stream = 0;  // the group is decisive, streams are numbered by rank
         const auto [entry, is_new] = index.emplace(key, result_.kinds.size());
         if (is_new) result_.kinds.emplace_back().kind = key;
         std::vector<size_t>& members = result_.kinds[entry->second].tracks;

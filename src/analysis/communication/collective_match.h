@@ -30,7 +30,7 @@ struct RankClock {
   double drift = 0;                      // ns per ns, from the middle of its collectives on
   int64_t middle_ns = 0;
   std::optional<int64_t> uncertainty_ns;  // unknown without collectives
-  int64_t collectives = 0;                // that told
+  int64_t collectives = 0;                // that were used
   int64_t base_ns = 0;                    // added to the profile's times to make those of the common clock
 
   int64_t Common(Ns time) const {

@@ -81,11 +81,11 @@ std::vector<CollectiveTrack> ComputeCollectiveTracks(const Context& context,
       kind.collective = names.Of(k);
       const auto of = kernels.collective.size() == 0 ? size_t{0} : static_cast<size_t>(kernels.collective[k]);
       if (of > 0) {
-        const Collective& told = trace.collectives[of];
-        if (told.group != kNoName) kind.group = trace.names.View(told.group);
-        if (told.group_ranks != kNoName) kind.group_ranks = trace.names.View(told.group_ranks);
-        const int64_t element = told.dtype == kNoName ? 0 : BytesOf(trace.names.View(told.dtype));
-        if (const int64_t elements = std::max(told.in_elements, told.out_elements);
+        const Collective& recorded = trace.collectives[of];
+        if (recorded.group != kNoName) kind.group = trace.names.View(recorded.group);
+        if (recorded.group_ranks != kNoName) kind.group_ranks = trace.names.View(recorded.group_ranks);
+        const int64_t element = recorded.dtype == kNoName ? 0 : BytesOf(trace.names.View(recorded.dtype));
+        if (const int64_t elements = std::max(recorded.in_elements, recorded.out_elements);
             elements > 0 && element > 0)
           call.bytes = elements * element;
       }

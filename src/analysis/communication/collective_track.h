@@ -19,7 +19,7 @@ namespace dladvisor {
 struct CollectiveTrack {
   struct Kind {
     std::string collective;          // AllReduce, AllGather, ...
-    std::string group, group_ranks;  // as the framework tells; "" where it does not
+    std::string group, group_ranks;  // from the framework, or ""
     int64_t stream = 0;              // of those with collectives, in order of their first one: 0, 1, ...
     auto operator<=>(const Kind&) const = default;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the time of each step went to, as the overview of the PyTorch TensorBoard plugin tells it, and how
+// What the time of each step went to, as defined by the overview of the PyTorch TensorBoard plugin, and how
 // communication and computation share it, as its distributed view does (tb_plugin of
 // github.com/pytorch/kineto: event_parser.py, overall_parser.py).
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why streams are idle between operations, as Holistic Trace Analysis tells it
+// Why streams are idle between operations, as defined by Holistic Trace Analysis
 // (github.com/facebookresearch/HolisticTraceAnalysis: breakdown_analysis.py). A gap goes from the end of a
 // stream's operation to the start of the next one, and is
 //   host_wait    the next one was launched after the gap began: the host was too slow

@@ -4,7 +4,7 @@
 //
 //   operator     a range of torch.profiler's `cpu_op`, without DistributedDataParallel.forward,
 //                DataParallel.forward, Optimizer.* and data loading; where the profile has none, every
-//                push/pop range that is no step, by its name without what emit_nvtx appends
+//                push/pop range that is not a step, by its name without what emit_nvtx appends
 //   host time    from start to end; self: without operators and calls of modules within it, and without its
 //                own CUDA calls
 //   device time  sum of durations of the kernels, copies, sets and graphs launched within it; self: by CUDA

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many operations each stream has in its queue, and how long launches take to get there, as Holistic
-// Trace Analysis tells it (github.com/facebookresearch/HolisticTraceAnalysis: trace_counters.py,
+// How many operations each stream has in its queue, and how long launches take to get there, as defined by
+// Holistic Trace Analysis (github.com/facebookresearch/HolisticTraceAnalysis: trace_counters.py,
 // cuda_kernel_analysis.py). The queue grows by one when the host begins a launch, copy or set and shrinks
 // when the operation starts; its length is taken after every such change. profiled_work.h says which
 // operations count; here all need the call that launched them.

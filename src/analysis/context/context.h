@@ -61,9 +61,9 @@ class OpPaths;
 
 enum class Precision : uint8_t { kUnknown, kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kInt8 };
 
-// What a kernel's name tells.
+// What a kernel's name shows.
 struct KernelTraits {
-  std::optional<bool> tensor_core;  // uses tensor cores; nothing where the name does not tell
+  std::optional<bool> tensor_core;  // uses tensor cores; nothing where the name does not show it
   bool eligible = false;            // a GEMM, convolution or attention kernel
   bool communication = false;       // NCCL, RCCL, NVSHMEM collectives
   Precision precision = Precision::kUnknown;

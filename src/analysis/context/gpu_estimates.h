@@ -19,7 +19,7 @@ struct GpuEstimates {
   std::optional<double> achieved_occupancy;
 };
 
-// Of one of ranks.gpus. What no kernel tells is unknown.
+// Of one of ranks.gpus. What no kernel records is unknown.
 GpuEstimates EstimateGpu(const Context& context, size_t gpu, Interval window);
 
 }  // namespace dladvisor

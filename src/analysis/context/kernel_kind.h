@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel does, as far as its name tells.
+// What a kernel does, as far as its name shows it.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text of a range tells. Three sources: DLProf's nvtx plugin writes Python literals, an outer range
-// {'traceMarker': [source lines], 'funcStack': '/<module>/...'} and inside it {'mod', 'op', 'args': [...]};
-// PyTorch's emit_nvtx appends ", seq = N", ", sizes = [...]" or ", op_id = N" to the operator; everything
-// else is a plain name.
+// What the text of a range contains. Three sources: DLProf's nvtx plugin writes Python literals, an outer
+// range {'traceMarker': [source lines], 'funcStack': '/<module>/...'} and inside it {'mod', 'op', 'args':
+// [...]}; PyTorch's emit_nvtx appends ", seq = N", ", sizes = [...]" or ", op_id = N" to the operator;
+// everything else is a plain name.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ Marker ParseMarker(std::string_view text);
 std::string NormalizedRangeName(std::string_view text);
 
 // RE2 pattern of a numbered step in a range's name: group 1 what stands before the number, group 2 the
-// number. The word begins the name, follows what is no letter, or is capitalised within it (ProfilerStep#7);
-// "footstep 7" is none.
+// number. The word begins the name, follows what is not a letter, or is capitalised within it
+// (ProfilerStep#7); "footstep 7" is none.
 inline constexpr const char* kNumberedStep =
     R"(((?:(?:^|[^A-Za-z])(?i:step|iter(?:ation)?)|[a-z](?:Step|Iter(?:ation)?))[_ #:]*)(\d+))";
 

@@ -34,7 +34,7 @@ class OpPaths {
 
   std::string Text(PathId path) const;  // "/a/b/c"; "" for kNoPath
   std::string OpType(PathId path) const;
-  // "bprop" or "fprop", "" where neither markers nor names tell.
+  // "bprop" or "fprop", "" where neither markers nor names show it.
   std::string_view Direction(PathId path) const;
   const Marker* OpMarker(PathId path) const { return nodes_[path].op; }        // the op's inner DLProf marker
   const Marker* TraceMarker(PathId path) const { return nodes_[path].trace; }  // the outer one; or null

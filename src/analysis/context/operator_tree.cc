@@ -34,7 +34,7 @@ class Builder {
   }
 
  private:
-  // PyTorch's profiler tells operators from annotations; elsewhere every range is taken for one.
+  // PyTorch's profiler distinguishes operators from annotations; elsewhere every range counts as one.
   Kind KindOf(uint32_t range) {
     const auto [kind, is_new] = kinds_.try_emplace(
         uint64_t{trace_.ranges.name[range]} << 32 | trace_.ranges.domain[range], Kind::kNone);
@@ -132,7 +132,7 @@ class Builder {
     tree_.api_call.assign(trace_.api_calls.size(), kNoIndex);
     for (size_t i = 0; i < trace_.api_calls.size(); ++i) {
       const uint32_t range = context_.attribution.api_range[i];
-      // What another thread had open is no operator of this one.
+      // What another thread had open is not an operator of this one.
       if (range == kNoIndex || trace_.ranges.thread[range] != trace_.api_calls.thread[i]) continue;
       const uint32_t call = CallAround(range);
       if (call == kNoIndex) continue;

@@ -12,7 +12,7 @@
 
 namespace dladvisor {
 
-// Of the ranges that PyTorch's profiler tells to be operators.
+// Of the ranges that PyTorch's profiler marks as operators.
 inline constexpr std::string_view kOperatorDomain = "cpu_op";
 
 struct OperatorCall {

@@ -9,7 +9,7 @@
 // before: the profiler stopped before its kernels ended. (PyTorch TensorBoard plugin, tb_plugin of
 // github.com/pytorch/kineto: event_parser.py, StepParser.)
 //
-// Without such ranges our own steps stand for them where ranges tell those, and without steps all that the
+// Without such ranges our own steps stand for them where ranges mark those, and without steps all that the
 // host recorded.
 #pragma once
 

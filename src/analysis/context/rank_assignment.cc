@@ -41,7 +41,7 @@ std::optional<int64_t> NumberOf(const Trace& trace, std::initializer_list<const 
   return std::nullopt;
 }
 
-// The one rank that all names of steps tell.
+// The one rank that the names of all steps contain.
 std::optional<int64_t> RankOfStepNames(const Trace& trace) {
   static const RE2 pattern(R"((?i)(?:step|iter)[a-z]*[ _#:]*\d+.*?[^a-z]rank[ _#:-]?(\d{1,6})(?:\D|$))");
   std::optional<int64_t> rank;
@@ -60,20 +60,21 @@ std::optional<int64_t> RankOfStepNames(const Trace& trace) {
 }  // namespace
 
 // RANK and its like are set by torchrun, Slurm, Open MPI and MPICH.
-ToldRank FindToldRank(const Trace& trace) {
-  ToldRank told;
-  told.node = NumberOf(trace, {"GROUP_RANK", "NODE_RANK", "SLURM_NODEID"});
-  told.local_rank =
+RecordedRank FindRecordedRank(const Trace& trace) {
+  RecordedRank recorded;
+  recorded.node = NumberOf(trace, {"GROUP_RANK", "NODE_RANK", "SLURM_NODEID"});
+  recorded.local_rank =
       NumberOf(trace, {"LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"});
   if (trace.rank) {
-    told.rank = trace.rank;
-    told.by = "profile";
-  } else if ((told.rank = NumberOf(trace, {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}))) {
-    told.by = "environment";
-  } else if ((told.rank = RankOfStepNames(trace))) {
-    told.by = "range";
+    recorded.rank = trace.rank;
+    recorded.by = "profile";
+  } else if ((recorded.rank =
+                  NumberOf(trace, {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}))) {
+    recorded.by = "environment";
+  } else if ((recorded.rank = RankOfStepNames(trace))) {
+    recorded.by = "range";
   }
-  return told;
+  return recorded;
 }
 
 Ranks FindRanks(const Trace& trace, const AnalysisOptions& options) {
@@ -103,7 +104,7 @@ Ranks FindRanks(const Trace& trace, const AnalysisOptions& options) {
 
   Ranks ranks;
   ranks.of_process.assign(trace.processes.size(), -1);
-  int64_t next = options.rank.value_or(processes.size() == 1 ? FindToldRank(trace).rank.value_or(0) : 0);
+  int64_t next = options.rank.value_or(processes.size() == 1 ? FindRecordedRank(trace).rank.value_or(0) : 0);
   for (const uint32_t process : processes) {
     ranks.of_process[process] = next;
     std::vector<Ranks::Gpu> gpus;

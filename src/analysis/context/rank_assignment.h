@@ -11,12 +11,12 @@
 
 namespace dladvisor {
 
-// What a profile of one process tells of its place in the job; nothing where it does not.
-struct ToldRank {
+// What a profile of one process records about its place in the job; nothing where it records none.
+struct RecordedRank {
   std::optional<int64_t> rank, node, local_rank;
-  std::string by;  // what told the rank: profile, environment, range (`epoch1_step2003-rank0-...`), or ""
+  std::string by;  // how the rank is known: profile, environment, range (`epoch1_step2003-rank0-...`), or ""
 };
-ToldRank FindToldRank(const Trace& trace);
+RecordedRank FindRecordedRank(const Trace& trace);
 
 Ranks FindRanks(const Trace& trace, const AnalysisOptions& options);
 std::vector<GpuWork> SplitWork(const Trace& trace, const Ranks& ranks);

@@ -382,7 +382,7 @@ class StepFinder {
     for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
       const int64_t rank = ranks_.gpus[g].rank;
       if (!steps.by_rank.empty() && steps.by_rank.back().first == rank)
-        continue;  // a device of it has told them
+        continue;  // a device of it has given them
       std::vector<uint32_t> names;
       for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
       const auto period = FindPeriod(names);

@@ -12,9 +12,9 @@
 //  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
 //     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least
 //     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time
-//     from the device's first kernel to its last. A loop of one kernel, or of a few, is no training step, nor
-//     are several of its rounds together; nor are rounds of which several are within one call of a module,
-//     which are layers.
+//     from the device's first kernel to its last. A loop of one kernel, or of a few, is not a training step,
+//     nor are several of its rounds together; nor are rounds of which several are within one call of a
+//     module, which are layers.
 //  3. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`), at least four, if
 //     four fifths of them launch about the same number of operations.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a

@@ -138,7 +138,7 @@ struct Family {
   }
 };
 
-// Of a relation that is no table of rows: `make` gives it as std::unique_ptr<Relation>.
+// Of a relation that is not a table of rows: `make` gives it as std::unique_ptr<Relation>.
 template <class Make>
 Family FamilyOfRelation(const Schema& schema, Make make) {
   using Function = Signature<Make>;

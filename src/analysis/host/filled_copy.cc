@@ -85,7 +85,7 @@ class FilledCopies {
     return false;
   }
 
-  // Shape of an operator's first argument, in JSON; "" where it was not recorded or is no tensor.
+  // Shape of an operator's first argument, in JSON; "" where it was not recorded or is not a tensor.
   std::string_view ShapeOf(uint32_t range) const {
     if (trace_.ranges.arguments.size() == 0) return {};
     const NameId shapes = trace_.op_arguments[static_cast<size_t>(trace_.ranges.arguments[range])].shapes;

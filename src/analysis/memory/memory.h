@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: the peak of a running sum of the driver's allocations, or what PyTorch's allocator says that
-// tensors take and it has reserved, against the device's total. A running sum of tensors tells nothing: most
+// tensors take and it has reserved, against the device's total. A running sum of tensors is meaningless: most
 // were allocated before the profiler began.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products by shape and type, from the arguments of PyTorch's operators. Tensor cores load 16 bytes at
 // a time: products whose rows do not begin at multiples of that run on slower kernels. What counts is the
-// leading dimension of each matrix, which its strides tell: the number of tokens may be odd where no matrix
+// leading dimension of each matrix, known from its strides: the number of tokens may be odd where no matrix
 // has it as its row length. Without strides the columns of the left matrix and of the result must be
 // multiples. Source: NVIDIA, "Matrix Multiplication Background User's Guide", section "Tensor Core
 // Requirements".

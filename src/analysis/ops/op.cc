@@ -220,7 +220,7 @@ class OpTable {
   }
 
   std::optional<std::string> PrecisionOf(const OpTotals& op) const {
-    // Of what the names tell: element-wise kernels beside a GEMM rarely name a type.
+    // As far as names show it: element-wise kernels beside a GEMM rarely name a type.
     const auto first = op.precision_ns.begin() + 1;
     const auto most = std::max_element(first, op.precision_ns.end());
     if (*most == 0) return std::nullopt;

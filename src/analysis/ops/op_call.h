@@ -24,7 +24,7 @@ struct OpNode {
   int64_t occurrence = 1;
   std::string id;  // DLProf's: type in capitals, number in order of the first call
   bool tensor_core_eligible = false;
-  bool uses_tensor_cores = false, may_use_tensor_cores = false;  // a kernel's name tells; or does not
+  bool uses_tensor_cores = false, may_use_tensor_cores = false;  // a kernel's name shows it; or does not
 };
 
 struct OpCall {

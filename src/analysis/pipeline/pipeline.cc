@@ -139,7 +139,7 @@ double BeginOf(const Stage& stage) {
   return sum / static_cast<double>(stage.size());
 }
 
-// Sets the begin of each worker, and tells whether clocks agree.
+// Sets the begin of each worker, and returns whether clocks agree.
 bool SetBegins(std::vector<Worker>& workers) {
   std::vector<const Worker*> all;
   for (const Worker& worker : workers) all.push_back(&worker);

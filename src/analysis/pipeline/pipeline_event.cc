@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t kPhases = 4;
 
-// What the name of each range tells, and for every range the nearest one around it, or itself, that does.
+// What the name of each range means, and for every range the nearest one around it, or itself, with a
+// meaning.
 struct NamedRanges {
   std::vector<std::optional<PipelineName>> of_name;  // by name id
   std::vector<uint32_t> nearest;                     // by range
@@ -162,7 +163,7 @@ class RankEvents {
     row.kernel_ns += end - start;
   }
 
-  // Adds ranges without kernels, and what the names tell.
+  // Adds ranges without kernels, and what the names mean.
   void Complete() {
     std::vector<uint32_t> with_work;
     for (const auto& [range, row] : found_) with_work.push_back(range);

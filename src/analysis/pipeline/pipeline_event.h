@@ -39,10 +39,10 @@ struct PipelineEvents {
   std::vector<PipelineCaptureRow> captures;  // of every rank, where any has events
 };
 
-// A kernel belongs to the nearest range around its launching call whose name tells a phase (pipeline_name.h).
-// An event is such a range on one device: a range without kernels is one of the rank's first device. A rank
-// has events where its names are ours alone, or where it also sends and receives; an optimizer alone makes no
-// pipeline, unless it is named as ours and the rank sends and receives.
+// A kernel belongs to the nearest range around its launching call whose name contains a phase
+// (pipeline_name.h). An event is such a range on one device: a range without kernels is one of the rank's
+// first device. A rank has events where its names are ours alone, or where it also sends and receives; an
+// optimizer alone makes no pipeline, unless it is named as ours and the rank sends and receives.
 //
 // The interval of an event is that of its computing kernels and graphs. Communication is counted apart: a
 // receive runs from when it is launched until its sender has sent, so that the interval would hold the very

@@ -38,7 +38,7 @@ std::optional<int64_t> NumberOf(std::string_view digits) {
              : std::nullopt;
 }
 
-// A name cannot be one of ours that begins with none of these letters; most ranges are told apart by that.
+// A name cannot be one of ours that begins with none of these letters; this rules out most ranges.
 bool MayBeKnown(std::string_view name) {
   static constexpr std::string_view kFirst = "FBWOP";
   return !name.empty() && (kFirst.find(name[0]) != std::string_view::npos || name.ends_with("_step") ||

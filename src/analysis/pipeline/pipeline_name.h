@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a range's name tells of a pipeline schedule: the phase, and which micro-batch it works on.
+// What a range's name says about a pipeline schedule: the phase, and which micro-batch it works on.
 #pragma once
 
 #include <re2/re2.h>
@@ -29,7 +29,7 @@ struct PipelineName {
 
 // Known names, in this order:
 //   the option's         a group named `phase`, else the first group; `micro_batch` and `chunk`, else the
-//                        second and third; a phase is told by its first letter
+//                        second and third; the first letter is the phase
 //   F3  F3.1  F3.1.0     phase, micro-batch, chunk and slice, as zero-bubble's Megatron-LM writes them; B is
 //   W_clear.1.0          the gradient of the input where there are W, those of the weights
 //   Optimizer

@@ -59,7 +59,7 @@ ScheduleFound FindWithOneChunk(const std::vector<Shape>& shapes) {
   const bool splits = std::ranges::any_of(shapes, &Shape::splits);
   const bool has_weights = std::ranges::any_of(shapes, &Shape::has_weights);
   const int64_t m = shapes[0].forwards, last = shapes.back().first;
-  // W that all follow their B at once are no known schedule: B of the stage before need not wait for them.
+  // W that all follow their B at once are not a known schedule: B of the stage before need not wait for them.
   if (!std::ranges::all_of(shapes, &Shape::alternates) || splits != has_weights) return {};
   if (last == m && !splits) {
     const bool all_first = std::ranges::all_of(shapes, [&](const Shape& s) { return s.first == m; });

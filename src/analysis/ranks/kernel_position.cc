@@ -27,7 +27,7 @@ double MeanStartGap(const Cohort& cohort, std::optional<size_t> step) {
   return Mean(sum, count);
 }
 
-// The position whose kernel starts a GPU's step: the first that is no collective.
+// The position whose kernel starts a GPU's step: the first that is not a collective.
 size_t FirstPosition(const KernelSequence& sequence) {
   const auto first = std::find(sequence.communication.begin(), sequence.communication.end(), uint8_t{0});
   return static_cast<size_t>(first - sequence.communication.begin());

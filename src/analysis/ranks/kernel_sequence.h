@@ -31,7 +31,7 @@ namespace dladvisor {
 struct KernelSequence {
   struct Step {
     int64_t number = 0;
-    Ns start_ns = 0;  // of its first kernel that is no collective, on the profile's clock
+    Ns start_ns = 0;  // of its first kernel that is not a collective, on the profile's clock
     Ns end_ns = 0;    // of its last kernel
     // From there to the end of the step's last collective: the longer, the earlier the GPU was ready.
     std::optional<Ns> to_sync_ns;

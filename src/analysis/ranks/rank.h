@@ -18,7 +18,7 @@
 
 namespace dladvisor {
 
-// Who a rank is, and what told it. Made where files are put together.
+// Which rank it is, and how that is known. Made where files are put together.
 struct RankIdentity {
   int64_t rank = 0, profile = 0;
   std::optional<int64_t> node, local_rank;

@@ -17,7 +17,7 @@ namespace {
 // Chance that is worth looking for further stragglers behind the one found; and how many at most.
 constexpr double kByChance = 0.01;
 constexpr size_t kMostFound = 16;
-// Of three GPUs and more the spread of the others can be told.
+// The spread of the others can be measured with three GPUs or more.
 constexpr size_t kFewestForSpread = 4;
 // Of a straggling node three quarters of its GPUs are late by half of what the node is.
 constexpr double kShareOfNode = 0.75, kLateAsNode = 0.5;
@@ -236,8 +236,8 @@ void AddSharedColumns(RelationOf<StragglerRow>& r) {
               "Excess of the slowest of the others in these steps.");
 }
 
-// Nodes that are late as a whole; what their GPUs are late by together is taken off `excess`, so that of a
-// GPU only that is told which it is late beyond its node.
+// Nodes that are late as a whole; what their GPUs are late by together is subtracted from `excess`, so that a
+// GPU's excess is only how late it is beyond its node.
 std::vector<StragglerRow> FindNodes(const Cohort& cohort, std::span<const std::optional<int64_t>> node_of,
                                     std::optional<double> step_ns, WorstItems& excess) {
   std::map<int64_t, std::vector<size_t>> by_node;

@@ -2,13 +2,13 @@
 // Ranks, and nodes, whose own work takes longer than that of the others in the same steps, again and again:
 // the ones that set the pace, how much they cost, and where in the step they fall behind.
 //
-// Compared is the own time of a step (CohortMember::Step::own_ns): from the first GPU's first kernel to the
+// Compared is the local time of a step (CohortMember::Step::own_ns): from the first GPU's first kernel to the
 // end of the last one, collectives zeroed and without waiting for them, so that who waits for a straggler
 // does not look like one. The excess is that time minus the median over the GPUs of the cohort. Persistence
 // is tested against chance (persistence.h), again without the worst one found, until chance explains the
 // next; a node is tested by the median excess of its GPUs.
 //
-// What makes it late is told by shares of its excess over the mean of the others: kernels that take longer,
+// Shares of its excess over the mean of the others show what makes it late: kernels that take longer,
 // gaps between kernels, a late start. It diverges where its cumulative excess begins to rise to its highest
 // point: the line through the positions at which it has 10 % and 50 % of that, followed back to zero.
 #pragma once

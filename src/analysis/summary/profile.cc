@@ -148,11 +148,11 @@ ProfileRow ComputeProfile(const Context& context) {
   row.format = trace.format;
   row.producer_version = known(trace.producer_version);
   row.schema_version = known(trace.schema_version);
-  const ToldRank told = FindToldRank(trace);
-  row.told_rank = told.rank;
-  row.told_node = told.node;
-  row.told_local_rank = told.local_rank;
-  row.told_by = known(told.by);
+  const RecordedRank recorded = FindRecordedRank(trace);
+  row.told_rank = recorded.rank;
+  row.told_node = recorded.node;
+  row.told_local_rank = recorded.local_rank;
+  row.told_by = known(recorded.by);
   row.session_ns = trace.session_duration_ns;
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())

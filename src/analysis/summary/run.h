@@ -30,8 +30,8 @@ struct RunRow {
 const RelationOf<RunRow>& RunRelation();
 
 // The run of several profiles: `runs` of each, `gpus` of all. Steps are those of the first with steps, the
-// window that which is longest, the step that of the slowest rank. Where some hold GPU work the others, logs,
-// tell nothing but the throughput.
+// window that which is longest, the step that of the slowest rank. Where some hold GPU work, the others,
+// logs, contribute only the throughput.
 RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpus);
 
 // Of a run of which there is no trace, the training's log gives steps and throughput.

@@ -90,7 +90,7 @@ class Join {
     return found == profiles_.end() ? nullptr : found->second;
   }
 
-  // The ranks that a log tells of; none where it is not known of which node it is.
+  // The ranks that a log covers; none where its node is not known.
   std::vector<const RankIdentity*> RanksOf(const ProfileRow& log) const {
     const auto those = [&](const auto& matches) {
       std::vector<const RankIdentity*> found;

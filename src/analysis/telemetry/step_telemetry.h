@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs of telemetry and the steps of traces on one clock: what a GPU's sensors showed in each of its steps.
 //
-// A log is of the ranks of one node: those whose machine its path names, else those of the node that its name
-// tells, else those whose profiles lie in its folder where profiles lie in several, else all where no more
-// than one node is known. Its GPUs are theirs by index; where all ranks of a node see their GPU as the same
-// device, by local rank.
+// A log is of the ranks of one node: those whose machine its path names, else those of the node in its name,
+// else those whose profiles lie in its folder where profiles lie in several, else all where no more than one
+// node is known. Its GPUs are theirs by index; where all ranks of a node see their GPU as the same device, by
+// local rank.
 //
-// nvidia-smi tells local time without its zone. Of all zones (multiples of 15 minutes within 14 hours of UTC)
-// those fit in which the log covers the most steps: UTC where it is among them, else the only one, else none.
+// nvidia-smi prints local time without its zone. Of all zones (multiples of 15 minutes within 14 hours of
+// UTC) those fit in which the log covers the most steps: UTC where it is among them, else the only one, else
+// none.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ Unit UnitOf(TelemetryMetric metric) {
   return Unit::kNone;
 }
 
-// How long each sample holds; alike where the log tells no times.
+// How long each sample holds; equal where the log has no times.
 std::vector<double> Weights(const Telemetry& t, const Rows& rows) {
   std::vector<Ns> holds;
   for (size_t i = 1; i < rows.size(); ++i) holds.push_back(t.time[rows[i]] - t.time[rows[i - 1]]);
@@ -76,7 +76,7 @@ class Mean {
   double sum_ = 0, weight_ = 0;
 };
 
-// What a metric cannot exceed, and the metric that tells it.
+// What a metric cannot exceed, and the metric that gives it.
 std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_metric, const Key& key) {
   std::optional<TelemetryMetric> limit;
   switch (key.second) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvidia-smi told of the GPUs, by device and metric: how much, for how long, and how near to the limit.
-// Means are over time: a sample holds until the next one of its GPU.
+// What nvidia-smi reported about the GPUs, by device and metric: how much, for how long, and how near to the
+// limit. Means are over time: a sample holds until the next one of its GPU.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ struct TelemetryLinkRow {
 const RelationOf<TelemetryLinkRow>& TelemetryLinkRelation();
 
 // `steps` in order of rank, device and step. Steps that follow each other between the same samples are one
-// observation, with the mean of their durations: they are told apart by nothing else.
+// observation, with the mean of their durations: nothing else distinguishes them.
 std::vector<TelemetryLinkRow> LinkTelemetry(std::span<const StepTelemetryRow> steps);
 
 }  // namespace dladvisor

@@ -68,8 +68,8 @@ struct GpuTimeline {
   std::array<int64_t, kBuckets> ledger{};  // sums to window.length()
   std::vector<StepLedger> steps;           // the steady ones of the rank
   std::optional<int64_t> min_latency_ns;
-  std::array<bool, kBuckets> captured{};  // whether the profile holds what tells the bucket apart
-  bool has_launches = false;  // of most gaps the launch that ends them is known: starvation can be told
+  std::array<bool, kBuckets> captured{};  // whether the profile has what identifies the bucket
+  bool has_launches = false;  // of most gaps the launch that ends them is known: starvation is detectable
 };
 
 inline constexpr size_t kMostGaps = 1000;

@@ -11,7 +11,7 @@
 
 namespace dladvisor {
 
-Bucket DoingOfRange(std::string_view name) {
+Bucket BucketOfRange(std::string_view name) {
   // "checkpoint" alone may be activation checkpointing, which is compute.
   static const RE2 input(R"((?i)data_?loader|_next_data|get_?batch|data_iterator|enumerate\(.*loader)");
   static const RE2 communication(R"((?i)^(gloo|mpi)[:_])");
@@ -30,7 +30,7 @@ Bucket DoingOfRange(std::string_view name) {
   return Bucket::kLaunch;
 }
 
-Bucket DoingOfFunction(std::string_view name) {
+Bucket BucketOfFunction(std::string_view name) {
   // The rest of the data loader's frames are waits for its workers, which are loading, too.
   static const RE2 input(
       R"((?i)torch[/\\]utils[/\\]data[/\\]|torchvision[/\\](transforms|io|datasets)|torchaudio[/\\]|)"
@@ -93,8 +93,8 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
       captured_[static_cast<size_t>(*doing)] = true;
     }
   };
-  add_named(trace.ranges, DoingOfRange, [&](size_t i) { return !trace.ranges.open[i]; });
-  add_named(trace.frames, DoingOfFunction, [](size_t) { return true; });
+  add_named(trace.ranges, BucketOfRange, [&](size_t i) { return !trace.ranges.open[i]; });
+  add_named(trace.frames, BucketOfFunction, [](size_t) { return true; });
   const auto add_all = [&](const auto& events, Bucket bucket) {
     for (size_t i = 0; i < events.size(); ++i)
       if (events.thread[i] != kNoIndex && launches[events.thread[i]])

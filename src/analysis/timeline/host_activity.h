@@ -50,7 +50,7 @@ class HostActivity {
   // time.end where it does nothing. Waiting in the operating system to be given work is not doing something.
   Ns FirstDoing(uint32_t thread, Interval time) const;
 
-  // Whether the profile holds what tells the bucket apart.
+  // Whether the profile has what identifies the bucket.
   bool IsCaptured(Bucket bucket) const { return captured_[static_cast<size_t>(bucket)]; }
 
  private:
@@ -69,11 +69,11 @@ class HostActivity {
   std::array<bool, kBuckets> captured_{};
 };
 
-// What the name of a Python function, "FILE(LINE): FUNCTION", says that the program does; as DoingOfRange.
-Bucket DoingOfFunction(std::string_view name);
+// What the name of a Python function, "FILE(LINE): FUNCTION", says that the program does; as BucketOfRange.
+Bucket BucketOfFunction(std::string_view name);
 
 // What the name of a range says that the program does: kInput, kIdleCommunication, kCheckpoint, kCompilation,
 // kGarbageCollection; kLaunch where it says nothing of these.
-Bucket DoingOfRange(std::string_view name);
+Bucket BucketOfRange(std::string_view name);
 
 }  // namespace dladvisor

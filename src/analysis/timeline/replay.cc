@@ -196,11 +196,11 @@ class Replay {
   static Change OfRange(std::string_view name) {
     return name.starts_with("Optimizer.zero_grad#") ? kZeroGrad
            : name.starts_with("Optimizer.step#")    ? kOptimizer
-           : DoingOfRange(name) == Bucket::kInput   ? kLoading
+           : BucketOfRange(name) == Bucket::kInput  ? kLoading
                                                     : kNothing;
   }
   static Change OfFunction(std::string_view name) {
-    return DoingOfFunction(name) == Bucket::kInput ? kLoading : kNothing;
+    return BucketOfFunction(name) == Bucket::kInput ? kLoading : kNothing;
   }
 
   // Calls visit(event, change) for events whose name stands for one, until it returns false.

@@ -3,8 +3,8 @@
 // calls one after another, with the time between them and in them as recorded; each GPU stream works off what
 // it was given, no earlier than launched; a call that waits ends when the GPU is done. Left-out waits and
 // times then show what they cost, with the lead over the GPU that the host loses: long after a wait each
-// kernel may start late, which no gap at the wait tells. Simulation of launch-bound queues as in Daydream
-// (Zhu et al., USENIX ATC 2020).
+// kernel may start late, which does not show in a gap at the wait. Simulation of launch-bound queues as in
+// Daydream (Zhu et al., USENIX ATC 2020).
 #pragma once
 
 #include <cstdint>

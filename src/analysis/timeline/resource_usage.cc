@@ -58,7 +58,7 @@ class Coverage {
   int64_t ns_ = 0;
 };
 
-// What a process did that is told by name.
+// What a process did that is known by name.
 struct HostTime {
   IntervalSet dataloader, file;
   IntervalSet named;  // both
@@ -126,7 +126,7 @@ class HostTimes {
   }
   bool IsInput(uint32_t range) {
     std::optional<bool>& input = is_input_[trace_.ranges.name[range]];
-    if (!input) input = DoingOfRange(trace_.names.View(trace_.ranges.name[range])) == Bucket::kInput;
+    if (!input) input = BucketOfRange(trace_.names.View(trace_.ranges.name[range])) == Bucket::kInput;
     return *input;
   }
 
@@ -163,7 +163,7 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
   int64_t window_total = 0;
   struct Idle {
     Coverage host;             // by all that the host did
-    const IntervalSet& named;  // what of it is told by name
+    const IntervalSet& named;  // what of it is known by name
     size_t next = 0;           // of `named`
   };
   std::vector<std::vector<Idle>> idles(context.trace.processes.size());

@@ -22,8 +22,8 @@ struct ResourceUsageRow {
 const RelationOf<ResourceUsageRow>& ResourceUsageRelation();
 
 // The mean over GPUs of their windows. CPU is time inside API calls, calls of DLProf's ops and innermost
-// ranges of any thread of the process; other ranges around ranges (a whole step, say) tell nothing of what
-// the host does. No rows without GPUs.
+// ranges of any thread of the process; other ranges around ranges (a whole step, say) do not show what the
+// host does. No rows without GPUs.
 std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
                                                    const std::vector<GpuTimeline>& timelines);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a thread was doing in a stretch of time, in one name: the innermost Python function, range, or call
-// that covers most of it. Evidence for gaps, whose bucket tells the cause but not the place.
+// that covers most of it. Evidence for gaps, whose bucket gives the cause but not the place.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace dladvisor {
 namespace {
 
-// Means over iterations of those lines that tell both, sums of those that tell.
+// Means over iterations of lines that have both, sums of lines that have it.
 class Sums {
  public:
   void Add(std::optional<double> value, double weight) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training as a whole, as its log tells it: pace, losses of work, parallel sizes.
+// A training as a whole, as reported by its log: pace, losses of work, parallel sizes.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ void MarkWarmup(std::vector<TrainingLogRow>& rows) {
   }
 }
 
-// By timer and row: the time, the most of all ranks where the log tells those.
+// By timer and row: the time, the most of all ranks where the log has those.
 std::map<std::string, std::map<size_t, double>> TimersByName(const TrainingLog& log) {
   std::map<std::string, std::map<size_t, double>> timers;
   for (const TrainingTimer& timer : log.timers) {
@@ -129,7 +129,7 @@ class Explainer {
   const std::map<std::string, std::map<size_t, double>> timers_;
 };
 
-// Samples of one iteration: as the line, the lines around it or the arguments tell.
+// Samples of one iteration, from the line, the lines around it or the arguments.
 std::optional<int64_t> BatchOf(const TrainingLog& log, size_t i, const TrainingSizes& sizes) {
   const TrainingIteration& row = log.iterations[i];
   if (row.global_batch) return row.global_batch;

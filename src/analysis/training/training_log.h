@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training's log tells of its iterations: a row per printed line, whether it took longer than others
-// and what coincides.
+// What a training's log reports about its iterations: a row per printed line, whether it took longer than
+// others and what coincides.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of each rank as a training's log tells it, against that of the GPUs which the log lists.
+// Memory of each rank as reported by a training's log, against that of the GPUs which the log lists.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TrainingMemoryRow {
 };
 const RelationOf<TrainingMemoryRow>& TrainingMemoryRelation();
 
-// One row per rank: what it told last.
+// One row per rank: what it reported last.
 std::vector<TrainingMemoryRow> ComputeTrainingMemory(const Context& context);
 
 }  // namespace dladvisor

@@ -20,7 +20,7 @@ const RelationOf<TrainingSettingRow>& TrainingSettingRelation();
 
 std::vector<TrainingSettingRow> ComputeTrainingSettings(const Context& context);
 
-// The names differ between programs; what is not told follows from the rest where it can.
+// The names differ between programs; what is not recorded is derived from the rest where possible.
 struct TrainingSizes {
   std::optional<int64_t> world_size, tensor_parallel, pipeline_parallel, data_parallel, virtual_stages,
       micro_batch, global_batch, micro_batches, seq_length;

@@ -17,7 +17,7 @@ namespace {
 using Runs = std::span<const RunMean>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr size_t kFewestRuns = 3;  // of one side, to tell how much runs differ
+constexpr size_t kFewestRuns = 3;  // of one side, to estimate how much runs differ
 // A regression of more than this factor is not promised to be found: there is no minimal change then.
 constexpr double kLargestChange = 10;
 
@@ -42,7 +42,7 @@ struct Noise {
   VarianceSum variance;
   double offset = 0;   // how far unequal numbers of runs alone take best or worst runs apart
   double run_sd = 0;   // of a run, or of a pair's difference
-  double step_sd = 0;  // what noise within runs adds to the difference, where it is told apart
+  double step_sd = 0;  // what noise within runs adds to the difference, where it is separated
   size_t pairs = 0;
 
   // What the difference must exceed.
@@ -208,7 +208,7 @@ Noise NoiseOf(Runs baseline, Runs candidate, const RunNoise& between, Aggregatio
   return NoiseAsGiven(baseline, candidate, between, aggregation);
 }
 
-// Whether a run's own steps must tell its noise and are too few to.
+// Whether a run's noise must be estimated from its own steps, which are too few for that.
 bool TooFewSteps(Runs runs) {
   return runs.size() < kFewestRuns &&
          std::ranges::any_of(runs, [](const RunMean& run) { return !std::isfinite(run.variance); });

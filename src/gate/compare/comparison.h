@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether runs of a candidate take longer than runs of a baseline, by more than noise.
 //
-// Two kinds of noise. Within a run: steps vary, and one step tells something of the next. Of the mean of a
+// Two kinds of noise. Within a run: steps vary, and one step correlates with the next. Of the mean of a
 // run's steps that is known from their autocovariances (run_mean.h). Between runs: clocks, placement,
 // neighbours. One run a side cannot show it, so that it comes
 //   from the runs themselves, where either side has at least three: Student's t-test on their means, of
@@ -33,7 +33,7 @@ struct RunNoise {
   Source source = Source::kAssumed;
   double relative_sd = 0;
   double degrees = std::numeric_limits<double>::infinity();
-  size_t runs = 0;  // of the history that told it
+  size_t runs = 0;  // of the history that it is estimated from
 };
 
 // The chance of calling the same program worse where nothing else is asked for. A quarter of the 1 of 100
@@ -43,7 +43,7 @@ inline constexpr double kDefaultAlpha = 0.0025;
 // One of two runs of the same program is worse by more than `floor` (relative to the faster one) in no more
 // than kDefaultAlpha of cases: the floor is what a gate then takes for noise between runs.
 RunNoise NoiseOfFloor(double floor, RunNoise::Source source);
-// What nothing tells: runs on shared machines were seen to differ by up to 26 %, and up to this.
+// Assumed where nothing is known: runs on shared machines were seen to differ by up to 26 %, and up to this.
 inline constexpr double kAssumedFloor = 0.50;
 
 // What is taken of the runs of a side. The test is that of means, with the error that a median (at most the
@@ -68,7 +68,7 @@ struct RunComparison {
   std::optional<double> change, low, high;
   // The least worsening, as a positive share of the baseline, that this data would have shown as a
   // regression. Of those that made these very runs slower by twice as much, at least 95 of 100 are found; it
-  // is no promise for other runs, whose noise may look larger (`./dev bench gate` measures both). Unknown
+  // is not a promise for other runs, whose noise may look larger (`./dev bench gate` measures both). Unknown
   // where none would be shown, and where values are not positive.
   std::optional<double> minimal_change;
   std::string noise, why;  // see MetricVerdict

@@ -7,8 +7,9 @@
 namespace dladvisor {
 namespace {
 
-// Less than this makes the quantile explode, of a variance that is corrected for how little tells it. In
-// simulated series of 20 steps and more, with correlations of 0 to 0.9, false alarms stay about at `alpha`.
+// Less than this makes the quantile explode, of a variance that is corrected for how few values it is
+// estimated from. In simulated series of 20 steps and more, with correlations of 0 to 0.9, false alarms stay
+// about at `alpha`.
 constexpr double kFewestDegrees = 3;
 
 // Dependence over more steps is not looked for, so that the time stays in proportion to the steps.

@@ -25,7 +25,7 @@ struct RunMean {
   std::optional<int64_t> start_utc_ns;  // when the run was recorded, where that is known
 };
 
-// The least number of steady steps that tells the noise within a run.
+// The least number of steady steps for an estimate of the noise within a run.
 inline constexpr size_t kFewestSteps = 5;
 
 // Of fewer than kFewestSteps steps the variance is unknown: infinite.

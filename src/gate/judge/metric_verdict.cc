@@ -26,7 +26,7 @@ RunMean Nothing() {
   return mean;
 }
 
-// The metric of every run; nothing where a run does not tell it.
+// The metric of every run; nothing where a run does not have it.
 std::vector<RunMean> MeansOf(std::span<const GateRun> runs, const std::string& metric,
                              bool absent_is_nothing) {
   std::vector<RunMean> means;
@@ -58,7 +58,7 @@ class MetricJudge {
     MetricVerdicts verdicts;
     for (const auto& [metric, policy] : gating_)
       verdicts.metrics.push_back(Compared(metric, policy, gating_.size()));
-    // What is listed by name and no run has is no pass either.
+    // What is listed by name and no run has is not a pass either.
     for (const MetricPolicy& policy : policy_.metrics)
       if (policy.level >= Level::kWarn && !gating_policies_.contains(&policy))
         verdicts.metrics.push_back(Absent(policy));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runs of a history tell: how much runs of the same program differ, and a slow creep that no single
+// What the runs of a history show: how much runs of the same program differ, and a slow creep that no single
 // comparison finds.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace dladvisor {
 
-// Fewer runs tell nothing.
+// Fewer runs are not enough.
 inline constexpr size_t kFewestHistoryRuns = 8;
 // What a trend looks back on.
 inline constexpr size_t kTrendRuns = 200;
 
 // How much runs of that setting differ in a metric: the relative standard deviation around each level
-// (change_points.h), so that changes of the program are no noise. The largest 2 % of the deviations, and at
+// (change_points.h), so that changes of the program are not noise. The largest 2 % of the deviations, and at
 // least one, are drawn in to the next largest or to three robust standard deviations, whichever is more
 // (Winsorised): one outlier does not blow it up, and what happens more often counts as it is.
 // Nothing with fewer than kFewestHistoryRuns runs.

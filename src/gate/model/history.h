@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history of a gate: one SQLite file to which every gate adds its run (see trend.h for what it tells).
+// The history of a gate: one SQLite file to which every gate adds its run (see trend.h for its use).
 // Gates may add at the same time, and one that dies while it adds leaves the file as it was. What is no
 // history, damaged, or of a newer program is refused and left alone.
 //

@@ -63,7 +63,7 @@ struct RuleVerdict {
   bool saves_per_step = true;  // else over the whole profile, which has no steps
   std::string rule_file;       // "rules/input/data-loading.yaml" of the built-in ones, else the file's path
   int rule_line = 0;
-  std::string source_file;  // of the program, where the profile tells where it happens; or ""
+  std::string source_file;  // of the program, where the profile shows where it happens; or ""
   int source_line = 0;
 };
 

@@ -24,7 +24,7 @@ struct Case {
   enum class Outcome { kPassed, kFailure, kError, kSkipped };
   std::string name;
   Outcome outcome = Outcome::kPassed;
-  std::string type, message;      // of what is no pass
+  std::string type, message;      // of what is not a pass
   std::vector<std::string> body;  // lines
   double seconds = 0;
 };

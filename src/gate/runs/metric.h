@@ -7,7 +7,7 @@
 //   tensor_core.efficiency  of the run
 //   memory.peak             of the GPU that holds most
 //   communication.exposed   per step, mean over GPUs
-//   throughput              samples per second, where a log tells it
+//   throughput              samples per second, where a log has it
 //   ledger.time/BUCKET      per step, of the first GPU of the rank that sets the pace
 //   op.time/PATH            per step, of that rank
 //   kernel.time/NAME        per step, of that rank
@@ -43,7 +43,7 @@ struct Measurement {
   RunMean mean;
 };
 
-// What the relations of a run tell; a metric that they do not tell is left out. In order of kinds, then of
+// Metrics from the relations of a run; one that they do not have is left out. In order of kinds, then of
 // the largest value.
 std::vector<Measurement> MeasureRun(const Database& db);
 

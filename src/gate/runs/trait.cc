@@ -22,7 +22,7 @@ struct TraitQuery {
   const char* sql;
 };
 
-// Each query gives one text, or NULL where the run does not tell.
+// Each query gives one text, or NULL where the run does not have it.
 const std::array<TraitQuery, 15>& Queries() {
   static const std::array<TraitQuery, 15> queries = {{
       {{"gpu.model", "Model of the GPUs", true, "Other hardware has another speed."},

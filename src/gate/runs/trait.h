@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be the same for two runs to be compared: otherwise a change of speed is no change of the program.
+// What must be the same for two runs to be compared: otherwise a change of speed is not a change of the
+// program.
 //
-// Two are told by the work itself where nothing else tells the batch: matrix products by their shapes, and
+// Two are derived from the work itself where the batch is not recorded: matrix products by their shapes, and
 // kernels by their thread blocks. Sides are of other sizes where products (or kernels) of more than half of
 // their time are; a change of a layer or two is less.
 #pragma once
@@ -25,9 +26,9 @@ struct TraitKind {
 // In the order of reports.
 std::span<const TraitKind> TraitKinds();
 
-// What one run tells.
+// The traits of one run.
 struct Traits {
-  std::map<std::string, std::string> values;  // by name, where the run tells it
+  std::map<std::string, std::string> values;  // by name, where the run has it
   struct Work {
     double share = 0;  // of the time of all of its kind
     double size = 0;   // thread blocks; of a product 0
@@ -41,7 +42,7 @@ struct Traits {
 
 Traits ReadTraits(const Database& db);
 
-// Of all runs of the sides. What only one side tells is no difference. `allowed` do not block.
+// Of all runs of the sides. What only one side has is not a difference. `allowed` do not block.
 std::vector<Difference> CompareTraits(std::span<const Traits> baseline, std::span<const Traits> candidate,
                                       std::span<const std::string> allowed);
 

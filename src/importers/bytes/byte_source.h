@@ -47,7 +47,7 @@ class ByteSource {
   size_t head_at_ = 0;  // of head_, what has been read
   int fd_ = -1;
   bool owned_ = false;
-  std::string raw_head_;  // bytes as stored, read to tell the compression
+  std::string raw_head_;  // bytes as stored, read to detect the compression
   size_t raw_at_ = 0;
   std::unique_ptr<Inflate> inflate_;
 };

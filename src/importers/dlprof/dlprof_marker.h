@@ -11,7 +11,7 @@ namespace dladvisor {
 // `stack`: source lines, one per line; `path`: "/module/Net::forward/conv2d".
 std::string PathMarker(std::string_view stack, std::string_view path);
 
-// `shapes`: JSON, "[[32,84],[10]]"; what is no such list is left out. `dtype`: of the first tensor, or "".
+// `shapes`: JSON, "[[32,84],[10]]"; what is not such a list is left out. `dtype`: of the first tensor, or "".
 std::string OpMarker(std::string_view op_type, std::string_view shapes, std::string_view dtype);
 
 }  // namespace dladvisor

@@ -23,7 +23,7 @@ class Input {
   ByteSource& bytes() { return bytes_; }
   std::string_view head() const { return bytes_.Head(); }
   bool IsText() const;  // as far as its head shows
-  // Null where it is no SQLite database.
+  // Null where it is not a SQLite database.
   const sqlite::Database* database() const { return database_ ? &*database_ : nullptr; }
 
  private:

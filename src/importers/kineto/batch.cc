@@ -18,7 +18,7 @@ enum class Batch::Category : uint8_t {
   kPythonFunction,
   kOverhead,
   kSpan,
-  kMirrored,  // of what other events tell: annotations as seen by the GPU
+  kMirrored,  // of what other events record: annotations as seen by the GPU
 };
 
 namespace {
@@ -37,7 +37,7 @@ std::optional<int64_t> NumberOf(std::string_view token) {
   return negative ? -number : number;
 }
 
-// A pid or tid; texts without a number, as "Spans", are no host process.
+// A pid or tid; texts without a number, as "Spans", are not host processes.
 int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
 
 MemoryKind KindOf(std::string_view name) {
@@ -187,7 +187,7 @@ void Batch::Add(const Event& e) {
     if (e.name == "[memory]") AddMemory(e);
     return;
   }
-  if (e.phase != 'X') return;                      // flows; correlation ids tell the same
+  if (e.phase != 'X') return;                      // flows; correlation ids have the same information
   if (!last_count_ || e.category != last_name_) {  // mostly the same as the one before
     last_name_ = e.category;
     last_category_ = CategoryOf(e.category);

@@ -357,7 +357,7 @@ std::string_view Unescape(std::string_view text, std::string& buffer) {
           break;
         }
         i += 4;
-        if (code >= 0xD800 && code < 0xE000) code = 0xFFFD;  // halves of pairs are no characters
+        if (code >= 0xD800 && code < 0xE000) code = 0xFFFD;  // halves of pairs are not characters
         if (code < 0x80) {
           buffer += static_cast<char>(code);
         } else if (code < 0x800) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One event of a Chrome trace, as far as any importer wants to know: texts are views into the chunk it was
-// parsed from, and what it does not tell keeps its default.
+// parsed from, and what it does not contain keeps its default.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ class EventParser {
   State* state_;
 };
 
-// "1414456661474.551" microseconds as nanoseconds, to the digit; kUnknown where the token is no number.
+// "1414456661474.551" microseconds as nanoseconds, to the digit; kUnknown where the token is not a number.
 Ns NanosecondsOf(std::string_view microseconds);
 
 // A JSON string's content, without quotes, with its escapes resolved into `buffer` where it has any.

@@ -4,7 +4,7 @@
 //
 // A border is a comma between the objects of the "traceEvents" array. To find one exactly every byte of
 // strings and brackets must be looked at; a look-alike from the end of a block costs nothing and is wrong
-// only inside a string or a nested array of objects. Such a cut leaves a chunk that is no list of whole
+// only inside a string or a nested array of objects. Such a cut leaves a chunk that is not a list of whole
 // objects, which its parser notices: the trace is then read once more with Cut::kExact.
 #pragma once
 

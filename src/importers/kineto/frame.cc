@@ -78,7 +78,7 @@ Device PropertiesOf(const json& properties, int64_t ordinal) {
 }
 
 // Traces list all devices of the host. AMD's number those of the events by agents, of which CPUs come first:
-// where no listed device has the number, they are told only if all are alike.
+// where no listed device has the number, they are known only if all are alike.
 void ReadDevices(const json& frame, Trace& trace) {
   const auto list = frame.find("deviceProperties");
   if (list == frame.end() || !list->is_array()) return;

@@ -35,7 +35,7 @@ const CaptureAdvice kAdvice = {
     .where_copies = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
 constexpr Ns kYear2000 = 946'684'800'000'000'000;
 
-// Bytes that are no UTF-8, which some names hold, made question marks.
+// Bytes that are not UTF-8, which some names hold, made question marks.
 void RepairUtf8(std::string& text) {
   for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
@@ -70,7 +70,7 @@ class Reader {
   struct Item {
     Chunk chunk;
     EventParser parser;
-    std::unique_ptr<Batch> batch;  // null where the chunk is no list of whole events
+    std::unique_ptr<Batch> batch;  // null where the chunk is not a list of whole events
   };
   static constexpr size_t kItemsPerThread = 2;  // the next one while the one before waits for its turn
 

@@ -11,7 +11,7 @@
 
 namespace dladvisor {
 
-// Refuses JSON that is no such trace, or whose events are damaged before the first whole one. A trace that
+// Refuses JSON that is not such a trace, or whose events are damaged before the first whole one. A trace that
 // ends early is read as far as it goes, and its health notes say so.
 extern const Importer kKinetoImporter;
 

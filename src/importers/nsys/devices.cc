@@ -69,8 +69,8 @@ void Devices::ReadOldGpus(const Database& db) {
   while (rows.Next()) {
     const auto id = rows.Integer(0);
     if (!id || *id < 0 || *id > kLastDevice || by_ordinal_.contains(*id)) continue;
-    // The oldest of them give memory in MiB, and then a bandwidth that is no bandwidth; later ones bytes, and
-    // kB/s. Clock rates are in kHz in both.
+    // The oldest of them give memory in MiB, and then a bandwidth that is not a bandwidth; later ones bytes,
+    // and kB/s. Clock rates are in kHz in both.
     const bool in_mib = rows.Integer(3, 0) < (1 << 24);
     Device device{.ordinal = *id,
                   .name = std::string(rows.Text(1)),

@@ -99,8 +99,8 @@ class Hosts {
 // CUDA devices. Every device of the target info is listed, used or not, and every one that events name.
 //
 // A device id counts as its process does: with a CUDA_VISIBLE_DEVICES per process, 0 is a different GPU in
-// each. Where the export tells (TARGET_INFO_CUDA_DEVICE) and processes disagree, devices are numbered by the
-// profiler's GPU ids instead.
+// each. Where the export records them (TARGET_INFO_CUDA_DEVICE) and processes disagree, devices are numbered
+// by the profiler's GPU ids instead.
 class Devices {
  public:
   Devices(const Database& db, Trace& trace);
@@ -139,7 +139,7 @@ class Domains {
 
 class Parts;
 
-// Some rows of one table, and what reading them needs to know, and tells, of those before and after.
+// Some rows of one table, and what reading them needs from, and provides to, those before and after.
 struct Share {
   RowRange rows;
   Ns total = 0;  // durations of usable rows, those before included

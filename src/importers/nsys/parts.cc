@@ -124,7 +124,7 @@ void Parts::Read(Context& whole, std::string_view table, Reader read) {
     const std::unique_ptr<Part> part = promised.get();
     Share& share = part->share;
     if (share.total > kMostTotal - before.total) {
-      // Times so long are not the whole's to sum up: which rows to leave out is told by those before.
+      // Times this long cannot be summed over the whole: the rows before decide which rows to leave out.
       before.rows = {job.rows.first, RowRange{}.last};
       whole.share = &before;
       read(whole);

@@ -59,7 +59,7 @@ bool IsAssignment(std::string_view text) {
 }
 
 // NAME=value pairs in one string, separated by NUL or, later, by semicolons, which values may also contain: a
-// piece that is no assignment belongs to the value before it.
+// piece that is not an assignment belongs to the value before it.
 void ReadEnvironmentList(std::string_view list, std::map<std::string, std::string>& environment) {
   const char separator = list.find('\0') != std::string_view::npos ? '\0' : ';';
   std::string* last = nullptr;

@@ -103,7 +103,8 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"clock mem", Kind::kMetric, Metric::kMemoryClock},
 });
 
-// Names of --query-gpu that words alone would not tell, after the prefixes that drivers have changed.
+// Names of --query-gpu that their words alone would not identify, without the prefixes that drivers have
+// changed.
 constexpr std::array kThrottling = std::to_array<std::pair<std::string_view, Metric>>({
     {"hw_thermal_slowdown", Metric::kThrottledByHeat},
     {"sw_thermal_slowdown", Metric::kThrottledByHeat},

@@ -15,7 +15,7 @@ struct LogColumn {
   enum class Kind { kOther, kTime, kIdentity, kName, kMetric, kThrottleReasons };
   Kind kind = Kind::kOther;
   TelemetryMetric metric = TelemetryMetric::kGpuUtilization;
-  std::string unit;        // of numbers without one, "" where the name does not tell
+  std::string unit;        // of numbers without one, "" where the name does not show it
   bool names_gpu = false;  // the name is one of a GPU's, not one that a host may have as well
 };
 

@@ -51,7 +51,7 @@ std::vector<LogColumn> ColumnsOf(std::string_view header) {
 class Reader {
  public:
   explicit Reader(const std::vector<LogColumn>& columns) : columns_(columns) {
-    // The index tells a GPU as people name it; a bus id or UUID do where it is missing.
+    // The index identifies a GPU as people name it; a bus id or UUID where it is missing.
     for (size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].kind == Kind::kTime && !time_) time_ = i;
       if (columns[i].kind == Kind::kIdentity && !identity_) identity_ = i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads CSV logs of GPU telemetry: nvidia-smi --query-gpu=... --format=csv, with or without units, and what
-// scripts around NVML write under names that tell GPU metrics. One header line, one row per sample and GPU.
+// scripts around NVML write under names of GPU metrics. One header line, one row per sample and GPU.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the table that nvidia-smi prints without options, once or many times (nvidia-smi -l, watch), also
-// among the lines of another log. Of a GPU it tells two lines; GPUs split by MIG have no utilisation.
+// among the lines of another log. It prints two lines per GPU; GPUs split by MIG have no utilisation.
 #pragma once
 
 #include <optional>

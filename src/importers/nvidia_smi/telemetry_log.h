@@ -16,7 +16,7 @@ namespace dladvisor::nvidia_smi {
 
 class TelemetryLog {
  public:
-  // `identity` is what tells a GPU from others: its index, bus or UUID; "" where the log does not tell.
+  // `identity` is what identifies a GPU: its index, bus or UUID; "" where the log has none.
   uint32_t Device(std::string_view identity, std::string_view name);
 
   // The metrics that are added next were read together. A sample of nothing is left out.

@@ -22,7 +22,7 @@ struct Quantity {
   std::string_view unit;  // as written: "MiB", "%", "" where there is none
 };
 // "1129 MiB", "33.09W", "0x0000000000000004"; "Active" is 1 and "Not Active" 0. Nothing for "[N/A]",
-// "[Not Supported]", "-" and all else that is no number.
+// "[Not Supported]", "-" and all else that is not a number.
 std::optional<Quantity> ParseQuantity(std::string_view text);
 
 // Whether the cell says that there is no value, in place of being damaged.

@@ -12,10 +12,10 @@ namespace dladvisor::training_log {
 
 class MegatronReader {
  public:
-  // Whether the line tells of iterations.
+  // Whether the line reports iterations.
   bool Line(std::string_view line);
 
-  // Ends the log: works out what its lines cover. `interval` is that of the arguments, where they tell it.
+  // Ends the log: works out what its lines cover. `interval` is that of the arguments, where they have it.
   TrainingLog Finish(std::optional<int64_t> interval);
 
   int64_t skipped_lines() const { return skipped_lines_; }

@@ -8,7 +8,7 @@
 
 namespace dladvisor::training_log {
 
-// Takes what the line tells: a row of Megatron-LM's dump ("  micro_batch_size ......... 4") or of DeepSpeed's
+// Takes what the line has: a row of Megatron-LM's dump ("  micro_batch_size ......... 4") or of DeepSpeed's
 // configuration, Megatron-LM's line of sizes, or what Hugging Face's Trainer says of batches. Later lines
 // count. Only known arguments are kept: a dump holds paths and keys that no report may repeat.
 void TakeSettings(std::string_view line, std::map<std::string, std::string>& settings);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of Hugging Face's Trainer: its progress bar, of which all processes write one each, the losses that
-// it prints, and the totals at the end. The bar tells whole seconds, so that a row here covers as many
-// iterations as it takes for them to say something.
+// it prints, and the totals at the end. The bar prints whole seconds, so that a row here covers as many
+// iterations as are needed for a meaningful time.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ class Reader {
   // Whether the lines are quoted in a document: of which runs, it says in words.
   bool quotes() const { return quotes_; }
 
-  // Of the program that tells most of itself.
+  // Of the program that prints most about itself.
   TrainingLog Finish() {
     TrainingLog log = megatron_.Finish(Setting("log_interval"));
     if (log.empty()) log = trainer_.Finish();
@@ -87,7 +87,7 @@ void ReadLines(ByteSource& source, Reader& reader) {
   }
 }
 
-// A table at the start of a job tells which GPUs it has, and nothing of the training.
+// A table at the start of a job shows which GPUs it has, and nothing about the training.
 void KeepDevicesOnly(Trace& trace) {
   trace.telemetry = {};
   trace.health = {};
