@@ -6,6 +6,7 @@
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
 
 #include <atomic>
 #include <exception>
@@ -69,6 +70,46 @@ void ParallelFor(size_t count, const std::function<void(size_t)>& work) {
   end.See();
   for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);
+}
+
+void ParallelInOrder(const std::vector<std::vector<size_t>>& inputs,
+                     const std::function<void(size_t)>& work) {
+  struct Task {
+    std::vector<size_t> followers;
+    std::atomic<size_t> missing = 0;  // inputs
+    std::exception_ptr error;
+    HandOver done;
+  };
+  std::vector<Task> tasks(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    tasks[i].missing = inputs[i].size();
+    for (const size_t input : inputs[i]) tasks[input].followers.push_back(i);
+  }
+  HandOver begin;
+  begin.Publish();
+  tbb::this_task_arena::isolate([&] {
+    tbb::task_group group;
+    // A task begins when its inputs are there, so that none ever waits for another.
+    const std::function<void(size_t)> start = [&](size_t i) {
+      group.run([&, i] {
+        begin.See();
+        for (const size_t input : inputs[i]) {
+          tasks[input].done.See();
+          if (tasks[input].error) tasks[i].error = tasks[input].error;
+        }
+        if (!tasks[i].error) tasks[i].error = Try([&] { work(i); });
+        tasks[i].done.Publish();
+        for (const size_t follower : tasks[i].followers)
+          if (--tasks[follower].missing == 0) start(follower);
+      });
+    };
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].empty()) start(i);
+    group.wait();
+  });
+  for (Task& task : tasks) task.done.See();
+  for (const Task& task : tasks)
+    if (task.error) std::rethrow_exception(task.error);
 }
 
 void ParallelPipeline(size_t slots, const std::function<bool(size_t)>& read,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace dladvisor {
 
@@ -14,6 +15,10 @@ size_t ThreadCount();
 // Calls work(0) to work(count - 1) on up to ThreadCount() threads, in no order. Throws what the lowest index
 // threw. While it waits for other threads, the calling one runs nothing but this work: locks may be held.
 void ParallelFor(size_t count, const std::function<void(size_t)>& work);
+
+// Calls work(i) once for each i, after work was called for all of inputs[i], which are less than i. Throws
+// what the lowest index threw, after all that do not depend on it were called. Waits as ParallelFor does.
+void ParallelInOrder(const std::vector<std::vector<size_t>>& inputs, const std::function<void(size_t)>& work);
 
 // Passes items through three stages; an item lies in one of `slots` slots, which are used in turn. read(slot)
 // makes the next item, one at a time, and returns false where there is none; work(slot) runs for several

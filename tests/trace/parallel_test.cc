@@ -65,6 +65,37 @@ TEST(ParallelFor, MayBeCalledWithALockHeld) {
   });
 }
 
+TEST(ParallelInOrder, InputsComeFirst) {
+  constexpr size_t kTasks = 300;
+  std::vector<std::vector<size_t>> inputs(kTasks);
+  for (size_t i = 1; i < kTasks; ++i)
+    inputs[i] = i % 7 == 0 ? std::vector<size_t>() : std::vector{i / 2, i - 1};
+  std::vector<std::atomic<int>> calls(kTasks);
+  std::atomic<size_t> early = 0;
+  ParallelInOrder(inputs, [&](size_t i) {
+    for (const size_t input : inputs[i]) early += calls[input] == 0;
+    ParallelFor(3, [](size_t) {});
+    ++calls[i];
+  });
+  EXPECT_EQ(early, 0u);
+  for (size_t i = 0; i < kTasks; ++i) EXPECT_EQ(calls[i], 1) << i;
+}
+
+TEST(ParallelInOrder, WhatDependsOnAFailureIsNotDone) {
+  std::vector<std::atomic<int>> calls(5);
+  try {
+    ParallelInOrder({{}, {0}, {1}, {0}, {}}, [&](size_t i) {
+      ++calls[i];
+      if (i == 1 || i == 4) throw std::runtime_error(std::to_string(i));
+    });
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "1");
+  }
+  EXPECT_EQ(calls[2], 0);
+  EXPECT_EQ(calls[3], 1);
+}
+
 TEST(ParallelPipeline, TakesItemsInTheOrderOfReading) {
   std::vector<int> slots(3), taken;
   int read = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/context/context.h"
 
-#include <tbb/parallel_invoke.h>
-
 #include <memory>
 
 #include "src/analysis/context/attribution.h"
@@ -11,23 +9,29 @@
 #include "src/analysis/context/rank_assignment.h"
 #include "src/analysis/context/step_detection.h"
 #include "src/analysis/context/tensor_core.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 
 Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
   Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}};
-  tbb::parallel_invoke([&] { context.launches = FindLaunches(trace); },
-                       [&] {
-                         context.ranks = FindRanks(trace, options);
-                         context.work = SplitWork(trace, context.ranks);
-                       });
-  tbb::parallel_invoke(
-      [&] { context.steps = FindSteps(trace, context.ranks, context.work, context.launches, options); },
-      [&] {
-        context.attribution = Attribute(trace, context.launches);
-        context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
-        context.kernels = ClassifyKernels(trace);
-      });
+  ParallelFor(2, [&](size_t part) {
+    if (part == 0) {
+      context.launches = FindLaunches(trace);
+    } else {
+      context.ranks = FindRanks(trace, options);
+      context.work = SplitWork(trace, context.ranks);
+    }
+  });
+  ParallelFor(2, [&](size_t part) {
+    if (part == 0) {
+      context.steps = FindSteps(trace, context.ranks, context.work, context.launches, options);
+    } else {
+      context.attribution = Attribute(trace, context.launches);
+      context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
+      context.kernels = ClassifyKernels(trace);
+    }
+  });
   context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
   return context;
 }

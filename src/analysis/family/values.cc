@@ -2,15 +2,14 @@
 #include "src/analysis/family/values.h"
 
 #include <fmt/format.h>
-#include <tbb/task_arena.h>
-#include <tbb/task_group.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <set>
 #include <stdexcept>
+
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 
@@ -45,48 +44,28 @@ const void* ComputedValues::Get(const ValueKind& kind) const {
     if (!slot.value) throw std::logic_error(fmt::format("no {} was given", kind.name));
     return slot.value.get();
   }
-  // Isolated: a thread that waits for its own parallel work must not take up a task that waits for this
-  // value.
-  std::call_once(slot.once,
-                 [&] { tbb::this_task_arena::isolate([&] { slot.value = kind.compute(*this); }); });
+  std::call_once(slot.once, [&] {
+    slot.value = kind.compute(*this);
+    slot.is_computed = true;
+  });
   return slot.value.get();
 }
 
 void ComputedValues::Compute(std::span<const ValueKind* const> kinds) const {
-  struct Task {
-    const ValueKind* kind = nullptr;
-    std::vector<Task*> dependents;
-    std::atomic<size_t> missing{0};  // inputs
-  };
-  std::map<const ValueKind*, Task> tasks;
   const std::vector<const ValueKind*> ordered = WithInputs(kinds);
-  for (const ValueKind* kind : ordered) {
-    Task& task = tasks[kind];
-    task.kind = kind;
-    const std::set<const ValueKind*> inputs(kind->inputs.begin(), kind->inputs.end());
-    task.missing = inputs.size();
-    for (const ValueKind* input : inputs) tasks[input].dependents.push_back(&task);
+  std::map<const ValueKind*, size_t> index;
+  std::vector<std::vector<size_t>> inputs(ordered.size());
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    for (const ValueKind* input : ordered[i]->inputs) inputs[i].push_back(index.at(input));
+    index[ordered[i]] = i;
   }
-  // A task begins when its inputs are there, so that none ever waits for another.
-  tbb::task_group group;
-  const std::function<void(Task&)> run = [&](Task& task) {
-    group.run([&] {
-      Get(*task.kind);
-      for (Task* dependent : task.dependents)
-        if (--dependent->missing == 0) run(*dependent);
-    });
-  };
-  std::vector<Task*> ready;
-  for (const ValueKind* kind : ordered)
-    if (Task& task = tasks[kind]; task.missing == 0) ready.push_back(&task);
-  for (Task* task : ready) run(*task);
-  group.wait();
+  ParallelInOrder(inputs, [&](size_t i) { Get(*ordered[i]); });
 }
 
 bool ComputedValues::Has(const ValueKind& kind) const {
   const std::lock_guard lock(mutex_);
   const auto slot = slots_.find(&kind);
-  return slot != slots_.end() && slot->second->value != nullptr;
+  return slot != slots_.end() && (!kind.compute || slot->second->is_computed);
 }
 
 std::shared_ptr<void> ComputedValues::Take(const ValueKind& kind) {

@@ -12,6 +12,7 @@
 // compile. What an analysis starts from is declared as Given.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -114,6 +115,7 @@ class ComputedValues {
   struct Slot {
     explicit Slot(std::shared_ptr<void> given = nullptr) : value(std::move(given)) {}
     std::once_flag once;
+    std::atomic<bool> is_computed = false;
     std::shared_ptr<void> value;
   };
   Slot& SlotOf(const ValueKind& kind) const;
