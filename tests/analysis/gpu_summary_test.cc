@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/analysis/context/gpu_estimates.h"
 #include "src/analysis/context/occupancy.h"
 #include "tests/analysis/trace_builder.h"
 
