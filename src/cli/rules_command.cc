@@ -139,7 +139,7 @@ void New(const CommonOptions& common, const NewOptions& options) {
   std::vector<DocFile> files = NewRule(knowledge, options.name, options.relation);
   for (const DocFile& file : files)
     if (std::filesystem::exists(folder / file.name))
-      throw Error((folder / file.name).string(), "is there already", "Choose another name.");
+      throw Error((folder / file.name).string(), "already exists", "Choose another name.");
   files.push_back({kRuleSchemaFile, RuleSchema(knowledge)});
   files.push_back({kTestSchemaFile, TestSchema(knowledge)});
   for (const DocFile& file : files) {
