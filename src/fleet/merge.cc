@@ -67,10 +67,10 @@ ProfileHints HintsOf(const Digest& digest, int64_t processes) {
   hints.processes = processes;
   for (const ProfileRow& row : RowsOf(digest, ProfileRelation())) {
     hints.path = row.path;
-    hints.rank = row.told_rank;
-    hints.by = row.told_by.value_or("");
-    hints.node = row.told_node;
-    hints.local_rank = row.told_local_rank;
+    hints.rank = row.recorded_rank;
+    hints.by = row.recorded_rank_source.value_or("");
+    hints.node = row.recorded_node;
+    hints.local_rank = row.recorded_local_rank;
     hints.is_log =
         row.telemetry_samples + row.training_lines > 0 && row.kernels + row.copies + row.graph_launches == 0;
   }

@@ -25,7 +25,7 @@ std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
 // The rank that a single profile records.
 std::optional<int64_t> RecordedRank(const Digest& digest) {
   const std::vector<ProfileRow> profiles = RowsOf(digest, ProfileRelation());
-  return profiles.size() == 1 ? profiles[0].told_rank : std::nullopt;
+  return profiles.size() == 1 ? profiles[0].recorded_rank : std::nullopt;
 }
 
 // Whether the files that were put together are ranks, and not repeats of them; with `recorded`, by what they
@@ -33,7 +33,7 @@ std::optional<int64_t> RecordedRank(const Digest& digest) {
 bool AreRanksOfOneRun(const Digest& digest, bool recorded) {
   size_t ranks = 0, copies = 0;
   for (const ProfileRow& profile : RowsOf(digest, ProfileRelation())) {
-    if (recorded && !profile.told_rank) return false;
+    if (recorded && !profile.recorded_rank) return false;
     ++(profile.duplicate_of ? copies : ranks);
   }
   return copies < ranks && (copies == 0 || ranks > 2);
@@ -102,7 +102,7 @@ class Loader {
     return held_.emplace(path, LoadProfile(path, OptionsFor(IsDigest(path), options_))).first->second;
   }
 
-  // The rank that the file tells itself; nothing, too, where it cannot be read, which LoadAlone says.
+  // The rank that the file records; nothing, too, where it cannot be read, which LoadAlone reports.
   std::optional<int64_t> HeldRank(const fs::path& path) {
     try {
       return RecordedRank(Hold(path).digest);
@@ -117,8 +117,8 @@ class Loader {
     });
   }
 
-  // Reads files as long as they tell the rank that the first one tells, until it is certain that they are
-  // repeats. With `recorded` ranks are only what files tell.
+  // Reads files as long as they record the rank that the first one records, until it is certain that they are
+  // repeats. With `recorded` ranks are only what files record.
   bool MayBeTogether(const std::vector<FoundFile>& files, bool recorded) {
     const std::optional<int64_t> first = HeldRank(files[0].path);
     if (!first) return !recorded;

@@ -144,9 +144,9 @@ TEST(StepTelemetry, OfSeveralNodesTheOneThatItsNameOrFolderTells) {
   log.clock_origin_utc_ns = kOrigin;
   const size_t at = fleet.profiles.size() - 1;
   EXPECT_EQ(fleet.Join().clocks[0].not_joined, "its node is not known");
-  fleet.profiles[at].told_node = 1;
+  fleet.profiles[at].recorded_node = 1;
   EXPECT_EQ(fleet.Join().steps.at(0).rank, 1);
-  fleet.profiles[at].told_node.reset();
+  fleet.profiles[at].recorded_node.reset();
   fleet.profiles[at].path = "run/a/smi.csv";
   EXPECT_EQ(fleet.Join().steps.at(0).rank, 0);
   fleet.ranks[1].host = "n17";

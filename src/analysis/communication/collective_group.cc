@@ -255,10 +255,10 @@ CollectiveGroupRow RowOf(const CollectiveTrack::Kind& kind, const std::vector<Gr
 void AddClocks(const MatchedCollectives& matched, std::span<const CollectiveTrack> tracks,
                std::span<const std::optional<int64_t>> nodes, std::vector<ClockRow>& rows) {
   std::vector<double> offsets;
-  bool all_told = true;
+  bool all_known = true;
   for (const RankClock& clock : matched.clocks) {
     if (clock.uncertainty_ns) offsets.push_back(static_cast<double>(clock.offset_ns));
-    all_told &= clock.origin_utc_ns.has_value();
+    all_known &= clock.origin_utc_ns.has_value();
   }
   for (size_t t = 0; t < tracks.size(); ++t) {
     const RankClock& clock = matched.clocks[t];
@@ -271,7 +271,7 @@ void AddClocks(const MatchedCollectives& matched, std::span<const CollectiveTrac
     row.uncertainty_ns = clock.uncertainty_ns;
     row.drift_ppm = clock.drift * 1e6;
     row.collectives = clock.collectives;
-    if (all_told && clock.uncertainty_ns) row.skew_ns = clock.offset_ns - std::llround(Median(offsets));
+    if (all_known && clock.uncertainty_ns) row.skew_ns = clock.offset_ns - std::llround(Median(offsets));
   }
 }
 

@@ -65,14 +65,14 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Version of the profiler; unknown in old files.")
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
                   "Version of the file's schema; unknown in old files.")
-          .Column("told_rank", &ProfileRow::told_rank, Unit::kNone,
+          .Column("recorded_rank", &ProfileRow::recorded_rank, Unit::kNone,
                   "Rank of its process in the job, where the file records it.")
-          .Column("told_by", &ProfileRow::told_by, Unit::kText,
+          .Column("recorded_rank_source", &ProfileRow::recorded_rank_source, Unit::kText,
                   "Source of that rank: profile, environment or range.")
-          .Column("told_node", &ProfileRow::told_node, Unit::kNone,
+          .Column("recorded_node", &ProfileRow::recorded_node, Unit::kNone,
                   "Number of its node, as set by the launcher (GROUP_RANK, SLURM_NODEID); of a log among "
                   "several files, from its name.")
-          .Column("told_local_rank", &ProfileRow::told_local_rank, Unit::kNone,
+          .Column("recorded_local_rank", &ProfileRow::recorded_local_rank, Unit::kNone,
                   "Number of its process on the node (LOCAL_RANK, SLURM_LOCALID).")
           .Column("duplicate_of", &ProfileRow::duplicate_of, Unit::kNone,
                   "Number of the file with the same rank; of this one only facts about the file itself are "
@@ -149,10 +149,10 @@ ProfileRow ComputeProfile(const Context& context) {
   row.producer_version = known(trace.producer_version);
   row.schema_version = known(trace.schema_version);
   const RecordedRank recorded = FindRecordedRank(trace);
-  row.told_rank = recorded.rank;
-  row.told_node = recorded.node;
-  row.told_local_rank = recorded.local_rank;
-  row.told_by = known(recorded.by);
+  row.recorded_rank = recorded.rank;
+  row.recorded_node = recorded.node;
+  row.recorded_local_rank = recorded.local_rank;
+  row.recorded_rank_source = known(recorded.by);
   row.session_ns = trace.session_duration_ns;
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())
@@ -226,7 +226,7 @@ namespace {
 
 void Place(ProfileRow& row, const ProfilePlace& place) {
   if (place.duplicate_of) row.duplicate_of = place.duplicate_of;
-  if (place.node) row.told_node = place.node;
+  if (place.node) row.recorded_node = place.node;
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ struct ProfileRow {
   int64_t profile = 0;
   std::string path, format;
   std::optional<std::string> producer_version, schema_version;
-  std::optional<int64_t> told_rank, told_node, told_local_rank;
-  std::optional<std::string> told_by;
+  std::optional<int64_t> recorded_rank, recorded_node, recorded_local_rank;
+  std::optional<std::string> recorded_rank_source;
   std::optional<int64_t> duplicate_of;
   std::optional<int64_t> session_ns, clock_origin_utc_ns, clock_origin_local_ns;
   int64_t kernels = 0, copies = 0, sets = 0, graph_launches = 0, api_calls = 0, syncs = 0, ranges = 0,

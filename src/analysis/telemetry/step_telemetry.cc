@@ -101,8 +101,8 @@ class Join {
     auto found = those([&](const RankIdentity& r) { return r.profile == log.profile; });
     if (found.empty())
       found = those([&](const RankIdentity& r) { return r.host && HasWord(log.path, *r.host); });
-    if (found.empty() && log.told_node)
-      found = those([&](const RankIdentity& r) { return r.node == log.told_node; });
+    if (found.empty() && log.recorded_node)
+      found = those([&](const RankIdentity& r) { return r.node == log.recorded_node; });
     std::set<std::string> folders;
     std::set<std::pair<std::optional<int64_t>, std::optional<std::string>>> nodes;
     for (const RankIdentity& rank : ranks_) {

@@ -202,8 +202,8 @@ Noise NoiseOf(Runs baseline, Runs candidate, const RunNoise& between, Aggregatio
   if (const size_t pairs = Interleaved(baseline, candidate))
     return NoiseOfPairs(baseline, candidate, pairs, aggregation);
   const size_t fewer = std::min(baseline.size(), candidate.size());
-  const bool is_told = between.source != RunNoise::Source::kAssumed;
-  if (std::max(baseline.size(), candidate.size()) >= kFewestRuns && (fewer >= kFewestRuns || !is_told))
+  const bool is_known = between.source != RunNoise::Source::kAssumed;
+  if (std::max(baseline.size(), candidate.size()) >= kFewestRuns && (fewer >= kFewestRuns || !is_known))
     return NoiseOfRuns(baseline, candidate, aggregation);
   return NoiseAsGiven(baseline, candidate, between, aggregation);
 }

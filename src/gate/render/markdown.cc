@@ -134,14 +134,14 @@ class Comment {
   }
 
   void Trends() {
-    std::vector<const Trend*> told;
+    std::vector<const Trend*> shown;
     for (const Trend& trend : result_.trends)
       if (trend.level != Level::kOff && trend.verdict != Verdict::kPass && !trend.why.empty())
-        told.push_back(&trend);
-    for (const Trend* trend : First(told))
+        shown.push_back(&trend);
+    for (const Trend* trend : First(shown))
       text_ += fmt::format("\n{}**{}, trend:** {}\n", SignOf(trend->verdict, Fails(*trend)),
                            Cell(trend->title), Prose(trend->why));
-    More(told.size());
+    More(shown.size());
   }
 
   void Explanation() {

@@ -79,9 +79,9 @@ void WriteMetrics(TextWriter& out, const GateResult& result) {
 }
 
 void WriteReasons(TextWriter& out, const GateResult& result) {
-  size_t told = 0;
+  size_t shown = 0;
   for (const MetricVerdict& metric : result.metrics) {
-    if (metric.level == Level::kOff || metric.verdict == Verdict::kPass || ++told > kMaxMetrics) continue;
+    if (metric.level == Level::kOff || metric.verdict == Verdict::kPass || ++shown > kMaxMetrics) continue;
     std::string text = Prose(metric.why);
     if (const std::string budget = BudgetText(metric); !budget.empty()) text += " Budget: " + budget + ".";
     if (!metric.noise.empty()) text += " Noise: " + Prose(metric.noise) + ".";
@@ -144,13 +144,13 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
 }
 
 void WriteTrends(TextWriter& out, const GateResult& result) {
-  std::vector<const Trend*> told;
+  std::vector<const Trend*> shown;
   for (const Trend& trend : result.trends)
     if (trend.level != Level::kOff && trend.verdict != Verdict::kPass && !trend.why.empty())
-      told.push_back(&trend);
-  if (told.empty()) return;
+      shown.push_back(&trend);
+  if (shown.empty()) return;
   out.Heading("Trend");
-  for (const Trend* trend : told)
+  for (const Trend* trend : shown)
     out.Wrapped("  ", Ellipsize(Visible(trend->title), 40) + ": " + Prose(trend->why),
                 Fails(*trend) ? "1;31" : nullptr);
 }
