@@ -21,6 +21,13 @@ namespace dladvisor {
 
 inline constexpr int kDigestFormatVersion = 2;
 
+// The rows of a relation; none where the digest does not have it.
+template <class Row>
+std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
+  const Table* table = digest.Find(relation.schema().name);
+  return table ? relation.ToRows(*table) : std::vector<Row>();
+}
+
 bool IsDigest(const std::filesystem::path& path);
 // Throws Error: no digest, damaged, or of a newer format than this program reads.
 Digest ReadDigest(const std::filesystem::path& path);

@@ -48,12 +48,6 @@ void Append(const Family& family, const Table& from, const ProfilePlace& place, 
   AppendRows(from, place, to);
 }
 
-template <class Row>
-std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
-  const Table* table = digest.Find(relation.schema().name);
-  return table ? relation.ToRows(*table) : std::vector<Row>();
-}
-
 // The lowest rank of a profile and how many it has.
 std::pair<int64_t, int64_t> RanksOf(const std::vector<GpuRow>& gpus) {
   std::pair<int64_t, int64_t> range{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};

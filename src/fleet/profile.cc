@@ -132,15 +132,11 @@ Digest LoadFacts(const std::filesystem::path& path, const AnalysisOptions& optio
 // typical one, stragglers, and the first.
 std::vector<size_t> WorthDetails(const Digest& digest) {
   std::vector<int64_t> ranks;
-  const auto rows_of = [&](const auto& relation) {
-    const Table* table = digest.Find(relation.schema().name);
-    return relation.ToRows(*table);
-  };
-  for (const JitterRow& row : rows_of(JitterRelation()))
+  for (const JitterRow& row : RowsOf(digest, JitterRelation()))
     if (row.cohort == 0) ranks.insert(ranks.end(), {row.max_rank, row.min_rank, row.typical_rank});
-  for (const StragglerRow& row : rows_of(StragglerRelation())) ranks.push_back(*row.rank);
+  for (const StragglerRow& row : RowsOf(digest, StragglerRelation())) ranks.push_back(*row.rank);
   std::set<size_t> profiles;
-  for (const RankRow& row : rows_of(RankRelation()))
+  for (const RankRow& row : RowsOf(digest, RankRelation()))
     if (profiles.empty() || std::ranges::find(ranks, row.rank) != ranks.end())
       profiles.insert(static_cast<size_t>(row.profile));
   return {profiles.begin(), profiles.end()};
@@ -257,7 +253,7 @@ void AddDetails(const std::vector<FoundFile>& chosen, const std::vector<size_t>&
   if (chosen.empty()) return;
   const std::vector<Reading> readings = ReadAll(chosen, options, team, true, {}, {});
   if (team.rank() > 0) return;
-  const std::vector<RankRow> ranks = RankRelation().ToRows(*digest.Find(RankRelation().schema().name));
+  const std::vector<RankRow> ranks = RowsOf(digest, RankRelation());
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (!readings[i].is_read) throw Error(chosen[i].path.string(), "was read, and could not be read again");
     AppendDetails(readings[i].digest, profiles[i], ranks, digest);
@@ -300,7 +296,11 @@ Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& op
 
 Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
                      const std::function<void(size_t, size_t)>& progress, DigestsByPath known) {
-  const std::vector<FoundFile> found = FindFiles(arguments);
+  return LoadFoundFiles(FindFiles(arguments), options, team, progress, std::move(known));
+}
+
+Profile LoadFoundFiles(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
+                       const std::function<void(size_t, size_t)>& progress, DigestsByPath known) {
   if (found.size() > 1) try {
       return LoadSeveral(found, options, team, progress, std::move(known));
     } catch (...) {

@@ -14,6 +14,7 @@
 #include "engine/store/database.h"
 #include "src/analysis/analysis.h"
 #include "src/fleet/digest.h"
+#include "src/fleet/find_files.h"
 #include "src/fleet/team.h"
 #include "src/trace/trace.h"
 
@@ -53,5 +54,9 @@ using DigestsByPath = std::map<std::filesystem::path, Digest>;
 // in `known` are not read again.
 Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
                      const std::function<void(size_t, size_t)>& progress = {}, DigestsByPath known = {});
+
+// The same for files that have been found already.
+Profile LoadFoundFiles(const std::vector<FoundFile>& found, const AnalysisOptions& options, Team& team,
+                       const std::function<void(size_t, size_t)>& progress = {}, DigestsByPath known = {});
 
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -15,12 +16,6 @@
 namespace dladvisor {
 namespace fs = std::filesystem;
 namespace {
-
-template <class Row>
-std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
-  const Table* table = digest.Find(relation.schema().name);
-  return table ? relation.ToRows(*table) : std::vector<Row>();
-}
 
 // The rank that a single profile records.
 std::optional<int64_t> RecordedRank(const Digest& digest) {
@@ -66,25 +61,21 @@ class Loader {
     for (const std::string& file : files) found.push_back({file, /*named=*/true});
     if (files.size() > 1 && std::ranges::find(files, "-") == files.end() &&
         MayBeTogether(found, /*recorded=*/true) &&
-        LoadTogether(files, files[0], found, IsDigest(files[0]), /*recorded=*/true))
+        LoadTogether(files[0], FindFiles(files), IsDigest(files[0]), /*recorded=*/true))
       return;
     for (const FoundFile& file : found) LoadAlone(file);
   }
 
-  // What lies in a folder, or fits a pattern.
+  // What lies in a folder, or fits a pattern: one run, or those of each of its folders.
   void LoadGroup(const std::string& argument) {
     const std::vector<FoundFile> found = FindFiles({argument});
-    const bool are_digests = AreDigests(found);
-    if (found.size() > 1 && !HoldsRuns(found) && MayBeTogether(found, are_digests) &&
-        LoadTogether({argument}, argument, found, are_digests, /*recorded=*/are_digests))
-      return;
-    std::set<std::string> folders;
-    for (const FoundFile& file : found) folders.insert(file.path.parent_path().string());
-    if (folders.size() > 1) {  // one for each run
-      for (const std::string& folder : folders) LoadGroup(folder);
-      return;
+    if (LoadAsRanks(argument, found)) return;
+    std::map<std::string, std::vector<FoundFile>> folders;
+    for (const FoundFile& file : found) folders[file.path.parent_path().string()].push_back(file);
+    for (const auto& [folder, files] : folders) {
+      if (folders.size() > 1 && LoadAsRanks(folder, files)) continue;
+      for (const FoundFile& file : files) LoadAlone({file.path, file.named || files.size() == 1});
     }
-    for (const FoundFile& file : found) LoadAlone({file.path, file.named || found.size() == 1});
   }
 
   std::vector<std::string> Finish() {
@@ -97,9 +88,10 @@ class Loader {
  private:
   // Reads the file, once, and keeps it until it is taken.
   const Profile& Hold(const fs::path& path) {
-    const auto held = held_.find(path);
+    const fs::path key = path.lexically_normal();  // as FindFiles gives them
+    const auto held = held_.find(key);
     if (held != held_.end()) return held->second;
-    return held_.emplace(path, LoadProfile(path, OptionsFor(IsDigest(path), options_))).first->second;
+    return held_.emplace(key, LoadProfile(path, OptionsFor(IsDigest(path), options_))).first->second;
   }
 
   // The rank that the file records; nothing, too, where it cannot be read, which LoadAlone reports.
@@ -129,15 +121,22 @@ class Loader {
     return false;
   }
 
+  // What was found below a folder, or fits a pattern, as the ranks of one run; false where it is not.
+  bool LoadAsRanks(const std::string& name, const std::vector<FoundFile>& files) {
+    const bool are_digests = AreDigests(files);
+    return files.size() > 1 && !HoldsRuns(files) && MayBeTogether(files, are_digests) &&
+           LoadTogether(name, files, are_digests, /*recorded=*/are_digests);
+  }
+
   // As the ranks of one run; false where they are not.
-  bool LoadTogether(const std::vector<std::string>& arguments, const std::string& name,
-                    const std::vector<FoundFile>& files, bool are_digests, bool recorded) {
+  bool LoadTogether(const std::string& name, const std::vector<FoundFile>& files, bool are_digests,
+                    bool recorded) {
     DigestsByPath known;
     for (const FoundFile& file : files)
       if (auto held = held_.extract(file.path)) known.emplace(file.path, std::move(held.mapped().digest));
     Alone alone;
     Profile profile =
-        LoadProfiles(arguments, OptionsFor(are_digests, options_), alone, progress_, std::move(known));
+        LoadFoundFiles(files, OptionsFor(are_digests, options_), alone, progress_, std::move(known));
     if (!AreRanksOfOneRun(profile.digest, recorded)) return false;
     unreadable_.insert(unreadable_.end(), profile.unreadable.begin(), profile.unreadable.end());
     Take(name, std::move(profile));
@@ -147,7 +146,7 @@ class Loader {
   void LoadAlone(const FoundFile& file) {
     try {
       Hold(file.path);
-      Take(file.path.string(), std::move(held_.extract(file.path).mapped()));
+      Take(file.path.string(), std::move(held_.extract(file.path.lexically_normal()).mapped()));
     } catch (const WrongKind& error) {
       if (file.named) unreadable_.push_back(error.what());
     } catch (const Error& error) {
@@ -168,11 +167,24 @@ class Loader {
   std::vector<std::string> unreadable_;
 };
 
+// Each file and folder once, however often and by whatever path it is named.
+std::vector<std::string> EachOnce(const std::vector<std::string>& arguments) {
+  std::vector<std::string> once;
+  std::set<fs::path> seen;
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    const fs::path canonical = argument == "-" ? fs::path() : fs::weakly_canonical(argument, error);
+    if (seen.insert(error ? fs::path(argument) : canonical).second) once.push_back(argument);
+  }
+  return once;
+}
+
 }  // namespace
 
-std::vector<std::string> LoadRuns(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+std::vector<std::string> LoadRuns(const std::vector<std::string>& given, const AnalysisOptions& options,
                                   const std::function<void(const std::string&, Profile)>& take,
                                   const std::function<void(size_t, size_t)>& progress) {
+  const std::vector<std::string> arguments = EachOnce(given);
   if (arguments.size() == 1 && (arguments[0] == "-" || fs::is_regular_file(arguments[0]))) {
     take(arguments[0],
          LoadProfile(arguments[0], OptionsFor(arguments[0] != "-" && IsDigest(arguments[0]),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of a program: what a gate compares. A run is one profile, or those of all ranks of a job.
 //
-// Each argument is a run of its own: repeats are given one by one. Two cases are read otherwise:
+// Each argument is a run of its own, once however often it is named: repeats are given one by one. Two cases
+// are read otherwise:
 //  - files named one by one whose contents record different ranks are one run;
 //  - a folder or pattern is one run of several ranks, except where its files record the same rank, or are
-//    digests that do not record different ones: these are repeats, as `gate --update` writes them, each of
-//    its folders by itself where they lie in several.
+//    digests that do not record different ones: these are repeats, as `gate --update` writes them. Where
+//    they lie in several folders, the files directly in each are taken by themselves.
 #pragma once
 
 #include <functional>
@@ -20,7 +21,7 @@ namespace dladvisor {
 // Reads one run after the other and hands it over with its name, the path or argument that it was given by.
 // `progress` is as for LoadProfiles. Returns one message for each of several files that cannot be read.
 // Throws Error where there is no file, or none that can be read.
-std::vector<std::string> LoadRuns(const std::vector<std::string>& arguments, const AnalysisOptions& options,
+std::vector<std::string> LoadRuns(const std::vector<std::string>& given, const AnalysisOptions& options,
                                   const std::function<void(const std::string&, Profile)>& take,
                                   const std::function<void(size_t, size_t)>& progress = {});
 

@@ -96,11 +96,6 @@ TEST(PlantedJobs, StepsAndPositionAreTold) {
   EXPECT_LT(*rows[0].delay_ns, *rows[0].others_delay_ns / 4);
 }
 
-template <class Row>
-std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
-  return relation.ToRows(*digest.Find(relation.schema().name));
-}
-
 TEST(PlantedJobs, ClocksOffBySecondsAreAligned) {
   const Digest digest = test::DigestOfJob(Job(test::SmallJob(3)), {.clock_offset_ns = 2'000'000'000});
   const std::vector<ClockRow> clocks = RowsOf(digest, ClockRelation());

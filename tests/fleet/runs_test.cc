@@ -138,6 +138,24 @@ TEST_F(Runs, AFolderOfRunsHoldsOneInEachOfItsFolders) {
   EXPECT_THAT(Load({(scratch_.path() / "all").string()}), ElementsAre("a: 2", "b: 2"));
 }
 
+TEST_F(Runs, AFolderMayHoldRepeatsBesideAFolderOfOthers) {
+  const fs::path job = Job("job", 1), all = scratch_.path() / "all";
+  fs::create_directories(all / "sub");
+  for (const char* name : {"a.sqlite", "sub/b.sqlite"}) fs::copy_file(job / "job_0_0.sqlite", all / name);
+  EXPECT_THAT(Load({all.string()}), ElementsAre("a.sqlite: 1", "b.sqlite: 1"));
+}
+
+TEST_F(Runs, AFileIsOneRunHoweverOftenItIsNamed) {
+  const fs::path job = Job("job", 1, 1), file = job / "job_0_0.sqlite",
+                 link = scratch_.path() / "latest.sqlite";
+  fs::create_symlink(file, link);
+  EXPECT_THAT(Load({file.string(), (job / "." / "job_0_0.sqlite").string(), link.string()}),
+              ElementsAre("job_0_0.sqlite: 1"));
+  const std::string other = Job("other", 2, 1);
+  EXPECT_THAT(Load({link.string(), other, file.string(), other}),
+              ElementsAre("latest.sqlite: 1", "job_0_0.sqlite: 1"));
+}
+
 TEST_F(Runs, ACopyAmongManyRanksIsLeftOut) {
   const fs::path job = Job("a", 1, 4);
   fs::copy_file(job / "job_0_1.sqlite", job / "copy.sqlite");
