@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/analysis.h"
 
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -20,10 +21,19 @@ class OnDemandRelation final : public Relation {
   std::optional<size_t> SortedColumn() const override { return family_.sorted; }
 
  private:
-  const Relation& Get() const { return *static_cast<const Relation*>(values_.Get(*family_.kind)); }
+  // The values lock a table of all; a query asks here for every cell.
+  const Relation& Get() const {
+    const Relation* computed = computed_.load(std::memory_order_acquire);
+    if (!computed) {
+      computed = static_cast<const Relation*>(values_.Get(*family_.kind));
+      computed_.store(computed, std::memory_order_release);
+    }
+    return *computed;
+  }
 
   const Family& family_;
   const ComputedValues& values_;
+  mutable std::atomic<const Relation*> computed_ = nullptr;
 };
 
 std::vector<const ValueKind*> KindsOf(const std::vector<const Family*>& families) {
