@@ -5,6 +5,8 @@
 #include <sqlite3.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace dladvisor {
 
@@ -29,6 +31,16 @@ inline SqliteStatement PrepareSqlite(sqlite3* db, const char* sql) {
   sqlite3_stmt* raw = nullptr;
   sqlite3_prepare_v2(db, sql, -1, &raw, nullptr);
   return SqliteStatement(raw);
+}
+
+// A name as SQL takes it whatever it holds: in double quotes.
+inline std::string QuotedName(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 }  // namespace dladvisor

@@ -156,10 +156,10 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 
 void Database::Add(const Relation& relation) {
-  const std::string& name = relation.schema().name;
+  const std::string name = QuotedName(relation.schema().name);
   impl_->budget.Begin();
-  if (impl_->catalog.Add(relation)) impl_->Execute("DROP TABLE temp.\"" + name + "\"");
-  impl_->Execute("CREATE VIRTUAL TABLE temp.\"" + name + "\" USING " + kRelationModule);
+  if (impl_->catalog.Add(relation)) impl_->Execute("DROP TABLE temp." + name);
+  impl_->Execute("CREATE VIRTUAL TABLE temp." + name + " USING " + kRelationModule);
 }
 
 void Database::Add(std::unique_ptr<const Relation> relation) {
@@ -169,7 +169,7 @@ void Database::Add(std::unique_ptr<const Relation> relation) {
 
 void Database::AddView(std::string_view name, std::string_view sql) {
   impl_->budget.Begin();
-  impl_->Execute(fmt::format("CREATE TEMP VIEW \"{}\" AS {}", name, sql));
+  impl_->Execute(fmt::format("CREATE TEMP VIEW {} AS {}", QuotedName(name), sql));
   impl_->catalog.AddView(name);
 }
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/sqlite.h"
+
 namespace dladvisor {
 namespace {
 
@@ -51,8 +53,8 @@ int Connect(sqlite3* db, void* aux, int, const char* const* argv, sqlite3_vtab**
   std::string declaration = "CREATE TABLE x(";
   const Schema& schema = found->second->schema();
   for (size_t i = 0; i < schema.columns.size(); ++i)
-    declaration +=
-        fmt::format("{}\"{}\" {}", i ? ", " : "", schema.columns[i].name, SqlType(schema.columns[i].type));
+    declaration += fmt::format("{}{} {}", i ? ", " : "", QuotedName(schema.columns[i].name),
+                               SqlType(schema.columns[i].type));
   sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
   if (const int rc = sqlite3_declare_vtab(db, (declaration + ")").c_str()); rc != SQLITE_OK) return rc;
   auto* vtab = new TableVtab{};

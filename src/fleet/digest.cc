@@ -14,6 +14,7 @@
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/base/sqlite.h"
+#include "engine/base/text.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -45,6 +46,19 @@ bool NextRow(sqlite3* db, const Statement& statement, const fs::path& path) {
   const int rc = sqlite3_step(statement.get());
   if (rc != SQLITE_ROW && rc != SQLITE_DONE) RefuseToRead(rc, sqlite3_errmsg(db), path);
   return rc == SQLITE_ROW;
+}
+
+bool IsPlainName(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && is_letter(name[0]) &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// Names become part of SQL, and no relation or column that this program writes has another.
+void CheckName(const std::string& name, const std::string& of, const fs::path& path) {
+  if (!IsPlainName(name))
+    Refuse(path, fmt::format("is a damaged digest (name of {}: '{}' is not of letters, digits and _)", of,
+                             ValidUtf8(name)));
 }
 
 std::string Text(const Statement& s, int column) {
@@ -85,12 +99,6 @@ int Bind(sqlite3_stmt* s, int index, const CellView& cell) {
       return sqlite3_bind_text64(s, index, cell.text.data(), cell.text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   }
   return SQLITE_MISUSE;
-}
-
-std::string Quoted(std::string_view name) {
-  std::string quoted = "\"";
-  for (char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 // The database in memory, so that it reaches the disk in one atomic write. Every call of SQLite that fails is
@@ -135,10 +143,10 @@ class DigestWriter {
              {schema.name, static_cast<int64_t>(i), c.name, std::string(TypeName(c.type)),
               std::string(UnitName(c.unit)), c.doc, static_cast<int64_t>(c.nullable), c.capture,
               key == schema.key.end() ? Value() : Value(static_cast<int64_t>(key - schema.key.begin()))});
-      columns += (i ? ", " : "") + Quoted(c.name);
+      columns += (i ? ", " : "") + QuotedName(c.name);
     }
     const std::string name = "fact_" + schema.name;
-    Execute("CREATE TABLE " + Quoted(name) + "(" + columns + ")");
+    Execute("CREATE TABLE " + QuotedName(name) + "(" + columns + ")");
     const Statement insert = PrepareInsert(name, schema.columns.size());
     for (size_t row = 0; row < table.rows(); ++row) {
       for (size_t c = 0; c < schema.columns.size(); ++c)
@@ -198,7 +206,7 @@ class DigestWriter {
     std::string marks = "?";
     for (size_t i = 1; i < columns; ++i) marks += ",?";
     Statement insert =
-        PrepareSqlite(db_.get(), ("INSERT INTO " + Quoted(table) + " VALUES(" + marks + ")").c_str());
+        PrepareSqlite(db_.get(), ("INSERT INTO " + QuotedName(table) + " VALUES(" + marks + ")").c_str());
     if (!insert) Check(sqlite3_errcode(db_.get()));
     return insert;
   }
@@ -238,6 +246,7 @@ Db OpenBytes(std::string& content, const fs::path& path) {
 }
 
 Schema ReadSchema(sqlite3* db, std::string name, std::string doc, const fs::path& path) {
+  CheckName(name, "a relation", path);
   Schema schema{std::move(name), std::move(doc), {}, {}};
   const Statement columns = Prepare(
       db,
@@ -247,6 +256,7 @@ Schema ReadSchema(sqlite3* db, std::string name, std::string doc, const fs::path
   sqlite3_bind_text(columns.get(), 1, schema.name.c_str(), -1, SQLITE_TRANSIENT);
   std::vector<std::pair<int64_t, std::string>> keys;
   while (NextRow(db, columns, path)) {
+    CheckName(Text(columns, 0), "a column of " + schema.name, path);
     const auto type = ParseType(Text(columns, 1));
     if (!type)
       Refuse(path, fmt::format("is a damaged digest (type of {}.{})", schema.name, Text(columns, 0)));
@@ -262,11 +272,11 @@ Schema ReadSchema(sqlite3* db, std::string name, std::string doc, const fs::path
 
 Table ReadTable(sqlite3* db, Schema schema, const fs::path& path) {
   std::string columns;
-  for (const Column& c : schema.columns) columns += (columns.empty() ? "" : ", ") + Quoted(c.name);
+  for (const Column& c : schema.columns) columns += (columns.empty() ? "" : ", ") + QuotedName(c.name);
   Table table(std::move(schema));
   const Schema& known = table.schema();
-  const Statement rows =
-      Prepare(db, "SELECT " + columns + " FROM " + Quoted("fact_" + known.name) + " ORDER BY rowid", path);
+  const Statement rows = Prepare(
+      db, "SELECT " + columns + " FROM " + QuotedName("fact_" + known.name) + " ORDER BY rowid", path);
   while (NextRow(db, rows, path)) {
     std::vector<Value> row;
     for (size_t c = 0; c < known.columns.size(); ++c) {

@@ -222,6 +222,24 @@ TEST(VirtualTable, ATextWithoutBytesIsEmptyNotNull) {
   EXPECT_EQ(database.Query("SELECT t FROM blank").rows[0][0], Value(std::string()));
 }
 
+TEST(VirtualTable, NamesThatHoldQuotes) {
+  const std::string column = "a\", \"b", name = "x\" USING fts5(a); DROP TABLE temp.\"order\"; --";
+  Table order({"order", "Orders.", {}, {{"n", Type::kInteger, Unit::kNone, "", false, ""}}});
+  order.AddRow({int64_t{4}});
+  Table odd({name, "Rows.", {}, {{column, Type::kInteger, Unit::kNone, "", false, ""}}});
+  odd.AddRow({int64_t{5}});
+  Database database;
+  database.Add(order);
+  database.Add(odd);
+  database.Add(odd);
+  EXPECT_EQ(database.Query("SELECT n FROM \"order\"").rows[0][0], Value(int64_t{4}));
+  EXPECT_EQ(
+      database
+          .Query("SELECT \"a\"\", \"\"b\" FROM \"x\"\" USING fts5(a); DROP TABLE temp.\"\"order\"\"; --\"")
+          .rows[0],
+      (std::vector<Value>{int64_t{5}}));
+}
+
 TEST(VirtualTable, NamesThatAreKeywords) {
   Table table({"order", "Orders.", {}, {{"group", Type::kInteger, Unit::kNone, "", false, ""}}});
   table.AddRow({int64_t{4}});

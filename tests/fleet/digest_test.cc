@@ -135,6 +135,31 @@ TEST(Digest, RefusesTruncatedAndForeignVersions) {
   EXPECT_NE(WhatOf(path).find("has digest format 9, this program reads 2"), std::string::npos);
 }
 
+// Names become part of SQL when rules and queries read the relations.
+TEST(Digest, RefusesNamesThatAreNone) {
+  const std::string hostile = "x\" USING fts5(a); DROP TABLE temp.gpu; --";
+  const auto what_of = [](const std::string& relation, const std::string& column) {
+    Digest digest;
+    digest.relations.emplace_back(
+        Schema{relation, "Rows.", {}, {{column, Type::kInteger, Unit::kNone, "X.", false, ""}}});
+    try {
+      ParseDigest(SerializeDigest(digest), "odd.digest");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(what_of("gpu_2", "_X9"), "");
+  for (const std::string& name : {hostile, std::string("2x"), std::string("a b"), std::string("\xc3\xa4")}) {
+    EXPECT_NE(what_of(name, "x").find("odd.digest: is a damaged digest (name of a relation: '" + name),
+              std::string::npos)
+        << what_of(name, "x");
+    EXPECT_NE(what_of("gpu", name).find("odd.digest: is a damaged digest (name of a column of gpu: '" + name),
+              std::string::npos)
+        << what_of("gpu", name);
+  }
+}
+
 TEST(Digest, KeepsWhatRanksAreComparedBy) {
   KernelSequence sequence;
   sequence.rank = 3;

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "engine/base/error.h"
+#include "engine/base/sqlite.h"
 
 namespace dladvisor::sqlite {
 namespace fs = std::filesystem;
@@ -84,15 +85,6 @@ std::string ImmutableUri(const fs::path& file) {
   return uri + "?mode=ro&immutable=1";
 }
 
-std::string Quoted(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() && sqlite3_strnicmp(a.data(), b.data(), static_cast<int>(a.size())) == 0;
 }
@@ -149,7 +141,7 @@ bool Database::Step(const Statement& statement) const {
 int64_t Database::LastRow(std::string_view table) const {
   if (!Has(table)) return 0;
   sqlite3_stmt* raw = nullptr;
-  const std::string sql = "SELECT max(rowid) FROM " + Quoted(table);
+  const std::string sql = "SELECT max(rowid) FROM " + QuotedName(table);
   if (sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK) return 0;
   const Statement statement(raw);
   if (sqlite3_step(raw) != SQLITE_ROW) return 0;
@@ -181,7 +173,7 @@ Rows::Rows(const Database& db, std::string_view table, const std::vector<std::st
   if (!db.Has(table)) return;
   std::vector<std::string> present;
   {
-    const Statement info = db.Prepare("PRAGMA table_xinfo(" + Quoted(table) + ")");
+    const Statement info = db.Prepare("PRAGMA table_xinfo(" + QuotedName(table) + ")");
     while (db.Step(info)) {
       const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(info.get(), 1));
       const bool generated = sqlite3_column_int(info.get(), 6) != 0;
@@ -193,14 +185,14 @@ Rows::Rows(const Database& db, std::string_view table, const std::vector<std::st
   for (const std::string_view column : columns) {
     for (const std::string& name : present) {
       if (!EqualsIgnoringCase(name, column)) continue;
-      select_ += (selected ? ", " : "") + Quoted(name);
+      select_ += (selected ? ", " : "") + QuotedName(name);
       index_[c] = selected++;
       break;
     }
     ++c;
   }
   if (!selected) select_ = "NULL";
-  from_ = " FROM " + Quoted(table);
+  from_ = " FROM " + QuotedName(table);
   if (range.first != RowRange{}.first || range.last != RowRange{}.last)
     from_ += " WHERE rowid BETWEEN " + std::to_string(range.first) + " AND " + std::to_string(range.last);
   statement_ = db.Prepare("SELECT " + select_ + from_);
