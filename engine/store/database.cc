@@ -39,12 +39,18 @@ struct Database::Impl {
   std::optional<Authorizer> authorizer;
   StatementBudget budget;
 
-  // Some relations compute their rows when these are first asked for: here, because exceptions must not pass
-  // through SQLite and because this is not the statement's own time.
-  void ComputeRowsRead() {
+  // Some relations compute their rows when these are first asked for, which is not the time of the statement,
+  // or of the several that share a budget.
+  size_t ComputeRows(const Relation& relation) {
     const auto start = std::chrono::steady_clock::now();
-    for (const std::string& name : authorizer->relations()) catalog.Find(name)->rows();
+    const size_t rows = relation.rows();
     budget.Extend(std::chrono::steady_clock::now() - start);
+    return rows;
+  }
+
+  // Before the statement runs: exceptions must not pass through SQLite.
+  void ComputeRowsRead() {
+    for (const std::string& name : authorizer->relations()) ComputeRows(*catalog.Find(name));
   }
 
   void Execute(const std::string& sql) {
@@ -199,7 +205,9 @@ const Schema* Database::FindRelation(std::string_view name) const {
   return relation ? &relation->schema() : nullptr;
 }
 
-size_t Database::RowCount(std::string_view relation) const { return impl_->catalog.Find(relation)->rows(); }
+size_t Database::RowCount(std::string_view relation) const {
+  return impl_->ComputeRows(*impl_->catalog.Find(relation));
+}
 
 ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
   const HeapBudget heap(impl_->budget.max_bytes);

@@ -2,10 +2,13 @@
 // Relations that compute their rows when these are first read: nothing but reading them may do that.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "engine/inference/inference.h"
 #include "engine/rules/knowledge_base.h"
@@ -104,6 +107,23 @@ TEST(LazyRelation, AFailureToComputeFailsTheRuleUnlessMemoryIsShort) {
   EXPECT_EQ(advice.findings.at(0).error, "cannot be computed");
   f.lazy.fail = [] { throw std::bad_alloc(); };
   EXPECT_THROW(Infer(knowledge, f.database), std::bad_alloc);
+}
+
+// Nor is it the time of statements that share a budget with what counts the rows.
+TEST(LazyRelation, ComputingTheRowsIsNotTheTimeOfAStatement) {
+  Fixture f;
+  bool is_computed = false;
+  f.lazy.fail = [&] {
+    if (!std::exchange(is_computed, true)) std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  };
+  f.database.SetTimeLimit(std::chrono::seconds(1));
+  const Database::SharedBudget shared(f.database);
+  EXPECT_EQ(f.database.RowCount("lazy"), 4u);
+  EXPECT_EQ(f.database
+                .Query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+                       "SELECT count(*) FROM n")
+                .rows[0][0],
+            Value(int64_t{1000}));
 }
 
 // Tables know without a search whether their first column is sorted.
