@@ -18,7 +18,6 @@ namespace {
 
 struct TableVtab : sqlite3_vtab {
   const Relation* relation;
-  std::optional<size_t> sorted;  // column whose cells are integers in ascending order
   RowEstimate estimate;
 };
 
@@ -59,7 +58,6 @@ int Connect(sqlite3* db, void* aux, int, const char* const* argv, sqlite3_vtab**
   if (const int rc = sqlite3_declare_vtab(db, (declaration + ")").c_str()); rc != SQLITE_OK) return rc;
   auto* vtab = new TableVtab{};
   vtab->relation = found->second;
-  vtab->sorted = found->second->SortedColumn();
   vtab->estimate = found->second->EstimatedRows();
   *out = vtab;
   return SQLITE_OK;
@@ -74,7 +72,7 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   const TableVtab& table = *static_cast<TableVtab*>(vtab);
   info->estimatedCost = table.estimate.rows + 1;
   info->estimatedRows = static_cast<sqlite3_int64>(table.estimate.rows) + 1;
-  const auto& sorted = table.sorted;
+  const std::optional<size_t> sorted = table.relation->SortedColumn();
   if (!sorted) return SQLITE_OK;
   int equal = -1, lower = -1, upper = -1, flags = 0;
   for (int i = 0; i < info->nConstraint; ++i) {
@@ -163,7 +161,7 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char*, int argc, sqlite3_
     }
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;  // SQLite's own test decides
     const double bound = sqlite3_value_double(value);
-    const size_t column = *cursor->table->sorted;
+    const size_t column = *cursor->relation->SortedColumn();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (lower)
       cursor->row = std::max(cursor->row, Search(relation, column, std::nextafter(bound, -kInfinity), false));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -34,6 +36,25 @@ constexpr Type TypeOf() {
          : std::is_floating_point_v<Number> ? Type::kReal
                                             : Type::kInteger;
 }
+
+class ChainTexts {
+ public:
+  const std::vector<std::string>& Get(const StringPool& names, const CallChains& chains, size_t first,
+                                      size_t last) {
+    std::call_once(once_, [&] {
+      for (const std::vector<NameId>& frames : chains) {
+        std::string& text = texts_.emplace_back();
+        for (size_t i = first; i < std::min(last, frames.size()); ++i)
+          text.append(i > first ? " < " : "").append(names.View(frames[i]));
+      }
+    });
+    return texts_;
+  }
+
+ private:
+  std::once_flag once_;
+  std::vector<std::string> texts_;
+};
 
 // What SQL shows of a table: the schema and, for the table of a trace, how its cells are read.
 template <class Table>
@@ -142,20 +163,19 @@ class View {
     Put(Type::kText, about, true, Chain(column, first, kMostFrames));
   }
 
-  // Frames of a call chain from `first` on, innermost first, as one text. The texts are made once: a cell is
-  // a view.
+  // Frames of a call chain from `first` on, innermost first, as one text. The texts of all chains are made
+  // when the first is read: a cell is a view.
   Getter Chain(const std::vector<uint32_t>* column, size_t first, size_t last) {
-    const auto texts = std::make_shared<std::vector<std::string>>();
     if constexpr (requires(Table t) { t.chains; })
-      for (const std::vector<NameId>& frames : table_ ? table_->chains : CallChains()) {
-        std::string& text = texts->emplace_back();
-        for (size_t i = first; i < std::min(last, frames.size()); ++i)
-          text.append(i > first ? " < " : "").append(trace_->names.View(frames[i]));
-      }
-    return [texts, column](size_t i) {
-      const uint32_t chain = (*column)[i];
-      return chain == kNoIndex || (*texts)[chain].empty() ? CellView::Null() : CellView::Of((*texts)[chain]);
-    };
+      return [texts = std::make_shared<ChainTexts>(), column, trace = trace_, table = table_, first,
+              last](size_t i) {
+        const uint32_t chain = (*column)[i];
+        if (chain == kNoIndex) return CellView::Null();
+        const std::string& text = texts->Get(trace->names, table->chains, first, last)[chain];
+        return text.empty() ? CellView::Null() : CellView::Of(text);
+      };
+    else
+      return [](size_t) { return CellView::Null(); };
   }
 
   const Trace* trace_;
@@ -166,17 +186,20 @@ class EventRelation final : public Relation {
  public:
   template <class Table>
   EventRelation(View<Table> view, const Table& table)
-      : schema_(std::move(view.schema)), rows_(table.size()), getters_(std::move(view.getters)) {
-    const std::vector<Ns>& times = RowTimes(table);
-    sorted_ = std::is_sorted(times.begin(), times.end()) &&
-              !(schema_.columns[0].nullable && !times.empty() && times.front() < 0);
-  }
+      : schema_(std::move(view.schema)),
+        rows_(table.size()),
+        getters_(std::move(view.getters)),
+        times_(RowTimes(table)) {}
 
   const Schema& schema() const override { return schema_; }
   size_t rows() const override { return rows_; }
   CellView At(size_t row, size_t column) const override { return getters_[column](row); }
   std::optional<size_t> SortedColumn() const override {
-    return sorted_ ? std::optional<size_t>(0) : std::nullopt;  // start_ns is always the first column
+    std::call_once(once_, [&] {
+      is_sorted_ = std::is_sorted(times_.begin(), times_.end()) &&
+                   !(schema_.columns[0].nullable && !times_.empty() && times_.front() < 0);
+    });
+    return is_sorted_ ? std::optional<size_t>(0) : std::nullopt;  // start_ns is always the first column
   }
   RowEstimate EstimatedRows() const override { return {.rows = static_cast<double>(rows_)}; }
 
@@ -184,7 +207,9 @@ class EventRelation final : public Relation {
   Schema schema_;
   size_t rows_;
   std::vector<Getter> getters_;
-  bool sorted_;
+  const std::vector<Ns>& times_;
+  mutable std::once_flag once_;  // most relations are never read
+  mutable bool is_sorted_ = false;
 };
 
 // Calls visit(&Trace::TABLE) for each table that SQL shows.
