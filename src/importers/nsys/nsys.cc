@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "src/importers/nsys/import_context.h"
 #include "src/importers/nsys/parts.h"
+#include "src/importers/sqlite/damaged.h"
 
 namespace dladvisor {
 
@@ -66,6 +67,16 @@ bool HasExportTables(const sqlite::Database& db) {
                   "export the report with: nsys export --type sqlite REPORT.nsys-rep");
 }
 
+Trace ReadDatabase(const sqlite::Database& db) {
+  try {
+    return ReadNsysExport(db);
+  } catch (const sqlite::Damaged& e) {
+    throw Error(e.where(), e.reason(),
+                "copy the file again, or export it again: nsys export --type sqlite --force-overwrite true "
+                "REPORT.nsys-rep");
+  }
+}
+
 }  // namespace
 
 Trace ReadNsysExport(const sqlite::Database& db) {
@@ -111,7 +122,7 @@ constinit const Importer kNsysImporter = {
         [](const Input& input) {
           return input.database() ? Importer::Fit::kUnlessAnother : Importer::Fit::kNo;
         },
-    .read = [](Input& input) { return std::optional(ReadNsysExport(*input.database())); },
+    .read = [](Input& input) { return std::optional(ReadDatabase(*input.database())); },
 };
 
 }  // namespace dladvisor

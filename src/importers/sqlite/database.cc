@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/sqlite.h"
+#include "src/importers/sqlite/damaged.h"
 
 namespace dladvisor::sqlite {
 namespace fs = std::filesystem;
@@ -19,9 +20,6 @@ namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
-constexpr char kExportAgain[] =
-    "copy the file again, or export it again: nsys export --type sqlite --force-overwrite true "
-    "REPORT.nsys-rep";
 
 std::string ReadHead(const fs::path& path, size_t bytes) {
   std::ifstream in(path, std::ios::binary);
@@ -39,18 +37,16 @@ uint32_t BigEndian(std::string_view bytes, size_t at, size_t width) {
 
 // SQLite writes its own length into the header; the two counters agree where that number can be trusted.
 void CheckLength(const std::string& where, std::string_view head, uint64_t bytes) {
-  if (head.size() < 100) throw Error(where, "the SQLite database is truncated", kExportAgain);
+  if (head.size() < 100) throw Damaged(where, "the SQLite database is truncated");
   uint64_t page = BigEndian(head, 16, 2);
   if (page == 1) page = 65536;
   if (page < 512 || (page & (page - 1)) != 0)
-    throw Error(where, "the SQLite database is damaged: impossible page size", kExportAgain);
+    throw Damaged(where, "the SQLite database is damaged: impossible page size");
   const uint64_t pages = BigEndian(head, 28, 4);
   const bool trusted = BigEndian(head, 24, 4) == BigEndian(head, 92, 4);
   if (trusted && pages * page > bytes)
-    throw Error(where,
-                "the SQLite database is truncated: " + std::to_string(bytes) + " of " +
-                    std::to_string(pages * page) + " bytes are there",
-                kExportAgain);
+    throw Damaged(where, "the SQLite database is truncated: " + std::to_string(bytes) + " of " +
+                             std::to_string(pages * page) + " bytes are there");
 }
 
 // What another program has written but not yet merged into the file would be missing from every figure.
@@ -101,8 +97,7 @@ Database::Database(const fs::path& path) : path_(path.string()) {
   if (failed) file = path;
   const std::string head = ReadHead(file, 100);
   if (!std::string_view(head).starts_with(kMagic))
-    throw Error(path_, "not a SQLite database",
-                "export the report with: nsys export --type sqlite REPORT.nsys-rep");
+    throw Error(path_, "not a SQLite database", "give a file that a profiler wrote or exported");
   bytes_ = static_cast<int64_t>(fs::file_size(file, failed));
   CheckLength(path_, head, failed ? 0 : static_cast<uint64_t>(bytes_));
   CheckCompanions(path_, file);
@@ -157,7 +152,7 @@ void Database::Fail() const {
     case SQLITE_NOTADB:
     case SQLITE_IOERR:
     case SQLITE_ERROR:  // a schema that SQLite cannot parse
-      throw Error(path_, "the SQLite database is damaged: " + message, kExportAgain);
+      throw Damaged(path_, "the SQLite database is damaged: " + message);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -211,7 +206,7 @@ bool Rows::Next() {
 // A row takes two bytes at the least: more rows than that come from pages that refer to each other in a ring.
 void Rows::CountRow() {
   if (++count_ > db_.bytes_)
-    throw Error(db_.path_, "the SQLite database is damaged: " + table_ + " never ends", kExportAgain);
+    throw Damaged(db_.path_, "the SQLite database is damaged: " + table_ + " never ends");
 }
 
 struct Rows::Visit {
