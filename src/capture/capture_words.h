@@ -18,8 +18,9 @@ struct CaptureWords {
   std::span<const std::pair<std::string_view, std::string_view>> options;
   // Which flags are the profiler's own, and stay as they are. All others it has no words for.
   bool (*is_own)(std::string_view flag);
-  // What shows why a GPU idles; "" where that takes the flags of Nsight Systems that were not given.
-  std::string_view idle_causes;
+  // What shows why a GPU idles, by itself and where calls, ranges and system calls are recorded already; ""
+  // of logs, which hold no GPU work.
+  std::string_view idle_causes, idle_causes_beyond_calls;
   // Whether it is of a framework and records its operators, which the report then lists.
   bool records_operators;
 };

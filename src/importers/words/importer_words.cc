@@ -13,18 +13,22 @@ namespace {
 
 constexpr std::array kWords = {&kNsysWords, &kKinetoWords, &kNvidiaSmiWords, &kTrainingLogWords};
 
-constinit const CaptureWords kAnyWords = {
-    .format = "",
-    .options = {},
-    .is_own = [](std::string_view) { return true; },
-    .idle_causes = "",
-    .records_operators = false,
-};
+const CaptureWords& AnyWords() {
+  static const CaptureWords words = {
+      .format = "",
+      .options = {},
+      .is_own = [](std::string_view) { return true; },
+      .idle_causes = kNsysWords.idle_causes,
+      .idle_causes_beyond_calls = kNsysWords.idle_causes_beyond_calls,
+      .records_operators = false,
+  };
+  return words;
+}
 
 }  // namespace
 
 const CaptureWords& CaptureWordsOf(std::string_view format) {
-  if (format.empty()) return kAnyWords;
+  if (format.empty()) return AnyWords();
   for (const CaptureWords* words : kWords)
     if (words->format == format) return *words;
   return kNsysWords;

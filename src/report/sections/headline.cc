@@ -101,12 +101,10 @@ std::string FlagsForIdleCauses(const ReportModel& model) {
   const ReportTable* recorded = FindTable(model, "recorded");
   const bool traced = recorded != nullptr && !recorded->rows.rows.empty() &&
                       AsNumber(CellOf(*recorded, 0, "calls_ranges_and_os_calls")).value_or(0) > 0;
-  if (profiles != nullptr && profiles->rows.rows.size() == 1) {
-    const std::string format = FormatValue(CellOf(*profiles, 0, "format"), Unit::kText);
-    if (const std::string_view own = CaptureWordsOf(format).idle_causes; !own.empty())
-      return std::string(own);
-  }
-  return traced ? "--sample=process-tree --cpuctxsw=process-tree" : "--trace=cuda,nvtx,osrt";
+  const bool is_one = profiles != nullptr && profiles->rows.rows.size() == 1;
+  const CaptureWords& words =
+      CaptureWordsOf(is_one ? FormatValue(CellOf(*profiles, 0, "format"), Unit::kText) : "");
+  return std::string(traced ? words.idle_causes_beyond_calls : words.idle_causes);
 }
 
 // ", most of it idle for a reason that is not known (…)" where that is the largest loss.

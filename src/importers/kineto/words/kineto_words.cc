@@ -20,6 +20,7 @@ constinit const CaptureWords kKinetoWords = {
     .options = kOptions,
     .is_own = [](std::string_view flag) { return !flag.starts_with("--"); },
     .idle_causes = "with_stack=True",
+    .idle_causes_beyond_calls = "with_stack=True",
     .records_operators = true,
 };
 

@@ -8,7 +8,8 @@ constinit const CaptureWords kNsysWords = {
     .options = {},
     // A trace never holds what a log of nvidia-smi does.
     .is_own = [](std::string_view flag) { return !flag.starts_with("--query-gpu="); },
-    .idle_causes = "",
+    .idle_causes = "--trace=cuda,nvtx,osrt",
+    .idle_causes_beyond_calls = "--sample=process-tree --cpuctxsw=process-tree",
     .records_operators = false,
 };
 

@@ -8,6 +8,7 @@ constinit const CaptureWords kNvidiaSmiWords = {
     .options = {},
     .is_own = [](std::string_view flag) { return flag.starts_with("--query-gpu="); },
     .idle_causes = "",
+    .idle_causes_beyond_calls = "",
     .records_operators = false,
 };
 

@@ -8,6 +8,7 @@ constinit const CaptureWords kTrainingLogWords = {
     .options = {},
     .is_own = [](std::string_view) { return false; },
     .idle_causes = "",
+    .idle_causes_beyond_calls = "",
     .records_operators = false,
 };
 
