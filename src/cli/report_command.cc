@@ -10,11 +10,15 @@
 #include "engine/base/output_file.h"
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
+#include "src/fleet/merge.h"
 #include "src/report/report.h"
 #include "src/report/sections/capture.h"
 
 namespace dladvisor {
 namespace {
+
+// The report looks for what was left out where something may have been.
+static_assert(kMostWithoutScope == kMostWithDetails);
 
 const std::map<std::string, ReportFormat> kFormats = {{"html", ReportFormat::kHtml},
                                                       {"md", ReportFormat::kMarkdown},

@@ -80,10 +80,9 @@ double CountOf(const Database& db, const std::string& relation, const std::strin
 }
 
 // Of many profiles the details are kept of some alone: says of which where a table's relation is of some.
-constexpr double kMany = 16;
-
 std::string ScopeOf(const Database& db, const std::string& relation, double ranks, double profiles) {
   const Schema* schema = db.FindRelation(relation);
+  constexpr double kMany = kMostWithoutScope;
   if (schema == nullptr || std::max(ranks, profiles) <= kMany) return "";
   const bool by_rank = schema->Find("rank").has_value();
   if (!by_rank && !schema->Find("profile")) return "";

@@ -2,6 +2,7 @@
 // The report: one model made from relations and advice, and its renderers. It sees nothing of traces.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "engine/model/advice.h"
@@ -9,6 +10,9 @@
 #include "src/report/model/report_model.h"
 
 namespace dladvisor {
+
+// Of more profiles or ranks than this tables may hold some alone, and then say which.
+inline constexpr size_t kMostWithoutScope = 16;
 
 enum class ReportFormat { kHtml, kMarkdown, kJson, kText };
 

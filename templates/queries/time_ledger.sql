@@ -1,4 +1,5 @@
--- Room for the ledgers that are drawn, whole.
+-- SPDX-License-Identifier: Apache-2.0
+-- Room for the ledgers that are drawn, whole: 64 (kDrawnLedgers) of at most 24 buckets.
 -- id: time_ledger
 -- title: Time Ledger
 -- note: Every nanosecond of the analysed time in exactly one bucket, per rank and device.

@@ -45,7 +45,6 @@ constexpr Known kColumns[] = {
     {"kernel_ns", "Kernel Time (ns)", kNs, kNumber},
     {"gpu_idle_ns", "GPU Idle (ns)", kNs, kNumber},
     {"own_ns", "Local (ns)", kNs, kNumber},
-    {"own_ns", "Local (ns)", kNs, kNumber},
     {"op", "Op Name", Unit::kText, ColumnKind::kName},
     {"op_group", "Group", Unit::kText, ColumnKind::kName},
     {"kernel", "Kernel Name", Unit::kText, ColumnKind::kName},

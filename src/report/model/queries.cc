@@ -17,7 +17,6 @@ std::span<const EmbeddedFile> EmbeddedQueries();
 
 namespace {
 
-// In order of display.
 constexpr std::array<std::string_view, 14> kFiles = {
     "figures.sql", "dashboard.sql", "ops.sql",         "iterations.sql", "gpus.sql",
     "pytorch.sql", "host.sql",      "time_ledger.sql", "memory.sql",     "pipeline.sql",
@@ -76,6 +75,8 @@ const Queries& AllQueries() {
 }
 
 }  // namespace
+
+std::span<const std::string_view> QueryFiles() { return kFiles; }
 
 const std::vector<FigureQuery>& FigureQueries() { return AllQueries().figures; }
 const std::vector<TableQuery>& TableQueries() { return AllQueries().tables; }

@@ -4,7 +4,9 @@
 // be checked with `dladvisor query`.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/value.h"
@@ -32,7 +34,10 @@ struct TableQuery {
 const std::vector<FigureQuery>& FigureQueries();
 const std::vector<TableQuery>& TableQueries();
 
-// GPUs whose ledger is drawn.
+// GPUs whose ledger is drawn; max_rows of time_ledger.sql has room for every bucket of each.
 inline constexpr size_t kDrawnLedgers = 64;
+
+// The files of templates/queries, in order of display.
+std::span<const std::string_view> QueryFiles();
 
 }  // namespace dladvisor
