@@ -402,44 +402,6 @@ TEST(Text, ShowsTheLedgerLargestFirst) {
       << ledger;
 }
 
-FakeRun RunWithLedger(const std::vector<std::pair<const char*, int64_t>>& buckets) {
-  FakeRun run;
-  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}}});
-  for (const auto& [bucket, ns] : buckets)
-    run.Give("time_ledger", {{{"rank", int64_t{0}}, {"device", int64_t{0}}, {"bucket", bucket}, {"ns", ns}}});
-  return run;
-}
-
-TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
-  const FakeRun slow =
-      RunWithLedger({{"compute/other", 89'000'000}, {"compute/tensor", 10'000'000}, {"copy", 1'000'000}});
-  const std::string text = Render(slow, TypicalAdvice(), ReportFormat::kText);
-  EXPECT_THAT(
-      text,
-      HasSubstr("99.0 % of the profiled 100 ms are spent computing, 89.0 % without tensor cores; first, "));
-  EXPECT_THAT(text, Not(HasSubstr("lost")));
-  const FakeRun one_kind = RunWithLedger({{"compute/other", 99'000'000}, {"copy", 1'000'000}});
-  EXPECT_THAT(Render(one_kind, Advice{}, ReportFormat::kText),
-              HasSubstr("computing, all of it without tensor cores"));
-  const FakeRun tensor = RunWithLedger({{"compute/other", 9'000'000}, {"compute/tensor", 91'000'000}});
-  EXPECT_THAT(Render(tensor, Advice{}, ReportFormat::kText), HasSubstr("91.0 % on tensor cores"));
-}
-
-TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
-  FakeRun run =
-      RunWithLedger({{"compute/other", 10'000'000}, {"idle/unknown", 20'000'000}, {"copy", 10'000'000}});
-  EXPECT_THAT(
-      Render(run, Advice{}, ReportFormat::kMarkdown),
-      HasSubstr("30.0 ms of the profiled 40.0 ms are lost (75 %), 20.0 ms of it idle for a reason that the "
-                "profile does not show (capture with --trace=cuda,nvtx,osrt to find it)"));
-  run.Give("profile", {{{"profile", int64_t{0}},
-                        {"api_calls", int64_t{9}},
-                        {"ranges", int64_t{9}},
-                        {"os_calls", int64_t{9}}}});
-  EXPECT_THAT(Render(run, Advice{}, ReportFormat::kMarkdown),
-              HasSubstr("(capture with --sample=process-tree --cpuctxsw=process-tree to find it)"));
-}
-
 TEST(Text, FitsTheTerminalAndHoldsNoEscapesUnlessColored) {
   const std::string text = Render(TypicalRun(), TypicalAdvice(), ReportFormat::kText);
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
