@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares what two builds of dladvisor write, byte for byte, over all files of a folder of profiles: reports, digests,
-# gates, queries, and the exit status and messages of each. Prints every difference; exit status 1 where there is one.
+# gates, queries, and the exit status and messages of each. Prints every difference, and every run that crashed or took
+# too long; exit status 1 where there is one.
 # What a build wrote is kept, by the content of its program, so that a build is run only once over the same files.
 set -euo pipefail
 export LC_ALL=C
@@ -178,5 +179,9 @@ for output in "${differing[@]}"; do
     first_difference "$before/$output" "$after/$output"
   fi
 done
+# Runs that ended by a signal or the time limit, in either build: where both did, what they wrote may be the same.
+mapfile -t broken < <(cd "$before" && find . "$after" -name '*.status' -exec awk '$1 >= 124 { print FILENAME ": " $1 }' {} + |
+  sed -e "s|^$after/|after: |" -e 's|^\./|before: |' | sort)
+[ ${#broken[@]} -eq 0 ] || printf 'ended by a signal or the time limit: %s\n' "${broken[@]}"
 echo "$(cut -c 67- "$before/sums" "$after/sums" | sort -u | wc -l) compared, ${#differing[@]} differ"
-[ ${#differing[@]} -eq 0 ] || { echo "outputs: $before $after" >&2; exit 1; }
+[ ${#differing[@]} -eq 0 ] && [ ${#broken[@]} -eq 0 ] || { echo "outputs: $before $after" >&2; exit 1; }
