@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains a small transformer on one GPU with a planted problem, or its fix, under torch.profiler.
 
 Writes PROBLEM-before.json.gz (with --fixed PROBLEM-after.json.gz) and a log of nvidia-smi beside it. The problem is

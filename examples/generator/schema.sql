@@ -1,4 +1,5 @@
 -- product 2022.1.3.3 schema 2.9.1
+-- SPDX-License-Identifier: Apache-2.0
 -- The tables that Nsight Systems of DLProf's time exports for a run captured with
 -- --trace=cuda,nvtx --cuda-memory-usage=true, and the one that DLProf adds (SystemInfo).
 

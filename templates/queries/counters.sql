@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: launches
 -- title: Launches
 -- note: How the host fed the GPU.

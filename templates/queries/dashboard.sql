@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: resource_usage
 -- title: Resource Usage Breakdown
 -- note: Mean over GPUs; where several overlap, the first one named counts.

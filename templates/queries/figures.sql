@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Of the GPU whose window (step) is longest; of several alike, of the one that computes most, so that a GPU that
 -- was only lent to the process does not make the loss.
 -- id: lost_per_step

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: gpus
 -- title: GPUs
 -- note: One row per rank and device with GPU work.

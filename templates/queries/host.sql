@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: copies
 -- title: Copies
 -- note: Whole profile, by direction, kinds of memory and how the host called.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: kernels_by_iteration
 -- title: Kernels by Iteration
 -- note: What each iteration ran.

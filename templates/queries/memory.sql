@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: memory
 -- title: Memory
 -- note: GPU memory against what the device has.

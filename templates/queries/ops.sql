@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: op_type_summary
 -- title: Op Type Summary
 -- note: Ops by type, in the analysed time.

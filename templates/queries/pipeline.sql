@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: pipelines
 -- title: Pipelines
 -- note: Of a step, mean of the complete steady ones. Ideal is the smallest bubble that the schedule allows.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: gpu_summary
 -- title: GPU Summary
 -- note: Over all steps, as PyTorch's TensorBoard plugin estimates them.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: headline_ledger
 -- title: Time Ledger of the Headline
 -- note: Of the GPU that the headline speaks of: the one whose steps, or whose window, take longest.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- id: training
 -- title: Training Log
 -- note: What the training printed; times are of iterations after warm-up.

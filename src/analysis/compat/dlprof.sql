@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The sections that DLProf writes below each other, each with columns of its own. Without steps DLProf's only
 -- iteration begins with the capture and ends with the last event. Means have one decimal; NULL, for what no name
 -- shows, stays NULL.

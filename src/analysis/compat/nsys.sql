@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Most summaries of nsys have a row per name with the same statistics. SQLite has no median: it is the mean of the
 -- middle one or two values. nsys strips the version of a function: _v3020, but not _v10000.
 -- id: cuda_api_sum

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Distributions have the columns of pandas' describe(). Kernels, copies and sets have the names that the profiler
 -- gives them, and are those that profiled_work.h counts.
 
