@@ -55,7 +55,7 @@ class Database {
   // Statements are stopped that take more memory than this, their result included; 512 MiB.
   void SetMemoryLimit(int64_t bytes);
   // A watchdog for statements whose steps are long, such as searches in large texts; two minutes. It looks at
-  // the time between steps: a single call of a function can take longer (sandbox.h). Ordinary statements end
+  // the time between steps: a single call of a function can take longer. Ordinary statements end
   // by their steps, so that same input gives same results.
   void SetTimeLimit(std::chrono::milliseconds limit);
 
