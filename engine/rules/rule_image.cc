@@ -24,9 +24,9 @@ class Writer {
   void operator()(const T& number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof number); }
 };
 
-class Reader {
+class ImageReader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  explicit ImageReader(std::string_view bytes) : bytes_(bytes) {}
 
   void operator()(std::string& text) {
     size_t size = 0;
@@ -61,7 +61,7 @@ class Reader {
 
 // What a type consists of, once for writing and reading: the fields in order.
 template <class A>
-constexpr bool kReads = std::is_same_v<A, Reader>;
+constexpr bool kReads = std::is_same_v<A, ImageReader>;
 
 template <class A, class T>
 void Fields(A& archive, T& plain) requires std::is_invocable_v<A&, T&> {
@@ -174,7 +174,7 @@ std::string WriteRuleImage(const KnowledgeBase& knowledge) {
 }
 
 void ReadRuleImage(std::string_view image, KnowledgeBase& knowledge) {
-  Reader reader(image);
+  ImageReader reader(image);
   std::vector<Rule> rules;
   std::vector<DerivedRelation> relations;
   All(reader, rules, relations);

@@ -11,7 +11,6 @@
 namespace dladvisor::example {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
 constexpr int64_t kSecond = 1'000'000'000;
 
 Op KnownOp(std::string path, std::string module, Phase phase, Thread thread, int64_t calls, std::string shape,

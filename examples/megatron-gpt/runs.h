@@ -13,6 +13,8 @@
 
 namespace dladvisor::example {
 
+inline constexpr int64_t kMiB = 1 << 20;
+
 // When an op runs. The phases from kInput to kOptimizer repeat with every training step, in this order.
 enum class Phase {
   kSetup,

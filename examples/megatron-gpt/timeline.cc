@@ -18,7 +18,6 @@ namespace dladvisor::example {
 namespace {
 
 constexpr int64_t kMicro = 1'000, kMilli = 1'000'000;
-constexpr int64_t kMiB = 1 << 20;
 constexpr int64_t kPid = 4211;
 constexpr std::array<int64_t, 3> kTids = {4211, 4290, 4267};  // by Thread
 constexpr int64_t kFirstEvent = 3'104'220'518;                // on the session's clock

@@ -9,12 +9,12 @@
 namespace dladvisor {
 namespace {
 
-struct Options {
+struct DigestOptions {
   ProfileOptions profile;
   std::string output;
 };
 
-void Run(const Options& options, const CommonOptions& common) {
+void RunDigest(const DigestOptions& options, const CommonOptions& common) {
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(LoadProject(common.config));
   Stages stages(common);
   stages.Begin("read");
@@ -29,12 +29,12 @@ void Run(const Options& options, const CommonOptions& common) {
 }  // namespace
 
 void AddDigestCommand(CLI::App& app, const CommonOptions& common) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DigestOptions>();
   CLI::App* command =
       app.add_subcommand("digest", "Keep a profile's facts, without its events, in a small file");
   options->profile.AddTo(*command);
   command->add_option("-o,--output", options->output, "Digest to write")->required();
-  command->callback([options, &common] { Run(*options, common); });
+  command->callback([options, &common] { RunDigest(*options, common); });
 }
 
 }  // namespace dladvisor

@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMaxSubjects = 20;
 constexpr size_t kMaxCell = 48;
 
-struct Options {
+struct ExplainOptions {
   std::string rule;
   ProfileOptions profile;
   std::vector<std::string> subject;
@@ -156,7 +156,7 @@ std::vector<const Finding*> InOrder(const Advice& advice, const std::string& rul
   return findings;
 }
 
-void Run(const Options& options, const CommonOptions& common) {
+void RunExplain(const ExplainOptions& options, const CommonOptions& common) {
   const Project project = LoadProject(common.config);
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   const Rule& rule = FindRule(knowledge, options.rule);
@@ -190,7 +190,7 @@ void Run(const Options& options, const CommonOptions& common) {
 }  // namespace
 
 void AddExplainCommand(CLI::App& app, const CommonOptions& common) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Why a rule fired on a profile, or why it did not");
   command->add_option("RULE", options->rule, "Id of the rule")->required();
   options->profile.AddTo(*command);
@@ -198,7 +198,7 @@ void AddExplainCommand(CLI::App& app, const CommonOptions& common) {
       ->add_option("--subject", options->subject,
                    "Only subjects with this COLUMN=VALUE; may be given several times")
       ->allow_extra_args(false);
-  command->callback([options, &common] { Run(*options, common); });
+  command->callback([options, &common] { RunExplain(*options, common); });
 }
 
 }  // namespace dladvisor

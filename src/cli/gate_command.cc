@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kNotComparable = 2;
 
-struct Options {
+struct GateOptions {
   ProfileOptions profile;
   std::vector<std::string> baseline;
   bool update = false, annotations = false;
@@ -35,7 +35,7 @@ struct Options {
   throw CLI::RuntimeError(status);
 }
 
-std::string Command(const Options& options) {
+std::string Command(const GateOptions& options) {
   std::string command = "dladvisor gate";
   for (const std::string& baseline : options.baseline) command += " --baseline " + baseline;
   command += " --update";
@@ -55,7 +55,7 @@ bool IsThere(const std::string& baseline) {
   }
 }
 
-void RefuseWithoutBaseline(const Options& options) {
+void RefuseWithoutBaseline(const GateOptions& options) {
   for (const std::string& baseline : options.baseline)
     if (!IsThere(baseline))
       EndWith(kNotComparable,
@@ -98,7 +98,7 @@ bool IsOwnName(std::string_view name) {
 }
 
 // A digest per run: the file itself for one, numbered ones in a folder for several.
-void Update(const Options& options, const AnalysisOptions& analysis, const GatePolicy& policy) {
+void Update(const GateOptions& options, const AnalysisOptions& analysis, const GatePolicy& policy) {
   if (options.baseline.size() != 1)
     throw Error("--update", "writes one baseline",
                 "Give one --baseline: a file, or a folder for several runs.");
@@ -148,7 +148,7 @@ void Write(const std::string& path, Render render) {
   if (!path.empty()) WriteFileWhole(path, render());
 }
 
-void Run(const Options& options, const CommonOptions& common) {
+void RunGate(const GateOptions& options, const CommonOptions& common) {
   const Project project = LoadProject(common.config);
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
   Stages stages(common);
@@ -193,7 +193,7 @@ void Run(const Options& options, const CommonOptions& common) {
 }  // namespace
 
 void AddGateCommand(CLI::App& app, const CommonOptions& common) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GateOptions>();
   CLI::App* command =
       app.add_subcommand("gate", "Fail where runs are slower than a baseline, by more than noise");
   command
@@ -218,7 +218,7 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
   command->footer(
       "Exit status: 0 passed or inconclusive, 1 failed, 2 not comparable or no baseline, 3 bad usage or "
       "unreadable input.");
-  command->callback([options, &common] { Run(*options, common); });
+  command->callback([options, &common] { RunGate(*options, common); });
 }
 
 }  // namespace dladvisor

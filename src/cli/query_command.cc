@@ -18,7 +18,7 @@
 namespace dladvisor {
 namespace {
 
-struct Options {
+struct QueryOptions {
   ProfileOptions profile;
   std::string sql, format = "table";
 };
@@ -91,7 +91,7 @@ void WarnOfEvents(const Profile& profile, const SqlReads& reads) {
                fmt::join(missing, ", "));
 }
 
-void Run(Options options, const CommonOptions& common) {
+void RunQuery(QueryOptions options, const CommonOptions& common) {
   options.sql = options.profile.TakeLast("SQL");
   Stages stages(common);
   const Project project = LoadProject(common.config);
@@ -133,13 +133,13 @@ void Run(Options options, const CommonOptions& common) {
 }  // namespace
 
 void AddQueryCommand(CLI::App& app, const CommonOptions& common) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueryOptions>();
   CLI::App* command = app.add_subcommand(
       "query", "Run SQL over a profile's facts and events: a SELECT, or the name of a relation");
   options->profile.AddTo(*command, " SQL");
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}));
-  command->callback([options, &common] { Run(*options, common); });
+  command->callback([options, &common] { RunQuery(*options, common); });
 }
 
 }  // namespace dladvisor

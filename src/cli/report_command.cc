@@ -25,13 +25,13 @@ const std::map<std::string, ReportFormat> kFormats = {{"html", ReportFormat::kHt
                                                       {"json", ReportFormat::kJson},
                                                       {"text", ReportFormat::kText}};
 
-struct Options {
+struct ReportCommandOptions {
   ProfileOptions profile;
   std::string output, format;
 };
 
 // As asked for, else by the output's extension, else terminal text.
-ReportFormat ChooseFormat(const Options& options) {
+ReportFormat ChooseFormat(const ReportCommandOptions& options) {
   if (!options.format.empty()) return kFormats.at(options.format);
   if (options.output.empty()) return ReportFormat::kText;
   const std::string extension = std::filesystem::path(options.output).extension().string();
@@ -55,7 +55,7 @@ std::string UnreadableText(const Profile& profile) {
   return text;
 }
 
-void Run(const Options& options, const CommonOptions& common) {
+void RunReport(const ReportCommandOptions& options, const CommonOptions& common) {
   const ReportFormat format = ChooseFormat(options);
   const Project project = LoadProject(common.config);
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
@@ -86,14 +86,14 @@ void Run(const Options& options, const CommonOptions& common) {
 }  // namespace
 
 void AddReportCommand(CLI::App& app, const CommonOptions& common) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportCommandOptions>();
   CLI::App* command = app.add_subcommand("report", "Write the report of a profile, or of a job's ranks");
   options->profile.AddTo(*command);
   command->add_option("-o,--output", options->output,
                       "File to write (.html, .md, .json, .txt); default: terminal");
   command->add_option("--format", options->format, "html, md, json or text")
       ->check(CLI::IsMember({"html", "md", "json", "text"}));
-  command->callback([options, &common] { Run(*options, common); });
+  command->callback([options, &common] { RunReport(*options, common); });
 }
 
 }  // namespace dladvisor

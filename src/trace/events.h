@@ -75,6 +75,9 @@ struct Kernels : GpuOps {
   }
 };
 
+// The largest number a tensor holds is a complex double.
+inline constexpr int64_t kScalarBytes = 16;
+
 struct Copies : GpuOps {
   std::vector<int64_t> bytes;
   std::vector<CopyDirection> direction;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostCompared = 64;  // calls from which layouts and clocks are derived, evenly spread
 constexpr size_t kFewestForOffset = 5;
-constexpr double kMostCalls = 0.75;  // share of the calls in which ends must agree
+constexpr double kAgreeingCalls = 0.75;  // share of the calls in which ends must agree
 constexpr int kRounds = 30;
 // Ends of the groups taken may differ by this much more than those of the best layout.
 constexpr double kNearlyAsWell = 2;
@@ -137,7 +137,7 @@ class Matcher {
     for (std::vector<int64_t>& own : distances) {
       if (own.empty()) continue;
       if (own.size() >= kFewestForOffset) {
-        of_members.push_back(Deviation(std::move(own), kMostCalls));
+        of_members.push_back(Deviation(std::move(own), kAgreeingCalls));
       } else {
         for (int64_t& distance : own) distance = std::abs(distance);
         of_members.push_back(*std::ranges::max_element(own));

@@ -55,11 +55,6 @@ namespace {
 constexpr size_t kTypes = 3;
 constexpr std::array<const char*, kTypes> kNames = {"COMPUTATION", "COMMUNICATION", "MEMORY"};
 
-std::optional<double> Share(int64_t part, int64_t whole) {
-  if (whole <= 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // Time by the set of types that run: bit t for type t.
 using TimeBySet = std::array<int64_t, 1 << kTypes>;
 

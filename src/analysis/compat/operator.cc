@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/compat/profiled_work.h"
 #include "src/analysis/context/occupancy.h"
 #include "src/analysis/family/family.h"
 
@@ -84,11 +85,6 @@ const RelationOf<OperatorKernelRow>& OperatorKernelRelation() {
 }
 
 namespace {
-
-std::optional<double> Share(Ns part, Ns whole) {
-  if (whole <= 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 struct Sums {
   OperatorRow row;

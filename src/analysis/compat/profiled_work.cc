@@ -56,4 +56,9 @@ std::vector<ProfiledWork> FindProfiledWork(const Context& context) {
   return result;
 }
 
+std::optional<double> Share(int64_t part, int64_t whole) {
+  if (whole <= 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
 }  // namespace dladvisor

@@ -62,4 +62,7 @@ void ForEachProfiled(const Context& context, const ProfiledWork& rank, Visit vis
 template <>
 inline constexpr Computed kValue<std::vector<ProfiledWork>>{"profiled work", FindProfiledWork};
 
+// Nothing where there is no whole.
+std::optional<double> Share(int64_t part, int64_t whole);
+
 }  // namespace dladvisor

@@ -19,7 +19,6 @@ namespace dladvisor {
 namespace {
 
 constexpr int64_t kAsynchronousBytes = 64 * 1024;  // CUDA Runtime API, "API synchronization behavior"
-constexpr int64_t kScalarBytes = 16;               // the largest number a tensor holds is a complex double
 
 // How often, in the window, a copy comes first or after a kernel that came after the copy before. All in
 // order of start.

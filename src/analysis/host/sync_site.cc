@@ -23,7 +23,6 @@ std::string_view KindOf(std::string_view api) {
   return "device";
 }
 
-constexpr int64_t kScalarBytes = 16;  // the largest number a tensor holds is a complex double
 constexpr uint8_t kWaits = 1, kScalar = 2;
 
 // Marks the calls of copies that make the host wait: blocking ones, and asynchronous ones that end in

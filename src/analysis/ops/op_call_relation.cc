@@ -12,7 +12,7 @@
 namespace dladvisor {
 namespace {
 
-struct Source {
+struct OpCallSource {
   const Trace& trace;
   const KernelTraitsByName& kernels;
   const OpCalls& calls;
@@ -26,31 +26,31 @@ CellView OrNull(const std::optional<int64_t>& value) {
   return value ? CellView::Of(*value) : CellView::Null();
 }
 
-RelationOver<Source> DeclareOpCall() {
-  RelationOver<Source> relation(
+RelationOver<OpCallSource> DeclareOpCall() {
+  RelationOver<OpCallSource> relation(
       "op_call",
       "One row per call of an op; CUDA calls outside all ranges are ops named unassociated_FUNCTION, as "
       "DLProf has them.");
   const auto integer = [](auto get) {
-    return [get](const Source& s, size_t i) { return CellView::Of(int64_t{get(s.calls.calls[i])}); };
+    return [get](const OpCallSource& s, size_t i) { return CellView::Of(int64_t{get(s.calls.calls[i])}); };
   };
   const auto node = [](auto get) {
-    return [get](const Source& s, size_t i) { return get(s.calls.nodes[s.calls.calls[i].node]); };
+    return [get](const OpCallSource& s, size_t i) { return get(s.calls.nodes[s.calls.calls[i].node]); };
   };
   const auto op = [](std::string CalledOp::*text) {
-    return [text](const Source& s, size_t i) {
+    return [text](const OpCallSource& s, size_t i) {
       const OpCalls& calls = s.calls;
       return TextOrNull(calls.ops[calls.nodes[calls.calls[i].node].op].*text);
     };
   };
   const auto name = [](std::string CalledOp::*text) {
-    return [text](const Source& s, size_t i) {
+    return [text](const OpCallSource& s, size_t i) {
       const OpCalls& calls = s.calls;
       return CellView::Of(std::string_view(calls.ops[calls.nodes[calls.calls[i].node].op].*text));
     };
   };
   const auto marker = [](std::string Marker::*text) {
-    return [text](const Source& s, size_t i) {
+    return [text](const OpCallSource& s, size_t i) {
       const uint32_t index = s.calls.calls[i].marker;
       return index == kNoIndex ? CellView::Null() : TextOrNull(s.calls.markers[index].*text);
     };
@@ -59,13 +59,13 @@ RelationOver<Source> DeclareOpCall() {
   constexpr Unit kNone = Unit::kNone, kNs = Unit::kNanoseconds;
   relation
       .Column("op_call", kInteger, kNone, "Number of the call, from 0, in order of start.",
-              [](const Source&, size_t i) { return CellView::Of(static_cast<int64_t>(i)); })
+              [](const OpCallSource&, size_t i) { return CellView::Of(static_cast<int64_t>(i)); })
       .Column(
           "rank", kInteger, kNone, "Rank; unknown where no process has GPU work.",
-          [](const Source& s, size_t i) { return OrNull(s.calls.calls[i].rank); }, true, "--trace=cuda")
+          [](const OpCallSource& s, size_t i) { return OrNull(s.calls.calls[i].rank); }, true, "--trace=cuda")
       .Column(
           "step", kInteger, kNone, "Number of the step; unknown without steps.",
-          [](const Source& s, size_t i) { return OrNull(s.calls.calls[i].step); }, true)
+          [](const OpCallSource& s, size_t i) { return OrNull(s.calls.calls[i].step); }, true)
       .Column("op", kText, Unit::kText, "Path of the op, as in op.", name(&CalledOp::op))
       .Column("op_type", kText, Unit::kText, "Kind of op.", name(&CalledOp::op_type))
       .Column("direction", kText, Unit::kText, "fprop or bprop.", op(&CalledOp::direction), true,
@@ -119,24 +119,24 @@ const GpuOps& OpsOf(const Trace& trace, OpWork::Kind kind) {
   return trace.sets;
 }
 
-RelationOver<Source> DeclareOpWork() {
-  RelationOver<Source> relation(
+RelationOver<OpCallSource> DeclareOpWork() {
+  RelationOver<OpCallSource> relation(
       "op_work", "One row per kernel, copy and memory set, with the call of an op that launched it.");
   // Columns that only kernels have, and those that only work with a known launching call has.
   const auto kernel = [](auto get) {
-    return [get](const Source& s, size_t i) {
+    return [get](const OpCallSource& s, size_t i) {
       const OpWork& work = s.calls.work[i];
       return work.kind == OpWork::Kind::kKernel ? get(s, work.index) : CellView::Null();
     };
   };
   const auto api = [](auto get) {
-    return [get](const Source& s, size_t i) {
+    return [get](const OpCallSource& s, size_t i) {
       const uint32_t call = s.calls.work[i].api;
       return call == kNoIndex ? CellView::Null() : get(s.trace, call);
     };
   };
   const auto ops = [](auto get) {
-    return [get](const Source& s, size_t i) {
+    return [get](const OpCallSource& s, size_t i) {
       const OpWork& work = s.calls.work[i];
       return get(s.trace, OpsOf(s.trace, work.kind), work.index);
     };
@@ -146,23 +146,23 @@ RelationOver<Source> DeclareOpWork() {
   relation
       .Column(
           "op_call", kInteger, kNone, "Joins with op_call; unknown where the launching call is not recorded.",
-          [](const Source& s, size_t i) {
+          [](const OpCallSource& s, size_t i) {
             const uint32_t call = s.calls.work[i].op_call;
             return call == kNoIndex ? CellView::Null() : CellView::Of(int64_t{call});
           },
           true)
       .Column("kind", kText, Unit::kText, "kernel, copy or set.",
-              [](const Source& s, size_t i) {
+              [](const OpCallSource& s, size_t i) {
                 constexpr std::string_view kKinds[] = {"kernel", "copy", "set"};
                 return CellView::Of(kKinds[static_cast<size_t>(s.calls.work[i].kind)]);
               })
       .Column("name", kText, Unit::kText, "Name of a kernel without template arguments.",
-              kernel([](const Source& s, uint32_t i) {
+              kernel([](const OpCallSource& s, uint32_t i) {
                 return CellView::Of(s.trace.names.View(s.trace.kernels.short_name[i]));
               }),
               true)
       .Column("long_name", kText, Unit::kText, "Demangled name of a kernel.",
-              kernel([](const Source& s, uint32_t i) {
+              kernel([](const OpCallSource& s, uint32_t i) {
                 return CellView::Of(s.trace.names.View(s.trace.kernels.name[i]));
               }),
               true)
@@ -188,7 +188,7 @@ RelationOver<Source> DeclareOpWork() {
               }),
               true, "--trace=cuda")
       .Column("uses_tensor_cores", kInteger, kNone, "1 or 0; unknown where a kernel's name does not show it.",
-              kernel([](const Source& s, uint32_t i) {
+              kernel([](const OpCallSource& s, uint32_t i) {
                 const auto uses = s.kernels[s.trace.kernels.name[i]].tensor_core;
                 return uses ? CellView::Of(int64_t{*uses}) : CellView::Null();
               }),
@@ -200,7 +200,7 @@ RelationOver<Source> DeclareOpWork() {
         std::string(d < 3 ? "grid_" : "block_") + axis, kInteger, Unit::kCount,
         d < 3 ? "Thread blocks of a kernel in this dimension."
               : "Threads per block of a kernel in this dimension.",
-        kernel([dimensions, axis = d % 3](const Source& s, uint32_t i) {
+        kernel([dimensions, axis = d % 3](const OpCallSource& s, uint32_t i) {
           const Kernels& k = s.trace.kernels;
           return k.shape.size() == 0
                      ? CellView::Null()
@@ -214,21 +214,23 @@ RelationOver<Source> DeclareOpWork() {
 }  // namespace
 
 const Family& OpCallFamily() {
-  static const RelationOver<Source> relation = DeclareOpCall();
+  static const RelationOver<OpCallSource> relation = DeclareOpCall();
   static const Family family =
       FamilyOfRelation(relation.schema(), [](const Context& context, const OpCalls& calls) {
-        return relation.Over(std::make_shared<Source>(Source{context.trace, context.kernels, calls}),
-                             calls.calls.size());
+        return relation.Over(
+            std::make_shared<OpCallSource>(OpCallSource{context.trace, context.kernels, calls}),
+            calls.calls.size());
       }).OnDemand(/*sorted_column=*/0);
   return family;
 }
 
 const Family& OpWorkFamily() {
-  static const RelationOver<Source> relation = DeclareOpWork();
+  static const RelationOver<OpCallSource> relation = DeclareOpWork();
   static const Family family =
       FamilyOfRelation(relation.schema(), [](const Context& context, const OpCalls& calls) {
-        return relation.Over(std::make_shared<Source>(Source{context.trace, context.kernels, calls}),
-                             calls.work.size());
+        return relation.Over(
+            std::make_shared<OpCallSource>(OpCallSource{context.trace, context.kernels, calls}),
+            calls.work.size());
       }).OnDemand();
   return family;
 }

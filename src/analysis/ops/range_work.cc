@@ -53,33 +53,33 @@ std::vector<Projection> Project(const Context& context) {
   return all;
 }
 
-struct Source {
+struct RangeWorkSource {
   const Trace& trace;
   std::vector<Projection> rows;
 };
 
-RelationOver<Source> Declare() {
+RelationOver<RangeWorkSource> DeclareRangeWork() {
   constexpr Type kInteger = Type::kInteger;
   constexpr Unit kNs = Unit::kNanoseconds, kNone = Unit::kNone;
   const auto range = [](auto column) {
-    return [column](const Source& s, size_t i) {
+    return [column](const RangeWorkSource& s, size_t i) {
       return CellView::Of((s.trace.ranges.*column)[s.rows[i].range]);
     };
   };
   const auto name = [](auto column) {
-    return [column](const Source& s, size_t i) {
+    return [column](const RangeWorkSource& s, size_t i) {
       return CellView::Of(s.trace.names.View((s.trace.ranges.*column)[s.rows[i].range]));
     };
   };
   const auto work = [](auto get) {
-    return [get](const Source& s, size_t i) { return CellView::Of(get(s.rows[i])); };
+    return [get](const RangeWorkSource& s, size_t i) { return CellView::Of(get(s.rows[i])); };
   };
-  RelationOver<Source> relation("range_work",
-                                "One row per range whose thread launched GPU work inside of it.");
+  RelationOver<RangeWorkSource> relation("range_work",
+                                         "One row per range whose thread launched GPU work inside of it.");
   relation.Column("start_ns", kInteger, kNs, "Start on the profile's clock.", range(&Ranges::start))
       .Column("end_ns", kInteger, kNs, "End on the profile's clock.", range(&Ranges::end))
       .Column("tid", kInteger, kNone, "Thread.",
-              [](const Source& s, size_t i) {
+              [](const RangeWorkSource& s, size_t i) {
                 return CellView::Of(s.trace.threads[s.trace.ranges.thread[s.rows[i].range]].tid);
               })
       .Column("name", Type::kText, Unit::kText, "Text of the annotation.", name(&Ranges::name))
@@ -101,10 +101,10 @@ RelationOver<Source> Declare() {
 }  // namespace
 
 const Family& RangeWorkFamily() {
-  static const RelationOver<Source> relation = Declare();
+  static const RelationOver<RangeWorkSource> relation = DeclareRangeWork();
   static const Family family =
       FamilyOfRelation(relation.schema(), [](const Context& context) {
-        auto source = std::make_shared<Source>(Source{context.trace, Project(context)});
+        auto source = std::make_shared<RangeWorkSource>(RangeWorkSource{context.trace, Project(context)});
         const size_t rows = source->rows.size();
         return relation.Over(std::move(source), rows);
       }).OnDemand(/*sorted_column=*/0);

@@ -11,14 +11,13 @@
 #include <tuple>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/telemetry/telemetry.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
 namespace {
 
 constexpr int64_t kMinuteNs = 60'000'000'000, kZoneNs = 15 * kMinuteNs, kFarthestZones = 14 * 4;
-// As in telemetry: where a log pauses, a sample holds for no more than ten times as long as most do.
-constexpr int64_t kLongestHold = 10;
 // Of a step, share that samples must cover to speak for it.
 constexpr double kLeastCovered = 0.5;
 

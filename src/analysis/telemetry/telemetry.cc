@@ -14,10 +14,8 @@
 namespace dladvisor {
 namespace {
 
-// A GPU that runs kernels half of the time works; it reaches its limit within a twentieth of it; and where a
-// log pauses, a sample holds for no more than ten times as long as most do.
+// A GPU that runs kernels half of the time works; it reaches its limit within a twentieth of it.
 constexpr double kBusy = 0.5, kNearLimit = 0.95;
-constexpr Ns kLongestHold = 10;
 
 // What lets every rule on telemetry decide.
 constexpr char kQuery[] =

@@ -13,6 +13,9 @@
 
 namespace dladvisor {
 
+// Where a log pauses, a sample holds for no more than so many times as long as most do.
+inline constexpr int64_t kLongestHold = 10;
+
 struct TelemetryRow {
   int64_t profile = 0;
   std::optional<int64_t> device;

@@ -17,7 +17,6 @@ namespace {
 
 constexpr size_t kMostCalls = 300'000;
 constexpr double kMostUnlaunched = 0.1, kMostError = 0.05;
-constexpr int64_t kScalarBytes = 16;  // the largest number a tensor holds is a complex double
 // What a wait takes that finds the GPU done.
 constexpr Ns kShortestWait = 3000;
 

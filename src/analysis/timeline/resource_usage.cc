@@ -33,9 +33,9 @@ bool IsFileCall(std::string_view name) {
 }
 
 // How much of a set the union of intervals covers that come in order of start.
-class Coverage {
+class CoverageCursor {
  public:
-  explicit Coverage(const IntervalSet& set) : set_(&set) {}
+  explicit CoverageCursor(const IntervalSet& set) : set_(&set) {}
 
   void Add(const IntervalSet& times) {
     for (const Interval& time : times) Add(time);
@@ -162,7 +162,7 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
   std::array<int64_t, kCategories.size()> total{};
   int64_t window_total = 0;
   struct Idle {
-    Coverage host;             // by all that the host did
+    CoverageCursor host;       // by all that the host did
     const IntervalSet& named;  // what of it is known by name
     size_t next = 0;           // of `named`
   };
@@ -181,14 +181,14 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
     const HostTime& host = hosts.Of(process);
     edges[gpu] = Subtract({window}, {t.window});
     for (const IntervalSet* idle : {&t.idle, static_cast<const IntervalSet*>(&edges[gpu])}) {
-      Coverage dataloader(*idle), named(*idle);
+      CoverageCursor dataloader(*idle), named(*idle);
       dataloader.Add(host.dataloader);
       named.Add(host.named);
       total[3] += dataloader.ns();
       total[4] += named.ns() - dataloader.ns();
       total[5] -= named.ns();
       total[6] += Length(*idle);
-      idles[process].push_back({Coverage(*idle), host.named, 0});
+      idles[process].push_back({CoverageCursor(*idle), host.named, 0});
     }
   }
   hosts.ForEachCpu([&](uint32_t process, Interval time) {

@@ -12,19 +12,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Of(const std::optional<double>& number) {
+Json JsonOf(const std::optional<double>& number) {
   return number && std::isfinite(*number) ? Json(*number) : Json();
 }
 
-Json Of(const std::vector<std::string>& texts) {
+Json JsonOf(const std::vector<std::string>& texts) {
   Json items = Json::array();
   for (const std::string& text : texts) items.push_back(ValidUtf8(text));
   return items;
 }
 
-Json Of(const Side& side) { return {{"runs", Of(side.runs)}, {"ranks", side.ranks}, {"steps", side.steps}}; }
+Json JsonOf(const Side& side) {
+  return {{"runs", JsonOf(side.runs)}, {"ranks", side.ranks}, {"steps", side.steps}};
+}
 
-Json Of(const Difference& difference) {
+Json JsonOf(const Difference& difference) {
   return {{"trait", ValidUtf8(difference.trait)},
           {"title", ValidUtf8(difference.title)},
           {"baseline", ValidUtf8(difference.baseline)},
@@ -33,7 +35,7 @@ Json Of(const Difference& difference) {
           {"note", ValidUtf8(difference.note)}};
 }
 
-Json Of(const MetricVerdict& metric) {
+Json JsonOf(const MetricVerdict& metric) {
   return {{"metric", ValidUtf8(metric.metric)},
           {"title", ValidUtf8(metric.title)},
           {"unit", std::string(UnitName(metric.unit))},
@@ -41,14 +43,14 @@ Json Of(const MetricVerdict& metric) {
           {"verdict", std::string(VerdictName(metric.verdict))},
           {"level", std::string(LevelName(metric.level))},
           {"not_gated", ValidUtf8(metric.not_gated)},
-          {"baseline", Of(metric.baseline)},
-          {"candidate", Of(metric.candidate)},
-          {"change", Of(metric.change)},
-          {"low", Of(metric.low)},
-          {"high", Of(metric.high)},
-          {"minimal_change", Of(metric.minimal_change)},
-          {"max", Of(metric.max)},
-          {"min", Of(metric.min)},
+          {"baseline", JsonOf(metric.baseline)},
+          {"candidate", JsonOf(metric.candidate)},
+          {"change", JsonOf(metric.change)},
+          {"low", JsonOf(metric.low)},
+          {"high", JsonOf(metric.high)},
+          {"minimal_change", JsonOf(metric.minimal_change)},
+          {"max", JsonOf(metric.max)},
+          {"min", JsonOf(metric.min)},
           {"noise", ValidUtf8(metric.noise)},
           {"why", ValidUtf8(metric.why)}};
 }
@@ -58,7 +60,7 @@ Json SubjectOf(const std::string& text) {
   return subject.is_discarded() ? Json(ValidUtf8(text)) : subject;
 }
 
-Json Of(const RuleVerdict& rule) {
+Json JsonOf(const RuleVerdict& rule) {
   Json subjects = Json::array();
   for (const std::string& subject : rule.subjects) subjects.push_back(SubjectOf(subject));
   return {{"rule", ValidUtf8(rule.rule)},
@@ -71,9 +73,9 @@ Json Of(const RuleVerdict& rule) {
           {"verdict", std::string(VerdictName(rule.verdict))},
           {"level", std::string(LevelName(rule.level))},
           {"problem", ValidUtf8(rule.problem)},
-          {"recommendation", Of(rule.recommendation)},
-          {"saves_low_ns", Of(rule.saves_low_ns)},
-          {"saves_high_ns", Of(rule.saves_high_ns)},
+          {"recommendation", JsonOf(rule.recommendation)},
+          {"saves_low_ns", JsonOf(rule.saves_low_ns)},
+          {"saves_high_ns", JsonOf(rule.saves_high_ns)},
           {"saves_per_step", rule.saves_per_step},
           {"rule_file", ValidUtf8(rule.rule_file)},
           {"rule_line", rule.rule_line},
@@ -81,15 +83,15 @@ Json Of(const RuleVerdict& rule) {
           {"source_line", rule.source_line}};
 }
 
-Json Of(const Trend& trend) {
+Json JsonOf(const Trend& trend) {
   Json points = Json::array(), changes = Json::array();
   for (const Trend::Point& point : trend.points)
-    points.push_back({{"label", ValidUtf8(point.label)}, {"value", Of(point.value)}});
+    points.push_back({{"label", ValidUtf8(point.label)}, {"value", JsonOf(point.value)}});
   for (const Trend::Change& change : trend.changes)
     changes.push_back({{"at", change.at},
-                       {"before", Of(change.before)},
-                       {"after", Of(change.after)},
-                       {"appeared", Of(change.appeared)}});
+                       {"before", JsonOf(change.before)},
+                       {"after", JsonOf(change.after)},
+                       {"appeared", JsonOf(change.appeared)}});
   return {{"metric", ValidUtf8(trend.metric)},
           {"title", ValidUtf8(trend.title)},
           {"unit", std::string(UnitName(trend.unit))},
@@ -103,7 +105,7 @@ Json Of(const Trend& trend) {
 template <class T>
 Json ListOf(const std::vector<T>& items) {
   Json list = Json::array();
-  for (const T& item : items) list.push_back(Of(item));
+  for (const T& item : items) list.push_back(JsonOf(item));
   return list;
 }
 
@@ -116,14 +118,14 @@ std::string RenderGateJson(const GateResult& result) {
                      {"exit_status", result.exit_status},
                      {"headline", ValidUtf8(result.headline)},
                      {"next_step", ValidUtf8(result.next_step)},
-                     {"baseline", Of(result.baseline)},
-                     {"candidate", Of(result.candidate)},
+                     {"baseline", JsonOf(result.baseline)},
+                     {"candidate", JsonOf(result.candidate)},
                      {"differences", ListOf(result.differences)},
                      {"metrics", ListOf(result.metrics)},
                      {"explanation", ListOf(result.explanation)},
                      {"rules", ListOf(result.rules)},
                      {"trends", ListOf(result.trends)},
-                     {"notes", Of(result.notes)}};
+                     {"notes", JsonOf(result.notes)}};
   return gate.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

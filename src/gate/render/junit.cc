@@ -18,7 +18,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr size_t kMaxRows = 10, kMaxSubjects = 20;
+constexpr size_t kMaxDetails = 10, kMaxSubjects = 20;
 
 struct Case {
   enum class Outcome { kPassed, kFailure, kError, kSkipped };
@@ -62,10 +62,11 @@ void AddExplanation(std::vector<std::string>& lines, const GateResult& result) {
     const auto metrics = ExplainedBy(result, prefix);
     if (metrics.empty()) continue;
     lines.emplace_back(title);
-    for (size_t i = 0; i < std::min(metrics.size(), kMaxRows); ++i)
+    for (size_t i = 0; i < std::min(metrics.size(), kMaxDetails); ++i)
       lines.push_back(
           fmt::format("  {}: {}", Ellipsize(Visible(NameWithin(*metrics[i])), 160), MetricLine(*metrics[i])));
-    if (metrics.size() > kMaxRows) lines.push_back(fmt::format("  and {} more", metrics.size() - kMaxRows));
+    if (metrics.size() > kMaxDetails)
+      lines.push_back(fmt::format("  and {} more", metrics.size() - kMaxDetails));
   }
 }
 

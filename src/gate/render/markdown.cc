@@ -14,13 +14,11 @@ namespace dladvisor {
 namespace {
 
 constexpr size_t kMostRows = 64;
-constexpr size_t kMaxName = 160;
+constexpr size_t kMaxCell = 160;
 
-std::string Cell(const std::string& text, size_t columns = kMaxName) {
+std::string Cell(const std::string& text, size_t columns = kMaxCell) {
   return EscapeMarkdown(Ellipsize(Visible(OneLine(text)), columns));
 }
-
-std::string Or(const std::string& text, const char* otherwise) { return text.empty() ? otherwise : text; }
 
 const char* SignOf(Verdict verdict) {
   switch (verdict) {
@@ -116,11 +114,11 @@ class Comment {
                 SignOf(metric->verdict, Fails(result_, *metric)) + std::string(VerdictName(metric->verdict));
             if (metric->level == Level::kWarn) verdict += " (warning)";
             if (!metric->not_gated.empty()) verdict += " (not gated)";
-            return fmt::format("| {} | {} | {} | {} | {} | {} | {} |", Cell(metric->title),
-                               ValueText(metric->baseline, metric->unit),
-                               ValueText(metric->candidate, metric->unit),
-                               Or(PercentText(metric->change), "unknown"), Or(IntervalText(*metric), "–"),
-                               Or(PercentText(metric->minimal_change), "–"), verdict);
+            return fmt::format(
+                "| {} | {} | {} | {} | {} | {} | {} |", Cell(metric->title),
+                ValueText(metric->baseline, metric->unit), ValueText(metric->candidate, metric->unit),
+                TextOr(PercentText(metric->change), "unknown"), TextOr(IntervalText(*metric), "–"),
+                TextOr(PercentText(metric->minimal_change), "–"), verdict);
           });
     Open("Why, and what was taken for noise");
     text_ +=

@@ -23,11 +23,11 @@ constexpr size_t kMaxResults = 5000;
 // Where the project says what is gated: what is found in no file of the program is reported there.
 constexpr const char* kProjectFile = "dladvisor.yaml";
 
-constexpr size_t kMaxColumns = 1000;  // GitHub cuts descriptions at 1,024
+constexpr size_t kMaxDescription = 1000;  // GitHub cuts descriptions at 1,024
 
 // A message's "[text](target)" would be a link.
 Json Message(const std::string& text) {
-  std::string plain = Ellipsize(text, kMaxColumns);
+  std::string plain = Ellipsize(text, kMaxDescription);
   for (size_t at = 0; (at = plain.find("](", at)) != std::string::npos;) plain.insert(at + 1, " ");
   return {{"text", plain}};
 }

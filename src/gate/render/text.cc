@@ -15,7 +15,7 @@ namespace dladvisor {
 namespace {
 
 constexpr size_t kMaxPassing = 4;  // metrics of a gate that passed
-constexpr size_t kMaxMetrics = 30, kMaxBuckets = 8, kMaxNames = 5, kMaxFindings = 6, kMaxRuns = 4,
+constexpr size_t kMaxMetrics = 30, kMaxBucketLines = 8, kMaxNames = 5, kMaxFindingLines = 6, kMaxRuns = 4,
                  kMaxDifferences = 8, kMaxNotes = 8;
 
 const char* StyleOf(Verdict verdict) {
@@ -40,8 +40,6 @@ bool Passed(const GateResult& result) {
   return result.exit_status == 0 &&
          (result.verdict == Verdict::kPass || result.verdict == Verdict::kImproved);
 }
-
-std::string Or(const std::string& text, const char* otherwise) { return text.empty() ? otherwise : text; }
 
 void WriteMore(TextWriter& out, size_t count, size_t shown) {
   if (count > shown) out.Line(fmt::format("  … and {} more.", count - shown));
@@ -70,9 +68,9 @@ void WriteMetrics(TextWriter& out, const GateResult& result) {
     out.Line(fmt::format("  {}{} {} {} {} {}  {}", Left(Ellipsize(Visible(metric.title), 20), 20),
                          Right(ValueText(metric.baseline, metric.unit), 10),
                          Right(ValueText(metric.candidate, metric.unit), 10),
-                         Right(Or(PercentText(metric.change), "unknown"), 9),
-                         Right(Or(IntervalText(metric), "–"), 18),
-                         Right(Or(PercentText(metric.minimal_change), "–"), 10),
+                         Right(TextOr(PercentText(metric.change), "unknown"), 9),
+                         Right(TextOr(IntervalText(metric), "–"), 18),
+                         Right(TextOr(PercentText(metric.minimal_change), "–"), 10),
                          out.Styled(std::string(VerdictName(metric.verdict)), StyleOf(metric.verdict))));
   }
   WriteMore(out, metrics.size(), shown);
@@ -123,8 +121,8 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
   const auto write = [&](const std::string& title, const std::vector<const RuleVerdict*>& rules) {
     if (rules.empty()) return;
     out.Heading(fmt::format("{} ({})", title, rules.size()));
-    for (size_t i = 0; i < std::min(rules.size(), kMaxFindings); ++i) WriteFinding(out, *rules[i]);
-    WriteMore(out, rules.size(), kMaxFindings);
+    for (size_t i = 0; i < std::min(rules.size(), kMaxFindingLines); ++i) WriteFinding(out, *rules[i]);
+    WriteMore(out, rules.size(), kMaxFindingLines);
   };
   write("New Findings", fresh);
   std::vector<const RuleVerdict*> failing;
@@ -132,9 +130,9 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
   write("Findings of Both Sides that Fail the Gate", failing);
   if (!gone.empty()) {
     out.Heading(fmt::format("Gone Findings ({})", gone.size()));
-    for (size_t i = 0; i < std::min(gone.size(), kMaxFindings); ++i)
+    for (size_t i = 0; i < std::min(gone.size(), kMaxFindingLines); ++i)
       out.Wrapped("  • ", fmt::format("{}  [{}]", Prose(gone[i]->problem), Visible(gone[i]->rule)), "32");
-    WriteMore(out, gone.size(), kMaxFindings);
+    WriteMore(out, gone.size(), kMaxFindingLines);
   }
   if (still.size() > failing.size()) {
     out.Line();
@@ -229,7 +227,7 @@ std::string RenderGateText(const GateResult& result, bool color) {
                metric.metric.starts_with("kernel.time/");
       })) {
     out.Heading("What Explains It, per Step");
-    WriteExplanation(out, result, "ledger.time/", "Time Ledger", kMaxBuckets);
+    WriteExplanation(out, result, "ledger.time/", "Time Ledger", kMaxBucketLines);
     WriteExplanation(out, result, "op.time/", "Ops", kMaxNames);
     WriteExplanation(out, result, "kernel.time/", "Kernels", kMaxNames);
   }

@@ -137,6 +137,8 @@ std::string SavingText(const RuleVerdict& rule) {
   return rule.saves_per_step ? text + " per step" : text;
 }
 
+std::string TextOr(const std::string& text, const char* otherwise) { return text.empty() ? otherwise : text; }
+
 std::string CountText(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", WithThousands(static_cast<int64_t>(count)), noun, count == 1 ? "" : "s");
 }

@@ -45,6 +45,8 @@ std::string SubjectText(const std::string& subject);
 std::string SavingText(const RuleVerdict& rule);
 // "5 runs, 8 ranks each, 500 steady steps".
 std::string SideText(const Side& side);
+// The text, or `otherwise` where it is empty.
+std::string TextOr(const std::string& text, const char* otherwise);
 // "3 findings", "1 finding".
 std::string CountText(size_t count, std::string_view noun);
 

@@ -16,7 +16,6 @@ namespace dladvisor::nsys {
 
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 50;   // of one operation
 constexpr int64_t kMostBlocks = int64_t{1} << 40;  // of one grid
 constexpr int64_t kMostTotalBytes = int64_t{1} << 60;
 

@@ -17,7 +17,6 @@ namespace {
 
 void ReadMemoryEvents(Context& in) {
   enum : size_t { kGlobalPid = 1, kDevice, kBytes, kKind, kOperation, kAddress };
-  constexpr int64_t kMostBytes = int64_t{1} << 50;  // of one allocation
   Activity activity(in, "CUDA_GPU_MEMORY_USAGE_EVENTS",
                     {"start", "globalPid", "deviceId", "bytes", "memKind", "memoryOperationType", "address"},
                     Activity::End::kNone);

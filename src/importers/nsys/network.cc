@@ -16,7 +16,6 @@ namespace {
 
 // Every table of calls has these columns, some of them.
 void ReadCalls(Context& in, std::string_view table) {
-  constexpr int64_t kMostBytes = int64_t{1} << 50;
   enum : size_t { kThread = 2, kText, kName, kSize };
   Activity activity(in, table, {"start", "end", "globalTid", "textId", "nameId", "size"});
   const Rows& rows = activity.rows();

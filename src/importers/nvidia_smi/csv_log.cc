@@ -48,9 +48,9 @@ std::vector<LogColumn> ColumnsOf(std::string_view header) {
   return columns;
 }
 
-class Reader {
+class CsvRowReader {
  public:
-  explicit Reader(const std::vector<LogColumn>& columns) : columns_(columns) {
+  explicit CsvRowReader(const std::vector<LogColumn>& columns) : columns_(columns) {
     // The index identifies a GPU as people name it; a bus id or UUID where it is missing.
     for (size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].kind == Kind::kTime && !time_) time_ = i;
@@ -120,7 +120,7 @@ Trace ReadGpuCsv(ByteSource& source) {
                                 fmt::join(nvidia_smi::SplitAtCommas(header), ", ")),
                     "log with nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,power.draw,"
                     "temperature.gpu,clocks.sm --format=csv -l 1");
-  const Reader reader(columns);
+  const CsvRowReader reader(columns);
   nvidia_smi::TelemetryLog log;
   while (const auto line = lines.Next()) {
     if (nvidia_smi::Trim(*line).empty() || *line == header) continue;

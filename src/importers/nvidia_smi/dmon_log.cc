@@ -31,7 +31,7 @@ std::vector<std::string> Heading(std::string_view line) {
 // A page: names, then units.
 bool IsNames(const std::vector<std::string>& cells) { return std::ranges::find(cells, "gpu") != cells.end(); }
 
-class Reader {
+class DmonReader {
  public:
   void Line(std::string_view line, bool cut) {
     line = nvidia_smi::Trim(line);
@@ -125,7 +125,7 @@ bool LooksLikeDmonLog(std::string_view head) {
 
 Trace ReadDmonLog(ByteSource& source) {
   Lines lines(source);
-  Reader reader;
+  DmonReader reader;
   while (const auto line = lines.Next()) reader.Line(*line, lines.IsCut());
   reader.log.trace().facts["profiler"] = "nvidia-smi dmon";
   return reader.log.Finish(source.name(), "a log of nvidia-smi dmon");

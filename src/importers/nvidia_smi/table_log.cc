@@ -13,8 +13,6 @@
 namespace dladvisor {
 namespace {
 
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-
 // "|   0  NVIDIA GeForce RTX 4090        On  |   00000000:01:00.0  On |                  Off |"
 const RE2& GpuLine() {
   static const RE2 line(
@@ -34,11 +32,11 @@ void TableReader::Line(std::string_view line) {
   const std::string_view trimmed = Trim(line);
   std::string text, driver, cuda;
   if (std::exchange(second_, false) && Values(trimmed)) return;
-  if (RE2::FullMatch(Piece(trimmed), GpuLine(), &gpu_, &name_)) {
+  if (RE2::FullMatch(trimmed, GpuLine(), &gpu_, &name_)) {
     second_ = true;
-  } else if (RE2::FullMatch(Piece(trimmed), date, &text)) {
+  } else if (RE2::FullMatch(trimmed, date, &text)) {
     time_ = ParseTime(text);
-  } else if (RE2::FullMatch(Piece(trimmed), versions, &text, &driver, &cuda)) {
+  } else if (RE2::FullMatch(trimmed, versions, &text, &driver, &cuda)) {
     log.trace().producer_version = text;
     log.trace().facts["profiler"] = "nvidia-smi " + text;
     log.trace().facts["driver_version"] = driver;
@@ -51,8 +49,7 @@ bool TableReader::Values(std::string_view line) {
   static const RE2 values(
       R"(\| *(?:\S+) +(\S+) +(?:P\d+|N/A|ERR!|Unknow\w*) +(\S+) */ *(\S+) \| *(\S+) */ *(\S+) \| *(\S+) .*)");
   std::array<std::string, 6> cells;
-  if (!RE2::FullMatch(Piece(line), values, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4],
-                      &cells[5])) {
+  if (!RE2::FullMatch(line, values, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4], &cells[5])) {
     log.Skip("rows");
     return false;
   }
@@ -74,7 +71,7 @@ bool TableReader::Values(std::string_view line) {
 
 bool LooksLikeSmiTable(std::string_view head) {
   return head.find("NVIDIA-SMI") != std::string_view::npos &&
-         RE2::PartialMatch(Piece(head), R"(\| +(GPU +Name|GPU +Fan)|\| +Fan +Temp +Perf)");
+         RE2::PartialMatch(head, R"(\| +(GPU +Name|GPU +Fan)|\| +Fan +Temp +Perf)");
 }
 
 }  // namespace dladvisor

@@ -15,8 +15,6 @@
 namespace dladvisor::nvidia_smi {
 namespace {
 
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-
 std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
@@ -104,7 +102,7 @@ bool IsAbsent(std::string_view text) {
   static const RE2 absent(
       R"((?i)|-|nan|none|null|\[?(n/?a|not supported|not available|unknown error|insufficient permissions|)"
       R"(gpu is lost|no permission|requested functionality has been deprecated)\]?|err!)");
-  return RE2::FullMatch(Piece(Trim(text)), absent);
+  return RE2::FullMatch(Trim(text), absent);
 }
 
 std::optional<double> FactorOfUnit(std::string_view unit) {
@@ -148,7 +146,7 @@ std::optional<Time> ParseTime(std::string_view text) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0;
   double second = 0;
   std::string zone, month_name;
-  if (RE2::FullMatch(Piece(text), date, &year, &month, &day, &hour, &minute, &second, &zone)) {
+  if (RE2::FullMatch(text, date, &year, &month, &day, &hour, &minute, &second, &zone)) {
     std::optional<Ns> ns = Moment(year, month, day, hour, minute, second);
     if (!ns) return std::nullopt;
     if (zone.starts_with('+') || zone.starts_with('-')) {
@@ -158,7 +156,7 @@ std::optional<Time> ParseTime(std::string_view text) {
     }
     return Time{*ns, !zone.empty()};
   }
-  if (RE2::FullMatch(Piece(text), words, &month_name, &day, &hour, &minute, &second, &year)) {
+  if (RE2::FullMatch(text, words, &month_name, &day, &hour, &minute, &second, &year)) {
     constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const size_t at = kMonths.find(month_name);
     if (at == std::string_view::npos || at % 3 != 0) return std::nullopt;

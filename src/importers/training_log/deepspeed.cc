@@ -10,13 +10,7 @@
 #include "src/importers/training_log/text.h"
 
 namespace dladvisor::training_log {
-namespace {
-
-constexpr double kNsPerSecond = 1e9;
-
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-
-}  // namespace
+namespace {}  // namespace
 
 TrainingIteration& DeepSpeedReader::Row(int64_t step, std::string_view line) {
   if (log_.iterations.empty() || log_.iterations.back().iteration != step) {
@@ -40,21 +34,21 @@ void DeepSpeedReader::Line(std::string_view line) {
   int64_t step = 0, skipped = 0;
   std::string first, second, third;
   if (line.find("iter time (s):") != std::string_view::npos) {
-    if (!RE2::PartialMatch(Piece(line), pipeline, &step, &first, &second, &third)) return;
+    if (!RE2::PartialMatch(line, pipeline, &step, &first, &second, &third)) return;
     TrainingIteration& row = Row(step, line);
     row.loss = Number(first);
     if (const auto seconds = Number(second); seconds && *seconds > 0)
       row.elapsed_ns = *seconds * kNsPerSecond;
     row.samples_per_second = Number(third);
   } else if (line.find(" skipped=") != std::string_view::npos) {
-    if (!RE2::PartialMatch(Piece(line), scheduler, &step, &skipped, &first)) return;
+    if (!RE2::PartialMatch(line, scheduler, &step, &skipped, &first)) return;
     TrainingIteration& row = Row(step, line);
     row.learning_rate = Number(first);
     if (!row.skipped)
       row.skipped = std::max<int64_t>(0, skipped - (row.attempt == 0 ? skipped_.value_or(0) : 0));
     skipped_ = skipped;
   } else if (line.find("CurrSamplesPerSec=") != std::string_view::npos) {
-    if (!RE2::PartialMatch(Piece(line), throughput, &step, &first)) return;
+    if (!RE2::PartialMatch(line, throughput, &step, &first)) return;
     Row(step, line).samples_per_second = Number(first);
   }
 }

@@ -13,9 +13,7 @@
 namespace dladvisor::training_log {
 namespace {
 
-constexpr double kNsPerMs = 1e6, kNsPerSecond = 1e9, kMebibyte = 1048576;
-
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+constexpr double kNsPerMs = 1e6, kMebibyte = 1048576;
 
 // What begins something to read; it goes on until the next one.
 const RE2& Begins() {
@@ -106,7 +104,7 @@ bool MegatronReader::Line(std::string_view line) {
     }
   };
   re2::StringPiece match;
-  for (size_t at = 0; Begins().Match(Piece(line), at, line.size(), RE2::UNANCHORED, &match, 1);
+  for (size_t at = 0; Begins().Match(line, at, line.size(), RE2::UNANCHORED, &match, 1);
        at = start + head.size()) {
     const auto next = static_cast<size_t>(match.data() - line.data());
     if (head.empty()) before = line.substr(0, next);
@@ -167,17 +165,17 @@ bool MegatronReader::BlockLine(std::string_view line) {
       name(R"(  ([\w/-][\w/ -]*):\s*)"), rank(R"( {4,}rank +(\d+): *([\d.]+)\s*)");
   std::string text, least, most, one;
   int64_t number = 0;
-  if (RE2::FullMatch(Piece(line), rank, &number, &one)) {
+  if (RE2::FullMatch(line, rank, &number, &one)) {
     if (block_ == Block::kRanks) AddTimer({0, block_timer_, number, Scaled(Number(one), kNsPerMs), {}, {}});
     return true;
   }
-  if (RE2::FullMatch(Piece(line), timer, &text, &least, &most, &one)) {
+  if (RE2::FullMatch(line, timer, &text, &least, &most, &one)) {
     const auto min = Scaled(Number(least), kNsPerMs),
                max = Scaled(Number(one.empty() ? most : one), kNsPerMs);
     AddTimer({0, text, {}, {}, min, max});
     return true;
   }
-  if (!RE2::FullMatch(Piece(line), name, &block_timer_)) return false;
+  if (!RE2::FullMatch(line, name, &block_timer_)) return false;
   block_ = Block::kRanks;
   return true;
 }
@@ -187,7 +185,7 @@ void MegatronReader::Memory(std::string_view head, std::string_view text) {
   TrainingMemory memory;
   std::optional<int64_t> rank;
   std::string rank_text;
-  if (!RE2::FullMatch(Piece(head), words, &rank_text, &memory.iteration)) return void(++skipped_lines_);
+  if (!RE2::FullMatch(head, words, &rank_text, &memory.iteration)) return void(++skipped_lines_);
   memory.rank = Integer(rank_text);
   ForEachPair(text.substr(head.size()), [&](std::string_view name, std::string_view value) {
     if (name == "allocated") memory.allocated = Bytes(value);
@@ -208,7 +206,7 @@ void MegatronReader::Extremes(std::string_view text) {
     if (!name.ends_with("/Rnk") || name.size() < 7) return;
     std::string number, unit;
     int64_t rank = 0;
-    if (!RE2::FullMatch(Piece(value), value_and_rank, &number, &unit, &rank)) return;
+    if (!RE2::FullMatch(value, value_and_rank, &number, &unit, &rank)) return;
     const auto parsed = Number(number);
     if (!parsed) return;
     const std::string metric(name.substr(2, name.size() - 6));

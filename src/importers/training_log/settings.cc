@@ -69,8 +69,6 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "zero_stage",
 });
 
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-
 // "  name ........ value". DeepSpeed counts in its world_size what it splits the batch over, and may print a
 // second dump after the one of the program that calls it.
 void TakeRow(std::string_view line, std::map<std::string, std::string>& settings) {
@@ -83,14 +81,14 @@ void TakeRow(std::string_view line, std::map<std::string, std::string>& settings
     rest.remove_prefix(std::min(line.find(":print]") + std::string_view(":print]").size(), line.size()));
     // "train_micro_batch_size_per_gpu  4": no room for dots.
     static const RE2 wide(R"(([A-Za-z]\w*)(?: \.{2,} |  )(\S.*?) *)");
-    if (!RE2::FullMatch(Piece(Trim(rest)), wide, &name, &value)) return;
+    if (!RE2::FullMatch(Trim(rest), wide, &name, &value)) return;
     if (name == "world_size") return;
   } else {
     // What comes before a row (a rank, a date) ends with a blank.
     if (dots == std::string_view::npos) return;
     const size_t blank = line.find_last_of(" \t", dots == 0 ? 0 : dots - 1);
     rest = blank == std::string_view::npos ? line : line.substr(blank + 1);
-    if (!RE2::FullMatch(Piece(Trim(rest)), row, &name, &value)) return;
+    if (!RE2::FullMatch(Trim(rest), row, &name, &value)) return;
   }
   if (value.size() <= 64 && std::binary_search(kKnown.begin(), kKnown.end(), name)) settings[name] = value;
 }
@@ -110,7 +108,7 @@ void TakeSettings(std::string_view line, std::map<std::string, std::string>& set
           {"data-parallel[- ]size: (\\d+)", "data_parallel_size"},
           {"(?:tensor-model-parallel|\\bmodel-parallel) size: (\\d+)", "tensor_model_parallel_size"},
           {"pipeline-model-parallel size: (\\d+)", "pipeline_model_parallel_size"}})
-      if (RE2::PartialMatch(Piece(line), words, &value)) settings[name] = value;
+      if (RE2::PartialMatch(line, words, &value)) settings[name] = value;
     return;
   }
   if (line.find(" = ") == std::string_view::npos) return;

@@ -9,6 +9,8 @@
 
 namespace dladvisor::training_log {
 
+inline constexpr double kNsPerSecond = 1e9;
+
 std::string_view Trim(std::string_view text);
 
 // The number that the text begins with, after blanks; nothing for one that is not finite.

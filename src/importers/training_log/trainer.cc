@@ -12,11 +12,8 @@
 namespace dladvisor::training_log {
 namespace {
 
-constexpr double kNsPerSecond = 1e9;
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kLeastSeconds = 20;
-
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
 
 std::optional<double> Field(std::string_view line, std::string_view name) {
   const size_t at = line.find(name);
@@ -39,7 +36,7 @@ void TrainerReader::Line(std::string_view line) {
 // " 25%|##        | 1/4 [03:45<11:15, 225.28s/it]"
 void TrainerReader::Bar(std::string_view line) {
   static const RE2 bar(R"(\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, [^\]]*(?:it/s|s/it)[^\]]*\])");
-  re2::StringPiece rest = Piece(line);
+  re2::StringPiece rest = line;
   int64_t done = 0, planned = 0, minutes = 0, seconds = 0;
   std::string hours;
   while (RE2::FindAndConsume(&rest, bar, &done, &planned, &hours, &minutes, &seconds)) {

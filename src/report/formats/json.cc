@@ -42,7 +42,7 @@ Json Of(const std::vector<NamedValue>& values) {
   return items;
 }
 
-Json Columns(const ResultSet& rows) {
+Json JsonColumns(const ResultSet& rows) {
   Json items = Json::array();
   for (const ResultColumn& column : rows.columns) {
     const ColumnStyle style = StyleOf(column);
@@ -53,7 +53,7 @@ Json Columns(const ResultSet& rows) {
   return items;
 }
 
-Json Rows(const ResultSet& rows) {
+Json JsonRows(const ResultSet& rows) {
   Json items = Json::array();
   for (const auto& row : rows.rows) {
     Json cells = Json::array();
@@ -107,7 +107,7 @@ Json Of(const Finding& finding) {
           {"saves", saves},
           {"why", Why(finding)},
           {"lets", Of(finding.lets)},
-          {"evidence", {{"columns", Columns(finding.evidence)}, {"rows", Rows(finding.evidence)}}},
+          {"evidence", {{"columns", JsonColumns(finding.evidence)}, {"rows", JsonRows(finding.evidence)}}},
           {"evidence_sql", ValidUtf8(finding.evidence_sql)},
           {"references", Of(finding.references)},
           {"missing", Of(finding.missing)},
@@ -177,8 +177,8 @@ std::string RenderJson(const ReportModel& model) {
                       {"note", ValidUtf8(table.note)},
                       {"sql", table.sql},
                       {"total_rows", table.total_rows},
-                      {"columns", Columns(table.rows)},
-                      {"rows", Rows(table.rows)}});
+                      {"columns", JsonColumns(table.rows)},
+                      {"rows", JsonRows(table.rows)}});
   const Json report = {
       {"schema_version", 1},
       {"generator", ValidUtf8(model.options.generator)},

@@ -24,10 +24,6 @@ constexpr PhaseStyle kPhases[] = {{"F", "Forward", "c-copy"},
                                   {"W", "Gradients of weights", "c-warn"},
                                   {"Optimizer", "Optimizer", "c-comm"}};
 
-std::string Cell(const ReportTable& table, size_t row, const char* column, Unit unit) {
-  return FormatValue(CellOf(table, row, column), unit);
-}
-
 // "8 F, 8 B, bubble 27.3 %".
 std::string LaneText(const std::map<std::string, size_t>& passes, const std::string& bubble) {
   std::string text;
@@ -41,7 +37,7 @@ std::string LaneText(const std::map<std::string, size_t>& passes, const std::str
 std::string BubbleOf(const ReportModel& model, const Value& stage) {
   const ReportTable* stages = FindTable(model, "pipeline_stages");
   for (const size_t row : DrawnStages(model))
-    if (CellOf(*stages, row, "stage") == stage) return Cell(*stages, row, "bubble_share", Unit::kRatio);
+    if (CellOf(*stages, row, "stage") == stage) return CellText(*stages, row, "bubble_share", Unit::kRatio);
   return "";
 }
 
@@ -68,7 +64,7 @@ data PipelinePlots(const ReportModel& model) {
     lane.label = fmt::format("Stage {}", FormatValue(stage, Unit::kNone));
     std::map<std::string, size_t> passes;
     for (; end < rows && CellOf(*table, end, "stage") == stage; ++end) {
-      const std::string phase = Cell(*table, end, "phase", Unit::kText);
+      const std::string phase = CellText(*table, end, "phase", Unit::kText);
       const auto* style = std::ranges::find(kPhases, phase, &PhaseStyle::phase);
       if (style == std::end(kPhases)) continue;
       const Value batch = CellOf(*table, end, "micro_batch"), chunk = CellOf(*table, end, "chunk");
@@ -98,16 +94,16 @@ data PipelinePlots(const ReportModel& model) {
   for (const PhaseStyle& style : kPhases)
     if (const auto count = in_figure.find(style.phase); count != in_figure.end())
       legend.push_back({style.legend, 0, WithThousands(static_cast<int64_t>(count->second)), style.color});
-  legend.push_back({"Bubble", 0, Cell(*pipelines, 0, "bubble_share", Unit::kRatio), "c-idle6"});
+  legend.push_back({"Bubble", 0, CellText(*pipelines, 0, "bubble_share", Unit::kRatio), "c-idle6"});
   std::string drawn;
   if (static_cast<double>(lanes.size()) < AsNumber(CellOf(*pipelines, 0, "stages")).value_or(0))
-    drawn = fmt::format(", {} of {} stages", lanes.size(), Cell(*pipelines, 0, "stages", Unit::kCount));
+    drawn = fmt::format(", {} of {} stages", lanes.size(), CellText(*pipelines, 0, "stages", Unit::kCount));
   if (const std::string passes = LeftOutText(*table, rows, "passes"); !passes.empty()) drawn += ", " + passes;
-  const std::string title =
-      fmt::format("Schedule of pipeline {}, iteration {}{}{}{}", Cell(*pipelines, 0, "pipeline", Unit::kNone),
-                  Cell(*pipelines, 0, "typical_step", Unit::kNone), drawn,
-                  AsNumber(CellOf(*pipelines, 0, "chunks")).value_or(1) > 1 ? ", later chunks lighter" : "",
-                  clocks_agree ? "" : ", each stage from its own start, as clocks do not agree");
+  const std::string title = fmt::format(
+      "Schedule of pipeline {}, iteration {}{}{}{}", CellText(*pipelines, 0, "pipeline", Unit::kNone),
+      CellText(*pipelines, 0, "typical_step", Unit::kNone), drawn,
+      AsNumber(CellOf(*pipelines, 0, "chunks")).value_or(1) > 1 ? ", later chunks lighter" : "",
+      clocks_agree ? "" : ", each stage from its own start, as clocks do not agree");
   data plot;
   plot.set("label", title);
   plot.set("svg", LaneChart("pipeline-schedule", title, lanes, ticks));

@@ -17,12 +17,6 @@
 namespace dladvisor {
 namespace {
 
-std::string Cell(const ReportTable& table, size_t row, const char* column, Unit unit = Unit::kNone) {
-  return FormatValue(CellOf(table, row, column), unit);
-}
-double Number(const ReportTable& table, size_t row, const char* column) {
-  return AsNumber(CellOf(table, row, column)).value_or(0);
-}
 std::string Time(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
 // "+561 µs".
 std::string Signed(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
@@ -40,29 +34,30 @@ data HeatPlot(const ReportTable& table) {
   bool several_ranks = false, several_steps = false, several_devices = false;
   std::map<double, double> device_of;  // by rank
   for (size_t row = 0; row < count; ++row) {
-    if (Number(table, row, "distance_ns") > most) worst = row;
-    most = std::max(most, Number(table, row, "distance_ns"));
-    places = std::max(places, static_cast<size_t>(Number(table, row, "place")) + 1);
-    lines = std::max(lines, static_cast<size_t>(Number(table, row, "line")) + 1);
+    if (CellNumber(table, row, "distance_ns") > most) worst = row;
+    most = std::max(most, CellNumber(table, row, "distance_ns"));
+    places = std::max(places, static_cast<size_t>(CellNumber(table, row, "place")) + 1);
+    lines = std::max(lines, static_cast<size_t>(CellNumber(table, row, "line")) + 1);
     several_ranks |= CellOf(table, row, "first_rank") != CellOf(table, row, "last_rank");
     several_steps |= CellOf(table, row, "first_step") != CellOf(table, row, "last_step");
-    const auto [known, is_new] = device_of.emplace(Number(table, row, "rank"), Number(table, row, "device"));
-    several_devices |= !is_new && known->second != Number(table, row, "device");
+    const auto [known, is_new] =
+        device_of.emplace(CellNumber(table, row, "rank"), CellNumber(table, row, "device"));
+    several_devices |= !is_new && known->second != CellNumber(table, row, "device");
   }
   std::vector<std::string> columns(places);
   std::vector<HeatRow> rows(lines);
   for (HeatRow& row : rows) row.cells.resize(places);
   for (size_t row = 0; row < count; ++row) {
-    const auto line = static_cast<size_t>(Number(table, row, "line"));
-    const auto place = static_cast<size_t>(Number(table, row, "place"));
-    const std::string gpu = several_devices ? ", GPU " + Cell(table, row, "device") : "";
+    const auto line = static_cast<size_t>(CellNumber(table, row, "line"));
+    const auto place = static_cast<size_t>(CellNumber(table, row, "place"));
+    const std::string gpu = several_devices ? ", GPU " + CellText(table, row, "device") : "";
     columns[place] = Numbered("Step", CellOf(table, row, "first_step"), CellOf(table, row, "last_step"));
     rows[line].label = Numbered("Rank", CellOf(table, row, "first_rank"), CellOf(table, row, "last_rank")) +
                        (several_ranks ? "" : gpu);
-    const double excess = Number(table, row, "excess_ns");
+    const double excess = CellNumber(table, row, "excess_ns");
     rows[line].cells[place] = {HeatClass(excess, most),
-                               fmt::format("Rank {}{}, step {}: {}", Cell(table, row, "rank"), gpu,
-                                           Cell(table, row, "step"), Signed(excess))};
+                               fmt::format("Rank {}{}, step {}: {}", CellText(table, row, "rank"), gpu,
+                                           CellText(table, row, "step"), Signed(excess))};
   }
   std::vector<Segment> legend;
   for (int level = 4; level >= -4; --level) {
@@ -83,9 +78,10 @@ data HeatPlot(const ReportTable& table) {
                          several_ranks && several_steps ? "ranks and steps"
                          : several_ranks                ? "ranks"
                                                         : "steps");
-  const std::string description = fmt::format(
-      "{} by {} cells; farthest from the mean is rank {} in step {}, {}.", lines, places,
-      Cell(table, worst, "rank"), Cell(table, worst, "step"), Signed(Number(table, worst, "excess_ns")));
+  const std::string description =
+      fmt::format("{} by {} cells; farthest from the mean is rank {} in step {}, {}.", lines, places,
+                  CellText(table, worst, "rank"), CellText(table, worst, "step"),
+                  Signed(CellNumber(table, worst, "excess_ns")));
   data plot;
   plot.set("label", label);
   plot.set("svg", HeatMap("rank-heat", label, description, columns, rows));
@@ -111,14 +107,14 @@ Pair LinesOf(const ReportTable& table, const char* column) {
       device = CellOf(table, row, "device");
       const bool slowest = pair.lines.empty();
       pair.lines.push_back(
-          {fmt::format("Rank {}, the {}", Cell(table, row, "rank"), slowest ? "slowest" : "fastest"),
+          {fmt::format("Rank {}, the {}", CellText(table, row, "rank"), slowest ? "slowest" : "fastest"),
            "",
            slowest ? "c-slow" : "c-fast",
            {}});
     }
     const auto value = AsNumber(CellOf(table, row, column));
     if (!value) continue;
-    pair.lines.back().points.emplace_back(Number(table, row, "position"), *value);
+    pair.lines.back().points.emplace_back(CellNumber(table, row, "position"), *value);
     pair.least = std::min(pair.least, *value);
     pair.most = std::max(pair.most, *value);
   }
@@ -155,16 +151,16 @@ data RankPlots(const ReportModel& model) {
   const ReportTable* jitter = FindTable(model, "jitter");
   if (table == nullptr || table->rows.rows.empty() || jitter == nullptr || jitter->rows.rows.empty())
     return plots;
-  const double last = Number(*jitter, 0, "kernels_per_step") - 1;
+  const double last = CellNumber(*jitter, 0, "kernels_per_step") - 1;
   std::vector<Mark> marks;
   if (const auto position = AsNumber(CellOf(*jitter, 0, "first_position"))) {
     std::string kernel;
     for (size_t row = 0; row < table->rows.rows.size() && kernel.empty(); ++row)
       if (CellOf(*table, row, "position") == CellOf(*jitter, 0, "first_position"))
-        kernel = ", " + Ellipsize(Visible(Cell(*table, row, "kernel", Unit::kText)), 60);
+        kernel = ", " + Ellipsize(Visible(CellText(*table, row, "kernel", Unit::kText)), 60);
     marks.push_back({*position, 0, fmt::format("diverges from kernel {:.0f}{}", *position, kernel)});
   }
-  const std::string step = Cell(*jitter, 0, "worst_step");
+  const std::string step = CellText(*jitter, 0, "worst_step");
   if (Pair lines = LinesOf(*table, "end_excess_ns"); !lines.empty())
     plots << CurvePlot(
         "divergence",

@@ -39,6 +39,14 @@ Value CellOf(const ReportTable& table, size_t row, std::string_view column) {
   return {};
 }
 
+std::string CellText(const ReportTable& table, size_t row, std::string_view column, Unit unit) {
+  return FormatValue(CellOf(table, row, column), unit);
+}
+
+double CellNumber(const ReportTable& table, size_t row, std::string_view column) {
+  return AsNumber(CellOf(table, row, column)).value_or(0);
+}
+
 std::string LeftOutText(const ReportTable& table, size_t shown, const char* what) {
   if (shown >= table.total_rows) return "";
   return fmt::format("{} of {} {} shown", WithThousands(static_cast<int64_t>(shown)),

@@ -54,6 +54,9 @@ std::optional<double> FigureNumber(const ReportModel& model, std::string_view id
 
 // Value of a named column in a row of a table, NULL where there is no such column.
 Value CellOf(const ReportTable& table, size_t row, std::string_view column);
+// The same as text, and as a number, 0 where it is none.
+std::string CellText(const ReportTable& table, size_t row, std::string_view column, Unit unit = Unit::kNone);
+double CellNumber(const ReportTable& table, size_t row, std::string_view column);
 // "200 of 1,500 rows shown" of a table of which `shown` rows are; "" where that is all.
 std::string LeftOutText(const ReportTable& table, size_t shown, const char* what = "rows");
 

@@ -15,12 +15,6 @@ namespace {
 
 constexpr size_t kMaxCohorts = 4, kMaxReasons = 4;
 
-std::string Cell(const ReportTable& table, size_t row, const char* column, Unit unit = Unit::kNone) {
-  return FormatValue(CellOf(table, row, column), unit);
-}
-double Number(const ReportTable& table, size_t row, const char* column) {
-  return AsNumber(CellOf(table, row, column)).value_or(0);
-}
 std::string Time(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
 // "+561 µs".
 std::string Signed(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
@@ -28,10 +22,10 @@ std::string Signed(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
 // "549 µs of it in gaps between kernels and 21.6 µs in kernels"; with signs where some of it is made up for.
 std::string CauseText(const ReportTable& jitter, size_t row) {
   std::vector<std::pair<double, const char*>> causes = {
-      {Number(jitter, row, "kernel_excess_ns"), "in kernels"},
-      {Number(jitter, row, "gap_excess_ns"), "in gaps between kernels"},
-      {Number(jitter, row, "start_excess_ns"), "before its first kernel"}};
-  const double worst = Number(jitter, row, "worst_ns");
+      {CellNumber(jitter, row, "kernel_excess_ns"), "in kernels"},
+      {CellNumber(jitter, row, "gap_excess_ns"), "in gaps between kernels"},
+      {CellNumber(jitter, row, "start_excess_ns"), "before its first kernel"}};
+  const double worst = CellNumber(jitter, row, "worst_ns");
   // What is a hundredth of it says nothing.
   std::erase_if(causes, [&](const auto& cause) { return std::abs(cause.first) < 0.01 * worst; });
   std::ranges::stable_sort(causes, std::ranges::greater{}, [](const auto& cause) { return cause.first; });
@@ -48,8 +42,8 @@ std::string CauseText(const ReportTable& jitter, size_t row) {
   return text;
 }
 
-std::string SentenceOf(const ReportTable& jitter, size_t row) {
-  const auto text = [&](const char* column, Unit unit) { return Cell(jitter, row, column, unit); };
+std::string JitterSentence(const ReportTable& jitter, size_t row) {
+  const auto text = [&](const char* column, Unit unit) { return CellText(jitter, row, column, unit); };
   const std::string cause = CauseText(jitter, row);
   const Value node = CellOf(jitter, row, "max_node");
   std::string sentence = fmt::format(
@@ -59,7 +53,7 @@ std::string SentenceOf(const ReportTable& jitter, size_t row) {
       text("max_device", Unit::kNone), IsNull(node) ? "" : ", node " + FormatValue(node, Unit::kNone),
       text("worst_step", Unit::kNone), text("worst_ns", Unit::kNanoseconds), cause.empty() ? "" : ", ", cause,
       text("min_rank", Unit::kNone));
-  if (Number(jitter, row, "steps") < 2) return sentence;
+  if (CellNumber(jitter, row, "steps") < 2) return sentence;
   sentence += fmt::format(" Over {} steps the slowest GPU of each is {} behind", text("steps", Unit::kCount),
                           text("magnitude_ns", Unit::kNanoseconds));
   if (!IsNull(CellOf(jitter, row, "magnitude_share")))
@@ -72,13 +66,13 @@ std::string NotComparedText(const ReportTable& left_out, const ReportTable& rank
   std::string text;
   double count = 0;
   for (size_t row = 0; row < left_out.rows.rows.size(); ++row) {
-    const double gpus = Number(left_out, row, "gpus");
+    const double gpus = CellNumber(left_out, row, "gpus");
     count += gpus;
     if (row < kMaxReasons)
       text += fmt::format("{}{} (rank{} {}{})", row == 0 ? "" : "; ",
-                          Cell(left_out, row, "not_compared", Unit::kText), gpus == 1 ? "" : "s",
-                          Cell(left_out, row, "first_ranks", Unit::kText),
-                          gpus > Number(left_out, row, "listed") ? ", ..." : "");
+                          CellText(left_out, row, "not_compared", Unit::kText), gpus == 1 ? "" : "s",
+                          CellText(left_out, row, "first_ranks", Unit::kText),
+                          gpus > CellNumber(left_out, row, "listed") ? ", ..." : "");
   }
   if (!(count > 0)) return "";
   return fmt::format("{} of {} GPUs {} not compared with others: {}{}.",
@@ -94,7 +88,7 @@ std::vector<std::string> RankSentences(const ReportModel& model) {
   const ReportTable* jitter = FindTable(model, "jitter");
   const size_t rows = jitter == nullptr ? 0 : jitter->rows.rows.size();
   for (size_t row = 0; row < std::min(rows, kMaxCohorts); ++row)
-    sentences.push_back(SentenceOf(*jitter, row));
+    sentences.push_back(JitterSentence(*jitter, row));
   if (rows > kMaxCohorts)
     sentences.push_back(fmt::format("{} smaller groups of GPUs that run the same kernels are not shown here.",
                                     jitter->total_rows - kMaxCohorts));
