@@ -17,7 +17,7 @@ constexpr auto kToDevice = CopyDirection::kHostToDevice, kToHost = CopyDirection
 constexpr auto kPageable = MemoryKind::kPageable, kPinned = MemoryKind::kPinned,
                kOnDevice = MemoryKind::kDevice;
 
-std::map<std::string, CopyKindRow> RowsOf(const TraceBuilder& b) {
+std::map<std::string, CopyKindRow> CopyKindsOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
   std::map<std::string, CopyKindRow> rows;
   for (const CopyKindRow& row : ComputeCopyKinds(context, ComputeTimelines(context)))
@@ -37,7 +37,7 @@ TEST(CopyKind, SumsByKind) {
   b.Copy(20, 50, 70'000, kToDevice, kPinned, kOnDevice, 2);
   b.Copy(60, 100, 400, kToHost, kOnDevice, kPageable, 3);
   b.Copy(200, 200, 0, kToHost, kOnDevice, kPageable, 0);
-  const auto rows = RowsOf(b);
+  const auto rows = CopyKindsOf(b);
   ASSERT_EQ(rows.size(), 3u);
   const CopyKindRow& pinned = rows.at("host-to-device pinned device async");
   EXPECT_EQ(pinned.copies, 2);
@@ -69,7 +69,7 @@ TEST(CopyKind, BlockingFollowsCudasRules) {
   copy("cudaMemcpy", 1 << 20, CopyDirection::kDeviceToDevice, kOnDevice, kOnDevice);
   copy("cudaMemcpyAsync", 1 << 20, kToDevice, kPageable, kOnDevice);
   copy("cudaGraphLaunch", 1 << 20, kToDevice, kPinned, kOnDevice);
-  const auto rows = RowsOf(b);
+  const auto rows = CopyKindsOf(b);
   EXPECT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows.at("host-to-device pageable device blocking").bytes, 65537);
   const CopyKindRow& pageable = rows.at("host-to-device pageable device async");

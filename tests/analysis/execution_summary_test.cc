@@ -12,18 +12,13 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-void Add(TraceBuilder& b, Ns start, Ns end, std::string_view name, std::string_view domain) {
-  b.Range(start, end, name);
-  b.trace.ranges.domain.back() = b.trace.names.Intern(domain);
-}
-
 StepTimes TimesOf(const TraceBuilder& b) { return ComputeStepTimes(test::ContextOf(b.trace)); }
 
 TEST(ExecutionSummary, EveryMomentCountsOnceForTheFirstOfItsKind) {
   TraceBuilder b;
-  Add(b, 0, 100, "ProfilerStep#5", "user_annotation");
-  Add(b, 0, 20, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation");
-  Add(b, 20, 90, "aten::linear", "cpu_op");
+  test::AddRange(b, 0, 100, "ProfilerStep#5", "user_annotation");
+  test::AddRange(b, 0, 20, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation");
+  test::AddRange(b, 20, 90, "aten::linear", "cpu_op");
   b.Launch(22, 30, 50, "gemm");  // the call takes until 24
   b.Launch(40, 45, 70, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   const StepTimes times = TimesOf(b);
@@ -59,8 +54,8 @@ TEST(ExecutionSummary, WithoutRangesAndCallsTheirTimesAreUnknown) {
 TEST(ProfilerStep, EndsWithItsWorkAndBeginsAfterTheOneBefore) {
   TraceBuilder b;
   b.Kernel(0, 10, "from before the profile", 7);
-  Add(b, 5, 100, "ProfilerStep#1", "user_annotation");
-  Add(b, 100, 200, "ProfilerStep#2", "user_annotation");
+  test::AddRange(b, 5, 100, "ProfilerStep#1", "user_annotation");
+  test::AddRange(b, 100, 200, "ProfilerStep#2", "user_annotation");
   b.Launch(20, 30, 140, "gemm");
   b.Launch(120, 150, 180, "gemm");
   const auto steps = FindProfilerSteps(test::ContextOf(b.trace)).at(0).steps;
@@ -72,9 +67,9 @@ TEST(ProfilerStep, EndsWithItsWorkAndBeginsAfterTheOneBefore) {
 
 TEST(ProfilerStep, OneCutOffAtTheEndIsLeftOut) {
   TraceBuilder b;
-  Add(b, 0, 100, "ProfilerStep#1", "user_annotation");
-  Add(b, 100, 200, "ProfilerStep#2", "user_annotation");
-  Add(b, 200, 300, "ProfilerStep#3", "user_annotation");
+  test::AddRange(b, 0, 100, "ProfilerStep#1", "user_annotation");
+  test::AddRange(b, 100, 200, "ProfilerStep#2", "user_annotation");
+  test::AddRange(b, 200, 300, "ProfilerStep#3", "user_annotation");
   for (Ns t = 0; t < 50; t += 10) b.Launch(t, t + 4, t + 8, "gemm");
   b.Launch(110, 114, 118, "gemm");  // a fifth of the one before
   const auto steps = FindProfilerSteps(test::ContextOf(b.trace)).at(0).steps;

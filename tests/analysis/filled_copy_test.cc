@@ -21,7 +21,7 @@ void FillAndMove(TraceBuilder& b, Ns t, std::string_view filler, int64_t correla
          correlation);
 }
 
-std::vector<FilledCopyRow> RowsOf(const TraceBuilder& b) {
+std::vector<FilledCopyRow> FilledCopiesOf(const TraceBuilder& b) {
   return ComputeFilledCopies(test::ContextOf(b.trace));
 }
 
@@ -31,7 +31,7 @@ TEST(FilledCopy, ATensorFilledAndMoved) {
   FillAndMove(b, 1000, "aten::zeros", 1);
   FillAndMove(b, 2000, "aten::zeros", 2);
   FillAndMove(b, 3000, "aten::randn", 3);
-  const auto rows = RowsOf(b);
+  const auto rows = FilledCopiesOf(b);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].op, "aten::zeros");
   EXPECT_EQ(rows[0].copies, 2);
@@ -44,14 +44,14 @@ TEST(FilledCopy, ATensorFilledAndMoved) {
 TEST(FilledCopy, NotWhatWasLoadedOrIsFilledOnTheGpu) {
   TraceBuilder loaded;
   FillAndMove(loaded, 1000, "aten::stack", 1);
-  EXPECT_TRUE(RowsOf(loaded).empty());
+  EXPECT_TRUE(FilledCopiesOf(loaded).empty());
   TraceBuilder on_gpu;
   on_gpu.Range(1000, 1100, "aten::zeros");
   on_gpu.Launch(1010, 1020, 1030, "fill");
   on_gpu.Range(1110, 1200, "aten::to");
   on_gpu.Api(1130, 1170, "cudaMemcpyAsync", 1);
   on_gpu.Copy(1140, 1160, 4096, CopyDirection::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice, 1);
-  EXPECT_TRUE(RowsOf(on_gpu).empty());
+  EXPECT_TRUE(FilledCopiesOf(on_gpu).empty());
 }
 
 TEST(FilledCopy, OfTheSameShapeWhereShapesAreKnown) {
@@ -63,7 +63,7 @@ TEST(FilledCopy, OfTheSameShapeWhereShapesAreKnown) {
     trace.op_arguments[1].shapes = trace.names.Intern("[[128], [], []]");
     trace.op_arguments[2].shapes = trace.names.Intern("[[32, 3, 224, 224], []]");
     for (const int arguments : {1, same ? 1 : 2, 0, 0}) trace.ranges.arguments.push_back(arguments);
-    EXPECT_EQ(RowsOf(b).size(), same ? 1u : 0u);
+    EXPECT_EQ(FilledCopiesOf(b).size(), same ? 1u : 0u);
   }
 }
 

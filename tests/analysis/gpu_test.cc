@@ -18,8 +18,6 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-constexpr const char* kGemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
-
 std::vector<GpuRow> GpusOf(const TraceBuilder& b, const AnalysisOptions& options = {}) {
   const Context context = MakeContext(b.trace, options);
   return ComputeGpus(context, ComputeTimelines(context), ComputeOps(context), ComputeMemory(context));
@@ -27,7 +25,7 @@ std::vector<GpuRow> GpusOf(const TraceBuilder& b, const AnalysisOptions& options
 
 TEST(Gpu, BusyTimeIsAUnionAndKernelTimeASum) {
   TraceBuilder b;
-  b.Launch(0, 10, 60, kGemm);
+  b.Launch(0, 10, 60, test::kGemm);
   b.Launch(5, 40, 80, "relu");
   b.Set(90, 95, 0);
   b.Launch(150, 160, 200, "relu");

@@ -13,8 +13,6 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-constexpr const char* kGemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
-
 int64_t At(const GpuTimeline& timeline, Bucket bucket) {
   return timeline.ledger[static_cast<size_t>(bucket)];
 }
@@ -27,7 +25,7 @@ int64_t Sum(const GpuTimeline& timeline) {
 
 TEST(GpuTimeline, OverlapCountsOnceAndTensorCoresFirst) {
   TraceBuilder b;
-  b.Launch(0, 10, 30, kGemm);
+  b.Launch(0, 10, 30, test::kGemm);
   b.Launch(2, 20, 50, "relu");
   b.Launch(4, 40, 70, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   b.Copy(60, 90, 1, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
@@ -139,7 +137,7 @@ TEST(GpuTimeline, LedgerAgreesWithOneBucketPerNanosecond) {
   std::mt19937 random(9);
   for (int round = 0; round < 200; ++round) {
     TraceBuilder b;
-    const char* names[] = {kGemm, "relu", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"};
+    const char* names[] = {test::kGemm, "relu", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"};
     Ns t = 0;
     struct Painted {
       Ns start, end;

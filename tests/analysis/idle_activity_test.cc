@@ -13,7 +13,7 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-std::vector<IdleActivityRow> RowsOf(const TraceBuilder& b) {
+std::vector<IdleActivityRow> ActivitiesOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
   return ComputeIdleActivity(context, ComputeTimelines(context));
 }
@@ -28,7 +28,7 @@ TEST(IdleActivity, SaysWhatTheLaunchingThreadDidWhileNothingWasQueued) {
   b.Api(160, 170, "cudaMalloc", 0);
   b.Api(162, 168, "cuMemAlloc_v2", 0);  // inside of it
   b.Launch(200, 205, 210, "second");
-  const auto rows = RowsOf(b);
+  const auto rows = ActivitiesOf(b);
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].kind, "CUDA call");
   EXPECT_EQ(rows[0].name, "cudaMalloc");
@@ -56,7 +56,7 @@ TEST(IdleActivity, KeepsTheStackOfTheLongestCall) {
   b.Os(120, 180, "write");
   b.trace.os_calls.chain.back() = 1;
   b.Launch(200, 205, 210, "second");
-  const auto rows = RowsOf(b);
+  const auto rows = ActivitiesOf(b);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].ns, 70);
   EXPECT_EQ(rows[0].events, 2);
@@ -68,7 +68,7 @@ TEST(IdleActivity, NothingWhereTheQueueNeverRunsDry) {
   b.Launch(0, 5, 100, "first");
   b.Launch(10, 105, 200, "second");
   b.Os(20, 90, "read");
-  EXPECT_TRUE(RowsOf(b).empty());
+  EXPECT_TRUE(ActivitiesOf(b).empty());
 }
 
 TEST(StepLedger, SumsToEachStep) {

@@ -22,7 +22,6 @@ namespace {
 using test::TraceBuilder;
 using Ledger = std::array<int64_t, kBuckets>;
 
-constexpr const char* kGemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
 constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 
 int64_t Sum(const Ledger& ledger) {
@@ -69,7 +68,9 @@ class Reference {
       Bucket bucket = &ops == static_cast<const GpuOps*>(&t_.copies) ? Bucket::kCopy : Bucket::kMemset;
       if (kernels) {
         const std::string_view name = t_.names.View(t_.kernels.name[i]);
-        bucket = name == kGemm ? Bucket::kTensor : name == kReduce ? Bucket::kCommunication : Bucket::kOther;
+        bucket = name == test::kGemm ? Bucket::kTensor
+                 : name == kReduce   ? Bucket::kCommunication
+                                     : Bucket::kOther;
       }
       ops_.push_back({ops.start[i], ops.end[i], bucket, calls[i], kernels});
     }
@@ -253,7 +254,7 @@ TraceBuilder RandomTrace(std::mt19937& random, bool with_steps) {
                    [](const Call& x, const Call& y) { return x.start < y.start; });
   for (const Call& r : ranges) b.Range(r.start, r.end, r.name, r.thread);
   for (const Call& c : calls) b.Api(c.start, c.end, c.name, c.correlation, c.thread);
-  const char* names[] = {kGemm, "relu", kReduce};
+  const char* names[] = {test::kGemm, "relu", kReduce};
   for (const Op& op : ops) {
     if (op.kind < 3) {
       b.Kernel(op.start, op.end, names[op.kind], op.correlation, 0, op.device);

@@ -13,13 +13,7 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-void Add(TraceBuilder& b, Ns start, Ns end, std::string_view name, std::string_view domain = "cpu_op",
-         uint32_t thread = 0) {
-  b.Range(start, end, name, thread);
-  b.trace.ranges.domain.back() = b.trace.names.Intern(domain);
-}
-
-std::vector<MemoryOperatorRow> RowsOf(const TraceBuilder& b) {
+std::vector<MemoryOperatorRow> MemoryOperatorsOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
   return ComputeMemoryOperators(context, BuildOperatorTree(context));
 }
@@ -32,16 +26,16 @@ MemoryOperatorRow Named(const std::vector<MemoryOperatorRow>& rows, std::string_
 
 TEST(MemoryOperator, CountsItsOwnAndWhatItCalls) {
   TraceBuilder b;
-  Add(b, 0, 100, "aten::linear");
-  Add(b, 10, 60, "aten::addmm");
-  Add(b, 20, 30, "aten::empty");
-  Add(b, 70, 80, "aten::view");
-  Add(b, 110, 120, "aten::empty");
+  test::AddRange(b, 0, 100, "aten::linear");
+  test::AddRange(b, 10, 60, "aten::addmm");
+  test::AddRange(b, 20, 30, "aten::empty");
+  test::AddRange(b, 70, 80, "aten::view");
+  test::AddRange(b, 110, 120, "aten::empty");
   b.Tensor(25, 512);
   b.Tensor(40, 256);
   b.Tensor(50, -512);
   b.Tensor(90, -100);
-  const auto rows = RowsOf(b);
+  const auto rows = MemoryOperatorsOf(b);
   ASSERT_EQ(rows.size(), 3u) << "view neither allocates nor frees";
   EXPECT_EQ(rows[0].name, "aten::empty") << "by what it allocated itself";
   EXPECT_EQ(rows[0].device, 0);
@@ -64,10 +58,10 @@ TEST(MemoryOperator, CountsItsOwnAndWhatItCalls) {
 
 TEST(MemoryOperator, BeginsWithItsStartAndEndsBeforeItsEnd) {
   TraceBuilder b;
-  Add(b, 10, 20, "aten::mm");
-  Add(b, 20, 30, "aten::relu");
+  test::AddRange(b, 10, 20, "aten::mm");
+  test::AddRange(b, 20, 30, "aten::relu");
   for (const Ns time : {9, 10, 20, 30}) b.Tensor(time, 1 << time);
-  const auto rows = RowsOf(b);
+  const auto rows = MemoryOperatorsOf(b);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(Named(rows, "aten::mm").allocated_bytes, 1 << 10);
   EXPECT_EQ(Named(rows, "aten::relu").allocated_bytes, 1 << 20);
@@ -76,15 +70,15 @@ TEST(MemoryOperator, BeginsWithItsStartAndEndsBeforeItsEnd) {
 TEST(MemoryOperator, IsOfTheThreadAndTheDeviceOfTheEvent) {
   TraceBuilder b;
   const uint32_t backward = b.AddThread(0, 43), device = b.AddDevice(1);
-  Add(b, 0, 100, "aten::mm");
-  Add(b, 0, 100, "MmBackward", "cpu_op", backward);
+  test::AddRange(b, 0, 100, "aten::mm");
+  test::AddRange(b, 0, 100, "MmBackward", "cpu_op", backward);
   b.Tensor(10, 8, -1, -1, backward);
   b.Tensor(20, 16);
   b.trace.memory_events.device.back() = device;
   b.Tensor(30, 32);
   b.trace.memory_events.device.back() = kNoIndex;
   b.Tensor(40, 64, -1, -1, kNoIndex);
-  const auto rows = RowsOf(b);
+  const auto rows = MemoryOperatorsOf(b);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].device, 0);
   EXPECT_EQ(rows[0].name, "MmBackward");
@@ -97,15 +91,15 @@ TEST(MemoryOperator, IsOfTheThreadAndTheDeviceOfTheEvent) {
 
 TEST(MemoryOperator, AnnotationsAndScopesAreNoneButLieWithinOperators) {
   TraceBuilder b;
-  Add(b, 0, 100, "ProfilerStep#1", "user_annotation");
-  Add(b, 10, 90, "aten::to");
-  Add(b, 11, 89, "aten::to");
-  Add(b, 20, 80, "copying", "user_annotation");
-  Add(b, 30, 70, "Optimizer.step#SGD.step", "user_annotation");
+  test::AddRange(b, 0, 100, "ProfilerStep#1", "user_annotation");
+  test::AddRange(b, 10, 90, "aten::to");
+  test::AddRange(b, 11, 89, "aten::to");
+  test::AddRange(b, 20, 80, "copying", "user_annotation");
+  test::AddRange(b, 30, 70, "Optimizer.step#SGD.step", "user_annotation");
   b.Tensor(5, 1);
   b.Tensor(25, 2);
   b.Tensor(40, 4);
-  const auto rows = RowsOf(b);
+  const auto rows = MemoryOperatorsOf(b);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].calls, 1) << "the only child of its name is one with it";
   EXPECT_EQ(rows[0].self_allocated_bytes, 2) << "not what is of the step or of the optimizer";
@@ -114,11 +108,11 @@ TEST(MemoryOperator, AnnotationsAndScopesAreNoneButLieWithinOperators) {
 
 TEST(MemoryOperator, AnOperatorThatCallsItselfCountsTwice) {
   TraceBuilder b;
-  Add(b, 0, 100, "aten::sum");
-  Add(b, 10, 20, "aten::sum");
-  Add(b, 30, 40, "aten::add");
+  test::AddRange(b, 0, 100, "aten::sum");
+  test::AddRange(b, 10, 20, "aten::sum");
+  test::AddRange(b, 30, 40, "aten::add");
   b.Tensor(15, 8);
-  const auto rows = RowsOf(b);
+  const auto rows = MemoryOperatorsOf(b);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].self_allocated_bytes, 8);
   EXPECT_EQ(rows[0].allocated_bytes, 16);
@@ -126,9 +120,9 @@ TEST(MemoryOperator, AnOperatorThatCallsItselfCountsTwice) {
 
 TEST(MemoryOperator, NeedsThreads) {
   TraceBuilder b;
-  Add(b, 0, 100, "aten::mm");
+  test::AddRange(b, 0, 100, "aten::mm");
   b.Memory(10, 8);
-  EXPECT_THAT(RowsOf(b), ::testing::IsEmpty());
+  EXPECT_THAT(MemoryOperatorsOf(b), ::testing::IsEmpty());
 }
 
 }  // namespace

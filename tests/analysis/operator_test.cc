@@ -12,14 +12,6 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-constexpr const char* kGemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
-
-void Add(TraceBuilder& b, Ns start, Ns end, std::string_view name, std::string_view domain = "cpu_op",
-         uint32_t thread = 0) {
-  b.Range(start, end, name, thread);
-  b.trace.ranges.domain.back() = b.trace.names.Intern(domain);
-}
-
 OperatorFamilies FamiliesOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
   return ComputeOperators(context, BuildOperatorTree(context));
@@ -34,9 +26,9 @@ OperatorRow Named(const std::vector<OperatorRow>& rows, std::string_view name) {
 
 TEST(Operator, TimesAreOfItselfAndOfWhatItCalls) {
   TraceBuilder b;
-  Add(b, 0, 100, "aten::linear");
-  Add(b, 10, 60, "aten::addmm");
-  b.Launch(20, 200, 250, kGemm);  // the call takes 2
+  test::AddRange(b, 0, 100, "aten::linear");
+  test::AddRange(b, 10, 60, "aten::addmm");
+  b.Launch(20, 200, 250, test::kGemm);  // the call takes 2
   b.Launch(70, 250, 260, "copy_kernel");
   const auto rows = FamiliesOf(b).by_name;
   ASSERT_EQ(rows.size(), 2u);
@@ -56,10 +48,10 @@ TEST(Operator, TimesAreOfItselfAndOfWhatItCalls) {
 
 TEST(Operator, AnnotationsAreNoneAndTheOnlyChildOfItsNameIsOneWithIt) {
   TraceBuilder b;
-  Add(b, 0, 100, "forward pass", "user_annotation");
-  Add(b, 0, 90, "aten::to");
-  Add(b, 10, 80, "aten::to");
-  Add(b, 20, 30, "Optimizer.step#SGD.step", "user_annotation");
+  test::AddRange(b, 0, 100, "forward pass", "user_annotation");
+  test::AddRange(b, 0, 90, "aten::to");
+  test::AddRange(b, 10, 80, "aten::to");
+  test::AddRange(b, 20, 30, "Optimizer.step#SGD.step", "user_annotation");
   b.Launch(50, 100, 130, "copy_kernel");
   const auto rows = FamiliesOf(b).by_name;
   ASSERT_EQ(rows.size(), 1u);
@@ -76,7 +68,7 @@ TEST(Operator, ShapesTellCallsApart) {
                           {.shapes = b.trace.names.Intern("[[2,3],\n []]")},
                           {.shapes = b.trace.names.Intern("[[2, 3], []]")}};
   for (const int arguments : {0, 1, 2}) {
-    Add(b, arguments * 10, arguments * 10 + 5, "aten::add");
+    test::AddRange(b, arguments * 10, arguments * 10 + 5, "aten::add");
     ranges.arguments.push_back(arguments);
   }
   const auto rows = FamiliesOf(b).by_input;
@@ -104,7 +96,7 @@ TEST(Operator, WithoutAFrameworksOperatorsAllRangesAre) {
 TEST(Operator, WhatAnotherThreadHadOpenIsNotItsOperator) {
   TraceBuilder b;
   const uint32_t backward = b.AddThread(0, 43);
-  Add(b, 0, 100, "aten::mm");
+  test::AddRange(b, 0, 100, "aten::mm");
   b.Launch(10, 20, 50, "gemm", backward);
   EXPECT_EQ(FamiliesOf(b).kernels.at(0).operator_name, "N/A");
 }

@@ -16,7 +16,7 @@ const WhatIfRow* RowOf(const std::vector<WhatIfRow>& rows, std::string_view chan
   return nullptr;
 }
 
-std::vector<WhatIfRow> RowsOf(const TraceBuilder& b) {
+std::vector<WhatIfRow> WhatIfsOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
   return ComputeWhatIfs(context, ComputeTimelines(context));
 }
@@ -48,7 +48,7 @@ TraceBuilder Reads(bool read) {
 }
 
 TEST(Replay, WithoutScalarReadsTheQueueIsKept) {
-  const auto rows = RowsOf(Reads(true));
+  const auto rows = WhatIfsOf(Reads(true));
   const WhatIfRow* reads = RowOf(rows, "scalar reads");
   ASSERT_NE(reads, nullptr);
   EXPECT_EQ(reads->calls, 40) << "the copy and the wait of each";
@@ -59,7 +59,7 @@ TEST(Replay, WithoutScalarReadsTheQueueIsKept) {
   EXPECT_LT(*reads->predicted_ns, *reads->replayed_ns);
 }
 
-TEST(Replay, NothingToLeaveOutGivesNoRow) { EXPECT_TRUE(RowsOf(Reads(false)).empty()); }
+TEST(Replay, NothingToLeaveOutGivesNoRow) { EXPECT_TRUE(WhatIfsOf(Reads(false)).empty()); }
 
 TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
   for (const bool hidden : {true, false}) {
@@ -76,7 +76,7 @@ TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
       gpu += kernel;
       host += 1000;
     }
-    const auto rows = RowsOf(b);
+    const auto rows = WhatIfsOf(b);
     const WhatIfRow* loading = RowOf(rows, "data loading");
     ASSERT_NE(loading, nullptr);
     ASSERT_TRUE(loading->saves_ns);
@@ -88,7 +88,7 @@ TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
 TEST(Replay, ARangeThatWasNeverClosedIsNotLeftOut) {
   TraceBuilder b = Reads(true);
   b.Range(0, 200'000, "data_loader", 0, true);
-  EXPECT_EQ(RowOf(RowsOf(b), "data loading"), nullptr);
+  EXPECT_EQ(RowOf(WhatIfsOf(b), "data loading"), nullptr);
 }
 
 TEST(Replay, AReplayThatIsNotLikeTheRecordingSavesNothingKnown) {
@@ -96,7 +96,7 @@ TEST(Replay, AReplayThatIsNotLikeTheRecordingSavesNothingKnown) {
   // The second half of the kernels waits for something that is not recorded.
   Kernels& k = b.trace.kernels;
   for (size_t i = k.size() / 2; i < k.size(); ++i) k.start[i] += 400'000, k.end[i] += 400'000;
-  const auto rows = RowsOf(b);
+  const auto rows = WhatIfsOf(b);
   const WhatIfRow* reads = RowOf(rows, "scalar reads");
   ASSERT_NE(reads, nullptr);
   EXPECT_FALSE(reads->saves_ns);

@@ -16,8 +16,6 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-constexpr const char* kGemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
-
 std::vector<ResourceUsageRow> UsageOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
   return ComputeResourceUsage(context, ComputeTimelines(context));
@@ -41,7 +39,7 @@ TEST(ResourceUsage, AgreesWithDecidingEveryNanosecond) {
       switch (category) {
         case 0:
         case 1:
-          b.Kernel(start, end, category == 0 ? kGemm : "relu", 0);
+          b.Kernel(start, end, category == 0 ? test::kGemm : "relu", 0);
           break;
         case 2:
           b.Set(start, end, 0);

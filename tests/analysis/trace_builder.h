@@ -18,6 +18,9 @@
 
 namespace dladvisor::test {
 
+// A kernel that uses tensor cores.
+inline constexpr const char* kGemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
+
 class TraceBuilder {
  public:
   Trace trace;
@@ -182,6 +185,13 @@ inline Context ContextOf(const Trace& trace, const AnalysisOptions& options = {}
       options.step_range.empty() && options.pipeline.empty() && !options.steps && !options.rank ? defaults
                                                                                                 : options;
   return MakeContext(trace, chosen);
+}
+
+// A range of a domain, "cpu_op" of an operator.
+inline void AddRange(TraceBuilder& b, Ns start, Ns end, std::string_view name,
+                     std::string_view domain = "cpu_op", uint32_t thread = 0) {
+  b.Range(start, end, name, thread);
+  b.trace.ranges.domain.back() = b.trace.names.Intern(domain);
 }
 
 }  // namespace dladvisor::test

@@ -17,13 +17,13 @@
 namespace dladvisor {
 namespace {
 
-struct Pair {
+struct RunPair {
   std::string before, after, rule, misses;
   bool all_steps = false;
 };
 
-std::vector<Pair> Pairs() {
-  std::vector<Pair> pairs;
+std::vector<RunPair> Pairs() {
+  std::vector<RunPair> pairs;
   for (const YAML::Node& entry :
        YAML::LoadFile((test::SourceDir() / "tests/corpus/BEFORE_AFTER.yaml").string()))
     pairs.push_back({entry["before"].as<std::string>(), entry["after"].as<std::string>(),
@@ -52,10 +52,10 @@ Judged Judge(const std::filesystem::path& path, const std::string& rule) {
   return judged;
 }
 
-class BeforeAfter : public testing::TestWithParam<Pair> {};
+class BeforeAfter : public testing::TestWithParam<RunPair> {};
 
 TEST_P(BeforeAfter, WinsWhatWasPromised) {
-  const Pair& pair = GetParam();
+  const RunPair& pair = GetParam();
   const auto before_path = test::DataDir() / pair.before, after_path = test::DataDir() / pair.after;
   for (const auto& path : {before_path, after_path})
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";

@@ -26,12 +26,12 @@ namespace {
 namespace fs = std::filesystem;
 using Rows = std::vector<std::vector<std::string>>;
 
-struct Difference {
+struct KnownDifference {
   const char *view, *column;
   size_t cells;
   const char* why;
 };
-constexpr Difference kDifferences[] = {
+constexpr KnownDifference kDifferences[] = {
     {"dlprof_iteration", "Input Shapes", 53,
      "DLProf letters the dimensions of conv2d and linear: <N:32, K:84> for our <32, 84>."},
     {"dlprof_iteration", "Output Shapes", 53, "DLProf infers them; its markers record inputs only."},
@@ -131,7 +131,7 @@ TEST_F(DlprofReports, SameCellsAsTheReports) {
           ++differ[columns[c]];
       }
     std::map<std::string, size_t> expected;
-    for (const Difference& d : kDifferences)
+    for (const KnownDifference& d : kDifferences)
       if (d.view == view) expected[d.column] = d.cells;
     EXPECT_EQ(differ, expected);
   }
@@ -156,7 +156,7 @@ TEST_F(DlprofReports, SameSummary) {
       if (!Same(row[c], found->second[row.size() == 2 ? 0 : c])) differ.insert(row[0]);
   }
   std::set<std::string> expected;
-  for (const Difference& d : kDifferences)
+  for (const KnownDifference& d : kDifferences)
     if (d.view == std::string("dlprof_summary")) expected.insert(d.column);
   EXPECT_EQ(differ, expected);
   EXPECT_EQ(missing, (std::set<std::string>{"DLProf Version", "DLProf Build"}));
@@ -284,14 +284,14 @@ TEST_P(DlprofDatabase, GivesAReport) {
                  "FROM read_only_memsets)"));
 }
 
-std::string TestName(const testing::TestParamInfo<fs::path>& info) {
+std::string ExportName(const testing::TestParamInfo<fs::path>& info) {
   std::string name = info.param.stem().string();
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Dlprof, DlprofDatabase, testing::ValuesIn(Databases()), TestName);
+INSTANTIATE_TEST_SUITE_P(Dlprof, DlprofDatabase, testing::ValuesIn(Databases()), ExportName);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DlprofDatabase);
 
 // A database and its export give the same ops and kernels; long names apart, which DLProf confuses (above).

@@ -38,7 +38,7 @@ constexpr const char* kSingleLaunches = "hta_cuda_kernel_launch_stats";
 // Of the cells that an entry matches those that differ; one that matches more is too broad.
 constexpr double kLeastDiffering = 0.5;
 
-std::string Cell(const Value& value) {
+std::string ShortestText(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
@@ -282,7 +282,7 @@ std::vector<Row> Query(const Database& db, const std::string& sql) {
   std::vector<Row> rows;
   for (const auto& values : result.rows) {
     Row& row = rows.emplace_back();
-    for (size_t c = 0; c < values.size(); ++c) row[result.columns[c].name] = Cell(values[c]);
+    for (size_t c = 0; c < values.size(); ++c) row[result.columns[c].name] = ShortestText(values[c]);
   }
   return rows;
 }

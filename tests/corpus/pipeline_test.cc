@@ -21,7 +21,7 @@ using test::Simulated;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr double kMs = 1e6;
+constexpr double kNsPerMs = 1e6;
 
 // Findings that fired, by rule, and the row of the only pipeline.
 struct Outcomes {
@@ -69,14 +69,14 @@ TEST(PipelineRun, IsReadFromAnExport) {
   EXPECT_EQ(outcomes.pipeline.at("schedule"), Value("1F1B"));
   EXPECT_EQ(outcomes.Number("stages"), 4);
   EXPECT_EQ(outcomes.Number("micro_batches"), 8);
-  EXPECT_NEAR(outcomes.Number("cost_ns"), 33 * kMs, 0.01 * kMs);
+  EXPECT_NEAR(outcomes.Number("cost_ns"), 33 * kNsPerMs, 0.01 * kNsPerMs);
   EXPECT_NEAR(outcomes.Number("bubble_ratio"), 9.0 / 33, 1e-3);
   EXPECT_NEAR(outcomes.Number("ideal_ratio"), 9.0 / 33, 1e-9);
   const Finding& few = outcomes.Only("few-micro-batches");
   EXPECT_THAT(few.problem, AllOf(HasSubstr("1F1B"), HasSubstr("it would take 2")));
   // 24 ms of work take 33 ms, and 24 / 0.9 with enough micro-batches.
   ASSERT_TRUE(few.saves && few.saves->high_ns);
-  EXPECT_NEAR(*few.saves->high_ns, 33 * kMs - 24 * kMs / 0.9, 0.1 * kMs);
+  EXPECT_NEAR(*few.saves->high_ns, 33 * kNsPerMs - 24 * kNsPerMs / 0.9, 0.1 * kNsPerMs);
   for (const char* rule :
        {"pipeline-bubble-above-ideal", "pipeline-stage-imbalance", "pipeline-ranges-incomplete"})
     EXPECT_EQ(outcomes.fired.count(rule), 0u) << rule;
@@ -118,7 +118,7 @@ TEST(PipelineRun, NamesTheSlowStage) {
   EXPECT_THAT(finding.problem, HasSubstr("Stage 2 of pipeline 0 (rank 2) takes 4.20 ms"));
   // It waits 31 times for what the slowest takes longer than the mean of 3.3 ms.
   ASSERT_TRUE(finding.saves && finding.saves->high_ns);
-  EXPECT_NEAR(*finding.saves->high_ns, 31 * 0.9 * kMs, 0.5 * kMs);
+  EXPECT_NEAR(*finding.saves->high_ns, 31 * 0.9 * kNsPerMs, 0.5 * kNsPerMs);
   EXPECT_THAT(outcomes.Only("pipeline-bubble-above-ideal").problem, HasSubstr("waiting for stage 2"));
 }
 

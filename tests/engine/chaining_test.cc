@@ -11,14 +11,10 @@
 
 namespace dladvisor {
 namespace {
+using test::MakeRule;
 using test::Shops;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-RuleFile Make(const std::string& id, const std::string& body) {
-  return {"r/" + id + ".yaml",
-          "id: " + id + "\ntitle: Title of " + id + "\nproblem: P\nrecommendation: [R]\n" + body};
-}
 
 KnowledgeBase Load(const std::vector<RuleFile>& files) {
   KnowledgeBase knowledge(test::ShopSchemas());
@@ -63,9 +59,10 @@ std::string Dump(const Advice& advice) {
 TEST(Chaining, ChainsRunInTheirOrderWhateverTheIds) {
   Shops shops;
   // c depends on b, b on a, in reverse order of id; d is silenced by c.
-  const KnowledgeBase knowledge =
-      Load({Make("a", "for: shop\nwhen: [1]\nunless: [b]\n"), Make("b", "for: shop\nwhen: [1]\ngiven: [c]\n"),
-            Make("c", "for: shop\nwhen: [1]\ngiven: [d]\n"), Make("d", "for: shop\nwhen: [shop = 2]\n")});
+  const KnowledgeBase knowledge = Load({MakeRule("a", "for: shop\nwhen: [1]\nunless: [b]\n"),
+                                        MakeRule("b", "for: shop\nwhen: [1]\ngiven: [c]\n"),
+                                        MakeRule("c", "for: shop\nwhen: [1]\ngiven: [d]\n"),
+                                        MakeRule("d", "for: shop\nwhen: [shop = 2]\n")});
   EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = "*"})),
               ElementsAre("d shop=1: clear", "d shop=2: fired", "c shop=1: clear", "c shop=2: fired",
                           "b shop=1: clear", "b shop=2: fired", "a shop=1: fired", "a shop=2: suppressed"));
@@ -74,13 +71,13 @@ TEST(Chaining, ChainsRunInTheirOrderWhateverTheIds) {
 TEST(Chaining, OnlyWhatFiredSilencesOrAllows) {
   Shops shops;
   // "no-town" is unknown of shop 2, "quiet" itself suppressed there.
-  const KnowledgeBase knowledge = Load({Make("busy", "for: shop\nwhen: [busy_share > 0.5]\n"),
-                                        Make("quiet", "for: shop\nwhen: [1]\nunless: [all]\n"),
-                                        Make("all", "for: shop\nwhen: [shop = 1]\n"),
-                                        Make("x1", "for: shop\nwhen: [1]\nunless: [busy]\n"),
-                                        Make("x2", "for: shop\nwhen: [1]\ngiven: [busy]\n"),
-                                        Make("x3", "for: shop\nwhen: [1]\nunless: [quiet]\n"),
-                                        Make("x4", "for: shop\nwhen: [1]\ngiven: [quiet]\n")});
+  const KnowledgeBase knowledge = Load({MakeRule("busy", "for: shop\nwhen: [busy_share > 0.5]\n"),
+                                        MakeRule("quiet", "for: shop\nwhen: [1]\nunless: [all]\n"),
+                                        MakeRule("all", "for: shop\nwhen: [shop = 1]\n"),
+                                        MakeRule("x1", "for: shop\nwhen: [1]\nunless: [busy]\n"),
+                                        MakeRule("x2", "for: shop\nwhen: [1]\ngiven: [busy]\n"),
+                                        MakeRule("x3", "for: shop\nwhen: [1]\nunless: [quiet]\n"),
+                                        MakeRule("x4", "for: shop\nwhen: [1]\ngiven: [quiet]\n")});
   const std::vector<std::string> lines = Lines(Infer(knowledge, shops.database, {.keep_clear = "*"}));
   const auto of = [&](const std::string& rule) {
     std::vector<std::string> outcomes;
@@ -98,9 +95,9 @@ TEST(Chaining, OnlyWhatFiredSilencesOrAllows) {
 
 TEST(Chaining, WhatIsGivenAndFailedFailsWhatAsksForIt) {
   Shops shops;
-  EXPECT_THAT(Lines(Infer(Load({Make("a", "for: shop\nwhen: [\"town REGEXP ('(' || shop)\"]\n"),
-                                Make("b", "for: shop\nwhen: [shop = 1]\ngiven: [a]\n"),
-                                Make("c", "for: shop\nwhen: [shop = 1]\nunless: [a]\n")}),
+  EXPECT_THAT(Lines(Infer(Load({MakeRule("a", "for: shop\nwhen: [\"town REGEXP ('(' || shop)\"]\n"),
+                                MakeRule("b", "for: shop\nwhen: [shop = 1]\ngiven: [a]\n"),
+                                MakeRule("c", "for: shop\nwhen: [shop = 1]\nunless: [a]\n")}),
                           shops.database)),
               ElementsAre("a: failed", "b shop=1: failed", "c shop=1: fired"));
 }
@@ -109,11 +106,11 @@ TEST(Chaining, OneRuleHasOneBudgetForAllItsStatements) {
   Shops shops;
   shops.database.SetStepBudget(1'500'000);
   const Advice advice = Infer(
-      Load(
-          {Make("a",
+      Load({MakeRule(
+                "a",
                 "for: shop\nwhen: [1]\nevidence: WITH RECURSIVE n(x) AS (SELECT :shop UNION ALL SELECT x + 1 "
                 "FROM n WHERE x < 80000) SELECT count(*) FROM n\n"),
-           Make("b", "for: shop\nwhen: [shop = 1]\n")}),
+            MakeRule("b", "for: shop\nwhen: [shop = 1]\n")}),
       shops.database);
   ASSERT_EQ(advice.findings.size(), 3u);
   EXPECT_EQ(advice.findings[0].error, "");
@@ -125,16 +122,16 @@ TEST(Chaining, SubjectsMatchByTheKeysThatTheyShare) {
   Shops shops;
   const KnowledgeBase knowledge = Load({
       // No key: matches every subject.
-      Make("global", "for: {sql: SELECT count(*) AS n FROM shop, key: []}\nwhen: [n = 2]\n"),
+      MakeRule("global", "for: {sql: SELECT count(*) AS n FROM shop, key: []}\nwhen: [n = 2]\n"),
       // The same shop, though its number is a real here.
-      Make("real",
-           "for: {sql: SELECT shop * 1.0 AS shop FROM shop WHERE shop = 2, key: [shop]}\nwhen: [1]\n"),
+      MakeRule("real",
+               "for: {sql: SELECT shop * 1.0 AS shop FROM shop WHERE shop = 2, key: [shop]}\nwhen: [1]\n"),
       // A key that shops lack: no shared key, matches all.
-      Make("item", "for: {sql: SELECT item FROM orders WHERE number = 2, key: [item]}\nwhen: [1]\n"),
-      Make("x-global", "for: shop\nwhen: [1]\ngiven: [global]\n"),
-      Make("x-item", "for: shop\nwhen: [1]\ngiven: [item]\n"),
-      Make("x-order", "for: orders\nwhen: [1]\ngiven: [x-real]\n"),
-      Make("x-real", "for: shop\nwhen: [1]\ngiven: [real]\n"),
+      MakeRule("item", "for: {sql: SELECT item FROM orders WHERE number = 2, key: [item]}\nwhen: [1]\n"),
+      MakeRule("x-global", "for: shop\nwhen: [1]\ngiven: [global]\n"),
+      MakeRule("x-item", "for: shop\nwhen: [1]\ngiven: [item]\n"),
+      MakeRule("x-order", "for: orders\nwhen: [1]\ngiven: [x-real]\n"),
+      MakeRule("x-real", "for: shop\nwhen: [1]\ngiven: [real]\n"),
   });
   EXPECT_THAT(Lines(Infer(knowledge, shops.database, {.keep_clear = "*"})),
               ElementsAre("global: fired", "item item=it's <b>: fired", "real shop=2: fired",
@@ -146,9 +143,9 @@ TEST(Chaining, SubjectsMatchByTheKeysThatTheyShare) {
 
 TEST(Chaining, CausesNestOnlyWhatFiredAndOnlyItsOwnSubject) {
   Shops shops;
-  const Advice advice = Infer(Load({Make("a-symptom", "for: orders\nwhen: [number = 1]\n"),
-                                    Make("b-cause", "for: shop\nwhen: [shop = 2]\ncauses: [a-symptom]\n"),
-                                    Make("c-root", "for: shop\nwhen: [shop = 2]\ncauses: [b-cause]\n")}),
+  const Advice advice = Infer(Load({MakeRule("a-symptom", "for: orders\nwhen: [number = 1]\n"),
+                                    MakeRule("b-cause", "for: shop\nwhen: [shop = 2]\ncauses: [a-symptom]\n"),
+                                    MakeRule("c-root", "for: shop\nwhen: [shop = 2]\ncauses: [b-cause]\n")}),
                               shops.database, {.keep_clear = "*"});
   ASSERT_EQ(advice.findings.size(), 7u);
   EXPECT_EQ(advice.findings[0].caused_by, std::nullopt);  // shop 1: no cause fired
@@ -163,7 +160,7 @@ TEST(Chaining, CausesNestOnlyWhatFiredAndOnlyItsOwnSubject) {
 TEST(Chaining, RootsComeInOrderOfSeveritySavingAndConfidence) {
   Shops shops;
   const auto one = [](const std::string& id, const std::string& more) {
-    return Make(id, "for: {sql: SELECT 1 AS x, key: []}\nwhen: [x]\n" + more);
+    return MakeRule(id, "for: {sql: SELECT 1 AS x, key: []}\nwhen: [x]\n" + more);
   };
   const Advice advice = Infer(
       Load({one("a-info", "severity: info\nsaves: {from: b, high: '9'}\n"),
@@ -182,11 +179,12 @@ TEST(Chaining, RootsComeInOrderOfSeveritySavingAndConfidence) {
 TEST(Chaining, TheOrderOfFilesChangesNothing) {
   Shops shops;
   std::vector<RuleFile> files = {
-      Make("a", "for: shop\nlet: {x: busy_share * 2}\nwhen: [x > 1]\nunless: [d]\ncauses: [b]\n"),
-      Make("b", "for: orders\nwhen: [price > 5]\nevidence: SELECT * FROM shop WHERE shop = :shop\n"),
-      Make("c", "for: shop\nwhen: [\"(SELECT max(price) FROM orders o WHERE o.shop = subject.shop) > 1\"]\n"),
-      Make("d", "for: shop\nwhen: [stock_bytes > 9999]\n"),
-      Make("e", "for: orders\nwhen: [1]\ngiven: [c, b]\n")};
+      MakeRule("a", "for: shop\nlet: {x: busy_share * 2}\nwhen: [x > 1]\nunless: [d]\ncauses: [b]\n"),
+      MakeRule("b", "for: orders\nwhen: [price > 5]\nevidence: SELECT * FROM shop WHERE shop = :shop\n"),
+      MakeRule("c",
+               "for: shop\nwhen: [\"(SELECT max(price) FROM orders o WHERE o.shop = subject.shop) > 1\"]\n"),
+      MakeRule("d", "for: shop\nwhen: [stock_bytes > 9999]\n"),
+      MakeRule("e", "for: orders\nwhen: [1]\ngiven: [c, b]\n")};
   const std::string first = Dump(Infer(Load(files), shops.database, {.keep_clear = "*"}));
   std::mt19937 random(5);
   for (int i = 0; i < 10; ++i) {
@@ -198,7 +196,7 @@ TEST(Chaining, TheOrderOfFilesChangesNothing) {
 TEST(Layers, OverrideReplacesTheWholeRuleAndKeepsReferences) {
   Shops shops;
   KnowledgeBase knowledge =
-      Load({Make("a", "for: shop\nwhen: [1]\nunless: [b]\n"), Make("b", "for: shop\nwhen: [1]\n")});
+      Load({MakeRule("a", "for: shop\nwhen: [1]\nunless: [b]\n"), MakeRule("b", "for: shop\nwhen: [1]\n")});
   knowledge.AddLayer(std::vector<RuleFile>{{"team/b.yaml",
                                             "id: b\ntitle: Ours\nfor: orders\nwhen: [price > 15]\nproblem: "
                                             "Q\nrecommendation: [S]\noverride: true\n"}});
@@ -211,22 +209,22 @@ TEST(Layers, OverrideReplacesTheWholeRuleAndKeepsReferences) {
 }
 
 TEST(Layers, ALaterLayerMayNameRulesOfAnEarlierOne) {
-  KnowledgeBase knowledge = Load({Make("a", "for: shop\nwhen: [1]\n")});
-  knowledge.AddLayer(std::vector<RuleFile>{Make("b", "for: shop\nwhen: [1]\nunless: [a]\n")});
+  KnowledgeBase knowledge = Load({MakeRule("a", "for: shop\nwhen: [1]\n")});
+  knowledge.AddLayer(std::vector<RuleFile>{MakeRule("b", "for: shop\nwhen: [1]\nunless: [a]\n")});
   EXPECT_EQ(knowledge.rules().size(), 2u);
 }
 
 TEST(Layers, ABrokenLayerLeavesTheKnowledgeAsItWas) {
-  KnowledgeBase knowledge = Load({Make("a", "for: shop\nwhen: [1]\n")});
-  EXPECT_THROW(knowledge.AddLayer(std::vector<RuleFile>{Make("b", "for: shop\nwhen: [1]\n"),
-                                                        Make("c", "for: shp\nwhen: [1]\n")}),
+  KnowledgeBase knowledge = Load({MakeRule("a", "for: shop\nwhen: [1]\n")});
+  EXPECT_THROW(knowledge.AddLayer(std::vector<RuleFile>{MakeRule("b", "for: shop\nwhen: [1]\n"),
+                                                        MakeRule("c", "for: shp\nwhen: [1]\n")}),
                RuleErrors);
   EXPECT_EQ(knowledge.rules().size(), 1u);
   // An override may close a cycle with a rule of an earlier layer.
-  knowledge.AddLayer(std::vector<RuleFile>{Make("b", "for: shop\nwhen: [1]\nunless: [a]\n")});
+  knowledge.AddLayer(std::vector<RuleFile>{MakeRule("b", "for: shop\nwhen: [1]\nunless: [a]\n")});
   try {
     knowledge.AddLayer(
-        std::vector<RuleFile>{Make("a", "for: shop\nwhen: [1]\nunless: [b]\noverride: true\n")});
+        std::vector<RuleFile>{MakeRule("a", "for: shop\nwhen: [1]\nunless: [b]\noverride: true\n")});
     FAIL() << "accepted";
   } catch (const RuleErrors& errors) {
     EXPECT_THAT(errors.problems(),

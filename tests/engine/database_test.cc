@@ -16,18 +16,9 @@
 namespace dladvisor {
 namespace {
 using test::Shops;
+using test::WhyRefused;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string WhyRefused(const Database& database, const std::string& sql, int* offset = nullptr) {
-  try {
-    database.Query(sql);
-  } catch (const SqlError& error) {
-    if (offset) *offset = error.offset();
-    return error.what();
-  }
-  return "accepted: " + sql;
-}
 
 TEST(Database, ReadsEveryType) {
   Shops shops;

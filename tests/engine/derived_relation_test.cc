@@ -28,21 +28,11 @@ columns: {shop: {type: int}, orders: {type: int, unit: count}}
 sql: SELECT shop, count(*) AS orders FROM dear_order GROUP BY shop
 )yaml"};
 
-RuleFile Rule(const std::string& id, const std::string& body) {
+RuleFile RuleOver(const std::string& id, const std::string& body) {
   return {"shop/" + id + ".yaml", "id: " + id + "\ntitle: T\nproblem: P\nrecommendation: R\n" + body};
 }
 
-std::vector<std::string> ProblemsOf(const std::vector<RuleFile>& files) {
-  KnowledgeBase knowledge(test::ShopSchemas());
-  try {
-    knowledge.AddLayer(files);
-  } catch (const RuleErrors& errors) {
-    return errors.problems();
-  }
-  return {};
-}
-
-Advice InferOn(Shops& shops, const std::vector<RuleFile>& files) {
+Advice InferAll(Shops& shops, const std::vector<RuleFile>& files) {
   KnowledgeBase knowledge(test::ShopSchemas());
   knowledge.AddLayer(files);
   return Infer(knowledge, shops.database);
@@ -51,7 +41,7 @@ Advice InferOn(Shops& shops, const std::vector<RuleFile>& files) {
 TEST(DerivedRelation, FeedsRulesAndOtherRelations) {
   Shops shops;
   const Advice advice =
-      InferOn(shops, {Rule("dear", "for: dear_shop\nwhen: [orders >= 1]\n"), kDearShop, kDear});
+      InferAll(shops, {RuleOver("dear", "for: dear_shop\nwhen: [orders >= 1]\n"), kDearShop, kDear});
   ASSERT_EQ(advice.findings.size(), 1u);
   EXPECT_EQ(advice.findings[0].subject[0].value, Value(int64_t{1}));
   EXPECT_EQ(shops.database.Query("SELECT item FROM dear_order").rows[0][0], Value("it's <b>"));
@@ -63,7 +53,7 @@ TEST(DerivedRelation, InheritsWhatItsFactsLack) {
       "relation: busy_shop\ndoc: D\nkey: [shop]\ncolumns: {shop: {type: int}, busy: {type: real}}\n"
       "sql: SELECT shop, busy_share AS busy FROM shop\n"};
   Shops shops;
-  const Advice advice = InferOn(shops, {busy, Rule("x", "for: busy_shop\nwhen: [busy > 0.9]\n")});
+  const Advice advice = InferAll(shops, {busy, RuleOver("x", "for: busy_shop\nwhen: [busy > 0.9]\n")});
   ASSERT_EQ(advice.findings.size(), 1u);
   EXPECT_EQ(advice.findings[0].outcome, Outcome::kUnknown);
   EXPECT_THAT(advice.findings[0].missing, ElementsAre("busy_shop.busy"));
@@ -74,7 +64,7 @@ TEST(DerivedRelation, ProblemsArePlaced) {
   const auto with = [](const std::string& from, const std::string& to) {
     std::string text = kDear.content;
     text.replace(text.find(from), from.size(), to);
-    return ProblemsOf({{kDear.path, text}});
+    return test::ProblemsOf({{kDear.path, text}});
   };
   EXPECT_THAT(
       with("key: [shop", "key: [shp"),
@@ -105,7 +95,7 @@ TEST(DerivedRelation, CyclesAreNamed) {
                     "relation: " + name +
                         "\ndoc: D\nkey: []\ncolumns: {x: {type: int}}\nsql: SELECT x FROM " + from + "\n"};
   };
-  EXPECT_THAT(ProblemsOf({relation("a", "b"), relation("b", "c"), relation("c", "a")}),
+  EXPECT_THAT(test::ProblemsOf({relation("a", "b"), relation("b", "c"), relation("c", "a")}),
               ElementsAre("shop/c.yaml:5:6: c: reading forms a cycle: a -> b -> c -> a"));
 }
 
@@ -113,7 +103,7 @@ TEST(DerivedRelation, TakesNoNameThatIsTaken) {
   RuleFile taken = kDear;
   taken.path = "shop/orders.yaml";
   taken.content.replace(taken.content.find("dear_order"), 10, "orders");
-  EXPECT_THAT(ProblemsOf({taken}),
+  EXPECT_THAT(test::ProblemsOf({taken}),
               testing::Contains(HasSubstr("is the name of a relation that is there already")));
   KnowledgeBase knowledge(test::ShopSchemas());
   knowledge.AddLayer(std::vector<RuleFile>{kDear});
@@ -127,7 +117,7 @@ TEST(DerivedRelation, TakesNoNameThatIsTaken) {
 
 TEST(DerivedRelation, OverridingOneChecksTheRulesThatReadIt) {
   KnowledgeBase knowledge(test::ShopSchemas());
-  knowledge.AddLayer(std::vector<RuleFile>{kDear, Rule("dear", "for: dear_order\nwhen: [price > 10]\n")});
+  knowledge.AddLayer(std::vector<RuleFile>{kDear, RuleOver("dear", "for: dear_order\nwhen: [price > 10]\n")});
   RuleFile fewer = kDear;
   fewer.content =
       "relation: dear_order\noverride: true\ndoc: D\nkey: [shop]\ncolumns: {shop: {type: int}}\n"
@@ -146,8 +136,8 @@ TEST(DerivedRelation, ThatFailsFailsTheRulesThatReadIt) {
   wrong.content =
       "relation: dear_order\ndoc: D\nkey: [x]\ncolumns: {x: {type: int}}\n"
       "sql: SELECT iif(shop > 1, 'a' || item, shop) AS x FROM orders WHERE number = 1\n";
-  const Advice advice = InferOn(shops, {wrong, Rule("reads", "for: dear_order\nwhen: [x > 1]\n"),
-                                        Rule("other", "for: shop\nwhen: [shop = 1]\n")});
+  const Advice advice = InferAll(shops, {wrong, RuleOver("reads", "for: dear_order\nwhen: [x > 1]\n"),
+                                         RuleOver("other", "for: shop\nwhen: [shop = 1]\n")});
   ASSERT_EQ(advice.findings.size(), 2u);
   EXPECT_EQ(advice.findings[0].rule, "other");
   EXPECT_EQ(advice.findings[0].outcome, Outcome::kFired);
@@ -161,7 +151,7 @@ TEST(DerivedRelation, KeysNameOneRow) {
   twice.content =
       "relation: dear_order\ndoc: D\nkey: [shop]\ncolumns: {shop: {type: int}}\nsql: SELECT shop FROM "
       "orders\n";
-  EXPECT_EQ(InferOn(shops, {twice}).relation_errors.at("dear_order"),
+  EXPECT_EQ(InferAll(shops, {twice}).relation_errors.at("dear_order"),
             "relation dear_order: several rows have the key shop=1;");
 }
 
@@ -170,8 +160,9 @@ TEST(DerivedRelation, NamesThatDifferByCaseAreTheSame) {
       "shop/Shop.yaml",
       "relation: Shop\ndoc: D\nkey: []\ncolumns: {a: {type: int}, A: {type: int}}\nsql: SELECT 1 AS a, 2 AS "
       "A\n"};
-  EXPECT_THAT(ProblemsOf({shop}), ElementsAre(HasSubstr("there already is a column 'A'"),
-                                              HasSubstr("is the name of a relation that is there already")));
+  EXPECT_THAT(test::ProblemsOf({shop}),
+              ElementsAre(HasSubstr("there already is a column 'A'"),
+                          HasSubstr("is the name of a relation that is there already")));
 }
 
 TEST(DerivedRelation, OverridingOneChecksTheRelationsThatReadIt) {
@@ -209,13 +200,14 @@ TEST(DerivedRelation, HasTestsOfItsRows) {
 
 TEST(Findings, AreARelationForRulesThatRunLast) {
   Shops shops;
-  const Advice advice = InferOn(
-      shops, {Rule("a-late",
-                   "for: {sql: \"SELECT subject ->> 'shop' AS shop, rule, saves_high_ns FROM finding WHERE "
-                   "outcome = 'fired'\", key: [shop]}\nwhen: [saves_high_ns > 100]\n"),
-              Rule("b-later", "for: shop\nwhen: [1]\ngiven: [a-late]\n"),
-              Rule("busy", "for: shop\nwhen: [busy_share > 0.5]\nsaves: {from: till, high: open_ns}\n"),
-              Rule("counts", "for: {sql: SELECT count(*) AS n FROM finding, key: []}\nwhen: [n = 2]\n")});
+  const Advice advice = InferAll(
+      shops,
+      {RuleOver("a-late",
+                "for: {sql: \"SELECT subject ->> 'shop' AS shop, rule, saves_high_ns FROM finding WHERE "
+                "outcome = 'fired'\", key: [shop]}\nwhen: [saves_high_ns > 100]\n"),
+       RuleOver("b-later", "for: shop\nwhen: [1]\ngiven: [a-late]\n"),
+       RuleOver("busy", "for: shop\nwhen: [busy_share > 0.5]\nsaves: {from: till, high: open_ns}\n"),
+       RuleOver("counts", "for: {sql: SELECT count(*) AS n FROM finding, key: []}\nwhen: [n = 2]\n")});
   std::vector<std::string> lines;
   for (const Finding& f : advice.findings)
     lines.push_back(f.rule + " " + std::string(OutcomeName(f.outcome)));
@@ -229,7 +221,7 @@ TEST(Findings, AreARelationForRulesThatRunLast) {
 TEST(Findings, MayBeGivenInTests) {
   KnowledgeBase knowledge(test::ShopSchemas());
   knowledge.AddLayer(std::vector<RuleFile>{
-      Rule("late", "for: finding\nwhen: [\"rule = 'busy'\", \"outcome = 'fired'\"]\n")});
+      RuleOver("late", "for: finding\nwhen: [\"rule = 'busy'\", \"outcome = 'fired'\"]\n")});
   const RuleFile tests = {"shop/late.test.yaml", R"yaml(tests:
   - name: fires
     given: {finding: [{rule: busy, subject: '{}', outcome: fired}, {rule: x, subject: '{}', outcome: fired}]}

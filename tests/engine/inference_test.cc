@@ -11,16 +11,10 @@
 
 namespace dladvisor {
 namespace {
+using test::MakeRule;
 using test::Shops;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-RuleFile Make(const std::string& id, const std::string& body) {
-  std::string text = "id: " + id + "\ntitle: Title of " + id + "\n" + body;
-  if (body.find("problem:") == std::string::npos) text += "problem: P\n";
-  if (body.find("recommendation:") == std::string::npos) text += "recommendation: [R]\n";
-  return {"r/" + id + ".yaml", text};
-}
 
 Advice InferOn(Shops& shops, const std::vector<RuleFile>& files) {
   KnowledgeBase knowledge(test::ShopSchemas());
@@ -35,7 +29,7 @@ std::vector<std::string> Outcomes(const Advice& advice, const std::string& rule)
   return outcomes;
 }
 
-const RuleFile kBusy = Make("busy", R"yaml(for: shop
+const RuleFile kBusy = MakeRule("busy", R"yaml(for: shop
 params: {least: {default: 0.5, unit: ratio, doc: Least.}}
 let:
   idle: {sql: "1 - busy_share", unit: ratio}
@@ -85,7 +79,7 @@ TEST(Infer, UnknownNamesTheMissingFactAndTheFlag) {
 
 TEST(Infer, UnknownThroughLetsAndSubQueries) {
   Shops shops;
-  const Advice advice = InferOn(shops, {Make("dear", R"yaml(for: shop
+  const Advice advice = InferOn(shops, {MakeRule("dear", R"yaml(for: shop
 let: {most: {sql: "(SELECT max(o.price) FROM orders AS o WHERE o.shop = subject.shop)"}
 }
 when: [most > 15]
@@ -96,7 +90,7 @@ when: [most > 15]
 
 TEST(Infer, OneFalseConditionIsClearWhateverIsUnknown) {
   Shops shops;
-  const Advice advice = InferOn(shops, {Make("x", "for: shop\nwhen: [busy_share > 0.1, shop < 2]\n")});
+  const Advice advice = InferOn(shops, {MakeRule("x", "for: shop\nwhen: [busy_share > 0.1, shop < 2]\n")});
   EXPECT_THAT(Outcomes(advice, "x"), ElementsAre("fired", "clear"));
 }
 
@@ -104,7 +98,7 @@ TEST(Infer, QueriesAsSubjects) {
   Shops shops;
   const Advice advice = InferOn(
       shops,
-      {Make(
+      {MakeRule(
           "many",
           R"yaml(for: {sql: "SELECT item, count(*) AS n FROM orders GROUP BY item ORDER BY item", key: [item]}
 when: [n > 1]
@@ -117,8 +111,9 @@ problem: "{{n}} orders of {{item}}"
 
 TEST(Infer, UnlessSuppressesMatchingSubjectsOnly) {
   Shops shops;
-  const Advice advice = InferOn(shops, {Make("a-first", "for: shop\nwhen: [shop > 0]\nunless: [z-later]\n"),
-                                        Make("z-later", "for: orders\nwhen: [price > 15]\n")});
+  const Advice advice =
+      InferOn(shops, {MakeRule("a-first", "for: shop\nwhen: [shop > 0]\nunless: [z-later]\n"),
+                      MakeRule("z-later", "for: orders\nwhen: [price > 15]\n")});
   EXPECT_THAT(Outcomes(advice, "a-first"), ElementsAre("suppressed", "fired"));
   const auto suppressed = std::find_if(advice.findings.begin(), advice.findings.end(),
                                        [](const Finding& f) { return f.outcome == Outcome::kSuppressed; });
@@ -128,8 +123,8 @@ TEST(Infer, UnlessSuppressesMatchingSubjectsOnly) {
 
 TEST(Infer, GivenAsksOnlyWhereTheOtherFired) {
   Shops shops;
-  const Advice advice = InferOn(shops, {Make("after", "for: shop\nwhen: [shop > 0]\ngiven: [dear]\n"),
-                                        Make("dear", "for: orders\nwhen: [price > 15]\n")});
+  const Advice advice = InferOn(shops, {MakeRule("after", "for: shop\nwhen: [shop > 0]\ngiven: [dear]\n"),
+                                        MakeRule("dear", "for: orders\nwhen: [price > 15]\n")});
   // Whether the order of shop 2 was dear is unknown, and so is what follows from it.
   EXPECT_THAT(Outcomes(advice, "after"), ElementsAre("fired", "unknown"));
   EXPECT_THAT(advice.findings.back().missing, ElementsAre("orders.price"));
@@ -139,9 +134,9 @@ TEST(Infer, CausesNestUnderTheCauseThatSavesMost) {
   Shops shops;
   const Advice advice = InferOn(
       shops,
-      {Make("small", "for: shop\nwhen: [shop = 1]\ncauses: [symptom]\nsaves: {from: b, high: \"1\"}\n"),
-       Make("large", "for: shop\nwhen: [shop > 0]\ncauses: [symptom]\nsaves: {from: b, high: \"5\"}\n"),
-       Make("symptom", "for: shop\nwhen: [shop > 0]\n")});
+      {MakeRule("small", "for: shop\nwhen: [shop = 1]\ncauses: [symptom]\nsaves: {from: b, high: \"1\"}\n"),
+       MakeRule("large", "for: shop\nwhen: [shop > 0]\ncauses: [symptom]\nsaves: {from: b, high: \"5\"}\n"),
+       MakeRule("symptom", "for: shop\nwhen: [shop > 0]\n")});
   for (const size_t root : advice.Roots()) EXPECT_NE(advice.findings[root].rule, "symptom");
   ASSERT_EQ(advice.Roots().size(), 3u);
   EXPECT_EQ(advice.findings[advice.Roots()[0]].rule, "large");
@@ -155,10 +150,11 @@ TEST(Infer, CausesNestUnderTheCauseThatSavesMost) {
 TEST(Infer, AFailingRuleLeavesTheOthers) {
   Shops shops;
   shops.database.SetStepBudget(5'000'000);
-  const Advice advice = InferOn(shops, {Make("endless",
-                                             "for: shop\nwhen: [\"(WITH RECURSIVE n(x) AS (SELECT 1 UNION "
-                                             "ALL SELECT x + 1 FROM n) SELECT count(*) FROM n) > 0\"]\n"),
-                                        kBusy});
+  const Advice advice =
+      InferOn(shops, {MakeRule("endless",
+                               "for: shop\nwhen: [\"(WITH RECURSIVE n(x) AS (SELECT 1 UNION "
+                               "ALL SELECT x + 1 FROM n) SELECT count(*) FROM n) > 0\"]\n"),
+                      kBusy});
   EXPECT_THAT(Outcomes(advice, "endless"), ElementsAre("failed"));
   EXPECT_THAT(Outcomes(advice, "busy"), ElementsAre("fired", "unknown"));
   EXPECT_EQ(advice.coverage.rules, 2u);
@@ -173,7 +169,7 @@ TEST(Infer, NoSubjectsIsNoOutcome) {
   Shops shops;
   const Table empty(test::OrderSchema());
   shops.database.Add(empty);
-  const Advice advice = InferOn(shops, {Make("dear", "for: orders\nwhen: [price > 15]\n")});
+  const Advice advice = InferOn(shops, {MakeRule("dear", "for: orders\nwhen: [price > 15]\n")});
   EXPECT_TRUE(advice.findings.empty());
   EXPECT_EQ(advice.rules[0].note, "no row in orders");
 }

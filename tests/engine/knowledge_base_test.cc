@@ -27,23 +27,13 @@ recommendation: [Hire.]
 evidence: {sql: "SELECT item FROM orders WHERE shop = :shop"}
 )yaml";
 
-std::vector<std::string> ProblemsOf(const std::vector<RuleFile>& files) {
-  KnowledgeBase knowledge(test::ShopSchemas());
-  try {
-    knowledge.AddLayer(files);
-  } catch (const RuleErrors& errors) {
-    return errors.problems();
-  }
-  return {};
-}
-
 // The problems of kRule with one piece of its text replaced.
 std::vector<std::string> With(const std::string& what, const std::string& with) {
   std::string text = kRule;
   const size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   text.replace(at, what.size(), with);
-  return ProblemsOf({{"shop/busy-shop.yaml", text}});
+  return test::ProblemsOf({{"shop/busy-shop.yaml", text}});
 }
 
 TEST(KnowledgeBase, LoadsARule) {
@@ -117,7 +107,7 @@ TEST(KnowledgeBase, RefusesWhatIsMissingOrLeftOver) {
 }
 
 TEST(KnowledgeBase, RefusesBrokenYaml) {
-  const auto of = [](const std::string& text) { return ProblemsOf({{"shop/x.yaml", text}}); };
+  const auto of = [](const std::string& text) { return test::ProblemsOf({{"shop/x.yaml", text}}); };
   EXPECT_THAT(of(""), ElementsAre("shop/x.yaml:1:1: is empty"));
   EXPECT_THAT(of("a: [1\nb: 2"), ElementsAre(HasSubstr("shop/x.yaml:2:")));
   EXPECT_THAT(of("- a\n- b"), ElementsAre(HasSubstr("holds no rule")));
@@ -137,15 +127,15 @@ TEST(KnowledgeBase, CollectsTheProblemsOfAllFiles) {
   other.replace(other.find("busy-shop"), 9, "calm-shop");
   other.replace(other.find("for: shop"), 9, "for: shpo");
   const auto problems =
-      ProblemsOf({{"a/busy-shop.yaml",
-                   std::string(kRule).replace(std::string(kRule).find("busy_share >"), 10, "bsy_share")},
-                  {"b/calm-shop.yaml", other},
-                  {"c/broken.yaml", "["}});
+      test::ProblemsOf({{"a/busy-shop.yaml", std::string(kRule).replace(
+                                                 std::string(kRule).find("busy_share >"), 10, "bsy_share")},
+                        {"b/calm-shop.yaml", other},
+                        {"c/broken.yaml", "["}});
   EXPECT_EQ(problems.size(), 3u);
 }
 
 TEST(KnowledgeBase, RefusesDuplicatesAndNeedsOverride) {
-  EXPECT_THAT(ProblemsOf({{"a/busy-shop.yaml", kRule}, {"b/busy-shop.yaml", kRule}}),
+  EXPECT_THAT(test::ProblemsOf({{"a/busy-shop.yaml", kRule}, {"b/busy-shop.yaml", kRule}}),
               ElementsAre("b/busy-shop.yaml:1:1: busy-shop: is already defined in a/busy-shop.yaml"));
   KnowledgeBase knowledge(test::ShopSchemas());
   knowledge.AddLayer(std::vector<RuleFile>{{"a/busy-shop.yaml", kRule}});
@@ -162,13 +152,14 @@ TEST(KnowledgeBase, RefusesUnknownRulesAndCycles) {
         "r/" + id + ".yaml",
         "id: " + id + "\ntitle: T\nfor: shop\nwhen: [shop > 0]\nproblem: P\nrecommendation: [R]\n" + extra};
   };
-  EXPECT_THAT(ProblemsOf({rule("calm", ""), rule("busy", "unless: [clam]\n")}),
+  EXPECT_THAT(test::ProblemsOf({rule("calm", ""), rule("busy", "unless: [clam]\n")}),
               ElementsAre("r/busy.yaml:7:10: busy: no such rule: clam (did you mean calm?)"));
-  EXPECT_THAT(ProblemsOf({rule("a1", "unless: [b1]\n"), rule("b1", "given: [a1]\n")}),
+  EXPECT_THAT(test::ProblemsOf({rule("a1", "unless: [b1]\n"), rule("b1", "given: [a1]\n")}),
               ElementsAre(HasSubstr("given and unless forms a cycle: a1 -> b1 -> a1")));
-  EXPECT_THAT(ProblemsOf({rule("a1", "causes: [a1]\n")}),
+  EXPECT_THAT(test::ProblemsOf({rule("a1", "causes: [a1]\n")}),
               ElementsAre(HasSubstr("causes forms a cycle: a1 -> a1")));
-  EXPECT_THAT(ProblemsOf({rule("a1", "causes: [b1]\n"), rule("b1", "given: [a1]\n")}), testing::IsEmpty());
+  EXPECT_THAT(test::ProblemsOf({rule("a1", "causes: [b1]\n"), rule("b1", "given: [a1]\n")}),
+              testing::IsEmpty());
 }
 
 TEST(KnowledgeBase, PlacesErrorsInFoldedText) {

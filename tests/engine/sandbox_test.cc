@@ -19,6 +19,7 @@
 namespace dladvisor {
 namespace {
 using test::Shops;
+using test::WhyRefused;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -29,16 +30,6 @@ std::string Repeat(std::string_view text, int times) {
   std::string result;
   for (int i = 0; i < times; ++i) result += text;
   return result;
-}
-
-std::string WhyRefused(const Database& database, const std::string& sql, int* offset = nullptr) {
-  try {
-    database.Query(sql);
-  } catch (const SqlError& error) {
-    if (offset) *offset = error.offset();
-    return error.what();
-  }
-  return "accepted: " + sql.substr(0, 200);
 }
 
 struct Attempt {
@@ -301,21 +292,20 @@ TEST(SandboxLimits, ParametersAreNamed) {
   EXPECT_EQ(WhyRefused(shops.database, "SELECT $shop"), "$shop is not a parameter: write :name");
 }
 
-RuleFile Make(const std::string& id, const std::string& when) {
-  return {"r/" + id + ".yaml",
-          "id: " + id + "\ntitle: T\nfor: shop\nwhen: [\"" + when + "\"]\nproblem: P\nrecommendation: [R]\n"};
+RuleFile MakeWhen(const std::string& id, const std::string& when) {
+  return test::MakeRule(id, "for: shop\nwhen: [\"" + when + "\"]\n");
 }
 
 // Among them rules of endless steps, of endless memory, and of one long call.
 TEST(SandboxRules, AFailingRuleLeavesTheOthersAndFailsAlike) {
   const std::vector<RuleFile> files = {
-      Make("endless",
-           "(WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM "
-           "n) > 0"),
-      Make("fires", "shop = 1"),
-      Make("large", "(WITH RECURSIVE n(x, t) AS (SELECT 1, '" + Repeat("t", 50'000) +
-                        "' UNION SELECT x + 1, t FROM n) SELECT count(*) FROM n) > 0"),
-      Make("wrong", "town REGEXP ('(' || shop)")};
+      MakeWhen("endless",
+               "(WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM "
+               "n) > 0"),
+      MakeWhen("fires", "shop = 1"),
+      MakeWhen("large", "(WITH RECURSIVE n(x, t) AS (SELECT 1, '" + Repeat("t", 50'000) +
+                            "' UNION SELECT x + 1, t FROM n) SELECT count(*) FROM n) > 0"),
+      MakeWhen("wrong", "town REGEXP ('(' || shop)")};
   const auto run = [&] {
     Shops shops;
     shops.database.SetStepBudget(5'000'000);

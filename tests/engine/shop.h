@@ -53,4 +53,32 @@ inline std::vector<const Schema*> ShopSchemas() {
   return {&shop, &orders};
 }
 
+// A rule file of `body`, with what every rule must have where the body lacks it.
+inline RuleFile MakeRule(const std::string& id, const std::string& body) {
+  std::string text = "id: " + id + "\ntitle: Title of " + id + "\n" + body;
+  if (body.find("problem:") == std::string::npos) text += "problem: P\n";
+  if (body.find("recommendation:") == std::string::npos) text += "recommendation: [R]\n";
+  return {"r/" + id + ".yaml", text};
+}
+
+inline std::vector<std::string> ProblemsOf(const std::vector<RuleFile>& files) {
+  KnowledgeBase knowledge(ShopSchemas());
+  try {
+    knowledge.AddLayer(files);
+  } catch (const RuleErrors& errors) {
+    return errors.problems();
+  }
+  return {};
+}
+
+inline std::string WhyRefused(const Database& database, const std::string& sql, int* offset = nullptr) {
+  try {
+    database.Query(sql);
+  } catch (const SqlError& error) {
+    if (offset) *offset = error.offset();
+    return error.what();
+  }
+  return "accepted: " + sql.substr(0, 200);
+}
+
 }  // namespace dladvisor::test

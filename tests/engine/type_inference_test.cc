@@ -28,7 +28,7 @@ SqlType Resolve(std::string_view qualifier, std::string_view name) {
   return found == kColumns.end() ? SqlType() : found->second;
 }
 
-std::vector<std::string> ProblemsOf(std::string_view sql) {
+std::vector<std::string> TypeProblems(std::string_view sql) {
   std::vector<std::string> problems;
   for (const SqlTypeProblem& problem : InferTypes(sql, Resolve).problems)
     problems.push_back(std::to_string(problem.offset) + ": " + problem.reason);
@@ -36,7 +36,7 @@ std::vector<std::string> ProblemsOf(std::string_view sql) {
 }
 
 class Sound : public testing::TestWithParam<const char*> {};
-TEST_P(Sound, HasNoProblem) { EXPECT_THAT(ProblemsOf(GetParam()), IsEmpty()) << GetParam(); }
+TEST_P(Sound, HasNoProblem) { EXPECT_THAT(TypeProblems(GetParam()), IsEmpty()) << GetParam(); }
 INSTANTIATE_TEST_SUITE_P(
     Expressions, Sound,
     testing::Values("1 - idle_share > 0.5", "ratio(busy_ns, wall_ns) > 0.5", "busy_ns / 2.0 > :most",
@@ -65,7 +65,7 @@ struct Wrong {
 };
 class Refused : public testing::TestWithParam<Wrong> {};
 TEST_P(Refused, IsNamedInItsPlace) {
-  EXPECT_THAT(ProblemsOf(GetParam().sql), ElementsAre(GetParam().problem)) << GetParam().sql;
+  EXPECT_THAT(TypeProblems(GetParam().sql), ElementsAre(GetParam().problem)) << GetParam().sql;
 }
 INSTANTIATE_TEST_SUITE_P(
     Expressions, Refused,

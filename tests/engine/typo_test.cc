@@ -10,7 +10,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr const char* kRule = R"yaml(id: busy-shop
+constexpr const char* kBusyRule = R"yaml(id: busy-shop
 title: The shop is busy
 severity: warning
 confidence: high
@@ -46,19 +46,13 @@ problem: Shop {{shop}} is calm.
 recommendation: Advertise.
 )yaml";
 
-std::vector<std::string> ProblemsOf(const std::string& busy) {
-  KnowledgeBase knowledge(test::ShopSchemas());
-  try {
-    knowledge.AddLayer(std::vector<RuleFile>{{"shop/busy-shop.yaml", busy}, {"shop/calm-shop.yaml", kCalm}});
-  } catch (const RuleErrors& errors) {
-    return errors.problems();
-  }
-  return {};
+std::vector<std::string> ProblemsWith(const std::string& busy) {
+  return test::ProblemsOf({{"shop/busy-shop.yaml", busy}, {"shop/calm-shop.yaml", kCalm}});
 }
 
 struct Typo {
   const char* name;
-  const char* what;  // stands once in kRule
+  const char* what;  // stands once in kBusyRule
   const char* with;
   std::vector<std::string> problems;  // without "shop/busy-shop.yaml:"
 };
@@ -69,17 +63,17 @@ class Typos : public testing::TestWithParam<Typo> {};
 
 TEST_P(Typos, AreNamed) {
   const Typo& typo = GetParam();
-  std::string text = kRule;
+  std::string text = kBusyRule;
   const size_t at = text.find(typo.what);
   ASSERT_NE(at, std::string::npos);
   ASSERT_EQ(text.find(typo.what, at + 1), std::string::npos) << "stands more than once";
   text.replace(at, std::string_view(typo.what).size(), typo.with);
   std::vector<std::string> expected;
   for (const std::string& problem : typo.problems) expected.push_back("shop/busy-shop.yaml:" + problem);
-  EXPECT_EQ(ProblemsOf(text), expected);
+  EXPECT_EQ(ProblemsWith(text), expected);
 }
 
-TEST(TypoRule, IsSoundAsItIs) { EXPECT_THAT(ProblemsOf(kRule), testing::IsEmpty()); }
+TEST(TypoRule, IsSoundAsItIs) { EXPECT_THAT(ProblemsWith(kBusyRule), testing::IsEmpty()); }
 
 const Typo kTypos[] = {
     // Keys and their values.
@@ -342,8 +336,8 @@ INSTANTIATE_TEST_SUITE_P(Rule, Typos, testing::ValuesIn(kTypos),
 
 TEST(TypoFor, QueriesAsSubjects) {
   const auto with = [](const std::string& subject) {
-    return ProblemsOf("id: busy-shop\ntitle: T\nfor: " + subject +
-                      "\nwhen: [1]\nproblem: P\nrecommendation: R\n");
+    return ProblemsWith("id: busy-shop\ntitle: T\nfor: " + subject +
+                        "\nwhen: [1]\nproblem: P\nrecommendation: R\n");
   };
   using testing::ElementsAre;
   EXPECT_THAT(
@@ -371,21 +365,21 @@ TEST(TypoLets, ALimitedNumberSoThatNoneMultipliesWithoutEnd) {
   std::string text = "id: busy-shop\ntitle: T\nfor: shop\nlet:\n  x0: shop\n";
   for (int i = 1; i < 12; ++i) text += fmt::format("  x{}: x{} + x{}\n", i, i - 1, i - 1);
   const std::string rest = "problem: P\nrecommendation: R\n";
-  EXPECT_THAT(ProblemsOf(text + "when: [x11 > 0]\n" + rest), testing::IsEmpty());
-  EXPECT_THAT(ProblemsOf(text + "  x12: x11 + x11\nwhen: [x11 > 0]\n" + rest),
+  EXPECT_THAT(ProblemsWith(text + "when: [x11 > 0]\n" + rest), testing::IsEmpty());
+  EXPECT_THAT(ProblemsWith(text + "  x12: x11 + x11\nwhen: [x11 > 0]\n" + rest),
               testing::ElementsAre("shop/busy-shop.yaml:17:8: busy-shop: a rule may have at most 12 lets",
                                    "shop/busy-shop.yaml:17:8: busy-shop: let 'x12' is never used"));
 }
 
 TEST(TypoFiles, WindowsLineEndsAndByteOrderMarksKeepTheirPlaces) {
-  std::string text = kRule;
+  std::string text = kBusyRule;
   text.replace(text.find("busy_share > :"), 10, "bussyshare");
-  const std::vector<std::string> plain = ProblemsOf(text);
+  const std::vector<std::string> plain = ProblemsWith(text);
   ASSERT_EQ(plain.size(), 1u);
   std::string crlf;
   for (const char c : text) crlf += c == '\n' ? "\r\n" : std::string(1, c);
-  EXPECT_EQ(ProblemsOf(crlf), plain);
-  const std::vector<std::string> marked = ProblemsOf("\xEF\xBB\xBF" + text);
+  EXPECT_EQ(ProblemsWith(crlf), plain);
+  const std::vector<std::string> marked = ProblemsWith("\xEF\xBB\xBF" + text);
   ASSERT_EQ(marked.size(), 1u);
   EXPECT_THAT(marked[0], testing::StartsWith(plain[0]));  // an excerpt may follow
 }
@@ -394,7 +388,7 @@ TEST(TypoFiles, ABrokenRuleIsNotReportedOnceMoreWhereOthersNameIt) {
   KnowledgeBase knowledge(test::ShopSchemas());
   try {
     knowledge.AddLayer(
-        std::vector<RuleFile>{{"shop/busy-shop.yaml", kRule}, {"shop/calm-shop.yaml", "id: ["}});
+        std::vector<RuleFile>{{"shop/busy-shop.yaml", kBusyRule}, {"shop/calm-shop.yaml", "id: ["}});
     FAIL() << "accepted";
   } catch (const RuleErrors& errors) {
     EXPECT_THAT(errors.problems(), testing::ElementsAre(testing::StartsWith("shop/calm-shop.yaml:")));

@@ -10,7 +10,7 @@
 namespace dladvisor {
 namespace {
 
-Digest SmallDigest() {
+Digest DigestOfGpus() {
   Digest digest;
   Table table({"gpu",
                "One row per device.",
@@ -49,7 +49,7 @@ Digest SmallDigest() {
 }
 
 TEST(Message, RoundTrip) {
-  const Digest digest = SmallDigest();
+  const Digest digest = DigestOfGpus();
   std::string bytes;
   PutDigest(digest, bytes);
   PutDigest({}, bytes);
@@ -80,7 +80,7 @@ TEST(Message, RoundTrip) {
 
 TEST(Message, CutShort) {
   std::string bytes;
-  PutDigest(SmallDigest(), bytes);
+  PutDigest(DigestOfGpus(), bytes);
   for (size_t length = 0; length < bytes.size(); ++length) {
     std::string_view in = std::string_view(bytes).substr(0, length);
     EXPECT_THROW(TakeDigest(in), Error) << length;

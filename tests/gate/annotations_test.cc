@@ -15,13 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 TEST(GateAnnotations, AreErrorsAndWarnings) {
   EXPECT_THAT(
       Lines(RenderGateAnnotations(RegressedGate())),

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 namespace dladvisor::test {
 namespace {
 
@@ -280,6 +282,13 @@ GateResult HugeGate() {
     result.differences.push_back({"t", "T", std::string(400, '<'), "b", false, ""});
   }
   return result;
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace dladvisor::test

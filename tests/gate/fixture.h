@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/gate/model/verdict.h"
 
@@ -20,5 +21,7 @@ GateResult HostileGate();
 GateResult HugeGate();
 
 extern const std::string kHostileText;
+
+std::vector<std::string> Lines(const std::string& text);
 
 }  // namespace dladvisor::test

@@ -32,14 +32,14 @@ GateRun RunWith(std::vector<Finding> findings) {
   return run;
 }
 
-std::vector<RuleVerdict> Judge(std::vector<GateRun> baseline, std::vector<GateRun> candidate,
-                               const GatePolicy& policy = {}) {
+std::vector<RuleVerdict> JudgeFindings(std::vector<GateRun> baseline, std::vector<GateRun> candidate,
+                                       const GatePolicy& policy = {}) {
   return JudgeRules(baseline, candidate, EmptyKnowledge(), policy);
 }
 
 TEST(RuleVerdict, TellsNewStillAndGoneFindings) {
-  const auto verdicts = Judge({RunWith({Fired("still", 0), Fired("gone", 0)})},
-                              {RunWith({Fired("still", 0), Fired("new", 0)})});
+  const auto verdicts = JudgeFindings({RunWith({Fired("still", 0), Fired("gone", 0)})},
+                                      {RunWith({Fired("still", 0), Fired("new", 0)})});
   ASSERT_EQ(verdicts.size(), 3u);
   EXPECT_EQ(verdicts[0].rule, "new");
   EXPECT_EQ(verdicts[0].change, RuleVerdict::Change::kNew);
@@ -49,8 +49,8 @@ TEST(RuleVerdict, TellsNewStillAndGoneFindings) {
 }
 
 TEST(RuleVerdict, AnErrorFailsAlsoWhereItIsNotNew) {
-  const auto verdicts =
-      Judge({RunWith({Fired("rule", 0, Severity::kError)})}, {RunWith({Fired("rule", 0, Severity::kError)})});
+  const auto verdicts = JudgeFindings({RunWith({Fired("rule", 0, Severity::kError)})},
+                                      {RunWith({Fired("rule", 0, Severity::kError)})});
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
   EXPECT_EQ(verdicts[0].level, Level::kError);
@@ -59,18 +59,19 @@ TEST(RuleVerdict, AnErrorFailsAlsoWhereItIsNotNew) {
 TEST(RuleVerdict, NewFindingsFailWhereTheProjectSaysSo) {
   GatePolicy policy;
   policy.new_findings = Level::kError;
-  const auto verdicts = Judge({RunWith({})}, {RunWith({Fired("new", 0)})}, policy);
+  const auto verdicts = JudgeFindings({RunWith({})}, {RunWith({Fired("new", 0)})}, policy);
   EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
 }
 
 TEST(RuleVerdict, AFindingOfOneRunOfThreeIsNone) {
   const GateRun with = RunWith({Fired("odd", 0)}), without = RunWith({});
-  EXPECT_TRUE(Judge({without}, {with, without, without}).empty());
-  EXPECT_EQ(Judge({without}, {with, with, without}).size(), 1u);
+  EXPECT_TRUE(JudgeFindings({without}, {with, without, without}).empty());
+  EXPECT_EQ(JudgeFindings({without}, {with, with, without}).size(), 1u);
 }
 
 TEST(RuleVerdict, OneFindingOfSeveralGpusIsOne) {
-  const auto verdicts = Judge({RunWith({})}, {RunWith({Fired("new", 0), Fired("new", 1), Fired("new", 2)})});
+  const auto verdicts =
+      JudgeFindings({RunWith({})}, {RunWith({Fired("new", 0), Fired("new", 1), Fired("new", 2)})});
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_THAT(verdicts[0].problem, HasSubstr("0–2"));
 }
@@ -87,9 +88,9 @@ GatePolicy FailOnNewFindings() {
 }
 
 TEST(RuleVerdict, AFindingThatFailsIsNotHiddenByOneThatDoesNot) {
-  const auto verdicts =
-      Judge({RunWith({})}, {RunWith({CausedByAnother(Fired("new", 0)), Fired("new", 1), Fired("new", 2)})},
-            FailOnNewFindings());
+  const auto verdicts = JudgeFindings(
+      {RunWith({})}, {RunWith({CausedByAnother(Fired("new", 0)), Fired("new", 1), Fired("new", 2)})},
+      FailOnNewFindings());
   ASSERT_THAT(verdicts, SizeIs(2));
   EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
   EXPECT_EQ(verdicts[0].level, Level::kError);
@@ -100,7 +101,7 @@ TEST(RuleVerdict, AFindingThatFailsIsNotHiddenByOneThatDoesNot) {
 TEST(RuleVerdict, AFindingIsCausedByAnotherWhereItIsSoInMostRuns) {
   const GateRun root = RunWith({Fired("new", 0)}), caused = RunWith({CausedByAnother(Fired("new", 0))});
   const auto verdict = [&](std::vector<GateRun> candidate) {
-    const auto verdicts = Judge({RunWith({})}, std::move(candidate), FailOnNewFindings());
+    const auto verdicts = JudgeFindings({RunWith({})}, std::move(candidate), FailOnNewFindings());
     EXPECT_THAT(verdicts, SizeIs(1));
     return verdicts.at(0).verdict;
   };
@@ -118,7 +119,7 @@ TEST(RuleVerdict, FindingsOfDifferentKernelsAreNotOne) {
   Finding narrow = WithKernel(Fired("new", 0), "gemm<64>"), wide = WithKernel(Fired("new", 0), "gemm<128>");
   narrow.problem = "gemm<64> takes long.";
   wide.problem = "gemm<128> takes long.";
-  EXPECT_THAT(Judge({RunWith({})}, {RunWith({narrow, wide})}), SizeIs(2));
+  EXPECT_THAT(JudgeFindings({RunWith({})}, {RunWith({narrow, wide})}), SizeIs(2));
 }
 
 TEST(RuleVerdict, AnErrorHasEverySubjectOnWhichItFires) {
@@ -127,7 +128,7 @@ TEST(RuleVerdict, AnErrorHasEverySubjectOnWhichItFires) {
     finding.problem = kernel + " takes long.";
     return finding;
   };
-  const auto verdicts = Judge({RunWith({})}, {RunWith({error("gemm"), error("softmax")})});
+  const auto verdicts = JudgeFindings({RunWith({})}, {RunWith({error("gemm"), error("softmax")})});
   ASSERT_THAT(verdicts, SizeIs(2));
   for (const RuleVerdict& verdict : verdicts) EXPECT_EQ(verdict.verdict, Verdict::kRegressed);
   EXPECT_THAT(verdicts[0].problem + verdicts[1].problem, HasSubstr("softmax"));
@@ -136,7 +137,7 @@ TEST(RuleVerdict, AnErrorHasEverySubjectOnWhichItFires) {
 // The fingerprints of the results of a gate whose candidate has these findings.
 std::vector<std::string> Fingerprints(std::vector<Finding> findings) {
   GateResult result;
-  result.rules = Judge({RunWith({})}, {RunWith(std::move(findings))});
+  result.rules = JudgeFindings({RunWith({})}, {RunWith(std::move(findings))});
   std::vector<std::string> fingerprints;
   const auto sarif = nlohmann::json::parse(RenderGateSarif(result));
   for (const auto& found : sarif["runs"][0]["results"])
@@ -160,14 +161,14 @@ TEST(RuleVerdict, AResultOfSarifIsTheSameOnWhicheverGpuItIsFound) {
 TEST(RuleVerdict, WhatTheBaselineCouldNotSeeIsNotNew) {
   GateRun blind = RunWith({});
   blind.blind.insert("new");
-  EXPECT_EQ(Judge({blind}, {RunWith({Fired("new", 0)})})[0].change, RuleVerdict::Change::kStill);
+  EXPECT_EQ(JudgeFindings({blind}, {RunWith({Fired("new", 0)})})[0].change, RuleVerdict::Change::kStill);
 }
 
 TEST(RuleVerdict, TakesTheSourceLineFromTheEvidence) {
   Finding finding = Fired("new", 0);
   finding.evidence.rows = {{Value(std::string("torch/nn.py"))},
                            {Value(std::string("src/train.py(45): load"))}};
-  const auto verdicts = Judge({RunWith({})}, {RunWith({finding})});
+  const auto verdicts = JudgeFindings({RunWith({})}, {RunWith({finding})});
   EXPECT_EQ(verdicts[0].source_file, "src/train.py");
   EXPECT_EQ(verdicts[0].source_line, 45);
   EXPECT_EQ(SourceLineIn("model.cu:12").second, 12);
@@ -177,11 +178,11 @@ TEST(RuleVerdict, TakesTheSourceLineFromTheEvidence) {
 TEST(RuleVerdict, AnErrorFailsOnWhateverItFires) {
   const GateRun on_first = RunWith({Fired("rule", 0, Severity::kError)});
   const GateRun on_second = RunWith({Fired("rule", 1, Severity::kError)});
-  const auto verdicts = Judge({RunWith({})}, {on_first, on_second, RunWith({})});
+  const auto verdicts = JudgeFindings({RunWith({})}, {on_first, on_second, RunWith({})});
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
-  EXPECT_EQ(Judge({RunWith({})}, {on_first, RunWith({})}).size(), 1u);
-  EXPECT_TRUE(Judge({RunWith({})}, {on_first, RunWith({}), RunWith({})}).empty());
+  EXPECT_EQ(JudgeFindings({RunWith({})}, {on_first, RunWith({})}).size(), 1u);
+  EXPECT_TRUE(JudgeFindings({RunWith({})}, {on_first, RunWith({}), RunWith({})}).empty());
 }
 
 }  // namespace

@@ -16,13 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 TEST(GateText, StartsWithTheVerdict) {
   EXPECT_THAT(RenderGateText(RegressedGate(), false), StartsWith("Gate failed: Step time regressed"));
   EXPECT_THAT(RenderGateText(PassedGate(), false), StartsWith("Gate passed: Step time is the same"));

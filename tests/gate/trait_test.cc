@@ -14,11 +14,11 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Traits Read(const test::Facts& facts) { return ReadTraits(facts.Build()); }
+Traits TraitsOf(const test::Facts& facts) { return ReadTraits(facts.Build()); }
 
 std::vector<Difference> Compare(const test::Facts& baseline, const test::Facts& candidate,
                                 std::vector<std::string> allowed = {}) {
-  const Traits before = Read(baseline), after = Read(candidate);
+  const Traits before = TraitsOf(baseline), after = TraitsOf(candidate);
   return CompareTraits({&before, 1}, {&after, 1}, allowed);
 }
 
@@ -103,7 +103,7 @@ TEST(Trait, AnotherBatchShowsInTheGridsOfKernels) {
 }
 
 TEST(Trait, TheSettingNamesWhatRunsOfAHistoryHaveInCommon) {
-  EXPECT_EQ(Read(test::RunOf({1})).Setting(),
+  EXPECT_EQ(TraitsOf(test::RunOf({1})).Setting(),
             "gpu.model=NVIDIA A100-SXM4-80GB; gpu.count=1; world_size=1; profiler=nsys; capture=nothing; "
             "step=ranges");
 }

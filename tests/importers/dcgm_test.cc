@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 #include "src/importers/importers.h"
-#include "tests/support/files.h"
+#include "tests/importers/log_file.h"
 
 namespace dladvisor {
 namespace {
@@ -19,24 +19,8 @@ using testing::ElementsAre;
 using testing::FieldsAre;
 using Metric = TelemetryMetric;
 
-constexpr double kMiB = 1048576;
-
-Trace Read(const std::string& text) {
-  test::ScratchDir dir;
-  test::WriteFile(dir.path() / "dcgm.log", text);
-  return ReadProfile(dir.path() / "dcgm.log");
-}
-
-std::vector<std::tuple<int64_t, Ns, double>> Values(const Trace& trace, Metric metric) {
-  std::vector<std::tuple<int64_t, Ns, double>> values;
-  const Telemetry& t = trace.telemetry;
-  for (size_t i = 0; i < t.size(); ++i)
-    if (t.metric[i] == metric) values.emplace_back(trace.devices[t.device[i]].ordinal, t.time[i], t.value[i]);
-  return values;
-}
-
 TEST(Dcgm, Dmon) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "#Entity   GPUTL  FBUSD  POWER  TOTEC     TMPTR  SMCLK\n"
       "ID               MB     W      mJ        C      MHz\n"
       "GPU 1     98     1000   250.5  2.07e+11  65     1410\n"
@@ -48,12 +32,13 @@ TEST(Dcgm, Dmon) {
       "    GPU 0     1      5      59.0\n"
       "    GPU 0     1      5      59.");
   EXPECT_EQ(trace.format, "nvidia-smi");
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization),
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
               ElementsAre(FieldsAre(1, -1, DoubleEq(0.98)), FieldsAre(0, -1, DoubleEq(0)),
                           FieldsAre(1, -1, DoubleEq(0.97))));
-  EXPECT_THAT(Values(trace, Metric::kMemoryUsed),
-              ElementsAre(FieldsAre(1, -1, DoubleEq(1000 * kMiB)), FieldsAre(1, -1, DoubleEq(1001 * kMiB))));
-  EXPECT_THAT(Values(trace, Metric::kSmClock),
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
+              ElementsAre(FieldsAre(1, -1, DoubleEq(1000 * test::kMiB)),
+                          FieldsAre(1, -1, DoubleEq(1001 * test::kMiB))));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kSmClock),
               ElementsAre(FieldsAre(1, -1, DoubleEq(1.41e9)), FieldsAre(0, -1, DoubleEq(2.1e8)),
                           FieldsAre(1, -1, DoubleEq(1.4e9))));
   EXPECT_EQ(trace.health.rows_skipped.at("rows"), 1);
@@ -70,25 +55,25 @@ TEST(Dcgm, MetricsOfTheExporter) {
            time + "\nDCGM_FI_DEV_CLOCK_THROTTLE_REASONS{" + labels + "} 4" + time +
            "\nDCGM_FI_PROF_SM_ACTIVE{" + labels + "} 0.5" + time + "\nnot a sample\n";
   };
-  const Trace trace = Read(scrape(" 1700000000000", "90") + scrape(" 1700000010000", "80"));
+  const Trace trace = test::ReadLog(scrape(" 1700000000000", "90") + scrape(" 1700000010000", "80"));
   EXPECT_EQ(trace.devices.size(), 2u);
   EXPECT_EQ(trace.devices[0].name, "NVIDIA A100");
   EXPECT_EQ(trace.clock_origin_utc_ns, 1700000000000000000);
   EXPECT_THAT(
-      Values(trace, Metric::kGpuUtilization),
+      test::SamplesOf(trace, Metric::kGpuUtilization),
       ElementsAre(FieldsAre(0, 0, DoubleEq(0.9)), FieldsAre(1, 0, DoubleEq(0.5)),
                   FieldsAre(0, 10'000'000'000, DoubleEq(0.8)), FieldsAre(1, 10'000'000'000, DoubleEq(0.5))));
-  EXPECT_THAT(
-      Values(trace, Metric::kMemoryTotal),
-      ElementsAre(FieldsAre(0, 0, DoubleEq(40 * kMiB)), FieldsAre(0, 10'000'000'000, DoubleEq(40 * kMiB))));
-  EXPECT_THAT(Values(trace, Metric::kThrottledByPower),
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryTotal),
+              ElementsAre(FieldsAre(0, 0, DoubleEq(40 * test::kMiB)),
+                          FieldsAre(0, 10'000'000'000, DoubleEq(40 * test::kMiB))));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kThrottledByPower),
               ElementsAre(FieldsAre(0, 0, DoubleEq(1)), FieldsAre(0, 10'000'000'000, DoubleEq(1))));
-  EXPECT_EQ(Values(Read(scrape("", "90")), Metric::kGpuUtilization).size(), 2u);
+  EXPECT_EQ(test::SamplesOf(test::ReadLog(scrape("", "90")), Metric::kGpuUtilization).size(), 2u);
 }
 
 TEST(Dcgm, WithoutASample) {
-  EXPECT_THROW(Read("#Entity   GPUTL  FBUSD\nID\n"), Error);
-  EXPECT_THROW(Read("DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"\nDCGM_FI_DEV_GPU_UTIL{} 5\n"), Error);
+  EXPECT_THROW(test::ReadLog("#Entity   GPUTL  FBUSD\nID\n"), Error);
+  EXPECT_THROW(test::ReadLog("DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"\nDCGM_FI_DEV_GPU_UTIL{} 5\n"), Error);
 }
 
 }  // namespace

@@ -18,12 +18,9 @@ using test::MakeDatabase;
 using test::ScratchDir;
 using testing::ElementsAre;
 
-constexpr char kStrings[] =
+constexpr char kHostStrings[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
     "INSERT INTO StringIds VALUES (1, 'MPI_Allreduce'), (2, 'decode'), (3, 'load'), (4, 'read');";
-
-std::string Pid(int64_t pid) { return std::to_string((int64_t{1} << 48) + (pid << 24)); }
-std::string Tid(int64_t pid, int64_t tid) { return std::to_string((int64_t{1} << 48) + (pid << 24) + tid); }
 
 class HostTables : public testing::Test {
  protected:
@@ -31,10 +28,10 @@ class HostTables : public testing::Test {
     // An API call of process 900 makes it a process of the profile.
     return ReadProfile(MakeDatabase(
         dir_.path() / "export.sqlite",
-        std::string(kStrings) +
+        std::string(kHostStrings) +
             "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId, "
             "returnValue); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, " +
-            Tid(900, 900) + ", 1, 1, 0);" + sql));
+            test::Tid(900, 900) + ", 1, 1, 0);" + sql));
   }
 
   ScratchDir dir_;
@@ -44,9 +41,9 @@ TEST_F(HostTables, RunsArePairsOfSwitches) {
   const Trace t = Read(
       "CREATE TABLE SCHED_EVENTS (start, cpu, isSchedIn, globalTid);"
       "INSERT INTO SCHED_EVENTS VALUES (5, 1, 0, " +
-      Tid(900, 900) + "), (10, 3, 1, " + Tid(900, 900) + "), (12, 4, 1, " + Tid(900, 901) + "), (20, 3, 0, " +
-      Tid(900, 900) + "), (30, 4, 0, " + Tid(900, 901) + "), (40, 5, 1, " + Tid(900, 900) + "), (15, 2, 1, " +
-      Tid(7, 7) + "), (16, 2, 0, " + Tid(7, 7) + ");");
+      test::Tid(900, 900) + "), (10, 3, 1, " + test::Tid(900, 900) + "), (12, 4, 1, " + test::Tid(900, 901) +
+      "), (20, 3, 0, " + test::Tid(900, 900) + "), (30, 4, 0, " + test::Tid(900, 901) + "), (40, 5, 1, " +
+      test::Tid(900, 900) + "), (15, 2, 1, " + test::Tid(7, 7) + "), (16, 2, 0, " + test::Tid(7, 7) + ");");
   // The switch away at 5 and the run that goes on at 40 are cut off; process 7 is not the program's.
   EXPECT_THAT(t.cpu_runs.start, ElementsAre(10, 12));
   EXPECT_THAT(t.cpu_runs.end, ElementsAre(20, 30));
@@ -58,7 +55,7 @@ TEST_F(HostTables, SamplesCarryTheirStack) {
       "CREATE TABLE COMPOSITE_EVENTS (id, start, cpu, threadState, globalTid, cpuCycles);"
       "CREATE TABLE SAMPLING_CALLCHAINS (id, symbol, module, stackDepth);"
       "INSERT INTO COMPOSITE_EVENTS VALUES (1, 50, 0, 1, " +
-      Tid(900, 900) + ", 9), (2, 40, 0, 1, " + Tid(900, 900) +
+      test::Tid(900, 900) + ", 9), (2, 40, 0, 1, " + test::Tid(900, 900) +
       ", 9); INSERT INTO SAMPLING_CALLCHAINS VALUES (1, 3, 0, 1), (1, 2, 0, 0);");
   ASSERT_THAT(t.cpu_samples.time, ElementsAre(40, 50));
   EXPECT_EQ(t.cpu_samples.chains[t.cpu_samples.chain[0]].size(), 0u);
@@ -75,10 +72,10 @@ TEST_F(HostTables, MpiCallsOfAllTables) {
       "CREATE TABLE MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId, commHandle, rootRank, size);"
       "CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid, textId);"
       "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (50, 60, " +
-      Tid(900, 900) +
+      test::Tid(900, 900) +
       ", 1, 0, 0, 4096);"
       "INSERT INTO MPI_OTHER_EVENTS VALUES (10, 20, " +
-      Tid(900, 900) + ", 1);");
+      test::Tid(900, 900) + ", 1);");
   EXPECT_THAT(t.mpi_calls.start, ElementsAre(10, 50));
   EXPECT_THAT(t.mpi_calls.bytes, ElementsAre(-1, 4096));
   EXPECT_EQ(t.names.View(t.mpi_calls.name[1]), "MPI_Allreduce");
@@ -90,10 +87,10 @@ TEST_F(HostTables, PageFaultsOfBothSides) {
       "numberOfPageFaults, faultAccessType);"
       "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address);"
       "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (50, 60, " +
-      Pid(900) +
+      test::Pid(900) +
       ", 0, 4096, 12, 1);"
       "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (10, " +
-      Pid(900) + ", 4096);");
+      test::Pid(900) + ", 4096);");
   EXPECT_THAT(t.page_faults.start, ElementsAre(10, 50));
   EXPECT_THAT(t.page_faults.end, ElementsAre(10, 60));
   EXPECT_THAT(t.page_faults.faults, ElementsAre(1, 12));
@@ -132,7 +129,7 @@ TEST_F(HostTables, DevicesOfPageFaultsAreInTheOrderOfAllDevices) {
   const Trace t = Read(
       "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, end, globalPid, deviceId, numberOfPageFaults);"
       "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (50, 60, " +
-      Pid(900) + ", 1, 3), (70, 80, " + Pid(900) + ", 0, 4);");
+      test::Pid(900) + ", 1, 3), (70, 80, " + test::Pid(900) + ", 0, 4);");
   ASSERT_EQ(t.devices.size(), 2u);
   EXPECT_EQ(t.devices[t.page_faults.device.at(0)].ordinal, 1);
   EXPECT_EQ(t.devices[t.page_faults.device.at(1)].ordinal, 0);

@@ -34,9 +34,6 @@ constexpr char kCalls[] =
 constexpr char kRanges[] =
     "CREATE TABLE NVTX_EVENTS (start, end, eventType, text, textId, domainId, globalTid, endGlobalTid);";
 
-std::string Pid(int64_t pid) { return std::to_string((int64_t{1} << 48) + (pid << 24)); }
-std::string Tid(int64_t pid, int64_t tid) { return std::to_string((int64_t{1} << 48) + (pid << 24) + tid); }
-
 class Synthetic : public testing::Test {
  protected:
   Trace Read(const std::string& sql) { return ReadProfile(MakeDatabase(NextPath(), sql)); }
@@ -55,8 +52,8 @@ std::vector<std::string> Names(const Trace& trace, const std::vector<T>& ids) {
 
 TEST_F(Synthetic, FullKernelRow) {
   const Trace t = Read(std::string(kStrings) + kKernels +
-                       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 0, 7, 42, " + Pid(900) +
-                       ", 1, 2, 128, 4, 3, 2, 32, 8, 1, 1024, 2048, 77)");
+                       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 0, 7, 42, " +
+                       test::Pid(900) + ", 1, 2, 128, 4, 3, 2, 32, 8, 1, 1024, 2048, 77)");
   ASSERT_EQ(t.kernels.size(), 1u);
   EXPECT_EQ(t.kernels.start[0], 100);
   EXPECT_EQ(t.kernels.end[0], 150);
@@ -117,13 +114,13 @@ TEST_F(Synthetic, CorrelationsStayWithTheirProcess) {
       Read(std::string(kStrings) + kKernels + kCalls +
            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, correlationId, globalPid) VALUES"
            " (10, 20, 0, 5, " +
-           Pid(100) + "), (11, 21, 1, 5, " + Pid(200) +
+           test::Pid(100) + "), (11, 21, 1, 5, " + test::Pid(200) +
            ");"
            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, " +
-           Tid(200, 201) +
+           test::Tid(200, 201) +
            ", 5, 3, 0),"
            " (3, 4, " +
-           Tid(100, 101) + ", 5, 3, 0)");
+           test::Tid(100, 101) + ", 5, 3, 0)");
   ASSERT_EQ(t.kernels.size(), 2u);
   ASSERT_EQ(t.api_calls.size(), 2u);
   EXPECT_EQ(t.processes[t.kernels.process[0]].pid, 100);
@@ -134,7 +131,7 @@ TEST_F(Synthetic, CorrelationsStayWithTheirProcess) {
 }
 
 TEST_F(Synthetic, NvtxTextsDomainsAndKinds) {
-  const std::string thread = Tid(100, 101), other = Tid(100, 102);
+  const std::string thread = test::Tid(100, 101), other = test::Tid(100, 102);
   const Trace t = Read(std::string(kStrings) + kRanges +
                        "INSERT INTO NVTX_EVENTS (start, end, eventType, text, textId, domainId, globalTid,"
                        " endGlobalTid) VALUES"
@@ -174,7 +171,7 @@ TEST_F(Synthetic, NvtxTextsDomainsAndKinds) {
 }
 
 TEST_F(Synthetic, OpenRangesEndWithTheirThread) {
-  const std::string busy = Tid(1, 2), idle = Tid(1, 3);
+  const std::string busy = test::Tid(1, 2), idle = test::Tid(1, 3);
   const Trace t = Read(std::string(kStrings) + kRanges + kCalls +
                        "CREATE TABLE OSRT_API (start, end, globalTid, nameId);"
                        "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) VALUES"
@@ -195,7 +192,7 @@ TEST_F(Synthetic, OpenRangesEndWithTheirThread) {
 }
 
 TEST_F(Synthetic, OsCallsWithChains) {
-  const std::string thread = Tid(1, 2);
+  const std::string thread = test::Tid(1, 2);
   const Trace t = Read(std::string(kStrings) +
                        "CREATE TABLE OSRT_API (start, end, globalTid, nameId, callchainId);"
                        "CREATE TABLE OSRT_CALLCHAINS (id, symbol, stackDepth);"
@@ -218,7 +215,7 @@ TEST_F(Synthetic, OsCallsWithChains) {
 }
 
 TEST_F(Synthetic, OnlyTheProfilersOwnOverhead) {
-  const std::string thread = Tid(1, 2);
+  const std::string thread = test::Tid(1, 2);
   const Trace t =
       Read(std::string(kStrings) +
            "CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (start, end, globalTid, nameId, overheadType);"
@@ -314,7 +311,7 @@ TEST_F(Synthetic, ProcessesThatSeeDifferentGpus) {
            "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
            "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (2, 0, 100), (3, 0, 200);"
            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, globalPid) VALUES (1, 2, 0, " +
-           Pid(200) + "), (3, 4, 0, " + Pid(100) + ")");
+           test::Pid(200) + "), (3, 4, 0, " + test::Pid(100) + ")");
   ASSERT_EQ(t.devices.size(), 2u);
   EXPECT_EQ(t.devices[t.kernels.device[0]].name, "three");
   EXPECT_EQ(t.devices[t.kernels.device[0]].ordinal, 3);
@@ -330,7 +327,7 @@ TEST_F(Synthetic, OneVisibleGpuKeepsItsCudaNumber) {
            "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
            "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (3, 0, 100);"
            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, globalPid) VALUES (1, 2, 0, " +
-           Pid(100) + ")");
+           test::Pid(100) + ")");
   ASSERT_EQ(t.devices.size(), 1u);
   EXPECT_EQ(t.devices[0].name, "three");
   EXPECT_EQ(t.devices[0].ordinal, 0);

@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "src/importers/importers.h"
-#include "tests/support/files.h"
+#include "tests/importers/log_file.h"
 
 namespace dladvisor {
 namespace {
@@ -20,15 +20,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Metric = TelemetryMetric;
 
-Trace Read(const std::string& text) {
-  test::ScratchDir dir;
-  test::WriteFile(dir.path() / "gpu.log", text);
-  return ReadProfile(dir.path() / "gpu.log");
-}
-
-Error Refusal(const std::string& text) {
+Error SmiRefusal(const std::string& text) {
   try {
-    Read(text);
+    test::ReadLog(text);
   } catch (const Error& e) {
     return e;
   }
@@ -37,22 +31,14 @@ Error Refusal(const std::string& text) {
 }
 
 // Of a metric: device, time and value of each sample.
-std::vector<std::tuple<int64_t, Ns, double>> Values(const Trace& trace, Metric metric) {
-  std::vector<std::tuple<int64_t, Ns, double>> values;
-  const Telemetry& t = trace.telemetry;
-  for (size_t i = 0; i < t.size(); ++i)
-    if (t.metric[i] == metric) values.emplace_back(trace.devices[t.device[i]].ordinal, t.time[i], t.value[i]);
-  return values;
-}
 auto Is(int64_t device, Ns time, double value) {
   return testing::FieldsAre(device, time, testing::DoubleEq(value));
 }
 
 constexpr Ns kMs = 1'000'000, kSecond = 1'000 * kMs;
-constexpr double kMiB = 1048576;
 
 TEST(SmiCsv, WithUnits) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W], "
       "power.limit [W], temperature.gpu, clocks.current.sm [MHz], clocks.max.sm [MHz]\r\n"
       "2024/01/02 23:59:59.500, 1, NVIDIA A100, 95 %, 1000 MiB, 40960 MiB, 250.50 W, 400.00 W, 61, 1200 MHz, "
@@ -62,14 +48,16 @@ TEST(SmiCsv, WithUnits) {
       "2024/01/03 00:00:00.500, 1, NVIDIA A100, 7 %, 1000 MiB, 40960 MiB, 250.50 W, 400.00 W, 62, 1200 MHz, "
       "1410 MHz\r\n");
   EXPECT_EQ(trace.format, "nvidia-smi");
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization), ElementsAre(Is(1, 0, 0.95), Is(1, kSecond, 0.07)));
-  EXPECT_THAT(Values(trace, Metric::kMemoryUsed),
-              ElementsAre(Is(1, 0, 1000 * kMiB), Is(0, 10 * kMs, 5 * kMiB), Is(1, kSecond, 1000 * kMiB)));
-  EXPECT_THAT(Values(trace, Metric::kPower), ElementsAre(Is(1, 0, 250.5), Is(1, kSecond, 250.5)));
-  EXPECT_EQ(Values(trace, Metric::kPowerLimit).size(), 3u);
-  EXPECT_THAT(Values(trace, Metric::kTemperature)[1], Is(0, 10 * kMs, 30));
-  EXPECT_THAT(Values(trace, Metric::kSmClock)[0], Is(1, 0, 1.2e9));
-  EXPECT_THAT(Values(trace, Metric::kSmClockLimit)[0], Is(1, 0, 1.41e9));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(1, 0, 0.95), Is(1, kSecond, 0.07)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
+              ElementsAre(Is(1, 0, 1000 * test::kMiB), Is(0, 10 * kMs, 5 * test::kMiB),
+                          Is(1, kSecond, 1000 * test::kMiB)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(1, 0, 250.5), Is(1, kSecond, 250.5)));
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kPowerLimit).size(), 3u);
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kTemperature)[1], Is(0, 10 * kMs, 30));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kSmClock)[0], Is(1, 0, 1.2e9));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kSmClockLimit)[0], Is(1, 0, 1.41e9));
   EXPECT_THAT(trace.telemetry.sample.front(), 0u);
   EXPECT_THAT(trace.telemetry.sample.back(), 2u);
   EXPECT_EQ(trace.devices.at(0).name, "NVIDIA A100");
@@ -81,10 +69,11 @@ TEST(SmiCsv, WithUnits) {
 }
 
 TEST(SmiCsv, WithoutUnitsAndTimes) {
-  const Trace trace = Read("uuid, utilization.gpu, memory.used\nGPU-a, 50, 1024\nGPU-b, 1, 0\nGPU-a, 0, 1\n");
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization),
+  const Trace trace =
+      test::ReadLog("uuid, utilization.gpu, memory.used\nGPU-a, 50, 1024\nGPU-b, 1, 0\nGPU-a, 0, 1\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
               ElementsAre(Is(0, -1, 0.5), Is(1, -1, 0.01), Is(0, -1, 0)));
-  EXPECT_THAT(Values(trace, Metric::kMemoryUsed)[0], Is(0, -1, 1024 * kMiB));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, -1, 1024 * test::kMiB));
   EXPECT_EQ(trace.devices.at(1).uuid, "GPU-b");
   EXPECT_FALSE(trace.session_duration_ns.has_value());
   EXPECT_THAT(trace.health.notes, ElementsAre(HasSubstr("does not record when")));
@@ -92,58 +81,60 @@ TEST(SmiCsv, WithoutUnitsAndTimes) {
 
 TEST(SmiCsv, ThrottleReasons) {
   const std::string prefix = "clocks_event_reasons.";
-  const Trace bits = Read(
+  const Trace bits = test::ReadLog(
       "timestamp, index, clocks_throttle_reasons.active\n"
       "2024/01/02 00:00:00.000, 0, 0x0000000000000000\n"
       "2024/01/02 00:00:01.000, 0, 0x0000000000000004\n"
       "2024/01/02 00:00:02.000, 0, 0x0000000000000060\n"
       "2024/01/02 00:00:03.000, 0, 0x0000000000000001\n");
-  EXPECT_THAT(Values(bits, Metric::kThrottledByPower),
+  EXPECT_THAT(test::SamplesOf(bits, Metric::kThrottledByPower),
               ElementsAre(Is(0, 0, 0), Is(0, kSecond, 1), Is(0, 2 * kSecond, 0), Is(0, 3 * kSecond, 0)));
-  EXPECT_THAT(Values(bits, Metric::kThrottledByHeat),
+  EXPECT_THAT(test::SamplesOf(bits, Metric::kThrottledByHeat),
               ElementsAre(Is(0, 0, 0), Is(0, kSecond, 0), Is(0, 2 * kSecond, 1), Is(0, 3 * kSecond, 0)));
   const Trace words =
-      Read("index, " + prefix + "hw_thermal_slowdown, " + prefix + "sw_thermal_slowdown, " + prefix +
-           "sw_power_cap\n0, Not Active, Active, Not Active\n0, Active, Not Active, [N/A]\n");
-  EXPECT_THAT(Values(words, Metric::kThrottledByHeat), ElementsAre(Is(0, -1, 1), Is(0, -1, 1)));
-  EXPECT_THAT(Values(words, Metric::kThrottledByPower), ElementsAre(Is(0, -1, 0)));
+      test::ReadLog("index, " + prefix + "hw_thermal_slowdown, " + prefix + "sw_thermal_slowdown, " + prefix +
+                    "sw_power_cap\n0, Not Active, Active, Not Active\n0, Active, Not Active, [N/A]\n");
+  EXPECT_THAT(test::SamplesOf(words, Metric::kThrottledByHeat), ElementsAre(Is(0, -1, 1), Is(0, -1, 1)));
+  EXPECT_THAT(test::SamplesOf(words, Metric::kThrottledByPower), ElementsAre(Is(0, -1, 0)));
 }
 
 TEST(GpuCsv, OfScripts) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "timestamp,gpu_index,temperature_C,utilization_gpu_percent,power_W\n"
       "2025-09-24T03:17:04.490Z,0, 48, 100, 397.30\n"
       "2025-09-24T03:17:04.490Z,7, 63, 50, 419.75\n");
-  EXPECT_THAT(Values(trace, Metric::kTemperature), ElementsAre(Is(0, 0, 48), Is(7, 0, 63)));
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization), ElementsAre(Is(0, 0, 1), Is(7, 0, 0.5)));
-  EXPECT_THAT(Values(trace, Metric::kPower), ElementsAre(Is(0, 0, 397.3), Is(7, 0, 419.75)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kTemperature), ElementsAre(Is(0, 0, 48), Is(7, 0, 63)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization), ElementsAre(Is(0, 0, 1), Is(7, 0, 0.5)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(0, 0, 397.3), Is(7, 0, 419.75)));
   EXPECT_EQ(trace.clock_origin_utc_ns, 1758683824 * kSecond + 490 * kMs);
 
-  const Trace epoch = Read(
+  const Trace epoch = test::ReadLog(
       "timestamp,gpu_utilization,memory_used,memory_total\n"
       "1746556382.5,0, 0, 15360\n1746556383.0,3, 326, 15360\n");
-  EXPECT_THAT(Values(epoch, Metric::kMemoryUsed), ElementsAre(Is(0, 0, 0), Is(0, 500 * kMs, 326 * kMiB)));
+  EXPECT_THAT(test::SamplesOf(epoch, Metric::kMemoryUsed),
+              ElementsAre(Is(0, 0, 0), Is(0, 500 * kMs, 326 * test::kMiB)));
   EXPECT_EQ(epoch.clock_origin_utc_ns, 1746556382 * kSecond + 500 * kMs);
   EXPECT_THAT(epoch.health.notes, ElementsAre(HasSubstr("does not say which GPU")));
 }
 
 TEST(GpuCsv, UnitsFromTheLargestNumber) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "elapsed_time,gpu,gpu_memory_used,gpu_memory_total,gpu_power,gpu_utilization\n"
       "0.5,0,5242880,16106127360,90000,0.25\n1.0,0,0,16106127360,30000,1.0\n");
-  EXPECT_THAT(Values(trace, Metric::kMemoryUsed)[0], Is(0, 0, 5 * kMiB));
-  EXPECT_THAT(Values(trace, Metric::kPower)[0], Is(0, 0, 90));
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization), ElementsAre(Is(0, 0, 0.25), Is(0, 500 * kMs, 1)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 5 * test::kMiB));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower)[0], Is(0, 0, 90));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.25), Is(0, 500 * kMs, 1)));
 }
 
 TEST(GpuCsv, LeavesTheHostsColumnsAlone) {
-  const Trace trace =
-      Read("time,cpu_percent,memory_used,gpu_util,gpu_mem_used_mb\n0,50,1000,20,300\n1,50,1000,20,300\n");
-  EXPECT_THAT(Values(trace, Metric::kMemoryUsed)[0], Is(0, 0, 300 * kMiB));
+  const Trace trace = test::ReadLog(
+      "time,cpu_percent,memory_used,gpu_util,gpu_mem_used_mb\n0,50,1000,20,300\n1,50,1000,20,300\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 300 * test::kMiB));
 }
 
 TEST(GpuCsv, BadRows) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "timestamp, index, utilization.gpu [%]\n"
       "2024/01/02 00:00:02.000, 0, 30 %\n"
       "2024/01/02 00:00:01.000, 0, 10 %\n"
@@ -153,7 +144,8 @@ TEST(GpuCsv, BadRows) {
       "2024/01/02 00:00:01.000, 0\n"
       "2024/01/02 00:00:03.000, 0, many\n"
       "2024/01/02 00:00:04.000, 0, 1");
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization), ElementsAre(Is(0, 0, 0.1), Is(0, kSecond, 0.3)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.1), Is(0, kSecond, 0.3)));
   EXPECT_EQ(trace.health.rows_skipped.at("rows"), 2);
   EXPECT_EQ(trace.health.rows_skipped.at("cells"), 1);
   EXPECT_EQ(trace.health.out_of_order, 1);
@@ -161,12 +153,12 @@ TEST(GpuCsv, BadRows) {
 }
 
 TEST(GpuCsv, Refused) {
-  EXPECT_THAT(Refusal("timestamp, index, utilization.gpu [%]\n").reason(), HasSubstr("without a sample"));
+  EXPECT_THAT(SmiRefusal("timestamp, index, utilization.gpu [%]\n").reason(), HasSubstr("without a sample"));
   EXPECT_THAT(
-      Refusal("gpu,total_energy_consumption\n0,1\n").reason(),
+      SmiRefusal("gpu,total_energy_consumption\n0,1\n").reason(),
       HasSubstr("without a metric that dladvisor knows (its columns: gpu, total_energy_consumption)"));
-  EXPECT_THAT(Refusal("step,loss,temperature\n1,2.5,0.7\n").reason(), HasSubstr("a text file"));
-  EXPECT_THAT(Refusal("2024/01/02 03:04:05.678, 0, 30 %\n").hint(), HasSubstr("with the line of headers"));
+  EXPECT_THAT(SmiRefusal("step,loss,temperature\n1,2.5,0.7\n").reason(), HasSubstr("a text file"));
+  EXPECT_THAT(SmiRefusal("2024/01/02 03:04:05.678, 0, 30 %\n").hint(), HasSubstr("with the line of headers"));
 }
 
 constexpr char kTable[] =
@@ -187,13 +179,15 @@ constexpr char kTable[] =
 
 TEST(SmiTable, RepeatedAmongOtherLines) {
   const Trace trace =
-      Read("Every 2.0s: nvidia-smi      node7: Tue Jan  6 16:47:43 2026\n\n" + std::string(kTable) +
-           "step 1 loss 3.2\nTue Jan  6 16:47:45 2026       \n" + kTable);
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization), ElementsAre(Is(0, 0, 0.12), Is(0, 2 * kSecond, 0.12)));
-  EXPECT_THAT(Values(trace, Metric::kPower)[0], Is(0, 0, 52));
-  EXPECT_THAT(Values(trace, Metric::kPowerLimit)[0], Is(0, 0, 400));
-  EXPECT_THAT(Values(trace, Metric::kTemperature), ElementsAre(Is(0, 0, 35), Is(0, 2 * kSecond, 35)));
-  EXPECT_THAT(Values(trace, Metric::kMemoryTotal)[1], Is(1, 0, 11441 * kMiB));
+      test::ReadLog("Every 2.0s: nvidia-smi      node7: Tue Jan  6 16:47:43 2026\n\n" + std::string(kTable) +
+                    "step 1 loss 3.2\nTue Jan  6 16:47:45 2026       \n" + kTable);
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.12), Is(0, 2 * kSecond, 0.12)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower)[0], Is(0, 0, 52));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPowerLimit)[0], Is(0, 0, 400));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kTemperature),
+              ElementsAre(Is(0, 0, 35), Is(0, 2 * kSecond, 35)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryTotal)[1], Is(1, 0, 11441 * test::kMiB));
   EXPECT_EQ(trace.devices.at(0).name, "NVIDIA A100-SXM4-40GB");
   EXPECT_EQ(trace.facts.at("driver_version"), "535.54.03");
   EXPECT_EQ(trace.facts.at("cuda_version"), "12.2");
@@ -202,13 +196,13 @@ TEST(SmiTable, RepeatedAmongOtherLines) {
 
 TEST(SmiTable, CutAfterTheFirstLineOfAGpu) {
   const std::string whole(kTable);
-  const Trace trace = Read(whole + whole.substr(0, whole.find("| N/A   35C")));
-  EXPECT_EQ(Values(trace, Metric::kGpuUtilization).size(), 1u);
-  EXPECT_THAT(Refusal(whole.substr(0, whole.find("| N/A   35C"))).reason(), HasSubstr("without a sample"));
+  const Trace trace = test::ReadLog(whole + whole.substr(0, whole.find("| N/A   35C")));
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 1u);
+  EXPECT_THAT(SmiRefusal(whole.substr(0, whole.find("| N/A   35C"))).reason(), HasSubstr("without a sample"));
 }
 
 TEST(SmiDmon, WithDateAndTime) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem   mclk   pclk  pviol  tviol     fb\n"
       "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      %      %    MHz    MHz      %   bool     MB\n"
       " 20240102   03:04:05      0     43     35      -     90     40   5001   1200     25      1   1024\n"
@@ -216,22 +210,23 @@ TEST(SmiDmon, WithDateAndTime) {
       "#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem   mclk   pclk  pviol  tviol     fb\n"
       "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      %      %    MHz    MHz      %   bool     MB\n"
       " 20240102   03:04:07      0     44\n");
-  EXPECT_THAT(Values(trace, Metric::kGpuUtilization), ElementsAre(Is(0, 0, 0.9), Is(0, kSecond, 0.91)));
-  EXPECT_THAT(Values(trace, Metric::kMemoryTemperature), IsEmpty());
-  EXPECT_THAT(Values(trace, Metric::kThrottledByPower)[0], Is(0, 0, 0.25));
-  EXPECT_THAT(Values(trace, Metric::kThrottledByHeat)[0], Is(0, 0, 1));
-  EXPECT_THAT(Values(trace, Metric::kMemoryUsed)[0], Is(0, 0, 1024 * kMiB));
-  EXPECT_THAT(Values(trace, Metric::kSmClock)[0], Is(0, 0, 1.2e9));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.9), Is(0, kSecond, 0.91)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryTemperature), IsEmpty());
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kThrottledByPower)[0], Is(0, 0, 0.25));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kThrottledByHeat)[0], Is(0, 0, 1));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 1024 * test::kMiB));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kSmClock)[0], Is(0, 0, 1.2e9));
   EXPECT_EQ(trace.health.rows_skipped.at("rows"), 1);
 }
 
 TEST(SmiDmon, PastMidnightAndWithoutTimes) {
-  const Trace night = Read(
+  const Trace night = test::ReadLog(
       "#Time        gpu   pwr\n#HH:MM:SS    Idx     W\n 23:59:59      0    43\n 00:00:01      0    44\n");
-  EXPECT_THAT(Values(night, Metric::kPower), ElementsAre(Is(0, 0, 43), Is(0, 2 * kSecond, 44)));
-  const Trace csv = Read("#gpu, pwr, sm\n#Idx, W, %\n0, 43, 5\n1, 50, 10\n");
-  EXPECT_THAT(Values(csv, Metric::kPower), ElementsAre(Is(0, -1, 43), Is(1, -1, 50)));
-  EXPECT_THAT(Refusal("# gpu    pwr\n# Idx      W\n").reason(),
+  EXPECT_THAT(test::SamplesOf(night, Metric::kPower), ElementsAre(Is(0, 0, 43), Is(0, 2 * kSecond, 44)));
+  const Trace csv = test::ReadLog("#gpu, pwr, sm\n#Idx, W, %\n0, 43, 5\n1, 50, 10\n");
+  EXPECT_THAT(test::SamplesOf(csv, Metric::kPower), ElementsAre(Is(0, -1, 43), Is(1, -1, 50)));
+  EXPECT_THAT(SmiRefusal("# gpu    pwr\n# Idx      W\n").reason(),
               HasSubstr("a log of nvidia-smi dmon without a sample"));
 }
 
@@ -246,7 +241,7 @@ TEST(SmiLogs, EveryDamagedByteIsAnswered) {
       std::string damaged = whole;
       for (int j = 0; j < 4; ++j) damaged[random() % damaged.size()] = static_cast<char>(random());
       try {
-        Read(damaged);
+        test::ReadLog(damaged);
       } catch (const Error&) {
         // Refused or read: either is an answer.
       }
@@ -254,7 +249,7 @@ TEST(SmiLogs, EveryDamagedByteIsAnswered) {
 }
 
 TEST(GpuCsv, AShareIsNoIndex) {
-  EXPECT_THAT(Refusal("time,gpu,gpu_memory_used\n0,45 %,300\n1,50 %,300\n").reason(),
+  EXPECT_THAT(SmiRefusal("time,gpu,gpu_memory_used\n0,45 %,300\n1,50 %,300\n").reason(),
               HasSubstr("without a sample"));
 }
 

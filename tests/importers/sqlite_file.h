@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -57,6 +58,12 @@ class Sqlite {
 inline std::filesystem::path MakeDatabase(const std::filesystem::path& path, const std::string& sql) {
   Sqlite(path).Run("BEGIN;" + sql + ";COMMIT");
   return path;
+}
+
+// Global ids as exports write them, of the first machine.
+inline std::string Pid(int64_t pid) { return std::to_string((int64_t{1} << 48) + (pid << 24)); }
+inline std::string Tid(int64_t pid, int64_t tid) {
+  return std::to_string((int64_t{1} << 48) + (pid << 24) + tid);
 }
 
 }  // namespace dladvisor::test

@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 #include "src/importers/importers.h"
-#include "tests/support/files.h"
+#include "tests/importers/log_file.h"
 
 namespace dladvisor {
 namespace {
@@ -20,17 +20,11 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-Trace Read(const std::string& text) {
-  test::ScratchDir dir;
-  test::WriteFile(dir.path() / "run.out", text);
-  return ReadProfile(dir.path() / "run.out");
-}
+TrainingLog Log(const std::string& text) { return test::ReadLog(text).training_log; }
 
-TrainingLog Log(const std::string& text) { return Read(text).training_log; }
-
-std::string Refusal(const std::string& text) {
+std::string LogRefusal(const std::string& text) {
   try {
-    Read(text);
+    test::ReadLog(text);
   } catch (const Error& e) {
     return e.reason();
   }
@@ -46,8 +40,7 @@ std::string Line(int iteration, double ms, const std::string& more = "") {
       iteration, 1000, iteration * 4, ms, 4, more);
 }
 
-constexpr double kMs = 1e6;
-constexpr int64_t kMiB = 1048576;
+constexpr double kNsPerMs = 1e6;
 
 TEST(MegatronLog, EveryColumn) {
   const TrainingLog log = Log(
@@ -61,7 +54,7 @@ TEST(MegatronLog, EveryColumn) {
   EXPECT_EQ(row.iteration, 30);
   EXPECT_EQ(row.planned, 1000);
   EXPECT_FALSE(row.covers) << "a single line does not show it";
-  EXPECT_DOUBLE_EQ(*row.elapsed_ns, 1376.1 * kMs);
+  EXPECT_DOUBLE_EQ(*row.elapsed_ns, 1376.1 * kNsPerMs);
   EXPECT_EQ(row.consumed_samples, 120);
   EXPECT_EQ(row.global_batch, 4);
   EXPECT_DOUBLE_EQ(*row.loss, 22.47505);
@@ -85,7 +78,7 @@ TEST(MegatronLog, WithTimesRanksAndThroughput) {
   EXPECT_EQ(log.iterations[0].time_ns, 1714564800250000000);
   EXPECT_DOUBLE_EQ(*log.iterations[0].tflops_per_gpu, 412.5);
   EXPECT_FALSE(log.iterations[0].loss);
-  EXPECT_DOUBLE_EQ(*log.iterations[1].elapsed_ns, 500 * kMs);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].elapsed_ns, 500 * kNsPerMs);
   EXPECT_DOUBLE_EQ(*log.iterations[1].samples_per_second, 64.5);
   EXPECT_DOUBLE_EQ(*log.iterations[2].samples_per_second, 5.125);
   EXPECT_DOUBLE_EQ(*log.iterations[2].tflops_per_gpu, 119.2);
@@ -127,21 +120,21 @@ TEST(MegatronLog, GluedLines) {
       Line(2, 20) + "[Rank 8] (after 20 iterations) memory (MB) | allocated: 1.0 | max allocated: 2.0 | " +
       "reserved: 3.0 | max reserved: 9.0time (ms) | forward-compute: 5.00\n");
   ASSERT_EQ(log.iterations.size(), 2u);
-  EXPECT_DOUBLE_EQ(*log.iterations[1].elapsed_ns, 20 * kMs);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].elapsed_ns, 20 * kNsPerMs);
   ASSERT_EQ(log.memory.size(), 3u);
   EXPECT_EQ(log.memory[0].rank, 7);
   EXPECT_EQ(log.memory[0].iteration, 20);
-  EXPECT_EQ(log.memory[0].allocated, kMiB * 3 / 2);
-  EXPECT_EQ(log.memory[0].max_reserved, 4 * kMiB);
+  EXPECT_EQ(log.memory[0].allocated, test::kMiB * 3 / 2);
+  EXPECT_EQ(log.memory[0].max_reserved, 4 * test::kMiB);
   EXPECT_EQ(log.memory[1].rank, 16);
-  EXPECT_EQ(log.memory[1].max_allocated, 6 * kMiB);
-  EXPECT_EQ(log.memory[2].max_reserved, 9 * kMiB);
+  EXPECT_EQ(log.memory[1].max_allocated, 6 * test::kMiB);
+  EXPECT_EQ(log.memory[2].max_reserved, 9 * test::kMiB);
   ASSERT_EQ(log.timers.size(), 3u);
   EXPECT_EQ(log.timers[0].name, "forward-compute");
   EXPECT_EQ(log.timers[0].row, 0u);
-  EXPECT_DOUBLE_EQ(*log.timers[0].ns, 4.25 * kMs);
+  EXPECT_DOUBLE_EQ(*log.timers[0].ns, 4.25 * kNsPerMs);
   EXPECT_EQ(log.timers[2].row, 1u);
-  EXPECT_DOUBLE_EQ(*log.timers[2].ns, 5 * kMs);
+  EXPECT_DOUBLE_EQ(*log.timers[2].ns, 5 * kNsPerMs);
 }
 
 TEST(MegatronLog, TimersAcrossRanks) {
@@ -166,14 +159,14 @@ TEST(MegatronLog, TimersAcrossRanks) {
   ASSERT_EQ(log.timers.size(), 5u) << "those of the start are left out";
   EXPECT_EQ(log.timers[0].name, "forward-backward");
   EXPECT_FALSE(log.timers[0].ns);
-  EXPECT_DOUBLE_EQ(*log.timers[0].min_ns, 5023.11 * kMs);
-  EXPECT_DOUBLE_EQ(*log.timers[1].max_ns, 300.5 * kMs);
+  EXPECT_DOUBLE_EQ(*log.timers[0].min_ns, 5023.11 * kNsPerMs);
+  EXPECT_DOUBLE_EQ(*log.timers[1].max_ns, 300.5 * kNsPerMs);
   EXPECT_EQ(log.timers[2].row, 1u);
-  EXPECT_DOUBLE_EQ(*log.timers[2].max_ns, 7.5 * kMs);
+  EXPECT_DOUBLE_EQ(*log.timers[2].max_ns, 7.5 * kNsPerMs);
   EXPECT_FALSE(log.timers[2].min_ns);
   EXPECT_EQ(log.timers[4].name, "all-grads-sync");
   EXPECT_EQ(log.timers[4].rank, 1);
-  EXPECT_DOUBLE_EQ(*log.timers[4].ns, 14.3 * kMs);
+  EXPECT_DOUBLE_EQ(*log.timers[4].ns, 14.3 * kNsPerMs);
 }
 
 TEST(MegatronLog, WhatHappensBetweenLines) {
@@ -209,7 +202,7 @@ TEST(MegatronLog, Stragglers) {
 }
 
 TEST(MegatronLog, ArgumentsThatMatterAndNoOthers) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "using world size: 16, data-parallel-size: 1, tensor-model-parallel size: 4, pipeline-model-parallel "
       "size: 4 \n"
       "  data_path ....................................... ['/secret/place']\n"
@@ -234,14 +227,14 @@ TEST(MegatronLog, ATableOfNvidiaSmiTellsTheGpus) {
       "| GPU  Name        Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |\n"
       "|   0  Tesla V100-SXM2...  Off  | 00000000:1A:00.0 Off |                    0 |\n"
       "| N/A   46C    P0    44W / 300W |      0MiB / 32510MiB |      0%      Default |\n";
-  const Trace once = Read(table + Line(1, 10) + "\n");
+  const Trace once = test::ReadLog(table + Line(1, 10) + "\n");
   EXPECT_EQ(once.telemetry.size(), 0u) << "idle GPUs before the start are no telemetry of the training";
   ASSERT_EQ(once.devices.size(), 1u);
-  EXPECT_EQ(once.devices[0].memory_bytes, 32510 * kMiB);
+  EXPECT_EQ(once.devices[0].memory_bytes, 32510 * test::kMiB);
   EXPECT_EQ(once.facts.at("driver_version"), "460.32.03");
   EXPECT_THAT(once.health.notes, IsEmpty());
-  EXPECT_GT(Read(table + Line(1, 10) + "\n" + table).telemetry.size(), 0u);
-  EXPECT_EQ(Read(table).format, "nvidia-smi");
+  EXPECT_GT(test::ReadLog(table + Line(1, 10) + "\n" + table).telemetry.size(), 0u);
+  EXPECT_EQ(test::ReadLog(table).format, "nvidia-smi");
 }
 
 TEST(MegatronLog, CutLines) {
@@ -251,18 +244,18 @@ TEST(MegatronLog, CutLines) {
     const TrainingLog log = Log(Line(1, 900) + "\n" + Line(2, 1000.5).substr(0, size));
     ASSERT_LE(log.iterations.size(), 2u);
     if (log.iterations.size() == 2 && log.iterations[1].elapsed_ns) {
-      EXPECT_DOUBLE_EQ(*log.iterations[1].elapsed_ns, 1000.5 * kMs) << "a cut number is no number";
+      EXPECT_DOUBLE_EQ(*log.iterations[1].elapsed_ns, 1000.5 * kNsPerMs) << "a cut number is no number";
     }
   }
   EXPECT_EQ(Log(Line(1, 900) + "\ntime (ms) | forward-compute: 12.5 | optimizer: 3").timers.size(), 1u);
 }
 
 TEST(MegatronLog, DocumentsAreNoLogs) {
-  EXPECT_THAT(Refusal("# Results\n```\n" + Line(10, 5) + "\n```\n"), HasSubstr("quotes lines"));
+  EXPECT_THAT(LogRefusal("# Results\n```\n" + Line(10, 5) + "\n```\n"), HasSubstr("quotes lines"));
 }
 
 TEST(TrainerLog, ProgressBarAndTotals) {
-  const Trace trace = Read(
+  const Trace trace = test::ReadLog(
       "[INFO|trainer.py:1147] 2021-05-25 06:30:55,346 >>   Total train batch size (w. parallel, distributed "
       "& "
       "accumulation) = 256\n"
@@ -319,9 +312,9 @@ TEST(DeepSpeedLog, Lines) {
 }
 
 TEST(TrainingLogs, OtherTextsAreNone) {
-  EXPECT_THAT(Refusal("Hello\nworld | iteration\n"), HasSubstr("not a profile"));
-  EXPECT_THAT(Refusal("iteration 1/2 | nothing: told |\n"), HasSubstr("not a profile"));
-  EXPECT_THAT(Refusal("  micro_batch_size ....... 4\ntime (ms) | load-checkpoint: 0.35\n"),
+  EXPECT_THAT(LogRefusal("Hello\nworld | iteration\n"), HasSubstr("not a profile"));
+  EXPECT_THAT(LogRefusal("iteration 1/2 | nothing: told |\n"), HasSubstr("not a profile"));
+  EXPECT_THAT(LogRefusal("  micro_batch_size ....... 4\ntime (ms) | load-checkpoint: 0.35\n"),
               HasSubstr("not a profile"));
 }
 
@@ -353,7 +346,7 @@ TEST(TrainingLogs, DamageDoesNoHarm) {
       }
     }
     try {
-      Read(text);
+      test::ReadLog(text);
     } catch (const Error& e) {
       EXPECT_FALSE(e.reason().empty());
     }

@@ -222,4 +222,11 @@ Advice TypicalAdvice() {
   return advice;
 }
 
+std::string Render(FakeRun run, const Advice& advice, ReportFormat format, const ReportOptions& options) {
+  const Database db = run.Build();
+  return RenderReport(BuildReport(db, advice, options), format);
+}
+
+std::string Render(FakeRun run, ReportFormat format) { return Render(std::move(run), Advice(), format); }
+
 }  // namespace dladvisor::test

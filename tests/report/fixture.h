@@ -36,4 +36,14 @@ Advice TypicalAdvice();
 
 Finding MakeFinding(const std::string& rule, Severity severity, Outcome outcome);
 
+inline constexpr ReportFormat kFormats[] = {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kJson,
+                                            ReportFormat::kText};
+
+inline const ReportOptions kOptions{"gpt3_750m_naive", "", "dladvisor 0.1.0", false};
+
+std::string Render(FakeRun run, const Advice& advice, ReportFormat format,
+                   const ReportOptions& options = kOptions);
+// Without findings.
+std::string Render(FakeRun run, ReportFormat format);
+
 }  // namespace dladvisor::test

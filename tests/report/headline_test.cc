@@ -18,11 +18,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string Render(FakeRun run, const Advice& advice, ReportFormat format) {
-  const Database db = run.Build();
-  return RenderReport(BuildReport(db, advice, {"gpt3_750m_naive", "", "dladvisor 0.1.0", false}), format);
-}
-
 FakeRun RunWithLedger(const std::vector<std::pair<const char*, int64_t>>& buckets) {
   FakeRun run;
   run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}}});

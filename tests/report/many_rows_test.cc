@@ -19,11 +19,6 @@ using testing::HasSubstr;
 using testing::Not;
 using I = int64_t;
 
-std::string Render(FakeRun run, ReportFormat format) {
-  const Database db = run.Build();
-  static const Advice advice;
-  return RenderReport(BuildReport(db, advice, {"job", "", "dladvisor", false}), format);
-}
 std::string Html(const FakeRun& run) { return Render(run, ReportFormat::kHtml); }
 
 // From the first `begin` on to the first `end` after it.
@@ -33,7 +28,7 @@ std::string Part(const std::string& text, const std::string& begin, const std::s
 }
 
 // A job of many ranks, of which details were kept of the first ones alone.
-FakeRun Job(I ranks, I detailed) {
+FakeRun LargeJob(I ranks, I detailed) {
   FakeRun run;
   run.Give("run", {{{"name", "job"}, {"ranks", ranks}, {"gpus", ranks}, {"kernel_ns", ranks * 200'000'000}}});
   for (I rank = 0; rank < ranks; ++rank) {
@@ -59,7 +54,7 @@ FakeRun Job(I ranks, I detailed) {
 }
 
 TEST(ManyRanks, KernelTimeIsOfAll) {
-  FakeRun run = Job(256, 17);
+  FakeRun run = LargeJob(256, 17);
   const Database db = run.Build();
   const Advice advice;
   const ReportModel model = BuildReport(db, advice, {});
@@ -75,10 +70,10 @@ TEST(ManyRanks, KernelTimeIsOfAll) {
 
 TEST(ManyRanks, DetailsSayOfHowManyTheyAre) {
   for (const ReportFormat format : {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kText}) {
-    const std::string top = Part(Render(Job(256, 17), format), "Top 10 GPU Ops", "/linear");
+    const std::string top = Part(Render(LargeJob(256, 17), format), "Top 10 GPU Ops", "/linear");
     EXPECT_THAT(top, HasSubstr("Of 17 of 256 ranks.")) << top;
   }
-  FakeRun run = Job(256, 17);
+  FakeRun run = LargeJob(256, 17);
   const Database db = run.Build();
   const Advice advice;
   const ReportModel model = BuildReport(db, advice, {});
@@ -89,7 +84,7 @@ TEST(ManyRanks, DetailsSayOfHowManyTheyAre) {
 }
 
 TEST(ManyRanks, FewRanksOfManyProfilesSaySoToo) {
-  FakeRun run = Job(12, 5);
+  FakeRun run = LargeJob(12, 5);
   for (I profile = 12; profile < 24; ++profile)  // each rank was profiled twice
     run.Give("profile", {{{"profile", profile}, {"format", "kineto"}, {"duplicate_of", profile - 12}}});
   const Database db = run.Build();
@@ -98,7 +93,7 @@ TEST(ManyRanks, FewRanksOfManyProfilesSaySoToo) {
 }
 
 TEST(ManyRanks, CaptureHealthIsOfAllProfiles) {
-  FakeRun run = Job(1200, 1);
+  FakeRun run = LargeJob(1200, 1);
   run.Give("profile", {{{"profile", I{1200}}, {"truncated", I{1}}, {"missing_capture", "--trace=osrt"}}});
   const std::string html = Html(run);
   EXPECT_THAT(Part(html, "<h1", "</h1>"), HasSubstr("The profile is incomplete"));
@@ -107,14 +102,14 @@ TEST(ManyRanks, CaptureHealthIsOfAllProfiles) {
 }
 
 TEST(ManyRanks, SystemsBeyondTheFirstAreCounted) {
-  FakeRun run = Job(6, 6);
+  FakeRun run = LargeJob(6, 6);
   for (I profile = 0; profile < 6; ++profile)
     run.Give("system", {{{"profile", profile}, {"driver_version", "535." + std::to_string(profile)}}});
   EXPECT_THAT(Html(run), HasSubstr("535.0; 535.1; 535.2; 535.3; and 2 more"));
 }
 
 TEST(ManyRanks, ThoseNotComparedAreCountedBeyondTheTable) {
-  FakeRun run = Job(1300, 1);
+  FakeRun run = LargeJob(1300, 1);
   for (I rank = 0; rank < 1300; ++rank)
     run.Give("rank", {{{"rank", rank},
                        {"device", I{0}},

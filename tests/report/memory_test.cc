@@ -19,9 +19,6 @@ using ::testing::Not;
 using I = int64_t;
 
 constexpr I kGiB = I{1} << 30;
-constexpr ReportFormat kFormats[] = {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kJson,
-                                     ReportFormat::kText};
-
 FakeRun KinetoRun() {
   FakeRun run;
   run.Give("run", {{{"name", "trace"}, {"ranks", I{1}}, {"gpus", I{1}}}});
@@ -61,12 +58,6 @@ FakeRun RunWithMemory() {
                                   {"self_allocations", I{7}},
                                   {"allocations", I{8}}}});
   return run;
-}
-
-std::string Render(FakeRun run, ReportFormat format) {
-  const Database db = run.Build();
-  const Advice advice;
-  return RenderReport(BuildReport(db, advice, {"trace", "", "dladvisor 0.1.0", false}), format);
 }
 
 TEST(MemoryView, DrawsACurveForEachGpuWithItsPeak) {

@@ -17,9 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using I = int64_t;
 
-constexpr ReportFormat kFormats[] = {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kJson,
-                                     ReportFormat::kText};
-
 FakeRun TwoRanks() {
   FakeRun run;
   run.Give("run", {{{"name", "trace"}, {"ranks", I{2}}, {"gpus", I{2}}}});
@@ -70,12 +67,6 @@ FakeRun RunWithPipeline(bool clocks_agree = true) {
             Pass(0, 2, "Optimizer", Value(), 7'000'000, 9'000'000),
             Pass(1, 0, "F", I{12}, 2'000'000, 3'000'000), Pass(1, 1, "B", I{12}, 3'000'000, 5'000'000)});
   return run;
-}
-
-std::string Render(FakeRun run, ReportFormat format) {
-  const Database db = run.Build();
-  const Advice advice;
-  return RenderReport(BuildReport(db, advice, {"run", "", "dladvisor 0.1.0", false}), format);
 }
 
 TEST(PipelineView, DrawsTheSchedule) {

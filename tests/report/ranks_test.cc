@@ -20,12 +20,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using I = int64_t;
 
-constexpr ReportFormat kFormats[] = {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kJson,
-                                     ReportFormat::kText};
-
 // Ranks of 4 steps from 100 on; the last rank is 80 us behind in all, 160 us in step 102, the others 20 us
 // ahead.
-FakeRun Job(I ranks, I steps = 4, double probability = 1e-6) {
+FakeRun JobWithJitter(I ranks, I steps = 4, double probability = 1e-6) {
   FakeRun run;
   run.Give("run", {{{"name", "job"}, {"ranks", ranks}, {"gpus", ranks}}});
   const I slow = ranks - 1;
@@ -102,11 +99,6 @@ ReportModel Build(const Database& db) {
   return BuildReport(db, advice, {"job", "", "dladvisor 0.1.0", false});
 }
 
-std::string Render(FakeRun run, ReportFormat format) {
-  const Database db = run.Build();
-  return RenderReport(Build(db), format);
-}
-
 // With lines and columns of text joined.
 std::string Flat(std::string text) {
   std::ranges::replace(text, '\n', ' ');
@@ -115,7 +107,7 @@ std::string Flat(std::string text) {
 }
 
 TEST(RanksView, SaysWhoIsSlowestAndWhy) {
-  FakeRun run = Job(4);
+  FakeRun run = JobWithJitter(4);
   const Database db = run.Build();
   EXPECT_THAT(
       RankSentences(Build(db)),
@@ -127,7 +119,7 @@ TEST(RanksView, SaysWhoIsSlowestAndWhy) {
 }
 
 TEST(RanksView, SaysWhichAreNotCompared) {
-  FakeRun run = Job(4);
+  FakeRun run = JobWithJitter(4);
   run.Give("rank", {{{"rank", I{4}}, {"device", I{0}}, {"profile", I{4}}, {"not_compared", "no steps"}},
                     {{"rank", I{5}}, {"device", I{0}}, {"profile", I{4}}, {"not_compared", "no steps"}}});
   const Database db = run.Build();
@@ -137,7 +129,7 @@ TEST(RanksView, SaysWhichAreNotCompared) {
 
 TEST(RanksView, EveryFormatHasTheSentenceAndTheProfilesToOpen) {
   for (const ReportFormat format : kFormats) {
-    const std::string text = Flat(Render(Job(4), format));
+    const std::string text = Flat(Render(JobWithJitter(4), format));
     if (format != ReportFormat::kJson) {
       EXPECT_THAT(text, HasSubstr("160 µs behind the mean"));
       EXPECT_THAT(text, AllOf(HasSubstr("1.020000"), HasSubstr("1.030000"))) << text;
@@ -166,7 +158,7 @@ TEST(RanksView, OfOneProfileThereIsNoneToOpen) {
 }
 
 TEST(RanksView, DrawsTheHeatMapAndTheCurves) {
-  const std::string html = Render(Job(4), ReportFormat::kHtml);
+  const std::string html = Render(JobWithJitter(4), ReportFormat::kHtml);
   EXPECT_THAT(html, HasSubstr("<title>Rank 3, step 102: +160 µs</title>"));
   EXPECT_THAT(html, HasSubstr("<rect class=\"h3\""));
   EXPECT_THAT(html, HasSubstr("<title>Rank 0, step 100: -20.0 µs</title>"));
@@ -178,11 +170,11 @@ TEST(RanksView, DrawsTheHeatMapAndTheCurves) {
 }
 
 TEST(RanksView, LeavesOutTheMarkThatChanceExplains) {
-  EXPECT_THAT(Render(Job(4, 4, 0.5), ReportFormat::kHtml), Not(HasSubstr("diverges from")));
+  EXPECT_THAT(Render(JobWithJitter(4, 4, 0.5), ReportFormat::kHtml), Not(HasSubstr("diverges from")));
 }
 
 TEST(RanksView, OfManyRanksAndStepsCellsStandForSeveral) {
-  FakeRun run = Job(480, 120);
+  FakeRun run = JobWithJitter(480, 120);
   const Database db = run.Build();
   const ReportModel model = Build(db);
   const ReportTable* cells = FindTable(model, "rank_steps");
@@ -208,7 +200,7 @@ TEST(RanksView, OfManyRanksAndStepsCellsStandForSeveral) {
 }
 
 TEST(RanksView, TextShowsTheRanksMostBehind) {
-  const std::string text = Render(Job(12), ReportFormat::kText);
+  const std::string text = Render(JobWithJitter(12), ReportFormat::kText);
   EXPECT_THAT(text, HasSubstr("… and 4 that are less behind."));
   const size_t header = text.find("   Rank  GPU  Node");
   ASSERT_NE(header, std::string::npos);
@@ -217,7 +209,7 @@ TEST(RanksView, TextShowsTheRanksMostBehind) {
 }
 
 TEST(RanksView, ShowsClocksThatAreOff) {
-  FakeRun run = Job(4);
+  FakeRun run = JobWithJitter(4);
   const auto clock = [](I rank, Value uncertainty, Value skew) {
     return Row{{"rank", rank},    {"device", I{0}},   {"offset_ns", I{7}},  {"uncertainty_ns", uncertainty},
                {"skew_ns", skew}, {"drift_ppm", 0.0}, {"collectives", I{3}}};

@@ -23,14 +23,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const ReportOptions kOptions{"gpt3_750m_naive", "", "dladvisor 0.1.0", false};
-
-std::string Render(FakeRun run, const Advice& advice, ReportFormat format,
-                   const ReportOptions& options = kOptions) {
-  const Database db = run.Build();
-  return RenderReport(BuildReport(db, advice, options), format);
-}
-
 std::string Without(std::string html, const std::string& element) {
   const std::string open = "<" + element, close = "</" + element + ">";
   for (size_t at; (at = html.find(open)) != std::string::npos;)

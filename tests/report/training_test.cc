@@ -59,12 +59,6 @@ FakeRun Training() {
   return run;
 }
 
-std::string Render(FakeRun run, ReportFormat format) {
-  const Database db = run.Build();
-  const Advice advice;
-  return RenderReport(BuildReport(db, advice, {}), format);
-}
-
 TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   const std::string text = Render(Training(), ReportFormat::kText);
   EXPECT_THAT(
