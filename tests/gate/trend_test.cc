@@ -43,7 +43,7 @@ std::vector<double> Noisy(std::vector<double> levels, double sd, uint64_t seed, 
   return levels;
 }
 
-std::vector<double> Steps(std::initializer_list<std::pair<size_t, double>> levels) {
+std::vector<double> SeriesOf(std::initializer_list<std::pair<size_t, double>> levels) {
   std::vector<double> values;
   for (const auto& [runs, level] : levels) values.insert(values.end(), runs, level);
   return values;
@@ -56,7 +56,7 @@ std::vector<double> Ramp(size_t flat, size_t rising, double per_run) {
 }
 
 TEST(LearnNoise, NeedsEightRunsOfTheSetting) {
-  auto runs = RunsOf(Noisy(Steps({{8, 100}}), 0.03, 1));
+  auto runs = RunsOf(Noisy(SeriesOf({{8, 100}}), 0.03, 1));
   EXPECT_TRUE(LearnNoise(runs, kSetting, kMetric));
   EXPECT_FALSE(LearnNoise(runs, kSetting, "other"));
   EXPECT_FALSE(LearnNoise(runs, "other", kMetric));
@@ -70,7 +70,7 @@ TEST(LearnNoise, IsThatAroundTheLevels) {
     double sum = 0;
     for (uint64_t seed = 0; seed < 50; ++seed) {
       const auto noise =
-          LearnNoise(RunsOf(Noisy(Steps({{20, 100}, {20, 200}}), sd, seed)), kSetting, kMetric);
+          LearnNoise(RunsOf(Noisy(SeriesOf({{20, 100}, {20, 200}}), sd, seed)), kSetting, kMetric);
       ASSERT_TRUE(noise);
       EXPECT_EQ(noise->source, RunNoise::Source::kHistory);
       EXPECT_EQ(noise->runs, 40U);
@@ -83,7 +83,7 @@ TEST(LearnNoise, IsThatAroundTheLevels) {
 }
 
 TEST(LearnNoise, OneOutlierNeitherBlowsItUpNorHidesIt) {
-  auto values = Noisy(Steps({{20, 100}}), 0.01, 3);
+  auto values = Noisy(SeriesOf({{20, 100}}), 0.01, 3);
   const double without = LearnNoise(RunsOf(values), kSetting, kMetric)->relative_sd;
   values[7] = 400;
   const double with = LearnNoise(RunsOf(values), kSetting, kMetric)->relative_sd;
@@ -96,15 +96,15 @@ TEST(LearnNoise, OneOutlierNeitherBlowsItUpNorHidesIt) {
 TEST(LearnNoise, HeavyTailsCount) {
   double sum = 0;
   for (uint64_t seed = 0; seed < 100; ++seed)
-    sum += LearnNoise(RunsOf(Noisy(Steps({{50, 100}}), 0.01, seed, HeavyTailed)), kSetting, kMetric)
+    sum += LearnNoise(RunsOf(Noisy(SeriesOf({{50, 100}}), 0.01, seed, HeavyTailed)), kSetting, kMetric)
                ->relative_sd;
   EXPECT_GT(sum / 100, 0.015);
   EXPECT_LT(sum / 100, 0.03);
 }
 
 TEST(LearnNoise, OfConstantAndZeroSeries) {
-  EXPECT_EQ(LearnNoise(RunsOf(Steps({{10, 5}})), kSetting, kMetric)->relative_sd, 0);
-  EXPECT_FALSE(LearnNoise(RunsOf(Steps({{10, 0}})), kSetting, kMetric));
+  EXPECT_EQ(LearnNoise(RunsOf(SeriesOf({{10, 5}})), kSetting, kMetric)->relative_sd, 0);
+  EXPECT_FALSE(LearnNoise(RunsOf(SeriesOf({{10, 0}})), kSetting, kMetric));
 }
 
 TEST(Trend, FindsASlowCreep) {
@@ -117,9 +117,9 @@ TEST(Trend, FindsASlowCreep) {
     EXPECT_EQ(TrendOfValues(Noisy(Ramp(5, 20, 0.005), 0.003, seed, HeavyTailed)).verdict,
               Verdict::kRegressed);
   }
-  const Trend trend = TrendOfValues(Steps({{11, 100}, {6, 102.5}, {6, 105}, {8, 108.4}}));
+  const Trend trend = TrendOfValues(SeriesOf({{11, 100}, {6, 102.5}, {6, 105}, {8, 108.4}}));
   EXPECT_EQ(trend.why, "Since run 12 of 31 the step time rose by 8.4 % in 3 steps, the largest of 3.2 %.");
-  EXPECT_EQ(TrendOfValues(Steps({{11, 100}, {6, 103}, {6, 105.5}, {8, 108.4}})).why,
+  EXPECT_EQ(TrendOfValues(SeriesOf({{11, 100}, {6, 103}, {6, 105.5}, {8, 108.4}})).why,
             "Since run 12 of 31 the step time rose by 8.4 % in 3 steps, none of which was more than 3 %.");
 }
 
@@ -128,27 +128,27 @@ TEST(Trend, RaisesNoAlarmForNoise) {
   for (const double sd : {0.003, 0.01, 0.03, 0.1})
     for (const auto& noise : {Normal, HeavyTailed})
       for (uint64_t seed = 0; seed < 50; ++seed)
-        alarms += TrendOfValues(Noisy(Steps({{50, 100}}), sd, seed, noise)).verdict == Verdict::kRegressed;
+        alarms += TrendOfValues(Noisy(SeriesOf({{50, 100}}), sd, seed, noise)).verdict == Verdict::kRegressed;
   EXPECT_LE(alarms, 4U);  // of 400
 }
 
 TEST(Trend, ASpikeIsNone) {
   for (const size_t at : {0U, 9U, 18U, 19U}) {
-    auto values = Noisy(Steps({{20, 100}}), 0.01, at);
+    auto values = Noisy(SeriesOf({{20, 100}}), 0.01, at);
     values[at] = 200;
     EXPECT_EQ(TrendOfValues(values).verdict, Verdict::kPass) << at;
   }
 }
 
 TEST(Trend, ARecoveredRegressionIsNone) {
-  const Trend trend = TrendOfValues(Noisy(Steps({{15, 100}, {10, 120}, {8, 100.5}}), 0.01, 4));
+  const Trend trend = TrendOfValues(Noisy(SeriesOf({{15, 100}, {10, 120}, {8, 100.5}}), 0.01, 4));
   EXPECT_EQ(trend.verdict, Verdict::kPass);
   EXPECT_EQ(trend.changes.size(), 2U);
   EXPECT_EQ(trend.why, "The step time is at the best level of the last 33 runs, or near it.");
 }
 
 TEST(Trend, Improves) {
-  const Trend trend = TrendOfValues(Noisy(Steps({{15, 100}, {10, 80}}), 0.01, 5));
+  const Trend trend = TrendOfValues(Noisy(SeriesOf({{15, 100}, {10, 80}}), 0.01, 5));
   EXPECT_EQ(trend.verdict, Verdict::kImproved);
   EXPECT_EQ(trend.why, "Since run 16 of 25 the step time fell by 19.9 % in one step.");
 }
@@ -156,18 +156,18 @@ TEST(Trend, Improves) {
 TEST(Trend, OfWhatIsBetterHigh) {
   ComparisonOptions options;
   options.lower_is_better = false;
-  const Trend trend = TrendOfValues(Noisy(Steps({{15, 0.8}, {10, 0.7}}), 0.01, 6), options);
+  const Trend trend = TrendOfValues(Noisy(SeriesOf({{15, 0.8}, {10, 0.7}}), 0.01, 6), options);
   EXPECT_EQ(trend.verdict, Verdict::kRegressed);
   ASSERT_EQ(trend.changes.size(), 1U);
   EXPECT_NEAR(trend.changes[0].before, 0.8, 0.01);
   EXPECT_NEAR(trend.changes[0].after, 0.7, 0.01);
   EXPECT_THAT(trend.why, testing::StartsWith("Since run 16 of 25 the step time fell by 1"));
-  EXPECT_EQ(TrendOfValues(Noisy(Steps({{15, 0.7}, {10, 0.8}}), 0.01, 6), options).verdict,
+  EXPECT_EQ(TrendOfValues(Noisy(SeriesOf({{15, 0.7}, {10, 0.8}}), 0.01, 6), options).verdict,
             Verdict::kImproved);
 }
 
 TEST(Trend, WithinTheZoneIsNone) {
-  const auto values = Noisy(Steps({{15, 100}, {15, 105}}), 0.003, 7);
+  const auto values = Noisy(SeriesOf({{15, 100}, {15, 105}}), 0.003, 7);
   ComparisonOptions options;
   EXPECT_EQ(TrendOfValues(values, options).verdict, Verdict::kRegressed);
   options.regression = 0.08;
@@ -178,7 +178,7 @@ TEST(Trend, WithinTheZoneIsNone) {
 }
 
 TEST(Trend, FromNothing) {
-  const Trend trend = TrendOfValues(Steps({{10, 0}, {10, 5e6}}));
+  const Trend trend = TrendOfValues(SeriesOf({{10, 0}, {10, 5e6}}));
   EXPECT_EQ(trend.verdict, Verdict::kRegressed);
   EXPECT_EQ(trend.why, "Since run 11 of 20 the step time rose by 5.00 ms in one step.");
 }
@@ -201,12 +201,12 @@ TEST(Trend, OfFewRunsIsNone) {
 }
 
 TEST(Trend, LooksBackOnTheLastRuns) {
-  EXPECT_EQ(TrendOfValues(Noisy(Steps({{100, 50}, {200, 100}}), 0.01, 8)).verdict, Verdict::kPass);
-  EXPECT_EQ(TrendOfValues(Noisy(Steps({{300, 100}}), 0.01, 8)).points.size(), kTrendRuns);
+  EXPECT_EQ(TrendOfValues(Noisy(SeriesOf({{100, 50}, {200, 100}}), 0.01, 8)).verdict, Verdict::kPass);
+  EXPECT_EQ(TrendOfValues(Noisy(SeriesOf({{300, 100}}), 0.01, 8)).points.size(), kTrendRuns);
 }
 
 TEST(Trend, IsOfOneSetting) {
-  auto runs = RunsOf(Noisy(Steps({{20, 100}, {20, 150}}), 0.01, 9));
+  auto runs = RunsOf(Noisy(SeriesOf({{20, 100}, {20, 150}}), 0.01, 9));
   for (size_t i = 0; i < 20; ++i) runs[i].setting = "8 x A100";
   const Trend trend = TrendOf(runs, kSetting, kMetric, {});
   EXPECT_EQ(trend.verdict, Verdict::kPass);
@@ -214,7 +214,7 @@ TEST(Trend, IsOfOneSetting) {
 }
 
 TEST(Trend, NamesRulesThatAppeared) {
-  auto runs = RunsOf(Steps({{10, 100}, {10, 120}}));
+  auto runs = RunsOf(SeriesOf({{10, 100}, {10, 120}}));
   for (size_t i = 0; i < runs.size(); ++i) {
     runs[i].findings = {{"mixed-precision-off", "{}"}};
     if (i == 2) runs[i].findings.emplace_back("slow-steps", "{}");
