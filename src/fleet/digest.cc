@@ -24,16 +24,38 @@ using Db = SqliteDb;
 using Statement = SqliteStatement;
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
+// Of a table of every digest, and how far from the beginning of the file it stands at most.
+constexpr std::string_view kDefinition = "CREATE TABLE digest_relation(name TEXT PRIMARY KEY";
+constexpr size_t kDefinitionsWithin = 256 << 10;
 
 // Refuses files that are not digests with a sentence that says what to do instead.
 [[noreturn]] void Refuse(const fs::path& path, const std::string& reason) {
-  throw Error(path.string(), reason, "Write it again with `dladvisor digest PROFILE -o FILE`.");
+  throw Error(path.string(), reason,
+              fmt::format("Write it again with `dladvisor digest PROFILE -o {}`.", path.string()));
 }
 
 [[noreturn]] void RefuseToRead(int rc, const std::string& why, const fs::path& path) {
   if (rc == SQLITE_NOMEM) throw Error(path.string(), "cannot be read: " + why, "Check the free memory.");
-  Refuse(path, fmt::format("is a damaged digest ({})", why));
+  Refuse(path, fmt::format("is a damaged digest ({})",
+                           rc == SQLITE_INTERRUPT ? "its tables hold more than the file could" : why));
 }
+
+// Stops statements that take more steps than any over the rows of so large a file.
+class StepBudget {
+ public:
+  explicit StepBudget(uintmax_t bytes) : checks_left_(static_cast<int64_t>(bytes / 100) + 1000) {}
+
+  // REQUIRES: it outlives the connection.
+  void Watch(sqlite3* db) {
+    sqlite3_progress_handler(
+        db, kStepsPerCheck,
+        [](void* self) { return --static_cast<StepBudget*>(self)->checks_left_ < 0 ? 1 : 0; }, this);
+  }
+
+ private:
+  static constexpr int kStepsPerCheck = 1000;
+  int64_t checks_left_;
+};
 
 Statement Prepare(sqlite3* db, const std::string& sql, const fs::path& path) {
   Statement statement = PrepareSqlite(db, sql.c_str());
@@ -111,7 +133,7 @@ class DigestWriter {
     Check(rc);
     Execute("BEGIN");
     Execute("CREATE TABLE digest(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID");
-    Execute("CREATE TABLE digest_relation(name TEXT PRIMARY KEY, position INTEGER, doc TEXT) WITHOUT ROWID");
+    Execute(std::string(kDefinition) + ", position INTEGER, doc TEXT) WITHOUT ROWID");
     Execute(
         "CREATE TABLE digest_column(relation TEXT, position INTEGER, name TEXT, type TEXT, unit TEXT, doc "
         "TEXT, "
@@ -227,6 +249,15 @@ class DigestWriter {
   Db db_;
 };
 
+// The first bytes of a file, as many as are there.
+std::string ReadHead(const fs::path& path, size_t bytes) {
+  std::ifstream in(path, std::ios::binary);
+  std::string head(bytes, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(bytes));
+  head.resize(static_cast<size_t>(in.gcount()));
+  return head;
+}
+
 std::string ReadBytes(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(path.string(), "cannot be read", "Check the path and its permissions.");
@@ -243,6 +274,32 @@ Db OpenBytes(std::string& content, const fs::path& path) {
                              SQLITE_DESERIALIZE_READONLY);
   if (rc != SQLITE_OK) RefuseToRead(rc, sqlite3_errstr(rc), path);
   return db;
+}
+
+uint32_t BigEndian(std::string_view bytes, size_t at, size_t width) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < width; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+// SQLite writes the size of its pages and their number into the header.
+void CheckLength(std::string_view content, const fs::path& path) {
+  constexpr size_t kHeader = 100;
+  if (content.size() < kHeader) Refuse(path, "is an incomplete digest");
+  const uint64_t page = BigEndian(content, 16, 2),
+                 bytes = (page == 1 ? 65536 : page) * BigEndian(content, 28, 4);
+  if (bytes > content.size())
+    Refuse(path, fmt::format("is an incomplete digest: {} of {} bytes are there", content.size(), bytes));
+}
+
+// A view or a virtual table runs code of whoever wrote the file.
+void CheckTables(sqlite3* db, const fs::path& path) {
+  const Statement strange = Prepare(db,
+                                    "SELECT name FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR "
+                                    "(type = 'table' AND rootpage = 0)",
+                                    path);
+  if (NextRow(db, strange, path))
+    Refuse(path, fmt::format("is a damaged digest ({} is not a table)", ValidUtf8(Text(strange, 0))));
 }
 
 Schema ReadSchema(sqlite3* db, std::string name, std::string doc, const fs::path& path) {
@@ -368,10 +425,7 @@ std::vector<CollectiveTrack> ReadTracks(sqlite3* db, const fs::path& path) {
 }  // namespace
 
 bool IsDigest(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  char magic[16] = {};
-  in.read(magic, sizeof magic);
-  if (in.gcount() != sizeof magic || std::memcmp(magic, kSqliteMagic.data(), sizeof magic) != 0) return false;
+  if (!ReadHead(path, kSqliteMagic.size()).starts_with(kSqliteMagic)) return false;
   std::string uri = "file:";
   for (const char c : fs::absolute(path).string()) {
     if (c == '?' || c == '#' || c == '%')
@@ -379,9 +433,17 @@ bool IsDigest(const fs::path& path) {
     else
       uri += c;
   }
+  std::error_code error;
+  StepBudget budget(fs::file_size(path, error));
   int rc = SQLITE_OK;
   const Db db = OpenSqlite(rc, (uri + "?immutable=1").c_str(), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
   if (rc != SQLITE_OK) return false;
+  const Statement table = PrepareSqlite(
+      db.get(), "SELECT 1 FROM sqlite_schema WHERE name = 'digest' AND type = 'table' AND rootpage > 0");
+  if (!table)  // it is cut or damaged, which whoever reads it reports
+    return ReadHead(path, kDefinitionsWithin).find(kDefinition) != std::string::npos;
+  if (sqlite3_step(table.get()) != SQLITE_ROW) return false;
+  budget.Watch(db.get());
   const Statement version = PrepareSqlite(db.get(), "SELECT 1 FROM digest WHERE key = 'format_version'");
   return version && sqlite3_step(version.get()) == SQLITE_ROW;
 }
@@ -391,7 +453,11 @@ Digest ReadDigest(const fs::path& path) { return ParseDigest(ReadBytes(path), pa
 Digest ParseDigest(std::string content, const std::string& name) {
   const fs::path path = name;
   if (!std::string_view(content).starts_with(kSqliteMagic)) Refuse(path, "is not a digest");
+  CheckLength(content, path);
+  StepBudget budget(content.size());
   const Db db = OpenBytes(content, path);
+  budget.Watch(db.get());
+  CheckTables(db.get(), path);
   const Statement version =
       Prepare(db.get(), "SELECT CAST(value AS INTEGER) FROM digest WHERE key = 'format_version'", path);
   if (!NextRow(db.get(), version, path)) Refuse(path, "is not a digest (it names no format version)");

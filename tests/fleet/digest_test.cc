@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/sqlite.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -39,6 +40,22 @@ std::string WhatOf(const fs::path& path) {
     return error.what();
   }
   return "";
+}
+
+void Execute(const fs::path& path, const std::string& sql) {
+  int rc = SQLITE_OK;
+  const SqliteDb db = OpenSqlite(rc, path.c_str());
+  EXPECT_EQ(sqlite3_exec(db.get(), sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(db.get());
+}
+
+size_t RootPage(const fs::path& path, const std::string& table) {
+  int rc = SQLITE_OK;
+  const SqliteDb db = OpenSqlite(rc, path.c_str());
+  const SqliteStatement root =
+      PrepareSqlite(db.get(), ("SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'").c_str());
+  EXPECT_EQ(sqlite3_step(root.get()), SQLITE_ROW);
+  return static_cast<size_t>(sqlite3_column_int64(root.get(), 0));
 }
 
 TEST(Digest, RoundTripsValuesAndSchemas) {
@@ -133,6 +150,67 @@ TEST(Digest, RefusesTruncatedAndForeignVersions) {
   newer[version + 14] = '9';
   test::WriteFile(path, newer);
   EXPECT_NE(WhatOf(path).find("has digest format 9, this program reads 2"), std::string::npos);
+}
+
+TEST(Digest, AnIncompleteOneIsSaidToBeOne) {
+  test::ScratchDir scratch;
+  const fs::path path = scratch.path() / "x.digest";
+  WriteDigest(SmallDigest(), path);
+  fs::resize_file(path, fs::file_size(path) - 1);
+  EXPECT_TRUE(IsDigest(path));
+  const std::string what = WhatOf(path);
+  EXPECT_NE(what.find("x.digest: is an incomplete digest: "), std::string::npos) << what;
+  EXPECT_NE(what.find("`dladvisor digest PROFILE -o " + path.string() + "`"), std::string::npos) << what;
+}
+
+TEST(Digest, RefusesViewsInThePlaceOfTables) {
+  test::ScratchDir scratch;
+  const std::string endless =
+      " AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n) SELECT i AS x, i AS rowid, i AS "
+      "key FROM n";
+  const fs::path facts = scratch.path() / "facts.digest", version = scratch.path() / "version.digest";
+  for (const auto& [path, name] : {std::pair(facts, "fact_empty"), std::pair(version, "digest")}) {
+    WriteDigest(SmallDigest(), path);
+    Execute(path, std::string("DROP TABLE ") + name + "; CREATE VIEW " + name + endless);
+  }
+  EXPECT_NE(WhatOf(facts).find("facts.digest: is a damaged digest (fact_empty is not a table)"),
+            std::string::npos)
+      << WhatOf(facts);
+  EXPECT_FALSE(IsDigest(version));
+  EXPECT_NE(WhatOf(version).find("digest is not a table"), std::string::npos) << WhatOf(version);
+}
+
+std::string BigEndian(size_t value, int width) {
+  std::string bytes;
+  for (int i = width - 1; i >= 0; --i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+  return bytes;
+}
+
+// Each page of a tree names the next one 500 times: 500^4 rows.
+TEST(Digest, RefusesTablesOfMoreRowsThanTheFileHolds) {
+  constexpr size_t kPage = 4096, kChildren = 500;
+  test::ScratchDir scratch;
+  const fs::path path = scratch.path() / "x.digest";
+  WriteDigest(SmallDigest(), path);
+  const size_t pages = fs::file_size(path) / kPage, root = RootPage(path, "fact_empty");
+  const auto page = [&](char type, const std::string& right, size_t cells, const std::string& cell) {
+    std::string bytes =
+        type + BigEndian(0, 2) + BigEndian(cells, 2) + BigEndian(kPage - cell.size(), 2) + '\0' + right;
+    for (size_t i = 0; i < cells; ++i) bytes += BigEndian(kPage - cell.size(), 2);
+    return bytes + std::string(kPage - bytes.size() - cell.size(), '\0') + cell;
+  };
+  const auto inner = [&](size_t child) {
+    return page(5, BigEndian(child, 4), kChildren, BigEndian(child, 4) + '\1');
+  };
+  std::string bytes = test::ReadFile(path);
+  bytes.replace((root - 1) * kPage, kPage, inner(pages + 1));
+  for (size_t i = 1; i < 4; ++i) bytes += inner(pages + i + 1);
+  bytes += page(13, "", 1, std::string("\3\1\2\1\5", 5));  // a row: rowid 1, x = 5
+  bytes.replace(28, 4, BigEndian(pages + 4, 4));
+  test::WriteFile(path, bytes);
+  EXPECT_NE(WhatOf(path).find("x.digest: is a damaged digest (its tables hold more than the file could)"),
+            std::string::npos)
+      << WhatOf(path);
 }
 
 // Names become part of SQL when rules and queries read the relations.
