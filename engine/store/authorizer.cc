@@ -36,6 +36,7 @@ void Authorizer::Begin() {
   relations_.clear();
   refusal_.clear();
   refused_word_.clear();
+  hint_.clear();
   sqlite3_set_authorizer(
       db_,
       [](void* self, int action, const char* first, const char* second, const char*, const char*) {
@@ -48,13 +49,14 @@ void Authorizer::End() { sqlite3_set_authorizer(db_, nullptr, nullptr); }
 
 std::optional<SqlError> Authorizer::Refusal(std::string_view sql) const {
   if (refusal_.empty()) return std::nullopt;
-  return SqlError(refusal_, refused_word_.empty() ? -1 : FindWord(sql, refused_word_));
+  return SqlError(refusal_, refused_word_.empty() ? -1 : FindWord(sql, refused_word_), hint_);
 }
 
-int Authorizer::Refuse(std::string why, std::string word) {
+int Authorizer::Refuse(std::string why, std::string word, std::string hint) {
   if (refusal_.empty()) {
     refusal_ = std::move(why);
     refused_word_ = std::move(word);
+    hint_ = std::move(hint);
   }
   return SQLITE_DENY;
 }
@@ -84,7 +86,8 @@ int Authorizer::Decide(int action, const char* first, const char* second) {
       const auto& allowed = AllowedFunctions();
       const std::string name = Lower(second ? second : "");
       if (std::binary_search(allowed.begin(), allowed.end(), name)) return SQLITE_OK;
-      return Refuse(fmt::format("function {} is not allowed{}", name, DidYouMean(name, allowed)), name);
+      return Refuse(fmt::format("function {} is not allowed{}", name, DidYouMean(name, allowed)), name,
+                    fmt::format("Allowed are {}.", fmt::join(allowed, ", ")));
     }
     default:
       return Refuse(kOnlySelect);

@@ -32,7 +32,7 @@ class Authorizer {
 
  private:
   int Decide(int action, const char* first, const char* second);
-  int Refuse(std::string why, std::string word = {});
+  int Refuse(std::string why, std::string word = {}, std::string hint = {});
   bool IsBuiltIn(std::string_view name) const;
 
   sqlite3* db_;
@@ -40,7 +40,7 @@ class Authorizer {
   std::set<std::string, std::less<>> modules_;  // of SQLite's own virtual tables
   std::set<ColumnRead> columns_;
   std::set<std::string> relations_;
-  std::string refusal_, refused_word_;  // of the first refusal
+  std::string refusal_, refused_word_, hint_;  // of the first refusal
 };
 
 }  // namespace dladvisor

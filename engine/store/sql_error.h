@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dladvisor {
 
@@ -13,11 +14,14 @@ class Catalog;
 
 class SqlError : public std::runtime_error {
  public:
-  SqlError(const std::string& message, int offset) : std::runtime_error(message), offset_(offset) {}
-  int offset() const { return offset_; }  // byte offset in the statement, or -1 where unknown
+  SqlError(const std::string& message, int offset, std::string hint = {})
+      : std::runtime_error(message), offset_(offset), hint_(std::move(hint)) {}
+  int offset() const { return offset_; }             // byte offset in the statement, or -1 where unknown
+  const std::string& hint() const { return hint_; }  // the next step where there is a special one, or ""
 
  private:
   int offset_;
+  std::string hint_;
 };
 
 inline constexpr const char* kOnlySelect = "only SELECT over relations is allowed";

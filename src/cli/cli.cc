@@ -5,8 +5,11 @@
 
 #include <csignal>
 #include <new>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/base/text.h"
 #include "src/cli/session.h"
 
 namespace dladvisor {
@@ -17,6 +20,18 @@ constexpr int kUnusable = 3;
 int Fail(std::string_view message) {
   fmt::print(stderr, "dladvisor: {}\n", message);
   return kUnusable;
+}
+
+// The word that stands where a command must, or "".
+std::string UnknownCommand(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands()[0];
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  const std::vector<std::string> words = app.remaining(/*recurse=*/true);
+  if (names.empty() || words.empty() || words[0].starts_with('-')) return "";
+  return fmt::format("'{}' is not a command{}", words[0], DidYouMean(words[0], names));
 }
 
 }  // namespace
@@ -48,7 +63,9 @@ int Main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& status) {  // a command that ends with a status of its own
     return status.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return Fail(std::string(error.what()) + "\n  `dladvisor --help` shows the commands and options.");
+    const std::string unknown = UnknownCommand(app);
+    return Fail((unknown.empty() ? std::string(error.what()) : unknown) +
+                "\n  `dladvisor --help` shows the commands and options.");
   } catch (const std::bad_alloc&) {
     return Fail("out of memory");
   } catch (const std::exception& error) {  // Error and its like

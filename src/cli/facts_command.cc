@@ -15,23 +15,27 @@
 namespace dladvisor {
 namespace {
 
+const std::vector<View>& (*const kViews[])() = {NsysViews, DlprofViews, PytorchViews};
+
 void ListRelations(const std::vector<const Schema*>& schemas) {
   for (const Schema* schema : schemas) fmt::print("{:<16} {}\n", schema->name, schema->doc);
   fmt::print("\nViews under the names of other tools, for `dladvisor query`:\n");
-  for (const auto* views : {&NsysViews(), &DlprofViews(), &PytorchViews()})
-    for (const View& view : *views) fmt::print("{:<22} {}\n", view.name, view.doc);
+  for (const auto views : kViews)
+    for (const View& view : views()) fmt::print("{:<22} {}\n", view.name, view.doc);
   fmt::print(
       "\n`dladvisor facts RELATION` shows its columns; `dladvisor query PROFILE RELATION` its rows.\n");
 }
 
-const Schema& FindSchema(const std::vector<const Schema*>& schemas, const std::string& name) {
-  std::vector<std::string> names;
-  for (const Schema* schema : schemas) {
-    if (schema->name == name) return *schema;
-    names.push_back(schema->name);
-  }
-  throw Error("facts " + name, "is not a relation" + DidYouMean(name, names),
-              "`dladvisor facts` lists them.");
+// The columns of a view follow from its SQL, which is shown, too.
+void DescribeView(const View& view, const std::vector<const Schema*>& schemas) {
+  Database database;
+  for (const Schema* schema : schemas) database.Add(std::make_unique<Table>(*schema));
+  for (const auto views : kViews)
+    for (const View& each : views()) database.AddView(each.name, each.sql);
+  const ResultSet none = database.Query("SELECT * FROM \"" + view.name + "\"", {}, 0);
+  fmt::print("{}: {}\n\n", view.name, view.doc);
+  for (const ResultColumn& column : none.columns) fmt::print("  {}\n", column.name);
+  fmt::print("\nA view:\n{}\n", view.sql);
 }
 
 void DescribeRelation(const Schema& schema) {
@@ -47,6 +51,21 @@ void DescribeRelation(const Schema& schema) {
     if (c.nullable) traits += c.capture.empty() ? ", may be unknown" : ", unknown without " + c.capture;
     fmt::print("  {:<{}}  {} ({})\n", c.name, width, c.doc, traits);
   }
+}
+
+void Describe(const std::vector<const Schema*>& schemas, const std::string& name) {
+  std::vector<std::string> names;
+  for (const Schema* schema : schemas) {
+    if (schema->name == name) return DescribeRelation(*schema);
+    names.push_back(schema->name);
+  }
+  for (const auto views : kViews)
+    for (const View& view : views()) {
+      if (view.name == name) return DescribeView(view, schemas);
+      names.push_back(view.name);
+    }
+  throw Error("facts " + name, "is not a relation" + DidYouMean(name, names),
+              "`dladvisor facts` lists them.");
 }
 
 // What is computed from what, each after its inputs.
@@ -77,7 +96,7 @@ void AddFactsCommand(CLI::App& app, const CommonOptions& common) {
     if (relation->empty())
       ListRelations(knowledge.schemas());
     else
-      DescribeRelation(FindSchema(knowledge.schemas(), *relation));
+      Describe(knowledge.schemas(), *relation);
   });
 }
 

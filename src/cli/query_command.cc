@@ -120,7 +120,9 @@ void RunQuery(QueryOptions options, const CommonOptions& common) {
     result = database.Query(sql);
   } catch (const SqlError& error) {
     throw Error("query", error.what(),
-                "`dladvisor facts` lists relations, `dladvisor facts RELATION` columns.");
+                error.hint().empty()
+                    ? "`dladvisor facts` lists relations, `dladvisor facts RELATION` columns."
+                    : error.hint());
   }
   if (options.format == "csv")
     PrintCsv(result);

@@ -238,7 +238,7 @@ Profile Merged(const std::vector<FoundFile>& found, std::vector<Reading> reading
           fmt::format("holds no profile: none of the {} files that it might have is one", found.size()),
           "`dladvisor report --help` says what can be read.");
     throw Error(fmt::format("{} files", found.size()),
-                "none is readable; the first: " + profile.unreadable[0]);
+                "none can be used; the first: " + profile.unreadable[0]);
   }
   std::vector<RankIdentity> identities;
   profile.digest = MergeDigests(digests, identities);

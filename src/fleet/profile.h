@@ -50,7 +50,7 @@ using DigestsByPath = std::map<std::filesystem::path, Digest>;
 // Reads profiles of any format, and digests: files, folders and patterns (see find_files.h), and puts them
 // together. `progress` is called with the number of files done and of all files, from any thread, one call at
 // a time. The processes of a team each read their share; what comes out does not depend on how many they are.
-// Throws Error where there is no file, a named one is unreadable and the only one, or none is readable. Files
+// Throws Error where there is no file, a named one is unreadable and the only one, or none can be used. Files
 // in `known` are not read again.
 Profile LoadProfiles(const std::vector<std::string>& arguments, const AnalysisOptions& options, Team& team,
                      const std::function<void(size_t, size_t)>& progress = {}, DigestsByPath known = {});

@@ -81,7 +81,7 @@ class Loader {
   std::vector<std::string> Finish() {
     if (taken_ == 0)
       throw Error("the profiles",
-                  "none is readable" + (unreadable_.empty() ? "" : "; the first: " + unreadable_[0]));
+                  "none can be used" + (unreadable_.empty() ? "" : "; the first: " + unreadable_[0]));
     return std::move(unreadable_);
   }
 

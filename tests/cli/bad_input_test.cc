@@ -129,6 +129,23 @@ TEST_F(BadInput, Arguments) {
   }
 }
 
+TEST_F(BadInput, MistypedCommandsAreNamed) {
+  const auto error = [](const std::string& arguments) {
+    return test::Run(test::ProgramPath().string() + " " + arguments).err;
+  };
+  EXPECT_THAT(error("reprot x"), HasSubstr("dladvisor: 'reprot' is not a command (did you mean report?)\n"));
+  EXPECT_THAT(error("rules tset"), HasSubstr("'tset' is not a command (did you mean test?)"));
+  EXPECT_THAT(error("--quiet"), HasSubstr("subcommand is required"));
+}
+
+TEST_F(BadInput, AStepThatIsInNoneOfSeveralFiles) {
+  const fs::path a = Database("a.sqlite", kTinyExport), b = Database("b.sqlite", kTinyExport);
+  const test::RunResult run =
+      test::Run(test::ProgramPath().string() + " report " + scratch_.path().string() + " --steps 3");
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.err, HasSubstr("2 files: none can be used; the first: " + a.string() + ": has no step 3"));
+}
+
 TEST_F(BadInput, RuleFiles) {
   const fs::path profile = Database("tiny.sqlite", kTinyExport);
   const std::string rule =

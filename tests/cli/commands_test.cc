@@ -127,6 +127,10 @@ TEST_F(Commands, QueryErrorsNameTheRightWord) {
       test::Run(test::ProgramPath().string() + " query " + export_.string() + " gpus");
   EXPECT_EQ(relation.status, 3);
   EXPECT_THAT(relation.err, HasSubstr("did you mean gpu?"));
+  const test::RunResult function =
+      test::Run(test::ProgramPath().string() + " query " + export_.string() + " 'SELECT random()'");
+  EXPECT_THAT(function.err, HasSubstr("function random is not allowed"));
+  EXPECT_THAT(function.err, HasSubstr("\n  Allowed are ->, "));
   const test::RunResult write =
       test::Run(test::ProgramPath().string() + " query " + export_.string() + " 'DELETE FROM gpu'");
   EXPECT_EQ(write.status, 3);
@@ -181,6 +185,11 @@ TEST_F(Commands, FactsDescribeEveryRelation) {
                                "kernel_name", "copy_kind", "sync_site", "kernel"})
     EXPECT_THAT("\n" + list, HasSubstr(std::string("\n") + relation + " ")) << relation;
   EXPECT_THAT(Run("facts gpu"), HasSubstr("idle_share"));
+  EXPECT_THAT(Run("facts dlprof_detail"), HasSubstr("\n  Op ID\n"));
+  const std::string view = Run("facts cuda_api_sum");
+  EXPECT_THAT(view, HasSubstr("cuda_api_sum: CUDA API calls by function"));
+  EXPECT_THAT(view, HasSubstr("\n  Total Time (ns)\n"));
+  EXPECT_THAT(view, HasSubstr("\nA view:\nWITH item AS"));
 }
 
 TEST_F(Commands, ProfileIsNeverTouched) {
