@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/message.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <kainjow/mustache.hpp>
+#include <string_view>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -10,6 +13,33 @@
 namespace dladvisor {
 
 namespace {
+
+// The parser calls itself for every section within a section.
+constexpr int kMostSections = 16;
+
+// Calls visit(name, offset) for each {{name}}, with the sigil where it has one, and its offset in the text.
+template <class Visit>
+void ForEachTag(std::string_view mustache, Visit visit) {
+  for (size_t open = mustache.find("{{"); open != std::string::npos; open = mustache.find("{{", open + 2)) {
+    const size_t close = mustache.find("}}", open);
+    if (close == std::string::npos) break;
+    const size_t first = mustache.find_first_not_of(" {&", open + 2);
+    if (first >= close) continue;
+    const size_t last = mustache.find_last_not_of(" }", close - 1);
+    visit(mustache.substr(first, last - first + 1), first);
+  }
+}
+
+kainjow::mustache::mustache Parse(const std::string& text) {
+  int sections = 0;
+  ForEachTag(text, [&](std::string_view name, size_t) {
+    if (name[0] == '#' || name[0] == '^') ++sections;
+    if (name[0] == '/') --sections;
+    if (sections > kMostSections)
+      throw Error("message", fmt::format("has sections nested deeper than {}", kMostSections));
+  });
+  return kainjow::mustache::mustache(text);
+}
 
 bool IsTrue(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
@@ -24,7 +54,7 @@ struct MessageTemplate::Impl {
 };
 
 MessageTemplate::MessageTemplate(const std::string& mustache)
-    : impl_(std::make_unique<Impl>(Impl{kainjow::mustache::mustache(mustache), MessageNames(mustache)})) {
+    : impl_(std::make_unique<Impl>(Impl{Parse(mustache), MessageNames(mustache)})) {
   if (!impl_->message.is_valid()) throw Error("message", impl_->message.error_message());
   impl_->message.set_custom_escape([](const std::string& text) { return text; });
 }
@@ -51,13 +81,8 @@ std::string RenderMessage(const std::string& mustache, std::span<const NamedValu
 
 std::vector<MessageName> MessageNames(const std::string& mustache) {
   std::vector<MessageName> names;
-  for (size_t open = mustache.find("{{"); open != std::string::npos; open = mustache.find("{{", open + 2)) {
-    const size_t close = mustache.find("}}", open);
-    if (close == std::string::npos) break;
-    const size_t first = mustache.find_first_not_of(" {&", open + 2);
-    if (first >= close) continue;
-    const size_t last = mustache.find_last_not_of(" }", close - 1);
-    MessageName name{mustache.substr(first, last - first + 1), first};
+  ForEachTag(mustache, [&](std::string_view tag, size_t offset) {
+    MessageName name{std::string(tag), offset};
     if (std::string_view("#^/").find(name.name[0]) != std::string_view::npos) {
       name.name.erase(0, std::min(name.name.find_first_not_of(' ', 1), name.name.size()));
       name.section = true;
@@ -65,7 +90,7 @@ std::vector<MessageName> MessageNames(const std::string& mustache) {
     if (std::none_of(names.begin(), names.end(),
                      [&](const MessageName& n) { return n.name == name.name && n.section == name.section; }))
       names.push_back(std::move(name));
-  }
+  });
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/inference/inference.h"
+#include "engine/model/message.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {
@@ -191,6 +192,19 @@ recommendation: ["{{#first}}Only the first.{{/first}}", "{{^none}}All.{{/none}}"
   EXPECT_EQ(advice.findings[0].recommendation, (std::vector<std::string>{"Only the first.", "All."}));
   EXPECT_EQ(advice.findings[1].problem, "no none ");
   EXPECT_EQ(advice.findings[1].recommendation, std::vector<std::string>{"All."});
+}
+
+TEST(Message, RefusesSectionsNestedWithoutEnd) {
+  const auto nested = [](int depth) {
+    std::string text = "{{n}}";
+    for (int i = 0; i < depth; ++i) text = "{{#yes}}" + text + "{{/yes}}";
+    return text;
+  };
+  const std::vector<NamedValue> scope = {{"n", int64_t{3}, Unit::kNone}, {"yes", int64_t{1}, Unit::kNone}};
+  EXPECT_EQ(RenderMessage(nested(16), scope), "3");
+  EXPECT_EQ(RenderMessage("{{#yes}}a{{/yes}}{{^yes}}b{{/yes}}" + nested(15), scope), "a3");
+  EXPECT_THROW(RenderMessage(nested(17), scope), Error);
+  EXPECT_THROW(RenderMessage(nested(10'000), scope), Error);
 }
 
 TEST(Message, EscapesNothing) {
