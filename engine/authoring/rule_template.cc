@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <string_view>
 
 #include "engine/authoring/rule_schema.h"
 #include "engine/base/text.h"
@@ -20,7 +21,22 @@ std::string ValidId(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     id += byte < 128 && std::isalnum(byte) ? static_cast<char>(std::tolower(byte)) : '-';
   }
-  return id.empty() ? "my-rule" : id;
+  return id;
+}
+
+// The nearest name of the form CATEGORY/ID: "../../IO/x" -> "io/x", "slow" -> "io/slow".
+std::string ValidName(std::string_view name) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from <= name.size();) {
+    const size_t end = std::min(name.find('/', from), name.size());
+    const std::string part = ValidId(name.substr(from, end - from));
+    const size_t first = part.find_first_not_of('-');
+    if (end > from && first != std::string::npos)
+      parts.push_back(part.substr(first, part.find_last_not_of('-') - first + 1));
+    from = end + 1;
+  }
+  const std::string id = parts.empty() ? "my-rule" : parts.back();
+  return (parts.size() < 2 ? "io" : parts[parts.size() - 2]) + "/" + id;
 }
 
 const Schema& FindSchema(const KnowledgeBase& knowledge, const std::string& relation) {
@@ -135,7 +151,7 @@ std::vector<DocFile> NewRule(const KnowledgeBase& knowledge, const std::string& 
                     id = slash == std::string::npos ? "" : name.substr(slash + 1);
   if (slash == std::string::npos)
     throw Error("rule " + name, "has no category: it is not of the form CATEGORY/ID",
-                fmt::format("For example io/{}.", ValidId(name)));
+                fmt::format("For example {}.", ValidName(name)));
   for (const std::string& part : {category, id})
     if (const std::string valid = ValidId(part); part.empty() || part != valid)
       throw Error(
@@ -144,7 +160,7 @@ std::vector<DocFile> NewRule(const KnowledgeBase& knowledge, const std::string& 
               ? "is not of the form CATEGORY/ID: one of them is empty"
               : fmt::format("is not of the form CATEGORY/ID: '{}' has characters other than a-z, 0-9 and -",
                             part),
-          fmt::format("For example {}/{}.", ValidId(category), ValidId(id)));
+          fmt::format("For example {}.", ValidName(name)));
   if (knowledge.Find(id))
     throw Error("rule " + id, "already exists", "Choose another id, or copy it and say override: true.");
   const Schema& schema = FindSchema(knowledge, relation);

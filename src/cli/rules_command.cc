@@ -133,6 +133,14 @@ struct NewOptions {
   std::string name, relation = "gpu", folder = ".";
 };
 
+// Whether it is the folder that the built-in rules come from, which they would duplicate with --rules.
+bool HoldsBuiltInRules(const std::filesystem::path& folder) {
+  return std::ranges::all_of(BuiltInRuleFiles(), [&](const RuleFile& file) {
+    const std::filesystem::path path = file.path;  // built-in/CATEGORY/ID.yaml
+    return std::filesystem::exists(folder / path.lexically_relative(*path.begin()));
+  });
+}
+
 void New(const CommonOptions& common, const NewOptions& options) {
   const KnowledgeBase knowledge = LoadRules(common, LoadProject(common.config));
   const std::filesystem::path folder = options.folder;
@@ -148,8 +156,12 @@ void New(const CommonOptions& common, const NewOptions& options) {
     WriteFileWhole(folder / file.name, file.content);
     fmt::print("wrote {}\n", (folder / file.name).lexically_normal().string());
   }
-  fmt::print("Next: edit the rule, then `dladvisor --rules {} rules test --filter {}`\n", options.folder,
-             std::filesystem::path(options.name).filename().string());
+  const std::string id = std::filesystem::path(options.name).filename().string();
+  if (HoldsBuiltInRules(folder))
+    fmt::print("Next: edit the rule, build the program again, then `dladvisor rules test --filter {}`\n", id);
+  else
+    fmt::print("Next: edit the rule, then `dladvisor --rules {} rules test --filter {}`\n", options.folder,
+               id);
 }
 
 }  // namespace

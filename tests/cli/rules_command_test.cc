@@ -108,7 +108,18 @@ TEST_F(RulesCommand, EveryRelationGivesANewRuleThatPasses) {
   EXPECT_THAT(underscore, HasSubstr("'x-time_ledger' has characters other than a-z, 0-9 and -"));
   EXPECT_THAT(underscore, HasSubstr("For example t/x-time-ledger."));
   EXPECT_THAT(Run("rules new slow-step", 3), HasSubstr("For example io/slow-step."));
+  EXPECT_THAT(Run("rules new ../../x/y", 3), HasSubstr("For example x/y."));
+  EXPECT_THAT(Run("rules new ../Y", 3), HasSubstr("For example io/y."));
   EXPECT_THAT(Run("rules new mine/x --for gup", 3), HasSubstr("did you mean gpu?"));
+}
+
+TEST_F(RulesCommand, ANewRuleNamesTheNextStep) {
+  EXPECT_THAT(Run("rules new mine/x --for gpu -o fresh"),
+              HasSubstr("Next: edit the rule, then `dladvisor --rules fresh rules test --filter x`"));
+  fs::copy(test::SourceDir() / "rules", folder_.path() / "rules", fs::copy_options::recursive);
+  EXPECT_THAT(
+      Run("rules new mine/x --for gpu -o rules"),
+      HasSubstr("Next: edit the rule, build the program again, then `dladvisor rules test --filter x`"));
 }
 
 TEST_F(RulesCommand, DocumentsAreUpToDate) {
