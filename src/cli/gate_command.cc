@@ -6,6 +6,8 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "engine/base/output_file.h"
 #include "src/cli/session.h"
@@ -143,6 +145,33 @@ void Update(const GateOptions& options, const AnalysisOptions& analysis, const G
              digests.size() == 1 ? "" : "s");
 }
 
+bool IsSameFile(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  if (fs::exists(a, error) && fs::exists(b, error))
+    return fs::is_regular_file(a, error) && fs::equivalent(a, b, error);
+  return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
+}
+
+void RefuseToOverwrite(const GateOptions& options) {
+  std::vector<std::pair<fs::path, std::string>> taken;
+  const auto take = [&](const std::string& path, const std::string& what) {
+    if (path.empty()) return;
+    for (const auto& [other, is] : taken)
+      if (IsSameFile(path, other)) throw Error(path, is, "Choose another file for " + what + ".");
+    taken.emplace_back(path, "is also what " + what + " writes");
+  };
+  for (const FoundFile& file : FindFiles(options.baseline))
+    taken.emplace_back(file.path, "is the baseline itself");
+  for (const FoundFile& file : FindFiles(options.profile.paths))
+    taken.emplace_back(file.path, "is the profile itself");
+  take(options.history, "--history");
+  take(options.junit, "--junit");
+  take(options.sarif, "--sarif");
+  take(options.markdown, "--markdown");
+  take(options.html, "--html");
+  take(options.json, "--json");
+}
+
 template <class Render>
 void Write(const std::string& path, Render render) {
   if (!path.empty()) WriteFileWhole(path, render());
@@ -157,6 +186,7 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
     return Update(options, analysis, project.gate);
   }
   RefuseWithoutBaseline(options);
+  RefuseToOverwrite(options);
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   std::vector<HistoryRun> history;

@@ -169,6 +169,7 @@ TEST_F(Gate, SomeUnreadableRunsAreNoPass) {
   const auto run = Run("gate --baseline base same1/job_0_0.sqlite broken.sqlite");
   EXPECT_EQ(run.status, 2) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("broken.sqlite"));
+  EXPECT_THAT(run.out, HasSubstr("not a SQLite database; give a file"));
   EXPECT_EQ(Run("gate --baseline base broken.sqlite").status, 3);
 }
 
@@ -196,6 +197,23 @@ TEST_F(Gate, WritesEveryOutputWhole) {
   EXPECT_EQ(nlohmann::json::parse(test::ReadFile(Path("o.json")))["exit_status"], 1);
   const auto unwritable = Run("gate --baseline base same1 --json no/such/folder.json");
   EXPECT_EQ(unwritable.status, 3);
+}
+
+TEST_F(Gate, OutputsOverInputsOrEachOtherAreRefused) {
+  const std::string before = test::ReadFile(Path("base/run-1.digest"));
+  const auto expect = [](const std::string& arguments, const std::string& reason) {
+    const auto run = Run("gate --baseline base same1 " + arguments);
+    EXPECT_EQ(run.status, 3) << arguments;
+    EXPECT_EQ(run.out, "") << arguments;
+    EXPECT_THAT(run.err, HasSubstr(reason));
+  };
+  expect("--json base/run-1.digest", "base/run-1.digest: is the baseline itself");
+  expect("--html same1/job_0_0.sqlite", "is the profile itself");
+  expect("--junit two.xml --sarif ./two.xml",
+         "./two.xml: is also what --junit writes\n  Choose another file for --sarif.");
+  EXPECT_EQ(test::ReadFile(Path("base/run-1.digest")), before);
+  EXPECT_FALSE(fs::exists(Path("two.xml")));
+  EXPECT_EQ(Run("gate --baseline base same1 --json /dev/null --html /dev/null").status, 0);
 }
 
 TEST_F(Gate, TheHistoryGrowsAndTellsTheNoise) {

@@ -334,9 +334,20 @@ GateResult JudgeRuns(std::span<const GateRun> baseline, std::span<const GateRun>
   return GateJudge(baseline, candidate, policy).Run(knowledge, history);
 }
 
+// The lines of an error as one text.
+std::string InOneLine(std::string message) {
+  constexpr std::string_view kBetween = "\n  ";  // see Error
+  for (size_t at; (at = message.find(kBetween)) != std::string::npos;) {
+    const size_t hint = at + kBetween.size();
+    const bool sentence = hint < message.size() && message[hint] >= 'A' && message[hint] <= 'Z';
+    message.replace(at, kBetween.size(), sentence ? ". " : "; ");
+  }
+  return message;
+}
+
 void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& result) {
   if (messages.empty()) return;
-  result.notes.insert(result.notes.end(), messages.begin(), messages.end());
+  for (const std::string& message : messages) result.notes.push_back(InOneLine(message));
   if (result.exit_status == 2) return;
   result.verdict = Verdict::kNotComparable;
   result.exit_status = 2;
