@@ -35,6 +35,7 @@ void Batch::Append(Batch& chunk) {
     a.collective = maps.collective[a.collective];
     maps.arguments.push_back(static_cast<uint32_t>(tables.Arguments(a)));
   }
+  launches.Append(chunk.launches, trace);
   Trace::ForEachTable([&](auto table) { AppendRows(trace.*table, from.*table, maps); });
 
   Count(rows_read, chunk.rows_read);

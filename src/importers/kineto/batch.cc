@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+
+#include "src/importers/kineto/copy_kind.h"
 
 namespace dladvisor::kineto {
 
@@ -17,6 +20,7 @@ enum class Batch::Category : uint8_t {
   kAnnotation,
   kPythonFunction,
   kOverhead,
+  kGraphEvent,
   kSpan,
   kMirrored,  // of what other events record: annotations as seen by the GPU
 };
@@ -35,39 +39,6 @@ std::optional<int64_t> NumberOf(std::string_view token) {
   if (std::from_chars(token.data() + digit, token.data() + token.size(), number).ec != std::errc())
     return std::nullopt;
   return negative ? -number : number;
-}
-
-// A pid or tid; texts without a number, as "Spans", are not host processes.
-int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
-
-MemoryKind KindOf(std::string_view name) {
-  if (name == "Pageable") return MemoryKind::kPageable;
-  if (name == "Pinned") return MemoryKind::kPinned;
-  if (name == "Device") return MemoryKind::kDevice;
-  if (name == "Array") return MemoryKind::kArray;
-  if (name == "Managed" || name == "Managed Static") return MemoryKind::kManaged;
-  return MemoryKind::kUnknown;
-}
-
-// "Memcpy HtoD (Pageable -> Device)".
-void ReadCopyName(std::string_view name, CopyDirection& direction, MemoryKind& from, MemoryKind& to) {
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (has("HtoD") || has("HostToDevice"))
-    direction = CopyDirection::kHostToDevice;
-  else if (has("DtoH") || has("DeviceToHost"))
-    direction = CopyDirection::kDeviceToHost;
-  else if (has("DtoD") || has("DeviceToDevice"))
-    direction = CopyDirection::kDeviceToDevice;
-  else if (has("PtoP") || has("PeerToPeer"))
-    direction = CopyDirection::kPeerToPeer;
-  else if (has("HtoH") || has("HostToHost"))
-    direction = CopyDirection::kHostToHost;
-  const size_t open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
-  if (open == std::string_view::npos || arrow == std::string_view::npos || close == std::string_view::npos ||
-      arrow < open || close < arrow)
-    return;
-  from = KindOf(name.substr(open + 1, arrow - open - 1));
-  to = KindOf(name.substr(arrow + 4, close - arrow - 4));
 }
 
 SyncKind SyncKindOf(std::string_view kind) {
@@ -110,6 +81,13 @@ std::string_view ShortNameOf(std::string_view name) {
 }
 
 }  // namespace
+
+int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
+
+int64_t Product(const std::array<int64_t, 3>& d) {  // CUDA's limits: 2^31, 2^16, 2^16
+  return std::clamp<int64_t>(d[0], 0, int64_t{1} << 31) * std::clamp<int64_t>(d[1], 0, 1 << 16) *
+         std::clamp<int64_t>(d[2], 0, 1 << 15);
+}
 
 uint32_t Tables::Thread(int64_t pid, int64_t tid) {
   const auto [thread, is_new] =
@@ -174,6 +152,7 @@ Batch::Category Batch::CategoryOf(std::string_view category) {
       {"user_annotation", Category::kAnnotation},
       {"python_function", Category::kPythonFunction},
       {"overhead", Category::kOverhead},
+      {"graph_event_node", Category::kGraphEvent},
       {"Trace", Category::kSpan},
       {"gpu_user_annotation", Category::kMirrored},
   };
@@ -187,7 +166,9 @@ void Batch::Add(const Event& e) {
     if (e.name == "[memory]") AddMemory(e);
     return;
   }
-  if (e.phase != 'X') return;                      // flows; correlation ids have the same information
+  if (e.phase == 'C') return AddCounter(e);
+  if (e.phase == 's' || e.phase == 'f') return launches.AddFlow(e);
+  if (e.phase != 'X') return;
   if (!last_count_ || e.category != last_name_) {  // mostly the same as the one before
     last_name_ = e.category;
     last_category_ = CategoryOf(e.category);
@@ -219,6 +200,8 @@ void Batch::Add(const Event& e) {
       return AddPythonFunction(e);
     case Category::kOverhead:
       return AddOverhead(e);
+    case Category::kGraphEvent:
+      return AddGraphEvent(e);
     case Category::kSpan:
       span_start = span_start == kUnknown ? e.start : std::min(span_start, e.start);
       span_end = std::max(span_end, e.start + std::max<Ns>(0, e.duration));
@@ -235,6 +218,18 @@ NameId Batch::Name(std::string_view text) { return trace.names.Intern(Unescape(t
 uint32_t Batch::Thread(const Event& e) { return tables.Thread(IdOf(e.pid), IdOf(e.tid)); }
 
 namespace {
+
+int64_t StreamOf(const Event& e) {
+  if (e.original_stream != kUnknown) return e.original_stream;
+  return e.stream == kUnknown ? IdOf(e.tid) : e.stream;
+}
+
+// CUPTI's ids have the graph in the upper half; some writers record the halves apart.
+int64_t GraphNodeOf(const Event& e) {
+  constexpr int64_t kHalf = int64_t{1} << 32;
+  const bool is_apart = e.graph > 0 && e.graph < kHalf / 2 && e.graph_node >= 0 && e.graph_node < kHalf;
+  return is_apart ? e.graph * kHalf + e.graph_node : e.graph_node;
+}
 
 Ns EndOf(const Event& e) { return e.start + (e.duration == kUnknown ? 0 : e.duration); }
 
@@ -255,26 +250,23 @@ void Batch::AddGpuOp(GpuOps& ops, const Event& e) {
   ops.end.push_back(EndOf(e));
   ops.process.push_back(kNoIndex);
   ops.device.push_back(tables.Device(e.device == kUnknown ? IdOf(e.pid) : e.device));
-  ops.stream.push_back(e.stream == kUnknown ? IdOf(e.tid) : e.stream);
+  ops.stream.push_back(StreamOf(e));
   ops.correlation.push_back(e.correlation == kUnknown || e.correlation == 0 ? kNoCorrelation : e.correlation);
-  ops.graph_node.push_back(e.graph_node);
+  ops.graph_node.push_back(GraphNodeOf(e));
 }
 
 void Batch::AddKernel(const Event& e) {
   Kernels& k = trace.kernels;
   AddGpuOp(k, e);
+  launches.AddWork(Launches::Work::kKernel, k.size() - 1, e);
   const NameId name = Name(e.name);
   if (short_names_.size() <= name) short_names_.resize(name + 1, kNoName);
   if (short_names_[name] == kNoName)
     short_names_[name] = trace.names.Intern(ShortNameOf(trace.names.View(name)));
   k.name.push_back(name);
   k.short_name.push_back(short_names_[name]);
-  const auto product = [](const std::array<int64_t, 3>& d) {  // CUDA's limits: 2^31, 2^16, 2^16
-    return std::clamp<int64_t>(d[0], 0, int64_t{1} << 31) * std::clamp<int64_t>(d[1], 0, 1 << 16) *
-           std::clamp<int64_t>(d[2], 0, 1 << 15);
-  };
-  k.grid.push_back(e.has_shape ? product(e.grid) : 0);
-  k.block.push_back(e.has_shape ? product(e.block) : 0);
+  k.grid.push_back(e.has_shape ? Product(e.grid) : 0);
+  k.block.push_back(e.has_shape ? Product(e.block) : 0);
   k.registers.push_back(e.registers);
   k.shared_bytes.push_back(e.shared_bytes);
   k.shape.push_back(tables.Shape(e.has_shape ? LaunchShape{e.grid, e.block} : LaunchShape{}));
@@ -286,21 +278,20 @@ void Batch::AddKernel(const Event& e) {
 void Batch::AddCopy(const Event& e) {
   Copies& c = trace.copies;
   AddGpuOp(c, e);
+  launches.AddWork(Launches::Work::kCopy, c.size() - 1, e);
   c.bytes.push_back(e.bytes == kUnknown ? 0 : e.bytes);
-  CopyDirection direction = CopyDirection::kUnknown;
-  MemoryKind from = MemoryKind::kUnknown, to = MemoryKind::kUnknown;
-  ReadCopyName(e.name, direction, from, to);
-  c.direction.push_back(direction);
-  c.source.push_back(from);
-  c.destination.push_back(to);
+  const CopyKind kind = CopyKindOf(e);
+  c.direction.push_back(kind.direction);
+  c.source.push_back(kind.from);
+  c.destination.push_back(kind.to);
   c.bandwidth.push_back(Bandwidth(e));
 }
 
 void Batch::AddSet(const Event& e) {
   AddGpuOp(trace.sets, e);
+  launches.AddWork(Launches::Work::kSet, trace.sets.size() - 1, e);
   trace.sets.bytes.push_back(e.bytes == kUnknown ? 0 : e.bytes);
-  trace.sets.memory.push_back(e.name.find("(Device)") != std::string_view::npos ? MemoryKind::kDevice
-                                                                                : MemoryKind::kUnknown);
+  trace.sets.memory.push_back(SetMemoryOf(e));
   trace.sets.bandwidth.push_back(Bandwidth(e));
 }
 
@@ -312,6 +303,7 @@ void Batch::AddApiCall(const Event& e) {
   a.correlation.push_back(e.correlation == kUnknown || e.correlation == 0 ? kNoCorrelation : e.correlation);
   a.name.push_back(Name(e.name));
   a.result.push_back(0);
+  launches.AddCall(a.size() - 1, e);
 }
 
 void Batch::AddSync(const Event& e) {
@@ -374,6 +366,31 @@ void Batch::AddOverhead(const Event& e) {
   o.end.push_back(EndOf(e));
   o.thread.push_back(Thread(e));
   o.name.push_back(Name(e.name));
+}
+
+void Batch::AddGraphEvent(const Event& e) {
+  CudaEvents& events = trace.cuda_events;
+  events.time.push_back(e.start);
+  events.process.push_back(kNoIndex);
+  events.device.push_back(tables.Device(e.device == kUnknown ? IdOf(e.pid) : e.device));
+  events.stream.push_back(StreamOf(e));
+  events.correlation.push_back(e.correlation == kUnknown ? kNoCorrelation : e.correlation);
+  events.event.push_back(e.event_handle);
+}
+
+// Of "GPU 0 Counters". Other programs write counters of their own.
+void Batch::AddCounter(const Event& e) {
+  if (!e.pid.starts_with("\"GPU ") || !std::isfinite(e.counter)) return;
+  ++rows_read["counter"];
+  if (e.start == kUnknown) {
+    ++rows_skipped["counter"];
+    return;
+  }
+  GpuMetrics& g = trace.gpu_metrics;
+  g.time.push_back(e.start);
+  g.device.push_back(tables.Device(IdOf(e.pid)));
+  g.metric.push_back(Name(e.name));
+  g.value.push_back(e.counter);
 }
 
 void Batch::AddMemory(const Event& e) {

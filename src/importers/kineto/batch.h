@@ -3,6 +3,7 @@
 // that the result does not depend on how many threads read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,10 +13,16 @@
 #include <vector>
 
 #include "src/importers/kineto/event.h"
+#include "src/importers/kineto/launches.h"
 #include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::kineto {
+
+// The number of a token (7, "7" or "stream 7"); -1 for texts without one, as "Spans".
+int64_t IdOf(std::string_view token);
+// Blocks of a grid, threads of a block.
+int64_t Product(const std::array<int64_t, 3>& dimensions);
 
 // What is common to the rows that a trace's events become: indices into its vectors, made on demand.
 class Tables {
@@ -50,6 +57,7 @@ class Batch {
   // Times are those of the trace, rows in the trace's order, and GPU work has no process yet.
   Trace trace;
   Tables tables;
+  Launches launches;
   // Names that metadata give, by pid and (pid, tid); "" for processes that are none (devices, spans).
   std::map<int64_t, std::string> process_names;
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names;
@@ -72,6 +80,8 @@ class Batch {
   void AddPythonFunction(const Event& e);
   void AddOverhead(const Event& e);
   void AddMemory(const Event& e);
+  void AddCounter(const Event& e);
+  void AddGraphEvent(const Event& e);
   void AddGpuOp(GpuOps& ops, const Event& e);
   int64_t Collective(const Event& e);
   uint32_t Thread(const Event& e);

@@ -65,6 +65,20 @@ double Real(std::string_view token) {
              : -1;
 }
 
+double SignedReal(std::string_view token) {
+  double real = std::numeric_limits<double>::quiet_NaN();
+  std::from_chars(token.data(), token.data() + token.size(), real);
+  return real;
+}
+
+// "0x7f10": 0 where the text is no such number.
+int64_t Hexadecimal(std::string_view text) {
+  uint64_t number = 0;
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  return static_cast<int64_t>(number);
+}
+
 // The JSON text of a value, "" where it is broken.
 std::string_view Raw(ondemand::value& value) {
   ondemand::json_type type{};
@@ -100,6 +114,9 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
   const auto text = [&] { return Unquote(Token(value)); };
   const auto integer = [&] { return Integer(Token(value)); };
   switch (key.size()) {
+    case 0:  // the only series of a counter
+      if (const double number = SignedReal(Token(value)); std::isfinite(number)) e.counter = number;
+      break;
     case 4:
       if (key == "grid")
         e.has_shape = Triple(value, e.grid);
@@ -107,6 +124,8 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
         e.value = text();
       else if (key == "Addr")
         e.address = IntegerOr(Token(value), 0);
+      else if (key == "size")
+        e.requested = integer();
       break;
     case 5:
       if (key == "block")
@@ -124,8 +143,19 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
       else if (key == "device")
         e.device = integer();
       break;
+    case 8:
+      if (key == "src kind")
+        e.from = text();
+      else if (key == "dst kind")
+        e.to = text();
+      else if (key == "graph id")
+        e.graph = IntegerOr(Token(value), 0);
+      break;
     case 9:
-      if (key == "Device Id") e.allocator_device = IntegerOr(Token(value), 0);
+      if (key == "Device Id")
+        e.allocator_device = IntegerOr(Token(value), 0);
+      else if (key == "copy kind")
+        e.copy_kind = text();
       break;
     case 10:
       if (key == "Input Dims" || key == "Input dims")
@@ -136,12 +166,18 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
         e.stack = text();
       else if (key == "Group size")
         e.group_size = IntegerOr(Token(value), -1);
+      else if (key == "cuda event")
+        e.event_handle = Hexadecimal(text());
       break;
     case 11:
       if (key == "correlation")
         e.correlation = integer();
       else if (key == "Device Type")
         e.device_type = integer();
+      else if (key == "External id" || key == "external id")
+        e.external = Token(value);
+      else if (key == "memory kind")
+        e.memory = text();
       break;
     case 13:
       if (key == "shared memory")
@@ -174,6 +210,8 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
         e.collective = text();
       else if (key == "Concrete Inputs")
         e.values = Raw(value);
+      else if (key == "original_stream")
+        e.original_stream = integer();
       break;
     case 16:
       if (key == "Module Hierarchy") e.module = text();
@@ -225,6 +263,8 @@ bool ReadMember(std::string_view key, ondemand::value& value, Event& e) {
     e.pid = Token(value);
   } else if (key == "tid") {
     e.tid = Token(value);
+  } else if (key == "id") {
+    e.flow = Unquote(Token(value));
   } else if (key == "args") {
     ondemand::json_type type{};
     if (value.type().get(type)) return false;

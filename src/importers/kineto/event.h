@@ -15,9 +15,10 @@ namespace dladvisor::kineto {
 inline constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 
 struct Event {
-  char phase = 0;                   // 'X' complete, 'i' instant, 'M' metadata, 's' and 'f' flows
+  char phase = 0;                   // 'X' complete, 'i' instant, 'M' metadata, 's' and 'f' flows, 'C' counter
   std::string_view category, name;  // the name without its quotes, and with its escapes
   std::string_view pid, tid;        // tokens: a number, or a quoted text
+  std::string_view flow;            // token: the number that both ends of a flow share
   Ns start = kUnknown, duration = kUnknown;
 
   // Arguments of GPU work.
@@ -27,6 +28,10 @@ struct Event {
   int64_t registers = 0, shared_bytes = 0, graph_node = 0, bytes = kUnknown;
   double blocks_per_sm = -1, occupancy = -1, gigabytes_per_second = -1;
   std::string_view sync_kind;
+  std::string_view external;                       // token: the number of the operator that it belongs to
+  std::string_view copy_kind, from, to, memory;    // "HtoD"; "pageable"; a number where CUPTI has no name
+  int64_t graph = 0, original_stream = kUnknown;   // the CUDA stream where `stream` is a lane for display
+  int64_t event_handle = 0, requested = kUnknown;  // of an event's record; bytes that a call asks to copy
 
   // Of operators: raw JSON.
   std::string_view shapes, types, strides, values, stack, module;
@@ -35,6 +40,8 @@ struct Event {
   // Of collectives.
   std::string_view collective, dtype, group, group_ranks;
   int64_t group_size = -1, in_elements = -1, out_elements = -1;
+
+  double counter = std::numeric_limits<double>::quiet_NaN();
 
   // Of the allocator.
   int64_t allocator_bytes = kUnknown, address = 0, device_type = kUnknown, allocator_device = 0;

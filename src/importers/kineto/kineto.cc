@@ -138,14 +138,40 @@ void GiveFramesTheirThread(Trace& trace) {
     if (trace.threads[thread].tid == 0 && !busy.contains(thread)) thread = main;
 }
 
+// Which process made the call of a correlation id, where calls of several are recorded and the id is one's.
+std::map<int64_t, uint32_t> ProcessesOfCalls(const Trace& trace) {
+  std::map<int64_t, uint32_t> processes;
+  const ApiCalls& calls = trace.api_calls;
+  const auto process = [&](size_t i) { return trace.threads[calls.thread[i]].process; };
+  size_t other = 1;
+  while (other < calls.size() && process(other) == process(0)) ++other;
+  if (other >= calls.size()) return processes;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const auto [known, is_new] = processes.try_emplace(calls.correlation[i], process(i));
+    if (!is_new && known->second != process(i)) known->second = kNoIndex;
+  }
+  processes.erase(kNoCorrelation);
+  return processes;
+}
+
 void SetProcess(Trace& trace) {
   if (trace.processes.empty()) trace.processes.push_back({});  // GPU work alone
   const uint32_t host =
       std::min<uint32_t>(HostProcess(trace), static_cast<uint32_t>(trace.processes.size()) - 1);
+  const std::map<int64_t, uint32_t> callers = ProcessesOfCalls(trace);
+  const auto set = [&](std::vector<uint32_t>& process, const IntColumn& correlation) {
+    std::fill(process.begin(), process.end(), host);
+    if (callers.empty()) return;
+    for (size_t i = 0; i < process.size(); ++i)
+      if (const auto caller = callers.find(correlation[i]);
+          caller != callers.end() && caller->second != kNoIndex)
+        process[i] = caller->second;
+  };
   for (GpuOps* ops : {static_cast<GpuOps*>(&trace.kernels), static_cast<GpuOps*>(&trace.copies),
                       static_cast<GpuOps*>(&trace.sets)})
-    std::fill(ops->process.begin(), ops->process.end(), host);
-  std::fill(trace.syncs.process.begin(), trace.syncs.process.end(), host);
+    set(ops->process, ops->correlation);
+  set(trace.syncs.process, trace.syncs.correlation);
+  set(trace.cuda_events.process, trace.cuda_events.correlation);
   std::fill(trace.memory_events.process.begin(), trace.memory_events.process.end(), host);
 }
 
@@ -199,6 +225,8 @@ void Sort(Trace& trace) {
         SortByStart(trace.sets);
         SortByStart(trace.syncs);
         SortByStart(trace.overheads);
+        SortByStart(trace.cuda_events);
+        SortByStart(trace.gpu_metrics);
       },
   };
   ParallelFor(tables.size(), [&](size_t i) { tables[i](); });
@@ -274,7 +302,9 @@ Trace ReadTrace(ByteSource& source) {
     trace.health.notes.push_back(fmt::format("The trace ends early{}{}: only what comes before was read.",
                                              source.damage().empty() ? "" : " as ", source.damage()));
   SetNames(*batch, trace);
+  batch->launches.Correlate(trace);
   SetProcess(trace);
+  batch->launches.Describe(trace, batch->tables);
   GiveFramesTheirThread(trace);
   Sort(trace);
   SortDevices(trace);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Direction and memory of copies and sets: in their names, "Memcpy HtoD (Pageable -> Device)", or, where the
+// name is "Memcpy" alone, in their arguments.
+#pragma once
+
+#include "src/importers/kineto/event.h"
+#include "src/trace/kinds.h"
+
+namespace dladvisor::kineto {
+
+struct CopyKind {
+  CopyDirection direction = CopyDirection::kUnknown;
+  MemoryKind from = MemoryKind::kUnknown, to = MemoryKind::kUnknown;
+};
+
+CopyKind CopyKindOf(const Event& copy);
+MemoryKind SetMemoryOf(const Event& set);
+
+}  // namespace dladvisor::kineto
