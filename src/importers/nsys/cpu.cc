@@ -61,7 +61,9 @@ void ReadRuns(Context& in) {
       switches.cpu.push_back(rows.Integer(kIn, 0) != 0 ? static_cast<int32_t>(*cpu) : -1);
     }
   }
-  const std::vector<uint32_t> order = OrderByStart(switches.time);
+  // Of a thread's switches at one moment that away comes first.
+  const std::vector<uint32_t> order =
+      OrderByStart(switches.time, [&](size_t a, size_t b) { return switches.cpu[a] < switches.cpu[b]; });
   Reorder(order, switches.time, switches.thread, switches.cpu);
   CpuRuns& r = in.trace.cpu_runs;
   std::unordered_map<uint32_t, std::pair<Ns, int32_t>> running;

@@ -76,8 +76,11 @@ Hosts::Hosts(const Database& db, Names& names, Trace& trace) : trace_(trace) {
     const auto id = threads.Integer(0);
     if (!id) continue;
     const int64_t priority = threads.Integer(2, 0);
+    const Named other{.priority = priority, .id = threads.Integer(1, 0), .name = names.Of(threads, 1)};
     Named& named = thread_names_[*id];
-    if (named.name == kNoName || priority > named.priority) named = {priority, names.Of(threads, 1)};
+    if (named.name == kNoName || priority > named.priority ||
+        (priority == named.priority && other.id < named.id))
+      named = other;
   }
 }
 
@@ -126,7 +129,6 @@ Activity::~Activity() {
   health.rows_read[table_] += rows_.count();
   if (skipped_) health.rows_skipped[table_] += skipped_;
   health.negative_durations += negative_;
-  health.out_of_order += out_of_order_;
 }
 
 bool Activity::Next() {
@@ -157,9 +159,6 @@ bool Activity::Use() {
     return false;
   }
   share_.total += end_ - start_;
-  if (share_.last_start && start_ < *share_.last_start) ++out_of_order_;
-  if (!share_.first_start) share_.first_start = start_;
-  share_.last_start = start_;
   return true;
 }
 

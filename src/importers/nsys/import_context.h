@@ -84,7 +84,7 @@ class Hosts {
 
  private:
   struct Named {
-    int64_t priority = 0;
+    int64_t priority = 0, id = 0;
     NameId name = kNoName;
   };
   Trace& trace_;
@@ -203,7 +203,7 @@ class Activity {
   Share& share_;
   Ns start_ = 0, end_ = 0;
   bool has_end_ = false;
-  int64_t skipped_ = 0, negative_ = 0, out_of_order_ = 0;
+  int64_t skipped_ = 0, negative_ = 0;
 };
 
 // A cell that counts something: absent, negative and absurd values are brought into 0..most.

@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "src/importers/nsys/import_context.h"
 #include "src/importers/nsys/parts.h"
+#include "src/importers/nsys/ties.h"
 #include "src/importers/sqlite/damaged.h"
 
 namespace dladvisor {
@@ -110,6 +111,7 @@ Trace ReadNsysExport(const sqlite::Database& db) {
     nsys::ReadStreams(context);
   });
   SortDevices(trace);
+  nsys::OrderRowsThatStartTogether(trace);
   return trace;
 }
 

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "src/importers/nsys/import_context.h"
@@ -186,6 +188,10 @@ void ReadDiagnostics(Context& in) {
         {rows.Integer(0, 0), severity < 0 || severity >= kVerbose ? 0 : static_cast<int>(severity),
          std::string(rows.Text(2))});
   }
+  std::vector<Diagnostic>& diagnostics = in.trace.health.diagnostics;
+  std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.time, a.severity, a.text) < std::tie(b.time, b.severity, b.text);
+  });
 }
 
 }  // namespace
