@@ -259,7 +259,7 @@ TEST(Report, IsExportedThroughNsys) {
   const FakeNsys nsys(
       dir.path(),
       "[ \"$1 $2 $3 $4 $5 $6\" = 'export --type sqlite --force-overwrite true --output' ] || exit 9\n"
-      "[ \"$8\" = '" +
+      "[ \"$8 $9\" = '--include-blobs=true " +
           report.string() +
           "' ] || exit 8\n"
           "cp '" +
@@ -268,6 +268,17 @@ TEST(Report, IsExportedThroughNsys) {
   EXPECT_EQ(trace.kernels.size(), 1u);
   EXPECT_EQ(trace.path, report.string());
   EXPECT_TRUE(fs::is_empty(dir.path() / "tmp"));
+}
+
+TEST(Report, IsExportedThroughAnNsysThatDoesNotKnowTheOption) {
+  ScratchDir dir;
+  MakeDatabase(dir.path() / "made.sqlite", kSmallExport);
+  const fs::path report = dir.path() / "a.nsys-rep";
+  WriteFile(report, "NSYS\x01 binary");
+  const FakeNsys nsys(dir.path(),
+                      "case \"$8\" in --*) echo \"unrecognised option '$8'\" >&2; exit 1;; esac\ncp '" +
+                          (dir.path() / "made.sqlite").string() + "' \"$7\"\n");
+  EXPECT_EQ(ReadProfile(report).kernels.size(), 1u);
 }
 
 TEST(Report, ThatNsysRefuses) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -109,12 +110,18 @@ Trace ReadReport(const fs::path& path) {
     throw Error(where, "an Nsight Systems report, which only nsys can read, and nsys is not on PATH",
                 "export it where nsys is installed, then give the .sqlite file: " + command);
 
+  // Payloads of NVTX are left out unless asked for; old versions do not know the option.
   const TemporaryFolder folder;
   const fs::path exported = folder.path() / "export.sqlite", log = folder.path() / "log";
-  const int status = RunProgram(nsys,
-                                {"nsys", "export", "--type", "sqlite", "--force-overwrite", "true",
-                                 "--output", exported.string(), fs::absolute(path).string()},
-                                log);
+  const auto run = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"nsys", "export",   "--type",         "sqlite", "--force-overwrite",
+                                          "true", "--output", exported.string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.push_back(fs::absolute(path).string());
+    return RunProgram(nsys, std::move(arguments), log);
+  };
+  int status = run({"--include-blobs=true"});
+  if (status != 0) status = run({});
   std::error_code none;
   if (status != 0 || !fs::is_regular_file(exported, none))
     throw Error(where, fmt::format("nsys could not export the report (status {}): {}", status, LastLine(log)),
