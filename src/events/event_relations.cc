@@ -65,7 +65,10 @@ class View {
     schema.name = Table::kTable.name;
     schema.doc = Table::kTable.doc;
     Table::ForEachColumn([&](auto member, const EventColumn& about) {
-      if (!about.name.empty()) Add(table_ ? &(table_->*member) : nullptr, about);
+      const auto* column = table_ ? &(table_->*member) : nullptr;
+      if constexpr (std::is_same_v<Table, Kernels>)
+        if (about.kind == ColumnKind::kShape) AddShape();
+      if (!about.name.empty()) Add(column, about);
     });
   }
 
@@ -140,6 +143,22 @@ class View {
       return column->empty() || (*column)[i] == kNoIndex ? CellView::Null()
                                                          : CellView::Of(t->threads[(*column)[i]].tid);
     });
+  }
+
+  void AddShape() {
+    const auto add = [&](std::string_view name, std::string_view doc, auto dimensions, size_t axis) {
+      Put(Type::kInteger, Shown(name, Unit::kCount, doc), true, [=, kernels = table_](size_t i) {
+        if (kernels->shape.size() == 0) return CellView::Null();
+        const int64_t size = (kernels->shapes[static_cast<size_t>(kernels->shape[i])].*dimensions)[axis];
+        return size == 0 ? CellView::Null() : CellView::Of(size);
+      });
+    };
+    add("grid_x", "Thread blocks along x.", &LaunchShape::grid, 0);
+    add("grid_y", "Thread blocks along y.", &LaunchShape::grid, 1);
+    add("grid_z", "Thread blocks along z.", &LaunchShape::grid, 2);
+    add("block_x", "Threads of a block along x.", &LaunchShape::block, 0);
+    add("block_y", "Threads of a block along y.", &LaunchShape::block, 1);
+    add("block_z", "Threads of a block along z.", &LaunchShape::block, 2);
   }
 
   void AddArguments(const IntColumn* column) {

@@ -33,6 +33,91 @@ FROM ranked
 GROUP BY name
 ORDER BY 2 DESC, name;
 
+-- Contexts, and which part of the shared memory is static, are not kept: those columns are NULL.
+-- id: cuda_gpu_trace
+-- doc: Kernels, copies and sets in order of time (nsys stats cuda_gpu_trace).
+WITH model AS MATERIALIZED (SELECT device, max(name) AS name FROM gpu GROUP BY device),
+item AS (SELECT start_ns, duration_ns, correlation, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+      registers, NULL AS bytes, NULL AS source, NULL AS destination, device, stream, name
+  FROM kernel
+  UNION ALL
+  SELECT start_ns, duration_ns, correlation, NULL, NULL, NULL, NULL, NULL, NULL, NULL, bytes,
+      upper(substr(source, 1, 1)) || substr(source, 2),
+      upper(substr(destination, 1, 1)) || substr(destination, 2), device, stream,
+      CASE direction WHEN 'host-to-device' THEN '[CUDA memcpy Host-to-Device]'
+      WHEN 'device-to-host' THEN '[CUDA memcpy Device-to-Host]'
+      WHEN 'device-to-device' THEN '[CUDA memcpy Device-to-Device]'
+      WHEN 'peer-to-peer' THEN '[CUDA memcpy Peer-to-Peer]'
+      ELSE '[CUDA memcpy ' || direction || ']' END
+  FROM memcpy
+  UNION ALL
+  SELECT start_ns, duration_ns, correlation, NULL, NULL, NULL, NULL, NULL, NULL, NULL, bytes, NULL, NULL,
+      device, stream, '[CUDA memset]'
+  FROM memset)
+SELECT i.start_ns AS "Start (ns)", i.duration_ns AS "Duration (ns)", i.correlation AS "CorrId",
+    i.grid_x AS "GrdX", i.grid_y AS "GrdY", i.grid_z AS "GrdZ", i.block_x AS "BlkX", i.block_y AS "BlkY",
+    i.block_z AS "BlkZ", i.registers AS "Reg/Trd", NULL AS "StcSMem (MB)", NULL AS "DymSMem (MB)",
+    i.bytes / 1e6 AS "Bytes (MB)", i.bytes * 1e3 / nullif(i.duration_ns, 0) AS "Throughput (MB/s)",
+    i.source AS "SrcMemKd", i.destination AS "DstMemKd", m.name || ' (' || i.device || ')' AS "Device",
+    NULL AS "Ctx", NULL AS "GreenCtx", i.stream AS "Strm", i.name AS "Name"
+FROM item AS i
+LEFT JOIN model AS m ON m.device = i.device
+ORDER BY 1, 2, 3;
+
+-- Threads have names where they launch GPU work; priorities are not kept.
+-- id: cuda_api_trace
+-- doc: CUDA API calls in order of time (nsys stats cuda_api_trace).
+WITH thread AS MATERIALIZED (SELECT thread AS tid, max(name) AS name FROM host_thread GROUP BY thread)
+SELECT a.start_ns AS "Start (ns)", a.duration_ns AS "Duration (ns)",
+    iif(substr(a.name, -6, 2) = '_v', substr(a.name, 1, length(a.name) - 6), a.name) AS "Name",
+    a.result AS "Result", a.correlation AS "CorrID", a.pid AS "Pid", a.tid AS "Tid", NULL AS "T-Pri",
+    t.name AS "Thread Name"
+FROM api_call AS a
+LEFT JOIN thread AS t ON t.tid = a.tid
+ORDER BY 1, 2, 5;
+
+-- The level of a range is how many ranges of its thread are open at its start, and its parent the last one before it
+-- that is a level up. At one moment ranges that end there come before those that start there, which are in order of
+-- length; one without length ends before the next begins.
+-- id: nvtx_pushpop_trace
+-- doc: Ranges of push and pop in order of time, with what they enclose (nsys stats nvtx_pushpop_trace).
+WITH RECURSIVE item AS MATERIALIZED (SELECT row_number() OVER (ORDER BY start_ns, end_ns DESC, pid, tid) AS id,
+      start_ns, end_ns, pid, tid, domain || ':' || name AS name
+  FROM range
+  WHERE style = 'PushPop' AND NOT open),
+event AS (SELECT id, pid, tid, start_ns AS at, 1 AS place, 0 AS is_end FROM item
+  UNION ALL
+  SELECT id, pid, tid, end_ns, end_ns = start_ns, 1 FROM item),
+depth AS (SELECT id, pid, tid, is_end, sum(1 - 2 * is_end) OVER (PARTITION BY pid, tid ORDER BY at, place, id,
+      is_end ROWS UNBOUNDED PRECEDING) - 1 AS level
+  FROM event),
+node AS (SELECT id, pid, tid, level AS shared, 1 AS encloses FROM depth WHERE NOT is_end
+  UNION ALL
+  SELECT id, pid, tid, level - 1, 0 FROM depth WHERE NOT is_end),
+parent AS (SELECT id, encloses, shared + 1 AS level, max(iif(encloses, id, NULL)) OVER (PARTITION BY pid, tid,
+      shared ORDER BY id ROWS UNBOUNDED PRECEDING) AS parent
+  FROM node),
+ranked AS MATERIALIZED (SELECT i.*, p.level, p.parent
+  FROM parent AS p
+  JOIN item AS i ON i.id = p.id
+  WHERE NOT p.encloses),
+child AS MATERIALIZED (SELECT parent, count(*) AS children, sum(end_ns - start_ns) AS ns
+  FROM ranked
+  WHERE parent IS NOT NULL
+  GROUP BY parent),
+tree AS (SELECT id, ':' || id AS stack, '' AS indent FROM ranked WHERE parent IS NULL
+  UNION ALL
+  SELECT r.id, t.stack || ':' || r.id, t.indent || '--' FROM tree AS t JOIN ranked AS r ON r.parent = t.id)
+SELECT r.start_ns AS "Start (ns)", r.end_ns AS "End (ns)", r.end_ns - r.start_ns AS "Duration (ns)",
+    ifnull(c.ns, 0) AS "DurChild (ns)", r.end_ns - r.start_ns - ifnull(c.ns, 0) AS "DurNonChild (ns)",
+    r.name AS "Name", r.pid AS "PID", r.tid AS "TID", r.level AS "Lvl", ifnull(c.children, 0) AS "NumChild",
+    r.id AS "RangeId", r.parent AS "ParentId", t.stack AS "RangeStack",
+    t.indent || r.name AS "NameTree"
+FROM ranked AS r
+JOIN tree AS t ON t.id = r.id
+LEFT JOIN child AS c ON c.parent = r.id
+ORDER BY r.id;
+
 -- Operations are called as nsys calls them.
 -- id: cuda_gpu_mem_time_sum
 -- doc: Copies and sets by operation (nsys stats cuda_gpu_mem_time_sum).

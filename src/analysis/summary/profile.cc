@@ -109,7 +109,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Share of kernels launched by a thread without ranges; unknown without kernels.")
           .Column("open_ranges", &ProfileRow::open_ranges, Unit::kCount, "Ranges that were never closed.")
           .Column("out_of_order", &ProfileRow::out_of_order, Unit::kCount,
-                  "Rows that were not in order of time.")
+                  "Rows that were not in order of time, in formats that promise one; exports of nsys do not.")
           .Column("negative_durations", &ProfileRow::negative_durations, Unit::kCount,
                   "Rows that end before they start.")
           .Column("overhead_ns", &ProfileRow::overhead_ns, Unit::kNanoseconds,
