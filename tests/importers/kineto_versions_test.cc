@@ -262,5 +262,27 @@ TEST(KinetoVersions, WorkIsOfTheProcessThatMadeItsCall) {
   EXPECT_THAT(pids, ElementsAre(10, 20, 10));
 }
 
+TEST(KinetoVersions, AbsurdNumbersAreBroughtIntoBounds) {
+  const char* const most = "9223372036854775807";
+  const Trace trace = ReadEvents(fmt::format(
+      "{},{},{},{},{}",
+      Call("hipLaunchKernel", 100, fmt::format(R"("External id":4,"correlation":{})", most)),
+      Call("hipLaunchKernel", 110, R"("External id":5)"),
+      Work("kernel", 200, R"("External id":5,"device":2)"),
+      Work(
+          "kernel", 210,
+          fmt::format(
+              R"("device":2,"registers per thread":{0},"shared memory":{0},"graph id":{0},"graph node id":{0},)"
+              R"("grid":[{0},-{0},1],"block":[{0},{0},{0}])",
+              most)),
+      Work("gpu_memcpy", 220, fmt::format(R"("device":2,"bytes":{})", most)) + "," +
+          Work("gpu_memset", 230, fmt::format(R"("device":2,"bytes":-{})", most))));
+  EXPECT_THAT(CallsOf(trace, trace.kernels), ElementsAre(10000, -1));
+  EXPECT_THAT(Values(trace.kernels.shared_bytes), ElementsAre(0, 2147483647));
+  EXPECT_THAT(Values(trace.kernels.registers), ElementsAre(0, 2147483647));
+  EXPECT_THAT(trace.copies.bytes, ElementsAre(int64_t{1} << 50));
+  EXPECT_THAT(trace.sets.bytes, ElementsAre(0));
+}
+
 }  // namespace
 }  // namespace dladvisor

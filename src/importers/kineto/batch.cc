@@ -267,8 +267,8 @@ void Batch::AddKernel(const Event& e) {
   k.short_name.push_back(short_names_[name]);
   k.grid.push_back(e.has_shape ? Product(e.grid) : 0);
   k.block.push_back(e.has_shape ? Product(e.block) : 0);
-  k.registers.push_back(e.registers);
-  k.shared_bytes.push_back(e.shared_bytes);
+  k.registers.push_back(std::clamp<int64_t>(e.registers, 0, kMostPerBlock));
+  k.shared_bytes.push_back(std::clamp<int64_t>(e.shared_bytes, 0, kMostPerBlock));
   k.shape.push_back(tables.Shape(e.has_shape ? LaunchShape{e.grid, e.block} : LaunchShape{}));
   k.blocks_per_sm.push_back(static_cast<float>(e.blocks_per_sm));
   k.occupancy.push_back(static_cast<float>(e.occupancy));
@@ -279,7 +279,7 @@ void Batch::AddCopy(const Event& e) {
   Copies& c = trace.copies;
   AddGpuOp(c, e);
   launches.AddWork(Launches::Work::kCopy, c.size() - 1, e);
-  c.bytes.push_back(e.bytes == kUnknown ? 0 : e.bytes);
+  c.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, kMostBytes));
   const CopyKind kind = CopyKindOf(e);
   c.direction.push_back(kind.direction);
   c.source.push_back(kind.from);
@@ -290,7 +290,7 @@ void Batch::AddCopy(const Event& e) {
 void Batch::AddSet(const Event& e) {
   AddGpuOp(trace.sets, e);
   launches.AddWork(Launches::Work::kSet, trace.sets.size() - 1, e);
-  trace.sets.bytes.push_back(e.bytes == kUnknown ? 0 : e.bytes);
+  trace.sets.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, kMostBytes));
   trace.sets.memory.push_back(SetMemoryOf(e));
   trace.sets.bandwidth.push_back(Bandwidth(e));
 }

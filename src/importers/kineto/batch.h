@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@
 #include "src/trace/trace.h"
 
 namespace dladvisor::kineto {
+
+// What is more is damage.
+inline constexpr int64_t kMostBytes = int64_t{1} << 50;  // of one copy
+inline constexpr int64_t kMostPerBlock = std::numeric_limits<int32_t>::max();
 
 // The number of a token (7, "7" or "stream 7"); -1 for texts without one, as "Spans".
 int64_t IdOf(std::string_view token);

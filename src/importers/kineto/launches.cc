@@ -14,7 +14,7 @@ namespace {
 
 // Flows between nodes of a CUDA graph have ids from here on.
 constexpr int64_t kFirstGraphFlow = int64_t{1} << 40;
-constexpr int64_t kMostBytes = int64_t{1} << 50;
+constexpr int64_t kLargeId = int64_t{1} << 62;
 
 bool Starts(Launches::Work work, std::string_view call) {
   const auto has = [&](std::string_view part) { return call.find(part) != std::string_view::npos; };
@@ -75,7 +75,7 @@ void Launches::AddCall(size_t row, const Event& event) {
     arguments_.push_back({.call = row,
                           .shape = {event.grid, event.block},
                           .has_shape = event.has_shape,
-                          .shared_bytes = event.shared_bytes,
+                          .shared_bytes = std::clamp<int64_t>(event.shared_bytes, 0, kMostPerBlock),
                           .copied_bytes = std::clamp<int64_t>(copied, 0, kMostBytes)});
   if (!has_correlations_ && !event.external.empty()) calls_.push_back({IdOf(event.external), row});
 }
@@ -116,8 +116,9 @@ void Launches::Append(const Launches& chunk, const Trace& trace) {
 void Launches::Correlate(Trace& trace) const {
   if (unlinked_.empty() || trace.api_calls.size() == 0) return;
   ApiCalls& calls = trace.api_calls;
-  int64_t last = 0;
-  for (size_t i = 0; i < calls.size(); ++i) last = std::max(last, calls.correlation[i]);
+  int64_t last = 0;  // of the ids that leave room for more
+  for (size_t i = 0; i < calls.size(); ++i)
+    if (calls.correlation[i] < kLargeId) last = std::max(last, calls.correlation[i]);
   const auto link = [&](const Unlinked& work, size_t call) {
     if (calls.correlation[call] == kNoCorrelation) calls.correlation.Set(call, ++last);
     OpsOf(trace, work.work).correlation.Set(work.row, calls.correlation[call]);
