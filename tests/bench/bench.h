@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 namespace dladvisor {
@@ -15,8 +16,11 @@ double BestOf(int times, const std::function<void()>& work);
 // rules_bench.cc
 void MeasureRules();
 
-// trace_bench.cc
-void MeasureTrace(const std::filesystem::path& folder, int64_t events);
+// shape_bench.cc
+void MeasureShapes(const std::filesystem::path& folder, int64_t kernels, int64_t events,
+                   std::string_view only);
+void WriteShape(std::string_view name, int64_t size, const std::filesystem::path& path);
+void RunFloor(const std::filesystem::path& path);
 
 // fleet_bench.cc
 void MeasureFleet(const std::filesystem::path& folder, int64_t ranks);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <random>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int64_t kPid = 783658, kMain = 783658, kAutograd = 785244;
 constexpr int64_t kKernelsPerStep = 400;
-constexpr int64_t kEventsPerKernel = 8;
+constexpr int64_t kEventsPerKernel = 7;  // and those of the shape
 
 struct Layer {
   const char *outer, *inner, *kernel, *shapes;
@@ -82,9 +83,18 @@ class Writer {
 
 double Microseconds(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
+constexpr TraceShape kTraceShapes[] = {
+    {.name = "plain trace"},
+    {.name = "Python functions", .python_functions = 20},
+    {.name = "allocator events", .memory_events = 12},
+    {.name = "gzip", .packed = true},
+};
+
 }  // namespace
 
-void WriteChromeTrace(const std::filesystem::path& path, int64_t events) {
+std::span<const TraceShape> TraceShapes() { return kTraceShapes; }
+
+void WriteChromeTrace(const std::filesystem::path& path, int64_t events, const TraceShape& shape) {
   Writer out(path);
   out.Add(R"({{
   "schemaVersion": 1,
@@ -106,7 +116,8 @@ void WriteChromeTrace(const std::filesystem::path& path, int64_t events) {
   const auto below = [&](uint32_t n) { return static_cast<int64_t>(random() % n); };
   constexpr int64_t kOrigin = 1'414'456'661'601'577;  // ns
   int64_t host = kOrigin, gpu = host, id = 1, allocated = int64_t{20} << 30;
-  const int64_t kernels = std::max<int64_t>(1, events / kEventsPerKernel);
+  const int64_t kernels =
+      std::max<int64_t>(1, events / (kEventsPerKernel + shape.python_functions + shape.memory_events));
   const char* comma = "";
   for (int64_t k = 0; k < kernels; ++k) {
     const int64_t step = k / kKernelsPerStep;
@@ -126,6 +137,17 @@ void WriteChromeTrace(const std::filesystem::path& path, int64_t events) {
       ++id;
     }
     const int64_t start = host, outer = 50'000, launch = start + 18'000;
+    for (int64_t f = 0; f < shape.python_functions; ++f) {
+      out.Add(
+          ",\n  {{\n    \"ph\": \"X\", \"cat\": \"python_function\", \"name\": "
+          "\"torch/nn/modules/module.py({}): "
+          "_call_impl_{}\", \"pid\": {}, \"tid\": {},\n    \"ts\": {:.3f}, \"dur\": {:.3f},\n    \"args\": "
+          "{{\n      "
+          "\"Python parent id\": {}, \"Python id\": {}, \"Ev Idx\": {}\n    }}\n  }}",
+          1000 + f, below(200), kPid, tid, Microseconds(start - 2'000 + f * 50),
+          Microseconds(outer + 4'000 - f * 100), id - 1, id, id);
+      ++id;
+    }
     int64_t depth = 0;
     for (const char* name : {layer.outer, layer.inner, "aten::empty"}) {
       out.Add(
@@ -142,18 +164,21 @@ void WriteChromeTrace(const std::filesystem::path& path, int64_t events) {
       ++depth;
       ++id;
     }
-    allocated += (below(2) ? 1 : -1) * (1 << 20);
-    out.Add(
-        ",\n  {{\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\",\n "
-        "   "
-        "\"pid\": {}, \"tid\": {},\n    \"ts\": {:.3f},\n    \"args\": {{\n      \"Total Reserved\": {}, "
-        "\"Total "
-        "Allocated\": {}, \"Bytes\": {}, \"Addr\": {}, \"Device Id\": 0, \"Device Type\": 1, \"Ev Idx\": "
-        "{}\n    "
-        "}}\n  }}",
-        kPid, tid, Microseconds(start + 9'000), int64_t{40} << 30, allocated, 1 << 20,
-        136093868752896 + k * 512, id);
-    ++id;
+    for (int64_t m = 0; m < shape.memory_events; ++m) {
+      allocated += (below(2) ? 1 : -1) * (1 << 20);
+      out.Add(
+          ",\n  {{\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": "
+          "\"[memory]\",\n "
+          "   "
+          "\"pid\": {}, \"tid\": {},\n    \"ts\": {:.3f},\n    \"args\": {{\n      \"Total Reserved\": {}, "
+          "\"Total "
+          "Allocated\": {}, \"Bytes\": {}, \"Addr\": {}, \"Device Id\": 0, \"Device Type\": 1, \"Ev Idx\": "
+          "{}\n    "
+          "}}\n  }}",
+          kPid, tid, Microseconds(start + 9'000 + m * 100), int64_t{40} << 30, allocated, 1 << 20,
+          136093868752896 + k * 512, id);
+      ++id;
+    }
     out.Add(
         ",\n  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": {}, "
         "\"tid\": {},\n    \"ts\": {:.3f}, \"dur\": {:.3f},\n    \"args\": {{\n      \"External id\": {}, "
@@ -186,6 +211,8 @@ void WriteChromeTrace(const std::filesystem::path& path, int64_t events) {
   }
   out.Add("\n  ],\n  \"traceName\": \"trace.json\"\n}}\n");
   out.Close();
+  if (shape.packed && std::system(fmt::format("gzip -1 -kf '{}'", path.string()).c_str()) != 0)
+    throw Error(path.string(), "could not be compressed with gzip");
 }
 
 }  // namespace dladvisor

@@ -5,10 +5,24 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 namespace dladvisor {
 
+// How a trace differs from the plain one, which has three operators, a call, a kernel and two flow events per
+// kernel, and an event of the allocator.
+struct TraceShape {
+  std::string_view name;
+  int64_t python_functions = 0;  // around each operator, one in another
+  int64_t memory_events = 1;     // per kernel
+  bool packed = false;           // also as path + ".gz"
+};
+
+// The plain shape first.
+std::span<const TraceShape> TraceShapes();
+
 // A trace of about `events` events in steps of some 400 kernels. Same arguments, same bytes.
-void WriteChromeTrace(const std::filesystem::path& path, int64_t events);
+void WriteChromeTrace(const std::filesystem::path& path, int64_t events, const TraceShape& shape = {});
 
 }  // namespace dladvisor

@@ -58,13 +58,13 @@ constexpr Setup kSetups[] = {
     {3, 3, Known::kRuns, "runs"},      {5, 5, Known::kRuns, "runs"},       {10, 1, Known::kRuns, "runs"},
 };
 
-using Rule = bool (*)(const PooledSteps&, const PooledSteps&);
-constexpr std::array<Rule, 3> kOtherRules = {RegressedByThreshold, RegressedByGoogleBenchmark,
-                                             RegressedByAsv};
+using GateRule = bool (*)(const PooledSteps&, const PooledSteps&);
+constexpr std::array<GateRule, 3> kOtherRules = {RegressedByThreshold, RegressedByGoogleBenchmark,
+                                                 RegressedByAsv};
 
 // What one gate said of the same program, of the same runs slowed by what it calls minimal and by twice as
 // much, and of new runs slowed by twice as much.
-struct Outcome {
+struct GateOutcome {
   bool is_false = false, found_once = false, found_twice = false, found_anew = false;
   std::optional<double> minimal_change;
   std::array<bool, std::size(kOtherRules)> other_false{}, other_found{};
@@ -86,7 +86,7 @@ RunNoise NoiseKnown(const Setup& setup, const test::StepNoise& noise, double run
   return {};
 }
 
-Outcome Gate(const Setup& setup, const test::StepNoise& noise, double run_sd, test::Random random) {
+GateOutcome Gate(const Setup& setup, const test::StepNoise& noise, double run_sd, test::Random random) {
   const auto baseline = test::DrawRuns(noise, run_sd, setup.baseline, kSteps, random);
   const auto candidate = test::DrawRuns(noise, run_sd, setup.candidate, kSteps, random);
   const RunNoise known = NoiseKnown(setup, noise, run_sd, random);
@@ -95,7 +95,7 @@ Outcome Gate(const Setup& setup, const test::StepNoise& noise, double run_sd, te
     return Compare(before, test::Slowed(after, slowed), known, {}).verdict == Verdict::kRegressed;
   };
   const RunComparison same = Compare(before, after, known, {});
-  Outcome outcome;
+  GateOutcome outcome;
   outcome.is_false = same.verdict == Verdict::kRegressed;
   outcome.minimal_change = same.minimal_change;
   const PooledSteps pooled_before(baseline), pooled_after(candidate);
@@ -120,18 +120,18 @@ struct Line {
 };
 
 Line Measure(const Setup& setup, const test::StepNoise& noise, double run_sd, uint32_t line_number) {
-  std::vector<Outcome> outcomes(kGates);
+  std::vector<GateOutcome> outcomes(kGates);
   ParallelFor(kGates, [&](size_t i) {
     std::seed_seq seed{line_number, static_cast<uint32_t>(i)};
     outcomes[i] = Gate(setup, noise, run_sd, test::Random(seed));
   });
   Line line;
   std::vector<double> changes;
-  for (const Outcome& outcome : outcomes)
+  for (const GateOutcome& outcome : outcomes)
     if (outcome.minimal_change) changes.push_back(*outcome.minimal_change);
   const double known = static_cast<double>(changes.size());
   line.unknown = 1 - known / kGates;
-  for (const Outcome& outcome : outcomes) {
+  for (const GateOutcome& outcome : outcomes) {
     line.is_false += outcome.is_false / static_cast<double>(kGates);
     line.found_once += outcome.found_once / known;
     line.found_twice += outcome.found_twice / known;
