@@ -57,10 +57,11 @@ ReportTable ReadTable(const Database& db, const TableQuery& query) {
     return table;
   }
   try {
-    table.rows = db.Query(query.sql, {}, query.max_rows);
+    // SQLite sorts no more rows than the limit, and none where another order is asked for.
+    table.rows = db.Query(fmt::format("SELECT * FROM ({}) LIMIT {}", query.sql, query.max_rows));
     table.total_rows = table.rows.rows.size();
     if (table.total_rows == query.max_rows) {
-      const ResultSet count = db.Query("SELECT count(*) FROM (" + query.sql + ")");
+      const ResultSet count = db.Query("SELECT count(*) FROM (" + query.sql + ") ORDER BY 1");
       if (const auto* total = std::get_if<int64_t>(&count.rows.at(0).at(0)))
         table.total_rows = static_cast<size_t>(*total);
     }

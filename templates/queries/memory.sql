@@ -23,12 +23,11 @@ span AS (SELECT min(start_ns) AS first, max(start_ns) - min(start_ns) + 1 AS ns,
       260 / count(DISTINCT device) AS parts
   FROM event),
 placed AS (SELECT event.*, (start_ns - first) * parts / ns AS part FROM event, span),
-extreme AS (SELECT *, min(allocated_bytes) OVER w AS least, max(allocated_bytes) OVER w AS most,
-      max(n) OVER w AS last
+extreme AS (SELECT device, part, min(allocated_bytes) AS least, max(allocated_bytes) AS most, max(n) AS last
   FROM placed
-  WINDOW w AS (PARTITION BY device, part))
+  GROUP BY device, part)
 SELECT device, start_ns, allocated_bytes, reserved_bytes
-FROM extreme
+FROM placed JOIN extreme USING (device, part)
 WHERE n = last OR allocated_bytes IN (least, most)
 GROUP BY device, part, allocated_bytes, n = last
 ORDER BY device, min(n);
