@@ -12,7 +12,7 @@
 #include "src/trace/event_column.h"
 #include "src/trace/int_column.h"
 #include "src/trace/kinds.h"
-#include "src/trace/string_pool.h"
+#include "engine/base/string_pool.h"
 
 namespace dladvisor {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "src/trace/events.h"
-#include "src/trace/string_pool.h"
+#include "engine/base/string_pool.h"
 #include "src/trace/training_log.h"
 
 namespace dladvisor {

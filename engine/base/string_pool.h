@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interned names: each distinct string is stored once and known by a dense 32-bit id; id 0 is "".
+// Views stay valid for the life of the pool. Not thread-safe for writing.
+//
+// Ranges of some programs hardly repeat a text ("aten::linear, op_id = 7"), so that a profile has millions of
+// names: texts lie one after another in large blocks, and are found by open addressing with a part of their
+// hash beside them, which spares most comparisons and all hashing when the table grows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace dladvisor {
+
+using NameId = uint32_t;
+inline constexpr NameId kNoName = 0;
+
+class StringPool {
+ public:
+  StringPool() { Intern({}); }
+  StringPool(const StringPool&) = delete;
+  StringPool& operator=(const StringPool&) = delete;
+  StringPool(StringPool&&) = default;
+  StringPool& operator=(StringPool&&) = default;
+
+  NameId Intern(std::string_view text) {
+    if (2 * (views_.size() + 1) > slots_.size()) Grow();
+    const auto hash = static_cast<uint32_t>(std::hash<std::string_view>{}(text));
+    size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at] != kFree; at = (at + 1) & (slots_.size() - 1))
+      if (hashes_[slots_[at]] == hash && views_[slots_[at]] == text) return slots_[at];
+    const auto id = static_cast<NameId>(views_.size());
+    slots_[at] = id;
+    hashes_.push_back(hash);
+    views_.push_back(Keep(text));
+    return id;
+  }
+  std::string_view View(NameId id) const { return views_[id]; }
+  size_t size() const { return views_.size(); }
+
+ private:
+  static constexpr NameId kFree = UINT32_MAX;
+  static constexpr size_t kBlock = 64 << 10;
+
+  void Grow() {
+    slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), kFree);
+    for (NameId id = 0; id < hashes_.size(); ++id) {
+      size_t at = hashes_[id] & (slots_.size() - 1);
+      while (slots_[at] != kFree) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = id;
+    }
+  }
+
+  std::string_view Keep(std::string_view text) {
+    if (text.empty()) return "";
+    if (text.size() > free_) {
+      // The first block is small: most pools hold few names.
+      free_ = std::max(text.size(), blocks_.empty() ? size_t{1} << 10 : kBlock);
+      next_ = blocks_.emplace_back(new char[free_]).get();
+    }
+    std::memcpy(next_, text.data(), text.size());
+    const std::string_view kept(next_, text.size());
+    next_ += text.size();
+    free_ -= text.size();
+    return kept;
+  }
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;  // where the free bytes of the last block begin
+  size_t free_ = 0;
+  std::vector<std::string_view> views_;
+  std::vector<uint32_t> hashes_;  // of each name
+  std::vector<NameId> slots_;     // a power of two of them, at most half taken
+};
+
+}  // namespace dladvisor
