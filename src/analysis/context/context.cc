@@ -6,6 +6,7 @@
 #include "src/analysis/context/attribution.h"
 #include "src/analysis/context/launch_join.h"
 #include "src/analysis/context/op_path.h"
+#include "src/analysis/context/range_text.h"
 #include "src/analysis/context/rank_assignment.h"
 #include "src/analysis/context/step_detection.h"
 #include "src/analysis/context/tensor_core.h"
@@ -14,21 +15,23 @@
 namespace dladvisor {
 
 Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
-  Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}};
+  Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}, {}};
   ParallelFor(2, [&](size_t part) {
     if (part == 0) {
       context.launches = FindLaunches(trace);
     } else {
       context.ranks = FindRanks(trace, options);
       context.work = SplitWork(trace, context.ranks);
+      context.texts = std::make_shared<RangeTexts>(trace);
     }
   });
   ParallelFor(2, [&](size_t part) {
     if (part == 0) {
-      context.steps = FindSteps(trace, context.ranks, context.work, context.launches, options);
+      context.steps =
+          FindSteps(trace, *context.texts, context.ranks, context.work, context.launches, options);
     } else {
       context.attribution = Attribute(trace, context.launches);
-      context.paths = std::make_shared<OpPaths>(trace, context.attribution.range_parent);
+      context.paths = std::make_shared<OpPaths>(trace, *context.texts, context.attribution.range_parent);
       context.kernels = ClassifyKernels(trace);
     }
   });

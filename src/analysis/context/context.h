@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,9 @@ struct Attribution {
   std::vector<uint8_t> kernel_inherited;  // 1 where the launching thread had none open and it was inherited
 };
 
+// What the texts of ranges contain. See range_text.h.
+class RangeTexts;
+
 // Names of ops: a path of enclosing ranges, interned. See op_path.h.
 class OpPaths;
 
@@ -67,9 +71,10 @@ struct KernelTraits {
   bool eligible = false;            // a GEMM, convolution or attention kernel
   bool communication = false;       // NCCL, RCCL, NVSHMEM collectives
   Precision precision = Precision::kUnknown;
+  std::string_view kind;  // see kernel_kind.h
 };
 
-// By name id of `trace.kernels.name`; ids that name no kernel hold defaults.
+// By name id of `trace.kernels.name`, as far as there are such; ids that name no kernel hold defaults.
 using KernelTraitsByName = std::vector<KernelTraits>;
 
 struct Step {
@@ -95,7 +100,8 @@ struct Context {
   std::vector<GpuWork> work;  // by index into ranks.gpus
   Launches launches;
   Attribution attribution;
-  std::shared_ptr<const OpPaths> paths;
+  std::shared_ptr<const RangeTexts> texts;
+  std::shared_ptr<const OpPaths> paths;  // refers to `texts`
   KernelTraitsByName kernels;
   Steps steps;
   // The analysed window of each of ranks.gpus (same order): the steady steps of the rank where steps were

@@ -81,9 +81,17 @@ Marker ParseMarker(std::string_view text) {
   return marker;
 }
 
+std::string_view WithoutCall(std::string_view text) {
+  for (size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',', comma + 1))
+    for (const std::string_view appended : {", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "})
+      if (text.substr(comma).starts_with(appended)) return text.substr(0, comma);
+  return text;
+}
+
 std::string NormalizedRangeName(std::string_view text) {
-  for (const std::string_view appended : {", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "})
-    text = text.substr(0, text.find(appended));
+  text = WithoutCall(text);
+  // What is replaced holds a digit or a #.
+  if (text.find_first_of("0123456789#") == std::string_view::npos) return std::string(text);
   static const RE2 step(kNumberedStep);
   static const RE2 other(R"(((?:(?:^|[^A-Za-z])(?i:epoch|(?:micro|mini)[-_ ]?batch|batch)[_ :]*)|#)(\d+))");
   // Ranks of one job then have the same ops: "step2003-rank7".

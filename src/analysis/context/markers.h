@@ -21,6 +21,9 @@ struct Marker {
 
 Marker ParseMarker(std::string_view text);
 
+// `text` without what emit_nvtx appends: "aten::to, seq = 71, op_id = 7" -> "aten::to".
+std::string_view WithoutCall(std::string_view text);
+
 // `text` with what emit_nvtx appends cut off, and numbers of steps, epochs and batches, numbers after # and
 // addresses replaced by #: "aten::to, op_id = 7" -> "aten::to", "iteration 7" -> "iteration #",
 // "ProfilerStep#7" -> "ProfilerStep#"; and ranks named beside a step, which ranks of one job then name alike.

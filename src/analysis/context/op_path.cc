@@ -14,7 +14,8 @@ constexpr uint32_t kMaxDepth = 100;
 
 }  // namespace
 
-OpPaths::OpPaths(const Trace& trace, const std::vector<uint32_t>& range_parent) : nodes_(1) {
+OpPaths::OpPaths(const Trace& trace, const RangeTexts& texts, const std::vector<uint32_t>& range_parent)
+    : nodes_(1), texts_(texts) {
   const Ranges& ranges = trace.ranges;
   of_range_.assign(ranges.size(), kNoPath);
   is_call_.assign(ranges.size(), 1);
@@ -29,22 +30,20 @@ OpPaths::OpPaths(const Trace& trace, const std::vector<uint32_t>& range_parent) 
 }
 
 PathId OpPaths::PathOf(uint32_t range, uint32_t outer, const Trace& trace) {
-  const NameId name = trace.ranges.name[range];
-  const auto [entry, is_new] = markers_.try_emplace(name);
-  if (is_new) entry->second = ParseMarker(trace.names.View(name));
-  const Marker& marker = entry->second;
+  const uint32_t text = texts_.IndexOf(trace.ranges.name[range]);
+  const Marker& marker = texts_.MarkerAt(text);
   const PathId parent = Of(outer);
   if (parent != kNoPath && nodes_[parent].marked) {
     is_call_[range] = 0;
     if (marker.kind == Marker::Kind::kOp) {
       if (!nodes_[parent].op) nodes_[parent].op = &marker;
-      if (is_call_[outer] && markers_.at(trace.ranges.name[outer]).kind == Marker::Kind::kTrace)
+      if (is_call_[outer] && texts_.MarkerOf(trace.ranges.name[outer]).kind == Marker::Kind::kTrace)
         std::swap(is_call_[range], is_call_[outer]);
     }
     return parent;
   }
   const PathId from = marker.kind == Marker::Kind::kTrace ? kNoPath : parent;
-  const auto [known, is_new_path] = by_name_.try_emplace((uint64_t{from} << 32) | name, kNoPath);
+  const auto [known, is_new_path] = by_text_.try_emplace((uint64_t{from} << 32) | text, kNoPath);
   if (is_new_path) {
     known->second = Descend(from, marker.name);
     Name(nodes_[known->second], marker);

@@ -13,6 +13,7 @@
 
 #include "src/analysis/context/context.h"
 #include "src/analysis/context/markers.h"
+#include "src/analysis/context/range_text.h"
 
 namespace dladvisor {
 
@@ -21,8 +22,8 @@ inline constexpr PathId kNoPath = 0;
 
 class OpPaths {
  public:
-  // `parent` of each range as in Attribution.
-  OpPaths(const Trace& trace, const std::vector<uint32_t>& range_parent);
+  // `parent` of each range as in Attribution. `texts` must outlive it.
+  OpPaths(const Trace& trace, const RangeTexts& texts, const std::vector<uint32_t>& range_parent);
 
   // Path of the op that a range belongs to; kNoPath for kNoIndex.
   PathId Of(uint32_t range) const { return range == kNoIndex ? kNoPath : of_range_[range]; }
@@ -58,8 +59,8 @@ class OpPaths {
   std::vector<Node> nodes_;
   std::vector<PathId> of_range_;
   std::vector<uint8_t> is_call_;
-  std::unordered_map<NameId, Marker> markers_;          // by range name; its elements stay where they are
-  std::unordered_map<uint64_t, PathId> by_name_;        // (parent << 32 | range name)
+  const RangeTexts& texts_;
+  std::unordered_map<uint64_t, PathId> by_text_;        // (parent << 32 | index of the range's text)
   std::unordered_map<std::string, PathId> by_segment_;  // "parent/segment"
 };
 

@@ -20,6 +20,7 @@
 #include "engine/base/text.h"
 #include "src/analysis/context/kernel_period.h"
 #include "src/analysis/context/markers.h"
+#include "src/analysis/context/range_text.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -82,9 +83,9 @@ constexpr double kLeastShareOfWork = 0.1;
 
 class StepFinder {
  public:
-  StepFinder(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
-             const Launches& launches, const AnalysisOptions& options)
-      : trace_(trace), ranks_(ranks), work_(work), launches_(launches), options_(options) {}
+  StepFinder(const Trace& trace, const RangeTexts& texts, const Ranks& ranks,
+             const std::vector<GpuWork>& work, const Launches& launches, const AnalysisOptions& options)
+      : trace_(trace), texts_(texts), ranks_(ranks), work_(work), launches_(launches), options_(options) {}
 
   Steps Find() {
     Steps steps;
@@ -115,21 +116,23 @@ class StepFinder {
     RE2::Options quiet;
     quiet.set_log_errors(false);
     const RE2 chosen(options_.step_range, quiet);
-    // Each distinct name is matched once.
+    // Each distinct text is matched once.
     struct Match {
       bool is_step = false, has_number = false;
       int64_t number = 0;
       std::string pattern;
     };
-    std::unordered_map<NameId, Match> matches;
+    std::vector<std::optional<Match>> matches(texts_.size());
     Candidates candidates;
     const Ranges& ranges = trace_.ranges;
     for (size_t i = 0; i < ranges.size(); ++i) {
       if (ranges.open[i] || ranges.kind[i] == RangeKind::kMark || ranges.thread[i] == kNoIndex) continue;
-      const auto [entry, is_new] = matches.try_emplace(ranges.name[i]);
-      Match& match = entry->second;
+      const uint32_t index = texts_.IndexOf(ranges.name[i]);
+      const bool is_new = !matches[index];
+      if (is_new) matches[index].emplace();
+      Match& match = *matches[index];
       if (is_new) {
-        const std::string_view name = trace_.names.View(ranges.name[i]);
+        const std::string_view name = texts_.TextAt(index);
         const re2::StringPiece text(name.data(), name.size());
         if (options_.step_range.empty()) {
           re2::StringPiece prefix;
@@ -414,6 +417,7 @@ class StepFinder {
   }
 
   const Trace& trace_;
+  const RangeTexts& texts_;
   const Ranks& ranks_;
   const std::vector<GpuWork>& work_;
   const Launches& launches_;
@@ -422,9 +426,9 @@ class StepFinder {
 
 }  // namespace
 
-Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
-                const Launches& launches, const AnalysisOptions& options) {
-  return StepFinder(trace, ranks, work, launches, options).Find();
+Steps FindSteps(const Trace& trace, const RangeTexts& texts, const Ranks& ranks,
+                const std::vector<GpuWork>& work, const Launches& launches, const AnalysisOptions& options) {
+  return StepFinder(trace, texts, ranks, work, launches, options).Find();
 }
 
 std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,

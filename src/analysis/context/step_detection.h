@@ -35,8 +35,8 @@ namespace dladvisor {
 
 // Throws Error where options.step_range matches no ranges that can be steps (one range of a thread each,
 // around most of what is launched; less than a tenth is refused), or options.steps no step.
-Steps FindSteps(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
-                const Launches& launches, const AnalysisOptions& options);
+Steps FindSteps(const Trace& trace, const RangeTexts& texts, const Ranks& ranks,
+                const std::vector<GpuWork>& work, const Launches& launches, const AnalysisOptions& options);
 
 // The analysed window of each of ranks.gpus: its rank's steady steps, else from the first to the last end of
 // the rank's GPU operations, so that imports before and exports after are not taken for idleness.

@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/context/kernel_kind.h"
+#include "src/trace/parallel.h"
+
 namespace dladvisor {
 namespace {
 
@@ -308,13 +311,20 @@ KernelTraits ClassifyKernel(std::string_view demangled_name) {
 }
 
 KernelTraitsByName ClassifyKernels(const Trace& trace) {
-  KernelTraitsByName traits(trace.names.size());
-  std::vector<uint8_t> known(trace.names.size(), 0);
-  for (const NameId name : trace.kernels.name)
-    if (!known[name]) {
-      known[name] = 1;
-      traits[name] = ClassifyKernel(trace.names.View(name));
+  const std::vector<NameId>& names = trace.kernels.name;
+  const size_t count = names.empty() ? 0 : *std::max_element(names.begin(), names.end()) + size_t{1};
+  KernelTraitsByName traits(count);
+  std::vector<uint8_t> is_kernel(count, 0);
+  for (const NameId name : names) is_kernel[name] = 1;
+  constexpr size_t kNamesAtOnce = 512;
+  ParallelFor((count + kNamesAtOnce - 1) / kNamesAtOnce, [&](size_t part) {
+    for (size_t i = part * kNamesAtOnce; i < std::min(count, (part + 1) * kNamesAtOnce); ++i) {
+      if (!is_kernel[i]) continue;
+      const std::string_view name = trace.names.View(static_cast<NameId>(i));
+      traits[i] = ClassifyKernel(name);
+      traits[i].kind = KernelKind(name, traits[i]);
     }
+  });
   return traits;
 }
 

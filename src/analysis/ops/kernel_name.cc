@@ -8,12 +8,10 @@
 #include <iterator>
 #include <optional>
 #include <span>
-#include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "src/analysis/context/kernel_kind.h"
 #include "src/analysis/context/occupancy.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
@@ -53,7 +51,7 @@ class ByName {
         device_(context.trace.devices[context.ranks.gpus[gpu].device]),
         estimates_(context.trace, device_),
         durations_(context.work[gpu].kernels.size()),
-        sums_(context.trace.names.size()) {
+        sums_(context.kernels.size()) {
     const Kernels& kernels = context.trace.kernels;
     for (const uint32_t k : context.work[gpu].kernels) ++sums_[kernels.name[k]].next;
     size_t first = 0;
@@ -78,8 +76,7 @@ class ByName {
     for (KernelNameRow& row : rows)
       if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
     std::sort(rows.begin(), rows.end(), [](const KernelNameRow& a, const KernelNameRow& b) {
-      return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
-             std::tuple(-b.total_ns, std::string_view(b.kernel));
+      return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.kernel < b.kernel;
     });
     return rows;
   }
@@ -146,8 +143,8 @@ class ByName {
     row.uses_tensor_cores = traits.tensor_core;
     row.eligible = traits.eligible;
     row.communication = traits.communication;
-    row.kind = KernelKind(row.kernel, traits);
-    if (traits.precision != Precision::kUnknown) row.precision = std::string(PrecisionName(traits.precision));
+    row.kind = traits.kind;
+    if (traits.precision != Precision::kUnknown) row.precision = PrecisionName(traits.precision);
     return row;
   }
 

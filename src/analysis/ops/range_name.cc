@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "src/analysis/context/markers.h"
+#include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
 
 namespace dladvisor {
@@ -33,17 +33,16 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   const Trace& trace = context.trace;
   const Ranges& ranges = trace.ranges;
   std::map<std::tuple<int64_t, std::string, NameId>, size_t> index;
-  std::map<std::tuple<int64_t, NameId, NameId>, size_t> by_id;  // spares normalising each instance
   std::vector<RangeNameRow> rows;
   std::vector<double> squares;  // sum of squared durations, of each row
   std::vector<uint32_t> row_of(ranges.size(), kNoIndex);
-  // Of each name the last one looked up, which spares most of the looking up.
+  // Of each text the last one looked up, which spares most of the looking up.
   struct Last {
     int64_t rank = -1;
     NameId domain = kNoName;
     uint32_t row = 0;
   };
-  std::vector<Last> last(trace.names.size());
+  std::vector<Last> last(context.texts->size());
   const auto count = [&](uint32_t row, uint32_t range) {
     ++rows[row].instances;
     const int64_t duration = ranges.end[range] - ranges.start[range];
@@ -54,25 +53,22 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     const int64_t rank = context.RankOfThread(ranges.thread[i]);
     if (rank < 0 || ranges.kind[i] == RangeKind::kMark || ranges.open[i]) continue;
-    Last& seen = last[ranges.name[i]];
+    const uint32_t text = context.texts->IndexOf(ranges.name[i]);
+    Last& seen = last[text];
     if (seen.rank == rank && seen.domain == ranges.domain[i]) {
       count(seen.row, i);
       continue;
     }
-    const auto [known, is_new] = by_id.try_emplace({rank, ranges.name[i], ranges.domain[i]}, 0);
+    const std::string& name = context.texts->MarkerAt(text).name;
+    const auto [entry, is_new] = index.try_emplace({rank, name, ranges.domain[i]}, rows.size());
     if (is_new) {
-      const Marker marker = ParseMarker(trace.names.View(ranges.name[i]));
-      const auto [entry, new_row] = index.try_emplace({rank, marker.name, ranges.domain[i]}, rows.size());
-      if (new_row) {
-        RangeNameRow& row = rows.emplace_back();
-        squares.push_back(0);
-        row.rank = rank;
-        row.name = marker.name;
-        row.domain = trace.names.View(ranges.domain[i]);
-      }
-      known->second = entry->second;
+      RangeNameRow& row = rows.emplace_back();
+      squares.push_back(0);
+      row.rank = rank;
+      row.name = name;
+      row.domain = trace.names.View(ranges.domain[i]);
     }
-    seen = {rank, ranges.domain[i], static_cast<uint32_t>(known->second)};
+    seen = {rank, ranges.domain[i], static_cast<uint32_t>(entry->second)};
     count(seen.row, i);
   }
   for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/pipeline/pipeline_name.h"
 
@@ -20,7 +21,7 @@ constexpr size_t kPhases = 4;
 // What the name of each range means, and for every range the nearest one around it, or itself, with a
 // meaning.
 struct NamedRanges {
-  std::vector<std::optional<PipelineName>> of_name;  // by name id
+  std::vector<std::optional<PipelineName>> of_text;  // by index of its text
   std::vector<uint32_t> nearest;                     // by range
 };
 
@@ -33,15 +34,16 @@ NamedRanges FindNamedRanges(const Context& context) {
   const std::string& pattern = context.options.pipeline;
   const PipelineNames names(pattern);
   NamedRanges out;
-  out.of_name.resize(context.trace.names.size());
-  std::vector<uint8_t> is_parsed(out.of_name.size(), 0);
+  const RangeTexts& texts = *context.texts;
+  out.of_text.resize(texts.size());
+  std::vector<uint8_t> is_parsed(texts.size(), 0);
   bool any = false;
   for (uint32_t i = 0; i < ranges.size(); ++i) {
-    const NameId name = ranges.name[i];
-    if (!Nests(ranges, i) || is_parsed[name]) continue;
-    is_parsed[name] = 1;
-    out.of_name[name] = names.Parse(context.trace.names.View(name));
-    any = any || out.of_name[name];
+    const uint32_t text = texts.IndexOf(ranges.name[i]);
+    if (!Nests(ranges, i) || is_parsed[text]) continue;
+    is_parsed[text] = 1;
+    out.of_text[text] = names.Parse(texts.TextAt(text));
+    any = any || out.of_text[text];
   }
   if (!pattern.empty() && !any)
     throw Error("--pipeline " + pattern, "matches no range",
@@ -50,9 +52,9 @@ NamedRanges FindNamedRanges(const Context& context) {
   // Passes of the most certain names alone: those of the framework may lie inside.
   PipelineNaming best = PipelineNaming::kFramework;
   const auto is_pass = [](const auto& name) { return name && name->phase != PipelinePhase::kOptimizer; };
-  for (const auto& name : out.of_name)
+  for (const auto& name : out.of_text)
     if (is_pass(name)) best = std::min(best, name->naming);
-  for (auto& name : out.of_name)
+  for (auto& name : out.of_text)
     if (is_pass(name) && name->naming != best) name.reset();
   constexpr uint32_t kNotYet = kNoIndex - 1;
   out.nearest.assign(ranges.size(), kNotYet);
@@ -65,7 +67,7 @@ NamedRanges FindNamedRanges(const Context& context) {
         break;
       }
       path.push_back(at);
-      if (Nests(ranges, at) && out.of_name[ranges.name[at]]) {
+      if (Nests(ranges, at) && out.of_text[texts.IndexOf(ranges.name[at])]) {
         found = at;
         break;
       }
@@ -77,7 +79,7 @@ NamedRanges FindNamedRanges(const Context& context) {
 
 // Kernels of collectives by name id: whether they send to or receive from one peer.
 std::vector<uint8_t> FindSends(const Context& context) {
-  std::vector<uint8_t> sends(context.trace.names.size(), 0);
+  std::vector<uint8_t> sends(context.kernels.size(), 0);
   for (size_t name = 0; name < sends.size(); ++name)
     if (context.kernels[name].communication) {
       const std::string_view text = context.trace.names.View(static_cast<NameId>(name));
@@ -153,7 +155,7 @@ class RankEvents {
 
  private:
   const PipelineName& NameOf(uint32_t range) const {
-    return *named_.of_name[context_.trace.ranges.name[range]];
+    return *named_.of_text[context_.texts->IndexOf(context_.trace.ranges.name[range])];
   }
 
   static void Add(PipelineEventRow& row, Ns start, Ns end) {

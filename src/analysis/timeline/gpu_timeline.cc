@@ -281,7 +281,7 @@ Bucket IdleGap::Cause() const {
 }
 
 std::vector<GpuTimeline> ComputeTimelines(const Context& context) {
-  const HostActivity host(context.trace);
+  const HostActivity host(context);
   const std::vector<ApiKind> api_kinds = ClassifyApis(context.trace);
   std::vector<GpuTimeline> timelines(context.ranks.gpus.size());
   ParallelFor(timelines.size(),

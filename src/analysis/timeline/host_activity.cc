@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/range_text.h"
 
 namespace dladvisor {
 
@@ -48,7 +49,8 @@ Bucket BucketOfFunction(std::string_view name) {
   return Bucket::kLaunch;
 }
 
-HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) {
+HostActivity::HostActivity(const Context& context) : threads_(context.trace.threads.size()) {
+  const Trace& trace = context.trace;
   const auto add = [&](uint32_t thread, Bucket bucket, Interval time) {
     const auto doing =
         static_cast<size_t>(std::find(kDoings.begin(), kDoings.end(), bucket) - kDoings.begin());
@@ -81,20 +83,28 @@ HostActivity::HostActivity(const Trace& trace) : threads_(trace.threads.size()) 
         break;
     }
   }
-  const auto add_named = [&](const auto& events, auto doing_of, auto is_closed) {
-    std::vector<std::optional<Bucket>> doing_of_name(trace.names.size());
+  // `text_of` gives the index of an event's text, below `texts`, and `doing_of` what such a text says.
+  const auto add_named = [&](const auto& events, size_t texts, auto text_of, auto doing_of, auto is_closed) {
+    std::vector<std::optional<Bucket>> doing_of_text(texts);
     for (size_t i = 0; i < events.size(); ++i) {
       const uint32_t thread = events.thread[i];
       if (thread == kNoIndex || !launches[thread] || !is_closed(i)) continue;
-      std::optional<Bucket>& doing = doing_of_name[events.name[i]];
-      if (!doing) doing = doing_of(trace.names.View(events.name[i]));
+      const uint32_t text = text_of(events.name[i]);
+      std::optional<Bucket>& doing = doing_of_text[text];
+      if (!doing) doing = doing_of(text);
       if (*doing == Bucket::kLaunch) continue;
       add(thread, *doing, {events.start[i], events.end[i]});
       captured_[static_cast<size_t>(*doing)] = true;
     }
   };
-  add_named(trace.ranges, BucketOfRange, [&](size_t i) { return !trace.ranges.open[i]; });
-  add_named(trace.frames, BucketOfFunction, [](size_t) { return true; });
+  const RangeTexts& texts = *context.texts;
+  add_named(
+      trace.ranges, texts.size(), [&](NameId name) { return texts.IndexOf(name); },
+      [&](uint32_t text) { return BucketOfRange(texts.TextAt(text)); },
+      [&](size_t i) { return !trace.ranges.open[i]; });
+  add_named(
+      trace.frames, trace.frames.size() > 0 ? trace.names.size() : 0, [](NameId name) { return name; },
+      [&](NameId name) { return BucketOfFunction(trace.names.View(name)); }, [](size_t) { return true; });
   const auto add_all = [&](const auto& events, Bucket bucket) {
     for (size_t i = 0; i < events.size(); ++i)
       if (events.thread[i] != kNoIndex && launches[events.thread[i]])

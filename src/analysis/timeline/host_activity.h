@@ -23,7 +23,7 @@ namespace dladvisor {
 
 class HostActivity {
  public:
-  explicit HostActivity(const Trace& trace);
+  explicit HostActivity(const Context& context);
 
   // Calls charge(bucket, interval) for disjoint intervals that cover `time`, by what `thread` did. The queue
   // is empty since `dry`.

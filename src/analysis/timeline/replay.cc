@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_activity.h"
 
@@ -202,14 +203,25 @@ class Replay {
     return BucketOfFunction(name) == Bucket::kInput ? kLoading : kNothing;
   }
 
-  // Calls visit(event, change) for events whose name stands for one, until it returns false.
-  template <class Events, class Visit>
-  void ForEachToLeaveOut(const Events& events, Change (*change_of_name)(std::string_view),
-                         Visit visit) const {
+  // Call visit(event, change) for events whose name stands for one, until it returns false.
+  template <class Visit>
+  void ForEachRangeToLeaveOut(Visit visit) const {
+    const RangeTexts& texts = *context_.texts;
+    std::vector<std::optional<Change>> change_of(texts.size());
+    for (size_t i = 0; i < trace_.ranges.size(); ++i) {
+      const uint32_t text = texts.IndexOf(trace_.ranges.name[i]);
+      std::optional<Change>& change = change_of[text];
+      if (!change) change = OfRange(texts.TextAt(text));
+      if (*change != kNothing && !visit(i, *change)) return;
+    }
+  }
+  template <class Visit>
+  void ForEachFunctionToLeaveOut(Visit visit) const {
+    if (trace_.frames.size() == 0) return;
     std::vector<std::optional<Change>> change_of(trace_.names.size());
-    for (size_t i = 0; i < events.size(); ++i) {
-      std::optional<Change>& change = change_of[events.name[i]];
-      if (!change) change = change_of_name(trace_.names.View(events.name[i]));
+    for (size_t i = 0; i < trace_.frames.size(); ++i) {
+      std::optional<Change>& change = change_of[trace_.frames.name[i]];
+      if (!change) change = OfFunction(trace_.names.View(trace_.frames.name[i]));
       if (*change != kNothing && !visit(i, *change)) return;
     }
   }
@@ -220,8 +232,8 @@ class Replay {
     const Copies& copies = trace_.copies;
     for (size_t i = 0; i < copies.size() && !found; ++i)
       found = copies.direction[i] == CopyDirection::kDeviceToHost && copies.bytes[i] <= kScalarBytes;
-    if (!found) ForEachToLeaveOut(trace_.ranges, OfRange, find);
-    if (!found) ForEachToLeaveOut(trace_.frames, OfFunction, find);
+    if (!found) ForEachRangeToLeaveOut(find);
+    if (!found) ForEachFunctionToLeaveOut(find);
     return found;
   }
 
@@ -234,9 +246,9 @@ class Replay {
       };
     };
     const auto add_range = add_of(trace_.ranges);
-    ForEachToLeaveOut(trace_.ranges, OfRange,
-                      [&](size_t i, Change change) { return trace_.ranges.open[i] || add_range(i, change); });
-    ForEachToLeaveOut(trace_.frames, OfFunction, add_of(trace_.frames));
+    ForEachRangeToLeaveOut(
+        [&](size_t i, Change change) { return trace_.ranges.open[i] || add_range(i, change); });
+    ForEachFunctionToLeaveOut(add_of(trace_.frames));
     for (IntervalSet& set : left_out_) set = Union(std::move(set));
   }
 

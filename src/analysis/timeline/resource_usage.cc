@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/analysis/context/op_path.h"
+#include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_activity.h"
 
@@ -68,9 +69,10 @@ class HostTimes {
  public:
   explicit HostTimes(const Context& context)
       : trace_(context.trace),
+        texts_(*context.texts),
         by_process_(trace_.processes.size()),
         has_child_(trace_.ranges.size(), 0),
-        is_input_(trace_.names.size()) {
+        is_input_(texts_.size()) {
     for (const uint32_t parent : context.attribution.range_parent)
       if (parent != kNoIndex) has_child_[parent] = 1;
     const Ranges& ranges = trace_.ranges;
@@ -125,15 +127,17 @@ class HostTimes {
            trace_.ranges.kind[range] == RangeKind::kPushPop;
   }
   bool IsInput(uint32_t range) {
-    std::optional<bool>& input = is_input_[trace_.ranges.name[range]];
-    if (!input) input = BucketOfRange(trace_.names.View(trace_.ranges.name[range])) == Bucket::kInput;
+    const uint32_t text = texts_.IndexOf(trace_.ranges.name[range]);
+    std::optional<bool>& input = is_input_[text];
+    if (!input) input = BucketOfRange(texts_.TextAt(text)) == Bucket::kInput;
     return *input;
   }
 
   const Trace& trace_;
+  const RangeTexts& texts_;
   std::vector<HostTime> by_process_;
   std::vector<uint8_t> has_child_;
-  std::vector<std::optional<bool>> is_input_;  // by name id
+  std::vector<std::optional<bool>> is_input_;  // by text
 };
 
 }  // namespace
