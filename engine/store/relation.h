@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/string_pool.h"
 #include "engine/base/value.h"
 
 namespace dladvisor {
@@ -91,27 +92,39 @@ class Relation {
   virtual RowEstimate EstimatedRows() const { return {}; }
 };
 
-// Rows of owned values, column by column.
+// Rows of owned values, column by column: eight bytes for a number, four for a text, each different text
+// once.
 class Table final : public Relation {
  public:
   explicit Table(Schema schema) : schema_(std::move(schema)), columns_(schema_.columns.size()) {}
 
   const Schema& schema() const override { return schema_; }
-  size_t rows() const override { return columns_.empty() ? 0 : columns_[0].size(); }
+  size_t rows() const override { return columns_.empty() ? 0 : columns_[0].size; }
   CellView At(size_t row, size_t column) const override;
   // The first column, where its cells are sorted integers.
   std::optional<size_t> SortedColumn() const override;
   RowEstimate EstimatedRows() const override;
 
-  const Value& ValueAt(size_t row, size_t column) const { return columns_[column][row]; }
+  Value ValueAt(size_t row, size_t column) const;
 
   // REQUIRES: one value per column, each NULL or of the column's type (an integer is taken for a real).
-  void AddRow(std::vector<Value> row);
+  void AddRow(const std::vector<Value>& row);
+  // Adds a cell to one column, as AddRow() does; each column must get as many. What is of another type than
+  // the column is unknown.
+  void AddCell(size_t column, const CellView& cell);
   void Reserve(size_t rows);
 
  private:
+  struct Cells {
+    size_t size = 0;
+    std::vector<int64_t> numbers;  // integers, or reals by their bits
+    std::vector<NameId> texts;     // of a column of texts
+    std::vector<bool> known;       // empty while all are
+  };
+
   Schema schema_;
-  std::vector<std::vector<Value>> columns_;
+  StringPool texts_;
+  std::vector<Cells> columns_;
   bool sorted_ = true;          // the first column
   size_t distinct_values_ = 0;  // of the first column while it is sorted
 };
@@ -144,18 +157,19 @@ class RelationOf {
     return *this;
   }
 
-  // T is int64_t, double, bool, std::string, or std::optional of one of them (nullable).
+  // T is int64_t, double, bool, std::string, or std::optional of one of them (nullable); or a string_view of
+  // what outlives the rows.
   // `capture` is the profiler flag that supplies the fact where it can be absent.
   template <class T>
   RelationOf& Column(std::string name, T Row::*member, Unit unit, std::string doc, std::string capture = {}) {
     using Plain = typename Unwrap<T>::type;
-    constexpr Type type = std::is_same_v<Plain, std::string> ? Type::kText
-                          : std::is_same_v<Plain, double>    ? Type::kReal
-                                                             : Type::kInteger;
+    constexpr Type type = kIsText<Plain>                  ? Type::kText
+                          : std::is_same_v<Plain, double> ? Type::kReal
+                                                          : Type::kInteger;
     schema_.columns.push_back(
         {std::move(name), type, unit, std::move(doc), Unwrap<T>::optional, std::move(capture)});
-    getters_.push_back([member](const Row& row) { return ToValue(row.*member); });
-    setters_.push_back([member](const Value& value, Row& row) { SetFrom(value, row.*member); });
+    getters_.push_back([member](const Row& row) { return ViewOf(row.*member); });
+    setters_.push_back([member](const CellView& cell, Row& row) { SetFrom(cell, row.*member); });
     return *this;
   }
 
@@ -164,22 +178,18 @@ class RelationOf {
   Table ToTable(std::span<const Row> rows) const {
     Table table(schema_);
     table.Reserve(rows.size());
-    for (const Row& row : rows) {
-      std::vector<Value> values;
-      values.reserve(getters_.size());
-      for (const auto& get : getters_) values.push_back(get(row));
-      table.AddRow(std::move(values));
-    }
+    for (size_t column = 0; column < getters_.size(); ++column)
+      for (const Row& row : rows) table.AddCell(column, getters_[column](row));
     return table;
   }
 
   // The rows of a table that this or another version declared, by name of column: what it lacks keeps the
-  // default of Row.
+  // default of Row. Their string_views are of the table.
   std::vector<Row> ToRows(const Table& table) const {
     std::vector<Row> rows(table.rows());
     for (size_t c = 0; c < schema_.columns.size(); ++c)
       if (const auto found = table.schema().Find(schema_.columns[c].name))
-        for (size_t i = 0; i < rows.size(); ++i) setters_[c](table.ValueAt(i, *found), rows[i]);
+        for (size_t i = 0; i < rows.size(); ++i) setters_[c](table.At(i, *found), rows[i]);
     return rows;
   }
 
@@ -195,32 +205,38 @@ class RelationOf {
     static constexpr bool optional = true;
   };
   template <class T>
-  static Value ToValue(const T& v) {
-    if constexpr (std::is_same_v<T, bool>)
-      return static_cast<int64_t>(v ? 1 : 0);
+  static constexpr bool kIsText = std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>;
+
+  template <class T>
+  static CellView ViewOf(const T& v) {
+    if constexpr (kIsText<T>)
+      return CellView::Of(std::string_view(v));
+    else if constexpr (std::is_same_v<T, double>)
+      return CellView::Of(v);
     else
-      return Value(v);
+      return CellView::Of(static_cast<int64_t>(v));
   }
   template <class T>
-  static Value ToValue(const std::optional<T>& v) {
-    return v ? ToValue(*v) : Value();
+  static CellView ViewOf(const std::optional<T>& v) {
+    return v ? ViewOf(*v) : CellView::Null();
   }
-  // Values of another type, and NULL where the member cannot be unknown, leave it as it is.
+  // Cells of another type, and NULL where the member cannot be unknown, leave it as it is.
   template <class T>
-  static void SetFrom(const Value& value, T& member) {
+  static void SetFrom(const CellView& cell, T& member) {
     using Plain = typename Unwrap<T>::type;
-    if constexpr (std::is_same_v<Plain, std::string>) {
-      if (const auto* text = std::get_if<std::string>(&value)) member = *text;
+    if constexpr (kIsText<Plain>) {
+      if (cell.kind == CellView::Kind::kText) member = Plain(cell.text);
     } else if constexpr (std::is_same_v<Plain, double>) {
-      if (const auto number = AsNumber(value)) member = *number;
-    } else if (const auto* integer = std::get_if<int64_t>(&value)) {
-      member = static_cast<Plain>(*integer);
+      if (cell.kind == CellView::Kind::kReal) member = cell.real;
+      if (cell.kind == CellView::Kind::kInteger) member = static_cast<double>(cell.integer);
+    } else if (cell.kind == CellView::Kind::kInteger) {
+      member = static_cast<Plain>(cell.integer);
     }
   }
 
   Schema schema_;
-  std::vector<std::function<Value(const Row&)>> getters_;
-  std::vector<std::function<void(const Value&, Row&)>> setters_;
+  std::vector<std::function<CellView(const Row&)>> getters_;
+  std::vector<std::function<void(const CellView&, Row&)>> setters_;
 };
 
 }  // namespace dladvisor

@@ -341,7 +341,7 @@ Table ReadTable(sqlite3* db, Schema schema, const fs::path& path) {
       if (!Fits(row.back(), known.columns[c].type))
         Refuse(path, fmt::format("is a damaged digest (value of {}.{})", known.name, known.columns[c].name));
     }
-    table.AddRow(std::move(row));
+    table.AddRow(row);
   }
   return table;
 }

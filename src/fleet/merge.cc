@@ -25,19 +25,16 @@ void AppendRows(const Table& from, const ProfilePlace& place, Table& to) {
   const Schema& schema = to.schema();
   std::vector<std::optional<size_t>> source;
   for (const Column& column : schema.columns) source.push_back(from.schema().Find(column.name));
-  for (size_t i = 0; i < from.rows(); ++i) {
-    std::vector<Value> row(schema.columns.size());
-    for (size_t c = 0; c < row.size(); ++c) {
-      if (!source[c]) continue;
-      row[c] = from.ValueAt(i, *source[c]);
+  for (size_t i = 0; i < from.rows(); ++i)
+    for (size_t c = 0; c < source.size(); ++c) {
+      CellView cell = source[c] ? from.At(i, *source[c]) : CellView::Null();
       const Numbering& numbering = schema.columns[c].numbering;
-      auto* number = std::get_if<int64_t>(&row[c]);
-      if (numbering == kProfileNumber) row[c] = place.profile;
-      if (number && numbering == kRankNumber) *number += place.rank_shift;
-      if (number && numbering == kStepNumber) *number += place.step_shift;
+      const bool is_number = cell.kind == CellView::Kind::kInteger;
+      if (source[c] && numbering == kProfileNumber) cell = CellView::Of(place.profile);
+      if (is_number && numbering == kRankNumber) cell.integer += place.rank_shift;
+      if (is_number && numbering == kStepNumber) cell.integer += place.step_shift;
+      to.AddCell(c, cell);
     }
-    to.AddRow(std::move(row));
-  }
 }
 
 void Append(const Family& family, const Table& from, const ProfilePlace& place, Table& to) {
@@ -155,7 +152,7 @@ Digest MergeDigests(std::vector<Digest>& digests, std::vector<RankIdentity>& ide
       const Table* from = digest.Find(families[f]->schema->name);
       if (!from || (is_duplicate && families[f]->merge != Family::Merge::kOfFiles)) continue;
       if (families[f]->merge == Family::Merge::kOwn)
-        own[f].emplace_back(*from, ranks[i].second);
+        own[f].emplace_back(WithSchema(*from, *families[f]->schema), ranks[i].second);
       else
         Append(*families[f], *from, place, merged.relations[f]);
     }

@@ -106,7 +106,7 @@ Table TakeTable(Reader& in) {
     std::vector<Value> row;
     row.reserve(columns);
     for (size_t column = 0; column < columns; ++column) row.push_back(in.Value());
-    table.AddRow(std::move(row));
+    table.AddRow(row);
   }
   return table;
 }

@@ -2,7 +2,7 @@
 // The facts of a run written by hand, in the relations that analyses declare.
 #pragma once
 
-#include <list>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ class Facts {
  public:
   template <class Row>
   Facts& Give(const RelationOf<Row>& relation, std::vector<Row> rows) {
-    tables_.push_back(relation.ToTable(rows));
+    tables_.push_back(std::make_shared<Table>(relation.ToTable(rows)));
     return *this;
   }
 
@@ -32,12 +32,12 @@ class Facts {
   Database Build() const {
     Database database;
     for (const Schema* schema : AllSchemas()) database.Add(std::make_unique<Table>(*schema));
-    for (const Table& table : tables_) database.Add(table);
+    for (const auto& table : tables_) database.Add(*table);
     return database;
   }
 
  private:
-  std::list<Table> tables_;
+  std::vector<std::shared_ptr<const Table>> tables_;
 };
 
 // A run of rank 0 on one A100 with these steps, all of their time in one bucket of the ledger.

@@ -28,7 +28,7 @@ GpuRow Gpu(const std::string& name) {
   return gpu;
 }
 
-KernelNameRow Kernel(const std::string& name, int64_t ns, double blocks) {
+KernelNameRow Kernel(std::string_view name, int64_t ns, double blocks) {
   KernelNameRow kernel;
   kernel.kernel = name;
   kernel.total_ns = ns;

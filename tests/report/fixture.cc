@@ -36,12 +36,12 @@ Database FakeRun::Build(const std::vector<std::string>& absent) {
           if (!column) std::abort();
           values[*column] = value;
         }
-        table.AddRow(std::move(values));
+        table.AddRow(values);
       }
     }
     if (std::find(absent.begin(), absent.end(), schema.name) != absent.end()) continue;
-    tables_.push_back(std::move(table));
-    db.Add(tables_.back());
+    tables_.push_back(std::make_shared<Table>(std::move(table)));
+    db.Add(*tables_.back());
   }
   if (used != rows_.size()) std::abort();
   return db;

@@ -3,8 +3,8 @@
 // advice.
 #pragma once
 
-#include <list>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,7 +23,7 @@ class FakeRun {
 
  private:
   std::map<std::string, std::vector<Row>> rows_;
-  std::list<Table> tables_;  // the database reads them where they lie
+  std::vector<std::shared_ptr<const Table>> tables_;  // which the database reads
 };
 
 // Names that try to break out of every format.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/store/relation.h"
@@ -12,9 +12,10 @@
 
 namespace dladvisor {
 
+// Texts are of the trace.
 struct KernelNameRow {
   int64_t rank = 0, device = 0;
-  std::string kernel, short_name;
+  std::string_view kernel, short_name;
   int64_t instances = 0, total_ns = 0;
   double avg_ns = 0, median_ns = 0;
   int64_t min_ns = 0, max_ns = 0;
@@ -23,8 +24,8 @@ struct KernelNameRow {
   std::optional<int64_t> grid_min, grid_max;
   std::optional<bool> uses_tensor_cores;
   bool eligible = false;
-  std::optional<std::string> precision;
-  std::string kind;
+  std::optional<std::string_view> precision;
+  std::string_view kind;
   std::optional<int64_t> tail_ns;
   bool communication = false;
   std::optional<double> mean_blocks_per_sm, mean_occupancy;

@@ -11,6 +11,7 @@
 
 namespace dladvisor {
 
+// Not to be copied: texts of `kernels` are of `ops` and of the trace.
 struct OpFamilies {
   std::vector<OpRow> ops;  // by rank, then GPU time descending
   std::vector<OpTypeRow> op_types;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/store/relation.h"
 
@@ -42,9 +43,10 @@ struct GroupOpRow {
 };
 const RelationOf<GroupOpRow>& GroupOpRelation();
 
+// Texts are of the trace and of OpFamilies.
 struct OpKernelRow {
   int64_t rank = 0;
-  std::string op, kernel;
+  std::string_view op, kernel;
   int64_t calls = 0, gpu_ns = 0;
   double avg_gpu_ns = 0;
   int64_t min_gpu_ns = 0, max_gpu_ns = 0;
@@ -52,7 +54,7 @@ struct OpKernelRow {
   std::optional<double> avg_api_ns;
   std::optional<int64_t> min_api_ns, max_api_ns;
   std::optional<bool> uses_tensor_cores;
-  std::optional<std::string> precision;
+  std::optional<std::string_view> precision;
 };
 const RelationOf<OpKernelRow>& OpKernelRelation();
 
