@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large tables read by several threads, over a connection each: a thread takes a range of rows at a time
-// ("part"), into a Trace of its own, with names and indices that mean something only there. Parts are
-// appended in the file's order, so that the Trace is as if one thread had read it all. One thread spends most
-// of the time of a report inside sqlite3_step.
+// ("part"), with names and indices that mean something only to that thread. Parts are appended in the file's
+// order, with what they name for the first time, so that the Trace is as if one thread had read it all. One
+// thread spends most of the time of a report inside sqlite3_step.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +34,7 @@ class Parts {
   void Read(Context& whole, std::string_view table, Reader read);
 
  private:
+  struct Reading;
   struct Part;
   struct Job {
     std::string path, table;
@@ -43,13 +43,15 @@ class Parts {
     std::promise<std::unique_ptr<Part>> part;
   };
 
-  // Reads the next part that no thread has begun; false where there is none. `db` is one for all parts of a
-  // thread: opening takes as long as reading thousands of rows.
-  bool ReadNext(std::optional<Database>& db);
+  // Reads the next part that no thread has begun; false where there is none. `reading` is one for all parts
+  // of a thread: opening takes as long as reading thousands of rows.
+  bool ReadNext(std::shared_ptr<Reading>& reading);
 
   const Strings& strings_;
   std::deque<Job> jobs_;  // in the order of Plan() and of rows
   std::atomic<size_t> next_ = 0;
+  std::shared_ptr<Reading> own_;  // of the thread that takes the parts
+  bool one_by_one_ = false;       // tables that are still to come are read here and now
 };
 
 }  // namespace dladvisor::nsys
