@@ -16,6 +16,7 @@ namespace dladvisor {
 class IntColumn {
  public:
   size_t size() const { return size_; }
+  size_t width() const { return width_; }  // bytes of each value
   void reserve(size_t n) {
     reserved_ = n;
     Visit([&](auto& values) { values.reserve(n); });
