@@ -166,8 +166,8 @@ void Parts::Read(Context& whole, std::string_view table, Reader read) {
     const std::unique_ptr<Part> part = promised.get();
     Share& share = part->share;
     if (share.total > kMostTotal - before.total) {
-      // Times this long cannot be summed over the whole: the rows before decide which rows to leave out. Other
-      // parts would rely on what those left out name.
+      // Times this long cannot be summed over the whole: the rows before decide which rows to leave out. The
+      // other parts would rely on what those left out name.
       next_ = jobs_.size();
       one_by_one_ = true;
       before.rows = {job.rows.first, RowRange{}.last};
