@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/file_head.h"
 #include "engine/base/output_file.h"
 #include "engine/base/sqlite.h"
 #include "engine/base/text.h"
@@ -23,7 +24,6 @@ namespace {
 using Db = SqliteDb;
 using Statement = SqliteStatement;
 
-constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 // Of a table of every digest, and how far from the beginning of the file it stands at most.
 constexpr std::string_view kDefinition = "CREATE TABLE digest_relation(name TEXT PRIMARY KEY";
 constexpr size_t kDefinitionsWithin = 256 << 10;
@@ -248,15 +248,6 @@ class DigestWriter {
   std::string name_;
   Db db_;
 };
-
-// The first bytes of a file, as many as are there.
-std::string ReadHead(const fs::path& path, size_t bytes) {
-  std::ifstream in(path, std::ios::binary);
-  std::string head(bytes, '\0');
-  in.read(head.data(), static_cast<std::streamsize>(bytes));
-  head.resize(static_cast<size_t>(in.gcount()));
-  return head;
-}
 
 std::string ReadBytes(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include "engine/base/error.h"
+#include "engine/base/file_head.h"
 #include "engine/base/sqlite.h"
 #include "src/importers/sqlite/damaged.h"
 
@@ -18,16 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
-
-std::string ReadHead(const fs::path& path, size_t bytes) {
-  std::ifstream in(path, std::ios::binary);
-  std::string head(bytes, '\0');
-  in.read(head.data(), static_cast<std::streamsize>(bytes));
-  head.resize(static_cast<size_t>(in.gcount()));
-  return head;
-}
 
 uint32_t BigEndian(std::string_view bytes, size_t at, size_t width) {
   uint32_t value = 0;
@@ -96,7 +87,7 @@ Database::Database(const fs::path& path) : path_(path.string()) {
   fs::path file = fs::canonical(path, failed);  // companions lie beside what a link points to
   if (failed) file = path;
   const std::string head = ReadHead(file, 100);
-  if (!std::string_view(head).starts_with(kMagic))
+  if (!std::string_view(head).starts_with(kSqliteMagic))
     throw Error(path_, "not a SQLite database", "give a file that a profiler wrote or exported");
   bytes_ = static_cast<int64_t>(fs::file_size(file, failed));
   CheckLength(path_, head, failed ? 0 : static_cast<uint64_t>(bytes_));
