@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "engine/authoring/rule_schema.h"
 
@@ -97,12 +100,21 @@ std::string Readme(const KnowledgeBase& knowledge, std::span<const RuleTestResul
 
 }  // namespace
 
-std::string FactDocs(const std::vector<const Schema*>& schemas) {
+std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how) {
+  std::set<std::string> needed;
+  for (const Schema* schema : schemas) {
+    for (const Column& column : schema->columns) {
+      std::istringstream names(column.capture);
+      needed.insert(std::istream_iterator<std::string>(names), {});
+    }
+  }
   std::string text = fmt::format(
       "{}# Facts\n\nThe relations that rules and `dladvisor query` read. A cell that is NULL is not known; "
-      "where a "
-      "capture flag supplies it, the last column names it.\n\n",
+      "where more must be recorded for it, the last column names what:\n\n| Name | Recorded with "
+      "|\n|---|---|\n",
       kGenerated);
+  for (const std::string& name : needed) text += fmt::format("| `{}` | {} |\n", name, Cell(how(name)));
+  text += "\n";
   for (const Schema* schema : schemas) text += fmt::format("- [{0}](#{0}): {1}\n", schema->name, schema->doc);
   for (const Schema* schema : schemas) {
     text += fmt::format(
@@ -121,9 +133,10 @@ std::string FactDocs(const std::vector<const Schema*>& schemas) {
   return text;
 }
 
-std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests) {
+std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
+                              const HowToCapture& how) {
   return {{"README.md", Readme(knowledge, tests)},
-          {"FACTS.md", FactDocs(knowledge.schemas())},
+          {"FACTS.md", FactDocs(knowledge.schemas(), how)},
           {kRuleSchemaFile, RuleSchema(knowledge)},
           {kTestSchemaFile, TestSchema(knowledge)}};
 }

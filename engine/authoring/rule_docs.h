@@ -2,8 +2,10 @@
 // Documents of rules and facts, all made of what the program knows, so that they cannot drift from it.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/authoring/rule_test.h"
@@ -15,9 +17,13 @@ struct DocFile {
   std::string name, content;
 };
 
-// README.md (a section per rule), FACTS.md (every relation and column) and the schemas.
-std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests);
+// How profilers are asked for what a column needs (a name in Column::capture).
+using HowToCapture = std::function<std::string(std::string_view)>;
 
-std::string FactDocs(const std::vector<const Schema*>& schemas);
+// README.md (a section per rule), FACTS.md (every relation and column) and the schemas.
+std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
+                              const HowToCapture& how);
+
+std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how);
 
 }  // namespace dladvisor

@@ -244,20 +244,20 @@ class RuleEvaluation {
     for (const ColumnRead& read : missing) {
       finding.missing.push_back(read.relation + "." + read.column);
       const Schema* schema = db_.FindRelation(read.relation);
-      AddFlag(finding, schema->columns[*schema->Find(read.column)].capture);
+      AddCapture(finding, schema->columns[*schema->Find(read.column)].capture);
     }
   }
 
-  static void AddFlag(Finding& finding, const std::string& flag) {
-    if (!flag.empty() && std::ranges::find(finding.capture, flag) == finding.capture.end())
-      finding.capture.push_back(flag);
+  static void AddCapture(Finding& finding, const std::string& name) {
+    if (!name.empty() && std::ranges::find(finding.capture, name) == finding.capture.end())
+      finding.capture.push_back(name);
   }
 
   static void Inherit(const Finding& from, Finding& to) {
     for (const std::string& fact : from.missing)
       if (std::ranges::find(to.missing, fact) == to.missing.end()) to.missing.push_back(fact);
     std::ranges::sort(to.missing);
-    for (const std::string& flag : from.capture) AddFlag(to, flag);
+    for (const std::string& name : from.capture) AddCapture(to, name);
   }
 
   const NamedValue* OwnColumn(const ColumnRead& read) const {

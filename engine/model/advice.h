@@ -17,7 +17,7 @@ namespace dladvisor {
 enum class Outcome {
   kFired,       // every condition true
   kClear,       // some condition false
-  kUnknown,     // none false, some NULL: `missing` names the facts, `capture` the flags that supply them
+  kUnknown,     // none false, some NULL: `missing` names the facts, `capture` what must be recorded for them
   kSuppressed,  // would have fired; `suppressed_by` says which rule silenced it
   kFailed,      // evaluation broke; `error` says why; the other rules went on
 };
@@ -73,7 +73,7 @@ struct Finding {
   std::string evidence_sql;  // with the subject's values in place, so that it can be run again
   std::vector<std::string> references;
   std::vector<std::string> missing;  // "relation.column"
-  std::vector<std::string> capture;  // flags
+  std::vector<std::string> capture;  // names (Column::capture); in reports the options of the profiler
   std::string suppressed_by;
   std::string error;           // why it failed, or what beside the outcome could not be computed
   std::vector<size_t> causes;  // indices into Advice::findings of symptoms that this fired finding explains

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <unordered_set>
 #include <utility>
 
@@ -127,21 +129,22 @@ void CheckDerivedRelation(DerivedRelation& relation, const Database& empty, Prob
     if (!schema.Find(column.name))
       add(fmt::format("its SQL gives a column '{}' that is not declared", column.name));
   }
-  std::set<std::string> flags;
+  std::set<std::string> needed;
   bool nullable = false;
   for (const ColumnRead& read : reads.columns) {
     const Schema* source = empty.FindRelation(read.relation);
     const auto index = source ? source->Find(read.column) : std::nullopt;
     if (!index || !source->columns[*index].nullable) continue;
     nullable = true;
-    if (!source->columns[*index].capture.empty()) flags.insert(source->columns[*index].capture);
+    std::istringstream names(source->columns[*index].capture);
+    needed.insert(std::istream_iterator<std::string>(names), {});
   }
   for (Column& column : schema.columns) {
     if (std::ranges::find(given, column.name) == given.end())
       add(fmt::format("its SQL gives no column '{}'{}", column.name, DidYouMean(column.name, given)));
     if (std::ranges::find(schema.key, column.name) == schema.key.end()) {
       column.nullable = nullable;
-      column.capture = fmt::format("{}", fmt::join(flags, " "));
+      column.capture = fmt::format("{}", fmt::join(needed, " "));
     }
     const auto type = types.columns.find(column.name);
     if (type == types.columns.end()) continue;

@@ -25,7 +25,7 @@ namespace dladvisor {
 DerivedRelation ReadDerivedRelation(const YamlFile& yaml, const std::string& stem, Problems& problems);
 
 // Its SQL against the relations that `empty` holds; fills `reads` and what columns inherit from the facts
-// they are made of: whether they may be NULL, and the capture flags that supply them.
+// they are made of: whether they may be NULL, and what must be recorded for them.
 void CheckDerivedRelation(DerivedRelation& relation, const Database& empty, Problems& problems);
 
 // Its rows. Throws SqlError where the SQL is stopped or gives a value of another type than declared.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relations: the facts that rules see. A relation is declared once, with a doc line, key columns and, for
-// every column, type, unit, doc, nullability and the capture flag that would supply it; the SQL table, the
+// every column, type, unit, doc, nullability and what must be recorded for it; the SQL table, the
 // `facts` listing, checks, message formatting and "profile again with ..." all come from that declaration.
 //
 //   struct ShopRow { int64_t shop; std::optional<double> busy_share; };
 //   const RelationOf<ShopRow>& ShopRelation() {
 //     static const RelationOf<ShopRow> r = RelationOf<ShopRow>("shop", "One row per shop.")
 //         .Key("shop", &ShopRow::shop, Unit::kNone, "Number.")
-//         .Column("busy_share", &ShopRow::busy_share, Unit::kRatio, "Share of ...", "--count=doors");
+//         .Column("busy_share", &ShopRow::busy_share, Unit::kRatio, "Share of ...", "door-counts");
 //     return r;
 //   }
 //   Table table = ShopRelation().ToTable(rows);
@@ -43,7 +43,7 @@ struct Column {
   Unit unit = Unit::kNone;
   std::string doc;
   bool nullable = false;
-  std::string capture;       // capture flag that supplies it where it can be absent, or ""
+  std::string capture;  // what must be recorded for it where it can be absent: names apart by spaces, or ""
   Numbering numbering = {};  // of its integers, or none
 };
 

@@ -1,69 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/capture/capture_words.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace dladvisor {
 namespace {
 
-// Flags whose values are lists, of which one flag holds all; the first of them comes before all other flags.
-constexpr std::string_view kTrace = "--trace=", kQuery = "--query-gpu=";
-
-// Single flags, with lists apart: "--trace=cuda,nvtx --x" -> "--trace=cuda", "--trace=nvtx", "--x". Options
-// of other profilers, which hold spaces, stay as they are.
-std::set<std::string> SingleFlags(const std::vector<std::string>& declared) {
-  std::set<std::string> flags;
-  for (const std::string& declaration : declared) {
-    if (!declaration.starts_with("--")) {
-      flags.insert(declaration);
-      continue;
-    }
-    std::string_view rest = declaration;
-    while (!rest.empty()) {
-      const std::string_view flag = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(rest.size(), flag.size() + 1));
-      const std::string_view name = flag.starts_with(kTrace) ? kTrace : kQuery;
-      if (!flag.starts_with(name)) {
-        if (!flag.empty()) flags.insert(std::string(flag));
-        continue;
-      }
-      std::string_view list = flag.substr(name.size());
-      while (!list.empty()) {
-        const std::string_view item = list.substr(0, list.find(','));
-        if (!item.empty()) flags.insert(std::string(name) + std::string(item));
-        list.remove_prefix(std::min(list.size(), item.size() + 1));
-      }
-    }
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(separator));
+    if (!part.empty()) parts.push_back(part);
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
   }
-  return flags;
+  return parts;
+}
+
+// "--a=x --b" -> "--a=x", "--b"; what is no flag may hold spaces.
+std::vector<std::string_view> SingleOptions(std::string_view options) {
+  if (!options.starts_with("--")) return {options};
+  return Split(options, ' ');
+}
+
+// "--trace=" of "--trace=cuda"; all of what is no flag with a value.
+std::string_view NameOf(std::string_view option) {
+  const size_t equals = option.find('=');
+  if (!option.starts_with("--") || equals == std::string_view::npos) return option;
+  return option.substr(0, equals + 1);
 }
 
 }  // namespace
 
-std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared, const CaptureWords& words) {
-  std::set<std::string> own;
-  for (const std::string& flag : SingleFlags(declared)) {
-    for (const auto& [asked, option] : words.options)
-      if (asked == flag) own.insert(std::string(option));
-    if (words.is_own(flag)) own.insert(flag);
+std::vector<std::string> MergeOptions(const std::vector<std::string>& options, const CaptureWords& words) {
+  std::map<std::string_view, size_t> order;
+  for (const auto& [capability, supplied_by] : words.options)
+    for (const std::string_view option : SingleOptions(supplied_by))
+      order.try_emplace(NameOf(option), order.size());
+  std::map<std::pair<size_t, std::string_view>, std::set<std::string_view>> values;  // by place and name
+  for (const std::string& given : options) {
+    for (const std::string_view option : SingleOptions(given)) {
+      const std::string_view name = NameOf(option);
+      const auto place = order.find(name);
+      std::set<std::string_view>& of_name =
+          values[{place == order.end() ? order.size() : place->second, name}];
+      for (const std::string_view value : Split(option.substr(name.size()), ',')) of_name.insert(value);
+    }
   }
-  std::string traces, queries;
-  const auto add = [](std::string& list, std::string_view name, const std::string& flag) {
-    list.append(list.empty() ? name : ",").append(flag, name.size());
-  };
+  std::vector<std::string> merged;
+  for (const auto& [place, of_name] : values)
+    merged.push_back(fmt::format("{}{}", place.second, fmt::join(of_name, ",")));
+  return merged;
+}
+
+std::vector<std::string> CaptureOptions(const std::vector<std::string>& capabilities,
+                                        const CaptureWords& words) {
   std::vector<std::string> options;
-  for (const std::string& flag : own) {
-    if (flag.starts_with(kTrace))
-      add(traces, kTrace, flag);
-    else if (flag.starts_with(kQuery))
-      add(queries, kQuery, flag);
-    else
-      options.push_back(flag);
-  }
-  if (!queries.empty()) options.push_back(queries);
-  if (!traces.empty()) options.insert(options.begin(), traces);
-  return options;
+  for (const std::string& several : capabilities)
+    for (const std::string_view wanted : Split(several, ' '))
+      for (const auto& [capability, supplied_by] : words.options)
+        if (capability == wanted) options.emplace_back(supplied_by);
+  return MergeOptions(options, words);
 }
 
 }  // namespace dladvisor

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a profiler is asked to record more. What can be recorded is known by the flag of Nsight Systems that
-// asks for it, with which facts are declared; each importer gives the words of its profiler for the same.
+// How a profiler is asked to record more: for each capability (capability.h) the words of that profiler.
 #pragma once
 
 #include <array>
@@ -14,18 +13,24 @@ namespace dladvisor {
 
 struct CaptureWords {
   std::string_view format;  // Trace::format
-  // Flags, and the profiler's options that supply the same.
+  // By capability the options that supply it, apart by spaces where they begin with "--". Their order is that
+  // of a command line. What is not named here the profiler cannot record.
   std::span<const std::pair<std::string_view, std::string_view>> options;
-  // Which flags are the profiler's own, and stay as they are. All others it has no words for.
-  bool (*is_own)(std::string_view flag);
   // What shows why a GPU idles, by itself and where calls, ranges and system calls are recorded already; ""
   // of logs, which hold no GPU work.
   std::string_view idle_causes, idle_causes_beyond_calls;
+  // Why there may be no GPU work in a profile; "" of logs.
+  std::string_view no_gpu_work;
   // Whether it is of a framework and records its operators, which the report then lists.
   bool records_operators;
 };
 
-// The options of the profiler that supply what was declared, each once; flags whose values are lists are one.
-std::vector<std::string> CaptureOptions(const std::vector<std::string>& declared, const CaptureWords& words);
+// The options of the profiler that supply capabilities, as MergeOptions() gives them.
+std::vector<std::string> CaptureOptions(const std::vector<std::string>& capabilities,
+                                        const CaptureWords& words);
+
+// Each option once, in the order of the words; a flag that is given several values lists them:
+// "--trace=cuda,nvtx", "--trace=osrt" -> "--trace=cuda,nvtx,osrt".
+std::vector<std::string> MergeOptions(const std::vector<std::string>& options, const CaptureWords& words);
 
 }  // namespace dladvisor

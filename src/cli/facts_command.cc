@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +15,7 @@
 #include "src/analysis/compat/views.h"
 #include "src/analysis/families.h"
 #include "src/cli/session.h"
+#include "src/importers/words/importer_words.h"
 
 namespace dladvisor {
 namespace {
@@ -39,6 +44,7 @@ void DescribeView(const View& view, const std::vector<const Schema*>& schemas) {
 }
 
 void DescribeRelation(const Schema& schema) {
+  std::set<std::string> capabilities;
   fmt::print("{}: {}\n\n", schema.name, schema.doc);
   size_t width = 0;
   for (const Column& c : schema.columns) width = std::max(width, c.name.size());
@@ -50,7 +56,12 @@ void DescribeRelation(const Schema& schema) {
     if (key) traits += ", key";
     if (c.nullable) traits += c.capture.empty() ? ", may be unknown" : ", unknown without " + c.capture;
     fmt::print("  {:<{}}  {} ({})\n", c.name, width, c.doc, traits);
+    std::istringstream needed(c.capture);
+    capabilities.insert(std::istream_iterator<std::string>(needed), {});
   }
+  if (!capabilities.empty()) fmt::print("\nTo record them:\n");
+  for (const std::string& capability : capabilities)
+    fmt::print("  {}: {}\n", capability, HowToRecord(capability));
 }
 
 void Describe(const std::vector<const Schema*>& schemas, const std::string& name) {

@@ -14,6 +14,7 @@
 #include "engine/base/output_file.h"
 #include "engine/base/text.h"
 #include "src/cli/session.h"
+#include "src/importers/words/importer_words.h"
 
 namespace dladvisor {
 namespace {
@@ -107,7 +108,7 @@ void Docs(const CommonOptions& common, const DocsOptions& options) {
   const Project project = LoadProject(common.config);
   const KnowledgeBase knowledge = LoadRules(common, project);
   const auto tests = RunRuleTests(knowledge, LoadRuleTests(common, project)).results;
-  const std::vector<DocFile> files = RuleDocs(knowledge, tests);
+  const std::vector<DocFile> files = RuleDocs(knowledge, tests, HowToRecord);
   if (options.folder.empty()) {
     if (options.check) throw Error("--check", "needs the folder to compare with", "Give it with -o FOLDER.");
     fmt::print("{}", files[0].content);

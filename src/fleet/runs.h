@@ -6,7 +6,8 @@
 //  - files named one by one whose contents record different ranks are one run;
 //  - a folder or pattern is one run of several ranks, except where its files record the same rank, or are
 //    digests that do not record different ones: these are repeats, as `gate --update` writes them. Where
-//    they lie in several folders, the files directly in each are taken by themselves.
+//    they lie in several folders, the files directly in each are taken by themselves. Where only reading all
+//    of them shows that ranks and repeats are mixed, each is read again for its events.
 #pragma once
 
 #include <functional>

@@ -23,7 +23,7 @@ std::string MissingRelation(const std::string& relation) {
   return fmt::format("the profile gives no relation {}", relation);
 }
 
-// Why a figure is NULL: the relation is not there, its fact needs another capture flag, or what the query
+// Why a figure is NULL: the relation is not there, its fact needs another capture, or what the query
 // says.
 std::string WhyUnknown(const Database& db, const FigureQuery& query) {
   const Schema* schema = db.FindRelation(query.relation);

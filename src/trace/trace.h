@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "src/trace/events.h"
 #include "engine/base/string_pool.h"
+#include "src/trace/events.h"
 #include "src/trace/training_log.h"
 
 namespace dladvisor {
@@ -64,15 +64,6 @@ struct CaptureHealth {
   std::vector<Diagnostic> diagnostics;
 };
 
-// What to ask the profiler for, in its own words, where a profile holds no kernels. An importer sets those of
-// its profiler.
-struct CaptureAdvice {
-  std::string no_cuda =
-      "the capture holds no CUDA tables: it was not traced, or ended before the first CUDA call";
-  std::string where_nothing = "--trace=cuda,nvtx";
-  std::string where_calls = "--trace=cuda,nvtx --duration=60", where_copies = where_calls;
-};
-
 struct Trace {
   // Source.
   std::string path;              // as given by the user
@@ -87,7 +78,6 @@ struct Trace {
   std::map<std::string, std::string> environment;  // variables of the profiled process
   std::vector<std::string> command;                // program and arguments, empty where unknown
   std::map<std::string, std::string> capture_options;
-  CaptureAdvice capture_advice;
   std::optional<int64_t> rank, world_size;  // of the distributed job, where the profile records it
 
   StringPool names;

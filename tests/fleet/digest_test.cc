@@ -23,7 +23,7 @@ Digest SmallDigest() {
                {{"rank", Type::kInteger, Unit::kNone, "Rank.", false, ""},
                 {"device", Type::kInteger, Unit::kNone, "Device.", false, ""},
                 {"name", Type::kText, Unit::kText, "Name \"quoted\".", true, ""},
-                {"idle_share", Type::kReal, Unit::kRatio, "Idle.", true, "--trace=cuda"}}});
+                {"idle_share", Type::kReal, Unit::kRatio, "Idle.", true, "gpu-work"}}});
   table.AddRow({int64_t{0}, int64_t{1}, std::string("NVIDIA\0A100", 11), 0.25});
   table.AddRow({int64_t{1}, int64_t{0}, Value(), Value()});
   Digest digest;
@@ -70,7 +70,7 @@ TEST(Digest, RoundTripsValuesAndSchemas) {
   EXPECT_EQ(gpu.schema().key, (std::vector<std::string>{"rank", "device"}));
   EXPECT_EQ(gpu.schema().columns[2].doc, "Name \"quoted\".");
   EXPECT_EQ(gpu.schema().columns[3].unit, Unit::kRatio);
-  EXPECT_EQ(gpu.schema().columns[3].capture, "--trace=cuda");
+  EXPECT_EQ(gpu.schema().columns[3].capture, "gpu-work");
   EXPECT_TRUE(gpu.schema().columns[3].nullable);
   ASSERT_EQ(gpu.rows(), 2u);
   EXPECT_EQ(gpu.At(0, 1).integer, 1);

@@ -17,7 +17,7 @@ Digest DigestOfGpus() {
                {"rank"},
                {{"rank", Type::kInteger, Unit::kNone, "Rank.", false, ""},
                 {"name", Type::kText, Unit::kText, "Name.", true, ""},
-                {"idle_share", Type::kReal, Unit::kRatio, "Idle.", true, "--trace=cuda"}}});
+                {"idle_share", Type::kReal, Unit::kRatio, "Idle.", true, "gpu-work"}}});
   table.AddRow({int64_t{-7}, std::string("NVIDIA\0A100", 11), 0.25});
   table.AddRow({int64_t{1} << 62, Value(), Value()});
   digest.relations.push_back(std::move(table));

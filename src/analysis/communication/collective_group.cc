@@ -13,6 +13,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/ranks/persistence.h"
+#include "src/capture/capability.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -296,9 +297,9 @@ const RelationOf<CollectiveGroupRow>& CollectiveGroupRelation() {
           .Column("median_ns", &Row::median_ns, Unit::kNanoseconds, "Median transfer of a collective.")
           .Column("bytes", &Row::bytes, Unit::kBytes,
                   "Mean size of a collective; unknown where the framework does not record it.",
-                  "record_shapes=True")
+                  capability::kOperatorShapes)
           .Column("bus_bandwidth", &Row::bus_bandwidth, Unit::kBytesPerSecond, "As NCCL's tests define it.",
-                  "record_shapes=True")
+                  capability::kOperatorShapes)
           .Column("last_rank", &Row::last_rank, Unit::kNone, "Rank that comes last, most persistently.")
           .Column("last_steps", &Row::last_steps, Unit::kCount, "Steps in which it does.")
           .Column("last_probability", &Row::last_probability, Unit::kNone,

@@ -9,6 +9,7 @@
 
 #include "src/analysis/context/profiler_step.h"
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 #include "src/trace/intervals.h"
 #include "src/trace/parallel.h"
 
@@ -16,7 +17,6 @@ namespace dladvisor {
 
 const RelationOf<ExecutionSummaryRow>& ExecutionSummaryRelation() {
   using Row = ExecutionSummaryRow;
-  static const char* kOperators = "torch.profiler with ProfilerActivity.CPU, or --trace=nvtx";
   static const auto relation =
       RelationOf<Row>("execution_summary",
                       "Time of each profiled step by what went on in it: each moment counts once, for the "
@@ -31,11 +31,11 @@ const RelationOf<ExecutionSummaryRow>& ExecutionSummaryRelation() {
           .Column("communication_ns", &Row::communication_ns, Unit::kNanoseconds,
                   "A collective runs, on the GPU or as an annotation of the host.")
           .Column("runtime_ns", &Row::runtime_ns, Unit::kNanoseconds, "The host is in a CUDA call.",
-                  "--trace=cuda")
+                  capability::kGpuWork)
           .Column("dataloader_ns", &Row::dataloader_ns, Unit::kNanoseconds, "The host waits for a batch.",
-                  kOperators)
+                  capability::kRanges)
           .Column("cpu_ns", &Row::cpu_ns, Unit::kNanoseconds, "The host is in an operator or annotation.",
-                  kOperators)
+                  capability::kRanges)
           .Column("other_ns", &Row::other_ns, Unit::kNanoseconds, "The rest of the step.")
           .Column("total_ns", &Row::total_ns, Unit::kNanoseconds, "Length of the step.");
   return relation;

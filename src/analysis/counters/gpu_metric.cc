@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -60,11 +61,11 @@ const RelationOf<GpuMetricRow>& GpuMetricRelation() {
           .Column("avg", &GpuMetricRow::avg, Unit::kNone, "Mean of the samples, in the metric's own unit.")
           .Column("active_avg", &GpuMetricRow::active_avg, Unit::kNone,
                   "Mean of the samples taken while the GPU was active; unknown without GR active.",
-                  "--gpu-metrics-devices=all")
+                  capability::kGpuMetrics)
           .Column("low", &GpuMetricRow::low, Unit::kNone, "5th percentile of those samples.",
-                  "--gpu-metrics-devices=all")
+                  capability::kGpuMetrics)
           .Column("high", &GpuMetricRow::high, Unit::kNone, "95th percentile of those samples.",
-                  "--gpu-metrics-devices=all")
+                  capability::kGpuMetrics)
           .Column("min", &GpuMetricRow::min, Unit::kNone, "Least.")
           .Column("max", &GpuMetricRow::max, Unit::kNone, "Most.");
   return relation;

@@ -8,23 +8,24 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 
 const RelationOf<HostThreadRow>& HostThreadRelation() {
-  static const char* kFlag = "--cpuctxsw=process-tree";
   static const auto relation =
       RelationOf<HostThreadRow>("host_thread", "Threads that launch GPU work, in the analysed window.")
           .Key("rank", &HostThreadRow::rank, kRankNumber, "Rank.")
           .Key("thread", &HostThreadRow::thread, Unit::kNone, "Thread id of the operating system.")
           .Column("name", &HostThreadRow::name, Unit::kText, "Its name.")
           .Column("launches", &HostThreadRow::launches, Unit::kCount, "GPU operations it launched.")
-          .Column("cpus", &HostThreadRow::cpus, Unit::kCount, "CPUs it ran on.", kFlag)
+          .Column("cpus", &HostThreadRow::cpus, Unit::kCount, "CPUs it ran on.", capability::kThreadStates)
           .Column("migrations", &HostThreadRow::migrations, Unit::kCount, "Moves from one CPU to another.",
-                  kFlag)
-          .Column("running_ns", &HostThreadRow::running_ns, Unit::kNanoseconds, "Time on a CPU.", kFlag)
+                  capability::kThreadStates)
+          .Column("running_ns", &HostThreadRow::running_ns, Unit::kNanoseconds, "Time on a CPU.",
+                  capability::kThreadStates)
           .Column("running_share", &HostThreadRow::running_share, Unit::kRatio,
-                  "Of the time from its first switch to its last.", kFlag);
+                  "Of the time from its first switch to its last.", capability::kThreadStates);
   return relation;
 }
 

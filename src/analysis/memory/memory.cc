@@ -9,28 +9,31 @@
 
 #include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 
 const RelationOf<MemoryRow>& MemoryRelation() {
-  static const char* kFlag = "--cuda-memory-usage=true";
   static const auto relation =
       RelationOf<MemoryRow>("memory", "Device memory per rank and device.")
           .Key("rank", &MemoryRow::rank, kRankNumber, "Rank.")
           .Key("device", &MemoryRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("total_bytes", &MemoryRow::total_bytes, Unit::kBytes, "Memory of the device.")
           .Column("peak_bytes", &MemoryRow::peak_bytes, Unit::kBytes,
-                  "Most memory allocated at one time by the rank.", kFlag)
+                  "Most memory allocated at one time by the rank.", capability::kDeviceMemory)
           .Column("reserved_bytes", &MemoryRow::reserved_bytes, Unit::kBytes,
                   "Most memory that PyTorch's allocator has reserved, used or not.")
-          .Column("used_share", &MemoryRow::used_share, Unit::kRatio, "Peak over total.", kFlag)
-          .Column("allocations", &MemoryRow::allocations, Unit::kCount, "Allocations of the driver.", kFlag)
-          .Column("frees", &MemoryRow::frees, Unit::kCount, "Frees of the driver.", kFlag)
+          .Column("used_share", &MemoryRow::used_share, Unit::kRatio, "Peak over total.",
+                  capability::kDeviceMemory)
+          .Column("allocations", &MemoryRow::allocations, Unit::kCount, "Allocations of the driver.",
+                  capability::kDeviceMemory)
+          .Column("frees", &MemoryRow::frees, Unit::kCount, "Frees of the driver.", capability::kDeviceMemory)
           .Column("peak_at_ns", &MemoryRow::peak_at_ns, Unit::kNanoseconds,
-                  "When it was first reached, on the profile's clock.", kFlag)
+                  "When it was first reached, on the profile's clock.", capability::kDeviceMemory)
           .Column("peak_operator", &MemoryRow::peak_operator, Unit::kText,
                   "Operator of the framework that allocated then, where recorded.")
-          .Column("source", &MemoryRow::source, Unit::kText, "What the peak was read from.", kFlag);
+          .Column("source", &MemoryRow::source, Unit::kText, "What the peak was read from.",
+                  capability::kDeviceMemory);
   return relation;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 
@@ -14,11 +15,11 @@ const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
           .Key("rank", &UnifiedMemoryRow::rank, kRankNumber, "Rank.")
           .Key("device", &UnifiedMemoryRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("gpu_faults", &UnifiedMemoryRow::gpu_faults, Unit::kCount, "Page faults of the GPU.",
-                  "--cuda-um-gpu-page-faults=true")
+                  capability::kGpuPageFaults)
           .Column("gpu_fault_ns", &UnifiedMemoryRow::gpu_fault_ns, Unit::kNanoseconds,
-                  "Time in which they were handled (union).", "--cuda-um-gpu-page-faults=true")
+                  "Time in which they were handled (union).", capability::kGpuPageFaults)
           .Column("cpu_faults", &UnifiedMemoryRow::cpu_faults, Unit::kCount, "Page faults of the CPU.",
-                  "--cuda-um-cpu-page-faults=true")
+                  capability::kCpuPageFaults)
           .Column("migrations", &UnifiedMemoryRow::migrations, Unit::kCount, "Migrations.")
           .Column("to_device_bytes", &UnifiedMemoryRow::to_device_bytes, Unit::kBytes,
                   "Bytes that moved to the GPU.")

@@ -8,6 +8,7 @@
 #include "src/analysis/context/context.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/ops/op_call.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -62,14 +63,15 @@ RelationOver<OpCallSource> DeclareOpCall() {
               [](const OpCallSource&, size_t i) { return CellView::Of(static_cast<int64_t>(i)); })
       .Column(
           "rank", kInteger, kNone, "Rank; unknown where no process has GPU work.",
-          [](const OpCallSource& s, size_t i) { return OrNull(s.calls.calls[i].rank); }, true, "--trace=cuda")
+          [](const OpCallSource& s, size_t i) { return OrNull(s.calls.calls[i].rank); }, true,
+          capability::kGpuWork)
       .Column(
           "step", kInteger, kNone, "Number of the step; unknown without steps.",
           [](const OpCallSource& s, size_t i) { return OrNull(s.calls.calls[i].step); }, true)
       .Column("op", kText, Unit::kText, "Path of the op, as in op.", name(&CalledOp::op))
       .Column("op_type", kText, Unit::kText, "Kind of op.", name(&CalledOp::op_type))
       .Column("direction", kText, Unit::kText, "fprop or bprop.", op(&CalledOp::direction), true,
-              "--trace=cuda,nvtx")
+              capability::kRangesOfGpuWork)
       .Column("occurrence", kInteger, Unit::kCount, "1 for the op's first call in its step, and so on.",
               node([](const OpNode& n) { return CellView::Of(n.occurrence); }))
       .Column(
@@ -179,14 +181,14 @@ RelationOver<OpCallSource> DeclareOpWork() {
           ops([](const Trace&, const GpuOps& o, uint32_t i) { return CellView::Of(o.end[i] - o.start[i]); }))
       .Column("api", kText, Unit::kText, "Function that launched it.",
               api([](const Trace& t, uint32_t i) { return CellView::Of(t.names.View(t.api_calls.name[i])); }),
-              true, "--trace=cuda")
+              true, capability::kGpuWork)
       .Column("api_start_ns", kInteger, kNs, "Start of the launching call.",
               api([](const Trace& t, uint32_t i) { return CellView::Of(t.api_calls.start[i]); }), true,
-              "--trace=cuda")
+              capability::kGpuWork)
       .Column("api_ns", kInteger, kNs, "Duration of the launching call.", api([](const Trace& t, uint32_t i) {
                 return CellView::Of(t.api_calls.end[i] - t.api_calls.start[i]);
               }),
-              true, "--trace=cuda")
+              true, capability::kGpuWork)
       .Column("uses_tensor_cores", kInteger, kNone, "1 or 0; unknown where a kernel's name does not show it.",
               kernel([](const OpCallSource& s, uint32_t i) {
                 const auto uses = s.kernels[s.trace.kernels.name[i]].tensor_core;

@@ -2,6 +2,7 @@
 #include "src/analysis/ops/op_rows.h"
 
 #include "src/analysis/family/numbering.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 
@@ -13,23 +14,24 @@ const RelationOf<OpRow>& OpRelation() {
           .Key("op", &OpRow::op, Unit::kText,
                "Path of the enclosing ranges, e.g. /train_step/forward/linear.")
           .Column("op_type", &OpRow::op_type, Unit::kText, "Kind of op, e.g. linear.")
-          .Column("direction", &OpRow::direction, Unit::kText, "fprop or bprop.", "--trace=cuda,nvtx")
+          .Column("direction", &OpRow::direction, Unit::kText, "fprop or bprop.",
+                  capability::kRangesOfGpuWork)
           .Column("calls", &OpRow::calls, Unit::kCount,
                   "Times the op ran; for kernels outside all ranges, executions.")
           .Column("kernels", &OpRow::kernels, Unit::kCount, "Kernel executions.")
           .Column("cpu_ns", &OpRow::cpu_ns, Unit::kNanoseconds, "Host time inside the op's ranges.")
           .Column("min_cpu_ns", &OpRow::min_cpu_ns, Unit::kNanoseconds,
-                  "Host time of its shortest call; unknown outside all ranges.", "--trace=cuda,nvtx")
+                  "Host time of its shortest call; unknown outside all ranges.", capability::kRangesOfGpuWork)
           .Column("max_cpu_ns", &OpRow::max_cpu_ns, Unit::kNanoseconds,
-                  "Host time of its longest call; unknown outside all ranges.", "--trace=cuda,nvtx")
+                  "Host time of its longest call; unknown outside all ranges.", capability::kRangesOfGpuWork)
           .Column(
               "api_ns", &OpRow::api_ns, Unit::kNanoseconds,
               "Host time inside the CUDA calls that its ranges make themselves; unknown outside all ranges.",
-              "--trace=cuda,nvtx")
+              capability::kRangesOfGpuWork)
           .Column(
               "overhead_ns", &OpRow::overhead_ns, Unit::kNanoseconds,
               "Host time outside those calls: what DLProf calls CPU overhead; unknown outside all ranges.",
-              "--trace=cuda,nvtx")
+              capability::kRangesOfGpuWork)
           .Column("gpu_ns", &OpRow::gpu_ns, Unit::kNanoseconds, "Sum of its kernels' durations.")
           .Column("copy_ns", &OpRow::copy_ns, Unit::kNanoseconds, "Sum of its copies' durations.")
           .Column("set_ns", &OpRow::set_ns, Unit::kNanoseconds, "Sum of its memory sets' durations.")
@@ -103,13 +105,13 @@ const RelationOf<OpKernelRow>& OpKernelRelation() {
           .Column("min_gpu_ns", &OpKernelRow::min_gpu_ns, Unit::kNanoseconds, "Shortest.")
           .Column("max_gpu_ns", &OpKernelRow::max_gpu_ns, Unit::kNanoseconds, "Longest.")
           .Column("api_ns", &OpKernelRow::api_ns, Unit::kNanoseconds,
-                  "Sum of the launching calls' durations.", "--trace=cuda")
+                  "Sum of the launching calls' durations.", capability::kGpuWork)
           .Column("avg_api_ns", &OpKernelRow::avg_api_ns, Unit::kNanoseconds,
-                  "Mean duration of the launching call.", "--trace=cuda")
+                  "Mean duration of the launching call.", capability::kGpuWork)
           .Column("min_api_ns", &OpKernelRow::min_api_ns, Unit::kNanoseconds, "Shortest launching call.",
-                  "--trace=cuda")
+                  capability::kGpuWork)
           .Column("max_api_ns", &OpKernelRow::max_api_ns, Unit::kNanoseconds, "Longest launching call.",
-                  "--trace=cuda")
+                  capability::kGpuWork)
           .Column("uses_tensor_cores", &OpKernelRow::uses_tensor_cores, Unit::kNone,
                   "1 or 0; unknown where the name does not show it.")
           .Column("precision", &OpKernelRow::precision, Unit::kText, "Precision, where the name shows it.");

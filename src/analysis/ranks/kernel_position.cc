@@ -7,6 +7,7 @@
 #include "src/analysis/family/family.h"
 #include "src/analysis/ranks/rank.h"
 #include "src/analysis/ranks/straggler.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -84,7 +85,7 @@ const RelationOf<KernelPositionRow>& KernelPositionRelation() {
           .Column("end_ns", &KernelPositionRow::end_ns, Unit::kNanoseconds,
                   "Mean time to its end: gaps and durations up to it, collectives zeroed.")
           .Column("delay_ns", &KernelPositionRow::delay_ns, Unit::kNanoseconds,
-                  "Mean time from launch to start.", "--trace=cuda")
+                  "Mean time from launch to start.", capability::kGpuWork)
           .Column("longest_ns", &KernelPositionRow::longest_ns, Unit::kNanoseconds,
                   "Mean duration on the GPU where it is longest.")
           .Column("longest_rank", &KernelPositionRow::longest_rank, Unit::kNone, "Rank of that GPU.")
@@ -117,7 +118,7 @@ const RelationOf<DivergenceRow>& DivergenceRelation() {
           .Column("end_excess_ns", &DivergenceRow::end_excess_ns, Unit::kNanoseconds,
                   "Time to its end minus the mean over GPUs.")
           .Column("delay_ns", &DivergenceRow::delay_ns, Unit::kNanoseconds, "Time from launch to start.",
-                  "--trace=cuda");
+                  capability::kGpuWork);
   return relation;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -163,7 +164,7 @@ const RelationOf<RankRow>& RankRelation() {
           .Column("waiting_ns", &RankRow::waiting_ns, Unit::kNanoseconds,
                   "Mean per step of gaps in which a collective ran.")
           .Column("delay_ns", &RankRow::delay_ns, Unit::kNanoseconds,
-                  "Mean time from launch to start of its kernels.", "--trace=cuda");
+                  "Mean time from launch to start of its kernels.", capability::kGpuWork);
   return relation;
 }
 

@@ -9,6 +9,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/ranks/persistence.h"
+#include "src/capture/capability.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -334,9 +335,9 @@ const RelationOf<StragglerRow>& StragglerRelation() {
         .Column("delay_ns", &StragglerRow::delay_ns, Unit::kNanoseconds,
                 "Mean time from launch to start of its kernels between the two, each by how much longer the "
                 "gap before it is: near the launch latency nothing is queued.",
-                "--trace=cuda")
+                capability::kGpuWork)
         .Column("others_delay_ns", &StragglerRow::others_delay_ns, Unit::kNanoseconds,
-                "The same of the others.", "--trace=cuda");
+                "The same of the others.", capability::kGpuWork);
     return r;
   }();
   return relation;

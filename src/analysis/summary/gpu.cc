@@ -12,11 +12,11 @@
 
 #include "src/analysis/context/gpu_estimates.h"
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 
 const RelationOf<GpuRow>& GpuRelation() {
-  static const char* kMemory = "--cuda-memory-usage=true";
   static const auto relation =
       RelationOf<GpuRow>("gpu", "One row per rank and device with GPU work, in the analysed window.")
           .Key("rank", &GpuRow::rank, kRankNumber, "Rank.")
@@ -59,9 +59,9 @@ const RelationOf<GpuRow>& GpuRelation() {
           .Column("work_ns", &GpuRow::work_ns, Unit::kNanoseconds,
                   "busy_ns without the time in which nothing but collectives ran: the GPU's own.")
           .Column("memory_peak_bytes", &GpuRow::memory_peak_bytes, Unit::kBytes,
-                  "Most memory allocated at one time.", kMemory)
+                  "Most memory allocated at one time.", capability::kDeviceMemory)
           .Column("memory_used_share", &GpuRow::memory_used_share, Unit::kRatio,
-                  "That peak over the device's memory.", kMemory)
+                  "That peak over the device's memory.", capability::kDeviceMemory)
           .Column("gpu_ns_per_step", &GpuRow::gpu_ns_per_step, Unit::kNanoseconds,
                   "busy_ns per steady step; unknown without steps.")
           .Column("est_sm_efficiency", &GpuRow::est_sm_efficiency, Unit::kRatio,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/summary/profile.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +11,8 @@
 
 #include "src/analysis/context/rank_assignment.h"
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
+#include "src/importers/words/importer_words.h"
 
 namespace dladvisor {
 namespace {
@@ -31,20 +33,21 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines > 0) return;
   const auto option = trace.capture_options.find("COLLECT_CUDA_TRACE");
   const bool not_traced = option != trace.capture_options.end() && option->second == "false";
-  std::string why;
+  const CaptureWords& words = CaptureWordsOf(trace.format);
+  std::string why(words.no_gpu_work);
+  std::string wanted = capability::kRangesOfGpuWork;
   if (row.api_calls > 0) {
     why = "CUDA calls were recorded but no kernel ran in the captured time";
-    row.missing_capture = trace.capture_advice.where_calls;
+    wanted = capability::kMoreTime;
   } else if (row.copies + row.sets > 0) {
     why = "copies were recorded but no kernel ran in the captured time";
-    row.missing_capture = trace.capture_advice.where_copies;
-  } else {
-    why = not_traced ? "CUDA was not traced"
-          : row.has_cuda
-              ? "the capture holds no CUDA activity: it was not traced, or ended before the first CUDA call"
-              : trace.capture_advice.no_cuda;
-    row.missing_capture = trace.capture_advice.where_nothing;
+    wanted = capability::kMoreTime;
+  } else if (not_traced) {
+    why = "CUDA was not traced";
+  } else if (row.has_cuda) {
+    why = "the capture holds no CUDA activity: it was not traced, or ended before the first CUDA call";
   }
+  row.missing_capture = fmt::format("{}", fmt::join(CaptureOptions({wanted}, words), " "));
   if (row.truncated) {
     why = "the part of the trace that is there holds no GPU work";
     row.missing_capture.reset();

@@ -9,6 +9,7 @@
 
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -68,13 +69,13 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("wall_ns", &RunRow::wall_ns, Unit::kNanoseconds,
                   "From the first API call, range or GPU operation to the last one's end.")
           .Column("start_up_ns", &RunRow::start_up_ns, Unit::kNanoseconds,
-                  "Time before the longest analysed window; unknown without GPU work.", "--trace=cuda")
+                  "Time before the longest analysed window; unknown without GPU work.", capability::kGpuWork)
           .Column("window_ns", &RunRow::window_ns, Unit::kNanoseconds,
-                  "Longest analysed window; unknown without GPU work.", "--trace=cuda")
+                  "Longest analysed window; unknown without GPU work.", capability::kGpuWork)
           .Column("window_start_ns", &RunRow::window_start_ns, Unit::kNanoseconds,
-                  "Its start on the profile's clock.", "--trace=cuda")
+                  "Its start on the profile's clock.", capability::kGpuWork)
           .Column("window_end_ns", &RunRow::window_end_ns, Unit::kNanoseconds,
-                  "Its end on the profile's clock.", "--trace=cuda")
+                  "Its end on the profile's clock.", capability::kGpuWork)
           .Column("steps", &RunRow::steps, Unit::kCount,
                   "Steady steps analysed, of the first rank; 0 where none were found.")
           .Column("total_steps", &RunRow::total_steps, Unit::kCount,
@@ -93,21 +94,21 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
-                  "Mean over GPUs of the share of the window with a kernel running.", "--trace=cuda")
+                  "Mean over GPUs of the share of the window with a kernel running.", capability::kGpuWork)
           .Column("tensor_core_efficiency", &RunRow::tensor_core_efficiency, Unit::kRatio,
                   "Tensor-core kernel time over kernel time of eligible ops; unknown without such ops.")
           .Column("kernel_ns", &RunRow::kernel_ns, Unit::kNanoseconds,
-                  "Summed kernel time in the windows of all GPUs.", "--trace=cuda")
+                  "Summed kernel time in the windows of all GPUs.", capability::kGpuWork)
           .Column("eligible_ops", &RunRow::eligible_ops, Unit::kCount, "Ops that could use tensor cores.",
-                  "--trace=cuda")
+                  capability::kGpuWork)
           .Column("eligible_half_ops", &RunRow::eligible_half_ops, Unit::kCount,
-                  "Of those, working on FP16, BF16, FP8 or INT8.", "--trace=cuda")
+                  "Of those, working on FP16, BF16, FP8 or INT8.", capability::kGpuWork)
           .Column("half_kernel_ns", &RunRow::half_kernel_ns, Unit::kNanoseconds,
-                  "Time of kernels whose names show FP16, BF16, FP8 or INT8.", "--trace=cuda")
+                  "Time of kernels whose names show FP16, BF16, FP8 or INT8.", capability::kGpuWork)
           .Column("launches_through_graphs", &RunRow::launches_through_graphs, Unit::kCount,
                   "CUDA graph launches traced as a whole.")
           .Column("memory_used_share", &RunRow::memory_used_share, Unit::kRatio,
-                  "Most used share of a GPU's memory.", "--cuda-memory-usage=true")
+                  "Most used share of a GPU's memory.", capability::kDeviceMemory)
           .Column("samples_per_second", &RunRow::samples_per_second, Unit::kNone,
                   "Throughput, where a training's log reports it; profiles do not record the batch size.")
           .Column("mfu", &RunRow::mfu, Unit::kRatio,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 #include "src/statistics/distribution.h"
 #include "src/statistics/quantile.h"
 
@@ -16,11 +17,6 @@ namespace {
 
 // A GPU that runs kernels half of the time works; it reaches its limit within a twentieth of it.
 constexpr double kBusy = 0.5, kNearLimit = 0.95;
-
-// What lets every rule on telemetry decide.
-constexpr char kQuery[] =
-    "--query-gpu=timestamp,index,utilization.gpu,memory.used,memory.total,power.draw,power.limit,"
-    "temperature.gpu,clocks.sm,clocks.max.sm,clocks_event_reasons.active";
 
 using Key = std::pair<uint32_t, TelemetryMetric>;
 using Rows = std::vector<size_t>;  // of the trace's telemetry
@@ -118,8 +114,10 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
                   "Of its values: ratio, bytes, watts, celsius or hertz.")
           .Column("samples", &TelemetryRow::samples, Unit::kCount, "Samples.")
           .Column("first_ns", &TelemetryRow::first_ns, Unit::kNanoseconds,
-                  "First sample, since the log's first; unknown where it has no times.", kQuery)
-          .Column("last_ns", &TelemetryRow::last_ns, Unit::kNanoseconds, "Last sample.", kQuery)
+                  "First sample, since the log's first; unknown where it has no times.",
+                  capability::kTelemetry)
+          .Column("last_ns", &TelemetryRow::last_ns, Unit::kNanoseconds, "Last sample.",
+                  capability::kTelemetry)
           .Column("min", &TelemetryRow::min, Unit::kNone, "Least.")
           .Column("mean", &TelemetryRow::mean, Unit::kNone,
                   "Mean over time; of the samples where the log has no times.")
@@ -128,17 +126,17 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
           .Column("limit_value", &TelemetryRow::limit_value, Unit::kNone,
                   "1 for utilisation, the GPU's memory, power limit and highest clock; unknown for others "
                   "and where the log does not record it.",
-                  kQuery)
+                  capability::kTelemetry)
           .Column("at_limit_share", &TelemetryRow::at_limit_share, Unit::kRatio,
-                  "Share of time within 5 % of the limit.", kQuery)
+                  "Share of time within 5 % of the limit.", capability::kTelemetry)
           .Column("busy_samples", &TelemetryRow::busy_samples, Unit::kCount,
                   "Samples taken while the GPU was busy: its utilisation, read with them, is at least 50 %; "
                   "unknown where the log does not record utilisation.",
-                  kQuery)
+                  capability::kTelemetry)
           .Column("busy_mean", &TelemetryRow::busy_mean, Unit::kNone,
-                  "Mean over the time of these; unknown without any.", kQuery)
+                  "Mean over the time of these; unknown without any.", capability::kTelemetry)
           .Column("busy_at_limit_share", &TelemetryRow::busy_at_limit_share, Unit::kRatio,
-                  "Share of their time within 5 % of the limit.", kQuery);
+                  "Share of their time within 5 % of the limit.", capability::kTelemetry);
   return relation;
 }
 

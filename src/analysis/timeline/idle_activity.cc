@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -160,7 +161,7 @@ const RelationOf<IdleActivityRow>& IdleActivityRelation() {
           .Column("share", &IdleActivityRow::share, Unit::kRatio, "Of the time in which nothing was queued.")
           .Column("callers", &IdleActivityRow::callers, Unit::kText,
                   "Stack of the longest call, innermost first; unknown where none was recorded.",
-                  "--trace=osrt --sample=process-tree");
+                  capability::kStacksOfOsCalls);
   return relation;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -18,7 +19,6 @@ constexpr size_t kMostSampled = 1 << 16;  // calls that a median is taken of, ev
 }  // namespace
 
 const RelationOf<LaunchRow>& LaunchRelation() {
-  static const char* kFlag = "--trace=cuda";
   static const auto relation =
       RelationOf<LaunchRow>("launch",
                             "How kernels were launched, per rank and device, in the analysed window.")
@@ -33,22 +33,23 @@ const RelationOf<LaunchRow>& LaunchRelation() {
               "avg_api_ns", &LaunchRow::avg_api_ns, Unit::kNanoseconds,
               "Mean duration of the launching call; of one that launches several kernels, as a CUDA graph, "
               "their share.",
-              kFlag)
+              capability::kGpuWork)
           .Column("median_api_ns", &LaunchRow::median_api_ns, Unit::kNanoseconds,
                   "Median of the same (of every n-th from 65,536 on), which calls that load a kernel at its "
                   "first "
                   "use do not move.",
-                  kFlag)
+                  capability::kGpuWork)
           .Column("api_ns", &LaunchRow::api_ns, Unit::kNanoseconds,
-                  "Time in those calls, in the window of the host.", kFlag)
+                  "Time in those calls, in the window of the host.", capability::kGpuWork)
           .Column("median_queue_delay_ns", &LaunchRow::median_queue_delay_ns, Unit::kNanoseconds,
-                  "Median time from the launching call's start to the kernel's start.", kFlag)
+                  "Median time from the launching call's start to the kernel's start.", capability::kGpuWork)
           .Column("tiny_kernels", &LaunchRow::tiny_kernels, Unit::kCount,
-                  "Kernels shorter than the call that launches them, and only them.", kFlag)
+                  "Kernels shorter than the call that launches them, and only them.", capability::kGpuWork)
           .Column("tiny_share", &LaunchRow::tiny_share, Unit::kRatio, "Of the kernels whose launch is known.",
-                  kFlag)
+                  capability::kGpuWork)
           .Column("min_latency_ns", &LaunchRow::min_latency_ns, Unit::kNanoseconds,
-                  "The device's own launch latency: 5th percentile of that delay over all kernels.", kFlag);
+                  "The device's own launch latency: 5th percentile of that delay over all kernels.",
+                  capability::kGpuWork);
   return relation;
 }
 

@@ -17,6 +17,7 @@
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_activity.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -152,9 +153,9 @@ const RelationOf<ResourceUsageRow>& ResourceUsageRelation() {
                "Using Tensor Cores, Not Using Tensor Cores, Memory, Dataloader, I/O, CPU, Other.")
           .Column("position", &ResourceUsageRow::position, Unit::kNone, "Order of the category, from 1.")
           .Column("ns", &ResourceUsageRow::ns, Unit::kNanoseconds,
-                  "Time, the mean over GPUs; unknown where not captured.", "--trace=cuda,nvtx,osrt")
+                  "Time, the mean over GPUs; unknown where not captured.", capability::kHostActivity)
           .Column("share", &ResourceUsageRow::share, Unit::kRatio, "Of the window.",
-                  "--trace=cuda,nvtx,osrt");
+                  capability::kHostActivity);
   return relation;
 }
 

@@ -8,6 +8,7 @@
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/timeline/thread_doing.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 
@@ -72,17 +73,18 @@ const RelationOf<IdleGapRow>& IdleGapRelation() {
           .Column("duration_ns", &IdleGapRow::duration_ns, Unit::kNanoseconds, "end_ns - start_ns.")
           .Column("cause", &IdleGapRow::cause, Unit::kText, "Bucket of the ledger with most of its time.")
           .Column("starved_ns", &IdleGapRow::starved_ns, Unit::kNanoseconds,
-                  "Part before the launch of what ends it.", "--trace=cuda")
+                  "Part before the launch of what ends it.", capability::kGpuWork)
           .Column("ended_by", &IdleGapRow::ended_by, Unit::kText,
                   "Kernel, or kind of operation, that ends it; empty at the window's end.")
           .Column("range", &IdleGapRow::range, Unit::kText, "Path of the op that launches what ends it.",
-                  "--trace=cuda,nvtx")
+                  capability::kRangesOfGpuWork)
           .Column(
               "doing", &IdleGapRow::doing, Unit::kText,
               "Python function, range, or call in which the thread that launches it was for most of the "
               "time until it had launched it (thread_doing.h); unknown where that is not most of the gap.",
-              "--trace=cuda")
-          .Column("thread", &IdleGapRow::thread, Unit::kNone, "Thread that launches it.", "--trace=cuda");
+              capability::kGpuWork)
+          .Column("thread", &IdleGapRow::thread, Unit::kNone, "Thread that launches it.",
+                  capability::kGpuWork);
   return relation;
 }
 

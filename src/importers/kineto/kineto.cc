@@ -28,11 +28,6 @@ namespace {
 
 using namespace kineto;
 
-const CaptureAdvice kAdvice = {
-    .no_cuda = "the trace holds no GPU activity: it was not recorded, or the run has none",
-    .where_nothing = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
-    .where_calls = "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)",
-    .where_copies = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
 constexpr Ns kYear2000 = 946'684'800'000'000'000;
 
 // Bytes that are not UTF-8, which some names hold, made question marks.
@@ -276,7 +271,6 @@ Trace ReadTrace(ByteSource& source) {
   Trace& trace = batch->trace;
   trace.path = source.name();
   trace.format = "kineto";
-  trace.capture_advice = kAdvice;
   if (IsAmd(trace)) GiveMemoryItsDevice(trace);
   DropUnusedDevices(trace);
   SortDevices(trace);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/words/importer_words.h"
 
+#include <fmt/ranges.h>
+
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "src/importers/kineto/words/kineto_words.h"
 #include "src/importers/nsys/words/nsys_words.h"
@@ -14,12 +18,18 @@ namespace {
 constexpr std::array kWords = {&kNsysWords, &kKinetoWords, &kNvidiaSmiWords, &kTrainingLogWords};
 
 const CaptureWords& AnyWords() {
+  static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {
+    std::vector<std::pair<std::string_view, std::string_view>> both(kNsysWords.options.begin(),
+                                                                    kNsysWords.options.end());
+    both.insert(both.end(), kNvidiaSmiWords.options.begin(), kNvidiaSmiWords.options.end());
+    return both;
+  }();
   static const CaptureWords words = {
       .format = "",
-      .options = {},
-      .is_own = [](std::string_view) { return true; },
+      .options = options,
       .idle_causes = kNsysWords.idle_causes,
       .idle_causes_beyond_calls = kNsysWords.idle_causes_beyond_calls,
+      .no_gpu_work = kNsysWords.no_gpu_work,
       .records_operators = false,
   };
   return words;
@@ -32,6 +42,14 @@ const CaptureWords& CaptureWordsOf(std::string_view format) {
   for (const CaptureWords* words : kWords)
     if (words->format == format) return *words;
   return kNsysWords;
+}
+
+std::string HowToRecord(std::string_view capability) {
+  std::vector<std::string> ways;
+  for (const CaptureWords* words : kWords)
+    for (const auto& [name, options] : words->options)
+      if (name == capability) ways.push_back(fmt::format("{}: {}", words->format, options));
+  return fmt::format("{}", fmt::join(ways, "; "));
 }
 
 }  // namespace dladvisor

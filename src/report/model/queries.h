@@ -19,7 +19,7 @@ struct FigureQuery {
   Unit unit;
   std::string relation, column;  // the fact it rests on, whose declaration says how to capture it
   std::string sql;               // gives at most one row of one value
-  std::string unknown_because;   // where that fact is NULL and no capture flag would supply it
+  std::string unknown_because;   // where that fact is NULL and no other capture would supply it
 };
 
 struct TableQuery {

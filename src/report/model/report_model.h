@@ -25,7 +25,7 @@ struct Figure {
   Value value;
   Unit unit = Unit::kNone;
   std::string sql;
-  std::string unknown_because;  // where the value is NULL: why, and the capture flag that would supply it
+  std::string unknown_because;  // where the value is NULL: why, and how to capture it
 };
 
 struct ReportTable {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/sections/capture.h"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "src/capture/capability.h"
 #include "src/importers/words/importer_words.h"
 
 namespace dladvisor {
 namespace {
 
-// Old versions of PyTorch recorded them without totals, which the option does not mend.
+// What they lack, as the totals that old versions of PyTorch did not record, no option supplies.
 bool HasMemoryEvents(const ReportModel& model) {
   const ReportTable* recorded = FindTable(model, "recorded");
   return recorded != nullptr && !recorded->rows.rows.empty() &&
@@ -25,21 +29,33 @@ const CaptureWords& WordsOf(const Database& database) {
   return CaptureWordsOf(is_one ? FormatValue(formats.rows[0][0], Unit::kText) : "");
 }
 
+const CaptureWords& WordsOf(const ReportModel& model) {
+  std::set<std::string> formats;
+  if (const ReportTable* profiles = FindTable(model, "profiles"))
+    for (size_t row = 0; row < profiles->rows.rows.size(); ++row)
+      formats.insert(FormatValue(CellOf(*profiles, row, "format"), Unit::kText));
+  return CaptureWordsOf(formats.size() == 1 ? *formats.begin() : "");
+}
+
 void TranslateCapture(Advice& advice, const Database& database) {
   const CaptureWords& words = WordsOf(database);
   for (Finding& finding : advice.findings) finding.capture = CaptureOptions(finding.capture, words);
 }
 
 std::vector<std::string> CaptureFlags(const ReportModel& model) {
+  const CaptureWords& words = WordsOf(model);
+  std::vector<std::string> useless;
+  if (HasMemoryEvents(model)) useless = CaptureOptions({capability::kDeviceMemory}, words);
   std::vector<std::string> wanted;
   for (const Finding& finding : model.advice->findings)
     if (finding.outcome == Outcome::kUnknown)
-      wanted.insert(wanted.end(), finding.capture.begin(), finding.capture.end());
+      std::ranges::copy_if(finding.capture, std::back_inserter(wanted), [&](const std::string& option) {
+        return std::ranges::find(useless, option) == useless.end();
+      });
   if (const ReportTable* missing = FindTable(model, "missing_capture"))
     for (size_t row = 0; row < missing->rows.rows.size(); ++row)
       wanted.push_back(FormatValue(CellOf(*missing, row, "missing_capture"), Unit::kText));
-  if (HasMemoryEvents(model)) std::erase(wanted, "profile_memory=True");
-  return CaptureOptions(wanted, CaptureWordsOf(""));  // in the profiler's words already
+  return MergeOptions(wanted, words);
 }
 
 }  // namespace dladvisor

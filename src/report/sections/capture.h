@@ -14,9 +14,10 @@ namespace dladvisor {
 
 // Puts what findings say of the capture into the words of the profiler that made the profile.
 void TranslateCapture(Advice& advice, const Database& database);
-// What to add to the capture command so that unknown rules can decide; --trace lists merged into one.
+// What to add to the capture command so that unknown rules can decide; lists of one flag merged.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
 // Of the profiler that made all profiles, or of any where they are of several.
 const CaptureWords& WordsOf(const Database& database);
+const CaptureWords& WordsOf(const ReportModel& model);
 
 }  // namespace dladvisor

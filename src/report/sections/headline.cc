@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "engine/base/text.h"
-#include "src/importers/words/importer_words.h"
 #include "src/render/escape.h"
 #include "src/report/sections/capture.h"
 #include "src/report/sections/findings.h"
@@ -97,13 +96,10 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
 
 // What to trace so that idleness gets a cause: calls that launch, ranges, what threads do in the system.
 std::string FlagsForIdleCauses(const ReportModel& model) {
-  const ReportTable* profiles = FindTable(model, "profiles");
   const ReportTable* recorded = FindTable(model, "recorded");
   const bool traced = recorded != nullptr && !recorded->rows.rows.empty() &&
                       AsNumber(CellOf(*recorded, 0, "calls_ranges_and_os_calls")).value_or(0) > 0;
-  const bool is_one = profiles != nullptr && profiles->rows.rows.size() == 1;
-  const CaptureWords& words =
-      CaptureWordsOf(is_one ? FormatValue(CellOf(*profiles, 0, "format"), Unit::kText) : "");
+  const CaptureWords& words = WordsOf(model);
   return std::string(traced ? words.idle_causes_beyond_calls : words.idle_causes);
 }
 

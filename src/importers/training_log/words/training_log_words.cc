@@ -6,9 +6,9 @@ namespace dladvisor {
 constinit const CaptureWords kTrainingLogWords = {
     .format = "training log",
     .options = {},
-    .is_own = [](std::string_view) { return false; },
     .idle_causes = "",
     .idle_causes_beyond_calls = "",
+    .no_gpu_work = "",
     .records_operators = false,
 };
 
