@@ -71,7 +71,6 @@ TEST(Parts, AreAsTheWhole) {
   EXPECT_EQ(parts.health.rows_read, whole.health.rows_read);
   EXPECT_EQ(parts.health.rows_skipped, whole.health.rows_skipped);
   EXPECT_EQ(parts.health.negative_durations, whole.health.negative_durations);
-  EXPECT_EQ(parts.health.out_of_order, whole.health.out_of_order);
 }
 
 }  // namespace

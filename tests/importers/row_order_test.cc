@@ -122,7 +122,6 @@ TEST(RowOrder, DoesNotMatter) {
     for (const Diagnostic& d : trace.health.diagnostics) messages.push_back(d.text);
     for (const Diagnostic& d : expected.health.diagnostics) expected_messages.push_back(d.text);
     EXPECT_EQ(messages, expected_messages);
-    EXPECT_EQ(trace.health.out_of_order, expected.health.out_of_order);
     EXPECT_EQ(trace.health.rows_read, expected.health.rows_read);
   }
 }

@@ -143,7 +143,6 @@ class Parts;
 struct Share {
   RowRange rows;
   Ns total = 0;  // durations of usable rows, those before included
-  std::optional<Ns> first_start = {}, last_start = {};
 };
 
 // Of one copy, allocation or call; more is damage.

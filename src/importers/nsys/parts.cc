@@ -102,7 +102,6 @@ void Parts::Part::AppendTo(Context& whole) {
   Add(health.rows_read, trace.health.rows_read);
   Add(health.rows_skipped, trace.health.rows_skipped);
   health.negative_durations += trace.health.negative_durations;
-  health.out_of_order += trace.health.out_of_order;
 }
 
 void Parts::Plan(const Database& db, std::string_view table, Reader read) {
@@ -176,11 +175,8 @@ void Parts::Read(Context& whole, std::string_view table, Reader read) {
       whole.share = nullptr;
       return;
     }
-    if (before.last_start && share.first_start && *share.first_start < *before.last_start)
-      ++whole.trace.health.out_of_order;
     part->AppendTo(whole);
     before.total += share.total;
-    if (share.last_start) before.last_start = share.last_start;
   }
   if (!in_parts) read(whole);
 }
