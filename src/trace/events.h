@@ -9,10 +9,10 @@
 #include <limits>
 #include <vector>
 
+#include "engine/base/string_pool.h"
 #include "src/trace/event_column.h"
 #include "src/trace/int_column.h"
 #include "src/trace/kinds.h"
-#include "engine/base/string_pool.h"
 
 namespace dladvisor {
 
@@ -57,6 +57,9 @@ struct Kernels : GpuOps {
   // As PyTorch's profiler estimates them, -1 where it does not; empty where the source has none.
   std::vector<float> blocks_per_sm, occupancy;  // blocks by SMs; percent of the SM's warps
   IntColumn collective;                         // index into Trace::collectives; empty as above, 0 for none
+  // The same on all ranks of a collective and different for each of a process group, as the framework numbers
+  // them; empty as above, 0 where unknown.
+  IntColumn collective_number;
 
   static constexpr EventTable kTable = {"kernel", "One row per kernel execution."};
   template <class Visit>
@@ -72,6 +75,7 @@ struct Kernels : GpuOps {
     visit(&Kernels::blocks_per_sm, Hidden().MayBeEmpty());
     visit(&Kernels::occupancy, Hidden().MayBeEmpty());
     visit(&Kernels::collective, Hidden(ColumnKind::kCollective).MayBeEmpty());
+    visit(&Kernels::collective_number, Hidden().MayBeEmpty());
   }
 };
 
@@ -152,6 +156,8 @@ struct Syncs {
   std::vector<uint32_t> process, device;
   IntColumn stream, correlation;
   std::vector<SyncKind> kind;
+  // Of the call that recorded the event waited for; 0 where not recorded, empty where the source has none.
+  IntColumn record_correlation;
 
   static constexpr EventTable kTable = {"sync", "One row per synchronisation activity."};
   template <class Visit>
@@ -163,6 +169,7 @@ struct Syncs {
     visit(&Syncs::stream, Shown("stream", Unit::kNone, "CUDA stream."));
     visit(&Syncs::correlation, Hidden());
     visit(&Syncs::kind, Shown("kind", Unit::kText, "event, stream-wait-event, stream or context."));
+    visit(&Syncs::record_correlation, Hidden().MayBeEmpty());
   }
   size_t size() const { return start.size(); }
 };

@@ -253,7 +253,7 @@ TEST(Digest, KeepsWhatRanksAreComparedBy) {
   CollectiveTrack track;
   track.rank = 3;
   track.kinds = {{"AllReduce", "", "", 0}, {"AllGather", "tp", "[0, 1]", 1}};
-  track.calls = {{0, 7, 0, 100, 200, 50, 150, -1}, {1, 7, 0, 300, 450, 0, 450, 4096}};
+  track.calls = {{0, 7, 0, 100, 200, 50, 150, -1}, {1, 7, 0, 300, 450, 0, 450, 4096, 12}};
   Digest digest;
   digest.sequences = {sequence};
   digest.collectives = {track};
@@ -271,6 +271,8 @@ TEST(Digest, KeepsWhatRanksAreComparedBy) {
   ASSERT_EQ(read.collectives.size(), 1u);
   EXPECT_EQ(read.collectives[0].kinds, track.kinds);
   ASSERT_EQ(read.collectives[0].calls.size(), 2u);
+  EXPECT_EQ(read.collectives[0].calls[0].number, 0);
+  EXPECT_EQ(read.collectives[0].calls[1].number, 12);
   EXPECT_EQ(read.collectives[0].calls[1].bytes, 4096);
   EXPECT_EQ(read.collectives[0].calls[1].exposed_from, 450);
   EXPECT_EQ(SerializeDigest(read), SerializeDigest(digest));

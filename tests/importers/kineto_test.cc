@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <isa-l/igzip_lib.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -174,8 +175,9 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
       gpu("gpu_memcpy", "Memcpy DtoD (Device -> Device)", "") + "," +
       gpu("gpu_memset", "Memset (Device)", R"-(,"bytes":8,"memory bandwidth (GB/s)":"1.5")-") + "," +
       gpu("cuda_sync", "Stream Sync", R"(,"cuda_sync_kind":"Stream Sync")") + "," +
-      gpu("cuda_sync", "x", R"(,"cuda_sync_kind":"Stream Wait Event")") + "," +
-      gpu("gpu_user_annotation", "forward", "") + "," + gpu("mtia_ccp_events", "event_wait", "") + "]");
+      gpu("cuda_sync", "x",
+          R"(,"cuda_sync_kind":"Stream Wait Event","wait_on_cuda_event_record_corr_id":12)") +
+      "," + gpu("gpu_user_annotation", "forward", "") + "," + gpu("mtia_ccp_events", "event_wait", "") + "]");
   EXPECT_THAT(trace.copies.direction, ElementsAre(CopyDirection::kHostToDevice, CopyDirection::kDeviceToHost,
                                                   CopyDirection::kDeviceToDevice));
   EXPECT_THAT(trace.copies.source,
@@ -186,15 +188,31 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
   EXPECT_EQ(trace.sets.bytes[0], 8);
   EXPECT_THAT(trace.sets.bandwidth, ElementsAre(1.5e9F));
   EXPECT_THAT(trace.syncs.kind, ElementsAre(SyncKind::kStream, SyncKind::kStreamWaitEvent));
+  EXPECT_EQ(trace.syncs.record_correlation[0], 0);
+  EXPECT_EQ(trace.syncs.record_correlation[1], 12);
   EXPECT_EQ(trace.health.rows_skipped.at("mtia_ccp_events"), 1);
   EXPECT_FALSE(trace.health.rows_skipped.contains("gpu_user_annotation"));
+}
+
+TEST(Kineto, TakesTheHashOfACollectiveWhereItHasNoSequence) {
+  const auto number = [](const char* more) {
+    const Trace trace = ReadText(fmt::format(
+        R"([{{"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":20,"ts":1,"dur":2,"args":{{"device":0,"stream":20{}}}}}])",
+        more));
+    return trace.kernels.collective_number[0];
+  };
+  EXPECT_EQ(number(R"(,"Comms Id":"12345678")"), 12345678);
+  EXPECT_EQ(number(R"(,"Comms Id":18446744073709551615)"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(number(R"(,"Comms Id":7,"Seq":0)"), 1);
+  EXPECT_EQ(number(R"(,"Comms Id":"x","Seq":-1)"), 0);
+  EXPECT_EQ(number(""), 0);
 }
 
 TEST(Kineto, ReadsCollectivesAndTheAllocator) {
   const Trace trace = ReadText(
       R"([{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32_RING_LL","pid":0,"tid":20,"ts":1,"dur":2,)"
       R"("args":{"device":0,"stream":20,"correlation":4,"Collective name":"allreduce","In msg nelems":100,)"
-      R"("Out msg nelems":100,"Group size":2,"dtype":"Float","Process Group Name":"0","Process Group Ranks":"[0, 1]"}},)"
+      R"("Out msg nelems":100,"Group size":2,"Seq":41,"dtype":"Float","Process Group Name":"0","Process Group Ranks":"[0, 1]"}},)"
       R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":10,"tid":11,"ts":3,"args":{"Total Reserved":)"
       R"(40,"Total Allocated":30,"Bytes":-10,"Addr":7,"Device Id":0,"Device Type":1}},)"
       R"({"ph":"i","name":"[memory]","pid":10,"tid":12,"ts":4,"args":{"Bytes":5,"Device Id":-1,"Device Type":0}}])");
@@ -204,6 +222,7 @@ TEST(Kineto, ReadsCollectivesAndTheAllocator) {
   EXPECT_EQ(trace.names.View(c.group_ranks), "[0, 1]");
   EXPECT_EQ(c.group_size, 2);
   EXPECT_EQ(c.in_elements, 100);
+  EXPECT_EQ(trace.kernels.collective_number[0], 42);
   const MemoryEvents& m = trace.memory_events;
   ASSERT_EQ(m.size(), 2u);
   EXPECT_EQ(m.bytes[0], -10);

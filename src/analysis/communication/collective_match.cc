@@ -84,7 +84,6 @@ class Matcher {
       }
     std::erase_if(result_.kinds, [](const MatchedKind& kind) { return kind.tracks.size() < 2; });
     for (MatchedKind& kind : result_.kinds) {
-      std::set<std::pair<int64_t, int64_t>> calls;
       const auto each = [&](size_t t, auto visit) {
         for (size_t i = 0; i < tracks_[t].calls.size(); ++i) {
           const CollectiveTrack::Call& call = tracks_[t].calls[i];
@@ -93,15 +92,31 @@ class Matcher {
           if (key == kind.kind) visit(call, i);
         }
       };
+      // By the framework's number, the first step in which a rank ran it; none where a call has none, or has
+      // that of another.
+      std::map<int64_t, int64_t> step_of_number;
+      bool is_numbered = !kind.kind.group.empty();
+      for (const size_t t : kind.tracks) {
+        std::set<int64_t> numbers;
+        each(t, [&](const CollectiveTrack::Call& call, size_t) {
+          is_numbered = is_numbered && call.number != 0 && numbers.insert(call.number).second;
+          int64_t& step = step_of_number.try_emplace(call.number, call.step).first->second;
+          step = std::min(step, call.step);
+        });
+      }
+      const auto key_of = [&](const CollectiveTrack::Call& call) {
+        return is_numbered ? std::pair(step_of_number.at(call.number), call.number)
+                           : std::pair(call.step, call.order);
+      };
+      std::set<std::pair<int64_t, int64_t>> calls;
       for (const size_t t : kind.tracks)
-        each(t, [&](const CollectiveTrack::Call& call, size_t) { calls.emplace(call.step, call.order); });
+        each(t, [&](const CollectiveTrack::Call& call, size_t) { calls.insert(key_of(call)); });
       kind.calls.assign(calls.begin(), calls.end());
       kind.call_of.assign(kind.tracks.size() * kind.calls.size(), -1);
       for (size_t m = 0; m < kind.tracks.size(); ++m)
         each(kind.tracks[m], [&](const CollectiveTrack::Call& call, size_t i) {
           const auto at =
-              std::lower_bound(kind.calls.begin(), kind.calls.end(), std::pair(call.step, call.order)) -
-              kind.calls.begin();
+              std::lower_bound(kind.calls.begin(), kind.calls.end(), key_of(call)) - kind.calls.begin();
           kind.call_of[m * kind.calls.size() + static_cast<size_t>(at)] = static_cast<int32_t>(i);
         });
     }

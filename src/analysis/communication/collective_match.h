@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which collectives of several ranks are one and the same, and on what common clock they ran.
 //
-// Calls are matched by kind, step and order. Where the framework names process groups, these are the groups.
-// Where nothing does, the layouts of distributed training are tried: all ranks; blocks of k successive ranks;
-// every k-th rank; for all k that divide their number. The ends of a collective agree on all its ranks, so
-// the largest groups are taken whose ends agree (nearly) as well as those of the best layout; where even
-// these differ by more than kEndsAgree the groups are unknown.
+// Calls are matched by kind and the framework's number, where it numbers all of a group, else by kind, step
+// and order: a rank whose trace begins a call later than the others' is then matched wrongly. Where the
+// framework names process groups, these are the groups. Where nothing does, the layouts of distributed
+// training are tried: all ranks; blocks of k successive ranks; every k-th rank; for all k that divide their
+// number. The ends of a collective agree on all its ranks, so the largest groups are taken whose ends agree
+// (nearly) as well as those of the best layout; where even these differ by more than kEndsAgree the groups
+// are unknown.
 //
 // Clocks: each profile's times are put on UTC where its session's start is known, then shifted so that ends
 // of collectives agree in the median, and drift between them is taken out (slope by Theil and Sen). Where
@@ -41,7 +43,7 @@ struct RankClock {
 struct MatchedKind {
   CollectiveTrack::Kind kind;
   std::vector<size_t> tracks;                      // that have it, by rank
-  std::vector<std::pair<int64_t, int64_t>> calls;  // step and order, sorted
+  std::vector<std::pair<int64_t, int64_t>> calls;  // step and order, or the framework's number, sorted
   std::vector<int32_t> call_of;                    // by track * calls + call: index into its calls, or -1
   std::vector<int32_t> group_of;                   // by track; -1 where unknown
   int32_t groups = 0;

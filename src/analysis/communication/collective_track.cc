@@ -89,6 +89,7 @@ std::vector<CollectiveTrack> ComputeCollectiveTracks(const Context& context,
             elements > 0 && element > 0)
           call.bytes = elements * element;
       }
+      if (kernels.collective_number.size() > 0) call.number = kernels.collective_number[k];
       kind.stream = streams.emplace(kernels.stream[k], static_cast<int64_t>(streams.size())).first->second;
       const auto [entry, is_new] = kinds.emplace(kind, static_cast<uint32_t>(kinds.size()));
       if (is_new) track.kinds.push_back(kind);
@@ -111,10 +112,14 @@ std::vector<CollectiveTrack> ComputeCollectiveTracks(const Context& context,
   return tracks;
 }
 
+// A negative count, -1 - n, says that the calls hold numbers.
 std::string EncodeCalls(const std::vector<CollectiveTrack::Call>& calls) {
   std::string out;
   CollectiveTrack::Call before;
-  PutVarint(out, static_cast<int64_t>(calls.size()));
+  const bool numbered =
+      std::ranges::any_of(calls, [](const CollectiveTrack::Call& call) { return call.number != 0; });
+  const auto count = static_cast<int64_t>(calls.size());
+  PutVarint(out, numbered ? -1 - count : count);
   for (const CollectiveTrack::Call& call : calls) {
     PutVarint(out, call.kind);
     PutVarint(out, call.step - before.step);
@@ -124,6 +129,7 @@ std::string EncodeCalls(const std::vector<CollectiveTrack::Call>& calls) {
     PutVarint(out, call.exposed_ns);
     PutVarint(out, call.end - call.exposed_from);
     PutVarint(out, call.bytes);
+    if (numbered) PutVarint(out, call.number);
     before = call;
   }
   return out;
@@ -131,7 +137,9 @@ std::string EncodeCalls(const std::vector<CollectiveTrack::Call>& calls) {
 
 std::vector<CollectiveTrack::Call> DecodeCalls(const std::string& encoded, size_t kinds) {
   VarintReader reader(encoded, "collectives");
-  const int64_t count = reader.Next();
+  const int64_t encoded_count = reader.Next();
+  const bool numbered = encoded_count < 0;
+  const int64_t count = numbered ? -(encoded_count + 1) : encoded_count;
   std::vector<CollectiveTrack::Call> calls;
   CollectiveTrack::Call before;
   for (int64_t i = 0; i < count; ++i) {
@@ -147,6 +155,7 @@ std::vector<CollectiveTrack::Call> DecodeCalls(const std::string& encoded, size_
     call.exposed_ns = reader.Next();
     call.exposed_from = call.end - reader.Next();
     call.bytes = reader.Next();
+    if (numbered) call.number = reader.Next();
     calls.push_back(call);
     before = call;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives of a GPU one by one: what is matched between ranks. Within a rank they are numbered by step
 // and order, apart for each kind: collective, process group where the framework names it, and stream, since a
-// communicator keeps to one.
+// communicator keeps to one. Frameworks of 2026 number the collectives of a group themselves.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ struct CollectiveTrack {
     Ns exposed_ns = 0;      // without any computation
     Ns exposed_from = 0;    // where that begins; the end where it never is
     int64_t bytes = -1;     // of the larger of what goes in and out of this rank
+    int64_t number = 0;     // the framework's, the same on all ranks; 0 where it gives none
   };
 
   int64_t rank = 0, device = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "src/importers/kineto/copy_kind.h"
 
@@ -78,6 +79,17 @@ std::string_view ShortNameOf(std::string_view name) {
     if (c == ' ' || c == ':') begin = i + 1;
   }
   return begin < end ? name.substr(begin, end - begin) : name;
+}
+
+// Sequence numbers begin at 0, which is none here. What is hashed of them serves as well, where they are
+// missing.
+int64_t CollectiveNumber(const Event& e) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  if (e.collective_sequence >= 0 && e.collective_sequence < kLargest) return e.collective_sequence + 1;
+  uint64_t hash = 0;
+  const std::string_view text = e.collective_operation;
+  std::from_chars(text.data(), text.data() + text.size(), hash);
+  return static_cast<int64_t>(hash & static_cast<uint64_t>(kLargest));
 }
 
 }  // namespace
@@ -273,6 +285,7 @@ void Batch::AddKernel(const Event& e) {
   k.blocks_per_sm.push_back(static_cast<float>(e.blocks_per_sm));
   k.occupancy.push_back(static_cast<float>(e.occupancy));
   k.collective.push_back(Collective(e));
+  k.collective_number.push_back(CollectiveNumber(e));
 }
 
 void Batch::AddCopy(const Event& e) {
@@ -315,6 +328,7 @@ void Batch::AddSync(const Event& e) {
   s.stream.push_back(e.stream == kUnknown ? IdOf(e.tid) : e.stream);
   s.correlation.push_back(e.correlation == kUnknown ? kNoCorrelation : e.correlation);
   s.kind.push_back(SyncKindOf(e.sync_kind.empty() ? e.name : e.sync_kind));
+  s.record_correlation.push_back(e.record_correlation);
 }
 
 int64_t Batch::Collective(const Event& e) {

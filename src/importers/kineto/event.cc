@@ -117,6 +117,9 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
     case 0:  // the only series of a counter
       if (const double number = SignedReal(Token(value)); std::isfinite(number)) e.counter = number;
       break;
+    case 3:
+      if (key == "Seq") e.collective_sequence = IntegerOr(Token(value), -1);
+      break;
     case 4:
       if (key == "grid")
         e.has_shape = Triple(value, e.grid);
@@ -146,6 +149,8 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
     case 8:
       if (key == "src kind")
         e.from = text();
+      else if (key == "Comms Id")
+        e.collective_operation = text();
       else if (key == "dst kind")
         e.to = text();
       else if (key == "graph id")
@@ -230,6 +235,9 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
       break;
     case 25:
       if (key == "est. achieved occupancy %") e.occupancy = Real(Token(value));
+      break;
+    case 33:
+      if (key == "wait_on_cuda_event_record_corr_id") e.record_correlation = IntegerOr(Token(value), -1);
       break;
     default:
       break;

@@ -28,6 +28,7 @@ struct Event {
   int64_t registers = 0, shared_bytes = 0, graph_node = 0, bytes = kUnknown;
   double blocks_per_sm = -1, occupancy = -1, gigabytes_per_second = -1;
   std::string_view sync_kind;
+  int64_t record_correlation = 0;
   std::string_view external;                       // token: the number of the operator that it belongs to
   std::string_view copy_kind, from, to, memory;    // "HtoD"; "pageable"; a number where CUPTI has no name
   int64_t graph = 0, original_stream = kUnknown;   // the CUDA stream where `stream` is a lane for display
@@ -40,6 +41,8 @@ struct Event {
   // Of collectives.
   std::string_view collective, dtype, group, group_ranks;
   int64_t group_size = -1, in_elements = -1, out_elements = -1;
+  int64_t collective_sequence = -1;       // within the process group
+  std::string_view collective_operation;  // a hash of group and sequence
 
   double counter = std::numeric_limits<double>::quiet_NaN();
 
