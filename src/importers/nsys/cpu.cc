@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CPUs did: samples of call stacks and context switches (nsys --sample, --cpuctxsw).
+#include "src/importers/nsys/cpu.h"
 
 #include <cstdint>
 #include <limits>

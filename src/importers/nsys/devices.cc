@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: which GPU an event's device id means (see import_context.h).
+#include "src/importers/nsys/devices.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "src/importers/nsys/import_context.h"
-
 namespace dladvisor::nsys {
+
+using sqlite::Database;
+using sqlite::Rows;
 
 namespace {
 

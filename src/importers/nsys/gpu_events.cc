@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran on GPUs, and the host's waits for it as CUPTI reports them.
+#include "src/importers/nsys/gpu_events.h"
 
 #include <array>
 #include <cstdint>

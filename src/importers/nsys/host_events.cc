@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran on the host: CUDA API calls, OS runtime calls with their call chains, the profiler's own time.
+#include "src/importers/nsys/host_events.h"
 
 #include <cstdint>
 #include <string_view>

@@ -10,13 +10,13 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "src/importers/nsys/devices.h"
 #include "src/importers/sqlite/database.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/launch_shapes.h"
@@ -94,31 +94,6 @@ class Hosts {
   std::vector<int64_t> process_ids_, thread_ids_;
   int64_t last_process_ = 0, last_thread_ = 0;
   uint32_t last_process_index_ = kNoIndex, last_thread_index_ = kNoIndex;
-};
-
-// CUDA devices. Every device of the target info is listed, used or not, and every one that events name.
-//
-// A device id counts as its process does: with a CUDA_VISIBLE_DEVICES per process, 0 is a different GPU in
-// each. Where the export records them (TARGET_INFO_CUDA_DEVICE) and processes disagree, devices are numbered
-// by the profiler's GPU ids instead.
-class Devices {
- public:
-  Devices(const Database& db, Trace& trace);
-  // nullopt where the number can be no device id.
-  std::optional<uint32_t> OfEvent(int64_t global_pid, std::optional<int64_t> device_id);
-  std::optional<uint32_t> OfGpu(int64_t gpu_id);  // by the profiler's own GPU id
-  uint32_t ByOrdinal(int64_t ordinal);
-
- private:
-  uint32_t Add(Device device);
-  void ReadGpus(const Database& db);
-  void ReadOldGpus(const Database& db);
-
-  Trace& trace_;
-  std::map<std::pair<int64_t, int64_t>, int64_t> gpu_of_;  // (pid, CUDA id) -> GPU id, when they disagree
-  std::map<int64_t, int64_t> cuda_of_gpu_;                 // GPU id -> CUDA id, when they agree
-  std::map<int64_t, uint32_t> by_ordinal_, by_gpu_;
-  std::map<int64_t, Device> hidden_;  // GPU id -> a GPU that no process was allowed to see
 };
 
 // NVTX domains are numbered within a process and may be named after their first use.
@@ -209,19 +184,5 @@ class Activity {
 int64_t Count(const Rows& rows, size_t column, int64_t most);
 
 MemoryKind MemoryKindOf(std::optional<int64_t> code);
-
-// --- the readers, one per topic; Plan...() names the tables that grow with the run ---
-void PlanGpuEvents(const Database& db, Parts& parts);
-void PlanHostEvents(const Database& db, Parts& parts);
-void PlanNvtx(const Database& db, Parts& parts);
-void ReadSystem(Context& context);  // versions, host, environment, clock, diagnostics
-void ReadGpuEvents(
-    Context& context);               // kernels, copies, sets, graph launches, synchronisation, event records
-void ReadStreams(Context& context);  // kinds of streams; after all events, which name the processes
-void ReadHostEvents(Context& context);  // API calls, OS calls with call chains, profiler overhead
-void ReadNvtx(Context& context);  // after the others: an unpopped range ends with its thread's last event
-void ReadMeasurements(Context& context);  // allocations, page faults and hardware counters
-void ReadCpu(Context& context);           // samples of stacks, context switches
-void ReadNetwork(Context& context);       // calls of MPI and the like, counters of adapters
 
 }  // namespace dladvisor::nsys

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory, page faults of unified memory and hardware counters over time (nsys --cuda-memory-usage,
-// --cuda-um-gpu-page-faults, --cuda-um-cpu-page-faults, --gpu-metrics-devices).
+#include "src/importers/nsys/measurements.h"
 
 #include <cstdint>
 #include <map>

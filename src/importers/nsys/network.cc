@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication as the host sees it: MPI, UCX and OpenSHMEM calls, counters of network adapters
-// (nsys --trace=mpi,ucx,openshmem, --nic-metrics).
+#include "src/importers/nsys/network.h"
 
 #include <cstdint>
 #include <map>

@@ -6,8 +6,15 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "src/importers/nsys/cpu.h"
+#include "src/importers/nsys/gpu_events.h"
+#include "src/importers/nsys/host_events.h"
 #include "src/importers/nsys/import_context.h"
+#include "src/importers/nsys/measurements.h"
+#include "src/importers/nsys/network.h"
+#include "src/importers/nsys/nvtx.h"
 #include "src/importers/nsys/parts.h"
+#include "src/importers/nsys/target_info.h"
 #include "src/importers/nsys/ties.h"
 #include "src/importers/sqlite/damaged.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVTX: what the program says of itself.
+#include "src/importers/nsys/nvtx.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Versions, host, environment, command line, clock and the profiler's own messages.
+#include "src/importers/nsys/target_info.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Versions, host, environment, command line, clock and the profiler's own messages.
+#pragma once
+
+#include "src/importers/nsys/import_context.h"
+
+namespace dladvisor::nsys {
+
+void ReadSystem(Context& context);
+
+}  // namespace dladvisor::nsys
