@@ -10,6 +10,13 @@
 #include <vector>
 
 #include "engine/base/text.h"
+#include "src/cli/digest_command.h"
+#include "src/cli/explain_command.h"
+#include "src/cli/facts_command.h"
+#include "src/cli/gate_command.h"
+#include "src/cli/query_command.h"
+#include "src/cli/report_command.h"
+#include "src/cli/rules_command.h"
 #include "src/cli/session.h"
 
 namespace dladvisor {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladvisor digest PROFILE... -o FILE
+#include "src/cli/digest_command.h"
+
 #include <fmt/format.h>
 
 #include <memory>
-
-#include "src/cli/session.h"
 
 namespace dladvisor {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladvisor explain RULE PROFILE... [--subject COLUMN=VALUE]
+#include "src/cli/explain_command.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include "engine/base/text.h"
 #include "engine/inference/explanation.h"
 #include "engine/inference/inference.h"
-#include "src/cli/session.h"
 #include "src/cli/table.h"
 #include "src/report/sections/capture.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladvisor facts [RELATION | --order]
+#include "src/cli/facts_command.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include "engine/base/text.h"
 #include "src/analysis/compat/views.h"
 #include "src/analysis/families.h"
-#include "src/cli/session.h"
 #include "src/importers/words/importer_words.h"
 
 namespace dladvisor {

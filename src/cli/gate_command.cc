@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladvisor gate --baseline BASELINE... PROFILE...
+#include "src/cli/gate_command.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,13 +11,18 @@
 #include <vector>
 
 #include "engine/base/output_file.h"
-#include "src/cli/session.h"
 #include "src/fleet/digest.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/runs.h"
 #include "src/gate/judge/judge.h"
 #include "src/gate/model/history.h"
-#include "src/gate/render/render.h"
+#include "src/gate/render/annotations.h"
+#include "src/gate/render/gate_html.h"
+#include "src/gate/render/gate_json.h"
+#include "src/gate/render/gate_markdown.h"
+#include "src/gate/render/gate_text.h"
+#include "src/gate/render/junit.h"
+#include "src/gate/render/sarif.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;

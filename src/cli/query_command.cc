@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladvisor query PROFILE... SQL|RELATION [--format table|csv|json]
+#include "src/cli/query_command.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 
 #include "engine/base/text.h"
 #include "engine/inference/inference.h"
-#include "src/cli/session.h"
 #include "src/cli/table.h"
 
 namespace dladvisor {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladvisor report PROFILE... [-o FILE] [--format html|md|json|text]
+#include "src/cli/report_command.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 
 #include "engine/base/output_file.h"
 #include "engine/inference/inference.h"
-#include "src/cli/session.h"
 #include "src/fleet/merge.h"
 #include "src/report/report.h"
 #include "src/report/sections/capture.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladvisor rules list | show | check | test | docs | new
+#include "src/cli/rules_command.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include "engine/authoring/rule_test.h"
 #include "engine/base/output_file.h"
 #include "engine/base/text.h"
-#include "src/cli/session.h"
 #include "src/importers/words/importer_words.h"
 
 namespace dladvisor {

@@ -25,13 +25,6 @@ struct CommonOptions {
 
 // Every command registers itself in a file of its own; the callback throws Error.
 using Command = void (*)(CLI::App& app, const CommonOptions& common);
-void AddReportCommand(CLI::App& app, const CommonOptions& common);
-void AddQueryCommand(CLI::App& app, const CommonOptions& common);
-void AddFactsCommand(CLI::App& app, const CommonOptions& common);
-void AddDigestCommand(CLI::App& app, const CommonOptions& common);
-void AddRulesCommand(CLI::App& app, const CommonOptions& common);
-void AddExplainCommand(CLI::App& app, const CommonOptions& common);
-void AddGateCommand(CLI::App& app, const CommonOptions& common);
 
 // The profile arguments and the options that choose steps.
 struct ProfileOptions {

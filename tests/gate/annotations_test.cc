@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/gate/render/annotations.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

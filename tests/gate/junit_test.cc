@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/gate/render/junit.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/gate/render/render.h"
 #include "src/gate/render/xml.h"
 #include "tests/gate/fixture.h"
 #include "tests/support/files.h"

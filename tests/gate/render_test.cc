@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all renderers have in common.
-#include "src/gate/render/render.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/base/text.h"
+#include "src/gate/render/annotations.h"
+#include "src/gate/render/gate_html.h"
+#include "src/gate/render/gate_json.h"
+#include "src/gate/render/gate_markdown.h"
+#include "src/gate/render/gate_text.h"
+#include "src/gate/render/junit.h"
+#include "src/gate/render/sarif.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

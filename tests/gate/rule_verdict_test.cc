@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/fleet/profile.h"
-#include "src/gate/render/render.h"
+#include "src/gate/render/sarif.h"
 
 namespace dladvisor {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/gate/render/sarif.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 #include "tests/support/files.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// GitHub's workflow commands, one a line. In a message %, CR and LF are escaped, in a property also : and ,.
+#include "src/gate/render/annotations.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "src/gate/render/render.h"
 #include "src/gate/render/wording.h"
 #include "src/render/escape.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JUnit XML. What shows it does so in its own way: GitLab takes the suite's name from `classname`, drops
-// test cases that have the same name, and shows the body of a failure but not its message; Jenkins takes
-// what is before the last dot of `classname` for a package, and draws `time` over builds, which is why it is
-// the candidate's value where a metric is a time.
+#include "src/gate/render/junit.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "src/gate/render/render.h"
 #include "src/gate/render/wording.h"
 #include "src/gate/render/xml.h"
 #include "src/render/escape.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SARIF log. GitHub shows every result as an open alert, whatever its kind, baselineState or suppressions
-// say, and closes the alerts that a later log lacks: findings that are gone are therefore left out, and so is
-// all that passed. It refuses a log in which a result has no location.
+#include "src/gate/render/sarif.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
-#include "src/gate/render/render.h"
 #include "src/gate/render/wording.h"
 #include "src/render/escape.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON. Text is as the profile has it but for invalid UTF-8; numbers that are not finite are null.
+#include "src/gate/render/gate_json.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
-#include "src/gate/render/render.h"
 #include "src/gate/render/wording.h"
 
 namespace dladvisor {

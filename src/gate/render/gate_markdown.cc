@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Markdown. Lists are cut to the same number of rows, halved until all of it fits into a comment.
+#include "src/gate/render/gate_markdown.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
-#include "src/gate/render/render.h"
 #include "src/gate/render/wording.h"
 #include "src/render/escape.h"
 

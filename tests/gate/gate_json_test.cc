@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/gate/render/gate_json.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
-#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {

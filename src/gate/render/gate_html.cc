@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a comparison: the data for templates/gate.html, whose every {{value}} is escaped through
-// EscapeHtml; {{{value}}} is markup that was made here or in src/report.
+#include "src/gate/render/gate_html.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "src/gate/render/render.h"
 #include "src/gate/render/trend_chart.h"
 #include "src/gate/render/wording.h"
 #include "src/render/color.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal's text, in the layout of the report's.
+#include "src/gate/render/gate_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <span>
 
-#include "src/gate/render/render.h"
 #include "src/gate/render/wording.h"
 #include "src/render/escape.h"
 #include "src/render/text_writer.h"

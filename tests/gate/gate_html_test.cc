@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/gate/render/gate_html.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "src/gate/render/render.h"
 #include "src/gate/render/trend_chart.h"
 #include "tests/gate/fixture.h"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/gate/render/gate_text.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "src/gate/render/render.h"
 #include "src/render/escape.h"
 #include "tests/gate/fixture.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/gate/render/gate_markdown.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/gate/render/render.h"
 #include "tests/gate/fixture.h"
 
 namespace dladvisor::test {
