@@ -16,7 +16,7 @@
 #include "src/importers/nsys/nsys.h"
 #include "src/importers/nsys_report/nsys_report.h"
 #include "src/importers/nvidia_smi/nvidia_smi.h"
-#include "src/importers/training_log/training_log.h"
+#include "src/importers/training_log/training_log_importer.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;

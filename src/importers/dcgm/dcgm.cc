@@ -15,8 +15,8 @@
 
 #include "engine/base/error.h"
 #include "src/importers/bytes/lines.h"
+#include "src/importers/nvidia_smi/log_cell.h"
 #include "src/importers/nvidia_smi/telemetry_log.h"
-#include "src/importers/nvidia_smi/text.h"
 
 namespace dladvisor {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "engine/base/error.h"
 #include "src/importers/dlprof/dlprof_marker.h"
-#include "src/importers/sqlite/database.h"
+#include "src/importers/sqlite/sqlite_reader.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/launch_shapes.h"
 

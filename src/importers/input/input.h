@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "src/importers/bytes/byte_source.h"
-#include "src/importers/sqlite/database.h"
+#include "src/importers/sqlite/sqlite_reader.h"
 
 namespace dladvisor {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/importers/kineto/copy_kind.h"
+#include "src/importers/kineto/memcpy_kind.h"
 #include "src/trace/event_tables.h"
 
 namespace dladvisor::kineto {
@@ -294,7 +294,7 @@ void Batch::AddCopy(const Event& e) {
   AddGpuOp(c, e);
   launches.AddWork(Launches::Work::kCopy, c.size() - 1, e);
   c.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, kMostBytes));
-  const CopyKind kind = CopyKindOf(e);
+  const MemcpyKind kind = MemcpyKindOf(e);
   c.direction.push_back(kind.direction);
   c.source.push_back(kind.from);
   c.destination.push_back(kind.to);

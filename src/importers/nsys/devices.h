@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "src/importers/sqlite/database.h"
+#include "src/importers/sqlite/sqlite_reader.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::nsys {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "src/importers/nsys/devices.h"
-#include "src/importers/sqlite/database.h"
+#include "src/importers/sqlite/sqlite_reader.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/importers/input/importer.h"
-#include "src/importers/sqlite/database.h"
+#include "src/importers/sqlite/sqlite_reader.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/importers/nvidia_smi/text.h"
+#include "src/importers/nvidia_smi/log_cell.h"
 
 namespace dladvisor::nvidia_smi {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nvidia_smi/column.h"
+#include "src/importers/nvidia_smi/log_cell.h"
 #include "src/importers/nvidia_smi/telemetry_log.h"
-#include "src/importers/nvidia_smi/text.h"
 
 namespace dladvisor {
 namespace {

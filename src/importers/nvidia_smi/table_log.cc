@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "src/importers/nvidia_smi/text.h"
+#include "src/importers/nvidia_smi/log_cell.h"
 
 namespace dladvisor {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/importers/nvidia_smi/text.h"
+#include "src/importers/nvidia_smi/log_cell.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::nvidia_smi {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "src/importers/training_log/text.h"
+#include "src/importers/training_log/log_line.h"
 
 namespace dladvisor::training_log {
 namespace {}  // namespace

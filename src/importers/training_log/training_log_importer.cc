@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/training_log/training_log.h"
+#include "src/importers/training_log/training_log_importer.h"
 
 #include <cstdint>
 #include <map>
@@ -11,9 +11,9 @@
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/training_log/deepspeed.h"
+#include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/settings.h"
-#include "src/importers/training_log/text.h"
 #include "src/importers/training_log/trainer.h"
 
 namespace dladvisor {

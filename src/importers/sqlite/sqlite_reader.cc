@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/sqlite/database.h"
+#include "src/importers/sqlite/sqlite_reader.h"
 
 #include <sqlite3.h>
 

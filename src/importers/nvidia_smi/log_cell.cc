@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/nvidia_smi/text.h"
+#include "src/importers/nvidia_smi/log_cell.h"
 
 #include <re2/re2.h>
 

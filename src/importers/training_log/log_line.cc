@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/training_log/text.h"
+#include "src/importers/training_log/log_line.h"
 
 #include <re2/re2.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "src/importers/nvidia_smi/text.h"
+#include "src/importers/nvidia_smi/log_cell.h"
 
 namespace dladvisor::training_log {
 

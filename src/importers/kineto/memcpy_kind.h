@@ -8,12 +8,12 @@
 
 namespace dladvisor::kineto {
 
-struct CopyKind {
+struct MemcpyKind {
   CopyDirection direction = CopyDirection::kUnknown;
   MemoryKind from = MemoryKind::kUnknown, to = MemoryKind::kUnknown;
 };
 
-CopyKind CopyKindOf(const Event& copy);
+MemcpyKind MemcpyKindOf(const Event& copy);
 MemoryKind SetMemoryOf(const Event& set);
 
 }  // namespace dladvisor::kineto

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/kineto/copy_kind.h"
+#include "src/importers/kineto/memcpy_kind.h"
 
 #include <array>
 #include <string_view>
@@ -67,12 +67,12 @@ CopyDirection DirectionIn(std::string_view text) {
 
 }  // namespace
 
-CopyKind CopyKindOf(const Event& copy) {
+MemcpyKind MemcpyKindOf(const Event& copy) {
   constexpr std::string_view kHostToHost = "9";  // which some writers have no name for
   if (!copy.copy_kind.empty())
     return {copy.copy_kind == kHostToHost ? CopyDirection::kHostToHost : DirectionIn(copy.copy_kind),
             MemoryOf(copy.from), MemoryOf(copy.to)};
-  CopyKind kind{.direction = DirectionIn(copy.name)};
+  MemcpyKind kind{.direction = DirectionIn(copy.name)};
   const std::string_view name = copy.name;
   const size_t open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
   if (open == std::string_view::npos || arrow == std::string_view::npos || close == std::string_view::npos ||
