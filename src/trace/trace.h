@@ -24,7 +24,7 @@
 
 #include "engine/base/string_pool.h"
 #include "src/trace/events.h"
-#include "src/trace/training_log.h"
+#include "src/trace/training_progress.h"
 
 namespace dladvisor {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "src/trace/training_log.h"
+#include "src/trace/training_progress.h"
 
 namespace dladvisor::training_log {
 
