@@ -7,7 +7,7 @@
 
 #include "engine/base/output_file.h"
 #include "engine/rules/rule_image.h"
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/base/output_file.h"
-#include "src/fleet/digest.h"
+#include "src/fleet/digest_file.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/runs.h"
 #include "src/gate/judge/judge.h"

@@ -10,7 +10,7 @@
 #include "engine/rules/knowledge_base.h"
 #include "src/analysis/context/context.h"
 #include "src/cli/project.h"
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 
 namespace dladvisor {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/analysis/ranks/rank.h"
-#include "src/fleet/digest.h"
+#include "src/fleet/digest_file.h"
 
 namespace dladvisor {
 

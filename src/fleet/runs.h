@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "src/analysis/analysis.h"
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 
 namespace dladvisor {
 

@@ -21,7 +21,7 @@
 
 #include "engine/base/error.h"
 #include "engine/store/database.h"
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 #include "src/gate/compare/comparison.h"
 #include "src/trace/parallel.h"
 #include "tests/bench/bench.h"

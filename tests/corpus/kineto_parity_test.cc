@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 #include "tests/support/csv.h"
 #include "tests/support/files.h"
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "src/analysis/compat/views.h"
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

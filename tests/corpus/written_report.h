@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 
 namespace dladvisor::test {
 

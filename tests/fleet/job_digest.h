@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "examples/data-parallel/job.h"
-#include "src/fleet/digest.h"
+#include "src/fleet/digest_file.h"
 
 namespace dladvisor::test {
 

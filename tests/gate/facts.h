@@ -16,7 +16,7 @@
 #include "src/analysis/summary/system.h"
 #include "src/analysis/timeline/step.h"
 #include "src/analysis/timeline/step_ledger.h"
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 
 namespace dladvisor::test {
 

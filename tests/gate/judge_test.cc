@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 #include "tests/gate/facts.h"
 
 namespace dladvisor {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 #include "src/gate/render/sarif.h"
 
 namespace dladvisor {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 
 namespace dladvisor::test {
 // Markup, a terminal escape, a right-to-left override, invalid UTF-8, a table's end, mustache.

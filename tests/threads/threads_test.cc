@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/inference/inference.h"
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/importers/large_export.h"
 #include "tests/support/files.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/fleet/profile.h"
+#include "src/fleet/load_profiles.h"
 
 #include <fmt/format.h>
 
@@ -20,9 +20,9 @@
 #include "src/analysis/summary/profile.h"
 #include "src/analysis/timeline/time_ledger.h"
 #include "src/events/event_relations.h"
+#include "src/fleet/digest_message.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/merge.h"
-#include "src/fleet/message.h"
 #include "src/importers/importers.h"
 #include "src/trace/parallel.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/fleet/digest.h"
+#include "src/fleet/digest_file.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

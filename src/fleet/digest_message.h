@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/fleet/digest.h"
+#include "src/fleet/digest_file.h"
 
 namespace dladvisor {
 

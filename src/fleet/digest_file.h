@@ -2,7 +2,7 @@
 // A digest: the relations that analyses made of a profile, or of several, as one SQLite file. It is what a
 // gate keeps as baseline, what nodes keep of their profiles, and what rules can be run on again; it describes
 // its own schemas, so that a digest of another version can still be read. Processes of one job send each
-// other less (message.h).
+// other less (digest_message.h).
 //
 // Layout: `digest(key, value)` with format_version and generator; `digest_column(relation, position, name,
 // type, unit, doc, nullable, capture, key_position)`; `digest_relation(name, position, doc)`; and one table

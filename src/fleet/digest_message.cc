@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/fleet/message.h"
+#include "src/fleet/digest_message.h"
 
 #include <bit>
 #include <cstddef>

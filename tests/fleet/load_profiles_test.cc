@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many files at once: formats mixed, damaged ones reported, and what does not depend on how they are given.
+#include "src/fleet/load_profiles.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,7 +15,6 @@
 #include "src/analysis/ranks/rank.h"
 #include "src/analysis/ranks/straggler.h"
 #include "src/analysis/summary/profile.h"
-#include "src/fleet/profile.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

@@ -13,7 +13,7 @@
 #include "engine/rules/knowledge_base.h"
 #include "engine/store/database.h"
 #include "src/analysis/analysis.h"
-#include "src/fleet/digest.h"
+#include "src/fleet/digest_file.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/team.h"
 #include "src/trace/trace.h"
