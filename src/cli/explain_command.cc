@@ -11,7 +11,7 @@
 #include "engine/inference/explanation.h"
 #include "engine/inference/inference.h"
 #include "src/cli/table.h"
-#include "src/report/sections/capture.h"
+#include "src/report/sections/capture_section.h"
 
 namespace dladvisor {
 namespace {

@@ -12,7 +12,7 @@
 #include "engine/inference/inference.h"
 #include "src/fleet/merge.h"
 #include "src/report/report.h"
-#include "src/report/sections/capture.h"
+#include "src/report/sections/capture_section.h"
 
 namespace dladvisor {
 namespace {

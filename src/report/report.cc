@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <utility>
 
-#include "src/report/formats/html.h"
-#include "src/report/formats/json.h"
-#include "src/report/formats/markdown.h"
-#include "src/report/formats/text.h"
+#include "src/report/formats/html_report.h"
+#include "src/report/formats/json_report.h"
+#include "src/report/formats/markdown_report.h"
+#include "src/report/formats/text_report.h"
 #include "src/report/model/column_style.h"
 #include "src/report/model/queries.h"
-#include "src/report/sections/capture.h"
+#include "src/report/sections/capture_section.h"
 #include "src/report/sections/headline.h"
 
 namespace dladvisor {

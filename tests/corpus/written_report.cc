@@ -6,7 +6,7 @@
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/report/report.h"
-#include "src/report/sections/capture.h"
+#include "src/report/sections/capture_section.h"
 
 namespace dladvisor::test {
 

@@ -11,7 +11,7 @@
 #include "engine/base/text.h"
 #include "src/render/svg.h"
 #include "src/report/formats/html_parts.h"
-#include "src/report/sections/pipeline.h"
+#include "src/report/sections/pipeline_section.h"
 
 namespace dladvisor {
 namespace {

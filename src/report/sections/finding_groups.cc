@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/report/sections/findings.h"
+#include "src/report/sections/findings_section.h"
 
 namespace dladvisor {
 namespace {

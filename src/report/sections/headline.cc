@@ -10,11 +10,11 @@
 
 #include "engine/base/text.h"
 #include "src/render/escape.h"
-#include "src/report/sections/capture.h"
-#include "src/report/sections/findings.h"
-#include "src/report/sections/ledger.h"
-#include "src/report/sections/telemetry.h"
-#include "src/report/sections/training.h"
+#include "src/report/sections/capture_section.h"
+#include "src/report/sections/findings_section.h"
+#include "src/report/sections/ledger_section.h"
+#include "src/report/sections/telemetry_section.h"
+#include "src/report/sections/training_section.h"
 
 namespace dladvisor {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/report/formats/text.h"
+#include "src/report/formats/text_report.h"
 
 #include <fmt/format.h>
 
@@ -10,15 +10,15 @@
 #include "src/render/svg.h"
 #include "src/render/text_writer.h"
 #include "src/report/model/column_style.h"
-#include "src/report/sections/capture.h"
+#include "src/report/sections/capture_section.h"
 #include "src/report/sections/dashboard.h"
 #include "src/report/sections/finding_groups.h"
-#include "src/report/sections/findings.h"
-#include "src/report/sections/ledger.h"
-#include "src/report/sections/pipeline.h"
-#include "src/report/sections/ranks.h"
-#include "src/report/sections/telemetry.h"
-#include "src/report/sections/training.h"
+#include "src/report/sections/findings_section.h"
+#include "src/report/sections/ledger_section.h"
+#include "src/report/sections/pipeline_section.h"
+#include "src/report/sections/ranks_section.h"
+#include "src/report/sections/telemetry_section.h"
+#include "src/report/sections/training_section.h"
 
 namespace dladvisor {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of pipelines: a figure of the schedule, a table of stages, a sentence.
-#include "src/report/sections/pipeline.h"
+#include "src/report/sections/pipeline_section.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/report/formats/json.h"
+#include "src/report/formats/json_report.h"
 
 #include <cmath>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 #include "engine/base/text.h"
 #include "src/report/model/column_style.h"
-#include "src/report/sections/capture.h"
-#include "src/report/sections/findings.h"
+#include "src/report/sections/capture_section.h"
+#include "src/report/sections/findings_section.h"
 
 namespace dladvisor {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/report/formats/markdown.h"
+#include "src/report/formats/markdown_report.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include "src/render/escape.h"
 #include "src/report/formats/html_parts.h"
 #include "src/report/model/column_style.h"
-#include "src/report/sections/capture.h"
+#include "src/report/sections/capture_section.h"
 #include "src/report/sections/dashboard.h"
 #include "src/report/sections/finding_groups.h"
-#include "src/report/sections/findings.h"
-#include "src/report/sections/pipeline.h"
-#include "src/report/sections/ranks.h"
-#include "src/report/sections/training.h"
+#include "src/report/sections/findings_section.h"
+#include "src/report/sections/pipeline_section.h"
+#include "src/report/sections/ranks_section.h"
+#include "src/report/sections/training_section.h"
 
 namespace dladvisor {
 namespace {

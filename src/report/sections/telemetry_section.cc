@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/report/sections/telemetry.h"
+#include "src/report/sections/telemetry_section.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/report/sections/ledger.h"
+#include "src/report/sections/ledger_section.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/report/sections/capture.h"
+#include "src/report/sections/capture_section.h"
 
 #include <algorithm>
 #include <iterator>

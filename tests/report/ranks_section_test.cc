@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of ranks: sentences, the profiles to open, the heat map, the curves and the tables.
-#include "src/report/sections/ranks.h"
+#include "src/report/sections/ranks_section.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
