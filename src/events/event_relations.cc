@@ -162,15 +162,15 @@ class View {
   }
 
   void AddArguments(const IntColumn* column) {
-    const auto add = [&](std::string_view name, std::string_view doc, NameId OpArguments::*field) {
+    const auto add = [&](std::string_view name, std::string_view doc, NameId OperatorArguments::*field) {
       Put(Type::kText, NameColumn(name, doc), true, [=, t = trace_](size_t i) {
         if (column->size() == 0) return CellView::Null();
-        const NameId text = t->op_arguments[static_cast<size_t>((*column)[i])].*field;
+        const NameId text = t->operator_arguments[static_cast<size_t>((*column)[i])].*field;
         return text == kNoName ? CellView::Null() : CellView::Of(t->names.View(text));
       });
     };
-    add("shapes", "Shapes of an operator's arguments, in JSON.", &OpArguments::shapes);
-    add("types", "Types of an operator's arguments, in JSON.", &OpArguments::types);
+    add("shapes", "Shapes of an operator's arguments, in JSON.", &OperatorArguments::shapes);
+    add("types", "Types of an operator's arguments, in JSON.", &OperatorArguments::types);
   }
 
   void AddChain(const std::vector<uint32_t>* column, const EventColumn& about) {

@@ -22,12 +22,12 @@ class Check {
     for (size_t i = 1; i < trace_.devices.size(); ++i)
       if (trace_.devices[i].ordinal <= trace_.devices[i - 1].ordinal)
         Found("device.ordinal", fmt::format("row {} is not above the one before", i));
-    for (const OpArguments& arguments : trace_.op_arguments) {
+    for (const OperatorArguments& arguments : trace_.operator_arguments) {
       for (const NameId name : {arguments.shapes, arguments.types, arguments.strides, arguments.values,
                                 arguments.stack, arguments.module})
-        if (name >= trace_.names.size()) Found("op_arguments", "a name is none");
+        if (name >= trace_.names.size()) Found("operator_arguments", "a name is none");
       if (arguments.collective != 0 && arguments.collective >= trace_.collectives.size())
-        Found("op_arguments", "a collective is none");
+        Found("operator_arguments", "a collective is none");
     }
     for (const Collective& c : trace_.collectives)
       for (const NameId name : {c.name, c.dtype, c.group, c.group_ranks})
@@ -96,7 +96,7 @@ class Check {
       case ColumnKind::kShape:
         return indices(trace_.kernels.shapes.size(), false);
       case ColumnKind::kArguments:
-        return indices(trace_.op_arguments.size(), false);
+        return indices(trace_.operator_arguments.size(), false);
       case ColumnKind::kCollective:
         return indices(std::max<size_t>(1, trace_.collectives.size()), false);  // 0 is none
       case ColumnKind::kChain:

@@ -25,7 +25,7 @@ enum class ColumnKind : uint8_t {
   kThread,
   kDevice,
   kShape,       // into Kernels::shapes
-  kArguments,   // into Trace::op_arguments
+  kArguments,   // into Trace::operator_arguments
   kCollective,  // into Trace::collectives
   kChain,       // into `chains` of the table
 };

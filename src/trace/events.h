@@ -21,7 +21,7 @@ inline constexpr uint32_t kNoIndex = std::numeric_limits<uint32_t>::max();
 inline constexpr int64_t kNoCorrelation = -1;
 
 // What all operations on a GPU share. `correlation` joins with ApiCalls of the same process.
-struct GpuOps {
+struct GpuOperations {
   std::vector<Ns> start, end;
   std::vector<uint32_t> process, device;  // indices
   IntColumn stream, correlation;
@@ -29,13 +29,14 @@ struct GpuOps {
 
   template <class Visit>
   static constexpr void ForEachColumn(Visit visit) {
-    visit(&GpuOps::start, StartColumn());
-    visit(&GpuOps::end, EndColumn());
-    visit(&GpuOps::process, ProcessColumn("Process that launched it."));
-    visit(&GpuOps::device, DeviceColumn());
-    visit(&GpuOps::stream, Shown("stream", Unit::kNone, "CUDA stream."));
-    visit(&GpuOps::correlation, Shown("correlation", Unit::kNone, "Joins with api_call of the same pid."));
-    visit(&GpuOps::graph_node, Hidden());
+    visit(&GpuOperations::start, StartColumn());
+    visit(&GpuOperations::end, EndColumn());
+    visit(&GpuOperations::process, ProcessColumn("Process that launched it."));
+    visit(&GpuOperations::device, DeviceColumn());
+    visit(&GpuOperations::stream, Shown("stream", Unit::kNone, "CUDA stream."));
+    visit(&GpuOperations::correlation,
+          Shown("correlation", Unit::kNone, "Joins with api_call of the same pid."));
+    visit(&GpuOperations::graph_node, Hidden());
   }
   size_t size() const { return start.size(); }
 };
@@ -46,7 +47,7 @@ struct LaunchShape {
   auto operator<=>(const LaunchShape&) const = default;
 };
 
-struct Kernels : GpuOps {
+struct Kernels : GpuOperations {
   std::vector<NameId> name;         // demangled, with template arguments
   std::vector<NameId> short_name;   // base name
   IntColumn grid, block;            // number of blocks; threads per block
@@ -64,7 +65,7 @@ struct Kernels : GpuOps {
   static constexpr EventTable kTable = {"kernel", "One row per kernel execution."};
   template <class Visit>
   static constexpr void ForEachColumn(Visit visit) {
-    GpuOps::ForEachColumn(visit);
+    GpuOperations::ForEachColumn(visit);
     visit(&Kernels::name, NameColumn("name", "Demangled name."));
     visit(&Kernels::short_name, NameColumn("short_name", "Name without template arguments."));
     visit(&Kernels::grid, Shown("grid", Unit::kCount, "Thread blocks."));
@@ -82,7 +83,7 @@ struct Kernels : GpuOps {
 // The largest number a tensor holds is a complex double.
 inline constexpr int64_t kScalarBytes = 16;
 
-struct Copies : GpuOps {
+struct Copies : GpuOperations {
   std::vector<int64_t> bytes;
   std::vector<CopyDirection> direction;
   std::vector<MemoryKind> source, destination;
@@ -93,7 +94,7 @@ struct Copies : GpuOps {
   static constexpr EventTable kTable = {"memcpy", "One row per memory copy."};
   template <class Visit>
   static constexpr void ForEachColumn(Visit visit) {
-    GpuOps::ForEachColumn(visit);
+    GpuOperations::ForEachColumn(visit);
     visit(&Copies::bytes, Shown("bytes", Unit::kBytes, "Bytes copied."));
     visit(&Copies::direction, Shown("direction", Unit::kText, "Direction, e.g. host-to-device."));
     visit(&Copies::source, Shown("source", Unit::kText, "Kind of the source memory."));
@@ -102,7 +103,7 @@ struct Copies : GpuOps {
   }
 };
 
-struct Sets : GpuOps {
+struct Sets : GpuOperations {
   std::vector<int64_t> bytes;
   std::vector<MemoryKind> memory;
   std::vector<float> bandwidth;  // as of copies
@@ -110,7 +111,7 @@ struct Sets : GpuOps {
   static constexpr EventTable kTable = {"memset", "One row per memory set."};
   template <class Visit>
   static constexpr void ForEachColumn(Visit visit) {
-    GpuOps::ForEachColumn(visit);
+    GpuOperations::ForEachColumn(visit);
     visit(&Sets::bytes, Shown("bytes", Unit::kBytes, "Bytes set."));
     visit(&Sets::memory, Hidden());
     visit(&Sets::bandwidth, Hidden().MayBeEmpty());
@@ -118,13 +119,13 @@ struct Sets : GpuOps {
 };
 
 // A CUDA graph launch traced as a whole (graph mode hides its kernels).
-struct GraphLaunches : GpuOps {
+struct GraphLaunches : GpuOperations {
   std::vector<int64_t> graph;  // graph exec id
 
   static constexpr EventTable kTable = {"graph_launch", "One row per CUDA graph launch traced as a whole."};
   template <class Visit>
   static constexpr void ForEachColumn(Visit visit) {
-    GpuOps::ForEachColumn(visit);
+    GpuOperations::ForEachColumn(visit);
     visit(&GraphLaunches::graph, Shown("graph", Unit::kNone, "Graph exec id."));
   }
 };
@@ -182,9 +183,9 @@ struct Ranges {
   std::vector<NameId> name, domain;
   std::vector<RangeKind> kind;
   std::vector<uint8_t> open;
-  // Of operators, empty where the source has none: an index into Trace::op_arguments, 0 for none; autograd's
-  // number that a forward operator and its backward share, -1 for none; the thread of the forward operator as
-  // autograd numbers them, 0 but for backward operators.
+  // Of operators, empty where the source has none: an index into Trace::operator_arguments, 0 for none;
+  // autograd's number that a forward operator and its backward share, -1 for none; the thread of the forward
+  // operator as autograd numbers them, 0 but for backward operators.
   IntColumn arguments, sequence, forward_thread;
 
   static constexpr EventTable kTable = {"range",
@@ -210,7 +211,7 @@ struct Ranges {
 };
 
 // What an operator was called with, as PyTorch's profiler records it, in JSON; kNoName where it did not.
-struct OpArguments {
+struct OperatorArguments {
   NameId shapes = kNoName;   // "[[32, 3, 224, 224], [64, 3, 7, 7], [], ...]", one per argument
   NameId types = kNoName;    // `["float", "float", "", "Scalar", ...]`
   NameId strides = kNoName;  // as shapes
@@ -218,7 +219,7 @@ struct OpArguments {
   NameId stack = kNoName;    // Python lines, innermost first, separated by ';'
   NameId module = kNoName;   // path of modules
   uint32_t collective = 0;   // index into Trace::collectives, 0 for none
-  auto operator<=>(const OpArguments&) const = default;
+  auto operator<=>(const OperatorArguments&) const = default;
 };
 
 // A collective as the framework describes it. Sizes are -1 and names kNoName where it does not.

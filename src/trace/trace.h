@@ -92,8 +92,8 @@ struct Trace {
   ApiCalls api_calls;
   Syncs syncs;
   Ranges ranges;
-  std::vector<OpArguments> op_arguments;  // each once; the first is that of none
-  std::vector<Collective> collectives;    // each once; the first is none
+  std::vector<OperatorArguments> operator_arguments;  // each once; the first is that of none
+  std::vector<Collective> collectives;                // each once; the first is none
   Frames frames;
   OsCalls os_calls;
   CpuSamples cpu_samples;

@@ -59,9 +59,9 @@ TEST(FilledCopy, OfTheSameShapeWhereShapesAreKnown) {
     TraceBuilder b;
     FillAndMove(b, 1000, "aten::randperm", 1);
     Trace& trace = b.trace;
-    trace.op_arguments.resize(3);
-    trace.op_arguments[1].shapes = trace.names.Intern("[[128], [], []]");
-    trace.op_arguments[2].shapes = trace.names.Intern("[[32, 3, 224, 224], []]");
+    trace.operator_arguments.resize(3);
+    trace.operator_arguments[1].shapes = trace.names.Intern("[[128], [], []]");
+    trace.operator_arguments[2].shapes = trace.names.Intern("[[32, 3, 224, 224], []]");
     for (const int arguments : {1, same ? 1 : 2, 0, 0}) trace.ranges.arguments.push_back(arguments);
     EXPECT_EQ(FilledCopiesOf(b).size(), same ? 1u : 0u);
   }

@@ -62,10 +62,10 @@ class Reference {
     bool is_kernel;
   };
 
-  void Add(const GpuOps& ops, const std::vector<uint32_t>& calls, bool kernels) {
+  void Add(const GpuOperations& ops, const std::vector<uint32_t>& calls, bool kernels) {
     for (size_t i = 0; i < ops.size(); ++i) {
       if (ops.process[i] != gpu_.process || ops.device[i] != gpu_.device) continue;
-      Bucket bucket = &ops == static_cast<const GpuOps*>(&t_.copies) ? Bucket::kCopy : Bucket::kMemset;
+      Bucket bucket = &ops == static_cast<const GpuOperations*>(&t_.copies) ? Bucket::kCopy : Bucket::kMemset;
       if (kernels) {
         const std::string_view name = t_.names.View(t_.kernels.name[i]);
         bucket = name == test::kGemm ? Bucket::kTensor

@@ -64,9 +64,9 @@ TEST(Operator, AnnotationsAreNoneAndTheOnlyChildOfItsNameIsOneWithIt) {
 TEST(Operator, ShapesTellCallsApart) {
   TraceBuilder b;
   Ranges& ranges = b.trace.ranges;
-  b.trace.op_arguments = {{},
-                          {.shapes = b.trace.names.Intern("[[2,3],\n []]")},
-                          {.shapes = b.trace.names.Intern("[[2, 3], []]")}};
+  b.trace.operator_arguments = {{},
+                                {.shapes = b.trace.names.Intern("[[2,3],\n []]")},
+                                {.shapes = b.trace.names.Intern("[[2, 3], []]")}};
   for (const int arguments : {0, 1, 2}) {
     test::AddRange(b, arguments * 10, arguments * 10 + 5, "aten::add");
     ranges.arguments.push_back(arguments);

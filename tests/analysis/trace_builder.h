@@ -64,7 +64,7 @@ class TraceBuilder {
   void Kernel(Ns start, Ns end, std::string_view name, int64_t correlation, uint32_t process = 0,
               uint32_t device = 0) {
     Kernels& k = trace.kernels;
-    AddOp(k, start, end, correlation, process, device);
+    AddOperation(k, start, end, correlation, process, device);
     k.name.push_back(trace.names.Intern(name));
     k.short_name.push_back(k.name.back());
     k.grid.push_back(1);
@@ -81,14 +81,14 @@ class TraceBuilder {
   void Copy(Ns start, Ns end, int64_t bytes, CopyDirection direction, MemoryKind source,
             MemoryKind destination, int64_t correlation) {
     Copies& c = trace.copies;
-    AddOp(c, start, end, correlation, 0, 0);
+    AddOperation(c, start, end, correlation, 0, 0);
     c.bytes.push_back(bytes);
     c.direction.push_back(direction);
     c.source.push_back(source);
     c.destination.push_back(destination);
   }
   void Set(Ns start, Ns end, int64_t correlation) {
-    AddOp(trace.sets, start, end, correlation, 0, 0);
+    AddOperation(trace.sets, start, end, correlation, 0, 0);
     trace.sets.bytes.push_back(1);
     trace.sets.memory.push_back(MemoryKind::kDevice);
   }
@@ -165,7 +165,8 @@ class TraceBuilder {
   }
 
  private:
-  static void AddOp(GpuOps& ops, Ns start, Ns end, int64_t correlation, uint32_t process, uint32_t device) {
+  static void AddOperation(GpuOperations& ops, Ns start, Ns end, int64_t correlation, uint32_t process,
+                           uint32_t device) {
     ops.start.push_back(start);
     ops.end.push_back(end);
     ops.process.push_back(process);

@@ -130,7 +130,8 @@ TEST(Kineto, ReadsMembersInAnyOrder) {
   EXPECT_EQ(trace.kernels.stream[0], 7);
   ASSERT_EQ(trace.ranges.size(), 1u);
   EXPECT_EQ(trace.threads[trace.ranges.thread[0]].tid, 4093687616);
-  const OpArguments& arguments = trace.op_arguments[static_cast<size_t>(trace.ranges.arguments[0])];
+  const OperatorArguments& arguments =
+      trace.operator_arguments[static_cast<size_t>(trace.ranges.arguments[0])];
   EXPECT_EQ(trace.names.View(arguments.shapes), "[[2,3]]");
   EXPECT_EQ(trace.names.View(arguments.types), R"(["float"])");
 }

@@ -175,7 +175,7 @@ std::string FlowEnd(char phase, int64_t id, int pid, int tid, int time) {
 }
 
 // The start of the call that launched each kernel, -1 for none.
-std::vector<Ns> CallsOf(const Trace& trace, const GpuOps& ops) {
+std::vector<Ns> CallsOf(const Trace& trace, const GpuOperations& ops) {
   std::vector<Ns> starts;
   for (size_t i = 0; i < ops.size(); ++i) {
     Ns start = -1;

@@ -114,9 +114,9 @@ TEST_P(Corpus, IsWellFormed) {
        {&trace.kernels.start, &trace.copies.start, &trace.sets.start, &trace.api_calls.start,
         &trace.syncs.start, &trace.ranges.start, &trace.os_calls.start, &trace.overheads.start})
     EXPECT_TRUE(std::is_sorted(start->begin(), start->end()));
-  for (const GpuOps* ops :
-       {static_cast<const GpuOps*>(&trace.kernels), static_cast<const GpuOps*>(&trace.copies),
-        static_cast<const GpuOps*>(&trace.sets)}) {
+  for (const GpuOperations* ops :
+       {static_cast<const GpuOperations*>(&trace.kernels), static_cast<const GpuOperations*>(&trace.copies),
+        static_cast<const GpuOperations*>(&trace.sets)}) {
     for (const size_t n : {ops->end.size(), ops->process.size(), ops->device.size(), ops->stream.size(),
                            ops->correlation.size(), ops->graph_node.size()})
       EXPECT_EQ(n, ops->size());

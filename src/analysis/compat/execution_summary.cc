@@ -82,7 +82,7 @@ Roles FindRoles(const Context& context, const ProfilerSteps& rank) {
   std::array<std::vector<Interval>, kRoles> times;
   for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu) {
     if (context.ranks.gpus[gpu].rank != rank.rank) continue;
-    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows, Role role) {
+    const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows, Role role) {
       for (const uint32_t row : rows) times[role].push_back({ops.start[row], ops.end[row]});
     };
     for (const uint32_t k : context.work[gpu].kernels)

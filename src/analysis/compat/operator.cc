@@ -104,7 +104,7 @@ struct Sums {
 
 NameId ShapesOf(const Trace& trace, uint32_t range) {
   if (trace.ranges.arguments.size() == 0) return kNoName;
-  return trace.op_arguments[static_cast<size_t>(trace.ranges.arguments[range])].shapes;
+  return trace.operator_arguments[static_cast<size_t>(trace.ranges.arguments[range])].shapes;
 }
 
 // JSON as json.dumps of Python writes it: a space after each comma and no other, which importers leave as it

@@ -40,7 +40,8 @@ std::vector<ProfiledWork> FindProfiledWork(const Context& context) {
     ProfiledWork& rank = by_rank[owner.rank];
     rank.rank = owner.rank;
     if (const auto end = ends.find(owner.process); end != ends.end()) rank.end = end->second;
-    const auto merge = [](std::vector<uint32_t>& rows, const std::vector<uint32_t>& more, const GpuOps& ops) {
+    const auto merge = [](std::vector<uint32_t>& rows, const std::vector<uint32_t>& more,
+                          const GpuOperations& ops) {
       const auto middle = static_cast<std::ptrdiff_t>(rows.size());
       rows.insert(rows.end(), more.begin(), more.end());
       std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),

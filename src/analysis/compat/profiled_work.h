@@ -27,7 +27,7 @@ struct ProfiledOperation {
   WorkType type = WorkType::kComputation;
   int64_t stream = 0;
   uint32_t call = kNoIndex;  // that launched it, index into api_calls
-  const GpuOps* table = nullptr;
+  const GpuOperations* table = nullptr;
   uint32_t row = 0;  // of the table
 };
 
@@ -45,7 +45,7 @@ template <class Visit>
 void ForEachProfiled(const Context& context, const ProfiledWork& rank, Visit visit) {
   const Trace& trace = context.trace;
   const Launches& launches = context.launches;
-  ForEachOperation(trace, rank.work, [&](const GpuOps& ops, uint32_t row, bool computes) {
+  ForEachGpuOperation(trace, rank.work, [&](const GpuOperations& ops, uint32_t row, bool computes) {
     const std::vector<uint32_t>& calls = &ops == &trace.kernels  ? launches.kernel
                                          : &ops == &trace.copies ? launches.copy
                                          : &ops == &trace.sets   ? launches.set

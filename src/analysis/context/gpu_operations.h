@@ -14,8 +14,8 @@ namespace dladvisor {
 // Calls visit(ops, row, computes) for the kernels, graphs, copies and sets of one of ranks.gpus in order of
 // start; `computes` distinguishes kernels and graphs from the others.
 template <class Visit>
-void ForEachOperation(const Trace& trace, const GpuWork& work, Visit visit) {
-  const std::array<std::pair<const GpuOps*, const std::vector<uint32_t>*>, 4> tables = {
+void ForEachGpuOperation(const Trace& trace, const GpuWork& work, Visit visit) {
+  const std::array<std::pair<const GpuOperations*, const std::vector<uint32_t>*>, 4> tables = {
       {{&trace.kernels, &work.kernels},
        {&trace.graph_launches, &work.graphs},
        {&trace.copies, &work.copies},

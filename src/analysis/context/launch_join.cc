@@ -65,7 +65,7 @@ class CallIndex {
   std::vector<Process> by_process_;
 };
 
-std::vector<uint32_t> Join(const CallIndex& index, const GpuOps& ops) {
+std::vector<uint32_t> Join(const CallIndex& index, const GpuOperations& ops) {
   std::vector<uint32_t> calls(ops.size());
   for (size_t i = 0; i < ops.size(); ++i) calls[i] = index.Find(ops.process[i], ops.correlation[i]);
   return calls;

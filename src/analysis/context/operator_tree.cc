@@ -142,7 +142,8 @@ class Builder {
   }
 
   void AddGpuWork() {
-    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& launches, auto uses_tensor_cores) {
+    const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& launches,
+                         auto uses_tensor_cores) {
       for (size_t i = 0; i < ops.size(); ++i) {
         const uint32_t owner = launches[i] == kNoIndex ? kNoIndex : tree_.api_call[launches[i]];
         if (owner == kNoIndex) continue;

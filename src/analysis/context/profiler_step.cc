@@ -23,7 +23,7 @@ template <class Visit>
 void ForEachLaunched(const Context& context, int64_t rank, Visit visit) {
   for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu) {
     if (context.ranks.gpus[gpu].rank != rank) continue;
-    const auto each = [&](const GpuOps& ops, const std::vector<uint32_t>& calls,
+    const auto each = [&](const GpuOperations& ops, const std::vector<uint32_t>& calls,
                           const std::vector<uint32_t>& rows) {
       for (const uint32_t row : rows) visit(calls[row], Interval{ops.start[row], ops.end[row]});
     };

@@ -80,7 +80,7 @@ RecordedRank FindRecordedRank(const Trace& trace) {
 Ranks FindRanks(const Trace& trace, const AnalysisOptions& options) {
   std::vector<std::vector<uint8_t>> is_used(trace.processes.size(),
                                             std::vector<uint8_t>(trace.devices.size(), 0));
-  ForEachKind(trace, [&](const GpuOps& ops, auto) {
+  ForEachKind(trace, [&](const GpuOperations& ops, auto) {
     for (size_t i = 0; i < ops.size(); ++i)
       if (ops.process[i] != kNoIndex && ops.device[i] != kNoIndex) is_used[ops.process[i]][ops.device[i]] = 1;
   });
@@ -125,7 +125,7 @@ std::vector<GpuWork> SplitWork(const Trace& trace, const Ranks& ranks) {
                                            std::vector<uint32_t>(trace.devices.size(), kNoIndex));
   for (size_t i = 0; i < ranks.gpus.size(); ++i)
     index[ranks.gpus[i].process][ranks.gpus[i].device] = static_cast<uint32_t>(i);
-  ForEachKind(trace, [&](const GpuOps& ops, auto kind) {
+  ForEachKind(trace, [&](const GpuOperations& ops, auto kind) {
     for (uint32_t i = 0; i < ops.size(); ++i)
       if (ops.process[i] != kNoIndex && ops.device[i] != kNoIndex)
         (work[index[ops.process[i]][ops.device[i]]].*kind).push_back(i);
@@ -140,7 +140,7 @@ Interval FindActivity(const Trace& trace) {
     activity.start = std::min(activity.start, start);
     activity.end = std::max(activity.end, end);
   };
-  ForEachKind(trace, [&](const GpuOps& ops, auto) {
+  ForEachKind(trace, [&](const GpuOperations& ops, auto) {
     for (size_t i = 0; i < ops.size(); ++i) add(ops.start[i], ops.end[i]);
   });
   for (size_t i = 0; i < trace.api_calls.size(); ++i) add(trace.api_calls.start[i], trace.api_calls.end[i]);

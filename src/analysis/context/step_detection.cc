@@ -282,7 +282,7 @@ class StepFinder {
   void ForEachOperation(int64_t rank, const std::function<void(Ns, Interval)>& visit) const {
     for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
       if (ranks_.gpus[g].rank != rank) continue;
-      const auto each = [&](const GpuOps& ops, const std::vector<uint32_t>& calls,
+      const auto each = [&](const GpuOperations& ops, const std::vector<uint32_t>& calls,
                             const std::vector<uint32_t>& rows) {
         for (const uint32_t i : rows) {
           const Ns launched = calls[i] == kNoIndex ? ops.start[i] : trace_.api_calls.start[calls[i]];
@@ -435,7 +435,7 @@ std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const 
                                   const Steps& steps) {
   std::map<int64_t, Interval> by_rank;
   for (size_t i = 0; i < ranks.gpus.size(); ++i) {
-    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows) {
+    const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
       for (const uint32_t row : rows) {
         const auto [window, is_new] =
             by_rank.try_emplace(ranks.gpus[i].rank, Interval{ops.start[row], ops.end[row]});

@@ -88,7 +88,8 @@ class FilledCopies {
   // Shape of an operator's first argument, in JSON; "" where it was not recorded or is not a tensor.
   std::string_view ShapeOf(uint32_t range) const {
     if (trace_.ranges.arguments.size() == 0) return {};
-    const NameId shapes = trace_.op_arguments[static_cast<size_t>(trace_.ranges.arguments[range])].shapes;
+    const NameId shapes =
+        trace_.operator_arguments[static_cast<size_t>(trace_.ranges.arguments[range])].shapes;
     const std::string_view json = trace_.names.View(shapes);
     if (!json.starts_with("[[")) return {};
     const std::string_view first = json.substr(1, json.find(']'));

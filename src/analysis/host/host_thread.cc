@@ -34,7 +34,7 @@ std::vector<HostThreadRow> ComputeHostThreads(const Context& context) {
   std::map<uint32_t, HostThreadRow> by_thread;
   for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
     const Interval window = context.windows[gpu];
-    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows,
+    const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows,
                          const std::vector<uint32_t>& calls) {
       for (const uint32_t i : rows) {
         if (ops.start[i] < window.start || ops.start[i] >= window.end || calls[i] == kNoIndex) continue;

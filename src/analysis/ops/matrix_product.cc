@@ -14,9 +14,13 @@ namespace dladvisor {
 namespace {
 
 // What an operator multiplies: the position of its left matrix among the arguments; the right one follows.
-std::optional<size_t> LeftMatrix(std::string_view op) {
-  if (op == "aten::mm" || op == "aten::bmm" || op == "aten::_scaled_mm" || op == "aten::_int_mm") return 0;
-  if (op == "aten::addmm" || op == "aten::baddbmm" || op == "aten::_addmm_activation") return 1;
+std::optional<size_t> LeftMatrix(std::string_view operator_name) {
+  if (operator_name == "aten::mm" || operator_name == "aten::bmm" || operator_name == "aten::_scaled_mm" ||
+      operator_name == "aten::_int_mm")
+    return 0;
+  if (operator_name == "aten::addmm" || operator_name == "aten::baddbmm" ||
+      operator_name == "aten::_addmm_activation")
+    return 1;
   return std::nullopt;
 }
 
@@ -129,9 +133,9 @@ std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context) {
       rows;
   for (const auto& [key, total] : totals) {
     const auto& [rank, name, arguments] = key;
-    const std::string op(trace.names.View(name));
-    const OpArguments& of = trace.op_arguments[static_cast<size_t>(arguments)];
-    const size_t left = *LeftMatrix(op);
+    const std::string operator_name(trace.names.View(name));
+    const OperatorArguments& of = trace.operator_arguments[static_cast<size_t>(arguments)];
+    const size_t left = *LeftMatrix(operator_name);
     const auto shapes = ParseShapes(trace.names.View(of.shapes));
     const std::string type(ListItem(trace.names.View(of.types), left));
     const int64_t multiple = ElementsOfTile(type);
@@ -140,14 +144,14 @@ std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context) {
     if (a.size() < 2 || a.size() > 3 || b.size() != a.size()) continue;
     MatrixProductRow row;
     row.rank = rank;
-    row.op = op;
+    row.op = operator_name;
     row.batch = a.size() == 3 ? a[0] : 1;
     row.m = a[a.size() - 2];
     row.k = a.back();
     row.n = b.back();
     row.data_type = type;
     MatrixProductRow& known =
-        rows.try_emplace({rank, op, row.batch, row.m, row.n, row.k, type}, row).first->second;
+        rows.try_emplace({rank, operator_name, row.batch, row.m, row.n, row.k, type}, row).first->second;
     known.calls += static_cast<int64_t>(total.ranges.size());
     known.gpu_ns += total.ns;
     known.multiple = multiple;

@@ -144,8 +144,8 @@ class OpTable {
   void AddGpu(size_t gpu) {
     const GpuWork& work = context_.work[gpu];
     busy_until_.assign(totals_.size(), std::numeric_limits<Ns>::min());
-    const auto next_start = [](const GpuOps& ops, const std::vector<uint32_t>& list, size_t at) {
-      return at < list.size() ? ops.start[list[at]] : std::numeric_limits<Ns>::max();
+    const auto next_start = [](const GpuOperations& table, const std::vector<uint32_t>& list, size_t at) {
+      return at < list.size() ? table.start[list[at]] : std::numeric_limits<Ns>::max();
     };
     for (size_t kernel = 0, copy = 0, set = 0;;) {
       const Ns kernel_start = next_start(trace_.kernels, work.kernels, kernel),
@@ -163,15 +163,15 @@ class OpTable {
   }
 
   // The op of something that ran on a GPU, with its busy time extended; null outside the window.
-  OpTotals* Extend(size_t gpu, const GpuOps& ops, uint32_t i, PathId path, NameId lone_kernel) {
-    if (ops.start[i] < context_.windows[gpu].start) return nullptr;
+  OpTotals* Extend(size_t gpu, const GpuOperations& table, uint32_t i, PathId path, NameId lone_kernel) {
+    if (table.start[i] < context_.windows[gpu].start) return nullptr;
     OpTotals& op = At(context_.ranks.gpus[gpu].rank, path, lone_kernel);
     const auto index = static_cast<size_t>(&op - totals_.data());
     if (busy_until_.size() <= index) busy_until_.resize(totals_.size(), std::numeric_limits<Ns>::min());
     Ns& until = busy_until_[index];
     op.owns_work = true;
-    op.busy_ns += std::max<Ns>(0, ops.end[i] - std::max(ops.start[i], until));
-    until = std::max(until, ops.end[i]);
+    op.busy_ns += std::max<Ns>(0, table.end[i] - std::max(table.start[i], until));
+    until = std::max(until, table.end[i]);
     return &op;
   }
 
@@ -219,13 +219,13 @@ class OpTable {
     return kernels_[known->second];
   }
 
-  void AddCopy(size_t gpu, const GpuOps& ops, uint32_t i, const std::vector<uint32_t>& range_of,
+  void AddCopy(size_t gpu, const GpuOperations& table, uint32_t i, const std::vector<uint32_t>& range_of,
                int64_t OpTotals::*total) {
     const PathId path = context_.paths->Of(range_of[i]);
     if (path == kNoPath) return;
-    OpTotals* op = Extend(gpu, ops, i, path, kNoName);
+    OpTotals* op = Extend(gpu, table, i, path, kNoName);
     if (!op) return;
-    op->*total += ops.end[i] - ops.start[i];
+    op->*total += table.end[i] - table.start[i];
     AddEarlyRange(*op, range_of[i]);
   }
 
@@ -238,9 +238,9 @@ class OpTable {
   }
 
   // What an operator was called with; null where that was not recorded.
-  const OpArguments* ArgumentsOf(uint32_t range) const {
+  const OperatorArguments* ArgumentsOf(uint32_t range) const {
     if (range == kNoIndex || trace_.ranges.arguments.size() == 0) return nullptr;
-    return &trace_.op_arguments[static_cast<size_t>(trace_.ranges.arguments[range])];
+    return &trace_.operator_arguments[static_cast<size_t>(trace_.ranges.arguments[range])];
   }
 
   OpRow Row(const OpTotals& op) const {
@@ -281,7 +281,7 @@ class OpTable {
     const bool half_type = row.data_type == "float16" || row.data_type == "bfloat16";
     if (op.half || half_type || row.precision || row.data_type) row.half = op.half || half_type;
     if (marker && !marker->shapes.empty()) row.shapes = marker->shapes;
-    if (const OpArguments* arguments = ArgumentsOf(op.first_range)) {
+    if (const OperatorArguments* arguments = ArgumentsOf(op.first_range)) {
       const auto text = [&](NameId name) { return std::string(trace_.names.View(name)); };
       if (!row.shapes && arguments->shapes != kNoName) row.shapes = text(arguments->shapes);
       if (!row.data_type && arguments->types != kNoName) {

@@ -122,11 +122,11 @@ class Builder {
     const GpuWork& work = context_.work[gpu];
     std::vector<std::pair<Ns, OpWork>> events;
     events.reserve(work.kernels.size() + work.copies.size() + work.sets.size());
-    const auto add = [&](OpWork::Kind kind, const GpuOps& ops, const std::vector<uint32_t>& indices,
+    const auto add = [&](OpWork::Kind kind, const GpuOperations& table, const std::vector<uint32_t>& indices,
                          const std::vector<uint32_t>& launches) {
       for (const uint32_t i : indices) {
         const uint32_t api = launches[i];
-        events.push_back({ops.start[i], {kind, i, api, api == kNoIndex ? kNoIndex : of_api_[api]}});
+        events.push_back({table.start[i], {kind, i, api, api == kNoIndex ? kNoIndex : of_api_[api]}});
       }
     };
     add(OpWork::Kind::kKernel, trace_.kernels, work.kernels, context_.launches.kernel);
@@ -139,7 +139,7 @@ class Builder {
       work_.push_back({gpu, event});
       if (event.op_call == kNoIndex) continue;
       Draft& draft = drafts_[event.op_call];
-      const Ns end = OpsOf(event.kind).end[event.index];
+      const Ns end = TableOf(event.kind).end[event.index];
       if (draft.gpu_until != kNever) draft.call.idle += std::max<Ns>(0, start - draft.gpu_until);
       draft.call.gpu += std::max<Ns>(0, end - std::max(start, draft.gpu_until));
       draft.gpu_until = std::max(draft.gpu_until, end);
@@ -150,7 +150,7 @@ class Builder {
     }
   }
 
-  const GpuOps& OpsOf(OpWork::Kind kind) const {
+  const GpuOperations& TableOf(OpWork::Kind kind) const {
     if (kind == OpWork::Kind::kKernel) return trace_.kernels;
     if (kind == OpWork::Kind::kCopy) return trace_.copies;
     return trace_.sets;
@@ -254,7 +254,7 @@ class Builder {
         event.op_call = position_[event.op_call];
         if (event.op_call == kNoIndex) continue;
       } else {
-        const Ns start = OpsOf(event.kind).start[event.index];
+        const Ns start = TableOf(event.kind).start[event.index];
         if (start < context_.windows[gpu].start || start >= context_.windows[gpu].end) continue;
       }
       out_.work.push_back(event);

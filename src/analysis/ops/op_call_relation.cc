@@ -115,7 +115,7 @@ RelationOver<OpCallSource> DeclareOpCall() {
   return relation;
 }
 
-const GpuOps& OpsOf(const Trace& trace, OpWork::Kind kind) {
+const GpuOperations& TableOf(const Trace& trace, OpWork::Kind kind) {
   if (kind == OpWork::Kind::kKernel) return trace.kernels;
   if (kind == OpWork::Kind::kCopy) return trace.copies;
   return trace.sets;
@@ -137,10 +137,10 @@ RelationOver<OpCallSource> DeclareOpWork() {
       return call == kNoIndex ? CellView::Null() : get(s.trace, call);
     };
   };
-  const auto ops = [](auto get) {
+  const auto table = [](auto get) {
     return [get](const OpCallSource& s, size_t i) {
       const OpWork& work = s.calls.work[i];
-      return get(s.trace, OpsOf(s.trace, work.kind), work.index);
+      return get(s.trace, TableOf(s.trace, work.kind), work.index);
     };
   };
   constexpr Type kInteger = Type::kInteger, kText = Type::kText;
@@ -169,16 +169,18 @@ RelationOver<OpCallSource> DeclareOpWork() {
               }),
               true)
       .Column("device", kInteger, kNone, "CUDA device ordinal.",
-              ops([](const Trace& t, const GpuOps& o, uint32_t i) {
+              table([](const Trace& t, const GpuOperations& o, uint32_t i) {
                 return o.device[i] == kNoIndex ? CellView::Null()
                                                : CellView::Of(t.devices[o.device[i]].ordinal);
               }),
               true)
-      .Column("start_ns", kInteger, kNs, "Start on the profile's clock.",
-              ops([](const Trace&, const GpuOps& o, uint32_t i) { return CellView::Of(o.start[i]); }))
       .Column(
-          "duration_ns", kInteger, kNs, "Its time on the GPU.",
-          ops([](const Trace&, const GpuOps& o, uint32_t i) { return CellView::Of(o.end[i] - o.start[i]); }))
+          "start_ns", kInteger, kNs, "Start on the profile's clock.",
+          table([](const Trace&, const GpuOperations& o, uint32_t i) { return CellView::Of(o.start[i]); }))
+      .Column("duration_ns", kInteger, kNs, "Its time on the GPU.",
+              table([](const Trace&, const GpuOperations& o, uint32_t i) {
+                return CellView::Of(o.end[i] - o.start[i]);
+              }))
       .Column("api", kText, Unit::kText, "Function that launched it.",
               api([](const Trace& t, uint32_t i) { return CellView::Of(t.names.View(t.api_calls.name[i])); }),
               true, capability::kGpuWork)

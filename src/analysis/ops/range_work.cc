@@ -26,7 +26,7 @@ std::vector<Projection> Project(const Context& context) {
   const Launches& launches = context.launches;
   const Attribution& attribution = context.attribution;
   std::vector<Projection> all(trace.ranges.size());
-  const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& calls) {
+  const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& calls) {
     for (size_t i = 0; i < ops.size(); ++i) {
       if (calls[i] == kNoIndex) continue;
       for (uint32_t r = attribution.api_range[calls[i]]; r != kNoIndex; r = attribution.range_parent[r]) {

@@ -78,7 +78,7 @@ namespace {
 // From the first operation's start to the last end.
 Interval SpanOf(const Trace& trace, const GpuWork& work) {
   Interval span{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
-  const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows) {
+  const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
     for (const uint32_t i : rows) {
       span.start = std::min(span.start, ops.start[i]);
       span.end = std::max(span.end, ops.end[i]);

@@ -42,7 +42,7 @@ class Operations {
   static constexpr Ns kNever = std::numeric_limits<Ns>::max();
   struct Kind {
     std::string_view name;
-    const GpuOps& ops;
+    const GpuOperations& ops;
     const std::vector<uint32_t>&rows, &calls;
     size_t next = 0;
     Ns Start() const { return next < rows.size() ? ops.start[rows[next]] : kNever; }

@@ -28,7 +28,7 @@ enum Change : uint8_t { kNothing, kScalarReads, kLoading, kZeroGrad, kOptimizer 
 constexpr std::array<std::string_view, 5> kChangeNames = {"", "scalar reads", "data loading", "zero_grad",
                                                           "optimizer on the host"};
 
-struct Op {
+struct Operation {
   uint32_t call;
   Ns start, duration;
   Stream stream;
@@ -41,7 +41,7 @@ struct Call {
   enum class Waits : uint8_t { kNot, kForItsWork, kForStream, kForDevice } waits = Waits::kNot;
   bool reads_scalar = false;
   Ns returning = 0;  // from the end of its copy
-  size_t first_op = 0, end_op = 0;
+  size_t first_operation = 0, end_operation = 0;
   std::array<Ns, kChangeNames.size()> left_out_before{}, left_out_within{};
 };
 
@@ -53,18 +53,18 @@ class Replay {
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
       if (context.ranks.gpus[gpu].rank == rank) {
         latency_ = timelines[gpu].min_latency_ns.value_or(0);
-        CollectOps(gpu);
+        CollectOperations(gpu);
       }
     LaunchWithTheNext();
-    std::sort(ops_.begin(), ops_.end(), [](const Op& a, const Op& b) {
+    std::sort(operations_.begin(), operations_.end(), [](const Operation& a, const Operation& b) {
       return std::pair(a.call, a.start) < std::pair(b.call, b.start);
     });
-    if (!ops_.empty()) CollectCalls();
+    if (!operations_.empty()) CollectCalls();
   }
 
   bool IsKnown() const {
     return !calls_.empty() &&
-           static_cast<double>(unlaunched_) <= kMostUnlaunched * static_cast<double>(ops_.size());
+           static_cast<double>(unlaunched_) <= kMostUnlaunched * static_cast<double>(operations_.size());
   }
   Ns Recorded() const { return last_ - first_; }
   // How many waits or ranges a change leaves out.
@@ -82,13 +82,13 @@ class Replay {
     for (const Call& call : calls_) {
       now += call.before - call.left_out_before[without];
       Ns own_work = 0;
-      for (size_t i = call.first_op; i < call.end_op; ++i) {
-        Ns& of_stream = done[ops_[i].stream];
+      for (size_t i = call.first_operation; i < call.end_operation; ++i) {
+        Ns& of_stream = done[operations_[i].stream];
         const bool runs = without != kZeroGrad || call.left_out_within[without] == 0;
-        of_stream = std::max(of_stream, now + latency_) + (runs ? ops_[i].duration : 0);
+        of_stream = std::max(of_stream, now + latency_) + (runs ? operations_[i].duration : 0);
         own_work = std::max(own_work, of_stream);
         all_done = std::max(all_done, of_stream);
-        last_stream[call.thread] = ops_[i].stream;
+        last_stream[call.thread] = operations_[i].stream;
       }
       if (call.waits == Call::Waits::kNot) {
         now += call.duration - call.left_out_within[without];
@@ -108,13 +108,14 @@ class Replay {
   }
 
  private:
-  void CollectOps(size_t gpu) {
-    const auto add = [&](const GpuOps& ops, const std::vector<uint32_t>& rows,
+  void CollectOperations(size_t gpu) {
+    const auto add = [&](const GpuOperations& table, const std::vector<uint32_t>& rows,
                          const std::vector<uint32_t>& calls) {
       for (const uint32_t i : rows) {
         unlaunched_ += calls[i] == kNoIndex;
-        ops_.push_back({calls[i], ops.start[i], ops.end[i] - ops.start[i], {ops.device[i], ops.stream[i]}});
-        last_ = std::max(last_, ops.end[i]);
+        operations_.push_back(
+            {calls[i], table.start[i], table.end[i] - table.start[i], {table.device[i], table.stream[i]}});
+        last_ = std::max(last_, table.end[i]);
       }
     };
     const GpuWork& work = context_.work[gpu];
@@ -126,37 +127,39 @@ class Replay {
 
   // An operation whose launch was not recorded was launched before the next one of its stream.
   void LaunchWithTheNext() {
-    std::sort(ops_.begin(), ops_.end(), [](const Op& a, const Op& b) { return a.start > b.start; });
+    std::sort(operations_.begin(), operations_.end(),
+              [](const Operation& a, const Operation& b) { return a.start > b.start; });
     std::map<Stream, uint32_t> next;
-    for (Op& op : ops_)
-      if (op.call == kNoIndex) {
-        if (const auto known = next.find(op.stream); known != next.end()) op.call = known->second;
+    for (Operation& operation : operations_)
+      if (operation.call == kNoIndex) {
+        if (const auto known = next.find(operation.stream); known != next.end())
+          operation.call = known->second;
       } else {
-        next[op.stream] = op.call;
+        next[operation.stream] = operation.call;
       }
-    std::erase_if(ops_, [](const Op& op) { return op.call == kNoIndex; });
+    std::erase_if(operations_, [](const Operation& operation) { return operation.call == kNoIndex; });
   }
 
   void CollectCalls() {
     const ApiCalls& calls = trace_.api_calls;
     std::vector<uint8_t> launches(trace_.threads.size(), 0);
-    for (const Op& op : ops_)
-      if (calls.thread[op.call] != kNoIndex) launches[calls.thread[op.call]] = 1;
+    for (const Operation& operation : operations_)
+      if (calls.thread[operation.call] != kNoIndex) launches[calls.thread[operation.call]] = 1;
     LeaveOut(launches);
     const std::vector<ApiKind> kinds = ClassifyApis(trace_);
     const std::vector<Copying> copies = CopiesToHost();
     std::vector<uint8_t> read_before(trace_.threads.size(), 0);  // the thread's last call read a scalar
     Ns end = 0;
-    size_t op = 0;
+    size_t operation = 0;
     bool is_first = true;
     for (uint32_t i = 0; i < calls.size(); ++i) {
-      while (op < ops_.size() && ops_[op].call < i) ++op;
-      const size_t first_op = op;
-      while (op < ops_.size() && ops_[op].call == i) ++op;
+      while (operation < operations_.size() && operations_[operation].call < i) ++operation;
+      const size_t first_operation = operation;
+      while (operation < operations_.size() && operations_[operation].call == i) ++operation;
       const uint32_t thread = calls.thread[i];
       if (thread == kNoIndex || !launches[thread]) continue;
       if (is_first) {
-        if (first_op == op) continue;  // what stands before the first launch
+        if (first_operation == operation) continue;  // what stands before the first launch
         first_ = end = calls.start[i];
       }
       is_first = false;
@@ -171,12 +174,13 @@ class Replay {
         call.left_out_within[change] =
             Within(left_out_[change], {calls.end[i] - call.duration, calls.end[i]});
       }
-      call.first_op = first_op;
-      call.end_op = op;
+      call.first_operation = first_operation;
+      call.end_operation = operation;
       if (copies[i] != Copying::kNot) {
         call.reads_scalar = copies[i] != Copying::kWaits;
-        if (op > first_op)
-          call.returning = std::max<Ns>(0, calls.end[i] - ops_[op - 1].start - ops_[op - 1].duration);
+        if (operation > first_operation)
+          call.returning = std::max<Ns>(
+              0, calls.end[i] - operations_[operation - 1].start - operations_[operation - 1].duration);
         if (copies[i] != Copying::kReadsScalar) call.waits = Call::Waits::kForItsWork;
       } else if (kinds[calls.name[i]] == ApiKind::kSync) {
         const std::string_view name = trace_.names.View(calls.name[i]);
@@ -285,7 +289,7 @@ class Replay {
   const Trace& trace_;
   Ns latency_ = 0, first_ = 0, last_ = 0;
   size_t unlaunched_ = 0;
-  std::vector<Op> ops_;
+  std::vector<Operation> operations_;
   std::vector<Call> calls_;
   std::array<IntervalSet, kChangeNames.size()> left_out_;
 };

@@ -33,7 +33,7 @@ std::optional<size_t> StepAt(const std::vector<Step>& steps, Ns time) {
   return static_cast<size_t>(std::prev(after) - steps.begin());
 }
 
-IntervalSet UnionOf(const GpuOps& ops, const std::vector<uint32_t>& rows) {
+IntervalSet UnionOf(const GpuOperations& ops, const std::vector<uint32_t>& rows) {
   IntervalSet set;
   set.reserve(rows.size());
   for (const uint32_t i : rows) Append(set, {ops.start[i], ops.end[i]});

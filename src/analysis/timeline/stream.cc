@@ -40,11 +40,11 @@ class Sweep {
   Sweep(const Context& context, size_t gpu) : context_(context), gpu_(gpu), window_(context.windows[gpu]) {}
 
   std::vector<StreamRow> Rows() {
-    ForEachOperation(context_.trace, context_.work[gpu_],
-                     [&](const GpuOps& ops, uint32_t row, bool computes) {
-                       if (ops.start[row] >= window_.start && ops.start[row] < window_.end)
-                         Add(StreamOf(ops.stream[row]), {ops.start[row], ops.end[row]}, computes);
-                     });
+    ForEachGpuOperation(context_.trace, context_.work[gpu_],
+                        [&](const GpuOperations& ops, uint32_t row, bool computes) {
+                          if (ops.start[row] >= window_.start && ops.start[row] < window_.end)
+                            Add(StreamOf(ops.stream[row]), {ops.start[row], ops.end[row]}, computes);
+                        });
     EndUntil(window_.end);
     std::vector<StreamRow> rows;
     for (Running& stream : streams_) rows.push_back(std::move(stream.row));

@@ -55,9 +55,10 @@ class Chunks {
  private:
   template <class Visit>
   void ForEach(Visit visit) const {
-    ForEachOperation(context_.trace, context_.work[gpu_], [&](const GpuOps& ops, uint32_t row, bool) {
-      visit(Interval{ops.start[row], ops.end[row]});
-    });
+    ForEachGpuOperation(context_.trace, context_.work[gpu_],
+                        [&](const GpuOperations& ops, uint32_t row, bool) {
+                          visit(Interval{ops.start[row], ops.end[row]});
+                        });
   }
 
   Ns Border(int64_t chunk) const {

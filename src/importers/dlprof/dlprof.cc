@@ -271,7 +271,7 @@ class Reader {
 
   // Adds what all GPU work shares and the call that launched it; false, and counted, where a time, the device
   // or the thread is missing.
-  bool Append(Events& events, GpuOps& ops, std::string_view function) {
+  bool Append(Events& events, GpuOperations& ops, std::string_view function) {
     const Rows& rows = events.rows();
     const auto gpu = Time(rows, kGpuStart);
     const auto device = rows.Integer(kDevice), pid = rows.Integer(kProcess), tid = rows.Integer(kThread);

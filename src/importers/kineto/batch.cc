@@ -120,11 +120,11 @@ uint32_t Tables::Device(int64_t ordinal) {
   return device->second;
 }
 
-int64_t Tables::Arguments(const OpArguments& arguments) {
-  if (trace_.op_arguments.empty()) arguments_[trace_.op_arguments.emplace_back()] = 0;
+int64_t Tables::Arguments(const OperatorArguments& arguments) {
+  if (trace_.operator_arguments.empty()) arguments_[trace_.operator_arguments.emplace_back()] = 0;
   const auto [known, is_new] =
-      arguments_.try_emplace(arguments, static_cast<int64_t>(trace_.op_arguments.size()));
-  if (is_new) trace_.op_arguments.push_back(arguments);
+      arguments_.try_emplace(arguments, static_cast<int64_t>(trace_.operator_arguments.size()));
+  if (is_new) trace_.operator_arguments.push_back(arguments);
   return known->second;
 }
 
@@ -258,7 +258,7 @@ void Batch::AddMetadata(const Event& e) {
   if (e.name == "thread_name") thread_names[{pid, IdOf(e.tid)}] = Unescape(e.value, buffer_);
 }
 
-void Batch::AddGpuOp(GpuOps& ops, const Event& e) {
+void Batch::AddGpuOperation(GpuOperations& ops, const Event& e) {
   ops.start.push_back(e.start);
   ops.end.push_back(EndOf(e));
   ops.process.push_back(kNoIndex);
@@ -270,7 +270,7 @@ void Batch::AddGpuOp(GpuOps& ops, const Event& e) {
 
 void Batch::AddKernel(const Event& e) {
   Kernels& k = trace.kernels;
-  AddGpuOp(k, e);
+  AddGpuOperation(k, e);
   launches.AddWork(Launches::Work::kKernel, k.size() - 1, e);
   const NameId name = Name(e.name);
   if (short_names_.size() <= name) short_names_.resize(name + 1, kNoName);
@@ -291,7 +291,7 @@ void Batch::AddKernel(const Event& e) {
 
 void Batch::AddCopy(const Event& e) {
   Copies& c = trace.copies;
-  AddGpuOp(c, e);
+  AddGpuOperation(c, e);
   launches.AddWork(Launches::Work::kCopy, c.size() - 1, e);
   c.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, kMostBytes));
   const MemcpyKind kind = MemcpyKindOf(e);
@@ -302,7 +302,7 @@ void Batch::AddCopy(const Event& e) {
 }
 
 void Batch::AddSet(const Event& e) {
-  AddGpuOp(trace.sets, e);
+  AddGpuOperation(trace.sets, e);
   launches.AddWork(Launches::Work::kSet, trace.sets.size() - 1, e);
   trace.sets.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, kMostBytes));
   trace.sets.memory.push_back(SetMemoryOf(e));
@@ -354,11 +354,11 @@ void Batch::AddOperator(const Event& e, NameId domain) {
   r.domain.push_back(domain);
   r.kind.push_back(RangeKind::kPushPop);
   r.open.push_back(e.duration == kUnknown);
-  OpArguments arguments{.shapes = Raw(e.shapes),
-                        .types = Raw(e.types),
-                        .strides = Raw(e.strides),
-                        .values = Raw(e.values),
-                        .collective = static_cast<uint32_t>(Collective(e))};
+  OperatorArguments arguments{.shapes = Raw(e.shapes),
+                              .types = Raw(e.types),
+                              .strides = Raw(e.strides),
+                              .values = Raw(e.values),
+                              .collective = static_cast<uint32_t>(Collective(e))};
   if (!e.stack.empty()) arguments.stack = Name(e.stack);
   if (!e.module.empty()) arguments.module = Name(e.module);
   r.arguments.push_back(tables.Arguments(arguments));
@@ -449,7 +449,7 @@ void Batch::Append(Batch& chunk) {
     maps.collective.push_back(static_cast<uint32_t>(tables.Collective(c)));
   }
   if (maps.collective.empty()) maps.collective.push_back(0);
-  for (OpArguments a : from.op_arguments) {
+  for (OperatorArguments a : from.operator_arguments) {
     for (NameId* field : {&a.shapes, &a.types, &a.strides, &a.values, &a.stack, &a.module})
       *field = maps.name[*field];
     a.collective = maps.collective[a.collective];

@@ -36,7 +36,7 @@ class Tables {
 
   uint32_t Thread(int64_t pid, int64_t tid);
   uint32_t Device(int64_t ordinal);
-  int64_t Arguments(const OpArguments& arguments);
+  int64_t Arguments(const OperatorArguments& arguments);
   int64_t Collective(const dladvisor::Collective& collective);
   uint32_t Shape(const LaunchShape& shape);
 
@@ -44,7 +44,7 @@ class Tables {
   Trace& trace_;
   std::map<std::pair<int64_t, int64_t>, uint32_t> threads_;
   std::map<int64_t, uint32_t> processes_, devices_;
-  std::map<OpArguments, int64_t> arguments_;
+  std::map<OperatorArguments, int64_t> arguments_;
   std::map<dladvisor::Collective, int64_t> collectives_;
   LaunchShapes shapes_;
 };
@@ -87,7 +87,7 @@ class Batch {
   void AddMemory(const Event& e);
   void AddCounter(const Event& e);
   void AddGraphEvent(const Event& e);
-  void AddGpuOp(GpuOps& ops, const Event& e);
+  void AddGpuOperation(GpuOperations& ops, const Event& e);
   int64_t Collective(const Event& e);
   uint32_t Thread(const Event& e);
 

@@ -162,8 +162,9 @@ void SetProcess(Trace& trace) {
           caller != callers.end() && caller->second != kNoIndex)
         process[i] = caller->second;
   };
-  for (GpuOps* ops : {static_cast<GpuOps*>(&trace.kernels), static_cast<GpuOps*>(&trace.copies),
-                      static_cast<GpuOps*>(&trace.sets)})
+  for (GpuOperations* ops :
+       {static_cast<GpuOperations*>(&trace.kernels), static_cast<GpuOperations*>(&trace.copies),
+        static_cast<GpuOperations*>(&trace.sets)})
     set(ops->process, ops->correlation);
   set(trace.syncs.process, trace.syncs.correlation);
   set(trace.cuda_events.process, trace.cuda_events.correlation);

@@ -44,7 +44,7 @@ Launches::Place Launches::PlaceOf(const Event& event) {
   return {IdOf(event.pid), IdOf(event.tid), event.start};
 }
 
-GpuOps& Launches::OpsOf(Trace& trace, Work work) {
+GpuOperations& Launches::TableOf(Trace& trace, Work work) {
   switch (work) {
     case Work::kKernel:
       return trace.kernels;
@@ -121,7 +121,7 @@ void Launches::Correlate(Trace& trace) const {
     if (calls.correlation[i] < kLargeId) last = std::max(last, calls.correlation[i]);
   const auto link = [&](const Unlinked& work, size_t call) {
     if (calls.correlation[call] == kNoCorrelation) calls.correlation.Set(call, ++last);
-    OpsOf(trace, work.work).correlation.Set(work.row, calls.correlation[call]);
+    TableOf(trace, work.work).correlation.Set(work.row, calls.correlation[call]);
   };
 
   std::map<Place, size_t> call_at;
@@ -184,7 +184,7 @@ void Launches::Describe(Trace& trace, Tables& tables) const {
     return std::pair(a.correlation, a.process) < std::pair(b.correlation, b.process);
   };
   std::stable_sort(known.begin(), known.end(), before);
-  const auto find = [&](const GpuOps& ops, size_t row) -> const Arguments* {
+  const auto find = [&](const GpuOperations& ops, size_t row) -> const Arguments* {
     const Described wanted{ops.correlation[row], ops.process[row], nullptr};
     const auto found = std::lower_bound(known.begin(), known.end(), wanted, before);
     return found == known.end() || before(wanted, *found) ? nullptr : found->arguments;

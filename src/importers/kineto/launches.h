@@ -59,7 +59,7 @@ class Launches {
     int64_t shared_bytes, copied_bytes;
   };
   static Place PlaceOf(const Event& event);
-  static GpuOps& OpsOf(Trace& trace, Work work);
+  static GpuOperations& TableOf(Trace& trace, Work work);
 
   // A writer gives all of its GPU work correlation ids or none: after the first, nothing more is kept.
   bool has_correlations_ = false;

@@ -30,7 +30,7 @@ std::vector<std::string_view> SharedAnd(std::initializer_list<std::string_view> 
 }
 
 // Appends the shared columns of the current row; false, and counted, where it names no device.
-bool Append(Context& in, Activity& activity, GpuOps& ops) {
+bool Append(Context& in, Activity& activity, GpuOperations& ops) {
   const Rows& rows = activity.rows();
   const int64_t global_pid = rows.Integer(kProcess, 0);
   const auto device = in.devices.OfEvent(global_pid, rows.Integer(kDevice));
