@@ -74,12 +74,14 @@ function(dladvisor_library name)
   set_property(GLOBAL APPEND PROPERTY DLADVISOR_FOLDERS ${line})
 endfunction()
 
-# Writes what every folder links, a line each (FOLDER LIBRARY LINKED...), and a test that includes agree.
+# Writes what every folder links, a line each (FOLDER LIBRARY LINKED...), and tests that includes agree and that
+# files are found by name.
 function(dladvisor_check_includes)
   get_property(folders GLOBAL PROPERTY DLADVISOR_FOLDERS)
   list(JOIN folders "\n" text)
   file(WRITE ${PROJECT_BINARY_DIR}/folders.txt "${text}\n")
   add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/cmake/check_includes.sh ${PROJECT_BINARY_DIR}/folders.txt)
+  add_test(NAME names COMMAND ${PROJECT_SOURCE_DIR}/cmake/check_names.sh)
 endfunction()
 
 # Embeds every file below DIRECTORY whose name matches one of PATTERNS as
