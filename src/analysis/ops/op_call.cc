@@ -5,12 +5,18 @@
 #include <cctype>
 #include <limits>
 #include <map>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "engine/store/relation_over.h"
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/context/tensor_core.h"
+#include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -279,8 +285,117 @@ class Builder {
   OpCalls out_;
 };
 
+struct OpCallSource {
+  const OpCalls& calls;
+};
+
+CellView TextOrNull(const std::string& text) {
+  return text.empty() ? CellView::Null() : CellView::Of(std::string_view(text));
+}
+
+CellView OrNull(const std::optional<int64_t>& value) {
+  return value ? CellView::Of(*value) : CellView::Null();
+}
+
+RelationOver<OpCallSource> DeclareOpCall() {
+  RelationOver<OpCallSource> relation(
+      "op_call",
+      "One row per call of an op; CUDA calls outside all ranges are ops named unassociated_FUNCTION, as "
+      "DLProf has them.");
+  const auto integer = [](auto get) {
+    return [get](const OpCallSource& s, size_t i) { return CellView::Of(int64_t{get(s.calls.calls[i])}); };
+  };
+  const auto node = [](auto get) {
+    return [get](const OpCallSource& s, size_t i) { return get(s.calls.nodes[s.calls.calls[i].node]); };
+  };
+  const auto op = [](std::string CalledOp::*text) {
+    return [text](const OpCallSource& s, size_t i) {
+      const OpCalls& calls = s.calls;
+      return TextOrNull(calls.ops[calls.nodes[calls.calls[i].node].op].*text);
+    };
+  };
+  const auto name = [](std::string CalledOp::*text) {
+    return [text](const OpCallSource& s, size_t i) {
+      const OpCalls& calls = s.calls;
+      return CellView::Of(std::string_view(calls.ops[calls.nodes[calls.calls[i].node].op].*text));
+    };
+  };
+  const auto marker = [](std::string Marker::*text) {
+    return [text](const OpCallSource& s, size_t i) {
+      const uint32_t index = s.calls.calls[i].marker;
+      return index == kNoIndex ? CellView::Null() : TextOrNull(s.calls.markers[index].*text);
+    };
+  };
+  constexpr Type kInteger = Type::kInteger, kText = Type::kText;
+  constexpr Unit kNone = Unit::kNone, kNs = Unit::kNanoseconds;
+  relation
+      .Column("op_call", kInteger, kNone, "Number of the call, from 0, in order of start.",
+              [](const OpCallSource&, size_t i) { return CellView::Of(static_cast<int64_t>(i)); })
+      .Column(
+          "rank", kInteger, kNone, "Rank; unknown where no process has GPU work.",
+          [](const OpCallSource& s, size_t i) { return OrNull(s.calls.calls[i].rank); }, true,
+          capability::kGpuWork)
+      .Column(
+          "step", kInteger, kNone, "Number of the step; unknown without steps.",
+          [](const OpCallSource& s, size_t i) { return OrNull(s.calls.calls[i].step); }, true)
+      .Column("op", kText, Unit::kText, "Path of the op, as in op.", name(&CalledOp::op))
+      .Column("op_type", kText, Unit::kText, "Kind of op.", name(&CalledOp::op_type))
+      .Column("direction", kText, Unit::kText, "fprop or bprop.", op(&CalledOp::direction), true,
+              capability::kRangesOfGpuWork)
+      .Column("occurrence", kInteger, Unit::kCount, "1 for the op's first call in its step, and so on.",
+              node([](const OpNode& n) { return CellView::Of(n.occurrence); }))
+      .Column(
+          "op_id", kText, Unit::kText,
+          "DLProf's id: type in capitals and a number in order of first calls; one per occurrence of an op.",
+          node([](const OpNode& n) { return CellView::Of(std::string_view(n.id)); }))
+      .Column("start_ns", kInteger, kNs, "Start on the profile's clock.",
+              integer([](const OpCall& c) { return c.start; }))
+      .Column("cpu_ns", kInteger, kNs, "Host time of the call.",
+              integer([](const OpCall& c) { return c.cpu; }))
+      .Column("api_ns", kInteger, kNs, "Of it, inside CUDA calls.",
+              integer([](const OpCall& c) { return c.api; }))
+      .Column("overhead_ns", kInteger, kNs, "The rest: DLProf's CPU overhead.",
+              integer([](const OpCall& c) { return c.cpu - c.api; }))
+      .Column("gpu_ns", kInteger, kNs,
+              "Time in which any of its kernels, copies and sets ran: DLProf's GPU time.",
+              integer([](const OpCall& c) { return c.gpu; }))
+      .Column("idle_ns", kInteger, kNs,
+              "Time between its first and last GPU work in which none of it ran: DLProf's GPU idle.",
+              integer([](const OpCall& c) { return c.idle; }))
+      .Column("kernels", kInteger, Unit::kCount, "Kernel executions.",
+              integer([](const OpCall& c) { return c.kernels; }))
+      .Column("kernel_ns", kInteger, kNs, "Sum of their durations.",
+              integer([](const OpCall& c) { return c.kernel; }))
+      .Column("tensor_core_eligible", kInteger, kNone, "1 where the op id could use tensor cores.",
+              node([](const OpNode& n) { return CellView::Of(int64_t{n.tensor_core_eligible}); }))
+      .Column("uses_tensor_cores", kInteger, kNone,
+              "1 where the op id does; unknown where a kernel's name does not show it.",
+              node([](const OpNode& n) {
+                return !n.uses_tensor_cores && n.may_use_tensor_cores
+                           ? CellView::Null()
+                           : CellView::Of(int64_t{n.uses_tensor_cores});
+              }),
+              true)
+      .Column("data_type", kText, Unit::kText, "Element type of its first tensor, from DLProf markers.",
+              marker(&Marker::dtype), true)
+      .Column("shapes", kText, Unit::kText, "Shapes of its tensors, from DLProf markers.",
+              marker(&Marker::shapes), true)
+      .Column("stack", kText, Unit::kText, "Source lines of the op's first call, from DLProf markers.",
+              op(&CalledOp::stack), true);
+  return relation;
+}
+
 }  // namespace
 
 OpCalls ComputeOpCalls(const Context& context) { return Builder(context).Build(); }
+
+const Family& OpCallFamily() {
+  static const RelationOver<OpCallSource> relation = DeclareOpCall();
+  static const Family family =
+      FamilyOfRelation(relation.schema(), [](const OpCalls& calls) {
+        return relation.Over(std::make_shared<OpCallSource>(OpCallSource{calls}), calls.calls.size());
+      }).OnDemand(/*sorted_column=*/0);
+  return family;
+}
 
 }  // namespace dladvisor
