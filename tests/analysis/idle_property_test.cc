@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "src/analysis/timeline/gpu_timeline.h"
-#include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/host_buckets.h"
 #include "src/analysis/timeline/time_ledger.h"
 #include "tests/analysis/trace_builder.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
-#include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/host_buckets.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -64,7 +64,7 @@ bool IsLonger(const IdleGap& a, const IdleGap& b) {
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(const Context& context, const HostActivity& host, const std::vector<ApiKind>& api_kinds,
+  TimelineBuilder(const Context& context, const HostBuckets& host, const std::vector<ApiKind>& api_kinds,
                   size_t gpu)
       : context_(context),
         trace_(context.trace),
@@ -215,7 +215,7 @@ class TimelineBuilder {
     gap.handed_over = idle.start;
     if (before != kNoIndex && before != gap.thread && gap.starved_ns > 0) {
       gap.before = before;
-      gap.handed_over = host_.FirstDoing(gap.thread, {idle.start, launched});
+      gap.handed_over = host_.FirstActivity(gap.thread, {idle.start, launched});
       Starve(before, {idle.start, gap.handed_over}, idle.start, charge);
     }
     Starve(gap.thread, {gap.handed_over, launched}, idle.start, charge);
@@ -266,7 +266,7 @@ class TimelineBuilder {
 
   const Context& context_;
   const Trace& trace_;
-  const HostActivity& host_;
+  const HostBuckets& host_;
   const std::vector<ApiKind>& api_kinds_;  // by name id
   const GpuWork& work_;
   size_t step_ = 0;   // where the last time was added
@@ -281,7 +281,7 @@ Bucket IdleGap::Cause() const {
 }
 
 std::vector<GpuTimeline> ComputeTimelines(const Context& context) {
-  const HostActivity host(context);
+  const HostBuckets host(context);
   const std::vector<ApiKind> api_kinds = ClassifyApis(context.trace);
   std::vector<GpuTimeline> timelines(context.ranks.gpus.size());
   ParallelFor(timelines.size(),

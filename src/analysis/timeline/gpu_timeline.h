@@ -6,7 +6,7 @@
 //   launched before the gap:  up to the device's minimum launch latency to idle/launch-latency (the 5th
 //                             percentile of start minus call over its kernels), the rest to idle/dependency;
 //   launched during the gap:  the part before the call is starved, and goes to what the launching thread did
-//                             (host_activity.h); before that thread's first doing in the gap, to what the
+//                             (host_buckets.h); before that thread's first activity in the gap, to what the
 //                             thread did that launched before, since it handed over (forward and backward
 //                             pass). The part after the call's start as above;
 //   the call still running:   what exceeds that latency is the host's too (loading the kernel's module,
@@ -34,14 +34,14 @@ struct IdleGap {
   uint32_t call = kNoIndex;        // that launch, in api_calls
   NameId ended_by = kNoName;       // kernel that ends it; kNoName for other operations
   std::string_view ended_by_kind;  // "kernel", "copy", "set", "graph", "" where nothing ends it
-  // Whose doings were charged: `before` (kNoIndex if nobody) until handed_over, then `thread`.
+  // Whose activity was charged: `before` (kNoIndex if nobody) until handed_over, then `thread`.
   uint32_t before = kNoIndex, thread = kNoIndex;
   Ns handed_over = 0;
   std::array<int64_t, kBuckets> charged{};  // sums to time.length()
   Bucket Cause() const;                     // the bucket with the largest charge
 };
 
-// The part of a gap in which nothing had been launched, by the thread whose doings are charged.
+// The part of a gap in which nothing had been launched, by the thread whose activity is charged.
 struct Starvation {
   Interval time;
   uint32_t thread = kNoIndex;

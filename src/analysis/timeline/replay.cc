@@ -11,7 +11,7 @@
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
-#include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/host_buckets.h"
 
 namespace dladvisor {
 namespace {

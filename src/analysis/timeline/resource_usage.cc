@@ -16,7 +16,7 @@
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
-#include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/host_buckets.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the threads of the host did over time: the base for saying why a GPU had nothing to do.
 //
-// Of a thread's time each moment has one doing, the first of: blocking synchronisation (idle/sync), blocking
-// copies (idle/copy), allocation (idle/allocation), loading and compiling GPU code (idle/compilation), the
-// profiler (idle/profiler), data loading (idle/input),
-// collectives of the host (idle/communication), saving a checkpoint (idle/checkpoint), garbage collection
-// (idle/garbage-collection), calls of the operating system (idle/os). What is left after a synchronisation
-// that was waiting when the queue ran dry is its doing, too: nothing could be launched ahead; the rest is the
-// program's (idle/launch).
+// Each moment of a thread's time is of one bucket, the first of: blocking synchronisation (idle/sync),
+// blocking copies (idle/copy), allocation (idle/allocation), loading and compiling GPU code
+// (idle/compilation), the profiler (idle/profiler), data loading (idle/input), collectives of the host
+// (idle/communication), saving a checkpoint (idle/checkpoint), garbage collection (idle/garbage-collection),
+// calls of the operating system (idle/os). What is left after a synchronisation that was waiting when the
+// queue ran dry is of it, too: nothing could be launched ahead; the rest is the program's (idle/launch).
 #pragma once
 
 #include <array>
@@ -21,9 +20,9 @@
 
 namespace dladvisor {
 
-class HostActivity {
+class HostBuckets {
  public:
-  explicit HostActivity(const Context& context);
+  explicit HostBuckets(const Context& context);
 
   // Calls charge(bucket, interval) for disjoint intervals that cover `time`, by what `thread` did. The queue
   // is empty since `dry`.
@@ -37,29 +36,29 @@ class HostActivity {
       for (const Interval& i : part) charge(bucket, i);
       rest = Subtract(rest, part);
     };
-    const IntervalSet waits = Within(threads_[thread].doings[0], time);
+    const IntervalSet waits = Within(threads_[thread].by_bucket[0], time);
     if (!waits.empty()) take(Bucket::kIdleSync, waits);
-    for (size_t k = 1; k < kDoings.size(); ++k)
-      if (const IntervalSet part = Within(threads_[thread].doings[k], time); !part.empty())
-        take(kDoings[k], part);
-    if (!Within(threads_[thread].doings[0], {dry, dry + 1}).empty()) take(Bucket::kIdleSync, {time});
+    for (size_t k = 1; k < kHostBuckets.size(); ++k)
+      if (const IntervalSet part = Within(threads_[thread].by_bucket[k], time); !part.empty())
+        take(kHostBuckets[k], part);
+    if (!Within(threads_[thread].by_bucket[0], {dry, dry + 1}).empty()) take(Bucket::kIdleSync, {time});
     for (const Interval& i : rest) charge(Bucket::kLaunch, i);
   }
 
   // When the thread first does something in `time`: a CUDA call or a range of the program that touches it;
-  // time.end where it does nothing. Waiting in the operating system to be given work is not doing something.
-  Ns FirstDoing(uint32_t thread, Interval time) const;
+  // time.end where it does nothing. Waiting in the operating system to be given work is no activity.
+  Ns FirstActivity(uint32_t thread, Interval time) const;
 
   // Whether the profile has what identifies the bucket.
   bool IsCaptured(Bucket bucket) const { return captured_[static_cast<size_t>(bucket)]; }
 
  private:
-  static constexpr std::array kDoings = {
+  static constexpr std::array kHostBuckets = {
       Bucket::kIdleSync,          Bucket::kIdleCopy, Bucket::kAllocation,        Bucket::kCompilation,
       Bucket::kProfiler,          Bucket::kInput,    Bucket::kIdleCommunication, Bucket::kCheckpoint,
       Bucket::kGarbageCollection, Bucket::kOs};
   struct Thread {
-    std::array<IntervalSet, kDoings.size()> doings;
+    std::array<IntervalSet, kHostBuckets.size()> by_bucket;
     IntervalSet calls_and_ranges;
   };
   // The part of `set` inside `window`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/host_buckets.h"
 
 #include <re2/re2.h>
 
@@ -49,12 +49,12 @@ Bucket BucketOfFunction(std::string_view name) {
   return Bucket::kLaunch;
 }
 
-HostActivity::HostActivity(const Context& context) : threads_(context.trace.threads.size()) {
+HostBuckets::HostBuckets(const Context& context) : threads_(context.trace.threads.size()) {
   const Trace& trace = context.trace;
   const auto add = [&](uint32_t thread, Bucket bucket, Interval time) {
-    const auto doing =
-        static_cast<size_t>(std::find(kDoings.begin(), kDoings.end(), bucket) - kDoings.begin());
-    threads_[thread].doings[doing].push_back(time);
+    const auto index = static_cast<size_t>(std::find(kHostBuckets.begin(), kHostBuckets.end(), bucket) -
+                                           kHostBuckets.begin());
+    threads_[thread].by_bucket[index].push_back(time);
   };
   // Which threads launch: only of these it matters what they do.
   std::vector<uint8_t> launches(threads_.size(), 0);
@@ -83,18 +83,18 @@ HostActivity::HostActivity(const Context& context) : threads_(context.trace.thre
         break;
     }
   }
-  // `text_of` gives the index of an event's text, below `texts`, and `doing_of` what such a text says.
-  const auto add_named = [&](const auto& events, size_t texts, auto text_of, auto doing_of, auto is_closed) {
-    std::vector<std::optional<Bucket>> doing_of_text(texts);
+  // `text_of` gives the index of an event's text, below `texts`, and `bucket_of` what such a text says.
+  const auto add_named = [&](const auto& events, size_t texts, auto text_of, auto bucket_of, auto is_closed) {
+    std::vector<std::optional<Bucket>> bucket_of_text(texts);
     for (size_t i = 0; i < events.size(); ++i) {
       const uint32_t thread = events.thread[i];
       if (thread == kNoIndex || !launches[thread] || !is_closed(i)) continue;
       const uint32_t text = text_of(events.name[i]);
-      std::optional<Bucket>& doing = doing_of_text[text];
-      if (!doing) doing = doing_of(text);
-      if (*doing == Bucket::kLaunch) continue;
-      add(thread, *doing, {events.start[i], events.end[i]});
-      captured_[static_cast<size_t>(*doing)] = true;
+      std::optional<Bucket>& bucket = bucket_of_text[text];
+      if (!bucket) bucket = bucket_of(text);
+      if (*bucket == Bucket::kLaunch) continue;
+      add(thread, *bucket, {events.start[i], events.end[i]});
+      captured_[static_cast<size_t>(*bucket)] = true;
     }
   };
   const RangeTexts& texts = *context.texts;
@@ -115,7 +115,7 @@ HostActivity::HostActivity(const Context& context) : threads_(context.trace.thre
   add_all(trace.mpi_calls, Bucket::kIdleCommunication);
   add_all(trace.os_calls, Bucket::kOs);
   for (Thread& thread : threads_)
-    for (IntervalSet& set : thread.doings) set = Union(std::move(set));
+    for (IntervalSet& set : thread.by_bucket) set = Union(std::move(set));
 
   // Calls mostly lie in ranges: going through both at once keeps the sets small.
   const Ranges& ranges = trace.ranges;
@@ -142,7 +142,7 @@ HostActivity::HostActivity(const Context& context) : threads_(context.trace.thre
       captured_[b] = b == static_cast<size_t>(Bucket::kUnknown);
 }
 
-IntervalSet HostActivity::Within(const IntervalSet& set, Interval window) {
+IntervalSet HostBuckets::Within(const IntervalSet& set, Interval window) {
   auto first = std::lower_bound(set.begin(), set.end(), window.start,
                                 [](const Interval& i, int64_t t) { return i.end <= t; });
   IntervalSet inside;
@@ -151,12 +151,12 @@ IntervalSet HostActivity::Within(const IntervalSet& set, Interval window) {
   return inside;
 }
 
-Ns HostActivity::FirstDoing(uint32_t thread, Interval time) const {
+Ns HostBuckets::FirstActivity(uint32_t thread, Interval time) const {
   if (thread == kNoIndex) return time.start;
-  const IntervalSet& doings = threads_[thread].calls_and_ranges;
-  const auto first = std::lower_bound(doings.begin(), doings.end(), time.start,
+  const IntervalSet& active = threads_[thread].calls_and_ranges;
+  const auto first = std::lower_bound(active.begin(), active.end(), time.start,
                                       [](const Interval& i, int64_t t) { return i.end <= t; });
-  return first == doings.end() ? time.end : std::clamp(first->start, time.start, time.end);
+  return first == active.end() ? time.end : std::clamp(first->start, time.start, time.end);
 }
 
 }  // namespace dladvisor
