@@ -208,11 +208,11 @@ const RelationOf<CaptureCheckRow>& CaptureCheckRelation() {
           "something to look at. PyTorch's trace validator makes the same checks, but for "
           "stream-wait-ends-before-kernel.")
           .Key("profile", &Row::profile, kProfileNumber, "Number of the file.")
-          .Key("name", &Row::check, Unit::kText,
-               "kernel-before-launch, wait-without-record, wait-before-record, stream-wait-overlaps-kernel "
-               "(which "
-               "waits usually do), stream-wait-ends-before-kernel, collective-without-metadata or "
-               "backward-sequence-shared.")
+          .Key(
+              "name", &Row::check, Unit::kText,
+              "kernel-before-launch, wait-without-record, wait-before-record, stream-wait-overlaps-kernel, "
+              "stream-wait-ends-before-kernel, collective-without-metadata or backward-sequence-shared. That "
+              "waits overlap their kernels is usual in exports of nsys.")
           .Column("checked", &Row::checked, Unit::kCount, "Events that it looked at.")
           .Column("violations", &Row::violations, Unit::kCount, "Of those, that do not fit.")
           .Column("worst_ns", &Row::worst_ns, Unit::kNanoseconds,

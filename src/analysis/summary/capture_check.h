@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether what a profile recorded fits together. The checks are those of PyTorch's trace validator
-// (torch/profiler/_trace_validator.py), for every profiler that records what they look at, and one more: that
-// begins of waits overlap kernels is what waits are for, but a wait that ends before its kernel shows clocks
-// that differ.
+// (torch/profiler/_trace_validator.py), for every profiler that records what they look at, and one more: a
+// wait may begin while its kernel runs, but one that ends before its kernel shows clocks that differ.
 #pragma once
 
 #include <cstdint>
