@@ -95,8 +95,8 @@ TEST(CaptureCheck, CollectivesWithoutMetadataAndSharedNumbers) {
   Collective& whole = trace.collectives[1];
   whole.name = whole.dtype = trace.names.Intern("x");
   whole.in_elements = whole.out_elements = whole.group_size = 2;
-  trace.op_arguments.resize(2);
-  trace.op_arguments[1].collective = 1;
+  trace.operator_arguments.resize(2);
+  trace.operator_arguments[1].collective = 1;
   const std::string backward = "autograd::engine::evaluate_function: ";
   b.Range(0, 10, "record_param_comms");
   b.Range(20, 30, "record_param_comms");

@@ -163,7 +163,8 @@ Check CollectivesAreDescribed(const Trace& trace) {
   for (size_t r = 0; r < ranges.size(); ++r) {
     if (!is_collective(ranges.name[r])) continue;
     const auto arguments = static_cast<size_t>(ranges.arguments[r]);
-    const uint32_t number = trace.op_arguments.empty() ? 0 : trace.op_arguments[arguments].collective;
+    const uint32_t number =
+        trace.operator_arguments.empty() ? 0 : trace.operator_arguments[arguments].collective;
     const Collective described = number == 0 ? Collective() : trace.collectives[number];
     if (described.name != kNoName && described.dtype != kNoName && described.in_elements >= 0 &&
         described.out_elements >= 0 && described.group_size >= 0)
