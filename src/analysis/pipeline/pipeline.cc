@@ -122,7 +122,8 @@ std::vector<Worker> ReadWorkers(std::span<const PipelineEventRow> events) {
 std::vector<int64_t> CommonSteps(const std::vector<const Worker*>& workers) {
   std::vector<int64_t> common;
   for (const auto& [number, step] : workers[0]->steps)
-    if (std::ranges::all_of(workers, [&](const Worker* w) { return w->steps.contains(number); }))
+    if (std::ranges::all_of(workers,
+                            [&number = number](const Worker* w) { return w->steps.contains(number); }))
       common.push_back(number);
   return common;
 }

@@ -103,7 +103,7 @@ std::vector<Cohort> FormCohorts(std::span<const KernelSequence> sequences) {
               });
     const size_t parts = std::min(ThreadCount(), cohort.members.size());
     std::vector<Cohort::Sums> sums(parts);
-    ParallelFor(parts, [&](size_t part) {
+    ParallelFor(parts, [&, &cohort = cohort](size_t part) {
       Resize(sums[part], cohort.steps.size() * cohort.length);
       for (size_t m = part; m < cohort.members.size(); m += parts)
         AddMember(of(cohort.members[m]), cohort, sums[part], cohort.members[m]);

@@ -192,8 +192,9 @@ Check BackwardNumbersDiffer(const Trace& trace) {
     if (!of_number.second)
       check.Holds();
     else
-      check.Fails(std::nullopt,
-                  [&] { return fmt::format("number {}, {}", number, trace.names.View(of_number.first)); });
+      check.Fails(std::nullopt, [&, number = number, name = of_number.first] {
+        return fmt::format("number {}, {}", number, trace.names.View(name));
+      });
   }
   return check;
 }

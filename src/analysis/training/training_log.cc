@@ -116,8 +116,9 @@ class Explainer {
         {TrainingEventKind::kEvaluation, "evaluation"},
         {TrainingEventKind::kGarbageCollection, "garbage collection"}};
     for (const auto& [kind, name] : kEvents)
-      if (std::ranges::any_of(log_.events,
-                              [&](const TrainingEvent& e) { return e.before == i && e.kind == kind; }))
+      if (std::ranges::any_of(log_.events, [&, kind = kind](const TrainingEvent& e) {
+            return e.before == i && e.kind == kind;
+          }))
         return name;
     if (timer == nullptr) return "unexplained";
     const std::string_view kind = TimerKind(*timer);

@@ -183,7 +183,6 @@ bool MegatronReader::BlockLine(std::string_view line) {
 void MegatronReader::Memory(std::string_view head, std::string_view text) {
   static const RE2 words(R"((?:\[Rank +(\d+)\] *)?\(?after (\d+) iterations.*)");
   TrainingMemory memory;
-  std::optional<int64_t> rank;
   std::string rank_text;
   if (!RE2::FullMatch(head, words, &rank_text, &memory.iteration)) return void(++skipped_lines_);
   memory.rank = Integer(rank_text);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/readers.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/base/error.h"
+#include "engine/rules/knowledge_base.h"
+#include "engine/rules/yaml_reader.h"
+#include "src/analysis/analysis.h"
+#include "src/fleet/digest_file.h"
+#include "src/fleet/load_profiles.h"
+#include "src/gate/judge/policy.h"
+#include "src/importers/importers.h"
+#include "src/trace/check_trace.h"
+
+namespace dladvisor::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One file per process, in memory where the system has such a folder.
+const fs::path& InputFile() {
+  static const fs::path path = [] {
+    const fs::path memory = "/dev/shm";
+    const fs::path folder = fs::is_directory(memory) ? memory : fs::temp_directory_path();
+    return folder / ("dladvisor-fuzz-" + std::to_string(getpid()));
+  }();
+  return path;
+}
+
+// As `dladvisor report` does it: read, checked, and analysed.
+void ReadTrace(const std::string& bytes) {
+  {
+    std::ofstream out(InputFile(), std::ios::binary | std::ios::trunc);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  try {
+    const Trace trace = ReadProfile(InputFile());
+    CheckTrace(trace);
+    AnalysedTrace analysed(trace, {});
+    analysed.ComputeDigest();
+  } catch (const Error&) {
+    // as it should be
+  }
+}
+
+void ReadDigestBytes(const std::string& bytes) {
+  try {
+    SerializeDigest(ParseDigest(bytes, "input"));
+  } catch (const Error&) {
+  }
+}
+
+void ReadRule(const std::string& bytes) {
+  try {
+    KnowledgeBase knowledge = EmptyKnowledge();
+    const std::array files = {RuleFile{"fuzzed/rule.yaml", bytes}};
+    knowledge.AddLayer(files);
+  } catch (const Error&) {
+  }
+}
+
+void ReadPolicy(const std::string& bytes) {
+  Problems problems;
+  const auto yaml = YamlFile::Parse("dladvisor.yaml", bytes, problems);
+  if (yaml) ReadGatePolicy(*yaml, yaml->root(), problems);
+  problems.Reasons();
+}
+
+constexpr auto kReaders = std::to_array<Reader>({
+    {"nsys", ReadTrace, true},
+    {"kineto", ReadTrace, false},
+    {"smi", ReadTrace, false},
+    {"training-log", ReadTrace, false},
+    {"dlprof", ReadTrace, true},
+    {"digest", ReadDigestBytes, true},
+    {"rules", ReadRule, false},
+    {"policy", ReadPolicy, false},
+});
+
+}  // namespace
+
+std::span<const Reader> Readers() { return kReaders; }
+
+const Reader* FindReader(std::string_view name) {
+  const auto found = std::ranges::find(kReaders, name, &Reader::name);
+  return found == kReaders.end() ? nullptr : &*found;
+}
+
+const Reader* ReaderOf(const std::string& path) {
+  if (path.ends_with("dladvisor.yaml")) return FindReader("policy");
+  if (path.ends_with(".yaml")) return FindReader(path.ends_with(".test.yaml") ? "" : "rules");
+  if (IsDigest(path)) return FindReader("digest");
+  try {
+    const std::string format = ReadProfile(path).format;
+    if (format == "nvidia-smi" || format == "dcgm") return FindReader("smi");
+    if (format == "training log") return FindReader("training-log");
+    return FindReader(format);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace dladvisor::fuzz
