@@ -19,13 +19,17 @@ int main(int argc, char** argv) {
   app.add_option("--program", program, "Another build of dladvisor")->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);
   try {
-    const std::filesystem::path data = test::DataDir();
-    if (data.empty() || !std::filesystem::exists(data)) {
-      std::fprintf(stderr, "evaluate: no profiles: set DLADVISOR_DATA to their folder (tests/README.md)\n");
+    const std::filesystem::path data = test::DataDir(), labels = evaluation::LabelsBeside(data);
+    if (!std::filesystem::is_directory(labels)) {
+      std::fprintf(
+          stderr,
+          "evaluate: there are no labels in %s\n  set DLADVISOR_DATA to the folder of profiles, which has "
+          "truth/labels beside it (tests/README.md)\n",
+          labels.c_str());
       return 3;
     }
-    const auto expectations = evaluation::ReadExpectations(evaluation::LabelsBeside(data),
-                                                           test::SourceDir() / "tests/corpus/evaluation");
+    const auto expectations =
+        evaluation::ReadExpectations(labels, test::SourceDir() / "tests/corpus/evaluation");
     const auto files = evaluation::JudgeFiles(expectations, program, data);
     const auto pairs = evaluation::JudgePairs(expectations, program, data);
     std::fputs((markdown ? evaluation::AsMarkdown(files, pairs)
