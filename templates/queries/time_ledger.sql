@@ -11,7 +11,7 @@ SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY ra
 -- title: Longest Idle Gaps
 -- note: When nothing ran on the GPU.
 -- relation: idle_gap
-SELECT rank, device, start_ns, duration_ns, cause, doing, starved_ns, ended_by, range
+SELECT rank, device, start_ns, duration_ns, cause, host_activity, starved_ns, ended_by, range
 FROM idle_gap
 ORDER BY duration_ns DESC, rank, device, start_ns
 LIMIT 50;

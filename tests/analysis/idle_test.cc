@@ -86,7 +86,7 @@ TEST(Idle, EveryCauseByHand) {
   }
 }
 
-TEST(Idle, TheMoreTellingDoingWins) {
+TEST(Idle, TheMoreSpecificActivityWins) {
   // A read inside the data loader is the loader's; a wait inside of an allocation is the allocation's.
   const Ledger charged = GapWith([](TraceBuilder& b) {
     b.Range(100, 150, "DataLoader");
@@ -279,10 +279,10 @@ TEST(Idle, GapsNameWhatTheHostWasIn) {
   const auto rows = ComputeIdleGaps(context, ComputeTimelines(context));
   ASSERT_EQ(rows.size(), 4u);  // longest first
   EXPECT_EQ(rows[0].cause, "idle/input");
-  EXPECT_EQ(rows[0].doing, "train.py(5): preprocess");
-  EXPECT_EQ(rows[1].doing, "aten::nonzero");
-  EXPECT_EQ(rows[2].doing, "train.py(1): main");
-  EXPECT_EQ(rows[3].doing, std::nullopt);
+  EXPECT_EQ(rows[0].host_activity, "train.py(5): preprocess");
+  EXPECT_EQ(rows[1].host_activity, "aten::nonzero");
+  EXPECT_EQ(rows[2].host_activity, "train.py(1): main");
+  EXPECT_EQ(rows[3].host_activity, std::nullopt);
 }
 
 }  // namespace

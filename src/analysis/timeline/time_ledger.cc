@@ -7,7 +7,7 @@
 
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/family/family.h"
-#include "src/analysis/timeline/thread_doing.h"
+#include "src/analysis/timeline/host_activity.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {
@@ -78,11 +78,10 @@ const RelationOf<IdleGapRow>& IdleGapRelation() {
                   "Kernel, or kind of operation, that ends it; empty at the window's end.")
           .Column("range", &IdleGapRow::range, Unit::kText, "Path of the op that launches what ends it.",
                   capability::kRangesOfGpuWork)
-          .Column(
-              "doing", &IdleGapRow::doing, Unit::kText,
-              "Python function, range, or call in which the thread that launches it was for most of the "
-              "time until it had launched it (thread_doing.h); unknown where that is not most of the gap.",
-              capability::kGpuWork)
+          .Column("host_activity", &IdleGapRow::host_activity, Unit::kText,
+                  "Python function, range, or call in which the thread that launches it was for most of the "
+                  "time until it had launched it; unknown where that is not most of the gap.",
+                  capability::kGpuWork)
           .Column("thread", &IdleGapRow::thread, Unit::kNone, "Thread that launches it.",
                   capability::kGpuWork);
   return relation;
@@ -121,14 +120,14 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
           after{handed_over, std::min(gap->time.end, std::max(gap->time.start + gap->starved_ns, returned))};
       const ThreadTime most =
           before.length() > after.length() ? ThreadTime{gap->before, before} : ThreadTime{gap->thread, after};
-      // Of a gap that the launched operation itself waits through, the host's doing says nothing.
+      // Of a gap that the launched operation itself waits through, the host's activity says nothing.
       starved.push_back(2 * most.time.length() >= row.duration_ns ? most : ThreadTime{});
       rows.push_back(std::move(row));
     }
   }
-  const std::vector<std::string> doings = ThreadDoings(context, starved);
+  const std::vector<std::string> activities = HostActivities(context, starved);
   for (size_t i = 0; i < rows.size(); ++i)
-    if (!doings[i].empty()) rows[i].doing = doings[i];
+    if (!activities[i].empty()) rows[i].host_activity = activities[i];
   return rows;
 }
 

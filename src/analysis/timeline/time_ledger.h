@@ -34,7 +34,7 @@ struct IdleGapRow {
   std::string cause;
   std::optional<int64_t> starved_ns;
   std::string ended_by;
-  std::optional<std::string> range, doing;
+  std::optional<std::string> range, host_activity;
   std::optional<int64_t> thread;
 };
 const RelationOf<IdleGapRow>& IdleGapRelation();

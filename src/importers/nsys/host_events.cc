@@ -64,7 +64,7 @@ void ReadOsCalls(Context& in) {
   in.trace.os_calls.chains = chains.Read();
 }
 
-// `is_profiler` says whether a row is the profiler's doing.
+// `is_profiler` says whether a row is work of the profiler itself.
 template <typename IsProfiler>
 void ReadOverheadTable(Context& in, std::string_view table, IsProfiler is_profiler) {
   enum : size_t { kThread = 2, kName, kType };

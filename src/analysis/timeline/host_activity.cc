@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/analysis/timeline/thread_doing.h"
+#include "src/analysis/timeline/host_activity.h"
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,7 @@ constexpr uint32_t kMostSteps = 10'000;
 
 enum class Kind : uint8_t { kCall, kRange, kFunction };
 
-struct Doing {
+struct Activity {
   NameId name = kNoName;
   Kind kind = Kind::kCall;
   Ns length = std::numeric_limits<Ns>::max();
@@ -48,7 +48,8 @@ void OfferLast(const Events& events, const ThreadTime& stretch, Offer offer) {
 }
 
 // Frames nest: those open at the middle of each stretch are found by one sweep over all.
-void OfferFrames(const Trace& trace, const std::vector<ThreadTime>& stretches, std::vector<Doing>& doings) {
+void OfferFrames(const Trace& trace, const std::vector<ThreadTime>& stretches,
+                 std::vector<Activity>& activities) {
   const Frames& frames = trace.frames;
   if (frames.size() == 0) return;
   std::vector<size_t> order(stretches.size());
@@ -67,28 +68,29 @@ void OfferFrames(const Trace& trace, const std::vector<ThreadTime>& stretches, s
     }
     if (thread == kNoIndex || time.length() <= 0) continue;
     for (const size_t frame : open[thread])
-      doings[s].Offer(frames.name[frame], Kind::kFunction, {frames.start[frame], frames.end[frame]}, time);
+      activities[s].Offer(frames.name[frame], Kind::kFunction, {frames.start[frame], frames.end[frame]},
+                          time);
   }
 }
 
 }  // namespace
 
-std::vector<std::string> ThreadDoings(const Context& context, const std::vector<ThreadTime>& stretches) {
+std::vector<std::string> HostActivities(const Context& context, const std::vector<ThreadTime>& stretches) {
   const Trace& trace = context.trace;
-  std::vector<Doing> doings(stretches.size());
-  OfferFrames(trace, stretches, doings);
+  std::vector<Activity> activities(stretches.size());
+  OfferFrames(trace, stretches, activities);
   for (size_t s = 0; s < stretches.size(); ++s) {
     const ThreadTime& stretch = stretches[s];
     if (stretch.thread == kNoIndex || stretch.time.length() <= 0) continue;
     OfferLast(trace.ranges, stretch, [&](uint32_t range) {
       for (; range != kNoIndex; range = context.attribution.range_parent[range])
         if (!trace.ranges.open[range] && trace.ranges.kind[range] != RangeKind::kMark)
-          doings[s].Offer(trace.ranges.name[range], Kind::kRange,
-                          {trace.ranges.start[range], trace.ranges.end[range]}, stretch.time);
+          activities[s].Offer(trace.ranges.name[range], Kind::kRange,
+                              {trace.ranges.start[range], trace.ranges.end[range]}, stretch.time);
     });
     const auto offer_of = [&](const auto& events) {
       OfferLast(events, stretch, [&](uint32_t i) {
-        doings[s].Offer(events.name[i], Kind::kCall, {events.start[i], events.end[i]}, stretch.time);
+        activities[s].Offer(events.name[i], Kind::kCall, {events.start[i], events.end[i]}, stretch.time);
       });
     };
     offer_of(trace.api_calls);
@@ -97,9 +99,9 @@ std::vector<std::string> ThreadDoings(const Context& context, const std::vector<
   }
   std::vector<std::string> names(stretches.size());
   for (size_t s = 0; s < stretches.size(); ++s) {
-    if (doings[s].name == kNoName) continue;
-    const std::string_view name = trace.names.View(doings[s].name);
-    switch (doings[s].kind) {
+    if (activities[s].name == kNoName) continue;
+    const std::string_view name = trace.names.View(activities[s].name);
+    switch (activities[s].kind) {
       case Kind::kCall:
         names[s] = ApiBaseName(name);
         break;
