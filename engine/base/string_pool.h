@@ -78,4 +78,46 @@ class StringPool {
   std::vector<NameId> slots_;     // a power of two of them, at most half taken
 };
 
+// The ids of texts that were interned before, found by where they lie: for texts of which each is one view
+// that occurs often, and that neither move nor change meanwhile.
+class InternedViews {
+ public:
+  NameId Intern(std::string_view view, StringPool& pool) {
+    if (2 * (count_ + 1) > slots_.size()) Grow();
+    Slot& slot = SlotOf(view);
+    if (slot.id == kFree) {
+      slot = {view, pool.Intern(view)};
+      ++count_;
+    }
+    return slot.id;
+  }
+
+ private:
+  static constexpr NameId kFree = UINT32_MAX;
+  struct Slot {
+    std::string_view view;
+    NameId id = kFree;
+  };
+
+  Slot& SlotOf(std::string_view view) {
+    // The high bits of the product depend on all bits of the address.
+    const uint64_t hash = (reinterpret_cast<uintptr_t>(view.data()) ^ view.size()) * 0x9E3779B97F4A7C15;
+    size_t at = (hash >> 32) & (slots_.size() - 1);
+    while (slots_[at].id != kFree &&
+           (slots_[at].view.data() != view.data() || slots_[at].view.size() != view.size()))
+      at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
+  }
+
+  void Grow() {
+    std::vector<Slot> old(std::max<size_t>(16, 2 * slots_.size()));
+    old.swap(slots_);
+    for (const Slot& slot : old)
+      if (slot.id != kFree) SlotOf(slot.view) = slot;
+  }
+
+  std::vector<Slot> slots_;  // a power of two of them, at most half taken
+  size_t count_ = 0;
+};
+
 }  // namespace dladvisor

@@ -15,13 +15,14 @@ std::optional<size_t> Schema::Find(std::string_view column) const {
 CellView Table::At(size_t row, size_t column) const {
   const Cells& cells = columns_[column];
   if (!cells.known.empty() && !cells.known[row]) return CellView::Null();
+  const int64_t value = cells.values[row];
   switch (schema_.columns[column].type) {
     case Type::kInteger:
-      return CellView::Of(cells.numbers[row]);
+      return CellView::Of(value);
     case Type::kReal:
-      return CellView::Of(std::bit_cast<double>(cells.numbers[row]));
+      return CellView::Of(std::bit_cast<double>(value));
     case Type::kText:
-      return CellView::Of(texts_.View(cells.texts[row]));
+      return CellView::Of(texts_.View(static_cast<NameId>(value)));
   }
   return CellView::Null();
 }
@@ -66,36 +67,41 @@ void Table::AddRow(const std::vector<Value>& row) {
 }
 
 void Table::AddCell(size_t column, const CellView& cell) {
-  Cells& cells = columns_[column];
-  const Type type = schema_.columns[column].type;
   const bool is_integer = cell.kind == CellView::Kind::kInteger;
-  bool known = true;
-  if (type == Type::kText) {
-    known = cell.kind == CellView::Kind::kText;
-    cells.texts.push_back(known ? texts_.Intern(cell.text) : kNoName);
-  } else if (type == Type::kReal) {
-    known = is_integer || cell.kind == CellView::Kind::kReal;
-    const double number = is_integer ? static_cast<double>(cell.integer) : cell.real;
-    cells.numbers.push_back(known ? std::bit_cast<int64_t>(number) : 0);
-  } else {
-    known = is_integer;
-    cells.numbers.push_back(known ? cell.integer : 0);
+  switch (schema_.columns[column].type) {
+    case Type::kInteger:
+      return Add(column, is_integer, cell.integer);
+    case Type::kReal:
+      return Add(column, is_integer || cell.kind == CellView::Kind::kReal,
+                 std::bit_cast<int64_t>(is_integer ? static_cast<double>(cell.integer) : cell.real));
+    case Type::kText: {
+      const bool known = cell.kind == CellView::Kind::kText;
+      return Add(column, known, known ? texts_.Intern(cell.text) : kNoName);
+    }
   }
-  if (!known && cells.known.empty()) cells.known.assign(cells.size, true);
+}
+
+void Table::AddCell(size_t column, const CellView& cell, InternedViews& texts) {
+  if (cell.kind != CellView::Kind::kText || schema_.columns[column].type != Type::kText)
+    return AddCell(column, cell);
+  Add(column, true, texts.Intern(cell.text, texts_));
+}
+
+void Table::Add(size_t column, bool known, int64_t value) {
+  Cells& cells = columns_[column];
+  const size_t size = cells.values.size();
+  if (!known && cells.known.empty()) cells.known.assign(size, true);
   if (!known || !cells.known.empty()) cells.known.push_back(known);
   if (column == 0 && sorted_) {
-    const size_t last = cells.size;
-    const bool first = last == 0;
-    sorted_ = type == Type::kInteger && known && (first || cells.numbers[last - 1] <= cells.numbers[last]);
-    if (sorted_ && (first || cells.numbers[last - 1] < cells.numbers[last])) ++distinct_values_;
+    const int64_t last = size == 0 ? 0 : cells.values[size - 1];
+    sorted_ = schema_.columns[0].type == Type::kInteger && known && (size == 0 || last <= value);
+    if (sorted_ && (size == 0 || last < value)) ++distinct_values_;
   }
-  ++cells.size;
+  cells.values.push_back(known ? value : 0);
 }
 
 void Table::Reserve(size_t rows) {
-  for (size_t i = 0; i < columns_.size(); ++i)
-    schema_.columns[i].type == Type::kText ? columns_[i].texts.reserve(rows)
-                                           : columns_[i].numbers.reserve(rows);
+  for (Cells& cells : columns_) cells.values.reserve(rows);
 }
 
 Table WithSchema(const Table& from, const Schema& schema) {

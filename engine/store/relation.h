@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/int_column.h"
 #include "engine/base/string_pool.h"
 #include "engine/base/value.h"
 
@@ -92,14 +93,14 @@ class Relation {
   virtual RowEstimate EstimatedRows() const { return {}; }
 };
 
-// Rows of owned values, column by column: eight bytes for a number, four for a text, each different text
-// once.
+// Rows of owned values, column by column, an integer in as few bytes as the largest of its column needs, and
+// each different text once.
 class Table final : public Relation {
  public:
   explicit Table(Schema schema) : schema_(std::move(schema)), columns_(schema_.columns.size()) {}
 
   const Schema& schema() const override { return schema_; }
-  size_t rows() const override { return columns_.empty() ? 0 : columns_[0].size; }
+  size_t rows() const override { return columns_.empty() ? 0 : columns_[0].values.size(); }
   CellView At(size_t row, size_t column) const override;
   // The first column, where its cells are sorted integers.
   std::optional<size_t> SortedColumn() const override;
@@ -112,15 +113,16 @@ class Table final : public Relation {
   // Adds a cell to one column, as AddRow() does; each column must get as many. What is of another type than
   // the column is unknown.
   void AddCell(size_t column, const CellView& cell);
+  // The same of many, of which each text is looked up in `texts` first.
+  void AddCell(size_t column, const CellView& cell, InternedViews& texts);
   void Reserve(size_t rows);
 
  private:
   struct Cells {
-    size_t size = 0;
-    std::vector<int64_t> numbers;  // integers, or reals by their bits
-    std::vector<NameId> texts;     // of a column of texts
-    std::vector<bool> known;       // empty while all are
+    IntColumn values;         // integers, reals by their bits, texts by their ids
+    std::vector<bool> known;  // empty while all are
   };
+  void Add(size_t column, bool known, int64_t value);
 
   Schema schema_;
   StringPool texts_;
@@ -168,7 +170,12 @@ class RelationOf {
                                                           : Type::kInteger;
     schema_.columns.push_back(
         {std::move(name), type, unit, std::move(doc), Unwrap<T>::optional, std::move(capture)});
-    getters_.push_back([member](const Row& row) { return ViewOf(row.*member); });
+    adders_.push_back([member](std::span<const Row> rows, size_t column, InternedViews& texts, Table& table) {
+      if constexpr (std::is_same_v<Plain, std::string_view>)
+        for (const Row& row : rows) table.AddCell(column, ViewOf(row.*member), texts);
+      else
+        for (const Row& row : rows) table.AddCell(column, ViewOf(row.*member));
+    });
     setters_.push_back([member](const CellView& cell, Row& row) { SetFrom(cell, row.*member); });
     return *this;
   }
@@ -178,10 +185,24 @@ class RelationOf {
   Table ToTable(std::span<const Row> rows) const {
     Table table(schema_);
     table.Reserve(rows.size());
-    for (size_t column = 0; column < getters_.size(); ++column)
-      for (const Row& row : rows) table.AddCell(column, getters_[column](row));
+    Appender(*this, table).Append(rows);
     return table;
   }
+
+  // Adds rows to a table of this schema, part by part. Views of texts must outlive it.
+  class Appender {
+   public:
+    Appender(const RelationOf& of, Table& table) : of_(of), table_(table), texts_(of.adders_.size()) {}
+    void Append(std::span<const Row> rows) {
+      for (size_t column = 0; column < texts_.size(); ++column)
+        of_.adders_[column](rows, column, texts_[column], table_);
+    }
+
+   private:
+    const RelationOf& of_;
+    Table& table_;
+    std::vector<InternedViews> texts_;  // by column
+  };
 
   // The rows of a table that this or another version declared, by name of column: what it lacks keeps the
   // default of Row. Their string_views are of the table.
@@ -235,7 +256,8 @@ class RelationOf {
   }
 
   Schema schema_;
-  std::vector<std::function<CellView(const Row&)>> getters_;
+  using Adder = std::function<void(std::span<const Row>, size_t column, InternedViews& texts, Table& table)>;
+  std::vector<Adder> adders_;
   std::vector<std::function<void(const CellView&, Row&)>> setters_;
 };
 

@@ -9,9 +9,9 @@
 #include <limits>
 #include <vector>
 
+#include "engine/base/int_column.h"
 #include "engine/base/string_pool.h"
 #include "src/trace/event_column.h"
-#include "src/trace/int_column.h"
 #include "src/trace/kinds.h"
 
 namespace dladvisor {

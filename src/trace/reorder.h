@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/trace/int_column.h"
+#include "engine/base/int_column.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/trace/int_column.h"
+#include "engine/base/int_column.h"
 
 #include <gtest/gtest.h>
 
