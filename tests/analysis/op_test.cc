@@ -7,11 +7,15 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "src/analysis/ops/op_kernel.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -37,6 +41,23 @@ std::vector<std::string> Names(const OpFamilies& families) {
   std::vector<std::string> names;
   for (const OpRow& row : families.ops) names.push_back(row.op);
   return names;
+}
+
+void CheckKernels(const Context& context,
+                  const std::map<std::pair<std::string, std::string>, std::vector<Ns>>& durations) {
+  const Table table = ComputeOpKernels(context, ComputeKernelNameOrder(context));
+  const std::vector<OpKernelRow> rows = OpKernelRelation().ToRows(table);
+  EXPECT_EQ(rows.size(), durations.size());
+  for (const OpKernelRow& row : rows) {
+    const auto& of_row = durations.at({std::string(row.op), std::string(row.kernel)});
+    EXPECT_EQ(row.calls, static_cast<int64_t>(of_row.size()));
+    EXPECT_EQ(row.gpu_ns, std::accumulate(of_row.begin(), of_row.end(), Ns{0}));
+    EXPECT_EQ(row.min_gpu_ns, std::ranges::min(of_row));
+    EXPECT_EQ(row.max_gpu_ns, std::ranges::max(of_row));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(rows, [](const OpKernelRow& a, const OpKernelRow& b) {
+    return std::tuple(-a.gpu_ns, a.op, a.kernel) < std::tuple(-b.gpu_ns, b.op, b.kernel);
+  }));
 }
 
 TEST(Op, CountsCallsMadeBeforeTheWindowWhereNoneIsInIt) {
@@ -69,7 +90,8 @@ TEST(Op, CountsCallsTimesAndKernels) {
   b.Range(300, 310, "idle");  // no work: no row
   b.Range(400, 410, "aten::relu");
   b.Launch(405, 2100, 2107, kPointwise);
-  const OpFamilies families = ComputeOps(test::ContextOf(b.trace));
+  const Context context = test::ContextOf(b.trace);
+  const OpFamilies families = ComputeOps(context);
   EXPECT_THAT(Names(families), ElementsAre("/train/aten::linear", "/train/aten::relu"));
 
   const OpRow& linear = families.ops[0];
@@ -97,17 +119,19 @@ TEST(Op, CountsCallsTimesAndKernels) {
   EXPECT_EQ(relu.half, std::nullopt);  // the name does not show it
   EXPECT_EQ(relu.precision, std::nullopt);
 
-  ASSERT_EQ(families.kernels.size(), 3u);
-  EXPECT_EQ(families.kernels[0].kernel, kTensorGemm);
-  EXPECT_EQ(families.kernels[0].calls, 2);
-  EXPECT_EQ(families.kernels[0].gpu_ns, 70);
-  EXPECT_EQ(families.kernels[0].avg_gpu_ns, 35);
-  EXPECT_EQ(families.kernels[0].min_gpu_ns, 30);
-  EXPECT_EQ(families.kernels[0].max_gpu_ns, 40);
-  EXPECT_EQ(families.kernels[0].api_ns, 4);
-  EXPECT_EQ(families.kernels[0].avg_api_ns, 2);
-  EXPECT_EQ(families.kernels[0].min_api_ns, 2);
-  EXPECT_EQ(families.kernels[0].max_api_ns, 2);
+  const Table table = ComputeOpKernels(context, ComputeKernelNameOrder(context));
+  const std::vector<OpKernelRow> kernels = OpKernelRelation().ToRows(table);
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernels[0].kernel, kTensorGemm);
+  EXPECT_EQ(kernels[0].calls, 2);
+  EXPECT_EQ(kernels[0].gpu_ns, 70);
+  EXPECT_EQ(kernels[0].avg_gpu_ns, 35);
+  EXPECT_EQ(kernels[0].min_gpu_ns, 30);
+  EXPECT_EQ(kernels[0].max_gpu_ns, 40);
+  EXPECT_EQ(kernels[0].api_ns, 4);
+  EXPECT_EQ(kernels[0].avg_api_ns, 2);
+  EXPECT_EQ(kernels[0].min_api_ns, 2);
+  EXPECT_EQ(kernels[0].max_api_ns, 2);
 
   ASSERT_EQ(families.eligible_ns.size(), 1u);
   EXPECT_EQ(families.eligible_ns[0], 90);
@@ -147,7 +171,8 @@ TEST(Op, KernelsOutsideAllRangesAreOpsByName) {
   b.Launch(10, 100, 110, "copy_kernel");
   b.Launch(20, 110, 140, "copy_kernel");
   b.Kernel(140, 150, kPlainGemm, 77);  // its call was not recorded
-  const OpFamilies families = ComputeOps(test::ContextOf(b.trace));
+  const Context context = test::ContextOf(b.trace);
+  const OpFamilies families = ComputeOps(context);
   EXPECT_THAT(Names(families),
               ElementsAre("(no range)/copy_kernel", std::string("(no range)/") + kPlainGemm));
   EXPECT_EQ(families.ops[0].op_type, "copy_kernel");
@@ -157,8 +182,11 @@ TEST(Op, KernelsOutsideAllRangesAreOpsByName) {
   EXPECT_TRUE(families.ops[1].tensor_core_eligible);  // by its kernel
   EXPECT_EQ(families.ops[1].uses_tensor_cores, false);
   EXPECT_EQ(families.ops[1].half, false);
-  EXPECT_EQ(families.kernels[1].api_ns, std::nullopt);
-  EXPECT_EQ(families.kernels[1].min_api_ns, std::nullopt);
+  const Table table = ComputeOpKernels(context, ComputeKernelNameOrder(context));
+  const std::vector<OpKernelRow> kernels = OpKernelRelation().ToRows(table);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[1].api_ns, std::nullopt);
+  EXPECT_EQ(kernels[1].min_api_ns, std::nullopt);
   EXPECT_TRUE(families.groups.empty());
 }
 
@@ -326,6 +354,7 @@ TEST(Op, AgreesWithBruteForce) {
       std::set<Ns> busy;
     };
     std::map<std::string, Expected> expected;
+    std::map<std::pair<std::string, std::string>, std::vector<Ns>> durations;  // by op and kernel
     const Kernels& k = b.trace.kernels;
     int64_t in_window = 0;
     for (size_t i = 0; i < k.size(); ++i) {
@@ -336,10 +365,11 @@ TEST(Op, AgreesWithBruteForce) {
       Expected& e = expected[op];
       ++e.kernels;
       e.gpu_ns += k.end[i] - k.start[i];
+      durations[{op, std::string(b.trace.names.View(k.name[i]))}].push_back(k.end[i] - k.start[i]);
       if (b.trace.names.View(k.name[i]) == kTensorGemm) e.tensor_core_ns += k.end[i] - k.start[i];
       for (Ns t = k.start[i]; t < k.end[i]; ++t) e.busy.insert(t);
     }
-    int64_t kernels_total = 0, gpu_total = 0, in_kernels = 0, in_types = 0, eligible = 0;
+    int64_t kernels_total = 0, gpu_total = 0, in_types = 0, eligible = 0;
     for (const OpRow& row : families.ops) {
       const Expected& e = expected[row.op];
       EXPECT_EQ(row.kernels, e.kernels) << row.op;
@@ -351,11 +381,10 @@ TEST(Op, AgreesWithBruteForce) {
       if (row.tensor_core_eligible) eligible += row.gpu_ns;
     }
     EXPECT_EQ(kernels_total, in_window);
-    for (const OpKernelRow& row : families.kernels) in_kernels += row.gpu_ns;
     for (const OpTypeRow& row : families.op_types) in_types += row.gpu_ns;
-    EXPECT_EQ(in_kernels, gpu_total);
     EXPECT_EQ(in_types, gpu_total);
     EXPECT_EQ(families.eligible_ns.at(0), eligible);
+    CheckKernels(context, durations);
     if (HasFailure()) FAIL() << "round " << round;
   }
 }

@@ -9,6 +9,7 @@
 
 #include "src/analysis/ops/kernel_name.h"
 #include "src/analysis/ops/op.h"
+#include "src/analysis/ops/op_kernel.h"
 #include "src/analysis/ops/range_name.h"
 #include "src/analysis/summary/gpu.h"
 #include "src/analysis/summary/profile.h"

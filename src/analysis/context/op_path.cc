@@ -11,6 +11,7 @@ namespace {
 // Recursion deeper than this, or ranges that were never popped, belong to the path so far: the text of paths
 // would grow with the square of their depth.
 constexpr uint32_t kMaxDepth = 100;
+constexpr std::string_view kNoRange = "(no range)";
 
 }  // namespace
 
@@ -108,9 +109,15 @@ std::string_view OpPaths::Direction(PathId path) const {
   return forward ? "fprop" : "";
 }
 
+std::string OpOfLoneKernel(std::string_view short_name) {
+  std::string op(kNoRange);
+  op += '/';
+  return op += short_name;
+}
+
 std::string OpPathText(const Context& context, uint32_t range) {
   const PathId path = context.paths->Of(range);
-  return path == kNoPath ? "(no range)" : context.paths->Text(path);
+  return path == kNoPath ? std::string(kNoRange) : context.paths->Text(path);
 }
 
 }  // namespace dladvisor

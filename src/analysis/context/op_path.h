@@ -64,6 +64,9 @@ class OpPaths {
   std::unordered_map<std::string, PathId> by_segment_;  // "parent/segment"
 };
 
+// The op of kernels of this name outside all ranges.
+std::string OpOfLoneKernel(std::string_view short_name);
+
 // The path of a range as text; "(no range)" for kNoIndex.
 std::string OpPathText(const Context& context, uint32_t range);
 

@@ -7,9 +7,9 @@
 //   }
 //
 // The parameters of the function are what the rows are computed from (values.h). It gives the rows, one row,
-// or a value of which a member holds them: FamilyOf(OpRelation(), &OpFamilies::ops). A family that is
-// computed from values of the fleet compares ranks; all others are of one profile, and of several profiles
-// become one relation as the family says. families.def lists all of them.
+// the table of them, or a value of which a member holds them: FamilyOf(OpRelation(), &OpFamilies::ops). A
+// family that is computed from values of the fleet compares ranks; all others are of one profile, and of
+// several profiles become one relation as the family says. families.def lists all of them.
 #pragma once
 
 #include <concepts>
@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -163,14 +164,16 @@ Family FamilyOf(const RelationOf<Row>& relation, Compute compute) {
   kind->inputs = Function::Kinds();
   kind->subject = SubjectOf(kind->inputs);
   kind->compute = [&relation, compute](const ComputedValues& values) -> std::shared_ptr<void> {
-    const auto& rows = Function::Call(compute, values);
-    const auto make = [&](std::span<const Row> all) -> std::shared_ptr<Relation> {
-      return std::make_shared<Table>(relation.ToTable(all));
+    decltype(auto) rows = Function::Call(compute, values);
+    const auto make = [](Table table) -> std::shared_ptr<Relation> {
+      return std::make_shared<Table>(std::move(table));
     };
-    if constexpr (std::convertible_to<decltype(rows), std::span<const Row>>)
-      return make(rows);
+    if constexpr (std::is_same_v<decltype(rows), Table>)
+      return make(std::move(rows));
+    else if constexpr (std::convertible_to<decltype(rows), std::span<const Row>>)
+      return make(relation.ToTable(rows));
     else
-      return make({&rows, 1});
+      return make(relation.ToTable({&rows, 1}));
   };
   Family family;
   family.schema = &relation.schema();

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -63,21 +62,25 @@ class ByName {
     for (const uint32_t k : context.work[gpu].kernels) Add(k);
   }
 
-  std::vector<KernelNameRow> Rows(int64_t rank) {
-    std::vector<KernelNameRow> rows;
+  std::vector<KernelNameRow> Rows(int64_t rank, const KernelNameOrder& names) {
+    std::vector<NameId> order;
     int64_t device_ns = 0;
     for (NameId name = 0; name < sums_.size(); ++name) {
-      const Sums& sums = sums_[name];
-      if (sums.next == sums.first) continue;
-      KernelNameRow& row = rows.emplace_back(RowOf(name, sums));
-      row.rank = rank;
-      device_ns += row.total_ns;
+      if (sums_[name].next == sums_[name].first) continue;
+      order.push_back(name);
+      device_ns += sums_[name].total_ns;
     }
-    for (KernelNameRow& row : rows)
-      if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
-    std::sort(rows.begin(), rows.end(), [](const KernelNameRow& a, const KernelNameRow& b) {
-      return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.kernel < b.kernel;
+    std::sort(order.begin(), order.end(), [&](NameId a, NameId b) {
+      const int64_t ns_a = sums_[a].total_ns, ns_b = sums_[b].total_ns;
+      return ns_a != ns_b ? ns_a > ns_b : names.place[a] < names.place[b];
     });
+    std::vector<KernelNameRow> rows;
+    rows.reserve(order.size());
+    for (const NameId name : order) {
+      KernelNameRow& row = rows.emplace_back(RowOf(name, sums_[name]));
+      row.rank = rank;
+      if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
+    }
     return rows;
   }
 
@@ -199,14 +202,19 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
   return relation;
 }
 
-std::vector<KernelNameRow> ComputeKernelNames(const Context& context) {
-  std::vector<std::vector<KernelNameRow>> by_gpu(context.work.size());
-  ParallelFor(by_gpu.size(),
-              [&](size_t gpu) { by_gpu[gpu] = ByName(context, gpu).Rows(context.ranks.gpus[gpu].rank); });
-  std::vector<KernelNameRow> rows;
-  for (std::vector<KernelNameRow>& of_gpu : by_gpu)
-    rows.insert(rows.end(), std::make_move_iterator(of_gpu.begin()), std::make_move_iterator(of_gpu.end()));
-  return rows;
+Table ComputeKernelNames(const Context& context, const KernelNameOrder& names) {
+  Table table(KernelNameRelation().schema());
+  RelationOf<KernelNameRow>::Appender appender(KernelNameRelation(), table);
+  std::vector<std::vector<KernelNameRow>> by_gpu(ThreadCount());
+  for (size_t first = 0; first < context.work.size(); first += by_gpu.size()) {
+    const size_t count = std::min(by_gpu.size(), context.work.size() - first);
+    ParallelFor(count, [&](size_t i) {
+      const size_t gpu = first + i;
+      by_gpu[i] = ByName(context, gpu).Rows(context.ranks.gpus[gpu].rank, names);
+    });
+    for (size_t i = 0; i < count; ++i) appender.Append(by_gpu[i]);
+  }
+  return table;
 }
 
 const Family& KernelNameFamily() {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/ops/kernel_name_order.h"
 
 namespace dladvisor {
 
@@ -33,6 +33,7 @@ struct KernelNameRow {
 const RelationOf<KernelNameRow>& KernelNameRelation();
 
 // By rank, device, then total time descending.
-std::vector<KernelNameRow> ComputeKernelNames(const Context& context);
+// By rank, device, then time descending.
+Table ComputeKernelNames(const Context& context, const KernelNameOrder& names);
 
 }  // namespace dladvisor

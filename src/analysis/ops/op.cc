@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "src/analysis/context/op_path.h"
@@ -30,14 +29,6 @@ struct Verdict {
   std::optional<bool> Get() const {
     return yes ? std::optional(true) : unknown ? std::nullopt : std::optional(false);
   }
-};
-
-// Of the kernels of one name in one op.
-struct KernelTotals {
-  uint32_t op = 0;  // index of its totals
-  NameId name = kNoName;
-  int64_t calls = 0, gpu_ns = 0, min_ns = 0, max_ns = 0;
-  int64_t api_calls = 0, api_ns = 0, min_api_ns = 0, max_api_ns = 0;
 };
 
 struct OpTotals {
@@ -197,26 +188,6 @@ class OpTable {
     }
     if (!traits.tensor_core) op->tensor_core_unknown_ns_on[gpu] += duration;
     op->precision_ns[static_cast<size_t>(traits.precision)] += duration;
-    KernelTotals& total = KernelsOf(*op, kernels.name[i]);
-    total.min_ns = total.calls == 0 ? duration : std::min(total.min_ns, duration);
-    total.max_ns = std::max(total.max_ns, duration);
-    ++total.calls;
-    total.gpu_ns += duration;
-    if (const uint32_t call = context_.launches.kernel[i]; call != kNoIndex) {
-      const Ns api = trace_.api_calls.end[call] - trace_.api_calls.start[call];
-      total.min_api_ns = total.api_calls == 0 ? api : std::min(total.min_api_ns, api);
-      total.max_api_ns = std::max(total.max_api_ns, api);
-      total.api_ns += api;
-      ++total.api_calls;
-    }
-  }
-
-  KernelTotals& KernelsOf(const OpTotals& op, NameId name) {
-    const auto index = static_cast<uint32_t>(&op - totals_.data());
-    const auto [known, is_new] =
-        of_kernel_.try_emplace(uint64_t{index} << 32 | name, static_cast<uint32_t>(kernels_.size()));
-    if (is_new) kernels_.push_back({.op = index, .name = name});
-    return kernels_[known->second];
   }
 
   void AddCopy(size_t gpu, const GpuOperations& table, uint32_t i, const std::vector<uint32_t>& range_of,
@@ -250,7 +221,7 @@ class OpTable {
     const Marker* outer = nullptr;
     if (op.path == kNoPath) {
       row.op_type = std::string(trace_.names.View(op.lone_kernel));
-      row.op = "(no range)/" + row.op_type;
+      row.op = OpOfLoneKernel(row.op_type);
     } else {
       row.op = context_.paths->Text(op.path);
       row.op_type = context_.paths->OpType(op.path);
@@ -300,11 +271,9 @@ class OpTable {
     families.eligible_ns.assign(context_.work.size(), 0);
     families.eligible_tensor_core_ns.assign(context_.work.size(), 0);
     families.eligible_unknown_ns.assign(context_.work.size(), 0);
-    std::vector<std::pair<OpRow, uint32_t>> rows;  // and the index of its totals
-    for (uint32_t i = 0; i < totals_.size(); ++i) {
-      const OpTotals& op = totals_[i];
+    for (const OpTotals& op : totals_) {
       if (!op.owns_work && !context_.paths->IsMarked(op.path)) continue;
-      OpRow& row = rows.emplace_back(Row(op), i).first;
+      const OpRow& row = families.ops.emplace_back(Row(op));
       if (row.tensor_core_eligible)
         for (size_t gpu = 0; gpu < op.gpu_ns_on.size(); ++gpu) {
           families.eligible_ns[gpu] += op.gpu_ns_on[gpu];
@@ -312,62 +281,13 @@ class OpTable {
           families.eligible_unknown_ns[gpu] += op.tensor_core_unknown_ns_on[gpu];
         }
     }
-    std::sort(rows.begin(), rows.end(), [](const auto& left, const auto& right) {
-      const OpRow &a = left.first, &b = right.first;
+    std::sort(families.ops.begin(), families.ops.end(), [](const OpRow& a, const OpRow& b) {
       return std::tuple(a.rank, -a.gpu_ns, std::string_view(a.op)) <
              std::tuple(b.rank, -b.gpu_ns, std::string_view(b.op));
     });
-    std::vector<uint32_t> row_of(totals_.size(), kNoIndex);
-    families.ops.reserve(rows.size());
-    for (auto& [row, totals] : rows) {
-      row_of[totals] = static_cast<uint32_t>(families.ops.size());
-      families.ops.push_back(std::move(row));
-    }
-    AddKernels(families, row_of);
     AddTypes(families);
     AddGroups(families);
     return families;
-  }
-
-  // `row_of`: of the totals of each op, which of families.ops shows them.
-  void AddKernels(OpFamilies& families, const std::vector<uint32_t>& row_of) const {
-    std::vector<const KernelTotals*> order;
-    order.reserve(kernels_.size());
-    for (const KernelTotals& total : kernels_) order.push_back(&total);
-    const auto op_of = [&](const KernelTotals& total) -> const OpRow& {
-      return families.ops[row_of[total.op]];
-    };
-    std::sort(order.begin(), order.end(), [&](const KernelTotals* a, const KernelTotals* b) {
-      const int64_t rank_a = totals_[a->op].rank, rank_b = totals_[b->op].rank;
-      if (rank_a != rank_b) return rank_a < rank_b;
-      if (a->gpu_ns != b->gpu_ns) return a->gpu_ns > b->gpu_ns;
-      return std::tuple(std::string_view(op_of(*a).op), trace_.names.View(a->name)) <
-             std::tuple(std::string_view(op_of(*b).op), trace_.names.View(b->name));
-    });
-    families.kernels.reserve(order.size());
-    for (const KernelTotals* total : order) families.kernels.push_back(KernelRow(op_of(*total), *total));
-  }
-
-  OpKernelRow KernelRow(const OpRow& op, const KernelTotals& total) const {
-    const KernelTraits& traits = context_.kernels[total.name];
-    OpKernelRow row;
-    row.rank = op.rank;
-    row.op = op.op;
-    row.kernel = trace_.names.View(total.name);
-    row.calls = total.calls;
-    row.gpu_ns = total.gpu_ns;
-    row.avg_gpu_ns = static_cast<double>(total.gpu_ns) / static_cast<double>(total.calls);
-    row.min_gpu_ns = total.min_ns;
-    row.max_gpu_ns = total.max_ns;
-    if (total.api_calls > 0) {
-      row.api_ns = total.api_ns;
-      row.avg_api_ns = static_cast<double>(total.api_ns) / static_cast<double>(total.api_calls);
-      row.min_api_ns = total.min_api_ns;
-      row.max_api_ns = total.max_api_ns;
-    }
-    row.uses_tensor_cores = traits.tensor_core;
-    if (traits.precision != Precision::kUnknown) row.precision = PrecisionName(traits.precision);
-    return row;
   }
 
   static void AddTypes(OpFamilies& families) {
@@ -420,8 +340,6 @@ class OpTable {
   const Trace& trace_;
   std::map<int64_t, Interval> windows_;
   std::vector<OpTotals> totals_;
-  std::vector<KernelTotals> kernels_;
-  std::unordered_map<uint64_t, uint32_t> of_kernel_;       // (index of the op << 32 | name) -> its totals
   std::vector<bool> is_early_;                             // by range: counted by AddEarlyRange
   std::vector<Ns> busy_until_;                             // of each op on the GPU at hand
   std::map<int64_t, std::vector<uint32_t>> paths_, lone_;  // by rank: op by path, or by name of the kernel
@@ -443,11 +361,6 @@ const Family& OpTypeFamily() {
 
 const Family& GroupOpFamily() {
   static const Family family = FamilyOf(GroupOpRelation(), &OpFamilies::groups).Detail();
-  return family;
-}
-
-const Family& OpKernelFamily() {
-  static const Family family = FamilyOf(OpKernelRelation(), &OpFamilies::kernels).Detail();
   return family;
 }
 

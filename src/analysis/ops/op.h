@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts per op: what DLProf's "Ops and Kernels", "Op Type Summary" and "Group Ops" show.
+// Facts per op: what DLProf's "Ops", "Op Type Summary" and "Group Ops" show.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,10 @@
 
 namespace dladvisor {
 
-// Not to be copied: texts of `kernels` are of `ops` and of the trace.
 struct OpFamilies {
   std::vector<OpRow> ops;  // by rank, then GPU time descending
   std::vector<OpTypeRow> op_types;
   std::vector<GroupOpRow> groups;
-  std::vector<OpKernelRow> kernels;
   // By index into ranks.gpus: kernel time in the window of eligible ops, the part of it on tensor cores, and
   // the part whose use of tensor cores is not known.
   std::vector<int64_t> eligible_ns, eligible_tensor_core_ns, eligible_unknown_ns;

@@ -93,29 +93,4 @@ const RelationOf<GroupOpRow>& GroupOpRelation() {
   return relation;
 }
 
-const RelationOf<OpKernelRow>& OpKernelRelation() {
-  static const auto relation =
-      RelationOf<OpKernelRow>("op_kernel", "Kernels by the op that launched them, in the analysed window.")
-          .Key("rank", &OpKernelRow::rank, kRankNumber, "Rank.")
-          .Key("op", &OpKernelRow::op, Unit::kText, "Path of the op.")
-          .Key("kernel", &OpKernelRow::kernel, Unit::kText, "Demangled name of the kernel.")
-          .Column("calls", &OpKernelRow::calls, Unit::kCount, "Executions.")
-          .Column("gpu_ns", &OpKernelRow::gpu_ns, Unit::kNanoseconds, "Sum of durations.")
-          .Column("avg_gpu_ns", &OpKernelRow::avg_gpu_ns, Unit::kNanoseconds, "Mean duration.")
-          .Column("min_gpu_ns", &OpKernelRow::min_gpu_ns, Unit::kNanoseconds, "Shortest.")
-          .Column("max_gpu_ns", &OpKernelRow::max_gpu_ns, Unit::kNanoseconds, "Longest.")
-          .Column("api_ns", &OpKernelRow::api_ns, Unit::kNanoseconds,
-                  "Sum of the launching calls' durations.", capability::kGpuWork)
-          .Column("avg_api_ns", &OpKernelRow::avg_api_ns, Unit::kNanoseconds,
-                  "Mean duration of the launching call.", capability::kGpuWork)
-          .Column("min_api_ns", &OpKernelRow::min_api_ns, Unit::kNanoseconds, "Shortest launching call.",
-                  capability::kGpuWork)
-          .Column("max_api_ns", &OpKernelRow::max_api_ns, Unit::kNanoseconds, "Longest launching call.",
-                  capability::kGpuWork)
-          .Column("uses_tensor_cores", &OpKernelRow::uses_tensor_cores, Unit::kNone,
-                  "1 or 0; unknown where the name does not show it.")
-          .Column("precision", &OpKernelRow::precision, Unit::kText, "Precision, where the name shows it.");
-  return relation;
-}
-
 }  // namespace dladvisor

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relations op, op_type, group_op and op_kernel; op.h computes their rows.
+// The relations op, op_type and group_op; op.h computes their rows.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "engine/store/relation.h"
 
@@ -42,20 +41,5 @@ struct GroupOpRow {
   int64_t ops = 0, calls = 0, eligible_ops = 0, tensor_core_ops = 0, cpu_ns = 0, gpu_ns = 0, busy_ns = 0;
 };
 const RelationOf<GroupOpRow>& GroupOpRelation();
-
-// Texts are of the trace and of OpFamilies.
-struct OpKernelRow {
-  int64_t rank = 0;
-  std::string_view op, kernel;
-  int64_t calls = 0, gpu_ns = 0;
-  double avg_gpu_ns = 0;
-  int64_t min_gpu_ns = 0, max_gpu_ns = 0;
-  std::optional<int64_t> api_ns;
-  std::optional<double> avg_api_ns;
-  std::optional<int64_t> min_api_ns, max_api_ns;
-  std::optional<bool> uses_tensor_cores;
-  std::optional<std::string_view> precision;
-};
-const RelationOf<OpKernelRow>& OpKernelRelation();
 
 }  // namespace dladvisor
