@@ -38,11 +38,17 @@ Unit UnitByName(std::string_view name) {
 }  // namespace
 
 struct Database::Impl {
-  SqliteDb db;
   Catalog catalog;
+  RelationModule module{catalog.by_name()};
+  SqliteDb db;
   std::vector<std::unique_ptr<const Relation>> owned;
   std::optional<Authorizer> authorizer;
   StatementBudget budget;
+
+  struct IndexesOfStatement {
+    RelationModule& module;
+    ~IndexesOfStatement() { module.ForgetIndexes(); }
+  };
 
   // Some relations compute their rows when these are first asked for, which is not the time of the statement,
   // or of the several that share a budget.
@@ -158,7 +164,7 @@ Database::Database() : impl_(std::make_unique<Impl>()) {
   impl_->authorizer.emplace(raw, impl_->catalog);
   Harden(raw);
   RegisterFunctions(raw);
-  RegisterRelationModule(raw, &impl_->catalog.by_name());
+  impl_->module.Register(raw);
   impl_->budget.Watch(raw);
 }
 
@@ -216,6 +222,7 @@ size_t Database::RowCount(std::string_view relation) const {
 
 ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
   const HeapBudget heap(impl_->budget.max_bytes);
+  const Impl::IndexesOfStatement indexes{impl_->module};
   const SqliteStatement statement = impl_->PrepareStatement(sql);
   if (max_rows > 0) impl_->ComputeRowsRead();
   impl_->Bind(statement.get(), bindings);

@@ -47,7 +47,7 @@ std::optional<size_t> Table::SortedColumn() const {
 }
 
 RowEstimate Table::EstimatedRows() const {
-  RowEstimate estimate{.rows = static_cast<double>(rows())};
+  RowEstimate estimate{.rows = static_cast<double>(rows()), .is_exact = true};
   if (SortedColumn()) estimate.per_value = estimate.rows / static_cast<double>(distinct_values_);
   return estimate;
 }

@@ -76,6 +76,7 @@ struct CellView {
 struct RowEstimate {
   double rows = 10'000;
   double per_value = 2;
+  bool is_exact = false;  // so many there are
 };
 
 // Read-only rows. Implementations: Table (owned values), views over columns of events (no copies), and

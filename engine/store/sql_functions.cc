@@ -3,6 +3,8 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -58,11 +60,46 @@ void Regexp(sqlite3_context* context, int, sqlite3_value** argv) {
   if (owned) sqlite3_set_auxdata(context, 0, owned.release(), [](void* p) { delete static_cast<RE2*>(p); });
 }
 
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+
+// The letters between the two % of a pattern that asks for a part of a text and nothing else; "" of others.
+std::string_view PartAskedFor(std::string_view pattern) {
+  if (pattern.size() < 3 || pattern.front() != '%' || pattern.back() != '%') return {};
+  const std::string_view part = pattern.substr(1, pattern.size() - 2);
+  const auto is_plain = [](char c) { return c > 0 && c != '%' && c != '_'; };
+  return std::ranges::all_of(part, is_plain) ? part : std::string_view();
+}
+
+bool HasPart(std::string_view text, std::string_view part) {
+  const char lower = Lower(part[0]),
+             upper = lower >= 'a' && lower <= 'z' ? static_cast<char>(lower & ~0x20) : lower;
+  for (size_t i = 0; i + part.size() <= text.size(); ++i)
+    if ((text[i] == lower || text[i] == upper) &&
+        std::equal(part.begin(), part.end(), text.begin() + static_cast<std::ptrdiff_t>(i),
+                   [](char a, char b) { return Lower(a) == Lower(b); }))
+      return true;
+  return false;
+}
+
+// `text LIKE pattern` calls like(pattern, text). SQLite's own walks over the text letter by letter for each
+// row, of which there may be hundreds of thousands. Texts end at their first zero, as SQLite has it.
+void Like(sqlite3_context* context, int, sqlite3_value** argv) {
+  const auto* pattern = reinterpret_cast<const char*>(sqlite3_value_text(argv[0]));
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(argv[1]));
+  if (!pattern || !text) return;
+  const int most = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
+  if (sqlite3_value_bytes(argv[0]) > most)
+    return sqlite3_result_error(context, "LIKE or GLOB pattern too complex", -1);
+  const std::string_view part = PartAskedFor(pattern);
+  sqlite3_result_int(context, part.empty() ? sqlite3_strlike(pattern, text, 0) == 0 : HasPart(text, part));
+}
+
 }  // namespace
 
 void RegisterFunctions(sqlite3* db) {
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
   sqlite3_create_function_v2(db, "ratio", 2, kFlags, nullptr, Ratio, nullptr, nullptr, nullptr);
+  sqlite3_create_function_v2(db, "like", 2, kFlags, nullptr, Like, nullptr, nullptr, nullptr);
   sqlite3_create_function_v2(db, "regexp", 2, kFlags, nullptr, Regexp, nullptr, nullptr, nullptr);
 }
 

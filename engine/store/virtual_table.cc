@@ -4,31 +4,60 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <map>
+#include <new>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/sqlite.h"
+#include "engine/store/equal_index.h"
+#include "engine/store/row_order.h"
 
 namespace dladvisor {
 namespace {
 
+// From so many rows on an order is not left to SQLite, which sorts rows of its own, and a join is worth an
+// index.
+constexpr double kOrderedRows = 1000, kIndexedRows = 10'000;
+// Above, what RowOrder keeps of each row would be too much.
+constexpr double kMostOrderedRows = 16e6;
+// Look-ups before an index is made: to make it takes longer than to search all rows once.
+constexpr size_t kSearchesBeforeIndex = 2;
+
 struct TableVtab : sqlite3_vtab {
   const Relation* relation;
   RowEstimate estimate;
+  RelationModule* module;
+  // By columns, for the statement at hand.
+  struct Lookups {
+    size_t count = 0;
+    std::optional<EqualIndex> index;
+  };
+  std::map<std::vector<size_t>, Lookups> lookups;
 };
 
 struct Cursor : sqlite3_vtab_cursor {
-  const TableVtab* table;
+  TableVtab* table;
   const Relation* relation;
-  size_t row, end;
+  size_t row, end;  // of those that are not in `order`
+  std::vector<EqualTo> equal;
+  std::deque<std::string> texts;  // of `equal`
+  const EqualIndex* index;        // or null
+  std::optional<RowOrder> order;
 };
 
-// Bits of idxNum: which bounds on the sorted column Filter receives, in this order.
-enum Bound : int { kEqual = 1, kLower = 2, kUpper = 4 };
+// Bits of idxNum: which bounds on the sorted column Filter receives, in this order, and whether to look the
+// others up in an index. idxStr has a line for each column of which Filter receives a value after these,
+// "=COLUMN", and then one for each that the rows are ordered by, "+COLUMN" or "-COLUMN".
+enum Bound : int { kEqual = 1, kLower = 2, kUpper = 4, kIndexed = 8 };
 
 const char* SqlType(Type type) {
   switch (type) {
@@ -43,9 +72,9 @@ const char* SqlType(Type type) {
 }
 
 int Connect(sqlite3* db, void* aux, int, const char* const* argv, sqlite3_vtab** out, char** error) {
-  const auto& relations = *static_cast<const RelationMap*>(aux);
-  const auto found = relations.find(std::string_view(argv[2]));
-  if (found == relations.end()) {
+  auto* module = static_cast<RelationModule*>(aux);
+  const auto found = module->relations().find(std::string_view(argv[2]));
+  if (found == module->relations().end()) {
     *error = sqlite3_mprintf("no such relation: %s", argv[2]);
     return SQLITE_ERROR;
   }
@@ -59,6 +88,7 @@ int Connect(sqlite3* db, void* aux, int, const char* const* argv, sqlite3_vtab**
   auto* vtab = new TableVtab{};
   vtab->relation = found->second;
   vtab->estimate = found->second->EstimatedRows();
+  vtab->module = module;
   *out = vtab;
   return SQLITE_OK;
 }
@@ -68,16 +98,43 @@ int Disconnect(sqlite3_vtab* vtab) {
   return SQLITE_OK;
 }
 
+// Whether what a constraint asks for can be compared with cells as they are.
+bool CanBeTested(const TableVtab& table, sqlite3_index_info* info, int i) {
+  const auto& constraint = info->aConstraint[i];
+  if (!constraint.usable || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ || constraint.iColumn < 0 ||
+      sqlite3_vtab_in(info, i, -1))  // the rows would be in the order of the list
+    return false;
+  switch (table.relation->schema().columns[static_cast<size_t>(constraint.iColumn)].type) {
+    case Type::kInteger:
+      return true;
+    case Type::kReal:
+      return false;
+    case Type::kText:
+      return std::string_view(sqlite3_vtab_collation(info, i)) == "BINARY";
+  }
+  return false;
+}
+
+// Whether rows are to be given in the order that the statement asks for.
+bool CanBeOrdered(const TableVtab& table, sqlite3_index_info* info) {
+  if (info->nOrderBy == 0 || info->orderByConsumed || !table.estimate.is_exact ||
+      table.estimate.rows < kOrderedRows || table.estimate.rows > kMostOrderedRows ||
+      sqlite3_vtab_distinct(info) >= 2)  // SQLite needs no order to find equal rows
+    return false;
+  return std::all_of(info->aOrderBy, info->aOrderBy + info->nOrderBy,
+                     [](const auto& term) { return term.iColumn >= 0; });
+}
+
 int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   const TableVtab& table = *static_cast<TableVtab*>(vtab);
   info->estimatedCost = table.estimate.rows + 1;
   info->estimatedRows = static_cast<sqlite3_int64>(table.estimate.rows) + 1;
   const std::optional<size_t> sorted = table.relation->SortedColumn();
-  if (!sorted) return SQLITE_OK;
+  const int sorted_column = sorted ? static_cast<int>(*sorted) : -2;  // -1 is the number of the row
   int equal = -1, lower = -1, upper = -1, flags = 0;
   for (int i = 0; i < info->nConstraint; ++i) {
     const auto& constraint = info->aConstraint[i];
-    if (!constraint.usable || constraint.iColumn != static_cast<int>(*sorted)) continue;
+    if (!constraint.usable || constraint.iColumn != sorted_column) continue;
     switch (constraint.op) {
       case SQLITE_INDEX_CONSTRAINT_EQ:
       case SQLITE_INDEX_CONSTRAINT_IS:  // the column has no NULL
@@ -110,11 +167,29 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     if (upper >= 0) use(upper, kUpper);
     if (argument > 0) info->estimatedCost = info->estimatedCost / (argument == 2 ? 16 : 4) + 1;
   }
+  std::string plan;
+  for (int i = 0; i < info->nConstraint; ++i) {
+    if (info->aConstraint[i].iColumn == sorted_column || !CanBeTested(table, info, i)) continue;
+    info->aConstraintUsage[i].argvIndex = ++argument;
+    plan += fmt::format("={}\n", info->aConstraint[i].iColumn);
+  }
+  if (equal < 0 && !plan.empty() && table.estimate.rows >= kIndexedRows) {
+    flags |= kIndexed;
+    info->estimatedCost = table.estimate.per_value + 16;
+    info->estimatedRows = static_cast<sqlite3_int64>(table.estimate.per_value);
+  }
   info->idxNum = flags;
-  if (info->nOrderBy == 1 && info->aOrderBy[0].iColumn == static_cast<int>(*sorted) &&
-      !info->aOrderBy[0].desc)
+  if (info->nOrderBy == 1 && info->aOrderBy[0].iColumn == sorted_column && !info->aOrderBy[0].desc)
     info->orderByConsumed = 1;
-  return SQLITE_OK;
+  if (CanBeOrdered(table, info)) {
+    for (int i = 0; i < info->nOrderBy; ++i)
+      plan += fmt::format("{}{}\n", info->aOrderBy[i].desc ? '-' : '+', info->aOrderBy[i].iColumn);
+    info->orderByConsumed = 1;
+  }
+  if (plan.empty()) return SQLITE_OK;
+  info->idxStr = sqlite3_mprintf("%s", plan.c_str());
+  info->needToFreeIdxStr = 1;
+  return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** out) {
@@ -144,11 +219,84 @@ size_t Search(const Relation& relation, size_t column, double bound, bool after)
   return low;
 }
 
-int Filter(sqlite3_vtab_cursor* base, int flags, const char*, int argc, sqlite3_value** argv) {
+bool Holds(const Cursor& cursor, size_t row) {
+  return std::ranges::all_of(cursor.equal,
+                             [&](const EqualTo& equal) { return equal.Holds(*cursor.relation, row); });
+}
+
+// The next row from `row` on that has what the statement asks for, or cursor.end.
+size_t FindRow(const Cursor& cursor, size_t row) {
+  while (row < cursor.end && !Holds(cursor, row)) ++row;
+  return row;
+}
+
+// The same among those of the index from `row` on.
+size_t FindIndexedRow(const Cursor& cursor, uint32_t row, size_t begin) {
+  while (row != EqualIndex::kNone && row < cursor.end && (row < begin || !Holds(cursor, row)))
+    row = cursor.index->After(row);
+  return std::min<size_t>(row, cursor.end);
+}
+
+void StepRow(Cursor& cursor) {
+  cursor.row = cursor.index
+                   ? FindIndexedRow(cursor, cursor.index->After(static_cast<uint32_t>(cursor.row)), 0)
+                   : FindRow(cursor, cursor.row + 1);
+}
+
+// The index for the columns of cursor.equal, or null as long as one is not worth it.
+const EqualIndex* IndexFor(const Cursor& cursor) {
+  if (cursor.relation->rows() >= EqualIndex::kNone) return nullptr;
+  std::vector<size_t> columns;
+  for (const EqualTo& equal : cursor.equal) columns.push_back(equal.column);
+  TableVtab::Lookups& lookups = cursor.table->lookups[columns];
+  if (++lookups.count <= kSearchesBeforeIndex) return nullptr;
+  if (!lookups.index) {
+    lookups.index.emplace(*cursor.relation, std::move(columns));
+    cursor.table->module->HasIndex(
+        cursor.table, [](sqlite3_vtab* table) { static_cast<TableVtab*>(table)->lookups.clear(); });
+  }
+  return &*lookups.index;
+}
+
+// Takes the plan's lines of values, which argv holds from `argument` on, and of the order. False where no row
+// has a value.
+bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool& is_complete) {
+  std::vector<OrderTerm> order;
+  is_complete = true;
+  for (; !plan.empty(); plan.remove_prefix(plan.find('\n') + 1)) {
+    size_t column = 0;
+    std::from_chars(plan.data() + 1, plan.data() + plan.size(), column);
+    if (plan[0] != '=') {
+      order.push_back({column, plan[0] == '-'});
+      continue;
+    }
+    sqlite3_value* value = *argv++;
+    const int type = sqlite3_value_type(value);
+    if (type == SQLITE_NULL) return false;
+    const bool is_text = cursor.relation->schema().columns[column].type == Type::kText;
+    if (type != (is_text ? SQLITE_TEXT : SQLITE_INTEGER)) {  // SQLite's own test decides
+      is_complete = false;
+    } else if (is_text) {
+      const auto* bytes = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      cursor.texts.emplace_back(bytes, static_cast<size_t>(sqlite3_value_bytes(value)));
+      cursor.equal.push_back({column, CellView::Of(std::string_view(cursor.texts.back()))});
+    } else {
+      cursor.equal.push_back({column, CellView::Of(int64_t{sqlite3_value_int64(value)})});
+    }
+  }
+  if (!order.empty()) cursor.order.emplace(*cursor.relation, std::move(order));
+  return true;
+}
+
+int Filter(sqlite3_vtab_cursor* base, int flags, const char* plan, int argc, sqlite3_value** argv) {
   auto* cursor = static_cast<Cursor*>(base);
   const Relation& relation = *cursor->relation;
   cursor->row = 0;
   cursor->end = relation.rows();
+  cursor->equal.clear();
+  cursor->texts.clear();
+  cursor->index = nullptr;
+  cursor->order.reset();
   int argument = 0;
   // Bounds are widened by one double step: near 2^63 a double does not hold every nanosecond.
   const auto narrow = [&](bool lower, bool upper) {
@@ -171,22 +319,42 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char*, int argc, sqlite3_
   if (flags & kEqual) narrow(true, true);
   if (flags & kLower) narrow(true, false);
   if (flags & kUpper) narrow(false, true);
+  if (!plan) return SQLITE_OK;
+  try {
+    bool is_complete = true;
+    if (!ReadPlan(*cursor, plan, argv + argument, is_complete)) {
+      cursor->end = cursor->row;  // a comparison with NULL is never true
+      cursor->order.reset();
+    }
+    const size_t begin = cursor->row;
+    if ((flags & kIndexed) && is_complete && begin < cursor->end) cursor->index = IndexFor(*cursor);
+    cursor->row = cursor->index ? FindIndexedRow(*cursor, cursor->index->First(cursor->equal), begin)
+                                : FindRow(*cursor, begin);
+    if (!cursor->order) return SQLITE_OK;
+    for (; cursor->row < cursor->end; StepRow(*cursor)) cursor->order->Add(cursor->row);
+    cursor->order->Begin();
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
   return SQLITE_OK;
 }
 
-int Next(sqlite3_vtab_cursor* cursor) {
-  ++static_cast<Cursor*>(cursor)->row;
+int Next(sqlite3_vtab_cursor* base) {
+  auto* cursor = static_cast<Cursor*>(base);
+  cursor->order ? cursor->order->Next() : StepRow(*cursor);
   return SQLITE_OK;
 }
 
 int Eof(sqlite3_vtab_cursor* base) {
   const auto* cursor = static_cast<Cursor*>(base);
-  return cursor->row >= cursor->end;
+  return cursor->order ? cursor->order->AtEnd() : cursor->row >= cursor->end;
 }
+
+size_t RowOf(const Cursor& cursor) { return cursor.order ? cursor.order->Row() : cursor.row; }
 
 int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
   const auto* cursor = static_cast<Cursor*>(base);
-  const CellView cell = cursor->relation->At(cursor->row, static_cast<size_t>(column));
+  const CellView cell = cursor->relation->At(RowOf(*cursor), static_cast<size_t>(column));
   switch (cell.kind) {
     case CellView::Kind::kNull:
       sqlite3_result_null(context);
@@ -206,7 +374,7 @@ int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) 
 }
 
 int Rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* rowid) {
-  *rowid = static_cast<sqlite3_int64>(static_cast<Cursor*>(cursor)->row) + 1;
+  *rowid = static_cast<sqlite3_int64>(RowOf(*static_cast<Cursor*>(cursor))) + 1;
   return SQLITE_OK;
 }
 
@@ -229,9 +397,17 @@ const sqlite3_module kModule = [] {
 
 }  // namespace
 
-int RegisterRelationModule(sqlite3* db, const RelationMap* relations) {
-  return sqlite3_create_module_v2(db, kRelationModule, &kModule, const_cast<RelationMap*>(relations),
-                                  nullptr);
+int RelationModule::Register(sqlite3* db) {
+  return sqlite3_create_module_v2(db, kRelationModule, &kModule, this, nullptr);
+}
+
+void RelationModule::HasIndex(sqlite3_vtab* table, void (*forget)(sqlite3_vtab*)) {
+  with_index_.push_back({table, forget});
+}
+
+void RelationModule::ForgetIndexes() {
+  for (const auto& [table, forget] : with_index_) forget(table);
+  with_index_.clear();
 }
 
 }  // namespace dladvisor

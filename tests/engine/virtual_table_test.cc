@@ -9,9 +9,12 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "engine/base/sqlite.h"
 #include "engine/store/database.h"
 
 namespace dladvisor {
@@ -174,6 +177,120 @@ TEST(VirtualTable, JoinsOnTheSortedColumn) {
     for (const int64_t b : events.times()) expected += a <= b;
   EXPECT_EQ(database.Query("SELECT count(*) FROM event a JOIN event b ON b.at >= a.at").rows[0][0],
             Value(static_cast<int64_t>(expected)));
+}
+
+// A table of every type of column, with unknown cells, against the same rows in a table of SQLite's own.
+class Twin {
+ public:
+  Twin(std::mt19937_64& random, size_t rows) : table_({"mine", "Rows.", {}, Columns()}) {
+    sqlite3* raw = nullptr;
+    EXPECT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);
+    plain_.reset(raw);
+    Run("CREATE TABLE mine(i INTEGER, n INTEGER, r REAL, t TEXT)");
+    const std::vector<std::string> texts = {"", "a", "A", "ab", "abcdefgh", "abcdefghi", "abcdefgh\xc3\xa9",
+                                            "b"};
+    std::string insert = "BEGIN;";
+    for (size_t i = 0; i < rows; ++i) {
+      const auto unknown = [&] { return random() % 8 == 0; };
+      std::vector<Value> row(4);
+      row[0] = static_cast<int64_t>(random() % 50) - 25;
+      if (!unknown()) row[1] = static_cast<int64_t>(random() % 3000);
+      if (!unknown()) row[2] = static_cast<double>(static_cast<int64_t>(random() % 9) - 4) / 2;
+      if (!unknown()) row[3] = texts[random() % texts.size()];
+      table_.AddRow(row);
+      insert += fmt::format("INSERT INTO mine VALUES({},{},{},{});", Sql(row[0]), Sql(row[1]), Sql(row[2]),
+                            Sql(row[3]));
+    }
+    Run(insert + "COMMIT");
+    database_.Add(table_);
+  }
+
+  void Compare(const std::string& sql) {
+    std::vector<std::vector<Value>> expected;
+    const SqliteStatement statement = PrepareSqlite(plain_.get(), sql.c_str());
+    ASSERT_TRUE(statement) << sql << ": " << sqlite3_errmsg(plain_.get());
+    while (sqlite3_step(statement.get()) == SQLITE_ROW) {
+      auto& row = expected.emplace_back();
+      for (int i = 0; i < sqlite3_column_count(statement.get()); ++i) row.push_back(Cell(statement.get(), i));
+    }
+    EXPECT_EQ(database_.Query(sql).rows, expected) << sql;
+  }
+
+ private:
+  static std::vector<Column> Columns() {
+    return {{"i", Type::kInteger, Unit::kNone, "", false, ""},
+            {"n", Type::kInteger, Unit::kNone, "", true, ""},
+            {"r", Type::kReal, Unit::kNone, "", true, ""},
+            {"t", Type::kText, Unit::kText, "", true, ""}};
+  }
+  void Run(const std::string& sql) {
+    EXPECT_EQ(sqlite3_exec(plain_.get(), sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  }
+  static std::string Sql(const Value& value) {
+    if (IsNull(value)) return "NULL";
+    if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
+    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:.1f}", *real);
+    return "'" + std::get<std::string>(value) + "'";
+  }
+  static Value Cell(sqlite3_stmt* statement, int i) {
+    switch (sqlite3_column_type(statement, i)) {
+      case SQLITE_INTEGER:
+        return int64_t{sqlite3_column_int64(statement, i)};
+      case SQLITE_FLOAT:
+        return sqlite3_column_double(statement, i);
+      case SQLITE_TEXT:
+        return std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, i)));
+      default:
+        return {};
+    }
+  }
+
+  Table table_;
+  SqliteDb plain_;
+  Database database_;
+};
+
+TEST(VirtualTable, GivesEqualRowsAndOrdersAsSqliteDoes) {
+  std::mt19937_64 random(19);
+  for (const size_t rows : {3u, 1200u, 12'000u}) {
+    Twin twin(random, rows);
+    for (const char* where :
+         {"", "WHERE i = 3", "WHERE n = 17 AND t = 'ab'", "WHERE n = NULL", "WHERE t = 'abcdefgh'",
+          "WHERE t = 'A' COLLATE NOCASE", "WHERE n = 17.0", "WHERE n = '17'", "WHERE t = 5", "WHERE r = 1",
+          "WHERE n IN (5, 3, 4)", "WHERE t IS NULL AND i = 2", "WHERE rowid = 7", "WHERE t LIKE '%BC%'",
+          "WHERE t LIKE '%b'", "WHERE t LIKE '%_b%'", "WHERE t NOT LIKE '%a%'", "WHERE n LIKE '%17%'"})
+      for (const char* order : {"rowid", "n DESC, rowid", "t, r DESC, n, i DESC, rowid", "r, t DESC, rowid",
+                                "t COLLATE NOCASE, rowid", "n NULLS LAST, rowid",
+                                "r DESC, n, t, i, rowid LIMIT 5", "t DESC, i, rowid LIMIT 2000 OFFSET 3"})
+        twin.Compare(fmt::format("SELECT rowid, * FROM mine {} ORDER BY {}", where, order));
+    for (const char* sql :
+         {"SELECT i, count(*), sum(n), max(t) FROM mine GROUP BY i ORDER BY i",
+          "SELECT t, r, count(*) FROM mine GROUP BY t, r ORDER BY 1, 2",
+          "SELECT min(n), max(n), min(t), max(r) FROM mine", "SELECT max(t) FROM mine",
+          "SELECT min(r) FROM mine WHERE t = 'a'", "SELECT DISTINCT t FROM mine ORDER BY t DESC",
+          "SELECT i, (SELECT b.t FROM mine AS b WHERE b.n = a.n ORDER BY b.i DESC, b.rowid LIMIT 1) FROM "
+          "mine AS a ORDER BY a.rowid LIMIT 100",
+          "SELECT count(*), sum(a.i * b.i) FROM mine AS a JOIN mine AS b USING (n)",
+          "SELECT count(*), sum(a.r * b.i) FROM mine AS a JOIN mine AS b ON a.n = b.n AND a.t = b.t",
+          "SELECT a.rowid, b.rowid FROM mine AS a LEFT JOIN mine AS b ON b.n = a.n + 1 AND b.i = a.i ORDER "
+          "BY 1, 2"})
+      twin.Compare(sql);
+  }
+}
+
+// SQLite steps over every row in a join without an index.
+TEST(VirtualTable, AJoinOfManyRowsLooksThemUp) {
+  Table table({"mine", "Rows.", {}, {{"i", Type::kInteger, Unit::kNone, "", false, ""}}});
+  for (int64_t i = 0; i < 100'000; ++i) table.AddRow({(i * 7919) % 100'000});
+  Database database;
+  database.Add(table);
+  database.SetStepBudget(10'000'000);
+  const auto join = [&] {
+    return database.Query("SELECT count(*) FROM mine AS a JOIN mine AS b USING (i)").rows;
+  };
+  EXPECT_EQ(join(), (std::vector<std::vector<Value>>{{int64_t{100'000}}}));
+  database.SetMemoryLimit(600'000);  // the index has eight bytes for each row
+  EXPECT_THROW(join(), SqlError);
 }
 
 TEST(VirtualTable, CellsOfEveryKind) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/store/equal_index.h"
+
+#include <bit>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+namespace dladvisor {
+namespace {
+
+// The high half of the product depends on all bits of the value.
+uint64_t Mixed(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+  return hash ^ hash >> 32;
+}
+
+uint64_t Mixed(uint64_t hash, const CellView& cell) {
+  return cell.kind == CellView::Kind::kText ? Mixed(hash, std::hash<std::string_view>{}(cell.text))
+                                            : Mixed(hash, static_cast<uint64_t>(cell.integer));
+}
+
+}  // namespace
+
+bool EqualTo::Holds(const Relation& relation, size_t row) const {
+  const CellView cell = relation.At(row, column);
+  if (cell.kind != value.kind) return false;
+  return cell.kind == CellView::Kind::kText ? cell.text == value.text : cell.integer == value.integer;
+}
+
+EqualIndex::EqualIndex(const Relation& relation, std::vector<size_t> columns)
+    : columns_(std::move(columns)),
+      first_(std::bit_ceil(relation.rows() + 1), kNone),
+      next_(relation.rows(), kNone) {
+  for (size_t row = next_.size(); row-- > 0;) {
+    uint64_t hash = 0;
+    for (const size_t column : columns_) hash = Mixed(hash, relation.At(row, column));
+    next_[row] = std::exchange(first_[hash & (first_.size() - 1)], static_cast<uint32_t>(row));
+  }
+}
+
+uint32_t EqualIndex::First(std::span<const EqualTo> values) const {
+  uint64_t hash = 0;
+  for (const EqualTo& value : values) hash = Mixed(hash, value.value);
+  return first_[hash & (first_.size() - 1)];
+}
+
+}  // namespace dladvisor
