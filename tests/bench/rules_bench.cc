@@ -48,7 +48,8 @@ int64_t StepBare(const Table& table) {
   const RelationMap relations = {{"widget", &table}};
   sqlite3* db = nullptr;
   sqlite3_open(":memory:", &db);
-  RegisterRelationModule(db, &relations);
+  RelationModule module(relations);
+  module.Register(db);
   sqlite3_exec(db, "CREATE VIRTUAL TABLE temp.widget USING relation", nullptr, nullptr, nullptr);
   sqlite3_create_function_v2(
       db, "ratio", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
