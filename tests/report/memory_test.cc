@@ -31,21 +31,19 @@ FakeRun KinetoRun() {
   return run;
 }
 
-Row Event(I start_ns, I allocated, I reserved, Value device = I{0}) {
-  return {{"start_ns", start_ns},
-          {"device", device},
+Row Point(I device, I point, I start_ns, I allocated, I reserved) {
+  return {{"device", device},
+          {"point", point},
+          {"start_ns", start_ns},
           {"allocated_bytes", allocated},
           {"reserved_bytes", reserved}};
 }
 
 FakeRun RunWithMemory() {
   FakeRun run = KinetoRun();
-  run.Give("memory_event", {Event(200'000, 2 * kGiB, 8 * kGiB),
-                            Event(700'000, 9 * kGiB, 9 * kGiB, Value()),
-                            Event(1'200'000, 5 * kGiB, 8 * kGiB),
-                            Event(2'200'000, kGiB, 4 * kGiB),
-                            Event(2'000'000, 7 * kGiB, 7 * kGiB, I{1}),
-                            {{"start_ns", I{2'100'000}}, {"device", I{1}}}});
+  run.Give("memory_curve",
+           {Point(0, 0, 200'000, 2 * kGiB, 8 * kGiB), Point(0, 1, 1'200'000, 5 * kGiB, 8 * kGiB),
+            Point(0, 2, 2'200'000, kGiB, 4 * kGiB), Point(1, 0, 2'000'000, 7 * kGiB, 7 * kGiB)});
   for (const char* name : {"aten::empty_strided", kHostileName.c_str()})
     run.Give("memory_operator", {{{"rank", I{0}},
                                   {"device", I{0}},
@@ -66,7 +64,7 @@ TEST(MemoryView, DrawsACurveForEachGpuWithItsPeak) {
   EXPECT_THAT(html, HasSubstr("<title>Allocated: at most 5.00 GiB</title>"));
   EXPECT_THAT(html, HasSubstr("<title>Reserved: at most 8.00 GiB</title>"));
   EXPECT_THAT(html, HasSubstr("d=\"M4.0 232.0V179.5H480.0V100.8H956.0V205.8H956.0V232.0\""))
-      << "a quarter, five and one eighth of the height; the host's is not in it";
+      << "a quarter, five and one eighth of the height";
   EXPECT_THAT(html,
               HasSubstr("<circle class=\"mark\" cx=\"480.0\" cy=\"100.8\" r=\"3.5\"><title>peak 5.00 GiB "
                         "in aten::addmm at 1.20 ms</title>"));
@@ -94,47 +92,6 @@ TEST(MemoryView, IsLeftOutWithoutMemoryEvents) {
     for (const char* of_memory : {"memory_curve", "memory-curve", "memory_operator", "Memory by Operator"})
       EXPECT_THAT(text, Not(HasSubstr(of_memory)));
   }
-}
-
-TEST(MemoryView, KeepsTheExtremesOfManyEvents) {
-  FakeRun run = KinetoRun();
-  std::vector<Row> events;
-  for (I i = 0; i < 50'000; ++i) {
-    const I allocated = i == 12'345 ? 900 : i == 34'567 ? 3 : 100 + i % 50;
-    events.push_back(Event(i * 10, allocated, 1000));
-    if (i == 20'000) events.push_back(Event(i * 10, 700, 1000));
-  }
-  // A pause, through which the last value holds.
-  events.push_back(Event(1'000'000, 120, 1000));
-  run.Give("memory_event", events);
-  const Database db = run.Build();
-  const Advice advice;
-  const ReportModel model = BuildReport(db, advice, {});
-  const ReportTable* curve = FindTable(model, "memory_curve");
-  ASSERT_NE(curve, nullptr);
-  const auto& rows = curve->rows.rows;
-  EXPECT_LE(rows.size(), 800u);
-  EXPECT_GE(rows.size(), 300u);
-  const auto has = [&](I when, I allocated) {
-    return std::ranges::find(rows, std::vector<Value>{I{0}, when, allocated, I{1000}}) != rows.end();
-  };
-  EXPECT_TRUE(has(123'450, 900));
-  EXPECT_TRUE(has(345'670, 3));
-  EXPECT_TRUE(has(200'000, 700)) << "two events at one time";
-  EXPECT_THAT(rows[rows.size() - 2], ElementsAre(I{0}, I{499'990}, I{149}, I{1000}));
-  EXPECT_THAT(rows.back(), ElementsAre(I{0}, I{1'000'000}, I{120}, I{1000}));
-  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, [](const auto& row) { return std::get<I>(row[1]); }));
-}
-
-TEST(MemoryView, SharesItsPointsAmongGpus) {
-  FakeRun run = KinetoRun();
-  std::vector<Row> events;
-  for (I i = 0; i < 30'000; ++i) events.push_back(Event(i, i * 7919 % 1000, 1000, i % 8));
-  run.Give("memory_event", events);
-  const Database db = run.Build();
-  const Advice advice;
-  const ReportModel model = BuildReport(db, advice, {});
-  EXPECT_LE(FindTable(model, "memory_curve")->total_rows, 800u);
 }
 
 }  // namespace
