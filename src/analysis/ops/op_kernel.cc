@@ -26,7 +26,7 @@ namespace {
 // Where names hardly repeat there is a row for nearly each kernel: what is computed on the way has to be
 // small, and is worked on in order of names, since each look into a table of all groups would miss the
 // caches.
-constexpr size_t kExecutionsAtOnce = 2 << 20, kRowsAtOnce = 1024;
+constexpr size_t kExecutionsAtOnce = 512 << 10, kRowsAtOnce = 1024;
 
 // The kernels of one name in one op.
 struct Group {
