@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
+#include <cstdint>
+#include <optional>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -107,31 +106,50 @@ std::pair<Check, Check> WaitsAfterRecord(const Trace& trace) {
   return {named, past};
 }
 
-// The kernels of each stream by start, with the latest end up to each.
+// The latest end of the kernels of each stream that began before a time, which only goes on.
 class KernelEnds {
  public:
-  explicit KernelEnds(const Kernels& kernels) {
-    for (size_t k = 0; k < kernels.size(); ++k) {
-      for (const uint32_t process : {kernels.process[k], kNoIndex}) {
-        std::vector<std::pair<Ns, Ns>>& ends = streams_[{process, kernels.device[k], kernels.stream[k]}];
-        const Ns before = ends.empty() ? kernels.end[k] : ends.back().second;
-        ends.emplace_back(kernels.start[k], std::max(before, kernels.end[k]));
-        if (process == kNoIndex) break;
-      }
+  explicit KernelEnds(const Kernels& kernels) : kernels_(kernels) {}
+
+  void GoTo(Ns time) {
+    for (; next_ < kernels_.size() && kernels_.start[next_] < time; ++next_) {
+      const Ns end = kernels_.end[next_];
+      const Stream stream{kernels_.process[next_], kernels_.device[next_], kernels_.stream[next_]};
+      const auto [latest, is_first] = latest_.try_emplace(stream, end);
+      if (!is_first) latest->second = std::max(latest->second, end);
     }
   }
 
-  // Of the kernels before the wait in its stream, which is that of any process where the wait's is not known.
-  std::optional<Ns> LatestBefore(const Syncs& syncs, size_t wait) const {
-    const auto found = streams_.find({syncs.process[wait], syncs.device[wait], syncs.stream[wait]});
-    if (found == streams_.end()) return std::nullopt;
-    const auto& ends = found->second;
-    const auto next = std::ranges::lower_bound(ends, syncs.start[wait], {}, &std::pair<Ns, Ns>::first);
-    return next == ends.begin() ? std::nullopt : std::optional(std::prev(next)->second);
+  // Of the stream of a wait, which is that of any process where the wait's is not known.
+  std::optional<Ns> LatestOf(const Syncs& syncs, size_t wait) const {
+    const Stream of_wait{syncs.process[wait], syncs.device[wait], syncs.stream[wait]};
+    if (of_wait.process != kNoIndex) {
+      const auto found = latest_.find(of_wait);
+      return found == latest_.end() ? std::nullopt : std::optional(found->second);
+    }
+    std::optional<Ns> latest;
+    for (const auto& [stream, end] : latest_)
+      if (stream.device == of_wait.device && stream.number == of_wait.number)
+        latest = std::max(latest.value_or(end), end);
+    return latest;
   }
 
  private:
-  std::map<std::tuple<uint32_t, uint32_t, int64_t>, std::vector<std::pair<Ns, Ns>>> streams_;
+  struct Stream {
+    uint32_t process, device;
+    int64_t number;
+    bool operator==(const Stream&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Stream& stream) const {
+      const uint64_t place = uint64_t{stream.process} << 32 | stream.device;
+      return (place * 31 + static_cast<uint64_t>(stream.number)) * 0x9E3779B97F4A7C15;
+    }
+  };
+
+  const Kernels& kernels_;
+  size_t next_ = 0;
+  std::unordered_map<Stream, Ns, Hash> latest_;
 };
 
 // A wait for a stream begins after its kernels, and ends after them.
@@ -139,10 +157,11 @@ std::pair<Check, Check> WaitsForKernels(const Trace& trace) {
   Check begin("stream-wait-overlaps-kernel"), end("stream-wait-ends-before-kernel");
   const Syncs& syncs = trace.syncs;
   if (std::ranges::find(syncs.kind, SyncKind::kStream) == syncs.kind.end()) return {begin, end};
-  const KernelEnds ends(trace.kernels);
+  KernelEnds ends(trace.kernels);
   for (size_t i = 0; i < syncs.size(); ++i) {
     if (syncs.kind[i] != SyncKind::kStream) continue;
-    const std::optional<Ns> last = ends.LatestBefore(syncs, i);
+    ends.GoTo(syncs.start[i]);
+    const std::optional<Ns> last = ends.LatestOf(syncs, i);
     for (const auto& [check, limit] : {std::pair(&begin, syncs.start[i]), std::pair(&end, syncs.end[i])}) {
       if (!last) continue;
       if (*last <= limit)
