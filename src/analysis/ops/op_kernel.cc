@@ -269,6 +269,10 @@ Table ComputeOpKernels(const Context& context, const KernelNameOrder& names) {
   for (size_t first = 0; first < ranks.size(); first += groups.size()) {
     const size_t count = std::min(groups.size(), ranks.size() - first);
     ParallelFor(count, [&](size_t i) { groups[i].emplace(context, names, ranks[first + i]); });
+    // As if the other ranks had as many: a column that has to grow is twice there meanwhile.
+    size_t rows = table.rows();
+    for (size_t i = 0; i < count; ++i) rows += groups[i]->size();
+    table.Reserve(rows * ranks.size() / (first + count));
     for (size_t i = 0; i < count; ++i) {
       groups[i]->AppendTo(appender, texts);
       groups[i].reset();
