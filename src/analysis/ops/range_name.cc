@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "src/analysis/context/range_text.h"
@@ -29,52 +30,75 @@ const RelationOf<RangeNameRow>& RangeNameRelation() {
   return relation;
 }
 
+namespace {
+
+// Rows by rank, name and domain of ranges.
+class NamedRanges {
+ public:
+  explicit NamedRanges(const Context& context) : context_(context) {}
+
+  // The row of a range, kNoIndex of one that has none.
+  uint32_t RowOf(uint32_t range) {
+    const Ranges& ranges = context_.trace.ranges;
+    const int64_t rank = context_.RankOfThread(ranges.thread[range]);
+    if (rank < 0 || ranges.kind[range] == RangeKind::kMark || ranges.open[range]) return kNoIndex;
+    const uint32_t text = context_.texts->IndexOf(ranges.name[range]);
+    std::vector<Last>& of_rank = last_[rank];
+    if (of_rank.empty()) of_rank.resize(context_.texts->size());
+    Last& last = of_rank[text];
+    if (last.row == kNoIndex || last.domain != ranges.domain[range])
+      last = {ranges.domain[range], Find(rank, context_.texts->MarkerAt(text).name, ranges.domain[range])};
+    return last.row;
+  }
+
+  std::vector<RangeNameRow>& rows() { return rows_; }
+
+ private:
+  uint32_t Find(int64_t rank, const std::string& name, NameId domain) {
+    const auto [entry, is_new] =
+        index_.try_emplace({rank, name, domain}, static_cast<uint32_t>(rows_.size()));
+    if (is_new) {
+      RangeNameRow& row = rows_.emplace_back();
+      row.rank = rank;
+      row.name = name;
+      row.domain = context_.trace.names.View(domain);
+    }
+    return entry->second;
+  }
+
+  // Of each text the last one looked up, which spares most of the looking up.
+  struct Last {
+    NameId domain = kNoName;
+    uint32_t row = kNoIndex;
+  };
+
+  const Context& context_;
+  std::vector<RangeNameRow> rows_;
+  std::map<std::tuple<int64_t, std::string, NameId>, uint32_t> index_;
+  std::unordered_map<int64_t, std::vector<Last>> last_;  // by rank
+};
+
+}  // namespace
+
 std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   const Trace& trace = context.trace;
   const Ranges& ranges = trace.ranges;
-  std::map<std::tuple<int64_t, std::string, NameId>, size_t> index;
-  std::vector<RangeNameRow> rows;
+  NamedRanges named(context);
+  std::vector<RangeNameRow>& rows = named.rows();
   std::vector<double> squares;  // sum of squared durations, of each row
-  std::vector<uint32_t> row_of(ranges.size(), kNoIndex);
-  // Of each text the last one looked up, which spares most of the looking up.
-  struct Last {
-    int64_t rank = -1;
-    NameId domain = kNoName;
-    uint32_t row = 0;
-  };
-  std::vector<Last> last(context.texts->size());
-  const auto count = [&](uint32_t row, uint32_t range) {
+  for (uint32_t i = 0; i < ranges.size(); ++i) {
+    const uint32_t row = named.RowOf(i);
+    if (row == kNoIndex) continue;
+    squares.resize(rows.size());
+    const int64_t duration = ranges.end[i] - ranges.start[i];
     ++rows[row].instances;
-    const int64_t duration = ranges.end[range] - ranges.start[range];
     rows[row].total_ns += duration;
     squares[row] += static_cast<double>(duration) * static_cast<double>(duration);
-    row_of[range] = row;
-  };
-  for (uint32_t i = 0; i < ranges.size(); ++i) {
-    const int64_t rank = context.RankOfThread(ranges.thread[i]);
-    if (rank < 0 || ranges.kind[i] == RangeKind::kMark || ranges.open[i]) continue;
-    const uint32_t text = context.texts->IndexOf(ranges.name[i]);
-    Last& seen = last[text];
-    if (seen.rank == rank && seen.domain == ranges.domain[i]) {
-      count(seen.row, i);
-      continue;
-    }
-    const std::string& name = context.texts->MarkerAt(text).name;
-    const auto [entry, is_new] = index.try_emplace({rank, name, ranges.domain[i]}, rows.size());
-    if (is_new) {
-      RangeNameRow& row = rows.emplace_back();
-      squares.push_back(0);
-      row.rank = rank;
-      row.name = name;
-      row.domain = trace.names.View(ranges.domain[i]);
-    }
-    seen = {rank, ranges.domain[i], static_cast<uint32_t>(entry->second)};
-    count(seen.row, i);
   }
   for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
     const uint32_t range = context.attribution.kernel_range[kernel];
-    if (range != kNoIndex && row_of[range] != kNoIndex)
-      rows[row_of[range]].gpu_ns += trace.kernels.end[kernel] - trace.kernels.start[kernel];
+    const uint32_t row = range == kNoIndex ? kNoIndex : named.RowOf(range);
+    if (row != kNoIndex) rows[row].gpu_ns += trace.kernels.end[kernel] - trace.kernels.start[kernel];
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     RangeNameRow& row = rows[i];
@@ -88,7 +112,7 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
     return std::tuple(a.rank, -a.total_ns, std::string_view(a.name), std::string_view(a.domain)) <
            std::tuple(b.rank, -b.total_ns, std::string_view(b.name), std::string_view(b.domain));
   });
-  return rows;
+  return std::move(rows);
 }
 
 const Family& RangeNameFamily() {
