@@ -69,6 +69,12 @@ TEST(StepDetection, AgreesWithTheDefinition) {
     std::vector<Work> work;
     const TraceBuilder b = RandomLoop(random, ranges, work);
     const std::vector<Step> steps = StepsOf(b);
+    const auto launches = [&](const Interval& range) {
+      return std::ranges::any_of(work,
+                                 [&](const Work& w) { return w.call >= range.start && w.call < range.end; });
+    };
+    if (std::ranges::any_of(ranges, launches))
+      while (!launches(ranges.back())) ranges.pop_back();
     ASSERT_EQ(steps.size(), ranges.size());
     Ns begin = ranges[0].start;
     for (size_t n = 0; n < steps.size(); ++n) {
@@ -408,6 +414,62 @@ TEST(StepDetection, UpdatesOfParametersEndSteps) {
     const TraceBuilder other = Updates(no_steps);
     EXPECT_EQ(test::ContextOf(other.trace).steps.source, "");
   }
+}
+
+// Rounds of two kernels; the first takes longer, as the code of both is loaded.
+TraceBuilder ShortRounds(int count, std::string_view second = "fit_lines") {
+  TraceBuilder b;
+  for (int round = 0; round < count; ++round) {
+    const Ns t = 1000 + 100 * round - (round == 0 ? 400 : 0);
+    b.Launch(t, t + 10, t + 30, "seed_lines");
+    b.Launch(t + 35, t + 40, t + 90, second);
+  }
+  return b;
+}
+
+TEST(StepDetection, FiveShortRoundsOfAProgramWithoutRangesAreSteps) {
+  const TraceBuilder b = ShortRounds(6);
+  const Context context = test::ContextOf(b.trace);
+  EXPECT_EQ(context.steps.source, "kernel sequence");
+  ASSERT_EQ(StepsOf(b).size(), 6u);
+  EXPECT_TRUE(StepsOf(b)[0].warmup || StepsOf(b)[0].time.length() <= 100);
+  EXPECT_EQ(StepsOf(b)[5].time.length(), 100);
+  EXPECT_TRUE(StepsOf(ShortRounds(4)).empty());
+  EXPECT_TRUE(StepsOf(ShortRounds(6, "seed_lines")).empty()) << "a loop of one kernel";
+  TraceBuilder with_ranges = ShortRounds(6);
+  with_ranges.Range(0, 2000, "main");
+  EXPECT_TRUE(StepsOf(with_ranges).empty());
+  TraceBuilder other_work = ShortRounds(6);
+  other_work.Launch(1600, 1610, 2200, "solve");
+  EXPECT_TRUE(StepsOf(other_work).empty()) << "less than 80 % of the kernel time";
+}
+
+TEST(StepDetection, LastStepsThatLaunchNothingAreNone) {
+  TraceBuilder b;
+  for (int i = 0; i < 3; ++i) b.Range(100 * i, 100 * i + 90, "ProfilerStep#" + std::to_string(i));
+  b.Launch(10, 20, 80, "k");
+  b.Launch(110, 120, 180, "k");
+  EXPECT_EQ(StepsOf(b).size(), 2u);
+}
+
+TEST(StepDetection, EnginesOfServersNameTheirSteps) {
+  TraceBuilder b;
+  b.Range(0, 990, "execute_15360_context_15(sq15360sk15360sqsq1sqsk1)_generation_0(sq0sk0sqsq0sqsk0)");
+  b.Launch(10, 20, 30, "arange");  // before the batch is there
+  b.Range(500, 700, "step[EXTEND bs=15 toks=15360]");
+  b.Launch(510, 600, 1000, "gemm");
+  EXPECT_EQ(Pattern(b), "step[#]");
+  const std::vector<Step> steps = StepsOf(b);
+  ASSERT_EQ(steps.size(), 1u) << "one is enough";
+  EXPECT_EQ(steps[0].time, (Interval{600, 1000})) << "what ran before its first operation is not known";
+
+  TraceBuilder vllm;
+  for (int i = 0; i < 3; ++i) {
+    vllm.Range(100 * i, 100 * i + 20, "execute_context_0(0)_generation_" + std::to_string(9 - i) + "(9)");
+    vllm.Launch(100 * i + 5, 100 * i + 30, 100 * i + 110, "decode");
+  }
+  EXPECT_EQ(Pattern(vllm), "execute_context_#");
+  EXPECT_EQ(StepsOf(vllm).size(), 3u);
 }
 
 TEST(StepDetection, AProfilerStartedAgainNumbersAnew) {

@@ -8,7 +8,6 @@
 namespace dladvisor {
 namespace {
 
-constexpr size_t kMinPeriod = 8, kMinNames = 3, kMinRepeats = 3;
 constexpr double kMinCoverage = 0.8;
 
 // z[i]: length of the longest common prefix of `s` and its suffix from i (the Z algorithm; Gusfield 1997).
@@ -28,18 +27,19 @@ std::vector<uint32_t> CommonPrefixes(const std::vector<uint32_t>& s) {
 
 // The period of the sequence that ends `tail` items before the end. Only the shortest counts: a longer one
 // that repeats as often is several of its rounds (Fine and Wilf 1965).
-std::optional<SequencePeriod> PeriodBefore(std::span<const uint32_t> sequence, size_t tail) {
+std::optional<SequencePeriod> PeriodBefore(std::span<const uint32_t> sequence, size_t tail,
+                                           const PeriodCriteria& least) {
   const size_t size = sequence.size() - tail;
   const std::vector<uint32_t> z =
       CommonPrefixes({sequence.rbegin() + static_cast<std::ptrdiff_t>(tail), sequence.rend()});
-  for (size_t period = 1; period * kMinRepeats <= size; ++period) {
+  for (size_t period = 1; period * least.repeats <= size; ++period) {
     const size_t covered = period + z[period];
-    if (covered < period * kMinRepeats ||
+    if (covered < period * least.repeats ||
         static_cast<double>(covered) < kMinCoverage * static_cast<double>(sequence.size()))
       continue;
     const auto last = sequence.begin() + static_cast<std::ptrdiff_t>(size);
-    if (period < kMinPeriod ||
-        std::set<uint32_t>(last - static_cast<std::ptrdiff_t>(period), last).size() < kMinNames)
+    if (period < least.items ||
+        std::set<uint32_t>(last - static_cast<std::ptrdiff_t>(period), last).size() < least.names)
       return std::nullopt;
     const size_t count = covered / period;
     return SequencePeriod{period, size - count * period, count};
@@ -49,11 +49,11 @@ std::optional<SequencePeriod> PeriodBefore(std::span<const uint32_t> sequence, s
 
 }  // namespace
 
-std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence) {
-  if (sequence.size() < kMinPeriod * kMinRepeats) return std::nullopt;
+std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence, const PeriodCriteria& least) {
+  if (sequence.size() < least.items * least.repeats) return std::nullopt;
   // What follows the last step (evaluation, a checkpoint) breaks the repetition: try without ever more of it.
   for (size_t tail = 0; tail * 10 <= sequence.size(); tail = tail == 0 ? 1 : tail * 2)
-    if (auto period = PeriodBefore(sequence, tail)) return period;
+    if (auto period = PeriodBefore(sequence, tail, least)) return period;
   return std::nullopt;
 }
 

@@ -15,7 +15,13 @@ struct SequencePeriod {
   size_t count = 0;   // whole repetitions, one after another from `first`
 };
 
+// The least that a repetition must be.
+struct PeriodCriteria {
+  size_t items = 8, names = 3, repeats = 3;
+};
+
 // See step_detection.h for the criteria. Takes n log n time.
-std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence);
+std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence,
+                                         const PeriodCriteria& least = {});
 
 }  // namespace dladvisor

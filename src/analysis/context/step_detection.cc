@@ -21,6 +21,7 @@
 #include "src/analysis/context/kernel_period.h"
 #include "src/analysis/context/markers.h"
 #include "src/analysis/context/range_text.h"
+#include "src/analysis/context/serving_step.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -80,6 +81,10 @@ constexpr size_t kLeastUpdates = 4;
 // Chosen ranges that launch less than this share of the GPU time between the first and the last are parts of
 // steps.
 constexpr double kLeastShareOfWork = 0.1;
+
+// Rounds of a program that says nothing of its structure may be shorter than a step of training.
+constexpr PeriodCriteria kRounds = {.items = 2, .names = 2, .repeats = 5};
+constexpr double kLeastShareOfRounds = 0.8;
 
 class StepFinder {
  public:
@@ -142,6 +147,9 @@ class StepFinder {
             match.pattern.assign(name.data(), prefix.data() + prefix.size());
             if (!match.pattern.ends_with('#')) match.pattern.push_back('#');
           }
+          // The numbers of an engine's steps are sizes.
+          if (const std::string_view serving = ServingStepPattern(name); !serving.empty())
+            match = {.is_step = true, .pattern = std::string(serving)};
           static const RE2 unnumbered(kUnnumberedStep);
           if (!match.is_step && RE2::FullMatch(text, unnumbered)) {
             match.is_step = true;
@@ -181,6 +189,15 @@ class StepFinder {
   }
 
   static bool IsProfilerStep(const std::string& pattern) { return pattern.starts_with(kProfilerStep); }
+  static bool IsServingStep(const std::string& pattern) {
+    return pattern == kEngineStep || pattern == kEngineExecution;
+  }
+  // Which ranges are steps where several may be: the higher.
+  static int Preference(const std::string& pattern) {
+    if (IsProfilerStep(pattern)) return 4;
+    if (IsServingStep(pattern)) return pattern == kEngineStep ? 3 : 2;
+    return pattern.ends_with('#') ? 1 : 0;
+  }
 
   static Ns TotalTime(const std::vector<StepRange>& ranges) {
     Ns total = 0;
@@ -198,11 +215,10 @@ class StepFinder {
       const uint32_t process = trace_.threads[key.second].process;
       const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
       const auto weight = [](const std::string& pattern, const std::vector<StepRange>& ranges) {
-        return std::tuple(IsProfilerStep(pattern), pattern.ends_with('#'), ranges.size(), TotalTime(ranges));
+        return std::tuple(Preference(pattern), ranges.size(), TotalTime(ranges));
       };
-      const size_t least = !options_.step_range.empty() || IsProfilerStep(key.first) ? 1
-                           : key.first.ends_with('#')                                ? 2
-                                                                                     : 3;
+      const int preference = Preference(key.first);
+      const size_t least = !options_.step_range.empty() || preference > 1 ? 1 : preference == 1 ? 2 : 3;
       if (rank < 0 || !AreSteps(list, least)) continue;
       auto& chosen = best[rank];
       if (!chosen.second || weight(key.first, list) > weight(*chosen.first, *chosen.second))
@@ -219,7 +235,24 @@ class StepFinder {
       steps.source = "ranges";
       if (steps.range_pattern.empty()) steps.range_pattern = *chosen.first;
       steps.by_rank.emplace_back(rank, Partition(rank, *chosen.second));
+      if (!options_.step_range.empty()) continue;
+      std::vector<Step>& list = steps.by_rank.back().second;
+      DropEmptyEnd(list);
+      if (IsServingStep(*chosen.first)) BeginWithGpu(list.front());
     }
+  }
+
+  // A profiler that is stopped after the last step begins another, in which nothing is launched.
+  static void DropEmptyEnd(std::vector<Step>& list) {
+    const auto last =
+        std::find_if(list.rbegin(), list.rend(), [](const Step& s) { return s.operations > 0; });
+    if (last != list.rend()) list.erase(last.base(), list.end());
+  }
+
+  // Servers launch a step while the one before it runs, of which the profile need not hold anything: that
+  // nothing of it ran before the first operation is not known.
+  static void BeginWithGpu(Step& first) {
+    if (first.operations > 0) first.time.start = std::max(first.time.start, first.gpu.start);
   }
 
   // Steps between the ends of an optimizer's updates; each must launch about as much as the others, which
@@ -381,6 +414,18 @@ class StepFinder {
     return covered >= 0.6 * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);
   }
 
+  // Whether rounds take most of the device's kernel time, and not only of its kernels.
+  bool TakeMostTime(size_t gpu, const SequencePeriod& rounds) const {
+    const std::vector<uint32_t>& kernels = work_[gpu].kernels;
+    Ns within = 0, all = 0;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const Ns length = trace_.kernels.end[kernels[i]] - trace_.kernels.start[kernels[i]];
+      all += length;
+      if (i >= rounds.first && i < rounds.first + rounds.count * rounds.period) within += length;
+    }
+    return static_cast<double>(within) >= kLeastShareOfRounds * static_cast<double>(all);
+  }
+
   void FromKernels(Steps& steps) {
     for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
       const int64_t rank = ranks_.gpus[g].rank;
@@ -388,7 +433,11 @@ class StepFinder {
         continue;  // a device of it has given them
       std::vector<uint32_t> names;
       for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
-      const auto period = FindPeriod(names);
+      auto period = FindPeriod(names);
+      if (!period && trace_.ranges.size() == 0) {
+        period = FindPeriod(names, kRounds);
+        if (period && !TakeMostTime(g, *period)) period.reset();
+      }
       if (!period || !MayBeSteps(g, period->first, period->count, period->period)) continue;
       steps.source = "kernel sequence";
       std::vector<Step> list;

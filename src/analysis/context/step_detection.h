@@ -3,23 +3,25 @@
 //
 // Steps are process-wide. They are found from
 //  1. ranges: those that match AnalysisOptions::step_range, else those that PyTorch's profiler writes
-//     (`ProfilerStep#7`), else the numbered range with the most instances on one thread (`iteration 7`,
+//     (`ProfilerStep#7`), else those of an inference server's engine (serving_step.h), one of either being
+//     enough, else the numbered range with the most instances on one thread (`iteration 7`,
 //     `epoch1_step2003-...`; of equally many the longest): at least two, with rising numbers, not
 //     overlapping, each closed by the program (the profiler's are numbered anew where it was started again);
-//     where there are none, those of one name that says step
-//     (`train_step`, `iteration`), at least three. A step's work is what was launched within its range, over
-//     all threads of the process.
+//     where there are none, those of one name that says step (`train_step`, `iteration`), at least three. A
+//     step's work is what was launched within its range, over all threads of the process.
 //  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
 //     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least
 //     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time
 //     from the device's first kernel to its last. A loop of one kernel, or of a few, is not a training step,
 //     nor are several of its rounds together; nor are rounds of which several are within one call of a
-//     module, which are layers.
+//     module, which are layers. In a program without ranges, five rounds and more of at least two kernels of
+//     two names are steps, if they also take 80 % of the device's kernel time.
 //  3. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`), at least four, if
 //     four fifths of them launch about the same number of operations.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or
-// first launch.
+// first launch; that of a server with its first GPU operation, since the step before it may still have run.
+// Last steps that launch nothing are left out.
 //
 // Warm-up: leading steps longer than the median of the later ones by more than 5 robust standard deviations
 // (1.4826 x median absolute deviation) and by more than 20 %, or whose GPU operations are more or fewer than
