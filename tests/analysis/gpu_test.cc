@@ -209,15 +209,23 @@ TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {
   EXPECT_TRUE(profile(too_short).missing_capture.value().find("--duration") != std::string::npos);
 }
 
-TEST(Profile, OverheadIsAUnionInsideTheActivity) {
+TEST(Profile, OverheadIsAUnionInsideTheAnalysedTime) {
   TraceBuilder b;
-  b.Api(100, 200, "cudaMalloc", 0);
+  b.Api(0, 95, "cudaMalloc", 0);
   b.Overhead(50, 120, "early");
   b.Overhead(110, 130, "again", b.AddThread(0, 43));
   b.Overhead(190, 300, "late");
-  const ProfileRow row = ComputeProfile(test::ContextOf(b.trace));
-  EXPECT_EQ(row.overhead_ns, 30 + 10);
-  EXPECT_DOUBLE_EQ(row.overhead_share.value(), 0.4);
+  EXPECT_FALSE(ComputeProfile(test::ContextOf(b.trace)).overhead_share.has_value()) << "there is none";
+  b.Api(100, 110, "cudaLaunchKernel", 1);
+  b.Api(180, 200, "cudaMemcpy", 2);
+  const ProfileRow calls = ComputeProfile(test::ContextOf(b.trace));
+  EXPECT_EQ(calls.overhead_ns, 30 + 10);
+  EXPECT_DOUBLE_EQ(calls.overhead_share.value(), 0.4);
+  b.Kernel(120, 140, "a", 1);
+  b.Kernel(150, 160, "a", 3);
+  const ProfileRow work = ComputeProfile(test::ContextOf(b.trace));
+  EXPECT_EQ(work.overhead_ns, 10) << "only what the GPU's window holds";
+  EXPECT_DOUBLE_EQ(work.overhead_share.value(), 0.25);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/rank_assignment.h"
 #include "src/analysis/family/family.h"
 #include "src/capture/capability.h"
@@ -19,12 +20,28 @@ namespace {
 
 constexpr int kWarning = 2;  // severity of a diagnostic from which a reader should look
 
-// Time that the profiler took on any thread, inside the activity.
-int64_t OverheadTime(const Context& context) {
+// What the profile is judged by: the analysed windows of all GPUs; without GPU work, from the first call that
+// launches or copies to the end of the last.
+IntervalSet AnalysedTime(const Context& context) {
+  if (!context.windows.empty()) return Union(context.windows);
+  const ApiCalls& calls = context.trace.api_calls;
+  const std::vector<ApiKind> kinds = ClassifyApis(context.trace);
+  std::optional<Interval> time;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const ApiKind kind = kinds[calls.name[i]];
+    if (kind != ApiKind::kLaunch && kind != ApiKind::kCopy && kind != ApiKind::kAsyncCopy) continue;
+    if (!time) time = Interval{calls.start[i], calls.end[i]};
+    time->end = std::max(time->end, calls.end[i]);
+  }
+  return time ? IntervalSet{*time} : IntervalSet{};
+}
+
+// Time that the profiler took on any thread.
+IntervalSet OverheadTime(const Trace& trace) {
   std::vector<Interval> intervals;
-  const Overheads& overheads = context.trace.overheads;
+  const Overheads& overheads = trace.overheads;
   for (size_t i = 0; i < overheads.size(); ++i) intervals.push_back({overheads.start[i], overheads.end[i]});
-  return Length(Clip(Union(std::move(intervals)), context.activity));
+  return Union(std::move(intervals));
 }
 
 // Without kernels: what to capture next time, and the sentence that says why.
@@ -116,9 +133,11 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("negative_durations", &ProfileRow::negative_durations, Unit::kCount,
                   "Rows that end before they start.")
           .Column("overhead_ns", &ProfileRow::overhead_ns, Unit::kNanoseconds,
-                  "Time the profiler itself took during the activity.")
+                  "Time the profiler itself took in the analysed time: the windows of all GPUs, else from "
+                  "the first call that "
+                  "launches or copies to the last.")
           .Column("overhead_share", &ProfileRow::overhead_share, Unit::kRatio,
-                  "Of the activity; unknown without any.")
+                  "Of the analysed time; unknown without any.")
           .Column("diagnostics", &ProfileRow::diagnostics, Unit::kCount,
                   "Warnings and errors that the profiler recorded.")
           .Column("missing_tables", &ProfileRow::missing_tables, Unit::kText,
@@ -188,10 +207,10 @@ ProfileRow ComputeProfile(const Context& context) {
   row.open_ranges = std::count(trace.ranges.open.begin(), trace.ranges.open.end(), 1);
   row.out_of_order = health.out_of_order;
   row.negative_durations = health.negative_durations;
-  row.overhead_ns = OverheadTime(context);
-  if (context.activity.length() > 0)
-    row.overhead_share =
-        static_cast<double>(row.overhead_ns) / static_cast<double>(context.activity.length());
+  const IntervalSet analysed = AnalysedTime(context);
+  row.overhead_ns = Length(Intersect(OverheadTime(trace), analysed));
+  if (const Ns length = Length(analysed); length > 0)
+    row.overhead_share = static_cast<double>(row.overhead_ns) / static_cast<double>(length);
   row.diagnostics = std::count_if(health.diagnostics.begin(), health.diagnostics.end(),
                                   [](const Diagnostic& d) { return d.severity >= kWarning; });
   row.missing_tables = known(fmt::format("{}", fmt::join(health.missing_tables, ", ")));
