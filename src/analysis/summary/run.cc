@@ -9,6 +9,7 @@
 
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/summary/program_kind.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {
@@ -64,6 +65,13 @@ const RelationOf<RunRow>& RunRelation() {
   static const auto relation =
       RelationOf<RunRow>("run", "The run as a whole: one row.")
           .Column("name", &RunRow::name, Unit::kText, "Name of the profile's file, without extension.")
+          .Column("kind", &RunRow::kind, Unit::kText,
+                  "Kind of program: training, inference, serving (an inference server), computing (other GPU "
+                  "work), graph-capture (launches written into a graph that did not run), one-shot (GPU work "
+                  "that does not repeat: a test, a demonstration, one cold call), host "
+                  "(a program that uses no GPU), or log; unknown where no GPU work was recorded.")
+          .Column("kind_evidence", &RunRow::kind_evidence, Unit::kText,
+                  "What shows the kind: a name, or counts.")
           .Column("ranks", &RunRow::ranks, Unit::kCount, "Processes with GPU work.")
           .Column("gpus", &RunRow::gpus, Unit::kCount, "GPUs with work, counted once per rank.")
           .Column("wall_ns", &RunRow::wall_ns, Unit::kNanoseconds,
@@ -128,6 +136,10 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   row.gpus = static_cast<int64_t>(gpus.size());
   row.wall_ns = context.activity.length();
   row.launches_through_graphs = static_cast<int64_t>(trace.graph_launches.size());
+  if (const auto kind = FindProgramKind(context)) {
+    row.kind = kind->kind;
+    row.kind_evidence = kind->evidence;
+  }
   AddSteps(context, steps, row);
   if (gpus.empty()) {
     AddTraining(trainings, row);
@@ -182,6 +194,10 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
   for (const RunRow& run : runs) {
     if (!merged.samples_per_second) merged.samples_per_second = run.samples_per_second;
     if (traced && run.gpus == 0) continue;
+    if (run.kind && (!merged.kind || StrongerKind(*merged.kind, *run.kind) != *merged.kind)) {
+      merged.kind = run.kind;
+      merged.kind_evidence = run.kind_evidence;
+    }
     merged.ranks += run.ranks;
     merged.gpus += run.gpus;
     merged.wall_ns = std::max(merged.wall_ns, run.wall_ns);

@@ -16,6 +16,7 @@ namespace dladvisor {
 
 struct RunRow {
   std::string name;
+  std::optional<std::string> kind, kind_evidence;
   int64_t ranks = 0, gpus = 0, wall_ns = 0;
   std::optional<int64_t> start_up_ns, window_ns, window_start_ns, window_end_ns;
   int64_t steps = 0, total_steps = 0;

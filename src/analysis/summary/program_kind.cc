@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/summary/program_kind.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/serving_step.h"
+#include "src/analysis/summary/framework_name.h"
+
+namespace dladvisor {
+namespace {
+
+using Names = std::unordered_set<NameId>;
+
+// A loop of five rounds runs each of its kernels five times or more, and any network has more kernels.
+constexpr int64_t kLeastRuns = 5, kLeastKernels = 200, kLeastSteps = 3;
+
+// Of fewer launches a share says nothing; of a captured graph not one in ten runs.
+constexpr int64_t kLeastCaptured = 100, kLaunchesPerRunKernel = 10;
+
+// A name that matches: the first in alphabetic order, so that it does not depend on ids.
+std::optional<std::string> Matching(const Trace& trace, const Names& names, const RE2& pattern) {
+  std::optional<std::string> first;
+  for (const NameId id : names) {
+    if (id == kNoName) continue;
+    const std::string_view name = trace.names.View(id);
+    if ((!first || name < *first) && RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern))
+      first = name;
+  }
+  return first;
+}
+
+// A name of a range or a kernel that matches.
+std::optional<std::string> Evidence(const Trace& trace, const Names& ranges, const RE2& of_ranges,
+                                    const Names& kernels, const RE2& of_kernels) {
+  if (auto range = Matching(trace, ranges, of_ranges)) return "range " + *range;
+  if (auto kernel = Matching(trace, kernels, of_kernels)) return "kernel " + *kernel;
+  return std::nullopt;
+}
+
+// Operators that exist for the host only, where nothing else hints at a GPU.
+std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
+  if (!trace.devices.empty() || trace.api_calls.size() > 0) return std::nullopt;
+  static const RE2 of_gpus(
+      R"((?i)cudnn|cuda|\bhip|miopen|nccl|rccl|cublas|_flash_attention|_efficient_attention|_fused_(adam|sgd)|Fused(Adam|SGD|Lamb))");
+  static const RE2 of_hosts(
+      R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn)");
+  if (Matching(trace, ranges, of_gpus)) return std::nullopt;
+  if (auto range = Matching(trace, ranges, of_hosts))
+    return ProgramKind{program_kind::kHost, "range " + *range};
+  return std::nullopt;
+}
+
+std::optional<ProgramKind> GraphCapture(const Trace& trace) {
+  static const RE2 capture(R"(^(cuda|cu|hip)StreamBeginCapture)");
+  const ApiCalls& calls = trace.api_calls;
+  const Names names(calls.name.begin(), calls.name.end());
+  if (!Matching(trace, names, capture)) return std::nullopt;
+  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  const int64_t launches =
+      std::ranges::count_if(calls.name, [&](NameId name) { return kinds[name] == ApiKind::kLaunch; });
+  const auto kernels = static_cast<int64_t>(trace.kernels.size());
+  if (launches < kLeastCaptured || kernels * kLaunchesPerRunKernel >= launches) return std::nullopt;
+  return ProgramKind{program_kind::kGraphCapture,
+                     fmt::format("{} launches, of which {} ran", launches, kernels)};
+}
+
+std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
+  for (const auto& [rank, list] : context.steps.by_rank)
+    if (context.StepCount(rank) >= kLeastSteps) return std::nullopt;
+  const auto kernels = static_cast<int64_t>(context.trace.kernels.size());
+  const auto distinct = static_cast<int64_t>(names.size());
+  if (kernels == 0 || context.trace.graph_launches.size() > 0 || kernels >= kLeastKernels ||
+      kernels >= kLeastRuns * std::max<int64_t>(distinct, 1))
+    return std::nullopt;
+  return ProgramKind{program_kind::kOneShot,
+                     fmt::format("{} kernel{} of {} name{}", kernels, kernels == 1 ? "" : "s", distinct,
+                                 distinct == 1 ? "" : "s")};
+}
+
+bool IsOfNetworks(std::string_view framework) {
+  return framework == "PyTorch" || framework == "TensorFlow" || framework == "JAX" ||
+         framework == "PaddlePaddle";
+}
+
+}  // namespace
+
+std::optional<ProgramKind> FindProgramKind(const Context& context) {
+  const Trace& trace = context.trace;
+  const Names kernels(trace.kernels.name.begin(), trace.kernels.name.end());
+  const Names ranges(trace.ranges.name.begin(), trace.ranges.name.end());
+  if (context.ranks.gpus.empty()) {
+    if (trace.telemetry.size() > 0) return ProgramKind{program_kind::kLog, "samples of telemetry"};
+    if (trace.training_log.iterations.size() > 0 || trace.training_log.runtime_ns)
+      return ProgramKind{program_kind::kLog, "lines of a training's log"};
+    return HostOnly(trace, ranges);
+  }
+  if (auto capture = GraphCapture(trace)) return capture;
+  if (auto one_shot = OneShot(context, kernels)) return one_shot;
+
+  for (const NameId range : ranges)
+    if (range != kNoName && !ServingStepPattern(trace.names.View(range)).empty())
+      return ProgramKind{program_kind::kServing, fmt::format("range {}", trace.names.View(range))};
+  static const RE2 serving_ranges(R"(^\[Executor\] |^(vllm|sglang|tensorrt_llm|trtllm)\b)");
+  static const RE2 serving_kernels(R"(\b(vllm|sglang|tensorrt_llm)::)");
+  if (auto evidence = Evidence(trace, ranges, serving_ranges, kernels, serving_kernels))
+    return ProgramKind{program_kind::kServing, *evidence};
+  static const RE2 training_ranges(
+      R"((?i)^Optimizer\.(step|zero_grad)|Backward\d*$|^autograd::engine|\bbackward\b|\boptimizer[._ ]?step|AccumulateGrad)");
+  static const RE2 training_kernels(
+      R"((?i)backward|[_:]bwd|bwd_|wgrad|\badamw?\b|adam_?(functor|kernel)|sgd_?(functor|momentum))");
+  if (auto evidence = Evidence(trace, ranges, training_ranges, kernels, training_kernels))
+    return ProgramKind{program_kind::kTraining, *evidence};
+  if (const auto framework = FrameworkName(trace); framework && IsOfNetworks(*framework))
+    return ProgramKind{program_kind::kInference, *framework + " without a backward pass"};
+  static const RE2 engines(R"(^(TensorRT|TRT)\b|ExecutionContext::(enqueue|execute))"),
+      engine_kernels(R"(^trt_|\btrt_)");
+  if (auto evidence = Evidence(trace, ranges, engines, kernels, engine_kernels))
+    return ProgramKind{program_kind::kInference, *evidence};
+  return ProgramKind{program_kind::kComputing, "no framework of neural networks"};
+}
+
+std::string_view StrongerKind(std::string_view a, std::string_view b) {
+  using namespace program_kind;
+  static constexpr std::array kOrder = {kTraining,     kServing, kInference, kComputing,
+                                        kGraphCapture, kOneShot, kHost,      kLog};
+  return std::ranges::find(kOrder, a) <= std::ranges::find(kOrder, b) ? a : b;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of program was profiled, from what it ran. The first that holds:
+// - log: a log of training or telemetry, without a trace.
+// - host: no GPU work, no sign of a GPU, and work that only hosts run (mkldnn and THNN operators, gloo).
+// - graph-capture: streams are captured, and hardly a launched kernel ran: they were written into a graph.
+// - one-shot: GPU work that does not repeat: fewer than three steady steps, and few kernels, each of which
+//   ran fewer than five times in the mean: a test, a demonstration, a single cold call.
+// - serving: an inference server (vLLM, SGLang, TensorRT-LLM), by its ranges or kernels.
+// - training: a backward pass or an update of parameters, by ranges or kernels.
+// - inference: other work of a framework of neural networks.
+// - computing: other GPU work.
+// Not known where no GPU work was recorded and nothing says that there was none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/analysis/context/context.h"
+
+namespace dladvisor {
+
+namespace program_kind {
+inline constexpr std::string_view kLog = "log", kHost = "host", kGraphCapture = "graph-capture",
+                                  kOneShot = "one-shot", kServing = "serving", kTraining = "training",
+                                  kInference = "inference", kComputing = "computing";
+}  // namespace program_kind
+
+struct ProgramKind {
+  std::string_view kind;
+  std::string evidence;  // a name that shows it, or counts
+};
+
+std::optional<ProgramKind> FindProgramKind(const Context& context);
+
+// Of a program of several profiles, the one of two kinds that says more: a rank that trains is part of a
+// training.
+std::string_view StrongerKind(std::string_view a, std::string_view b);
+
+}  // namespace dladvisor

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of program a trace is of.
+#include "src/analysis/summary/program_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+std::string KindOf(const TraceBuilder& b) {
+  const auto kind = FindProgramKind(test::ContextOf(b.trace));
+  return kind ? std::string(kind->kind) : "unknown";
+}
+
+// Ten launches of a kernel, within a range.
+TraceBuilder Repeated(const std::string& kernel, const std::string& range = "main") {
+  TraceBuilder b;
+  b.Range(0, 1000, range);
+  for (int i = 0; i < 10; ++i) b.Launch(10 * i, 10 * i + 2, 10 * i + 6, kernel);
+  return b;
+}
+
+TEST(ProgramKind, WhatDoesNotRepeatIsOneShot) {
+  TraceBuilder b;
+  for (int i = 0; i < 20; ++i) b.Launch(10 * i, 10 * i + 2, 10 * i + 6, "kernel" + std::to_string(i % 5));
+  EXPECT_EQ(KindOf(b), "one-shot") << "four runs of each";
+  EXPECT_EQ(FindProgramKind(test::ContextOf(b.trace))->evidence, "20 kernels of 5 names");
+  for (int i = 20; i < 25; ++i) b.Launch(10 * i, 10 * i + 2, 10 * i + 6, "kernel" + std::to_string(i % 5));
+  EXPECT_EQ(KindOf(b), "computing") << "five of each";
+}
+
+TEST(ProgramKind, ManyKernelsOrStepsAreNotOneShot) {
+  TraceBuilder many;
+  for (int i = 0; i < 200; ++i) many.Launch(10 * i, 10 * i + 2, 10 * i + 6, "kernel" + std::to_string(i));
+  EXPECT_EQ(KindOf(many), "computing");
+  TraceBuilder steps;
+  for (int i = 0; i < 3; ++i) {
+    steps.Range(100 * i, 100 * i + 90, "iteration " + std::to_string(i));
+    steps.Launch(100 * i + 10, 100 * i + 20, 100 * i + 80, "k");
+  }
+  EXPECT_EQ(KindOf(steps), "computing");
+}
+
+TEST(ProgramKind, IsKnownByNames) {
+  EXPECT_EQ(KindOf(Repeated("gemm")), "computing");
+  EXPECT_EQ(KindOf(Repeated("void at::native::vectorized_elementwise_kernel<4>()")), "inference");
+  EXPECT_EQ(KindOf(Repeated("trt_volta_fcudnn_128x64_relu_small")), "inference");
+  EXPECT_EQ(KindOf(Repeated("gemm", "ExecutionContext::enqueue")), "inference");
+  EXPECT_EQ(KindOf(Repeated("gemm", "Optimizer.step#SGD.step")), "training");
+  EXPECT_EQ(KindOf(Repeated("gemm", "autograd::engine::evaluate_function: AddmmBackward0")), "training");
+  EXPECT_EQ(KindOf(Repeated("gemm", "backward pass")), "training");
+  EXPECT_EQ(KindOf(Repeated("void cudnn::cnn::wgrad2d_grouped_direct_kernel<float>()")), "training");
+  EXPECT_EQ(KindOf(Repeated("void vllm::rotary_embedding_kernel<c10::BFloat16, true>()")), "serving");
+  EXPECT_EQ(KindOf(Repeated("gemm", "step[DECODE bs=32]")), "serving");
+  EXPECT_EQ(KindOf(Repeated("gemm", "step[x]")), "computing");
+}
+
+TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
+  const auto trace = [](const std::string& range) {
+    TraceBuilder b;
+    b.trace.devices.clear();
+    b.Range(0, 10, range);
+    return b;
+  };
+  EXPECT_EQ(KindOf(trace("aten::mkldnn_convolution")), "host");
+  EXPECT_EQ(KindOf(trace("gloo:all_reduce")), "host");
+  EXPECT_EQ(KindOf(trace("aten::addmm")), "unknown");
+  TraceBuilder both = trace("aten::mkldnn_convolution");
+  both.Range(20, 30, "aten::cudnn_convolution");
+  EXPECT_EQ(KindOf(both), "unknown");
+  TraceBuilder machine;  // which has a GPU
+  machine.Range(0, 10, "aten::mkldnn_convolution");
+  EXPECT_EQ(KindOf(machine), "unknown");
+}
+
+TEST(ProgramKind, LaunchesIntoAGraphAreACapture) {
+  TraceBuilder b;
+  b.Api(0, 1, "hipStreamBeginCapture", 0);
+  for (int i = 1; i <= 100; ++i) b.Api(2 * i, 2 * i + 1, "hipLaunchKernel", i);
+  for (int i = 1; i < 10; ++i) b.Kernel(300 + 2 * i, 301 + 2 * i, "k" + std::to_string(i), i);
+  EXPECT_EQ(KindOf(b), "graph-capture");
+  EXPECT_EQ(FindProgramKind(test::ContextOf(b.trace))->evidence, "100 launches, of which 9 ran");
+  b.Kernel(330, 331, "k10", 10);
+  EXPECT_EQ(KindOf(b), "one-shot") << "one in ten ran";
+}
+
+TEST(ProgramKind, OfSeveralProfilesTheStrongerCounts) {
+  EXPECT_EQ(StrongerKind("inference", "training"), "training");
+  EXPECT_EQ(StrongerKind("serving", "computing"), "serving");
+  EXPECT_EQ(StrongerKind("one-shot", "one-shot"), "one-shot");
+}
+
+}  // namespace
+}  // namespace dladvisor
