@@ -6,16 +6,17 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+#include <vector>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/range_text.h"
 #include "src/analysis/context/serving_step.h"
 #include "src/analysis/summary/framework_name.h"
 
 namespace dladvisor {
 namespace {
 
-using Names = std::unordered_set<NameId>;
+using Names = std::vector<std::string_view>;  // each once
 
 // A loop of five rounds runs each of its kernels five times or more, and any network has more kernels.
 constexpr int64_t kLeastRuns = 5, kLeastKernels = 200, kLeastSteps = 3;
@@ -23,23 +24,38 @@ constexpr int64_t kLeastRuns = 5, kLeastKernels = 200, kLeastSteps = 3;
 // Of fewer launches a share says nothing; of a captured graph not one in ten runs.
 constexpr int64_t kLeastCaptured = 100, kLaunchesPerRunKernel = 10;
 
+Names NamesOf(const Trace& trace, const std::vector<NameId>& column) {
+  Names names;
+  std::vector<bool> seen(trace.names.size());
+  for (const NameId id : column) {
+    if (id == kNoName || seen[id]) continue;
+    seen[id] = true;
+    names.push_back(trace.names.View(id));
+  }
+  return names;
+}
+
+// Without what single calls append.
+Names RangesOf(const Context& context) {
+  Names names;
+  for (uint32_t i = 0; i < context.texts->size(); ++i) names.push_back(context.texts->TextAt(i));
+  return names;
+}
+
 // A name that matches: the first in alphabetic order, so that it does not depend on ids.
-std::optional<std::string> Matching(const Trace& trace, const Names& names, const RE2& pattern) {
-  std::optional<std::string> first;
-  for (const NameId id : names) {
-    if (id == kNoName) continue;
-    const std::string_view name = trace.names.View(id);
+std::optional<std::string> Matching(const Names& names, const RE2& pattern) {
+  std::optional<std::string_view> first;
+  for (const std::string_view name : names)
     if ((!first || name < *first) && RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern))
       first = name;
-  }
-  return first;
+  return first ? std::optional<std::string>(*first) : std::nullopt;
 }
 
 // A name of a range or a kernel that matches.
-std::optional<std::string> Evidence(const Trace& trace, const Names& ranges, const RE2& of_ranges,
-                                    const Names& kernels, const RE2& of_kernels) {
-  if (auto range = Matching(trace, ranges, of_ranges)) return "range " + *range;
-  if (auto kernel = Matching(trace, kernels, of_kernels)) return "kernel " + *kernel;
+std::optional<std::string> Evidence(const Names& ranges, const RE2& of_ranges, const Names& kernels,
+                                    const RE2& of_kernels) {
+  if (auto range = Matching(ranges, of_ranges)) return "range " + *range;
+  if (auto kernel = Matching(kernels, of_kernels)) return "kernel " + *kernel;
   return std::nullopt;
 }
 
@@ -50,17 +66,15 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
       R"((?i)cudnn|cuda|\bhip|miopen|nccl|rccl|cublas|_flash_attention|_efficient_attention|_fused_(adam|sgd)|Fused(Adam|SGD|Lamb))");
   static const RE2 of_hosts(
       R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn)");
-  if (Matching(trace, ranges, of_gpus)) return std::nullopt;
-  if (auto range = Matching(trace, ranges, of_hosts))
-    return ProgramKind{program_kind::kHost, "range " + *range};
+  if (Matching(ranges, of_gpus)) return std::nullopt;
+  if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
   return std::nullopt;
 }
 
 std::optional<ProgramKind> GraphCapture(const Trace& trace) {
   static const RE2 capture(R"(^(cuda|cu|hip)StreamBeginCapture)");
   const ApiCalls& calls = trace.api_calls;
-  const Names names(calls.name.begin(), calls.name.end());
-  if (!Matching(trace, names, capture)) return std::nullopt;
+  if (!Matching(NamesOf(trace, calls.name), capture)) return std::nullopt;
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   const int64_t launches =
       std::ranges::count_if(calls.name, [&](NameId name) { return kinds[name] == ApiKind::kLaunch; });
@@ -92,8 +106,7 @@ bool IsOfNetworks(std::string_view framework) {
 
 std::optional<ProgramKind> FindProgramKind(const Context& context) {
   const Trace& trace = context.trace;
-  const Names kernels(trace.kernels.name.begin(), trace.kernels.name.end());
-  const Names ranges(trace.ranges.name.begin(), trace.ranges.name.end());
+  const Names kernels = NamesOf(trace, trace.kernels.name), ranges = RangesOf(context);
   if (context.ranks.gpus.empty()) {
     if (trace.telemetry.size() > 0) return ProgramKind{program_kind::kLog, "samples of telemetry"};
     if (trace.training_log.iterations.size() > 0 || trace.training_log.runtime_ns)
@@ -103,24 +116,24 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
   if (auto capture = GraphCapture(trace)) return capture;
   if (auto one_shot = OneShot(context, kernels)) return one_shot;
 
-  for (const NameId range : ranges)
-    if (range != kNoName && !ServingStepPattern(trace.names.View(range)).empty())
-      return ProgramKind{program_kind::kServing, fmt::format("range {}", trace.names.View(range))};
+  for (const std::string_view range : ranges)
+    if (!ServingStepPattern(range).empty())
+      return ProgramKind{program_kind::kServing, fmt::format("range {}", range)};
   static const RE2 serving_ranges(R"(^\[Executor\] |^(vllm|sglang|tensorrt_llm|trtllm)\b)");
   static const RE2 serving_kernels(R"(\b(vllm|sglang|tensorrt_llm)::)");
-  if (auto evidence = Evidence(trace, ranges, serving_ranges, kernels, serving_kernels))
+  if (auto evidence = Evidence(ranges, serving_ranges, kernels, serving_kernels))
     return ProgramKind{program_kind::kServing, *evidence};
   static const RE2 training_ranges(
       R"((?i)^Optimizer\.(step|zero_grad)|Backward\d*$|^autograd::engine|\bbackward\b|\boptimizer[._ ]?step|AccumulateGrad)");
   static const RE2 training_kernels(
       R"((?i)backward|[_:]bwd|bwd_|wgrad|\badamw?\b|adam_?(functor|kernel)|sgd_?(functor|momentum))");
-  if (auto evidence = Evidence(trace, ranges, training_ranges, kernels, training_kernels))
+  if (auto evidence = Evidence(ranges, training_ranges, kernels, training_kernels))
     return ProgramKind{program_kind::kTraining, *evidence};
   if (const auto framework = FrameworkName(trace); framework && IsOfNetworks(*framework))
     return ProgramKind{program_kind::kInference, *framework + " without a backward pass"};
   static const RE2 engines(R"(^(TensorRT|TRT)\b|ExecutionContext::(enqueue|execute))"),
       engine_kernels(R"(^trt_|\btrt_)");
-  if (auto evidence = Evidence(trace, ranges, engines, kernels, engine_kernels))
+  if (auto evidence = Evidence(ranges, engines, kernels, engine_kernels))
     return ProgramKind{program_kind::kInference, *evidence};
   return ProgramKind{program_kind::kComputing, "no framework of neural networks"};
 }
