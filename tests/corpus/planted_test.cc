@@ -124,7 +124,11 @@ constexpr Plant kPlants[] = {
        run.first = [](PlantedThread& t, int step) { t.Work(step % 2 == 0 ? 8 * kMs : 0); };
      }},
     {"gpu-memory-nearly-full", 0, [](PlantedRun& run) { run.memory_bytes = 82'000'000'000; }},
-    {"gpu-memory-underused", 0, [](PlantedRun& run) { run.memory_bytes = 10'000'000'000; }},
+    {"gpu-memory-underused", 0,
+     [](PlantedRun& run) {
+       run.memory_bytes = 10'000'000'000;
+       run.first = [](PlantedThread& t, int) { t.Work(4 * kMs); };
+     }},
     {"capture-too-short", 0, [](PlantedRun& run) { run.steps = 2; }},
     {"slow-settings", 0,
      [](PlantedRun& run) {
