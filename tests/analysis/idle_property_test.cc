@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger against a reference that decides every nanosecond by itself, on randomly drawn programs.
+// The ledger against a reference that decides every unit of time by itself, on randomly drawn programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@ namespace {
 using test::TraceBuilder;
 using Ledger = std::array<int64_t, kBuckets>;
 
+constexpr Ns kUnit = 10'000;  // of all times: what a launch costs is given in microseconds
 constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 
 int64_t Sum(const Ledger& ledger) {
@@ -30,7 +32,7 @@ int64_t Sum(const Ledger& ledger) {
   return sum;
 }
 
-// Decides the bucket of each nanosecond of a GPU's window from the definitions in gpu_timeline.h alone.
+// Decides the bucket of each unit of a GPU's window from the definitions in gpu_timeline.h alone.
 class Reference {
  public:
   Reference(const Context& context, size_t gpu)
@@ -43,14 +45,25 @@ class Reference {
       if (op.is_kernel && op.call != kNoIndex)
         latencies.push_back(std::max<int64_t>(0, op.start - t_.api_calls.start[op.call]));
     std::sort(latencies.begin(), latencies.end());
-    if (!latencies.empty()) latency_ = latencies[latencies.size() / 20];
+    if (!latencies.empty()) latency_ = std::min<Ns>(latencies[latencies.size() / 20], 10 * kUnit);
+    std::map<NameId, uint32_t> first;
+    for (size_t i = 0; i < t_.kernels.size(); ++i)
+      if (const uint32_t call = c_.launches.kernel[i]; call != kNoIndex) {
+        uint32_t& of_name = first.try_emplace(t_.kernels.name[i], call).first->second;
+        of_name = std::min(of_name, call);
+      }
+    for (const auto& [name, call] : first) first_.insert(call);
+    for (const auto* calls : {&c_.launches.kernel, &c_.launches.copy, &c_.launches.set})
+      for (const uint32_t call : *calls)
+        if (call != kNoIndex) launching_.insert(call);
   }
 
   Ledger Of(Interval window) const { return Of(window, window); }
   // Of a part of the window.
   Ledger Of(Interval part, Interval window) const {
     Ledger ledger{};
-    for (Ns n = part.start; n < part.end; ++n) ++ledger[static_cast<size_t>(BucketAt(n, window))];
+    for (Ns n = part.start; n < part.end; n += kUnit)
+      ledger[static_cast<size_t>(BucketAt(n, window))] += kUnit;
     return ledger;
   }
 
@@ -85,19 +98,19 @@ class Reference {
     for (const Op& op : ops_)
       if (op.start <= n && n < op.end) best = std::min(best, op.bucket);
     if (best != Bucket::kUnknown) return best;
-    Interval gap{n, n + 1};
-    while (gap.start > window.start && !Busy(gap.start - 1)) --gap.start;
-    while (gap.end < window.end && !Busy(gap.end)) ++gap.end;
+    Interval gap{n, n + kUnit};
+    while (gap.start > window.start && !Busy(gap.start - kUnit)) gap.start -= kUnit;
+    while (gap.end < window.end && !Busy(gap.end)) gap.end += kUnit;
     const auto ends = std::find_if(ops_.begin(), ops_.end(), [&](const Op& o) { return o.start == gap.end; });
     if (ends == ops_.end()) return Bucket::kUnknown;
     if (ends->call == kNoIndex) return Bucket::kUnknown;
     const Ns call = t_.api_calls.start[ends->call];
     if (n < call) return Starved(n, {gap.start, std::min(call, gap.end)}, t_.api_calls.thread[ends->call]);
     if (n < call + latency_) return Bucket::kLaunchLatency;
-    if (n < t_.api_calls.end[ends->call])
-      return CallName(ends->call).find("Memcpy") != std::string_view::npos ? Bucket::kIdleCopy
-                                                                           : Bucket::kLaunch;
-    return Bucket::kDependency;
+    if (n >= t_.api_calls.end[ends->call]) return Bucket::kDependency;
+    if (CallName(ends->call).find("Memcpy") != std::string_view::npos) return Bucket::kIdleCopy;
+    const Ns running = std::min(t_.api_calls.end[ends->call], gap.end) - std::max(call + latency_, gap.start);
+    return running >= (first_.count(ends->call) ? 10 : 100) * kUnit ? Bucket::kCompilation : Bucket::kLaunch;
   }
 
   // Until the launching thread does something, what the thread did that launched before.
@@ -116,25 +129,76 @@ class Reference {
       if (t_.api_calls.thread[i] == thread) touches(t_.api_calls.start[i], t_.api_calls.end[i]);
     for (size_t i = 0; i < t_.ranges.size(); ++i)
       if (t_.ranges.thread[i] == thread) touches(t_.ranges.start[i], t_.ranges.end[i]);
-    if (before == thread || n >= first) return HostAt(n, starved.start, thread);
-    return HostAt(n, starved.start, before);
+    if (before == thread) return HostAt(n, starved, starved.start, thread);
+    if (n >= first) return HostAt(n, {first, starved.end}, starved.start, thread);
+    return HostAt(n, {starved.start, first}, starved.start, before);
+  }
+
+  // Of a stretch of a thread's time that ends with a launch. The queue is empty since `dry`.
+  Bucket HostAt(Ns n, Interval stretch, Ns dry, uint32_t thread) const {
+    if (const Bucket bucket = ActivityAt(n, thread); bucket != Bucket::kHost) return bucket;
+    Ns before = 0, after = 0;  // time of no known activity
+    for (Ns m = stretch.start; m < stretch.end; m += kUnit)
+      if (ActivityAt(m, thread) == Bucket::kHost) (m < n ? before : after) += kUnit;
+    if (before < WaitedAt(dry, thread)) return Bucket::kIdleSync;
+    Ns launches = 1;
+    for (size_t i = 0; i < t_.api_calls.size(); ++i)
+      launches += t_.api_calls.thread[i] == thread && launching_.count(i) &&
+                  t_.api_calls.start[i] >= stretch.start && t_.api_calls.start[i] < stretch.end;
+    return after <= launches * DispatchOf(thread) ? Bucket::kLaunch : Bucket::kHost;
+  }
+
+  Ns WaitedAt(Ns dry, uint32_t thread) const {
+    if (!InCall("cudaStreamSynchronize", dry, thread)) return 0;
+    Ns start = dry, end = dry;
+    while (InCall("cudaStreamSynchronize", start - kUnit, thread)) start -= kUnit;
+    while (InCall("cudaStreamSynchronize", end, thread)) end += kUnit;
+    return end - start;
+  }
+
+  Ns DispatchOf(uint32_t thread) const {
+    std::vector<Ns> between;
+    Ns launched = -1;
+    for (size_t i = 0; i < t_.api_calls.size(); ++i) {
+      if (t_.api_calls.thread[i] != thread) continue;
+      const std::string_view name = CallName(i);
+      if (name == "cudaStreamSynchronize" || name == "cudaMalloc" || name == "cuModuleLoadData")
+        launched = -1;
+      if (!launching_.count(i)) continue;
+      if (launched >= 0 && !first_.count(i))
+        between.push_back(std::max<Ns>(0, t_.api_calls.start[i] - launched));
+      launched = t_.api_calls.end[i];
+    }
+    if (between.size() < 20) return 5 * kUnit;
+    std::sort(between.begin(), between.end());
+    return std::clamp<Ns>(8 * between[between.size() / 2], 5 * kUnit, 100 * kUnit);
+  }
+
+  // Whether the thread goes on to load code before it calls for anything else.
+  bool LeadsToLoading(Ns n, uint32_t thread) const {
+    for (size_t i = 0; i < t_.api_calls.size(); ++i) {
+      if (t_.api_calls.thread[i] != thread || t_.api_calls.end[i] <= n) continue;
+      return CallName(i) == "cuModuleLoadData" && t_.api_calls.start[i] > n &&
+             t_.api_calls.start[i] - n <= 1000 * kUnit;
+    }
+    return false;
+  }
+
+  bool InCall(std::string_view name, Ns time, uint32_t thread) const {
+    for (size_t i = 0; i < t_.api_calls.size(); ++i)
+      if (t_.api_calls.thread[i] == thread && CallName(i) == name && t_.api_calls.start[i] <= time &&
+          time < t_.api_calls.end[i])
+        return true;
+    return false;
   }
 
   std::string_view CallName(size_t call) const { return t_.names.View(t_.api_calls.name[call]); }
 
-  // The queue is empty since `dry`.
-  Bucket HostAt(Ns n, Ns dry, uint32_t thread) const {
-    const auto in_call = [&](std::string_view name, Ns time) {
-      for (size_t i = 0; i < t_.api_calls.size(); ++i)
-        if (t_.api_calls.thread[i] == thread && CallName(i) == name && t_.api_calls.start[i] <= time &&
-            time < t_.api_calls.end[i])
-          return true;
-      return false;
-    };
-    if (in_call("cudaStreamSynchronize", n)) return Bucket::kIdleSync;
-    if (in_call("cudaMemcpy", n)) return Bucket::kIdleCopy;
-    if (in_call("cudaMalloc", n)) return Bucket::kAllocation;
-    if (in_call("cuModuleLoadData", n)) return Bucket::kCompilation;
+  Bucket ActivityAt(Ns n, uint32_t thread) const {
+    if (InCall("cudaStreamSynchronize", n, thread)) return Bucket::kIdleSync;
+    if (InCall("cudaMemcpy", n, thread)) return Bucket::kIdleCopy;
+    if (InCall("cudaMalloc", n, thread)) return Bucket::kAllocation;
+    if (InCall("cuModuleLoadData", n, thread)) return Bucket::kCompilation;
     for (size_t i = 0; i < t_.overheads.size(); ++i)
       if (t_.overheads.thread[i] == thread && t_.overheads.start[i] <= n && n < t_.overheads.end[i])
         return Bucket::kProfiler;
@@ -153,10 +217,11 @@ class Reference {
       if (t_.ranges.thread[i] == thread && t_.names.View(t_.ranges.name[i]) == "gc" &&
           t_.ranges.start[i] <= n && n < t_.ranges.end[i])
         return Bucket::kGarbageCollection;
+    if (LeadsToLoading(n, thread)) return Bucket::kCompilation;
     for (size_t i = 0; i < t_.os_calls.size(); ++i)
       if (t_.os_calls.thread[i] == thread && t_.os_calls.start[i] <= n && n < t_.os_calls.end[i])
         return Bucket::kOs;
-    return in_call("cudaStreamSynchronize", dry) ? Bucket::kIdleSync : Bucket::kLaunch;
+    return Bucket::kHost;
   }
 
   const Context& c_;
@@ -164,10 +229,11 @@ class Reference {
   Ranks::Gpu gpu_;
   std::vector<Op> ops_;
   Ns latency_ = 0;
+  std::set<size_t> launching_, first_;  // calls that launch, and those that do so first for some kernel
 };
 
 // A host program of two threads and a GPU that runs what they launch, with random mishaps.
-TraceBuilder RandomTrace(std::mt19937& random, bool with_steps) {
+TraceBuilder RandomTrace(std::mt19937& random, bool with_steps, int operations = 40) {
   TraceBuilder b;
   const auto up_to = [&](uint32_t n) { return static_cast<Ns>(random() % n); };
   const uint32_t threads[] = {0, b.AddThread(0, 43)};
@@ -188,7 +254,7 @@ TraceBuilder RandomTrace(std::mt19937& random, bool with_steps) {
   std::vector<Call> calls, ranges;
   std::array<Ns, 2> host = {up_to(20), up_to(20)}, gpu_free = {0, 0};
   std::array<std::vector<Ns>, 2> starts;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < operations; ++i) {
     const size_t who = random() % 2;
     Ns& now = host[who];
     const uint32_t thread = threads[who];
@@ -267,15 +333,22 @@ TraceBuilder RandomTrace(std::mt19937& random, bool with_steps) {
       b.trace.sets.device.back() = op.device;
     }
   }
+  const auto scale = [](auto& events) {
+    for (Ns& time : events.start) time *= kUnit;
+    for (Ns& time : events.end) time *= kUnit;
+  };
+  Trace& t = b.trace;
+  scale(t.ranges), scale(t.api_calls), scale(t.kernels), scale(t.copies), scale(t.sets);
+  scale(t.overheads), scale(t.mpi_calls), scale(t.os_calls);
   return b;
 }
 
-TEST(IdleProperty, LedgerAgreesWithDecidingEveryNanosecond) {
+TEST(IdleProperty, LedgerAgreesWithDecidingEveryUnit) {
   std::mt19937 random(31);
   Ledger seen{};
   int steps = 0;
   for (int round = 0; round < 200; ++round) {
-    const TraceBuilder b = RandomTrace(random, /*with_steps=*/round % 2 == 1);
+    const TraceBuilder b = RandomTrace(random, /*with_steps=*/round % 2 == 1, round % 40 == 0 ? 300 : 40);
     const Context context = test::ContextOf(b.trace);
     const std::vector<GpuTimeline> timelines = ComputeTimelines(context);
     for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {

@@ -103,6 +103,109 @@ TEST(Idle, AWaitThatFindsTheGpuIdleLetsNothingRunDry) {
   EXPECT_EQ(At(charged, Bucket::kLaunch), 80);
 }
 
+constexpr Ns kUs = 1000;
+
+// A gap from 1 to 2 ms, before a launch at 1.99 ms; `launches` kernels run before it, one each 10 us.
+Ledger LongGap(const std::function<void(TraceBuilder&)>& draw, int launches = 1) {
+  TraceBuilder b;
+  for (int i = 0; i < launches; ++i)
+    b.Launch(10 * kUs * i, 10 * kUs * i + 5 * kUs, 10 * kUs * i + 8 * kUs, "k");
+  b.Launch(900 * kUs, 905 * kUs, 1000 * kUs, "k");
+  draw(b);
+  b.Launch(1990 * kUs, 1995 * kUs, 2100 * kUs, "k");
+  const Context context = test::ContextOf(b.trace);
+  const GpuTimeline timeline = ComputeTimelines(context).at(0);
+  for (const IdleGap& gap : timeline.gaps)
+    if (gap.time.start == 1000 * kUs) return gap.charged;
+  ADD_FAILURE() << "no such gap";
+  return {};
+}
+
+TEST(Idle, OneLaunchDoesNotTakeAMillisecond) {
+  const Ledger charged = LongGap([](TraceBuilder&) {});
+  EXPECT_EQ(At(charged, Bucket::kLaunch), 50 * kUs);
+  EXPECT_EQ(At(charged, Bucket::kHost), 940 * kUs);
+}
+
+TEST(Idle, DispatchCostsWhatItMostlyCostsTheThread) {
+  // A launch each 10 us, of which the call takes 6: eight times the rest at least is not dispatch.
+  const Ledger charged = LongGap(
+      [](TraceBuilder& b) {
+        b.trace.api_calls.end.assign(b.trace.api_calls.end.size(), 0);
+        for (size_t i = 0; i < b.trace.api_calls.size(); ++i)
+          b.trace.api_calls.end[i] = b.trace.api_calls.start[i] + kUs;
+      },
+      60);
+  EXPECT_EQ(At(charged, Bucket::kLaunch), 72 * kUs);
+}
+
+TEST(Idle, LaunchesForAnotherGpuCountInTheGap) {
+  const Ledger charged = LongGap([](TraceBuilder& b) {
+    const uint32_t second = b.AddDevice(1);
+    for (int i = 0; i < 3; ++i)
+      b.Launch((1100 + 100 * i) * kUs, (1105 + 100 * i) * kUs, (1150 + 100 * i) * kUs, "k", 0, 0, second);
+  });
+  EXPECT_EQ(At(charged, Bucket::kLaunch), 4 * 50 * kUs);
+}
+
+TEST(Idle, AWaitOwnsOfTheHostsTimeAfterItWhatItWaited) {
+  const Ledger charged =
+      LongGap([](TraceBuilder& b) { b.Api(910 * kUs, 1002 * kUs, "cudaStreamSynchronize", 0); });
+  EXPECT_EQ(At(charged, Bucket::kIdleSync), (2 + 92) * kUs);
+  EXPECT_EQ(At(charged, Bucket::kLaunch), 50 * kUs);
+  EXPECT_EQ(At(charged, Bucket::kHost), (990 - 2 - 92 - 50) * kUs);
+}
+
+TEST(Idle, WhatLeadsUpToLoadingCodeIsCompilation) {
+  // The file that it is in is read, too.
+  const Ledger charged = LongGap([](TraceBuilder& b) {
+    b.Api(1100 * kUs, 1110 * kUs, "cudaMalloc", 0);
+    b.Os(1150 * kUs, 1300 * kUs, "read");
+    b.Api(1800 * kUs, 1900 * kUs, "cuModuleLoadData", 0);
+  });
+  EXPECT_EQ(At(charged, Bucket::kCompilation), 790 * kUs);
+  EXPECT_EQ(At(charged, Bucket::kAllocation), 10 * kUs);
+  EXPECT_EQ(At(charged, Bucket::kOs), 0);
+}
+
+TEST(Idle, OnlyARangeShowsThatCompilingTakesLong) {
+  for (const bool in_range : {false, true}) {
+    TraceBuilder b;
+    b.Launch(0, 5 * kUs, 1000 * kUs, "k");
+    if (in_range) b.Range(2000 * kUs, 200'000 * kUs, "matmul");
+    b.Api(100'000 * kUs, 100'100 * kUs, "cuLinkCreate_v2", 0);
+    b.Launch(100'100 * kUs, 100'110 * kUs, 200'000 * kUs, "jit");
+    const Context context = test::ContextOf(b.trace);
+    const IdleGap gap = ComputeTimelines(context).at(0).gaps.at(0);
+    EXPECT_EQ(At(gap.charged, Bucket::kCompilation), (in_range ? 98'000 : 10'000) * kUs + 100 * kUs);
+  }
+}
+
+TEST(Idle, TwoColdLaunchesAreNoLatency) {
+  TraceBuilder b;
+  b.Api(0, 17'600 * kUs, "cudaLaunchKernel", 1);
+  b.Kernel(17'500 * kUs, 17'600 * kUs, "a", 1);
+  b.Api(18'000 * kUs, 35'600 * kUs, "cudaLaunchKernel", 2);
+  b.Kernel(35'500 * kUs, 35'600 * kUs, "b", 2);
+  const Context context = test::ContextOf(b.trace);
+  const GpuTimeline timeline = ComputeTimelines(context).at(0);
+  EXPECT_EQ(timeline.min_latency_ns, 100 * kUs);
+  EXPECT_EQ(At(timeline.ledger, Bucket::kLaunchLatency), 100 * kUs);
+  EXPECT_EQ(At(timeline.ledger, Bucket::kCompilation), 17'400 * kUs);
+}
+
+TEST(Idle, TheFirstLaunchOfAKernelLoadsIt) {
+  for (const bool first : {false, true}) {
+    TraceBuilder b;
+    b.Launch(0, 5 * kUs, 100 * kUs, "a");
+    b.Api(100 * kUs, 600 * kUs, "cudaLaunchKernel", 7);
+    b.Kernel(590 * kUs, 700 * kUs, first ? "b" : "a", 7);
+    const Context context = test::ContextOf(b.trace);
+    const IdleGap gap = ComputeTimelines(context).at(0).gaps.at(0);
+    EXPECT_EQ(At(gap.charged, first ? Bucket::kCompilation : Bucket::kLaunch), 485 * kUs);
+  }
+}
+
 TEST(Idle, TheThreadThatHandsOverIsAsked) {
   // The main thread reads a value, then starts the backward pass on a worker, which had been asleep.
   TraceBuilder b;
@@ -245,7 +348,7 @@ TEST(Idle, RangesThatLoadData) {
                            "_next_data", "data_iterator", "enumerate(train_loader)"})
     EXPECT_EQ(BucketOfRange(name), Bucket::kInput) << name;
   for (const char* name : {"forward", "loader", "batch_norm", "", "data parallel", "load_state_dict"})
-    EXPECT_EQ(BucketOfRange(name), Bucket::kLaunch) << name;
+    EXPECT_EQ(BucketOfRange(name), Bucket::kHost) << name;
 }
 
 TEST(Idle, PythonFunctionsThatLoadData) {
@@ -260,7 +363,7 @@ TEST(Idle, PythonFunctionsThatLoadData) {
   for (const char* name :
        {"train.py(12): main", "torch/nn/modules/module.py(1743): _call_impl", "model.py(3): get_batch_norm",
         "model.py(3): load_data_parallel", "torch/optim/optimizer.py(1): step", ""})
-    EXPECT_EQ(BucketOfFunction(name), Bucket::kLaunch) << name;
+    EXPECT_EQ(BucketOfFunction(name), Bucket::kHost) << name;
 }
 
 TEST(Idle, GapsNameWhatTheHostWasIn) {

@@ -38,8 +38,7 @@ ApiKind ClassifyApi(std::string_view name) {
               "cuMemSetAccess", "cuMemAddressReserve", "cuMemAddressFree", "hipMalloc", "hipFree",
               "hipHostMalloc"}))
     return ApiKind::kAllocation;
-  if (starts({"cuModuleLoad", "cuLibraryLoad", "cuLinkComplete", "cuLinkAdd", "hipModuleLoad"}))
-    return ApiKind::kLoading;
+  if (starts({"cuModuleLoad", "cuLibraryLoad", "cuLink", "hipModuleLoad"})) return ApiKind::kLoading;
   return ApiKind::kOther;
 }
 

@@ -23,6 +23,7 @@ std::string_view BucketName(Bucket bucket) {
                                                                    "idle/garbage-collection",
                                                                    "idle/os",
                                                                    "idle/profiler",
+                                                                   "idle/host",
                                                                    "idle/launch",
                                                                    "idle/unknown"};
   return names[static_cast<size_t>(bucket)];

@@ -27,10 +27,11 @@ enum class Bucket : uint8_t {
   kGarbageCollection,
   kOs,
   kProfiler,
+  kHost,
   kLaunch,
   kUnknown,
 };
-inline constexpr size_t kBuckets = 19;
+inline constexpr size_t kBuckets = 20;
 std::string_view BucketName(Bucket bucket);  // "compute/tensor", "idle/launch", ...
 
 }  // namespace dladvisor

@@ -13,7 +13,8 @@
 namespace dladvisor {
 namespace {
 
-constexpr Ns kLoadsModule = 1'000'000;
+constexpr Ns kLoadsModule = 1'000'000, kFirstLoadsModule = 100'000;
+constexpr Ns kMostLatency = 100'000;
 constexpr double kMinKnownGaps = 0.8;  // share of idle time that ends whose launch must be known
 
 // The operations of a GPU in order of start; of those that start together, kernels, copies, sets, graphs.
@@ -150,7 +151,7 @@ class TimelineBuilder {
     if (latencies.empty()) return;
     const auto fifth = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 20);
     std::nth_element(latencies.begin(), fifth, latencies.end());
-    timeline_.min_latency_ns = *fifth;
+    timeline_.min_latency_ns = std::min<int64_t>(*fifth, kMostLatency);
   }
 
   void FindGaps() {
@@ -227,9 +228,10 @@ class TimelineBuilder {
     const ApiKind kind = api_kinds_[calls.name[gap.call]];
     const bool copies = kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy;
     Charge(gap, Bucket::kLaunchLatency, {launched, latency_end});
-    const Bucket running = copies                                   ? Bucket::kIdleCopy
-                           : returned - latency_end >= kLoadsModule ? Bucket::kCompilation
-                                                                    : Bucket::kLaunch;
+    const Ns loads = host_.IsFirstOfKernel(gap.call) ? kFirstLoadsModule : kLoadsModule;
+    const Bucket running = copies                            ? Bucket::kIdleCopy
+                           : returned - latency_end >= loads ? Bucket::kCompilation
+                                                             : Bucket::kLaunch;
     Charge(gap, running, {latency_end, returned});
     Charge(gap, Bucket::kDependency, {returned, idle.end});
   }

@@ -4,15 +4,17 @@
 // A gap is time in which no kernel, copy, set or graph runs on the device. It is charged by the operation
 // that ends it and the API call that launched that:
 //   launched before the gap:  up to the device's minimum launch latency to idle/launch-latency (the 5th
-//                             percentile of start minus call over its kernels), the rest to idle/dependency;
+//                             percentile of start minus call over its kernels, at most 100 us: what takes
+//                             longer is no latency), the rest to idle/dependency;
 //   launched during the gap:  the part before the call is starved, and goes to what the launching thread did
 //                             (host_buckets.h); before that thread's first activity in the gap, to what the
 //                             thread did that launched before, since it handed over (forward and backward
 //                             pass). The part after the call's start as above;
 //   the call still running:   what exceeds that latency is the host's too (loading the kernel's module,
 //                             staging pageable memory): idle/copy where the call copies, idle/compilation
-//                             from 1 ms on, for no launch takes that long while the queue is empty but one
-//                             that loads its module, else idle/launch;
+//                             from 1 ms on (100 us where it is a kernel's first launch), for no launch takes
+//                             that long while the queue is empty but one that loads its module, else
+//                             idle/launch;
 //   launch not recorded, or nothing ends the gap: idle/unknown.
 #pragma once
 

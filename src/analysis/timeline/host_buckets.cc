@@ -4,6 +4,8 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,6 +13,14 @@
 #include "src/analysis/context/range_text.h"
 
 namespace dladvisor {
+namespace {
+
+constexpr Ns kNever = std::numeric_limits<Ns>::min();
+constexpr size_t kMinLaunches = 20;  // from which on their median says what one costs
+constexpr Ns kLeastDispatch = 50'000, kMostDispatch = 1'000'000;
+constexpr Ns kLooksUp = 10'000'000;  // at most, for code that is found in a cache
+
+}  // namespace
 
 Bucket BucketOfRange(std::string_view name) {
   // "checkpoint" alone may be activation checkpointing, which is compute.
@@ -28,7 +38,7 @@ Bucket BucketOfRange(std::string_view name) {
   if (RE2::PartialMatch(text, communication)) return Bucket::kIdleCommunication;
   if (RE2::PartialMatch(text, checkpoint)) return Bucket::kCheckpoint;
   if (RE2::PartialMatch(text, garbage)) return Bucket::kGarbageCollection;
-  return Bucket::kLaunch;
+  return Bucket::kHost;
 }
 
 Bucket BucketOfFunction(std::string_view name) {
@@ -46,15 +56,15 @@ Bucket BucketOfFunction(std::string_view name) {
   if (RE2::PartialMatch(text, input)) return Bucket::kInput;
   if (RE2::PartialMatch(text, checkpoint)) return Bucket::kCheckpoint;
   if (RE2::PartialMatch(text, garbage)) return Bucket::kGarbageCollection;
-  return Bucket::kLaunch;
+  return Bucket::kHost;
 }
 
-HostBuckets::HostBuckets(const Context& context) : threads_(context.trace.threads.size()) {
+HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(context.trace.threads.size()) {
   const Trace& trace = context.trace;
   const auto add = [&](uint32_t thread, Bucket bucket, Interval time) {
-    const auto index = static_cast<size_t>(std::find(kHostBuckets.begin(), kHostBuckets.end(), bucket) -
-                                           kHostBuckets.begin());
-    threads_[thread].by_bucket[index].push_back(time);
+    const auto index =
+        static_cast<size_t>(std::find(kActivities.begin(), kActivities.end(), bucket) - kActivities.begin());
+    threads_[thread].by_activity[index].push_back(time);
   };
   // Which threads launch: only of these it matters what they do.
   std::vector<uint8_t> launches(threads_.size(), 0);
@@ -92,7 +102,7 @@ HostBuckets::HostBuckets(const Context& context) : threads_(context.trace.thread
       const uint32_t text = text_of(events.name[i]);
       std::optional<Bucket>& bucket = bucket_of_text[text];
       if (!bucket) bucket = bucket_of(text);
-      if (*bucket == Bucket::kLaunch) continue;
+      if (*bucket == Bucket::kHost) continue;
       add(thread, *bucket, {events.start[i], events.end[i]});
       captured_[static_cast<size_t>(*bucket)] = true;
     }
@@ -114,8 +124,11 @@ HostBuckets::HostBuckets(const Context& context) : threads_(context.trace.thread
   add_all(trace.overheads, Bucket::kProfiler);
   add_all(trace.mpi_calls, Bucket::kIdleCommunication);
   add_all(trace.os_calls, Bucket::kOs);
+  FindLaunches();
+  FindTimeBeforeLoading(kinds);
   for (Thread& thread : threads_)
-    for (IntervalSet& set : thread.by_bucket) set = Union(std::move(set));
+    for (IntervalSet& set : thread.by_activity) set = Union(std::move(set));
+  FindDispatch(kinds);
 
   // Calls mostly lie in ranges: going through both at once keeps the sets small.
   const Ranges& ranges = trace.ranges;
@@ -135,11 +148,108 @@ HostBuckets::HostBuckets(const Context& context) : threads_(context.trace.thread
   // The causes of idleness need the calls that launch; these need nothing more.
   for (const Bucket bucket :
        {Bucket::kLaunchLatency, Bucket::kDependency, Bucket::kIdleSync, Bucket::kIdleCopy,
-        Bucket::kAllocation, Bucket::kCompilation, Bucket::kProfiler, Bucket::kLaunch})
+        Bucket::kAllocation, Bucket::kCompilation, Bucket::kProfiler, Bucket::kHost, Bucket::kLaunch})
     captured_[static_cast<size_t>(bucket)] = true;
   if (calls.size() == 0)
     for (size_t b = static_cast<size_t>(Bucket::kLaunchLatency); b < kBuckets; ++b)
       captured_[b] = b == static_cast<size_t>(Bucket::kUnknown);
+}
+
+void HostBuckets::FindLaunches() {
+  const Trace& trace = context_.trace;
+  const ApiCalls& calls = trace.api_calls;
+  calls_.assign(calls.size(), 0);
+  const Launches& launches = context_.launches;
+  for (const std::vector<uint32_t>* of : {&launches.kernel, &launches.copy, &launches.set, &launches.graph})
+    for (const uint32_t call : *of)
+      if (call != kNoIndex) calls_[call] = kLaunches;
+  std::vector<uint32_t> first(trace.names.size(), kNoIndex);  // call that launches a kernel, by its name
+  for (size_t k = 0; k < trace.kernels.size(); ++k)
+    if (const uint32_t call = launches.kernel[k]; call != kNoIndex)
+      first[trace.kernels.name[k]] = std::min(first[trace.kernels.name[k]], call);
+  for (const uint32_t call : first)
+    if (call != kNoIndex) calls_[call] |= kFirstOfKernel;
+}
+
+// The cost of launching, by thread: without what is known to be something else.
+void HostBuckets::FindDispatch(const std::vector<ApiKind>& kinds) {
+  const ApiCalls& calls = context_.trace.api_calls;
+  std::vector<std::vector<Ns>> between(threads_.size());
+  std::vector<Ns> launched(threads_.size(), kNever);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const uint32_t thread = calls.thread[i];
+    if (thread == kNoIndex) continue;
+    const ApiKind kind = kinds[calls.name[i]];
+    if (kind == ApiKind::kSync || kind == ApiKind::kAllocation || kind == ApiKind::kLoading)
+      launched[thread] = kNever;
+    if (calls_[i] == 0) continue;
+    if (launched[thread] != kNever && (calls_[i] & kFirstOfKernel) == 0)
+      between[thread].push_back(std::max<Ns>(0, calls.start[i] - launched[thread]));
+    launched[thread] = calls.end[i];
+  }
+  for (size_t t = 0; t < threads_.size(); ++t) {
+    std::vector<Ns>& times = between[t];
+    const auto median = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    if (times.size() >= kMinLaunches) std::nth_element(times.begin(), median, times.end());
+    threads_[t].dispatch =
+        times.size() < kMinLaunches ? kLeastDispatch : std::clamp(8 * *median, kLeastDispatch, kMostDispatch);
+  }
+}
+
+// The host compiles what it loads, or looks for it, since its last call for work of the GPU. That this is so
+// is plain where a range begins in between that ends after the loading; else only a short time is taken for
+// it.
+void HostBuckets::FindTimeBeforeLoading(const std::vector<ApiKind>& kinds) {
+  const ApiCalls& calls = context_.trace.api_calls;
+  const Ranges& ranges = context_.trace.ranges;
+  std::vector<Ns> worked(threads_.size(), std::numeric_limits<Ns>::min());  // end of the last such call
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const uint32_t thread = calls.thread[i];
+    const ApiKind kind = kinds[calls.name[i]];
+    if (thread == kNoIndex || (kind == ApiKind::kOther && calls_[i] == 0)) continue;
+    if (kind == ApiKind::kLoading) {
+      Ns from = std::max(worked[thread], calls.start[i] - kLooksUp);
+      for (uint32_t range = context_.attribution.api_range[i];
+           range != kNoIndex && ranges.start[range] >= worked[thread];
+           range = context_.attribution.range_parent[range])
+        from = std::min(from, ranges.start[range]);
+      Append(threads_[thread].by_activity[kBeforeLoading], {from, calls.start[i]});
+    }
+    worked[thread] = std::max(worked[thread], calls.end[i]);
+  }
+}
+
+Ns HostBuckets::WaitedAt(uint32_t thread, Ns time) const {
+  const IntervalSet& waits = threads_[thread].by_activity[kWaiting];
+  const auto wait =
+      std::lower_bound(waits.begin(), waits.end(), time, [](const Interval& i, Ns t) { return i.end <= t; });
+  return wait != waits.end() && wait->start <= time ? wait->length() : 0;
+}
+
+Ns HostBuckets::DispatchIn(uint32_t thread, Interval time) const {
+  if (thread == kNoIndex) return kLeastDispatch;
+  const ApiCalls& calls = context_.trace.api_calls;
+  Ns launches = 1;
+  for (auto i = static_cast<size_t>(std::lower_bound(calls.start.begin(), calls.start.end(), time.start) -
+                                    calls.start.begin());
+       i < calls.size() && calls.start[i] < time.end; ++i)
+    launches += calls.thread[i] == thread && calls_[i] != 0;
+  return launches * threads_[thread].dispatch;
+}
+
+IntervalSet HostBuckets::First(const IntervalSet& set, Ns length) {
+  IntervalSet first;
+  for (const Interval& i : set) {
+    if (length <= 0) break;
+    first.push_back({i.start, std::min(i.end, i.start + length)});
+    length -= i.length();
+  }
+  return first;
+}
+
+IntervalSet HostBuckets::Last(const IntervalSet& set, Ns length) {
+  const Ns before = Length(set) - length;
+  return before <= 0 ? set : Subtract(set, First(set, before));
 }
 
 IntervalSet HostBuckets::Within(const IntervalSet& set, Interval window) {

@@ -5,8 +5,17 @@
 // blocking copies (idle/copy), allocation (idle/allocation), loading and compiling GPU code
 // (idle/compilation), the profiler (idle/profiler), data loading (idle/input), collectives of the host
 // (idle/communication), saving a checkpoint (idle/checkpoint), garbage collection (idle/garbage-collection),
-// calls of the operating system (idle/os). What is left after a synchronisation that was waiting when the
-// queue ran dry is of it, too: nothing could be launched ahead; the rest is the program's (idle/launch).
+// host time that ends in loading GPU code (idle/compilation, too: the code was compiled or looked up), calls
+// of the operating system (idle/os).
+// What is left is, in this order:
+// - of a synchronisation that was waiting when the queue ran dry, as far as it had waited: in that time the
+// host
+//   could have done what it did afterwards (idle/sync);
+// - dispatch (idle/launch), the last part before the launch, up to the cost of a launch for each one made:
+// eight
+//   times the median time that the thread takes from one launch to the next, first launches of kernels left
+//   out, between 50 us and 1 ms;
+// - other work of the host (idle/host).
 #pragma once
 
 #include <array>
@@ -14,6 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/context.h"
 #include "src/analysis/timeline/bucket.h"
 #include "src/trace/intervals.h"
 #include "src/trace/trace.h"
@@ -24,47 +35,66 @@ class HostBuckets {
  public:
   explicit HostBuckets(const Context& context);
 
-  // Calls charge(bucket, interval) for disjoint intervals that cover `time`, by what `thread` did. The queue
-  // is empty since `dry`.
+  // Calls charge(bucket, interval) for disjoint intervals that cover `time`, by what `thread` did before it
+  // launched again at the end of `time`. The queue is empty since `dry`.
   template <class Charge>
   void Split(uint32_t thread, Interval time, Ns dry, Charge charge) const {
     if (time.length() <= 0) return;
-    if (thread == kNoIndex) return charge(Bucket::kLaunch, time);
     IntervalSet rest{time};
     const auto take = [&](Bucket bucket, const IntervalSet& set) {
       const IntervalSet part = Intersect(rest, set);
       for (const Interval& i : part) charge(bucket, i);
       rest = Subtract(rest, part);
     };
-    const IntervalSet waits = Within(threads_[thread].by_bucket[0], time);
-    if (!waits.empty()) take(Bucket::kIdleSync, waits);
-    for (size_t k = 1; k < kHostBuckets.size(); ++k)
-      if (const IntervalSet part = Within(threads_[thread].by_bucket[k], time); !part.empty())
-        take(kHostBuckets[k], part);
-    if (!Within(threads_[thread].by_bucket[0], {dry, dry + 1}).empty()) take(Bucket::kIdleSync, {time});
-    for (const Interval& i : rest) charge(Bucket::kLaunch, i);
+    if (thread != kNoIndex) {
+      const auto& by_activity = threads_[thread].by_activity;
+      for (size_t k = 0; k < kActivities.size(); ++k)
+        if (const IntervalSet part = Within(by_activity[k], time); !part.empty()) take(kActivities[k], part);
+      if (const Ns waited = WaitedAt(thread, dry); waited > 0) take(Bucket::kIdleSync, First(rest, waited));
+    }
+    if (!rest.empty()) take(Bucket::kLaunch, Last(rest, DispatchIn(thread, time)));
+    for (const Interval& i : rest) charge(Bucket::kHost, i);
   }
 
   // When the thread first does something in `time`: a CUDA call or a range of the program that touches it;
   // time.end where it does nothing. Waiting in the operating system to be given work is no activity.
   Ns FirstActivity(uint32_t thread, Interval time) const;
 
+  // Whether the call is the first that launches some kernel.
+  bool IsFirstOfKernel(uint32_t call) const { return (calls_[call] & kFirstOfKernel) != 0; }
+
   // Whether the profile has what identifies the bucket.
   bool IsCaptured(Bucket bucket) const { return captured_[static_cast<size_t>(bucket)]; }
 
  private:
-  static constexpr std::array kHostBuckets = {
-      Bucket::kIdleSync,          Bucket::kIdleCopy, Bucket::kAllocation,        Bucket::kCompilation,
-      Bucket::kProfiler,          Bucket::kInput,    Bucket::kIdleCommunication, Bucket::kCheckpoint,
-      Bucket::kGarbageCollection, Bucket::kOs};
+  static constexpr std::array kActivities = {
+      Bucket::kIdleSync,          Bucket::kIdleCopy,   Bucket::kAllocation,
+      Bucket::kCompilation,       Bucket::kProfiler,   Bucket::kInput,
+      Bucket::kIdleCommunication, Bucket::kCheckpoint, Bucket::kGarbageCollection,
+      Bucket::kCompilation,       Bucket::kOs};
+  static constexpr uint8_t kLaunches = 1, kFirstOfKernel = 2;  // in calls_
+  static constexpr size_t kWaiting = 0, kBeforeLoading = 9;    // in kActivities
   struct Thread {
-    std::array<IntervalSet, kHostBuckets.size()> by_bucket;
+    std::array<IntervalSet, kActivities.size()> by_activity;
     IntervalSet calls_and_ranges;
+    Ns dispatch = 0;  // what a launch costs
   };
+  void FindLaunches();
+  void FindDispatch(const std::vector<ApiKind>& kinds);
+  void FindTimeBeforeLoading(const std::vector<ApiKind>& kinds);
+  // How long the synchronisation lasts that waits at `time`; 0 where none does.
+  Ns WaitedAt(uint32_t thread, Ns time) const;
+  // What launching costs in `time`, with the launch at its end.
+  Ns DispatchIn(uint32_t thread, Interval time) const;
   // The part of `set` inside `window`.
   static IntervalSet Within(const IntervalSet& set, Interval window);
+  // The first, or last, part of `set` of this length in all.
+  static IntervalSet First(const IntervalSet& set, Ns length);
+  static IntervalSet Last(const IntervalSet& set, Ns length);
 
+  const Context& context_;
   std::vector<Thread> threads_;
+  std::vector<uint8_t> calls_;  // by API call: whether it gives a GPU work, and is the first for a kernel
   std::array<bool, kBuckets> captured_{};
 };
 
@@ -72,7 +102,7 @@ class HostBuckets {
 Bucket BucketOfFunction(std::string_view name);
 
 // What the name of a range says that the program does: kInput, kIdleCommunication, kCheckpoint, kCompilation,
-// kGarbageCollection; kLaunch where it says nothing of these.
+// kGarbageCollection; kHost where it says nothing of these.
 Bucket BucketOfRange(std::string_view name);
 
 }  // namespace dladvisor

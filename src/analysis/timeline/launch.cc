@@ -48,7 +48,8 @@ const RelationOf<LaunchRow>& LaunchRelation() {
           .Column("tiny_share", &LaunchRow::tiny_share, Unit::kRatio, "Of the kernels whose launch is known.",
                   capability::kGpuWork)
           .Column("min_latency_ns", &LaunchRow::min_latency_ns, Unit::kNanoseconds,
-                  "The device's own launch latency: 5th percentile of that delay over all kernels.",
+                  "The device's own launch latency: 5th percentile of that delay over all kernels, at most "
+                  "100 µs.",
                   capability::kGpuWork);
   return relation;
 }
