@@ -144,7 +144,7 @@ TEST(TrainingLogCorpus, WhatIsWrongIsSaid) {
               input += 100;
             }),
             (Rules{"log-input-bound"}));
-  EXPECT_EQ(Fired([](int i, double&, double&, int& skipped, int&, std::string&) { skipped = i < 3 ? 5 : 0; }),
+  EXPECT_EQ(Fired([](int i, double&, double&, int& skipped, int&, std::string&) { skipped = i < 4 ? 5 : 0; }),
             (Rules{"loss-scale-skips"}));
   EXPECT_EQ(Fired([](int i, double&, double&, int&, int& nan, std::string&) { nan = i == 20 ? 1 : 0; }),
             (Rules{"nan-iterations"}));

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "src/analysis/context/serving_step.h"
+
 namespace dladvisor {
 namespace {
 
@@ -104,6 +106,11 @@ std::vector<std::vector<ProfilerStep>> StepRanges(const Trace& trace) {
   return steps;
 }
 
+// Which the viewers do not know.
+bool AreServingSteps(std::string_view pattern) {
+  return pattern == kEngineStep || pattern == kEngineExecution;
+}
+
 }  // namespace
 
 std::optional<int64_t> ProfilerStepNumber(std::string_view name) {
@@ -133,7 +140,8 @@ std::vector<ProfilerSteps> FindProfilerSteps(const Context& context) {
   std::vector<ProfilerSteps> result;
   for (auto& [rank, found] : by_rank) {
     found.steps = ranges[found.process];
-    if (found.steps.empty() && context.steps.source == "ranges")
+    if (found.steps.empty() && context.steps.source == "ranges" &&
+        !AreServingSteps(context.steps.range_pattern))
       for (const auto& [owner, steps] : context.steps.by_rank)
         if (owner == rank)
           for (const Step& step : steps) found.steps.push_back({step.number, step.time, step.time});

@@ -9,8 +9,8 @@
 // before: the profiler stopped before its kernels ended. (PyTorch TensorBoard plugin, tb_plugin of
 // github.com/pytorch/kineto: event_parser.py, StepParser.)
 //
-// Without such ranges our own steps stand for them where ranges mark those, and without steps all that the
-// host recorded.
+// Without such ranges our own steps stand for them where ranges mark those, but for steps of inference
+// servers, and without steps all that the host recorded.
 #pragma once
 
 #include <cstdint>
