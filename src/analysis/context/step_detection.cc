@@ -18,7 +18,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/text.h"
-#include "src/analysis/context/kernel_period.h"
+#include "src/analysis/context/kernel_steps.h"
 #include "src/analysis/context/markers.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/context/serving_step.h"
@@ -82,10 +82,6 @@ constexpr size_t kLeastUpdates = 4;
 // steps.
 constexpr double kLeastShareOfWork = 0.1;
 
-// Rounds of a program that says nothing of its structure may be shorter than a step of training.
-constexpr PeriodCriteria kRounds = {.items = 2, .names = 2, .repeats = 5};
-constexpr double kLeastShareOfRounds = 0.8;
-
 class StepFinder {
  public:
   StepFinder(const Trace& trace, const RangeTexts& texts, const Ranks& ranks,
@@ -95,7 +91,10 @@ class StepFinder {
   Steps Find() {
     Steps steps;
     FromRanges(steps);
-    if (steps.by_rank.empty() && options_.step_range.empty()) FromKernels(steps);
+    if (steps.by_rank.empty() && options_.step_range.empty()) {
+      steps.by_rank = StepsFromKernels(trace_, ranks_, work_, launches_);
+      if (!steps.by_rank.empty()) steps.source = "kernel sequence";
+    }
     if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
     for (auto& [rank, list] : steps.by_rank) {
       if (options_.steps)
@@ -351,118 +350,6 @@ class StepFinder {
       begin = end;
     }
     return steps;
-  }
-
-  // Whether most rounds and the next are launched within one call of a module, of an operator, or of a
-  // Python function `forward`.
-  bool AreWithinOneCall(size_t gpu, size_t first, size_t count, size_t period) const {
-    std::vector<std::pair<uint32_t, Ns>> launched;  // thread and time of each round's first kernel
-    for (size_t n = 0; n < count; ++n)
-      if (const uint32_t call = launches_.kernel[work_[gpu].kernels[first + n * period]]; call != kNoIndex)
-        launched.emplace_back(trace_.api_calls.thread[call], trace_.api_calls.start[call]);
-    std::map<uint32_t, IntervalSet> calls;  // by thread: what no other encloses
-    for (const auto& [thread, time] : launched) calls.try_emplace(thread);
-    const auto add = [&](uint32_t thread, Interval time) {
-      const auto of = calls.find(thread);
-      if (of == calls.end() || (!of->second.empty() && time.end <= of->second.back().end)) return;
-      of->second.push_back(time);
-    };
-    const Ranges& ranges = trace_.ranges;
-    for (size_t i = 0; i < ranges.size(); ++i)
-      if (const std::string_view domain = trace_.names.View(ranges.domain[i]);
-          !ranges.open[i] && (domain == "nn.Module" || domain == "cpu_op"))
-        add(ranges.thread[i], {ranges.start[i], ranges.end[i]});
-    size_t within = CountPairsWithin(launched, calls);
-    for (auto& [thread, set] : calls) set.clear();
-    const Frames& frames = trace_.frames;
-    for (size_t i = 0; i < frames.size(); ++i)
-      if (trace_.names.View(frames.name[i]).ends_with(": forward"))
-        add(frames.thread[i], {frames.start[i], frames.end[i]});
-    within = std::max(within, CountPairsWithin(launched, calls));
-    return 2 * within >= count;
-  }
-
-  static size_t CountPairsWithin(const std::vector<std::pair<uint32_t, Ns>>& launched,
-                                 const std::map<uint32_t, IntervalSet>& calls) {
-    size_t within = 0;
-    for (size_t n = 1; n < launched.size(); ++n) {
-      const auto& [thread, time] = launched[n - 1];
-      if (launched[n].first != thread) continue;
-      const IntervalSet& set = calls.at(thread);
-      const auto after =
-          std::upper_bound(set.begin(), set.end(), time, [](Ns t, const Interval& i) { return t < i.start; });
-      within += after != set.begin() && launched[n].second < std::prev(after)->end;
-    }
-    return within;
-  }
-
-  // Layers repeat as steps do. Those of one step are launched by fewer calls than they are (a CUDA graph), or
-  // leave out most of the time that the device's work spans.
-  bool MayBeSteps(size_t gpu, size_t first, size_t count, size_t period) const {
-    const std::vector<uint32_t>& kernels = work_[gpu].kernels;
-    const Kernels& k = trace_.kernels;
-    std::set<uint32_t> calls;
-    bool known = true;
-    for (size_t i = first; i < first + count * period && calls.size() < count; ++i) {
-      known = known && launches_.kernel[kernels[i]] != kNoIndex;
-      calls.insert(launches_.kernel[kernels[i]]);
-    }
-    if (known && calls.size() < count) return false;
-    if (AreWithinOneCall(gpu, first, count, period)) return false;
-    const auto covered =
-        static_cast<double>(k.end[kernels[first + count * period - 1]] - k.start[kernels[first]]);
-    return covered >= 0.6 * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);
-  }
-
-  // Whether rounds take most of the device's kernel time, and not only of its kernels.
-  bool TakeMostTime(size_t gpu, const SequencePeriod& rounds) const {
-    const std::vector<uint32_t>& kernels = work_[gpu].kernels;
-    Ns within = 0, all = 0;
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      const Ns length = trace_.kernels.end[kernels[i]] - trace_.kernels.start[kernels[i]];
-      all += length;
-      if (i >= rounds.first && i < rounds.first + rounds.count * rounds.period) within += length;
-    }
-    return static_cast<double>(within) >= kLeastShareOfRounds * static_cast<double>(all);
-  }
-
-  void FromKernels(Steps& steps) {
-    for (size_t g = 0; g < ranks_.gpus.size(); ++g) {
-      const int64_t rank = ranks_.gpus[g].rank;
-      if (!steps.by_rank.empty() && steps.by_rank.back().first == rank)
-        continue;  // a device of it has given them
-      std::vector<uint32_t> names;
-      for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
-      auto period = FindPeriod(names);
-      if (!period && trace_.ranges.size() == 0) {
-        period = FindPeriod(names, kRounds);
-        if (period && !TakeMostTime(g, *period)) period.reset();
-      }
-      if (!period || !MayBeSteps(g, period->first, period->count, period->period)) continue;
-      steps.source = "kernel sequence";
-      std::vector<Step> list;
-      Ns begin = 0;
-      for (size_t n = 0; n < period->count; ++n) {
-        Interval gpu{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
-        for (size_t i = 0; i < period->period; ++i) {
-          const uint32_t kernel = work_[g].kernels[period->first + n * period->period + i];
-          gpu.start = std::min(gpu.start, trace_.kernels.start[kernel]);
-          gpu.end = std::max(gpu.end, trace_.kernels.end[kernel]);
-        }
-        if (n == 0) {
-          const uint32_t call = launches_.kernel[work_[g].kernels[period->first]];
-          begin = call == kNoIndex ? gpu.start : std::min(gpu.start, trace_.api_calls.start[call]);
-          // Launched while the kernel before it still ran: that time is not the step's.
-          if (period->first > 0)
-            begin = std::max(begin, trace_.kernels.end[work_[g].kernels[period->first - 1]]);
-          begin = std::min(begin, gpu.start);
-        }
-        const Ns end = std::max(begin, gpu.end);
-        list.push_back({static_cast<int64_t>(n), {begin, end}, gpu, period->period, false});
-        begin = end;
-      }
-      steps.by_rank.emplace_back(rank, std::move(list));
-    }
   }
 
   const Trace& trace_;
