@@ -2,13 +2,13 @@
 #include "src/analysis/ops/matrix_product.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/work/arguments.h"
 
 namespace dladvisor {
 namespace {
@@ -64,39 +64,6 @@ const RelationOf<MatrixProductRow>& MatrixProductRelation() {
           .Column("kernel_share", &MatrixProductRow::kernel_share, Unit::kRatio,
                   "Of the rank's kernel time; unknown without any.");
   return relation;
-}
-
-std::vector<std::vector<int64_t>> ParseShapes(std::string_view json) {
-  std::vector<std::vector<int64_t>> shapes;
-  int depth = 0;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (c == '[') {
-      if (++depth == 2) shapes.emplace_back();
-      if (depth == 3) shapes.back().clear();
-    } else if (c == ']') {
-      --depth;
-    } else if (depth == 2 && (c == '-' || (c >= '0' && c <= '9'))) {
-      int64_t number = 0;
-      const char* end = json.data() + json.size();
-      const auto [stop, failed] = std::from_chars(&json[i], end, number);
-      if (failed == std::errc()) shapes.back().push_back(number);
-      i = static_cast<size_t>(std::max(stop, &json[i] + 1) - json.data()) - 1;
-    }
-  }
-  return shapes;
-}
-
-std::string_view ListItem(std::string_view json, size_t index) {
-  size_t item = 0;
-  for (size_t i = 0; i < json.size(); ++i) {
-    if (json[i] != '"') continue;
-    const size_t end = json.find('"', i + 1);
-    if (end == std::string_view::npos) break;
-    if (item++ == index) return json.substr(i + 1, end - i - 1);
-    i = end;
-  }
-  return {};
 }
 
 std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context) {

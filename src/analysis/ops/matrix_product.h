@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/store/relation.h"
@@ -31,11 +30,5 @@ const RelationOf<MatrixProductRow>& MatrixProductRelation();
 
 // Products whose kernels start in the rank's window, most GPU time first. Empty without recorded shapes.
 std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context);
-
-// "[[4096], [16, 32], [[2, 3]], []]" as lists of numbers, one for each argument; lists of tensors are empty.
-std::vector<std::vector<int64_t>> ParseShapes(std::string_view json);
-
-// The i-th string of `["float", "", "Scalar"]`; "" where there is none.
-std::string_view ListItem(std::string_view json, size_t index);
 
 }  // namespace dladvisor

@@ -13,7 +13,7 @@
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
-#include "src/analysis/ops/matrix_product.h"
+#include "src/analysis/work/arguments.h"
 
 namespace dladvisor {
 namespace {

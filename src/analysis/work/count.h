@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of operations and bytes: integers that are unknown where a factor is negative or the result does
+// not fit, since sizes come from profiles, which may hold anything.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace dladvisor {
+
+class Count {
+ public:
+  constexpr Count(int64_t value) : value_(value) {  // NOLINT(google-explicit-constructor): reads as a number
+    if (value < 0) value_ = std::nullopt;
+  }
+  static constexpr Count Unknown() { return {-1}; }
+
+  constexpr std::optional<int64_t> value() const { return value_; }
+
+  friend constexpr Count operator*(Count a, Count b) {
+    int64_t product = 0;
+    if (!a.value_ || !b.value_ || __builtin_mul_overflow(*a.value_, *b.value_, &product)) return Unknown();
+    return product;
+  }
+  friend constexpr Count operator+(Count a, Count b) {
+    int64_t sum = 0;
+    if (!a.value_ || !b.value_ || __builtin_add_overflow(*a.value_, *b.value_, &sum)) return Unknown();
+    return sum;
+  }
+  friend constexpr Count operator-(Count a, Count b) {
+    return a.value_ && b.value_ ? Count(*a.value_ - *b.value_) : Unknown();
+  }
+  friend constexpr Count operator/(Count a, int64_t divisor) {
+    return a.value_ ? Count(*a.value_ / divisor) : Unknown();
+  }
+
+ private:
+  std::optional<int64_t> value_;
+};
+
+// Of the sizes from `first` on.
+inline Count Product(const std::vector<int64_t>& sizes, size_t first = 0) {
+  Count product = 1;
+  for (size_t i = first; i < sizes.size(); ++i) product = product * sizes[i];
+  return product;
+}
+
+}  // namespace dladvisor

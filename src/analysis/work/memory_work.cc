@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/work/memory_work.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "src/analysis/work/convolution_work.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr ElementType kByte{"bool", 1}, kIndex{"int64", 8};
+
+WorkResult Moved(WorkKind kind, Count bytes, std::string_view data_type,
+                 std::string_view bytes_unknown = why::kNoTypes) {
+  Work work;
+  work.kind = kind;
+  work.bytes = bytes.value();
+  work.data_type = data_type;
+  if (!work.bytes) work.bytes_unknown = bytes_unknown;
+  return {work, {}};
+}
+
+// All tensors that are arguments of their own, once each.
+std::vector<const Tensor*> TensorsOf(const Arguments& arguments) {
+  std::vector<const Tensor*> tensors;
+  for (const Argument& argument : arguments.all())
+    if (!argument.is_list && argument.tensors.size() == 1) tensors.push_back(&argument.tensors.front());
+  return tensors;
+}
+
+Count BytesOf(const std::vector<const Tensor*>& tensors) {
+  Count bytes = 0;
+  for (const Tensor* tensor : tensors) bytes = bytes + tensor->bytes();
+  return bytes;
+}
+
+std::string_view TypeName(const Tensor& tensor) {
+  return tensor.type ? tensor.type->name : std::string_view();
+}
+
+// The shape of what tensors of these shapes give together; nothing where they do not fit.
+std::optional<Sizes> Broadcast(const std::vector<const Tensor*>& tensors) {
+  Sizes shape;
+  for (const Tensor* tensor : tensors) {
+    if (tensor->rank() > shape.size()) shape.insert(shape.begin(), tensor->rank() - shape.size(), 1);
+    for (size_t i = 0; i < tensor->rank(); ++i) {
+      int64_t& size = shape[shape.size() - 1 - i];
+      const int64_t other = tensor->back(i);
+      if (size != other && size != 1 && other != 1) return std::nullopt;
+      if (size == 1) size = other;
+    }
+  }
+  return shape;
+}
+
+// Reads all tensors and writes one of the shape that they have together: of their common type, or of bools.
+Formula ElementWise(WorkKind kind, bool gives_bools = false) {
+  return [=](const CallOfOperator& call) {
+    const std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
+    if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
+    const std::optional<Sizes> shape = Broadcast(tensors);
+    if (!shape) return WorkResult::Unknown(why::kOtherShapes);
+    // Tensors without dimensions do not widen others, as scalars do not.
+    std::optional<ElementType> type;
+    for (const bool with_dimensions : {true, false})
+      for (const Tensor* tensor : tensors)
+        if (tensor->type && (tensor->rank() > 0) == with_dimensions && (with_dimensions || !type))
+          type = type ? Promote(*type, *tensor->type) : *tensor->type;
+    if (!type) return Moved(kind, Count::Unknown(), "");
+    const ElementType out = gives_bools ? kByte : *type;
+    return Moved(kind, BytesOf(tensors) + Product(*shape) * out.bytes, type->name);
+  };
+}
+
+// Reads all tensors and writes one or more like the argument `like`.
+Formula Like(WorkKind kind, size_t like, int64_t outputs = 1) {
+  return [=](const CallOfOperator& call) {
+    const Tensor* of = call.arguments.TensorAt(like);
+    if (!of) return WorkResult::Unknown(why::kNoShapes);
+    if (!of->type) return Moved(kind, Count::Unknown(), "");
+    return Moved(kind, BytesOf(TensorsOf(call.arguments)) + of->elements() * of->type->bytes * outputs,
+                 of->type->name);
+  };
+}
+
+// Writes the first argument, without reading it.
+WorkResult Fill(const CallOfOperator& call) {
+  const Tensor* out = call.arguments.TensorAt(0);
+  if (!out) return WorkResult::Unknown(why::kNoShapes);
+  return Moved(WorkKind::kElementWise, out->bytes(), TypeName(*out));
+}
+
+// aten::copy_: destination, source.
+WorkResult CopyTo(const CallOfOperator& call) {
+  const Tensor *to = call.arguments.TensorAt(0), *from = call.arguments.TensorAt(1);
+  if (!to || !from) return WorkResult::Unknown(why::kNoShapes);
+  return Moved(WorkKind::kCopy, to->bytes() + from->bytes(), TypeName(*to));
+}
+
+// Number of elements of what a reduction gives; `dimensions` is the position of those that it reduces.
+Formula Reduction(std::optional<size_t> dimensions, const std::optional<ElementType>& out_type = std::nullopt,
+                  bool gives_indices = false) {
+  return [=](const CallOfOperator& call) {
+    const Tensor* in = call.arguments.TensorAt(0);
+    if (!in) return WorkResult::Unknown(why::kNoShapes);
+    if (!in->type) return Moved(WorkKind::kReduction, Count::Unknown(), "");
+    Count out = 1;
+    int64_t indices = 0;
+    if (dimensions && call.arguments.size() > *dimensions) {
+      const std::optional<Sizes> reduced = call.arguments.IntegersAt(*dimensions);
+      const bool is_recorded = reduced || call.arguments.ValueAt(*dimensions).empty();
+      if (!is_recorded) return WorkResult::Unknown(why::kNoScalars);
+      if (reduced && !reduced->empty()) {
+        Sizes kept = in->shape;
+        for (int64_t dimension : *reduced) {
+          if (dimension < 0) dimension += static_cast<int64_t>(kept.size());
+          if (dimension < 0 || dimension >= static_cast<int64_t>(kept.size()))
+            return WorkResult::Unknown(why::kOtherShapes);
+          kept[static_cast<size_t>(dimension)] = 1;
+        }
+        out = Product(kept);
+        indices = gives_indices ? kIndex.bytes : 0;
+      }
+    }
+    const int64_t bytes = (out_type ? out_type->bytes : in->type->bytes) + indices;
+    return Moved(WorkKind::kReduction, in->bytes() + out * bytes, in->type->name);
+  };
+}
+
+// aten::native_dropout: input, p, train. Gives the result and a mask.
+WorkResult Dropout(const CallOfOperator& call) {
+  const Tensor* in = call.arguments.TensorAt(0);
+  if (!in) return WorkResult::Unknown(why::kNoShapes);
+  if (!in->type) return Moved(WorkKind::kElementWise, Count::Unknown(), "");
+  return Moved(WorkKind::kElementWise, in->bytes() + in->elements() * (in->type->bytes + kByte.bytes),
+               in->type->name);
+}
+
+// Reads a row of `table` for each index and writes it.
+Formula Lookup(size_t table, size_t indices) {
+  return [=](const CallOfOperator& call) {
+    const Tensor *rows = call.arguments.TensorAt(table), *of = call.arguments.TensorAt(indices);
+    if (!rows || !of) return WorkResult::Unknown(why::kNoShapes);
+    if (rows->rank() == 0) return WorkResult::Unknown(why::kOtherShapes);
+    if (!rows->type) return Moved(WorkKind::kEmbedding, Count::Unknown(), "");
+    const Count row = Product(rows->shape, 1) * rows->type->bytes;
+    return Moved(WorkKind::kEmbedding, of->bytes() + of->elements() * row * 2, rows->type->name);
+  };
+}
+
+// aten::embedding_dense_backward: grad_output, indices, num_weights. Writes a gradient for every row.
+WorkResult EmbeddingBackward(const CallOfOperator& call) {
+  const Tensor *grad = call.arguments.TensorAt(0), *indices = call.arguments.TensorAt(1);
+  const auto rows = call.arguments.IntegerAt(2);
+  if (!grad || !indices) return WorkResult::Unknown(why::kNoShapes);
+  if (!rows) return WorkResult::Unknown(why::kNoScalars);
+  if (grad->rank() == 0) return WorkResult::Unknown(why::kOtherShapes);
+  if (!grad->type) return Moved(WorkKind::kEmbedding, Count::Unknown(), "");
+  return Moved(WorkKind::kEmbedding,
+               grad->bytes() + indices->bytes() + Count(*rows) * grad->back() * grad->type->bytes,
+               grad->type->name);
+}
+
+// aten::index_select: self, dim, index.
+WorkResult IndexSelect(const CallOfOperator& call) {
+  const Tensor *from = call.arguments.TensorAt(0), *index = call.arguments.TensorAt(2);
+  auto dimension = call.arguments.IntegerAt(1);
+  if (!from || !index) return WorkResult::Unknown(why::kNoShapes);
+  if (from->rank() == 1) dimension = 0;
+  if (!dimension) return WorkResult::Unknown(why::kNoScalars);
+  if (*dimension < 0) *dimension += static_cast<int64_t>(from->rank());
+  if (*dimension < 0 || *dimension >= static_cast<int64_t>(from->rank()))
+    return WorkResult::Unknown(why::kOtherShapes);
+  if (!from->type) return Moved(WorkKind::kEmbedding, Count::Unknown(), "");
+  Sizes out = from->shape;
+  out[static_cast<size_t>(*dimension)] = 1;
+  return Moved(WorkKind::kEmbedding,
+               index->bytes() + Product(out) * index->elements() * from->type->bytes * 2, from->type->name);
+}
+
+// aten::gather: self, dim, index.
+WorkResult Gather(const CallOfOperator& call) {
+  const Tensor *from = call.arguments.TensorAt(0), *index = call.arguments.TensorAt(2);
+  if (!from || !index) return WorkResult::Unknown(why::kNoShapes);
+  if (!from->type) return Moved(WorkKind::kEmbedding, Count::Unknown(), "");
+  return Moved(WorkKind::kEmbedding, index->bytes() + index->elements() * from->type->bytes * 2,
+               from->type->name);
+}
+
+// Two-dimensional pooling: input, kernel, stride, padding, and after them `dilation` where it is one's
+// position. Maxima are given with their indices.
+Formula Pooling(std::optional<size_t> dilation, bool with_indices) {
+  return [=](const CallOfOperator& call) {
+    const Arguments& arguments = call.arguments;
+    const Tensor* in = arguments.TensorAt(0);
+    if (!in) return WorkResult::Unknown(why::kNoShapes);
+    const auto kernel = arguments.IntegersAt(1);
+    auto stride = arguments.IntegersAt(2);
+    const auto padding = arguments.IntegersAt(3);
+    const auto dilations = dilation ? arguments.IntegersAt(*dilation) : Sizes{1};
+    const auto rounds_up = arguments.FlagAt(dilation ? *dilation + 1 : 4);
+    if (!kernel || !padding || !dilations || !rounds_up) return WorkResult::Unknown(why::kNoScalars);
+    if (!stride || stride->empty()) stride = kernel;
+    if (in->rank() < 3 || *rounds_up) return WorkResult::Unknown(why::kNoOutput);
+    if (!in->type) return Moved(WorkKind::kPooling, Count::Unknown(), "");
+    Count out = Product(Sizes(in->shape.begin(), in->shape.end() - 2));
+    for (size_t i = 0; i < 2; ++i) {
+      const auto at = [i](const Sizes& sizes) {
+        return sizes.empty() ? -1 : sizes[std::min(i, sizes.size() - 1)];
+      };
+      out = out * WindowsAlong(in->back(1 - i), at(*kernel), at(*stride), at(*padding), at(*dilations));
+    }
+    if (!out.value()) return WorkResult::Unknown(why::kOtherShapes);
+    return Moved(WorkKind::kPooling,
+                 in->bytes() + out * (in->type->bytes + (with_indices ? kIndex.bytes : 0)), in->type->name);
+  };
+}
+
+// Lists of tensors: those at `read` are read and those at `written` written. Their type is not recorded.
+// Where the first is, an empty one has no tensors.
+Formula Lists(WorkKind kind, std::vector<size_t> read, std::vector<size_t> written) {
+  return [=](const CallOfOperator& call) {
+    const std::vector<Argument>& all = call.arguments.all();
+    if (all.empty() || !all[0].is_list || all[0].tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
+    Count elements = 0;
+    for (const std::vector<size_t>* positions : {&read, &written})
+      for (const size_t position : *positions)
+        if (position < all.size() && all[position].is_list)
+          for (const Tensor& tensor : all[position].tensors) elements = elements + tensor.elements();
+    WorkResult result = Moved(kind, Count::Unknown(), "");
+    result.work->untyped_elements = elements.value();
+    return result;
+  };
+}
+
+// Inductor's kernels by their names: pointwise, reductions with and without a loop. The last scalars are the
+// numbers of elements, of which a kernel reads no more of any tensor.
+Formula Inductor(WorkKind kind, size_t sizes) {
+  return [=](const CallOfOperator& call) {
+    const std::vector<Argument>& all = call.arguments.all();
+    const std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
+    if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
+    Count limit = 1;
+    size_t known = 0;
+    for (size_t i = all.size(); i-- > 0 && known < sizes;)
+      if (const auto size = call.arguments.IntegerAt(i); size && all[i].tensors.empty()) {
+        limit = limit * *size;
+        ++known;
+      }
+    if (known < sizes || !limit.value()) return WorkResult::Unknown(why::kNoScalars);
+    Count bytes = 0;
+    for (const Tensor* tensor : tensors) {
+      const auto stored = tensor->stored_elements().value();
+      if (!stored || !tensor->type) return Moved(kind, Count::Unknown(), "");
+      bytes = bytes + Count(std::min(*stored, *limit.value())) * tensor->type->bytes;
+    }
+    return Moved(kind, bytes, TypeName(*tensors.front()));
+  };
+}
+
+// Operators that write where they read: what one of these reads is not their first argument.
+bool OnlyWrites(std::string_view name) {
+  static const std::set<std::string_view> names = {"fill_",   "zero_",      "normal_",      "uniform_",
+                                                   "random_", "bernoulli_", "exponential_", "log_normal_"};
+  return names.contains(name);
+}
+
+using Names = std::initializer_list<std::string_view>;
+
+std::map<std::string_view, Formula> AtenFormulas() {
+  std::map<std::string_view, Formula> of;
+  const auto add = [&](const Formula& formula, Names names) {
+    for (const std::string_view name : names) of[name] = formula;
+  };
+  add(ElementWise(WorkKind::kElementWise), {"abs",
+                                            "acos",
+                                            "add",
+                                            "addcdiv",
+                                            "addcmul",
+                                            "asin",
+                                            "atan",
+                                            "ceil",
+                                            "celu",
+                                            "clamp",
+                                            "clamp_max",
+                                            "clamp_min",
+                                            "cos",
+                                            "cosh",
+                                            "div",
+                                            "elu",
+                                            "erf",
+                                            "exp",
+                                            "exp2",
+                                            "expm1",
+                                            "floor",
+                                            "fmod",
+                                            "gelu",
+                                            "hardsigmoid",
+                                            "hardswish",
+                                            "hardtanh",
+                                            "leaky_relu",
+                                            "lerp",
+                                            "log",
+                                            "log10",
+                                            "log1p",
+                                            "log2",
+                                            "logit",
+                                            "masked_fill",
+                                            "maximum",
+                                            "minimum",
+                                            "mish",
+                                            "mul",
+                                            "nan_to_num",
+                                            "neg",
+                                            "pow",
+                                            "reciprocal",
+                                            "relu",
+                                            "remainder",
+                                            "round",
+                                            "rsqrt",
+                                            "rsub",
+                                            "sigmoid",
+                                            "sign",
+                                            "silu",
+                                            "sin",
+                                            "sinh",
+                                            "softplus",
+                                            "sqrt",
+                                            "square",
+                                            "sub",
+                                            "tan",
+                                            "tanh",
+                                            "threshold",
+                                            "tril",
+                                            "triu",
+                                            "trunc",
+                                            "where",
+                                            "bitwise_and",
+                                            "bitwise_or",
+                                            "bitwise_not",
+                                            "logical_and_",
+                                            "logical_not_",
+                                            "floor_divide",
+                                            "sigmoid_backward",
+                                            "tanh_backward",
+                                            "threshold_backward",
+                                            "gelu_backward",
+                                            "silu_backward",
+                                            "elu_backward",
+                                            "hardtanh_backward",
+                                            "hardswish_backward",
+                                            "leaky_relu_backward",
+                                            "native_dropout_backward",
+                                            "mse_loss_backward",
+                                            "smooth_l1_loss_backward",
+                                            "_s_where"});
+  add(ElementWise(WorkKind::kElementWise, true),
+      {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "logical_xor", "isnan",
+       "isinf", "isfinite"});
+  add(Fill, {"fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"});
+  of["copy_"] = CopyTo;
+  of["native_dropout"] = Dropout;
+  add(Like(WorkKind::kSoftmax, 0), {"softmax", "_softmax", "log_softmax", "_log_softmax",
+                                    "_softmax_backward_data", "_log_softmax_backward_data", "_safe_softmax"});
+  add(Like(WorkKind::kNormalization, 0),
+      {"batch_norm", "native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm", "layer_norm",
+       "native_layer_norm", "group_norm", "native_group_norm", "instance_norm", "rms_norm",
+       "_fused_rms_norm"});
+  add(Like(WorkKind::kNormalization, 1),
+      {"native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward",
+       "native_layer_norm_backward", "native_group_norm_backward", "_fused_rms_norm_backward"});
+  add(Like(WorkKind::kReduction, 0), {"cumsum", "cumprod", "flip", "roll"});
+  add(Reduction(1), {"sum", "mean", "amax", "amin", "prod", "logsumexp"});
+  add(Reduction(1, std::nullopt, true), {"max", "min"});
+  add(Reduction(1, kByte), {"any", "all"});
+  add(Reduction(1, kIndex), {"argmax", "argmin"});
+  add(Reduction(2), {"norm", "linalg_vector_norm"});
+  of["embedding"] = Lookup(0, 1);
+  of["embedding_dense_backward"] = EmbeddingBackward;
+  of["index_select"] = IndexSelect;
+  of["gather"] = Gather;
+  of["max_pool2d_with_indices"] = Pooling(4, true);
+  of["avg_pool2d"] = Pooling(std::nullopt, false);
+  add(Like(WorkKind::kPooling, 1), {"max_pool2d_with_indices_backward", "avg_pool2d_backward"});
+  add(Lists(WorkKind::kCopy, {0, 0}, {}), {"cat", "stack"});
+  const auto lists = [&](std::vector<size_t> read, std::vector<size_t> written, Names names) {
+    add(Lists(WorkKind::kOptimizer, std::move(read), std::move(written)), names);
+  };
+  lists({0}, {0},
+        {"_foreach_neg_", "_foreach_sqrt", "_foreach_sqrt_", "_foreach_sign", "_foreach_reciprocal_"});
+  lists({0, 1}, {0},
+        {"_foreach_add_", "_foreach_sub_", "_foreach_mul_", "_foreach_div_", "_foreach_add", "_foreach_sub",
+         "_foreach_mul", "_foreach_div", "_foreach_lerp_", "_foreach_lerp", "_foreach_maximum_",
+         "_foreach_clamp_min_", "_foreach_pow"});
+  lists({0, 1, 2}, {0}, {"_foreach_addcmul_", "_foreach_addcdiv_", "_foreach_addcmul", "_foreach_addcdiv"});
+  lists({1}, {0}, {"_foreach_copy_"});
+  lists({}, {0}, {"_foreach_zero_"});
+  lists({0}, {}, {"_foreach_norm"});
+  // Parameters, gradients, first and second moments, maxima of the second.
+  lists({0, 1, 2, 3, 4}, {0, 2, 3, 4}, {"_fused_adam_", "_fused_adamw_"});
+  // Parameters, gradients, momenta.
+  lists({0, 1, 2}, {0, 2}, {"_fused_sgd_"});
+  return of;
+}
+
+}  // namespace
+
+Formula MemoryFormula(std::string_view name) {
+  static const std::map<std::string_view, Formula> aten = AtenFormulas();
+  if (name.starts_with("aten::")) {
+    const std::string_view plain = name.substr(std::string_view("aten::").size());
+    if (const auto known = aten.find(plain); known != aten.end()) return known->second;
+    if (!plain.ends_with('_') || OnlyWrites(plain)) return {};
+    const auto known = aten.find(plain.substr(0, plain.size() - 1));
+    return known == aten.end() ? Formula() : known->second;
+  }
+  if (name.starts_with("triton_poi_")) return Inductor(WorkKind::kElementWise, 1);
+  if (name.starts_with("triton_red_") || name.starts_with("triton_per_"))
+    return Inductor(WorkKind::kReduction, 2);
+  return {};
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/work/work.h"
+
+#include <re2/re2.h>
+
+#include "src/analysis/work/attention_work.h"
+#include "src/analysis/work/convolution_work.h"
+#include "src/analysis/work/matrix_work.h"
+#include "src/analysis/work/memory_work.h"
+
+namespace dladvisor {
+
+std::string_view NameOf(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kMatrixProduct:
+      return "matrix";
+    case WorkKind::kConvolution:
+      return "convolution";
+    case WorkKind::kAttention:
+      return "attention";
+    case WorkKind::kMixtureOfExperts:
+      return "mixture-of-experts";
+    case WorkKind::kNormalization:
+      return "normalization";
+    case WorkKind::kSoftmax:
+      return "softmax";
+    case WorkKind::kReduction:
+      return "reduction";
+    case WorkKind::kElementWise:
+      return "element-wise";
+    case WorkKind::kCopy:
+      return "copy";
+    case WorkKind::kPooling:
+      return "pooling";
+    case WorkKind::kEmbedding:
+      return "embedding";
+    case WorkKind::kOptimizer:
+      return "optimizer";
+  }
+  return "";
+}
+
+bool HasFlops(WorkKind kind) {
+  return kind == WorkKind::kMatrixProduct || kind == WorkKind::kConvolution || kind == WorkKind::kAttention ||
+         kind == WorkKind::kMixtureOfExperts;
+}
+
+std::optional<BatchOfRange> ParseBatch(std::string_view name) {
+  if (!name.starts_with("execute_")) return std::nullopt;
+  static const RE2 pattern(
+      R"(execute_\d+_context_\d+\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\)_generation_\d+\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\))");
+  BatchOfRange batch;
+  BatchLengths &context = batch.context, &generation = batch.generation;
+  if (!RE2::FullMatch(re2::StringPiece(name.data(), name.size()), pattern, &context.query, &context.key,
+                      &context.query_query, &context.query_key, &generation.query, &generation.key,
+                      &generation.query_query, &generation.query_key))
+    return std::nullopt;
+  return batch;
+}
+
+bool NeedsBatch(std::string_view name) { return IsPagedAttention(name); }
+
+Formula FormulaOf(std::string_view name) {
+  for (const auto find : {MatrixFormula, ConvolutionFormula, AttentionFormula, MemoryFormula})
+    if (Formula formula = find(name)) return formula;
+  return {};
+}
+
+Formula BackwardFormulaOf(std::string_view forward) {
+  if (Formula formula = ConvolutionBackwardFormula(forward)) return formula;
+  return AttentionBackwardFormula(forward);
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of a call of an operator: floating-point operations, and the bytes that it must move at least,
+// from the shapes and types of its arguments. FLOPs are those of PyTorch's torch/utils/flop_counter.py, a
+// multiplication and an addition being two, with these differences: of causal attention only the part below
+// the diagonal counts, and the gradient of a grouped convolution's weight counts each group's channels only.
+// Operators whose work is the movement of data have no FLOPs. Bytes are compulsory traffic: each input is
+// read once and each output written once. What is not recorded makes the work unknown, with the reason.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "src/analysis/work/arguments.h"
+#include "src/analysis/work/count.h"
+
+namespace dladvisor {
+
+enum class WorkKind : uint8_t {
+  kMatrixProduct,
+  kConvolution,
+  kAttention,
+  kMixtureOfExperts,
+  kNormalization,
+  kSoftmax,
+  kReduction,
+  kElementWise,
+  kCopy,
+  kPooling,
+  kEmbedding,
+  kOptimizer,
+};
+std::string_view NameOf(WorkKind kind);  // "matrix", "convolution", ..., as kernel kinds are called
+// Whether it computes more than it moves: products, convolutions, attention.
+bool HasFlops(WorkKind kind);
+
+struct Work {
+  WorkKind kind = WorkKind::kElementWise;
+  std::optional<int64_t> flops;        // of kinds that have some
+  std::optional<int64_t> model_flops;  // without what is computed a second time, as attention's scores are
+  std::optional<int64_t> bytes;
+  // Elements read and written, where only their type is missing: of lists profilers record no types.
+  std::optional<int64_t> untyped_elements;
+  std::string_view data_type;      // ElementType::name of what is computed on, "" where it is not recorded
+  std::string_view bytes_unknown;  // why they are not known
+};
+
+struct WorkResult {
+  std::optional<Work> work;
+  std::string_view unknown;  // why there is none
+
+  static WorkResult Unknown(std::string_view why) { return {std::nullopt, why}; }
+};
+
+namespace why {
+inline constexpr std::string_view kNoFormula = "no formula for this operator";
+inline constexpr std::string_view kNoShapes = "shapes are not recorded";
+inline constexpr std::string_view kNoTypes = "types are not recorded";
+inline constexpr std::string_view kNoScalars = "values of scalars are not recorded";
+inline constexpr std::string_view kOtherShapes = "shapes do not fit the operator";
+inline constexpr std::string_view kNoLengths = "lengths of sequences are not recorded";
+inline constexpr std::string_view kNoOutput = "the shape of the output does not follow from the inputs";
+inline constexpr std::string_view kTooLarge = "sizes exceed 63 bits";
+inline constexpr std::string_view kRouting = "bytes depend on which experts were chosen";
+inline constexpr std::string_view kWindow = "attention within a window";
+}  // namespace why
+
+// How the lengths of sequences in a batch of an inference server sum up, as ranges around it say: query and
+// key lengths, products of both, and squares of the query lengths.
+struct BatchLengths {
+  int64_t query = 0, key = 0, query_query = 0, query_key = 0;
+};
+struct BatchOfRange {
+  BatchLengths context, generation;  // prompts, which are causal, and single tokens
+};
+// Of "execute_2_context_1(sq8sk8sqsq64sqsk64)_generation_1(sq1sk9sqsq1sqsk9)".
+std::optional<BatchOfRange> ParseBatch(std::string_view range_name);
+
+// Whether the work of an operator's calls depends on these lengths.
+bool NeedsBatch(std::string_view operator_name);
+
+struct CallOfOperator {
+  const Arguments& arguments;
+  const BatchOfRange* batch = nullptr;  // of the range around it, where one says so
+};
+
+// Computes the work of an operator's calls.
+using Formula = std::function<WorkResult(const CallOfOperator& call)>;
+
+// The formula of an operator, empty where its work is not known.
+Formula FormulaOf(std::string_view operator_name);
+
+// The formula of a backward operator that has no shapes of its own, from the arguments of its forward
+// operator: "FlashAttnFunc", "ConvolutionBackward0".
+Formula BackwardFormulaOf(std::string_view forward_operator_name);
+
+}  // namespace dladvisor
