@@ -34,8 +34,9 @@ Json MapOf(Json values, const char* description) {
 
 std::vector<std::string> Units() {
   std::vector<std::string> units;
-  for (const Unit unit : {Unit::kNanoseconds, Unit::kBytes, Unit::kRatio, Unit::kCount, Unit::kBytesPerSecond,
-                          Unit::kCelsius, Unit::kWatts, Unit::kHertz, Unit::kText})
+  for (const Unit unit :
+       {Unit::kNanoseconds, Unit::kBytes, Unit::kRatio, Unit::kCount, Unit::kBytesPerSecond, Unit::kFlops,
+        Unit::kFlopsPerSecond, Unit::kCelsius, Unit::kWatts, Unit::kHertz, Unit::kText})
     units.emplace_back(UnitName(unit));
   return units;
 }

@@ -37,6 +37,10 @@ constexpr std::array<Scale, 5> kBytes = {
     {{1, "B"}, {1024.0, "KiB"}, {1048576.0, "MiB"}, {1073741824.0, "GiB"}, {1099511627776.0, "TiB"}}};
 constexpr std::array<Scale, 5> kRate = {
     {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
+constexpr std::array<Scale, 6> kFlops = {
+    {{1, "FLOP"}, {1e3, "kFLOP"}, {1e6, "MFLOP"}, {1e9, "GFLOP"}, {1e12, "TFLOP"}, {1e15, "PFLOP"}}};
+constexpr std::array<Scale, 5> kFlopsPerSecond = {
+    {{1, "FLOP/s"}, {1e3, "kFLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}}};
 constexpr std::array<Scale, 4> kHertz = {{{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, {1e9, "GHz"}}};
 
 std::string PlainNumber(double d) {
@@ -49,7 +53,7 @@ std::string Count(double d) {
   return fmt::format("{:.{}f}", d, std::abs(d) < 10 ? 2 : 1);
 }
 
-constexpr std::array<std::pair<Unit, std::string_view>, 10> kUnitNames = {{
+constexpr std::array<std::pair<Unit, std::string_view>, 12> kUnitNames = {{
     {Unit::kNone, ""},
     {Unit::kText, "text"},
     {Unit::kCount, "count"},
@@ -57,6 +61,8 @@ constexpr std::array<std::pair<Unit, std::string_view>, 10> kUnitNames = {{
     {Unit::kBytes, "bytes"},
     {Unit::kRatio, "ratio"},
     {Unit::kBytesPerSecond, "bytes/s"},
+    {Unit::kFlops, "flops"},
+    {Unit::kFlopsPerSecond, "flops/s"},
     {Unit::kCelsius, "celsius"},
     {Unit::kWatts, "watts"},
     {Unit::kHertz, "hertz"},
@@ -107,6 +113,10 @@ std::string FormatValue(const Value& value, Unit unit) {
       return Scaled(number, kBytes);
     case Unit::kBytesPerSecond:
       return Scaled(number, kRate);
+    case Unit::kFlops:
+      return Scaled(number, kFlops);
+    case Unit::kFlopsPerSecond:
+      return Scaled(number, kFlopsPerSecond);
     case Unit::kHertz:
       return Scaled(number, kHertz);
     case Unit::kRatio:

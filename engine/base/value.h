@@ -34,12 +34,15 @@ enum class Unit {
   kBytes,
   kRatio,
   kBytesPerSecond,
+  kFlops,
+  kFlopsPerSecond,
   kCelsius,
   kWatts,
   kHertz
 };
 
-// "ns", "bytes", "ratio", "count", "bytes/s", "celsius", "watts", "hertz", "text", "" (kNone).
+// "ns", "bytes", "ratio", "count", "bytes/s", "flops", "flops/s", "celsius", "watts", "hertz", "text",
+// "" (kNone).
 std::string_view UnitName(Unit unit);
 std::optional<Unit> ParseUnit(std::string_view name);
 std::string_view TypeName(Type type);                  // "integer", "real", "text"

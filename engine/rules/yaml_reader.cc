@@ -254,10 +254,10 @@ Unit YamlMap::ReadUnit(const std::string& key) {
   if (!text) return Unit::kNone;
   const auto unit = ParseUnit(*text);
   if (!unit)
-    problems_.Add(
-        PlaceOf(Get(key)), rule_,
-        fmt::format("no unit '{}'; units: ns, bytes, ratio, count, bytes/s, celsius, watts, hertz, text",
-                    *text));
+    problems_.Add(PlaceOf(Get(key)), rule_,
+                  fmt::format("no unit '{}'; units: ns, bytes, ratio, count, bytes/s, flops, flops/s, "
+                              "celsius, watts, hertz, text",
+                              *text));
   return unit.value_or(Unit::kNone);
 }
 

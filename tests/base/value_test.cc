@@ -15,6 +15,8 @@ TEST(FormatValue, PrintsByUnit) {
   EXPECT_EQ(FormatValue(int64_t{640}, Unit::kNanoseconds), "640 ns");
   EXPECT_EQ(FormatValue(int64_t{1610612736}, Unit::kBytes), "1.50 GiB");
   EXPECT_EQ(FormatValue(2.039e12, Unit::kBytesPerSecond), "2.04 TB/s");
+  EXPECT_EQ(FormatValue(2.25e15, Unit::kFlopsPerSecond), "2250 TFLOP/s");
+  EXPECT_EQ(FormatValue(int64_t{34'359'738'368}, Unit::kFlops), "34.4 GFLOP");
   EXPECT_EQ(FormatValue(int64_t{1234567}, Unit::kCount), "1,234,567");
   EXPECT_EQ(FormatValue(int64_t{1234567}, Unit::kNone), "1234567");
   EXPECT_EQ(FormatValue(41.0, Unit::kCelsius), "41 °C");

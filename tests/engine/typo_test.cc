@@ -120,8 +120,8 @@ const Typo kTypos[] = {
     {"Unit",
      "unit: ratio, doc",
      "unit: percent, doc",
-     {"7:34: busy-shop: no unit 'percent'; units: ns, bytes, ratio, count, bytes/s, celsius, watts, hertz, "
-      "text"}},
+     {"7:34: busy-shop: no unit 'percent'; units: ns, bytes, ratio, count, bytes/s, flops, flops/s, celsius, "
+      "watts, hertz, text"}},
     {"ParamName",
      "  kind: {default: tea, doc: Item.}",
      "  kind-of: {default: tea, doc: Item.}",
