@@ -2,6 +2,7 @@
 // Run by the build: checks the rules of a folder and writes them as an image (engine/rules/rule_image.h).
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,9 @@ int main(int argc, char** argv) {
   try {
     dladvisor::KnowledgeBase knowledge = dladvisor::EmptyKnowledge();
     std::vector<dladvisor::RuleFile> files = dladvisor::ReadRuleFolder(argv[1]);
+    // The table of GPU models, which lies beside the categories.
+    std::erase_if(files,
+                  [&](const auto& file) { return file.path == std::string(argv[1]) + "/hardware.yaml"; });
     knowledge.AddLayer(files);
     // The program calls them what they are to its users, who have no such folder.
     for (dladvisor::RuleFile& file : files)

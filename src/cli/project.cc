@@ -13,6 +13,8 @@
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/rules/yaml_reader.h"
+#include "src/hardware/hardware_reader.h"
+#include "src/hardware/table/built_in_hardware.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -62,6 +64,9 @@ class ProjectReader {
     project.steps = map.Text("steps").value_or("");
     project.step_range = map.Text("step_range").value_or("");
     project.pipeline = map.Text("pipeline").value_or("");
+    if (const YAML::Node hardware = map.Get("hardware"); hardware.IsDefined())
+      project.hardware =
+          std::make_shared<Hardware>(ReadHardware(yaml_, hardware, BuiltInHardware(), problems_));
     if (const YAML::Node gate = map.Get("gate"); gate.IsDefined())
       project.gate = ReadGatePolicy(yaml_, gate, problems_);
     map.Finish();

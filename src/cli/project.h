@@ -9,14 +9,17 @@
 //   steps: 3:107
 //   step_range: 'iteration (\d+)'
 //   pipeline: '(fwd|bwd)_mb(\d+)'
-//   gate: {...}                              # src/gate/judge/policy.h
+//   hardware: {gpus: [...]}                  # src/hardware/hardware_reader.h; before the models that are
+//   known gate: {...}                              # src/gate/judge/policy.h
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/rules/knowledge_base.h"
 #include "src/gate/judge/policy.h"
+#include "src/hardware/hardware.h"
 
 namespace dladvisor {
 
@@ -27,6 +30,7 @@ struct Project {
   std::vector<RuleSetting> settings;
   std::vector<std::string> rule_folders;
   std::string steps, step_range, pipeline;
+  std::shared_ptr<const Hardware> hardware;  // null where it declares none
   GatePolicy gate;
 };
 

@@ -71,6 +71,7 @@ void ProfileOptions::AddTo(CLI::App& command, const std::string& last) {
 
 AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const {
   AnalysisOptions options;
+  options.hardware = project.hardware;
   const std::string& range = steps.empty() ? project.steps : steps;
   const std::string& pattern = step_range.empty() ? project.step_range : step_range;
   const auto where = [&](bool own, const char* option, const char* key, const std::string& value) {

@@ -14,16 +14,20 @@
 #include <vector>
 
 #include "src/analysis/family/values.h"
+#include "src/hardware/precision.h"
 #include "src/trace/intervals.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {
+
+struct Hardware;  // src/hardware/hardware.h
 
 struct AnalysisOptions {
   std::string step_range;                            // regex of the range that is a step, or "" to find it
   std::optional<std::pair<int64_t, int64_t>> steps;  // only these steps, inclusive
   std::string pipeline;         // regex of the ranges of a pipeline's passes, see pipeline_name.h, or ""
   std::optional<int64_t> rank;  // rank of the file's first GPU process, where the caller knows it
+  std::shared_ptr<const Hardware> hardware;  // what a project declares of its GPUs, or null
 };
 
 // A rank is a process with GPU work; ranks of one file are numbered in order of (device ordinal, pid), from
@@ -62,8 +66,6 @@ class RangeTexts;
 
 // Names of ops: a path of enclosing ranges, interned. See op_path.h.
 class OpPaths;
-
-enum class Precision : uint8_t { kUnknown, kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kInt8 };
 
 // What a kernel's name shows.
 struct KernelTraits {

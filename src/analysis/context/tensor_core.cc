@@ -273,29 +273,7 @@ std::optional<bool> UsesTensorCores(const Name& name, const KernelTraits& traits
 }  // namespace
 
 bool IsHalf(Precision p) {
-  return p == Precision::kFp16 || p == Precision::kBf16 || p == Precision::kFp8 || p == Precision::kInt8;
-}
-
-std::string_view PrecisionName(Precision precision) {
-  switch (precision) {
-    case Precision::kFp64:
-      return "fp64";
-    case Precision::kFp32:
-      return "fp32";
-    case Precision::kTf32:
-      return "tf32";
-    case Precision::kFp16:
-      return "fp16";
-    case Precision::kBf16:
-      return "bf16";
-    case Precision::kFp8:
-      return "fp8";
-    case Precision::kInt8:
-      return "int8";
-    case Precision::kUnknown:
-      break;
-  }
-  return "";
+  return p != Precision::kUnknown && p != Precision::kFp64 && p != Precision::kFp32 && p != Precision::kTf32;
 }
 
 KernelTraits ClassifyKernel(std::string_view demangled_name) {

@@ -15,7 +15,6 @@ KernelTraitsByName ClassifyKernels(const Trace& trace);
 // Whether an op of this type is matrix work: convolutions, linear layers, matrix products, attention, RNNs.
 bool TensorCoreEligibleOp(std::string_view op_type);
 
-std::string_view PrecisionName(Precision precision);  // "fp16", ...; "" for kUnknown
-bool IsHalf(Precision precision);                     // 16 bits or fewer
+bool IsHalf(Precision precision);  // 16 bits or fewer
 
 }  // namespace dladvisor

@@ -14,6 +14,7 @@
 #include "src/analysis/context/occupancy.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
+#include "src/hardware/precision.h"
 #include "src/statistics/quantile.h"
 #include "src/trace/parallel.h"
 

@@ -14,6 +14,7 @@
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/work/arguments.h"
+#include "src/hardware/precision.h"
 
 namespace dladvisor {
 namespace {
@@ -40,7 +41,7 @@ struct OpTotals {
   Ns api_until = std::numeric_limits<Ns>::min();
   bool owns_work = false, eligible_kernel = false, half = false;
   Verdict tensor_core;
-  std::array<int64_t, 8> precision_ns{};
+  std::array<int64_t, kPrecisions> precision_ns{};
   std::vector<int64_t> gpu_ns_on, tensor_core_ns_on, tensor_core_unknown_ns_on;  // by gpu
   uint32_t first_range = kNoIndex;
   bool called_in_window = false;

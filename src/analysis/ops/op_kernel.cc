@@ -18,6 +18,7 @@
 #include "src/analysis/family/family.h"
 #include "src/analysis/family/numbering.h"
 #include "src/capture/capability.h"
+#include "src/hardware/precision.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {

@@ -9,6 +9,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
+#include "src/analysis/hardware/gpu_peak.h"
 
 namespace dladvisor {
 
@@ -33,7 +34,7 @@ struct ProfileRow {
   bool truncated = false;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
-ProfileRow ComputeProfile(const Context& context);
+ProfileRow ComputeProfile(const Context& context, const std::vector<GpuPeaks>& peaks);
 
 struct DiagnosticRow {
   int64_t profile = 0, n = 0, severity = 0;
