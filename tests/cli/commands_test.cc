@@ -162,7 +162,7 @@ TEST_F(Commands, PipelineNamesThePassesOfItsRanges) {
 
 TEST_F(Commands, DigestGivesTheSameReport) {
   Run("digest %P -o %D/train.digest");
-  EXPECT_LT(fs::file_size(scratch_.path() / "train.digest"), 400'000u);
+  EXPECT_LT(fs::file_size(scratch_.path() / "train.digest"), 450'000u);
   auto fromProfile = nlohmann::json::parse(Run("report %P --format json"));
   auto fromDigest = nlohmann::json::parse(Run("report %D/train.digest --format json"));
   EXPECT_EQ(fromProfile["findings"], fromDigest["findings"]);
@@ -177,6 +177,19 @@ TEST_F(Commands, ADigestSaysThatItHoldsNoEvents) {
               HasSubstr("holds no events: no rows of kernel"));
   EXPECT_THAT(test::Run(query + "cuda_gpu_kern_sum").err, HasSubstr("no rows of kernel"));
   EXPECT_EQ(test::Run(query + "gpu").err, "");
+}
+
+TEST_F(Commands, AProjectDeclaresItsOwnHardware) {
+  const std::string query =
+      " query %P \"SELECT model, known_by, flops_per_s FROM gpu_peak WHERE precision = 'bf16' AND unit = "
+      "'matrix'\""
+      " --format csv";
+  EXPECT_EQ(Run(query), "model,known_by,flops_per_s\nA100 SXM4 80 GB,model,312000000000000\n");
+  test::WriteFile(scratch_.path() / "own.yaml",
+                  "hardware:\n  gpus:\n    - model: Slow A100\n      names: [NVIDIA A100-SXM4-80GB]\n"
+                  "      matrix_tflops: {bf16: 280}\n      source: power limit of our lab\n");
+  EXPECT_EQ(Run("--config %D/own.yaml" + query),
+            "model,known_by,flops_per_s\nSlow A100,declared,280000000000000\n");
 }
 
 TEST_F(Commands, FactsDescribeEveryRelation) {
