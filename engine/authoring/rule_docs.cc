@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "engine/authoring/rule_schema.h"
+#include "engine/base/text.h"
 
 namespace dladvisor {
 namespace {
@@ -103,10 +102,8 @@ std::string Readme(const KnowledgeBase& knowledge, std::span<const RuleTestResul
 std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how) {
   std::set<std::string> needed;
   for (const Schema* schema : schemas) {
-    for (const Column& column : schema->columns) {
-      std::istringstream names(column.capture);
-      needed.insert(std::istream_iterator<std::string>(names), {});
-    }
+    for (const Column& column : schema->columns)
+      for (const std::string_view name : Split(column.capture, ' ')) needed.emplace(name);
   }
   std::string text = fmt::format(
       "{}# Facts\n\nThe relations that rules and `dladvisor query` read. A cell that is NULL is not known; "

@@ -86,6 +86,16 @@ std::string ValidUtf8(std::string_view text) {
   return valid;
 }
 
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(separator));
+    if (!part.empty()) parts.push_back(part);
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+  }
+  return parts;
+}
+
 std::string WithThousands(int64_t n) {
   std::string digits = fmt::format("{}", n);
   const size_t first = n < 0 ? 1 : 0;

@@ -20,6 +20,9 @@ std::string DidYouMean(std::string_view word, std::span<const std::string> candi
 // `text` with every byte that is not valid UTF-8 replaced by U+FFFD: names from profiles can hold anything.
 std::string ValidUtf8(std::string_view text);
 
+// The parts of `text` between separators, without empty ones: "a  b", ' ' -> "a", "b".
+std::vector<std::string_view> Split(std::string_view text, char separator);
+
 // 1234567 -> "1,234,567".
 std::string WithThousands(int64_t n);
 

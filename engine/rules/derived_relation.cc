@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <set>
-#include <sstream>
 #include <unordered_set>
 #include <utility>
 
@@ -136,8 +134,7 @@ void CheckDerivedRelation(DerivedRelation& relation, const Database& empty, Prob
     const auto index = source ? source->Find(read.column) : std::nullopt;
     if (!index || !source->columns[*index].nullable) continue;
     nullable = true;
-    std::istringstream names(source->columns[*index].capture);
-    needed.insert(std::istream_iterator<std::string>(names), {});
+    for (const std::string_view name : Split(source->columns[*index].capture, ' ')) needed.emplace(name);
   }
   for (Column& column : schema.columns) {
     if (std::ranges::find(given, column.name) == given.end())

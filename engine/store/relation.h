@@ -162,7 +162,7 @@ class RelationOf {
 
   // T is int64_t, double, bool, std::string, or std::optional of one of them (nullable); or a string_view of
   // what outlives the rows.
-  // `capture` is the profiler flag that supplies the fact where it can be absent.
+  // `capture` is as of Column.
   template <class T>
   RelationOf& Column(std::string name, T Row::*member, Unit unit, std::string doc, std::string capture = {}) {
     using Plain = typename Unwrap<T>::type;

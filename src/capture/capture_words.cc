@@ -7,18 +7,10 @@
 #include <map>
 #include <set>
 
+#include "engine/base/text.h"
+
 namespace dladvisor {
 namespace {
-
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(separator));
-    if (!part.empty()) parts.push_back(part);
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-  }
-  return parts;
-}
 
 // "--a=x --b" -> "--a=x", "--b"; what is no flag may hold spaces.
 std::vector<std::string_view> SingleOptions(std::string_view options) {

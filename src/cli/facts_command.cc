@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,8 +54,7 @@ void DescribeRelation(const Schema& schema) {
     if (key) traits += ", key";
     if (c.nullable) traits += c.capture.empty() ? ", may be unknown" : ", unknown without " + c.capture;
     fmt::print("  {:<{}}  {} ({})\n", c.name, width, c.doc, traits);
-    std::istringstream needed(c.capture);
-    capabilities.insert(std::istream_iterator<std::string>(needed), {});
+    for (const std::string_view name : Split(c.capture, ' ')) capabilities.emplace(name);
   }
   if (!capabilities.empty()) fmt::print("\nTo record them:\n");
   for (const std::string& capability : capabilities)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace dladvisor {
@@ -36,6 +37,11 @@ TEST(WithThousands, GroupsDigits) {
   EXPECT_EQ(WithThousands(3073524010), "3,073,524,010");
   EXPECT_EQ(WithThousands(-1000), "-1,000");
   EXPECT_EQ(WithThousands(-100), "-100");
+}
+
+TEST(Split, LeavesOutEmptyParts) {
+  EXPECT_THAT(Split(" gpu-work  ranges ", ' '), testing::ElementsAre("gpu-work", "ranges"));
+  EXPECT_THAT(Split("", ','), testing::IsEmpty());
 }
 
 }  // namespace
