@@ -173,10 +173,12 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     info->aConstraintUsage[i].argvIndex = ++argument;
     plan += fmt::format("={}\n", info->aConstraint[i].iColumn);
   }
-  if (equal < 0 && !plan.empty() && table.estimate.rows >= kIndexedRows) {
+  // Among the rows of one value of the sorted column a further search is worth an index where they are many.
+  if (!plan.empty() && (equal >= 0 ? table.estimate.per_value : table.estimate.rows) >= kIndexedRows) {
     flags |= kIndexed;
-    info->estimatedCost = table.estimate.per_value + 16;
-    info->estimatedRows = static_cast<sqlite3_int64>(table.estimate.per_value);
+    const double found = equal >= 0 ? table.estimate.per_value / kIndexedRows : table.estimate.per_value;
+    info->estimatedCost = found + 16;
+    info->estimatedRows = static_cast<sqlite3_int64>(found) + 1;
   }
   info->idxNum = flags;
   if (info->nOrderBy == 1 && info->aOrderBy[0].iColumn == sorted_column && !info->aOrderBy[0].desc)

@@ -293,6 +293,23 @@ TEST(VirtualTable, AJoinOfManyRowsLooksThemUp) {
   EXPECT_THROW(join(), SqlError);
 }
 
+// The sorted column alone, here of one value as the rank of a single profile, would leave every row.
+TEST(VirtualTable, AJoinOnASortedColumnOfFewValuesLooksTheOthersUp) {
+  Table table({"mine",
+               "Rows.",
+               {},
+               {{"rank", Type::kInteger, Unit::kNone, "", false, ""},
+                {"name", Type::kText, Unit::kNone, "", false, ""}}});
+  for (int64_t i = 0; i < 50'000; ++i) table.AddRow({int64_t{0}, std::to_string((i * 7919) % 50'000)});
+  Database database;
+  database.Add(table);
+  database.SetStepBudget(10'000'000);
+  EXPECT_EQ(
+      database.Query("SELECT count(*) FROM mine AS a JOIN mine AS b ON b.rank = a.rank AND b.name = a.name")
+          .rows,
+      (std::vector<std::vector<Value>>{{int64_t{50'000}}}));
+}
+
 TEST(VirtualTable, CellsOfEveryKind) {
   const Schema schema{"cells",
                       "Cells.",
