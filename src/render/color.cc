@@ -18,6 +18,7 @@ std::string ColorOf(std::string_view category) {
       {"idle/input", "c-idle4"},
       {"idle/launch-latency", "c-idle6"},
       {"idle/launch", "c-idle5"},
+      {"idle/host", "c-idle7"},
       {"idle/", "c-idle6"},
       {"Using Tensor Cores", "c-tensor"},
       {"Not Using Tensor Cores", "c-compute"},
