@@ -124,7 +124,8 @@ std::vector<std::string> NotesOnUnknownGpus(const Context& context, const std::v
     const Device& device = context.trace.devices[context.ranks.gpus[i].device];
     if (peaks[i].is_known() || device.name.empty()) continue;
     std::string note = fmt::format(
-        "The peaks of {0} are not known, and no share of them: declare it in dladvisor.yaml, hardware: "
+        "The peaks of {0} are not known, nor what share of them is reached. Declare it in dladvisor.yaml: "
+        "hardware: "
         "{{gpus: [{{model: {0}, names: [{0}], matrix_tflops: {{bf16: ...}}, vector_tflops: {{fp32: ...}}, "
         "memory_gb_per_s: ..., source: ...}}]}}.",
         device.name);

@@ -5,15 +5,13 @@
 //
 // Where the profile contradicts the model:
 // - Fewer multiprocessors: a MIG slice, a partition, or a card that was cut under the same name. Compute
-// scales
-//   with multiprocessors, as that is what peaks are derived from. Memory does not: how slices and partitions
+//   scales with multiprocessors, from which peaks are derived. Memory does not: how slices and partitions
 //   share it differs, so that its bandwidth is unknown where the profile does not record a lower one.
 // - More than 5 % more of them: not that model; all is unknown.
 // - Memory of another size: a variant, whose memory may be of another kind. Its bandwidth is the recorded
-// one.
+//   one.
 // - A recorded bandwidth that is lower by more than 5 %: that one, as drivers compute it from bus and clock
-// of
-//   the card itself. One that is higher is doubtful, and the bandwidth unknown.
+//   of the card itself. One that is higher is doubtful, and the bandwidth unknown.
 #pragma once
 
 #include <cstdint>
