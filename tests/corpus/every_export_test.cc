@@ -14,6 +14,7 @@
 #include "engine/inference/inference.h"
 #include "src/analysis/context/api_kind.h"
 #include "src/cli/session.h"
+#include "src/hardware/table/built_in_hardware.h"
 #include "src/report/report.h"
 #include "tests/support/files.h"
 
@@ -71,6 +72,25 @@ void ExpectQueriesToGiveTheFigures(const nlohmann::json& report, const Database&
   }
 }
 
+// What drivers state of GPUs is what the table of models holds; slices and laptop GPUs it does not have.
+void ExpectModelsToBeAsRecorded(const Trace& trace) {
+  for (const Device& device : trace.devices) {
+    const GpuDescription gpu{device.name, device.sm_count, device.memory_bytes};
+    const GpuModel* model = FindModel(BuiltInHardware(), gpu);
+    if (model == nullptr) continue;
+    EXPECT_EQ(device.sm_count.value_or(*model->multiprocessors), *model->multiprocessors) << device.name;
+    EXPECT_TRUE(HasMemoryOf(*model, gpu)) << device.name;
+    const double stated = model->recorded_memory_bytes_per_s.value_or(*model->memory_bytes_per_s);
+    if (device.memory_bandwidth) {
+      EXPECT_NEAR(static_cast<double>(*device.memory_bandwidth) / stated, 1, kPeakTolerance) << device.name;
+    }
+    if (device.clock_hz) {  // vendors of cards sell them with clocks above NVIDIA's
+      EXPECT_NEAR(static_cast<double>(*device.clock_hz) / *model->boost_clock_hz, 1, 2 * kPeakTolerance)
+          << device.name;
+    }
+  }
+}
+
 class EveryExport : public testing::TestWithParam<fs::path> {};
 
 TEST_P(EveryExport, GivesAReport) {
@@ -86,6 +106,8 @@ TEST_P(EveryExport, GivesAReport) {
   const auto json = nlohmann::json::parse(RenderReport(model, ReportFormat::kJson));
 
   ExpectQueriesToGiveTheFigures(json, database);
+
+  ExpectModelsToBeAsRecorded(*profile.trace);
 
   for (const Finding& finding : advice.findings)
     EXPECT_NE(finding.outcome, Outcome::kFailed) << finding.rule << ": " << finding.error;
