@@ -119,15 +119,34 @@ const RelationOf<RunRow>& RunRelation() {
                   "Most used share of a GPU's memory.", capability::kDeviceMemory)
           .Column("samples_per_second", &RunRow::samples_per_second, Unit::kNone,
                   "Throughput, where a training's log reports it; profiles do not record the batch size.")
-          .Column("mfu", &RunRow::mfu, Unit::kRatio,
-                  "Model FLOPs utilisation; needs the FLOPs of a step, which profiles do not hold.")
+          .Column(
+              "known_work_share", &RunRow::known_work_share, Unit::kRatio,
+              "Share of the kernel time without collectives whose operators' FLOPs or bytes are known: what "
+              "mfu, hfu and speed_of_light rest on.",
+              capability::kOperatorShapes)
+          .Column(
+              "mfu", &RunRow::mfu, Unit::kRatio,
+              "Model FLOPs utilisation: the time that the model's FLOPs would take at the dense peak of the "
+              "precision that each operator computes in, over the analysed window of all GPUs. Without what "
+              "is computed a second time (activation checkpointing, the scores in attention's backward "
+              "pass). Unknown where the GPU is, or less than half of the kernel time is of known work: "
+              "nothing is extrapolated.",
+              capability::kOperatorShapes)
+          .Column("hfu", &RunRow::hfu, Unit::kRatio,
+                  "Hardware FLOPs utilisation: the same with what is computed a second time.",
+                  capability::kOperatorShapes)
+          .Column("speed_of_light", &RunRow::speed_of_light, Unit::kRatio,
+                  "Sum of op_efficiency.attainable_ns over the analysed window of all GPUs: the share of the "
+                  "time that the known work needs at least. Unknown as mfu is.",
+                  capability::kOperatorShapes)
           .Column("cost", &RunRow::cost, Unit::kNone,
                   "Price of the run; needs the price of a GPU hour, which profiles do not hold.");
   return relation;
 }
 
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
-                  const OpFamilies& ops, const std::vector<TrainingRow>& trainings) {
+                  const OpFamilies& ops, const OpEfficiencies& efficiencies,
+                  const std::vector<TrainingRow>& trainings) {
   const Trace& trace = context.trace;
   RunRow row;
   row.name = std::filesystem::path(trace.path).stem().string();
@@ -168,6 +187,11 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
       row.memory_used_share = std::max(row.memory_used_share.value_or(0), *gpus[i].memory_used_share);
   }
   if (known > 0) row.gpu_utilization = utilization / static_cast<double>(known);
+  const RunEfficiency& efficiency = efficiencies.run;
+  row.known_work_share = efficiency.known_work_share;
+  row.mfu = efficiency.mfu;
+  row.hfu = efficiency.hfu;
+  row.speed_of_light = efficiency.speed_of_light;
   if (eligible > 0)
     row.tensor_core_efficiency = static_cast<double>(tensor_core) / static_cast<double>(eligible);
   row.eligible_ops = row.eligible_half_ops = row.half_kernel_ns = 0;
@@ -184,6 +208,35 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
         *row.half_kernel_ns += trace.kernels.end[k] - trace.kernels.start[k];
   return row;
 }
+
+namespace {
+
+// Means of ratios over the time of all GPUs, and of the share of known work over their kernel time; unknown
+// where those of runs with GPUs are.
+void MergeEfficiencies(const std::vector<RunRow>& runs, RunRow& merged) {
+  const auto mean = [&](std::optional<double> RunRow::*ratio, auto weight_of) -> std::optional<double> {
+    double sum = 0, weights = 0;
+    for (const RunRow& run : runs) {
+      const double weight = weight_of(run);
+      if (weight <= 0) continue;
+      if (!(run.*ratio)) return std::nullopt;
+      sum += *(run.*ratio) * weight;
+      weights += weight;
+    }
+    if (weights <= 0) return std::nullopt;
+    return sum / weights;
+  };
+  const auto window = [](const RunRow& run) {
+    return static_cast<double>(run.window_ns.value_or(0)) * static_cast<double>(run.gpus);
+  };
+  merged.known_work_share = mean(&RunRow::known_work_share, [](const RunRow& run) {
+    return static_cast<double>(run.kernel_ns.value_or(0));
+  });
+  for (const auto ratio : {&RunRow::mfu, &RunRow::hfu, &RunRow::speed_of_light})
+    merged.*ratio = mean(ratio, window);
+}
+
+}  // namespace
 
 RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpus) {
   RunRow merged;
@@ -228,6 +281,7 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
     if (run.memory_used_share)
       merged.memory_used_share = std::max(merged.memory_used_share.value_or(0), *run.memory_used_share);
   }
+  MergeEfficiencies(runs, merged);
   double utilization = 0, eligible = 0, tensor_core = 0;
   int64_t known = 0;
   for (const GpuRow& gpu : gpus) {

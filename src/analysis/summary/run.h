@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/store/relation.h"
+#include "src/analysis/efficiency/op_efficiency.h"
 #include "src/analysis/summary/gpu.h"
 #include "src/analysis/timeline/step.h"
 #include "src/analysis/training/training.h"
@@ -26,7 +27,8 @@ struct RunRow {
   std::optional<double> gpu_utilization, tensor_core_efficiency;
   std::optional<int64_t> kernel_ns, eligible_ops, eligible_half_ops, half_kernel_ns;
   int64_t launches_through_graphs = 0;
-  std::optional<double> memory_used_share, samples_per_second, mfu, cost;
+  std::optional<double> memory_used_share, samples_per_second, known_work_share, mfu, hfu, speed_of_light,
+      cost;
 };
 const RelationOf<RunRow>& RunRelation();
 
@@ -37,6 +39,7 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
 
 // Of a run of which there is no trace, the training's log gives steps and throughput.
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
-                  const OpFamilies& ops, const std::vector<TrainingRow>& trainings);
+                  const OpFamilies& ops, const OpEfficiencies& efficiencies,
+                  const std::vector<TrainingRow>& trainings);
 
 }  // namespace dladvisor

@@ -100,7 +100,7 @@ Count Tensor::stored_elements() const {
 Count Tensor::bytes() const { return type ? stored_elements() * type->bytes : Count::Unknown(); }
 
 Arguments::Arguments(std::string_view shapes, std::string_view types, std::string_view strides,
-                     std::string_view values) {
+                     std::string_view values, const std::optional<ElementType>& untyped) {
   const std::vector<std::string_view> type_items = ListItems(types), value_items = ListItems(values);
   std::vector<ShapesOfArgument> stride_items = ParseShapesOfArguments(strides);
   size_t index = 0;
@@ -109,7 +109,7 @@ Arguments::Arguments(std::string_view shapes, std::string_view types, std::strin
     argument.is_list = of.is_list;
     if (index < value_items.size()) argument.value = value_items[index];
     const std::string_view type_name = index < type_items.size() ? type_items[index] : std::string_view();
-    const std::optional<ElementType> type = ParseElementType(type_name);
+    const std::optional<ElementType> type = type_items.empty() ? untyped : ParseElementType(type_name);
     // A tensor of no dimensions has no sizes; scalars may be written as a type without any, too.
     const bool is_tensor = type_items.empty() ? !of.shapes.empty() && !of.shapes.front().empty()
                                               : type && argument.value.empty();
@@ -122,7 +122,7 @@ Arguments::Arguments(std::string_view shapes, std::string_view types, std::strin
           tensor.strides = std::move(stride_items[index].shapes[i]);
         argument.tensors.push_back(std::move(tensor));
       }
-    } else if (type_name == "TensorList" || type_name.starts_with("GenericList")) {
+    } else if (type_name == "TensorList") {
       argument.is_list = true;  // whose sizes are not recorded
     } else if (!type_items.empty() && !type && !of.shapes.front().empty()) {
       // Of a type that is not known.

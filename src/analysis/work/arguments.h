@@ -54,9 +54,10 @@ inline constexpr size_t kNoPosition = std::numeric_limits<size_t>::max();
 
 class Arguments {
  public:
-  // The texts must outlive this. Without types every argument with sizes counts as a tensor.
+  // The texts must outlive this. Without types every argument with sizes counts as a tensor, of the type
+  // `untyped`.
   Arguments(std::string_view shapes, std::string_view types, std::string_view strides,
-            std::string_view values);
+            std::string_view values, const std::optional<ElementType>& untyped = std::nullopt);
 
   size_t size() const { return arguments_.size(); }
   const std::vector<Argument>& all() const { return arguments_; }

@@ -270,6 +270,43 @@ bool OnlyWrites(std::string_view name) {
   return names.contains(name);
 }
 
+// Reads or writes each of its tensors once, the results among them; those at `both` twice.
+Formula Each(WorkKind kind, std::vector<size_t> both = {}) {
+  return [=](const CallOfOperator& call) {
+    const std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
+    if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
+    Count bytes = BytesOf(tensors);
+    for (const size_t position : both) {
+      const Tensor* tensor = call.arguments.TensorAt(position);
+      if (!tensor) return WorkResult::Unknown(why::kNoShapes);
+      bytes = bytes + tensor->bytes();
+    }
+    return Moved(kind, bytes, TypeName(*tensors.front()));
+  };
+}
+
+// Operators of inference servers.
+const std::map<std::string_view, Formula>& ServerFormulas() {
+  static const std::map<std::string_view, Formula> formulas = [] {
+    std::map<std::string_view, Formula> of;
+    const WorkKind norm = WorkKind::kNormalization;
+    // Result, input, weight; with a residual: result, input, residual in and out, weight.
+    for (const std::string_view name :
+         {"aiter::rmsnorm", "aiter::add_rmsnorm", "aiter::rmsnorm2d_fwd_with_add_ck", "_C::rms_norm",
+          "sgl_kernel::rmsnorm"})
+      of[name] = Each(norm);
+    of["aiter::rms_norm"] = Like(norm, 0);
+    // Input and residual, both replaced, weight.
+    for (const std::string_view name : {"_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm"})
+      of[name] = Each(norm, {0, 1});
+    for (const std::string_view name : {"_C::silu_and_mul", "sgl_kernel::silu_and_mul", "_C::gelu_and_mul",
+                                        "_C::gelu_tanh_and_mul", "sgl_kernel::gelu_and_mul"})
+      of[name] = Each(WorkKind::kElementWise);
+    return of;
+  }();
+  return formulas;
+}
+
 using Names = std::initializer_list<std::string_view>;
 
 std::map<std::string_view, Formula> AtenFormulas() {
@@ -419,6 +456,7 @@ Formula MemoryFormula(std::string_view name) {
     const auto known = aten.find(plain.substr(0, plain.size() - 1));
     return known == aten.end() ? Formula() : known->second;
   }
+  if (const auto known = ServerFormulas().find(name); known != ServerFormulas().end()) return known->second;
   if (name.starts_with("triton_poi_")) return Inductor(WorkKind::kElementWise, 1);
   if (name.starts_with("triton_red_") || name.starts_with("triton_per_"))
     return Inductor(WorkKind::kReduction, 2);

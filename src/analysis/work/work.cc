@@ -60,6 +60,17 @@ std::optional<BatchOfRange> ParseBatch(std::string_view name) {
 
 bool NeedsBatch(std::string_view name) { return IsPagedAttention(name); }
 
+WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes) {
+  const Arguments arguments(shapes, "", "", "");
+  if (!arguments.HasTensor()) return WorkResult::Unknown(why::kNoShapes);
+  WorkResult result = formula({arguments});
+  if (!result.work || !HasFlops(result.work->kind)) return result;
+  const ElementType byte{"", 1};
+  if (const WorkResult of_bytes = formula({Arguments(shapes, "", "", "", byte)}); of_bytes.work)
+    result.work->untyped_elements = of_bytes.work->bytes;
+  return result;
+}
+
 Formula FormulaOf(std::string_view name) {
   for (const auto find : {MatrixFormula, ConvolutionFormula, AttentionFormula, MemoryFormula})
     if (Formula formula = find(name)) return formula;

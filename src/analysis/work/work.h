@@ -40,7 +40,8 @@ struct Work {
   std::optional<int64_t> flops;        // of kinds that have some
   std::optional<int64_t> model_flops;  // without what is computed a second time, as attention's scores are
   std::optional<int64_t> bytes;
-  // Elements read and written, where only their type is missing: of lists profilers record no types.
+  // Elements read and written, where only their type is missing, which is one for all: of lists profilers
+  // record no types, and exports of none.
   std::optional<int64_t> untyped_elements;
   std::string_view data_type;      // ElementType::name of what is computed on, "" where it is not recorded
   std::string_view bytes_unknown;  // why they are not known
@@ -87,6 +88,10 @@ struct CallOfOperator {
 
 // Computes the work of an operator's calls.
 using Formula = std::function<WorkResult(const CallOfOperator& call)>;
+
+// What a formula gives for arguments without types: FLOPs, and the number of elements of products and
+// attention, whose tensors have one type.
+WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes);
 
 // The formula of an operator, empty where its work is not known.
 Formula FormulaOf(std::string_view operator_name);

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/efficiency/op_efficiency.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "src/analysis/family/family.h"
+#include "src/capture/capability.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr std::string_view kUnknownGpu = "the peaks of this GPU are not known";
+constexpr std::string_view kUnknownPrecision = "the precision that the kernel computes in is not known";
+constexpr std::string_view kNoPeak = "the GPU has no peak of this precision";
+constexpr std::string_view kAbovePeak =
+    "faster than the peak: shapes, types or the GPU are not what the profile says";
+constexpr std::string_view kCached = "bytes pass faster than through the memory: they lie in a cache";
+
+constexpr double kKnownEnough = 0.5;  // share of the kernel time, for figures of the run
+constexpr size_t kRowsOfRank = 2000;  // of dynamic shapes there may be any number
+constexpr double kNsPerSecond = 1e9;
+
+constexpr std::string_view kWinograd = "a Winograd convolution does fewer operations than are counted";
+
+// What the call computes in: types say it, but for FP32, of which tensor cores make TF32.
+Precision PrecisionOf(const Work& work, const KernelTraits& kernel) {
+  if (work.data_type.empty()) return kernel.precision;
+  const Precision precision = ParsePrecision(work.data_type).value_or(Precision::kUnknown);
+  if (precision != Precision::kFp32) return precision;
+  if (kernel.precision == Precision::kTf32 || kernel.precision == Precision::kFp32) return kernel.precision;
+  if (!kernel.eligible || !kernel.tensor_core) return Precision::kUnknown;
+  return *kernel.tensor_core ? Precision::kTf32 : Precision::kFp32;
+}
+
+// A rate, and what was measured of it where someone has.
+struct Limit {
+  std::optional<double> peak, achievable;
+  double best() const { return achievable ? *achievable : *peak; }
+};
+
+Limit ComputeLimit(const GpuPeaks& gpu, Precision precision) {
+  for (const ComputeUnit unit : {ComputeUnit::kMatrix, ComputeUnit::kVector})
+    if (const auto peak = gpu.Peak(precision, unit)) return {peak, gpu.Achievable(precision, unit)};
+  return {};
+}
+
+// What the name of a kernel shows beside its traits.
+struct KernelNote {
+  bool is_known = false;
+  int64_t element_bytes = 0;  // of the one type that it works on, 0 where there is none
+};
+
+KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
+  KernelNote note;
+  note.is_known = true;
+  switch (traits.precision) {
+    case Precision::kFp64:
+      note.element_bytes = 8;
+      break;
+    case Precision::kFp32:
+    case Precision::kTf32:
+      note.element_bytes = 4;
+      break;
+    case Precision::kFp16:
+    case Precision::kBf16:
+      note.element_bytes = 2;
+      break;
+    default:
+      break;
+  }
+  // PyTorch's kernels over lists: "CatArrayBatchedCopy<...OpaqueType<2u>", "BinaryOpScalarFunctor<float, 2".
+  static const RE2 opaque(R"(OpaqueType<(\d+)u?>)"), functor(R"(Functor<\s*((?:c10::)?\w+)\s*,\s*\d)");
+  const re2::StringPiece text(name.data(), name.size());
+  std::string type;
+  int64_t bytes = 0;
+  if (RE2::PartialMatch(text, opaque, &bytes))
+    note.element_bytes = bytes;
+  else if (RE2::PartialMatch(text, functor, &type))
+    note.element_bytes = ParseElementType(type).value_or(ElementType{}).bytes;
+  return note;
+}
+
+// Calls of one operator with the same arguments on one GPU, in one precision.
+struct Group {
+  int64_t calls = 0, recomputed = 0, kernels = 0;
+  Ns gpu_ns = 0;
+  bool winograd = false;
+};
+// By operator, precision and the bytes of an element where the operator's type is not recorded.
+using Groups = std::map<std::tuple<uint32_t, Precision, int64_t>, Group>;
+
+// Sums over groups with the same names, before rates are taken.
+struct Totals {
+  OpEfficiencyRow row;
+  Limit compute, memory;
+  double flops = 0, bytes = 0, compute_ns = 0, memory_ns = 0, floor_ns = 0, attainable_ns = 0;
+  double at_peak_ns = 0;                  // with peaks in place of what is achievable
+  double model_peak_ns = 0, peak_ns = 0;  // FLOPs at the peak; the first without what is repeated
+  bool has_flops = false, has_bytes = false, winograd = false;
+  std::string_view unknown;  // of the work
+  std::string_view bytes_unknown;
+};
+
+class EfficiencyBuilder {
+ public:
+  EfficiencyBuilder(const Context& context, const OperatorWork& work, const std::vector<GpuPeaks>& peaks)
+      : context_(context), work_(work), peaks_(peaks), notes_(context.kernels.size()) {}
+
+  OpEfficiencies Build() {
+    for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) AddGpu(gpu);
+    for (auto& [key, totals] : totals_) Finish(totals);
+    // Where nothing is known of a rank's operators, a list of them says nothing.
+    std::set<int64_t> known;
+    for (const OpEfficiencyRow& row : out_.rows)
+      if (row.kind) known.insert(row.rank);
+    std::erase_if(out_.rows, [&](const OpEfficiencyRow& row) { return !known.contains(row.rank); });
+    std::stable_sort(out_.rows.begin(), out_.rows.end(),
+                     [](const OpEfficiencyRow& a, const OpEfficiencyRow& b) {
+                       return std::pair(a.rank, -a.gpu_ns) < std::pair(b.rank, -b.gpu_ns);
+                     });
+    KeepLongest();
+    AddRun();
+    return std::move(out_);
+  }
+
+ private:
+  void AddGpu(size_t gpu) {
+    const Kernels& kernels = context_.trace.kernels;
+    Groups groups;
+    for (const OperatorWorkCall& call : work_.gpus[gpu].calls) {
+      const auto& work = work_.operators[call.operation].result.work;
+      Precision precision = Precision::kUnknown;
+      if (work && work->flops) precision = PrecisionOf(*work, context_.kernels[kernels.name[call.kernel]]);
+      const KernelNote& note = NoteOfName(kernels.name[call.kernel]);
+      const int64_t element_bytes = work && !work->bytes && work->untyped_elements ? note.element_bytes : 0;
+      Group& group = groups[{call.operation, precision, element_bytes}];
+      group.winograd |= call.winograd;
+      ++group.calls;
+      group.recomputed += work_.IsRecomputed(call);
+      group.kernels += call.kernels;
+      group.gpu_ns += call.kernel_ns;
+    }
+    kernel_ns_[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
+    all_kernel_ns_ += static_cast<double>(work_.gpus[gpu].kernel_ns);
+    window_ns_ += static_cast<double>(context_.windows[gpu].length());
+    for (const auto& [key, group] : groups) {
+      const auto& [operation, precision, element_bytes] = key;
+      AddGroup(gpu, work_.operators[operation], precision, element_bytes, group);
+    }
+  }
+
+  const KernelNote& NoteOfName(NameId name) {
+    KernelNote& note = notes_[name];
+    if (!note.is_known) note = NoteOf(context_.trace.names.View(name), context_.kernels[name]);
+    return note;
+  }
+
+  void AddGroup(size_t gpu, const DistinctOperator& of, Precision precision, int64_t element_bytes,
+                const Group& group) {
+    const int64_t rank = context_.ranks.gpus[gpu].rank;
+    const std::optional<Work>& work = of.result.work;
+    const std::string data_type(work ? work->data_type : "");
+    const std::string precision_name(work && work->flops ? PrecisionName(precision) : "");
+    Totals& totals = totals_[{rank, of.name, data_type, of.shapes, precision_name}];
+    OpEfficiencyRow& row = totals.row;
+    row.rank = rank;
+    row.op = of.name;
+    row.data_type = data_type;
+    row.shapes = of.shapes;
+    row.precision = precision_name;
+    row.calls += group.calls;
+    row.recomputed_calls += group.recomputed;
+    row.kernels += group.kernels;
+    row.gpu_ns += group.gpu_ns;
+    if (!work) {
+      totals.unknown = of.result.unknown;
+      return;
+    }
+    row.kind = std::string(NameOf(work->kind));
+    const GpuPeaks& peaks = peaks_[gpu];
+    totals.compute = work->flops ? ComputeLimit(peaks, precision) : Limit();
+    totals.memory = {peaks.memory_bytes_per_s, peaks.achievable_memory_bytes_per_s};
+    const auto calls = static_cast<double>(group.calls);
+    double compute_ns = 0, memory_ns = 0, compute_peak_ns = 0, memory_peak_ns = 0;
+    if (work->flops) {
+      totals.has_flops = true;
+      const auto flops = static_cast<double>(*work->flops);
+      totals.flops += calls * flops;
+      if (totals.compute.peak) {
+        compute_ns = flops / totals.compute.best() * kNsPerSecond;
+        compute_peak_ns = flops / *totals.compute.peak * kNsPerSecond;
+        totals.peak_ns += calls * compute_peak_ns;
+        totals.model_peak_ns += static_cast<double>(group.calls - group.recomputed) *
+                                static_cast<double>(*work->model_flops) / *totals.compute.peak * kNsPerSecond;
+      }
+    }
+    totals.winograd |= group.winograd;
+    std::optional<int64_t> moved = work->bytes;
+    if (!moved && element_bytes > 0) moved = (Count(*work->untyped_elements) * element_bytes).value();
+    if (moved) {
+      totals.has_bytes = true;
+      const auto bytes = static_cast<double>(*moved);
+      totals.bytes += calls * bytes;
+      if (totals.memory.peak) {
+        memory_ns = bytes / totals.memory.best() * kNsPerSecond;
+        memory_peak_ns = bytes / *totals.memory.peak * kNsPerSecond;
+      }
+    } else {
+      totals.bytes_unknown = work->bytes_unknown;
+    }
+    const auto floor = static_cast<double>(peaks.launch_floor_ns.value_or(0));
+    totals.compute_ns += calls * compute_ns;
+    totals.memory_ns += calls * memory_ns;
+    totals.floor_ns += calls * floor;
+    totals.attainable_ns += calls * std::max({compute_ns, memory_ns, floor});
+    totals.at_peak_ns += calls * std::max({compute_peak_ns, memory_peak_ns, floor});
+  }
+
+  void Finish(Totals& totals) {
+    OpEfficiencyRow& row = totals.row;
+    const auto ns = static_cast<double>(row.gpu_ns);
+    if (const Ns all = kernel_ns_[row.rank]; all > 0) row.kernel_share = ns / static_cast<double>(all);
+    if (totals.unknown.empty() && ns > 0) AddRates(totals, ns);
+    if (!totals.unknown.empty()) row.unknown_reason = std::string(totals.unknown);
+    out_.rows.push_back(std::move(row));
+  }
+
+  void AddRates(Totals& totals, double ns) {
+    OpEfficiencyRow& row = totals.row;
+    const bool bytes_known = totals.has_bytes && totals.bytes_unknown.empty();
+    if (totals.has_flops) {
+      row.flops = totals.flops;
+      row.flops_per_s = totals.flops / ns * kNsPerSecond;
+      row.peak_flops_per_s = totals.compute.peak;
+    }
+    if (bytes_known) {
+      row.bytes = totals.bytes;
+      row.bytes_per_s = totals.bytes / ns * kNsPerSecond;
+      row.peak_bytes_per_s = totals.memory.peak;
+    }
+    if (row.flops && row.bytes && *row.bytes > 0) row.intensity = *row.flops / *row.bytes;
+    const bool work_known = totals.has_flops || bytes_known;
+    if (work_known) known_ns_ += ns;
+    if (totals.has_flops && row.precision.empty())
+      totals.unknown = kUnknownPrecision;
+    else if (totals.has_flops && !totals.compute.peak)
+      totals.unknown = PeaksKnown(row.rank) ? kNoPeak : kUnknownGpu;
+    else if (!bytes_known)
+      totals.unknown = totals.bytes_unknown;
+    else if (!totals.memory.peak)
+      totals.unknown = kUnknownGpu;
+    if (row.peak_flops_per_s) {
+      const double share = *row.flops_per_s / *row.peak_flops_per_s;
+      if (share > 1 && !totals.winograd) {
+        totals.unknown = kAbovePeak;
+        known_ns_ -= ns;
+        row.flops_per_s.reset();
+        row.bytes_per_s.reset();
+        return;
+      }
+      if (share > 1)
+        totals.unknown = kWinograd;
+      else
+        row.compute_share = share;
+      peak_ns_ += totals.peak_ns;
+      model_peak_ns_ += totals.model_peak_ns;
+      placed_flops_ns_ += ns;
+    } else if (totals.has_flops) {
+      unplaced_flops_ns_ += ns;
+    }
+    if (row.peak_bytes_per_s) {
+      const double share = *row.bytes_per_s / *row.peak_bytes_per_s;
+      if (share > 1) {
+        totals.unknown = kCached;
+        attainable_ns_ += ns;  // at the limit, whatever that is
+        timed_ns_ += ns;
+        return;
+      }
+      row.memory_share = share;
+    }
+    if (!totals.unknown.empty()) return;
+    AddAttainable(totals, ns);
+  }
+
+  void AddAttainable(Totals& totals, double ns) {
+    OpEfficiencyRow& row = totals.row;
+    // Who is faster than what was measured as achievable is compared with the peak.
+    double attainable = totals.attainable_ns;
+    if (attainable > ns) attainable = std::min(totals.at_peak_ns, ns);
+    row.attainable_ns = attainable;
+    row.attained_share = attainable / ns;
+    row.headroom_ns = ns - attainable;
+    row.bound = totals.floor_ns > std::max(totals.compute_ns, totals.memory_ns) ? "latency"
+                : totals.compute_ns > totals.memory_ns                          ? "compute"
+                                                                                : "memory";
+    attainable_ns_ += attainable;
+    timed_ns_ += ns;
+  }
+
+  bool PeaksKnown(int64_t rank) const {
+    for (size_t gpu = 0; gpu < peaks_.size(); ++gpu)
+      if (context_.ranks.gpus[gpu].rank == rank && peaks_[gpu].is_known()) return true;
+    return false;
+  }
+
+  void KeepLongest() {
+    int64_t rank = -1;
+    size_t kept = 0;
+    std::erase_if(out_.rows, [&](const OpEfficiencyRow& row) {
+      if (row.rank != rank) kept = 0;
+      rank = row.rank;
+      return ++kept > kRowsOfRank;
+    });
+  }
+
+  void AddRun() {
+    RunEfficiency& run = out_.run;
+    if (all_kernel_ns_ <= 0 || window_ns_ <= 0) return;
+    run.known_work_share = known_ns_ / all_kernel_ns_;
+    if (*run.known_work_share < kKnownEnough) return;
+    // Of what has FLOPs, most must have a peak to compare with.
+    if (placed_flops_ns_ > 0 && placed_flops_ns_ >= kKnownEnough * (placed_flops_ns_ + unplaced_flops_ns_)) {
+      run.mfu = model_peak_ns_ / window_ns_;
+      run.hfu = peak_ns_ / window_ns_;
+    }
+    if (timed_ns_ >= kKnownEnough * all_kernel_ns_) run.speed_of_light = attainable_ns_ / window_ns_;
+  }
+
+  const Context& context_;
+  const OperatorWork& work_;
+  const std::vector<GpuPeaks>& peaks_;
+  OpEfficiencies out_;
+  std::map<std::tuple<int64_t, std::string, std::string, std::string, std::string>, Totals> totals_;
+  std::map<int64_t, Ns> kernel_ns_;  // by rank
+  std::vector<KernelNote> notes_;    // by name id
+  double all_kernel_ns_ = 0, window_ns_ = 0, known_ns_ = 0;
+  double peak_ns_ = 0, model_peak_ns_ = 0, placed_flops_ns_ = 0, unplaced_flops_ns_ = 0;
+  double attainable_ns_ = 0, timed_ns_ = 0;
+};
+
+}  // namespace
+
+const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
+  using Row = OpEfficiencyRow;
+  static const auto relation =
+      RelationOf<Row>(
+          "op_efficiency",
+          "How fast operators run against what the GPU can do at most, by operator, shapes and types, in the "
+          "analysed window: the 2,000 of a rank with the most GPU time. Kernels count to the innermost "
+          "operator "
+          "whose work is known.")
+          .Key("rank", &Row::rank, kRankNumber, "Rank.")
+          .Key("op", &Row::op, Unit::kText, "Operator, e.g. aten::addmm.")
+          .Key("data_type", &Row::data_type, Unit::kText,
+               "Element type of the first tensor: fp32, bf16, ...; empty where it is not recorded.")
+          .Key("shapes", &Row::shapes, Unit::kText,
+               "Shapes of its tensors, and the scalars of convolutions and attention; empty where they are "
+               "not recorded.")
+          .Key("precision", &Row::precision, Unit::kText,
+               "What products are computed in: the type, but TF32 where a kernel computes FP32 on tensor "
+               "cores; "
+               "empty for operators without FLOPs and where it is not known.")
+          .Column(
+              "kind", &Row::kind, Unit::kText,
+              "matrix, convolution, attention, mixture-of-experts, which have FLOPs; normalization, softmax, "
+              "reduction, element-wise, copy, pooling, embedding, optimizer, which move data; unknown "
+              "where its work is.")
+          .Column("calls", &Row::calls, Unit::kCount, "Calls that launched kernels.")
+          .Column("recomputed_calls", &Row::recomputed_calls, Unit::kCount,
+                  "Of those, forward operators that a backward pass repeats (activation checkpointing).")
+          .Column("kernels", &Row::kernels, Unit::kCount, "Kernels that they launched.")
+          .Column("gpu_ns", &Row::gpu_ns, Unit::kNanoseconds, "Sum of the kernels' durations.")
+          .Column("kernel_share", &Row::kernel_share, Unit::kRatio,
+                  "Of the rank's kernel time without collectives.")
+          .Column("flops", &Row::flops, Unit::kFlops,
+                  "Floating-point operations of all calls, as PyTorch's flop_counter has them, half of the "
+                  "square for causal attention; unknown for operators that move data.",
+                  capability::kOperatorShapes)
+          .Column("bytes", &Row::bytes, Unit::kBytes,
+                  "What all calls must read and write at least: each input once, each output once.",
+                  capability::kOperatorShapes)
+          .Column("flops_per_s", &Row::flops_per_s, Unit::kFlopsPerSecond, "flops / gpu_ns.",
+                  capability::kOperatorShapes)
+          .Column("bytes_per_s", &Row::bytes_per_s, Unit::kBytesPerSecond, "bytes / gpu_ns.",
+                  capability::kOperatorShapes)
+          .Column("intensity", &Row::intensity, Unit::kNone, "flops / bytes.", capability::kOperatorShapes)
+          .Column("peak_flops_per_s", &Row::peak_flops_per_s, Unit::kFlopsPerSecond,
+                  "Dense peak of the GPU in this precision; unknown where the GPU is.")
+          .Column("peak_bytes_per_s", &Row::peak_bytes_per_s, Unit::kBytesPerSecond,
+                  "Peak bandwidth of the GPU's memory; unknown where the GPU is.")
+          .Column("compute_share", &Row::compute_share, Unit::kRatio, "flops_per_s / peak_flops_per_s.")
+          .Column(
+              "memory_share", &Row::memory_share, Unit::kRatio,
+              "bytes_per_s / peak_bytes_per_s; unknown where the bytes pass faster than through the memory.")
+          .Column("bound", &Row::bound, Unit::kText,
+                  "What limits it where it runs as fast as it can: compute, memory, or latency, the shortest "
+                  "kernel of the GPU.")
+          .Column(
+              "attainable_ns", &Row::attainable_ns, Unit::kNanoseconds,
+              "Least time of all calls: of each the longest of FLOPs at the achievable rate, bytes at the "
+              "achievable bandwidth, and the shortest kernel that ran; peaks where nothing achievable is "
+              "published, or the calls are faster than it.")
+          .Column("attained_share", &Row::attained_share, Unit::kRatio, "attainable_ns / gpu_ns.")
+          .Column("headroom_ns", &Row::headroom_ns, Unit::kNanoseconds, "gpu_ns - attainable_ns.")
+          .Column("unknown_reason", &Row::unknown_reason, Unit::kText,
+                  "Why figures are unknown; unknown where all are known.");
+  return relation;
+}
+
+OpEfficiencies ComputeOpEfficiencies(const Context& context, const OperatorWork& work,
+                                     const std::vector<GpuPeaks>& peaks) {
+  return EfficiencyBuilder(context, work, peaks).Build();
+}
+
+const Family& OpEfficiencyFamily() {
+  static const Family family = FamilyOf(OpEfficiencyRelation(), &OpEfficiencies::rows).Detail();
+  return family;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of the operators that launched the kernels of the analysed window.
+//
+// A kernel counts to the innermost operator around its launch whose work is known (work.h): aten::linear
+// calls aten::addmm, which launches the kernel, and only the latter counts. Where an operator has FLOPs and
+// one within it has some, too, those are the same ones, and the outer one's own kernels are of unknown work.
+// Backward operators without shapes have those of their forward operator, which autograd's number connects.
+// Kernels of CUDA graphs belong to no operator, since what launched the graph says nothing of each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
+#include "src/analysis/work/work.h"
+
+namespace dladvisor {
+
+// Calls of one operator with the same arguments.
+struct DistinctOperator {
+  std::string name;    // "aten::addmm"
+  std::string shapes;  // "512; 141x512; 512x2048": of tensors, and of convolutions and attention the scalars
+  std::vector<Sizes> tensors;  // shapes of those that are no lists
+  WorkResult result;
+};
+
+struct OperatorWorkCall {
+  uint32_t range = kNoIndex;   // index into trace.ranges
+  uint32_t operation = 0;      // index into OperatorWork::operators
+  uint32_t kernel = kNoIndex;  // the one that lasts longest, of those that compute products if there are any
+  uint32_t kernels = 0;
+  bool winograd = false;  // a kernel's name shows an algorithm with fewer operations than the formula counts
+  Ns kernel_ns = 0;       // sum of durations
+};
+
+struct OperatorWork {
+  std::vector<DistinctOperator> operators;
+  // Of each of ranks.gpus.
+  struct OfGpu {
+    std::vector<OperatorWorkCall> calls;  // in order of their first kernels
+    Ns kernel_ns = 0;                     // of all kernels in the window but collectives
+    Ns attributed_ns = 0;                 // of those, in `calls`
+  };
+  std::vector<OfGpu> gpus;
+  std::vector<uint8_t> recomputed;  // by range, 1 where a call is repeated for a backward pass; may be empty
+
+  bool IsRecomputed(const OperatorWorkCall& call) const {
+    return !recomputed.empty() && recomputed[call.range] != 0;
+  }
+};
+
+OperatorWork ComputeOperatorWork(const Context& context);
+
+template <>
+inline constexpr Computed kValue<OperatorWork>{"operator work", ComputeOperatorWork};
+
+}  // namespace dladvisor

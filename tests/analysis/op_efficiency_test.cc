@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rates and limits on drawn traces, with a GPU of 100 TFLOP/s FP16 and 1 TB/s.
+#include "src/analysis/efficiency/op_efficiency.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+constexpr const char* kHalfTypes = R"(["c10::Half", "c10::Half"])";
+constexpr const char* kFloatTypes = R"(["float", "float"])";
+// 2 x 1000 x 1000 x 1000 FLOPs: 20 us at the peak.
+constexpr const char* kSquare = "[[1000, 1000], [1000, 1000]]";
+constexpr int64_t kFlops = 2'000'000'000;
+
+struct Drawn : TraceBuilder {
+  Drawn() { trace.operator_arguments.emplace_back(); }
+
+  // A call of an operator with one kernel that lasts so long, one after the other.
+  void Call(std::string_view name, std::string_view shapes, std::string_view types, Ns duration,
+            std::string_view kernel = test::kGemm) {
+    test::AddRange(*this, now_, now_ + 10, name);
+    OperatorArguments arguments;
+    arguments.shapes = trace.names.Intern(shapes);
+    arguments.types = trace.names.Intern(types);
+    trace.ranges.arguments.push_back(static_cast<int64_t>(trace.operator_arguments.size()));
+    trace.operator_arguments.push_back(arguments);
+    trace.ranges.sequence.push_back(-1);
+    trace.ranges.forward_thread.push_back(0);
+    Launch(now_ + 1, now_ + 10, now_ + 10 + duration, kernel);
+    now_ += 10 + duration;
+  }
+
+  OpEfficiencies Efficiencies(bool known = true) const {
+    const Context context = test::ContextOf(trace);
+    GpuPeaks gpu;
+    if (known) {
+      gpu.model = "drawn";
+      gpu.peaks = {{Precision::kFp16, ComputeUnit::kMatrix, 100e12},
+                   {Precision::kTf32, ComputeUnit::kMatrix, 50e12},
+                   {Precision::kFp32, ComputeUnit::kVector, 10e12}};
+      gpu.memory_bytes_per_s = 1e12;
+      gpu.launch_floor_ns = 1000;
+    }
+    return ComputeOpEfficiencies(context, ComputeOperatorWork(context), {gpu});
+  }
+
+ private:
+  Ns now_ = 0;
+};
+
+TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
+  Drawn b;
+  b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
+  b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
+  const OpEfficiencies found = b.Efficiencies();
+  ASSERT_EQ(found.rows.size(), 1u);
+  const OpEfficiencyRow& row = found.rows[0];
+  EXPECT_EQ(row.op, "aten::mm");
+  EXPECT_EQ(row.kind, "matrix");
+  EXPECT_EQ(row.precision, "fp16");
+  EXPECT_EQ(row.calls, 2);
+  EXPECT_EQ(row.flops, 2.0 * kFlops);
+  EXPECT_EQ(row.bytes, 2.0 * 6e6);
+  EXPECT_NEAR(*row.flops_per_s, 50e12, 1e6);
+  EXPECT_NEAR(*row.compute_share, 0.5, 1e-9);
+  EXPECT_NEAR(*row.memory_share, 0.15, 1e-9);
+  EXPECT_NEAR(*row.intensity, 2e9 / 6e6, 1e-6);
+  EXPECT_EQ(row.bound, "compute");
+  EXPECT_NEAR(*row.attainable_ns, 40'000, 1e-3);
+  EXPECT_NEAR(*row.attained_share, 0.5, 1e-9);
+  EXPECT_NEAR(*row.headroom_ns, 40'000, 1e-3);
+  EXPECT_FALSE(row.unknown_reason);
+  EXPECT_NEAR(*found.run.known_work_share, 1, 1e-9);
+  EXPECT_NEAR(*found.run.mfu, 40'000.0 / 80'010, 1e-3);
+  EXPECT_EQ(found.run.mfu, found.run.hfu);
+  EXPECT_NEAR(*found.run.speed_of_light, 40'000.0 / 80'010, 1e-3);
+}
+
+TEST(OpEfficiency, OfACopyIsItsShareOfTheBandwidth) {
+  Drawn b;
+  b.Call("aten::copy_", "[[1000, 5000], [1000, 5000]]", kHalfTypes, 40'000, "copy");
+  const OpEfficiencyRow row = b.Efficiencies().rows.at(0);
+  EXPECT_EQ(row.kind, "copy");
+  EXPECT_FALSE(row.flops);
+  EXPECT_EQ(row.precision, "");
+  EXPECT_EQ(row.bytes, 20e6);
+  EXPECT_NEAR(*row.memory_share, 0.5, 1e-9);
+  EXPECT_EQ(row.bound, "memory");
+  EXPECT_NEAR(*row.attainable_ns, 20'000, 1e-3);
+}
+
+TEST(OpEfficiency, OfTinyOperatorsIsBoundByLatency) {
+  Drawn b;
+  b.Call("aten::copy_", "[[10], [10]]", kHalfTypes, 2'000, "copy");
+  const OpEfficiencyRow row = b.Efficiencies().rows.at(0);
+  EXPECT_EQ(row.bound, "latency");
+  EXPECT_NEAR(*row.attainable_ns, 1'000, 1e-3);
+}
+
+// FP32 is TF32 where the kernel's name shows it; where none does, no peak applies.
+TEST(OpEfficiency, OfFp32DependsOnTheKernel) {
+  const auto row = [](const char* kernel) {
+    Drawn b;
+    b.Call("aten::mm", kSquare, kFloatTypes, 400'000, kernel);
+    return b.Efficiencies().rows.at(0);
+  };
+  const OpEfficiencyRow tf32 = row("ampere_sgemm_tf32_128x128_tn");
+  EXPECT_EQ(tf32.precision, "tf32");
+  EXPECT_EQ(tf32.peak_flops_per_s, 50e12);
+  const OpEfficiencyRow fp32 = row("ampere_sgemm_128x128_tn");
+  EXPECT_EQ(fp32.precision, "fp32");
+  EXPECT_EQ(fp32.peak_flops_per_s, 10e12);
+  EXPECT_NEAR(*fp32.compute_share, 0.5, 1e-9);
+  const OpEfficiencyRow neither = row("my_product");
+  EXPECT_EQ(neither.precision, "");
+  EXPECT_FALSE(neither.compute_share);
+  EXPECT_FALSE(neither.attainable_ns);
+  EXPECT_TRUE(neither.flops_per_s);
+  EXPECT_EQ(neither.unknown_reason, "the precision that the kernel computes in is not known");
+}
+
+// Never above the peak: what would be is unknown, and so is what follows from it.
+TEST(OpEfficiency, AboveThePeakIsUnknown) {
+  Drawn b;
+  b.Call("aten::mm", kSquare, kHalfTypes, 19'000);
+  const OpEfficiencies found = b.Efficiencies();
+  const OpEfficiencyRow& row = found.rows.at(0);
+  EXPECT_FALSE(row.flops_per_s);
+  EXPECT_FALSE(row.compute_share);
+  EXPECT_FALSE(row.attainable_ns);
+  EXPECT_TRUE(row.unknown_reason->starts_with("faster than the peak"));
+  EXPECT_NEAR(*found.run.known_work_share, 0, 1e-9);
+  EXPECT_FALSE(found.run.mfu);
+}
+
+// Winograd's algorithm multiplies less often than the formula counts.
+TEST(OpEfficiency, OfWinogradConvolutionsMayExceedThePeak) {
+  Drawn b;
+  b.Call("aten::cudnn_convolution_backward_input", "[[], [16, 128, 32, 32], [128, 128, 3, 3]]",
+         R"(["", "float", "float"])", 400'000, "winograd_nonfused::winogradForwardOutput4x4<float>");
+  const OpEfficiencies found = b.Efficiencies();
+  const OpEfficiencyRow& row = found.rows.at(0);
+  EXPECT_GT(*row.flops_per_s, 10e12);
+  EXPECT_FALSE(row.compute_share);
+  EXPECT_TRUE(row.unknown_reason->find("Winograd") != std::string::npos);
+  EXPECT_TRUE(found.run.mfu);
+}
+
+// Nothing is listed of a rank of whose operators nothing is known.
+TEST(OpEfficiency, OfUnknownOperatorsAloneIsEmpty) {
+  Drawn b;
+  b.Call("my::op", "[[1]]", R"(["float"])", 1'000, "my_kernel");
+  const OpEfficiencies found = b.Efficiencies();
+  EXPECT_TRUE(found.rows.empty());
+  EXPECT_EQ(found.run.known_work_share, 0);
+}
+
+// Small tensors lie in the L2 cache.
+TEST(OpEfficiency, FasterThanTheMemoryGivesNoTime) {
+  Drawn b;
+  b.Call("aten::copy_", "[[1000, 1000], [1000, 1000]]", kHalfTypes, 3'000, "copy");
+  const OpEfficiencies found = b.Efficiencies();
+  const OpEfficiencyRow& row = found.rows.at(0);
+  EXPECT_TRUE(row.bytes_per_s);
+  EXPECT_FALSE(row.memory_share);
+  EXPECT_FALSE(row.attainable_ns);
+  EXPECT_TRUE(row.unknown_reason->find("cache") != std::string::npos);
+  EXPECT_NEAR(*found.run.known_work_share, 1, 1e-9);
+}
+
+TEST(OpEfficiency, OfAnUnknownGpuHasRatesButNoShares) {
+  Drawn b;
+  b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
+  const OpEfficiencies found = b.Efficiencies(/*known=*/false);
+  const OpEfficiencyRow& row = found.rows.at(0);
+  EXPECT_NEAR(*row.flops_per_s, 50e12, 1e6);
+  EXPECT_FALSE(row.peak_flops_per_s);
+  EXPECT_FALSE(row.compute_share);
+  EXPECT_FALSE(row.attainable_ns);
+  EXPECT_EQ(row.unknown_reason, "the peaks of this GPU are not known");
+  EXPECT_FALSE(found.run.mfu);
+  EXPECT_FALSE(found.run.speed_of_light);
+  EXPECT_NEAR(*found.run.known_work_share, 1, 1e-9);
+}
+
+// Where most of the time is of unknown work, the rest is not extrapolated.
+TEST(OpEfficiency, OfTheRunNeedsHalfOfTheTime) {
+  for (const Ns unknown : {30'000, 50'000}) {
+    Drawn b;
+    b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
+    b.Call("my::op", "[[1]]", R"(["float"])", unknown, "my_kernel");
+    const OpEfficiencies found = b.Efficiencies();
+    EXPECT_NEAR(*found.run.known_work_share, 40'000.0 / static_cast<double>(40'000 + unknown), 1e-9);
+    EXPECT_EQ(found.run.mfu.has_value(), unknown == 30'000);
+    EXPECT_EQ(found.run.speed_of_light.has_value(), unknown == 30'000);
+    ASSERT_EQ(found.rows.size(), 2u);
+    for (const OpEfficiencyRow& row : found.rows) {
+      if (row.op == "my::op") {
+        EXPECT_EQ(row.unknown_reason, why::kNoFormula);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dladvisor

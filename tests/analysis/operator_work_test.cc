@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operator a kernel's work counts to, on drawn traces.
+#include "src/analysis/efficiency/operator_work.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+// Draws operators with what they were called with.
+class OperatorsBuilder : public TraceBuilder {
+ public:
+  OperatorsBuilder() { trace.operator_arguments.emplace_back(); }
+
+  void Operator(Ns start, Ns end, std::string_view name, std::string_view shapes, std::string_view types = "",
+                std::string_view values = "", int64_t sequence = -1, int64_t forward_thread = 0) {
+    test::AddRange(*this, start, end, name);
+    OperatorArguments arguments;
+    if (!shapes.empty()) arguments.shapes = trace.names.Intern(shapes);
+    if (!types.empty()) arguments.types = trace.names.Intern(types);
+    if (!values.empty()) arguments.values = trace.names.Intern(values);
+    trace.ranges.arguments.push_back(static_cast<int64_t>(trace.operator_arguments.size()));
+    trace.operator_arguments.push_back(arguments);
+    trace.ranges.sequence.push_back(sequence);
+    trace.ranges.forward_thread.push_back(forward_thread);
+  }
+
+  struct Found {
+    std::string op, shapes;
+    std::optional<int64_t> flops;
+    Ns kernel_ns = 0;
+    bool recomputed = false;
+    std::string_view unknown;
+  };
+  std::vector<Found> Calls() const {
+    const OperatorWork work = ComputeOperatorWork(test::ContextOf(trace));
+    std::vector<Found> found;
+    for (const OperatorWorkCall& call : work.gpus.at(0).calls) {
+      const DistinctOperator& of = work.operators[call.operation];
+      found.push_back({of.name, of.shapes, of.result.work ? of.result.work->flops : std::nullopt,
+                       call.kernel_ns, work.IsRecomputed(call), of.result.unknown});
+    }
+    return found;
+  }
+};
+
+constexpr const char* kHalves = R"(["c10::Half", "c10::Half", "c10::Half"])";
+
+// aten::linear calls aten::addmm, which launches the kernel; aten::t within has no work of its own.
+TEST(OperatorWork, OfNestedOperatorsCountsOnce) {
+  OperatorsBuilder b;
+  b.Operator(0, 100, "aten::linear", "[[4, 5], [6, 5], [6]]", kHalves);
+  b.Operator(10, 90, "aten::addmm", "[[6], [4, 5], [5, 6]]", kHalves);
+  b.Launch(20, 200, 230, test::kGemm);
+  b.Launch(30, 230, 240, "splitKreduce_kernel");
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].op, "aten::addmm");
+  EXPECT_EQ(calls[0].shapes, "6; 4x5; 5x6");
+  EXPECT_EQ(calls[0].flops, 240);
+  EXPECT_EQ(calls[0].kernel_ns, 40);
+}
+
+// Where the inner one launches other kernels than the outer, the FLOPs are those of the inner one.
+TEST(OperatorWork, OfAnOuterOperatorIsNotCountedAgain) {
+  OperatorsBuilder b;
+  b.Operator(0, 100, "aten::linear", "[[4, 5], [6, 5], [6]]", kHalves);
+  b.Launch(5, 100, 120, "prepare");
+  b.Operator(10, 90, "aten::addmm", "[[6], [4, 5], [5, 6]]", kHalves);
+  b.Launch(20, 200, 230, test::kGemm);
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].op, "aten::linear");
+  EXPECT_FALSE(calls[0].flops);
+  EXPECT_EQ(calls[0].unknown, "its work is that of an operator within it");
+  EXPECT_EQ(calls[1].flops, 240);
+}
+
+// A convolution's own copies count to the copy.
+TEST(OperatorWork, OfAnInnerCopyIsTheCopys) {
+  OperatorsBuilder b;
+  b.Operator(0, 100, "aten::mm", "[[4, 5], [5, 6]]", kHalves);
+  b.Operator(10, 20, "aten::copy_", "[[4, 5], [4, 5], []]", R"(["c10::Half", "c10::Half", "Scalar"])");
+  b.Launch(12, 100, 110, "copy");
+  b.Launch(30, 200, 230, test::kGemm);
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].op, "aten::copy_");
+  EXPECT_EQ(calls[1].op, "aten::mm");
+  EXPECT_EQ(calls[1].flops, 240);
+  EXPECT_EQ(calls[1].kernel_ns, 30);
+}
+
+TEST(OperatorWork, OfAnUnknownOperatorNamesIt) {
+  OperatorsBuilder b;
+  b.Operator(0, 100, "my::op", "[[4, 5]]", R"(["float"])");
+  b.Launch(20, 200, 230, "kernel");
+  b.Operator(300, 400, "aten::mm", "", "");
+  b.Launch(320, 400, 430, "kernel");
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].op, "my::op");
+  EXPECT_EQ(calls[0].unknown, why::kNoFormula);
+  EXPECT_EQ(calls[1].op, "aten::mm");
+  EXPECT_EQ(calls[1].unknown, why::kNoShapes);
+}
+
+// Kernels of a graph, and those of threads without a range of their own, belong to no operator.
+TEST(OperatorWork, OfAGraphIsUnknown) {
+  OperatorsBuilder b;
+  b.Operator(0, 100, "aten::mm", "[[4, 5], [5, 6]]", kHalves);
+  b.Launch(20, 200, 230, test::kGemm);
+  b.trace.kernels.graph_node = IntColumn();
+  b.trace.kernels.graph_node.push_back(7);
+  const OperatorWork work = ComputeOperatorWork(test::ContextOf(b.trace));
+  EXPECT_TRUE(work.gpus.at(0).calls.empty());
+  EXPECT_EQ(work.gpus[0].kernel_ns, 30);
+  EXPECT_EQ(work.gpus[0].attributed_ns, 0);
+}
+
+// FlashAttnFuncBackward has the gradient of its output only; its number is that of the forward function.
+TEST(OperatorWork, OfABackwardOperatorIsThatOfItsForward) {
+  OperatorsBuilder b;
+  b.Operator(0, 100, "FlashAttnFunc", "[[2, 16, 4, 8], [2, 16, 4, 8], [2, 16, 4, 8], [], [], []]", kHalves,
+             R"(["", "", "", "0.", "0.125", "False"])", 17);
+  b.Launch(20, 200, 230, "flash_fwd_kernel");
+  b.Operator(300, 400, "autograd::engine::evaluate_function: FlashAttnFuncBackward", "", "", "", 17, 1);
+  b.Operator(310, 390, "FlashAttnFuncBackward", "[[2, 16, 4, 8]]", R"(["c10::Half"])", "", 17, 1);
+  b.Launch(320, 400, 490, "flash_bwd_kernel");
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 2u);
+  const int64_t product = int64_t{2} * 2 * 4 * 16 * 16 * 8;
+  EXPECT_EQ(calls[0].flops, 2 * product);
+  EXPECT_EQ(calls[1].op, "FlashAttnFuncBackward");
+  EXPECT_EQ(calls[1].flops, 5 * product);
+  EXPECT_FALSE(calls[1].recomputed);
+}
+
+// Activation checkpointing: the forward operator runs again within a node of the backward pass, and has a
+// number of its own.
+TEST(OperatorWork, OfRepeatedForwardOperatorsIsMarked) {
+  OperatorsBuilder b;
+  b.Operator(0, 100, "aten::addmm", "[[6], [4, 5], [5, 6]]", kHalves, "", 3);
+  b.Launch(20, 200, 230, test::kGemm);
+  b.Operator(300, 600, "autograd::engine::evaluate_function: AddmmBackward0", "", "", "", 3, 1);
+  b.Operator(310, 400, "aten::addmm", "[[6], [4, 5], [5, 6]]", kHalves, "", 9);
+  b.Launch(320, 400, 430, test::kGemm);
+  b.Operator(410, 590, "AddmmBackward0", "[[4, 6]]", R"(["c10::Half"])", "", 3, 1);
+  b.Operator(420, 500, "aten::mm", "[[5, 4], [4, 6]]", kHalves);
+  b.Launch(430, 500, 530, test::kGemm);
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_FALSE(calls[0].recomputed);
+  EXPECT_TRUE(calls[1].recomputed);
+  EXPECT_FALSE(calls[2].recomputed);
+}
+
+// Exports: emit_nvtx appends the sizes to the operator, and types are not recorded.
+TEST(OperatorWork, OfExportsFollowsFromTheTextOfRanges) {
+  OperatorsBuilder b;
+  b.Range(0, 100, "aten::addmm, op_id = 71, sizes = [[6], [4, 5], [5, 6], [], []], input_op_ids = [(1,0)]");
+  b.Launch(20, 200, 230, test::kGemm);
+  b.Range(300, 400, "aten::addmm, op_id = 72, sizes = [[6], [4, 5], [5, 6], [], []]");
+  b.Launch(320, 400, 430, test::kGemm);
+  b.Range(500, 600,
+          "{'mod': 'torch.nn.functional', 'op': 'linear', 'args': [{'name': '', 'type': 'tensor', "
+          "'shape': (4, 5), 'dtype': 'float16'}, {'name': '', 'type': 'tensor', 'shape': (6, 5), "
+          "'dtype': 'float16'}]}");
+  b.Launch(520, 600, 630, test::kGemm);
+  const OperatorWork work = ComputeOperatorWork(test::ContextOf(b.trace));
+  ASSERT_EQ(work.gpus.at(0).calls.size(), 3u);
+  EXPECT_EQ(work.operators.size(), 2u);  // each shape once
+  const auto calls = b.Calls();
+  for (const auto& call : calls) EXPECT_EQ(call.flops, 240) << call.op << ": " << call.unknown;
+  EXPECT_EQ(calls[2].op, "linear");
+}
+
+}  // namespace
+}  // namespace dladvisor
