@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/analysis/efficiency/op_efficiency.h"
 #include "src/analysis/ops/kernel_name.h"
 #include "src/analysis/ops/op.h"
 #include "src/analysis/ops/op_kernel.h"

@@ -77,10 +77,44 @@ TEST(Metric, RangesKnowTheirSpread) {
   EXPECT_DOUBLE_EQ(mean->variance, 4);
 }
 
+TEST(Metric, RatesAndEfficiencyAreThoseOfKnownWork) {
+  OpEfficiencyRow large;
+  large.op = "aten::mm";
+  large.gpu_ns = 300;
+  large.flops = 6e5;
+  large.flops_per_s = 2e12;
+  large.attainable_ns = 240;
+  OpEfficiencyRow small = large;
+  small.gpu_ns = 100;
+  small.flops = 1e5;
+  small.flops_per_s = 1e12;
+  small.attainable_ns = 60;
+  OpEfficiencyRow copy;
+  copy.op = "aten::copy_";
+  copy.gpu_ns = 100;
+  copy.attainable_ns = 100;
+  OpEfficiencyRow unknown;
+  unknown.op = "mine::mm";
+  unknown.gpu_ns = 1000;
+  RunRow run;
+  run.mfu = 0.4;
+  const test::Facts facts = test::RunOf({10, 10, 10, 10})
+                                .Give(RunRelation(), std::vector{run})
+                                .Give(OpEfficiencyRelation(), std::vector{large, small, copy, unknown});
+  const auto measured = MeasureRun(facts.Build());
+  EXPECT_DOUBLE_EQ(Find(measured, "op.flops_per_s/aten::mm")->mean, 7e5 / 400e-9);
+  EXPECT_EQ(Find(measured, "op.flops_per_s/aten::copy_"), nullptr);
+  EXPECT_EQ(Find(measured, "op.flops_per_s/mine::mm"), nullptr);
+  EXPECT_DOUBLE_EQ(Find(measured, "kernel.efficiency")->mean, 0.8);
+  EXPECT_DOUBLE_EQ(Find(measured, "run.mfu")->mean, 0.4);
+}
+
 TEST(Metric, WhatARunDoesNotTellIsLeftOut) {
   const test::Facts facts = test::RunOf({});
   EXPECT_EQ(Find(MeasureRun(facts.Build()), "step.time"), nullptr);
   EXPECT_EQ(Find(MeasureRun(facts.Build()), "memory.peak"), nullptr);
+  EXPECT_EQ(Find(MeasureRun(facts.Build()), "run.mfu"), nullptr);
+  EXPECT_EQ(Find(MeasureRun(facts.Build()), "kernel.efficiency"), nullptr);
 }
 
 TEST(Metric, KindsAreFoundByNameOrFamily) {

@@ -42,6 +42,7 @@ metrics:
   gpu.utilization: {min: 0.85, level: warn}
   memory.peak: {max: 30 GiB, gated: false, reason: the new model is larger}
   op.time/*conv*: {regression: 10 %, aggregate: pessimistic}
+  op.flops_per_s/*mm*: {min: 200 TFLOP/s}
   tensor_core.efficiency: explain
 )");
   EXPECT_THAT(read.problems, testing::IsEmpty());
@@ -63,6 +64,7 @@ metrics:
   EXPECT_FALSE(policy.Find("memory.peak")->gated);
   EXPECT_EQ(policy.Find("op.time//train/conv2d/forward")->aggregate, Aggregation::kPessimistic);
   EXPECT_EQ(policy.Find("op.time//train/linear"), nullptr);
+  EXPECT_DOUBLE_EQ(*policy.Find("op.flops_per_s/aten::addmm")->min, 200e12);
   EXPECT_EQ(policy.Find("tensor_core.efficiency")->level, Level::kExplain);
 }
 
@@ -83,6 +85,7 @@ TEST(Policy, RefusesWhatItDoesNotKnowWithTheNearest) {
   EXPECT_THAT(problem("metrics: {step.time: {regresion: 3 %}}"), HasSubstr("did you mean regression?"));
   EXPECT_THAT(problem("metrics: {step.time: {max: 450}}"), HasSubstr("such as 450 ms"));
   EXPECT_THAT(problem("metrics: {step.time: {max: 30 GiB}}"), HasSubstr("such as 450 ms"));
+  EXPECT_THAT(problem("metrics: {op.flops_per_s/*: {min: 200}}"), HasSubstr("such as 200 TFLOP/s"));
   EXPECT_THAT(problem("metrics: {step.time: {level: errror}}"), HasSubstr("did you mean error?"));
   EXPECT_THAT(problem("metrics: {step.time: {gated: false}}"), HasSubstr("give the 'reason' too"));
   EXPECT_THAT(problem("allow: [gpu.modell]"), HasSubstr("did you mean gpu.model?"));

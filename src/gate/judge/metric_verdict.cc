@@ -131,9 +131,8 @@ class MetricJudge {
       verdict.max = policy->max;
       verdict.min = policy->min;
     }
-    const bool absent_is_nothing = kind.is_family && kind.name != "range.time";
-    const std::vector<RunMean> before = MeansOf(baseline_, metric, absent_is_nothing),
-                               after = MeansOf(candidate_, metric, absent_is_nothing);
+    const std::vector<RunMean> before = MeansOf(baseline_, metric, kind.absent_is_nothing),
+                               after = MeansOf(candidate_, metric, kind.absent_is_nothing);
     if (before.empty() || after.empty()) {
       verdict.verdict = Verdict::kNotComparable;
       verdict.why = fmt::format("{} of the {} does not have it.",

@@ -38,7 +38,7 @@ struct Suffix {
   Unit unit;
   double factor;
 };
-constexpr std::array<Suffix, 13> kSuffixes = {{{"ns", Unit::kNanoseconds, 1},
+constexpr std::array<Suffix, 16> kSuffixes = {{{"ns", Unit::kNanoseconds, 1},
                                                {"us", Unit::kNanoseconds, 1e3},
                                                {"µs", Unit::kNanoseconds, 1e3},
                                                {"ms", Unit::kNanoseconds, 1e6},
@@ -50,7 +50,10 @@ constexpr std::array<Suffix, 13> kSuffixes = {{{"ns", Unit::kNanoseconds, 1},
                                                {"MiB", Unit::kBytes, 1024.0 * 1024},
                                                {"GiB", Unit::kBytes, 1024.0 * 1024 * 1024},
                                                {"MB", Unit::kBytes, 1e6},
-                                               {"GB", Unit::kBytes, 1e9}}};
+                                               {"GB", Unit::kBytes, 1e9},
+                                               {"MFLOP/s", Unit::kFlopsPerSecond, 1e6},
+                                               {"GFLOP/s", Unit::kFlopsPerSecond, 1e9},
+                                               {"TFLOP/s", Unit::kFlopsPerSecond, 1e12}}};
 
 // A number with its unit, e.g. "450 ms"; a ratio may be a plain number.
 std::optional<double> ParseQuantity(const std::string& text, Unit unit) {
@@ -74,6 +77,8 @@ const char* ExampleOf(Unit unit) {
       return "85 %";
     case Unit::kBytes:
       return "30 GiB";
+    case Unit::kFlopsPerSecond:
+      return "200 TFLOP/s";
     default:
       return "120";
   }

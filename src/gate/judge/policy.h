@@ -12,6 +12,7 @@
 //       step.time:        {regression: 3 %, floor: 1 ms, run_to_run: 5 %, max: 450 ms}
 //       gpu.utilization:  {level: warn, min: 85 %}
 //       op.time/*conv*:   {level: warn, regression: 10 %}
+//       op.flops_per_s/*mm*: {min: 200 TFLOP/s}
 //       memory.peak:      {gated: false, reason: the new model is larger, regression: 5 %}
 //
 // A metric that is listed is of level `error` where nothing else is said; step.time always is, the others

@@ -47,6 +47,9 @@ class Measurer {
     if (!steps.empty()) Add("step.time", MeanOfSteps(steps));
     AddValue("gpu.utilization", "SELECT gpu_utilization FROM run");
     AddValue("tensor_core.efficiency", "SELECT tensor_core_efficiency FROM run");
+    AddValue("run.mfu", "SELECT mfu FROM run");
+    AddValue("kernel.efficiency",
+             "SELECT sum(attainable_ns) / sum(gpu_ns) FROM op_efficiency WHERE attainable_ns IS NOT NULL");
     AddValue("memory.peak", "SELECT max(peak_bytes) FROM memory");
     AddValue("communication.exposed",
              "SELECT avg(ns_per_step) FROM time_ledger WHERE bucket = 'communication/exposed'");
@@ -59,6 +62,7 @@ class Measurer {
                              kPacingRank));
     }
     AddRanges();
+    AddFlopsPerSecond();
     return std::move(measurements_);
   }
 
@@ -127,6 +131,19 @@ class Measurer {
     SortFrom(first);
   }
 
+  void AddFlopsPerSecond() {
+    const size_t first = measurements_.size();
+    for (const auto& row :
+         db_.Query(fmt::format("SELECT op, sum(flops) / (sum(gpu_ns) * 1e-9) FROM op_efficiency WHERE rank = "
+                               "coalesce({}, (SELECT min(rank) FROM op_efficiency)) AND flops_per_s IS NOT "
+                               "NULL GROUP BY op",
+                               kPacingRank))
+             .rows)
+      if (const auto rate = AsNumber(row[1]))
+        AddOne("op.flops_per_s/" + std::get<std::string>(row[0]), *rate);
+    SortFrom(first);
+  }
+
   void SortFrom(size_t first) {
     std::stable_sort(measurements_.begin() + static_cast<std::ptrdiff_t>(first), measurements_.end(),
                      [](const Measurement& a, const Measurement& b) { return a.mean.mean > b.mean.mean; });
@@ -141,17 +158,30 @@ class Measurer {
 }  // namespace
 
 std::span<const MetricKind> MetricKinds() {
-  static const std::array<MetricKind, 10> kinds = {{
-      {"step.time", "Step time", Unit::kNanoseconds, true, false},
-      {"gpu.utilization", "GPU utilization", Unit::kRatio, false, false},
-      {"tensor_core.efficiency", "Tensor core efficiency", Unit::kRatio, false, false},
-      {"memory.peak", "Peak memory", Unit::kBytes, true, false},
-      {"communication.exposed", "Exposed communication", Unit::kNanoseconds, true, false},
-      {"throughput", "Samples per second", Unit::kNone, false, false},
-      {"ledger.time", "Ledger", Unit::kNanoseconds, true, true},
-      {"op.time", "Op", Unit::kNanoseconds, true, true},
-      {"kernel.time", "Kernel", Unit::kNanoseconds, true, true},
-      {"range.time", "Range", Unit::kNanoseconds, true, true},
+  static const std::array<MetricKind, 13> kinds = {{
+      {.name = "step.time", .title = "Step time"},
+      {.name = "gpu.utilization", .title = "GPU utilization", .unit = Unit::kRatio, .lower_is_better = false},
+      {.name = "tensor_core.efficiency",
+       .title = "Tensor core efficiency",
+       .unit = Unit::kRatio,
+       .lower_is_better = false},
+      {.name = "run.mfu", .title = "Model FLOPs utilization", .unit = Unit::kRatio, .lower_is_better = false},
+      {.name = "kernel.efficiency",
+       .title = "Kernel efficiency",
+       .unit = Unit::kRatio,
+       .lower_is_better = false},
+      {.name = "memory.peak", .title = "Peak memory", .unit = Unit::kBytes},
+      {.name = "communication.exposed", .title = "Exposed communication"},
+      {.name = "throughput", .title = "Samples per second", .unit = Unit::kNone, .lower_is_better = false},
+      {.name = "ledger.time", .title = "Ledger", .is_family = true, .absent_is_nothing = true},
+      {.name = "op.time", .title = "Op", .is_family = true, .absent_is_nothing = true},
+      {.name = "kernel.time", .title = "Kernel", .is_family = true, .absent_is_nothing = true},
+      {.name = "range.time", .title = "Range", .is_family = true},
+      {.name = "op.flops_per_s",
+       .title = "Rate of operator",
+       .unit = Unit::kFlopsPerSecond,
+       .lower_is_better = false,
+       .is_family = true},
   }};
   return kinds;
 }

@@ -5,6 +5,8 @@
 //   step.time               a steady step of the rank whose steps take longest, or an iteration of a log
 //   gpu.utilization         mean over GPUs
 //   tensor_core.efficiency  of the run
+//   run.mfu                 of the run: model FLOPs per second by the peak of its GPUs
+//   kernel.efficiency       least time of operators of known work on their GPUs, by the time they took
 //   memory.peak             of the GPU that holds most
 //   communication.exposed   per step, mean over GPUs
 //   throughput              samples per second, where a log has it
@@ -12,8 +14,9 @@
 //   op.time/PATH            per step, of that rank
 //   kernel.time/NAME        per step, of that rank
 //   range.time/NAME         of one instance on the host
+//   op.flops_per_s/OP       of an operator's kernels, over its calls of known work, of that rank
 //
-// The last four are families, which explain a change.
+// The last five are families, which explain a change.
 #pragma once
 
 #include <span>
@@ -32,6 +35,7 @@ struct MetricKind {
   Unit unit = Unit::kNanoseconds;
   bool lower_is_better = true;
   bool is_family = false;
+  bool absent_is_nothing = false;  // an op that did not run took no time
 };
 // In the order of reports.
 std::span<const MetricKind> MetricKinds();
