@@ -136,6 +136,22 @@ const Case kKernels[] = {
     {"nvjet_sm90_hss_320x128_64x3_1x2_h_bz_coopB_NNT", Use::kYes, true, Precision::kFp16},
     {"nvjet_sm100_tst_64x16_64x16_2x4_2cta_h_bz_splitK_TNN", Use::kYes, true, Precision::kBf16},
     {"nvjet_qqtst_128x128_128x6_2x1_v_bz_TNT", Use::kYes, true, Precision::kFp8},
+    {"nvjet_sm100_ootst_128x128_256x7_4x1_2cta_v_bz_Avec16UE4M3_Bvec16UE4M3_TNT", Use::kYes, true,
+     Precision::kFp4},
+    {"cutlass3x_sm120_bstensorop_s16864gemm_block_scaled_ue4m3xe2m1_ue4m3xe2m1_f32_bf16_bf16_128x128x256_"
+     "1x1x1_"
+     "0_tnn_align32_o_vs16_bias_bf16_relu",
+     Use::kYes, true, Precision::kFp4},
+    {"cutlass3x_sm100_bstensorop_s256x192x64gemm_block_scaled_ue4m3xf4_ue4m3xf4_f32_f16_f16_256x192x256_0_"
+     "tnn_"
+     "align32_o_vs16_2sm_bias_f16_relu",
+     Use::kYes, true, Precision::kFp4},
+    {"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, "
+     "cutlass::gemm::collective::CollectiveMma<Sm100Mma, cute::tuple<cutlass::float_e2m1_t, "
+     "cutlass::float_ue4m3_t>>>>(T1::Params)",
+     Use::kYes, true, Precision::kFp4},
+    {"cutlass3x_sm100_bstensorop_gemm_ue8m0xe4m3_ue8m0xe2m1_f32_bf16_bf16_128x128x128_0_tnt", Use::kYes, true,
+     Precision::kFp8},
     {"nvjet_sss_tf32_128x256_TNT", Use::kYes, true, Precision::kTf32},
     {"void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>(T1::Params)",
      Use::kYes, true, Precision::kBf16},

@@ -210,6 +210,8 @@ Precision NvjetPrecision(const Name& name) {
       return Precision::kFp16;
     case 'q':
       return Precision::kFp8;
+    case 'o':
+      return Precision::kFp4;
     case 'd':
       return Precision::kFp64;
     default:
@@ -217,8 +219,18 @@ Precision NvjetPrecision(const Name& name) {
   }
 }
 
+// Block-scaled products of two FP4 operands, whose scales are FP8: "..._ue4m3xe2m1_ue4m3xe2m1_f32_...",
+// "...<cutlass::float_e2m1_t, cutlass::float_ue4m3_t>...". With one operand of FP8 they are products of FP8.
+bool IsFp4Product(const Name& name) {
+  static const RE2 fp4("ue(?:4m3|8m0)x(?:e2m1|f4)"), wider("ue8m0x(?:e4m3|e5m2|e2m3|e3m2|f8|f6)");
+  if (name.HasWordLike(fp4)) return !name.HasWordLike(wider);
+  return name.HasWord("e2m1") && !name.HasAnyWord({"e4m3", "e5m2"});
+}
+
 Precision PrecisionOf(const Name& name, bool matrix_work) {
   if (name.Has("cijk_")) return TensilePrecision(name);
+  if (matrix_work && IsFp4Product(name)) return Precision::kFp4;
+  if (matrix_work && name.Has("nvjet") && NvjetPrecision(name) == Precision::kFp4) return Precision::kFp4;
   if (name.HasAny({"e4m3", "e5m2", "fp8", "float8"})) return Precision::kFp8;
   if (name.HasAny({"bfloat16", "bf16"})) return Precision::kBf16;
   static const RE2 half_word("half2?|f16|hgemm|f16f(?:16|32)|h(?:884|1688|16816)[a-z0-9]*|s884[a-z0-9]*");
@@ -266,7 +278,9 @@ std::optional<bool> UsesTensorCores(const Name& name, const KernelTraits& traits
   if (IsAttention(name)) return AttentionUsesTensorCores(name);
   if (name.Has("cijk_")) return name.HasWordLike(MatrixInstructionWord());
   if (name.HasAny({"nvjet", "matmul_ogs"}) && narrow) return true;
-  if (name.HasAny({"marlin", "machete", "deep_gemm"}) || traits.precision == Precision::kFp8) return true;
+  if (name.HasAny({"marlin", "machete", "deep_gemm"}) || traits.precision == Precision::kFp8 ||
+      traits.precision == Precision::kFp4)
+    return true;
   return std::nullopt;
 }
 
