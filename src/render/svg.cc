@@ -20,13 +20,6 @@ double Total(const std::vector<Segment>& segments) {
   return total;
 }
 
-std::string Open(const std::string& id, const char* css_class, const std::string& view_box,
-                 const std::string& attributes, const std::string& title, const std::string& description) {
-  return fmt::format(
-      R"(<svg class="{1}" viewBox="{2}" {3} role="img" aria-labelledby="{0}-t {0}-d"><title id="{0}-t">{4}</title><desc id="{0}-d">{5}</desc>)",
-      id, css_class, view_box, attributes, EscapeHtml(title), EscapeHtml(description));
-}
-
 std::string Describe(const std::vector<Segment>& segments, double total) {
   std::string text;
   for (const Segment& segment : segments)
@@ -42,10 +35,17 @@ std::string Hover(const Segment& segment, double total) {
 
 }  // namespace
 
+std::string OpenSvg(const std::string& id, const char* css_class, const std::string& view_box,
+                    const std::string& attributes, const std::string& title, const std::string& description) {
+  return fmt::format(
+      R"(<svg class="{1}" viewBox="{2}" {3} role="img" aria-labelledby="{0}-t {0}-d"><title id="{0}-t">{4}</title><desc id="{0}-d">{5}</desc>)",
+      id, css_class, view_box, attributes, EscapeHtml(title), EscapeHtml(description));
+}
+
 std::string Donut(const std::string& id, const std::string& title, const std::vector<Segment>& segments,
                   const std::string& center) {
   const double total = Total(segments);
-  std::string svg = Open(id, "donut", "0 0 42 42", "", title, Describe(segments, total));
+  std::string svg = OpenSvg(id, "donut", "0 0 42 42", "", title, Describe(segments, total));
   svg += R"(<circle class="track" cx="21" cy="21" r="16" pathLength="100"/>)";
   const bool several = std::count_if(segments.begin(), segments.end(),
                                      [](const Segment& s) { return Magnitude(s.value) > 0; }) > 1;
@@ -69,7 +69,7 @@ std::string StackedBar(const std::string& id, const std::string& title,
                        const std::vector<Segment>& segments) {
   const double total = Total(segments);
   std::string svg =
-      Open(id, "stack", "0 0 1000 28", R"(preserveAspectRatio="none")", title, Describe(segments, total));
+      OpenSvg(id, "stack", "0 0 1000 28", R"(preserveAspectRatio="none")", title, Describe(segments, total));
   svg += R"(<rect class="track" width="1000" height="28"/>)";
   double start = 0;
   for (const Segment& segment : segments) {
@@ -88,9 +88,9 @@ std::string BarChart(const std::string& id, const std::string& title, const std:
   double max = 0;
   for (const Bar& bar : bars) max = std::max(max, Magnitude(bar.value));
   std::string svg =
-      Open(id, "bars", "0 0 640 280", "", title,
-           fmt::format("{} bars, the longest {}{}{}.", bars.size(), max_text,
-                       reference_text.empty() ? "" : ", mean of the steady ones ", reference_text));
+      OpenSvg(id, "bars", "0 0 640 280", "", title,
+              fmt::format("{} bars, the longest {}{}{}.", bars.size(), max_text,
+                          reference_text.empty() ? "" : ", mean of the steady ones ", reference_text));
   svg += fmt::format(
       R"svg(<defs><pattern id="{}-h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bar-muted" width="6" height="6"/><line class="bar-hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>)svg",
       id);
@@ -145,7 +145,7 @@ std::string StepChart(const std::string& id, const std::string& title, const std
   const auto y = [&](double value) {
     return max > 0 ? kBottom - Magnitude(value) / max * (kBottom - kTop) : kBottom;
   };
-  std::string svg = Open(
+  std::string svg = OpenSvg(
       id, "curves", "0 0 960 254", "", title,
       fmt::format("{}From {} to {}.{}", description, start_text, end_text, mark ? " " + mark->text : ""));
   svg += fmt::format(R"(<text x="{}" y="12">{}</text>)", kLeft, EscapeHtml(max_text));
@@ -198,7 +198,7 @@ std::string LineChart(const std::string& id, const std::string& title, const std
     return most > least ? kTop + (most - value) / (most - least) * (kBottom - kTop) : kBottom;
   };
   const auto& [most_text, least_text, first_text, last_text] = texts;
-  std::string svg = Open(id, "curves", "0 0 960 250", "", title, description);
+  std::string svg = OpenSvg(id, "curves", "0 0 960 250", "", title, description);
   svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
   svg += fmt::format(R"(<text x="{}" y="14">{}</text>)", kLeft, EscapeHtml(most_text));
   if (least < 0) {
@@ -242,7 +242,7 @@ std::string HeatMap(const std::string& id, const std::string& title, const std::
                bottom = kTop + height * static_cast<double>(rows.size());
   const double width =
       std::min((kRight - kLeft) / static_cast<double>(std::max<size_t>(columns.size(), 1)), 60.0);
-  std::string svg = Open(id, "heat", fmt::format("0 0 960 {:.0f}", bottom + 18), "", title, description);
+  std::string svg = OpenSvg(id, "heat", fmt::format("0 0 960 {:.0f}", bottom + 18), "", title, description);
   for (size_t r = 0; r < rows.size(); ++r) {
     const double top = kTop + height * static_cast<double>(r);
     svg +=
@@ -281,7 +281,7 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
     return last > first ? kLeft + (when - first) / (last - first) * (kRight - kLeft) : kLeft;
   };
   const double bottom = kTop + kPitch * static_cast<double>(lanes.size());
-  std::string svg = Open(id, "lanes", fmt::format("0 0 960 {:.0f}", bottom + 20), "", title, description);
+  std::string svg = OpenSvg(id, "lanes", fmt::format("0 0 960 {:.0f}", bottom + 20), "", title, description);
   for (const auto& [when, text] : ticks)
     svg += fmt::format(R"(<line class="grid" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2:.1f}"/>)", x(when),
                        kTop, bottom);

@@ -12,6 +12,10 @@
 
 namespace dladvisor {
 
+// The head of a chart: `id` is unique in the page, `attributes` are written as they are.
+std::string OpenSvg(const std::string& id, const char* css_class, const std::string& view_box,
+                    const std::string& attributes, const std::string& title, const std::string& description);
+
 struct Segment {
   std::string label;
   double value = 0;   // >= 0; not-finite values count as 0

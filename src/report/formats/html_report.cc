@@ -15,6 +15,7 @@
 #include "src/report/formats/html_parts.h"
 #include "src/report/formats/pipeline_plots.h"
 #include "src/report/formats/rank_plots.h"
+#include "src/report/formats/roofline_plot.h"
 #include "src/report/model/column_style.h"
 #include "src/report/model/queries.h"
 #include "src/report/sections/capture_section.h"
@@ -45,6 +46,7 @@ const std::vector<View>& Views() {
        "Execution Summary",
        {"execution_summary", "gpu_summary", "step_breakdown", "distributed_steps"}},
       {"operators", "Operators", {"operators", "matrix_products"}},
+      {"speed-of-light", "Speed of Light", {"op_efficiency", "gemm", "sdpa", "conv", "gpu_peaks"}},
       {"modules", "Modules", {"modules"}},
       {"kernels", "Kernels", {"kernels"}},
       {"kernels-by-iteration", "Kernels by Iteration", {"kernels_by_iteration"}},
@@ -276,11 +278,12 @@ data ViewList(const ReportModel& model) {
              TextList(view.id == std::string_view("ranks")         ? RankSentences(model)
                       : view.id == std::string_view("time-ledger") ? LedgerSentences(model)
                                                                    : std::vector<std::string>()));
-    item.set("plots", view.id == std::string_view("time-ledger") ? LedgerBars(model)
-                      : view.id == std::string_view("memory")    ? MemoryCurves(model)
-                      : view.id == std::string_view("ranks")     ? RankPlots(model)
-                      : view.id == std::string_view("pipeline")  ? PipelinePlots(model)
-                                                                 : data{data::type::list});
+    item.set("plots", view.id == std::string_view("time-ledger")      ? LedgerBars(model)
+                      : view.id == std::string_view("memory")         ? MemoryCurves(model)
+                      : view.id == std::string_view("ranks")          ? RankPlots(model)
+                      : view.id == std::string_view("speed-of-light") ? RooflinePlots(model)
+                      : view.id == std::string_view("pipeline")       ? PipelinePlots(model)
+                                                                      : data{data::type::list});
     views << item;
   }
   return views;

@@ -4,9 +4,11 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kPerformance[] = {"wall_clock_time",  "tensor_core_efficiency", "gpu_utilization",
-                                             "total_iterations", "profiled_iterations",    "start_iteration",
-                                             "stop_iteration",   "average_iteration_time"};
+constexpr std::string_view kPerformance[] = {
+    "wall_clock_time",       "gpu_utilization",        "mfu",
+    "speed_of_light",        "tensor_core_efficiency", "total_iterations",
+    "profiled_iterations",   "start_iteration",        "stop_iteration",
+    "average_iteration_time"};
 constexpr std::string_view kSystem[] = {"gpu_count", "gpu_names",    "cpu_model", "driver_version",
                                         "framework", "cuda_version", "profiler"};
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/formats/roofline_plot.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/text.h"
+#include "src/render/escape.h"
+#include "src/render/roofline.h"
+#include "src/report/formats/html_parts.h"
+
+namespace dladvisor {
+namespace {
+
+// The rank with the most GPU time in dots, or nothing.
+std::optional<Value> RankToDraw(const ReportTable& table) {
+  std::map<double, std::pair<double, size_t>> ns_of;  // by rank, with a row of it
+  for (size_t row = 0; row < table.rows.rows.size(); ++row) {
+    if (IsNull(CellOf(table, row, "peak_flops_per_s")) || IsNull(CellOf(table, row, "intensity"))) continue;
+    auto& [ns, of_rank] = ns_of[CellNumber(table, row, "rank")];
+    ns += CellNumber(table, row, "gpu_ns");
+    of_rank = row;
+  }
+  const auto most = std::ranges::max_element(ns_of, {}, [](const auto& entry) { return entry.second.first; });
+  if (most == ns_of.end()) return std::nullopt;
+  return CellOf(table, most->second.second, "rank");
+}
+
+std::string DotText(const ReportTable& table, size_t row) {
+  const std::string shapes = CellText(table, row, "shapes", Unit::kText);
+  return fmt::format(
+      "{} {}: {}, {} of {} peak, {} FLOP per byte, {} of GPU time in {} calls",
+      CellText(table, row, "op", Unit::kText), Ellipsize(Visible(shapes), 120),
+      CellText(table, row, "flops_per_s", Unit::kFlopsPerSecond),
+      CellText(table, row, "compute_share", Unit::kRatio), CellText(table, row, "precision", Unit::kText),
+      CellText(table, row, "intensity", Unit::kCount), CellText(table, row, "gpu_ns", Unit::kNanoseconds),
+      CellText(table, row, "calls", Unit::kCount));
+}
+
+}  // namespace
+
+data RooflinePlots(const ReportModel& model) {
+  data plots{data::type::list};
+  const ReportTable* table = FindTable(model, "roofline");
+  if (table == nullptr) return plots;
+  const std::optional<Value> rank = RankToDraw(*table);
+  if (!rank) return plots;
+  std::vector<RooflineCeiling> ceilings;
+  std::map<std::pair<std::string, double>, size_t> ceiling_of;
+  std::vector<RooflineDot> dots;
+  double bandwidth = 0;
+  for (size_t row = 0; row < table->rows.rows.size(); ++row) {
+    if (CellOf(*table, row, "rank") != *rank) continue;
+    const double peak = CellNumber(*table, row, "peak_flops_per_s");
+    const std::string precision = CellText(*table, row, "precision", Unit::kText);
+    const auto [ceiling, is_new] = ceiling_of.try_emplace({precision, peak}, ceilings.size());
+    if (is_new)
+      ceilings.push_back({fmt::format("{}, {}", precision, FormatValue(peak, Unit::kFlopsPerSecond)), peak});
+    bandwidth = CellNumber(*table, row, "peak_bytes_per_s");
+    dots.push_back({DotText(*table, row), CellNumber(*table, row, "intensity"),
+                    CellNumber(*table, row, "flops_per_s"), CellNumber(*table, row, "gpu_ns"),
+                    ceiling->second});
+  }
+  std::string title = "Roofline: operators by FLOP per byte and rate; areas are shares of their GPU time";
+  if (FigureNumber(model, "ranks").value_or(0) > 1) title += ", of rank " + FormatValue(*rank, Unit::kNone);
+  if (const std::string left = LeftOutText(*table, table->rows.rows.size(), "operators"); !left.empty())
+    title += ", " + left;
+  data plot;
+  plot.set("label", title);
+  plot.set("svg", Roofline("roofline", title, bandwidth, ceilings, dots));
+  plot.set("legend", LegendData({}));
+  plots << plot;
+  return plots;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,86 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- id: mfu
+-- title: Model FLOP Utilization (MFU)
+-- unit: ratio
+-- relation: run
+-- column: mfu
+-- unknown: the work of less than half of the kernel time is known, or the peaks of the GPU are not
+SELECT mfu FROM run;
+
+-- id: speed_of_light
+-- title: Speed of Light
+-- unit: ratio
+-- relation: run
+-- column: speed_of_light
+-- unknown: the work of less than half of the kernel time is known, or the peaks of the GPU are not
+SELECT speed_of_light FROM run;
+
+-- id: known_work_share
+-- title: Kernel Time of Known Work
+-- unit: ratio
+-- relation: run
+-- column: known_work_share
+-- unknown: the profiler recorded no shapes of operators
+SELECT known_work_share FROM run;
+
+-- id: op_efficiency
+-- title: Operators by Headroom
+-- note: Headroom is GPU time beyond the least that the work needs on this GPU: FLOPs at the achievable rate, bytes at the achievable bandwidth, or the shortest kernel.
+-- relation: op_efficiency
+-- empty: hidden
+SELECT rank, op, kind, data_type, shapes, precision, calls, gpu_ns, kernel_share, headroom_ns, attained_share, bound,
+    flops_per_s, compute_share, bytes_per_s, memory_share, unknown_reason
+FROM op_efficiency
+ORDER BY headroom_ns DESC NULLS LAST, gpu_ns DESC, rank, op, shapes, data_type, precision;
+
+-- id: gemm
+-- title: GEMM
+-- note: Matrix products by shape.
+-- relation: op_efficiency
+-- empty: hidden
+SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
+    intensity, bound, attained_share, headroom_ns
+FROM op_efficiency
+WHERE kind = 'matrix'
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+
+-- id: sdpa
+-- title: SDPA
+-- note: Scaled dot-product attention, forward and backward.
+-- relation: op_efficiency
+-- empty: hidden
+SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
+    intensity, bound, attained_share, headroom_ns
+FROM op_efficiency
+WHERE kind = 'attention'
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+
+-- id: conv
+-- title: CONV
+-- note: Convolutions, forward and backward.
+-- relation: op_efficiency
+-- empty: hidden
+SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
+    intensity, bound, attained_share, headroom_ns
+FROM op_efficiency
+WHERE kind = 'convolution'
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+
+-- id: gpu_peaks
+-- title: Peaks of the GPUs
+-- note: Dense rates of the model, and what was measured to be achievable where somebody has published it.
+-- relation: gpu_peak
+-- empty: hidden
+SELECT rank, device, model, precision, unit, flops_per_s, achievable_flops_per_s, memory_bytes_per_s,
+    achievable_memory_bytes_per_s, known_by, source
+FROM gpu_peak
+ORDER BY rank, device, flops_per_s DESC, precision, unit;
+
+-- id: roofline
+-- title: Roofline
+-- relation: op_efficiency
+-- empty: hidden
+SELECT rank, op, shapes, data_type, precision, calls, gpu_ns, intensity, flops_per_s, compute_share, peak_flops_per_s, peak_bytes_per_s
+FROM op_efficiency
+WHERE flops_per_s IS NOT NULL AND intensity IS NOT NULL AND peak_flops_per_s IS NOT NULL AND peak_bytes_per_s IS NOT NULL
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;

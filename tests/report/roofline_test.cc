@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/render/roofline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <regex>
+#include <string>
+
+namespace dladvisor {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<RooflineCeiling> kCeilings = {{"BF16 matrix units", 1e15}, {"FP32", 5e13}};
+
+std::string Chart(const std::vector<RooflineDot>& dots) {
+  return Roofline("r", "Roofline", 2e12, kCeilings, dots);
+}
+
+// Of the circle in the mark of a dot: x, y, radius.
+std::array<double, 3> Circle(const std::string& svg) {
+  static const std::regex circle(
+      R"re(<g class="dot [^"]*"><circle cx="([0-9.]+)" cy="([0-9.]+)" r="([0-9.]+)")re");
+  std::smatch found;
+  EXPECT_TRUE(std::regex_search(svg, found, circle)) << svg;
+  return {std::stod(found[1]), std::stod(found[2]), std::stod(found[3])};
+}
+
+TEST(Roofline, FasterIsHigherAndMoreIntenseIsFurtherRight) {
+  const auto slow = Circle(Chart({{"mm", 100, 1e13, 1, 0}})), fast = Circle(Chart({{"mm", 100, 1e14, 1, 0}}));
+  EXPECT_DOUBLE_EQ(slow[0], fast[0]);
+  EXPECT_LT(fast[1], slow[1]);
+  EXPECT_GT(Circle(Chart({{"mm", 300, 1e13, 1, 0}}))[0], slow[0]);
+}
+
+TEST(Roofline, DotAtTheRidgeTouchesTheRoof) {
+  const std::string svg = Chart({{"mm", 500, 1e15, 1, 0}});  // 1e15 FLOP/s at 2e12 bytes/s
+  static const std::regex roof(R"re(<line class="roof" x1="([0-9.]+)" x2="950" y1="([0-9.]+)")re");
+  std::smatch ceiling;
+  ASSERT_TRUE(std::regex_search(svg, ceiling, roof)) << svg;
+  const auto dot = Circle(svg);
+  EXPECT_NEAR(dot[0], std::stod(ceiling[1]), 0.11);
+  EXPECT_NEAR(dot[1], std::stod(ceiling[2]), 0.11);
+}
+
+TEST(Roofline, AreaIsTheShareOfTime) {
+  const double whole = Circle(Chart({{"mm", 100, 1e13, 4, 0}}))[2];
+  const double quarter = Circle(Chart({{"mm", 100, 1e13, 1, 0}, {"bmm", 10, 1e12, 3, 1}}))[2];
+  EXPECT_NEAR(quarter, whole / 2, 0.06);
+}
+
+TEST(Roofline, LeavesOutWhatHasNoPlaceOnLogarithmicAxes) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(Chart({{"copy", 0, 1e13, 1, 0}, {"none", 1, 0, 1, 0}, {"inf", infinite, 1e13, 1, 0}}),
+              Not(HasSubstr("class=\"dot")));
+  EXPECT_EQ(Roofline("r", "Roofline", 0, kCeilings, {}), "");
+  EXPECT_EQ(Roofline("r", "Roofline", 2e12, {}, {}), "");
+}
+
+TEST(Roofline, VerySlowDotsStayInThePlot) {
+  const auto dot = Circle(Chart({{"tiny", 1e-9, 1, 1, 0}}));
+  EXPECT_GE(dot[0], 74);
+  EXPECT_LE(dot[1], 372);
+}
+
+TEST(Roofline, EscapesNames) {
+  EXPECT_THAT(Chart({{"<script>", 10, 1e13, 1, 1}}), HasSubstr("&lt;script&gt;"));
+}
+
+}  // namespace
+}  // namespace dladvisor
