@@ -1,63 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates and limits on drawn traces, with a GPU of 100 TFLOP/s FP16 and 1 TB/s.
+// Rates and limits on drawn traces.
 #include "src/analysis/efficiency/op_efficiency.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tests/analysis/trace_builder.h"
+#include "tests/analysis/operators_builder.h"
 
 namespace dladvisor {
 namespace {
-using test::TraceBuilder;
+using test::kTwoHalves;
 
-constexpr const char* kHalfTypes = R"(["c10::Half", "c10::Half"])";
 constexpr const char* kFloatTypes = R"(["float", "float"])";
 // 2 x 1000 x 1000 x 1000 FLOPs: 20 us at the peak.
 constexpr const char* kSquare = "[[1000, 1000], [1000, 1000]]";
 constexpr int64_t kFlops = 2'000'000'000;
 
-struct Drawn : TraceBuilder {
-  Drawn() { trace.operator_arguments.emplace_back(); }
-
-  // A call of an operator with one kernel that lasts so long, one after the other.
-  void Call(std::string_view name, std::string_view shapes, std::string_view types, Ns duration,
-            std::string_view kernel = test::kGemm) {
-    test::AddRange(*this, now_, now_ + 10, name);
-    OperatorArguments arguments;
-    arguments.shapes = trace.names.Intern(shapes);
-    arguments.types = trace.names.Intern(types);
-    trace.ranges.arguments.push_back(static_cast<int64_t>(trace.operator_arguments.size()));
-    trace.operator_arguments.push_back(arguments);
-    trace.ranges.sequence.push_back(-1);
-    trace.ranges.forward_thread.push_back(0);
-    Launch(now_ + 1, now_ + 10, now_ + 10 + duration, kernel);
-    now_ += 10 + duration;
-  }
-
+struct DrawnCalls : test::OperatorsBuilder {
   OpEfficiencies Efficiencies(bool known = true) const {
     const Context context = test::ContextOf(trace);
-    GpuPeaks gpu;
-    if (known) {
-      gpu.model = "drawn";
-      gpu.peaks = {{Precision::kFp16, ComputeUnit::kMatrix, 100e12},
-                   {Precision::kTf32, ComputeUnit::kMatrix, 50e12},
-                   {Precision::kFp32, ComputeUnit::kVector, 10e12}};
-      gpu.memory_bytes_per_s = 1e12;
-      gpu.launch_floor_ns = 1000;
-    }
-    return ComputeOpEfficiencies(context, ComputeOperatorWork(context), {gpu});
+    return ComputeOpEfficiencies(context, ComputeOperatorWork(context), {known ? Peaks() : GpuPeaks()});
   }
-
- private:
-  Ns now_ = 0;
 };
 
 TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
-  Drawn b;
-  b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
-  b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
+  DrawnCalls b;
+  b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
+  b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
   const OpEfficiencies found = b.Efficiencies();
   ASSERT_EQ(found.rows.size(), 1u);
   const OpEfficiencyRow& row = found.rows[0];
@@ -83,8 +53,8 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
 }
 
 TEST(OpEfficiency, OfACopyIsItsShareOfTheBandwidth) {
-  Drawn b;
-  b.Call("aten::copy_", "[[1000, 5000], [1000, 5000]]", kHalfTypes, 40'000, "copy");
+  DrawnCalls b;
+  b.Call("aten::copy_", "[[1000, 5000], [1000, 5000]]", kTwoHalves, 40'000, "copy");
   const OpEfficiencyRow row = b.Efficiencies().rows.at(0);
   EXPECT_EQ(row.kind, "copy");
   EXPECT_FALSE(row.flops);
@@ -96,8 +66,8 @@ TEST(OpEfficiency, OfACopyIsItsShareOfTheBandwidth) {
 }
 
 TEST(OpEfficiency, OfTinyOperatorsIsBoundByLatency) {
-  Drawn b;
-  b.Call("aten::copy_", "[[10], [10]]", kHalfTypes, 2'000, "copy");
+  DrawnCalls b;
+  b.Call("aten::copy_", "[[10], [10]]", kTwoHalves, 2'000, "copy");
   const OpEfficiencyRow row = b.Efficiencies().rows.at(0);
   EXPECT_EQ(row.bound, "latency");
   EXPECT_NEAR(*row.attainable_ns, 1'000, 1e-3);
@@ -106,7 +76,7 @@ TEST(OpEfficiency, OfTinyOperatorsIsBoundByLatency) {
 // FP32 is TF32 where the kernel's name shows it; where none does, no peak applies.
 TEST(OpEfficiency, OfFp32DependsOnTheKernel) {
   const auto row = [](const char* kernel) {
-    Drawn b;
+    DrawnCalls b;
     b.Call("aten::mm", kSquare, kFloatTypes, 400'000, kernel);
     return b.Efficiencies().rows.at(0);
   };
@@ -127,8 +97,8 @@ TEST(OpEfficiency, OfFp32DependsOnTheKernel) {
 
 // Never above the peak: what would be is unknown, and so is what follows from it.
 TEST(OpEfficiency, AboveThePeakIsUnknown) {
-  Drawn b;
-  b.Call("aten::mm", kSquare, kHalfTypes, 19'000);
+  DrawnCalls b;
+  b.Call("aten::mm", kSquare, kTwoHalves, 19'000);
   const OpEfficiencies found = b.Efficiencies();
   const OpEfficiencyRow& row = found.rows.at(0);
   EXPECT_FALSE(row.flops_per_s);
@@ -141,7 +111,7 @@ TEST(OpEfficiency, AboveThePeakIsUnknown) {
 
 // Winograd's algorithm multiplies less often than the formula counts.
 TEST(OpEfficiency, OfWinogradConvolutionsMayExceedThePeak) {
-  Drawn b;
+  DrawnCalls b;
   b.Call("aten::cudnn_convolution_backward_input", "[[], [16, 128, 32, 32], [128, 128, 3, 3]]",
          R"(["", "float", "float"])", 400'000, "winograd_nonfused::winogradForwardOutput4x4<float>");
   const OpEfficiencies found = b.Efficiencies();
@@ -154,7 +124,7 @@ TEST(OpEfficiency, OfWinogradConvolutionsMayExceedThePeak) {
 
 // Nothing is listed of a rank of whose operators nothing is known.
 TEST(OpEfficiency, OfUnknownOperatorsAloneIsEmpty) {
-  Drawn b;
+  DrawnCalls b;
   b.Call("my::op", "[[1]]", R"(["float"])", 1'000, "my_kernel");
   const OpEfficiencies found = b.Efficiencies();
   EXPECT_TRUE(found.rows.empty());
@@ -163,8 +133,8 @@ TEST(OpEfficiency, OfUnknownOperatorsAloneIsEmpty) {
 
 // Small tensors lie in the L2 cache.
 TEST(OpEfficiency, FasterThanTheMemoryGivesNoTime) {
-  Drawn b;
-  b.Call("aten::copy_", "[[1000, 1000], [1000, 1000]]", kHalfTypes, 3'000, "copy");
+  DrawnCalls b;
+  b.Call("aten::copy_", "[[1000, 1000], [1000, 1000]]", kTwoHalves, 3'000, "copy");
   const OpEfficiencies found = b.Efficiencies();
   const OpEfficiencyRow& row = found.rows.at(0);
   EXPECT_TRUE(row.bytes_per_s);
@@ -175,8 +145,8 @@ TEST(OpEfficiency, FasterThanTheMemoryGivesNoTime) {
 }
 
 TEST(OpEfficiency, OfAnUnknownGpuHasRatesButNoShares) {
-  Drawn b;
-  b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
+  DrawnCalls b;
+  b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
   const OpEfficiencies found = b.Efficiencies(/*known=*/false);
   const OpEfficiencyRow& row = found.rows.at(0);
   EXPECT_NEAR(*row.flops_per_s, 50e12, 1e6);
@@ -192,8 +162,8 @@ TEST(OpEfficiency, OfAnUnknownGpuHasRatesButNoShares) {
 // Where most of the time is of unknown work, the rest is not extrapolated.
 TEST(OpEfficiency, OfTheRunNeedsHalfOfTheTime) {
   for (const Ns unknown : {30'000, 50'000}) {
-    Drawn b;
-    b.Call("aten::mm", kSquare, kHalfTypes, 40'000);
+    DrawnCalls b;
+    b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
     b.Call("my::op", "[[1]]", R"(["float"])", unknown, "my_kernel");
     const OpEfficiencies found = b.Efficiencies();
     EXPECT_NEAR(*found.run.known_work_share, 40'000.0 / static_cast<double>(40'000 + unknown), 1e-9);

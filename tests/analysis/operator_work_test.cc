@@ -6,30 +6,11 @@
 
 #include <string>
 
-#include "tests/analysis/trace_builder.h"
+#include "tests/analysis/operators_builder.h"
 
 namespace dladvisor {
 namespace {
-using test::TraceBuilder;
-
-// Draws operators with what they were called with.
-class OperatorsBuilder : public TraceBuilder {
- public:
-  OperatorsBuilder() { trace.operator_arguments.emplace_back(); }
-
-  void Operator(Ns start, Ns end, std::string_view name, std::string_view shapes, std::string_view types = "",
-                std::string_view values = "", int64_t sequence = -1, int64_t forward_thread = 0) {
-    test::AddRange(*this, start, end, name);
-    OperatorArguments arguments;
-    if (!shapes.empty()) arguments.shapes = trace.names.Intern(shapes);
-    if (!types.empty()) arguments.types = trace.names.Intern(types);
-    if (!values.empty()) arguments.values = trace.names.Intern(values);
-    trace.ranges.arguments.push_back(static_cast<int64_t>(trace.operator_arguments.size()));
-    trace.operator_arguments.push_back(arguments);
-    trace.ranges.sequence.push_back(sequence);
-    trace.ranges.forward_thread.push_back(forward_thread);
-  }
-
+struct DrawnOperators : test::OperatorsBuilder {
   struct Found {
     std::string op, shapes;
     std::optional<int64_t> flops;
@@ -53,7 +34,7 @@ constexpr const char* kHalves = R"(["c10::Half", "c10::Half", "c10::Half"])";
 
 // aten::linear calls aten::addmm, which launches the kernel; aten::t within has no work of its own.
 TEST(OperatorWork, OfNestedOperatorsCountsOnce) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Operator(0, 100, "aten::linear", "[[4, 5], [6, 5], [6]]", kHalves);
   b.Operator(10, 90, "aten::addmm", "[[6], [4, 5], [5, 6]]", kHalves);
   b.Launch(20, 200, 230, test::kGemm);
@@ -68,7 +49,7 @@ TEST(OperatorWork, OfNestedOperatorsCountsOnce) {
 
 // Where the inner one launches other kernels than the outer, the FLOPs are those of the inner one.
 TEST(OperatorWork, OfAnOuterOperatorIsNotCountedAgain) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Operator(0, 100, "aten::linear", "[[4, 5], [6, 5], [6]]", kHalves);
   b.Launch(5, 100, 120, "prepare");
   b.Operator(10, 90, "aten::addmm", "[[6], [4, 5], [5, 6]]", kHalves);
@@ -83,7 +64,7 @@ TEST(OperatorWork, OfAnOuterOperatorIsNotCountedAgain) {
 
 // A convolution's own copies count to the copy.
 TEST(OperatorWork, OfAnInnerCopyIsTheCopys) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Operator(0, 100, "aten::mm", "[[4, 5], [5, 6]]", kHalves);
   b.Operator(10, 20, "aten::copy_", "[[4, 5], [4, 5], []]", R"(["c10::Half", "c10::Half", "Scalar"])");
   b.Launch(12, 100, 110, "copy");
@@ -97,7 +78,7 @@ TEST(OperatorWork, OfAnInnerCopyIsTheCopys) {
 }
 
 TEST(OperatorWork, OfAnUnknownOperatorNamesIt) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Operator(0, 100, "my::op", "[[4, 5]]", R"(["float"])");
   b.Launch(20, 200, 230, "kernel");
   b.Operator(300, 400, "aten::mm", "", "");
@@ -112,7 +93,7 @@ TEST(OperatorWork, OfAnUnknownOperatorNamesIt) {
 
 // Kernels of a graph, and those of threads without a range of their own, belong to no operator.
 TEST(OperatorWork, OfAGraphIsUnknown) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Operator(0, 100, "aten::mm", "[[4, 5], [5, 6]]", kHalves);
   b.Launch(20, 200, 230, test::kGemm);
   b.trace.kernels.graph_node = IntColumn();
@@ -125,7 +106,7 @@ TEST(OperatorWork, OfAGraphIsUnknown) {
 
 // FlashAttnFuncBackward has the gradient of its output only; its number is that of the forward function.
 TEST(OperatorWork, OfABackwardOperatorIsThatOfItsForward) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Operator(0, 100, "FlashAttnFunc", "[[2, 16, 4, 8], [2, 16, 4, 8], [2, 16, 4, 8], [], [], []]", kHalves,
              R"(["", "", "", "0.", "0.125", "False"])", 17);
   b.Launch(20, 200, 230, "flash_fwd_kernel");
@@ -144,7 +125,7 @@ TEST(OperatorWork, OfABackwardOperatorIsThatOfItsForward) {
 // Activation checkpointing: the forward operator runs again within a node of the backward pass, and has a
 // number of its own.
 TEST(OperatorWork, OfRepeatedForwardOperatorsIsMarked) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Operator(0, 100, "aten::addmm", "[[6], [4, 5], [5, 6]]", kHalves, "", 3);
   b.Launch(20, 200, 230, test::kGemm);
   b.Operator(300, 600, "autograd::engine::evaluate_function: AddmmBackward0", "", "", "", 3, 1);
@@ -162,7 +143,7 @@ TEST(OperatorWork, OfRepeatedForwardOperatorsIsMarked) {
 
 // Exports: emit_nvtx appends the sizes to the operator, and types are not recorded.
 TEST(OperatorWork, OfExportsFollowsFromTheTextOfRanges) {
-  OperatorsBuilder b;
+  DrawnOperators b;
   b.Range(0, 100, "aten::addmm, op_id = 71, sizes = [[6], [4, 5], [5, 6], [], []], input_op_ids = [(1,0)]");
   b.Launch(20, 200, 230, test::kGemm);
   b.Range(300, 400, "aten::addmm, op_id = 72, sizes = [[6], [4, 5], [5, 6], [], []]");

@@ -66,6 +66,13 @@ std::optional<ElementType> ParseElementType(std::string_view text) {
   return known->second;
 }
 
+std::optional<ElementType> ElementTypeOfName(std::string_view name) {
+  for (const ElementType& type : {kDouble, kFloat, kHalf, kBfloat16, kFp8, kFp4, kInt64, kInt32, kInt16,
+                                  kInt8, kUint8, kBool, kComplex32, kComplex64, kComplex128})
+    if (type.name == name) return type;
+  return std::nullopt;
+}
+
 std::optional<ElementType> ElementTypeOfNumber(std::string_view number) {
   // c10/core/ScalarType.h.
   static const std::map<std::string_view, ElementType> types = {

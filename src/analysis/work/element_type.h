@@ -19,6 +19,9 @@ struct ElementType {
 // Nothing where the name is not known: that of scalars and lists, too.
 std::optional<ElementType> ParseElementType(std::string_view text);
 
+// Of ElementType::name.
+std::optional<ElementType> ElementTypeOfName(std::string_view name);
+
 // What PyTorch numbers its types with where an operator takes one ("15" for BFloat16).
 std::optional<ElementType> ElementTypeOfNumber(std::string_view number);
 

@@ -25,6 +25,15 @@ WorkResult Moved(WorkKind kind, Count bytes, std::string_view data_type,
   return {work, {}};
 }
 
+// The same, with a result of so many elements.
+WorkResult MovedInto(WorkKind kind, Count bytes, std::string_view data_type, Count elements,
+                     int64_t element) {
+  WorkResult result = Moved(kind, bytes, data_type);
+  result.work->output_elements = elements.value();
+  if (element > 0) result.work->output_bytes = (elements * element).value();
+  return result;
+}
+
 // All tensors that are arguments of their own, once each.
 std::vector<const Tensor*> TensorsOf(const Arguments& arguments) {
   std::vector<const Tensor*> tensors;
@@ -71,20 +80,22 @@ Formula ElementWise(WorkKind kind, bool gives_bools = false) {
       for (const Tensor* tensor : tensors)
         if (tensor->type && (tensor->rank() > 0) == with_dimensions && (with_dimensions || !type))
           type = type ? Promote(*type, *tensor->type) : *tensor->type;
-    if (!type) return Moved(kind, Count::Unknown(), "");
+    const Count elements = Product(*shape);
+    if (!type) return MovedInto(kind, Count::Unknown(), "", elements, 0);
     const ElementType out = gives_bools ? kByte : *type;
-    return Moved(kind, BytesOf(tensors) + Product(*shape) * out.bytes, type->name);
+    return MovedInto(kind, BytesOf(tensors) + elements * out.bytes, type->name, elements, out.bytes);
   };
 }
 
-// Reads all tensors and writes one or more like the argument `like`.
-Formula Like(WorkKind kind, size_t like, int64_t outputs = 1) {
+// Reads all tensors and writes one like the argument `like`.
+Formula Like(WorkKind kind, size_t like) {
   return [=](const CallOfOperator& call) {
     const Tensor* of = call.arguments.TensorAt(like);
     if (!of) return WorkResult::Unknown(why::kNoShapes);
-    if (!of->type) return Moved(kind, Count::Unknown(), "");
-    return Moved(kind, BytesOf(TensorsOf(call.arguments)) + of->elements() * of->type->bytes * outputs,
-                 of->type->name);
+    if (!of->type) return MovedInto(kind, Count::Unknown(), "", of->elements(), 0);
+    const Count written = of->elements() * of->type->bytes;
+    return MovedInto(kind, BytesOf(TensorsOf(call.arguments)) + written, of->type->name, of->elements(),
+                     of->type->bytes);
   };
 }
 
@@ -99,7 +110,8 @@ WorkResult Fill(const CallOfOperator& call) {
 WorkResult CopyTo(const CallOfOperator& call) {
   const Tensor *to = call.arguments.TensorAt(0), *from = call.arguments.TensorAt(1);
   if (!to || !from) return WorkResult::Unknown(why::kNoShapes);
-  return Moved(WorkKind::kCopy, to->bytes() + from->bytes(), TypeName(*to));
+  return MovedInto(WorkKind::kCopy, to->bytes() + from->bytes(), TypeName(*to), to->elements(),
+                   to->type ? to->type->bytes : 0);
 }
 
 // Number of elements of what a reduction gives; `dimensions` is the position of those that it reduces.
@@ -128,7 +140,7 @@ Formula Reduction(std::optional<size_t> dimensions, const std::optional<ElementT
       }
     }
     const int64_t bytes = (out_type ? out_type->bytes : in->type->bytes) + indices;
-    return Moved(WorkKind::kReduction, in->bytes() + out * bytes, in->type->name);
+    return MovedInto(WorkKind::kReduction, in->bytes() + out * bytes, in->type->name, out, bytes);
   };
 }
 
@@ -137,8 +149,8 @@ WorkResult Dropout(const CallOfOperator& call) {
   const Tensor* in = call.arguments.TensorAt(0);
   if (!in) return WorkResult::Unknown(why::kNoShapes);
   if (!in->type) return Moved(WorkKind::kElementWise, Count::Unknown(), "");
-  return Moved(WorkKind::kElementWise, in->bytes() + in->elements() * (in->type->bytes + kByte.bytes),
-               in->type->name);
+  return MovedInto(WorkKind::kElementWise, in->bytes() + in->elements() * (in->type->bytes + kByte.bytes),
+                   in->type->name, in->elements(), in->type->bytes);
 }
 
 // Reads a row of `table` for each index and writes it.

@@ -43,6 +43,8 @@ struct Work {
   // Elements read and written, where only their type is missing, which is one for all: of lists profilers
   // record no types, and exports of none.
   std::optional<int64_t> untyped_elements;
+  // Of the result, where the operator moves data and has one.
+  std::optional<int64_t> output_elements, output_bytes;
   std::string_view data_type;      // ElementType::name of what is computed on, "" where it is not recorded
   std::string_view bytes_unknown;  // why they are not known
 };
