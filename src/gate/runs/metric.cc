@@ -165,7 +165,7 @@ std::span<const MetricKind> MetricKinds() {
        .title = "Tensor core efficiency",
        .unit = Unit::kRatio,
        .lower_is_better = false},
-      {.name = "run.mfu", .title = "Model FLOPs utilization", .unit = Unit::kRatio, .lower_is_better = false},
+      {.name = "run.mfu", .title = "MFU", .unit = Unit::kRatio, .lower_is_better = false},
       {.name = "kernel.efficiency",
        .title = "Kernel efficiency",
        .unit = Unit::kRatio,
