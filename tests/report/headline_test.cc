@@ -41,6 +41,33 @@ TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
   EXPECT_THAT(Render(tensor, Advice{}, ReportFormat::kText), HasSubstr("91.0 % on tensor cores"));
 }
 
+TEST(Headline, SaysWhatTheWorkNeedsAtLeast) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"speed_of_light", 0.3}}});
+  run.Give("time_ledger", {{{"rank", int64_t{0}},
+                            {"device", int64_t{0}},
+                            {"bucket", "compute/other"},
+                            {"ns", int64_t{100'000'000}}}});
+  EXPECT_THAT(
+      Render(run, Advice{}, ReportFormat::kText),
+      HasSubstr("100.0 % of the profiled 100 ms are spent computing, where 30.0 ms would do on this GPU"));
+}
+
+TEST(Headline, CountsHeadroomBesideLosses) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"speed_of_light", 0.3}}});
+  const auto give = [&](const char* bucket, int64_t ns) {
+    run.Give("time_ledger", {{{"rank", int64_t{0}}, {"device", int64_t{0}}, {"bucket", bucket}, {"ns", ns}}});
+  };
+  give("compute/other", 80'000'000);
+  give("idle/launch", 20'000'000);
+  EXPECT_THAT(
+      Render(run, Advice{}, ReportFormat::kMarkdown),
+      HasSubstr(
+          "20.0 ms of the profiled 100 ms are lost (20 %), and 80.0 ms are spent computing where 30.0 ms "
+          "would do on this GPU"));
+}
+
 TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
   FakeRun run =
       RunWithLedger({{"compute/other", 10'000'000}, {"idle/unknown", 20'000'000}, {"copy", 10'000'000}});

@@ -77,8 +77,10 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
 // A GPU that computes nearly all the time has no loss to speak of: what it computes is what to look at.
 constexpr double kSmallLoss = 0.05;
 
-// "99.7 % of 842 ms per step are spent computing, 98.2 % without tensor cores".
-std::string ComputeText(const ReportModel& model, double lost_share, const std::string& of) {
+// "99.7 % of 842 ms per step are spent computing, where 310 ms would do on this GPU", or, where that is not
+// known,
+// "..., 98.2 % without tensor cores".
+std::string ComputeText(const ReportModel& model, double lost_share, const std::string& of, double total_ns) {
   double total = 0, other = 0, tensor = 0;
   for (const Segment& segment : HeadlineSegments(model)) {
     total += segment.value;
@@ -87,6 +89,9 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
   }
   std::string text =
       fmt::format("{} of {} are spent computing", FormatValue(1 - lost_share, Unit::kRatio), of);
+  if (const auto least = FigureNumber(model, "speed_of_light"))
+    return fmt::format("{}, where {} would do on this GPU", text,
+                       FormatValue(*least * total_ns, Unit::kNanoseconds));
   if (!(total > 0)) return text;
   const bool on = tensor > other;
   const std::string part = FormatValue(std::max(tensor, other) / total, Unit::kRatio);
@@ -116,6 +121,15 @@ std::string UnknownLossText(const ReportModel& model) {
       largest->text, FlagsForIdleCauses(model));
 }
 
+// ", and 10.1 ms are spent computing where 3.41 ms would do on this GPU", where that is known and matters.
+std::string HeadroomText(const ReportModel& model, double computing_ns, double total_ns) {
+  const auto least = FigureNumber(model, "speed_of_light");
+  if (!least || computing_ns - *least * total_ns < kSmallLoss * total_ns) return "";
+  return fmt::format(", and {} are spent computing where {} would do on this GPU",
+                     FormatValue(computing_ns, Unit::kNanoseconds),
+                     FormatValue(*least * total_ns, Unit::kNanoseconds));
+}
+
 std::string LossText(const ReportModel& model) {
   for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
                                         {"lost_in_window", "window", "the profiled {}"}}) {
@@ -124,9 +138,9 @@ std::string LossText(const ReportModel& model) {
     const std::string whole = fmt::format(fmt::runtime(of), FigureText(model, total));
     if (!(*total_ns > 0)) return fmt::format("{} of {} are lost", FigureText(model, lost), whole);
     const double share = *lost_ns / *total_ns;
-    if (share < kSmallLoss) return ComputeText(model, share, whole);
-    return fmt::format("{} of {} are lost ({:.0f} %){}", FigureText(model, lost), whole, share * 100,
-                       UnknownLossText(model));
+    if (share < kSmallLoss) return ComputeText(model, share, whole, *total_ns);
+    return fmt::format("{} of {} are lost ({:.0f} %){}{}", FigureText(model, lost), whole, share * 100,
+                       UnknownLossText(model), HeadroomText(model, *total_ns - *lost_ns, *total_ns));
   }
   return "How much time is lost is unknown";
 }
