@@ -131,6 +131,16 @@ TEST(OpEfficiency, OfUnknownOperatorsAloneIsEmpty) {
   EXPECT_EQ(found.run.known_work_share, 0);
 }
 
+TEST(OpEfficiency, OfKernelsWithoutDurationIsUnknown) {
+  DrawnCalls b;
+  b.Call("aten::fill_", "[[10], []]", R"(["float", "Scalar"])", 0, "fill");
+  b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
+  const OpEfficiencyRow row = b.Efficiencies().rows.at(1);
+  EXPECT_EQ(row.op, "aten::fill_");
+  EXPECT_FALSE(row.bytes_per_s);
+  EXPECT_TRUE(row.unknown_reason);
+}
+
 // Small tensors lie in the L2 cache.
 TEST(OpEfficiency, FasterThanTheMemoryGivesNoTime) {
   DrawnCalls b;

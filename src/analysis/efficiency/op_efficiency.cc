@@ -22,6 +22,8 @@ constexpr std::string_view kAbovePeak =
     "faster than the peak: shapes, types or the GPU are not what the profile says";
 constexpr std::string_view kCached = "bytes pass faster than through the memory: they lie in a cache";
 
+constexpr std::string_view kNoTime = "its kernels ended when they began, as recorded";
+
 constexpr double kKnownEnough = 0.5;  // share of the kernel time, for figures of the run
 constexpr size_t kRowsOfRank = 2000;  // of dynamic shapes there may be any number
 constexpr double kNsPerSecond = 1e9;
@@ -226,7 +228,8 @@ class EfficiencyBuilder {
     OpEfficiencyRow& row = totals.row;
     const auto ns = static_cast<double>(row.gpu_ns);
     if (const Ns all = kernel_ns_[row.rank]; all > 0) row.kernel_share = ns / static_cast<double>(all);
-    if (totals.unknown.empty() && ns > 0) AddRates(totals, ns);
+    if (totals.unknown.empty() && row.gpu_ns == 0) totals.unknown = kNoTime;
+    if (totals.unknown.empty()) AddRates(totals, ns);
     if (!totals.unknown.empty()) row.unknown_reason = std::string(totals.unknown);
     out_.rows.push_back(std::move(row));
   }

@@ -228,9 +228,13 @@ class OperatorWorkBuilder {
     const uint32_t text = context_.texts->IndexOf(ranges_.name[range]);
     const auto [known, is_new] =
         by_sizes_.try_emplace({text, "unknown"}, static_cast<uint32_t>(out_.operators.size()));
+    const Marker& marker = context_.texts->MarkerAt(text);
     if (is_new)
       out_.operators.push_back(
-          {std::string(context_.texts->TextAt(text)), "", {}, WorkResult::Unknown(why::kNoFormula)});
+          {marker.kind == Marker::Kind::kPlain ? std::string(context_.texts->TextAt(text)) : marker.name,
+           "",
+           {},
+           WorkResult::Unknown(why::kNoFormula)});
     return known->second;
   }
 

@@ -28,8 +28,8 @@ std::optional<int64_t> Integer(std::string_view text) {
 }
 
 std::optional<bool> Flag(std::string_view text) {
-  if (text == "True" || text == "true" || text == "1") return true;
-  if (text == "False" || text == "false" || text == "0") return false;
+  if (text == "True" || text == "true") return true;
+  if (text == "False" || text == "false") return false;
   return std::nullopt;
 }
 

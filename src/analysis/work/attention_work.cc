@@ -25,7 +25,8 @@ struct AttentionPositions {
   size_t window = kNoPosition;  // left, right follows
   Diagonal diagonal = Diagonal::kLast;
   bool backward = false;
-  bool mask_number = false;  // `causal`: 0 none, 1 aligned at the first position, 2 at the last
+  std::vector<size_t> lengths;  // tensors that say how much of the keys counts
+  bool mask_number = false;     // `causal`: 0 none, 1 aligned at the first position, 2 at the last
 };
 
 struct Lengths {
@@ -85,6 +86,8 @@ WorkResult Attention(const CallOfOperator& call, const AttentionPositions& at, b
   if (q->rank() < 3 || q->rank() > 4 || k->rank() != q->rank() || v->rank() != q->rank() ||
       q->back() != k->back())
     return WorkResult::Unknown(why::kOtherShapes);
+  for (const size_t position : at.lengths)
+    if (arguments.TensorAt(position)) return WorkResult::Unknown(why::kNoLengths);
   const bool packed = (q->rank() == 3 && at.layout == Layout::kSequenceFirst) ||
                       (at.query_ends != kNoPosition && arguments.TensorAt(at.query_ends));
   const size_t heads_at = at.layout == Layout::kHeadsFirst ? 2 : 1;  // from the end
@@ -123,7 +126,9 @@ WorkResult Attention(const CallOfOperator& call, const AttentionPositions& at, b
   const Count pairs = TwicePairs(lengths.query, lengths.key, causal, diagonal) * lengths.batch * heads;
   Count bytes = Count::Unknown();
   if (q->type && k->type && v->type) {
-    const Count out = q->elements() / std::max<int64_t>(q->back(), 1) * v->back() * q->type->bytes;
+    // FP8 gives BF16.
+    const int64_t element = std::max<int64_t>(q->type->bytes, 2);
+    const Count out = q->elements() / std::max<int64_t>(q->back(), 1) * v->back() * element;
     const Count inputs = q->bytes() + k->bytes() + v->bytes();
     // Backward: the output and its gradient are read besides, the gradients of the three inputs written.
     bytes = backward ? inputs * 2 + out * 2 : inputs + out;
@@ -212,6 +217,25 @@ const std::map<std::string_view, AttentionPositions>& Operators() {
     of["aiter::fmha_v3_bwd"] = of["aiter::mha_bwd"] = of["aiter::wrapper_fmha_v3_bwd"] =
         flash(8, 1, kNoPosition, 9);
     of["aiter::_flash_attn_backward"] = flash(12, 1, kNoPosition, 13);
+    of["aiter::mha_varlen_fwd"] = flash(12, 0, 3, 13);
+    of["xformers::efficient_attention_forward_cutlass"] = numbered(flash(9, 0, 4));
+    of["xformers::efficient_attention_backward_cutlass"] = numbered(flash(14, 1, 5));
+    AttentionPositions at = flash(10, 0, 3, 11);
+    at.longest_query = 6;
+    at.longest_key = 7;
+    at.lengths = {5};
+    of["xformers_flash::flash_fwd"] = at;
+    // New keys and values, lengths of what is used, and pages stand between.
+    at = flash(24, 0, 7, 25);
+    at.longest_query = 12;
+    at.longest_key = 13;
+    at.lengths = {3, 10, 11, 14};
+    of["flash_attn_3::_flash_attn_forward"] = of["flash_attn_3::fwd"] = at;
+    at = flash(16, 1, 6, 17);
+    at.longest_query = 10;
+    at.longest_key = 11;
+    at.lengths = {8, 9};
+    of["flash_attn_3::_flash_attn_backward"] = at;
     return of;
   }();
   return operators;
