@@ -94,8 +94,16 @@ struct Group {
   Ns gpu_ns = 0;
   bool winograd = false;
 };
-// By operator, precision and the bytes of an element where the operator's type is not recorded.
-using Groups = std::map<std::tuple<uint32_t, Precision, int64_t>, Group>;
+// Of one operator, which are few: by precision, and by the bytes of an element where its type is not
+// recorded.
+using Groups = std::vector<std::pair<std::pair<Precision, int64_t>, Group>>;
+
+Group& GroupOf(Groups& groups, Precision precision, int64_t element_bytes) {
+  const std::pair key(precision, element_bytes);
+  for (auto& [known, group] : groups)
+    if (known == key) return group;
+  return groups.emplace_back(key, Group()).second;
+}
 
 // Sums over groups with the same names, before rates are taken.
 struct Totals {
@@ -134,14 +142,14 @@ class EfficiencyBuilder {
  private:
   void AddGpu(size_t gpu) {
     const Kernels& kernels = context_.trace.kernels;
-    Groups groups;
+    std::vector<Groups> groups(work_.operators.size());
     for (const OperatorWorkCall& call : work_.gpus[gpu].calls) {
       const auto& work = work_.operators[call.operation].result.work;
       Precision precision = Precision::kUnknown;
       if (work && work->flops) precision = PrecisionOf(*work, context_.kernels[kernels.name[call.kernel]]);
       const KernelNote& note = NoteOfName(kernels.name[call.kernel]);
       const int64_t element_bytes = work && !work->bytes && work->untyped_elements ? note.element_bytes : 0;
-      Group& group = groups[{call.operation, precision, element_bytes}];
+      Group& group = GroupOf(groups[call.operation], precision, element_bytes);
       group.winograd |= call.winograd;
       ++group.calls;
       group.recomputed += work_.IsRecomputed(call);
@@ -151,10 +159,9 @@ class EfficiencyBuilder {
     kernel_ns_[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
     all_kernel_ns_ += static_cast<double>(work_.gpus[gpu].kernel_ns);
     window_ns_ += static_cast<double>(context_.windows[gpu].length());
-    for (const auto& [key, group] : groups) {
-      const auto& [operation, precision, element_bytes] = key;
-      AddGroup(gpu, work_.operators[operation], precision, element_bytes, group);
-    }
+    for (size_t operation = 0; operation < groups.size(); ++operation)
+      for (const auto& [key, group] : groups[operation])
+        AddGroup(gpu, work_.operators[operation], key.first, key.second, group);
   }
 
   const KernelNote& NoteOfName(NameId name) {

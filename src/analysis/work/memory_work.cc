@@ -9,48 +9,12 @@
 #include <utility>
 
 #include "src/analysis/work/convolution_work.h"
+#include "src/analysis/work/moved_bytes.h"
 
 namespace dladvisor {
 namespace {
 
 constexpr ElementType kByte{"bool", 1}, kIndex{"int64", 8};
-
-WorkResult Moved(WorkKind kind, Count bytes, std::string_view data_type,
-                 std::string_view bytes_unknown = why::kNoTypes) {
-  Work work;
-  work.kind = kind;
-  work.bytes = bytes.value();
-  work.data_type = data_type;
-  if (!work.bytes) work.bytes_unknown = bytes_unknown;
-  return {work, {}};
-}
-
-// The same, with a result of so many elements.
-WorkResult MovedInto(WorkKind kind, Count bytes, std::string_view data_type, Count elements,
-                     int64_t element) {
-  WorkResult result = Moved(kind, bytes, data_type);
-  result.work->output_elements = elements.value();
-  if (element > 0) result.work->output_bytes = (elements * element).value();
-  return result;
-}
-
-// All tensors that are arguments of their own, once each.
-std::vector<const Tensor*> TensorsOf(const Arguments& arguments) {
-  std::vector<const Tensor*> tensors;
-  for (const Argument& argument : arguments.all())
-    if (!argument.is_list && argument.tensors.size() == 1) tensors.push_back(&argument.tensors.front());
-  return tensors;
-}
-
-Count BytesOf(const std::vector<const Tensor*>& tensors) {
-  Count bytes = 0;
-  for (const Tensor* tensor : tensors) bytes = bytes + tensor->bytes();
-  return bytes;
-}
-
-std::string_view TypeName(const Tensor& tensor) {
-  return tensor.type ? tensor.type->name : std::string_view();
-}
 
 // The shape of what tensors of these shapes give together; nothing where they do not fit.
 std::optional<Sizes> Broadcast(const std::vector<const Tensor*>& tensors) {
@@ -84,18 +48,6 @@ Formula ElementWise(WorkKind kind, bool gives_bools = false) {
     if (!type) return MovedInto(kind, Count::Unknown(), "", elements, 0);
     const ElementType out = gives_bools ? kByte : *type;
     return MovedInto(kind, BytesOf(tensors) + elements * out.bytes, type->name, elements, out.bytes);
-  };
-}
-
-// Reads all tensors and writes one like the argument `like`.
-Formula Like(WorkKind kind, size_t like) {
-  return [=](const CallOfOperator& call) {
-    const Tensor* of = call.arguments.TensorAt(like);
-    if (!of) return WorkResult::Unknown(why::kNoShapes);
-    if (!of->type) return MovedInto(kind, Count::Unknown(), "", of->elements(), 0);
-    const Count written = of->elements() * of->type->bytes;
-    return MovedInto(kind, BytesOf(TensorsOf(call.arguments)) + written, of->type->name, of->elements(),
-                     of->type->bytes);
   };
 }
 
@@ -250,73 +202,11 @@ Formula Lists(WorkKind kind, std::vector<size_t> read, std::vector<size_t> writt
   };
 }
 
-// Inductor's kernels by their names: pointwise, reductions with and without a loop. The last scalars are the
-// numbers of elements, of which a kernel reads no more of any tensor.
-Formula Inductor(WorkKind kind, size_t sizes) {
-  return [=](const CallOfOperator& call) {
-    const std::vector<Argument>& all = call.arguments.all();
-    const std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
-    if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
-    Count limit = 1;
-    size_t known = 0;
-    for (size_t i = all.size(); i-- > 0 && known < sizes;)
-      if (const auto size = call.arguments.IntegerAt(i); size && all[i].tensors.empty()) {
-        limit = limit * *size;
-        ++known;
-      }
-    if (known < sizes || !limit.value()) return WorkResult::Unknown(why::kNoScalars);
-    Count bytes = 0;
-    for (const Tensor* tensor : tensors) {
-      const auto stored = tensor->stored_elements().value();
-      if (!stored || !tensor->type) return Moved(kind, Count::Unknown(), "");
-      bytes = bytes + Count(std::min(*stored, *limit.value())) * tensor->type->bytes;
-    }
-    return Moved(kind, bytes, TypeName(*tensors.front()));
-  };
-}
-
 // Operators that write where they read: what one of these reads is not their first argument.
 bool OnlyWrites(std::string_view name) {
   static const std::set<std::string_view> names = {"fill_",   "zero_",      "normal_",      "uniform_",
                                                    "random_", "bernoulli_", "exponential_", "log_normal_"};
   return names.contains(name);
-}
-
-// Reads or writes each of its tensors once, the results among them; those at `both` twice.
-Formula Each(WorkKind kind, std::vector<size_t> both = {}) {
-  return [=](const CallOfOperator& call) {
-    const std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
-    if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
-    Count bytes = BytesOf(tensors);
-    for (const size_t position : both) {
-      const Tensor* tensor = call.arguments.TensorAt(position);
-      if (!tensor) return WorkResult::Unknown(why::kNoShapes);
-      bytes = bytes + tensor->bytes();
-    }
-    return Moved(kind, bytes, TypeName(*tensors.front()));
-  };
-}
-
-// Operators of inference servers.
-const std::map<std::string_view, Formula>& ServerFormulas() {
-  static const std::map<std::string_view, Formula> formulas = [] {
-    std::map<std::string_view, Formula> of;
-    const WorkKind norm = WorkKind::kNormalization;
-    // Result, input, weight; with a residual: result, input, residual in and out, weight.
-    for (const std::string_view name :
-         {"aiter::rmsnorm", "aiter::add_rmsnorm", "aiter::rmsnorm2d_fwd_with_add_ck", "_C::rms_norm",
-          "sgl_kernel::rmsnorm"})
-      of[name] = Each(norm);
-    of["aiter::rms_norm"] = Like(norm, 0);
-    // Input and residual, both replaced, weight.
-    for (const std::string_view name : {"_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm"})
-      of[name] = Each(norm, {0, 1});
-    for (const std::string_view name : {"_C::silu_and_mul", "sgl_kernel::silu_and_mul", "_C::gelu_and_mul",
-                                        "_C::gelu_tanh_and_mul", "sgl_kernel::gelu_and_mul"})
-      of[name] = Each(WorkKind::kElementWise);
-    return of;
-  }();
-  return formulas;
 }
 
 using Names = std::initializer_list<std::string_view>;
@@ -468,10 +358,6 @@ Formula MemoryFormula(std::string_view name) {
     const auto known = aten.find(plain.substr(0, plain.size() - 1));
     return known == aten.end() ? Formula() : known->second;
   }
-  if (const auto known = ServerFormulas().find(name); known != ServerFormulas().end()) return known->second;
-  if (name.starts_with("triton_poi_")) return Inductor(WorkKind::kElementWise, 1);
-  if (name.starts_with("triton_red_") || name.starts_with("triton_per_"))
-    return Inductor(WorkKind::kReduction, 2);
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "src/analysis/work/attention_work.h"
 #include "src/analysis/work/convolution_work.h"
+#include "src/analysis/work/kernel_work.h"
 #include "src/analysis/work/matrix_work.h"
 #include "src/analysis/work/memory_work.h"
 
@@ -72,7 +73,7 @@ WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes) {
 }
 
 Formula FormulaOf(std::string_view name) {
-  for (const auto find : {MatrixFormula, ConvolutionFormula, AttentionFormula, MemoryFormula})
+  for (const auto find : {MatrixFormula, ConvolutionFormula, AttentionFormula, MemoryFormula, KernelFormula})
     if (Formula formula = find(name)) return formula;
   return {};
 }
