@@ -50,6 +50,10 @@ TEST(Bytes, AreCompulsoryTraffic) {
        "element-wise", "fp32"},
       {"aten::mul", "[[8, 16], []]", R"(["c10::BFloat16", "double"])", "", 128 * (2 + 2) + 8, "element-wise",
        "bf16"},
+      {"aten::mul", "[[8, 16], [], [8, 16]]", R"(["float", "double", "float"])", "", 128 * (4 + 4) + 8,
+       "element-wise", "fp32"},  // the third is the result
+      {"aten::where", "[[8, 16], [8, 16], []]", R"(["bool", "float", "float"])", "", 128 * (1 + 4 + 4) + 4,
+       "element-wise", "fp32"},
       {"aten::gt", "[[8, 16], []]", R"(["float", "Scalar"])", R"(["", "0"])", 128 * (4 + 1), "element-wise",
        "fp32"},
       {"aten::fill_", "[[8, 16], []]", R"(["float", "Scalar"])", R"(["", "0"])", 128 * 4, "element-wise",

@@ -32,10 +32,13 @@ std::optional<Sizes> Broadcast(const std::vector<const Tensor*>& tensors) {
 }
 
 // Reads all tensors and writes one of the shape that they have together: of their common type, or of bools.
-Formula ElementWise(WorkKind kind, bool gives_bools = false) {
+// Tensors after the first `inputs` are results that the caller gives.
+Formula ElementWise(bool gives_bools = false, size_t inputs = kNoPosition) {
   return [=](const CallOfOperator& call) {
-    const std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
+    const WorkKind kind = WorkKind::kElementWise;
+    std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
     if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
+    if (tensors.size() > inputs) tensors.resize(inputs);
     const std::optional<Sizes> shape = Broadcast(tensors);
     if (!shape) return WorkResult::Unknown(why::kOtherShapes);
     // Tensors without dimensions do not widen others, as scalars do not.
@@ -216,91 +219,44 @@ std::map<std::string_view, Formula> AtenFormulas() {
   const auto add = [&](const Formula& formula, Names names) {
     for (const std::string_view name : names) of[name] = formula;
   };
-  add(ElementWise(WorkKind::kElementWise), {"abs",
-                                            "acos",
-                                            "add",
-                                            "addcdiv",
-                                            "addcmul",
-                                            "asin",
-                                            "atan",
-                                            "ceil",
-                                            "celu",
-                                            "clamp",
-                                            "clamp_max",
-                                            "clamp_min",
-                                            "cos",
-                                            "cosh",
-                                            "div",
-                                            "elu",
-                                            "erf",
-                                            "exp",
-                                            "exp2",
-                                            "expm1",
-                                            "floor",
-                                            "fmod",
-                                            "gelu",
-                                            "hardsigmoid",
-                                            "hardswish",
-                                            "hardtanh",
-                                            "leaky_relu",
-                                            "lerp",
-                                            "log",
-                                            "log10",
-                                            "log1p",
-                                            "log2",
-                                            "logit",
-                                            "masked_fill",
-                                            "maximum",
-                                            "minimum",
-                                            "mish",
-                                            "mul",
-                                            "nan_to_num",
-                                            "neg",
-                                            "pow",
-                                            "reciprocal",
-                                            "relu",
-                                            "remainder",
-                                            "round",
-                                            "rsqrt",
-                                            "rsub",
-                                            "sigmoid",
-                                            "sign",
-                                            "silu",
-                                            "sin",
-                                            "sinh",
-                                            "softplus",
-                                            "sqrt",
-                                            "square",
-                                            "sub",
-                                            "tan",
-                                            "tanh",
-                                            "threshold",
-                                            "tril",
-                                            "triu",
-                                            "trunc",
-                                            "where",
-                                            "bitwise_and",
-                                            "bitwise_or",
-                                            "bitwise_not",
-                                            "logical_and_",
-                                            "logical_not_",
-                                            "floor_divide",
-                                            "sigmoid_backward",
-                                            "tanh_backward",
-                                            "threshold_backward",
-                                            "gelu_backward",
-                                            "silu_backward",
-                                            "elu_backward",
-                                            "hardtanh_backward",
-                                            "hardswish_backward",
-                                            "leaky_relu_backward",
-                                            "native_dropout_backward",
-                                            "mse_loss_backward",
-                                            "smooth_l1_loss_backward",
-                                            "_s_where"});
-  add(ElementWise(WorkKind::kElementWise, true),
-      {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "logical_xor", "isnan",
-       "isinf", "isfinite"});
+  add(ElementWise(false, 1),
+      {"abs",   "acos",        "asin",      "atan",       "ceil",       "celu",  "cos",
+       "cosh",  "elu",         "erf",       "exp",        "exp2",       "expm1", "floor",
+       "gelu",  "hardsigmoid", "hardswish", "hardtanh",   "leaky_relu", "log",   "log10",
+       "log1p", "log2",        "logit",     "mish",       "nan_to_num", "neg",   "reciprocal",
+       "relu",  "round",       "rsqrt",     "sigmoid",    "sign",       "silu",  "sin",
+       "sinh",  "softplus",    "sqrt",      "square",     "tan",        "tanh",  "threshold",
+       "tril",  "triu",        "trunc",     "bitwise_not"});
+  add(ElementWise(false, 2), {"add",
+                              "sub",
+                              "rsub",
+                              "mul",
+                              "div",
+                              "pow",
+                              "fmod",
+                              "remainder",
+                              "floor_divide",
+                              "maximum",
+                              "minimum",
+                              "bitwise_and",
+                              "bitwise_or",
+                              "sigmoid_backward",
+                              "tanh_backward",
+                              "threshold_backward",
+                              "gelu_backward",
+                              "silu_backward",
+                              "elu_backward",
+                              "hardtanh_backward",
+                              "hardswish_backward",
+                              "leaky_relu_backward",
+                              "native_dropout_backward",
+                              "masked_fill",
+                              "clamp_min",
+                              "clamp_max"});
+  add(ElementWise(), {"addcdiv", "addcmul", "clamp", "lerp", "where", "_s_where", "mse_loss_backward",
+                      "smooth_l1_loss_backward"});
+  add(ElementWise(true, 2), {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"});
+  add(ElementWise(true, 1), {"logical_not", "isnan", "isinf", "isfinite"});
   add(Fill, {"fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"});
   of["copy_"] = CopyTo;
   of["native_dropout"] = Dropout;
