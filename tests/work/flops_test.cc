@@ -361,6 +361,15 @@ TEST(Flops, OfTheModelLeaveOutWhatIsComputedTwice) {
   EXPECT_EQ(result.work->model_flops, 4 * product);
 }
 
+// Scalars after the last tensor need no sizes of their own.
+TEST(Flops, OfAConvolutionNeedItsScalarsOnly) {
+  const WorkResult result = FormulaOf("aten::convolution")(
+      {Arguments("[[8, 1024, 32, 32], [1024, 1, 3, 3]]", R"(["Float", "Float"])", "",
+                 R"x(["", "", "", "(1,1)", "(1,1)", "(1,1)", "False", "(0,0)", "1024"])x")});
+  ASSERT_TRUE(result.work);
+  EXPECT_EQ(result.work->flops, int64_t{2} * 8 * 1024 * 32 * 32 * 9);
+}
+
 // Lengths of the requests of a batch, which paged attention itself does not record.
 TEST(Flops, OfPagedAttentionFollowFromTheRangeAroundIt) {
   const auto batch =

@@ -103,8 +103,11 @@ Arguments::Arguments(std::string_view shapes, std::string_view types, std::strin
                      std::string_view values, const std::optional<ElementType>& untyped) {
   const std::vector<std::string_view> type_items = ListItems(types), value_items = ListItems(values);
   std::vector<ShapesOfArgument> stride_items = ParseShapesOfArguments(strides);
+  std::vector<ShapesOfArgument> shape_items = ParseShapesOfArguments(shapes);
+  // Scalars after the last tensor may have no sizes.
+  shape_items.resize(std::max(shape_items.size(), value_items.size()), {false, {Sizes()}});
   size_t index = 0;
-  for (ShapesOfArgument& of : ParseShapesOfArguments(shapes)) {
+  for (ShapesOfArgument& of : shape_items) {
     Argument argument;
     argument.is_list = of.is_list;
     if (index < value_items.size()) argument.value = value_items[index];
