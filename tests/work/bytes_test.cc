@@ -95,6 +95,10 @@ TEST(Bytes, AreCompulsoryTraffic) {
       {"aiter::rms_norm", "[[16, 64], [64], [], []]",
        R"(["c10::BFloat16", "c10::BFloat16", "Scalar", "Scalar"])", "", 2 * (2 * 1024 + 64), "normalization",
        "bf16"},
+      {"aten::upsample_nearest2d", "[[1, 3, 8, 8], [], [], []]", R"(["float", "ScalarList", "", ""])",
+       R"(["", "[16, 32]", "", ""])", 4 * 3 * (64 + 512), "element-wise", "fp32"},
+      {"aten::replication_pad3d", "[[1, 3, 4, 8, 8], []]", R"(["float", "ScalarList"])",
+       R"(["", "[1, 1, 2, 2, 2, 0]"])", 4 * 3 * (4 * 64 + 6 * 12 * 10), "element-wise", "fp32"},
       {"triton_poi_fused_add_0", "[[1000, 16], [4, 16], []]", R"(["float", "c10::BFloat16", "Scalar"])",
        R"(["", "", "64"])", 64 * 6, "element-wise", "fp32"},
   };

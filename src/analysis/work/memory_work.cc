@@ -188,6 +188,26 @@ Formula Pooling(std::optional<size_t> dilation, bool with_indices) {
   };
 }
 
+// Writes the last dimensions anew: aten::upsample_nearest2d has their sizes, pads what is added before and
+// behind each, the last dimension's first.
+Formula Resized(bool pads) {
+  return [pads](const CallOfOperator& call) {
+    const Tensor* in = call.arguments.TensorAt(0);
+    const auto sizes = call.arguments.IntegersAt(1);
+    if (!in) return WorkResult::Unknown(why::kNoShapes);
+    if (!sizes) return WorkResult::Unknown(why::kNoScalars);
+    const size_t resized = pads ? sizes->size() / 2 : sizes->size();
+    if (resized > in->rank()) return WorkResult::Unknown(why::kOtherShapes);
+    if (!in->type) return Moved(WorkKind::kElementWise, Count::Unknown(), "");
+    Count out = Product(Sizes(in->shape.begin(), in->shape.end() - static_cast<std::ptrdiff_t>(resized)));
+    for (size_t i = 0; i < resized; ++i)
+      out = out * (pads ? Count(in->back(i)) + (*sizes)[2 * i] + (*sizes)[2 * i + 1] : Count((*sizes)[i]));
+    if (!out.value()) return WorkResult::Unknown(why::kNoOutput);
+    return MovedInto(WorkKind::kElementWise, in->bytes() + out * in->type->bytes, in->type->name, out,
+                     in->type->bytes);
+  };
+}
+
 // Lists of tensors: those at `read` are read and those at `written` written. Their type is not recorded.
 // Where the first is, an empty one has no tensors.
 Formula Lists(WorkKind kind, std::vector<size_t> read, std::vector<size_t> written) {
@@ -258,6 +278,10 @@ std::map<std::string_view, Formula> AtenFormulas() {
   add(ElementWise(true, 2), {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"});
   add(ElementWise(true, 1), {"logical_not", "isnan", "isinf", "isfinite"});
   add(Fill, {"fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"});
+  add(Resized(false), {"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_linear1d",
+                       "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d"});
+  add(Resized(true), {"constant_pad_nd", "reflection_pad1d", "reflection_pad2d", "replication_pad1d",
+                      "replication_pad2d", "replication_pad3d"});
   of["copy_"] = CopyTo;
   of["native_dropout"] = Dropout;
   add(Like(WorkKind::kSoftmax, 0), {"softmax", "_softmax", "log_softmax", "_log_softmax",
