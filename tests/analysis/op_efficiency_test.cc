@@ -87,6 +87,7 @@ TEST(OpEfficiency, OfFp32DependsOnTheKernel) {
   EXPECT_EQ(fp32.precision, "fp32");
   EXPECT_EQ(fp32.peak_flops_per_s, 10e12);
   EXPECT_NEAR(*fp32.compute_share, 0.5, 1e-9);
+  EXPECT_EQ(row("gemv2T_kernel_val<int, int, float, float>").precision, "fp32");
   const OpEfficiencyRow neither = row("my_product");
   EXPECT_EQ(neither.precision, "");
   EXPECT_FALSE(neither.compute_share);

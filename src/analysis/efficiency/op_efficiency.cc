@@ -30,37 +30,18 @@ constexpr double kNsPerSecond = 1e9;
 
 constexpr std::string_view kWinograd = "a Winograd convolution does fewer operations than are counted";
 
-// What the call computes in: types say it, but for FP32, of which tensor cores make TF32.
-Precision PrecisionOf(const Work& work, const KernelTraits& kernel) {
-  if (work.data_type.empty()) return kernel.precision;
-  const Precision precision = ParsePrecision(work.data_type).value_or(Precision::kUnknown);
-  if (precision != Precision::kFp32) return precision;
-  if (kernel.precision == Precision::kTf32 || kernel.precision == Precision::kFp32) return kernel.precision;
-  if (!kernel.eligible || !kernel.tensor_core) return Precision::kUnknown;
-  return *kernel.tensor_core ? Precision::kTf32 : Precision::kFp32;
-}
-
-// A rate, and what was measured of it where someone has.
-struct Limit {
-  std::optional<double> peak, achievable;
-  double best() const { return achievable ? *achievable : *peak; }
-};
-
-Limit ComputeLimit(const GpuPeaks& gpu, Precision precision) {
-  for (const ComputeUnit unit : {ComputeUnit::kMatrix, ComputeUnit::kVector})
-    if (const auto peak = gpu.Peak(precision, unit)) return {peak, gpu.Achievable(precision, unit)};
-  return {};
-}
-
 // What the name of a kernel shows beside its traits.
 struct KernelNote {
   bool is_known = false;
+  bool vector = false;        // a product with a vector, which no kernel computes on tensor cores
   int64_t element_bytes = 0;  // of the one type that it works on, 0 where there is none
 };
 
 KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
   KernelNote note;
   note.is_known = true;
+  note.vector =
+      name.find("gemv") != std::string_view::npos || name.find("dot_kernel") != std::string_view::npos;
   switch (traits.precision) {
     case Precision::kFp64:
       note.element_bytes = 8;
@@ -86,6 +67,29 @@ KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
   else if (RE2::PartialMatch(text, functor, &type))
     note.element_bytes = ParseElementType(type).value_or(ElementType{}).bytes;
   return note;
+}
+
+// What the call computes in: types say it, but for FP32, of which tensor cores make TF32.
+Precision PrecisionOf(const Work& work, const KernelTraits& kernel, const KernelNote& note) {
+  if (work.data_type.empty()) return kernel.precision;
+  const Precision precision = ParsePrecision(work.data_type).value_or(Precision::kUnknown);
+  if (precision != Precision::kFp32) return precision;
+  if (kernel.precision == Precision::kTf32 || kernel.precision == Precision::kFp32) return kernel.precision;
+  if (note.vector) return Precision::kFp32;
+  if (!kernel.eligible || !kernel.tensor_core) return Precision::kUnknown;
+  return *kernel.tensor_core ? Precision::kTf32 : Precision::kFp32;
+}
+
+// A rate, and what was measured of it where someone has.
+struct Limit {
+  std::optional<double> peak, achievable;
+  double best() const { return achievable ? *achievable : *peak; }
+};
+
+Limit ComputeLimit(const GpuPeaks& gpu, Precision precision) {
+  for (const ComputeUnit unit : {ComputeUnit::kMatrix, ComputeUnit::kVector})
+    if (const auto peak = gpu.Peak(precision, unit)) return {peak, gpu.Achievable(precision, unit)};
+  return {};
 }
 
 // Calls of one operator with the same arguments on one GPU, in one precision.
@@ -145,9 +149,10 @@ class EfficiencyBuilder {
     std::vector<Groups> groups(work_.operators.size());
     for (const OperatorWorkCall& call : work_.gpus[gpu].calls) {
       const auto& work = work_.operators[call.operation].result.work;
+      const NameId kernel = kernels.name[call.kernel];
+      const KernelNote& note = NoteOfName(kernel);
       Precision precision = Precision::kUnknown;
-      if (work && work->flops) precision = PrecisionOf(*work, context_.kernels[kernels.name[call.kernel]]);
-      const KernelNote& note = NoteOfName(kernels.name[call.kernel]);
+      if (work && work->flops) precision = PrecisionOf(*work, context_.kernels[kernel], note);
       const int64_t element_bytes = work && !work->bytes && work->untyped_elements ? note.element_bytes : 0;
       Group& group = GroupOf(groups[call.operation], precision, element_bytes);
       group.winograd |= call.winograd;

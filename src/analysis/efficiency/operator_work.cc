@@ -226,8 +226,7 @@ class OperatorWorkBuilder {
 
   uint32_t UnknownOperator(uint32_t range) {
     const uint32_t text = context_.texts->IndexOf(ranges_.name[range]);
-    const auto [known, is_new] =
-        by_sizes_.try_emplace({text, "unknown"}, static_cast<uint32_t>(out_.operators.size()));
+    const auto [known, is_new] = unknown_.try_emplace(text, static_cast<uint32_t>(out_.operators.size()));
     const Marker& marker = context_.texts->MarkerAt(text);
     if (is_new)
       out_.operators.push_back(
@@ -337,6 +336,7 @@ class OperatorWorkBuilder {
   std::unordered_map<uint64_t, uint32_t> by_arguments_;                // by index of text and of arguments
   std::map<NameId, std::unordered_map<uint64_t, uint32_t>> by_batch_;  // the same, within a batch
   std::map<std::pair<uint32_t, std::string>, uint32_t> by_sizes_;
+  std::unordered_map<uint32_t, uint32_t> unknown_;            // by index of text: operators without a formula
   std::map<std::pair<uint32_t, int64_t>, uint32_t> forward_;  // by process and number
   bool has_forward_ = false;
 };
