@@ -57,5 +57,27 @@ TEST(CollectiveMatch, NumbersThatRepeatAreNotFollowed) {
   for (const auto& [a, b] : pairs) EXPECT_EQ(a, b);
 }
 
+// The root of a broadcast is done long before the others; the clocks are one.
+TEST(CollectiveMatch, BroadcastsSayNothingOfClocks) {
+  std::vector<CollectiveTrack> tracks = {Recorded(0, 0, false), Recorded(1, 0, false)};
+  for (CollectiveTrack& track : tracks) {
+    track.kinds.push_back({"Broadcast", "dp", "[0, 1]", 0});
+    for (int64_t i = 0; i < 60; ++i) {
+      CollectiveTrack::Call& call = track.calls.emplace_back();
+      call.kind = 1;
+      call.step = i / 12;
+      call.order = i % 12;
+      call.start = 30'000'000 + i * 1'000'000;
+      call.end = call.start + (track.rank == 0 ? 10'000 : 400'000 + i * 1000);
+    }
+  }
+  const MatchedCollectives matched = MatchCollectives(tracks, std::vector<std::optional<int64_t>>(2, 0));
+  for (const RankClock& clock : matched.clocks) {
+    EXPECT_EQ(clock.offset_ns, 0);
+    EXPECT_EQ(clock.drift, 0);
+    EXPECT_EQ(clock.collectives, 20);
+  }
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -41,7 +41,7 @@ TEST(Collective, LateIsAgainstThePlaceInOtherSteps) {
     const Ns t = step * 1000;
     b.Range(t, t + 990, "iteration " + std::to_string(step), 0);
     for (const auto& [start, length] :
-         {std::pair<Ns, Ns>{100, step == 2 ? 60 : 10}, std::pair<Ns, Ns>{300, 500}}) {
+         {std::pair<Ns, Ns>{100, step == 2 ? 110 : 10}, std::pair<Ns, Ns>{300, 500}}) {
       b.Launch(t + start - 10, t + start, t + start + length,
                "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)");
     }
@@ -50,7 +50,9 @@ TEST(Collective, LateIsAgainstThePlaceInOtherSteps) {
   const auto rows = ComputeCollectives(context, ComputeTimelines(context));
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].max_ns, 500);
-  EXPECT_EQ(rows[0].late_ns, 50);
+  EXPECT_EQ(rows[0].late_ns, 100);
+  EXPECT_EQ(rows[0].late_steps, 1);
+  EXPECT_EQ(rows[0].steps, 4);
 }
 
 }  // namespace

@@ -39,6 +39,17 @@ TEST(KernelKind, RealNames) {
       {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
        "element-wise"},
       {"cupy_subtract__float64_float64_float64", "element-wise"},
+      {"attn_fwd", "attention"},
+      {"_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1", "matrix"},
+      {"bmm_E2m1_E2m1E2m1_Fp32_t128x8x512_s2_et128x8_m128x8x64_c1x1x1_rM_TN_sm100f", "matrix"},
+      {"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x256x32_MI16x16x1_SN", "matrix"},
+      {"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x64x32_wt32x32x8", "convolution"},
+      {"batched_transpose_32x32_half", "layout"},
+      {"SubTensorOpWithScalar1d", "element-wise"},
+      {"void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*)", "element-wise"},
+      {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char>(int)", "element-wise"},
+      {"void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int, 3, 64, 64>(float*)",
+       "element-wise"},
       {"par_ranged2d_kernel", "other"},
   };
   for (const auto& [name, kind] : names) {

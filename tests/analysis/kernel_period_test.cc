@@ -121,5 +121,36 @@ TEST(KernelPeriod, LongMonotonousSequencesAreNoTrouble) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+// A round of ten kernels of which every other one runs two of them in the other order.
+TEST(KernelPeriod, RoundsInAlternatingOrderAreTwo) {
+  const Sequence a = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, b = {1, 2, 3, 5, 4, 6, 7, 8, 9, 10};
+  Sequence both = a;
+  Append(both, b);
+  for (size_t shift = 0; shift < both.size(); ++shift) {
+    Sequence s = Repeat(both, 5);
+    s.erase(s.begin(), s.begin() + static_cast<std::ptrdiff_t>(shift));
+    const auto found = FindPeriod(s);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->period, 20u);
+    const SequencePeriod halved = WithoutAlternation(s, *found);
+    EXPECT_EQ(halved.period, 10u) << shift;
+    EXPECT_LE(halved.first + halved.period * halved.count, s.size());
+    EXPECT_GE(halved.count, 2 * found->count - 1);
+  }
+}
+
+TEST(KernelPeriod, RoundsOfOtherWorkAreNotHalved) {
+  Sequence more = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, fewer = more, reversed(more.rbegin(), more.rend());
+  fewer[4] = 11;  // an update in every other round
+  for (const Sequence* second : {&fewer, &reversed}) {
+    Sequence both = more;
+    Append(both, *second);
+    const Sequence s = Repeat(both, 5);
+    const auto found = FindPeriod(s);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(WithoutAlternation(s, *found).period, 20u);
+  }
+}
+
 }  // namespace
 }  // namespace dladvisor

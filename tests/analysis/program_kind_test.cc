@@ -70,6 +70,9 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   EXPECT_EQ(KindOf(trace("aten::mkldnn_convolution")), "host");
   EXPECT_EQ(KindOf(trace("gloo:all_reduce")), "host");
   EXPECT_EQ(KindOf(trace("aten::addmm")), "unknown");
+  TraceBuilder no_gpu = trace("aten::addmm");
+  no_gpu.trace.facts["listed_gpus"] = "0";
+  EXPECT_EQ(KindOf(no_gpu), "host");
   TraceBuilder both = trace("aten::mkldnn_convolution");
   both.Range(20, 30, "aten::cudnn_convolution");
   EXPECT_EQ(KindOf(both), "unknown");

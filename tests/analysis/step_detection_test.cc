@@ -416,6 +416,45 @@ TEST(StepDetection, UpdatesOfParametersEndSteps) {
   }
 }
 
+// Passes of 100 ns, one every 200 ns, each with a kernel of its own.
+TraceBuilder Passes(const std::vector<std::string>& names) {
+  TraceBuilder b;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Ns t = 10'000 + 200 * static_cast<Ns>(i);
+    b.Range(t, t + 100, names[i]);
+    b.Launch(t + 10, t + 20, t + 90, "kernel" + std::to_string(i));
+  }
+  return b;
+}
+
+TEST(StepDetection, NamedPassesMakeSteps) {
+  TraceBuilder one = Passes({"forward pass", "backward pass"});
+  one.Launch(0, 5, 30, "set-up");
+  const Context context = test::ContextOf(one.trace);
+  EXPECT_EQ(context.steps.source, "passes");
+  ASSERT_EQ(context.steps.by_rank.at(0).second.size(), 1u);
+  EXPECT_EQ(context.steps.by_rank[0].second[0].operations, 2u);
+  EXPECT_EQ(context.windows[0], (Interval{10'000, 10'290}));
+
+  const auto count = [](const std::vector<std::string>& names) {
+    const TraceBuilder b = Passes(names);
+    const Steps steps = test::ContextOf(b.trace).steps;
+    return steps.by_rank.empty() ? 0u : steps.by_rank[0].second.size();
+  };
+  EXPECT_EQ(count({"forward", "backward", "forward", "backward", "forward", "backward"}), 3u);
+  EXPECT_EQ(
+      count({"fwd", "bwd", "fwd", "bwd", "optimizer_step", "fwd", "bwd", "fwd", "bwd", "optimizer_step"}), 2u)
+      << "two micro-batches each";
+  EXPECT_EQ(count({"forward", "forward"}), 0u);
+  EXPECT_EQ(count({"forward pass", "backward pass", "forward pass"}), 1u);
+}
+
+TEST(StepDetection, PassesOfASmallPartOfTheWorkMakeNone) {
+  TraceBuilder b = Passes({"forward pass", "backward pass"});
+  b.Launch(20'000, 20'010, 30'000, "everything else");
+  EXPECT_EQ(test::ContextOf(b.trace).steps.source, "");
+}
+
 // Rounds of two kernels; the first takes longer, as the code of both is loaded.
 TraceBuilder ShortRounds(int count, std::string_view second = "fit_lines") {
   TraceBuilder b;

@@ -37,6 +37,28 @@ TEST(Telemetry, MeansOverTime) {
   EXPECT_DOUBLE_EQ(rows[0].busy_mean.value(), 2.5 / 3);
 }
 
+TEST(Telemetry, FromTheFirstToTheLastBusySample) {
+  TraceBuilder b;
+  for (const double value : {0.0, 0.05, 0.4, 0.0, 0.2, 0.02, 0.0})
+    Add(b, -1, static_cast<uint32_t>(b.trace.telemetry.size()), Metric::kGpuUtilization, value);
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  EXPECT_EQ(rows[0].active_samples, 3);
+  EXPECT_DOUBLE_EQ(rows[0].active_mean.value(), 0.2);
+}
+
+TEST(Telemetry, PowerThatDropsWhileTheGpuIsBusy) {
+  TraceBuilder b;
+  for (uint32_t i = 0; i < 10; ++i) {
+    Add(b, -1, i, Metric::kGpuUtilization, i < 8 ? 1 : 0);
+    Add(b, -1, i, Metric::kPower, i < 6 ? 300 : 170);
+  }
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  EXPECT_EQ(rows[1].metric, "power_w");
+  EXPECT_EQ(rows[1].saturated_samples, 8);
+  EXPECT_DOUBLE_EQ(rows[1].saturated_mean.value(), (6 * 300 + 2 * 170) / 8.0);
+  EXPECT_DOUBLE_EQ(rows[1].dropped_share.value(), 0.25);
+}
+
 TEST(Telemetry, APauseOfTheLogCountsLittle) {
   TraceBuilder b;
   for (const Ns time : {0, 100, 200, 300, 1'000'000})

@@ -152,6 +152,21 @@ const Case kKernels[] = {
      Use::kYes, true, Precision::kFp4},
     {"cutlass3x_sm100_bstensorop_gemm_ue8m0xe4m3_ue8m0xe2m1_f32_bf16_bf16_128x128x128_0_tnt", Use::kYes, true,
      Precision::kFp8},
+    // TensorRT-LLM's generated kernels.
+    {"bmm_MxE4m3_MxE2m1MxE4m3_Fp32_Ab32_Bb32_Cb32_t128x8x512_s6_et128x8_m128x8x32_c1x1x1_rM_TN_transOut_"
+     "schedS_"
+     "bN_rgTma_clmp_swiGlu_dynB_sm100f",
+     Use::kYes, true, Precision::kFp8},
+    {"bmm_Bfloat16_E2m1E2m1_Fp32_t128x8x512_s2_et128x8_m128x8x64_c1x1x1_rM_splitK2_TN_transOut_schS_bN_dynB_"
+     "sm100f",
+     Use::kYes, true, Precision::kFp4},
+    {"bmm_Bfloat16_MxInt4Bfloat16_castBfloat16_Fp32_Ab32_t128x16x128_s4_dynB_sm100f", Use::kYes, true,
+     Precision::kBf16},
+    {"gemm_Bfloat16_E4m3E4m3_Fp32_t128x16x128u2_s6_et64x16_m64x16x32_rM_TN_sm100f", Use::kYes, true,
+     Precision::kFp8},
+    {"fmhaSm100fKernel_QkvE4m3OBfloat16H128PagedKvCausalVarSeqQ128Kv128PersistentContext", Use::kYes, true,
+     Precision::kFp8},
+    {"bmm_kernel(float*, float*)", Use::kNo, false, Precision::kUnknown},
     {"nvjet_sss_tf32_128x256_TNT", Use::kYes, true, Precision::kTf32},
     {"void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>(T1::Params)",
      Use::kYes, true, Precision::kBf16},
@@ -244,6 +259,8 @@ const Case kKernels[] = {
     {"_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1EEEvPT0_PT_PfS4_S4_S4_"
      "diiiiiiib",
      Use::kNo, false, Precision::kBf16},
+    {"_ZN2ck16tensor_operation6device12_GLOBAL__N_137kernel_gemm_xdl_cshuffle_v3IDF16_DF16_DF16_", Use::kYes,
+     true, Precision::kFp16},
     {"MIOpenBatchNormFwdTrainSpatial", Use::kNo, false, Precision::kUnknown},
     {"void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
      "cutlass::bfloat16_t>>(Flash_fwd_params)",

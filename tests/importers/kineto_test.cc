@@ -178,7 +178,9 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
       gpu("cuda_sync", "Stream Sync", R"(,"cuda_sync_kind":"Stream Sync")") + "," +
       gpu("cuda_sync", "x",
           R"(,"cuda_sync_kind":"Stream Wait Event","wait_on_cuda_event_record_corr_id":12)") +
-      "," + gpu("gpu_user_annotation", "forward", "") + "," + gpu("mtia_ccp_events", "event_wait", "") + "]");
+      "," + gpu("gpu_user_annotation", "forward", "") + "," + gpu("mtia_ccp_events", "event_wait", "") + "," +
+      gpu("cuda_profiler_range", "kernel", R"(,"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum":7)") +
+      "]");
   EXPECT_THAT(trace.copies.direction, ElementsAre(CopyDirection::kHostToDevice, CopyDirection::kDeviceToHost,
                                                   CopyDirection::kDeviceToDevice));
   EXPECT_THAT(trace.copies.source,
@@ -193,6 +195,8 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
   EXPECT_EQ(trace.syncs.record_correlation[1], 12);
   EXPECT_EQ(trace.health.rows_skipped.at("mtia_ccp_events"), 1);
   EXPECT_FALSE(trace.health.rows_skipped.contains("gpu_user_annotation"));
+  EXPECT_FALSE(trace.health.rows_skipped.contains("cuda_profiler_range"));
+  EXPECT_EQ(trace.facts.at("counter_ranges"), "1");
 }
 
 TEST(Kineto, TakesTheHashOfACollectiveWhereItHasNoSequence) {
@@ -247,6 +251,16 @@ std::string TrickyTrace(size_t events, const std::string& footer) {
         i % 100, i * 2);
   }
   return text + "]" + footer + "}";
+}
+
+TEST(Kineto, AnEmptyListOfDevicesIsKnown) {
+  const auto listed = [](const std::string& frame) {
+    const Trace trace = ReadText("{" + frame + R"("traceEvents": [)" + Op("aten::mm", 0, 1) + "]}");
+    return trace.facts.contains("listed_gpus");
+  };
+  EXPECT_TRUE(listed(R"("deviceProperties": [], )"));
+  EXPECT_FALSE(listed(R"("deviceProperties": [{"id": 0, "name": "A100"}], )"));
+  EXPECT_FALSE(listed(""));
 }
 
 TEST(Kineto, FindsTheBordersOfEventsInLargeTraces) {

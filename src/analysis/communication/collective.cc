@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/work/element_type.h"
+#include "src/capture/capability.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -46,9 +48,17 @@ std::string CollectiveOfFramework(std::string_view name) {
   return "";
 }
 
+// A call that takes this many times as long as is usual at its place in the step waits.
+constexpr int64_t kLate = 2;
+
+struct Lateness {
+  int64_t ns = 0, steps = 0;
+};
+
 // Collectives of one kind differ in size, those at one place in the step do not. `members` are in order of
 // start.
-std::optional<int64_t> LateTime(const Context& context, int64_t rank, const std::vector<uint32_t>& members) {
+std::optional<Lateness> LatenessOf(const Context& context, int64_t rank,
+                                   const std::vector<uint32_t>& members) {
   const Kernels& kernels = context.trace.kernels;
   std::vector<std::vector<int64_t>> by_step;
   for (const auto& [of, steps] : context.steps.by_rank) {
@@ -65,17 +75,37 @@ std::optional<int64_t> LateTime(const Context& context, int64_t rank, const std:
   if (by_step.size() < 3) return std::nullopt;
   for (const auto& durations : by_step)
     if (durations.size() != by_step[0].size()) return std::nullopt;
-  int64_t late = 0;
+  std::vector<int64_t> of_step(by_step.size(), 0), usual(by_step.size(), 0);
   for (size_t place = 0; place < by_step[0].size(); ++place) {
     std::vector<int64_t> same;
     for (const auto& durations : by_step) same.push_back(durations[place]);
     const int64_t median = IntegerMedian(same);
-    for (const int64_t duration : same) late += std::max<int64_t>(0, duration - median);
+    for (size_t step = 0; step < same.size(); ++step) {
+      usual[step] += median;
+      if (same[step] >= kLate * median) of_step[step] += same[step] - median;
+    }
+  }
+  // Single short calls that wait make no late step.
+  Lateness late;
+  for (size_t step = 0; step < of_step.size(); ++step) {
+    late.ns += of_step[step];
+    late.steps += 10 * of_step[step] > usual[step];
   }
   return late;
 }
 
 }  // namespace
+
+std::optional<int64_t> BytesOf(const Trace& trace, const Collective& recorded) {
+  if (recorded.dtype == kNoName) return std::nullopt;
+  const auto type = ParseElementType(trace.names.View(recorded.dtype));
+  const int64_t elements = std::max(recorded.in_elements, recorded.out_elements);
+  return elements > 0 && type ? std::optional(elements * type->bytes) : std::nullopt;
+}
+
+double BusFactor(std::string_view collective, double ranks) {
+  return (collective == "AllReduce" ? 2 : 1) * (ranks - 1) / ranks;
+}
 
 const std::string& CollectiveNames::Of(uint32_t k) {
   const Trace& trace = context_.trace;
@@ -116,10 +146,42 @@ const RelationOf<CollectiveRow>& CollectiveRelation() {
           .Column("compute_stream_ns", &CollectiveRow::compute_stream_ns, Unit::kNanoseconds,
                   "Sum of durations in streams that also compute: in order, so that they cannot overlap.")
           .Column("late_ns", &CollectiveRow::late_ns, Unit::kNanoseconds,
-                  "Sum of what calls take longer than the median of those at the same place in other steps; "
-                  "unknown without three steps of equally many.");
+                  "Sum of what calls that take at least twice the median of those at the same place in other "
+                  "steps take beyond it; unknown without three steps of equally many.")
+          .Column("late_steps", &CollectiveRow::late_steps, Unit::kCount,
+                  "Steady steps in which that is more than a tenth of their usual time; unknown as late_ns.")
+          .Column("large_calls", &CollectiveRow::large_calls, Unit::kCount,
+                  "Calls of at least 1 MiB; unknown where the framework does not record sizes.",
+                  capability::kOperatorShapes)
+          .Column(
+              "best_bus_bandwidth", &CollectiveRow::best_bus_bandwidth, Unit::kBytesPerSecond,
+              "Of the fastest of these, as NCCL's tests define it: the one that waits least for other ranks; "
+              "for two ranks where the group's size is not recorded.",
+              capability::kOperatorShapes)
+          .Column("steps", &CollectiveRow::steps, Unit::kCount, "Steady steps; 0 where none were found.");
   return relation;
 }
+
+namespace {
+
+constexpr int64_t kLargeBytes = 1 << 20;  // from which a transfer takes longer than its latency
+
+void AddRate(const Trace& trace, uint32_t k, CollectiveRow& row) {
+  const Kernels& kernels = trace.kernels;
+  if (kernels.collective.size() == 0 || kernels.collective[k] <= 0) return;
+  const Collective& recorded = trace.collectives[static_cast<size_t>(kernels.collective[k])];
+  const auto bytes = BytesOf(trace, recorded);
+  if (!bytes) return;
+  row.large_calls = row.large_calls.value_or(0) + (*bytes >= kLargeBytes);
+  if (*bytes < kLargeBytes || kernels.end[k] <= kernels.start[k]) return;
+  const auto ranks = static_cast<double>(recorded.group_size > 1 ? recorded.group_size : 2);
+  const double rate = static_cast<double>(*bytes) * 1e9 /
+                      static_cast<double>(kernels.end[k] - kernels.start[k]) *
+                      BusFactor(row.collective, ranks);
+  row.best_bus_bandwidth = std::max(row.best_bus_bandwidth.value_or(0), rate);
+}
+
+}  // namespace
 
 std::vector<CollectiveRow> ComputeCollectives(const Context& context,
                                               const std::vector<GpuTimeline>& timelines) {
@@ -152,6 +214,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
         durations.push_back(kernels.end[k] - kernels.start[k]);
         row.total_ns += durations.back();
         if (compute_streams.contains(kernels.stream[k])) row.compute_stream_ns += durations.back();
+        AddRate(trace, k, row);
       }
       const IntervalSet inside = Clip(Union(std::move(intervals)), window);
       row.window_ns = Length(inside);
@@ -161,9 +224,12 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(n);
       row.median_ns = static_cast<double>(durations[(n - 1) / 2] + durations[n / 2]) / 2;
       row.max_ns = durations.back();
-      row.late_ns = LateTime(context, row.rank, members);
-      if (const int64_t steps = context.StepCount(row.rank); steps > 0)
-        row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(steps);
+      if (const auto late = LatenessOf(context, row.rank, members)) {
+        row.late_ns = late->ns;
+        row.late_steps = late->steps;
+      }
+      row.steps = context.StepCount(row.rank);
+      if (row.steps > 0) row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(row.steps);
       rows.push_back(std::move(row));
     }
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,12 @@ class CollectiveNames {
   std::map<std::pair<NameId, size_t>, std::string> names_;  // by kernel's name and framework's collective
 };
 
+// Of what this rank gives or gets, the larger; unknown where the framework does not record it.
+std::optional<int64_t> BytesOf(const Trace& trace, const Collective& recorded);
+
+// What makes of the rate of a collective that of the links, as NCCL's tests define it.
+double BusFactor(std::string_view collective, double ranks);
+
 struct CollectiveRow {
   int64_t rank = 0, device = 0;
   std::string collective;
@@ -36,7 +43,10 @@ struct CollectiveRow {
   int64_t total_ns = 0, window_ns = 0, exposed_ns = 0;
   double avg_ns = 0, median_ns = 0;
   int64_t max_ns = 0, compute_stream_ns = 0;
-  std::optional<int64_t> late_ns;
+  std::optional<int64_t> late_ns, late_steps;
+  std::optional<int64_t> large_calls;
+  std::optional<double> best_bus_bandwidth;
+  int64_t steps = 0;
 };
 const RelationOf<CollectiveRow>& CollectiveRelation();
 

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/communication/collective.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/ranks/persistence.h"
 #include "src/capture/capability.h"
@@ -21,16 +22,6 @@ namespace {
 
 // Groups of which fewer calls than this share have their ends after the last start were matched wrongly.
 constexpr double kPlausible = 0.95;
-
-// Whether the collective ends for nobody before all have come.
-bool WaitsForAll(std::string_view collective) {
-  return collective == "AllReduce" || collective == "AllGather" || collective == "ReduceScatter" ||
-         collective == "AllToAll" || collective == "SendRecv";
-}
-
-double BusFactor(std::string_view collective, double ranks) {
-  return (collective == "AllReduce" ? 2 : 1) * (ranks - 1) / ranks;
-}
 
 // "0-7", "0, 8, 16, ..." or all of few.
 std::string RanksText(const std::vector<int64_t>& ranks) {

@@ -195,7 +195,7 @@ class Matcher {
   std::vector<std::vector<std::pair<Ns, int64_t>>> Differences() const {
     std::vector<std::vector<std::pair<Ns, int64_t>>> differences(tracks_.size());
     for (const MatchedKind& kind : result_.kinds) {
-      if (kind.groups == 0) continue;
+      if (kind.groups == 0 || (any_waits_ && !WaitsForAll(kind.kind.collective))) continue;
       std::vector<std::vector<int64_t>> ends(static_cast<size_t>(kind.groups));
       for (const size_t call : SomeOf(kind.calls.size())) {
         for (auto& of_group : ends) of_group.clear();
@@ -217,6 +217,9 @@ class Matcher {
   }
 
   void AlignClocks() {
+    any_waits_ = std::ranges::any_of(result_.kinds, [](const MatchedKind& kind) {
+      return kind.groups > 0 && WaitsForAll(kind.kind.collective);
+    });
     for (int round = 0; round < kRounds; ++round) {
       const auto differences = Differences();
       int64_t largest = 0;
@@ -270,9 +273,15 @@ class Matcher {
 
   std::span<const CollectiveTrack> tracks_;
   MatchedCollectives result_;
+  bool any_waits_ = false;  // for all: what others end by says nothing of clocks then
 };
 
 }  // namespace
+
+bool WaitsForAll(std::string_view collective) {
+  return collective == "AllReduce" || collective == "AllGather" || collective == "ReduceScatter" ||
+         collective == "AllToAll" || collective == "SendRecv";
+}
 
 MatchedCollectives MatchCollectives(std::span<const CollectiveTrack> tracks,
                                     std::span<const std::optional<int64_t>> origins) {

@@ -10,14 +10,16 @@
 // are unknown.
 //
 // Clocks: each profile's times are put on UTC where its session's start is known, then shifted so that ends
-// of collectives agree in the median, and drift between them is taken out (slope by Theil and Sen). Where
-// collectives are few the session's UTC is all there is. Uncertainty is the robust deviation of what remains.
+// of collectives agree in the median (of those that end for nobody before all have come, where there are
+// any), and drift between them is taken out (slope by Theil and Sen). Where collectives are few the session's
+// UTC is all there is. Uncertainty is the robust deviation of what remains.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/analysis/communication/collective_track.h"
@@ -25,6 +27,10 @@
 namespace dladvisor {
 
 inline constexpr Ns kEndsAgree = 50'000;
+
+// Whether the collective ends for nobody before all have come. The root of a broadcast is done when it has
+// sent.
+bool WaitsForAll(std::string_view collective);
 
 struct RankClock {
   std::optional<int64_t> origin_utc_ns;  // of the profile's time 0

@@ -2,7 +2,6 @@
 #include "src/analysis/communication/collective_track.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -15,29 +14,6 @@ namespace dladvisor {
 namespace {
 
 constexpr size_t kMostCalls = 1 << 17;
-
-// Bytes of an element of a type as PyTorch names it; 0 where it is not known.
-int64_t BytesOf(std::string_view dtype) {
-  static constexpr std::array<std::pair<std::string_view, int64_t>, 16> types = {{{"Double", 8},
-                                                                                  {"Long", 8},
-                                                                                  {"Float", 4},
-                                                                                  {"Int", 4},
-                                                                                  {"Half", 2},
-                                                                                  {"BFloat16", 2},
-                                                                                  {"Short", 2},
-                                                                                  {"Char", 1},
-                                                                                  {"Byte", 1},
-                                                                                  {"Bool", 1},
-                                                                                  {"Float8_e4m3fn", 1},
-                                                                                  {"Float8_e5m2", 1},
-                                                                                  {"Float8_e4m3fnuz", 1},
-                                                                                  {"Float8_e5m2fnuz", 1},
-                                                                                  {"float", 4},
-                                                                                  {"c10::BFloat16", 2}}};
-  for (const auto& [name, bytes] : types)
-    if (dtype == name) return bytes;
-  return 0;
-}
 
 // Steady steps of a rank; the window as step 0 where none were found.
 std::vector<Step> StepsOf(const Context& context, size_t gpu) {
@@ -84,10 +60,7 @@ std::vector<CollectiveTrack> ComputeCollectiveTracks(const Context& context,
         const Collective& recorded = trace.collectives[of];
         if (recorded.group != kNoName) kind.group = trace.names.View(recorded.group);
         if (recorded.group_ranks != kNoName) kind.group_ranks = trace.names.View(recorded.group_ranks);
-        const int64_t element = recorded.dtype == kNoName ? 0 : BytesOf(trace.names.View(recorded.dtype));
-        if (const int64_t elements = std::max(recorded.in_elements, recorded.out_elements);
-            elements > 0 && element > 0)
-          call.bytes = elements * element;
+        call.bytes = BytesOf(trace, recorded).value_or(call.bytes);
       }
       if (kernels.collective_number.size() > 0) call.number = kernels.collective_number[k];
       kind.stream = streams.emplace(kernels.stream[k], static_cast<int64_t>(streams.size())).first->second;

@@ -90,7 +90,7 @@ struct Step {
 struct Steps {
   // By rank, in order of time. Empty where none were found.
   std::vector<std::pair<int64_t, std::vector<Step>>> by_rank;
-  std::string source;         // "ranges", "kernel sequence", "optimizer steps", "" where none were found
+  std::string source;  // "ranges", "passes", "kernel sequence", "optimizer steps", "" where none were found
   std::string range_pattern;  // the range name with its number replaced by #, e.g. "ProfilerStep#"
 };
 

@@ -29,15 +29,23 @@ std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
   struct Rule {
     std::string_view kind;
     RE2 pattern;
+    // Of what may also stand among the template arguments of a product, an iterator or attention.
+    bool of_base = false;
   };
   // Names of PyTorch, cuDNN, cuBLAS, CUTLASS, Triton (triton_poi, triton_red, triton_per, triton_mm), Apex,
-  // CuPy, and of TensorRT's reformatting.
-  static const std::array<Rule, 11> rules = {{
-      {"attention", RE2(R"((?i)flash|fmha|attention|sdpa|mha_(fwd|bwd))")},
+  // CuPy, of TensorRT's reformatting, of MIOpen (igemm_fwd_gtcx), AOTriton (attn_fwd) and serving engines
+  // (rotary_embedding, reshape_and_cache).
+  static const std::array<Rule, 12> rules = {{
+      {"element-wise",
+       RE2(R"((?i)rotary|rope_?(kernel|quant|fwd|bwd|forward|apply)|act_and_mul|reshape_and_cache|store_?kv_?cache|catarray|concat_and_cache|subtensorop)"),
+       true},
+      {"attention",
+       RE2(R"((?i)flash|fmha|attention|sdpa|mha_(fwd|bwd)|(^|_)attn_(fwd|bwd)|bwd_kernel_d[kq])")},
       {"layout",
-       RE2(R"((?i)nchw(to|2)_?nhwc|nhwc(to|2)_?nchw|transpose|permut|converttensor|im2col|col2im|reformat)")},
+       RE2(R"((?i)nchw(to|2)_?nhwc|nhwc(to|2)_?nchw|transpose|permut|converttensor|im2col|col2im|reformat)"),
+       true},
       {"convolution",
-       RE2(R"((?i)conv(olv|olution|\dd|_|$)|cudnn.*conv|wgrad|dgrad|fprop|winograd|implicit_)")},
+       RE2(R"((?i)conv(olv|olution|\dd|_|$)|cudnn.*conv|wgrad|dgrad|fprop|winograd|implicit_|igemm_(fwd|bwd|wrw))")},
       {"matrix", RE2(R"((?i)gemm|gemv|gemmk|cutlass|nvjet|matmul|splitk|triton_(tem|mm))")},
       {"optimizer", RE2(R"((?i)multi_tensor_apply|multi_?tensor|adam|_sgd|sgd_|lamb_|optimizer)")},
       {"softmax", RE2(R"((?i)softmax)")},
@@ -53,11 +61,9 @@ std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
   if (traits.communication) return "communication";
   const std::string base = WithoutTemplateArguments(name);
   for (const Rule& rule : rules) {
-    // A transpose among the template arguments of a product or an iterator makes no layout kernel.
-    const bool is_layout = rule.kind == "layout";
-    if (is_layout && traits.eligible) continue;
+    if (rule.of_base && traits.eligible) continue;
     if (rule.kind == "matrix" && traits.eligible) return "matrix";
-    const std::string_view text = is_layout ? std::string_view(base) : name;
+    const std::string_view text = rule.of_base ? std::string_view(base) : name;
     if (RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), rule.pattern)) return rule.kind;
   }
   return "other";

@@ -2,6 +2,7 @@
 #include "src/analysis/context/kernel_period.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -55,6 +56,32 @@ std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence, con
   for (size_t tail = 0; tail * 10 <= sequence.size(); tail = tail == 0 ? 1 : tail * 2)
     if (auto period = PeriodBefore(sequence, tail, least)) return period;
   return std::nullopt;
+}
+
+SequencePeriod WithoutAlternation(std::span<const uint32_t> sequence, const SequencePeriod& found) {
+  const size_t half = found.period / 2;
+  if (found.period % 2 != 0 || half < PeriodCriteria().items) return found;
+  const auto at = [&](size_t i) { return sequence[found.first + i % found.period]; };
+  std::map<uint32_t, int64_t> more;  // of an item in the first half than in the second; none where equal
+  const auto count = [&](uint32_t item, int64_t by) {
+    const auto entry = more.try_emplace(item, 0).first;
+    if ((entry->second += by) == 0) more.erase(entry);
+  };
+  for (size_t i = 0; i < half; ++i) {
+    count(at(i), 1);
+    count(at(i + half), -1);
+  }
+  size_t shift = 0;
+  for (; shift < half && !more.empty(); ++shift) {
+    count(at(shift), -2);
+    count(at(shift + half), 2);
+  }
+  if (!more.empty()) return found;
+  size_t same = 0;
+  for (size_t i = 0; i < half; ++i) same += at(shift + i) == at(shift + half + i);
+  if (2 * same < half) return found;
+  const size_t length = found.count * found.period - shift;
+  return {half, found.first + shift, length / half};
 }
 
 }  // namespace dladvisor

@@ -24,4 +24,9 @@ struct PeriodCriteria {
 std::optional<SequencePeriod> FindPeriod(std::span<const uint32_t> sequence,
                                          const PeriodCriteria& least = {});
 
+// Rounds that differ in the order of their items alone, as sweeps in alternating directions do, are two:
+// where some half of the period has the same items as the rest, and half of them at the same places, that
+// half is the period. Else what was found.
+SequencePeriod WithoutAlternation(std::span<const uint32_t> sequence, const SequencePeriod& found);
+
 }  // namespace dladvisor

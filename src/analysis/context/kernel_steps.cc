@@ -35,6 +35,12 @@ class KernelStepFinder {
         period = FindPeriod(names, kRounds);
         if (period && !TakeMostTime(g, *period)) period.reset();
       }
+      if (period) {  // variants of a kernel, as for another direction, differ in their template arguments
+        std::vector<uint32_t> short_names;
+        for (const uint32_t kernel : work_[g].kernels)
+          short_names.push_back(trace_.kernels.short_name[kernel]);
+        period = WithoutAlternation(short_names, *period);
+      }
       if (!period || !MayBeSteps(g, period->first, period->count, period->period)) continue;
       std::vector<Step> list;
       Ns begin = 0;

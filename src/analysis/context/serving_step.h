@@ -5,6 +5,8 @@
 // Engines that nest both write the second around the first, with the waiting for the batch before it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace dladvisor {
@@ -13,5 +15,14 @@ inline constexpr std::string_view kEngineStep = "step[#]", kEngineExecution = "e
 
 // Which of the two a range is; "" for others.
 std::string_view ServingStepPattern(std::string_view range);
+
+inline constexpr std::string_view kPrefill = "prefill", kDecode = "decode", kMixed = "mixed";
+
+struct ServingStep {
+  std::string_view mode;  // kPrefill, kDecode or kMixed
+  int64_t requests = 0;
+  std::optional<int64_t> tokens;
+};
+std::optional<ServingStep> ParseServingStep(std::string_view range);
 
 }  // namespace dladvisor

@@ -91,6 +91,7 @@ class StepFinder {
   Steps Find() {
     Steps steps;
     FromRanges(steps);
+    if (steps.by_rank.empty() && options_.step_range.empty()) FromPasses(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) {
       steps.by_rank = StepsFromKernels(trace_, ranks_, work_, launches_);
       if (!steps.by_rank.empty()) steps.source = "kernel sequence";
@@ -254,6 +255,76 @@ class StepFinder {
     if (first.operations > 0) first.time.start = std::max(first.time.start, first.gpu.start);
   }
 
+  enum class Pass : uint8_t { kUnknown, kNone, kForward, kBackward, kUpdate };
+
+  static Pass PassOf(std::string_view name) {
+    static const RE2 forward(R"((?i)(?:## )?(?:forward|fwd)(?:[ _-]?pass)?(?: ##)?)"),
+        backward(R"((?i)(?:## )?(?:backward|bwd)(?:[ _-]?pass)?(?: ##)?)"),
+        update(R"((?i)(?:## )?(?:optimi[sz]er|optim)(?:[ _.-]?step)?(?: ##)?)");
+    const re2::StringPiece text(name.data(), name.size());
+    return RE2::FullMatch(text, forward)    ? Pass::kForward
+           : RE2::FullMatch(text, backward) ? Pass::kBackward
+           : RE2::FullMatch(text, update)   ? Pass::kUpdate
+                                            : Pass::kNone;
+  }
+
+  // From each forward pass until the next one after a backward pass, or after an update where there are such,
+  // for programs that name their passes and not their steps.
+  void FromPasses(Steps& steps) const {
+    const Ranges& ranges = trace_.ranges;
+    std::vector<Pass> passes(texts_.size(), Pass::kUnknown);
+    std::map<uint32_t, std::vector<std::pair<Pass, Interval>>> by_thread;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const std::string_view domain = trace_.names.View(ranges.domain[i]);
+      if (ranges.open[i] || ranges.kind[i] == RangeKind::kMark || ranges.thread[i] == kNoIndex ||
+          domain == "cpu_op" || domain == "nn.Module")
+        continue;
+      const uint32_t text = texts_.IndexOf(ranges.name[i]);
+      if (passes[text] == Pass::kUnknown) passes[text] = PassOf(texts_.TextAt(text));
+      if (passes[text] == Pass::kNone) continue;
+      auto& list = by_thread[ranges.thread[i]];
+      if (list.empty() || ranges.start[i] >= list.back().second.end)
+        list.emplace_back(passes[text], Interval{ranges.start[i], ranges.end[i]});
+    }
+    std::map<int64_t, std::vector<Step>> best;  // by rank
+    for (const auto& [thread, list] : by_thread) {
+      const uint32_t process = trace_.threads[thread].process;
+      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
+      const std::vector<StepRange> between = BetweenPasses(list);
+      if (rank < 0 || between.size() <= best[rank].size() ||
+          ShareOfWork(rank, between, false) < kLeastShareOfWork)
+        continue;
+      best[rank] = Partition(rank, between);
+    }
+    for (auto& [rank, list] : best) {
+      if (list.empty()) continue;
+      steps.source = "passes";
+      steps.by_rank.emplace_back(rank, std::move(list));
+    }
+  }
+
+  static std::vector<StepRange> BetweenPasses(const std::vector<std::pair<Pass, Interval>>& passes) {
+    const bool updates =
+        std::ranges::any_of(passes, [](const auto& pass) { return pass.first == Pass::kUpdate; });
+    std::vector<StepRange> between;
+    std::optional<Ns> begin;
+    bool complete = false;
+    const auto end = [&](Ns time) {
+      if (begin && complete) between.push_back({static_cast<int64_t>(between.size()), {*begin, time}});
+      if (complete) begin.reset();
+      complete = false;
+    };
+    for (const auto& [pass, time] : passes) {
+      if (pass == Pass::kForward) {
+        end(time.start);
+        if (!begin) begin = time.start;
+      }
+      complete = complete || (begin && pass == (updates ? Pass::kUpdate : Pass::kBackward));
+    }
+    if (!passes.empty()) end(passes.back().second.end);
+    return between;
+  }
+
   // Steps between the ends of an optimizer's updates; each must launch about as much as the others, which
   // those of two optimizers that take turns do not.
   void FromUpdates(Steps& steps) const {
@@ -290,17 +361,24 @@ class StepFinder {
     return Median(work) > 0 && 5 * odd <= std::ssize(steps);
   }
 
-  // Refuses ranges, such as those of one op, that are inside of steps.
-  void CheckShareOfWork(int64_t rank, const std::vector<StepRange>& ranges) const {
+  // Of the rank's GPU time what ranges launch; of that between the first and the last only.
+  double ShareOfWork(int64_t rank, const std::vector<StepRange>& ranges, bool between_only) const {
     Ns within = 0, all = 0;
     ForEachOperation(rank, [&](Ns launched, Interval operation) {
-      if (launched < ranges.front().time.start || launched >= ranges.back().time.end) return;
-      all += operation.length();
+      const bool between =
+          !ranges.empty() && launched >= ranges.front().time.start && launched < ranges.back().time.end;
+      if (between || !between_only) all += operation.length();
+      if (!between) return;
       const auto after = std::upper_bound(ranges.begin(), ranges.end(), launched,
                                           [](Ns time, const StepRange& r) { return time < r.time.start; });
       if (launched < std::prev(after)->time.end) within += operation.length();
     });
-    const double share = all > 0 ? static_cast<double>(within) / static_cast<double>(all) : 1;
+    return all > 0 ? static_cast<double>(within) / static_cast<double>(all) : 1;
+  }
+
+  // Refuses ranges, such as those of one op, that are inside of steps.
+  void CheckShareOfWork(int64_t rank, const std::vector<StepRange>& ranges) const {
+    const double share = ShareOfWork(rank, ranges, true);
     if (share >= kLeastShareOfWork) return;
     throw Error(
         trace_.path,

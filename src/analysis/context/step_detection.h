@@ -9,14 +9,20 @@
 //     overlapping, each closed by the program (the profiler's are numbered anew where it was started again);
 //     where there are none, those of one name that says step (`train_step`, `iteration`), at least three. A
 //     step's work is what was launched within its range, over all threads of the process.
-//  2. else the period of the kernel-name sequence of the process's first device: the shortest sequence
+//  2. else, where the program names its passes (`forward pass`, `backward pass`, `optimizer step`), the time
+//  from
+//     one forward pass to the next after a backward pass (after an update, where these are named, so that
+//     several micro-batches are one step), if these launch a tenth of the GPU's time; one is enough.
+//  3. else the period of the kernel-name sequence of the process's first device: the shortest sequence
 //     that repeats at least 3 times without a gap and covers 80 % of the device's kernels, if it has at least
 //     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time
 //     from the device's first kernel to its last. A loop of one kernel, or of a few, is not a training step,
 //     nor are several of its rounds together; nor are rounds of which several are within one call of a
 //     module, which are layers. In a program without ranges, five rounds and more of at least two kernels of
-//     two names are steps, if they also take 80 % of the device's kernel time.
-//  3. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`), at least four, if
+//     two names are steps, if they also take 80 % of the device's kernel time. A sequence of two halves
+//     that differ only in the order or the template arguments of their kernels (sweeps in alternating
+//     directions) is two steps.
+//  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`), at least four, if
 //     four fifths of them launch about the same number of operations.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or

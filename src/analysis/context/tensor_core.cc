@@ -162,7 +162,16 @@ bool IsPointwise(const Name& name) {
                       "triton_red", "triton_per", "triton_for"});
 }
 
+// TensorRT-LLM's generated products name output and operands: bmm_MxE4m3_MxE2m1MxE4m3_Fp32_..._sm100f.
+bool IsGeneratedGemm(const Name& name) {
+  return (name.StartsWith("bmm_") || name.StartsWith("gemm_")) && name.HasWordLike(*[] {
+    static const RE2 chip("sm\\d+[af]?");
+    return &chip;
+  }());
+}
+
 bool IsGemm(const Name& name) {
+  if (IsGeneratedGemm(name)) return true;
   return name.HasAny({"gemm", "matmul", "cijk_", "nvjet", "cutlass_", "cutlass3x", "cutlass::kernel",
                       "cutlass::device_kernel", "marlin", "machete", "triton_mm", "triton_tem"}) &&
          !name.Has("gemv");
@@ -227,15 +236,29 @@ bool IsFp4Product(const Name& name) {
   return name.HasWord("e2m1") && !name.HasAnyWord({"e4m3", "e5m2"});
 }
 
+// The wider of two operands is what a product computes in.
+Precision GeneratedPrecision(const Name& name) {
+  const std::string_view operands = name.WordAfter(name.StartsWith("bmm_") ? "bmm" : "gemm", 2);
+  const auto has = [&](std::string_view type) { return operands.find(type) != std::string_view::npos; };
+  if (has("bfloat16")) return Precision::kBf16;
+  if (has("fp16")) return Precision::kFp16;
+  if (has("e4m3") || has("e5m2")) return Precision::kFp8;
+  return has("e2m1") ? Precision::kFp4 : Precision::kUnknown;
+}
+
 Precision PrecisionOf(const Name& name, bool matrix_work) {
   if (name.Has("cijk_")) return TensilePrecision(name);
+  if (IsGeneratedGemm(name)) return GeneratedPrecision(name);
   if (matrix_work && IsFp4Product(name)) return Precision::kFp4;
   if (matrix_work && name.Has("nvjet") && NvjetPrecision(name) == Precision::kFp4) return Precision::kFp4;
   if (name.HasAny({"e4m3", "e5m2", "fp8", "float8"})) return Precision::kFp8;
   if (name.HasAny({"bfloat16", "bf16"})) return Precision::kBf16;
   static const RE2 half_word("half2?|f16|hgemm|f16f(?:16|32)|h(?:884|1688|16816)[a-z0-9]*|s884[a-z0-9]*");
   if (name.HasAny({"fp16", "_f16_", "float16"}) || name.HasWordLike(half_word)) return Precision::kFp16;
-  if (name.mangled()) return name.Has("df16b") ? Precision::kBf16 : Precision::kUnknown;
+  if (name.mangled())
+    return name.Has("df16b")                   ? Precision::kBf16
+           : name.HasAny({"df16_", "6__half"}) ? Precision::kFp16
+                                               : Precision::kUnknown;
   if (!matrix_work) return Precision::kUnknown;
   if (name.Has("nvjet")) return NvjetPrecision(name);
   static const RE2 integer_mma("i(?:8816|16816|16832|8832|16864)[a-z0-9]*");
@@ -277,6 +300,7 @@ std::optional<bool> UsesTensorCores(const Name& name, const KernelTraits& traits
     return false;
   if (IsAttention(name)) return AttentionUsesTensorCores(name);
   if (name.Has("cijk_")) return name.HasWordLike(MatrixInstructionWord());
+  if (IsGeneratedGemm(name)) return true;
   if (name.HasAny({"nvjet", "matmul_ogs"}) && narrow) return true;
   if (name.HasAny({"marlin", "machete", "deep_gemm"}) || traits.precision == Precision::kFp8 ||
       traits.precision == Precision::kFp4)

@@ -14,6 +14,7 @@
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/work/arguments.h"
+#include "src/analysis/work/element_type.h"
 #include "src/hardware/precision.h"
 
 namespace dladvisor {
@@ -248,10 +249,7 @@ class OpTable {
     row.tensor_core_eligible = TensorCoreEligibleOp(row.op_type) || op.eligible_kernel;
     row.uses_tensor_cores = op.tensor_core.Get();
     row.tensor_core_ns = op.tensor_core_ns;
-    row.precision = PrecisionOf(op);
     if (marker && !marker->dtype.empty()) row.data_type = marker->dtype;
-    const bool half_type = row.data_type == "float16" || row.data_type == "bfloat16";
-    if (op.half || half_type || row.precision || row.data_type) row.half = op.half || half_type;
     if (marker && !marker->shapes.empty()) row.shapes = marker->shapes;
     if (const OperatorArguments* arguments = ArgumentsOf(op.first_range)) {
       const auto text = [&](NameId name) { return std::string(trace_.names.View(name)); };
@@ -261,6 +259,14 @@ class OpTable {
         if (!type.empty()) row.data_type = std::string(type);
       }
     }
+    row.precision = PrecisionOf(op);
+    // What was recorded decides where names leave it open; FP32 inputs leave TF32 open.
+    const auto recorded = ParseElementType(row.data_type.value_or(""));
+    const bool is_float = recorded && recorded->is_float && ParsePrecision(recorded->name);
+    if (row.tensor_core_eligible && !row.precision && is_float && recorded->name != "fp32")
+      row.precision = std::string(recorded->name);
+    const bool half_type = is_float && IsHalf(*ParsePrecision(recorded->name));
+    if (op.half || row.precision || is_float) row.half = op.half || half_type;
     if (outer && !outer->stack.empty()) row.stack = outer->stack;
     row.inherited_share =
         op.kernels == 0 ? 0 : static_cast<double>(op.inherited) / static_cast<double>(op.kernels);

@@ -121,6 +121,9 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Lines of a training's log that report its progress.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
+          .Column(
+              "counter_ranges", &ProfileRow::counter_ranges, Unit::kCount,
+              "Kernels, or ranges of them, of which the profile holds hardware counters instead of times.")
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
                   "Kernels whose launching call is not in the file.")
           .Column("unmatched_share", &ProfileRow::unmatched_share, Unit::kRatio,
@@ -196,6 +199,8 @@ ProfileRow ComputeProfile(const Context& context, const std::vector<GpuPeaks>& p
   row.training_lines = count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value());
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
+  if (const auto ranges = trace.facts.find("counter_ranges"); ranges != trace.facts.end())
+    row.counter_ranges = std::stoll(ranges->second);
   row.unmatched_kernels =
       std::count(context.launches.kernel.begin(), context.launches.kernel.end(), kNoIndex);
   if (row.kernels > 0) {

@@ -59,7 +59,7 @@ std::optional<std::string> Evidence(const Names& ranges, const RE2& of_ranges, c
   return std::nullopt;
 }
 
-// Operators that exist for the host only, where nothing else hints at a GPU.
+// Operators that exist for the host only, or none of a GPU where the profiler found none.
 std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (!trace.devices.empty() || trace.api_calls.size() > 0) return std::nullopt;
   static const RE2 of_gpus(
@@ -68,6 +68,10 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
       R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn)");
   if (Matching(ranges, of_gpus)) return std::nullopt;
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
+  // The profiler lists the GPUs that the process sees, whether their work is recorded or not.
+  if (const auto listed = trace.facts.find("listed_gpus");
+      listed != trace.facts.end() && listed->second == "0" && !ranges.empty())
+    return ProgramKind{program_kind::kHost, "the profiler found no GPU"};
   return std::nullopt;
 }
 

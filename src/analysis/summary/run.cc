@@ -97,7 +97,8 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("step_stddev_ns", &RunRow::step_stddev_ns, Unit::kNanoseconds,
                   "Standard deviation of that rank's steady steps.")
           .Column("step_source", &RunRow::step_source, Unit::kText,
-                  "Source of the steps: ranges, kernel sequence, optimizer steps, or the training log of a "
+                  "Source of the steps: ranges, passes (forward, backward), kernel sequence, optimizer "
+                  "steps, or the training log of a "
                   "run without a trace; unknown where none were found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")

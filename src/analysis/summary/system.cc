@@ -2,6 +2,7 @@
 #include "src/analysis/summary/system.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/analysis/family/family.h"
@@ -41,11 +43,35 @@ const RelationOf<SystemRow>& SystemRelation() {
           .Column("framework_name", &SystemRow::framework_name, Unit::kText,
                   "PyTorch, TensorFlow, JAX, PaddlePaddle, RAPIDS, CuPy, Numba, OpenACC or OpenMP: from "
                   "framework, else from how kernels and ranges are named; unknown for plain CUDA.")
+          .Column(
+              "vendor", &SystemRow::vendor, Unit::kText,
+              "NVIDIA or AMD: by the runtime that was called (cuda, hip), else by the GPUs' names; unknown "
+              "where neither shows it.")
           .Column("os", &SystemRow::os, Unit::kText, "Operating system.")
           .Column("profiler", &SystemRow::profiler, Unit::kText, "Profiler and version.")
           .Column("command", &SystemRow::command, Unit::kText, "The profiled command.");
   return relation;
 }
+
+namespace {
+
+// Who made the GPUs, by the first call of a runtime, else by a name of a GPU.
+std::optional<std::string> VendorOf(const Trace& trace) {
+  for (const NameId id : trace.api_calls.name) {
+    const std::string_view name = trace.names.View(id);
+    if (name.starts_with("hip")) return "AMD";
+    if (name.starts_with("cu")) return "NVIDIA";
+  }
+  static const RE2 amd(R"((?i)\b(AMD|Radeon|Instinct|MI\d{3})|^gfx)"),
+      nvidia(R"((?i)\b(NVIDIA|Tesla|GeForce|Quadro|RTX|GTX|[ABHL]\d{2,3}|G[BH]\d{3}|V100|T4)\b)");
+  for (const Device& device : trace.devices) {
+    if (RE2::PartialMatch(device.name, amd)) return "AMD";
+    if (RE2::PartialMatch(device.name, nvidia)) return "NVIDIA";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 SystemRow ComputeSystem(const Context& context) {
   const Trace& trace = context.trace;
@@ -67,6 +93,7 @@ SystemRow ComputeSystem(const Context& context) {
   row.cudnn_version = fact("cudnn_version");
   row.framework = fact("framework");
   row.framework_name = FrameworkName(trace);
+  row.vendor = VendorOf(trace);
   row.os = fact("os");
   row.profiler = fact("profiler");
   if (!trace.command.empty()) row.command = fmt::format("{}", fmt::join(trace.command, " "));

@@ -16,7 +16,7 @@ struct SystemRow {
   std::optional<std::string> host, cpu_model;
   std::optional<int64_t> cpu_cores, gpu_count, gpus_listed, world_size;
   std::optional<std::string> distributed_backend, gpu_names, driver_version, cuda_version, cudnn_version,
-      framework, framework_name, os, profiler, command;
+      framework, framework_name, vendor, os, profiler, command;
 };
 const RelationOf<SystemRow>& SystemRelation();
 SystemRow ComputeSystem(const Context& context);

@@ -17,6 +17,10 @@ namespace {
 
 // A GPU that runs kernels half of the time works; it reaches its limit within a twentieth of it.
 constexpr double kBusy = 0.5, kNearLimit = 0.95;
+// Below it a GPU has not begun, or has done; desktops and idle contexts take some percent.
+constexpr double kActive = 0.1;
+// Of a GPU that reports so much, power shows how much its kernels do: 40 % less than is usual is little.
+constexpr double kSaturated = 0.95, kDropped = 0.6;
 
 using Key = std::pair<uint32_t, TelemetryMetric>;
 using Rows = std::vector<size_t>;  // of the trace's telemetry
@@ -136,7 +140,21 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
           .Column("busy_mean", &TelemetryRow::busy_mean, Unit::kNone,
                   "Mean over the time of these; unknown without any.", capability::kTelemetry)
           .Column("busy_at_limit_share", &TelemetryRow::busy_at_limit_share, Unit::kRatio,
-                  "Share of their time within 5 % of the limit.", capability::kTelemetry);
+                  "Share of their time within 5 % of the limit.", capability::kTelemetry)
+          .Column(
+              "active_samples", &TelemetryRow::active_samples, Unit::kCount,
+              "Samples from the first to the last with a utilisation of at least 10 %, without start-up and "
+              "what follows the work; unknown where the log does not record utilisation.",
+              capability::kTelemetry)
+          .Column("active_mean", &TelemetryRow::active_mean, Unit::kNone,
+                  "Mean over the time of these; unknown without any.", capability::kTelemetry)
+          .Column("saturated_samples", &TelemetryRow::saturated_samples, Unit::kCount,
+                  "Samples with a utilisation of at least 95 %; unknown where the log does not record it.",
+                  capability::kTelemetry)
+          .Column("saturated_mean", &TelemetryRow::saturated_mean, Unit::kNone,
+                  "Mean over the time of these; unknown without any.", capability::kTelemetry)
+          .Column("dropped_share", &TelemetryRow::dropped_share, Unit::kRatio,
+                  "Share of their time with less than 60 % of their median.", capability::kTelemetry);
   return relation;
 }
 
@@ -163,7 +181,17 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     row.limit_value = LimitOf(t, by_metric, key);
     const std::vector<double> weights = Weights(t, rows);
     std::vector<double> values;
-    Mean mean, busy_mean, at_limit, busy_at_limit;
+    Mean mean, busy_mean, active_mean, at_limit, busy_at_limit, saturated, dropped;
+    std::vector<double> when_saturated;
+    for (const size_t i : rows)
+      if (utilization[t.sample[i]] >= kSaturated) when_saturated.push_back(t.value[i]);
+    const double usual = when_saturated.empty() ? 0 : Median(when_saturated);
+    size_t first_active = rows.size(), last_active = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (utilization[t.sample[rows[i]]] < kActive) continue;
+      first_active = std::min(first_active, i);
+      last_active = i;
+    }
     int64_t busy_samples = 0;
     bool tells_busy = false;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -171,8 +199,13 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
       const double reached = row.limit_value && value >= kNearLimit * *row.limit_value ? 1 : 0;
       values.push_back(value);
       mean.Add(value, weights[i]);
+      if (i >= first_active && i <= last_active) active_mean.Add(value, weights[i]);
       at_limit.Add(reached, weights[i]);
       tells_busy = tells_busy || busy >= 0;
+      if (busy >= kSaturated) {
+        saturated.Add(value, weights[i]);
+        dropped.Add(value < kDropped * usual ? 1 : 0, weights[i]);
+      }
       if (busy < kBusy) continue;
       ++busy_samples;
       busy_mean.Add(value, weights[i]);
@@ -184,7 +217,15 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     row.max = *distribution.max;
     row.mean = mean.value().value_or(row.median);
     row.busy_mean = busy_mean.value();
-    if (tells_busy) row.busy_samples = busy_samples;
+    row.active_mean = active_mean.value();
+    row.saturated_mean = saturated.value();
+    row.dropped_share = dropped.value();
+    if (tells_busy) {
+      row.busy_samples = busy_samples;
+      row.saturated_samples = static_cast<int64_t>(when_saturated.size());
+      row.active_samples =
+          static_cast<int64_t>(first_active < rows.size() ? last_active - first_active + 1 : 0);
+    }
     if (row.limit_value) {
       row.at_limit_share = at_limit.value();
       row.busy_at_limit_share = busy_at_limit.value();

@@ -26,6 +26,9 @@ struct TelemetryRow {
   std::optional<double> limit_value, at_limit_share;
   std::optional<int64_t> busy_samples;
   std::optional<double> busy_mean, busy_at_limit_share;
+  std::optional<int64_t> active_samples, saturated_samples;
+  std::optional<double> saturated_mean, dropped_share;
+  std::optional<double> active_mean;
 };
 const RelationOf<TelemetryRow>& TelemetryRelation();
 

@@ -25,6 +25,7 @@ enum class Batch::Category : uint8_t {
   kGraphEvent,
   kSpan,
   kMirrored,  // of what other events record: annotations as seen by the GPU
+  kCounters,  // of a kernel measured by hardware counters, whose time is not its own
 };
 
 namespace {
@@ -168,6 +169,7 @@ Batch::Category Batch::CategoryOf(std::string_view category) {
       {"graph_event_node", Category::kGraphEvent},
       {"Trace", Category::kSpan},
       {"gpu_user_annotation", Category::kMirrored},
+      {"cuda_profiler_range", Category::kCounters},
   };
   const auto found = categories.find(category);
   return found == categories.end() ? Category::kOther : found->second;
@@ -220,6 +222,7 @@ void Batch::Add(const Event& e) {
       span_end = std::max(span_end, e.start + std::max<Ns>(0, e.duration));
       return;
     case Category::kMirrored:
+    case Category::kCounters:
       return;
     case Category::kOther:
       ++rows_skipped[last_name_];

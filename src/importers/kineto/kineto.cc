@@ -234,8 +234,10 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
     const auto found = batch.rows_read.find(category);
     return found == batch.rows_read.end() ? 0 : found->second;
   };
-  if (rows("cuda_profiler_range") > 0)
-    notes.push_back("The trace holds CUPTI range metrics instead of kernels; they are not read.");
+  if (const auto ranges = rows("cuda_profiler_range"); ranges > 0) {
+    notes.push_back("The trace holds hardware counters of kernels instead of their times.");
+    trace.facts["counter_ranges"] = std::to_string(ranges);
+  }
   const auto launches = [&](NameId name) {
     return trace.names.View(name).find("Launch") != std::string_view::npos;
   };

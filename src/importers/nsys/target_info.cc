@@ -87,7 +87,8 @@ void ReadSystemEnvironment(Context& in) {
   SetFact(trace, "host", values["Hostname"]);
   SetFact(trace, "cpu_model", values["CpuDescription"]);
   SetFact(trace, "cpu_cores", values["CpuCores"]);
-  SetFact(trace, "os", values["OsDescription"]);
+  const bool is_wsl = values["SoftwareReleaseVersion"].find("-WSL2") != std::string::npos;
+  SetFact(trace, "os", values["OsDescription"] + (is_wsl ? " (WSL2)" : ""));
   SetFact(trace, "driver_version", DriverVersion(values["NvDriverVersion"]));
   SetFact(trace, "cuda_version", CudaVersion(values["CudaDriverVersion"]));
   ReadEnvironmentList(values["DeviceEnvironment"], trace.environment);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/host/host_program.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "src/analysis/family/family.h"
+#include "src/trace/intervals.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr size_t kMostRows = 50;
+
+bool Communicates(std::string_view name) {
+  static const RE2 collective(R"((?i)^(gloo|mpi|c10d)(:|::|_))");
+  return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), collective);
+}
+
+// The time of an operator without that of the operators within it.
+std::vector<IntervalSet> SelfTimes(const Trace& trace, const OperatorTree& tree) {
+  std::vector<IntervalSet> children(tree.calls.size());
+  const auto time_of = [&](const OperatorCall& call) {
+    return Interval{trace.ranges.start[call.range], trace.ranges.end[call.range]};
+  };
+  for (const OperatorCall& call : tree.calls)
+    if (call.parent != kNoIndex) Append(children[call.parent], time_of(call));
+  std::vector<IntervalSet> self(tree.calls.size());
+  for (size_t i = 0; i < tree.calls.size(); ++i) self[i] = Subtract({time_of(tree.calls[i])}, children[i]);
+  return self;
+}
+
+}  // namespace
+
+const RelationOf<HostProgramRow>& HostProgramRelation() {
+  static const auto relation =
+      RelationOf<HostProgramRow>("host_program",
+                                 "What takes the time of a program that uses no GPU, or of which nothing of "
+                                 "a GPU was recorded; no rows for others.")
+          .Key("rank", &HostProgramRow::rank, kRankNumber, "Rank.")
+          .Key("name", &HostProgramRow::name, Unit::kText,
+               "Operator of the framework (where there are none, range), or collective of hosts.")
+          .Column("communication", &HostProgramRow::communication, Unit::kNone,
+                  "1 for a collective (gloo, MPI).")
+          .Column("calls", &HostProgramRow::calls, Unit::kCount, "Calls.")
+          .Column("busy_ns", &HostProgramRow::busy_ns, Unit::kNanoseconds,
+                  "Time in which a thread is in one (union), of operators without those within it.")
+          .Column(
+              "alone_ns", &HostProgramRow::alone_ns, Unit::kNanoseconds,
+              "Of a collective, the part in which no operator runs on any thread; of an operator all of it.")
+          .Column("share", &HostProgramRow::share, Unit::kRatio, "busy_ns over the profile's time.")
+          .Column("alone_share", &HostProgramRow::alone_share, Unit::kRatio,
+                  "alone_ns over the profile's time.");
+  return relation;
+}
+
+std::vector<HostProgramRow> ComputeHostProgram(const Context& context, const OperatorTree& tree) {
+  const Trace& trace = context.trace;
+  if (!context.ranks.gpus.empty() || trace.api_calls.size() > 0) return {};
+  std::map<std::string, std::pair<HostProgramRow, std::vector<Interval>>> by_name;
+  std::vector<Interval> operating;
+  const std::vector<IntervalSet> self = SelfTimes(trace, tree);
+  for (size_t i = 0; i < tree.calls.size(); ++i) {
+    const OperatorCall& call = tree.calls[i];
+    const std::string& name = tree.names[tree.name[trace.ranges.name[call.range]] - 1];
+    if (!call.is_operator || Communicates(name)) continue;
+    auto& [row, times] = by_name[name];
+    ++row.calls;
+    times.insert(times.end(), self[i].begin(), self[i].end());
+    operating.insert(operating.end(), self[i].begin(), self[i].end());
+  }
+  for (uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const std::string_view name = trace.names.View(trace.ranges.name[i]);
+    if (trace.ranges.open[i] || trace.ranges.kind[i] == RangeKind::kMark || !Communicates(name)) continue;
+    auto& [row, times] = by_name[std::string(name)];
+    row.communication = true;
+    ++row.calls;
+    times.push_back({trace.ranges.start[i], trace.ranges.end[i]});
+  }
+  const IntervalSet busy = Union(std::move(operating));
+  const auto whole = static_cast<double>(std::max<Ns>(1, context.activity.length()));
+  std::vector<HostProgramRow> rows;
+  for (auto& [name, entry] : by_name) {
+    HostProgramRow& row = rows.emplace_back(std::move(entry.first));
+    row.name = name;
+    const IntervalSet times = Union(std::move(entry.second));
+    row.busy_ns = Length(times);
+    row.alone_ns = row.communication ? Length(Subtract(times, busy)) : row.busy_ns;
+    row.share = static_cast<double>(row.busy_ns) / whole;
+    row.alone_share = static_cast<double>(row.alone_ns) / whole;
+  }
+  std::sort(rows.begin(), rows.end(), [](const HostProgramRow& a, const HostProgramRow& b) {
+    return std::tuple(-a.busy_ns, a.name) < std::tuple(-b.busy_ns, b.name);
+  });
+  if (rows.size() > kMostRows) rows.resize(kMostRows);
+  return rows;
+}
+
+const Family& HostProgramFamily() {
+  static const Family family = FamilyOf(HostProgramRelation(), ComputeHostProgram);
+  return family;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/host/host_stretch.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "src/analysis/context/api_kind.h"
+#include "src/analysis/family/family.h"
+#include "src/analysis/timeline/host_activity.h"
+#include "src/capture/capability.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr Ns kShortest = 10'000'000;
+constexpr size_t kMostStretches = 20;
+
+// Frames that say nothing of what a program computes: its start, the interpreter, addresses without a name.
+bool NamesAFunction(std::string_view frame) {
+  static const RE2 nothing(
+      R"(^(main|_start|start_thread|clone3?|__clone|__libc_start.*|_?Py\w+|0x[0-9a-fA-F]+|\[.*)$)");
+  return !frame.empty() && !RE2::FullMatch(re2::StringPiece(frame.data(), frame.size()), nothing);
+}
+
+struct Stretch {
+  uint32_t process = 0, thread = kNoIndex;  // that makes the call after it
+  uint32_t before = kNoIndex, after = kNoIndex;
+  Interval time;
+  bool is_last = false;  // after the last GPU operation
+};
+
+class Stretches {
+ public:
+  explicit Stretches(const Context& context)
+      : context_(context), trace_(context.trace), kinds_(ClassifyApis(context.trace)) {}
+
+  std::vector<HostStretchRow> Find() {
+    Collect();
+    std::stable_sort(found_.begin(), found_.end(), [](const Stretch& a, const Stretch& b) {
+      return std::tuple(-a.time.length(), a.time.start) < std::tuple(-b.time.length(), b.time.start);
+    });
+    if (found_.size() > kMostStretches) found_.resize(kMostStretches);
+    std::vector<ThreadTime> times;
+    for (const Stretch& s : found_) times.push_back({s.thread, s.time});
+    const std::vector<std::string> activities = HostActivities(context_, times);
+    std::vector<HostStretchRow> rows;
+    for (size_t i = 0; i < found_.size(); ++i) rows.push_back(RowOf(found_[i], activities[i]));
+    return rows;
+  }
+
+ private:
+  void Collect() {
+    const ApiCalls& calls = trace_.api_calls;
+    struct Process {
+      Ns first = 0, until = 0;
+      uint32_t last = kNoIndex;
+      std::optional<Ns> worked;  // end of its last GPU operation
+    };
+    std::map<uint32_t, Process> processes;
+    for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) {
+      std::optional<Ns>& worked = processes[context_.ranks.gpus[gpu].process].worked;
+      const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
+        for (const uint32_t i : rows) worked = std::max(worked.value_or(ops.end[i]), ops.end[i]);
+      };
+      add(trace_.kernels, context_.work[gpu].kernels);
+      add(trace_.copies, context_.work[gpu].copies);
+      add(trace_.sets, context_.work[gpu].sets);
+      add(trace_.graph_launches, context_.work[gpu].graphs);
+    }
+    for (uint32_t i = 0; i < calls.size(); ++i) {
+      if (calls.thread[i] == kNoIndex) continue;
+      const uint32_t of = trace_.threads[calls.thread[i]].process;
+      Process& process = processes[of];
+      if (process.last == kNoIndex) process.first = calls.start[i];
+      if (process.last != kNoIndex) {
+        const Ns from = std::max(process.until, process.worked.value_or(process.until));
+        if (calls.start[i] - from >= kShortest && (process.worked || (HasData(process.last) && HasData(i))))
+          found_.push_back(
+              {of, calls.thread[i], process.last, i, {from, calls.start[i]}, process.worked.has_value()});
+      }
+      if (process.last == kNoIndex || calls.end[i] > process.until) process.last = i;
+      process.until = std::max(process.until, calls.end[i]);
+    }
+    for (const auto& [index, process] : processes)
+      if (process.last != kNoIndex) spans_[index] = process.until - process.first;
+  }
+
+  // Whether the call allocates, copies or launches: between two such data is made, not the program started.
+  bool HasData(uint32_t call) const {
+    const ApiKind kind = kinds_[trace_.api_calls.name[call]];
+    return kind == ApiKind::kAllocation || kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy ||
+           kind == ApiKind::kLaunch;
+  }
+
+  HostStretchRow RowOf(const Stretch& s, const std::string& activity) {
+    HostStretchRow row;
+    row.pid = trace_.processes[s.process].pid;
+    row.start_ns = s.time.start;
+    row.end_ns = s.time.end;
+    row.duration_ns = s.time.length();
+    row.place = s.is_last ? "after" : "between";
+    row.share =
+        static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, spans_.at(s.process)));
+    const ApiCalls& calls = trace_.api_calls;
+    row.before = std::string(ApiBaseName(trace_.names.View(calls.name[s.before])));
+    row.after = std::string(ApiBaseName(trace_.names.View(calls.name[s.after])));
+    if (!activity.empty()) row.activity = activity;
+    FindFunction(s, row);
+    return row;
+  }
+
+  // Of the functions on the stack of most samples, the innermost.
+  void FindFunction(const Stretch& s, HostStretchRow& row) const {
+    const CpuSamples& samples = trace_.cpu_samples;
+    std::map<NameId, std::pair<int64_t, int64_t>>
+        functions;  // samples, and the sum of depths, from the innermost
+    int64_t all = 0;
+    const auto first = std::lower_bound(samples.time.begin(), samples.time.end(), s.time.start);
+    for (auto i = static_cast<size_t>(first - samples.time.begin());
+         i < samples.size() && samples.time[i] < s.time.end; ++i) {
+      if (samples.thread[i] != s.thread) continue;
+      ++all;
+      if (samples.chain[i] == kNoIndex) continue;
+      const std::vector<NameId>& chain = samples.chains[samples.chain[i]];
+      std::set<NameId> seen;
+      for (size_t depth = 0; depth < chain.size(); ++depth)
+        if (seen.insert(chain[depth]).second && NamesAFunction(trace_.names.View(chain[depth]))) {
+          ++functions[chain[depth]].first;
+          functions[chain[depth]].second += static_cast<int64_t>(depth);
+        }
+    }
+    const auto better = [&](const auto& a, const auto& b) {
+      return std::tuple(a.second.first, -a.second.second, trace_.names.View(b.first)) <
+             std::tuple(b.second.first, -b.second.second, trace_.names.View(a.first));
+    };
+    const auto most = std::max_element(functions.begin(), functions.end(), better);
+    if (most == functions.end()) return;
+    row.function = std::string(trace_.names.View(most->first));
+    row.function_share = static_cast<double>(most->second.first) / static_cast<double>(all);
+  }
+
+  const Context& context_;
+  const Trace& trace_;
+  const std::vector<ApiKind> kinds_;  // by name id
+  std::vector<Stretch> found_;
+  std::map<uint32_t, Ns> spans_;  // by process: from its first call to its last
+};
+
+}  // namespace
+
+const RelationOf<HostStretchRow>& HostStretchRelation() {
+  using Row = HostStretchRow;
+  static const auto relation =
+      RelationOf<Row>(
+          "host_stretch",
+          "Stretches of 10 ms and more outside the analysed window in which a process makes no CUDA call: "
+          "between two calls that allocate, copy or launch where the profile has no GPU work, and after the "
+          "last GPU "
+          "operation until the last call; the longest twenty.")
+          .Key("pid", &Row::pid, Unit::kNone, "Process.")
+          .Key("start_ns", &Row::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
+          .Column("end_ns", &Row::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
+          .Column("duration_ns", &Row::duration_ns, Unit::kNanoseconds, "Length.")
+          .Column("place", &Row::place, Unit::kText,
+                  "between: no GPU work was recorded; after: all GPU work was done by then.")
+          .Column("share", &Row::share, Unit::kRatio, "Of the time from the first CUDA call to the last.")
+          .Column("before", &Row::before, Unit::kText, "CUDA call before it.")
+          .Column("after", &Row::after, Unit::kText, "CUDA call after it.")
+          .Column("activity", &Row::activity, Unit::kText,
+                  "Python function, range or call in which the thread that makes the call after it was for "
+                  "most of "
+                  "the time; unknown where none covers it.")
+          .Column("function", &Row::function, Unit::kText,
+                  "Function that most samples of that thread were in or below; unknown without samples.",
+                  capability::kCpuStacks)
+          .Column("function_share", &Row::function_share, Unit::kRatio, "Of these samples.",
+                  capability::kCpuStacks);
+  return relation;
+}
+
+std::vector<HostStretchRow> ComputeHostStretches(const Context& context) { return Stretches(context).Find(); }
+
+const Family& HostStretchFamily() {
+  static const Family family = FamilyOf(HostStretchRelation(), ComputeHostStretches);
+  return family;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What takes the time of programs without a GPU, on drawn traces.
+#include "src/analysis/host/host_program.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+std::vector<HostProgramRow> RowsOf(const TraceBuilder& b) {
+  const Context context = test::ContextOf(b.trace);
+  return ComputeHostProgram(context, BuildOperatorTree(context));
+}
+
+// A convolution of 400 ns within another operator, and a collective on a second thread that runs beside it
+// for 100 ns.
+TEST(HostProgram, OperatorsAndCollectives) {
+  TraceBuilder b;
+  b.trace.devices.clear();
+  b.AddThread(0, 43);
+  b.Range(0, 500, "aten::conv2d");
+  b.Range(50, 450, "aten::mkldnn_convolution");
+  b.Range(400, 1000, "gloo:all_reduce", 1);
+  const auto rows = RowsOf(b);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "gloo:all_reduce");
+  EXPECT_TRUE(rows[0].communication);
+  EXPECT_EQ(rows[0].busy_ns, 600);
+  EXPECT_EQ(rows[0].alone_ns, 500);
+  EXPECT_DOUBLE_EQ(rows[0].alone_share, 0.5);
+  EXPECT_EQ(rows[1].name, "aten::mkldnn_convolution");
+  EXPECT_EQ(rows[1].busy_ns, 400);
+  EXPECT_EQ(rows[2].busy_ns, 100);
+}
+
+TEST(HostProgram, NothingWhereAGpuIs) {
+  TraceBuilder b;
+  b.Range(0, 500, "aten::conv2d");
+  b.Launch(10, 20, 30, "kernel");
+  EXPECT_TRUE(RowsOf(b).empty());
+}
+
+}  // namespace
+}  // namespace dladvisor

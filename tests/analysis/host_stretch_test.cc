@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stretches in which only the host works, on drawn traces.
+#include "src/analysis/host/host_stretch.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+constexpr Ns kMs = 1'000'000;
+
+std::vector<HostStretchRow> StretchesOf(const TraceBuilder& b) {
+  return ComputeHostStretches(test::ContextOf(b.trace));
+}
+
+void Sample(TraceBuilder& b, Ns time, std::vector<std::string_view> stack) {
+  CpuSamples& samples = b.trace.cpu_samples;
+  samples.time.push_back(time);
+  samples.thread.push_back(0);
+  samples.chain.push_back(static_cast<uint32_t>(samples.chains.size()));
+  std::vector<NameId>& chain = samples.chains.emplace_back();
+  for (const std::string_view frame : stack) chain.push_back(b.trace.names.Intern(frame));
+}
+
+TEST(HostStretch, AfterTheLastWork) {
+  TraceBuilder b;
+  b.Launch(0, 50 * kMs, 60 * kMs, "kernel");
+  b.Api(61 * kMs, 62 * kMs, "cudaMemcpy_v3020", 7);
+  b.Api(100 * kMs, 101 * kMs, "cudaFree_v3020", 8);
+  for (const Ns at : {70, 80, 90})
+    Sample(b, at * kMs, {at == 80 ? "sin" : "cos", "reference(float*)", "main"});
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "after");
+  EXPECT_EQ(rows[0].duration_ns, 38 * kMs);
+  EXPECT_EQ(rows[0].before, "cudaMemcpy");
+  EXPECT_EQ(rows[0].after, "cudaFree");
+  EXPECT_EQ(rows[0].function, "reference(float*)");
+  EXPECT_DOUBLE_EQ(rows[0].function_share.value(), 1);
+  EXPECT_DOUBLE_EQ(rows[0].share, 38.0 / 101);
+}
+
+TEST(HostStretch, BetweenCallsWithoutGpuWork) {
+  TraceBuilder b;
+  b.Api(0, kMs, "cudaMalloc", 0);
+  b.Api(31 * kMs, 32 * kMs, "cudaMemcpy", 0);
+  b.Api(33 * kMs, 34 * kMs, "cudaFree", 0);
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "between");
+  EXPECT_EQ(rows[0].duration_ns, 30 * kMs);
+  EXPECT_FALSE(rows[0].function.has_value());
+}
+
+TEST(HostStretch, NotWhereTheGpuWorksOrWithinTheWindow) {
+  TraceBuilder b;
+  b.Launch(0, kMs, 2 * kMs, "kernel");
+  b.Launch(50 * kMs, 51 * kMs, 99 * kMs, "kernel");
+  b.Api(100 * kMs, 101 * kMs, "cudaFree", 0);
+  EXPECT_TRUE(StretchesOf(b).empty());
+}
+
+}  // namespace
+}  // namespace dladvisor
