@@ -55,6 +55,12 @@ TEST(FusionCandidate, AChainEndsWhereShapesDoNotFollow) {
   EXPECT_EQ(b.Candidates()[0].shapes, "1000x4000");
 }
 
+TEST(FusionCandidate, AnOperatorRepeatedIsNoChain) {
+  DrawnChains b;
+  for (int i = 0; i < 10; ++i) b.Call("aten::add", kTwo, kTwoHalves, 40'000, "add");
+  EXPECT_TRUE(b.Candidates().empty());
+}
+
 // What a copy spreads is read once and written often.
 TEST(FusionCandidate, AChainMayBeginWithLess) {
   DrawnChains b;

@@ -2,6 +2,7 @@
 #include "src/analysis/efficiency/fusion_candidate.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -96,7 +97,14 @@ class FusionBuilder {
   }
 
   void Close(Open& chain) {
-    if (chain.operators.size() > 1) {
+    // One operator again and again is a loop over other tensors, as benchmarks have it.
+    const auto same = [&](uint32_t a, uint32_t b) {
+      return work_.operators[a].name == work_.operators[b].name &&
+             work_.operators[a].shapes == work_.operators[b].shapes;
+    };
+    const bool differ =
+        std::ranges::adjacent_find(chain.operators, std::not_fn(same)) != chain.operators.end();
+    if (differ) {
       Chains& of = chains_[chain.operators];
       ++of.chains;
       of.kernels += chain.kernels;
