@@ -289,6 +289,15 @@ const std::vector<FlopsCase>& Cases() {
        R"(["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "int", "int", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar"])",
        R"(["", "", "", "", "", "128", "128", "0", "0.", "0.125", "0.", "False", "False", "-1", "-1", "True", "False"])",
        134217728},  // packed, all as long
+      {"aiter::gemm_a8w8", "[[64, 512], [256, 512], [64, 1], [1, 256], [64, 256]]",
+       R"(["c10::Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", "float", "float", "c10::BFloat16"])", "",
+       16777216},
+      {"fbgemm::f8f8bf16_rowwise", "[[64, 512], [256, 512], [64], [256]]",
+       R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float"])", "", 16777216},
+      // Not in the registry: two layers of an LSTM, whose weights meet 12 x 8 rows.
+      {"aten::_cudnn_rnn",
+       "[[12, 8, 32], [[256, 32], [256, 64], [256], [256], [256, 64], [256, 64], [256], [256]], [], []]",
+       R"(["float", "TensorList", "Scalar", "float"])", R"(["", "", "4", ""])", 11010048},
   };
   return cases;
 }

@@ -116,6 +116,41 @@ Formula Scaled(size_t left, std::optional<size_t> out_type, std::optional<size_t
   };
 }
 
+// Of 8-bit activations [m, k] and weights [n, k]: the type of the result is that of a tensor [m, n] among the
+// arguments, where the caller gives one, or `out_type`.
+Formula NarrowLinear(const std::optional<ElementType>& out_type = std::nullopt) {
+  return [out_type](const CallOfOperator& call) {
+    const Tensor *a = call.arguments.TensorAt(0), *b = call.arguments.TensorAt(1);
+    if (!a || !b) return WorkResult::Unknown(why::kNoShapes);
+    if (a->rank() != 2 || b->rank() != 2 || a->back() != b->back())
+      return WorkResult::Unknown(why::kOtherShapes);
+    std::optional<ElementType> type = out_type;
+    const Sizes shape = {a->shape[0], b->shape[0]};
+    for (const Argument& argument : call.arguments.all())
+      for (const Tensor& tensor : argument.tensors)
+        if (!type && &tensor != a && &tensor != b && tensor.shape == shape) type = tensor.type;
+    const Count out = Product(shape);
+    return ProductResult(out * a->back() * ElementsPerSize(*a), *a, *b, out, type);
+  };
+}
+
+// aten::_cudnn_rnn: input [.., size], weights. Each matrix of weights meets every row of the input, `passes`
+// times.
+Formula Recurrent(int64_t passes) {
+  return [passes](const CallOfOperator& call) {
+    const std::vector<Argument>& all = call.arguments.all();
+    const Tensor* input = call.arguments.TensorAt(0);
+    if (!input || all.size() < 2 || !all[1].is_list || all[1].tensors.empty())
+      return WorkResult::Unknown(why::kNoShapes);
+    if (input->rank() < 2) return WorkResult::Unknown(why::kOtherShapes);
+    Count weights = 0;
+    for (const Tensor& weight : all[1].tensors)
+      if (weight.rank() == 2) weights = weights + weight.elements();
+    const Count rows = Product(Sizes(input->shape.begin(), input->shape.end() - 1));
+    return ProductResult(rows * weights * passes, *input, *input, 0, std::nullopt);
+  };
+}
+
 // aten::_int_mm: INT8 in, INT32 out.
 WorkResult IntegerProduct(const CallOfOperator& call) {
   const Tensor *a = call.arguments.TensorAt(0), *b = call.arguments.TensorAt(1);
@@ -199,6 +234,7 @@ WorkResult ByShapes(const CallOfOperator& call) {
 }  // namespace
 
 Formula MatrixFormula(std::string_view name) {
+  static const std::optional<ElementType> bf16 = ElementTypeOfName("bf16");
   static const std::map<std::string_view, Formula> formulas = {
       {"aten::mm", MatrixTimesMatrix(0)},
       {"aten::bmm", MatrixTimesMatrix(0)},
@@ -222,9 +258,21 @@ Formula MatrixFormula(std::string_view name) {
       {"aten::_weight_int8pack_mm", Linear(0, 1)},
       {"aiter::gemm_a16w16", Linear(0, 1)},
       {"vllm::rocm_unquantized_gemm", Linear(0, 1, 2)},
+      {"aiter::gemm_a8w8", NarrowLinear()},
+      {"aiter::gemm_a8w8_bpreshuffle", NarrowLinear()},
+      {"aiter::gemm_a8w8_blockscale", NarrowLinear()},
+      {"fbgemm::f8f8bf16", NarrowLinear(bf16)},
+      {"fbgemm::f8f8bf16_rowwise", NarrowLinear(bf16)},
+      {"fbgemm::f8f8bf16_blockwise", NarrowLinear(bf16)},
+      {"aten::_cudnn_rnn", Recurrent(1)},
+      {"aten::_cudnn_rnn_backward", Recurrent(2)},
+      {"aten::miopen_rnn", Recurrent(1)},
+      {"aten::miopen_rnn_backward", Recurrent(2)},
       // out, a, b, scales, bias.
       {"_C::cutlass_scaled_mm", Scaled(1, std::nullopt, 5, 0)},
       {"sgl_kernel::fp8_scaled_mm", Scaled(0, std::nullopt, 5)},
+      // a, b, scales, number of the result's type.
+      {"sgl_kernel::fp8_blockwise_scaled_mm", Scaled(0, 4, std::nullopt)},
       {"sgl_kernel::int8_scaled_mm", Scaled(0, std::nullopt, 5)},
   };
   if (const auto known = formulas.find(name); known != formulas.end()) return known->second;
