@@ -61,8 +61,6 @@ class OperatorWorkBuilder {
       return std::move(out_);
     }
     owner_.assign(ranges_.size(), kUnset);
-    call_.assign(ranges_.size(), kNoIndex);
-    operator_.assign(ranges_.size(), kNoIndex);
     formulas_.resize(context_.texts->size());
     winograd_.assign(context_.kernels.size(), -1);
     for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) AddGpu(gpu);
@@ -73,6 +71,12 @@ class OperatorWorkBuilder {
 
  private:
   static constexpr uint32_t kUnset = kNoIndex - 1;
+
+  // A range to which kernels count.
+  struct Owner {
+    uint32_t range, operation;
+    uint32_t call;  // index into the calls of the GPU at hand, kNoIndex where it has none
+  };
 
   struct OfText {
     bool is_known = false;
@@ -99,24 +103,26 @@ class OperatorWorkBuilder {
   void AddGpu(size_t gpu) {
     const Kernels& kernels = trace_.kernels;
     OperatorWork::OfGpu& of = out_.gpus[gpu];
-    std::fill(call_.begin(), call_.end(), kNoIndex);
+    for (Owner& owner : owners_) owner.call = kNoIndex;
     ForEachKernel(gpu, [&](uint32_t k) {
       const uint32_t range = context_.attribution.kernel_range[k];
       if (range == kNoIndex || context_.attribution.kernel_inherited[k] || kernels.graph_node[k] != 0) return;
-      const uint32_t owner = OwnerOf(range);
-      uint32_t& index = call_[owner];
-      if (index == kNoIndex) {
-        index = static_cast<uint32_t>(of.calls.size());
-        of.calls.push_back({owner, operator_[owner], k, 0, false, 0});
+      Owner& owner = owners_[OwnerOf(range)];
+      if (owner.call == kNoIndex) {
+        owner.call = static_cast<uint32_t>(of.calls.size());
+        OperatorWorkCall& added = of.calls.emplace_back();
+        added.range = owner.range;
+        added.operation = owner.operation;
+        added.kernel = k;
       }
-      OperatorWorkCall& call = of.calls[index];
+      OperatorWorkCall& call = of.calls[owner.call];
       const Ns duration = kernels.end[k] - kernels.start[k];
       const auto rank = [&](uint32_t kernel) {
         return std::pair(context_.kernels[kernels.name[kernel]].eligible,
                          kernels.end[kernel] - kernels.start[kernel]);
       };
       if (rank(k) > rank(call.kernel)) call.kernel = k;
-      call.winograd |= IsWinograd(kernels.name[k]);
+      if (IsWinograd(kernels.name[k])) call.winograd = 1;
       ++call.kernels;
       call.kernel_ns += duration;
       of.attributed_ns += duration;
@@ -129,28 +135,36 @@ class OperatorWorkBuilder {
     return known != 0;
   }
 
+  bool HasWork(uint32_t operation) const {
+    return operation != kNoIndex && out_.operators[operation].result.work.has_value();
+  }
+
   // The innermost range from this one on whose work is known; else this one, with the reason.
   uint32_t OwnerOf(uint32_t range) {
     if (owner_[range] != kUnset && owner_[range] != kNoIndex) return owner_[range];
     uint32_t known = kNoIndex;
     chain_.clear();
-    for (uint32_t r = range; r != kNoIndex; r = context_.attribution.range_parent[r]) {
-      if (owner_[r] == kNoIndex) break;  // nothing is known from here on
-      if (owner_[r] != kUnset && out_.operators[operator_[owner_[r]]].result.work) {
+    for (uint32_t r = range; r != kNoIndex && owner_[r] != kNoIndex;  // nothing is known from there on
+         r = context_.attribution.range_parent[r]) {
+      if (owner_[r] != kUnset && HasWork(owners_[owner_[r]].operation)) {
         known = owner_[r];
         break;
       }
       chain_.push_back(r);
-      if (operator_[r] == kNoIndex) operator_[r] = OperatorOf(r);
-      if (operator_[r] != kNoIndex && out_.operators[operator_[r]].result.work) {
-        known = r;
-        break;
-      }
+      const uint32_t operation = OperatorOf(r);
+      if (!HasWork(operation)) continue;
+      known = AddOwner(r, operation);
+      break;
     }
     for (const uint32_t r : chain_) owner_[r] = known;
     if (known != kNoIndex) return known;
-    if (operator_[range] == kNoIndex) operator_[range] = UnknownOperator(range);
-    return owner_[range] = range;
+    const uint32_t operation = OperatorOf(range);
+    return owner_[range] = AddOwner(range, operation == kNoIndex ? UnknownOperator(range) : operation);
+  }
+
+  uint32_t AddOwner(uint32_t range, uint32_t operation) {
+    owners_.push_back({range, operation, kNoIndex});
+    return static_cast<uint32_t>(owners_.size() - 1);
   }
 
   const OfText& FormulaOfText(uint32_t text) {
@@ -327,9 +341,8 @@ class OperatorWorkBuilder {
   const Trace& trace_;
   const Ranges& ranges_;
   OperatorWork out_;
-  std::vector<uint32_t> owner_;     // by range: kUnset, kNoIndex where none is known, else a range
-  std::vector<uint32_t> operator_;  // by range, of those that were asked for
-  std::vector<uint32_t> call_;      // by range: into the GPU's calls
+  std::vector<uint32_t> owner_;  // by range: kUnset, kNoIndex where none is known, else an index into owners_
+  std::vector<Owner> owners_;
   std::vector<uint32_t> chain_;
   std::vector<int8_t> winograd_;  // by name id of a kernel, -1 where it was not looked at
   std::vector<OfText> formulas_;  // by index of text

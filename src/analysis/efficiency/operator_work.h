@@ -31,9 +31,9 @@ struct OperatorWorkCall {
   uint32_t range = kNoIndex;   // index into trace.ranges
   uint32_t operation = 0;      // index into OperatorWork::operators
   uint32_t kernel = kNoIndex;  // the one that lasts longest, of those that compute products if there are any
-  uint32_t kernels = 0;
-  bool winograd = false;  // a kernel's name shows an algorithm with fewer operations than the formula counts
-  Ns kernel_ns = 0;       // sum of durations
+  uint32_t kernels : 31 = 0;
+  uint32_t winograd : 1 = 0;  // a kernel's name shows an algorithm with fewer operations than are counted
+  Ns kernel_ns = 0;           // sum of durations
 };
 
 struct OperatorWork {
