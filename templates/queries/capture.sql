@@ -30,6 +30,15 @@ SELECT count(*) AS profiles, max(truncated) AS truncated, max(memory_events > 0)
 FROM profile
 HAVING count(*) > 0;
 
+-- id: program_without_gpu
+-- title: Program without GPU
+-- note: Of a program that uses none.
+-- relation: run
+-- empty: hidden
+SELECT kind, kind_evidence
+FROM run
+WHERE kind = 'host';
+
 -- id: missing_capture
 -- title: Not Captured
 -- note: What to capture too, in the words of the profiler.

@@ -84,6 +84,29 @@ TEST_P(EveryFormat, SaysThatNoGpuWorkWasRecorded) {
               HasSubstr("No GPU work was recorded; profile again with --trace=cuda,nvtx."));
 }
 
+TEST_P(EveryFormat, DoesNotAskForAGpuThatTheProgramDoesNotUse) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{0}},
+                    {"gpus", int64_t{0}},
+                    {"kind", "host"},
+                    {"kind_evidence", "range gloo:all_reduce"}}});
+  run.Give("profile",
+           {{{"profile", int64_t{0}}, {"kernels", int64_t{0}}, {"missing_capture", "--trace=cuda,nvtx"}}});
+  const std::string report = Render(run, Advice{}, GetParam());
+  EXPECT_THAT(report, HasSubstr("The program uses no GPU."));
+  Advice advice;
+  Finding note;
+  note.rule = "host-program";
+  note.title = "The program runs on the host alone";
+  note.severity = Severity::kInfo;
+  note.outcome = Outcome::kFired;
+  note.recommendation = {"Speed up aten::mm. Compile the model."};
+  advice.findings = {note};
+  EXPECT_THAT(Render(run, advice, GetParam()),
+              HasSubstr("The program uses no GPU; first, speed up aten::mm."));
+  EXPECT_THAT(report, Not(HasSubstr("profile again with --trace=cuda,nvtx")));
+}
+
 TEST_P(EveryFormat, IsHonestWhenNothingFired) {
   Advice advice;
   advice.coverage = {11, 9, 0};

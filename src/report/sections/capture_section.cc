@@ -42,7 +42,13 @@ void TranslateCapture(Advice& advice, const Database& database) {
   for (Finding& finding : advice.findings) finding.capture = CaptureOptions(finding.capture, words);
 }
 
+bool UsesNoGpu(const ReportModel& model) {
+  const ReportTable* program = FindTable(model, "program_without_gpu");
+  return program != nullptr && !program->rows.rows.empty();
+}
+
 std::vector<std::string> CaptureFlags(const ReportModel& model) {
+  if (UsesNoGpu(model)) return {};
   const CaptureWords& words = WordsOf(model);
   std::vector<std::string> useless;
   if (HasMemoryEvents(model)) useless = CaptureOptions({capability::kDeviceMemory}, words);

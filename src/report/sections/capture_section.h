@@ -16,6 +16,8 @@ namespace dladvisor {
 void TranslateCapture(Advice& advice, const Database& database);
 // What to add to the capture command so that unknown rules can decide; lists of one flag merged.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
+// Whether the program uses no GPU, so that nothing of one is missing.
+bool UsesNoGpu(const ReportModel& model);
 // Of the profiler that made all profiles, or of any where they are of several.
 const CaptureWords& WordsOf(const Database& database);
 const CaptureWords& WordsOf(const ReportModel& model);

@@ -173,6 +173,13 @@ std::string Headline(const ReportModel& model) {
   if (!HasGpuWork(model)) {
     const std::string truncated = TruncatedText(model);
     if (!truncated.empty()) return truncated + "What is there holds no GPU work.";
+    if (UsesNoGpu(model)) {
+      // Where nothing is a warning, a note says what takes its time.
+      std::optional<size_t> first = DoFirst(model);
+      if (const std::vector<size_t> roots = advice.Roots(); !first && !roots.empty()) first = roots[0];
+      return "The program uses no GPU" +
+             (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first])) : std::string("."));
+    }
     const std::vector<std::string> flags = CaptureFlags(model);
     return std::string("No GPU work was recorded") +
            (flags.empty() ? std::string(".")
