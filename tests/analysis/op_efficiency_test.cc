@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "tests/analysis/operators_builder.h"
 
@@ -108,6 +109,32 @@ TEST(OpEfficiency, AboveThePeakIsUnknown) {
   EXPECT_TRUE(row.unknown_reason->starts_with("faster than the peak"));
   EXPECT_NEAR(*found.run.known_work_share, 0, 1e-9);
   EXPECT_FALSE(found.run.mfu);
+}
+
+// Exports record no types: a kernel's name may show the one that all tensors have.
+TEST(OpEfficiency, OfUntypedTensorsFollowsFromTheKernel) {
+  const auto row = [](const char* op, const char* shapes, const char* kernel) {
+    DrawnCalls b;
+    b.Call(op, shapes, "", 400'000, kernel);
+    return b.Efficiencies().rows.at(0);
+  };
+  const char* two = "[[1000, 1000], [1000, 1000]]";
+  EXPECT_EQ(row("aten::mm", two, test::kGemm).bytes, 3 * 2e6);
+  EXPECT_EQ(
+      row("aten::mul", two, "vectorized_elementwise_kernel<4, BinaryFunctor<float, float, float>>").bytes,
+      3 * 4e6);
+  EXPECT_EQ(row("aten::_foreach_add_", "[[[1000, 1000]], [[1000, 1000]], []]",
+                "multi_tensor_apply_kernel<BinaryOpListAlphaFunctor<c10::BFloat16, 2, 2, 0>, float>")
+                .bytes,
+            3 * 2e6);
+  // Several types, and results of another one.
+  for (const auto& [op, kernel] :
+       {std::pair("aten::mul", "kernel<c10::Half, float>"), std::pair("aten::mul", "kernel"),
+        std::pair("aten::gt", "kernel<float>")}) {
+    const OpEfficiencyRow unknown = row(op, two, kernel);
+    EXPECT_FALSE(unknown.bytes) << kernel;
+    EXPECT_EQ(unknown.unknown_reason, why::kNoTypes);
+  }
 }
 
 // Winograd's algorithm multiplies less often than the formula counts.

@@ -37,35 +37,44 @@ struct KernelNote {
   int64_t element_bytes = 0;  // of the one type that it works on, 0 where there is none
 };
 
+int64_t BytesOf(Precision precision) {
+  switch (precision) {
+    case Precision::kFp64:
+      return 8;
+    case Precision::kFp32:
+    case Precision::kTf32:
+      return 4;
+    case Precision::kFp16:
+    case Precision::kBf16:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+// Of PyTorch's kernels: "CatArrayBatchedCopy<...OpaqueType<2u>", "BinaryOpScalarFunctor<float, 2", or the one
+// floating-point type among the template's arguments; 0 where there are several.
+int64_t BytesInTemplate(std::string_view name) {
+  static const RE2 opaque(R"(OpaqueType<(\d+)u?>)"), functor(R"(Functor<\s*((?:c10::)?\w+)\s*,\s*\d)");
+  static const RE2 floating(R"(\b(double|float|c10::Half|c10::BFloat16)[24]?\b)");
+  re2::StringPiece text(name.data(), name.size());
+  std::string type, other;
+  int64_t bytes = 0;
+  if (RE2::PartialMatch(text, opaque, &bytes)) return bytes;
+  if (!RE2::PartialMatch(text, functor, &type))
+    while (RE2::FindAndConsume(&text, floating, &other)) {
+      if (!type.empty() && type != other) return 0;
+      type = other;
+    }
+  return ParseElementType(type).value_or(ElementType{}).bytes;
+}
+
 KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
   KernelNote note;
   note.is_known = true;
   note.vector =
       name.find("gemv") != std::string_view::npos || name.find("dot_kernel") != std::string_view::npos;
-  switch (traits.precision) {
-    case Precision::kFp64:
-      note.element_bytes = 8;
-      break;
-    case Precision::kFp32:
-    case Precision::kTf32:
-      note.element_bytes = 4;
-      break;
-    case Precision::kFp16:
-    case Precision::kBf16:
-      note.element_bytes = 2;
-      break;
-    default:
-      break;
-  }
-  // PyTorch's kernels over lists: "CatArrayBatchedCopy<...OpaqueType<2u>", "BinaryOpScalarFunctor<float, 2".
-  static const RE2 opaque(R"(OpaqueType<(\d+)u?>)"), functor(R"(Functor<\s*((?:c10::)?\w+)\s*,\s*\d)");
-  const re2::StringPiece text(name.data(), name.size());
-  std::string type;
-  int64_t bytes = 0;
-  if (RE2::PartialMatch(text, opaque, &bytes))
-    note.element_bytes = bytes;
-  else if (RE2::PartialMatch(text, functor, &type))
-    note.element_bytes = ParseElementType(type).value_or(ElementType{}).bytes;
+  note.element_bytes = traits.eligible ? BytesOf(traits.precision) : BytesInTemplate(name);
   return note;
 }
 

@@ -210,8 +210,9 @@ class OperatorWorkBuilder {
       std::optional<BatchOfRange> lengths;
       if (batch != kNoIndex) lengths = ParseBatch(trace_.names.View(ranges_.name[batch]));
       Add(name, arguments,
-          arguments.HasTensor() ? formula({arguments, lengths ? &*lengths : nullptr})
-                                : WorkResult::Unknown(why::kNoShapes));
+          !arguments.HasTensor() ? WorkResult::Unknown(why::kNoShapes)
+          : of.types == kNoName  ? WorkWithoutTypes(formula, view(of.shapes), view(of.values))
+                                 : formula({arguments, lengths ? &*lengths : nullptr}));
       return known->second;
     }
     const Marker& marker = context_.texts->MarkerAt(text);
@@ -222,7 +223,7 @@ class OperatorWorkBuilder {
         by_sizes_.try_emplace({text, sizes}, static_cast<uint32_t>(out_.operators.size()));
     if (is_new)
       Add(is_marker ? std::string_view(marker.name) : name, Arguments(sizes, "", "", ""),
-          WorkWithoutTypes(formula, sizes));
+          WorkWithoutTypes(formula, sizes, ""));
     return known->second;
   }
 

@@ -61,14 +61,18 @@ std::optional<BatchOfRange> ParseBatch(std::string_view name) {
 
 bool NeedsBatch(std::string_view name) { return IsPagedAttention(name); }
 
-WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes) {
-  const Arguments arguments(shapes, "", "", "");
+WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes, std::string_view values) {
+  const Arguments arguments(shapes, "", "", values);
   if (!arguments.HasTensor()) return WorkResult::Unknown(why::kNoShapes);
   WorkResult result = formula({arguments});
-  if (!result.work || !HasFlops(result.work->kind)) return result;
-  const ElementType byte{"", 1};
-  if (const WorkResult of_bytes = formula({Arguments(shapes, "", "", "", byte)}); of_bytes.work)
-    result.work->untyped_elements = of_bytes.work->bytes;
+  if (!result.work || result.work->bytes) return result;
+  const auto bytes_of = [&](int64_t element) {
+    const WorkResult typed = formula({Arguments(shapes, "", "", values, ElementType{"", element})});
+    return typed.work ? typed.work->bytes : std::nullopt;
+  };
+  // What writes bools or indices does not move twice as much of types twice as large.
+  const std::optional<int64_t> once = bytes_of(1), twice = bytes_of(2);
+  if (once && twice && *twice - *once == *once) result.work->untyped_elements = once;
   return result;
 }
 

@@ -91,9 +91,9 @@ struct CallOfOperator {
 // Computes the work of an operator's calls.
 using Formula = std::function<WorkResult(const CallOfOperator& call)>;
 
-// What a formula gives for arguments without types: FLOPs, and the number of elements of products and
-// attention, whose tensors have one type.
-WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes);
+// What a formula gives for arguments without types: FLOPs, and the number of elements that are moved where all
+// tensors have one type.
+WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes, std::string_view values);
 
 // The formula of an operator, empty where its work is not known.
 Formula FormulaOf(std::string_view operator_name);
