@@ -71,8 +71,14 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   EXPECT_EQ(KindOf(trace("gloo:all_reduce")), "host");
   EXPECT_EQ(KindOf(trace("aten::addmm")), "unknown");
   TraceBuilder no_gpu = trace("aten::addmm");
+  no_gpu.trace.ranges.domain.back() = no_gpu.trace.names.Intern("cpu_op");
+  EXPECT_EQ(KindOf(no_gpu), "unknown");
+  no_gpu.trace.facts["listed_gpus"] = "8";
+  EXPECT_EQ(KindOf(no_gpu), "unknown");
   no_gpu.trace.facts["listed_gpus"] = "0";
   EXPECT_EQ(KindOf(no_gpu), "host");
+  no_gpu.Range(20, 30, "aten::cudnn_convolution");
+  EXPECT_EQ(KindOf(no_gpu), "unknown");
   TraceBuilder both = trace("aten::mkldnn_convolution");
   both.Range(20, 30, "aten::cudnn_convolution");
   EXPECT_EQ(KindOf(both), "unknown");

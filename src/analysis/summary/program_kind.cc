@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/operator_tree.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/context/serving_step.h"
 #include "src/analysis/summary/framework_name.h"
@@ -59,7 +60,7 @@ std::optional<std::string> Evidence(const Names& ranges, const RE2& of_ranges, c
   return std::nullopt;
 }
 
-// Operators that exist for the host only, or none of a GPU where the profiler found none.
+// Operators that exist for the host only, or none of a GPU where the profiler lists none.
 std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (!trace.devices.empty() || trace.api_calls.size() > 0) return std::nullopt;
   static const RE2 of_gpus(
@@ -68,10 +69,12 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
       R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn)");
   if (Matching(ranges, of_gpus)) return std::nullopt;
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
-  // The profiler lists the GPUs that the process sees, whether their work is recorded or not.
-  if (const auto listed = trace.facts.find("listed_gpus");
-      listed != trace.facts.end() && listed->second == "0" && !ranges.empty())
-    return ProgramKind{program_kind::kHost, "the profiler found no GPU"};
+  // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
+  const auto listed = trace.facts.find("listed_gpus");
+  const bool operators = std::ranges::any_of(
+      trace.ranges.domain, [&](NameId domain) { return trace.names.View(domain) == kOperatorDomain; });
+  if (operators && listed != trace.facts.end() && listed->second == "0")
+    return ProgramKind{program_kind::kHost, "operators, and an empty list of GPUs"};
   return std::nullopt;
 }
 

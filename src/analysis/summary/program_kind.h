@@ -2,7 +2,7 @@
 // What kind of program was profiled, from what it ran. The first that holds:
 // - log: a log of training or telemetry, without a trace.
 // - host: no GPU work, no sign of a GPU, and work that only hosts run (mkldnn and THNN operators, gloo) or
-//   an empty list of GPUs.
+//   operators of PyTorch's profiler beside its empty list of GPUs.
 // - graph-capture: streams are captured, and hardly a launched kernel ran: they were written into a graph.
 // - one-shot: GPU work that does not repeat: fewer than three steady steps, and few kernels, each of which
 //   ran fewer than five times in the mean: a test, a demonstration, a single cold call.

@@ -82,7 +82,7 @@ Device PropertiesOf(const json& properties, int64_t ordinal) {
 void ReadDevices(const json& frame, Trace& trace) {
   const auto list = frame.find("deviceProperties");
   if (list == frame.end() || !list->is_array()) return;
-  if (list->empty()) trace.facts["listed_gpus"] = "0";
+  trace.facts["listed_gpus"] = std::to_string(list->size());
   std::vector<Device> listed;
   for (const json& properties : *list)
     if (properties.is_object())
