@@ -142,6 +142,18 @@ TEST(Bytes, OfListsLackTheirTypeOnly) {
   EXPECT_EQ(add.work->untyped_elements, 3 * 105);
 }
 
+// Of exports, which record no types: masks are bools whatever the others are.
+TEST(Bytes, WithoutTypesAreCountedInElements) {
+  const auto elements = [](const char* op, const char* shapes) {
+    return WorkWithoutTypes(FormulaOf(op), shapes, "").work->untyped_elements;
+  };
+  EXPECT_EQ(elements("aten::mul", "[[8, 16], [8, 1]]"), 128 + 8 + 128);
+  EXPECT_EQ(elements("aten::mm", "[[4, 5], [5, 6]]"), 20 + 30 + 24);
+  EXPECT_FALSE(elements("aten::gt", "[[8, 16], [8, 16]]"));
+  EXPECT_FALSE(elements("aten::where", "[[8, 16], [8, 16], [8, 16]]"));
+  EXPECT_FALSE(elements("aten::masked_fill", "[[8, 16], [8, 16]]"));
+}
+
 TEST(Bytes, OfExpertsDependOnTheirChoice) {
   const WorkResult result = FormulaOf("vllm::rocm_aiter_fused_moe")(
       {Arguments("[[16, 64], [8, 256, 64], [8, 64, 128], [16, 2]]",

@@ -20,7 +20,8 @@ constexpr std::string_view kUnknownPrecision = "the precision that the kernel co
 constexpr std::string_view kNoPeak = "the GPU has no peak of this precision";
 constexpr std::string_view kAbovePeak =
     "faster than the peak: shapes, types or the GPU are not what the profile says";
-constexpr std::string_view kCached = "bytes pass faster than through the memory: they lie in a cache";
+constexpr std::string_view kCached =
+    "bytes pass faster than through the memory: they lie in a cache, or are read as repeated dimensions";
 
 constexpr std::string_view kNoTime = "its kernels ended when they began, as recorded";
 

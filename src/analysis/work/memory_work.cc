@@ -32,13 +32,19 @@ std::optional<Sizes> Broadcast(const std::vector<const Tensor*>& tensors) {
 }
 
 // Reads all tensors and writes one of the shape that they have together: of their common type, or of bools.
-// Tensors after the first `inputs` are results that the caller gives.
-Formula ElementWise(bool gives_bools = false, size_t inputs = kNoPosition) {
+// Tensors after the first `inputs` are results that the caller gives; the one at `mask` holds bools.
+Formula ElementWise(bool gives_bools = false, size_t inputs = kNoPosition, size_t mask = kNoPosition) {
   return [=](const CallOfOperator& call) {
     const WorkKind kind = WorkKind::kElementWise;
     std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
     if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
     if (tensors.size() > inputs) tensors.resize(inputs);
+    Tensor bools;
+    if (mask < tensors.size()) {
+      bools = *tensors[mask];
+      bools.type = kByte;
+      tensors[mask] = &bools;
+    }
     const std::optional<Sizes> shape = Broadcast(tensors);
     if (!shape) return WorkResult::Unknown(why::kOtherShapes);
     // Tensors without dimensions do not widen others, as scalars do not.
@@ -270,11 +276,12 @@ std::map<std::string_view, Formula> AtenFormulas() {
                               "hardswish_backward",
                               "leaky_relu_backward",
                               "native_dropout_backward",
-                              "masked_fill",
+
                               "clamp_min",
                               "clamp_max"});
-  add(ElementWise(), {"addcdiv", "addcmul", "clamp", "lerp", "where", "_s_where", "mse_loss_backward",
-                      "smooth_l1_loss_backward"});
+  add(ElementWise(), {"addcdiv", "addcmul", "clamp", "lerp", "mse_loss_backward", "smooth_l1_loss_backward"});
+  add(ElementWise(false, 3, 0), {"where", "_s_where"});
+  add(ElementWise(false, 2, 1), {"masked_fill"});
   add(ElementWise(true, 2), {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"});
   add(ElementWise(true, 1), {"logical_not", "isnan", "isinf", "isfinite"});
   add(Fill, {"fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"});
