@@ -166,6 +166,7 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
   HostTimes hosts(context);
   std::array<int64_t, kCategories.size()> total{};
   int64_t window_total = 0;
+  int64_t other_input = 0;  // that ranges of loaders do not show, but the ledger charges to input
   struct Idle {
     CoverageCursor host;       // by all that the host did
     const IntervalSet& named;  // what of it is known by name
@@ -185,6 +186,9 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
     const uint32_t process = context.ranks.gpus[gpu].process;
     const HostTime& host = hosts.Of(process);
     edges[gpu] = Subtract({window}, {t.window});
+    CoverageCursor loaded(t.idle);
+    loaded.Add(host.dataloader);
+    other_input += std::max<int64_t>(busy(Bucket::kInput) - loaded.ns(), 0);
     for (const IntervalSet* idle : {&t.idle, static_cast<const IntervalSet*>(&edges[gpu])}) {
       CoverageCursor dataloader(*idle), named(*idle);
       dataloader.Add(host.dataloader);
@@ -209,6 +213,10 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
       total[5] += idle.host.ns();
       total[6] -= idle.host.ns();
     }
+  const int64_t from_other = std::clamp<int64_t>(other_input, 0, std::max<int64_t>(total[6], 0));
+  total[3] += other_input;
+  total[6] -= from_other;
+  total[5] -= other_input - from_other;
   const bool os_calls = context.trace.os_calls.size() > 0;
   const bool ranges = context.trace.ranges.size() > 0;
   for (size_t i = 0; i < kCategories.size(); ++i) {

@@ -21,9 +21,10 @@ struct ResourceUsageRow {
 };
 const RelationOf<ResourceUsageRow>& ResourceUsageRelation();
 
-// The mean over GPUs of their windows. CPU is time inside API calls, calls of DLProf's ops and innermost
-// ranges of any thread of the process; other ranges around ranges (a whole step, say) do not show what the
-// host does. No rows without GPUs.
+// The mean over GPUs of their windows. Dataloader is idle time in ranges of loaders, and what else the time
+// ledger charges to input, so that both say the same. CPU is time inside API calls, calls of DLProf's ops and
+// innermost ranges of any thread of the process; other ranges around ranges (a whole step, say) do not show
+// what the host does. No rows without GPUs.
 std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
                                                    const std::vector<GpuTimeline>& timelines);
 
