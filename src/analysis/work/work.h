@@ -91,8 +91,8 @@ struct CallOfOperator {
 // Computes the work of an operator's calls.
 using Formula = std::function<WorkResult(const CallOfOperator& call)>;
 
-// What a formula gives for arguments without types: FLOPs, and the number of elements that are moved where all
-// tensors have one type.
+// What a formula gives for arguments without types: FLOPs, and the number of elements that are moved where
+// all tensors have one type.
 WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes, std::string_view values);
 
 // The formula of an operator, empty where its work is not known.
