@@ -4,7 +4,7 @@
 -- unit: ratio
 -- relation: run
 -- column: mfu
--- unknown: the work of less than half of the kernel time is known, or the peaks of the GPU are not
+-- unknown: work or peaks are not known
 SELECT mfu FROM run;
 
 -- id: speed_of_light
@@ -12,7 +12,7 @@ SELECT mfu FROM run;
 -- unit: ratio
 -- relation: run
 -- column: speed_of_light
--- unknown: the work of less than half of the kernel time is known, or the peaks of the GPU are not
+-- unknown: work or peaks are not known
 SELECT speed_of_light FROM run;
 
 -- id: known_work_share

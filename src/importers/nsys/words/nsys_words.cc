@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
     {capability::kMoreTime, "--trace=cuda,nvtx --duration=60"},
     {capability::kGpuMetrics, "--gpu-metrics-devices=all"},
     {capability::kCpuStacks, "--sample=process-tree"},
-    {capability::kOperatorShapes, "record_shapes=True"},  // of PyTorch's emit_nvtx
+    {capability::kOperatorShapes, "emit_nvtx(record_shapes=True)"},
 };
 
 }  // namespace
