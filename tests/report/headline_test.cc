@@ -43,7 +43,9 @@ TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
 
 TEST(Headline, SaysWhatTheWorkNeedsAtLeast) {
   FakeRun run;
-  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"speed_of_light", 0.3}}});
+  run.Give(
+      "run",
+      {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"speed_of_light", 0.3}, {"known_work_share", 1.0}}});
   run.Give("time_ledger", {{{"rank", int64_t{0}},
                             {"device", int64_t{0}},
                             {"bucket", "compute/other"},
@@ -55,7 +57,9 @@ TEST(Headline, SaysWhatTheWorkNeedsAtLeast) {
 
 TEST(Headline, CountsHeadroomBesideLosses) {
   FakeRun run;
-  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"speed_of_light", 0.3}}});
+  run.Give(
+      "run",
+      {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"speed_of_light", 0.3}, {"known_work_share", 0.75}}});
   const auto give = [&](const char* bucket, int64_t ns) {
     run.Give("time_ledger", {{{"rank", int64_t{0}}, {"device", int64_t{0}}, {"bucket", bucket}, {"ns", ns}}});
   };
@@ -64,7 +68,7 @@ TEST(Headline, CountsHeadroomBesideLosses) {
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kMarkdown),
       HasSubstr(
-          "20.0 ms of the profiled 100 ms are lost (20 %), and 80.0 ms are spent computing where 30.0 ms "
+          "20.0 ms of the profiled 100 ms are lost (20 %), and 80.0 ms are spent computing where 50.0 ms "
           "would do on this GPU"));
 }
 

@@ -77,8 +77,14 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
 // A GPU that computes nearly all the time has no loss to speak of: what it computes is what to look at.
 constexpr double kSmallLoss = 0.05;
 
-// "99.7 % of 842 ms per step are spent computing, where 310 ms would do on this GPU", or, where that is not
-// known,
+// What the work needs of the time that is spent computing: where a part of it is not known, all of that part.
+std::optional<double> LeastComputing(const ReportModel& model, double computing_ns, double total_ns) {
+  const auto least = FigureNumber(model, "speed_of_light"), known = FigureNumber(model, "known_work_share");
+  if (!least || !known) return std::nullopt;
+  return std::min(*least * total_ns + (1 - *known) * computing_ns, computing_ns);
+}
+
+// "99.7 % of 842 ms per step are spent computing, where 310 ms would do on this GPU"; where that is not known
 // "..., 98.2 % without tensor cores".
 std::string ComputeText(const ReportModel& model, double lost_share, const std::string& of, double total_ns) {
   double total = 0, other = 0, tensor = 0;
@@ -89,9 +95,8 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
   }
   std::string text =
       fmt::format("{} of {} are spent computing", FormatValue(1 - lost_share, Unit::kRatio), of);
-  if (const auto least = FigureNumber(model, "speed_of_light"))
-    return fmt::format("{}, where {} would do on this GPU", text,
-                       FormatValue(*least * total_ns, Unit::kNanoseconds));
+  if (const auto least = LeastComputing(model, (1 - lost_share) * total_ns, total_ns))
+    return fmt::format("{}, where {} would do on this GPU", text, FormatValue(*least, Unit::kNanoseconds));
   if (!(total > 0)) return text;
   const bool on = tensor > other;
   const std::string part = FormatValue(std::max(tensor, other) / total, Unit::kRatio);
@@ -123,11 +128,10 @@ std::string UnknownLossText(const ReportModel& model) {
 
 // ", and 10.1 ms are spent computing where 3.41 ms would do on this GPU", where that is known and matters.
 std::string HeadroomText(const ReportModel& model, double computing_ns, double total_ns) {
-  const auto least = FigureNumber(model, "speed_of_light");
-  if (!least || computing_ns - *least * total_ns < kSmallLoss * total_ns) return "";
+  const auto least = LeastComputing(model, computing_ns, total_ns);
+  if (!least || computing_ns - *least < kSmallLoss * total_ns) return "";
   return fmt::format(", and {} are spent computing where {} would do on this GPU",
-                     FormatValue(computing_ns, Unit::kNanoseconds),
-                     FormatValue(*least * total_ns, Unit::kNanoseconds));
+                     FormatValue(computing_ns, Unit::kNanoseconds), FormatValue(*least, Unit::kNanoseconds));
 }
 
 std::string LossText(const ReportModel& model) {
