@@ -61,7 +61,11 @@ std::vector<std::string> CaptureFlags(const ReportModel& model) {
   if (const ReportTable* missing = FindTable(model, "missing_capture"))
     for (size_t row = 0; row < missing->rows.rows.size(); ++row)
       wanted.push_back(FormatValue(CellOf(*missing, row, "missing_capture"), Unit::kText));
-  return MergeOptions(wanted, words);
+  std::vector<std::string> options = MergeOptions(wanted, words);
+  // Options of a command line are one; what a program itself must do is not among them.
+  if (!options.empty() && options.front().starts_with("--"))
+    std::erase_if(options, [](const std::string& option) { return !option.starts_with("--"); });
+  return options;
 }
 
 }  // namespace dladvisor
