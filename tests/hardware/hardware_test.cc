@@ -90,10 +90,16 @@ TEST(Hardware, EveryRowHasEveryPrecisionOfItsChip) {
     }
 }
 
+// Boards of one name with memory of several kinds.
+bool HasMemoryOfSeveralKinds(const GpuModel& model) {
+  return model.model == "GeForce RTX 3060 Ti" || model.model == "H100 SXM5 96 GB";
+}
+
 TEST(Hardware, EveryRowHasASourceMemoryAndANameOfItsOwn) {
   for (const GpuModel& model : BuiltInHardware().models) {
     EXPECT_FALSE(model.source.empty()) << model.model;
-    EXPECT_TRUE(model.memory_bytes && model.memory_bytes_per_s) << model.model;
+    EXPECT_TRUE(model.memory_bytes) << model.model;
+    EXPECT_NE(model.memory_bytes_per_s.has_value(), HasMemoryOfSeveralKinds(model)) << model.model;
     EXPECT_EQ(model.achievable.empty() && !model.achievable_memory_bytes_per_s,
               model.achievable_source.empty())
         << model.model;
@@ -147,8 +153,8 @@ TEST(Hardware, ANameIsFoundWholeWhateverItsCaseAndVendor) {
   EXPECT_EQ(Find("A100-SXM4-40GB")->model, "A100 SXM4 40 GB");
   EXPECT_EQ(Find("NVIDIA A100-SXM4-40GB MIG 1g.5gb")->model, "A100 SXM4 40 GB");
   for (const char* unknown :
-       {"", "NVIDIA", "GPU", "NVIDIA H100", "NVIDIA GeForce RTX 3080 Laptop GPU",
-        "NVIDIA GeForce RTX 4060 Laptop GPU", "NVIDIA GeForce RTX 4090 D", "NVIDIA H20"})
+       {"", "NVIDIA", "GPU", "NVIDIA GeForce RTX 3080 Laptop GPU", "NVIDIA GeForce RTX 4060 Laptop GPU",
+        "NVIDIA GeForce RTX 4090 D", "NVIDIA L20"})
     EXPECT_EQ(Find(unknown), nullptr) << unknown;
 }
 
@@ -158,6 +164,8 @@ TEST(Hardware, ASharedNameIsDecidedByMultiprocessorsAndMemory) {
   EXPECT_EQ(Find(name, 70, int64_t{12} << 30)->model, "GeForce RTX 3080 12 GB");
   EXPECT_EQ(Find(name, 60, int64_t{10} << 30), nullptr);
   EXPECT_EQ(Find(name), nullptr);
+  EXPECT_EQ(Find("NVIDIA H100", 132, int64_t{95} << 30)->model, "H100 SXM5 96 GB");
+  EXPECT_EQ(Find("NVIDIA H100", 114, int64_t{80} << 30), nullptr);
   EXPECT_EQ(Find("gfx942", 304, 206141652992)->model, "Instinct MI300X");
   EXPECT_EQ(Find("gfx942", 304, int64_t{256} << 30)->model, "Instinct MI325X");
   EXPECT_EQ(Find("gfx942", 304), nullptr) << "two models";
