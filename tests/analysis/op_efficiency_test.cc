@@ -42,6 +42,8 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
   EXPECT_NEAR(*row.compute_share, 0.5, 1e-9);
   EXPECT_NEAR(*row.memory_share, 0.15, 1e-9);
   EXPECT_NEAR(*row.intensity, 2e9 / 6e6, 1e-6);
+  EXPECT_EQ(row.output_tiles, 64) << "8 x 8 of 128 x 128, the last ones in part";
+  EXPECT_FALSE(row.expert_rows);
   EXPECT_EQ(row.bound, "compute");
   EXPECT_NEAR(*row.attainable_ns, 40'000, 1e-3);
   EXPECT_NEAR(*row.attained_share, 0.5, 1e-9);

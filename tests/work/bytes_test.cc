@@ -161,6 +161,7 @@ TEST(Bytes, OfExpertsDependOnTheirChoice) {
   ASSERT_TRUE(result.work);
   EXPECT_FALSE(result.work->bytes);
   EXPECT_EQ(result.work->bytes_unknown, why::kRouting);
+  EXPECT_EQ(result.work->expert_rows, 4) << "16 tokens pass 2 of 8 experts each";
 }
 
 TEST(Arguments, OfListsHaveAShapePerTensor) {

@@ -313,6 +313,21 @@ TEST(Flops, AreThoseOfPytorchsRegistry) {
   }
 }
 
+TEST(Tiles, AreThoseOfAllResults) {
+  const auto tiles = [](const char* name, const char* shapes, const char* values = "") {
+    return FormulaOf(name)({Arguments(shapes, "", "", values)}).work.value().output_tiles;
+  };
+  EXPECT_EQ(tiles("aten::mm", "[[256, 131072], [131072, 512]]"), 2 * 4);
+  EXPECT_EQ(tiles("aten::mm", "[[1, 64], [64, 129]]"), 2);
+  EXPECT_EQ(tiles("aten::bmm", "[[96, 512, 64], [96, 64, 512]]"), 96 * 4 * 4);
+  EXPECT_EQ(tiles("aten::linear", "[[4, 200, 768], [3072, 768], []]"), 7 * 24);
+  EXPECT_EQ(tiles("aten::convolution", "[[4, 2048, 4, 4], [2048, 2048, 3, 3]]",
+                  R"x(["", "", "", "(1,1)", "(1,1)", "(1,1)", "False", "(0,0)", "1"])x"),
+            16)
+      << "64 positions by 2048 channels";
+  EXPECT_FALSE(tiles("aten::_grouped_mm", "[[512, 64], [8, 64, 256], [8]]")) << "groups differ in size";
+}
+
 // Exports have the sizes of tensors only.
 TEST(Flops, OfProductsNeedNoTypes) {
   for (const FlopsCase& of : Cases()) {

@@ -207,6 +207,8 @@ class EfficiencyBuilder {
       return;
     }
     row.kind = std::string(NameOf(work->kind));
+    row.output_tiles = work->output_tiles;
+    row.expert_rows = work->expert_rows;
     const GpuPeaks& peaks = peaks_[gpu];
     totals.compute = work->flops ? ComputeLimit(peaks, precision) : Limit();
     totals.memory = {peaks.memory_bytes_per_s, peaks.achievable_memory_bytes_per_s};
@@ -403,6 +405,14 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
           .Column("gpu_ns", &Row::gpu_ns, Unit::kNanoseconds, "Sum of the kernels' durations.")
           .Column("kernel_share", &Row::kernel_share, Unit::kRatio,
                   "Of the rank's kernel time without collectives.")
+          .Column(
+              "output_tiles", &Row::output_tiles, Unit::kCount,
+              "Tiles of 128 x 128 elements that the results of one call have, of matrix products and forward "
+              "convolutions: as many blocks can compute at once without sharing sums.",
+              capability::kOperatorShapes)
+          .Column("expert_rows", &Row::expert_rows, Unit::kNone,
+                  "Of mixtures of experts: rows (tokens) that an expert gets on average.",
+                  capability::kOperatorShapes)
           .Column("flops", &Row::flops, Unit::kFlops,
                   "Floating-point operations of all calls, as PyTorch's flop_counter has them, half of the "
                   "square for causal attention; unknown for operators that move data.",

@@ -84,6 +84,11 @@ WorkResult ConvolutionResult(Count multiplications, Count bytes, std::string_vie
   return {work, {}};
 }
 
+// Of the matrix [positions, channels] that a convolution computes as a product.
+Count Tiles(const Sizes& out) {
+  return Pieces(Count(out[0]) * Product(out, 2), kTile) * Pieces(out[1], kTile);
+}
+
 // The forward operator, or both its gradients, which have its FLOPs each.
 Formula Convolution(const ConvolutionPositions& at, bool gradients) {
   return [at, gradients](const CallOfOperator& call) {
@@ -110,8 +115,10 @@ Formula Convolution(const ConvolutionPositions& at, bool gradients) {
       bytes = gradients ? of_output + (input->bytes() + weight->bytes()) * 2
                         : of_output + input->bytes() + weight->bytes() + (bias ? bias->bytes() : Count(0));
     }
-    return ConvolutionResult(gradients ? flops * 2 : flops, bytes,
-                             input->type ? why::kNoOutput : why::kNoTypes, *input);
+    WorkResult result = ConvolutionResult(gradients ? flops * 2 : flops, bytes,
+                                          input->type ? why::kNoOutput : why::kNoTypes, *input);
+    if (result.work && out && !gradients && !is_transposed) result.work->output_tiles = Tiles(*out).value();
+    return result;
   };
 }
 

@@ -46,4 +46,7 @@ inline Count Product(const std::vector<int64_t>& sizes, size_t first = 0) {
   return product;
 }
 
+// Pieces of `size` that cover it.
+inline Count Pieces(Count whole, int64_t size) { return (whole + (size - 1)) / size; }
+
 }  // namespace dladvisor

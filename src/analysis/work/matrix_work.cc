@@ -11,6 +11,14 @@ namespace {
 // Sizes count bytes of packed types: the number of elements along the contiguous dimension is larger.
 int64_t ElementsPerSize(const Tensor& tensor) { return tensor.type ? tensor.type->elements : 1; }
 
+// [m, n] of `batch` results; not set where they are of several sizes.
+struct Result {
+  Count batch = Count::Unknown(), m = Count::Unknown(), n = Count::Unknown();
+
+  Count elements() const { return batch * m * n; }
+  Count tiles() const { return batch * Pieces(m, kTile) * Pieces(n, kTile); }
+};
+
 // `extra` is read besides the matrices, `out` elements of `out_type` are written.
 WorkResult ProductResult(Count multiplications, const Tensor& a, const Tensor& b, Count out,
                          const std::optional<ElementType>& out_type, Count extra = 0) {
@@ -23,6 +31,13 @@ WorkResult ProductResult(Count multiplications, const Tensor& a, const Tensor& b
   if (out_type) work.bytes = (a.bytes() + b.bytes() + extra + out * out_type->bytes).value();
   if (!work.bytes) work.bytes_unknown = why::kNoTypes;
   return {work, {}};
+}
+
+WorkResult ProductResult(const Result& result, Count inner, const Tensor& a, const Tensor& b,
+                         const std::optional<ElementType>& out_type, Count extra = 0) {
+  WorkResult of = ProductResult(result.elements() * inner, a, b, result.elements(), out_type, extra);
+  if (of.work) of.work->output_tiles = result.tiles().value();
+  return of;
 }
 
 // The bytes of an optional argument.
@@ -40,9 +55,8 @@ Formula MatrixTimesMatrix(size_t left, std::optional<size_t> added = std::nullop
     if (a->rank() != b->rank() || a->rank() < 2 || a->rank() > 3 || a->back() != b->back(1) ||
         (a->rank() == 3 && a->shape[0] != b->shape[0]))
       return WorkResult::Unknown(why::kOtherShapes);
-    const Count out = Product({a->rank() == 3 ? a->shape[0] : 1, a->back(1), b->back()});
-    return ProductResult(out * a->back(), *a, *b, out, a->type,
-                         added ? BytesAt(arguments, *added) : Count(0));
+    const Result result{a->rank() == 3 ? a->shape[0] : 1, a->back(1), b->back()};
+    return ProductResult(result, a->back(), *a, *b, a->type, added ? BytesAt(arguments, *added) : Count(0));
   };
 }
 
@@ -54,7 +68,7 @@ Formula Linear(size_t x, size_t weight, std::optional<size_t> bias = std::nullop
     if (a->rank() < 1 || b->rank() != 2 || a->back() != b->back())
       return WorkResult::Unknown(why::kOtherShapes);
     const Count rows = Product(Sizes(a->shape.begin(), a->shape.end() - 1));
-    return ProductResult(rows * a->back() * b->shape[0], *a, *b, rows * b->shape[0], a->type,
+    return ProductResult({1, rows, b->shape[0]}, a->back(), *a, *b, a->type,
                          bias ? BytesAt(call.arguments, *bias) : Count(0));
   };
 }
@@ -73,8 +87,7 @@ WorkResult Matmul(const CallOfOperator& call) {
     if (of_a != of_b && of_a != 1 && of_b != 1) return WorkResult::Unknown(why::kOtherShapes);
     batch = batch * std::max(of_a, of_b);
   }
-  const Count out = batch * m * n;
-  return ProductResult(out * k, *a, *b, out, a->type);
+  return ProductResult({batch, m, n}, k, *a, *b, a->type);
 }
 
 // a [m, k] times x [k]; of aten::addmv after what is added.
@@ -110,8 +123,7 @@ Formula Scaled(size_t left, std::optional<size_t> out_type, std::optional<size_t
     if (out_type) type = ElementTypeOfNumber(arguments.ValueAt(*out_type));
     if (const Tensor* added = bias ? arguments.TensorAt(*bias) : nullptr; added && !type) type = added->type;
     if (const Tensor* result = out ? arguments.TensorAt(*out) : nullptr; result) type = result->type;
-    const Count elements = Product({a->shape[0], b->shape[1]});
-    return ProductResult(elements * a->back() * ElementsPerSize(*a), *a, *b, elements, type,
+    return ProductResult({1, a->shape[0], b->shape[1]}, Count(a->back()) * ElementsPerSize(*a), *a, *b, type,
                          bias ? BytesAt(arguments, *bias) : Count(0));
   };
 }
@@ -129,8 +141,7 @@ Formula NarrowLinear(const std::optional<ElementType>& out_type = std::nullopt) 
     for (const Argument& argument : call.arguments.all())
       for (const Tensor& tensor : argument.tensors)
         if (!type && &tensor != a && &tensor != b && tensor.shape == shape) type = tensor.type;
-    const Count out = Product(shape);
-    return ProductResult(out * a->back() * ElementsPerSize(*a), *a, *b, out, type);
+    return ProductResult({1, shape[0], shape[1]}, Count(a->back()) * ElementsPerSize(*a), *a, *b, type);
   };
 }
 
@@ -157,8 +168,7 @@ WorkResult IntegerProduct(const CallOfOperator& call) {
   if (!a || !b) return WorkResult::Unknown(why::kNoShapes);
   if (a->rank() != 2 || b->rank() != 2 || a->back() != b->shape[0])
     return WorkResult::Unknown(why::kOtherShapes);
-  const Count out = Product({a->shape[0], b->shape[1]});
-  return ProductResult(out * a->back(), *a, *b, out, ElementType{"int32", 4});
+  return ProductResult({1, a->shape[0], b->shape[1]}, a->back(), *a, *b, ElementType{"int32", 4});
 }
 
 // Each row of a [t, k] meets one of the matrices b [g, k, n]; of two matrices the inner dimension is divided
@@ -207,6 +217,8 @@ WorkResult Experts(const CallOfOperator& call) {
   if (!work.flops) return WorkResult::Unknown(why::kTooLarge);
   if (x.type) work.data_type = x.type->name;
   work.bytes_unknown = why::kRouting;
+  if (const auto rows = Product(chosen.shape).value(); rows && up.shape[0] > 0)
+    work.expert_rows = static_cast<double>(*rows) / static_cast<double>(up.shape[0]);
   return {work, {}};
 }
 
@@ -228,7 +240,7 @@ WorkResult ByShapes(const CallOfOperator& call) {
   const bool plain = a.back() == b.back(1) && out.back() == b.back();
   const bool transposed = a.back() == b.back() && out.back() == b.back(1);
   if (out.back(1) != a.back(1) || (!plain && !transposed)) return WorkResult::Unknown(why::kOtherShapes);
-  return ProductResult(out.elements() * a.back(), a, b, out.elements(), out.type);
+  return ProductResult({batch, out.back(1), out.back()}, a.back(), a, b, out.type);
 }
 
 }  // namespace

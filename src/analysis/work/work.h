@@ -35,6 +35,9 @@ std::string_view NameOf(WorkKind kind);  // "matrix", "convolution", ..., as ker
 // Whether it computes more than it moves: products, convolutions, attention.
 bool HasFlops(WorkKind kind);
 
+// Rows and columns of the largest tiles that kernels of products commonly compute.
+inline constexpr int64_t kTile = 128;
+
 struct Work {
   WorkKind kind = WorkKind::kElementWise;
   std::optional<int64_t> flops;        // of kinds that have some
@@ -45,8 +48,12 @@ struct Work {
   std::optional<int64_t> untyped_elements;
   // Of the result, where the operator moves data and has one.
   std::optional<int64_t> output_elements, output_bytes;
-  std::string_view data_type;      // ElementType::name of what is computed on, "" where it is not recorded
-  std::string_view bytes_unknown;  // why they are not known
+  // Of products and convolutions: tiles of kTile x kTile elements that the results have together. As many
+  // blocks can compute at once, unless they share the sum of one.
+  std::optional<int64_t> output_tiles;
+  std::optional<double> expert_rows;  // of mixtures of experts: rows that an expert gets on average
+  std::string_view data_type;         // ElementType::name of what is computed on, "" where it is not recorded
+  std::string_view bytes_unknown;     // why they are not known
 };
 
 struct WorkResult {
