@@ -2,14 +2,12 @@
 #include "src/cli/report_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 
-#include "engine/base/output_file.h"
 #include "engine/inference/inference.h"
+#include "src/cli/output_format.h"
 #include "src/fleet/merge.h"
 #include "src/report/report.h"
 #include "src/report/sections/capture_section.h"
@@ -20,28 +18,10 @@ namespace {
 // The report looks for what was left out where something may have been.
 static_assert(kMostWithoutScope == kMostWithDetails);
 
-const std::map<std::string, ReportFormat> kFormats = {{"html", ReportFormat::kHtml},
-                                                      {"md", ReportFormat::kMarkdown},
-                                                      {"json", ReportFormat::kJson},
-                                                      {"text", ReportFormat::kText}};
-
 struct ReportCommandOptions {
   ProfileOptions profile;
-  std::string output, format;
+  OutputOptions output;
 };
-
-// As asked for, else by the output's extension, else terminal text.
-ReportFormat ChooseFormat(const ReportCommandOptions& options) {
-  if (!options.format.empty()) return kFormats.at(options.format);
-  if (options.output.empty()) return ReportFormat::kText;
-  const std::string extension = std::filesystem::path(options.output).extension().string();
-  if (extension == ".txt") return ReportFormat::kText;
-  const auto format = kFormats.find(extension.empty() ? "" : extension.substr(1));
-  if (format == kFormats.end())
-    throw Error(options.output, "has no extension that gives the format",
-                "End it in .html, .md, .json or .txt, or give --format.");
-  return format->second;
-}
 
 // Files that are not in the report; "" where all are.
 std::string UnreadableText(const Profile& profile) {
@@ -56,7 +36,7 @@ std::string UnreadableText(const Profile& profile) {
 }
 
 void RunReport(const ReportCommandOptions& options, const CommonOptions& common) {
-  const ReportFormat format = ChooseFormat(options);
+  const ReportFormat format = options.output.ToFormat();
   const Project project = LoadProject(common.config);
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
   Stages stages(common);
@@ -65,7 +45,7 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
   stages.Begin("read");
   const Profile profile = LoadProfiles(options.profile, analysis, common);
   if (profile.is_elsewhere) return;
-  if (!options.output.empty()) RefuseToOverwrite(options.output, profile);
+  if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, profile);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   Advice advice = Infer(knowledge, database);
@@ -75,12 +55,8 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
   report.title = TitleOf(profile, options.profile);
   report.banner = UnreadableText(profile);
   report.generator = kProgram;
-  report.color = options.output.empty() && isatty(STDOUT_FILENO) != 0;
-  const std::string text = RenderReport(BuildReport(database, advice, report), format);
-  if (options.output.empty())
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  else
-    WriteFileWhole(options.output, text);
+  report.color = options.output.UsesColor();
+  options.output.Write(RenderReport(BuildReport(database, advice, report), format));
 }
 
 }  // namespace
@@ -89,10 +65,7 @@ void AddReportCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<ReportCommandOptions>();
   CLI::App* command = app.add_subcommand("report", "Write the report of a profile, or of a job's ranks");
   options->profile.AddTo(*command);
-  command->add_option("-o,--output", options->output,
-                      "File to write (.html, .md, .json, .txt); default: terminal");
-  command->add_option("--format", options->format, "html, md, json or text")
-      ->check(CLI::IsMember({"html", "md", "json", "text"}));
+  options->output.AddTo(*command);
   command->callback([options, &common] { RunReport(*options, common); });
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/output_format.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "engine/base/error.h"
+#include "engine/base/output_file.h"
+
+namespace dladvisor {
+namespace {
+
+const std::map<std::string, ReportFormat> kFormats = {{"html", ReportFormat::kHtml},
+                                                      {"md", ReportFormat::kMarkdown},
+                                                      {"json", ReportFormat::kJson},
+                                                      {"text", ReportFormat::kText}};
+
+}  // namespace
+
+void OutputOptions::AddTo(CLI::App& command) {
+  command.add_option("-o,--output", output, "File to write (.html, .md, .json, .txt); default: terminal");
+  command.add_option("--format", format, "html, md, json or text")
+      ->check(CLI::IsMember({"html", "md", "json", "text"}));
+}
+
+ReportFormat OutputOptions::ToFormat() const {
+  if (!format.empty()) return kFormats.at(format);
+  if (output.empty()) return ReportFormat::kText;
+  const std::string extension = std::filesystem::path(output).extension().string();
+  if (extension == ".txt") return ReportFormat::kText;
+  const auto known = kFormats.find(extension.empty() ? "" : extension.substr(1));
+  if (known == kFormats.end())
+    throw Error(output, "has no extension that gives the format",
+                "End it in .html, .md, .json or .txt, or give --format.");
+  return known->second;
+}
+
+bool OutputOptions::UsesColor() const { return output.empty() && isatty(STDOUT_FILENO) != 0; }
+
+void OutputOptions::Write(const std::string& text) const {
+  if (output.empty())
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  else
+    WriteFileWhole(output, text);
+}
+
+}  // namespace dladvisor

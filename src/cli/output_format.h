@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The option --format and the output's extension, which choose what a report or a comparison is written as.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "src/report/report.h"
+
+namespace dladvisor {
+
+struct OutputOptions {
+  std::string output;  // "" for the terminal
+  std::string format;  // "" for the one that the extension gives
+
+  void AddTo(CLI::App& command);
+  // As asked for, else by the output's extension, else terminal text. Throws Error where neither says it.
+  ReportFormat ToFormat() const;
+  // Whether the terminal shows colours.
+  bool UsesColor() const;
+  // Whole to the file, or to the terminal. Throws Error.
+  void Write(const std::string& text) const;
+};
+
+}  // namespace dladvisor
