@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/text.h"
+#include "src/cli/compare_command.h"
 #include "src/cli/digest_command.h"
 #include "src/cli/explain_command.h"
 #include "src/cli/facts_command.h"
@@ -59,8 +60,8 @@ int Main(int argc, char** argv) {
                  "Project file; default: the first dladvisor.yaml from the working folder upwards");
   app.add_flag("--quiet", common.quiet, "No progress messages");
   app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
-  for (const Command add : {AddReportCommand, AddQueryCommand, AddFactsCommand, AddDigestCommand,
-                            AddRulesCommand, AddExplainCommand, AddGateCommand})
+  for (const Command add : {AddReportCommand, AddCompareCommand, AddQueryCommand, AddFactsCommand,
+                            AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand})
     add(app, common);
   try {
     app.parse(argc, argv);

@@ -15,12 +15,6 @@ namespace {
 constexpr std::string_view kSlowestRank =
     "(SELECT rank FROM step WHERE warmup = 0 GROUP BY rank ORDER BY avg(duration_ns) DESC, rank LIMIT 1)";
 
-// The rank that sets the pace: of ranks that wait for each other the one with most time of its own, for their
-// steps take equally long.
-const std::string kPacingRank =
-    "coalesce((SELECT rank FROM rank WHERE own_ns IS NOT NULL ORDER BY own_ns DESC, rank LIMIT 1), " +
-    std::string(kSlowestRank) + ")";
-
 std::vector<double> Numbers(const Database& db, const std::string& sql) {
   std::vector<double> numbers;
   for (const auto& row : db.Query(sql).rows)
@@ -156,6 +150,10 @@ class Measurer {
 };
 
 }  // namespace
+
+const std::string kPacingRank =
+    "coalesce((SELECT rank FROM rank WHERE own_ns IS NOT NULL ORDER BY own_ns DESC, rank LIMIT 1), " +
+    std::string(kSlowestRank) + ")";
 
 std::span<const MetricKind> MetricKinds() {
   static const std::array<MetricKind, 13> kinds = {{

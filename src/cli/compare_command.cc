@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/compare_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/cli/output_format.h"
+#include "src/comparison/compare_runs.h"
+#include "src/comparison/render/comparison_html.h"
+#include "src/comparison/render/comparison_json.h"
+#include "src/comparison/render/comparison_markdown.h"
+#include "src/comparison/render/comparison_text.h"
+#include "src/fleet/runs.h"
+
+namespace dladvisor {
+namespace {
+
+struct CompareOptions {
+  ProfileOptions profile;
+  OutputOptions output;
+};
+
+struct LoadedSide {
+  RecordedRun run;
+  std::vector<std::string> notes;
+};
+
+// The run of an argument; of repeats the one whose steps take the median time.
+LoadedSide LoadSide(const std::string& argument, const char* label, const CompareOptions& options,
+                    const AnalysisOptions& analysis, const KnowledgeBase& knowledge) {
+  LoadedSide side;
+  std::vector<RecordedRun> runs;
+  side.notes = LoadRuns({argument}, analysis, [&](const std::string& name, Profile profile) {
+    if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, profile);
+    Database database = profile.OpenDatabase();
+    runs.push_back(RecordRun(name, knowledge, database, profile.MissingRelations()));
+  });
+  const auto middle = runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
+  std::ranges::nth_element(runs, middle, {}, [](const RecordedRun& run) { return run.step_ns.value_or(0); });
+  if (runs.size() > 1)
+    side.notes.push_back(
+        fmt::format("{} holds {} runs; the one with the median step is compared.", label, runs.size()));
+  side.run = std::move(*middle);
+  return side;
+}
+
+std::string Render(const RunsCompared& compared, ReportFormat format, bool color) {
+  switch (format) {
+    case ReportFormat::kHtml:
+      return RenderComparisonHtml(compared, kProgram);
+    case ReportFormat::kMarkdown:
+      return RenderComparisonMarkdown(compared, kProgram);
+    case ReportFormat::kJson:
+      return RenderComparisonJson(compared, kProgram);
+    case ReportFormat::kText:
+      break;
+  }
+  return RenderComparisonText(compared, kProgram, color);
+}
+
+void RunCompare(const CompareOptions& options, const CommonOptions& common) {
+  const std::vector<std::string>& paths = options.profile.paths;
+  if (paths.size() != 2)
+    throw Error(
+        "compare",
+        fmt::format("compares two runs, and {} {} given", paths.size(), paths.size() == 1 ? "is" : "are"),
+        "Give one argument for each: a file, a folder of ranks, a digest, or a quoted pattern.");
+  const ReportFormat format = options.output.ToFormat();
+  const Project project = LoadProject(common.config);
+  const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
+  Stages stages(common);
+  stages.Begin("rules");
+  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
+  stages.Begin("read A");
+  LoadedSide before = LoadSide(paths[0], "A", options, analysis, knowledge);
+  stages.Begin("read B");
+  LoadedSide after = LoadSide(paths[1], "B", options, analysis, knowledge);
+  stages.Begin("compare");
+  RunsCompared compared = CompareRuns(before.run, after.run, knowledge);
+  for (const LoadedSide* side : {&before, &after})
+    compared.notes.insert(compared.notes.end(), side->notes.begin(), side->notes.end());
+  options.output.Write(Render(compared, format, options.output.UsesColor()));
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App* command = app.add_subcommand("compare", "Say what changed between two runs, A and B, and why");
+  options->profile.AddTo(*command);
+  options->output.AddTo(*command);
+  command->footer(
+      "Describes two recordings; `dladvisor gate` judges whether a change is more than noise.\nExit "
+      "status: 0 compared, 3 bad usage or unreadable input.");
+  command->callback([options, &common] { RunCompare(*options, common); });
+}
+
+}  // namespace dladvisor

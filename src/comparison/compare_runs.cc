@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/comparison/compare_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "src/comparison/change_words.h"
+#include "src/gate/judge/rule_verdict.h"
+
+namespace dladvisor {
+namespace {
+
+// Work of a step is the same up to this, relative.
+constexpr double kSameWork = 0.02, kOtherWork = 0.1;
+// Windows hold the same work where operators with this share of either side's GPU time ran equally often.
+constexpr double kLeastCommon = 0.9, kSameCalls = 0.05;
+
+double NsOf(std::span<const RecordedWork> works) {
+  double sum = 0;
+  for (const RecordedWork& work : works) sum += work.ns;
+  return sum;
+}
+
+// How many times the FLOPs of a step of the first run one of the second has; without steps, of all analysed
+// work.
+std::optional<double> WorkRatio(const RecordedRun& before, const RecordedRun& after) {
+  const auto flops = [](const RecordedRun& run) {
+    return run.flops.value_or(0) / static_cast<double>(std::max<size_t>(run.steps, 1));
+  };
+  const double a = flops(before), b = flops(after);
+  if (!(a > 0) || !(b > 0)) return std::nullopt;
+  return b / a;
+}
+
+std::string StepText(const RecordedRun& run) {
+  if (run.step_pattern.empty()) return run.step_source.empty() ? "unknown" : run.step_source;
+  return fmt::format("{} ({})", run.step_pattern, run.step_source);
+}
+
+bool RanEquallyOften(const RecordedRun& before, const RecordedRun& after) {
+  double common_before = 0, common_after = 0;
+  for (const WorkPair& pair : MatchByName(before.operators, after.operators))
+    if (pair.before && pair.after &&
+        std::abs(pair.after->calls - pair.before->calls) <= kSameCalls * pair.before->calls) {
+      common_before += pair.before->ns;
+      common_after += pair.after->ns;
+    }
+  return common_before > 0 && common_before >= kLeastCommon * NsOf(before.operators) &&
+         common_after >= kLeastCommon * NsOf(after.operators);
+}
+
+std::pair<ComparedUnit, std::string> ChooseUnit(const RecordedRun& before, const RecordedRun& after) {
+  const bool a = before.step_ns.has_value(), b = after.step_ns.has_value();
+  if (a && b) {
+    if (before.step_source == after.step_source && before.step_pattern == after.step_pattern)
+      return {ComparedUnit::kStep, ""};
+    const std::string steps = fmt::format("{} in A and {} in B", StepText(before), StepText(after));
+    const auto ratio = WorkRatio(before, after);
+    if (ratio && std::abs(*ratio - 1) <= kSameWork)
+      return {ComparedUnit::kStep,
+              fmt::format("Steps are {}; they have the same number of floating-point operations.", steps)};
+    return {
+        ComparedUnit::kCall,
+        fmt::format("Steps are {}, so that their lengths cannot be compared: times are of one call.", steps)};
+  }
+  if (!a && !b && RanEquallyOften(before, after))
+    return {
+        ComparedUnit::kWindow,
+        "Neither run has steps; both ran the same operators equally often: times are of all analysed work."};
+  return {ComparedUnit::kCall,
+          fmt::format("{} no steps, and they did not run the same operators equally often: "
+                      "times are of one call of what both ran.",
+                      !a && !b ? "The runs have"
+                      : a      ? "B has"
+                               : "A has")};
+}
+
+double SizeOfChange(const WorkPair& pair) {
+  return std::abs((pair.after ? pair.after->ns : 0) - (pair.before ? pair.before->ns : 0));
+}
+
+// Divides by steps, or by calls.
+std::vector<WorkPair> InUnits(std::vector<WorkPair> pairs, ComparedUnit unit, double steps_before,
+                              double steps_after) {
+  const auto divide = [&](std::optional<WorkAmount>& amount, double steps) {
+    if (!amount) return;
+    amount->ns /= unit == ComparedUnit::kCall ? std::max(amount->calls, 1.0) : steps;
+    if (unit == ComparedUnit::kStep) amount->calls /= steps;
+  };
+  for (WorkPair& pair : pairs) {
+    divide(pair.before, steps_before);
+    divide(pair.after, steps_after);
+  }
+  std::ranges::stable_sort(pairs, std::greater(), [&](const WorkPair& pair) {
+    if (unit != ComparedUnit::kCall) return SizeOfChange(pair);
+    return pair.before && pair.after ? SizeOfChange(pair) * pair.before->calls : 0;
+  });
+  return pairs;
+}
+
+std::vector<BucketChange> CompareLedgers(const RecordedRun& before, const RecordedRun& after) {
+  std::map<std::string, BucketChange> buckets;
+  for (const auto& [bucket, ns] : before.ledger_ns) buckets[bucket].before_ns = ns;
+  for (const auto& [bucket, ns] : after.ledger_ns) buckets[bucket].after_ns = ns;
+  std::vector<BucketChange> changes;
+  for (auto& [name, bucket] : buckets) {
+    bucket.bucket = name;
+    changes.push_back(bucket);
+  }
+  std::ranges::stable_sort(changes, std::greater(),
+                           [](const BucketChange& b) { return std::abs(b.after_ns - b.before_ns); });
+  return changes;
+}
+
+// Over operators that both ran: A's calls at B's time for each.
+void CompareCalls(RunsCompared& compared, const RecordedRun& before) {
+  double common = 0, at_after = 0;
+  for (const WorkPair& pair : compared.operators)
+    if (pair.before && pair.after) {
+      common += pair.before->ns * pair.before->calls;
+      at_after += pair.after->ns * pair.before->calls;
+    }
+  if (!(common > 0)) return;
+  compared.change = at_after / common - 1;
+  compared.common_share = common / NsOf(before.operators);
+}
+
+std::vector<FindingChange> CompareFindings(const RecordedRun& before, const RecordedRun& after,
+                                           const KnowledgeBase& knowledge) {
+  const std::span a(&before.gate_run, 1), b(&after.gate_run, 1);
+  std::map<std::string, double> saved;  // by identity
+  for (const RuleVerdict& verdict : JudgeRules(b, a, knowledge, {}))
+    if (verdict.change != RuleVerdict::Change::kGone && verdict.saves_high_ns) {
+      double& most = saved[IdentityOf(verdict)];
+      most = std::max(most, *verdict.saves_high_ns);
+    }
+  std::vector<FindingChange> changes;
+  for (RuleVerdict& verdict : JudgeRules(a, b, knowledge, {})) {
+    FindingChange change;
+    const auto known = saved.find(IdentityOf(verdict));
+    if (verdict.change == RuleVerdict::Change::kStill && known != saved.end())
+      change.saved_before_ns = known->second;
+    change.finding = std::move(verdict);
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+std::vector<Difference> CompareSettings(const RecordedRun& before, const RecordedRun& after) {
+  std::vector<Difference> differences =
+      CompareTraits(std::span(&before.gate_run.traits, 1), std::span(&after.gate_run.traits, 1), {});
+  for (const auto& [name, value] : before.settings)
+    if (const auto other = after.settings.find(name); other != after.settings.end() && other->second != value)
+      differences.push_back({name, name, value, other->second, false, ""});
+  for (Difference& difference : differences) difference.blocks = false;  // nothing is refused here
+  return differences;
+}
+
+std::optional<double> BatchOf(const RecordedRun& run) {
+  for (const char* name : {"global_batch_size", "global-batch-size", "train_batch_size"})
+    if (const auto setting = run.settings.find(name); setting != run.settings.end()) {
+      double batch = 0;
+      const std::string& text = setting->second;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), batch);
+      if (error == std::errc() && batch > 0) return batch;
+    }
+  return std::nullopt;
+}
+
+// Where steps have other work: how long each of its parts takes.
+void NoteOtherWork(RunsCompared& compared, const RecordedRun& before, const RecordedRun& after) {
+  if (compared.unit == ComparedUnit::kCall || !compared.change) return;
+  const bool step = compared.unit == ComparedUnit::kStep;
+  const auto a = BatchOf(before), b = BatchOf(after);
+  if (step && a && b && !(*a <= *b && *b <= *a)) {
+    compared.notes.push_back(
+        fmt::format("A step has {:g} samples in A and {:g} in B: a sample takes {} time in B.", *a, *b,
+                    MoreOrLessShare((1 + *compared.change) * *a / *b - 1)));
+    return;
+  }
+  const auto ratio = WorkRatio(before, after);
+  if (!ratio || std::abs(*ratio - 1) <= kOtherWork) return;
+  compared.notes.push_back(
+      fmt::format("{} has {:.3g} times the floating-point operations of {}: another batch size, sequence "
+                  "length or model, or "
+                  "work that is no longer done. For the same number of them B takes {} time.",
+                  step ? "A step of B" : "B", *ratio, step ? "one of A" : "A",
+                  MoreOrLessShare((1 + *compared.change) / *ratio - 1)));
+}
+
+// Without the folders that both are in.
+void ShortenNames(ComparedSide& before, ComparedSide& after) {
+  const auto differ = std::ranges::mismatch(before.name, after.name).in1;
+  const std::string_view common(before.name.data(), static_cast<size_t>(differ - before.name.begin()));
+  const size_t slash = common.rfind('/');
+  if (slash == std::string_view::npos) return;
+  for (ComparedSide* side : {&before, &after}) side->name.erase(0, slash + 1);
+}
+
+ComparedSide SideOf(const RecordedRun& run, ComparedUnit unit) {
+  ComparedSide side;
+  side.name = run.gate_run.name;
+  side.ranks = run.gate_run.ranks;
+  side.steps = run.steps;
+  if (unit == ComparedUnit::kStep) {
+    side.unit_ns = run.step_ns;
+    side.stddev_ns = run.step_stddev_ns;
+  } else if (unit == ComparedUnit::kWindow) {
+    side.unit_ns = run.window_ns;
+  }
+  return side;
+}
+
+}  // namespace
+
+std::string_view UnitNameOf(ComparedUnit unit) {
+  switch (unit) {
+    case ComparedUnit::kStep:
+      return "step";
+    case ComparedUnit::kWindow:
+      return "window";
+    case ComparedUnit::kCall:
+      break;
+  }
+  return "call";
+}
+
+RunsCompared CompareRuns(const RecordedRun& before, const RecordedRun& after,
+                         const KnowledgeBase& knowledge) {
+  RunsCompared compared;
+  std::tie(compared.unit, compared.unit_why) = ChooseUnit(before, after);
+  compared.before = SideOf(before, compared.unit);
+  compared.after = SideOf(after, compared.unit);
+  ShortenNames(compared.before, compared.after);
+  const bool steps = compared.unit == ComparedUnit::kStep;
+  const double steps_before = steps ? static_cast<double>(before.steps) : 1,
+               steps_after = steps ? static_cast<double>(after.steps) : 1;
+  const auto in_units = [&](std::vector<WorkPair> pairs) {
+    return InUnits(std::move(pairs), compared.unit, steps_before, steps_after);
+  };
+  compared.operators = in_units(MatchByName(before.operators, after.operators));
+  compared.shapes = in_units(MatchShapes(before.shapes, after.shapes));
+  compared.kernels = in_units(MatchKernels(before.kernels, after.kernels));
+  if (compared.unit == ComparedUnit::kCall) {
+    CompareCalls(compared, before);
+  } else {
+    compared.kinds = in_units(SumByKind(before.kernels, after.kernels));
+    compared.ledger = CompareLedgers(before, after);
+    if (compared.before.unit_ns.value_or(0) > 0 && compared.after.unit_ns)
+      compared.change = *compared.after.unit_ns / *compared.before.unit_ns - 1;
+  }
+  compared.findings = CompareFindings(before, after, knowledge);
+  compared.differences = CompareSettings(before, after);
+  if (!compared.unit_why.empty()) compared.notes.push_back(compared.unit_why);
+  NoteOtherWork(compared, before, after);
+  DescribeChange(compared);
+  return compared;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/comparison/recorded_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "src/gate/runs/metric.h"
+
+namespace dladvisor {
+namespace {
+
+// FLOPs of a run are those of its known work; below this share of the kernel time they say too little of it.
+constexpr double kLeastKnownWork = 0.5;
+
+// The rank whose work is compared, also of a profile without steps.
+std::string ComparedRank(const char* relation) {
+  return fmt::format("coalesce({}, (SELECT min(rank) FROM {}))", kPacingRank, relation);
+}
+
+std::string Text(const Value& value) { return IsNull(value) ? "" : FormatValue(value, Unit::kNone); }
+
+std::vector<RecordedWork> WorkOf(const Database& db, const std::string& sql) {
+  std::vector<RecordedWork> works;
+  for (const auto& row : db.Query(sql).rows)
+    works.push_back({Text(row[0]), Text(row[1]), Text(row[2]), AsNumber(row[3]).value_or(0),
+                     AsNumber(row[4]).value_or(0), AsNumber(row[5])});
+  return works;
+}
+
+void ReadSteps(const Database& db, RecordedRun& run) {
+  const auto read = [&](const std::string& sql) {
+    const ResultSet result = db.Query(sql);
+    const auto& row = result.rows.at(0);
+    run.steps = static_cast<size_t>(AsNumber(row[0]).value_or(0));
+    run.step_ns = AsNumber(row[1]);
+    // Of the variance by its definition; rounding may take it below zero.
+    const double variance = AsNumber(row[2]).value_or(0) - run.step_ns.value_or(0) * run.step_ns.value_or(0);
+    if (run.steps > 1)
+      run.step_stddev_ns = std::sqrt(std::max(variance, 0.0) * static_cast<double>(run.steps) /
+                                     static_cast<double>(run.steps - 1));
+  };
+  read(
+      fmt::format("SELECT count(*), avg(duration_ns), avg(1.0 * duration_ns * duration_ns) FROM step WHERE "
+                  "warmup = 0 AND rank = {}",
+                  kPacingRank));
+  if (run.steps == 0)
+    read(
+        "SELECT count(*), avg(elapsed_ns), avg(1.0 * elapsed_ns * elapsed_ns) FROM training_log WHERE warmup "
+        "= 0 AND elapsed_ns IS NOT NULL");
+}
+
+void ReadLedger(const Database& db, RecordedRun& run) {
+  const std::string of_steps = fmt::format(
+      "SELECT bucket, sum(ns) * 1.0 / (SELECT count(DISTINCT step) FROM step_ledger WHERE rank = {0}) FROM "
+      "step_ledger WHERE rank = {0} AND device = (SELECT min(device) FROM step_ledger WHERE rank = {0}) "
+      "GROUP "
+      "BY bucket",
+      ComparedRank("step_ledger"));
+  const std::string of_window = fmt::format(
+      "SELECT bucket, ns FROM time_ledger WHERE rank = {0} AND ns IS NOT NULL AND device = (SELECT "
+      "min(device) "
+      "FROM time_ledger WHERE rank = {0})",
+      ComparedRank("time_ledger"));
+  for (const std::string* sql : {&of_steps, &of_window}) {
+    for (const auto& row : db.Query(*sql).rows)
+      if (const double ns = AsNumber(row[1]).value_or(0); ns > 0) run.ledger_ns[Text(row[0])] = ns;
+    if (!run.ledger_ns.empty() || run.steps > 0) break;
+  }
+}
+
+void ReadWork(const Database& db, RecordedRun& run) {
+  run.operators =
+      WorkOf(db, fmt::format("SELECT op, op_type, NULL, calls, busy_ns, NULL FROM op WHERE rank = "
+                             "{} AND busy_ns > 0 ORDER BY busy_ns DESC, op",
+                             ComparedRank("op")));
+  // The bare column `op` beside max() is of the row that has it.
+  run.kernels = WorkOf(
+      db,
+      fmt::format("WITH kind AS MATERIALIZED (SELECT kernel, min(kind) AS kind FROM kernel_name WHERE rank "
+                  "= {0} GROUP BY kernel), used AS (SELECT kernel, op, max(gpu_ns), sum(calls) AS calls, "
+                  "sum(gpu_ns) AS ns FROM op_kernel WHERE rank = {0} GROUP BY kernel) SELECT kernel, kind, "
+                  "op, calls, ns, NULL FROM used LEFT JOIN kind USING (kernel) ORDER BY ns DESC, kernel",
+                  ComparedRank("op_kernel")));
+  run.shapes = WorkOf(
+      db, fmt::format("SELECT op || ' [' || shapes || ']' || CASE WHEN data_type = '' THEN '' ELSE ' ' || "
+                      "data_type END AS name, kind, op, sum(calls), sum(gpu_ns), sum(attainable_ns) / "
+                      "sum(gpu_ns) FROM op_efficiency WHERE rank = {} AND shapes <> '' AND kind IS NOT NULL "
+                      "GROUP BY name ORDER BY sum(gpu_ns) DESC, name",
+                      ComparedRank("op_efficiency")));
+  const ResultSet flops = db.Query(fmt::format(
+      "SELECT sum(flops) FROM op_efficiency WHERE rank = {} AND (SELECT known_work_share FROM run) "
+      ">= {}",
+      ComparedRank("op_efficiency"), kLeastKnownWork));
+  if (!flops.rows.empty()) run.flops = AsNumber(flops.rows[0][0]);
+}
+
+}  // namespace
+
+RecordedRun RecordRun(std::string name, const KnowledgeBase& knowledge, Database& db,
+                      const std::set<std::string>& missing_relations) {
+  RecordedRun run;
+  run.gate_run = SummarizeRun(std::move(name), knowledge, db, missing_relations);
+  const ResultSet summary = db.Query("SELECT step_source, step_pattern, window_ns FROM run");
+  if (!summary.rows.empty()) {
+    run.step_source = Text(summary.rows[0][0]);
+    run.step_pattern = Text(summary.rows[0][1]);
+    run.window_ns = AsNumber(summary.rows[0][2]);
+  }
+  ReadSteps(db, run);
+  ReadLedger(db, run);
+  ReadWork(db, run);
+  for (const auto& row : db.Query("SELECT name, max(value) FROM training_setting GROUP BY name").rows)
+    run.settings[Text(row[0])] = Text(row[1]);
+  return run;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/comparison/render/comparison_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "src/gate/render/wording.h"
+
+namespace dladvisor {
+namespace {
+
+// A row whose time changes by less than this part of the unit's time, or of the table's largest change, is
+// not worth a line.
+constexpr double kLeastOfUnit = 0.0005, kLeastOfLargest = 0.005;
+
+double SizeOf(const ComparisonRow& row) {
+  return std::abs(row.after_ns.value_or(0) - row.before_ns.value_or(0));
+}
+
+ComparisonRow RowOf(const WorkPair& pair) {
+  ComparisonRow row;
+  row.name = pair.before ? pair.before_name : pair.after_name;
+  if (pair.matched == MatchedBy::kOperator)
+    row.note = fmt::format("in B {}; matched by operator", pair.after_name);
+  if (pair.matched == MatchedBy::kKind)
+    row.note = fmt::format("in B {}; matched by kind, {}", pair.after_name, pair.kind);
+  if (pair.before) {
+    row.before_ns = pair.before->ns;
+    row.before_attained = pair.before->attained_share;
+  }
+  if (pair.after) {
+    row.after_ns = pair.after->ns;
+    row.after_attained = pair.after->attained_share;
+  }
+  return row;
+}
+
+ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::string title,
+                        std::vector<ComparisonRow> rows) {
+  ComparisonTable table{std::move(id), std::move(title), {}, 0};
+  double largest = 0;
+  for (const ComparisonRow& row : rows) largest = std::max(largest, SizeOf(row));
+  const double least =
+      std::max(kLeastOfUnit * compared.before.unit_ns.value_or(0), kLeastOfLargest * largest);
+  const bool calls = compared.unit == ComparedUnit::kCall;
+  for (ComparisonRow& row : rows) {
+    // A call of what one side has alone says nothing of the other.
+    const bool shown = calls ? row.before_ns && row.after_ns : SizeOf(row) > least;
+    if (shown)
+      table.rows.push_back(std::move(row));
+    else
+      ++table.unchanged;
+  }
+  return table;
+}
+
+std::vector<ComparisonRow> RowsOf(const std::vector<WorkPair>& pairs) {
+  std::vector<ComparisonRow> rows;
+  for (const WorkPair& pair : pairs) rows.push_back(RowOf(pair));
+  return rows;
+}
+
+}  // namespace
+
+std::vector<ComparisonTable> TablesOf(const RunsCompared& compared) {
+  std::vector<ComparisonRow> ledger;
+  for (const BucketChange& bucket : compared.ledger) {
+    ComparisonRow row;
+    row.name = bucket.bucket;
+    row.before_ns = bucket.before_ns;
+    row.after_ns = bucket.after_ns;
+    ledger.push_back(std::move(row));
+  }
+  std::vector<ComparisonTable> tables;
+  const auto add = [&](const char* id, const char* title, std::vector<ComparisonRow> rows) {
+    ComparisonTable table = TableOf(compared, id, title, std::move(rows));
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  };
+  add("time-ledger", "Time Ledger", std::move(ledger));
+  add("kinds", "Kernels by Kind", RowsOf(compared.kinds));
+  add("operators", "Operators", RowsOf(compared.operators));
+  add("shapes", "Operators by Shapes", RowsOf(compared.shapes));
+  add("kernels", "Kernels", RowsOf(compared.kernels));
+  return tables;
+}
+
+std::string UnitTitle(const RunsCompared& compared) {
+  switch (compared.unit) {
+    case ComparedUnit::kStep:
+      return "per step";
+    case ComparedUnit::kWindow:
+      return "of the analysed time";
+    case ComparedUnit::kCall:
+      break;
+  }
+  return "per call";
+}
+
+std::string DifferenceText(const ComparisonRow& row) {
+  if (!row.before_ns || !row.after_ns) return row.before_ns ? "gone" : "new";
+  const double change = *row.after_ns - *row.before_ns;
+  return (change < 0 ? "-" : change > 0 ? "+" : "±") + FormatValue(std::abs(change), Unit::kNanoseconds);
+}
+
+std::string RelativeText(const ComparisonRow& row) {
+  if (!row.before_ns || !row.after_ns || !(*row.before_ns > 0)) return "";
+  const double ratio = *row.after_ns / *row.before_ns;
+  return ratio >= 10 ? fmt::format("{:.0f} times", ratio) : PercentText(ratio - 1);
+}
+
+std::string SideLine(const ComparedSide& side) {
+  std::string text = side.name;
+  if (side.ranks > 1) text += ", " + CountText(side.ranks, "rank");
+  text += side.steps == 0 ? ", no steady steps" : ", " + CountText(side.steps, "steady step");
+  if (side.stddev_ns && side.unit_ns.value_or(0) > 0)
+    text += fmt::format(", which vary by {:.1f} %", 100 * *side.stddev_ns / *side.unit_ns);
+  return text;
+}
+
+std::string SavingChange(const FindingChange& change) {
+  const std::string saving = SavingText(change.finding);
+  if (saving.empty() || change.finding.change == RuleVerdict::Change::kGone) return "";
+  std::string text = "saves " + saving;
+  if (change.saved_before_ns) {
+    const std::string before = FormatValue(*change.saved_before_ns, Unit::kNanoseconds);
+    if (!(*change.saved_before_ns > 0))
+      text += " (in A nothing)";
+    else if (before != FormatValue(change.finding.saves_high_ns.value_or(0), Unit::kNanoseconds))
+      text += fmt::format(" (in A up to {})", before);
+  }
+  return text;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/comparison/render/comparison_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/comparison/render/comparison_rows.h"
+#include "src/gate/render/wording.h"
+#include "src/render/escape.h"
+#include "src/render/text_writer.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr size_t kMaxLedger = 12, kMaxTextRows = 6, kMaxTextFindings = 6, kMaxDifferences = 10;
+constexpr size_t kNameColumns = 52, kNumberColumns = 12;
+
+void WriteMore(TextWriter& out, size_t count, size_t shown) {
+  if (count > shown) out.Line(fmt::format("  … and {} more.", count - shown));
+}
+
+void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompared& compared) {
+  out.Heading(table.title + ", " + UnitTitle(compared));
+  out.Line(Left("", kNameColumns + 2) + Right("A", kNumberColumns) + Right("B", kNumberColumns) +
+           Right("change", kNumberColumns));
+  const size_t shown = table.id == "time-ledger" ? kMaxLedger : kMaxTextRows;
+  for (size_t i = 0; i < std::min(shown, table.rows.size()); ++i) {
+    const ComparisonRow& row = table.rows[i];
+    out.Line("  " + Left(Ellipsize(Visible(row.name), kNameColumns), kNameColumns) +
+             Right(ValueText(row.before_ns, Unit::kNanoseconds, "–"), kNumberColumns) +
+             Right(ValueText(row.after_ns, Unit::kNanoseconds, "–"), kNumberColumns) +
+             Right(DifferenceText(row), kNumberColumns) + "  " + RelativeText(row));
+    if (!row.note.empty()) out.Line("    " + Ellipsize(Visible(row.note), kTextWidth - 4));
+  }
+  WriteMore(out, table.rows.size(), shown);
+}
+
+void WriteFindings(TextWriter& out, const RunsCompared& compared) {
+  for (const auto& [change, title] : {std::pair{RuleVerdict::Change::kNew, "New Findings"},
+                                      std::pair{RuleVerdict::Change::kGone, "Gone Findings"},
+                                      std::pair{RuleVerdict::Change::kStill, "Findings of Both"}}) {
+    std::vector<const FindingChange*> findings;
+    for (const FindingChange& finding : compared.findings)
+      if (finding.finding.change == change) findings.push_back(&finding);
+    if (findings.empty()) continue;
+    out.Heading(title);
+    for (size_t i = 0; i < std::min(kMaxTextFindings, findings.size()); ++i) {
+      const RuleVerdict& finding = findings[i]->finding;
+      const std::string saving = SavingChange(*findings[i]);
+      // What both say is known; of the others the problem itself is worth its lines.
+      const std::string text = change == RuleVerdict::Change::kStill ? finding.title : finding.problem;
+      out.Wrapped("  • ", fmt::format("{}{}  [{}]", Prose(text), saving.empty() ? "" : "; " + saving,
+                                      Visible(finding.rule)));
+    }
+    WriteMore(out, findings.size(), kMaxTextFindings);
+  }
+}
+
+}  // namespace
+
+std::string RenderComparisonText(const RunsCompared& compared, const std::string& generator, bool color) {
+  TextWriter out(color);
+  out.Wrapped("", Prose(compared.headline), "1");
+  for (const std::string& reason : compared.reasons) out.Wrapped("  • ", Prose(reason));
+  for (const std::string& note : compared.notes) out.Wrapped("  ", Prose(note), "2");
+  out.Line();
+  out.Wrapped("A  ", Visible(SideLine(compared.before)));
+  out.Wrapped("B  ", Visible(SideLine(compared.after)));
+  for (const ComparisonTable& table : TablesOf(compared)) WriteTable(out, table, compared);
+  WriteFindings(out, compared);
+  if (!compared.differences.empty()) out.Heading("What Else Differs");
+  for (size_t i = 0; i < std::min(kMaxDifferences, compared.differences.size()); ++i) {
+    const Difference& difference = compared.differences[i];
+    out.Wrapped("  • ", fmt::format("{}: {} → {}", Prose(difference.title),
+                                    Ellipsize(Prose(difference.baseline), 200),
+                                    Ellipsize(Prose(difference.candidate), 200)));
+    if (!difference.note.empty()) out.Wrapped("    ", Prose(difference.note), "2");
+  }
+  WriteMore(out, compared.differences.size(), kMaxDifferences);
+  out.Line();
+  out.Line(out.Styled(generator, "2"));
+  return out.Take();
+}
+
+}  // namespace dladvisor

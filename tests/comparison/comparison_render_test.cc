@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all formats of a comparison have in common.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/text.h"
+#include "src/comparison/render/comparison_html.h"
+#include "src/comparison/render/comparison_json.h"
+#include "src/comparison/render/comparison_markdown.h"
+#include "src/comparison/render/comparison_text.h"
+
+namespace dladvisor {
+namespace {
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kHostile = "<script>alert(1)</script>|`x`\x1b[31m\xff";
+
+RunsCompared Comparison(const std::string& name = "gemm") {
+  RunsCompared compared;
+  compared.before = {"before.sqlite", 1, 10, 100e6, 1e6};
+  compared.after = {"after.sqlite", 1, 10, 65e6, 1e6};
+  compared.change = -0.35;
+  compared.headline = "B takes 35.0 % less time per step: 65.0 ms instead of 100 ms.";
+  compared.reasons = {"Data loading takes 45.0 ms less per step."};
+  compared.ledger = {{"idle/input", 60e6, 15e6}, {"compute/tensor", 30e6, 40e6}};
+  compared.kernels = {
+      {name, name + "2", "matrix", MatchedBy::kOperator, WorkAmount{2, 30e6, {}}, WorkAmount{2, 40e6, {}}},
+      {"", "copy", "", MatchedBy::kNothing, std::nullopt, WorkAmount{1, 5e6, {}}}};
+  FindingChange gone;
+  gone.finding.rule = "data-loading";
+  gone.finding.title = "The GPU waits for data";
+  gone.finding.problem = "The GPU waits 60.0 ms per step for data.";
+  gone.finding.change = RuleVerdict::Change::kGone;
+  gone.finding.subjects = {R"({"rank":0})"};
+  compared.findings = {gone};
+  compared.differences = {{"driver", "Driver", name, "550", false, ""}};
+  return compared;
+}
+
+struct Format {
+  const char* name;
+  std::string (*render)(const RunsCompared&);
+};
+
+class EveryComparisonFormat : public testing::TestWithParam<Format> {};
+
+TEST_P(EveryComparisonFormat, SaysWhatChangedAndWhy) {
+  const std::string text = GetParam().render(Comparison());
+  for (const char* part : {"35.0 % less time per step", "Data loading takes 45.0 ms less", "gemm", "gemm2",
+                           "data-loading", "before.sqlite", "550"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST_P(EveryComparisonFormat, SurvivesAnEmptyOne) {
+  EXPECT_NO_THROW(GetParam().render({}));
+  RunsCompared compared;
+  compared.ledger.emplace_back();
+  compared.kernels.emplace_back();
+  compared.findings.emplace_back();
+  compared.differences.emplace_back();
+  EXPECT_NO_THROW(GetParam().render(compared));
+}
+
+TEST_P(EveryComparisonFormat, MakesHostileNamesHarmless) {
+  const std::string text = GetParam().render(Comparison(kHostile));
+  EXPECT_EQ(ValidUtf8(text), text);
+  EXPECT_THAT(text, Not(HasSubstr("\x1b[31m")));
+  const std::string_view format = GetParam().name;
+  if (format == "Html" || format == "Markdown") {
+    EXPECT_THAT(text, Not(HasSubstr("<script>alert")));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , EveryComparisonFormat,
+    testing::Values(
+        Format{"Text", [](const RunsCompared& c) { return RenderComparisonText(c, "dladvisor", false); }},
+        Format{"Markdown", [](const RunsCompared& c) { return RenderComparisonMarkdown(c, "dladvisor"); }},
+        Format{"Html", [](const RunsCompared& c) { return RenderComparisonHtml(c, "dladvisor"); }},
+        Format{"Json", [](const RunsCompared& c) { return RenderComparisonJson(c, "dladvisor"); }}),
+    [](const auto& format) { return std::string(format.param.name); });
+
+TEST(ComparisonJson, HoldsTimesAsNumbersAndWhatASideLacksAsNull) {
+  RunsCompared compared = Comparison();
+  compared.change = std::numeric_limits<double>::quiet_NaN();
+  const auto json = nlohmann::json::parse(RenderComparisonJson(compared, "dladvisor"));
+  EXPECT_TRUE(json["change"].is_null());
+  EXPECT_EQ(json["unit"], "step");
+  EXPECT_EQ(json["kernels"][0]["matched_by"], "operator");
+  EXPECT_TRUE(json["kernels"][1]["before"].is_null());
+  EXPECT_EQ(json["kernels"][1]["after"]["ns"], 5e6);
+  EXPECT_EQ(json["findings"][0]["change"], "gone");
+}
+
+TEST(ComparisonHtml, NeedsNoScriptAndNoRequest) {
+  const std::string page = RenderComparisonHtml(Comparison(), "dladvisor");
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("http://")));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+}
+
+}  // namespace
+}  // namespace dladvisor
