@@ -17,33 +17,64 @@ std::string KindOf(const TraceBuilder& b) {
   return kind ? std::string(kind->kind) : "unknown";
 }
 
+constexpr Ns kMs = 1'000'000;
+
 // Ten launches of a kernel, within a range.
 TraceBuilder Repeated(const std::string& kernel, const std::string& range = "main") {
   TraceBuilder b;
-  b.Range(0, 1000, range);
-  for (int i = 0; i < 10; ++i) b.Launch(10 * i, 10 * i + 2, 10 * i + 6, kernel);
+  b.Range(0, 1000 * kMs, range);
+  for (int i = 0; i < 10; ++i) b.Launch(10 * i * kMs, (10 * i + 2) * kMs, (10 * i + 6) * kMs, kernel);
   return b;
 }
 
 TEST(ProgramKind, WhatDoesNotRepeatIsOneShot) {
   TraceBuilder b;
-  for (int i = 0; i < 20; ++i) b.Launch(10 * i, 10 * i + 2, 10 * i + 6, "kernel" + std::to_string(i % 5));
+  const auto launch = [&b](int i) {
+    b.Launch(10 * i * kMs, (10 * i + 2) * kMs, (10 * i + 6) * kMs, "kernel" + std::to_string(i % 5));
+  };
+  for (int i = 0; i < 20; ++i) launch(i);
   EXPECT_EQ(KindOf(b), "one-shot") << "four runs of each";
   EXPECT_EQ(FindProgramKind(test::ContextOf(b.trace))->evidence, "20 kernels of 5 names");
-  for (int i = 20; i < 25; ++i) b.Launch(10 * i, 10 * i + 2, 10 * i + 6, "kernel" + std::to_string(i % 5));
+  for (int i = 20; i < 25; ++i) launch(i);
   EXPECT_EQ(KindOf(b), "computing") << "five of each";
 }
 
-TEST(ProgramKind, ManyKernelsOrStepsAreNotOneShot) {
-  TraceBuilder many;
-  for (int i = 0; i < 200; ++i) many.Launch(10 * i, 10 * i + 2, 10 * i + 6, "kernel" + std::to_string(i));
-  EXPECT_EQ(KindOf(many), "computing");
-  TraceBuilder steps;
-  for (int i = 0; i < 3; ++i) {
-    steps.Range(100 * i, 100 * i + 90, "iteration " + std::to_string(i));
-    steps.Launch(100 * i + 10, 100 * i + 20, 100 * i + 80, "k");
-  }
-  EXPECT_EQ(KindOf(steps), "computing");
+TEST(ProgramKind, WorkOfLessThanAMillisecondIsATest) {
+  const auto five = [](Ns duration) {
+    TraceBuilder b;
+    for (int i = 0; i < 5; ++i) b.Launch(10 * i * kMs, 10 * i * kMs + 2, 10 * i * kMs + 2 + duration, "gemm");
+    return KindOf(b);
+  };
+  EXPECT_EQ(five(kMs / 5 - 1), "one-shot");
+  EXPECT_EQ(five(kMs / 5), "computing");
+}
+
+TEST(ProgramKind, AStepThatTheProfilerLetOthersPassForIsOfALoop) {
+  const auto of_step = [](const std::string& range, int kernels) {
+    TraceBuilder b;
+    b.Range(0, 900, range);
+    for (int i = 0; i < kernels; ++i) b.Launch(10 * i, 10 * i + 2, 10 * i + 6, "k" + std::to_string(i));
+    return KindOf(b);
+  };
+  EXPECT_EQ(of_step("ProfilerStep#3", 8), "inference");
+  EXPECT_EQ(of_step("ProfilerStep#3", 7), "one-shot") << "no network is so small";
+  EXPECT_EQ(of_step("ProfilerStep#2", 8), "one-shot") << "it may be the loop's warm-up";
+}
+
+TEST(ProgramKind, ThreeStepsAreALoopAlsoWithTheFirst) {
+  const auto of_steps = [](int kernels) {
+    TraceBuilder b;
+    for (int step = 0; step < 3; ++step) {
+      const Ns start = step == 0 ? 0 : 4000 + 1000 * step;
+      b.Range(start, start + 900, "ProfilerStep#" + std::to_string(step));
+      for (int i = 0; i < kernels; ++i)
+        b.Launch(start + 10 * i, start + 10 * i + 2, start + 10 * i + (step == 0 && i > 0 ? 4000 : 6),
+                 "k" + std::to_string(i));
+    }
+    return KindOf(b);
+  };
+  EXPECT_EQ(of_steps(8), "inference");
+  EXPECT_EQ(of_steps(7), "one-shot");
 }
 
 TEST(ProgramKind, IsKnownByNames) {
@@ -84,7 +115,28 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   EXPECT_EQ(KindOf(both), "unknown");
   TraceBuilder machine;  // which has a GPU
   machine.Range(0, 10, "aten::mkldnn_convolution");
+  EXPECT_EQ(KindOf(machine), "host") << "the operator runs on hosts only";
+  machine.Api(0, 1, "cudaLaunchKernel", 0);
   EXPECT_EQ(KindOf(machine), "unknown");
+}
+
+TEST(ProgramKind, AProcessThatRunsNoOperatorIsOfTheHost) {
+  TraceBuilder b;
+  b.Frame(0, 10, "vllm/v1/engine/async_llm.py(1): generate");
+  EXPECT_EQ(KindOf(b), "unknown") << "operators may not have been recorded";
+  b.trace.facts["listed_gpus"] = "1";
+  EXPECT_EQ(KindOf(b), "host");
+  b.Range(0, 10, "aten::mm");
+  EXPECT_EQ(KindOf(b), "unknown");
+}
+
+TEST(ProgramKind, EventsOfOtherAcceleratorsAreKnown) {
+  TraceBuilder b;
+  b.Range(0, 10, "aten::mkldnn_convolution");
+  b.trace.health.rows_skipped["mtia_ccp_events"] = 3;
+  EXPECT_EQ(KindOf(b), "accelerator");
+  b.Launch(10, 20, 80, "k");
+  EXPECT_EQ(KindOf(b), "one-shot") << "it also uses a GPU";
 }
 
 TEST(ProgramKind, LaunchesIntoAGraphAreACapture) {

@@ -20,7 +20,9 @@ namespace {
 using Names = std::vector<std::string_view>;  // each once
 
 // A loop of five rounds runs each of its kernels five times or more, and any network has more kernels.
-constexpr int64_t kLeastRuns = 5, kLeastKernels = 200, kLeastSteps = 3;
+constexpr int64_t kLeastRuns = 5, kLeastKernels = 200, kLeastSteps = 3, kCountedSteps = 3;
+constexpr size_t kLeastPerStep = 8;
+constexpr Ns kLeastWork = 1'000'000;  // shorter than the time of starting a program that would repeat it
 
 // Of fewer launches a share says nothing; of a captured graph not one in ten runs.
 constexpr int64_t kLeastCaptured = 100, kLaunchesPerRunKernel = 10;
@@ -60,9 +62,18 @@ std::optional<std::string> Evidence(const Names& ranges, const RE2& of_ranges, c
   return std::nullopt;
 }
 
-// Operators that exist for the host only, or none of a GPU where the profiler lists none.
+// Categories of Kineto's events of accelerators that are not read.
+std::optional<ProgramKind> OtherAccelerator(const Trace& trace) {
+  static const RE2 category(R"(^(mtia|hpu|glow|tpu|npu)_)");
+  for (const auto& [name, rows] : trace.health.rows_skipped)
+    if (rows > 0 && RE2::PartialMatch(name, category))
+      return ProgramKind{program_kind::kAccelerator, "events " + name};
+  return std::nullopt;
+}
+
+// Operators that exist for the host only, or no sign of a GPU where the profiler would show one.
 std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
-  if (!trace.devices.empty() || trace.api_calls.size() > 0) return std::nullopt;
+  if (trace.api_calls.size() > 0) return std::nullopt;
   static const RE2 of_gpus(
       R"((?i)cudnn|cuda|\bhip|miopen|nccl|rccl|cublas|_flash_attention|_efficient_attention|_fused_(adam|sgd)|Fused(Adam|SGD|Lamb))");
   static const RE2 of_hosts(
@@ -71,10 +82,13 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
   // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
   const auto listed = trace.facts.find("listed_gpus");
+  if (listed == trace.facts.end()) return std::nullopt;
   const bool operators = std::ranges::any_of(
       trace.ranges.domain, [&](NameId domain) { return trace.names.View(domain) == kOperatorDomain; });
-  if (operators && listed != trace.facts.end() && listed->second == "0")
+  if (operators && listed->second == "0")
     return ProgramKind{program_kind::kHost, "operators, and an empty list of GPUs"};
+  if (trace.ranges.size() == 0 && trace.frames.size() > 0)
+    return ProgramKind{program_kind::kHost, "Python functions, and not one operator"};
   return std::nullopt;
 }
 
@@ -91,14 +105,28 @@ std::optional<ProgramKind> GraphCapture(const Trace& trace) {
                      fmt::format("{} launches, of which {} ran", launches, kernels)};
 }
 
+// Steady steps, or steps of networks, which run more than a few kernels: the first of them counts too, and
+// one is enough where the profiler let others pass before it recorded.
+bool Loops(const Context& context) {
+  const bool counted = context.steps.range_pattern == "ProfilerStep#";
+  for (const auto& [rank, list] : context.steps.by_rank) {
+    if (context.StepCount(rank) >= kLeastSteps) return true;
+    const size_t rounds = list.size();
+    if (rounds == 0 || context.trace.kernels.size() < kLeastPerStep * rounds) continue;
+    if (static_cast<int64_t>(rounds) >= kLeastSteps || (counted && list.front().number >= kCountedSteps))
+      return true;
+  }
+  return false;
+}
+
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
-  for (const auto& [rank, list] : context.steps.by_rank)
-    if (context.StepCount(rank) >= kLeastSteps) return std::nullopt;
-  const auto kernels = static_cast<int64_t>(context.trace.kernels.size());
-  const auto distinct = static_cast<int64_t>(names.size());
-  if (kernels == 0 || context.trace.graph_launches.size() > 0 || kernels >= kLeastKernels ||
-      kernels >= kLeastRuns * std::max<int64_t>(distinct, 1))
+  const Kernels& all = context.trace.kernels;
+  const auto kernels = static_cast<int64_t>(all.size()), distinct = static_cast<int64_t>(names.size());
+  if (kernels == 0 || context.trace.graph_launches.size() > 0 || kernels >= kLeastKernels || Loops(context))
     return std::nullopt;
+  Ns work = 0;
+  for (size_t i = 0; i < all.size(); ++i) work += all.end[i] - all.start[i];
+  if (kernels >= kLeastRuns * std::max<int64_t>(distinct, 1) && work >= kLeastWork) return std::nullopt;
   return ProgramKind{program_kind::kOneShot,
                      fmt::format("{} kernel{} of {} name{}", kernels, kernels == 1 ? "" : "s", distinct,
                                  distinct == 1 ? "" : "s")};
@@ -118,6 +146,7 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
     if (trace.telemetry.size() > 0) return ProgramKind{program_kind::kLog, "samples of telemetry"};
     if (trace.training_log.iterations.size() > 0 || trace.training_log.runtime_ns)
       return ProgramKind{program_kind::kLog, "lines of a training's log"};
+    if (auto accelerator = OtherAccelerator(trace)) return accelerator;
     return HostOnly(trace, ranges);
   }
   if (auto capture = GraphCapture(trace)) return capture;
@@ -147,8 +176,8 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
 
 std::string_view StrongerKind(std::string_view a, std::string_view b) {
   using namespace program_kind;
-  static constexpr std::array kOrder = {kTraining,     kServing, kInference, kComputing,
-                                        kGraphCapture, kOneShot, kHost,      kLog};
+  static constexpr std::array kOrder = {kTraining, kServing,     kInference, kComputing, kGraphCapture,
+                                        kOneShot,  kAccelerator, kHost,      kLog};
   return std::ranges::find(kOrder, a) <= std::ranges::find(kOrder, b) ? a : b;
 }
 

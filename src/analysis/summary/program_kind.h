@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kind of program was profiled, from what it ran. The first that holds:
 // - log: a log of training or telemetry, without a trace.
-// - host: no GPU work, no sign of a GPU, and work that only hosts run (mkldnn and THNN operators, gloo) or
-//   operators of PyTorch's profiler beside its empty list of GPUs.
+// - accelerator: no GPU work, but events of another accelerator (MTIA, ...), which are not read.
+// - host: no GPU work, no sign that a GPU was used, and work that only hosts run (mkldnn and THNN operators,
+//   gloo), operators of PyTorch's profiler beside its empty list of GPUs, or Python functions and not one
+//   operator.
 // - graph-capture: streams are captured, and hardly a launched kernel ran: they were written into a graph.
-// - one-shot: GPU work that does not repeat: fewer than three steady steps, and few kernels, each of which
-//   ran fewer than five times in the mean: a test, a demonstration, a single cold call.
+// - one-shot: GPU work that does not repeat: fewer than three steps, and few kernels, each of which ran fewer
+//   than five times in the mean or all of which take less than a millisecond: a test, a demonstration, a
+//   single cold call. A step of PyTorch's profiler that is not its first comes from a loop.
 // - serving: an inference server (vLLM, SGLang, TensorRT-LLM), by its ranges or kernels.
 // - training: a backward pass or an update of parameters, by ranges or kernels.
 // - inference: other work of a framework of neural networks.
@@ -22,9 +25,10 @@
 namespace dladvisor {
 
 namespace program_kind {
-inline constexpr std::string_view kLog = "log", kHost = "host", kGraphCapture = "graph-capture",
-                                  kOneShot = "one-shot", kServing = "serving", kTraining = "training",
-                                  kInference = "inference", kComputing = "computing";
+inline constexpr std::string_view kLog = "log", kAccelerator = "accelerator", kHost = "host",
+                                  kGraphCapture = "graph-capture", kOneShot = "one-shot",
+                                  kServing = "serving", kTraining = "training", kInference = "inference",
+                                  kComputing = "computing";
 }  // namespace program_kind
 
 struct ProgramKind {

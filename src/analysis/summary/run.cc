@@ -65,11 +65,13 @@ const RelationOf<RunRow>& RunRelation() {
   static const auto relation =
       RelationOf<RunRow>("run", "The run as a whole: one row.")
           .Column("name", &RunRow::name, Unit::kText, "Name of the profile's file, without extension.")
-          .Column("kind", &RunRow::kind, Unit::kText,
-                  "Kind of program: training, inference, serving (an inference server), computing (other GPU "
-                  "work), graph-capture (launches written into a graph that did not run), one-shot (GPU work "
-                  "that does not repeat: a test, a demonstration, one cold call), host "
-                  "(a program that uses no GPU), or log; unknown where no GPU work was recorded.")
+          .Column(
+              "kind", &RunRow::kind, Unit::kText,
+              "Kind of program: training, inference, serving (an inference server), computing (other GPU "
+              "work), graph-capture (launches written into a graph that did not run), one-shot (GPU work "
+              "that does not repeat: a test, a demonstration, one cold call), accelerator (one whose events "
+              "are not read), host (a program that uses no GPU), or log; unknown where no GPU work was "
+              "recorded.")
           .Column("kind_evidence", &RunRow::kind_evidence, Unit::kText,
                   "What shows the kind: a name, or counts.")
           .Column("ranks", &RunRow::ranks, Unit::kCount, "Processes with GPU work.")
