@@ -168,6 +168,18 @@ TEST(Idle, WhatLeadsUpToLoadingCodeIsCompilation) {
   EXPECT_EQ(At(charged, Bucket::kOs), 0);
 }
 
+TEST(Idle, WritingLaunchesIntoAGraphIsCompilation) {
+  const auto charged = [](const char* end) {
+    return LongGap([end](TraceBuilder& b) {
+      b.Api(1100 * kUs, 1101 * kUs, "cudaStreamBeginCapture", 0);
+      b.Api(1300 * kUs, 1310 * kUs, "cudaLaunchKernel", 7);
+      b.Api(1590 * kUs, 1600 * kUs, end, 0);
+    });
+  };
+  EXPECT_EQ(At(charged("cudaStreamEndCapture"), Bucket::kCompilation), 500 * kUs);
+  EXPECT_EQ(At(charged("cudaStreamIsCapturing"), Bucket::kCompilation), 0) << "it goes on";
+}
+
 TEST(Idle, OnlyARangeShowsThatCompilingTakesLong) {
   for (const bool in_range : {false, true}) {
     TraceBuilder b;

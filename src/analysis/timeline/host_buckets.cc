@@ -93,6 +93,7 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
         break;
     }
   }
+  FindCaptures();
   // `text_of` gives the index of an event's text, below `texts`, and `bucket_of` what such a text says.
   const auto add_named = [&](const auto& events, size_t texts, auto text_of, auto bucket_of, auto is_closed) {
     std::vector<std::optional<Bucket>> bucket_of_text(texts);
@@ -153,6 +154,32 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   if (calls.size() == 0)
     for (size_t b = static_cast<size_t>(Bucket::kLaunchLatency); b < kBuckets; ++b)
       captured_[b] = b == static_cast<size_t>(Bucket::kUnknown);
+}
+
+// Launches between the two calls are written into a graph, which happens once.
+void HostBuckets::FindCaptures() {
+  static const RE2 begin(R"(^(cuda|cu|hip)StreamBeginCapture)"), end(R"(^(cuda|cu|hip)StreamEndCapture)");
+  const Trace& trace = context_.trace;
+  const ApiCalls& calls = trace.api_calls;
+  enum : uint8_t { kNotAsked, kNeither, kBegin, kEnd };
+  std::vector<uint8_t> kind_of_name(trace.names.size(), kNotAsked);
+  std::vector<Ns> began(threads_.size(), kNever);
+  const auto compilation = static_cast<size_t>(
+      std::find(kActivities.begin(), kActivities.end(), Bucket::kCompilation) - kActivities.begin());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const uint32_t thread = calls.thread[i];
+    if (thread == kNoIndex) continue;
+    uint8_t& kind = kind_of_name[calls.name[i]];
+    if (kind == kNotAsked) {
+      const std::string_view name = trace.names.View(calls.name[i]);
+      const re2::StringPiece text(name.data(), name.size());
+      kind = RE2::PartialMatch(text, begin) ? kBegin : RE2::PartialMatch(text, end) ? kEnd : kNeither;
+    }
+    if (kind == kBegin) began[thread] = calls.start[i];
+    if (kind != kEnd || began[thread] == kNever) continue;
+    threads_[thread].by_activity[compilation].push_back({began[thread], calls.end[i]});
+    began[thread] = kNever;
+  }
 }
 
 void HostBuckets::FindLaunches() {
