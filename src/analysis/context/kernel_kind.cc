@@ -23,6 +23,17 @@ std::string WithoutTemplateArguments(std::string_view name) {
   return base;
 }
 
+// Inductor names a kernel by the operators that it fuses. One that also computes moves its data anyway.
+bool FusesComputation(std::string_view name) {
+  static const RE2 fused(R"(^triton_(poi|red|per)_fused_(.*))");
+  static const RE2 moves(
+      R"(^(_?(unsafe_)?(clone|copy|to_copy|contiguous|transpose|permute|t|view|reshape|slice|select|split|expand|unbind|)"
+      R"((un)?squeeze|(as_)?strided|convert_element_type|empty_like)_)*\d*$)");
+  const re2::StringPiece text(name.data(), name.size());
+  std::string operators;
+  return RE2::PartialMatch(text, fused, nullptr, &operators) && !RE2::FullMatch(operators, moves);
+}
+
 }  // namespace
 
 std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
@@ -63,6 +74,7 @@ std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
   for (const Rule& rule : rules) {
     if (rule.of_base && traits.eligible) continue;
     if (rule.kind == "matrix" && traits.eligible) return "matrix";
+    if (rule.kind == "layout" && FusesComputation(name)) continue;
     const std::string_view text = rule.of_base ? std::string_view(base) : name;
     if (RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), rule.pattern)) return rule.kind;
   }
