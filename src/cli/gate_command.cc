@@ -143,12 +143,17 @@ void Update(const GateOptions& options, const AnalysisOptions& analysis, const G
     written.push_back(target / fmt::format("run-{}.digest", i + 1));
     WriteDigest(digests[i], written.back());
   }
-  for (const auto& entry : fs::directory_iterator(target, error))  // of a baseline of more runs
-    if (IsOwnName(entry.path().filename().string()) &&
-        std::ranges::find(written, entry.path()) == written.end() && IsDigest(entry.path()))
+  size_t others = 0;  // digests that somebody else put there
+  for (const auto& entry : fs::directory_iterator(target, error)) {
+    if (std::ranges::find(written, entry.path()) != written.end() || !IsDigest(entry.path())) continue;
+    if (IsOwnName(entry.path().filename().string()))  // of a baseline of more runs
       fs::remove(entry.path(), error);
-  fmt::print("{}: the baseline is {} run{}\n", target.string(), digests.size(),
-             digests.size() == 1 ? "" : "s");
+    else
+      ++others;
+  }
+  const size_t runs = digests.size() + others;
+  fmt::print("{}: the baseline is {} run{}{}\n", target.string(), runs, runs == 1 ? "" : "s",
+             others == 0 ? "" : fmt::format(", {} of them digests that were there before", others));
 }
 
 bool IsSameFile(const fs::path& a, const fs::path& b) {
@@ -198,13 +203,15 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
   std::vector<HistoryRun> history;
   if (!options.history.empty()) history = ReadHistory(options.history);
   stages.Begin("baseline");
-  const Loaded baseline = Load(options.baseline, analysis, knowledge);
+  Loaded baseline = Load(options.baseline, analysis, knowledge);
   stages.Begin("candidate");
-  const Loaded candidate = Load(options.profile.paths, analysis, knowledge);
+  Loaded candidate = Load(options.profile.paths, analysis, knowledge);
   stages.Begin("judge");
-  GateResult result = JudgeRuns(baseline.runs, candidate.runs, knowledge, project.gate, history);
+  const std::vector<std::string> unreadable[] = {baseline.unreadable, candidate.unreadable};
+  const GateSides sides = ToSides(std::move(baseline.runs), std::move(candidate.runs));
+  GateResult result = JudgeRuns(sides, knowledge, project.gate, history);
   result.generator = kProgram;
-  for (const Loaded* side : {&baseline, &candidate}) RefuseUnreadable(side->unreadable, result);
+  for (const std::vector<std::string>& messages : unreadable) RefuseUnreadable(messages, result);
   const std::string root = fs::current_path().string();
   std::string text = RenderGateText(result, isatty(STDOUT_FILENO) != 0);
   if (options.annotations) text += RenderGateAnnotations(result, root);
@@ -220,7 +227,7 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
     const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
                             std::chrono::system_clock::now().time_since_epoch())
                             .count();
-    for (const GateRun& run : candidate.runs)
+    for (const GateRun& run : sides.candidate)
       AppendToHistory(options.history, ToHistory(run, result.verdict, options.label, now));
   }
   if (result.exit_status != 0) throw CLI::RuntimeError(result.exit_status);

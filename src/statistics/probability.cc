@@ -2,6 +2,7 @@
 #include "src/statistics/probability.h"
 
 #include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -19,6 +20,7 @@ using Policy = math::policies::policy<math::policies::domain_error<math::policie
                                       math::policies::promote_double<false>>;
 using Student = math::students_t_distribution<double, Policy>;
 using Normal = math::normal_distribution<double, Policy>;
+using ChiSquare = math::chi_squared_distribution<double, Policy>;
 using Binomial = math::binomial_distribution<double, Policy>;
 
 }  // namespace
@@ -33,6 +35,8 @@ double StudentQuantile(double tail, double degrees) {
   if (std::isinf(degrees)) return math::quantile(math::complement(Normal(), tail));
   return math::quantile(math::complement(Student(degrees), tail));
 }
+
+double ChiSquareQuantile(double share, double degrees) { return math::quantile(ChiSquare(degrees), share); }
 
 double BinomialTail(int64_t n, int64_t k, double p) {
   if (k <= 0) return 1;

@@ -13,6 +13,9 @@ double StudentTail(double t, double degrees);
 // The t that is exceeded with probability `tail`, which is above 0 and at most 0.5.
 double StudentQuantile(double tail, double degrees);
 
+// The value that chi-square with so many degrees of freedom is below with probability `share`.
+double ChiSquareQuantile(double share, double degrees);
+
 // P(X >= k) for X ~ Binomial(n, p).
 double BinomialTail(int64_t n, int64_t k, double p);
 

@@ -98,6 +98,21 @@ TEST_F(Gate, ThreeRunsAreThreeRunsAndAFolderIsTheRanksOfOne) {
   EXPECT_EQ(json["candidate"]["runs"], nlohmann::json({"same1", "same2", "same3"}));
 }
 
+TEST_F(Gate, OneRecordingGivenThriceIsOneRun) {
+  for (const char* copy : {"copy1", "copy2", "copy3"})
+    fs::copy(Path("slow1"), Path(copy), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  const auto run = Run("gate --baseline base1 copy1 copy2 copy3");
+  EXPECT_THAT(run.out, HasSubstr("copy2 is the same recording as copy1, and both count as one run."));
+  EXPECT_THAT(run.out, HasSubstr("inconclusive"));
+}
+
+TEST_F(Gate, UpdateCountsAllRunsOfTheFolder) {
+  fs::create_directories(Path("shared"));
+  fs::copy_file(Path("base/run-1.digest"), Path("shared/kept.digest"), fs::copy_options::overwrite_existing);
+  EXPECT_EQ(Run("gate --baseline shared --update base2").out,
+            "shared: the baseline is 2 runs, 1 of them digests that were there before\n");
+}
+
 TEST_F(Gate, InconclusiveIsAWarningUnlessTheProjectSaysOtherwise) {
   const auto run = Run("gate --baseline base1 slow1");
   EXPECT_EQ(run.status, 0) << run.out << run.err;

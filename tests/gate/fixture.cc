@@ -25,7 +25,8 @@ MetricVerdict Gated(MetricVerdict metric, Verdict verdict, Level level, double n
   metric.level = level;
   metric.low = *metric.change - noise;
   metric.high = *metric.change + noise;
-  metric.minimal_change = noise + 0.01;
+  metric.fails_from = noise + 0.01;
+  metric.detectable = noise + 0.02;
   metric.noise = fmt::format("runs differ by {:.1f} % (5 and 3 runs)", noise * 100);
   return metric;
 }

@@ -47,7 +47,7 @@ TEST(GateJson, HasTheModelInAFixedOrder) {
 
 TEST(GateJson, HasNullForWhatIsUnknown) {
   const ordered_json loss = ordered_json::parse(RenderGateJson(RegressedGate()))["metrics"][4];
-  for (const char* key : {"baseline", "change", "low", "high", "minimal_change", "min"})
+  for (const char* key : {"baseline", "change", "low", "high", "fails_from", "detectable", "min"})
     EXPECT_TRUE(loss[key].is_null()) << key;
 }
 

@@ -38,7 +38,7 @@ TEST(GateText, FitsTheTerminal) {
 
 TEST(GateText, ShowsValuesChangeIntervalAndTheLeastChange) {
   const std::string text = RenderGateText(RegressedGate(), false);
-  for (const char* part : {"164 ms", "202 ms", "+23.1 %", "+21.0 to +25.2 %", "+3.1 %", "regressed"})
+  for (const char* part : {"164 ms", "202 ms", "+23.1 %", "+21.0 to +25.2 %", "+4.1 %", "regressed"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 

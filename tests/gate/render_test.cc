@@ -54,8 +54,8 @@ TEST_P(EveryFormat, SurvivesAnEmptyResult) {
 TEST_P(EveryFormat, SaysNaNAsUnknown) {
   GateResult result = RegressedGate();
   for (MetricVerdict& metric : result.metrics)
-    metric.baseline = metric.candidate = metric.change = metric.low = metric.high = metric.minimal_change =
-        std::numeric_limits<double>::quiet_NaN();
+    metric.baseline = metric.candidate = metric.change = metric.low = metric.high = metric.fails_from =
+        metric.detectable = std::numeric_limits<double>::quiet_NaN();
   result.rules[0].saves_high_ns = std::numeric_limits<double>::infinity();
   const std::string text = GetParam().render(result);
   for (const char* raw : {"nan ", ">nan", "\"nan", "inf ", ">inf<", "\"inf\""})

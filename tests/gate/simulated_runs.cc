@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
+
+#include "src/gate/judge/trend.h"
+#include "src/gate/model/history.h"
 
 namespace dladvisor::test {
 
@@ -94,12 +98,93 @@ std::vector<RunMean> Slowed(std::span<const RunMean> runs, double share) {
   return slowed;
 }
 
-RunNoise LearnFrom(std::span<const RunMean> runs) {
-  double mean = 0, squares = 0;
-  for (const RunMean& run : runs) mean += run.mean / static_cast<double>(runs.size());
-  for (const RunMean& run : runs) squares += (run.mean - mean) * (run.mean - mean);
-  const double degrees = static_cast<double>(runs.size()) - 1;
-  return {RunNoise::Source::kHistory, std::sqrt(squares / degrees) / mean, degrees, runs.size()};
+namespace {
+
+constexpr int64_t kDayNs = 86'400'000'000'000, kPauseNs = 300'000'000'000;
+
+// A job that takes one run after the other.
+class SimulatedJob {
+ public:
+  SimulatedJob(const StepNoise& noise, const RunEffects& effects, size_t number, size_t steps, Random& random)
+      : noise_(noise), effects_(effects), number_(number), steps_(steps), random_(random) {
+    factor_ = 1 + effects.job_sd * normal_(random_);
+    now_ = std::uniform_int_distribution<int64_t>(0, kDayNs - 1)(random_);
+  }
+
+  SimulatedRun Run() {
+    const double drift = effects_.drift * std::sin(2 * std::numbers::pi * static_cast<double>(now_) / kDayNs);
+    const double factor = std::max(0.05, factor_ + drift + effects_.run_sd * normal_(random_));
+    SimulatedRun run{noise_.draw(random_, steps_), now_, number_};
+    for (double& step : run.steps) step *= factor;
+    now_ += kPauseNs;
+    return run;
+  }
+
+ private:
+  const StepNoise& noise_;
+  const RunEffects& effects_;
+  const size_t number_, steps_;
+  Random& random_;
+  std::normal_distribution<double> normal_;
+  double factor_ = 1;
+  int64_t now_ = 0;
+};
+
+}  // namespace
+
+SimulatedRuns DrawJobs(const StepNoise& noise, const RunEffects& effects, size_t jobs, size_t runs,
+                       size_t steps, size_t first_job, Random& random) {
+  SimulatedRuns drawn;
+  for (size_t j = 0; j < jobs; ++j) {
+    SimulatedJob job(noise, effects, first_job + j, steps, random);
+    for (size_t r = 0; r < runs; ++r) drawn.push_back(job.Run());
+  }
+  return drawn;
+}
+
+std::pair<SimulatedRuns, SimulatedRuns> DrawTurns(const StepNoise& noise, const RunEffects& effects,
+                                                  size_t pairs, size_t steps, Random& random) {
+  std::pair<SimulatedRuns, SimulatedRuns> sides;
+  SimulatedJob job(noise, effects, 0, steps, random);
+  for (size_t i = 0; i < 2 * pairs; ++i) {
+    const bool is_candidate = (i % 4 == 1) || (i % 4 == 2);
+    (is_candidate ? sides.second : sides.first).push_back(job.Run());
+  }
+  return sides;
+}
+
+std::vector<Steps> StepsOf(const SimulatedRuns& runs) {
+  std::vector<Steps> steps;
+  for (const SimulatedRun& run : runs) steps.push_back(run.steps);
+  return steps;
+}
+
+std::vector<RunMean> MeansOf(const SimulatedRuns& runs) {
+  std::vector<RunMean> means;
+  for (const SimulatedRun& run : runs) {
+    RunMean& mean = means.emplace_back(MeanOfSteps(run.steps));
+    mean.start_utc_ns = run.start_utc_ns;
+    mean.job = run.job;
+  }
+  return means;
+}
+
+std::vector<double> CorrelatedRuns(size_t runs, double correlation, double sd, Random& random) {
+  std::normal_distribution<double> normal;
+  double state = normal(random);
+  std::vector<double> factors;
+  for (size_t i = 0; i < runs; ++i) {
+    factors.push_back(std::max(0.05, 1 + sd * state));
+    state = correlation * state + std::sqrt(1 - correlation * correlation) * normal(random);
+  }
+  return factors;
+}
+
+std::optional<RunNoise> LearnFrom(std::span<const double> means) {
+  std::vector<HistoryRun> history;
+  for (const double mean : means)
+    history.emplace_back().values["step.time"] = {"Step time", Unit::kNanoseconds, mean};
+  return LearnNoise(history, "", "step.time");
 }
 
 }  // namespace dladvisor::test

@@ -23,6 +23,9 @@ struct RunMean {
   size_t steps = 0;
   double independent_steps = 0;         // the effective number
   std::optional<int64_t> start_utc_ns;  // when the run was recorded, where that is known
+  // Runs of one job, on whichever side, share its machine and hour, and so one draw of the noise between
+  // jobs. A run without is a job of its own.
+  std::optional<size_t> job;
 };
 
 // The least number of steady steps for an estimate of the noise within a run.

@@ -23,6 +23,12 @@ constexpr std::string_view kLedger = "ledger.time/";
 constexpr double kLeastOfCause =
     0.25;  // of the step's change: what the finding that is named as its cause saves
 
+// What makes an inconclusive gate conclusive.
+constexpr const char* kMeasureNoise =
+    "Measure both sides in one job, in turns, three times each or more; or keep a `--history`, which learns "
+    "how "
+    "much runs differ; or declare it in dladvisor.yaml: `gate: {metrics: {step.time: {run_to_run: 5 %}}}`.";
+
 Side SideOf(std::span<const GateRun> runs) {
   Side side;
   for (const GateRun& run : runs) {
@@ -67,7 +73,7 @@ class GateJudge {
     result_.candidate = SideOf(candidate_);
     CompareSides();
     result_.rules = JudgeRules(baseline_, candidate_, knowledge, policy_);
-    MetricVerdicts metrics = JudgeMetrics(baseline_, candidate_, policy_, history, result_.rules);
+    MetricVerdicts metrics = JudgeMetrics(baseline_, candidate_, policy_, history);
     result_.metrics = std::move(metrics.metrics);
     result_.explanation = std::move(metrics.explanation);
     if (!history.empty()) JudgeTrends(history);
@@ -134,7 +140,7 @@ class GateJudge {
       metric.verdict = Verdict::kNotComparable;
       metric.why = "The sides are different things.";
       metric.noise.clear();
-      metric.low = metric.high = metric.minimal_change = std::nullopt;
+      metric.low = metric.high = metric.fails_from = metric.detectable = std::nullopt;
     }
     result_.explanation.clear();
     std::erase_if(result_.rules, [](const RuleVerdict& rule) { return rule.level != Level::kError; });
@@ -179,7 +185,7 @@ class GateJudge {
     if (metric.verdict == Verdict::kInconclusive)
       return Fail(fmt::format("{} is inconclusive, which this project counts as a failure. {}", metric.title,
                               metric.why),
-                  "Give three runs a side or more.");
+                  kMeasureNoise);
     std::string headline = Sentence(metric, "regressed");
     const bool over_budget =
         (metric.max && *metric.candidate > *metric.max) || (metric.min && *metric.candidate < *metric.min);
@@ -203,10 +209,9 @@ class GateJudge {
               ? fmt::format("{}, {} to {}: {}", metric->title, FormatValue(*metric->baseline, metric->unit),
                             FormatValue(*metric->candidate, metric->unit), Lower(metric->why))
               : fmt::format("{}: {}", metric->title, Lower(metric->why));
-      result_.next_step =
-          "Give three runs a side or more, or say by how much runs of the same program differ: `gate: "
-          "{metrics: "
-          "{step.time: {run_to_run: 5 %}}}` in dladvisor.yaml.";
+      if (const std::string cause = metric->baseline && metric->candidate ? Cause() : ""; !cause.empty())
+        result_.headline += " If it is not noise: " + cause;
+      result_.next_step = kMeasureNoise;
     } else if (const auto better = first(Verdict::kImproved); better != end) {
       result_.verdict = Verdict::kImproved;
       result_.headline = Sentence(*better, "improved") + CauseOfImprovement() + ".";
@@ -328,10 +333,11 @@ class GateJudge {
 
 }  // namespace
 
-GateResult JudgeRuns(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
-                     const KnowledgeBase& knowledge, const GatePolicy& policy,
+GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, const GatePolicy& policy,
                      const std::vector<HistoryRun>& history) {
-  return GateJudge(baseline, candidate, policy).Run(knowledge, history);
+  GateResult result = GateJudge(sides.baseline, sides.candidate, policy).Run(knowledge, history);
+  result.notes.insert(result.notes.begin(), sides.notes.begin(), sides.notes.end());
+  return result;
 }
 
 // The lines of an error as one text.

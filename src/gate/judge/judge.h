@@ -2,7 +2,6 @@
 // The gate's verdict on the runs of two sides.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -11,12 +10,12 @@
 #include "src/gate/model/history.h"
 #include "src/gate/model/verdict.h"
 #include "src/gate/runs/gate_run.h"
+#include "src/gate/runs/sides.h"
 
 namespace dladvisor {
 
 // REQUIRES: a run on each side. `history` has the runs before this one, in order.
-GateResult JudgeRuns(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
-                     const KnowledgeBase& knowledge, const GatePolicy& policy,
+GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, const GatePolicy& policy,
                      const std::vector<HistoryRun>& history);
 
 // Where runs of several cannot be read: what is left is compared, and not passed.

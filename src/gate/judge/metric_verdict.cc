@@ -16,7 +16,6 @@ namespace dladvisor {
 namespace {
 
 const std::string kStepTime = "step.time";
-constexpr double kShareExplained = 0.5;  // of a change, from which what saves that much accounts for it
 
 // A bucket, op or kernel that did not run.
 RunMean Nothing() {
@@ -37,6 +36,7 @@ std::vector<RunMean> MeansOf(std::span<const GateRun> runs, const std::string& m
       means.push_back(Nothing());
     else
       return {};
+    means.back().job = run.job;
   }
   return means;
 }
@@ -48,10 +48,8 @@ std::string TitleOf(const MetricKind& kind, const std::string& metric) {
 class MetricJudge {
  public:
   MetricJudge(std::span<const GateRun> baseline, std::span<const GateRun> candidate, const GatePolicy& policy,
-              const std::vector<HistoryRun>& history, std::span<const RuleVerdict> rules)
-      : baseline_(baseline), candidate_(candidate), policy_(policy), history_(history) {
-    is_explained_ = IsExplained(rules);
-  }
+              const std::vector<HistoryRun>& history)
+      : baseline_(baseline), candidate_(candidate), policy_(policy), history_(history) {}
 
   MetricVerdicts Run() {
     CollectMetrics();
@@ -98,25 +96,7 @@ class MetricJudge {
     const MetricPolicy* steps = policy_.Find(kStepTime);
     if (metric != kStepTime && steps != nullptr && steps->run_to_run)
       return NoiseOfFloor(*steps->run_to_run, RunNoise::Source::kDeclared);
-    return NoiseOfFloor(is_explained_ ? kExplainedFloor : kAssumedFloor, RunNoise::Source::kAssumed);
-  }
-
-  // Whether a finding of one side alone accounts for the change of the step time.
-  bool IsExplained(std::span<const RuleVerdict> rules) const {
-    const std::vector<RunMean> before = MeansOf(baseline_, kStepTime, false),
-                               after = MeansOf(candidate_, kStepTime, false);
-    if (before.empty() || after.empty()) return false;
-    const auto mean = [](const std::vector<RunMean>& runs) {
-      double sum = 0;
-      for (const RunMean& run : runs) sum += run.mean;
-      return sum / static_cast<double>(runs.size());
-    };
-    const double change = mean(after) - mean(before);
-    const auto side = change > 0 ? RuleVerdict::Change::kNew : RuleVerdict::Change::kGone;
-    return std::ranges::any_of(rules, [&](const RuleVerdict& rule) {
-      return rule.change == side && rule.severity != Severity::kInfo &&
-             rule.saves_low_ns.value_or(0) >= kShareExplained * std::abs(change);
-    });
+    return NoiseOfFloor(kAssumedFloor, RunNoise::Source::kAssumed);
   }
 
   MetricVerdict Compared(const std::string& metric, const MetricPolicy* policy, size_t compared) const {
@@ -143,6 +123,7 @@ class MetricJudge {
     ComparisonOptions options;
     options.alpha = policy_.false_alarms / static_cast<double>(std::max<size_t>(compared, 1));
     options.lower_is_better = kind.lower_is_better;
+    options.with_power = policy != nullptr;
     options.aggregation = policy_.aggregate;
     if (policy != nullptr) {
       options.regression = policy->regression;
@@ -156,7 +137,8 @@ class MetricJudge {
     verdict.change = comparison.change;
     verdict.low = comparison.low;
     verdict.high = comparison.high;
-    verdict.minimal_change = comparison.minimal_change;
+    verdict.fails_from = comparison.fails_from;
+    verdict.detectable = comparison.detectable;
     verdict.noise = comparison.noise;
     verdict.why = comparison.why;
     CheckBudget(verdict);
@@ -215,15 +197,13 @@ class MetricJudge {
   std::vector<std::pair<std::string, const MetricPolicy*>> gating_;
   std::set<const MetricPolicy*> gating_policies_;
   std::vector<std::string> explaining_;
-  bool is_explained_ = false;
 };
 
 }  // namespace
 
 MetricVerdicts JudgeMetrics(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
-                            const GatePolicy& policy, const std::vector<HistoryRun>& history,
-                            std::span<const RuleVerdict> rules) {
-  return MetricJudge(baseline, candidate, policy, history, rules).Run();
+                            const GatePolicy& policy, const std::vector<HistoryRun>& history) {
+  return MetricJudge(baseline, candidate, policy, history).Run();
 }
 
 }  // namespace dladvisor

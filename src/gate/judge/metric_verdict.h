@@ -20,16 +20,11 @@ struct MetricVerdicts {
 // Of each family at most this many explain.
 inline constexpr size_t kMostExplanations = 30;
 
-// Of changes that a finding accounts for; see JudgeMetrics().
-inline constexpr double kExplainedFloor = 0.10;
-
 // Runs of the same setting in the history show how much a metric varies between runs, where the policy does
-// not state it. Where neither does, runs are assumed to differ by up to kAssumedFloor; but only by
-// kExplainedFloor where one of `rules` that fires on one side alone saves at least half of the change of the
-// step time, for noise between runs makes everything slower and no new findings. An op, kernel or bucket that
-// one side lacks took no time there.
+// not state it. Where neither does, runs are assumed to differ by up to kAssumedFloor, whatever rules find: a
+// finding near its threshold comes and goes with the noise, so that it explains a change and is no evidence
+// that there is one. An op, kernel or bucket that one side lacks took no time there.
 MetricVerdicts JudgeMetrics(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
-                            const GatePolicy& policy, const std::vector<HistoryRun>& history,
-                            std::span<const RuleVerdict> rules);
+                            const GatePolicy& policy, const std::vector<HistoryRun>& history);
 
 }  // namespace dladvisor

@@ -37,12 +37,11 @@ struct MetricVerdict {
   Verdict verdict = Verdict::kPass;
   Level level = Level::kExplain;
   std::string not_gated;  // why the project does not gate on it though it is over its limit; or ""
-  std::optional<double> baseline, candidate;  // over the runs of a side; unknown where the side lacks it
-  std::optional<double> change;               // relative; unknown where the baseline is 0 or unknown
-  std::optional<double> low, high;            // confidence interval of the change
-  // The least change that this data would have shown as a regression.
-  std::optional<double> minimal_change;
-  std::optional<double> max, min;  // budget, in `unit`
+  std::optional<double> baseline, candidate;     // over the runs of a side; unknown where the side lacks it
+  std::optional<double> change;                  // relative; unknown where the baseline is 0 or unknown
+  std::optional<double> low, high;               // confidence interval of the change
+  std::optional<double> fails_from, detectable;  // see RunComparison
+  std::optional<double> max, min;                // budget, in `unit`
   std::string noise;  // what was taken for noise, and from where: "runs differ by 2.1 % (5 and 3 runs)"
   std::string why;    // one sentence that explains the verdict
 };

@@ -81,7 +81,7 @@ data Metrics(const GateResult& result, const std::vector<const MetricVerdict*>& 
   data items{data::type::list};
   for (size_t i = 0; i < std::min(metrics.size(), kMaxRows); ++i) {
     const MetricVerdict& metric = *metrics[i];
-    const std::string change = PercentText(metric.change), least = PercentText(metric.minimal_change);
+    const std::string change = PercentText(metric.change), least = PercentText(metric.detectable);
     const bool passes = metric.verdict == Verdict::kPass;
     const bool both = metric.baseline && metric.candidate;
     data item;

@@ -118,12 +118,13 @@ class Comment {
                 "| {} | {} | {} | {} | {} | {} | {} |", Cell(metric->title),
                 ValueText(metric->baseline, metric->unit), ValueText(metric->candidate, metric->unit),
                 TextOr(PercentText(metric->change), "unknown"), TextOr(IntervalText(*metric), "–"),
-                TextOr(PercentText(metric->minimal_change), "–"), verdict);
+                TextOr(PercentText(metric->detectable), "–"), verdict);
           });
     Open("Why, and what was taken for noise");
     text_ +=
-        "\nThe interval is where the true change lies; *detectable* is the least regression that these runs "
-        "would have shown.\n\n";
+        "\nThe interval is where the true change lies; *detectable* is the regression that four of five "
+        "gates of "
+        "as many runs find, where noise is known and not assumed.\n\n";
     for (const MetricVerdict* metric : First(metrics))
       if (const std::string reason = Reason(*metric); !reason.empty())
         text_ += "- **" + Cell(metric->title) + "**: " + reason + "\n";

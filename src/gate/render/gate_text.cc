@@ -59,18 +59,22 @@ void WriteMetrics(TextWriter& out, const GateResult& result) {
     if (metric.level != Level::kOff) metrics.push_back(&metric);
   if (metrics.empty()) return;
   const size_t shown = std::min(metrics.size(), Passed(result) ? kMaxPassing : kMaxMetrics);
-  out.Line(out.Styled(
-      fmt::format("  {}{} {} {} {} {}  Verdict", Left("Metric", 20), Right("Baseline", 10),
-                  Right("Candidate", 10), Right("Change", 9), Right("Interval", 18), Right("Detectable", 10)),
-      "2"));
+  size_t width = 10;  // of a value: rates are longer than times
+  for (size_t i = 0; i < shown; ++i)
+    for (const auto& value : {metrics[i]->baseline, metrics[i]->candidate})
+      width = std::max(width, Columns(ValueText(value, metrics[i]->unit)));
+  out.Line(out.Styled(fmt::format("  {}{} {} {} {} {}  Verdict", Left("Metric", 20), Right("Baseline", width),
+                                  Right("Candidate", width), Right("Change", 9), Right("Interval", 18),
+                                  Right("Detectable", 10)),
+                      "2"));
   for (size_t i = 0; i < shown; ++i) {
     const MetricVerdict& metric = *metrics[i];
     out.Line(fmt::format("  {}{} {} {} {} {}  {}", Left(Ellipsize(Visible(metric.title), 20), 20),
-                         Right(ValueText(metric.baseline, metric.unit), 10),
-                         Right(ValueText(metric.candidate, metric.unit), 10),
+                         Right(ValueText(metric.baseline, metric.unit), width),
+                         Right(ValueText(metric.candidate, metric.unit), width),
                          Right(TextOr(PercentText(metric.change), "unknown"), 9),
                          Right(TextOr(IntervalText(metric), "–"), 18),
-                         Right(TextOr(PercentText(metric.minimal_change), "–"), 10),
+                         Right(TextOr(PercentText(metric.detectable), "–"), 10),
                          out.Styled(std::string(VerdictName(metric.verdict)), StyleOf(metric.verdict))));
   }
   WriteMore(out, metrics.size(), shown);

@@ -82,8 +82,8 @@ Case CaseOf(const GateResult& result, const MetricVerdict& metric) {
   if (!metric.why.empty()) test.body.push_back(MetricLine(metric));
   Add(test.body, "Budget: ", BudgetText(metric));
   Add(test.body, "Noise: ", metric.noise);
-  if (metric.minimal_change)
-    test.body.push_back("Least change that would have been shown: " + PercentText(metric.minimal_change));
+  Add(test.body, "Fails from: ", PercentText(metric.fails_from));
+  Add(test.body, "Found in four of five gates: ", PercentText(metric.detectable));
   Add(test.body, "Not gated: ", metric.not_gated);
   if (test.outcome == Case::Outcome::kFailure) AddExplanation(test.body, result);
   if (metric.unit == Unit::kNanoseconds && metric.candidate && std::isfinite(*metric.candidate))

@@ -26,6 +26,9 @@ GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database&
       run.blind.insert(rule.id);
   run.measurements = MeasureRun(db);
   run.traits = ReadTraits(db);
+  if (const auto host = run.traits.values.find("host"); host != run.traits.values.end())
+    run.host = host->second;
+  if (!run.measurements.empty()) run.start_utc_ns = run.measurements[0].mean.start_utc_ns;
   const ResultSet counts = db.Query("SELECT ranks, steps FROM run");
   if (!counts.rows.empty()) {
     run.ranks = static_cast<size_t>(AsNumber(counts.rows[0][0]).value_or(0));

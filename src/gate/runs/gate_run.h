@@ -3,6 +3,7 @@
 // are not kept, so that many runs cost little.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ struct GateRun {
   std::vector<Finding> findings;  // that fired
   std::set<std::string> blind;    // rules that read what this run does not hold, as a digest no events
   Traits traits;
+  // Where and when it was taken, as far as that is known; of several ranks the first start.
+  std::string host;
+  std::optional<int64_t> start_utc_ns;
+  std::optional<size_t> job;  // see sides.h
 
   const RunMean* Find(const std::string& metric) const;
 };
