@@ -18,7 +18,7 @@
 namespace dladvisor {
 namespace {
 
-const std::vector<View>& (*const kViews[])() = {NsysViews, DlprofViews, PytorchViews};
+const std::vector<View>& (*const kViews[])() = {NsysViews, DlprofViews, PytorchViews, TracelensViews};
 
 void ListRelations(const std::vector<const Schema*>& schemas) {
   for (const Schema* schema : schemas) fmt::print("{:<16} {}\n", schema->name, schema->doc);

@@ -32,7 +32,7 @@ Database Profile::OpenDatabase() const {
   Database database;
   for (const Table& table : digest.relations) database.Add(table);
   for (const auto& relation : events) database.Add(*relation);
-  for (const auto* views : {&NsysViews(), &DlprofViews(), &PytorchViews()})
+  for (const auto* views : {&NsysViews(), &DlprofViews(), &PytorchViews(), &TracelensViews()})
     for (const View& view : *views) database.AddView(view.name, view.sql);
   return database;
 }

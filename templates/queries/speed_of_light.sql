@@ -44,26 +44,48 @@ FROM op_efficiency
 WHERE kind = 'matrix'
 ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
 
--- id: sdpa
--- title: SDPA
--- note: Scaled dot-product attention, forward and backward.
+-- id: sdpa_fwd
+-- title: SDPA_fwd
+-- note: Scaled dot-product attention, forward.
 -- relation: op_efficiency
 -- empty: hidden
 SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
     intensity, bound, attained_share, headroom_ns
 FROM op_efficiency
-WHERE kind = 'attention'
+WHERE kind = 'attention' AND NOT (op LIKE '%backward%' OR op LIKE '%bwd%')
 ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
 
--- id: conv
--- title: CONV
--- note: Convolutions, forward and backward.
+-- id: sdpa_bwd
+-- title: SDPA_bwd
+-- note: Scaled dot-product attention, backward.
 -- relation: op_efficiency
 -- empty: hidden
 SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
     intensity, bound, attained_share, headroom_ns
 FROM op_efficiency
-WHERE kind = 'convolution'
+WHERE kind = 'attention' AND (op LIKE '%backward%' OR op LIKE '%bwd%')
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+
+-- id: conv_fwd
+-- title: CONV_fwd
+-- note: Convolutions, forward.
+-- relation: op_efficiency
+-- empty: hidden
+SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
+    intensity, bound, attained_share, headroom_ns
+FROM op_efficiency
+WHERE kind = 'convolution' AND NOT (op LIKE '%backward%' OR op LIKE '%bwd%')
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+
+-- id: conv_bwd
+-- title: CONV_bwd
+-- note: Gradients of convolutions.
+-- relation: op_efficiency
+-- empty: hidden
+SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
+    intensity, bound, attained_share, headroom_ns
+FROM op_efficiency
+WHERE kind = 'convolution' AND (op LIKE '%backward%' OR op LIKE '%bwd%')
 ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
 
 -- id: gpu_peaks

@@ -42,4 +42,9 @@ const std::vector<View>& PytorchViews() {
   return views;
 }
 
+const std::vector<View>& TracelensViews() {
+  static const std::vector<View> views = ReadViews("tracelens.sql");
+  return views;
+}
+
 }  // namespace dladvisor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables that users of other tools know, as SQL views over events and facts, under those tools' names of
-// tables and columns: nsys.sql, dlprof.sql and pytorch.sql. They are computed when they are queried, from
-// events: a digest has none.
+// tables and columns: nsys.sql, dlprof.sql, pytorch.sql and tracelens.sql. They are computed when they are
+// queried, most from events, of which a digest has none.
 #pragma once
 
 #include <string>
@@ -43,5 +43,8 @@ const std::vector<View>& DlprofViews();
 // plugin (tb_...: github.com/pytorch/kineto, tb_plugin), in their units. The families that they read document
 // the definitions and where theirs differ.
 const std::vector<View>& PytorchViews();
+
+// Sheets of TraceLens's performance report (tracelens_...: github.com/AMD-AGI/TraceLens).
+const std::vector<View>& TracelensViews();
 
 }  // namespace dladvisor
