@@ -22,11 +22,8 @@ Works PointersTo(std::span<const RecordedWork> works) {
 }
 
 // Works are in order of time: the first one names a group.
-std::string NameOf(const Works& works) {
-  if (works.empty()) return "";
-  if (works.size() == 1) return works[0]->name;
-  return fmt::format("{} and {} more", works[0]->name, works.size() - 1);
-}
+std::string NameOf(const Works& works) { return works.empty() ? "" : works[0]->name; }
+size_t OthersOf(const Works& works) { return works.empty() ? 0 : works.size() - 1; }
 
 std::optional<WorkAmount> AmountOf(const Works& works) {
   if (works.empty()) return std::nullopt;
@@ -45,7 +42,8 @@ std::optional<WorkAmount> AmountOf(const Works& works) {
 
 WorkPair Pair(const Works& before, const Works& after, MatchedBy matched) {
   const RecordedWork& first = before.empty() ? *after[0] : *before[0];
-  return {NameOf(before), NameOf(after), first.kind, matched, AmountOf(before), AmountOf(after)};
+  return {NameOf(before), NameOf(after), OthersOf(before), OthersOf(after),
+          first.kind,     matched,       AmountOf(before), AmountOf(after)};
 }
 
 // Pairs what has the same key on both sides, as one row for each key; the others stay in the two lists.

@@ -24,7 +24,8 @@ enum class MatchedBy { kName, kOperator, kKind, kNothing };
 std::string_view MatchedByName(MatchedBy matched);
 
 struct WorkPair {
-  std::string before_name, after_name;  // "nvjet_tst_128x256 and 3 more"; "" where the side has none
+  std::string before_name, after_name;         // of the one with most time; "" where the side has none
+  size_t before_others = 0, after_others = 0;  // more names that are put together with it
   std::string kind;
   MatchedBy matched = MatchedBy::kNothing;
   std::optional<WorkAmount> before, after;

@@ -27,9 +27,9 @@ RunsCompared Comparison(const std::string& name = "gemm") {
   compared.headline = "B takes 35.0 % less time per step: 65.0 ms instead of 100 ms.";
   compared.reasons = {"Data loading takes 45.0 ms less per step."};
   compared.ledger = {{"idle/input", 60e6, 15e6}, {"compute/tensor", 30e6, 40e6}};
-  compared.kernels = {
-      {name, name + "2", "matrix", MatchedBy::kOperator, WorkAmount{2, 30e6, {}}, WorkAmount{2, 40e6, {}}},
-      {"", "copy", "", MatchedBy::kNothing, std::nullopt, WorkAmount{1, 5e6, {}}}};
+  compared.kernels = {{name, name + "2", 0, 2, "matrix", MatchedBy::kOperator, WorkAmount{2, 30e6, {}},
+                       WorkAmount{2, 40e6, {}}},
+                      {"", "copy", 0, 0, "", MatchedBy::kNothing, std::nullopt, WorkAmount{1, 5e6, {}}}};
   FindingChange gone;
   gone.finding.rule = "data-loading";
   gone.finding.title = "The GPU waits for data";

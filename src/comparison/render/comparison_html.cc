@@ -48,6 +48,7 @@ data Rows(const ComparisonTable& table) {
     data item;
     item.set("color", table.id == "time-ledger" ? data{ColorOf(row.name)} : data{false});
     item.set("name", Short(row.name, kMaxName));
+    item.set("whole", TextOrFalse(Short(row.whole)));
     item.set("note", TextOrFalse(Short(row.note, kMaxName)));
     item.set("before", ValueText(row.before_ns, Unit::kNanoseconds, "–"));
     item.set("after", ValueText(row.after_ns, Unit::kNanoseconds, "–"));

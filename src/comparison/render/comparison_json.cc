@@ -30,9 +30,10 @@ Json JsonOf(const ComparedSide& side) {
           {"step_stddev_ns", JsonOf(side.stddev_ns)}};
 }
 
-Json JsonOf(const std::optional<WorkAmount>& amount, const std::string& name) {
+Json JsonOf(const std::optional<WorkAmount>& amount, const std::string& name, size_t others) {
   if (!amount) return {};
   return {{"name", ValidUtf8(name)},
+          {"other_names", others},
           {"calls", amount->calls},
           {"ns", amount->ns},
           {"attained_share", JsonOf(amount->attained_share)}};
@@ -45,8 +46,8 @@ Json JsonOf(const std::vector<WorkPair>& pairs) {
         {{"kind", pair.kind.empty() ? Json() : Json(ValidUtf8(pair.kind))},
          {"matched_by",
           pair.matched == MatchedBy::kNothing ? Json() : Json(std::string(MatchedByName(pair.matched)))},
-         {"before", JsonOf(pair.before, pair.before_name)},
-         {"after", JsonOf(pair.after, pair.after_name)}});
+         {"before", JsonOf(pair.before, pair.before_name, pair.before_others)},
+         {"after", JsonOf(pair.after, pair.after_name, pair.after_others)}});
   return items;
 }
 

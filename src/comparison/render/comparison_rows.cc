@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "src/gate/render/wording.h"
+#include "src/render/kernel_label.h"
 
 namespace dladvisor {
 namespace {
@@ -15,18 +17,31 @@ namespace {
 // A row whose time changes by less than this part of the unit's time, or of the table's largest change, is
 // not worth a line.
 constexpr double kLeastOfUnit = 0.0005, kLeastOfLargest = 0.005;
+constexpr size_t kLabelColumns = 52;  // of a kernel
 
 double SizeOf(const ComparisonRow& row) {
   return std::abs(row.after_ns.value_or(0) - row.before_ns.value_or(0));
 }
 
-ComparisonRow RowOf(const WorkPair& pair) {
+using Labels = std::map<std::string, std::string>;
+
+std::string NameText(const Labels& labels, const std::string& name, size_t others) {
+  const auto label = labels.find(name);
+  return (label == labels.end() ? name : label->second) +
+         (others == 0 ? "" : fmt::format(" and {} more", others));
+}
+
+ComparisonRow RowOf(const WorkPair& pair, const Labels& labels) {
+  const std::string before = NameText(labels, pair.before_name, pair.before_others),
+                    after = NameText(labels, pair.after_name, pair.after_others);
   ComparisonRow row;
-  row.name = pair.before ? pair.before_name : pair.after_name;
-  if (pair.matched == MatchedBy::kOperator)
-    row.note = fmt::format("in B {}; matched by operator", pair.after_name);
+  row.name = pair.before ? before : after;
+  if (const std::string& whole = pair.before ? pair.before_name : pair.after_name;
+      !row.name.starts_with(whole))
+    row.whole = whole;
+  if (pair.matched == MatchedBy::kOperator) row.note = fmt::format("in B {}; matched by operator", after);
   if (pair.matched == MatchedBy::kKind)
-    row.note = fmt::format("in B {}; matched by kind, {}", pair.after_name, pair.kind);
+    row.note = fmt::format("in B {}; matched by kind, {}", after, pair.kind);
   if (pair.before) {
     row.before_ns = pair.before->ns;
     row.before_attained = pair.before->attained_share;
@@ -57,10 +72,18 @@ ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::strin
   return table;
 }
 
-std::vector<ComparisonRow> RowsOf(const std::vector<WorkPair>& pairs) {
+std::vector<ComparisonRow> RowsOf(const std::vector<WorkPair>& pairs, const Labels& labels = {}) {
   std::vector<ComparisonRow> rows;
-  for (const WorkPair& pair : pairs) rows.push_back(RowOf(pair));
+  for (const WorkPair& pair : pairs) rows.push_back(RowOf(pair, labels));
   return rows;
+}
+
+Labels LabelsOf(const std::vector<WorkPair>& kernels) {
+  std::vector<std::string> names;
+  for (const WorkPair& kernel : kernels)
+    for (const std::string* name : {&kernel.before_name, &kernel.after_name})
+      if (!name->empty()) names.push_back(*name);
+  return KernelLabels(names, kLabelColumns);
 }
 
 }  // namespace
@@ -83,7 +106,7 @@ std::vector<ComparisonTable> TablesOf(const RunsCompared& compared) {
   add("kinds", "Kernels by Kind", RowsOf(compared.kinds));
   add("operators", "Operators", RowsOf(compared.operators));
   add("shapes", "Operators by Shapes", RowsOf(compared.shapes));
-  add("kernels", "Kernels", RowsOf(compared.kernels));
+  add("kernels", "Kernels", RowsOf(compared.kernels, LabelsOf(compared.kernels)));
   return tables;
 }
 

@@ -11,8 +11,9 @@
 namespace dladvisor {
 
 struct ComparisonRow {
-  std::string name;
-  std::string note;  // the other side's name and how the two were matched; or ""
+  std::string name;   // short names of kernels
+  std::string whole;  // the name where `name` is a shorter one; or ""
+  std::string note;   // the other side's name and how the two were matched; or ""
   std::optional<double> before_ns, after_ns;
   std::optional<double> before_attained, after_attained;
 };

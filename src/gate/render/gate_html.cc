@@ -119,6 +119,7 @@ data Changes(const std::vector<const MetricVerdict*>& metrics, size_t shown, boo
     data item;
     item.set("color", colored ? data{ColorOf(NameWithin(metric))} : data{false});
     item.set("name", Short(NameWithin(metric), kMaxName));
+    item.set("whole", false);
     item.set("note", false);
     item.set("before", ValueText(metric.baseline, metric.unit, "–"));
     item.set("after", ValueText(metric.candidate, metric.unit, "–"));

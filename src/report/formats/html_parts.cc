@@ -14,14 +14,15 @@
 #include "engine/base/text.h"
 #include "engine/inference/explanation.h"
 #include "src/render/escape.h"
+#include "src/render/kernel_label.h"
 #include "src/report/model/column_style.h"
 
 namespace dladvisor {
 namespace {
 
-// Kernel names of templates run to kilobytes: a cell shows the ends of one, its tooltip more.
+// Kernel names of templates run to kilobytes: an opened cell shows the ends of one, its tooltip more.
 constexpr size_t kCellColumns = 360;
-constexpr size_t kShortColumns = 64;  // of a name, until one looks at its row
+constexpr size_t kShortColumns = 64;  // of a name, until one opens it
 constexpr size_t kTooltipColumns = 2000;
 // Of a finding of many GPUs: what made it of the first ones.
 constexpr size_t kMaxMembers = 16;
@@ -41,20 +42,15 @@ std::string Breakable(std::string_view visible) {
   return html;
 }
 
-std::string NameCell(const std::string& text, bool row_header) {
+// `label` stands for a longer name until one opens it, by click, touch or keyboard.
+std::string NameCell(const std::string& text, const std::string& label, bool row_header) {
   const std::string name = Visible(text);
   const char* tag = row_header ? "th scope=\"row\"" : "td";
-  const std::string tooltip =
-      Columns(name) > 48 ? fmt::format(" title=\"{}\"", EscapeHtml(Ellipsize(name, kTooltipColumns))) : "";
   const char* close = row_header ? "th" : "td";
   const std::string whole = Breakable(Ellipsize(name, kCellColumns));
-  if (Columns(name) <= kShortColumns)
-    return fmt::format("<{} class=\"name\"><span{}>{}</span></{}>", tag, tooltip, whole, close);
-  // Long paths differ mostly at their end.
-  return fmt::format(
-      "<{} class=\"name\"><span class=\"short\" aria-hidden=\"true\"{}>{}</span><span "
-      "class=\"whole\">{}</span></{}>",
-      tag, tooltip, Breakable(Ellipsize(name, kShortColumns)), whole, close);
+  if (label == name) return fmt::format("<{} class=\"name\"><span>{}</span></{}>", tag, whole, close);
+  return fmt::format("<{} class=\"name\"><details><summary title=\"{}\">{}</summary>{}</details></{}>", tag,
+                     EscapeHtml(Ellipsize(name, kTooltipColumns)), Breakable(label), whole, close);
 }
 
 std::string BooleanCell(const Value& value) {
@@ -68,7 +64,20 @@ std::string BooleanCell(const Value& value) {
       css, flag == nullptr ? -1 : *flag, mark, word);
 }
 
-std::string CellHtml(const Value& value, const ColumnStyle& style, bool row_header) {
+using Labels = std::map<std::string, std::string>;
+
+// Short names of a column's texts; none where it holds no names.
+Labels LabelsOf(const ResultSet& rows, size_t column, size_t shown) {
+  std::vector<std::string> names;
+  for (size_t row = 0; row < shown; ++row)
+    if (const auto* text = std::get_if<std::string>(&rows.rows[row][column])) names.push_back(*text);
+  if (rows.columns[column].name == "kernel") return KernelLabels(names, kShortColumns);
+  Labels labels;  // long paths differ mostly at their ends
+  for (const std::string& name : names) labels[name] = Ellipsize(Visible(name), kShortColumns);
+  return labels;
+}
+
+std::string CellHtml(const Value& value, const ColumnStyle& style, const Labels& labels, bool row_header) {
   if (style.kind == ColumnKind::kBoolean) return BooleanCell(value);
   const auto number = AsNumber(value);
   if (IsNull(value) || (number && !std::isfinite(*number)))
@@ -78,7 +87,8 @@ std::string CellHtml(const Value& value, const ColumnStyle& style, bool row_head
         style.kind == ColumnKind::kText || style.kind == ColumnKind::kName ? "text" : "num");
   if (!number) {
     const std::string& text = std::get<std::string>(value);
-    if (style.kind == ColumnKind::kName || text.size() > 40) return NameCell(text, row_header);
+    if (style.kind == ColumnKind::kName || text.size() > 40)
+      return NameCell(text, labels.at(text), row_header);
     return fmt::format("<td class=\"text\">{}</td>", EscapeHtml(text));
   }
   const std::string text = EscapeHtml(CellText(value, style));
@@ -236,11 +246,13 @@ data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
     headers << header;
   }
   const size_t shown = std::min(table.rows.rows.size(), kMaxHtmlRows);
+  std::vector<Labels> labels;
+  for (const size_t c : columns) labels.push_back(LabelsOf(table.rows, c, shown));
   std::string body;
   for (size_t row = 0; row < shown; ++row) {
     body += "<tr>";
     for (size_t i = 0; i < columns.size(); ++i)
-      body += CellHtml(table.rows.rows[row][columns[i]], styles[i], header_column == columns[i]);
+      body += CellHtml(table.rows.rows[row][columns[i]], styles[i], labels[i], header_column == columns[i]);
     body += "</tr>\n";
   }
   data item;
