@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
@@ -42,6 +44,17 @@ std::string UnknownCommand(const CLI::App& app) {
   return fmt::format("'{}' is not a command{}", words[0], DidYouMean(words[0], names));
 }
 
+// Whether the first argument is a file or folder where a command stands otherwise: `dladvisor run.sqlite` is
+// a report.
+bool IsProfileAlone(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].starts_with('-')) return false;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  if (std::ranges::any_of(commands, [&](const CLI::App* c) { return c->get_name() == arguments[0]; }))
+    return false;
+  std::error_code error;
+  return std::filesystem::exists(arguments[0], error);
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -63,8 +76,11 @@ int Main(int argc, char** argv) {
   for (const Command add : {AddReportCommand, AddCompareCommand, AddQueryCommand, AddFactsCommand,
                             AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand})
     add(app, common);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (IsProfileAlone(app, arguments)) arguments.insert(arguments.begin(), "report");
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(arguments);  // as CLI11 takes them
+    app.parse(arguments);
     return std::fflush(stdout) == 0 ? 0 : Fail("standard output cannot be written");
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);

@@ -2,7 +2,6 @@
 #include "src/cli/gate_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/output_file.h"
+#include "src/cli/output_format.h"
 #include "src/fleet/digest_file.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/runs.h"
@@ -213,7 +213,7 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
   result.generator = kProgram;
   for (const std::vector<std::string>& messages : unreadable) RefuseUnreadable(messages, result);
   const std::string root = fs::current_path().string();
-  std::string text = RenderGateText(result, isatty(STDOUT_FILENO) != 0);
+  std::string text = RenderGateText(result, TerminalShowsColor());
   if (options.annotations) text += RenderGateAnnotations(result, root);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -20,10 +21,19 @@ const std::map<std::string, ReportFormat> kFormats = {{"html", ReportFormat::kHt
 
 }  // namespace
 
+bool TerminalShowsColor() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+}
+
 void OutputOptions::AddTo(CLI::App& command) {
   command.add_option("-o,--output", output, "File to write (.html, .md, .json, .txt); default: terminal");
   command.add_option("--format", format, "html, md, json or text")
       ->check(CLI::IsMember({"html", "md", "json", "text"}));
+  command
+      .add_option("--color", color,
+                  "Colours in text: always, never, or auto: on a terminal, unless NO_COLOR is set")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
 ReportFormat OutputOptions::ToFormat() const {
@@ -38,7 +48,9 @@ ReportFormat OutputOptions::ToFormat() const {
   return known->second;
 }
 
-bool OutputOptions::UsesColor() const { return output.empty() && isatty(STDOUT_FILENO) != 0; }
+bool OutputOptions::UsesColor() const {
+  return color == "always" || (color == "auto" && output.empty() && TerminalShowsColor());
+}
 
 void OutputOptions::Write(const std::string& text) const {
   if (output.empty())

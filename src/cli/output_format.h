@@ -9,14 +9,17 @@
 
 namespace dladvisor {
 
+// Whether what goes to the standard output has colours: on a terminal, unless NO_COLOR is set (no-color.org).
+bool TerminalShowsColor();
+
 struct OutputOptions {
-  std::string output;  // "" for the terminal
-  std::string format;  // "" for the one that the extension gives
+  std::string output;          // "" for the terminal
+  std::string format;          // "" for the one that the extension gives
+  std::string color = "auto";  // always, never
 
   void AddTo(CLI::App& command);
   // As asked for, else by the output's extension, else terminal text. Throws Error where neither says it.
   ReportFormat ToFormat() const;
-  // Whether the terminal shows colours.
   bool UsesColor() const;
   // Whole to the file, or to the terminal. Throws Error.
   void Write(const std::string& text) const;
