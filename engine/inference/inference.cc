@@ -66,14 +66,15 @@ RuleSummary Summarize(const Rule& rule, const Evaluation& evaluation) {
   return summary;
 }
 
-Evaluation Failed(const Rule& rule, const std::string& error) {
+// Of a rule that is not evaluated, why not.
+Evaluation NotEvaluated(const Rule& rule, Outcome outcome, const std::string& error) {
   Finding finding;
   finding.rule = rule.id;
   finding.title = rule.title;
   finding.severity = rule.severity;
   finding.confidence = rule.confidence;
   finding.references = rule.references;
-  finding.outcome = Outcome::kFailed;
+  finding.outcome = outcome;
   finding.error = error;
   return {{std::move(finding)}, 1};
 }
@@ -81,7 +82,9 @@ Evaluation Failed(const Rule& rule, const std::string& error) {
 class Inference {
  public:
   Inference(const KnowledgeBase& knowledge, Database& db, const EvaluationOptions& options)
-      : knowledge_(knowledge), db_(db), options_(options) {}
+      : knowledge_(knowledge), db_(db), options_(options) {
+    for (const std::string& name : options.absent_relations) absent_.emplace(name, name);
+  }
 
   Advice Run() {
     const EvaluationOrder order = OrderOf(knowledge_.rules(), knowledge_.relations());
@@ -115,6 +118,8 @@ class Inference {
 
   void Add(const DerivedRelation& relation) {
     if (db_.FindRelation(relation.schema.name)) return;
+    if (const std::string* absent = FirstAbsent(relation.reads))
+      absent_.emplace(relation.schema.name, absent_.at(*absent));
     std::unique_ptr<const Relation> table;
     try {
       if (const std::string* error = FirstError(relation.reads)) throw SqlError(*error, -1);
@@ -128,9 +133,28 @@ class Inference {
 
   void Judge(const Rule& rule) {
     const std::string* error = FirstError(rule.reads);
-    Evaluation evaluation = error ? Failed(rule, *error) : EvaluateRule(rule, db_, conclusions_, options_);
+    const std::string* absent = FirstAbsent(rule.reads);
+    if (absent) absent = FirstAbsent(RelationsThatDecide(rule, db_));
+    Evaluation evaluation;
+    if (error) {
+      evaluation = NotEvaluated(rule, Outcome::kFailed, *error);
+    } else if (absent) {
+      evaluation = NotEvaluated(rule, Outcome::kUnknown,
+                                "it reads " + absent_.at(*absent) +
+                                    ", which one profile alone has, and no digest and no folder of ranks");
+      evaluation.findings[0].missing = {absent_.at(*absent)};
+    } else {
+      evaluation = EvaluateRule(rule, db_, conclusions_, options_);
+    }
     advice_.rules.push_back(Summarize(rule, evaluation));
     conclusions_.Add(std::move(evaluation.findings));
+  }
+
+  // The first of the relations that is absent, or reads one that is; or null.
+  const std::string* FirstAbsent(const std::vector<std::string>& relations) const {
+    for (const std::string& name : relations)
+      if (const auto absent = absent_.find(name); absent != absent_.end()) return &absent->first;
+    return nullptr;
   }
 
   // Why one of the relations has no rows, or null.
@@ -146,6 +170,7 @@ class Inference {
   bool findings_given_ = false;
   Conclusions conclusions_;
   std::map<std::string, std::string> errors_;  // of derived relations
+  std::map<std::string, std::string> absent_;  // relations, and which absent one they read
   Advice advice_;
 };
 

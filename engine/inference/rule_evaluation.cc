@@ -43,6 +43,8 @@ class RuleEvaluation {
         keep_clear_(options.keep_clear == "*" || options.keep_clear == rule.id),
         params_(ParamBindings(rule)) {}
 
+  std::vector<std::string> Reads() const { return db_.Prepare(Sql()).relations; }
+
   Evaluation Run() {
     Evaluation evaluation;
     size_t kept = 0;
@@ -334,6 +336,10 @@ const Finding* Conclusions::Match(const std::map<std::string, SubjectIndex>& ind
 Evaluation EvaluateRule(const Rule& rule, const Database& db, const Conclusions& before,
                         const EvaluationOptions& options) {
   return RuleEvaluation(rule, db, before, options).Run();
+}
+
+std::vector<std::string> RelationsThatDecide(const Rule& rule, const Database& db) {
+  return RuleEvaluation(rule, db, {}, {}).Reads();
 }
 
 }  // namespace dladvisor

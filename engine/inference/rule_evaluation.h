@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,14 @@ struct Evaluation {
 
 struct EvaluationOptions {
   size_t max_evidence_rows = 50;
-  std::string keep_clear;  // id of the rule whose clear subjects are kept too, "*" for all rules
+  std::string keep_clear = {};  // id of the rule whose clear subjects are kept too, "*" for all rules
+  // Relations that the data does not hold, though they are there without rows: what is judged by them is
+  // unknown.
+  std::set<std::string> absent_relations = {};
 };
+
+// The relations by which the rule judges, and not those that it only shows as evidence.
+std::vector<std::string> RelationsThatDecide(const Rule& rule, const Database& db);
 
 // Never throws: what breaks is a finding whose outcome is failed.
 Evaluation EvaluateRule(const Rule& rule, const Database& db, const Conclusions& before,

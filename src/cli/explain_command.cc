@@ -167,7 +167,8 @@ void RunExplain(const ExplainOptions& options, const CommonOptions& common) {
   if (profile.is_elsewhere) return;
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
-  Advice advice = Infer(knowledge, database, {.keep_clear = rule.id});
+  Advice advice =
+      Infer(knowledge, database, {.keep_clear = rule.id, .absent_relations = profile.MissingRelations()});
   TranslateCapture(advice, database);
   const std::vector<const Finding*> findings = InOrder(advice, rule.id, options.subject);
 

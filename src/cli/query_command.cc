@@ -103,7 +103,8 @@ void RunQuery(QueryOptions options, const CommonOptions& common) {
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   // Adds derived relations and `finding`.
-  for (const auto& [relation, error] : Infer(knowledge, database).relation_errors)
+  for (const auto& [relation, error] :
+       Infer(knowledge, database, {.absent_relations = profile.MissingRelations()}).relation_errors)
     fmt::print(stderr, "warning: relation {} has no rows: {}\n", relation, error);
   stages.Begin("query");
   const bool name = options.sql.find_first_of(" \n\t(") == std::string::npos;

@@ -48,7 +48,7 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
   if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, profile);
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
-  Advice advice = Infer(knowledge, database);
+  Advice advice = Infer(knowledge, database, {.absent_relations = profile.MissingRelations()});
   TranslateCapture(advice, database);
   stages.Begin("report");
   ReportOptions report;

@@ -143,6 +143,7 @@ std::vector<FindingChange> CompareFindings(const RecordedRun& before, const Reco
     }
   std::vector<FindingChange> changes;
   for (RuleVerdict& verdict : JudgeRules(a, b, knowledge, {})) {
+    if (verdict.change == RuleVerdict::Change::kNotEvaluated) continue;  // no finding
     FindingChange change;
     const auto known = saved.find(IdentityOf(verdict));
     if (verdict.change == RuleVerdict::Change::kStill && known != saved.end())

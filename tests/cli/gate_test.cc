@@ -131,6 +131,27 @@ TEST_F(Gate, ARuleThatTheTeamMadeAnErrorFails) {
   EXPECT_THAT(run.out, HasSubstr("slow-host"));
 }
 
+TEST_F(Gate, AnErrorThatIsNotEvaluatedIsSaidInEveryOutputAndMayFail) {
+  fs::create_directories(Path("team"));
+  test::WriteFile(Path("team/long-kernels.yaml"),
+                  "id: long-kernels\ntitle: Kernels are long\nseverity: error\nfor: run\n"
+                  "when: [(SELECT count(*) FROM kernel WHERE duration_ns > 1e12) > 0]\n"
+                  "problem: Some kernels are long.\nrecommendation: [Split them.]\n");
+  const std::string outputs =
+      " --json u.json --junit u.xml --sarif u.sarif --markdown u.md --html u.html --annotations";
+  const auto run = Run("gate --rules team --baseline base same1 same2 same3" + outputs);
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("it reads kernel, which one profile alone has"));
+  EXPECT_THAT(run.out, HasSubstr("::warning "));
+  for (const char* file : {"u.json", "u.xml", "u.sarif", "u.md", "u.html"})
+    EXPECT_THAT(test::ReadFile(Path(file)), HasSubstr("could not be evaluated")) << file;
+  test::WriteFile(Path("unknown.yaml"), "rule_folders: [team]\ngate: {on_unknown: fail}\n");
+  const auto failed = Run("gate --config unknown.yaml --baseline base same1 same2 same3");
+  EXPECT_EQ(failed.status, 1) << failed.out << failed.err;
+  EXPECT_THAT(failed.out, HasSubstr("Gate failed: Kernels are long (long-kernels)"));
+  EXPECT_THAT(Run("explain long-kernels same1 --rules team").out, HasSubstr("missing: kernel"));
+}
+
 TEST_F(Gate, WithoutABaselineNothingPassesAndTheNextStepIsSaid) {
   const auto run = Run("gate --baseline none.digest same1");
   EXPECT_EQ(run.status, 2);

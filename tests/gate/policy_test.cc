@@ -33,6 +33,7 @@ TEST(Policy, ReadsLimitsWithTheirUnits) {
   const Read read = ReadText(R"(
 false_alarms: 0.5 %
 on_inconclusive: fail
+on_unknown: fail
 new_findings: warn
 trend: error
 aggregate: median
@@ -49,6 +50,7 @@ metrics:
   const GatePolicy& policy = read.policy;
   EXPECT_DOUBLE_EQ(policy.false_alarms, 0.005);
   EXPECT_TRUE(policy.fail_on_inconclusive);
+  EXPECT_TRUE(policy.fail_on_unknown);
   EXPECT_EQ(policy.new_findings, Level::kWarn);
   EXPECT_EQ(policy.trend, Level::kError);
   EXPECT_EQ(policy.aggregate, Aggregation::kMedian);

@@ -160,8 +160,12 @@ TEST(RuleVerdict, AResultOfSarifIsTheSameOnWhicheverGpuItIsFound) {
 
 TEST(RuleVerdict, WhatTheBaselineCouldNotSeeIsNotNew) {
   GateRun blind = RunWith({});
-  blind.blind.insert("new");
-  EXPECT_EQ(JudgeFindings({blind}, {RunWith({Fired("new", 0)})})[0].change, RuleVerdict::Change::kStill);
+  blind.undecided[{"new", ""}] = "it reads kernel";
+  EXPECT_EQ(JudgeFindings({blind}, {RunWith({Fired("new", 0)})})[0].change, RuleVerdict::Change::kVisible);
+  GateRun one = RunWith({});
+  one.undecided[{"new", R"({"device":1})"}] = "";
+  EXPECT_EQ(JudgeFindings({one}, {RunWith({Fired("new", 1)})})[0].change, RuleVerdict::Change::kVisible);
+  EXPECT_EQ(JudgeFindings({one}, {RunWith({Fired("new", 0)})})[0].change, RuleVerdict::Change::kNew);
 }
 
 TEST(RuleVerdict, TakesTheSourceLineFromTheEvidence) {
@@ -183,6 +187,39 @@ TEST(RuleVerdict, AnErrorFailsOnWhateverItFires) {
   EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
   EXPECT_EQ(JudgeFindings({RunWith({})}, {on_first, RunWith({})}).size(), 1u);
   EXPECT_TRUE(JudgeFindings({RunWith({})}, {on_first, RunWith({}), RunWith({})}).empty());
+}
+
+TEST(RuleVerdict, AFindingThatMovesToAnotherGpuIsNeitherNewNorGone) {
+  const auto verdicts = JudgeFindings({RunWith({Fired("slow", 0)})}, {RunWith({Fired("slow", 3)})});
+  ASSERT_THAT(verdicts, SizeIs(1));
+  EXPECT_EQ(verdicts[0].change, RuleVerdict::Change::kStill);
+}
+
+// An error of which two runs do not tell.
+TEST(RuleVerdict, AnErrorThatIsNotEvaluatedIsNotPassed) {
+  KnowledgeBase knowledge = EmptyKnowledge();
+  knowledge.AddLayer({{"team/checked.yaml",
+                       "id: checked\ntitle: Something is checked\nseverity: error\nfor: gpu\n"
+                       "when: [gpu_utilization < 0.5]\nproblem: It is idle.\nrecommendation: [Do more.]\n"}});
+  GateRun unknown = RunWith({});
+  unknown.undecided[{"checked", R"({"device":0})"}] = "the profile does not have gpu.gpu_utilization";
+  unknown.undecided[{"checked", R"({"device":1})"}] = "the profile does not have gpu.gpu_utilization";
+  const std::vector<GateRun> baseline = {RunWith({})}, candidate = {unknown, RunWith({})};
+  GatePolicy policy;
+  const auto warned = JudgeRules(baseline, candidate, knowledge, policy);
+  ASSERT_THAT(warned, SizeIs(1));
+  EXPECT_EQ(warned[0].change, RuleVerdict::Change::kNotEvaluated);
+  EXPECT_EQ(warned[0].level, Level::kWarn);
+  EXPECT_EQ(warned[0].verdict, Verdict::kInconclusive);
+  EXPECT_THAT(warned[0].subjects, SizeIs(2));
+  EXPECT_THAT(warned[0].problem, HasSubstr("does not have gpu.gpu_utilization"));
+  policy.fail_on_unknown = true;
+  EXPECT_EQ(JudgeRules(baseline, candidate, knowledge, policy)[0].verdict, Verdict::kRegressed);
+  // Where it fires in a run all the same, it is judged.
+  unknown.findings = {Fired("checked", 1, Severity::kError)};
+  const auto fired = JudgeRules(baseline, std::vector{unknown}, knowledge, policy);
+  ASSERT_THAT(fired, SizeIs(1));
+  EXPECT_EQ(fired[0].change, RuleVerdict::Change::kNew);
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ data Finding(const FindingChange& change) {
   item.set("problem", ProseHtml(Short(rule.problem)));
   item.set("fails", false);
   item.set("saving", saving.starts_with("saves ") ? data{saving.substr(6)} : data{false});
-  item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects.front()), kMaxName)));
+  item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects), kMaxName)));
   item.set("rule", Short(rule.rule, kMaxName));
   item.set("source", rule.source_file.empty()
                          ? data{false}
@@ -128,9 +128,10 @@ data Finding(const FindingChange& change) {
 
 data FindingGroups(const RunsCompared& compared) {
   data groups{data::type::list};
-  for (const auto& [change, title] :
-       {std::pair{RuleVerdict::Change::kNew, "New in B"}, std::pair{RuleVerdict::Change::kGone, "Gone in B"},
-        std::pair{RuleVerdict::Change::kStill, "In both"}}) {
+  for (const auto& [change, title] : {std::pair{RuleVerdict::Change::kNew, "New in B"},
+                                      std::pair{RuleVerdict::Change::kVisible, "Visible in B alone"},
+                                      std::pair{RuleVerdict::Change::kGone, "Gone in B"},
+                                      std::pair{RuleVerdict::Change::kStill, "In both"}}) {
     data findings{data::type::list};
     size_t count = 0;
     for (const FindingChange& finding : compared.findings)

@@ -37,9 +37,11 @@ void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompare
 }
 
 void WriteFindings(TextWriter& out, const RunsCompared& compared) {
-  for (const auto& [change, title] : {std::pair{RuleVerdict::Change::kNew, "New Findings"},
-                                      std::pair{RuleVerdict::Change::kGone, "Gone Findings"},
-                                      std::pair{RuleVerdict::Change::kStill, "Findings of Both"}}) {
+  for (const auto& [change, title] :
+       {std::pair{RuleVerdict::Change::kNew, "New Findings"},
+        std::pair{RuleVerdict::Change::kVisible, "Findings That A Could Not Show"},
+        std::pair{RuleVerdict::Change::kGone, "Gone Findings"},
+        std::pair{RuleVerdict::Change::kStill, "Findings of Both"}}) {
     std::vector<const FindingChange*> findings;
     for (const FindingChange& finding : compared.findings)
       if (finding.finding.change == change) findings.push_back(&finding);

@@ -39,6 +39,11 @@ Side SideOf(std::span<const GateRun> runs) {
   return side;
 }
 
+bool MissesBudget(const MetricVerdict& metric) {
+  return metric.candidate &&
+         ((metric.max && *metric.candidate > *metric.max) || (metric.min && *metric.candidate < *metric.min));
+}
+
 bool Fails(const MetricVerdict& metric, const GatePolicy& policy) {
   if (metric.level != Level::kError || !metric.not_gated.empty()) return false;
   return metric.verdict == Verdict::kRegressed ||
@@ -128,7 +133,9 @@ class GateJudge {
     if (failed != result_.metrics.end()) return DecideFailed(*failed);
     if (broken != result_.rules.end())
       return Fail(fmt::format("{} ({}): {}", broken->title, broken->rule, broken->problem),
-                  fmt::format("`dladvisor explain {} PROFILE` shows why it fires.", broken->rule));
+                  broken->change == RuleVerdict::Change::kNotEvaluated
+                      ? broken->recommendation[0]
+                      : fmt::format("`dladvisor explain {} PROFILE` shows why it fires.", broken->rule));
     if (creep != result_.trends.end()) return Fail(creep->why, "Look at what changed since then.");
     DecidePassed();
   }
@@ -187,8 +194,7 @@ class GateJudge {
                               metric.why),
                   kMeasureNoise);
     std::string headline = Sentence(metric, "regressed");
-    const bool over_budget =
-        (metric.max && *metric.candidate > *metric.max) || (metric.min && *metric.candidate < *metric.min);
+    const bool over_budget = MissesBudget(metric);
     if (over_budget) headline = fmt::format("{}: {}", metric.title, Lower(metric.why));
     const std::string cause = over_budget ? "" : Cause();
     if (!over_budget) headline = fmt::format("{}{}", headline, cause.empty() ? "." : ": " + cause);
@@ -231,10 +237,20 @@ class GateJudge {
   // What does not fail but should be read.
   void Warn() {
     for (const MetricVerdict& metric : result_.metrics)
-      if (metric.verdict == Verdict::kRegressed)
-        result_.notes.push_back(fmt::format("{}, and does not fail the gate{}.",
-                                            Sentence(metric, "regressed"),
+      if (metric.verdict == Verdict::kRegressed) {
+        std::string what = Sentence(metric, "regressed");
+        if (MissesBudget(metric)) {
+          what = fmt::format("{}: {}", metric.title, Lower(metric.why));
+          if (what.ends_with('.')) what.pop_back();
+        }
+        result_.notes.push_back(fmt::format("{}; this does not fail the gate{}.", what,
                                             metric.not_gated.empty() ? "" : ": " + metric.not_gated));
+      }
+    for (const RuleVerdict& rule : result_.rules)
+      if (rule.change == RuleVerdict::Change::kNotEvaluated)
+        result_.notes.push_back(fmt::format(
+            "Rule {} is an error and was not evaluated; `gate: {{on_unknown: fail}}` makes that fail.",
+            rule.rule));
     for (const Trend& trend : result_.trends)
       if (trend.verdict == Verdict::kRegressed) result_.notes.push_back(trend.why);
   }

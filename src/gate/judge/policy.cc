@@ -97,6 +97,7 @@ class Reader {
         problems_.Add(map.place(), "", "'false_alarms' must be above 0 and at most 20 %");
     }
     policy.fail_on_inconclusive = Choice<bool>(map, "on_inconclusive", kInconclusive).value_or(false);
+    policy.fail_on_unknown = Choice<bool>(map, "on_unknown", kInconclusive).value_or(false);
     policy.new_findings = Choice<Level>(map, "new_findings", kLevels).value_or(policy.new_findings);
     policy.trend = Choice<Level>(map, "trend", kLevels).value_or(policy.trend);
     policy.aggregate = Choice<Aggregation>(map, "aggregate", kAggregations).value_or(policy.aggregate);

@@ -4,6 +4,7 @@
 //   gate:
 //     false_alarms: 0.25 %        # of gates of an unchanged program, over all metrics together
 //     on_inconclusive: warn       # or fail
+//     on_unknown: warn            # or fail: rules that are errors and could not be evaluated
 //     new_findings: explain       # off, explain, warn, error: findings that the baseline did not have
 //     trend: warn                 # a slow creep that the history shows
 //     aggregate: mean             # of the runs of a side: mean, median, optimistic, pessimistic
@@ -44,6 +45,7 @@ struct MetricPolicy {
 struct GatePolicy {
   double false_alarms = kDefaultAlpha;
   bool fail_on_inconclusive = false;
+  bool fail_on_unknown = false;
   Level new_findings = Level::kExplain;
   Level trend = Level::kWarn;
   Aggregation aggregate = Aggregation::kMean;

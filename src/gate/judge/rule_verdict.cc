@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/gate/judge/rule_verdict.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -63,10 +65,15 @@ FiredByRule Count(std::span<const GateRun> runs) {
   return side;
 }
 
-// Whether a side has the finding; of a rule that is an error, on whatever subject.
+// Whether a side has the finding, wherever: on another rank, GPU or step it is the same. Of a rule that is an
+// error, on whatever subject.
 bool Has(const FiredByRule& side, const std::string& rule, const std::string& subject) {
   const auto fired = side.find(rule);
-  return fired != side.end() && (IsError(fired->second) || fired->second.contains(subject));
+  if (fired == side.end()) return false;
+  return IsError(fired->second) || fired->second.contains(subject) ||
+         std::ranges::any_of(fired->second, [&](const auto& entry) {
+           return IdentityOf(rule, entry.first) == IdentityOf(rule, subject);
+         });
 }
 
 // Where the evidence, or else the message, says that it happens.
@@ -119,7 +126,7 @@ std::vector<RuleVerdict> Merge(std::vector<RuleVerdict> verdicts) {
     }
     RuleVerdict& first = merged[entry->second];
     problems[entry->second].push_back(verdict.problem);
-    first.subjects.push_back(std::move(verdict.subjects[0]));
+    std::ranges::move(verdict.subjects, std::back_inserter(first.subjects));
     if (verdict.saves_high_ns.value_or(0) > first.saves_high_ns.value_or(0)) {
       first.saves_low_ns = verdict.saves_low_ns;
       first.saves_high_ns = verdict.saves_high_ns;
@@ -130,8 +137,43 @@ std::vector<RuleVerdict> Merge(std::vector<RuleVerdict> verdicts) {
   return merged;
 }
 
-bool IsBlind(std::span<const GateRun> runs, const std::string& rule) {
-  return std::ranges::any_of(runs, [&](const GateRun& run) { return run.blind.contains(rule); });
+bool IsUndecided(std::span<const GateRun> runs, const std::string& rule, const std::string& subject) {
+  return std::ranges::any_of(runs, [&](const GateRun& run) { return run.IsUndecided(rule, subject); });
+}
+
+// Rules that are errors, fire in no run, and of which a run does not tell.
+std::vector<RuleVerdict> NotEvaluated(std::span<const GateRun> candidate, const FiredByRule& fired,
+                                      const KnowledgeBase& knowledge, const GatePolicy& policy) {
+  std::vector<RuleVerdict> verdicts;
+  for (const Rule& rule : knowledge.rules()) {
+    if (rule.severity != Severity::kError || fired.contains(rule.id)) continue;
+    RuleVerdict verdict;
+    verdict.subjects.clear();
+    for (const GateRun& run : candidate)
+      for (auto entry = run.undecided.lower_bound({rule.id, ""});
+           entry != run.undecided.end() && entry->first.first == rule.id; ++entry) {
+        const std::string subject = entry->first.second.empty() ? "{}" : entry->first.second;
+        if (std::ranges::find(verdict.subjects, subject) != verdict.subjects.end()) continue;
+        if (verdict.subjects.empty())
+          verdict.problem =
+              fmt::format("This rule is an error and could not be evaluated: {}.", entry->second);
+        verdict.subjects.push_back(subject);
+      }
+    if (verdict.subjects.empty()) continue;
+    verdict.rule = rule.id;
+    verdict.title = rule.title;
+    verdict.category = rule.category;
+    verdict.severity = rule.severity;
+    verdict.rule_file = rule.place.file;
+    verdict.rule_line = rule.place.line;
+    verdict.change = RuleVerdict::Change::kNotEvaluated;
+    verdict.verdict = policy.fail_on_unknown ? Verdict::kRegressed : Verdict::kInconclusive;
+    verdict.level = policy.fail_on_unknown ? Level::kError : Level::kWarn;
+    verdict.recommendation = {fmt::format(
+        "`dladvisor explain {} PROFILE` says what it needs; until then nothing is said about it.", rule.id)};
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
 }
 
 }  // namespace
@@ -143,9 +185,12 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
   for (const auto& [rule, subjects] : after)
     for (const auto& [subject, fired] : subjects) {
       RuleVerdict verdict = Describe(fired, subject, knowledge.Find(rule));
-      const bool is_new = !Has(before, rule, subject) && !IsBlind(baseline, rule);
+      const bool is_absent = !Has(before, rule, subject);
+      const bool is_new = is_absent && !IsUndecided(baseline, rule, subject);
       const bool is_root = 2 * fired.roots > candidate.size();
-      verdict.change = is_new ? RuleVerdict::Change::kNew : RuleVerdict::Change::kStill;
+      verdict.change = is_new      ? RuleVerdict::Change::kNew
+                       : is_absent ? RuleVerdict::Change::kVisible
+                                   : RuleVerdict::Change::kStill;
       if (verdict.severity == Severity::kError)
         verdict.level = Level::kError;
       else if (is_new && verdict.severity == Severity::kWarning && is_root)
@@ -155,11 +200,13 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
     }
   for (const auto& [rule, subjects] : before)
     for (const auto& [subject, fired] : subjects) {
-      if (Has(after, rule, subject) || IsBlind(candidate, rule)) continue;
+      if (Has(after, rule, subject) || IsUndecided(candidate, rule, subject)) continue;
       RuleVerdict verdict = Describe(fired, subject, knowledge.Find(rule));
       verdict.change = RuleVerdict::Change::kGone;
       verdicts.push_back(std::move(verdict));
     }
+  for (RuleVerdict& verdict : NotEvaluated(candidate, after, knowledge, policy))
+    verdicts.push_back(std::move(verdict));
   verdicts = Merge(std::move(verdicts));
   std::ranges::stable_sort(verdicts, [](const RuleVerdict& a, const RuleVerdict& b) {
     const auto order = [](const RuleVerdict& v) {

@@ -35,9 +35,11 @@ std::string_view LevelName(Level level) {
   return "";
 }
 
-std::string IdentityOf(const RuleVerdict& rule) {
-  std::string identity = rule.rule + '\0';
-  const auto keys = nlohmann::json::parse(rule.subjects.front(), nullptr, false);
+std::string IdentityOf(const RuleVerdict& rule) { return IdentityOf(rule.rule, rule.subjects.front()); }
+
+std::string IdentityOf(const std::string& rule, const std::string& subject) {
+  std::string identity = rule + '\0';
+  const auto keys = nlohmann::json::parse(subject, nullptr, false);
   if (!keys.is_object()) return identity;
   for (const auto& [name, value] : keys.items())
     if (value.is_string()) identity += name + '\0' + value.get<std::string>() + '\0';

@@ -48,13 +48,17 @@ struct MetricVerdict {
 
 // A finding of a rule on either side; or several that differ in their subject's numbers alone, as one.
 struct RuleVerdict {
-  enum class Change { kNew, kStill, kGone };
+  // Visible: it fires, and the baseline did not tell whether it does. Not evaluated: a rule that is an error,
+  // of which the candidate does not tell.
+  enum class Change { kNew, kNotEvaluated, kVisible, kStill, kGone };
   std::string rule, title, category;
   Severity severity = Severity::kWarning;
   // As JSON, e.g. {"rank":0,"device":0}; {} for the whole run. At least one.
   std::vector<std::string> subjects = {"{}"};
   Change change = Change::kStill;
-  Verdict verdict = Verdict::kPass;  // kRegressed where the rule is an error and fires in the candidate
+  // kRegressed where the rule is an error and fires in the candidate, or is not evaluated and the project
+  // has it so; else kInconclusive where it is not evaluated.
+  Verdict verdict = Verdict::kPass;
   Level level = Level::kExplain;
   std::string problem;                      // of the candidate, or of the baseline where it is gone
   std::vector<std::string> recommendation;  // plain text, one line each
@@ -69,6 +73,7 @@ struct RuleVerdict {
 // What makes findings of several runs one and the same, whatever they say: the rule and what it is about, the
 // text columns of the subject's key (a kernel, a collective), and not where, its numbers (a rank, a step).
 std::string IdentityOf(const RuleVerdict& rule);
+std::string IdentityOf(const std::string& rule, const std::string& subject);
 
 // How the sides differ in what must be the same for a comparison to mean something.
 struct Difference {

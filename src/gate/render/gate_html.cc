@@ -208,7 +208,7 @@ data Finding(const RuleVerdict& rule) {
   item.set("problem", ProseHtml(Short(rule.problem)));
   item.set("fails", Fails(rule));
   item.set("saving", TextOrFalse(SavingText(rule)));
-  item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects.front()), kMaxName)));
+  item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects), kMaxName)));
   item.set("rule", Short(rule.rule, kMaxName));
   item.set("source", rule.source_file.empty()
                          ? data{false}
@@ -219,9 +219,11 @@ data Finding(const RuleVerdict& rule) {
 
 data FindingGroups(const GateResult& result) {
   data groups{data::type::list};
-  for (const auto& [change, title] :
-       {std::pair{RuleVerdict::Change::kNew, "New"}, std::pair{RuleVerdict::Change::kGone, "Gone"},
-        std::pair{RuleVerdict::Change::kStill, "On both sides"}}) {
+  for (const auto& [change, title] : {std::pair{RuleVerdict::Change::kNew, "New"},
+                                      std::pair{RuleVerdict::Change::kNotEvaluated, "Not evaluated"},
+                                      std::pair{RuleVerdict::Change::kVisible, "Newly visible"},
+                                      std::pair{RuleVerdict::Change::kGone, "Gone"},
+                                      std::pair{RuleVerdict::Change::kStill, "On both sides"}}) {
     const auto rules = RulesThatAre(result, change);
     if (rules.empty()) continue;
     data findings{data::type::list};
@@ -229,8 +231,9 @@ data FindingGroups(const GateResult& result) {
     const bool fails = std::ranges::any_of(rules, [](const auto* rule) { return Fails(*rule); });
     data group;
     group.set("group_title", title);
-    group.set("count", CountText(rules.size(), "finding"));
-    group.set("open", fails || change == RuleVerdict::Change::kNew);
+    group.set("count",
+              CountText(rules.size(), change == RuleVerdict::Change::kNotEvaluated ? "rule" : "finding"));
+    group.set("open", fails || change <= RuleVerdict::Change::kNotEvaluated);
     group.set("findings", findings);
     group.set("more", More(rules.size(), kMaxFindings));
     groups << group;

@@ -164,15 +164,18 @@ class Comment {
 
   void Findings() {
     for (const auto& [change, title] : {std::pair{RuleVerdict::Change::kNew, "New findings"},
+                                        std::pair{RuleVerdict::Change::kNotEvaluated, "Rules not evaluated"},
+                                        std::pair{RuleVerdict::Change::kVisible, "Newly visible findings"},
                                         std::pair{RuleVerdict::Change::kStill, "Findings on both sides"},
                                         std::pair{RuleVerdict::Change::kGone, "Gone findings"}}) {
       const auto rules = RulesThatAre(result_, change);
       if (rules.empty()) continue;
       const bool fails = std::ranges::any_of(rules, [](const auto* rule) { return Fails(*rule); });
-      Open(fmt::format("{} ({})", title, rules.size()), change == RuleVerdict::Change::kNew || fails);
+      Open(fmt::format("{} ({})", title, rules.size()),
+           change <= RuleVerdict::Change::kNotEvaluated || fails);
       Table("| Severity | Rule | Problem | Recommendation | Saves |", rules, false,
             [&](const RuleVerdict* rule) {
-              const std::string subject = SubjectText(rule->subjects.front());
+              const std::string subject = SubjectText(rule->subjects);
               return fmt::format(
                   "| {}{} | {} | {}{} | {} | {} |", Fails(*rule) ? "❌ " : "", SeverityName(rule->severity),
                   Cell(rule->rule), Prose(rule->problem), subject.empty() ? "" : " (" + Cell(subject) + ")",

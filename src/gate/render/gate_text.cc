@@ -109,7 +109,7 @@ void WriteExplanation(TextWriter& out, const GateResult& result, const char* pre
 }
 
 void WriteFinding(TextWriter& out, const RuleVerdict& rule) {
-  const std::string subject = SubjectText(rule.subjects.front()), saving = SavingText(rule);
+  const std::string subject = SubjectText(rule.subjects), saving = SavingText(rule);
   const char* style = Fails(rule) ? "1;31" : rule.severity == Severity::kInfo ? "1;34" : "1;33";
   out.Wrapped("  • ", Prose(rule.problem) + (subject.empty() ? "" : " (" + Prose(subject) + ")"), style);
   if (!rule.recommendation.empty()) out.Wrapped("    → ", Prose(rule.recommendation[0]));
@@ -129,6 +129,8 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
     WriteMore(out, rules.size(), kMaxFindingLines);
   };
   write("New Findings", fresh);
+  write("Rules Not Evaluated", RulesThatAre(result, RuleVerdict::Change::kNotEvaluated));
+  write("Newly Visible Findings", RulesThatAre(result, RuleVerdict::Change::kVisible));
   std::vector<const RuleVerdict*> failing;
   std::ranges::copy_if(still, std::back_inserter(failing), [](const auto* rule) { return Fails(*rule); });
   write("Findings of Both Sides that Fail the Gate", failing);
@@ -175,9 +177,10 @@ void WriteDifferences(TextWriter& out, const GateResult& result) {
 // What a gate that passed says of findings, in a line.
 std::string FindingsInShort(const GateResult& result) {
   std::string text;
-  for (const auto& [change, phrase] :
-       {std::pair{RuleVerdict::Change::kNew, "new"}, std::pair{RuleVerdict::Change::kGone, "gone"},
-        std::pair{RuleVerdict::Change::kStill, "on both sides"}}) {
+  for (const auto& [change, phrase] : {std::pair{RuleVerdict::Change::kNew, "new"},
+                                       std::pair{RuleVerdict::Change::kVisible, "newly visible"},
+                                       std::pair{RuleVerdict::Change::kGone, "gone"},
+                                       std::pair{RuleVerdict::Change::kStill, "on both sides"}}) {
     const size_t count = RulesThatAre(result, change).size();
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, phrase);
     if (count > 0 && change == RuleVerdict::Change::kNew) {
@@ -209,8 +212,9 @@ std::string RenderGateText(const GateResult& result, bool color) {
   if (Passed(result)) {
     WriteMetrics(out, result);
     if (const std::string text = FindingsInShort(result); !text.empty()) out.Line("  " + text);
-    for (const RuleVerdict* rule : RulesThatAre(result, RuleVerdict::Change::kNew))
-      if (Warns(*rule)) WriteFinding(out, *rule);
+    for (const auto change : {RuleVerdict::Change::kNew, RuleVerdict::Change::kNotEvaluated})
+      for (const RuleVerdict* rule : RulesThatAre(result, change))
+        if (Warns(*rule)) WriteFinding(out, *rule);
     WriteTrends(out, result);
     if (!result.differences.empty())
       out.Line("  " + CountText(result.differences.size(), "difference") + " of the sides: see the report.");

@@ -99,10 +99,14 @@ Case CaseOf(const std::string& rule, const std::vector<const RuleVerdict*>& verd
     test.outcome = Case::Outcome::kFailure;
     test.type = SeverityName((*failing)->severity);
     test.message = OneLine((*failing)->problem);
+  } else if (verdicts.front()->change == RuleVerdict::Change::kNotEvaluated) {
+    test.outcome = Case::Outcome::kSkipped;
+    test.type = ChangeName(verdicts.front()->change);
+    test.message = OneLine(verdicts.front()->problem);
   }
   for (size_t i = 0; i < std::min(verdicts.size(), kMaxSubjects); ++i) {
     const RuleVerdict& verdict = *verdicts[i];
-    const std::string subject = SubjectText(verdict.subjects.front()), saving = SavingText(verdict);
+    const std::string subject = SubjectText(verdict.subjects), saving = SavingText(verdict);
     test.body.push_back(fmt::format("{}{}: {}", ChangeName(verdict.change),
                                     subject.empty() ? "" : " (" + subject + ")", OneLine(verdict.problem)));
     if (verdict.change == RuleVerdict::Change::kGone) continue;

@@ -224,7 +224,7 @@ void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::str
   if (uri.empty()) uri = RelativeUri(rule.rule_file.substr(rule.rule_file.find_last_of("/\\") + 1), root);
   if (uri.empty()) uri = kProjectFile;
   log.Result(id, index, fails ? "error" : SarifLevel(level), text, IdentityOf(rule),
-             is_new ? "new" : "unchanged", Location(uri, line, SubjectText(rule.subjects.front())));
+             is_new ? "new" : "unchanged", Location(uri, line, SubjectText(rule.subjects)));
 }
 
 }  // namespace

@@ -77,6 +77,10 @@ std::string_view ChangeName(RuleVerdict::Change change) {
   switch (change) {
     case RuleVerdict::Change::kNew:
       return "new";
+    case RuleVerdict::Change::kVisible:
+      return "newly visible";
+    case RuleVerdict::Change::kNotEvaluated:
+      return "not evaluated";
     case RuleVerdict::Change::kStill:
       return "still";
     case RuleVerdict::Change::kGone:
@@ -115,7 +119,10 @@ std::string BudgetText(const MetricVerdict& metric) {
   return text;
 }
 
-std::string SubjectText(const std::string& subject) {
+std::string SubjectText(const std::vector<std::string>& subjects) {
+  if (subjects.size() > 1)
+    return fmt::format("{} and {} more", SubjectText({subjects.front()}), subjects.size() - 1);
+  const std::string& subject = subjects.front();
   const auto keys = nlohmann::ordered_json::parse(subject, nullptr, false);
   if (!keys.is_object()) return subject;
   std::string text;

@@ -39,8 +39,8 @@ std::string IntervalText(const MetricVerdict& metric);
 std::string StepText(const MetricVerdict& metric);
 // "at most 210 ms", "at least 40.0 %", or "".
 std::string BudgetText(const MetricVerdict& metric);
-// Of a finding: "rank 0, device 1", or "" for the whole run.
-std::string SubjectText(const std::string& subject);
+// Of a finding: "rank 0, device 1", "rank 0 and 3 more", or "" for the whole run.
+std::string SubjectText(const std::vector<std::string>& subjects);
 // "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", "up to 1.2 s" of a profile without steps, or "".
 std::string SavingText(const RuleVerdict& rule);
 // "5 runs, 8 ranks each, 500 steady steps".

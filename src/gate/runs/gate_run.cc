@@ -1,29 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/gate/runs/gate_run.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "engine/inference/inference.h"
+#include "engine/model/finding_relation.h"
 
 namespace dladvisor {
+
+namespace {
+
+std::string WhyUndecided(const Finding& finding) {
+  if (finding.outcome == Outcome::kFailed) return "it failed: " + finding.error;
+  if (!finding.error.empty()) return finding.error;
+  return fmt::format("the profile does not have {}", fmt::join(finding.missing, ", "));
+}
+
+}  // namespace
 
 const RunMean* GateRun::Find(const std::string& metric) const {
   const auto found = std::ranges::find(measurements, metric, &Measurement::metric);
   return found == measurements.end() ? nullptr : &found->mean;
 }
 
+bool GateRun::IsUndecided(const std::string& rule, const std::string& subject) const {
+  return undecided.contains({rule, subject}) || undecided.contains({rule, ""});
+}
+
 GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database& db,
                      const std::set<std::string>& missing_relations) {
   GateRun run;
   run.name = std::move(name);
-  Advice advice = Infer(knowledge, db);
-  for (Finding& finding : advice.findings)
+  Advice advice = Infer(knowledge, db, {.absent_relations = missing_relations});
+  for (Finding& finding : advice.findings) {
+    if (finding.outcome == Outcome::kFailed || finding.outcome == Outcome::kUnknown)
+      run.undecided.try_emplace({finding.rule, finding.subject.empty() ? "" : SubjectJson(finding)},
+                                WhyUndecided(finding));
     if (finding.outcome == Outcome::kFired) run.findings.push_back(std::move(finding));
-  for (const Rule& rule : knowledge.rules())
-    if (std::ranges::any_of(rule.reads,
-                            [&](const std::string& read) { return missing_relations.contains(read); }))
-      run.blind.insert(rule.id);
+  }
   run.measurements = MeasureRun(db);
   run.traits = ReadTraits(db);
   if (const auto host = run.traits.values.find("host"); host != run.traits.values.end())

@@ -3,9 +3,11 @@
 // are not kept, so that many runs cost little.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/model/advice.h"
@@ -21,7 +23,11 @@ struct GateRun {
   size_t ranks = 0, steps = 0;
   std::vector<Measurement> measurements;
   std::vector<Finding> findings;  // that fired
-  std::set<std::string> blind;    // rules that read what this run does not hold, as a digest no events
+  // Why rules could not say whether they fire, by rule and subject as JSON; of "" where the rule has no
+  // subject, as where it reads what this run does not hold.
+  std::map<std::pair<std::string, std::string>, std::string> undecided;
+
+  bool IsUndecided(const std::string& rule, const std::string& subject) const;
   Traits traits;
   // Where and when it was taken, as far as that is known; of several ranks the first start.
   std::string host;
@@ -32,7 +38,7 @@ struct GateRun {
 };
 
 // Evaluates the rules on the database, which afterwards has their findings. `missing_relations` are those
-// that it does not hold, as a digest holds no events: rules that read them are blind to this run.
+// that it does not hold, as a digest holds no events: rules that judge by them are undecided.
 GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database& db,
                      const std::set<std::string>& missing_relations);
 

@@ -42,8 +42,8 @@ std::span<const MetricKind> MetricKinds();
 // The kind of "op.time/PATH"; null for an unknown one.
 const MetricKind* FindMetricKind(std::string_view metric);
 
-// SQL of the rank that sets the pace: of ranks that wait for each other the one with most time of its own, for
-// their steps take equally long; else the one with the longest steps. NULL without steps.
+// SQL of the rank that sets the pace: of ranks that wait for each other the one with most time of its own,
+// for their steps take equally long; else the one with the longest steps. NULL without steps.
 extern const std::string kPacingRank;
 
 struct Measurement {
