@@ -51,8 +51,27 @@ bool HasMemoryOf(const GpuModel& model, const GpuDescription& gpu) {
   return share > 0.85 && share < 1.05;
 }
 
+namespace {
+
+// Tables of nvidia-smi have no room for long names: "Tesla V100-SXM2...". The memory has to decide.
+const GpuModel* FindCutName(const Hardware& hardware, std::string_view beginning, const GpuDescription& gpu) {
+  const GpuModel* only = nullptr;
+  for (const GpuModel& model : hardware.models) {
+    const bool begins = std::ranges::any_of(
+        model.names, [&](const std::string& name) { return PlainName(name).starts_with(beginning); });
+    if (!begins || !gpu.memory_bytes || !HasMemoryOf(model, gpu)) continue;
+    if (only) return nullptr;
+    only = &model;
+  }
+  return only;
+}
+
+}  // namespace
+
 const GpuModel* FindModel(const Hardware& hardware, const GpuDescription& gpu) {
   const std::string plain = PlainName(gpu.name);
+  if (plain.ends_with("..."))
+    return FindCutName(hardware, std::string_view(plain).substr(0, plain.size() - 3), gpu);
   const GpuModel* only = nullptr;
   for (const GpuModel& model : hardware.models) {
     if (!plain.empty() && Holds(model.names, plain)) return &model;

@@ -169,5 +169,47 @@ TEST(TrainingSizes, FollowFromOthers) {
   EXPECT_EQ(sizes.recompute, "selective");
 }
 
+// GPT-3 of 175 billion parameters by the formula of Narayanan et al., at a third of an A100's peak.
+TEST(TrainingWork, IsThatOfTheArguments) {
+  const double h = 12288, sequence = 2048, vocabulary = 51200, layers = 96;
+  const double flops =
+      72 * sequence * layers * h * h * (1 + sequence / (6 * h) + vocabulary / (12 * layers * h));
+  const double seconds = 4 * flops / 8 / 104e12;  // four samples on eight GPUs
+  const auto training = [&](const std::map<std::string, std::string>& changed, const char* gpu) {
+    TraceBuilder b;
+    Add(b, {seconds * 1e3, seconds * 1e3, seconds * 1e3, seconds * 1e3});
+    b.trace.training_log.settings = {
+        {"num_layers", "96"},   {"hidden_size", "12288"}, {"num_attention_heads", "96"},
+        {"seq_length", "2048"}, {"bf16", "True"},         {"padded_vocab_size", "51200"},
+        {"num_experts", "None"}};
+    for (const auto& [name, value] : changed) b.trace.training_log.settings[name] = value;
+    b.trace.world_size = 8;
+    b.trace.devices.resize(1);
+    b.trace.devices[0].name = gpu;
+    const Context context = test::ContextOf(b.trace);
+    return ComputeTrainings(context, ComputeTrainingLog(context)).at(0);
+  };
+  const TrainingRow known = training({}, "NVIDIA A100-SXM4-80GB");
+  EXPECT_NEAR(*known.model_tflops_per_gpu, 104, 0.01);
+  EXPECT_NEAR(*known.mfu, 104.0 / 312, 1e-4);
+  EXPECT_FALSE(known.unknown_reason);
+  // The paper's sizes without its assumptions: heads and networks of other sizes, fewer keys than queries.
+  const TrainingRow gated = training({{"swiglu", "True"}, {"ffn_hidden_size", "32768"}}, "");
+  EXPECT_NEAR(*gated.model_tflops_per_gpu, 104, 0.01) << "three matrices of two thirds";
+  EXPECT_FALSE(gated.mfu);
+  EXPECT_EQ(gated.unknown_reason, "the log does not name the GPUs");
+  const TrainingRow grouped =
+      training({{"group_query_attention", "True"}, {"num_query_groups", "8"}}, "NVIDIA A100-SXM4-80GB");
+  EXPECT_LT(*grouped.model_tflops_per_gpu, 95);
+  EXPECT_EQ(training({{"num_experts", "8"}}, "").unknown_reason, "the model is a mixture of experts");
+  EXPECT_EQ(training({{"padded_vocab_size", ""}}, "").unknown_reason,
+            "the log does not print the size of the vocabulary");
+  EXPECT_EQ(training({}, "Card").unknown_reason, "the peaks of Card are not known");
+  const TrainingRow above = training({}, "Tesla T4");
+  EXPECT_FALSE(above.mfu) << "a T4 has no BF16";
+  EXPECT_EQ(training({{"fp16", "True"}, {"bf16", "False"}}, "Tesla T4").unknown_reason,
+            "faster than the peak: arguments, times or the GPU are not what the log says");
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -165,6 +165,8 @@ TEST(Hardware, ASharedNameIsDecidedByMultiprocessorsAndMemory) {
   EXPECT_EQ(Find(name, 60, int64_t{10} << 30), nullptr);
   EXPECT_EQ(Find(name), nullptr);
   EXPECT_EQ(Find("NVIDIA H100", 132, int64_t{95} << 30)->model, "H100 SXM5 96 GB");
+  EXPECT_EQ(Find("Tesla V100-SXM2...", {}, int64_t{32510} << 20)->model, "Tesla V100 SXM2 32 GB");
+  EXPECT_EQ(Find("Tesla V100-SXM2..."), nullptr);
   EXPECT_EQ(Find("NVIDIA H100", 114, int64_t{80} << 30), nullptr);
   EXPECT_EQ(Find("gfx942", 304, 206141652992)->model, "Instinct MI300X");
   EXPECT_EQ(Find("gfx942", 304, int64_t{256} << 30)->model, "Instinct MI325X");

@@ -79,6 +79,8 @@ std::optional<double> MemoryBandwidth(const GpuModel& model, const Device& devic
   return is_whole && recorded <= *stated * (1 + kPeakTolerance) ? model.memory_bytes_per_s : std::nullopt;
 }
 
+}  // namespace
+
 GpuPeaks PeaksOf(const Device& device, const Hardware* declared_hardware) {
   const GpuDescription gpu{device.name, device.sm_count, device.memory_bytes};
   const GpuModel* model = declared_hardware ? FindModel(*declared_hardware, gpu) : nullptr;
@@ -105,8 +107,6 @@ GpuPeaks PeaksOf(const Device& device, const Hardware* declared_hardware) {
   }
   return peaks;
 }
-
-}  // namespace
 
 std::vector<GpuPeaks> ComputeGpuPeaks(const Context& context) {
   std::vector<GpuPeaks> all;

@@ -46,6 +46,9 @@ struct GpuPeaks {
   }
 };
 
+// Of a GPU that does nothing in the profile, as one that a training's log lists. `declared` may be null.
+GpuPeaks PeaksOf(const Device& device, const Hardware* declared);
+
 // One for each of ranks.gpus, in that order.
 std::vector<GpuPeaks> ComputeGpuPeaks(const Context& context);
 

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/hardware/gpu_peak.h"
 #include "src/analysis/training/training_setting.h"
+#include "src/analysis/training/training_work.h"
 #include "src/statistics/distribution.h"
 
 namespace dladvisor {
@@ -99,6 +101,42 @@ void AddSizes(const TrainingSizes& sizes, TrainingRow& row) {
   row.bubble_share = (stages - 1) / (work + stages - 1);
 }
 
+// The peak of the one model of GPUs that the log lists, in the training's precision.
+std::optional<double> PeakOf(const Context& context, const std::optional<std::string>& precision_name,
+                             std::string& unknown) {
+  const std::vector<Device>& devices = context.trace.devices;
+  std::optional<Precision> precision;
+  if (precision_name) precision = ParsePrecision(*precision_name);
+  if (precision != Precision::kFp16 && precision != Precision::kBf16)
+    unknown = "the precision of the products does not follow from the arguments";
+  else if (devices.empty() || devices.front().name.empty())
+    unknown = "the log does not name the GPUs";
+  else if (!std::ranges::all_of(devices, [&](const Device& of) { return of.name == devices.front().name; }))
+    unknown = "the log names several models of GPUs";
+  if (!unknown.empty()) return std::nullopt;
+  const auto peak =
+      PeaksOf(devices.front(), context.options.hardware.get()).Peak(*precision, ComputeUnit::kMatrix);
+  if (!peak) unknown = "the peaks of " + devices.front().name + " are not known";
+  return peak;
+}
+
+void AddWork(const Context& context, TrainingRow& row) {
+  const TrainingWork work = WorkOfArguments(context.trace.training_log.settings);
+  std::string unknown = work.unknown;
+  if (unknown.empty() && !row.samples_per_second) unknown = "the throughput is not known";
+  if (unknown.empty() && !row.world_size) unknown = "the log does not print the number of GPUs";
+  if (unknown.empty()) {
+    const double rate =
+        *work.flops_per_sample * *row.samples_per_second / static_cast<double>(*row.world_size);
+    const auto peak = PeakOf(context, row.precision, unknown);
+    if (peak && rate > *peak)
+      unknown = "faster than the peak: arguments, times or the GPU are not what the log says";
+    if (!peak || rate <= *peak) row.model_tflops_per_gpu = rate / 1e12;
+    if (peak && rate <= *peak) row.mfu = rate / *peak;
+  }
+  if (!unknown.empty()) row.unknown_reason = unknown;
+}
+
 }  // namespace
 
 const RelationOf<TrainingRow>& TrainingRelation() {
@@ -132,7 +170,17 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("tokens_per_second", &TrainingRow::tokens_per_second, Unit::kNone,
                   "Samples times the length of sequences.")
           .Column("tflops_per_gpu", &TrainingRow::tflops_per_gpu, Unit::kNone,
-                  "TFLOP/s of a GPU, mean of what the lines print.")
+                  "TFLOP/s of a GPU, mean of what the lines print; programs differ in what they count.")
+          .Column(
+              "model_tflops_per_gpu", &TrainingRow::model_tflops_per_gpu, Unit::kNone,
+              "TFLOP/s of a GPU by the FLOPs of the model, from its arguments and the throughput, without "
+              "what is computed a second time: per token 6 x (weights of layers and vocabulary + 2 x "
+              "sequence x size of all heads in each layer), as Narayanan et al. (2021) count decoders.")
+          .Column("mfu", &TrainingRow::mfu, Unit::kRatio,
+                  "Model FLOPs utilisation: that over the dense peak of the GPUs that the log lists, in FP16 "
+                  "or BF16.")
+          .Column("unknown_reason", &TrainingRow::unknown_reason, Unit::kText,
+                  "Why these are not known; unknown where they are.")
           .Column("skipped", &TrainingRow::skipped, Unit::kCount, "Iterations whose update was skipped.")
           .Column("nan", &TrainingRow::nan, Unit::kCount, "Iterations whose loss was no number.")
           .Column("slow_lines", &TrainingRow::slow_lines, Unit::kCount,
@@ -170,6 +218,7 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
     if (line.planned) row.planned = line.planned;
   row.runtime_ns = source.runtime_ns;
   if (!row.samples_per_second) row.samples_per_second = source.samples_per_second;
+  AddWork(context, row);
   if (row.samples_per_second && row.seq_length)
     row.tokens_per_second = *row.samples_per_second * static_cast<double>(*row.seq_length);
   return {row};

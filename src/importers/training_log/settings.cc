@@ -22,17 +22,21 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "context_parallel_size",
     "data_parallel_size",
     "dataloader_type",
+    "decoder_seq_length",
     "deepspeed",
     "distributed_backend",
     "eval_interval",
     "eval_iters",
     "expert_model_parallel_size",
+    "ffn_hidden_size",
     "fp16",
     "fp8",
     "global_batch_size",
     "gradient_accumulation_steps",
+    "group_query_attention",
     "hidden_size",
     "initial_loss_scale",
+    "kv_channels",
     "log_interval",
     "loss_scale",
     "loss_scale_window",
@@ -41,11 +45,14 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "min_loss_scale",
     "model_parallel_size",
     "num_attention_heads",
+    "num_experts",
     "num_layers",
+    "num_query_groups",
     "num_workers",
     "overlap_grad_reduce",
     "overlap_p2p_comm",
     "overlap_param_gather",
+    "padded_vocab_size",
     "params_dtype",
     "partition_activations",
     "pipe_parallel_size",
@@ -57,6 +64,7 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "save_interval",
     "seq_length",
     "sequence_parallel",
+    "swiglu",
     "tensor_model_parallel_size",
     "timing_log_level",
     "train_batch_size",
@@ -102,6 +110,12 @@ void TakeSettings(std::string_view line, std::map<std::string, std::string>& set
     return;
   }
   std::string value;
+  // "> padded vocab (size: 50257) with 431 dummy tokens (new size: 50688)".
+  static const RE2 vocabulary(R"(padded vocab \(size: \d+\).*\(new size: (\d+)\))");
+  if (line.find("padded vocab (size:") != std::string_view::npos) {
+    if (RE2::PartialMatch(line, vocabulary, &value)) settings["padded_vocab_size"] = value;
+    return;
+  }
   if (line.find("using world size:") != std::string_view::npos) {
     for (const auto& [words, name] :
          {std::pair{"using world size: (\\d+)", "world_size"},
