@@ -150,6 +150,19 @@ TEST(ProgramKind, LaunchesIntoAGraphAreACapture) {
   EXPECT_EQ(KindOf(b), "one-shot") << "one in ten ran";
 }
 
+TEST(ProgramKind, HalfOfTheLaunchesWithinACaptureAreOne) {
+  const auto with = [](int before) {
+    TraceBuilder b;
+    for (int i = 0; i < before; ++i) b.Launch(i, i + 1, i + 2, "k" + std::to_string(i));
+    b.Api(1000, 1001, "cudaStreamBeginCapture", 0);
+    for (int i = 0; i < 100; ++i) b.Api(1002 + 2 * i, 1003 + 2 * i, "cudaLaunchKernel", 1000 + i);
+    b.Api(2000, 2001, "cudaStreamEndCapture", 0);
+    return KindOf(b);
+  };
+  EXPECT_EQ(with(100), "graph-capture");
+  EXPECT_EQ(with(101), "one-shot") << "most ran";
+}
+
 TEST(ProgramKind, OfSeveralProfilesTheStrongerCounts) {
   EXPECT_EQ(StrongerKind("inference", "training"), "training");
   EXPECT_EQ(StrongerKind("serving", "computing"), "serving");

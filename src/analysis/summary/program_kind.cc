@@ -92,15 +92,33 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   return std::nullopt;
 }
 
+// Launches between the calls that begin and end a capture are written into a graph.
 std::optional<ProgramKind> GraphCapture(const Trace& trace) {
-  static const RE2 capture(R"(^(cuda|cu|hip)StreamBeginCapture)");
+  static const RE2 begin(R"(^(cuda|cu|hip)StreamBeginCapture)"), end(R"(^(cuda|cu|hip)StreamEndCapture)");
   const ApiCalls& calls = trace.api_calls;
-  if (!Matching(NamesOf(trace, calls.name), capture)) return std::nullopt;
+  if (!Matching(NamesOf(trace, calls.name), begin)) return std::nullopt;
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
-  const int64_t launches =
-      std::ranges::count_if(calls.name, [&](NameId name) { return kinds[name] == ApiKind::kLaunch; });
+  constexpr int64_t kNone = -1;
+  std::vector<int64_t> captured(trace.threads.size(), kNone);  // in the capture that the thread is in
+  int64_t launches = 0, written = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const std::string_view name = trace.names.View(calls.name[i]);
+    const bool known = calls.thread[i] != kNoIndex;
+    if (kinds[calls.name[i]] == ApiKind::kLaunch) {
+      ++launches;
+      if (known && captured[calls.thread[i]] != kNone) ++captured[calls.thread[i]];
+    } else if (known && name.find("Capture") != std::string_view::npos) {
+      const re2::StringPiece text(name.data(), name.size());
+      int64_t& of_thread = captured[calls.thread[i]];
+      if (RE2::PartialMatch(text, begin)) of_thread = 0;
+      if (!RE2::PartialMatch(text, end)) continue;
+      written += std::max<int64_t>(0, of_thread);
+      of_thread = kNone;
+    }
+  }
   const auto kernels = static_cast<int64_t>(trace.kernels.size());
-  if (launches < kLeastCaptured || kernels * kLaunchesPerRunKernel >= launches) return std::nullopt;
+  if (launches < kLeastCaptured || (kernels * kLaunchesPerRunKernel >= launches && written * 2 < launches))
+    return std::nullopt;
   return ProgramKind{program_kind::kGraphCapture,
                      fmt::format("{} launches, of which {} ran", launches, kernels)};
 }

@@ -5,7 +5,8 @@
 // - host: no GPU work, no sign that a GPU was used, and work that only hosts run (mkldnn and THNN operators,
 //   gloo), operators of PyTorch's profiler beside its empty list of GPUs, or Python functions and not one
 //   operator.
-// - graph-capture: streams are captured, and hardly a launched kernel ran: they were written into a graph.
+// - graph-capture: streams are captured, and hardly a launched kernel ran, or most launches are between the
+//   calls that begin and end a capture: they were written into a graph.
 // - one-shot: GPU work that does not repeat: fewer than three steps, and few kernels, each of which ran fewer
 //   than five times in the mean or all of which take less than a millisecond: a test, a demonstration, a
 //   single cold call. A step of PyTorch's profiler that is not its first comes from a loop.
