@@ -37,7 +37,7 @@ HAVING count(*) > 0;
 -- empty: hidden
 SELECT kind, kind_evidence
 FROM run
-WHERE kind = 'host';
+WHERE kind IN ('host', 'accelerator');
 
 -- id: missing_capture
 -- title: Not Captured

@@ -26,7 +26,11 @@ SELECT total
 FROM (SELECT rank, device, sum(ns_per_step) AS total,
       sum(CASE WHEN bucket LIKE 'compute/%' THEN 0 ELSE ns_per_step END) AS lost
   FROM time_ledger
-  GROUP BY rank, device)
+  GROUP BY rank, device
+  UNION ALL
+  SELECT 0, 0, step_ns, 0
+  FROM run
+  WHERE gpus = 0 AND step_source = 'ranges')
 WHERE total IS NOT NULL
 ORDER BY total DESC, lost, rank, device
 LIMIT 1;

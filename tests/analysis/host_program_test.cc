@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/analysis/summary/run.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -34,6 +35,22 @@ TEST(HostProgram, OperatorsAndCollectives) {
   EXPECT_EQ(rows[1].name, "aten::mkldnn_convolution");
   EXPECT_EQ(rows[1].busy_ns, 400);
   EXPECT_EQ(rows[2].busy_ns, 100);
+}
+
+TEST(HostProgram, StepsAreThoseOfTheProfiler) {
+  TraceBuilder b;
+  b.Range(0, 100, "ProfilerStep#4");
+  b.Range(10, 90, "aten::mm");
+  b.Range(100, 300, "ProfilerStep#5");
+  const RunRow run = ComputeRun(test::ContextOf(b.trace), {}, {}, {}, {}, {});
+  EXPECT_EQ(run.steps, 2);
+  EXPECT_EQ(run.first_step, 4);
+  EXPECT_EQ(run.last_step, 5);
+  EXPECT_EQ(run.step_source, "ranges");
+  EXPECT_DOUBLE_EQ(run.step_ns.value_or(0), 150);
+  TraceBuilder without;
+  without.Range(0, 100, "aten::mm");
+  EXPECT_FALSE(ComputeRun(test::ContextOf(without.trace), {}, {}, {}, {}, {}).step_ns);
 }
 
 TEST(HostProgram, NothingWhereAGpuIs) {

@@ -92,20 +92,6 @@ std::vector<Interval> HostTimes(const Trace& trace) {
   return ranges;
 }
 
-// The steps' ranges of each process, in order of start.
-std::vector<std::vector<ProfilerStep>> StepRanges(const Trace& trace) {
-  std::vector<std::vector<ProfilerStep>> steps(trace.processes.size());
-  const std::vector<std::optional<int64_t>> numbers = ProfilerStepNumbers(trace);
-  for (size_t i = 0; i < trace.ranges.size(); ++i) {
-    const std::optional<int64_t>& number = numbers[trace.ranges.name[i]];
-    const uint32_t thread = trace.ranges.thread[i];
-    if (!number || thread == kNoIndex || trace.threads[thread].process == kNoIndex) continue;
-    const Interval time{trace.ranges.start[i], trace.ranges.end[i]};
-    steps[trace.threads[thread].process].push_back({*number, time, time});
-  }
-  return steps;
-}
-
 // Which the viewers do not know.
 bool AreServingSteps(std::string_view pattern) {
   return pattern == kEngineStep || pattern == kEngineExecution;
@@ -128,9 +114,22 @@ std::vector<std::optional<int64_t>> ProfilerStepNumbers(const Trace& trace) {
   return numbers;
 }
 
+std::vector<std::vector<ProfilerStep>> ProfilerStepRanges(const Trace& trace) {
+  std::vector<std::vector<ProfilerStep>> steps(trace.processes.size());
+  const std::vector<std::optional<int64_t>> numbers = ProfilerStepNumbers(trace);
+  for (size_t i = 0; i < trace.ranges.size(); ++i) {
+    const std::optional<int64_t>& number = numbers[trace.ranges.name[i]];
+    const uint32_t thread = trace.ranges.thread[i];
+    if (!number || thread == kNoIndex || trace.threads[thread].process == kNoIndex) continue;
+    const Interval time{trace.ranges.start[i], trace.ranges.end[i]};
+    steps[trace.threads[thread].process].push_back({*number, time, time});
+  }
+  return steps;
+}
+
 std::vector<ProfilerSteps> FindProfilerSteps(const Context& context) {
   const Trace& trace = context.trace;
-  const std::vector<std::vector<ProfilerStep>> ranges = StepRanges(trace);
+  const std::vector<std::vector<ProfilerStep>> ranges = ProfilerStepRanges(trace);
   std::optional<std::vector<Interval>> host_times;  // where steps do not do
   std::map<int64_t, ProfilerSteps> by_rank;
   for (const Ranks::Gpu& gpu : context.ranks.gpus) by_rank[gpu.rank] = {gpu.rank, gpu.process, {}};

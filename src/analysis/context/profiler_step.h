@@ -37,6 +37,9 @@ struct ProfilerSteps {
 // Of each rank; of a profile without GPU work of each process, as ranks from 0 on.
 std::vector<ProfilerSteps> FindProfilerSteps(const Context& context);
 
+// These ranges alone, by process, in order of start.
+std::vector<std::vector<ProfilerStep>> ProfilerStepRanges(const Trace& trace);
+
 // Whether the name is that of such a range, and of which step.
 std::optional<int64_t> ProfilerStepNumber(std::string_view name);
 // By name id.

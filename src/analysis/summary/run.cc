@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "src/analysis/context/profiler_step.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/summary/program_kind.h"
@@ -14,6 +15,17 @@
 
 namespace dladvisor {
 namespace {
+
+void SetStepTime(const std::vector<double>& durations, RunRow& row) {
+  double mean = 0, squares = 0;
+  for (const double d : durations) mean += d / static_cast<double>(durations.size());
+  for (const double d : durations) squares += (d - mean) * (d - mean);
+  if (row.step_ns && *row.step_ns >= mean) return;
+  row.step_ns = mean;
+  row.step_stddev_ns.reset();
+  if (durations.size() > 1)
+    row.step_stddev_ns = std::sqrt(squares / static_cast<double>(durations.size() - 1));
+}
 
 // Mean and sample deviation of the slowest rank's steady steps.
 void AddSteps(const Context& context, const std::vector<StepRow>& steps, RunRow& row) {
@@ -33,16 +45,25 @@ void AddSteps(const Context& context, const std::vector<StepRow>& steps, RunRow&
       if (!row.first_step) row.first_step = step.step;
       row.last_step = step.step;
     }
-    if (durations.empty()) continue;
-    double mean = 0, squares = 0;
-    for (const double d : durations) mean += d / static_cast<double>(durations.size());
-    for (const double d : durations) squares += (d - mean) * (d - mean);
-    if (row.step_ns && *row.step_ns >= mean) continue;
-    row.step_ns = mean;
-    row.step_stddev_ns.reset();
-    if (durations.size() > 1)
-      row.step_stddev_ns = std::sqrt(squares / static_cast<double>(durations.size() - 1));
+    if (!durations.empty()) SetStepTime(durations, row);
   }
+}
+
+// Of a program without GPU work steps are the ranges of the profiler, by the process with the most of them.
+void AddHostSteps(const Context& context, RunRow& row) {
+  std::vector<double> durations;
+  for (const std::vector<ProfilerStep>& steps : ProfilerStepRanges(context.trace)) {
+    if (steps.size() <= durations.size()) continue;
+    durations.clear();
+    for (const ProfilerStep& step : steps) durations.push_back(static_cast<double>(step.host.length()));
+    row.first_step = steps.front().number;
+    row.last_step = steps.back().number;
+  }
+  if (durations.empty()) return;
+  SetStepTime(durations, row);
+  row.steps = row.total_steps = static_cast<int64_t>(durations.size());
+  row.step_source = "ranges";
+  row.step_pattern = "ProfilerStep#";
 }
 
 void AddTraining(const std::vector<TrainingRow>& trainings, RunRow& run) {
@@ -164,6 +185,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   }
   AddSteps(context, steps, row);
   if (gpus.empty()) {
+    AddHostSteps(context, row);
     AddTraining(trainings, row);
     return row;
   }
