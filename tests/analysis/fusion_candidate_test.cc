@@ -87,6 +87,16 @@ TEST(FusionCandidate, AChainIsOfOneThread) {
   EXPECT_EQ(rows[0].ops, "aten::gelu > aten::tanh");
 }
 
+// What runs on several streams runs side by side: one kernel would have to wait for the other.
+TEST(FusionCandidate, AChainIsOfOneStream) {
+  DrawnChains b;
+  b.Call("aten::gelu", kOne, kTwoHalves, 30'000, "gelu");
+  b.Call("aten::relu", kOne, kTwoHalves, 30'000, "relu");
+  ASSERT_EQ(b.Candidates().size(), 1u);
+  b.trace.kernels.stream.Set(1, 8);
+  EXPECT_TRUE(b.Candidates().empty());
+}
+
 TEST(FusionCandidate, WhatIsCompiledOrUnknownEndsAChain) {
   for (const char* between : {"triton_poi_fused_0", "my::op", "aten::mm"}) {
     DrawnChains b;

@@ -75,6 +75,7 @@ class FusionBuilder {
  private:
   struct Open {
     std::vector<uint32_t> operators;
+    int64_t stream = 0;
     int64_t kernels = 0;
     Ns gpu_ns = 0;
   };
@@ -84,12 +85,15 @@ class FusionBuilder {
     for (const OperatorWorkCall& call : calls) {
       Open& chain = open[context_.trace.ranges.thread[call.range]];
       const bool fuses = can_fuse_[call.operation];
+      const int64_t stream = context_.trace.kernels.stream[call.kernel];
       const bool follows = fuses && !chain.operators.empty() && chain.operators.size() < kLongestChain &&
+                           stream == chain.stream &&
                            Takes(work_.operators[call.operation],
                                  *work_.operators[chain.operators.back()].result.work->output_elements);
       if (!follows) Close(chain);
       if (!fuses) continue;
       chain.operators.push_back(call.operation);
+      chain.stream = stream;
       chain.kernels += call.kernels;
       chain.gpu_ns += call.kernel_ns;
     }
@@ -178,7 +182,9 @@ const RelationOf<FusionCandidateRow>& FusionCandidateRelation() {
           "fusion_candidate",
           "Chains of operators that move data and that one kernel could do, in the analysed "
           "window: each takes a tensor with as many elements as the one before gave, and one thread "
-          "launches them one after the other. The 200 of a rank with the most GPU time.")
+          "launches them one after the other on one stream. Profilers record no identity of tensors, so that "
+          "the number of elements is all that connects them; kernels of compilers (Triton) end a chain. The "
+          "200 of a rank with the most GPU time.")
           .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("ops", &Row::ops, Unit::kText, "Operators, e.g. aten::add > aten::native_layer_norm.")
           .Key("shapes", &Row::shapes, Unit::kText, "Shapes of the first one's tensors.")

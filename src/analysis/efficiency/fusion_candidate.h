@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that one kernel could do: chains of element-wise operators, reductions, normalisations, softmax
-// and copies, launched one after the other by one thread, each of which takes a tensor with as many elements
-// as the one before gave. A fused kernel keeps what passes between them in registers: of a chain's compulsory
-// traffic it leaves out each such tensor twice, written and read. That is a bound: what a backward pass needs
-// is written all the same.
+// and copies, launched one after the other by one thread on one stream, each of which takes a tensor with as
+// many elements as the one before gave. Profilers record shapes, but neither addresses nor identities of
+// tensors: two tensors of one size cannot be told apart. A fused kernel keeps what passes between them in
+// registers: of a chain's compulsory traffic it leaves out each such tensor twice, written and read. That is
+// a bound: what a backward pass needs is written all the same.
 #pragma once
 
 #include <cstdint>
