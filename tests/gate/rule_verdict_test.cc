@@ -198,9 +198,10 @@ TEST(RuleVerdict, AFindingThatMovesToAnotherGpuIsNeitherNewNorGone) {
 // An error of which two runs do not tell.
 TEST(RuleVerdict, AnErrorThatIsNotEvaluatedIsNotPassed) {
   KnowledgeBase knowledge = EmptyKnowledge();
-  knowledge.AddLayer({{"team/checked.yaml",
-                       "id: checked\ntitle: Something is checked\nseverity: error\nfor: gpu\n"
-                       "when: [gpu_utilization < 0.5]\nproblem: It is idle.\nrecommendation: [Do more.]\n"}});
+  const RuleFile file = {"team/checked.yaml",
+                         "id: checked\ntitle: Something is checked\nseverity: error\nfor: gpu\n"
+                         "when: [gpu_utilization < 0.5]\nproblem: It is idle.\nrecommendation: [Do more.]\n"};
+  knowledge.AddLayer({&file, 1});
   GateRun unknown = RunWith({});
   unknown.undecided[{"checked", R"({"device":0})"}] = "the profile does not have gpu.gpu_utilization";
   unknown.undecided[{"checked", R"({"device":1})"}] = "the profile does not have gpu.gpu_utilization";
