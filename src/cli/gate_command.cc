@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -28,7 +29,7 @@ namespace dladvisor {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kNotComparable = 2;
+constexpr int kNotComparable = 2, kUnreadable = 3;  // exit status
 
 struct GateOptions {
   ProfileOptions profile;
@@ -37,11 +38,6 @@ struct GateOptions {
   std::string history, label;
   std::string junit, sarif, markdown, html, json;
 };
-
-[[noreturn]] void EndWith(int status, const std::string& message) {
-  fmt::print(stderr, "dladvisor: {}\n", message);
-  throw CLI::RuntimeError(status);
-}
 
 std::string Command(const GateOptions& options) {
   std::string command = "dladvisor gate";
@@ -63,13 +59,19 @@ bool IsThere(const std::string& baseline) {
   }
 }
 
+// What ends the gate with that status.
+struct GateEnd {
+  int status;
+  std::string message;
+};
+
 void RefuseWithoutBaseline(const GateOptions& options) {
   for (const std::string& baseline : options.baseline)
     if (!IsThere(baseline))
-      EndWith(kNotComparable,
-              fmt::format("{}: there is no baseline yet, and the gate cannot pass without one\n  `{}` "
-                          "makes these runs the baseline.",
-                          baseline, Command(options)));
+      throw GateEnd{kNotComparable,
+                    fmt::format("{}: there is no baseline yet, and the gate cannot pass without one\n  `{}` "
+                                "makes these runs the baseline.",
+                                baseline, Command(options))};
 }
 
 struct Loaded {
@@ -120,12 +122,13 @@ void Update(const GateOptions& options, const AnalysisOptions& analysis, const G
       LoadRuns(options.profile.paths, analysis, [&](const std::string& name, Profile profile) {
         const Database database = profile.OpenDatabase();
         if (NeedsSteps(policy) && !HasSteps(database))
-          EndWith(kNotComparable,
-                  fmt::format(
-                      "{}: holds no steady steps, so that nothing could be compared with it\n  Put a range "
-                      "around each step (torch.profiler's `prof.step()`, or NVTX), or name the ranges with "
-                      "`--step-range REGEX`.",
-                      name));
+          throw GateEnd{
+              kNotComparable,
+              fmt::format(
+                  "{}: holds no steady steps, so that nothing could be compared with it\n  Put a range "
+                  "around each step (torch.profiler's `prof.step()`, or NVTX), or name the ranges with "
+                  "`--step-range REGEX`.",
+                  name)};
         digests.push_back(std::move(profile.digest));
       });
   if (!unreadable.empty()) throw Error("--update", unreadable[0]);
@@ -163,6 +166,15 @@ bool IsSameFile(const fs::path& a, const fs::path& b) {
   return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }
 
+// None where there are none: that is said later.
+std::vector<FoundFile> FilesThere(const std::vector<std::string>& given) {
+  try {
+    return FindFiles(given);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 void RefuseToOverwrite(const GateOptions& options) {
   std::vector<std::pair<fs::path, std::string>> taken;
   const auto take = [&](const std::string& path, const std::string& what) {
@@ -171,9 +183,9 @@ void RefuseToOverwrite(const GateOptions& options) {
       if (IsSameFile(path, other)) throw Error(path, is, "Choose another file for " + what + ".");
     taken.emplace_back(path, "is also what " + what + " writes");
   };
-  for (const FoundFile& file : FindFiles(options.baseline))
+  for (const FoundFile& file : FilesThere(options.baseline))
     taken.emplace_back(file.path, "is the baseline itself");
-  for (const FoundFile& file : FindFiles(options.profile.paths))
+  for (const FoundFile& file : FilesThere(options.profile.paths))
     taken.emplace_back(file.path, "is the profile itself");
   take(options.history, "--history");
   take(options.junit, "--junit");
@@ -183,21 +195,52 @@ void RefuseToOverwrite(const GateOptions& options) {
   take(options.json, "--json");
 }
 
-template <class Render>
-void Write(const std::string& path, Render render) {
-  if (!path.empty()) WriteFileWhole(path, render());
+// Writes every output that was asked for; throws the first error after the others are written.
+void WriteOutputs(const GateOptions& options, const GateResult& result, const std::string& root) {
+  std::exception_ptr first;
+  const auto write = [&](const std::string& path, const auto& render) {
+    if (path.empty()) return;
+    try {
+      WriteFileWhole(path, render());
+    } catch (const Error&) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  write(options.junit, [&] { return RenderGateJUnit(result); });
+  write(options.sarif, [&] { return RenderGateSarif(result, root); });
+  write(options.markdown, [&] { return RenderGateMarkdown(result); });
+  write(options.html, [&] { return RenderGateHtml(result); });
+  write(options.json, [&] { return RenderGateJson(result); });
+  if (first) std::rethrow_exception(first);
 }
 
-void RunGate(const GateOptions& options, const CommonOptions& common) {
+void Print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+// Says in every output that nothing was judged, so that none of an earlier gate is taken for this one's.
+void WriteNotJudged(const GateOptions& options, int status, const std::string& message) {
+  GateResult result = NotJudged(status, message);
+  result.generator = kProgram;
+  const std::string root = fs::current_path().string();
+  if (options.annotations) Print(RenderGateAnnotations(result, root));
+  try {
+    WriteOutputs(options, result, root);
+  } catch (const Error& error) {  // what ends the gate matters more
+    fmt::print(stderr, "warning: {}\n", error.what());
+  }
+}
+
+struct Judged {
+  GateSides sides;
+  GateResult result;
+};
+
+Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& stages) {
+  RefuseWithoutBaseline(options);
   const Project project = LoadProject(common.config);
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
-  Stages stages(common);
-  if (options.update) {
-    stages.Begin("update");
-    return Update(options, analysis, project.gate);
-  }
-  RefuseWithoutBaseline(options);
-  RefuseToOverwrite(options);
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   std::vector<HistoryRun> history;
@@ -207,30 +250,58 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
   stages.Begin("candidate");
   Loaded candidate = Load(options.profile.paths, analysis, knowledge);
   stages.Begin("judge");
-  const std::vector<std::string> unreadable[] = {baseline.unreadable, candidate.unreadable};
-  const GateSides sides = ToSides(std::move(baseline.runs), std::move(candidate.runs));
-  GateResult result = JudgeRuns(sides, knowledge, project.gate, history);
-  result.generator = kProgram;
-  for (const std::vector<std::string>& messages : unreadable) RefuseUnreadable(messages, result);
+  Judged judged;
+  judged.sides = ToSides(std::move(baseline.runs), std::move(candidate.runs));
+  judged.result = JudgeRuns(judged.sides, knowledge, project.gate, history);
+  judged.result.generator = kProgram;
+  RefuseUnreadable(baseline.unreadable, judged.result);
+  RefuseUnreadable(candidate.unreadable, judged.result);
+  return judged;
+}
+
+void RunGate(const GateOptions& options, const CommonOptions& common) {
+  Stages stages(common);
+  RefuseToOverwrite(options);
+  Judged judged;
+  try {
+    judged = Judge(options, common, stages);
+  } catch (const GateEnd& end) {
+    WriteNotJudged(options, end.status, end.message);
+    throw;
+  } catch (const std::exception& error) {
+    WriteNotJudged(options, kUnreadable, error.what());
+    throw;
+  }
   const std::string root = fs::current_path().string();
-  std::string text = RenderGateText(result, TerminalShowsColor());
-  if (options.annotations) text += RenderGateAnnotations(result, root);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  std::string text = RenderGateText(judged.result, isatty(STDOUT_FILENO) != 0);
+  if (options.annotations) text += RenderGateAnnotations(judged.result, root);
+  Print(text);
   stages.Begin("write");
-  Write(options.junit, [&] { return RenderGateJUnit(result); });
-  Write(options.sarif, [&] { return RenderGateSarif(result, root); });
-  Write(options.markdown, [&] { return RenderGateMarkdown(result); });
-  Write(options.html, [&] { return RenderGateHtml(result); });
-  Write(options.json, [&] { return RenderGateJson(result); });
+  WriteOutputs(options, judged.result, root);
   if (!options.history.empty()) {
     const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
                             std::chrono::system_clock::now().time_since_epoch())
                             .count();
-    for (const GateRun& run : sides.candidate)
-      AppendToHistory(options.history, ToHistory(run, result.verdict, options.label, now));
+    for (const GateRun& run : judged.sides.candidate)
+      AppendToHistory(options.history, ToHistory(run, judged.result.verdict, options.label, now));
   }
-  if (result.exit_status != 0) throw CLI::RuntimeError(result.exit_status);
+  if (judged.result.exit_status != 0) throw CLI::RuntimeError(judged.result.exit_status);
+}
+
+void RunUpdate(const GateOptions& options, const CommonOptions& common) {
+  Stages stages(common);
+  const Project project = LoadProject(common.config);
+  stages.Begin("update");
+  Update(options, options.profile.ToAnalysisOptions(project), project.gate);
+}
+
+void Run(const GateOptions& options, const CommonOptions& common) {
+  try {
+    options.update ? RunUpdate(options, common) : RunGate(options, common);
+  } catch (const GateEnd& end) {
+    fmt::print(stderr, "dladvisor: {}\n", end.message);
+    throw CLI::RuntimeError(end.status);
+  }
 }
 
 }  // namespace
@@ -261,7 +332,7 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
   command->footer(
       "Exit status: 0 passed or inconclusive, 1 failed, 2 not comparable or no baseline, 3 bad usage or "
       "unreadable input.");
-  command->callback([options, &common] { RunGate(*options, common); });
+  command->callback([options, &common] { Run(*options, common); });
 }
 
 }  // namespace dladvisor

@@ -159,6 +159,48 @@ TEST_F(Gate, WithoutABaselineNothingPassesAndTheNextStepIsSaid) {
   EXPECT_THAT(run.err, HasSubstr("`dladvisor gate --baseline none.digest --update same1`"));
 }
 
+// Of an earlier gate nothing is left that may be taken for this one's.
+TEST_F(Gate, EveryExitWritesEveryOutput) {
+  test::WriteFile(Path("broken.yaml"), "gate: {metrics: {step.tim: off}}\n");
+  test::WriteFile(Path("cut.json"), "{\"traceEvents\": [{\"ph\"");
+  const struct {
+    const char* arguments;
+    int status;
+    const char* says;
+  } exits[] = {
+      {"--baseline base same1 same2 same3", 0, "No regression"},
+      {"--baseline base slow1 slow2 slow3", 1, "% worse"},
+      {"--baseline base wide", 2, "cannot be compared"},
+      {"--baseline none.digest same1", 2, "there is no baseline yet"},
+      {"--baseline base cut.json", 3, "cut.json"},
+      {"--baseline base none.sqlite", 3, "none.sqlite"},
+      {"--config broken.yaml --baseline base same1", 3, "step.tim"},
+  };
+  for (const auto& exit : exits) {
+    SCOPED_TRACE(exit.arguments);
+    for (const char* ending : {"json", "xml", "sarif", "md", "html"})
+      test::WriteFile(Path(std::string("exit.") + ending), "of an earlier gate");
+    const auto run = Run(std::string("gate ") + exit.arguments +
+                         " --json exit.json --junit exit.xml --sarif exit.sarif --markdown exit.md --html "
+                         "exit.html --annotations");
+    EXPECT_EQ(run.status, exit.status) << run.out << run.err;
+    for (const char* ending : {"json", "xml", "sarif", "md", "html"}) {
+      const std::string text = test::ReadFile(Path(std::string("exit.") + ending));
+      EXPECT_EQ(text.find("of an earlier gate"), std::string::npos) << ending;
+      if (exit.status > 0) {
+        EXPECT_THAT(text, HasSubstr(exit.says)) << ending;
+      }
+    }
+    EXPECT_EQ(nlohmann::json::parse(test::ReadFile(Path("exit.json")))["exit_status"], exit.status);
+    const auto sarif = nlohmann::json::parse(test::ReadFile(Path("exit.sarif")))["runs"][0]["invocations"][0];
+    EXPECT_EQ(sarif["executionSuccessful"], exit.status < 2);
+    EXPECT_EQ(sarif["exitCode"], exit.status);
+    if (exit.status > 0) {
+      EXPECT_THAT(run.out, HasSubstr("::error "));
+    }
+  }
+}
+
 TEST_F(Gate, OtherHardwareIsNotComparable) {
   const auto run = Run("gate --baseline base wide");
   EXPECT_EQ(run.status, 2);

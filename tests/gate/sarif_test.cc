@@ -141,6 +141,7 @@ TEST(Sarif, HasNoAbsolutePath) {
   EXPECT_EQ(uri("../other/x.py", "/home/ci/repo/team/x.yaml"), "team/x.yaml");
   EXPECT_EQ(uri("C:\\torch\\nn.py", "/elsewhere/team/x.yaml"), "x.yaml");
   EXPECT_EQ(uri("/home/ci/repository/x.py", ""), "dladvisor.yaml");
+  EXPECT_EQ(uri("", "built-in/ranks/slow-host.yaml"), "dladvisor.yaml");
 }
 
 TEST(Sarif, FingerprintsAreOfTheRuleAndWhatItIsAbout) {

@@ -379,6 +379,21 @@ void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& resu
   result.next_step = "Give runs that can be read; the notes name those that cannot.";
 }
 
+GateResult NotJudged(int exit_status, const std::string& message) {
+  GateResult result;
+  result.verdict = Verdict::kNotComparable;
+  result.exit_status = exit_status;
+  const size_t end = message.find('\n');
+  result.headline = message.substr(0, end);
+  if (end != std::string::npos) {
+    const size_t hint = message.find_first_not_of(" \n", end);
+    if (hint != std::string::npos) result.next_step = InOneLine(message.substr(hint));
+    if (!result.next_step.empty())
+      result.next_step[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result.next_step[0])));
+  }
+  return result;
+}
+
 HistoryRun ToHistory(const GateRun& run, Verdict verdict, const std::string& label, int64_t utc_ns) {
   HistoryRun entry;
   entry.utc_ns = utc_ns;

@@ -114,7 +114,7 @@ struct Trend {
 
 struct GateResult {
   Verdict verdict = Verdict::kPass;  // of the gate
-  int exit_status = 0;               // 0 clean, 1 failed, 2 not comparable
+  int exit_status = 0;               // 0 clean, 1 failed, 2 not comparable, 3 bad usage or unreadable input
   std::string headline;              // "Step time regressed by 23.1 % (...): data loading, +38.2 ms"
   std::string generator;             // "dladvisor 0.1.0"
   std::string next_step;             // what to do where it did not pass; or ""

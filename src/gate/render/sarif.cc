@@ -21,6 +21,9 @@ constexpr size_t kMaxResults = 5000;
 // Where the project says what is gated: what is found in no file of the program is reported there.
 constexpr const char* kProjectFile = "dladvisor.yaml";
 
+// Where rules of the program lie, which are no files of the repository.
+constexpr std::string_view kBuiltIn = "built-in/";
+
 constexpr size_t kMaxDescription = 1000;  // GitHub cuts descriptions at 1,024
 
 // A message's "[text](target)" would be a link.
@@ -107,13 +110,16 @@ class Log {
     Json driver = {{"name", "dladvisor"}};
     if (space != std::string::npos) driver["version"] = generator.substr(space + 1);
     driver["rules"] = std::move(rules_);
-    Json invocation = {{"executionSuccessful", true}, {"exitCode", result.exit_status}};
+    Json invocation = {{"executionSuccessful", result.verdict != Verdict::kNotComparable},
+                       {"exitCode", result.exit_status}};
     Json notifications = Json::array();
     if (left_out_ > 0)
       notifications.push_back(
           {{"level", "note"}, {"message", Message(CountText(left_out_, "result") + " left out.")}});
     if (result.verdict == Verdict::kNotComparable)
-      notifications.push_back({{"level", "error"}, {"message", Message(Visible(OneLine(result.headline)))}});
+      notifications.push_back(
+          {{"level", "error"},
+           {"message", Message(Visible(OneLine(result.headline + " " + result.next_step)))}});
     for (const std::string& note : result.notes)
       notifications.push_back({{"level", "note"}, {"message", Message(Visible(OneLine(note)))}});
     if (!notifications.empty()) invocation["toolExecutionNotifications"] = std::move(notifications);
@@ -217,11 +223,13 @@ void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::str
   }
   std::string uri = RelativeUri(rule.source_file, root);
   int line = rule.source_line;
-  if (uri.empty()) {
+  const bool is_own = !rule.rule_file.starts_with(kBuiltIn);
+  if (uri.empty() && is_own) {
     uri = RelativeUri(rule.rule_file, root);
     line = rule.rule_line;
   }
-  if (uri.empty()) uri = RelativeUri(rule.rule_file.substr(rule.rule_file.find_last_of("/\\") + 1), root);
+  if (uri.empty() && is_own)
+    uri = RelativeUri(rule.rule_file.substr(rule.rule_file.find_last_of("/\\") + 1), root);
   if (uri.empty()) uri = kProjectFile;
   log.Result(id, index, fails ? "error" : SarifLevel(level), text, IdentityOf(rule),
              is_new ? "new" : "unchanged", Location(uri, line, SubjectText(rule.subjects)));

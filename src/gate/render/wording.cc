@@ -55,6 +55,7 @@ bool Warns(const Trend& trend) {
 }
 
 std::string OutcomeText(const GateResult& result) {
+  if (result.exit_status == 3) return "Not judged";
   if (result.exit_status == 2 || result.verdict == Verdict::kNotComparable) return "Not comparable";
   if (result.exit_status != 0) return "Gate failed";
   switch (result.verdict) {
@@ -151,6 +152,7 @@ std::string CountText(size_t count, std::string_view noun) {
 }
 
 std::string SideText(const Side& side) {
+  if (side.runs.empty()) return "was not read";
   std::string text = CountText(side.runs.size(), "run");
   if (side.ranks > 1) text += " of " + CountText(side.ranks, "rank");
   return text + ", " + (side.steps == 0 ? "no steady steps" : CountText(side.steps, "steady step"));
