@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "src/analysis/summary/run.h"
+#include "src/analysis/timeline/step.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -42,7 +43,12 @@ TEST(HostProgram, StepsAreThoseOfTheProfiler) {
   b.Range(0, 100, "ProfilerStep#4");
   b.Range(10, 90, "aten::mm");
   b.Range(100, 300, "ProfilerStep#5");
-  const RunRow run = ComputeRun(test::ContextOf(b.trace), {}, {}, {}, {}, {});
+  const Context context = test::ContextOf(b.trace);
+  const std::vector<StepRow> steps = ComputeSteps(context);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[1].step, 5);
+  EXPECT_EQ(steps[1].duration_ns, 200);
+  const RunRow run = ComputeRun(context, {}, steps, {}, {}, {});
   EXPECT_EQ(run.steps, 2);
   EXPECT_EQ(run.first_step, 4);
   EXPECT_EQ(run.last_step, 5);
@@ -50,7 +56,7 @@ TEST(HostProgram, StepsAreThoseOfTheProfiler) {
   EXPECT_DOUBLE_EQ(run.step_ns.value_or(0), 150);
   TraceBuilder without;
   without.Range(0, 100, "aten::mm");
-  EXPECT_FALSE(ComputeRun(test::ContextOf(without.trace), {}, {}, {}, {}, {}).step_ns);
+  EXPECT_TRUE(ComputeSteps(test::ContextOf(without.trace)).empty());
 }
 
 TEST(HostProgram, NothingWhereAGpuIs) {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "src/analysis/context/profiler_step.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/summary/program_kind.h"
@@ -49,19 +48,15 @@ void AddSteps(const Context& context, const std::vector<StepRow>& steps, RunRow&
   }
 }
 
-// Of a program without GPU work steps are the ranges of the profiler, by the process with the most of them.
-void AddHostSteps(const Context& context, RunRow& row) {
+// Of a program without GPU work, whose steps are ranges of the profiler.
+void AddHostSteps(const std::vector<StepRow>& steps, RunRow& row) {
+  if (steps.empty()) return;
   std::vector<double> durations;
-  for (const std::vector<ProfilerStep>& steps : ProfilerStepRanges(context.trace)) {
-    if (steps.size() <= durations.size()) continue;
-    durations.clear();
-    for (const ProfilerStep& step : steps) durations.push_back(static_cast<double>(step.host.length()));
-    row.first_step = steps.front().number;
-    row.last_step = steps.back().number;
-  }
-  if (durations.empty()) return;
+  for (const StepRow& step : steps) durations.push_back(static_cast<double>(step.duration_ns));
   SetStepTime(durations, row);
-  row.steps = row.total_steps = static_cast<int64_t>(durations.size());
+  row.steps = row.total_steps = static_cast<int64_t>(steps.size());
+  row.first_step = steps.front().step;
+  row.last_step = steps.back().step;
   row.step_source = "ranges";
   row.step_pattern = "ProfilerStep#";
 }
@@ -185,7 +180,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   }
   AddSteps(context, steps, row);
   if (gpus.empty()) {
-    AddHostSteps(context, row);
+    AddHostSteps(steps, row);
     AddTraining(trainings, row);
     return row;
   }

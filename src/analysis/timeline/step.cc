@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/profiler_step.h"
 #include "src/analysis/family/family.h"
 
 namespace dladvisor {
@@ -70,8 +71,29 @@ const RelationOf<StepRow>& StepRelation() {
   return relation;
 }
 
+namespace {
+
+// Of a program without GPU work: the ranges of the profiler, of the process with the most of them.
+std::vector<StepRow> HostSteps(const Trace& trace) {
+  std::vector<ProfilerStep> most;
+  for (std::vector<ProfilerStep>& steps : ProfilerStepRanges(trace))
+    if (steps.size() > most.size()) most = std::move(steps);
+  std::vector<StepRow> rows;
+  for (const ProfilerStep& step : most) {
+    StepRow& row = rows.emplace_back();
+    row.step = step.number;
+    row.start_ns = step.host.start;
+    row.end_ns = step.host.end;
+    row.duration_ns = step.host.length();
+  }
+  return rows;
+}
+
+}  // namespace
+
 std::vector<StepRow> ComputeSteps(const Context& context) {
   const Trace& trace = context.trace;
+  if (context.ranks.gpus.empty()) return HostSteps(trace);
   const std::vector<ApiKind> api_kinds = ClassifyApis(trace);
   std::vector<uint32_t> syncs;  // in api_calls
   for (uint32_t i = 0; i < trace.api_calls.size(); ++i)
