@@ -72,6 +72,18 @@ TEST(Headline, CountsHeadroomBesideLosses) {
           "would do on this GPU"));
 }
 
+TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
+  const auto text = [](const char* bucket) {
+    Advice advice;
+    advice.findings = {MakeFinding("slow", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].saves = SavingClaim{bucket, 0, 15e6, 15e6};
+    return Render(RunWithLedger({{"compute/other", 10'000'000}, {bucket, 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("idle/compilation"), HasSubstr("it saves up to 15.0 ms of start-up."));
+  EXPECT_THAT(text("idle/launch"), HasSubstr("it saves up to 15.0 ms."));
+}
+
 TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
   FakeRun run =
       RunWithLedger({{"compute/other", 10'000'000}, {"idle/unknown", 20'000'000}, {"copy", 10'000'000}});

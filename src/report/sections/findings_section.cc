@@ -23,7 +23,10 @@ std::string SavingText(const ReportModel& model, const Finding& finding) {
   const double low = finding.saves->low_ns.value_or(0);
   if (high == "unknown") return "";
   const std::string low_text = FormatValue(low, Unit::kNanoseconds);
-  const std::string per = FigureNumber(model, "step_time") ? " per step" : "";
+  // Without steps nothing shows that loading and compiling code recurs.
+  const std::string per = FigureNumber(model, "step_time")              ? " per step"
+                          : finding.saves->bucket == "idle/compilation" ? " of start-up"
+                                                                        : "";
   if (!(low > 0)) return "up to " + high + per;
   if (low_text == high) return high + per;
   return low_text + " – " + high + per;

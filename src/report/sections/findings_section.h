@@ -13,7 +13,8 @@ namespace dladvisor {
 
 // Every fired finding once, in order of display, with its depth: a root, what it causes, what those cause.
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
-// "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", or "" where no saving is claimed.
+// "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", "up to 4.50 ms of start-up" where code is loaded
+// once, or "" where no saving is claimed.
 std::string SavingText(const ReportModel& model, const Finding& finding);
 // What all recommendations save together, which no ledger bucket gives twice; "" where there is nothing to
 // add.
