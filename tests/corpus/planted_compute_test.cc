@@ -182,7 +182,8 @@ TEST(PlantedCompute, IsNamedWithItsCauseAndItsTwinIsNot) {
       SCOPED_TRACE(path.filename().string());
       ++files;
       const auto found = Judge(path).found;
-      ASSERT_TRUE(found.contains(of.rule));
+      EXPECT_TRUE(found.contains(of.rule));
+      if (!found.contains(of.rule)) continue;
       EXPECT_NE(found.at(of.rule).find(of.cause), std::string::npos) << found.at(of.rule);
       const test::ScratchDir folder;
       const fs::path twin = folder.path() / "twin.json";
