@@ -39,7 +39,7 @@ Unit UnitByName(std::string_view name) {
 
 struct Database::Impl {
   Catalog catalog;
-  RelationModule module{catalog.by_name()};
+  RelationModule module{catalog.by_name(), [this](const Relation& relation) { ComputeRows(relation); }};
   SqliteDb db;
   std::vector<std::unique_ptr<const Relation>> owned;
   std::optional<Authorizer> authorizer;
@@ -57,11 +57,6 @@ struct Database::Impl {
     const size_t rows = relation.rows();
     budget.Extend(std::chrono::steady_clock::now() - start);
     return rows;
-  }
-
-  // Before the statement runs: exceptions must not pass through SQLite.
-  void ComputeRowsRead() {
-    for (const std::string& name : authorizer->relations()) ComputeRows(*catalog.Find(name));
   }
 
   void Execute(const std::string& sql) {
@@ -224,13 +219,13 @@ ResultSet Database::Query(std::string_view sql, std::span<const Binding> binding
   const HeapBudget heap(impl_->budget.max_bytes);
   const Impl::IndexesOfStatement indexes{impl_->module};
   const SqliteStatement statement = impl_->PrepareStatement(sql);
-  if (max_rows > 0) impl_->ComputeRowsRead();
   impl_->Bind(statement.get(), bindings);
   ResultSet result{impl_->Columns(statement.get()), {}};
   int64_t result_bytes = 0;
   while (result.rows.size() < max_rows) {
     const int rc = sqlite3_step(statement.get());
     if (rc == SQLITE_DONE) break;
+    impl_->module.ThrowFailure();
     if (const auto why = impl_->budget.WhyStopped(rc)) throw SqlError(*why, -1, kHowToDoLess);
     if (rc != SQLITE_ROW) throw SqlError(sqlite3_errmsg(impl_->db.get()), -1);
     auto& row = result.rows.emplace_back();

@@ -36,6 +36,7 @@ struct TableVtab : sqlite3_vtab {
   const Relation* relation;
   RowEstimate estimate;
   RelationModule* module;
+  bool is_computed = false;
   // By columns, for the statement at hand.
   struct Lookups {
     size_t count = 0;
@@ -293,6 +294,9 @@ bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool&
 int Filter(sqlite3_vtab_cursor* base, int flags, const char* plan, int argc, sqlite3_value** argv) {
   auto* cursor = static_cast<Cursor*>(base);
   const Relation& relation = *cursor->relation;
+  TableVtab& table = *cursor->table;
+  if (!table.is_computed) table.is_computed = table.module->Compute(relation);
+  if (!table.is_computed) return SQLITE_ERROR;
   cursor->row = 0;
   cursor->end = relation.rows();
   cursor->equal.clear();
@@ -401,6 +405,20 @@ const sqlite3_module kModule = [] {
 
 int RelationModule::Register(sqlite3* db) {
   return sqlite3_create_module_v2(db, kRelationModule, &kModule, this, nullptr);
+}
+
+bool RelationModule::Compute(const Relation& relation) noexcept {
+  try {
+    compute_(relation);
+    return true;
+  } catch (...) {
+    failure_ = std::current_exception();
+    return false;
+  }
+}
+
+void RelationModule::ThrowFailure() {
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void RelationModule::HasIndex(sqlite3_vtab* table, void (*forget)(sqlite3_vtab*)) {

@@ -6,6 +6,8 @@
 
 #include <sqlite3.h>
 
+#include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -17,8 +19,10 @@ inline constexpr const char* kRelationModule = "relation";
 
 class RelationModule {
  public:
-  // `relations` must outlive the connections that this is registered on, as this must.
-  explicit RelationModule(const RelationMap& relations) : relations_(relations) {}
+  // `relations` must outlive the connections that this is registered on, as this must. `compute` is called
+  // when a statement first searches a relation, whose rows may be computed then.
+  RelationModule(const RelationMap& relations, std::function<void(const Relation& relation)> compute)
+      : relations_(relations), compute_(std::move(compute)) {}
   RelationModule(const RelationModule&) = delete;
   RelationModule& operator=(const RelationModule&) = delete;
 
@@ -27,12 +31,19 @@ class RelationModule {
   // Frees what statements that have ended were given: it counts as memory of theirs.
   void ForgetIndexes();
 
+  // Exceptions must not pass through SQLite: what stopped a statement is thrown after it, once.
+  void ThrowFailure();
+
   const RelationMap& relations() const { return relations_; }
+  // False where that throws, which ThrowFailure() repeats.
+  bool Compute(const Relation& relation) noexcept;
   // A table has an index that forget(table) frees.
   void HasIndex(sqlite3_vtab* table, void (*forget)(sqlite3_vtab*));
 
  private:
   const RelationMap& relations_;
+  std::function<void(const Relation& relation)> compute_;
+  std::exception_ptr failure_;
   std::vector<std::pair<sqlite3_vtab*, void (*)(sqlite3_vtab*)>> with_index_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "tests/analysis/trace_builder.h"
 
@@ -12,9 +13,12 @@ namespace dladvisor {
 namespace {
 using test::TraceBuilder;
 
-OperatorFamilies FamiliesOf(const TraceBuilder& b) {
+// What `compute` makes of the operators of a trace.
+template <class Row>
+std::vector<Row> RowsOf(std::vector<Row> compute(const Context& context, const OperatorTree& tree),
+                        const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
-  return ComputeOperators(context, BuildOperatorTree(context));
+  return compute(context, BuildOperatorTree(context));
 }
 
 OperatorRow Named(const std::vector<OperatorRow>& rows, std::string_view name) {
@@ -30,7 +34,7 @@ TEST(Operator, TimesAreOfItselfAndOfWhatItCalls) {
   test::AddRange(b, 10, 60, "aten::addmm");
   b.Launch(20, 200, 250, test::kGemm);  // the call takes 2
   b.Launch(70, 250, 260, "copy_kernel");
-  const auto rows = FamiliesOf(b).by_name;
+  const auto rows = RowsOf(ComputeOperators, b);
   ASSERT_EQ(rows.size(), 2u);
   const OperatorRow linear = Named(rows, "aten::linear"), addmm = Named(rows, "aten::addmm");
   EXPECT_EQ(linear.calls, 1);
@@ -53,7 +57,7 @@ TEST(Operator, AnnotationsAreNoneAndTheOnlyChildOfItsNameIsOneWithIt) {
   test::AddRange(b, 10, 80, "aten::to");
   test::AddRange(b, 20, 30, "Optimizer.step#SGD.step", "user_annotation");
   b.Launch(50, 100, 130, "copy_kernel");
-  const auto rows = FamiliesOf(b).by_name;
+  const auto rows = RowsOf(ComputeOperators, b);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].calls, 1);
   EXPECT_EQ(rows[0].host_total_ns, 90);
@@ -71,7 +75,7 @@ TEST(Operator, ShapesTellCallsApart) {
     test::AddRange(b, arguments * 10, arguments * 10 + 5, "aten::add");
     ranges.arguments.push_back(arguments);
   }
-  const auto rows = FamiliesOf(b).by_input;
+  const auto rows = RowsOf(ComputeOperatorInputs, b);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].input_shapes, "[[2, 3], []]");
   EXPECT_EQ(rows[0].calls, 2);
@@ -83,14 +87,15 @@ TEST(Operator, WithoutAFrameworksOperatorsAllRangesAre) {
   b.Range(0, 100, "aten::mm, seq = 3");
   b.Launch(10, 20, 50, "gemm");
   b.Launch(110, 120, 140, "gemm");
-  const OperatorFamilies families = FamiliesOf(b);
-  ASSERT_EQ(families.by_name.size(), 1u);
-  EXPECT_EQ(families.by_name[0].name, "aten::mm");
-  ASSERT_EQ(families.kernels.size(), 2u);
-  EXPECT_EQ(families.kernels[0].operator_name, "aten::mm");
-  EXPECT_EQ(families.kernels[0].total_ns, 30);
-  EXPECT_TRUE(families.kernels[0].tensor_core_eligible);
-  EXPECT_EQ(families.kernels[1].operator_name, "N/A");
+  const auto operators = RowsOf(ComputeOperators, b);
+  const auto kernels = RowsOf(ComputeOperatorKernels, b);
+  ASSERT_EQ(operators.size(), 1u);
+  EXPECT_EQ(operators[0].name, "aten::mm");
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].operator_name, "aten::mm");
+  EXPECT_EQ(kernels[0].total_ns, 30);
+  EXPECT_TRUE(kernels[0].tensor_core_eligible);
+  EXPECT_EQ(kernels[1].operator_name, "N/A");
 }
 
 TEST(Operator, WhatAnotherThreadHadOpenIsNotItsOperator) {
@@ -98,7 +103,7 @@ TEST(Operator, WhatAnotherThreadHadOpenIsNotItsOperator) {
   const uint32_t backward = b.AddThread(0, 43);
   test::AddRange(b, 0, 100, "aten::mm");
   b.Launch(10, 20, 50, "gemm", backward);
-  EXPECT_EQ(FamiliesOf(b).kernels.at(0).operator_name, "N/A");
+  EXPECT_EQ(RowsOf(ComputeOperatorKernels, b).at(0).operator_name, "N/A");
 }
 
 }  // namespace

@@ -78,6 +78,26 @@ TEST(LazyRelation, IsNotReadByStatementsOverOthers) {
   EXPECT_EQ(f.lazy.calls, 0);
 }
 
+TEST(LazyRelation, IsNotReadWhereNoRowOfAnotherAsksForIt) {
+  Fixture f;
+  const std::string sql = "SELECT (SELECT max(row) FROM lazy) FROM other WHERE row ";
+  EXPECT_TRUE(f.database.Query(sql + "> 3").rows.empty());
+  EXPECT_EQ(f.lazy.calls, 0);
+  EXPECT_EQ(f.database.Query(sql + "= 3").rows[0][0], Value(int64_t{3}));
+}
+
+// What a rule says is asked for only where it fires.
+TEST(LazyRelation, IsNotReadByARuleWhoseConditionsDoNotHold) {
+  Fixture f;
+  KnowledgeBase knowledge({&f.lazy.schema(), &f.other.schema()});
+  knowledge.AddLayer(std::vector<RuleFile>{
+      {"r/a.yaml",
+       "id: a\ntitle: T\nfor: other\nlet: {most: {sql: '(SELECT max(l.row) FROM lazy AS l)'}}\n"
+       "when: [row > 3]\nproblem: 'Up to {{most}}.'\nrecommendation: [R]\n"}});
+  EXPECT_TRUE(Infer(knowledge, f.database).findings.empty());
+  EXPECT_EQ(f.lazy.calls, 0);
+}
+
 TEST(LazyRelation, IsReadByStatementsAndViewsOverIt) {
   Fixture f;
   EXPECT_EQ(f.database.Query("SELECT count(*) FROM lazy").rows[0][0], Value(int64_t{4}));

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "src/analysis/compat/profiled_work.h"
@@ -119,32 +119,61 @@ std::string Compact(std::string_view json) {
   return text;
 }
 
+// Texts of the shapes of calls, each once.
+class ShapeTexts {
+ public:
+  explicit ShapeTexts(const Trace& trace) : trace_(trace) {}
+
+  uint32_t IndexOf(uint32_t range) {
+    const auto [known, is_new] = of_name_.try_emplace(ShapesOf(trace_, range));
+    if (is_new) known->second = Index(Compact(trace_.names.View(known->first)));
+    return known->second;
+  }
+  const std::string& operator[](size_t index) const { return texts_[index]; }
+
+ private:
+  uint32_t Index(std::string text) {
+    const auto [known, is_new] = index_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
+    if (is_new) texts_.push_back(std::move(text));
+    return known->second;
+  }
+
+  const Trace& trace_;
+  std::vector<std::string> texts_ = {"[]"};
+  std::unordered_map<std::string, uint32_t> index_ = {{"[]", 0}};
+  std::unordered_map<NameId, uint32_t> of_name_ = {{kNoName, 0}};
+};
+
+// Hash of numbers that together are a key.
+template <size_t kNumbers>
+struct HashOfNumbers {
+  size_t operator()(const std::array<int64_t, kNumbers>& key) const {
+    uint64_t hash = 0;
+    for (const int64_t number : key) {
+      hash = (hash ^ static_cast<uint64_t>(number)) * 0x9E3779B97F4A7C15;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+template <size_t kNumbers, class Value>
+using ByNumbers = std::unordered_map<std::array<int64_t, kNumbers>, Value, HashOfNumbers<kNumbers>>;
+
 // By rank, name and, where asked for, shapes.
 std::vector<OperatorRow> Aggregate(const Trace& trace, const OperatorTree& tree, bool by_shapes) {
-  std::map<std::tuple<int64_t, uint32_t, uint32_t>, Sums> sums;
-  std::vector<std::string> texts = {"[]"};
-  std::map<std::string, uint32_t> index = {{"[]", 0}};
-  std::map<NameId, uint32_t> shapes_of = {{kNoName, 0}};  // name -> index into texts
-  const auto shapes = [&](uint32_t range) {
-    const auto [known, is_new] = shapes_of.try_emplace(ShapesOf(trace, range));
-    if (is_new) {
-      std::string text = Compact(trace.names.View(known->first));
-      const auto [entry, is_new_text] = index.try_emplace(text, static_cast<uint32_t>(texts.size()));
-      if (is_new_text) texts.push_back(std::move(text));
-      known->second = entry->second;
-    }
-    return known->second;
-  };
+  ByNumbers<3, Sums> sums;
+  ShapeTexts texts(trace);
   for (const OperatorCall& call : tree.calls)
     if (call.is_operator)
-      sums[{call.rank, tree.name[trace.ranges.name[call.range]], by_shapes ? shapes(call.range) : 0}].Add(
-          call);
+      sums[{call.rank, tree.name[trace.ranges.name[call.range]], by_shapes ? texts.IndexOf(call.range) : 0}]
+          .Add(call);
   std::vector<OperatorRow> rows;
+  rows.reserve(sums.size());
   for (auto& [key, sum] : sums) {
-    const auto& [rank, name, shape] = key;
+    const auto& [rank, name, shapes] = key;
     sum.row.rank = rank;
-    sum.row.name = tree.names[name - 1];
-    sum.row.input_shapes = texts[shape];
+    sum.row.name = tree.names[static_cast<size_t>(name) - 1];
+    sum.row.input_shapes = texts[static_cast<size_t>(shapes)];
     sum.row.tensor_core_self_share = Share(sum.tensor_core_self, sum.row.device_self_ns);
     sum.row.tensor_core_total_share = Share(sum.tensor_core_total, sum.row.device_total_ns);
     rows.push_back(std::move(sum.row));
@@ -162,82 +191,95 @@ std::string Dimensions(const std::array<int64_t, 3>& d) {
   return fmt::format("[{}, {}, {}]", d[0], d[1], d[2]);
 }
 
-std::vector<OperatorKernelRow> KernelsOf(const Context& context, const OperatorTree& tree, size_t gpu) {
+struct KernelSums {
+  OperatorKernelRow row;
+  std::optional<double> blocks_per_sm, occupancy;  // weighted by duration
+};
+
+void AddKernels(const Context& context, const OperatorTree& tree, size_t gpu,
+                std::vector<OperatorKernelRow>& rows) {
   const Trace& trace = context.trace;
   const Kernels& kernels = trace.kernels;
   // Name of the kernel, 1 + index of the operator's name, shape, registers, shared memory.
-  using Key = std::tuple<NameId, uint32_t, int64_t, int64_t, int64_t>;
-  std::map<Key, std::pair<OperatorKernelRow, std::array<std::optional<double>, 2>>> sums;
+  ByNumbers<5, KernelSums> sums;
   KernelEstimates estimates(trace, trace.devices[context.ranks.gpus[gpu].device]);
   for (const uint32_t k : context.work[gpu].kernels) {
     const uint32_t launch = context.launches.kernel[k];
     const uint32_t call = launch == kNoIndex ? kNoIndex : tree.api_call[launch];
     const uint32_t name = call == kNoIndex ? 0 : tree.name[trace.ranges.name[tree.calls[call].range]];
-    auto& [row, weighted] = sums[{kernels.name[k], name, kernels.shape.size() == 0 ? -1 : kernels.shape[k],
-                                  kernels.registers[k], kernels.shared_bytes[k]}];
+    KernelSums& sum = sums[{kernels.name[k], name, kernels.shape.size() == 0 ? -1 : kernels.shape[k],
+                            kernels.registers[k], kernels.shared_bytes[k]}];
+    OperatorKernelRow& row = sum.row;
     const Ns duration = kernels.end[k] - kernels.start[k];
     row.min_ns = row.calls == 0 ? duration : std::min(row.min_ns, duration);
     row.max_ns = std::max(row.max_ns, duration);
     ++row.calls;
     row.total_ns += duration;
     if (call != kNoIndex) row.tensor_core_eligible |= tree.calls[call].eligible;
-    const auto add = [&](std::optional<double> value, std::optional<double>& sum) {
-      if (value) sum = sum.value_or(0) + *value * static_cast<double>(duration);
+    const auto add = [&](std::optional<double> value, std::optional<double>& weighted) {
+      if (value) weighted = weighted.value_or(0) + *value * static_cast<double>(duration);
     };
-    add(estimates.BlocksPerSm(k), weighted[0]);
-    add(estimates.Occupancy(k), weighted[1]);
+    add(estimates.BlocksPerSm(k), sum.blocks_per_sm);
+    add(estimates.Occupancy(k), sum.occupancy);
   }
-  std::vector<OperatorKernelRow> rows;
-  for (auto& [key, sum] : sums) {
-    const auto& [kernel, name, shape, registers, shared] = key;
-    auto& [row, weighted] = sum;
+  std::vector<decltype(sums)::value_type*> sorted;
+  sorted.reserve(sums.size());
+  for (auto& entry : sums) sorted.push_back(&entry);
+  std::ranges::sort(sorted, [&](const auto* a, const auto* b) {
+    if (a->second.row.total_ns != b->second.row.total_ns)
+      return a->second.row.total_ns > b->second.row.total_ns;
+    if (a->first[0] == b->first[0]) return a->first < b->first;
+    return trace.names.View(static_cast<NameId>(a->first[0])) <
+           trace.names.View(static_cast<NameId>(b->first[0]));
+  });
+  for (auto* entry : sorted) {
+    const auto& [kernel, name, shape, registers, shared] = entry->first;
+    auto& [row, blocks_per_sm, occupancy] = entry->second;
     row.rank = context.ranks.gpus[gpu].rank;
     row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
-    row.operator_name = name == 0 ? "N/A" : tree.names[name - 1];
-    row.kernel = trace.names.View(kernel);
+    row.operator_name = name == 0 ? "N/A" : tree.names[static_cast<size_t>(name) - 1];
+    row.kernel = trace.names.View(static_cast<NameId>(kernel));
     const bool has_shape = shape >= 0 && kernels.shapes[static_cast<size_t>(shape)].grid[0] > 0;
     if (has_shape) row.grid = Dimensions(kernels.shapes[static_cast<size_t>(shape)].grid);
     if (has_shape) row.block = Dimensions(kernels.shapes[static_cast<size_t>(shape)].block);
     row.registers = registers;
     row.shared_bytes = shared;
     const auto total = static_cast<double>(row.total_ns);
-    if (weighted[0] && row.total_ns > 0) row.mean_blocks_per_sm = *weighted[0] / total;
-    if (weighted[1] && row.total_ns > 0) row.mean_occupancy = *weighted[1] / total;
-    row.uses_tensor_cores = context.kernels[kernel].tensor_core;
+    if (blocks_per_sm && row.total_ns > 0) row.mean_blocks_per_sm = *blocks_per_sm / total;
+    if (occupancy && row.total_ns > 0) row.mean_occupancy = *occupancy / total;
+    row.uses_tensor_cores = context.kernels[static_cast<size_t>(kernel)].tensor_core;
     rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const OperatorKernelRow& a, const OperatorKernelRow& b) {
-    return std::tuple(-a.total_ns, std::string_view(a.kernel)) <
-           std::tuple(-b.total_ns, std::string_view(b.kernel));
-  });
-  return rows;
 }
 
 }  // namespace
 
-OperatorFamilies ComputeOperators(const Context& context, const OperatorTree& tree) {
-  OperatorFamilies families;
-  families.by_name = Aggregate(context.trace, tree, false);
-  families.by_input = Aggregate(context.trace, tree, true);
-  for (size_t gpu = 0; gpu < context.work.size(); ++gpu) {
-    const std::vector<OperatorKernelRow> rows = KernelsOf(context, tree, gpu);
-    families.kernels.insert(families.kernels.end(), rows.begin(), rows.end());
-  }
-  return families;
+std::vector<OperatorRow> ComputeOperators(const Context& context, const OperatorTree& tree) {
+  return Aggregate(context.trace, tree, /*by_shapes=*/false);
+}
+
+std::vector<OperatorRow> ComputeOperatorInputs(const Context& context, const OperatorTree& tree) {
+  return Aggregate(context.trace, tree, /*by_shapes=*/true);
+}
+
+std::vector<OperatorKernelRow> ComputeOperatorKernels(const Context& context, const OperatorTree& tree) {
+  std::vector<OperatorKernelRow> rows;
+  for (size_t gpu = 0; gpu < context.work.size(); ++gpu) AddKernels(context, tree, gpu, rows);
+  return rows;
 }
 
 const Family& OperatorFamily() {
-  static const Family family = FamilyOf(OperatorRelation(), &OperatorFamilies::by_name).OnDemand();
+  static const Family family = FamilyOf(OperatorRelation(), ComputeOperators).OnDemand();
   return family;
 }
 
 const Family& OperatorInputFamily() {
-  static const Family family = FamilyOf(OperatorInputRelation(), &OperatorFamilies::by_input).OnDemand();
+  static const Family family = FamilyOf(OperatorInputRelation(), ComputeOperatorInputs).OnDemand();
   return family;
 }
 
 const Family& OperatorKernelFamily() {
-  static const Family family = FamilyOf(OperatorKernelRelation(), &OperatorFamilies::kernels).OnDemand();
+  static const Family family = FamilyOf(OperatorKernelRelation(), ComputeOperatorKernels).OnDemand();
   return family;
 }
 

@@ -26,7 +26,6 @@
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
 #include "src/analysis/context/operator_tree.h"
-#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -52,13 +51,10 @@ struct OperatorKernelRow {
 };
 const RelationOf<OperatorKernelRow>& OperatorKernelRelation();
 
-struct OperatorFamilies {
-  std::vector<OperatorRow> by_name, by_input;  // by rank, then self device and host time descending
-  std::vector<OperatorKernelRow> kernels;      // by rank, device, then total time descending
-};
-OperatorFamilies ComputeOperators(const Context& context, const OperatorTree& tree);
-
-template <>
-inline constexpr Computed kValue<OperatorFamilies>{"operators", ComputeOperators};
+// By rank, then self device and host time descending.
+std::vector<OperatorRow> ComputeOperators(const Context& context, const OperatorTree& tree);
+std::vector<OperatorRow> ComputeOperatorInputs(const Context& context, const OperatorTree& tree);
+// By rank, device, then total time descending.
+std::vector<OperatorKernelRow> ComputeOperatorKernels(const Context& context, const OperatorTree& tree);
 
 }  // namespace dladvisor
