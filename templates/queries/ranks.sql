@@ -90,6 +90,7 @@ ORDER BY not_compared;
 
 -- The heat map has room for 1,400 cells in 50 columns. Of several GPUs or steps in a cell the one that is farthest
 -- from the mean is shown; GPUs are put together by whole nodes of 8 where they are that many.
+-- The rows are many, the places few: CROSS JOIN has SQLite look up the places of each row.
 -- id: rank_steps
 -- title: Ranks by Step
 -- note: Local time minus its mean over the GPUs of the step. Where GPUs or steps share a cell it is that of the one
@@ -119,8 +120,8 @@ SELECT g.line AS line, s.place AS place, first_rank, last_rank, first_step, last
     max(abs(r.excess_ns)) AS distance_ns, r.excess_ns AS excess_ns, r.rank AS rank, r.device AS device,
     r.step AS step
 FROM rank_step AS r
-JOIN gpu_place AS g ON g.rank = r.rank AND g.device = r.device
-JOIN step_place AS s ON s.step = r.step
+CROSS JOIN gpu_place AS g ON g.rank = r.rank AND g.device = r.device
+CROSS JOIN step_place AS s ON s.step = r.step
 WHERE (SELECT count(DISTINCT rank) FROM rank) > 1
 GROUP BY g.line, s.place
 ORDER BY g.line, s.place;
