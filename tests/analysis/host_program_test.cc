@@ -14,7 +14,7 @@ using test::TraceBuilder;
 
 std::vector<HostProgramRow> RowsOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
-  return ComputeHostProgram(context, BuildOperatorTree(context));
+  return ComputeHostProgram(context);
 }
 
 // A convolution of 400 ns within another operator, and a collective on a second thread that runs beside it

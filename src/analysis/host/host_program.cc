@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
 #include "src/trace/intervals.h"
 
@@ -58,9 +59,10 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
   return relation;
 }
 
-std::vector<HostProgramRow> ComputeHostProgram(const Context& context, const OperatorTree& tree) {
+std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
   const Trace& trace = context.trace;
   if (!context.ranks.gpus.empty() || trace.api_calls.size() > 0) return {};
+  const OperatorTree tree = BuildOperatorTree(context);  // not an input: programs with GPU work do without
   std::map<std::string, std::pair<HostProgramRow, std::vector<Interval>>> by_name;
   std::vector<Interval> operating;
   const std::vector<IntervalSet> self = SelfTimes(trace, tree);

@@ -9,7 +9,6 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
-#include "src/analysis/context/operator_tree.h"
 
 namespace dladvisor {
 
@@ -23,6 +22,6 @@ struct HostProgramRow {
 const RelationOf<HostProgramRow>& HostProgramRelation();
 
 // Of a profile with ranges and without GPU work or CUDA calls, most time first; no row of others.
-std::vector<HostProgramRow> ComputeHostProgram(const Context& context, const OperatorTree& tree);
+std::vector<HostProgramRow> ComputeHostProgram(const Context& context);
 
 }  // namespace dladvisor
