@@ -4,10 +4,11 @@
 // same and do the least: see shape_bench.cc. Loading the built-in rules: of reading an export of 2 MB. Rules:
 // see rules_bench.cc. `./dev bench shape NAME [KERNELS]` measures the shapes whose names hold NAME; `./dev
 // bench fleet` the report of many ranks: see fleet_bench.cc; `./dev bench gate` how right a gate is: see
-// gate_bench.cc.
+// gate_bench.cc. `./dev bench --help` lists them.
 #include "tests/bench/bench.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,6 +17,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -59,9 +61,24 @@ void MeasureLoading(const fs::path& folder) {
              read * 1e3, rules / read);
 }
 
-int64_t Number(std::string_view text, int64_t otherwise) {
-  std::from_chars(text.data(), text.data() + text.size(), otherwise);
-  return otherwise;
+constexpr std::string_view kUsage =
+    R"(usage: bench [KERNELS]               all of the following but fleet and gate; 1000000 kernels
+       bench shape NAME [KERNELS]    reports of the shapes whose names hold NAME
+       bench fleet [RANKS]           the report of many ranks; 192
+       bench gate [PROFILE...]       how right a gate is
+       bench write SHAPE KERNELS FILE
+                                     writes a profile of a shape
+       bench floor FILE              runs the bare program that reports are compared with
+)";
+
+// What the command line asks for is not there.
+struct BadUsage {};
+
+int64_t Number(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || number <= 0) throw BadUsage();
+  return number;
 }
 
 // A trace holds half as many events as an export holds kernels: 10 million kernels, 5 million events.
@@ -77,9 +94,33 @@ void Run(int64_t kernels) {
   MeasureRules();
 }
 
-void RunFleet(std::string_view argument) {
+void RunFleet(int64_t ranks) {
   const TemporaryFolder folder;
-  MeasureFleet(folder.path(), Number(argument, 192));
+  MeasureFleet(folder.path(), ranks);
+}
+
+constexpr int64_t kUsualKernels = 1'000'000, kUsualRanks = 192;
+
+void RunCommand(const std::vector<std::string>& arguments) {
+  const std::string command = arguments.empty() ? "" : arguments[0];
+  const size_t count = arguments.size();
+  const auto number = [&](size_t at, int64_t otherwise) {
+    return at < count ? Number(arguments[at]) : otherwise;
+  };
+  if (command == "gate")
+    MeasureGate({arguments.begin() + 1, arguments.end()});
+  else if (command == "fleet" && count <= 2)
+    RunFleet(number(1, kUsualRanks));
+  else if (command == "write" && count == 4)
+    WriteShape(arguments[1], number(2, kUsualKernels), arguments[3]);
+  else if (command == "floor" && count == 2)
+    RunFloor(arguments[1]);
+  else if (command == "shape" && (count == 2 || count == 3))
+    RunShapes(number(2, kUsualKernels), arguments[1]);
+  else if (count <= 1)
+    Run(number(0, kUsualKernels));
+  else
+    throw BadUsage();
 }
 
 }  // namespace
@@ -97,22 +138,17 @@ double BestOf(int times, const std::function<void()>& work) {
 }  // namespace dladvisor
 
 int main(int argc, char** argv) {
-  const std::string_view argument = argc > 1 ? argv[1] : "";
-  if (argument == "report") return dladvisor::Main(argc, argv);  // see RunChild
-  const auto kernels_of = [](std::string_view text) { return dladvisor::Number(text, 1'000'000); };
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments[0] == "report") return dladvisor::Main(argc, argv);  // see RunChild
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    fmt::print("{}", dladvisor::kUsage);
+    return 0;
+  }
   try {
-    if (argument == "fleet")
-      dladvisor::RunFleet(argc > 2 ? argv[2] : "");
-    else if (argument == "gate")
-      dladvisor::MeasureGate({argv + 2, argv + argc});
-    else if (argument == "write" && argc > 4)
-      dladvisor::WriteShape(argv[2], kernels_of(argv[3]), argv[4]);
-    else if (argument == "floor" && argc > 2)
-      dladvisor::RunFloor(argv[2]);
-    else if (argument == "shape")
-      dladvisor::RunShapes(kernels_of(argc > 3 ? argv[3] : ""), argc > 2 ? argv[2] : "");
-    else
-      dladvisor::Run(kernels_of(argument));
+    dladvisor::RunCommand(arguments);
+  } catch (const dladvisor::BadUsage&) {
+    fmt::print(stderr, "bench: no such command: {}\n{}", fmt::join(arguments, " "), dladvisor::kUsage);
+    return 3;
   } catch (const dladvisor::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

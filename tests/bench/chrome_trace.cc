@@ -18,31 +18,32 @@ namespace {
 
 constexpr int64_t kPid = 783658, kMain = 783658, kAutograd = 785244;
 constexpr int64_t kKernelsPerStep = 400;
+constexpr int64_t kLayersOfBatch = 4;
 constexpr int64_t kEventsPerKernel = 7;  // and those of the shape
 
 struct Layer {
-  const char *outer, *inner, *kernel, *shapes;
+  const char *outer, *inner, *kernel, *shapes;  // {0}: sequences of a batch, {1}: its tokens
 };
 
 constexpr std::array kLayers = {
     Layer{"aten::linear", "aten::addmm", "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn",
-          "[[4096], [16384, 1024], [1024, 4096], [], []]"},
+          "[[4096], [{1}, 1024], [1024, 4096], [], []]"},
     Layer{"aten::layer_norm", "aten::native_layer_norm",
           "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, "
           "float, "
           "c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
-          "[[16, 1024, 1024], [], [1024], [1024], []]"},
+          "[[{0}, 1024, 1024], [], [1024], [1024], []]"},
     Layer{"aten::add", "aten::add_out",
           "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "
           "at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, "
           "at::detail::Array<char*, "
           "3>)",
-          "[[16, 1024, 1024], [16, 1024, 1024], []]"},
+          "[[{0}, 1024, 1024], [{0}, 1024, 1024], []]"},
     Layer{
         "aten::scaled_dot_product_attention", "aten::_flash_attention_forward",
         "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128, 4, false, "
         "false, cutlass::bfloat16_t> >(pytorch_flash::Flash_fwd_params)",
-        "[[16, 16, 1024, 64], [16, 16, 1024, 64], [16, 16, 1024, 64], [], [], [], []]"},
+        "[[{0}, 16, 1024, 64], [{0}, 16, 1024, 64], [{0}, 16, 1024, 64], [], [], [], []]"},
 };
 
 class Writer {
@@ -87,6 +88,7 @@ constexpr TraceShape kTraceShapes[] = {
     {.name = "plain trace"},
     {.name = "Python functions", .python_functions = 20},
     {.name = "allocator events", .memory_events = 12},
+    {.name = "20,000 batch sizes", .batches = 20'000},
     {.name = "gzip", .packed = true},
 };
 
@@ -148,6 +150,8 @@ void WriteChromeTrace(const std::filesystem::path& path, int64_t events, const T
           Microseconds(outer + 4'000 - f * 100), id - 1, id, id);
       ++id;
     }
+    const int64_t batch = 16 + k / kLayersOfBatch % shape.batches;
+    const std::string shapes = fmt::format(fmt::runtime(layer.shapes), batch, batch * 1024);
     int64_t depth = 0;
     for (const char* name : {layer.outer, layer.inner, "aten::empty"}) {
       out.Add(
@@ -158,8 +162,7 @@ void WriteChromeTrace(const std::filesystem::path& path, int64_t events, const T
           "\"c10::BFloat16\", "
           "\"\", \"Scalar\"], \"Input Dims\": {}, \"Ev Idx\": {}\n    }}\n  }}",
           comma, name, kPid, tid, Microseconds(start + depth * 4'000),
-          Microseconds(depth == 2 ? 3'000 : outer - depth * 8'000), id, k, backward ? 1 : 0, layer.shapes,
-          id);
+          Microseconds(depth == 2 ? 3'000 : outer - depth * 8'000), id, k, backward ? 1 : 0, shapes, id);
       comma = ",\n";
       ++depth;
       ++id;

@@ -16,6 +16,7 @@ struct TraceShape {
   std::string_view name;
   int64_t python_functions = 0;  // around each operator, one in another
   int64_t memory_events = 1;     // per kernel
+  int64_t batches = 1;           // of different sizes, and so shapes of tensors
   bool packed = false;           // also as path + ".gz"
 };
 

@@ -48,7 +48,7 @@ int64_t StepBare(const Table& table) {
   const RelationMap relations = {{"widget", &table}};
   sqlite3* db = nullptr;
   sqlite3_open(":memory:", &db);
-  RelationModule module(relations);
+  RelationModule module(relations, [](const Relation&) {});
   module.Register(db);
   sqlite3_exec(db, "CREATE VIRTUAL TABLE temp.widget USING relation", nullptr, nullptr, nullptr);
   sqlite3_create_function_v2(
