@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -119,6 +118,30 @@ Group& GroupOf(Groups& groups, Precision precision, int64_t element_bytes) {
   return groups.emplace_back(key, Group()).second;
 }
 
+// A group, with what it is listed by.
+struct Listed {
+  size_t gpu = 0;  // index into ranks.gpus
+  int64_t rank = 0;
+  const DistinctOperator* of = nullptr;
+  std::string_view data_type, precision_name;
+  Precision precision = Precision::kUnknown;
+  int64_t element_bytes = 0;
+  Group group;
+
+  auto Key() const {
+    return std::tuple(rank, std::string_view(of->name), data_type, std::string_view(of->shapes),
+                      precision_name);
+  }
+};
+
+// Groups with the same names, which become one row: a part of all in the order of their keys.
+struct Row {
+  size_t first = 0, last = 0;
+  int64_t rank = 0;
+  Ns gpu_ns = 0;
+  bool has_kind = false, is_kept = false;
+};
+
 // Sums over groups with the same names, before rates are taken.
 struct Totals {
   OpEfficiencyRow row;
@@ -138,17 +161,24 @@ class EfficiencyBuilder {
 
   OpEfficiencies Build() {
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) AddGpu(gpu);
-    for (auto& [key, totals] : totals_) Finish(totals);
-    // Where nothing is known of a rank's operators, a list of them says nothing.
-    std::set<int64_t> known;
-    for (const OpEfficiencyRow& row : out_.rows)
-      if (row.kind) known.insert(row.rank);
-    std::erase_if(out_.rows, [&](const OpEfficiencyRow& row) { return !known.contains(row.rank); });
+    std::stable_sort(listed_.begin(), listed_.end(),
+                     [](const Listed& a, const Listed& b) { return a.Key() < b.Key(); });
+    std::vector<Row> rows = JoinEqual();
+    KeepLongest(rows);
+    for (const Row& row : rows) {
+      Totals totals;
+      for (size_t i = row.first; i < row.last; ++i) Add(listed_[i], totals);
+      Finish(totals);
+      if (!row.is_kept) continue;
+      totals.row.op = listed_[row.first].of->name;
+      totals.row.shapes = listed_[row.first].of->shapes;
+      if (!totals.unknown.empty()) totals.row.unknown_reason = std::string(totals.unknown);
+      out_.rows.push_back(std::move(totals.row));
+    }
     std::stable_sort(out_.rows.begin(), out_.rows.end(),
                      [](const OpEfficiencyRow& a, const OpEfficiencyRow& b) {
                        return std::pair(a.rank, -a.gpu_ns) < std::pair(b.rank, -b.gpu_ns);
                      });
-    KeepLongest();
     AddRun();
     return std::move(out_);
   }
@@ -179,38 +209,72 @@ class EfficiencyBuilder {
         AddGroup(gpu, work_.operators[operation], key.first, key.second, group);
   }
 
+  void AddGroup(size_t gpu, const DistinctOperator& of, Precision precision, int64_t element_bytes,
+                const Group& group) {
+    const std::optional<Work>& work = of.result.work;
+    Listed& listed = listed_.emplace_back();
+    listed.gpu = gpu;
+    listed.rank = context_.ranks.gpus[gpu].rank;
+    listed.of = &of;
+    if (work) listed.data_type = work->data_type;
+    if (work && work->flops) listed.precision_name = PrecisionName(precision);
+    listed.precision = precision;
+    listed.element_bytes = element_bytes;
+    listed.group = group;
+  }
+
+  std::vector<Row> JoinEqual() const {
+    std::vector<Row> rows;
+    for (size_t i = 0; i < listed_.size(); ++i) {
+      if (i == 0 || listed_[i].Key() != listed_[i - 1].Key())
+        rows.push_back({.first = i, .rank = listed_[i].rank});
+      rows.back().last = i + 1;
+      rows.back().gpu_ns += listed_[i].group.gpu_ns;
+      rows.back().has_kind |= listed_[i].of->result.work.has_value();
+    }
+    return rows;
+  }
+
+  // Where nothing is known of a rank's operators, a list of them says nothing.
+  static void KeepLongest(std::vector<Row>& rows) {
+    for (size_t first = 0, last = 0; first < rows.size(); first = last) {
+      std::vector<Row*> of_rank;
+      for (; last < rows.size() && rows[last].rank == rows[first].rank; ++last)
+        of_rank.push_back(&rows[last]);
+      if (std::ranges::none_of(of_rank, &Row::has_kind)) continue;
+      const size_t kept = std::min(of_rank.size(), kRowsOfRank);
+      std::ranges::partial_sort(of_rank, of_rank.begin() + static_cast<std::ptrdiff_t>(kept), {},
+                                [](const Row* row) { return std::pair(-row->gpu_ns, row->first); });
+      for (size_t i = 0; i < kept; ++i) of_rank[i]->is_kept = true;
+    }
+  }
+
   const KernelNote& NoteOfName(NameId name) {
     KernelNote& note = notes_[name];
     if (!note.is_known) note = NoteOf(context_.trace.names.View(name), context_.kernels[name]);
     return note;
   }
 
-  void AddGroup(size_t gpu, const DistinctOperator& of, Precision precision, int64_t element_bytes,
-                const Group& group) {
-    const int64_t rank = context_.ranks.gpus[gpu].rank;
-    const std::optional<Work>& work = of.result.work;
-    const std::string data_type(work ? work->data_type : "");
-    const std::string precision_name(work && work->flops ? PrecisionName(precision) : "");
-    Totals& totals = totals_[{rank, of.name, data_type, of.shapes, precision_name}];
+  void Add(const Listed& listed, Totals& totals) {
+    const std::optional<Work>& work = listed.of->result.work;
+    const Group& group = listed.group;
     OpEfficiencyRow& row = totals.row;
-    row.rank = rank;
-    row.op = of.name;
-    row.data_type = data_type;
-    row.shapes = of.shapes;
-    row.precision = precision_name;
+    row.rank = listed.rank;
+    row.data_type = listed.data_type;
+    row.precision = listed.precision_name;
     row.calls += group.calls;
     row.recomputed_calls += group.recomputed;
     row.kernels += group.kernels;
     row.gpu_ns += group.gpu_ns;
     if (!work) {
-      totals.unknown = of.result.unknown;
+      totals.unknown = listed.of->result.unknown;
       return;
     }
     row.kind = std::string(NameOf(work->kind));
     row.output_tiles = work->output_tiles;
     row.expert_rows = work->expert_rows;
-    const GpuPeaks& peaks = peaks_[gpu];
-    totals.compute = work->flops ? ComputeLimit(peaks, precision) : Limit();
+    const GpuPeaks& peaks = peaks_[listed.gpu];
+    totals.compute = work->flops ? ComputeLimit(peaks, listed.precision) : Limit();
     totals.memory = {peaks.memory_bytes_per_s, peaks.achievable_memory_bytes_per_s};
     const auto calls = static_cast<double>(group.calls);
     double compute_ns = 0, memory_ns = 0, compute_peak_ns = 0, memory_peak_ns = 0;
@@ -228,7 +292,8 @@ class EfficiencyBuilder {
     }
     totals.winograd |= group.winograd;
     std::optional<int64_t> moved = work->bytes;
-    if (!moved && element_bytes > 0) moved = (Count(*work->untyped_elements) * element_bytes).value();
+    if (!moved && listed.element_bytes > 0)
+      moved = (Count(*work->untyped_elements) * listed.element_bytes).value();
     if (moved) {
       totals.has_bytes = true;
       const auto bytes = static_cast<double>(*moved);
@@ -254,8 +319,6 @@ class EfficiencyBuilder {
     if (const Ns all = kernel_ns_[row.rank]; all > 0) row.kernel_share = ns / static_cast<double>(all);
     if (totals.unknown.empty() && row.gpu_ns == 0) totals.unknown = kNoTime;
     if (totals.unknown.empty()) AddRates(totals, ns);
-    if (!totals.unknown.empty()) row.unknown_reason = std::string(totals.unknown);
-    out_.rows.push_back(std::move(row));
   }
 
   void AddRates(Totals& totals, double ns) {
@@ -336,16 +399,6 @@ class EfficiencyBuilder {
     return false;
   }
 
-  void KeepLongest() {
-    int64_t rank = -1;
-    size_t kept = 0;
-    std::erase_if(out_.rows, [&](const OpEfficiencyRow& row) {
-      if (row.rank != rank) kept = 0;
-      rank = row.rank;
-      return ++kept > kRowsOfRank;
-    });
-  }
-
   void AddRun() {
     RunEfficiency& run = out_.run;
     if (all_kernel_ns_ <= 0 || window_ns_ <= 0) return;
@@ -363,7 +416,7 @@ class EfficiencyBuilder {
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
   OpEfficiencies out_;
-  std::map<std::tuple<int64_t, std::string, std::string, std::string, std::string>, Totals> totals_;
+  std::vector<Listed> listed_;
   std::map<int64_t, Ns> kernel_ns_;  // by rank
   std::vector<KernelNote> notes_;    // by name id
   double all_kernel_ns_ = 0, window_ns_ = 0, known_ns_ = 0;
