@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes of profiles that ./dev bench measures, small: each row is read once, work on texts goes with how
-// many a program has and not with how often it says them, and memory with the number of events.
+// many a program has and not with how often it says them, memory with the number of events, and the
+// statements of rules and reports with the facts.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -9,9 +10,15 @@
 #include <string>
 #include <type_traits>
 
+#include "engine/inference/inference.h"
 #include "src/analysis/analysis.h"
 #include "src/analysis/context/range_text.h"
+#include "src/analysis/efficiency/op_efficiency.h"
+#include "src/analysis/efficiency/operator_work.h"
+#include "src/analysis/families.h"
+#include "src/cli/session.h"
 #include "src/importers/importers.h"
+#include "src/report/report.h"
 #include "src/trace/check_trace.h"
 #include "src/trace/event_tables.h"
 #include "tests/bench/chrome_trace.h"
@@ -22,7 +29,8 @@ namespace dladvisor {
 namespace {
 
 constexpr int64_t kKernels = 8'000, kEvents = 40'000;
-constexpr int64_t kMostSteps = 20;
+constexpr int64_t kMostSteps = 20, kManySteps = 1000;
+constexpr int64_t kMostStepsPerRow = 100, kMostStepsOfAnyStatement = 1'000'000;
 constexpr size_t kMostBytesPerEvent = 80;  // of columns
 constexpr size_t kMostCellsPerEvent =
     20;  // of all relations of a digest: where each kernel has a name of its own
@@ -99,6 +107,76 @@ TEST(Shapes, WorkOnTracesGoesWithTheirEvents) {
     EXPECT_GE(EventsOf(trace), static_cast<size_t>(kEvents) / 2);
     CheckWork(trace);
   }
+}
+
+// Rules and reports over a profile, of which no statement may take more of SQLite's steps than go with the
+// rows of all relations.
+void CheckStatements(const std::filesystem::path& path) {
+  static const KnowledgeBase knowledge = LoadRules({}, {});
+  const Profile profile = LoadProfile(path, {});
+  size_t rows = 0;
+  for (const Table& table : profile.digest.relations) rows += table.rows();
+  Database database = profile.OpenDatabase();
+  database.SetStepBudget(kMostStepsOfAnyStatement + kMostStepsPerRow * static_cast<int64_t>(rows));
+  const Advice advice = Infer(knowledge, database);
+  for (const Finding& finding : advice.findings)
+    EXPECT_NE(finding.outcome, Outcome::kFailed) << finding.rule << ": " << finding.error;
+  const ReportModel model = BuildReport(database, advice, {});
+  for (const ReportTable& table : model.tables)
+    EXPECT_EQ(table.note.find("was stopped"), std::string::npos) << table.id << ": " << table.note;
+  if (path.extension() == ".json") return;
+  // The tables of other tools are large, and are computed for who asks for them.
+  for (const Family* family : AllFamilies())
+    EXPECT_FALSE(family->on_demand && profile.analysed->values().Has(*family->kind)) << family->schema->name;
+}
+
+TEST(Shapes, StatementsOverExportsGoWithTheFacts) {
+  const test::ScratchDir dir;
+  for (ExportShape shape : ExportShapes()) {
+    SCOPED_TRACE(std::string(shape.name));
+    shape.steps = std::min(shape.steps, kManySteps);
+    const auto path = dir.path() / "shape.sqlite";
+    WriteExport(path, kKernels, shape);
+    CheckStatements(path);
+  }
+}
+
+TEST(Shapes, StatementsOverTracesGoWithTheFacts) {
+  const test::ScratchDir dir;
+  for (const TraceShape& shape : TraceShapes()) {
+    SCOPED_TRACE(std::string(shape.name));
+    const auto path = dir.path() / "shape.json";
+    WriteChromeTrace(path, kEvents, shape);
+    CheckStatements(path);
+  }
+}
+
+// Of chains of operators and of operators by shape, as many as are listed are kept, however many there are.
+TEST(Shapes, OperatorsOfManyShapesAreListedUpToALimit) {
+  const test::ScratchDir dir;
+  const auto path = dir.path() / "shape.json";
+  TraceShape shape;
+  shape.batches = 5'000;
+  WriteChromeTrace(path, 8 * kEvents, shape);
+  const Trace trace = ReadProfile(path);
+  const AnalysedTrace analysed(trace, {});
+  EXPECT_GT(analysed.Get<OperatorWork>().operators.size(), 10'000u);
+  EXPECT_EQ(analysed.Get<OpEfficiencies>().rows.size(), 2'000u);
+}
+
+// Where no shape is recorded nothing is kept of each call.
+TEST(Shapes, OperatorsWithoutShapesKeepNothingOfTheirCalls) {
+  const test::ScratchDir dir;
+  const auto path = dir.path() / "shape.sqlite";
+  WriteExport(path, kKernels);
+  const Trace trace = ReadProfile(path);
+  const AnalysedTrace analysed(trace, {});
+  Ns kernel_ns = 0;
+  for (const OperatorWork::OfGpu& gpu : analysed.Get<OperatorWork>().gpus) {
+    EXPECT_TRUE(gpu.calls.empty());
+    kernel_ns += gpu.kernel_ns;
+  }
+  EXPECT_GT(kernel_ns, 0);
 }
 
 }  // namespace

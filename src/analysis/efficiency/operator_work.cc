@@ -56,7 +56,7 @@ class OperatorWorkBuilder {
 
   OperatorWork Build() {
     out_.gpus.resize(context_.work.size());
-    if (ranges_.size() == 0) {
+    if (!ShapesAreRecorded()) {  // no work is known then
       AddUnattributed();
       return std::move(out_);
     }
@@ -83,6 +83,16 @@ class OperatorWorkBuilder {
     Formula formula;
     bool backward = false;
   };
+
+  bool ShapesAreRecorded() const {
+    if (ranges_.size() == 0) return false;
+    if (ranges_.arguments.size() > 0) return true;
+    for (uint32_t text = 0; text < context_.texts->size(); ++text)
+      if (context_.texts->MarkerAt(text).kind == Marker::Kind::kOp) return true;
+    for (NameId name = 0; name < trace_.names.size(); ++name)
+      if (!SizesOf(trace_.names.View(name)).empty()) return true;
+    return false;
+  }
 
   template <class Visit>
   void ForEachKernel(size_t gpu, Visit visit) {

@@ -40,7 +40,7 @@ struct OperatorWork {
   std::vector<DistinctOperator> operators;
   // Of each of ranks.gpus.
   struct OfGpu {
-    std::vector<OperatorWorkCall> calls;  // in order of their first kernels
+    std::vector<OperatorWorkCall> calls;  // in order of their first kernels; none where no shape is recorded
     Ns kernel_ns = 0;                     // of all kernels in the window but collectives
     Ns attributed_ns = 0;                 // of those, in `calls`
   };
