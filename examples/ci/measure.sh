@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Profiles two checkouts in turn, A B A B, so that what drifts on the machine drifts for both:
+# Profiles two checkouts in turn, A B B A, so that what drifts on the machine drifts for both alike:
 #   measure.sh BASE HEAD OUT PAIRS COMMAND...
 # COMMAND runs in each checkout and writes a profile to the file that $PROFILE names: OUT/base/1.sqlite,
 # OUT/head/1.sqlite, OUT/base/2.sqlite, ... Set ENDING for another than .sqlite, e.g. ENDING=.json.gz.
@@ -16,7 +16,9 @@ ending=${ENDING:-.sqlite}
 
 # Caches fill and code is compiled in the first run of each side, which does not count.
 for run in warm-up $(seq "$pairs"); do
-  for side in base head; do
+  sides="base head"
+  if [[ $run =~ ^[0-9]*[02468]$ ]]; then sides="head base"; fi
+  for side in $sides; do
     if [ "$side" = base ]; then checkout=$base; else checkout=$head; fi
     profile=$out/$side/$run$ending
     (cd "$checkout" && PROFILE=$profile "$@")

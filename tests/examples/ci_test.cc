@@ -147,7 +147,7 @@ TEST_F(CiScripts, MeasureInTurn) {
       << out;
   EXPECT_THAT(Calls(),
               ElementsAre("base base/warm-up.sqlite", "head dir head/warm-up.sqlite", "base base/1.sqlite",
-                          "head dir head/1.sqlite", "base base/2.sqlite", "head dir head/2.sqlite"));
+                          "head dir head/1.sqlite", "head dir head/2.sqlite", "base base/2.sqlite"));
   EXPECT_TRUE(fs::exists(folder.path() / "runs" / "head" / "2.sqlite"));
   EXPECT_FALSE(fs::exists(folder.path() / "runs" / "head" / "warm-up.sqlite"));
   EXPECT_EQ(Run(measure + "true"), 3);
