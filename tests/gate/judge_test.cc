@@ -184,6 +184,16 @@ TEST(Judge, SomeUnreadableRunsAreNoPass) {
   RefuseUnreadable({"b.json: is cut off"}, result);
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_THAT(result.notes, testing::Contains("b.json: is cut off"));
+  // A rank that is missing makes the sides differ, and is no difference to allow.
+  GateRun fewer = RunAt(100);
+  fewer.traits.values["world_size"] = "7";
+  GateRun all = RunAt(100);
+  all.traits.values["world_size"] = "8";
+  GateResult other = Judge({all}, {fewer});
+  EXPECT_THAT(other.next_step, HasSubstr("allow"));
+  RefuseUnreadable({"rank7.json: is cut off"}, other);
+  EXPECT_EQ(other.next_step.find("allow"), std::string::npos);
+  EXPECT_THAT(other.headline, HasSubstr("1 of the files cannot be read"));
 }
 
 }  // namespace

@@ -370,13 +370,13 @@ std::string InOneLine(std::string message) {
 void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& result) {
   if (messages.empty()) return;
   for (const std::string& message : messages) result.notes.push_back(InOneLine(message));
-  if (result.exit_status == 2) return;
+  // Also where they cannot be compared, which may be for want of the files: allowing that would hide it.
   result.verdict = Verdict::kNotComparable;
   result.exit_status = 2;
   result.headline =
-      fmt::format("{} of the runs cannot be read, so that this is not a verdict on all of them. {}",
+      fmt::format("{} of the files cannot be read, so that this is no verdict on all of them. {}",
                   messages.size(), result.headline);
-  result.next_step = "Give runs that can be read; the notes name those that cannot.";
+  result.next_step = "Give files that can be read; the notes name those that cannot.";
 }
 
 GateResult NotJudged(int exit_status, const std::string& message) {
