@@ -3,7 +3,7 @@
 // new runs what it calls detectable, over simulated runs whose steps vary as those of the given profiles (by
 // default, of some of $DLADVISOR_DATA), with heavy tails, or with serial correlation. Jobs differ, and runs
 // of a job, and there is drift over the day; the gate knows of it by its runs, its history, or what was
-// declared. Beside it, on the same draws, the rules of other tools. Then trends over histories whose runs
+// declared. Beside it, on the same draws, the rules of other tools. First, trends over histories whose runs
 // depend on the ones before.
 #include <fmt/format.h>
 
@@ -228,9 +228,9 @@ std::vector<test::StepNoise> NoiseModels(std::vector<fs::path> profiles) {
 // Trends of a program that does not change, over histories whose runs depend on the ones before, and of one
 // that becomes 8 % slower in fifteen steps.
 void MeasureTrends() {
-  constexpr size_t kSeries = 400;
+  constexpr size_t kSeries = 100;
   fmt::print(
-      "\nTrends of {} histories, in %: of the same program called regressed, and of +8 % in 15 steps.\n"
+      "Trends of {} histories, in %: of the same program called regressed, and of +8 % in 15 steps.\n"
       "{:<14}{:>6}{:>6}{:>9}{:>9}\n",
       kSeries, "correlation", "sd", "runs", "false", "found");
   uint32_t number = 0;
@@ -264,12 +264,14 @@ void MeasureTrends() {
         }
         fmt::print("{:<14}{:>6.1f}{:>6}{:>9.2f}{:>9.1f}\n", correlation, 100 * sd, runs, 100 * is_false,
                    100 * found);
+        std::fflush(stdout);
       }
 }
 
 }  // namespace
 
 void MeasureGate(const std::vector<fs::path>& profiles) {
+  MeasureTrends();
   const std::vector<test::StepNoise> models = NoiseModels(profiles);
   const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
   const auto print = [&](const std::string& noise, const std::string& sd, const std::string& runs,
@@ -312,7 +314,6 @@ void MeasureGate(const std::vector<fs::path>& profiles) {
       "Of all lines: at most {:.2f} % false; of those in which nine of ten gates name a detectable "
       "change, {:.1f} to {:.1f} % found.\n",
       100 * worst_false, 100 * least_found, 100 * most_found);
-  MeasureTrends();
 }
 
 }  // namespace dladvisor
