@@ -228,19 +228,27 @@ class RuleEvaluation {
     }
   }
 
-  // The facts that were NULL: columns of the subject's row, or columns of other relations without a value.
+  // The facts that were NULL: columns of the subject's row, or columns of other relations without a value, as
+  // far as the condition read them directly or through lets that are NULL. A relation without rows counts
+  // where nothing that is there is NULL: it may well be without by right.
   void NameMissing(Finding& finding) {
+    std::vector<bool> unknown_lets;
+    for (size_t i = subject_columns_; i < values_; ++i) unknown_lets.push_back(IsNull(scope_[i].value));
     std::set<ColumnRead> missing, candidates;
     for (size_t i = 0; i < rule_.when.size(); ++i) {
       if (finding.why[i].holds) continue;
-      for (const ColumnRead& read : Reads(i)) {
+      std::set<ColumnRead> nulls, absent;
+      for (const ColumnRead& read : Reads(i, unknown_lets)) {
         const Schema* schema = db_.FindRelation(read.relation);
         const auto column = schema ? schema->Find(read.column) : std::nullopt;
         if (!column) continue;
         if (schema->columns[*column].nullable) candidates.insert(read);
         const NamedValue* own = OwnColumn(read);
-        if (own ? IsNull(own->value) : LacksValue(read, *schema)) missing.insert(read);
+        const Lack lack = own ? IsNull(own->value) ? Lack::kNull : Lack::kNone : LackOf(read, *schema);
+        if (lack == Lack::kNull) nulls.insert(read);
+        if (lack == Lack::kNoRow) absent.insert(read);
       }
+      missing.merge(nulls.empty() ? absent : nulls);
     }
     if (missing.empty()) missing = candidates;
     for (const ColumnRead& read : missing) {
@@ -269,15 +277,18 @@ class RuleEvaluation {
     return nullptr;
   }
 
-  const std::vector<ColumnRead>& Reads(size_t condition) {
-    auto [entry, is_new] = reads_.try_emplace(condition);
-    if (is_new) entry->second = ExpressionReads(rule_, db_, rule_.lets.size(), rule_.when[condition].sql);
+  const std::vector<ColumnRead>& Reads(size_t condition, const std::vector<bool>& lets) {
+    auto [entry, is_new] = reads_.try_emplace({condition, lets});
+    if (is_new)
+      entry->second = ExpressionReads(rule_, db_, rule_.lets.size(), rule_.when[condition].sql, &lets);
     return entry->second;
   }
 
+  enum class Lack { kNone, kNoRow, kNull };
+
   // Whether another relation has no row, or a NULL in the column, for this subject: the rows that match it
   // are those whose shared key columns are equal.
-  bool LacksValue(const ColumnRead& read, const Schema& schema) {
+  Lack LackOf(const ColumnRead& read, const Schema& schema) {
     std::vector<Binding> keys;
     std::string where;
     for (const std::string& key : schema.key)
@@ -286,10 +297,16 @@ class RuleEvaluation {
           where += fmt::format("{}\"{}\" IS :{}", where.empty() ? " WHERE " : " AND ", key, key);
           keys.push_back({key, scope_[i].value});
         }
-    const std::string sql = fmt::format("SELECT count(*) = 0 OR sum(\"{}\" IS NULL) > 0 FROM \"{}\"{}",
+    const std::string sql = fmt::format("SELECT count(*) = 0, sum(\"{}\" IS NULL) > 0 FROM \"{}\"{}",
                                         read.column, read.relation, where);
-    auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys), false);
-    if (is_new) entry->second = Truth(db_.Query(sql, keys).rows[0][0]).value_or(false);
+    auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys), Lack::kNone);
+    if (is_new) {
+      const std::vector<Value> row = db_.Query(sql, keys).rows[0];
+      if (Truth(row[0]).value_or(false))
+        entry->second = Lack::kNoRow;
+      else if (Truth(row[1]).value_or(false))
+        entry->second = Lack::kNull;
+    }
     return entry->second;
   }
 
@@ -305,8 +322,9 @@ class RuleEvaluation {
   std::vector<std::vector<size_t>> named_;  // what each condition names, in scope_
   std::optional<MessageTemplate> problem_;
   std::vector<MessageTemplate> recommendation_;
-  std::map<size_t, std::vector<ColumnRead>> reads_;
-  std::map<std::string, bool> lacks_;
+  std::map<std::pair<size_t, std::vector<bool>>, std::vector<ColumnRead>> reads_;  // of a condition, by the
+                                                                                   // lets that are NULL
+  std::map<std::string, Lack> lacks_;
 };
 
 }  // namespace

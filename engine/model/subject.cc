@@ -52,7 +52,7 @@ std::vector<Binding> ParamBindings(const Rule& rule) {
 }
 
 std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, size_t lets,
-                                        const std::string& expression) {
+                                        const std::string& expression, const std::vector<bool>* follow) {
   // Lets stand in as NULLs beside the subject, so that only what the expression itself reads is seen; theirs
   // are added below.
   std::string nulls;
@@ -68,8 +68,9 @@ std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, si
     // Names that resolve only around the lets; what these read is added all the same.
   }
   for (size_t i = 0; i < lets; ++i)
-    if (NamesWord(expression, rule.lets[i].name))
-      for (ColumnRead& read : ExpressionReads(rule, db, i, rule.lets[i].sql)) reads.insert(std::move(read));
+    if (NamesWord(expression, rule.lets[i].name) && (follow == nullptr || (*follow)[i]))
+      for (ColumnRead& read : ExpressionReads(rule, db, i, rule.lets[i].sql, follow))
+        reads.insert(std::move(read));
   return {reads.begin(), reads.end()};
 }
 

@@ -23,8 +23,10 @@ std::string ExpressionSql(const Rule& rule, size_t lets, const std::string& expr
 std::vector<Binding> ParamBindings(const Rule& rule);
 
 // Columns of the relations that an expression reads itself or through those of the first `lets` lets that it
-// names, sorted. `db` needs only the schemas.
+// names, sorted; of these only those that `follow` is true for, where it is given. `db` needs only the
+// schemas.
 std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, size_t lets,
-                                        const std::string& expression);
+                                        const std::string& expression,
+                                        const std::vector<bool>* follow = nullptr);
 
 }  // namespace dladvisor

@@ -118,6 +118,23 @@ TEST(Missing, NamesFactsOfAnEmptyRelation) {
   EXPECT_THAT(advice.findings[0].missing, ElementsAre("orders.number"));
 }
 
+TEST(Missing, NothingOfLetsThatAreKnown) {
+  const Advice advice =
+      Judge("let: {busy: 'coalesce(busy_share, 0)'}\nwhen: [\"busy >= 0 AND town <> 'Rome'\"]\n");
+  EXPECT_THAT(Outcomes(advice), ElementsAre("fired", "unknown"));
+  EXPECT_THAT(advice.findings[1].missing, ElementsAre("shop.town"));
+}
+
+TEST(Missing, NoEmptyRelationWhereAFactThatIsThereIsNull) {
+  Shops shops;
+  const Table none(test::OrderSchema());
+  shops.database.Add(none);
+  const Advice advice = Judge("when: ['busy_share > (SELECT max(number) FROM orders)']\n", shops);
+  EXPECT_THAT(Outcomes(advice), ElementsAre("unknown", "unknown"));
+  EXPECT_THAT(advice.findings[0].missing, ElementsAre("orders.number"));
+  EXPECT_THAT(advice.findings[1].missing, ElementsAre("shop.busy_share"));
+}
+
 // Two lets whose queries have columns of each other's names do not depend on each other.
 TEST(Missing, LetsNamedAsColumnsOfOtherRelationsEnd) {
   const Advice advice = Judge(R"yaml(let:
