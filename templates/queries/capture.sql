@@ -50,6 +50,16 @@ WHERE missing_capture IS NOT NULL
 GROUP BY missing_capture
 ORDER BY missing_capture;
 
+-- id: traced_without_calls
+-- title: Traced without a Call
+-- note: Profiles in which the GPU's work was traced, and none was called for.
+-- relation: profile
+-- empty: hidden
+SELECT notes
+FROM profile
+WHERE gpu_traced
+    AND kernels + copies + sets + graph_launches + api_calls = 0;
+
 -- id: diagnostics
 -- title: Profiler Diagnostics
 -- note: What the profiler itself complained of.

@@ -199,9 +199,16 @@ TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {
   TraceBuilder nothing;
   nothing.Range(0, 10, "forward");
   EXPECT_EQ(profile(nothing).missing_capture, "--trace=cuda,nvtx");
+  EXPECT_FALSE(profile(nothing).gpu_traced.has_value());
+  TraceBuilder not_called;
+  not_called.Range(0, 10, "forward");
+  not_called.trace.capture_options["gpu_traced"] = "yes";
+  EXPECT_EQ(profile(not_called).gpu_traced, true);
+  EXPECT_FALSE(profile(not_called).missing_capture.has_value());
+  EXPECT_EQ(profile(not_called).notes, "CUDA was traced, and the program made no CUDA call.");
   EXPECT_FALSE(profile(nothing).has_cuda);
   EXPECT_FALSE(profile(nothing).unmatched_share.has_value());
-  nothing.trace.capture_options["COLLECT_CUDA_TRACE"] = "false";
+  nothing.trace.capture_options["gpu_traced"] = "no";
   EXPECT_EQ(profile(nothing).notes, "CUDA was not traced.");
 
   TraceBuilder too_short;

@@ -135,5 +135,29 @@ TEST_F(HostTables, DevicesOfPageFaultsAreInTheOrderOfAllDevices) {
   EXPECT_EQ(t.devices[t.page_faults.device.at(1)].ordinal, 0);
 }
 
+TEST_F(HostTables, WhetherTheGpuWasTracedIsSaidByOptionsOrMessages) {
+  int files = 0;
+  const auto traced = [&](const std::string& options, const std::string& message) {
+    const Trace t = ReadProfile(MakeDatabase(
+        dir_.path() / (std::to_string(++files) + ".sqlite"),
+        std::string(kHostStrings) +
+            "CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT); INSERT INTO META_DATA_CAPTURE VALUES " +
+            options + "; CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, severity INTEGER, text TEXT);" +
+            "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 2, '" + message + "');"));
+    const auto option = t.capture_options.find("gpu_traced");
+    return option == t.capture_options.end() ? "unknown" : option->second;
+  };
+  EXPECT_EQ(traced("('PROCESS_0:COLLECT_CUDA_TRACE', 'true')", ""), "yes");
+  EXPECT_EQ(traced("('PROCESS_0:COLLECT_CUDA_TRACE', 'false'), ('PROCESS_1:COLLECT_CUDA_TRACE', 'true')", ""),
+            "yes");
+  EXPECT_EQ(traced("('PROCESS_0:COLLECT_CUDA_TRACE', 'false')", ""), "no");
+  EXPECT_EQ(traced("('PROCESS_0:COLLECT_CUDA_TRACE', 'false')",
+                   "No CUDA events collected. Does the process use CUDA?"),
+            "yes");
+  EXPECT_EQ(traced("('PROCESS_0:COLLECT_CUDA_TRACE', 'false'), ('CUDA_TRACE_SCOPE', 'ProcessTree')", ""),
+            "unknown");
+  EXPECT_EQ(traced("('SHOW_BACKTRACE', 'true')", "Profiling has started."), "unknown");
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -84,6 +84,28 @@ TEST_P(EveryFormat, SaysThatNoGpuWorkWasRecorded) {
               HasSubstr("No GPU work was recorded; profile again with --trace=cuda,nvtx."));
 }
 
+TEST_P(EveryFormat, AsksForNoOtherTraceOfAProgramThatCalledNoGpu) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{0}}, {"gpus", int64_t{0}}}});
+  run.Give("profile", {{{"profile", int64_t{0}},
+                        {"kernels", int64_t{0}},
+                        {"copies", int64_t{0}},
+                        {"sets", int64_t{0}},
+                        {"graph_launches", int64_t{0}},
+                        {"api_calls", int64_t{0}},
+                        {"gpu_traced", int64_t{1}},
+                        {"notes", "CUDA was traced, and the program made no CUDA call."}}});
+  Advice advice;
+  Finding unknown;
+  unknown.rule = "idle";
+  unknown.outcome = Outcome::kUnknown;
+  unknown.capture = {"--trace=cuda,nvtx"};
+  advice.findings = {unknown};
+  const std::string report = Render(run, advice, GetParam());
+  EXPECT_THAT(report, HasSubstr("the program made no CUDA call while it was traced"));
+  EXPECT_THAT(report, Not(HasSubstr("profile again with")));
+}
+
 TEST_P(EveryFormat, DoesNotAskForAGpuThatTheProgramDoesNotUse) {
   FakeRun run;
   run.Give("run", {{{"ranks", int64_t{0}},

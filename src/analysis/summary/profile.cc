@@ -48,8 +48,8 @@ IntervalSet OverheadTime(const Trace& trace) {
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
   if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines > 0) return;
-  const auto option = trace.capture_options.find("COLLECT_CUDA_TRACE");
-  const bool not_traced = option != trace.capture_options.end() && option->second == "false";
+  if (const auto option = trace.capture_options.find("gpu_traced"); option != trace.capture_options.end())
+    row.gpu_traced = option->second == "yes";
   const CaptureWords& words = CaptureWordsOf(trace.format);
   std::string why(words.no_gpu_work);
   std::string wanted = capability::kRangesOfGpuWork;
@@ -59,12 +59,16 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   } else if (row.copies + row.sets > 0) {
     why = "copies were recorded but no kernel ran in the captured time";
     wanted = capability::kMoreTime;
-  } else if (not_traced) {
+  } else if (row.gpu_traced == true) {
+    why = "CUDA was traced, and the program made no CUDA call";
+    wanted.clear();
+  } else if (row.gpu_traced == false) {
     why = "CUDA was not traced";
   } else if (row.has_cuda) {
-    why = "the capture holds no CUDA activity: it was not traced, or ended before the first CUDA call";
+    why = "the capture holds no CUDA activity: it was not traced, or the program made no CUDA call";
   }
-  row.missing_capture = fmt::format("{}", fmt::join(CaptureOptions({wanted}, words), " "));
+  if (!wanted.empty())
+    row.missing_capture = fmt::format("{}", fmt::join(CaptureOptions({wanted}, words), " "));
   if (row.truncated) {
     why = "the part of the trace that is there holds no GPU work";
     row.missing_capture.reset();
@@ -156,6 +160,10 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("has_syncs", &ProfileRow::has_syncs, Unit::kNone,
                   "1 where it holds synchronisation activities.")
           .Column("truncated", &ProfileRow::truncated, Unit::kNone, "1 where the end of the file is missing.")
+          .Column("gpu_traced", &ProfileRow::gpu_traced, Unit::kNone,
+                  "Of a profile without GPU work: 1 where the profiler was asked to record the GPU's work, 0 "
+                  "where "
+                  "not; unknown where the file does not say.")
           .Column("missing_capture", &ProfileRow::missing_capture, Unit::kText,
                   "Capture flags that would show GPU work; unknown where it is there.");
   return relation;

@@ -32,6 +32,7 @@ struct ProfileRow {
   bool has_cuda = false, has_api = false, has_ranges = false, has_os_calls = false, has_syncs = false;
   std::optional<std::string> missing_capture;
   bool truncated = false;
+  std::optional<bool> gpu_traced;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
 ProfileRow ComputeProfile(const Context& context, const std::vector<GpuPeaks>& peaks);

@@ -195,6 +195,21 @@ void ReadDiagnostics(Context& in) {
   });
 }
 
+// Whether the GPU's work was asked for: by the options of a process, or by what the profiler says of it, as
+// newer versions have the option elsewhere. Unknown in old files.
+void ReadWhetherGpuIsTraced(Trace& trace) {
+  std::optional<bool> traced;
+  for (const auto& [name, value] : trace.capture_options)
+    if (name == "COLLECT_CUDA_TRACE" || name.ends_with(":COLLECT_CUDA_TRACE"))
+      traced = traced.value_or(false) || value == "true";
+  // "No CUDA events collected. Does the process use CUDA?"
+  for (const Diagnostic& diagnostic : trace.health.diagnostics)
+    if (diagnostic.text.find("CUDA events collected") != std::string::npos) traced = true;
+  // Where a scope of the trace is set, a process without the option may be traced all the same.
+  if (traced == false && trace.capture_options.contains("CUDA_TRACE_SCOPE")) traced.reset();
+  if (traced) trace.capture_options["gpu_traced"] = *traced ? "yes" : "no";
+}
+
 }  // namespace
 
 void ReadSystem(Context& context) {
@@ -205,6 +220,7 @@ void ReadSystem(Context& context) {
   GuessFramework(context.trace);
   ReadClock(context);
   ReadDiagnostics(context);
+  ReadWhetherGpuIsTraced(context.trace);
 }
 
 }  // namespace dladvisor::nsys

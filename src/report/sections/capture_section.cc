@@ -47,8 +47,13 @@ bool UsesNoGpu(const ReportModel& model) {
   return program != nullptr && !program->rows.rows.empty();
 }
 
+bool CalledNoGpu(const ReportModel& model) {
+  const ReportTable* profiles = FindTable(model, "traced_without_calls");
+  return profiles != nullptr && !profiles->rows.rows.empty();
+}
+
 std::vector<std::string> CaptureFlags(const ReportModel& model) {
-  if (UsesNoGpu(model)) return {};
+  if (UsesNoGpu(model) || CalledNoGpu(model)) return {};
   const CaptureWords& words = WordsOf(model);
   std::vector<std::string> useless;
   if (HasMemoryEvents(model)) useless = CaptureOptions({capability::kDeviceMemory}, words);

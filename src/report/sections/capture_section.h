@@ -18,6 +18,8 @@ void TranslateCapture(Advice& advice, const Database& database);
 std::vector<std::string> CaptureFlags(const ReportModel& model);
 // Whether the program uses no GPU, so that nothing of one is missing.
 bool UsesNoGpu(const ReportModel& model);
+// Whether the GPU's work was traced, and the program called for none.
+bool CalledNoGpu(const ReportModel& model);
 // Of the profiler that made all profiles, or of any where they are of several.
 const CaptureWords& WordsOf(const Database& database);
 const CaptureWords& WordsOf(const ReportModel& model);

@@ -184,6 +184,8 @@ std::string Headline(const ReportModel& model) {
       return "The program uses no GPU" +
              (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first])) : std::string("."));
     }
+    if (CalledNoGpu(model))
+      return "No GPU work was recorded: the program made no CUDA call while it was traced.";
     const std::vector<std::string> flags = CaptureFlags(model);
     return std::string("No GPU work was recorded") +
            (flags.empty() ? std::string(".")

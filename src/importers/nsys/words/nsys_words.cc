@@ -27,7 +27,7 @@ constinit const CaptureWords kNsysWords = {
     .options = kOptions,
     .idle_causes = "--trace=cuda,nvtx,osrt",
     .idle_causes_beyond_calls = "--sample=process-tree --cpuctxsw=process-tree",
-    .no_gpu_work = "the capture holds no CUDA tables: it was not traced, or ended before the first CUDA call",
+    .no_gpu_work = "the capture holds no CUDA tables: it was not traced, or the program made no CUDA call",
     .records_operators = false,
 };
 
