@@ -39,6 +39,21 @@ TEST(ProgramKind, WhatDoesNotRepeatIsOneShot) {
   EXPECT_EQ(KindOf(b), "computing") << "five of each";
 }
 
+TEST(ProgramKind, WorkThatIsOverSoonerThanTheStartIsOneShot) {
+  const auto after = [](Ns start_up, Ns length) {
+    TraceBuilder b;
+    b.Range(0, 1, "main");
+    for (int i = 0; i < 10; ++i) {
+      const Ns at = start_up + i * length / 10;
+      b.Launch(at, at, at + length / 20, "kernel");
+    }
+    return b;
+  };
+  EXPECT_EQ(KindOf(after(100 * kMs, 5 * kMs)), "one-shot");
+  EXPECT_EQ(KindOf(after(4 * kMs, 5 * kMs)), "computing") << "the work outweighs the start";
+  EXPECT_EQ(KindOf(after(1000 * kMs, 100 * kMs)), "computing") << "long enough to judge";
+}
+
 TEST(ProgramKind, WorkOfLessThanAMillisecondIsATest) {
   const auto five = [](Ns duration) {
     TraceBuilder b;

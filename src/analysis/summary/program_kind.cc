@@ -24,6 +24,9 @@ constexpr int64_t kLeastRuns = 5, kLeastKernels = 200, kLeastSteps = 3, kCounted
 constexpr size_t kLeastPerStep = 8;
 constexpr Ns kLeastWork = 1'000'000;  // shorter than the time of starting a program that would repeat it
 
+// Below what anybody waits for.
+constexpr Ns kBriefWork = 50'000'000;
+
 // Of fewer launches a share says nothing; of a captured graph not one in ten runs.
 constexpr int64_t kLeastCaptured = 100, kLaunchesPerRunKernel = 10;
 
@@ -137,11 +140,27 @@ bool Loops(const Context& context) {
   return false;
 }
 
+// The GPU's work, where it is over sooner than the program has started.
+std::optional<ProgramKind> OverBeforeLong(const Context& context) {
+  std::optional<Interval> longest;
+  for (const Interval& window : context.windows)
+    if (!longest || window.length() > longest->length()) longest = window;
+  if (!longest || longest->length() >= kBriefWork) return std::nullopt;
+  const Ns start_up = longest->start - context.activity.start;
+  if (start_up <= longest->length()) return std::nullopt;
+  constexpr double kMillisecond = 1e6;
+  return ProgramKind{program_kind::kOneShot,
+                     fmt::format("{:.3g} ms of GPU work after a start of {:.3g} ms",
+                                 static_cast<double>(longest->length()) / kMillisecond,
+                                 static_cast<double>(start_up) / kMillisecond)};
+}
+
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
   const Kernels& all = context.trace.kernels;
   const auto kernels = static_cast<int64_t>(all.size()), distinct = static_cast<int64_t>(names.size());
   if (kernels == 0 || context.trace.graph_launches.size() > 0 || kernels >= kLeastKernels || Loops(context))
     return std::nullopt;
+  if (auto brief = OverBeforeLong(context)) return brief;
   Ns work = 0;
   for (size_t i = 0; i < all.size(); ++i) work += all.end[i] - all.start[i];
   if (kernels >= kLeastRuns * std::max<int64_t>(distinct, 1) && work >= kLeastWork) return std::nullopt;
