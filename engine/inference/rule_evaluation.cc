@@ -357,7 +357,17 @@ Evaluation EvaluateRule(const Rule& rule, const Database& db, const Conclusions&
 }
 
 std::vector<std::string> RelationsThatDecide(const Rule& rule, const Database& db) {
-  return RuleEvaluation(rule, db, {}, {}).Reads();
+  Rule judged = rule;
+  judged.saves.reset();
+  std::string named;
+  for (const Condition& condition : judged.when) named += condition.sql + "\n";
+  for (size_t i = judged.lets.size(); i-- > 0;) {  // lets name earlier ones alone
+    if (NamesWord(named, judged.lets[i].name))
+      named += judged.lets[i].sql + "\n";
+    else
+      judged.lets.erase(judged.lets.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return RuleEvaluation(judged, db, {}, {}).Reads();
 }
 
 }  // namespace dladvisor

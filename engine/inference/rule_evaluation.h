@@ -40,7 +40,7 @@ struct EvaluationOptions {
   std::set<std::string> absent_relations = {};
 };
 
-// The relations by which the rule judges, and not those that it only shows as evidence.
+// The relations by which the rule judges, and not those that it only says or shows something from.
 std::vector<std::string> RelationsThatDecide(const Rule& rule, const Database& db);
 
 // Never throws: what breaks is a finding whose outcome is failed.

@@ -105,8 +105,8 @@ void ReadKernelRows(Context& in) {
     const LaunchShape shape = ShapeOf(rows, kGrid, kBlock);
     k.name.push_back(name);
     k.short_name.push_back(short_name);
-    k.grid.push_back(Product(shape.grid));
-    k.block.push_back(Product(shape.block));
+    k.grid.push_back(has_shapes ? Product(shape.grid) : 0);
+    k.block.push_back(has_shapes ? Product(shape.block) : 0);
     k.registers.push_back(Count(rows, kRegisters, kMost32));
     k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
     if (has_shapes) k.shape.push_back(in.shapes.IndexOf(shape));
