@@ -68,9 +68,9 @@ constexpr Plant kPlants[] = {
        t.Wait();
        for (int i = 0; i < 60; ++i) Reduce(t, 10 * kUs);
      }>},
-    {"copy-round-trips", 0, Last<[](PlantedThread& t) {
-       t.Copy(CopyKind::kDeviceToHost, 8'000'000, 400 * kUs, test::kComputeStream);
-       t.Copy(CopyKind::kHostToDevice, 8'000'000, 400 * kUs, test::kComputeStream);
+    {"copy-round-trips", 2 * 600 * kUs, Last<[](PlantedThread& t) {
+       t.Copy(CopyKind::kDeviceToHost, 12'000'000, 600 * kUs, test::kComputeStream);
+       t.Copy(CopyKind::kHostToDevice, 12'000'000, 600 * kUs, test::kComputeStream);
      }>},
     {"slow-copies", 0,
      First<[](PlantedThread& t) { t.Copy(CopyKind::kHostToDevice, 8'000'000, 4 * kMs, test::kCopyStream); }>},
