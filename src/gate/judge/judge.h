@@ -21,8 +21,8 @@ GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, con
 // Where runs of several cannot be read: what is left is compared, and not passed.
 void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& result);
 
-// Where nothing could be judged: what every output says of it. `message` is that of an Error, whose first line
-// says what is wrong.
+// Where nothing could be judged: what every output says of it. `message` is that of an Error, whose first
+// line says what is wrong.
 GateResult NotJudged(int exit_status, const std::string& message);
 
 // What history keeps of a run. Families of metrics are left out: they are many.
