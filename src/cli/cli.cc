@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "src/cli/explain_command.h"
 #include "src/cli/facts_command.h"
 #include "src/cli/gate_command.h"
+#include "src/cli/help.h"
 #include "src/cli/query_command.h"
 #include "src/cli/report_command.h"
 #include "src/cli/rules_command.h"
@@ -44,15 +46,38 @@ std::string UnknownCommand(const CLI::App& app) {
   return fmt::format("'{}' is not a command{}", words[0], DidYouMean(words[0], names));
 }
 
-// Whether the first argument is a file or folder where a command stands otherwise: `dladvisor run.sqlite` is
-// a report.
-bool IsProfileAlone(const CLI::App& app, const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0].starts_with('-')) return false;
+// The command that was being parsed, e.g. "dladvisor rules test".
+std::string CommandLine(const CLI::App& app) {
+  std::string line = app.get_name();
+  for (const CLI::App* command = &app; !command->get_subcommands().empty();) {
+    command = command->get_subcommands()[0];
+    line += " " + command->get_name();
+  }
+  return line;
+}
+
+// Whether profiles stand where a command does otherwise: `dladvisor run.sqlite` is a report. A word that is
+// no file, and does not look like one, is a command mistyped.
+bool IsReport(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  if (std::ranges::any_of(commands, [&](const CLI::App* c) { return c->get_name() == arguments[0]; }))
-    return false;
-  std::error_code error;
-  return std::filesystem::exists(arguments[0], error);
+  const auto is_command = [&](const std::string& argument) {
+    return std::ranges::any_of(commands, [&](const CLI::App* c) { return c->get_name() == argument; });
+  };
+  const auto is_profile = [](const std::string& argument) {
+    std::error_code error;
+    return argument == "-" || std::filesystem::exists(argument, error) ||
+           (!argument.starts_with('-') && argument.find_first_of("./*") != std::string::npos);
+  };
+  if (arguments.empty() || std::ranges::any_of(arguments, is_command)) return false;
+  return arguments[0].starts_with('-') ? std::ranges::any_of(arguments, is_profile)
+                                       : is_profile(arguments[0]);
+}
+
+void NameGroups(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    command->group("Commands");
+    NameGroups(*command);
+  }
 }
 
 }  // namespace
@@ -63,6 +88,7 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", kProgram);
   app.require_subcommand(1);
   app.fallthrough();
+  app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
       "Exit status: 0 clean, 1 gate failed, 2 not comparable or no baseline, 3 bad usage or unreadable "
       "input.\nSee `dladvisor COMMAND --help` for details.");
@@ -76,8 +102,9 @@ int Main(int argc, char** argv) {
   for (const Command add : {AddReportCommand, AddCompareCommand, AddQueryCommand, AddFactsCommand,
                             AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand})
     add(app, common);
+  NameGroups(app);
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (IsProfileAlone(app, arguments)) arguments.insert(arguments.begin(), "report");
+  if (IsReport(app, arguments)) arguments.insert(arguments.begin(), "report");
   try {
     std::ranges::reverse(arguments);  // as CLI11 takes them
     app.parse(arguments);
@@ -87,9 +114,14 @@ int Main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& status) {  // a command that ends with a status of its own
     return status.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = UnknownCommand(app);
-    return Fail((unknown.empty() ? std::string(error.what()) : unknown) +
-                "\n  `dladvisor --help` shows the commands and options.");
+    const bool none = app.get_subcommands().empty();
+    std::string problem = UnknownCommand(app);
+    if (problem.empty())
+      problem = none && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)
+                    ? "give a command, or a profile for its report"
+                    : error.what();
+    return Fail(fmt::format("{}\n  `{} --help` shows {}.", problem, CommandLine(app),
+                            none ? "the commands and options" : "how it is used"));
   } catch (const std::bad_alloc&) {
     return Fail("out of memory");
   } catch (const std::exception& error) {  // Error and its like

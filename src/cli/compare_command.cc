@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,16 +31,30 @@ struct LoadedSide {
   std::vector<std::string> notes;
 };
 
+// What the message of an Error says, in one line.
+std::string InOneLine(std::string message) {
+  for (size_t at; (at = message.find("\n  ")) != std::string::npos;) message.replace(at, 3, ". ");
+  return message;
+}
+
+bool AreTheSame(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
 // The run of an argument; of repeats the one whose steps take the median time.
 LoadedSide LoadSide(const std::string& argument, const char* label, const CompareOptions& options,
                     const AnalysisOptions& analysis, const KnowledgeBase& knowledge) {
   LoadedSide side;
   std::vector<RecordedRun> runs;
-  side.notes = LoadRuns({argument}, analysis, [&](const std::string& name, Profile profile) {
-    if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, profile);
-    Database database = profile.OpenDatabase();
-    runs.push_back(RecordRun(name, knowledge, database, profile.MissingRelations()));
-  });
+  const std::vector<std::string> unreadable =
+      LoadRuns({argument}, analysis, [&](const std::string& name, Profile profile) {
+        if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, profile);
+        Database database = profile.OpenDatabase();
+        runs.push_back(RecordRun(name, knowledge, database, profile.MissingRelations()));
+      });
+  for (const std::string& message : unreadable)
+    side.notes.push_back(fmt::format("Not part of {}: {}", label, InOneLine(message)));
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
   std::ranges::nth_element(runs, middle, {}, [](const RecordedRun& run) { return run.step_ns.value_or(0); });
   if (runs.size() > 1)
@@ -70,6 +85,10 @@ void RunCompare(const CompareOptions& options, const CommonOptions& common) {
         "compare",
         fmt::format("compares two runs, and {} {} given", paths.size(), paths.size() == 1 ? "is" : "are"),
         "Give one argument for each: a file, a folder of ranks, a digest, or a quoted pattern.");
+  const bool same = AreTheSame(paths[0], paths[1]);
+  if (same && paths[0] == "-")
+    throw Error("compare", "the standard input is one run, and two are compared",
+                "Give the other one as a file.");
   const ReportFormat format = options.output.ToFormat();
   const Project project = LoadProject(common.config);
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
@@ -82,6 +101,7 @@ void RunCompare(const CompareOptions& options, const CommonOptions& common) {
   LoadedSide after = LoadSide(paths[1], "B", options, analysis, knowledge);
   stages.Begin("compare");
   RunsCompared compared = CompareRuns(before.run, after.run, knowledge);
+  if (same) compared.notes.push_back("A and B are the same file.");
   for (const LoadedSide* side : {&before, &after})
     compared.notes.insert(compared.notes.end(), side->notes.begin(), side->notes.end());
   options.output.Write(Render(compared, format, options.output.UsesColor()));
@@ -92,7 +112,7 @@ void RunCompare(const CompareOptions& options, const CommonOptions& common) {
 void AddCompareCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand("compare", "Say what changed between two runs, A and B, and why");
-  options->profile.AddTo(*command);
+  options->profile.AddTo(*command, "A B");
   options->output.AddTo(*command);
   command->footer(
       "Describes two recordings; `dladvisor gate` judges whether a change is more than noise.\nExit "

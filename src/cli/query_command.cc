@@ -139,7 +139,7 @@ void AddQueryCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<QueryOptions>();
   CLI::App* command = app.add_subcommand(
       "query", "Run SQL over a profile's facts and events: a SELECT, or the name of a relation");
-  options->profile.AddTo(*command, " SQL");
+  options->profile.AddTo(*command, "PROFILE... SQL");
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   command->callback([options, &common] { RunQuery(*options, common); });

@@ -48,10 +48,8 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
 
 }  // namespace
 
-void ProfileOptions::AddTo(CLI::App& command, const std::string& last) {
-  command
-      .add_option("PROFILE..." + last, paths,
-                  "Files, folders or patterns: " + ReadableFormats() + " or digest")
+void ProfileOptions::AddTo(CLI::App& command, const std::string& names) {
+  command.add_option(names, paths, "Files, folders or patterns: " + ReadableFormats() + " or digest")
       ->required();
   command.add_flag(
       "--mpi", mpi,

@@ -32,9 +32,9 @@ struct ProfileOptions {
   bool mpi = false;                // the processes of an MPI job read them together
   std::string steps, step_range, pipeline;
 
-  // `last` is what follows the profiles on the command line, e.g. " SQL", and is taken off `paths` by
-  // TakeLast().
-  void AddTo(CLI::App& command, const std::string& last = "");
+  // `names` is what the usage calls the arguments. One that follows the profiles, as in "PROFILE... SQL", is
+  // taken off `paths` by TakeLast().
+  void AddTo(CLI::App& command, const std::string& names = "PROFILE...");
   // Throws Error where there is just one argument; `what` names the missing one.
   std::string TakeLast(const std::string& what);
   // The project's, where the command line says nothing. Throws Error for malformed ones.

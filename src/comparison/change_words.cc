@@ -17,7 +17,7 @@ namespace {
 constexpr double kNoChange = 0.01;
 // A reason has at least this part of the largest one, and of the unit's time.
 constexpr double kLeastOfLargest = 0.1, kLeastOfUnit = 0.005;
-constexpr size_t kMostReasons = 4, kMostKinds = 3;
+constexpr size_t kMostReasons = 4, kMostKinds = 3, kMostFigures = 3;
 // Of all changes of kinds, what one is named from.
 constexpr double kLeastOfKinds = 0.15;
 
@@ -32,6 +32,13 @@ std::string Time(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
 
 std::string Capital(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string Lower(std::string text) {
+  // Not of an abbreviation (GPU, MFU).
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0)
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
 }
 
@@ -96,6 +103,18 @@ void DescribeCalls(RunsCompared& compared) {
   }
 }
 
+// Of logs: what their timers measure. Those that hold others come first, and say least.
+void DescribeTimers(RunsCompared& compared) {
+  for (const WorkPair& timer : compared.timers) {
+    if (!timer.before || !timer.after || timer.kind == "all" || compared.reasons.size() == kMostReasons)
+      continue;
+    const double change = GrowthOf(timer);
+    if (std::abs(change) < kLeastOfUnit * compared.before.unit_ns.value_or(0)) break;
+    compared.reasons.push_back(
+        fmt::format("The timer {} takes {}{}.", timer.before_name, MoreOrLess(change), PerUnit(compared)));
+  }
+}
+
 bool MayBeChance(const RunsCompared& compared) {
   const auto error = [](const ComparedSide& side) {
     return side.stddev_ns && side.steps > 1
@@ -106,14 +125,28 @@ bool MayBeChance(const RunsCompared& compared) {
   return std::abs(change) < 2 * std::sqrt(error(compared.before) + error(compared.after));
 }
 
+// Of runs whose times cannot be compared: what else both recorded.
+std::string WithoutCommonWork(const RunsCompared& compared) {
+  std::vector<std::string> figures;
+  for (const FigureChange& figure : compared.figures)
+    if (figure.before && figure.after && figures.size() < kMostFigures)
+      figures.push_back(fmt::format("{} {} instead of {}", Lower(figure.title),
+                                    FormatValue(*figure.after, figure.unit),
+                                    FormatValue(*figure.before, figure.unit)));
+  if (compared.operators.empty() && !figures.empty())
+    return fmt::format("Neither run has work on a GPU whose time could be compared; in B {}.",
+                       fmt::join(figures, ", "));
+  return compared.operators.empty()
+             ? "The runs cannot be compared: neither recorded work on a GPU, or steps. Record both with a "
+               "profiler that traces the GPU."
+             : "The runs cannot be compared: no operator ran in both. Give two recordings of one program.";
+}
+
 std::string Headline(const RunsCompared& compared) {
   if (compared.unit == ComparedUnit::kCall) {
-    if (!compared.change)
-      return compared.operators.empty()
-                 ? "The runs cannot be compared: they recorded no work on a GPU that both ran."
-                 : "The runs cannot be compared: no operator ran in both.";
+    if (!compared.change) return WithoutCommonWork(compared);
     const std::string what = fmt::format("operators that both run, which are {:.0f} % of A's GPU time,",
-                                         100 * compared.common_share);
+                                         100 * compared.common_share.value_or(0));
     if (std::abs(*compared.change) < kNoChange)
       return fmt::format("Call by call, the {} take as long in B as in A.", what);
     return fmt::format("Call by call, the {} take {} GPU time in B.", what,
@@ -183,8 +216,10 @@ void DescribeChange(RunsCompared& compared) {
   compared.headline = Headline(compared);
   if (compared.unit == ComparedUnit::kCall)
     DescribeCalls(compared);
-  else
+  else if (!compared.ledger.empty())
     DescribeLedger(compared);
+  else
+    DescribeTimers(compared);
 }
 
 }  // namespace dladvisor

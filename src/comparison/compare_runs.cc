@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -164,28 +162,34 @@ std::vector<Difference> CompareSettings(const RecordedRun& before, const Recorde
   return differences;
 }
 
-std::optional<double> BatchOf(const RecordedRun& run) {
-  for (const char* name : {"global_batch_size", "global-batch-size", "train_batch_size"})
-    if (const auto setting = run.settings.find(name); setting != run.settings.end()) {
-      double batch = 0;
-      const std::string& text = setting->second;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), batch);
-      if (error == std::errc() && batch > 0) return batch;
-    }
-  return std::nullopt;
+std::vector<FigureChange> CompareFigures(const RecordedRun& before, const RecordedRun& after) {
+  std::vector<FigureChange> changes;
+  for (const RecordedFigure& figure : before.figures)
+    changes.push_back({figure.title, figure.unit, figure.value, {}});
+  for (const RecordedFigure& figure : after.figures) {
+    const auto known = std::ranges::find(changes, figure.title, &FigureChange::title);
+    if (known != changes.end())
+      known->after = figure.value;
+    else
+      changes.push_back({figure.title, figure.unit, {}, figure.value});
+  }
+  return changes;
 }
 
 // Where steps have other work: how long each of its parts takes.
 void NoteOtherWork(RunsCompared& compared, const RecordedRun& before, const RecordedRun& after) {
   if (compared.unit == ComparedUnit::kCall || !compared.change) return;
   const bool step = compared.unit == ComparedUnit::kStep;
-  const auto a = BatchOf(before), b = BatchOf(after);
-  if (step && a && b && !(*a <= *b && *b <= *a)) {
-    compared.notes.push_back(
-        fmt::format("A step has {:g} samples in A and {:g} in B: a sample takes {} time in B.", *a, *b,
-                    MoreOrLessShare((1 + *compared.change) * *a / *b - 1)));
+  const auto note_parts = [&](const char* part, const std::optional<double>& a,
+                              const std::optional<double>& b) {
+    if (!step || !a || !b || !(*a > 0) || std::abs(*b / *a - 1) <= kSameWork) return false;
+    compared.notes.push_back(fmt::format("A step has {:g} {}s in A and {:g} in B: a {} takes {} time in B.",
+                                         *a, part, *b, part,
+                                         MoreOrLessShare((1 + *compared.change) * *a / *b - 1)));
+    return true;
+  };
+  if (note_parts("token", before.tokens, after.tokens) || note_parts("sample", before.samples, after.samples))
     return;
-  }
   const auto ratio = WorkRatio(before, after);
   if (!ratio || std::abs(*ratio - 1) <= kOtherWork) return;
   compared.notes.push_back(
@@ -249,17 +253,24 @@ RunsCompared CompareRuns(const RecordedRun& before, const RecordedRun& after,
   compared.operators = in_units(MatchByName(before.operators, after.operators));
   compared.shapes = in_units(MatchShapes(before.shapes, after.shapes));
   compared.kernels = in_units(MatchKernels(before.kernels, after.kernels));
+  compared.figures = CompareFigures(before, after);
   if (compared.unit == ComparedUnit::kCall) {
     CompareCalls(compared, before);
   } else {
     compared.kinds = in_units(SumByKind(before.kernels, after.kernels));
     compared.ledger = CompareLedgers(before, after);
+    if (steps) compared.timers = in_units(MatchByName(before.timers, after.timers));
     if (compared.before.unit_ns.value_or(0) > 0 && compared.after.unit_ns)
       compared.change = *compared.after.unit_ns / *compared.before.unit_ns - 1;
   }
   compared.findings = CompareFindings(before, after, knowledge);
   compared.differences = CompareSettings(before, after);
-  if (!compared.unit_why.empty()) compared.notes.push_back(compared.unit_why);
+  for (const auto& [run, label] : {std::pair{&before, "A"}, std::pair{&after, "B"}})
+    if (run->truncated)
+      compared.notes.push_back(
+          fmt::format("{} is incomplete, its end is missing: copy or export it again.", label));
+  const bool unmeasured = before.operators.empty() && after.operators.empty() && !compared.change;
+  if (!compared.unit_why.empty() && !unmeasured) compared.notes.push_back(compared.unit_why);
   NoteOtherWork(compared, before, after);
   DescribeChange(compared);
   return compared;

@@ -27,6 +27,12 @@ struct BucketChange {
   double before_ns = 0, after_ns = 0;
 };
 
+struct FigureChange {
+  std::string title;
+  Unit unit = Unit::kNone;
+  std::optional<double> before, after;
+};
+
 struct FindingChange {
   RuleVerdict finding;                    // of the second run; of the first where it is gone
   std::optional<double> saved_before_ns;  // most that it promised in the first run, where both have it
@@ -42,16 +48,18 @@ struct ComparedSide {
 struct RunsCompared {
   ComparedSide before, after;
   ComparedUnit unit = ComparedUnit::kStep;
-  std::string unit_why;              // why it is not the step; or ""
-  std::optional<double> change;      // of the unit's time, relative to the first; of calls over common ones
-  double common_share = 1;           // of calls: the part of the first run's GPU time that both ran
-  std::string headline;              // one sentence
-  std::vector<std::string> reasons;  // sentences: what takes more and less, largest first
-  std::vector<BucketChange> ledger;  // of the unit, largest change first; none of calls
-  std::vector<WorkPair> kinds, operators, shapes, kernels;  // of the unit, largest change first
-  std::vector<FindingChange> findings;                      // new, on both sides, gone
-  std::vector<Difference> differences;                      // settings, versions, sizes of work
-  std::vector<std::string> notes;                           // what a reader should know: a sentence each
+  std::string unit_why;                // why it is not the step; or ""
+  std::optional<double> change;        // of the unit's time, relative to the first; of calls over common ones
+  std::optional<double> common_share;  // of calls: the part of the first run's GPU time that both ran
+  std::string headline;                // one sentence
+  std::vector<std::string> reasons;    // sentences: what takes more and less, largest first
+  std::vector<BucketChange> ledger;    // of the unit, largest change first; none of calls
+  // Of the unit, largest change first; timers are those of logs.
+  std::vector<WorkPair> kinds, operators, shapes, kernels, timers;
+  std::vector<FigureChange> figures;    // of the whole runs
+  std::vector<FindingChange> findings;  // new, on both sides, gone
+  std::vector<Difference> differences;  // settings, versions, sizes of work
+  std::vector<std::string> notes;       // what a reader should know: a sentence each
 };
 
 RunsCompared CompareRuns(const RecordedRun& before, const RecordedRun& after, const KnowledgeBase& knowledge);

@@ -97,6 +97,50 @@ void ReadWork(const Database& db, RecordedRun& run) {
   if (!flops.rows.empty()) run.flops = AsNumber(flops.rows[0][0]);
 }
 
+void ReadLog(const Database& db, RecordedRun& run) {
+  run.timers =
+      WorkOf(db,
+             "SELECT timer, kind, NULL, count(*), avg(coalesce(ns, max_ns)) * (SELECT count(*) FROM "
+             "training_log WHERE warmup = 0 AND elapsed_ns IS NOT NULL), NULL FROM training_timer "
+             "JOIN training_log USING (profile, attempt, iteration) WHERE warmup = 0 GROUP BY timer, "
+             "kind ORDER BY 5 DESC, timer");
+  const ResultSet work = db.Query(
+      "SELECT avg(global_batch), avg(tokens_per_second * elapsed_ns / 1e9) FROM training_log WHERE warmup = "
+      "0");
+  run.samples = AsNumber(work.rows.at(0)[0]);
+  run.tokens = AsNumber(work.rows.at(0)[1]);
+  for (const auto& row : db.Query("SELECT name, max(value) FROM training_setting GROUP BY name").rows)
+    run.settings[Text(row[0])] = Text(row[1]);
+}
+
+void ReadFigures(const Database& db, RecordedRun& run) {
+  for (const Measurement& measurement : run.gate_run.measurements)
+    if (const MetricKind* kind = FindMetricKind(measurement.metric);
+        kind != nullptr && !kind->is_family && kind->unit != Unit::kNanoseconds)
+      run.figures.push_back({kind->title, kind->unit, measurement.mean.mean});
+  struct Telemetry {
+    const char *metric, *title, *value;
+  };
+  // While the GPUs are in use, where the log tells.
+  static constexpr const char* kMean = "avg(coalesce(active_mean, mean))";
+  static constexpr Telemetry kTelemetry[] = {
+      {"gpu_utilization", "Time with a kernel running (nvidia-smi)", kMean},
+      {"memory_utilization", "Time in which memory is read or written", kMean},
+      {"power_w", "Power of a GPU", kMean},
+      {"sm_clock_hz", "Clock of a GPU", kMean},
+      {"temperature_c", "Temperature of a GPU", kMean},
+      {"throttled_by_heat", "Time throttled by heat", "avg(mean)"},
+      {"throttled_by_power", "Time throttled by power", "avg(mean)"},
+      {"memory_used_bytes", "Memory used at most", "max(max)"}};
+  for (const Telemetry& telemetry : kTelemetry) {
+    const ResultSet result = db.Query(fmt::format("SELECT {}, min(unit) FROM telemetry WHERE metric = '{}'",
+                                                  telemetry.value, telemetry.metric));
+    if (const auto value = AsNumber(result.rows.at(0)[0]))
+      run.figures.push_back(
+          {telemetry.title, ParseUnit(Text(result.rows[0][1])).value_or(Unit::kNone), *value});
+  }
+}
+
 }  // namespace
 
 RecordedRun RecordRun(std::string name, const KnowledgeBase& knowledge, Database& db,
@@ -112,8 +156,9 @@ RecordedRun RecordRun(std::string name, const KnowledgeBase& knowledge, Database
   ReadSteps(db, run);
   ReadLedger(db, run);
   ReadWork(db, run);
-  for (const auto& row : db.Query("SELECT name, max(value) FROM training_setting GROUP BY name").rows)
-    run.settings[Text(row[0])] = Text(row[1]);
+  ReadLog(db, run);
+  ReadFigures(db, run);
+  run.truncated = AsNumber(db.Query("SELECT max(truncated) FROM profile").rows.at(0)[0]).value_or(0) > 0;
   return run;
 }
 

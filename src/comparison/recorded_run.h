@@ -26,6 +26,13 @@ struct RecordedWork {
   std::optional<double> attained_share;  // of what the GPU can do, where that is known
 };
 
+// A figure of the whole run: of its GPUs the mean.
+struct RecordedFigure {
+  std::string title;
+  Unit unit = Unit::kNone;
+  double value = 0;
+};
+
 struct RecordedRun {
   GateRun gate_run;  // name, findings and what must be the same
   size_t steps = 0;  // steady ones, or iterations of a log
@@ -36,7 +43,11 @@ struct RecordedRun {
   std::vector<RecordedWork> operators;          // by path
   std::vector<RecordedWork> kernels;            // by name
   std::vector<RecordedWork> shapes;             // operators by shapes and type, where they are recorded
+  std::vector<RecordedWork> timers;             // of a log, each over all steps; timers may hold others
+  std::vector<RecordedFigure> figures;          // use of the GPUs, memory, throughput, what nvidia-smi saw
   std::optional<double> flops;                  // in the window, where most of the GPU's work is known
+  std::optional<double> samples, tokens;        // of a step, where a log has them
+  bool truncated = false;                       // the end of a file is missing
   std::map<std::string, std::string> settings;  // arguments of the training, where a log has them
 };
 

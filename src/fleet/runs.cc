@@ -2,6 +2,7 @@
 #include "src/fleet/runs.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -79,10 +80,10 @@ class Loader {
   }
 
   std::vector<std::string> Finish() {
-    if (taken_ == 0)
-      throw Error("the profiles",
-                  "none can be used" + (unreadable_.empty() ? "" : "; the first: " + unreadable_[0]));
-    return std::move(unreadable_);
+    if (taken_ > 0) return std::move(unreadable_);
+    if (unreadable_.size() == 1 && only_) std::rethrow_exception(only_);
+    throw Error("the profiles",
+                "none can be used" + (unreadable_.empty() ? "" : "; the first: " + unreadable_[0]));
   }
 
  private:
@@ -148,8 +149,11 @@ class Loader {
       Hold(file.path);
       Take(file.path.string(), std::move(held_.extract(file.path.lexically_normal()).mapped()));
     } catch (const WrongKind& error) {
-      if (file.named) unreadable_.push_back(error.what());
+      if (!file.named) return;
+      only_ = std::current_exception();
+      unreadable_.push_back(error.what());
     } catch (const Error& error) {
+      only_ = std::current_exception();
       unreadable_.push_back(error.what());
     }
   }
@@ -165,6 +169,7 @@ class Loader {
   std::map<fs::path, Profile> held_;
   size_t taken_ = 0;
   std::vector<std::string> unreadable_;
+  std::exception_ptr only_;  // why a file cannot be read, where it is the only one
 };
 
 // Each file and folder once, however often and by whatever path it is named.

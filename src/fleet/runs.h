@@ -21,7 +21,7 @@ namespace dladvisor {
 
 // Reads one run after the other and hands it over with its name, the path or argument that it was given by.
 // `progress` is as for LoadProfiles. Returns one message for each of several files that cannot be read.
-// Throws Error where there is no file, or none that can be read.
+// Throws Error where there is no file, or none that can be read: of one file what is wrong with it.
 std::vector<std::string> LoadRuns(const std::vector<std::string>& given, const AnalysisOptions& options,
                                   const std::function<void(const std::string&, Profile)>& take,
                                   const std::function<void(size_t, size_t)>& progress = {});

@@ -122,7 +122,7 @@ TEST_F(BadInput, Arguments) {
   ExpectRefused(path, "matches no range", "--pipeline '(fwd) mb7'");
   ExpectRefused(path, "--format", "--format pdf");
   ExpectRefused(path, "--rulez", "--rulez x");
-  for (const char* arguments : {"", "reprot x", "report"}) {
+  for (const char* arguments : {"", "reprot x", "report", "rules"}) {
     const test::RunResult run = test::Run(test::ProgramPath().string() + " " + arguments);
     EXPECT_EQ(run.status, 3) << arguments;
     EXPECT_THAT(run.err, HasSubstr("--help"));
@@ -134,8 +134,12 @@ TEST_F(BadInput, MistypedCommandsAreNamed) {
     return test::Run(test::ProgramPath().string() + " " + arguments).err;
   };
   EXPECT_THAT(error("reprot x"), HasSubstr("dladvisor: 'reprot' is not a command (did you mean report?)\n"));
+  EXPECT_THAT(error("rules test --filtr x"),
+              HasSubstr("`dladvisor rules test --help` shows how it is used."));
+  EXPECT_THAT(error("nope.sqlite"), HasSubstr("nope.sqlite: no such file"));
+  EXPECT_THAT(error("--format json nope.sqlite"), HasSubstr("nope.sqlite: no such file"));
+  EXPECT_THAT(error("--quiet"), HasSubstr("give a command, or a profile for its report"));
   EXPECT_THAT(error("rules tset"), HasSubstr("'tset' is not a command (did you mean test?)"));
-  EXPECT_THAT(error("--quiet"), HasSubstr("subcommand is required"));
 }
 
 TEST_F(BadInput, AStepThatIsInNoneOfSeveralFiles) {

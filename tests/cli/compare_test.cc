@@ -87,7 +87,10 @@ TEST_F(CompareCommand, TakesTwoRuns) {
   EXPECT_EQ(Run("compare slow fast slow").status, 3);
   const auto missing = Run("compare slow none.sqlite");
   EXPECT_EQ(missing.status, 3);
-  EXPECT_THAT(missing.err, HasSubstr("none.sqlite"));
+  EXPECT_THAT(missing.err, HasSubstr("dladvisor: none.sqlite: no such file"));
+  EXPECT_THAT(Run("compare - - < /dev/null").err, HasSubstr("the standard input is one run"));
+  EXPECT_THAT(Run("compare slow slow").out, HasSubstr("A and B are the same file."));
+  EXPECT_THAT(Run("compare --help").out, HasSubstr("Usage: dladvisor compare [OPTIONS] A B\n"));
 }
 
 TEST_F(CompareCommand, DoesNotWriteOverItsInput) {

@@ -37,6 +37,7 @@ RunsCompared Comparison(const std::string& name = "gemm") {
   gone.finding.change = RuleVerdict::Change::kGone;
   gone.finding.subjects = {R"({"rank":0})"};
   compared.findings = {gone};
+  compared.figures = {{"MFU", Unit::kRatio, 0.31, 0.42}};
   compared.differences = {{"driver", "Driver", name, "550", false, ""}};
   return compared;
 }
@@ -51,8 +52,22 @@ class EveryComparisonFormat : public testing::TestWithParam<Format> {};
 TEST_P(EveryComparisonFormat, SaysWhatChangedAndWhy) {
   const std::string text = GetParam().render(Comparison());
   for (const char* part : {"35.0 % less time per step", "Data loading takes 45.0 ms less", "gemm", "gemm2",
-                           "data-loading", "before.sqlite", "550"})
+                           "data-loading", "before.sqlite", "550", "MFU"})
     EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST(ComparisonText, GivesLongNamesALineOfTheirOwnAndNoBlanksAtTheEnd) {
+  const std::string first = "/model/layers/attention/" + std::string(40, 'q') + "/first",
+                    second = "/model/layers/attention/" + std::string(40, 'q') + "/second";
+  RunsCompared compared = Comparison();
+  compared.operators = {
+      {first, first, 0, 0, "mm", MatchedBy::kName, WorkAmount{2, 30e6, {}}, WorkAmount{2, 40e6, {}}},
+      {second, "", 0, 0, "mm", MatchedBy::kNothing, WorkAmount{2, 30e6, {}}, std::nullopt}};
+  const std::string text = RenderComparisonText(compared, "dladvisor", false);
+  EXPECT_THAT(text, HasSubstr(first));
+  EXPECT_THAT(text, HasSubstr(second));
+  EXPECT_THAT(text, HasSubstr("+11.0 points"));
+  EXPECT_THAT(text, Not(testing::ContainsRegex(" \n")));
 }
 
 TEST_P(EveryComparisonFormat, SurvivesAnEmptyOne) {

@@ -109,6 +109,19 @@ data Tables(const std::vector<ComparisonTable>& tables, const RunsCompared& comp
   return items;
 }
 
+data Figures(const RunsCompared& compared) {
+  data items{data::type::list};
+  for (const FigureRow& row : FigureRows(compared)) {
+    data item;
+    item.set("title", row.title);
+    item.set("before", row.before);
+    item.set("after", row.after);
+    item.set("change", row.change);
+    items << item;
+  }
+  return items;
+}
+
 data Finding(const FindingChange& change) {
   const RuleVerdict& rule = change.finding;
   const std::string saving = SavingChange(change);
@@ -176,6 +189,7 @@ std::string RenderComparisonHtml(const RunsCompared& compared, const std::string
     sections << item;
   };
   for (const ComparisonTable& table : tables) section(table.id, table.title);
+  if (!compared.figures.empty()) section("figures", "Figures of the whole runs");
   if (!groups.is_empty_list()) section("findings", "Findings");
   if (!compared.differences.empty()) section("differences", "Differences");
 
@@ -192,6 +206,10 @@ std::string RenderComparisonHtml(const RunsCompared& compared, const std::string
   page.set("after_side", Short(SideLine(compared.after)));
   page.set("sections", sections);
   page.set("tables", Tables(tables, compared));
+  page.set("has_figures", !compared.figures.empty());
+  page.set("figures", Figures(compared));
+  page.set("before_label", "A");
+  page.set("after_label", "B");
   page.set("has_findings", !groups.is_empty_list());
   page.set("finding_groups", groups);
   page.set("has_differences", !compared.differences.empty());

@@ -77,6 +77,12 @@ std::string RenderComparisonJson(const RunsCompared& compared, const std::string
     ledger.push_back({{"bucket", ValidUtf8(bucket.bucket)},
                       {"before_ns", bucket.before_ns},
                       {"after_ns", bucket.after_ns}});
+  Json figures = Json::array();
+  for (const FigureChange& figure : compared.figures)
+    figures.push_back({{"title", ValidUtf8(figure.title)},
+                       {"unit", std::string(UnitName(figure.unit))},
+                       {"before", JsonOf(figure.before)},
+                       {"after", JsonOf(figure.after)}});
   for (const FindingChange& change : compared.findings) findings.push_back(JsonOf(change));
   for (const Difference& difference : compared.differences)
     differences.push_back({{"trait", ValidUtf8(difference.trait)},
@@ -90,7 +96,7 @@ std::string RenderComparisonJson(const RunsCompared& compared, const std::string
                      {"notes", JsonOf(compared.notes)},
                      {"unit", std::string(UnitNameOf(compared.unit))},
                      {"change", JsonOf(compared.change)},
-                     {"common_share", compared.common_share},
+                     {"common_share", JsonOf(compared.common_share)},
                      {"before", JsonOf(compared.before)},
                      {"after", JsonOf(compared.after)},
                      {"ledger", ledger},
@@ -98,6 +104,8 @@ std::string RenderComparisonJson(const RunsCompared& compared, const std::string
                      {"operators", JsonOf(compared.operators)},
                      {"shapes", JsonOf(compared.shapes)},
                      {"kernels", JsonOf(compared.kernels)},
+                     {"timers", JsonOf(compared.timers)},
+                     {"figures", figures},
                      {"findings", findings},
                      {"differences", differences}};
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -49,13 +49,20 @@ std::string RenderComparisonMarkdown(const RunsCompared& compared, const std::st
   text +=
       fmt::format("\n- A: {}\n- B: {}\n", Cell(SideLine(compared.before)), Cell(SideLine(compared.after)));
   for (const ComparisonTable& table : TablesOf(compared)) WriteMarkdownTable(text, table, compared);
+  if (!compared.figures.empty())
+    text += "\n### Figures of the Whole Runs\n\n| | A | B | Change |\n|---|--:|--:|--:|\n";
+  for (const FigureRow& row : FigureRows(compared))
+    text += fmt::format("| {} | {} | {} | {} |\n", Cell(row.title), row.before, row.after, row.change);
   if (!compared.findings.empty())
-    text += "\n### Findings\n\n| | Severity | Rule | Problem | Saves |\n|---|---|---|---|---|\n";
+    text +=
+        "\n### Findings\n\n| | Severity | Rule | Problem | Recommendation | Saves "
+        "|\n|---|---|---|---|---|---|\n";
   for (size_t i = 0; i < std::min(kMostFindings, compared.findings.size()); ++i) {
     const RuleVerdict& finding = compared.findings[i].finding;
-    text += fmt::format("| {} | {} | {} | {} | {} |\n",
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n",
                         finding.change == RuleVerdict::Change::kStill ? "both" : ChangeName(finding.change),
                         SeverityName(finding.severity), Cell(finding.rule), ProseCell(finding.problem),
+                        finding.recommendation.empty() ? "" : ProseCell(finding.recommendation[0]),
                         SavingChange(compared.findings[i]));
   }
   MoreLine(text, compared.findings.size(), kMostFindings);

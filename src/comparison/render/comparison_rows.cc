@@ -17,7 +17,7 @@ namespace {
 // A row whose time changes by less than this part of the unit's time, or of the table's largest change, is
 // not worth a line.
 constexpr double kLeastOfUnit = 0.0005, kLeastOfLargest = 0.005;
-constexpr size_t kLabelColumns = 52;  // of a kernel
+constexpr size_t kLabelColumns = 96;  // of a kernel
 
 double SizeOf(const ComparisonRow& row) {
   return std::abs(row.after_ns.value_or(0) - row.before_ns.value_or(0));
@@ -106,8 +106,27 @@ std::vector<ComparisonTable> TablesOf(const RunsCompared& compared) {
   add("kinds", "Kernels by Kind", RowsOf(compared.kinds));
   add("operators", "Operators", RowsOf(compared.operators));
   add("shapes", "Operators by Shapes", RowsOf(compared.shapes));
+  add("timers", "Timers", RowsOf(compared.timers));
   add("kernels", "Kernels", RowsOf(compared.kernels, LabelsOf(compared.kernels)));
   return tables;
+}
+
+std::vector<FigureRow> FigureRows(const RunsCompared& compared) {
+  std::vector<FigureRow> rows;
+  for (const FigureChange& figure : compared.figures) {
+    FigureRow row{figure.title, ValueText(figure.before, figure.unit, "–"),
+                  ValueText(figure.after, figure.unit, "–"), ""};
+    if (figure.before && figure.after) {
+      const double change = *figure.after - *figure.before;
+      // Shares differ by points: "12 % more" of a share could be either.
+      if (figure.unit == Unit::kRatio)
+        row.change = fmt::format("{:+.1f} points", 100 * change);
+      else if (*figure.before > 0)
+        row.change = PercentText(change / *figure.before);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 std::string UnitTitle(const RunsCompared& compared) {
@@ -150,7 +169,7 @@ std::string SavingChange(const FindingChange& change) {
   if (change.saved_before_ns) {
     const std::string before = FormatValue(*change.saved_before_ns, Unit::kNanoseconds);
     if (!(*change.saved_before_ns > 0))
-      text += " (in A nothing)";
+      text += " (in A the saving is counted to another finding)";
     else if (before != FormatValue(change.finding.saves_high_ns.value_or(0), Unit::kNanoseconds))
       text += fmt::format(" (in A up to {})", before);
   }

@@ -24,8 +24,15 @@ struct ComparisonTable {
   size_t unchanged = 0;             // that are not shown: no time to speak of differs
 };
 
-// Time ledger, kinds of kernels, operators, operators by shapes, kernels; those without a row are left out.
+// Time ledger, kinds of kernels, operators, operators by shapes, timers, kernels; those without a row are
+// left out.
 std::vector<ComparisonTable> TablesOf(const RunsCompared& compared);
+
+// A figure of both runs as it is shown: "52.1 %", "–" where a run does not have it.
+struct FigureRow {
+  std::string title, before, after, change;
+};
+std::vector<FigureRow> FigureRows(const RunsCompared& compared);
 
 // "Step" with the sides' figures beside it; "call", "analysed work".
 std::string UnitTitle(const RunsCompared& compared);
@@ -35,7 +42,7 @@ std::string DifferenceText(const ComparisonRow& row);
 std::string RelativeText(const ComparisonRow& row);
 // "run.sqlite: 8 ranks, 50 steady steps".
 std::string SideLine(const ComparedSide& side);
-// "saves up to 3.1 ms per step, before up to 1.2 ms"; or "".
+// "saves up to 3.1 ms per step (in A up to 1.2 ms)"; or "".
 std::string SavingChange(const FindingChange& change);
 
 }  // namespace dladvisor

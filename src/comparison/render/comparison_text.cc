@@ -27,13 +27,29 @@ void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompare
   const size_t shown = table.id == "time-ledger" ? kMaxLedger : kMaxTextRows;
   for (size_t i = 0; i < std::min(shown, table.rows.size()); ++i) {
     const ComparisonRow& row = table.rows[i];
-    out.Line("  " + Left(Ellipsize(Visible(row.name), kNameColumns), kNameColumns) +
+    // A name too long for its column has a line of its own, so that it can be told from others.
+    std::string name = Visible(row.name);
+    if (Columns(name) > kNameColumns) {
+      out.Line("  " + Ellipsize(name, kTextWidth - 2));
+      name.clear();
+    }
+    const std::string relative = RelativeText(row);
+    out.Line("  " + Left(name, kNameColumns) +
              Right(ValueText(row.before_ns, Unit::kNanoseconds, "–"), kNumberColumns) +
              Right(ValueText(row.after_ns, Unit::kNanoseconds, "–"), kNumberColumns) +
-             Right(DifferenceText(row), kNumberColumns) + "  " + RelativeText(row));
+             Right(DifferenceText(row), kNumberColumns) + (relative.empty() ? "" : "  " + relative));
     if (!row.note.empty()) out.Line("    " + Ellipsize(Visible(row.note), kTextWidth - 4));
   }
   WriteMore(out, table.rows.size(), shown);
+}
+
+void WriteFigures(TextWriter& out, const RunsCompared& compared) {
+  if (compared.figures.empty()) return;
+  out.Heading("Figures of the Whole Runs");
+  for (const FigureRow& row : FigureRows(compared))
+    out.Line("  " + Left(row.title, kNameColumns) + Right(row.before, kNumberColumns) +
+             Right(row.after, kNumberColumns) +
+             (row.change.empty() ? "" : Right(row.change, kNumberColumns + 3)));
 }
 
 void WriteFindings(TextWriter& out, const RunsCompared& compared) {
@@ -52,8 +68,12 @@ void WriteFindings(TextWriter& out, const RunsCompared& compared) {
       const std::string saving = SavingChange(*findings[i]);
       // What both say is known; of the others the problem itself is worth its lines.
       const std::string text = change == RuleVerdict::Change::kStill ? finding.title : finding.problem;
-      out.Wrapped("  • ", fmt::format("{}{}  [{}]", Prose(text), saving.empty() ? "" : "; " + saving,
-                                      Visible(finding.rule)));
+      out.Wrapped("  • ", Prose(text));
+      if (change != RuleVerdict::Change::kStill && change != RuleVerdict::Change::kGone &&
+          !finding.recommendation.empty())
+        out.Wrapped("    → ", Prose(finding.recommendation[0]));
+      out.Wrapped("    ", fmt::format("{}{}[{}]", saving, saving.empty() ? "" : "  ", Visible(finding.rule)),
+                  "2");
     }
     WriteMore(out, findings.size(), kMaxTextFindings);
   }
@@ -70,6 +90,7 @@ std::string RenderComparisonText(const RunsCompared& compared, const std::string
   out.Wrapped("A  ", Visible(SideLine(compared.before)));
   out.Wrapped("B  ", Visible(SideLine(compared.after)));
   for (const ComparisonTable& table : TablesOf(compared)) WriteTable(out, table, compared);
+  WriteFigures(out, compared);
   WriteFindings(out, compared);
   if (!compared.differences.empty()) out.Heading("What Else Differs");
   for (size_t i = 0; i < std::min(kMaxDifferences, compared.differences.size()); ++i) {

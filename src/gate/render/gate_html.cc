@@ -362,6 +362,8 @@ data PageData(const GateResult& result) {
   page.set("finding_groups", findings);
   page.set("differences_first", blocked && !result.differences.empty());
   page.set("differences_last", !blocked && !result.differences.empty());
+  page.set("before_label", "Before");
+  page.set("after_label", "After");
   page.set("differences", differences);
   page.set("differences_more", More(result.differences.size(), kMaxRows));
   page.set("sides", Sides(result));

@@ -233,7 +233,7 @@ Trace ReadMetrics(ByteSource& source) {
 
 constinit const Importer kDcgmImporter = {
     .in_errors = " and of DCGM (dcgmi dmon, its exporter)",
-    .in_help = "",
+    .in_help = "log of DCGM",
     .extensions = "",
     .more_extensions = ".prom",
     .fits =

@@ -133,7 +133,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 
 constinit const Importer kTrainingLogImporter = {
     .in_errors = ", and what Megatron-LM, DeepSpeed and Hugging Face's Trainer print",
-    .in_help = "",
+    .in_help = "output of a training run",
     .extensions = ".log .out .txt",
     .more_extensions = "",
     .fits =
