@@ -189,6 +189,9 @@ const Case kKernels[] = {
     {"dpsk::grouped_gemm::cuda::utils::fill_tensormaps_kernel(CUtensorMap_st, CUtensorMap_st*, void*, int)",
      Use::kNo, false, Precision::kUnknown},
     {"_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", Use::kYes, true, Precision::kBf16},
+    // A program's own, whose name tells no type: it may be FP64.
+    {"nvkernel_matmult_mkn_offload_F1L85_3", Use::kUnknown, false, Precision::kUnknown},
+    {"matmul_tiled(float *, float *, float *, int)", Use::kUnknown, true, Precision::kFp32},
     {"_finalize_matmul_scatter_bf16", Use::kNo, false, Precision::kBf16},
     {"cudapy::__main__::matmul$241(Array<double, 2, C, mutable, aligned>, Array<float, 2, C, mutable, "
      "aligned>)",

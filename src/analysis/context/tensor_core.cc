@@ -170,11 +170,17 @@ bool IsGeneratedGemm(const Name& name) {
   }());
 }
 
-bool IsGemm(const Name& name) {
+// Products of libraries and compilers.
+bool IsLibraryGemm(const Name& name) {
   if (IsGeneratedGemm(name)) return true;
-  return name.HasAny({"gemm", "matmul", "cijk_", "nvjet", "cutlass_", "cutlass3x", "cutlass::kernel",
-                      "cutlass::device_kernel", "marlin", "machete", "triton_mm", "triton_tem"}) &&
+  return name.HasAny({"cijk_", "nvjet", "cutlass_", "cutlass3x", "cutlass::kernel", "cutlass::device_kernel",
+                      "marlin", "machete", "triton_mm", "triton_tem"}) &&
          !name.Has("gemv");
+}
+
+// Also what only calls itself a product, as programs call their own kernels.
+bool IsGemm(const Name& name) {
+  return IsLibraryGemm(name) || (name.HasAny({"gemm", "matmul"}) && !name.Has("gemv"));
 }
 
 bool IsConvolution(const Name& name) {
@@ -323,6 +329,11 @@ KernelTraits ClassifyKernel(std::string_view demangled_name) {
                                    name.HasWordLike(MmaWord()) || name.HasWordLike(TensorShapeWord()));
   traits.precision = PrecisionOf(name, traits.eligible);
   traits.tensor_core = UsesTensorCores(name, traits);
+  // A kernel of the program's own whose name tells no type may compute in FP64: nothing says that tensor
+  // cores could do its work.
+  if (traits.precision == Precision::kUnknown && !traits.tensor_core && !IsLibraryGemm(name) &&
+      !IsAttention(name) && !IsConvolution(name))
+    traits.eligible = false;
   return traits;
 }
 
