@@ -55,6 +55,19 @@ TEST(HostStretch, BetweenCallsWithoutGpuWork) {
   EXPECT_FALSE(rows[0].function.has_value());
 }
 
+TEST(HostStretch, BeforeTheFirstWorkBetweenCallsForData) {
+  TraceBuilder b;
+  b.Api(0, kMs, "cudaSetDevice", 0);
+  b.Api(20 * kMs, 21 * kMs, "cudaMalloc", 0);
+  b.Launch(61 * kMs, 62 * kMs, 63 * kMs, "kernel");
+  b.Api(64 * kMs, 65 * kMs, "cudaFree", 0);
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "before");
+  EXPECT_EQ(rows[0].before, "cudaMalloc");
+  EXPECT_EQ(rows[0].duration_ns, 40 * kMs);
+}
+
 TEST(HostStretch, NotWhereTheGpuWorksOrWithinTheWindow) {
   TraceBuilder b;
   b.Launch(0, kMs, 2 * kMs, "kernel");

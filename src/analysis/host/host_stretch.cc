@@ -31,7 +31,7 @@ struct Stretch {
   uint32_t process = 0, thread = kNoIndex;  // that makes the call after it
   uint32_t before = kNoIndex, after = kNoIndex;
   Interval time;
-  bool is_last = false;  // after the last GPU operation
+  std::string_view place;
 };
 
 class Stretches {
@@ -59,13 +59,16 @@ class Stretches {
     struct Process {
       Ns first = 0, until = 0;
       uint32_t last = kNoIndex;
-      std::optional<Ns> worked;  // end of its last GPU operation
+      std::optional<Ns> begins, worked;  // start of its first GPU operation, end of its last
     };
     std::map<uint32_t, Process> processes;
     for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) {
-      std::optional<Ns>& worked = processes[context_.ranks.gpus[gpu].process].worked;
+      Process& process = processes[context_.ranks.gpus[gpu].process];
       const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
-        for (const uint32_t i : rows) worked = std::max(worked.value_or(ops.end[i]), ops.end[i]);
+        for (const uint32_t i : rows) {
+          process.begins = std::min(process.begins.value_or(ops.start[i]), ops.start[i]);
+          process.worked = std::max(process.worked.value_or(ops.end[i]), ops.end[i]);
+        }
       };
       add(trace_.kernels, context_.work[gpu].kernels);
       add(trace_.copies, context_.work[gpu].copies);
@@ -78,10 +81,19 @@ class Stretches {
       Process& process = processes[of];
       if (process.last == kNoIndex) process.first = calls.start[i];
       if (process.last != kNoIndex) {
-        const Ns from = std::max(process.until, process.worked.value_or(process.until));
-        if (calls.start[i] - from >= kShortest && (process.worked || (HasData(process.last) && HasData(i))))
-          found_.push_back(
-              {of, calls.thread[i], process.last, i, {from, calls.start[i]}, process.worked.has_value()});
+        const bool is_before = process.begins && calls.start[i] <= *process.begins;
+        const Ns from =
+            is_before ? process.until : std::max(process.until, process.worked.value_or(process.until));
+        const bool of_data = HasData(process.last) && HasData(i);
+        if (calls.start[i] - from >= kShortest && (of_data || (process.worked && !is_before)))
+          found_.push_back({of,
+                            calls.thread[i],
+                            process.last,
+                            i,
+                            {from, calls.start[i]},
+                            is_before        ? "before"
+                            : process.worked ? "after"
+                                             : "between"});
       }
       if (process.last == kNoIndex || calls.end[i] > process.until) process.last = i;
       process.until = std::max(process.until, calls.end[i]);
@@ -103,7 +115,7 @@ class Stretches {
     row.start_ns = s.time.start;
     row.end_ns = s.time.end;
     row.duration_ns = s.time.length();
-    row.place = s.is_last ? "after" : "between";
+    row.place = s.place;
     row.share =
         static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, spans_.at(s.process)));
     const ApiCalls& calls = trace_.api_calls;
@@ -159,15 +171,14 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
       RelationOf<Row>(
           "host_stretch",
           "Stretches of 10 ms and more outside the analysed window in which a process makes no CUDA call: "
-          "between two calls that allocate, copy or launch where the profile has no GPU work, and after the "
-          "last GPU "
-          "operation until the last call; the longest twenty.")
+          "between two calls that allocate, copy or launch where the profile has no GPU work or before the "
+          "first of it, and after the last GPU operation until the last call; the longest twenty.")
           .Key("pid", &Row::pid, Unit::kNone, "Process.")
           .Key("start_ns", &Row::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
           .Column("end_ns", &Row::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
           .Column("duration_ns", &Row::duration_ns, Unit::kNanoseconds, "Length.")
           .Column("place", &Row::place, Unit::kText,
-                  "between: no GPU work was recorded; after: all GPU work was done by then.")
+                  "between: no GPU work was recorded; before: none had begun; after: all was done by then.")
           .Column("share", &Row::share, Unit::kRatio, "Of the time from the first CUDA call to the last.")
           .Column("before", &Row::before, Unit::kText, "CUDA call before it.")
           .Column("after", &Row::after, Unit::kText, "CUDA call after it.")

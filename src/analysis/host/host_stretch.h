@@ -24,7 +24,8 @@ struct HostStretchRow {
 const RelationOf<HostStretchRow>& HostStretchRelation();
 
 // Of each process with CUDA calls: between two calls that allocate, copy or launch where the profile has no
-// GPU work, and after the last GPU operation until the last call. The longest first.
+// GPU work or before the first of it, and after the last GPU operation until the last call. The longest
+// first.
 std::vector<HostStretchRow> ComputeHostStretches(const Context& context);
 
 }  // namespace dladvisor
