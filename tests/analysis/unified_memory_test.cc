@@ -28,6 +28,24 @@ TEST(UnifiedMemory, FaultsAndMigrationsOfTheWindow) {
   EXPECT_EQ(rows[0].migration_ns, 60);
 }
 
+TEST(UnifiedMemory, TimeInWhichTheHostGoesThroughPages) {
+  constexpr Ns kMs = 1'000'000;
+  TraceBuilder b;
+  const auto migrate = [&](Ns start, Ns end, CopyDirection direction) {
+    b.Copy(start * kMs, end * kMs, 4096, direction, MemoryKind::kManaged, MemoryKind::kManaged, 0);
+  };
+  b.Kernel(0, 10 * kMs, "k", 0);
+  migrate(12, 13, CopyDirection::kUnifiedDeviceToHost);  // the pause before it belongs to the kernel
+  migrate(15, 16, CopyDirection::kUnifiedDeviceToHost);
+  migrate(19, 20, CopyDirection::kUnifiedDeviceToHost);
+  migrate(50, 51, CopyDirection::kUnifiedDeviceToHost);  // too long after the last
+  migrate(53, 54, CopyDirection::kUnifiedHostToDevice);
+  b.Kernel(60 * kMs, 61 * kMs, "k", 0);
+  const auto rows = ComputeUnifiedMemory(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].host_access_ns, 5 * kMs);
+}
+
 TEST(UnifiedMemory, NoRowWithoutAny) {
   TraceBuilder b;
   b.Kernel(0, 1000, "k", 0);

@@ -1,12 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/memory/unified_memory.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/analysis/family/family.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {
+namespace {
+
+// Between two pages that the host touches one after the other. Longer pauses are other work.
+constexpr Ns kLongestAccess = 10'000'000;
+
+// Time between migrations to the host, each followed by the next, in which the GPU has nothing to do.
+Ns HostAccess(const Context& context, size_t gpu) {
+  const Trace& trace = context.trace;
+  const Interval window = context.windows[gpu];
+  struct Work {
+    Interval time;
+    bool to_host = false;
+  };
+  std::vector<Work> works;
+  const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
+    for (const uint32_t i : rows) works.push_back({{ops.start[i], ops.end[i]}, false});
+  };
+  const GpuWork& work = context.work[gpu];
+  add(trace.kernels, work.kernels);
+  add(trace.sets, work.sets);
+  add(trace.graph_launches, work.graphs);
+  for (const uint32_t i : work.copies)
+    works.push_back({{trace.copies.start[i], trace.copies.end[i]},
+                     trace.copies.direction[i] == CopyDirection::kUnifiedDeviceToHost});
+  std::stable_sort(works.begin(), works.end(),
+                   [](const Work& a, const Work& b) { return a.time.start < b.time.start; });
+  Ns total = 0, until = 0;
+  bool from_host = false;  // whether what ended last is such a migration
+  for (const Work& w : works) {
+    const Ns pause = std::min(w.time.start, window.end) - std::max(until, window.start);
+    if (w.to_host && from_host && pause > 0 && pause <= kLongestAccess) total += pause;
+    if (w.time.end < until) continue;
+    until = w.time.end;
+    from_host = w.to_host;
+  }
+  return total;
+}
+
+}  // namespace
 
 const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
   static const auto relation =
@@ -28,7 +68,10 @@ const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
           .Column("migration_ns", &UnifiedMemoryRow::migration_ns, Unit::kNanoseconds,
                   "Time with a migration (union).")
           .Column("turns", &UnifiedMemoryRow::turns, Unit::kCount,
-                  "Times that migrations to the GPU begin again after some to the host.");
+                  "Times that migrations to the GPU begin again after some to the host.")
+          .Column("host_access_ns", &UnifiedMemoryRow::host_access_ns, Unit::kNanoseconds,
+                  "Time between migrations to the host that follow each other within 10 ms, in which the "
+                  "GPU does nothing: the host goes through the pages.");
   return relation;
 }
 
@@ -74,6 +117,7 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
     }
     if (cpu_captured) row.cpu_faults = cpu_faults;
     row.migration_ns = Length(Clip(Union(std::move(moving)), window));
+    if (row.to_host_bytes > 0) row.host_access_ns = HostAccess(context, gpu);
     if (row.migrations + gpu_faults + cpu_faults > 0) rows.push_back(std::move(row));
   }
   return rows;
