@@ -1,4 +1,4 @@
-// Sorting, filtering and paging of the tables. The report is complete without it.
+// Sorting, filtering and paging of the tables, zooming into timelines. The report is complete without it.
 (() => {
   'use strict';
   const PAGE = 25;
@@ -92,6 +92,57 @@
   };
 
   document.querySelectorAll('table.sortable').forEach(enhance);
+
+  // A timeline gets wider within its scrolling region, which pans: by buttons, or by the wheel with Ctrl.
+  // What has a place in time moves; letters keep their shape, and labels appear where there is room.
+  const zoomable = (svg) => {
+    const MOST = 64;
+    const region = svg.parentElement;
+    const [, , width, height] = svg.getAttribute('viewBox').split(' ').map(Number);
+    const from = Number(svg.querySelector('rect.lane').getAttribute('x'));
+    const marks = [...svg.querySelectorAll('rect, line, circle, text:not(.end), text.tick')]
+      .filter((mark) => !mark.matches('rect.lane'));
+    const places = marks.map((mark) => ['x', 'x1', 'x2', 'cx']
+      .filter((name) => mark.hasAttribute(name)).map((name) => [name, Number(mark.getAttribute(name))]));
+    const widths = marks.map((mark) => Number(mark.getAttribute('width')));
+    const size = svg.getBoundingClientRect().width;
+    let zoom = 1;
+
+    const show = (next, anchor) => {
+      next = Math.min(Math.max(next, 1), MOST);
+      const scale = size / width;  // of a unit at no zoom, in pixels
+      const at = region.scrollLeft + anchor;
+      const when = (at / scale - from) / zoom;
+      zoom = next;
+      const total = from + (width - from) * zoom;
+      svg.setAttribute('viewBox', `0 0 ${total} ${height}`);
+      svg.style.width = `${total * scale}px`;
+      svg.style.maxWidth = 'none';
+      marks.forEach((mark, i) => {
+        for (const [name, x] of places[i]) mark.setAttribute(name, x < from ? x : from + (x - from) * zoom);
+        if (mark.tagName === 'rect') mark.setAttribute('width', widths[i] * zoom);
+      });
+      for (const lane of svg.querySelectorAll('rect.lane')) lane.setAttribute('width', (width - 4 - from) * zoom);
+      region.scrollLeft = (from + when * zoom) * scale - anchor;
+    };
+
+    const tools = document.createElement('div');
+    tools.className = 'tools';
+    for (const [label, factor] of [['Zoom in', 2], ['Zoom out', 0.5]]) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = label;
+      button.addEventListener('click', () => show(zoom * factor, region.clientWidth / 2));
+      tools.append(button);
+    }
+    region.before(tools);
+    region.addEventListener('wheel', (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      show(zoom * (event.deltaY < 0 ? 1.25 : 0.8), event.clientX - region.getBoundingClientRect().left);
+    }, { passive: false });
+  };
+  document.querySelectorAll('.timeline svg').forEach(zoomable);
 
   // A link to a view opens it; printing opens everything that is not a query.
   const open = () => {

@@ -266,8 +266,9 @@ std::string HeatMap(const std::string& id, const std::string& title, const std::
 }
 
 std::string LaneChart(const std::string& id, const std::string& title, const std::vector<Lane>& lanes,
-                      const std::vector<std::pair<double, std::string>>& ticks) {
-  constexpr double kLeft = 64, kRight = 956, kPitch = 26, kHeight = 20, kTop = 4, kPerLetter = 5.6;
+                      const std::vector<std::pair<double, std::string>>& ticks,
+                      const std::vector<Flag>& flags, double left) {
+  constexpr double kRight = 956, kPitch = 26, kHeight = 20, kTop = 4, kPerLetter = 5.6;
   double first = std::numeric_limits<double>::max(), last = std::numeric_limits<double>::lowest();
   std::string description;
   for (const Lane& lane : lanes) {
@@ -278,7 +279,7 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
     }
   }
   const auto x = [&](double when) {
-    return last > first ? kLeft + (when - first) / (last - first) * (kRight - kLeft) : kLeft;
+    return last > first ? left + (when - first) / (last - first) * (kRight - left) : left;
   };
   const double bottom = kTop + kPitch * static_cast<double>(lanes.size());
   std::string svg = OpenSvg(id, "lanes", fmt::format("0 0 960 {:.0f}", bottom + 20), "", title, description);
@@ -287,18 +288,18 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
                        kTop, bottom);
   for (size_t i = 0; i < lanes.size(); ++i) {
     const double y = kTop + kPitch * static_cast<double>(i), middle = y + kHeight / 2 + 3.5;
-    svg += fmt::format(R"(<text class="end" x="{}" y="{:.1f}">{}</text>)", kLeft - 8, middle,
+    svg += fmt::format(R"(<text class="end" x="{}" y="{:.1f}">{}</text>)", left - 8, middle,
                        EscapeHtml(lanes[i].label));
-    svg += fmt::format(R"(<rect class="lane" x="{}" y="{}" width="{}" height="{}"/>)", kLeft, y,
-                       kRight - kLeft, kHeight);
+    svg += fmt::format(R"(<rect class="lane" x="{}" y="{}" width="{}" height="{}"/>)", left, y, kRight - left,
+                       kHeight);
     for (const Box& box : lanes[i].boxes) {
-      const double left = x(box.start), width = std::max(x(box.end) - left, 0.4);
+      const double from = x(box.start), width = std::max(x(box.end) - from, 0.4);
       svg += fmt::format(
           R"(<rect class="{}{}" x="{:.2f}" y="{}" width="{:.2f}" height="{}"><title>{}</title></rect>)",
-          box.color, box.light ? " light" : "", left, y, width, kHeight, EscapeHtml(box.text));
+          box.color, box.light ? " light" : "", from, y, width, kHeight, EscapeHtml(box.text));
       if (width > kPerLetter * static_cast<double>(Columns(box.label)) + 3)
         svg += fmt::format(R"(<text class="in {}-text" x="{:.2f}" y="{:.1f}" aria-hidden="true">{}</text>)",
-                           box.color, left + width / 2, middle, EscapeHtml(box.label));
+                           box.color, from + width / 2, middle, EscapeHtml(box.label));
     }
   }
   for (size_t i = 0; i < ticks.size(); ++i)
@@ -307,6 +308,14 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
                        : i + 1 == ticks.size() ? "end"
                                                : "middle",
                        x(ticks[i].first), bottom + 13, EscapeHtml(ticks[i].second));
+  for (const Flag& flag : flags) {
+    const double y = kTop + kPitch * static_cast<double>(flag.lane) + kHeight / 2;
+    svg += fmt::format(
+        R"(<a class="flag" href="{}"><title>{}</title><circle cx="{:.1f}" cy="{:.1f}" r="8"/><text )"
+        R"(class="middle" x="{:.1f}" y="{:.1f}">{}</text></a>)",
+        EscapeHtml(flag.href), EscapeHtml(flag.text), x(flag.when), y, x(flag.when), y + 3.5,
+        EscapeHtml(flag.number));
+  }
   return svg + "</svg>";
 }
 

@@ -97,9 +97,17 @@ struct Lane {
   std::vector<Box> boxes;   // in order of start
 };
 
+// A numbered flag on a lane, which leads to `href` within the page.
+struct Flag {
+  size_t lane = 0;
+  double when = 0;
+  std::string number, text, href;
+};
+
 // Boxes on lanes over a common axis of time, on which `ticks` are written. What is between boxes shows the
-// lane itself: time in which nothing runs.
+// lane itself: time in which nothing runs. `left` is the room for the lanes' labels, of 960.
 std::string LaneChart(const std::string& id, const std::string& title, const std::vector<Lane>& lanes,
-                      const std::vector<std::pair<double, std::string>>& ticks);
+                      const std::vector<std::pair<double, std::string>>& ticks,
+                      const std::vector<Flag>& flags = {}, double left = 64);
 
 }  // namespace dladvisor

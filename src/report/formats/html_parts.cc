@@ -198,12 +198,13 @@ std::string SubjectText(const Finding& finding) {
   return text;
 }
 
-data FindingData(const ReportModel& model, const FindingGroup& group) {
+data FindingData(const ReportModel& model, const FindingGroup& group, size_t number) {
   const Advice& advice = *model.advice;
   const size_t index = group.findings[0];
   const Finding& finding = advice.findings[index];
   data item;
   item.set("id", fmt::format("finding-{}", index));
+  item.set("number", fmt::format("{}", number));
   item.set("rule", finding.rule);
   item.set("title", OneLine(finding.title));
   item.set("severity", std::string(SeverityName(finding.severity)));
@@ -333,7 +334,7 @@ data FigureList(const ReportModel& model, std::span<const std::string_view> ids)
 
 data FindingList(const ReportModel& model, const std::vector<FindingGroup>& groups) {
   data items{data::type::list};
-  for (const FindingGroup& group : groups) items << FindingData(model, group);
+  for (size_t i = 0; i < groups.size(); ++i) items << FindingData(model, groups[i], i + 1);
   return items;
 }
 

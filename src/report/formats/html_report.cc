@@ -16,6 +16,7 @@
 #include "src/report/formats/pipeline_plots.h"
 #include "src/report/formats/rank_plots.h"
 #include "src/report/formats/roofline_plot.h"
+#include "src/report/formats/timeline_plot.h"
 #include "src/report/model/column_style.h"
 #include "src/report/model/queries.h"
 #include "src/report/sections/capture_section.h"
@@ -56,6 +57,7 @@ const std::vector<View>& Views() {
       {"gpus", "GPUs", {"gpus", "telemetry", "launches", "gpu_metrics"}},
       {"copies", "Copies", {"copies"}},
       {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
+      {"view-timeline", "Timeline", {"timeline"}},
       {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},
       {"ranks", "Ranks", {"ranks", "collective_groups", "collective_waits", "clocks", "jitter"}},
       {"pipeline", "Pipeline", {"pipelines", "pipeline_stages"}},
@@ -359,6 +361,9 @@ data PageData(const ReportModel& model) {
   const std::vector<FindingGroup> groups = GroupFindings(model);
   page.set("findings", FindingList(model, groups));
   page.set("has_findings", !groups.empty());
+  const data timeline = TimelinePlots(model, groups);
+  page.set("has_timeline", !timeline.is_empty_list());
+  page.set("timeline", timeline);
   page.set("finding_count", fmt::format("{}", groups.size()));
   page.set("views", ViewList(model));
   page.set("rules", RuleList(advice));

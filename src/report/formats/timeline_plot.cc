@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/formats/timeline_plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/text.h"
+#include "src/render/color.h"
+#include "src/render/escape.h"
+#include "src/render/kernel_label.h"
+#include "src/render/svg.h"
+#include "src/report/formats/html_parts.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr double kLabelRoom = 112;
+constexpr size_t kMostFlags = 9, kLabelLetters = 60, kHoverLetters = 160;
+// A box is drawn pale where events take less than half of it; a flag stands on idle time of this part of a
+// step and more.
+constexpr double kFull = 0.5, kLeastFlagged = 0.01;
+
+struct DrawnGpu {
+  size_t first = 0, end = 0;  // rows
+  std::vector<Lane> lanes;
+  std::vector<std::string> lane_names;
+};
+
+bool IsRange(const std::string& bucket) { return bucket == "range"; }
+
+std::string LaneLabel(const std::string& name) {
+  if (!name.starts_with("thread ")) return name;
+  const size_t depth = name.rfind(' ');
+  return name.substr(depth + 1) == "0" ? name.substr(0, depth) : "";
+}
+
+std::string BoxText(const ReportTable& table, size_t row) {
+  const double duration = CellNumber(table, row, "duration_ns"), busy = CellNumber(table, row, "busy_ns");
+  std::string text = fmt::format("{}: {}, {} into the step",
+                                 Ellipsize(Visible(CellText(table, row, "name", Unit::kText)), kHoverLetters),
+                                 FormatValue(duration, Unit::kNanoseconds),
+                                 FormatValue(CellNumber(table, row, "into_step_ns"), Unit::kNanoseconds));
+  if (busy < kFull * duration) text += fmt::format(", busy {:.0f} % of it", 100 * busy / duration);
+  return text;
+}
+
+DrawnGpu DrawGpu(const ReportTable& table, size_t first) {
+  DrawnGpu gpu{first, first, {}, {}};
+  const Value rank = CellOf(table, first, "rank"), device = CellOf(table, first, "device");
+  const auto rows = table.rows.rows.size();
+  std::vector<std::string> kernels;
+  for (;
+       gpu.end < rows && CellOf(table, gpu.end, "rank") == rank && CellOf(table, gpu.end, "device") == device;
+       ++gpu.end)
+    if (CellText(table, gpu.end, "bucket", Unit::kText).starts_with("compute/"))
+      kernels.push_back(CellText(table, gpu.end, "name", Unit::kText));
+  const auto labels = KernelLabels(kernels, kLabelLetters);
+  for (size_t row = first; row < gpu.end; ++row) {
+    const std::string lane = CellText(table, row, "lane_name", Unit::kText);
+    if (gpu.lane_names.empty() || gpu.lane_names.back() != lane) {
+      gpu.lane_names.push_back(lane);
+      gpu.lanes.push_back({LaneLabel(lane), "", {}});
+    }
+    const std::string bucket = CellText(table, row, "bucket", Unit::kText),
+                      name = CellText(table, row, "name", Unit::kText);
+    const auto label = labels.find(name);
+    Box box;
+    box.start = CellNumber(table, row, "into_step_ns");
+    box.end = box.start + CellNumber(table, row, "duration_ns");
+    box.label = bucket.starts_with("idle/") ? name.substr(name.find('/') + 1)
+                                            : Visible(label == labels.end() ? name : label->second);
+    box.text = BoxText(table, row);
+    box.color = IsRange(bucket) ? "c-range" : ColorOf(bucket);
+    box.light = CellNumber(table, row, "busy_ns") < kFull * CellNumber(table, row, "duration_ns");
+    gpu.lanes.back().boxes.push_back(std::move(box));
+  }
+  for (size_t i = 0; i < gpu.lanes.size(); ++i)
+    gpu.lanes[i].text = gpu.lane_names[i] + ", " + fmt::format("{} boxes", gpu.lanes[i].boxes.size());
+  return gpu;
+}
+
+// On the longest box of the bucket that a finding would save from.
+std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGroup>& groups,
+                          const ReportTable& table, const DrawnGpu& gpu) {
+  std::vector<Flag> flags;
+  std::map<size_t, size_t> taken;  // by row: one flag each
+  for (size_t i = 0; i < groups.size() && flags.size() < kMostFlags; ++i) {
+    const Finding& finding = model.advice->findings[groups[i].findings[0]];
+    if (!finding.saves || groups[i].depth > 0) continue;
+    size_t longest = gpu.end;
+    for (size_t row = gpu.first; row < gpu.end; ++row) {
+      const std::string bucket = CellText(table, row, "bucket", Unit::kText);
+      // Lanes show communication whether it is exposed or not.
+      if ((bucket != finding.saves->bucket && !finding.saves->bucket.starts_with(bucket + "/")) ||
+          taken.contains(row))
+        continue;
+      if (longest == gpu.end || CellNumber(table, row, "busy_ns") > CellNumber(table, longest, "busy_ns"))
+        longest = row;
+    }
+    if (longest == gpu.end ||
+        CellNumber(table, longest, "busy_ns") < kLeastFlagged * CellNumber(table, longest, "step_ns"))
+      continue;
+    taken.emplace(longest, i);
+    const std::string lane = CellText(table, longest, "lane_name", Unit::kText);
+    Flag flag;
+    flag.lane = static_cast<size_t>(std::ranges::find(gpu.lane_names, lane) - gpu.lane_names.begin());
+    flag.when = CellNumber(table, longest, "into_step_ns") + CellNumber(table, longest, "duration_ns") / 2;
+    flag.number = fmt::format("{}", i + 1);
+    flag.text = OneLine(finding.title);
+    flag.href = fmt::format("#finding-{}", groups[i].findings[0]);
+    flags.push_back(std::move(flag));
+  }
+  return flags;
+}
+
+std::vector<Segment> LegendOf(const ReportTable& table, const DrawnGpu& gpu) {
+  std::vector<std::pair<std::string, double>> time;
+  for (size_t row = gpu.first; row < gpu.end; ++row) {
+    const std::string bucket = CellText(table, row, "bucket", Unit::kText);
+    if (IsRange(bucket)) continue;
+    const auto known = std::ranges::find(time, bucket, &std::pair<std::string, double>::first);
+    const double busy = CellNumber(table, row, "busy_ns");
+    if (known == time.end())
+      time.emplace_back(bucket, busy);
+    else
+      known->second += busy;
+  }
+  std::vector<Segment> legend;
+  for (const auto& [bucket, ns] : time)
+    legend.push_back({bucket, ns, FormatValue(ns, Unit::kNanoseconds), ColorOf(bucket)});
+  return legend;
+}
+
+}  // namespace
+
+data TimelinePlots(const ReportModel& model, const std::vector<FindingGroup>& groups) {
+  data plots{data::type::list};
+  const ReportTable* table = FindTable(model, "timeline");
+  if (table == nullptr) return plots;
+  const size_t rows = table->rows.rows.size();
+  for (size_t first = 0; first < rows;) {
+    const DrawnGpu gpu = DrawGpu(*table, first);
+    const double length = CellNumber(*table, first, "step_ns");
+    std::vector<std::pair<double, std::string>> ticks;
+    constexpr int kTicks = 4;
+    for (int i = 0; i <= kTicks; ++i)
+      ticks.emplace_back(length * i / kTicks, FormatValue(length * i / kTicks, Unit::kNanoseconds));
+    std::string title =
+        IsNull(CellOf(*table, first, "step"))
+            ? "The analysed time"
+            : fmt::format("Step {}, of median length", CellText(*table, first, "step", Unit::kNone));
+    if (FigureNumber(model, "ranks").value_or(0) > 1)
+      title += fmt::format(", rank {}", CellText(*table, first, "rank", Unit::kNone));
+    if (FigureNumber(model, "gpus").value_or(0) > 1)
+      title += fmt::format(", GPU {}", CellText(*table, first, "device", Unit::kNone));
+    if (first > 0) title += ", for comparison";
+    data plot;
+    plot.set("label", title);
+    plot.set("svg", LaneChart(fmt::format("timeline-{}", first), title, gpu.lanes, ticks,
+                              FlagsOf(model, groups, *table, gpu), kLabelRoom));
+    plot.set("legend", LegendData(LegendOf(*table, gpu)));
+    plots << plot;
+    first = gpu.end;
+  }
+  return plots;
+}
+
+}  // namespace dladvisor
