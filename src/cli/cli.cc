@@ -23,6 +23,7 @@
 #include "src/cli/report_command.h"
 #include "src/cli/rules_command.h"
 #include "src/cli/session.h"
+#include "src/cli/timeline_command.h"
 
 namespace dladvisor {
 namespace {
@@ -99,8 +100,9 @@ int Main(int argc, char** argv) {
                  "Project file; default: the first dladvisor.yaml from the working folder upwards");
   app.add_flag("--quiet", common.quiet, "No progress messages");
   app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
-  for (const Command add : {AddReportCommand, AddCompareCommand, AddQueryCommand, AddFactsCommand,
-                            AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand})
+  for (const Command add :
+       {AddReportCommand, AddCompareCommand, AddTimelineCommand, AddQueryCommand, AddFactsCommand,
+        AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand})
     add(app, common);
   NameGroups(app);
   std::vector<std::string> arguments(argv + 1, argv + argc);
