@@ -11,6 +11,7 @@
 #include "src/fleet/merge.h"
 #include "src/report/report.h"
 #include "src/report/sections/capture_section.h"
+#include "src/report/sections/evidence_place.h"
 
 namespace dladvisor {
 namespace {
@@ -50,6 +51,7 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
   stages.Begin("infer");
   Advice advice = Infer(knowledge, database, {.absent_relations = profile.MissingRelations()});
   TranslateCapture(advice, database);
+  PlaceEvidence(advice, database);
   stages.Begin("report");
   ReportOptions report;
   report.title = TitleOf(profile, options.profile);

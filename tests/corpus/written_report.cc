@@ -7,6 +7,7 @@
 #include "src/cli/session.h"
 #include "src/report/report.h"
 #include "src/report/sections/capture_section.h"
+#include "src/report/sections/evidence_place.h"
 
 namespace dladvisor::test {
 
@@ -15,6 +16,7 @@ WrittenReport WriteReport(const Profile& profile) {
   Database database = profile.OpenDatabase();
   Advice advice = Infer(knowledge, database);
   TranslateCapture(advice, database);
+  PlaceEvidence(advice, database);
   const ReportModel model = BuildReport(database, advice, {});
   WrittenReport written{RenderReport(model, ReportFormat::kText),
                         RenderReport(model, ReportFormat::kMarkdown),
