@@ -94,7 +94,7 @@
   document.querySelectorAll('table.sortable').forEach(enhance);
 
   // A timeline gets wider within its scrolling region, which pans: by buttons, or by the wheel with Ctrl.
-  // What has a place in time moves; letters keep their shape, and labels appear where there is room.
+  // What has a place in time moves; letters keep their shape.
   const zoomable = (svg) => {
     const MOST = 64;
     const region = svg.parentElement;
