@@ -64,7 +64,7 @@ LoadedSide LoadSide(const std::string& argument, const char* label, const Compar
   return side;
 }
 
-std::string Render(const RunsCompared& compared, ReportFormat format, bool color) {
+std::string Render(const RunsCompared& compared, ReportFormat format, TextStyle style) {
   switch (format) {
     case ReportFormat::kHtml:
       return RenderComparisonHtml(compared, kProgram);
@@ -75,7 +75,7 @@ std::string Render(const RunsCompared& compared, ReportFormat format, bool color
     case ReportFormat::kText:
       break;
   }
-  return RenderComparisonText(compared, kProgram, color);
+  return RenderComparisonText(compared, kProgram, style);
 }
 
 void RunCompare(const CompareOptions& options, const CommonOptions& common) {
@@ -104,7 +104,7 @@ void RunCompare(const CompareOptions& options, const CommonOptions& common) {
   if (same) compared.notes.push_back("A and B are the same file.");
   for (const LoadedSide* side : {&before, &after})
     compared.notes.insert(compared.notes.end(), side->notes.begin(), side->notes.end());
-  options.output.Write(Render(compared, format, options.output.UsesColor()));
+  options.output.Write(Render(compared, format, options.output.Style()));
 }
 
 }  // namespace

@@ -273,7 +273,7 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
     throw;
   }
   const std::string root = fs::current_path().string();
-  std::string text = RenderGateText(judged.result, isatty(STDOUT_FILENO) != 0);
+  std::string text = RenderGateText(judged.result, {TerminalShowsColor(), TerminalColumns()});
   if (options.annotations) text += RenderGateAnnotations(judged.result, root);
   Print(text);
   stages.Begin("write");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/help.h"
 
+#include "src/cli/output_format.h"
 #include "src/render/text_writer.h"
 
 namespace dladvisor {
@@ -11,7 +12,7 @@ constexpr size_t kNameColumns = 26;
 // A name and what it means, beside it or below.
 std::string Entry(std::string name, const std::string& description) {
   name = "  " + name;
-  TextWriter writer(/*color=*/false);
+  TextWriter writer({.width = TerminalColumns()});
   if (name.size() >= kNameColumns) {
     writer.Line(name);
     name.clear();
@@ -21,7 +22,7 @@ std::string Entry(std::string name, const std::string& description) {
 }
 
 std::string Filled(const std::string& text) {
-  TextWriter writer(/*color=*/false);
+  TextWriter writer({.width = TerminalColumns()});
   size_t begin = 0;
   while (begin < text.size()) {
     const size_t end = std::min(text.find('\n', begin), text.size());

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/output_format.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +26,14 @@ const std::map<std::string, ReportFormat> kFormats = {{"html", ReportFormat::kHt
 bool TerminalShowsColor() {
   const char* no_color = std::getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+}
+
+size_t TerminalColumns() {
+  constexpr size_t kLeast = 60, kMost = 140;
+  winsize size = {};
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return TextStyle().width;
+  return std::clamp<size_t>(size.ws_col, kLeast, kMost);
 }
 
 void OutputOptions::AddTo(CLI::App& command) {
@@ -48,8 +58,11 @@ ReportFormat OutputOptions::ToFormat() const {
   return known->second;
 }
 
-bool OutputOptions::UsesColor() const {
-  return color == "always" || (color == "auto" && output.empty() && TerminalShowsColor());
+TextStyle OutputOptions::Style() const {
+  TextStyle style;
+  style.color = color == "always" || (color == "auto" && output.empty() && TerminalShowsColor());
+  if (output.empty()) style.width = TerminalColumns();
+  return style;
 }
 
 void OutputOptions::Write(const std::string& text) const {

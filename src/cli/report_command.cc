@@ -57,7 +57,7 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
   report.title = TitleOf(profile, options.profile);
   report.banner = UnreadableText(profile);
   report.generator = kProgram;
-  report.color = options.output.UsesColor();
+  report.text = options.output.Style();
   options.output.Write(RenderReport(BuildReport(database, advice, report), format));
 }
 

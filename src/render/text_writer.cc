@@ -10,7 +10,7 @@
 namespace dladvisor {
 
 std::string TextWriter::Styled(const std::string& text, const char* style) const {
-  return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", style, text) : text;
+  return style_.color ? fmt::format("\x1b[{}m{}\x1b[0m", style, text) : text;
 }
 
 void TextWriter::Heading(const std::string& title) {
@@ -31,9 +31,9 @@ void TextWriter::Wrapped(const std::string& lead, const std::string& text, const
   while (!rest.empty()) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (!line.empty() && indent + Columns(line) + 1 + Columns(word) > kTextWidth) flush();
+    if (!line.empty() && indent + Columns(line) + 1 + Columns(word) > style_.width) flush();
     if (!line.empty()) line += ' ';
-    line += Ellipsize(word, kTextWidth - indent);
+    line += Ellipsize(word, style_.width - indent);
   }
   flush();
 }

@@ -8,11 +8,17 @@
 
 namespace dladvisor {
 
-inline constexpr size_t kTextWidth = 100;
+// What is known of where text goes. Where it is no terminal, lines are as long as they are easy to read.
+struct TextStyle {
+  bool color = false;
+  size_t width = 100;  // columns
+};
 
 class TextWriter {
  public:
-  explicit TextWriter(bool color) : color_(color) {}
+  explicit TextWriter(TextStyle style) : style_(style) {}
+
+  size_t width() const { return style_.width; }
 
   // `style` is an SGR parameter, e.g. "1" for bold.
   std::string Styled(const std::string& text, const char* style) const;
@@ -23,7 +29,7 @@ class TextWriter {
   std::string Take() { return std::move(text_); }
 
  private:
-  bool color_;
+  TextStyle style_;
   std::string text_;
 };
 

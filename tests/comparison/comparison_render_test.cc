@@ -56,6 +56,17 @@ TEST_P(EveryComparisonFormat, SaysWhatChangedAndWhy) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+TEST(ComparisonText, FillsTheLinesOfTheTerminal) {
+  RunsCompared compared = Comparison();
+  compared.headline = "B takes less time: " + std::string(40, 'a') + " " + std::string(40, 'b');
+  const auto first_line = [&](size_t width) {
+    const std::string text = RenderComparisonText(compared, "dladvisor", {.width = width});
+    return text.substr(0, text.find('\n')).size();
+  };
+  EXPECT_LE(first_line(60), 60U);
+  EXPECT_GT(first_line(140), 80U);
+}
+
 TEST(ComparisonText, GivesLongNamesALineOfTheirOwnAndNoBlanksAtTheEnd) {
   const std::string first = "/model/layers/attention/" + std::string(40, 'q') + "/first",
                     second = "/model/layers/attention/" + std::string(40, 'q') + "/second";
@@ -63,7 +74,7 @@ TEST(ComparisonText, GivesLongNamesALineOfTheirOwnAndNoBlanksAtTheEnd) {
   compared.operators = {
       {first, first, 0, 0, "mm", MatchedBy::kName, WorkAmount{2, 30e6, {}}, WorkAmount{2, 40e6, {}}},
       {second, "", 0, 0, "mm", MatchedBy::kNothing, WorkAmount{2, 30e6, {}}, std::nullopt}};
-  const std::string text = RenderComparisonText(compared, "dladvisor", false);
+  const std::string text = RenderComparisonText(compared, "dladvisor", {});
   EXPECT_THAT(text, HasSubstr(first));
   EXPECT_THAT(text, HasSubstr(second));
   EXPECT_THAT(text, HasSubstr("+11.0 points"));
@@ -93,7 +104,7 @@ TEST_P(EveryComparisonFormat, MakesHostileNamesHarmless) {
 INSTANTIATE_TEST_SUITE_P(
     , EveryComparisonFormat,
     testing::Values(
-        Format{"Text", [](const RunsCompared& c) { return RenderComparisonText(c, "dladvisor", false); }},
+        Format{"Text", [](const RunsCompared& c) { return RenderComparisonText(c, "dladvisor", {}); }},
         Format{"Markdown", [](const RunsCompared& c) { return RenderComparisonMarkdown(c, "dladvisor"); }},
         Format{"Html", [](const RunsCompared& c) { return RenderComparisonHtml(c, "dladvisor"); }},
         Format{"Json", [](const RunsCompared& c) { return RenderComparisonJson(c, "dladvisor"); }}),

@@ -23,7 +23,7 @@ struct Format {
   std::string (*render)(const GateResult&);
 };
 
-std::string Text(const GateResult& result) { return RenderGateText(result, false); }
+std::string Text(const GateResult& result) { return RenderGateText(result, {}); }
 std::string Sarif(const GateResult& result) { return RenderGateSarif(result); }
 std::string Annotations(const GateResult& result) { return RenderGateAnnotations(result); }
 

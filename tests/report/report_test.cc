@@ -449,7 +449,7 @@ TEST(Text, FitsTheTerminalAndHoldsNoEscapesUnlessColored) {
         << line;
   EXPECT_LE(count, 80u);
   ReportOptions color = kOptions;
-  color.color = true;
+  color.text.color = true;
   EXPECT_THAT(Render(TypicalRun(), TypicalAdvice(), ReportFormat::kText, color), HasSubstr("\x1b[1m"));
 }
 

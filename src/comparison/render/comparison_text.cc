@@ -30,7 +30,7 @@ void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompare
     // A name too long for its column has a line of its own, so that it can be told from others.
     std::string name = Visible(row.name);
     if (Columns(name) > kNameColumns) {
-      out.Line("  " + Ellipsize(name, kTextWidth - 2));
+      out.Line("  " + Ellipsize(name, out.width() - 2));
       name.clear();
     }
     const std::string relative = RelativeText(row);
@@ -38,7 +38,7 @@ void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompare
              Right(ValueText(row.before_ns, Unit::kNanoseconds, "–"), kNumberColumns) +
              Right(ValueText(row.after_ns, Unit::kNanoseconds, "–"), kNumberColumns) +
              Right(DifferenceText(row), kNumberColumns) + (relative.empty() ? "" : "  " + relative));
-    if (!row.note.empty()) out.Line("    " + Ellipsize(Visible(row.note), kTextWidth - 4));
+    if (!row.note.empty()) out.Line("    " + Ellipsize(Visible(row.note), out.width() - 4));
   }
   WriteMore(out, table.rows.size(), shown);
 }
@@ -81,8 +81,9 @@ void WriteFindings(TextWriter& out, const RunsCompared& compared) {
 
 }  // namespace
 
-std::string RenderComparisonText(const RunsCompared& compared, const std::string& generator, bool color) {
-  TextWriter out(color);
+std::string RenderComparisonText(const RunsCompared& compared, const std::string& generator,
+                                 TextStyle style) {
+  TextWriter out(style);
   out.Wrapped("", Prose(compared.headline), "1");
   for (const std::string& reason : compared.reasons) out.Wrapped("  • ", Prose(reason));
   for (const std::string& note : compared.notes) out.Wrapped("  ", Prose(note), "2");

@@ -5,9 +5,10 @@
 #include <string>
 
 #include "src/comparison/compare_runs.h"
+#include "src/render/text_writer.h"
 
 namespace dladvisor {
 
-std::string RenderComparisonText(const RunsCompared& compared, const std::string& generator, bool color);
+std::string RenderComparisonText(const RunsCompared& compared, const std::string& generator, TextStyle style);
 
 }  // namespace dladvisor

@@ -206,8 +206,8 @@ std::string WithoutWorkflowCommands(const std::string& text) {
 
 }  // namespace
 
-std::string RenderGateText(const GateResult& result, bool color) {
-  TextWriter out(color);
+std::string RenderGateText(const GateResult& result, TextStyle style) {
+  TextWriter out(style);
   out.Wrapped("", OutcomeText(result) + ": " + Prose(result.headline), StyleOf(result));
   if (Passed(result)) {
     WriteMetrics(out, result);

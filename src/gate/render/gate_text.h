@@ -5,11 +5,12 @@
 #include <string>
 
 #include "src/gate/model/verdict.h"
+#include "src/render/text_writer.h"
 
 namespace dladvisor {
 
-// For the terminal, at 100 columns: the verdict, what was measured, what explains it, what to do. Short where
+// For the terminal: the verdict, what was measured, what explains it, what to do. Short where
 // the gate passed.
-std::string RenderGateText(const GateResult& result, bool color);
+std::string RenderGateText(const GateResult& result, TextStyle style);
 
 }  // namespace dladvisor

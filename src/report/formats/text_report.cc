@@ -35,7 +35,7 @@ void WriteFigures(TextWriter& out, const ReportModel& model, std::span<const std
     if (figure == nullptr) continue;
     std::string value = Visible(FormatValue(figure->value, figure->unit));
     if (IsNull(figure->value)) value += " (" + Visible(figure->unknown_because) + ")";
-    out.Line("  " + Left(figure->label, 30) + Ellipsize(value, kTextWidth - 32));
+    out.Line("  " + Left(figure->label, 30) + Ellipsize(value, out.width() - 32));
   }
 }
 
@@ -61,10 +61,11 @@ void WriteFindings(TextWriter& out, const ReportModel& model) {
     const Finding& finding = advice.findings[group.findings[0]];
     const std::string indent(2 + 2 * std::min<size_t>(group.depth, 3), ' ');
     const std::string mark = group.depth > 0 ? "↳ " : "• ";
-    out.Wrapped(indent + mark,
-                Prose(group.problem) +
-                    (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), kTextWidth) + ")"),
-                StyleOfSeverity(finding.severity));
+    out.Wrapped(
+        indent + mark,
+        Prose(group.problem) +
+            (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), out.width()) + ")"),
+        StyleOfSeverity(finding.severity));
     if (!group.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(group.recommendation[0]));
     out.Line(fmt::format("{}  {}{}  [{}]", indent,
                          group.saving.empty() ? "" : out.Styled("saves " + group.saving, "32") + "  ",
@@ -128,7 +129,7 @@ void WriteTopOps(TextWriter& out, const ReportModel& model) {
     };
     out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("gpu_ns"), 16), Right(cell("calls"), 10),
                          Right(cell("tensor_core_eligible"), 12), Right(cell("uses_tensor_cores"), 9),
-                         Ellipsize(Visible(cell("op")), kTextWidth - 55)));
+                         Ellipsize(Visible(cell("op")), out.width() - 55)));
   }
 }
 
@@ -143,7 +144,7 @@ void WriteMemoryOperators(TextWriter& out, const ReportModel& model) {
     };
     out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("self_allocated_bytes"), 16),
                          Right(cell("allocated_bytes"), 12), Right(cell("self_increase_bytes"), 14),
-                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), kTextWidth - 59)));
+                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), out.width() - 59)));
   }
 }
 
@@ -178,7 +179,7 @@ void WriteProfilesToOpen(TextWriter& out, const ReportModel& model) {
         fmt::format("  {} rank {}{}  {} – {} s  ", Left(cell(row, "pace"), 8), Right(cell(row, "rank"), 4),
                     IsNull(CellOf(*table, row, "node")) ? "" : ", node " + cell(row, "node"),
                     cell(row, "start_s"), cell(row, "end_s"));
-    const size_t room = kTextWidth - std::min(kTextWidth - 8, Columns(lead));
+    const size_t room = out.width() - std::min(out.width() - 8, Columns(lead));
     // Ranks differ by the name of the file.
     std::string path = Visible(cell(row, "path"));
     if (Columns(path) > room) path.erase(0, path.rfind('/') + 1);
@@ -253,9 +254,9 @@ void WriteTraining(TextWriter& out, const ReportModel& model) {
 }  // namespace
 
 std::string RenderText(const ReportModel& model) {
-  TextWriter out(model.options.color);
+  TextWriter out(model.options.text);
   const std::string generator = Visible(model.options.generator);
-  out.Line(out.Styled(Ellipsize(Visible(model.options.title), kTextWidth - 2 - Columns(generator)), "1") +
+  out.Line(out.Styled(Ellipsize(Visible(model.options.title), out.width() - 2 - Columns(generator)), "1") +
            "  " + out.Styled(generator, "2"));
   if (!model.options.banner.empty()) out.Wrapped("! ", Visible(OneLine(model.options.banner)), "33");
   out.Line();

@@ -9,6 +9,7 @@
 
 #include "engine/model/advice.h"
 #include "engine/store/database.h"
+#include "src/render/text_writer.h"
 
 namespace dladvisor {
 
@@ -16,7 +17,7 @@ struct ReportOptions {
   std::string title;      // profile name(s)
   std::string banner;     // a warning over the report, e.g. files that could not be read; or ""
   std::string generator;  // "dladvisor 0.1.0"
-  bool color = false;     // terminal text only
+  TextStyle text = {};    // of terminal text
 };
 
 // One figure of the report, with the query that gives it.
