@@ -49,7 +49,26 @@ TEST(KernelEstimates, FollowFromTheGridWhereTheProfilerTellsNothing) {
   b.trace.kernels.grid.Set(0, 108 * 100);  // 8 blocks of 256 threads fit
   EXPECT_DOUBLE_EQ(estimates.Occupancy(0).value(), 1);
   b.trace.devices[0].sm_count.reset();
-  EXPECT_EQ(estimates.BlocksPerSm(0), std::nullopt);
+  EXPECT_EQ(KernelEstimates(b.trace, b.trace.devices[0]).BlocksPerSm(0), std::nullopt);
+}
+
+TEST(KernelEstimates, FitByWhatEachKernelNeeds) {
+  TraceBuilder b;
+  constexpr int64_t kKernels = 1000;  // more than are remembered
+  for (int64_t k = 0; k < kKernels; ++k) {
+    b.Launch(k * 100, k * 100 + 10, k * 100 + 60, "a");
+    b.trace.kernels.block.Set(static_cast<size_t>(k), 32 + 32 * (k % 32));
+    b.trace.kernels.registers.Set(static_cast<size_t>(k), k % 255);
+    b.trace.kernels.shared_bytes.Set(static_cast<size_t>(k), 64 * k);
+  }
+  const Device& device = b.trace.devices[0];
+  KernelEstimates estimates(b.trace, device);
+  for (const int64_t step : {1, 7})
+    for (int64_t i = 0; i < kKernels; ++i) {
+      const int64_t k = i * step % kKernels;
+      EXPECT_EQ(estimates.FittingBlocks(static_cast<uint32_t>(k)),
+                BlocksPerSm(device, 32 + 32 * (k % 32), k % 255, 64 * k));
+    }
 }
 
 }  // namespace

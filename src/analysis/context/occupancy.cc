@@ -7,6 +7,7 @@
 namespace dladvisor {
 namespace {
 
+constexpr size_t kFits = 256;
 constexpr int64_t kKiB = 1024, kWarp = 32, kRegisters = 64 * kKiB, kRegisterUnit = 256;
 
 struct Limits {
@@ -57,30 +58,45 @@ std::optional<int64_t> TailNs(const Device& device, int64_t grid, int64_t durati
                               (1 - static_cast<double>(grid) / static_cast<double>(waves * wave)));
 }
 
+KernelEstimates::KernelEstimates(const Trace& trace, const Device& device)
+    : trace_(trace),
+      device_(device),
+      multiprocessors_(device.sm_count.value_or(0)),
+      threads_(LimitsOf(device) ? LimitsOf(device)->threads : 0),
+      fits_(kFits) {}
+
+std::optional<int64_t> KernelEstimates::FittingBlocks(uint32_t kernel) {
+  const Kernels& kernels = trace_.kernels;
+  const std::array<int64_t, 3> needs = {kernels.block[kernel], kernels.registers[kernel],
+                                        kernels.shared_bytes[kernel]};
+  const uint64_t mixed = static_cast<uint64_t>(needs[0]) * 0x9E3779B97F4A7C15 ^
+                         static_cast<uint64_t>(needs[1]) * 0xC2B2AE3D27D4EB4F ^
+                         static_cast<uint64_t>(needs[2]) * 0x165667B19E3779F9;
+  Fit& fit = fits_[(mixed >> 32) % kFits];
+  if (needs != fit.needs) fit = {needs, dladvisor::BlocksPerSm(device_, needs[0], needs[1], needs[2])};
+  return fit.blocks;
+}
+
 std::optional<double> KernelEstimates::BlocksPerSm(uint32_t kernel) const {
   const Kernels& kernels = trace_.kernels;
   if (!kernels.blocks_per_sm.empty())
     return kernels.blocks_per_sm[kernel] < 0 ? std::nullopt
                                              : std::optional<double>(kernels.blocks_per_sm[kernel]);
-  if (device_.sm_count.value_or(0) <= 0 || kernels.grid[kernel] <= 0) return std::nullopt;
-  return static_cast<double>(kernels.grid[kernel]) / static_cast<double>(*device_.sm_count);
+  const int64_t grid = kernels.grid[kernel];
+  if (multiprocessors_ <= 0 || grid <= 0) return std::nullopt;
+  return static_cast<double>(grid) / static_cast<double>(multiprocessors_);
 }
 
 std::optional<double> KernelEstimates::Occupancy(uint32_t kernel) {
   const Kernels& kernels = trace_.kernels;
   if (!kernels.occupancy.empty())
     return kernels.occupancy[kernel] < 0 ? std::nullopt : std::optional(kernels.occupancy[kernel] / 100.0);
-  const Limits* limits = LimitsOf(device_);
+  if (threads_ == 0) return std::nullopt;
   const std::optional<double> blocks = BlocksPerSm(kernel);
-  const std::array<int64_t, 3> needs = {kernels.block[kernel], kernels.registers[kernel],
-                                        kernels.shared_bytes[kernel]};
-  if (needs != needs_) {
-    needs_ = needs;
-    fit_ = dladvisor::BlocksPerSm(device_, needs[0], needs[1], needs[2]);
-  }
-  if (!limits || !blocks || !fit_) return std::nullopt;
-  return std::min(*blocks, static_cast<double>(*fit_)) * static_cast<double>(needs[0]) /
-         static_cast<double>(limits->threads);
+  const std::optional<int64_t> fit = FittingBlocks(kernel);
+  if (!blocks || !fit) return std::nullopt;
+  return std::min(*blocks, static_cast<double>(*fit)) * static_cast<double>(kernels.block[kernel]) /
+         static_cast<double>(threads_);
 }
 
 }  // namespace dladvisor

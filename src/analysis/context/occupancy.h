@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "src/trace/trace.h"
 
@@ -28,16 +29,22 @@ std::optional<int64_t> TailNs(const Device& device, int64_t grid, int64_t durati
 // min(those blocks, BlocksPerSm) x threads per block / threads of a multiprocessor.
 class KernelEstimates {
  public:
-  KernelEstimates(const Trace& trace, const Device& device) : trace_(trace), device_(device) {}
+  KernelEstimates(const Trace& trace, const Device& device);
   std::optional<double> BlocksPerSm(uint32_t kernel) const;
-  std::optional<double> Occupancy(uint32_t kernel);  // a ratio
+  std::optional<double> Occupancy(uint32_t kernel);       // a ratio
+  std::optional<int64_t> FittingBlocks(uint32_t kernel);  // BlocksPerSm() of the device
 
  private:
+  // By the threads, registers and bytes that a kernel needs.
+  struct Fit {
+    std::array<int64_t, 3> needs = {-1, -1, -1};
+    std::optional<int64_t> blocks;
+  };
+
   const Trace& trace_;
   const Device& device_;
-  // Of the kernel before: most need the same threads, registers and bytes.
-  std::array<int64_t, 3> needs_ = {-1, -1, -1};
-  std::optional<int64_t> fit_;
+  int64_t multiprocessors_, threads_;  // of the device, and of each of them; 0 where it is not known
+  std::vector<Fit> fits_;              // the last one of each hash: kernels need few different things
 };
 
 }  // namespace dladvisor

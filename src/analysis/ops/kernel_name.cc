@@ -2,7 +2,6 @@
 #include "src/analysis/ops/kernel_name.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -38,9 +37,6 @@ struct Sums {
   double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
   bool blocks_known = false, occupancy_known = false;  // of any
   bool tail_known = true, shape_known = true;
-  // Of a launch that needs these threads, registers and bytes: most kernels of a name need the same.
-  std::array<int64_t, 3> needs = {-1, -1, -1};
-  std::optional<int64_t> blocks_per_sm;
 };
 
 // In one pass over the GPU's kernels in order of start, since a pass by name would jump through every column.
@@ -90,13 +86,8 @@ class ByName {
     const Kernels& kernels = context_.trace.kernels;
     Sums& sums = sums_[kernels.name[k]];
     const int64_t duration = kernels.end[k] - kernels.start[k], grid = kernels.grid[k];
-    const std::array<int64_t, 3> needs = {kernels.block[k], kernels.registers[k], kernels.shared_bytes[k]};
-    if (needs != sums.needs) {
-      sums.needs = needs;
-      sums.blocks_per_sm = BlocksPerSm(device_, needs[0], needs[1], needs[2]);
-    }
-    const auto tail =
-        sums.blocks_per_sm ? TailNs(device_, grid, duration, *sums.blocks_per_sm) : std::nullopt;
+    const std::optional<int64_t> fitting = estimates_.FittingBlocks(k);
+    const auto tail = fitting ? TailNs(device_, grid, duration, *fitting) : std::nullopt;
     sums.tail_known &= tail.has_value();
     sums.tail_ns += tail.value_or(0);
     const bool is_first = sums.next == sums.first;
@@ -104,7 +95,7 @@ class ByName {
     sums.grid_min = is_first ? grid : std::min(sums.grid_min, grid);
     sums.grid_max = is_first ? grid : std::max(sums.grid_max, grid);
     sums.grid += static_cast<double>(grid);
-    sums.block += static_cast<double>(needs[0]);
+    sums.block += static_cast<double>(kernels.block[k]);
     sums.total_ns += duration;
     if (const auto blocks = estimates_.BlocksPerSm(k)) {
       sums.blocks_known = true;

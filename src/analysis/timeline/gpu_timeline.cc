@@ -20,11 +20,12 @@ constexpr double kMinKnownGaps = 0.8;  // share of idle time that ends whose lau
 // The operations of a GPU in order of start; of those that start together, kernels, copies, sets, graphs.
 class Operations {
  public:
+  enum Kinds : size_t { kKernel, kCopy, kSet, kGraph };
   Operations(const Context& context, const GpuWork& work)
-      : kinds_{{{"kernel", context.trace.kernels, work.kernels, context.launches.kernel},
-                {"copy", context.trace.copies, work.copies, context.launches.copy},
-                {"set", context.trace.sets, work.sets, context.launches.set},
-                {"graph", context.trace.graph_launches, work.graphs, context.launches.graph}}} {
+      : kinds_{{{context.trace.kernels, work.kernels, context.launches.kernel},
+                {context.trace.copies, work.copies, context.launches.copy},
+                {context.trace.sets, work.sets, context.launches.set},
+                {context.trace.graph_launches, work.graphs, context.launches.graph}}} {
     Choose();
   }
 
@@ -33,7 +34,7 @@ class Operations {
   Ns end() const { return kinds_[first_].ops.end[row()]; }
   uint32_t row() const { return kinds_[first_].rows[kinds_[first_].next]; }
   uint32_t call() const { return kinds_[first_].calls[row()]; }
-  std::string_view kind() const { return kinds_[first_].name; }
+  size_t kind() const { return first_; }
   void Next() {
     ++kinds_[first_].next;
     Choose();
@@ -42,7 +43,6 @@ class Operations {
  private:
   static constexpr Ns kNever = std::numeric_limits<Ns>::max();
   struct Kind {
-    std::string_view name;
     const GpuOperations& ops;
     const std::vector<uint32_t>&rows, &calls;
     size_t next = 0;
@@ -58,19 +58,28 @@ class Operations {
   size_t first_ = 0;  // the kind whose next operation is the first
 };
 
+constexpr std::array<std::string_view, 4> kNamesOfKinds = {"kernel", "copy", "set", "graph"};
+
 // Of two gaps the one to be kept.
 bool IsLonger(const IdleGap& a, const IdleGap& b) {
   return std::pair(-a.time.length(), a.time.start) < std::pair(-b.time.length(), b.time.start);
 }
 
+Bucket BucketOfKernel(const KernelTraits& traits) {
+  return traits.communication         ? Bucket::kCommunication
+         : traits.tensor_core == true ? Bucket::kTensor
+                                      : Bucket::kOther;
+}
+
 class TimelineBuilder {
  public:
   TimelineBuilder(const Context& context, const HostBuckets& host, const std::vector<ApiKind>& api_kinds,
-                  size_t gpu)
+                  const std::vector<Bucket>& buckets, size_t gpu)
       : context_(context),
         trace_(context.trace),
         host_(host),
         api_kinds_(api_kinds),
+        buckets_(buckets),
         work_(context.work[gpu]) {
     timeline_.window = context.windows[gpu];
     for (const auto& [rank, steps] : context.steps.by_rank)
@@ -133,13 +142,16 @@ class TimelineBuilder {
   }
 
   Bucket BucketOf(const Operations& operation) const {
-    if (operation.kind() == "copy") return Bucket::kCopy;
-    if (operation.kind() == "set") return Bucket::kMemset;
-    if (operation.kind() == "graph") return Bucket::kOther;  // as a whole, compute of an unknown kind
-    const KernelTraits& traits = context_.kernels[trace_.kernels.name[operation.row()]];
-    return traits.communication         ? Bucket::kCommunication
-           : traits.tensor_core == true ? Bucket::kTensor
-                                        : Bucket::kOther;
+    switch (operation.kind()) {
+      case Operations::kCopy:
+        return Bucket::kCopy;
+      case Operations::kSet:
+        return Bucket::kMemset;
+      case Operations::kGraph:
+        return Bucket::kOther;  // as a whole, compute of an unknown kind
+      default:
+        return buckets_[trace_.kernels.name[operation.row()]];
+    }
   }
 
   void FindLatency() {
@@ -176,8 +188,8 @@ class TimelineBuilder {
         continue;
       }
       gap.call = operations.call();
-      gap.ended_by_kind = operations.kind();
-      if (gap.ended_by_kind == "kernel") gap.ended_by = trace_.kernels.name[operations.row()];
+      gap.ended_by_kind = kNamesOfKinds[operations.kind()];
+      if (operations.kind() == Operations::kKernel) gap.ended_by = trace_.kernels.name[operations.row()];
       ended_ns += idle.length();
       if (gap.call == kNoIndex) {
         Charge(gap, Bucket::kUnknown, idle);
@@ -270,6 +282,7 @@ class TimelineBuilder {
   const Trace& trace_;
   const HostBuckets& host_;
   const std::vector<ApiKind>& api_kinds_;  // by name id
+  const std::vector<Bucket>& buckets_;     // of kernels, by name id
   const GpuWork& work_;
   size_t step_ = 0;   // where the last time was added
   Ns idle_from_ = 0;  // end of what is busy so far
@@ -285,9 +298,12 @@ Bucket IdleGap::Cause() const {
 std::vector<GpuTimeline> ComputeTimelines(const Context& context) {
   const HostBuckets host(context);
   const std::vector<ApiKind> api_kinds = ClassifyApis(context.trace);
+  std::vector<Bucket> buckets(context.kernels.size());
+  std::transform(context.kernels.begin(), context.kernels.end(), buckets.begin(), BucketOfKernel);
   std::vector<GpuTimeline> timelines(context.ranks.gpus.size());
-  ParallelFor(timelines.size(),
-              [&](size_t gpu) { timelines[gpu] = TimelineBuilder(context, host, api_kinds, gpu).Build(); });
+  ParallelFor(timelines.size(), [&](size_t gpu) {
+    timelines[gpu] = TimelineBuilder(context, host, api_kinds, buckets, gpu).Build();
+  });
   return timelines;
 }
 

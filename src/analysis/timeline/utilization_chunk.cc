@@ -12,7 +12,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr int64_t kChunks = 30;
+constexpr size_t kChunks = 30;
 
 class Chunks {
  public:
@@ -25,7 +25,12 @@ class Chunks {
 
   std::vector<UtilizationChunkRow> Rows() {
     std::vector<UtilizationChunkRow> rows;
-    if (span_.length() < kChunks) return rows;
+    if (span_.length() < Ns{kChunks}) return rows;
+    for (size_t c = 0; c <= kChunks; ++c) {
+      const auto part = static_cast<Ns>(c);
+      borders_[c] = span_.start + span_.length() / Ns{kChunks} * part +
+                    span_.length() % Ns{kChunks} * part / Ns{kChunks};
+    }
     const Trace& trace = context_.trace;
     ForEach([&](Interval time) {
       Add(time, summed_);
@@ -38,16 +43,16 @@ class Chunks {
       if (thread != kNoIndex && trace.threads[thread].process == context_.ranks.gpus[gpu_].process)
         Add({trace.overheads.start[i], trace.overheads.end[i]}, summed_);
     }
-    for (int64_t c = 0; c < kChunks; ++c) {
+    for (size_t c = 0; c < kChunks; ++c) {
       UtilizationChunkRow& row = rows.emplace_back();
       row.rank = context_.ranks.gpus[gpu_].rank;
       row.device = trace.devices[context_.ranks.gpus[gpu_].device].ordinal;
-      row.chunk = c;
-      row.start_ns = Border(c);
-      row.end_ns = Border(c + 1);
+      row.chunk = static_cast<int64_t>(c);
+      row.start_ns = borders_[c];
+      row.end_ns = borders_[c + 1];
       const auto length = static_cast<double>(row.end_ns - row.start_ns);
-      row.use_share = static_cast<double>(once_[static_cast<size_t>(c)]) / length;
-      row.summed_share = static_cast<double>(summed_[static_cast<size_t>(c)]) / length;
+      row.use_share = static_cast<double>(once_[c]) / length;
+      row.summed_share = static_cast<double>(summed_[c]) / length;
     }
     return rows;
   }
@@ -61,20 +66,14 @@ class Chunks {
                         });
   }
 
-  Ns Border(int64_t chunk) const {
-    return span_.start + span_.length() / kChunks * chunk + span_.length() % kChunks * chunk / kChunks;
-  }
-
-  void Add(Interval time, std::array<int64_t, kChunks>& to) const {
+  void Add(Interval time, std::array<int64_t, kChunks>& to) {
     time.start = std::max(time.start, span_.start);
     time.end = std::min(time.end, span_.end);
     if (time.end <= time.start) return;
-    auto chunk =
-        std::clamp<int64_t>((time.start - span_.start) / (span_.length() / kChunks + 1), 0, kChunks - 1);
-    while (chunk + 1 < kChunks && Border(chunk + 1) <= time.start) ++chunk;
-    for (; chunk < kChunks && Border(chunk) < time.end; ++chunk)
-      to[static_cast<size_t>(chunk)] +=
-          std::max<int64_t>(0, std::min(time.end, Border(chunk + 1)) - std::max(time.start, Border(chunk)));
+    while (chunk_ > 0 && borders_[chunk_] > time.start) --chunk_;
+    while (borders_[chunk_ + 1] <= time.start) ++chunk_;
+    for (size_t chunk = chunk_; chunk < kChunks && borders_[chunk] < time.end; ++chunk)
+      to[chunk] += std::min(time.end, borders_[chunk + 1]) - std::max(time.start, borders_[chunk]);
   }
 
   const Context& context_;
@@ -82,6 +81,8 @@ class Chunks {
   Interval span_{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
   Ns until_ = std::numeric_limits<Ns>::min();
   std::array<int64_t, kChunks> once_{}, summed_{};
+  std::array<Ns, kChunks + 1> borders_{};
+  size_t chunk_ = 0;  // in which the time before started: times mostly come in order
 };
 
 }  // namespace
