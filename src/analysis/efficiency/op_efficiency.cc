@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/efficiency/op_efficiency.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/efficiency/kernel_note.h"
 #include "src/analysis/family/family.h"
 #include "src/capture/capability.h"
 
@@ -29,54 +29,6 @@ constexpr size_t kRowsOfRank = 2000;  // of dynamic shapes there may be any numb
 constexpr double kNsPerSecond = 1e9;
 
 constexpr std::string_view kWinograd = "a Winograd convolution does fewer operations than are counted";
-
-// What the name of a kernel shows beside its traits.
-struct KernelNote {
-  bool is_known = false;
-  bool vector = false;        // a product with a vector, which no kernel computes on tensor cores
-  int64_t element_bytes = 0;  // of the one type that it works on, 0 where there is none
-};
-
-int64_t BytesOf(Precision precision) {
-  switch (precision) {
-    case Precision::kFp64:
-      return 8;
-    case Precision::kFp32:
-    case Precision::kTf32:
-      return 4;
-    case Precision::kFp16:
-    case Precision::kBf16:
-      return 2;
-    default:
-      return 0;
-  }
-}
-
-// Of PyTorch's kernels: "CatArrayBatchedCopy<...OpaqueType<2u>", "BinaryOpScalarFunctor<float, 2", or the one
-// floating-point type among the template's arguments; 0 where there are several.
-int64_t BytesInTemplate(std::string_view name) {
-  static const RE2 opaque(R"(OpaqueType<(\d+)u?>)"), functor(R"(Functor<\s*((?:c10::)?\w+)\s*,\s*\d)");
-  static const RE2 floating(R"(\b(double|float|c10::Half|c10::BFloat16)[24]?\b)");
-  re2::StringPiece text(name.data(), name.size());
-  std::string type, other;
-  int64_t bytes = 0;
-  if (RE2::PartialMatch(text, opaque, &bytes)) return bytes;
-  if (!RE2::PartialMatch(text, functor, &type))
-    while (RE2::FindAndConsume(&text, floating, &other)) {
-      if (!type.empty() && type != other) return 0;
-      type = other;
-    }
-  return ParseElementType(type).value_or(ElementType{}).bytes;
-}
-
-KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
-  KernelNote note;
-  note.is_known = true;
-  note.vector =
-      name.find("gemv") != std::string_view::npos || name.find("dot_kernel") != std::string_view::npos;
-  note.element_bytes = traits.eligible ? BytesOf(traits.precision) : BytesInTemplate(name);
-  return note;
-}
 
 // What the call computes in: types say it, but for FP32, of which tensor cores make TF32.
 Precision PrecisionOf(const Work& work, const KernelTraits& kernel, const KernelNote& note) {
@@ -123,15 +75,13 @@ struct Listed {
   size_t gpu = 0;  // index into ranks.gpus
   int64_t rank = 0;
   const DistinctOperator* of = nullptr;
+  uint32_t place = 0;  // of its names among those of all operators
   std::string_view data_type, precision_name;
   Precision precision = Precision::kUnknown;
   int64_t element_bytes = 0;
   Group group;
 
-  auto Key() const {
-    return std::tuple(rank, std::string_view(of->name), data_type, std::string_view(of->shapes),
-                      precision_name);
-  }
+  auto Key() const { return std::tuple(rank, place, precision_name); }
 };
 
 // Groups with the same names, which become one row: a part of all in the order of their keys.
@@ -160,6 +110,7 @@ class EfficiencyBuilder {
       : context_(context), work_(work), peaks_(peaks), notes_(context.kernels.size()) {}
 
   OpEfficiencies Build() {
+    FindPlaces();
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) AddGpu(gpu);
     std::stable_sort(listed_.begin(), listed_.end(),
                      [](const Listed& a, const Listed& b) { return a.Key() < b.Key(); });
@@ -184,6 +135,23 @@ class EfficiencyBuilder {
   }
 
  private:
+  // Names are many where shapes are: they are compared once, not for each GPU and precision.
+  void FindPlaces() {
+    const std::vector<DistinctOperator>& all = work_.operators;
+    const auto key = [&](uint32_t i) {
+      return std::tuple(
+          std::string_view(all[i].name),
+          all[i].result.work ? std::string_view(all[i].result.work->data_type) : std::string_view(),
+          std::string_view(all[i].shapes));
+    };
+    std::vector<uint32_t> order(all.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+    places_.resize(all.size());
+    for (size_t i = 1; i < order.size(); ++i)
+      places_[order[i]] = places_[order[i - 1]] + (key(order[i - 1]) < key(order[i]));
+  }
+
   void AddGpu(size_t gpu) {
     const Kernels& kernels = context_.trace.kernels;
     std::vector<Groups> groups(work_.operators.size());
@@ -206,16 +174,18 @@ class EfficiencyBuilder {
     window_ns_ += static_cast<double>(context_.windows[gpu].length());
     for (size_t operation = 0; operation < groups.size(); ++operation)
       for (const auto& [key, group] : groups[operation])
-        AddGroup(gpu, work_.operators[operation], key.first, key.second, group);
+        AddGroup(gpu, operation, key.first, key.second, group);
   }
 
-  void AddGroup(size_t gpu, const DistinctOperator& of, Precision precision, int64_t element_bytes,
+  void AddGroup(size_t gpu, size_t operation, Precision precision, int64_t element_bytes,
                 const Group& group) {
+    const DistinctOperator& of = work_.operators[operation];
     const std::optional<Work>& work = of.result.work;
     Listed& listed = listed_.emplace_back();
     listed.gpu = gpu;
     listed.rank = context_.ranks.gpus[gpu].rank;
     listed.of = &of;
+    listed.place = places_[operation];
     if (work) listed.data_type = work->data_type;
     if (work && work->flops) listed.precision_name = PrecisionName(precision);
     listed.precision = precision;
@@ -416,6 +386,7 @@ class EfficiencyBuilder {
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
   OpEfficiencies out_;
+  std::vector<uint32_t> places_;  // by index of operator: that of its names in their order
   std::vector<Listed> listed_;
   std::map<int64_t, Ns> kernel_ns_;  // by rank
   std::vector<KernelNote> notes_;    // by name id

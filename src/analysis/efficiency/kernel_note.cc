@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/efficiency/kernel_note.h"
+
+#include <re2/re2.h>
+
+#include <string>
+
+#include "src/analysis/work/element_type.h"
+#include "src/hardware/precision.h"
+
+namespace dladvisor {
+namespace {
+
+int64_t BytesOf(Precision precision) {
+  switch (precision) {
+    case Precision::kFp64:
+      return 8;
+    case Precision::kFp32:
+    case Precision::kTf32:
+      return 4;
+    case Precision::kFp16:
+    case Precision::kBf16:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+// Of PyTorch's kernels: "CatArrayBatchedCopy<...OpaqueType<2u>", "BinaryOpScalarFunctor<float, 2", or the one
+// floating-point type among the template's arguments; 0 where there are several.
+int64_t BytesInTemplate(std::string_view name) {
+  static const RE2 opaque(R"(OpaqueType<(\d+)u?>)"), functor(R"(Functor<\s*((?:c10::)?\w+)\s*,\s*\d)");
+  static const RE2 floating(R"(\b(double|float|c10::Half|c10::BFloat16)[24]?\b)");
+  re2::StringPiece text(name.data(), name.size());
+  std::string type, other;
+  int64_t bytes = 0;
+  if (RE2::PartialMatch(text, opaque, &bytes)) return bytes;
+  if (!RE2::PartialMatch(text, functor, &type))
+    while (RE2::FindAndConsume(&text, floating, &other)) {
+      if (!type.empty() && type != other) return 0;
+      type = other;
+    }
+  return ParseElementType(type).value_or(ElementType{}).bytes;
+}
+
+}  // namespace
+
+KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
+  KernelNote note;
+  note.is_known = true;
+  note.vector =
+      name.find("gemv") != std::string_view::npos || name.find("dot_kernel") != std::string_view::npos;
+  note.element_bytes = traits.eligible ? BytesOf(traits.precision) : BytesInTemplate(name);
+  return note;
+}
+
+}  // namespace dladvisor
