@@ -52,7 +52,7 @@ class RuleEvaluation {
     try {
       evaluation.subjects = CountSubjects();
       const ResultSet rows = db_.Query(Sql(), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
-      Prepare(rows.columns);
+      if (!rows.rows.empty()) Prepare(rows.columns);
       for (const auto& row : rows.rows) {
         Finding finding = Judge(row);
         if (finding.outcome == Outcome::kClear && !keep_clear_) continue;

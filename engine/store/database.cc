@@ -85,11 +85,23 @@ struct Database::Impl {
     const std::string_view rest = sql.substr(static_cast<size_t>(tail - sql.data()));
     if (rest.find_first_not_of(" \t\r\n;") != std::string_view::npos)
       throw SqlError("only one statement is allowed", static_cast<int>(tail - sql.data()));
+    CheckParameters(raw, sql);
+    return statement;
+  }
+
+  static void CheckParameters(sqlite3_stmt* statement, std::string_view sql) {
+    const auto is_named = [&](int i) {
+      const char* name = sqlite3_bind_parameter_name(statement, i);
+      return name && *name == ':';
+    };
+    int named = 0;
+    const int count = sqlite3_bind_parameter_count(statement);
+    while (named < count && is_named(named + 1)) ++named;
+    if (named == count) return;
     for (const SqlToken& token : SqlTokens(sql))
       if (token.kind == SqlToken::Kind::kParameter && token.text[0] != ':')
         throw SqlError(fmt::format("{} is not a parameter: write :name", token.text),
                        static_cast<int>(token.start));
-    return statement;
   }
 
   void Bind(sqlite3_stmt* statement, std::span<const Binding> bindings) const {

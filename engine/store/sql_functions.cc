@@ -23,8 +23,9 @@ void Ratio(sqlite3_context* context, int, sqlite3_value** argv) {
   sqlite3_result_double(context, sqlite3_value_double(argv[0]) / sqlite3_value_double(argv[1]));
 }
 
+// As a blob: as a text it would be copied to end with a zero.
 re2::StringPiece TextOf(sqlite3_value* value) {
-  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  const auto* text = static_cast<const char*>(sqlite3_value_blob(value));
   return {text ? text : "", static_cast<size_t>(sqlite3_value_bytes(value))};
 }
 
