@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of programs in which no range is one: by the sequence of kernels, updates of parameters and passes.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/analysis/context/step_detection.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+std::vector<Step> StepsOf(const TraceBuilder& b) {
+  const auto steps = test::ContextOf(b.trace).steps;
+  return steps.by_rank.empty() ? std::vector<Step>() : steps.by_rank[0].second;
+}
+
+// `rounds` of ten kernels; each round launched at once, 10 ns before its first kernel.
+TraceBuilder KernelLoop(int rounds) {
+  TraceBuilder b;
+  b.Launch(0, 10, 100, "start");
+  Ns t = 300;
+  for (int round = 0; round < rounds; ++round) {
+    for (int k = 0; k < 10; ++k) b.Launch(t - 10, t + 20 * k, t + 20 * k + 15, "kernel" + std::to_string(k));
+    t += 500;
+  }
+  return b;
+}
+
+TEST(KernelSteps, KernelSequencePartitionsToo) {
+  const TraceBuilder b = KernelLoop(5);
+  const Context context = test::ContextOf(b.trace);
+  EXPECT_EQ(context.steps.source, "kernel sequence");
+  EXPECT_EQ(context.steps.range_pattern, "");
+  const std::vector<Step>& steps = context.steps.by_rank.at(0).second;
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_EQ(steps[0].time, (Interval{290, 495})) << "from its first launch";
+  for (size_t i = 1; i < 5; ++i) {
+    EXPECT_EQ(steps[i].time.start, steps[i - 1].time.end);
+    EXPECT_EQ(steps[i].time.length(), 500);
+    EXPECT_EQ(steps[i].gpu.length(), 195);
+  }
+}
+
+// Kernels of `counts` in each step, none named twice; an update of the parameters ends each.
+TraceBuilder Updates(const std::vector<int>& counts) {
+  TraceBuilder b;
+  int kernel = 0;
+  for (size_t step = 0; step < counts.size(); ++step) {
+    const Ns t = 1000 * static_cast<Ns>(step);
+    for (int k = 0; k < counts[step]; ++k)
+      b.Launch(t + 10 * k, t + 10 * k + 5, t + 10 * k + 9, "kernel" + std::to_string(kernel++));
+    b.Range(t + 900, t + 990, "Optimizer.step#SGD.step");
+  }
+  return b;
+}
+
+TEST(KernelSteps, RoundsWithinOneCallOfAModuleAreLayers) {
+  for (const bool of_all : {true, false}) {
+    TraceBuilder b = KernelLoop(5);
+    b.Range(280, of_all ? 2400 : 500, "nn.Module: BertEncoder_0");
+    b.trace.ranges.domain.back() = b.trace.names.Intern("nn.Module");
+    EXPECT_EQ(test::ContextOf(b.trace).steps.source, of_all ? "" : "kernel sequence");
+  }
+  TraceBuilder b = KernelLoop(5);
+  b.Frame(280, 2400, "modeling_bert.py(12): forward");
+  EXPECT_EQ(test::ContextOf(b.trace).steps.source, "");
+}
+
+TEST(KernelSteps, UpdatesOfParametersEndSteps) {
+  const TraceBuilder b = Updates({3, 20, 21, 19, 20, 20});
+  const Context context = test::ContextOf(b.trace);
+  EXPECT_EQ(context.steps.source, "optimizer steps");
+  const std::vector<Step>& steps = context.steps.by_rank.at(0).second;
+  ASSERT_EQ(steps.size(), 5u) << "the first may be half a step";
+  EXPECT_EQ(steps[0].time.start, 990);
+  EXPECT_EQ(steps[0].operations, 20u);
+  for (const std::vector<int>& no_steps : {std::vector{20, 20, 20}, {20, 5, 20, 5, 20, 5, 20}}) {
+    const TraceBuilder other = Updates(no_steps);
+    EXPECT_EQ(test::ContextOf(other.trace).steps.source, "");
+  }
+}
+
+// Passes of 100 ns, one every 200 ns, each with a kernel of its own.
+TraceBuilder Passes(const std::vector<std::string>& names) {
+  TraceBuilder b;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Ns t = 10'000 + 200 * static_cast<Ns>(i);
+    b.Range(t, t + 100, names[i]);
+    b.Launch(t + 10, t + 20, t + 90, "kernel" + std::to_string(i));
+  }
+  return b;
+}
+
+TEST(KernelSteps, NamedPassesMakeSteps) {
+  TraceBuilder one = Passes({"forward pass", "backward pass"});
+  one.Launch(0, 5, 30, "set-up");
+  const Context context = test::ContextOf(one.trace);
+  EXPECT_EQ(context.steps.source, "passes");
+  ASSERT_EQ(context.steps.by_rank.at(0).second.size(), 1u);
+  EXPECT_EQ(context.steps.by_rank[0].second[0].operations, 2u);
+  EXPECT_EQ(context.windows[0], (Interval{10'000, 10'290}));
+
+  const auto count = [](const std::vector<std::string>& names) {
+    const TraceBuilder b = Passes(names);
+    const auto steps = test::ContextOf(b.trace).steps;
+    return steps.by_rank.empty() ? 0u : steps.by_rank[0].second.size();
+  };
+  EXPECT_EQ(count({"forward", "backward", "forward", "backward", "forward", "backward"}), 3u);
+  EXPECT_EQ(
+      count({"fwd", "bwd", "fwd", "bwd", "optimizer_step", "fwd", "bwd", "fwd", "bwd", "optimizer_step"}), 2u)
+      << "two micro-batches each";
+  EXPECT_EQ(count({"forward", "forward"}), 0u);
+  EXPECT_EQ(count({"forward pass", "backward pass", "forward pass"}), 1u);
+}
+
+TEST(KernelSteps, PassesOfASmallPartOfTheWorkMakeNone) {
+  TraceBuilder b = Passes({"forward pass", "backward pass"});
+  b.Launch(20'000, 20'010, 30'000, "everything else");
+  EXPECT_EQ(test::ContextOf(b.trace).steps.source, "");
+}
+
+// Rounds of two kernels; the first takes longer, as the code of both is loaded.
+TraceBuilder ShortRounds(int count, std::string_view second = "fit_lines") {
+  TraceBuilder b;
+  for (int round = 0; round < count; ++round) {
+    const Ns t = 1000 + 100 * round - (round == 0 ? 400 : 0);
+    b.Launch(t, t + 10, t + 30, "seed_lines");
+    b.Launch(t + 35, t + 40, t + 90, second);
+  }
+  return b;
+}
+
+TEST(KernelSteps, FiveShortRoundsOfAProgramWithoutRangesAreSteps) {
+  const TraceBuilder b = ShortRounds(6);
+  const Context context = test::ContextOf(b.trace);
+  EXPECT_EQ(context.steps.source, "kernel sequence");
+  ASSERT_EQ(StepsOf(b).size(), 6u);
+  EXPECT_TRUE(StepsOf(b)[0].warmup || StepsOf(b)[0].time.length() <= 100);
+  EXPECT_EQ(StepsOf(b)[5].time.length(), 100);
+  EXPECT_TRUE(StepsOf(ShortRounds(4)).empty());
+  EXPECT_TRUE(StepsOf(ShortRounds(6, "seed_lines")).empty()) << "a loop of one kernel";
+  TraceBuilder with_ranges = ShortRounds(6);
+  with_ranges.Range(0, 2000, "main");
+  EXPECT_TRUE(StepsOf(with_ranges).empty());
+  TraceBuilder other_work = ShortRounds(6);
+  other_work.Launch(1600, 1610, 2200, "solve");
+  EXPECT_TRUE(StepsOf(other_work).empty()) << "less than 80 % of the kernel time";
+}
+
+TEST(KernelSteps, RangesGoBeforeTheKernelSequence) {
+  TraceBuilder b = KernelLoop(6);
+  b.Range(0, 1400, "iteration 1");
+  b.Range(1400, 4000, "iteration 2");
+  EXPECT_EQ(test::ContextOf(b.trace).steps.source, "ranges");
+  EXPECT_EQ(StepsOf(b).size(), 2u);
+}
+
+}  // namespace
+}  // namespace dladvisor
