@@ -178,6 +178,7 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   b.Api(5, 15, "cudaMalloc_v4000", 0);
   b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, 2);
   b.Api(15, 16, "cudaFree_v3020", 0);
+  b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, 4);  // the driver is gone
   const auto rows = ComputeApiNames(test::ContextOf(b.trace));
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].name, "cudaMalloc");
@@ -187,6 +188,8 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   EXPECT_EQ(rows[0].min_ns, 5);
   EXPECT_EQ(rows[0].max_ns, 10);
   EXPECT_EQ(rows[0].errors, 1);
+  EXPECT_EQ(rows[1].name, "cudaFree");
+  EXPECT_EQ(rows[1].errors, 0);
 }
 
 TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {

@@ -12,6 +12,16 @@
 #include "src/analysis/family/family.h"
 
 namespace dladvisor {
+namespace {
+
+// What calls answer once the driver or the context is torn down (CUDA_ERROR_DEINITIALIZED and
+// CUDA_ERROR_CONTEXT_IS_DESTROYED, and the same of HIP): the program ends.
+bool IsFailure(int64_t result) {
+  constexpr int64_t kDeinitialized = 4, kContextIsDestroyed = 709;
+  return result != 0 && result != kDeinitialized && result != kContextIsDestroyed;
+}
+
+}  // namespace
 
 const RelationOf<ApiNameRow>& ApiNameRelation() {
   static const auto relation =
@@ -28,7 +38,8 @@ const RelationOf<ApiNameRow>& ApiNameRelation() {
           .Column("window_ns", &ApiNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations in it.")
           .Column("calls_per_step", &ApiNameRow::calls_per_step, Unit::kCount,
                   "Those calls per steady step; unknown without steps.")
-          .Column("errors", &ApiNameRow::errors, Unit::kCount, "Calls that did not return success.");
+          .Column("errors", &ApiNameRow::errors, Unit::kCount,
+                  "Calls that did not return success, without those to a context that is gone.");
   return relation;
 }
 
@@ -53,7 +64,7 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.max_ns = std::max(row.max_ns, duration);
     ++row.calls;
     row.total_ns += duration;
-    row.errors += calls.result[i] != 0;
+    row.errors += IsFailure(calls.result[i]);
     const auto window = windows.find(rank);
     if (window != windows.end() && calls.start[i] >= window->second.start &&
         calls.start[i] < window->second.end) {
