@@ -86,6 +86,18 @@ TEST(Idle, EveryCauseByHand) {
   }
 }
 
+TEST(Idle, WhatAPageThatMigratesToTheHostEndsIsTheHosts) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Copy(150'100, 150'200, 4096, CopyDirection::kUnifiedDeviceToHost, MemoryKind::kManaged,
+         MemoryKind::kManaged, 0);
+  b.Copy(150'300, 150'400, 4096, CopyDirection::kUnifiedHostToDevice, MemoryKind::kManaged,
+         MemoryKind::kManaged, 0);
+  const Ledger ledger = ComputeTimelines(test::ContextOf(b.trace)).at(0).ledger;
+  EXPECT_EQ(At(ledger, Bucket::kHost), 150'000);
+  EXPECT_EQ(At(ledger, Bucket::kUnknown), 100) << "the GPU's own fault";
+}
+
 TEST(Idle, TheMoreSpecificActivityWins) {
   // A read inside the data loader is the loader's; a wait inside of an allocation is the allocation's.
   const Ledger charged = GapWith([](TraceBuilder& b) {

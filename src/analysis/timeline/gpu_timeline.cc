@@ -172,6 +172,7 @@ class TimelineBuilder {
     bool is_first = true;
     Ns last_end = std::numeric_limits<Ns>::min();  // of the operations before the gap
     uint32_t last_call = kNoIndex;                 // that launched the one which ends last
+    uint32_t launcher = kNoIndex;                  // thread that made the last launch
     for (const Interval& idle : timeline_.idle) {
       IdleGap gap;
       gap.time = idle;
@@ -181,6 +182,7 @@ class TimelineBuilder {
           last_call = operations.call();
         }
         is_first = false;
+        if (operations.call() != kNoIndex) launcher = trace_.api_calls.thread[operations.call()];
       }
       if (operations.AtEnd() || operations.start() != idle.end) {
         Charge(gap, Bucket::kUnknown, idle);
@@ -191,7 +193,17 @@ class TimelineBuilder {
       gap.ended_by_kind = kNamesOfKinds[operations.kind()];
       if (operations.kind() == Operations::kKernel) gap.ended_by = trace_.kernels.name[operations.row()];
       ended_ns += idle.length();
-      if (gap.call == kNoIndex) {
+      if (gap.call == kNoIndex && launcher != kNoIndex && IsHostFault(operations)) {
+        known_ns += idle.length();
+        gap.thread = launcher;
+        gap.handed_over = idle.start;
+        gap.starved_ns = idle.length();
+        ++timeline_.starved_gaps;
+        // No launch ends the gap.
+        Starve(launcher, idle, idle.start, [&](Bucket bucket, Interval time) {
+          Charge(gap, bucket == Bucket::kLaunch ? Bucket::kHost : bucket, time);
+        });
+      } else if (gap.call == kNoIndex) {
         Charge(gap, Bucket::kUnknown, idle);
       } else {
         known_ns += idle.length();
@@ -203,6 +215,12 @@ class TimelineBuilder {
               [](const IdleGap& a, const IdleGap& b) { return a.time.start < b.time.start; });
     timeline_.has_launches = trace_.api_calls.size() > 0 &&
                              static_cast<double>(known_ns) >= kMinKnownGaps * static_cast<double>(ended_ns);
+  }
+
+  // A page of managed memory that the host has touched: it was at work, and no call brings the page.
+  bool IsHostFault(const Operations& operation) const {
+    return operation.kind() == "copy" &&
+           trace_.copies.direction[operation.row()] == CopyDirection::kUnifiedDeviceToHost;
   }
 
   // The shortest of the gaps that are kept is on top of a heap.
