@@ -43,6 +43,8 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
   EXPECT_NEAR(*row.memory_share, 0.15, 1e-9);
   EXPECT_NEAR(*row.intensity, 2e9 / 6e6, 1e-6);
   EXPECT_EQ(row.output_tiles, 64) << "8 x 8 of 128 x 128, the last ones in part";
+  EXPECT_EQ(row.inner, 1000);
+  EXPECT_FALSE(row.layout);
   EXPECT_FALSE(row.expert_rows);
   EXPECT_EQ(row.bound, "compute");
   EXPECT_NEAR(*row.attainable_ns, 40'000, 1e-3);
@@ -53,6 +55,30 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
   EXPECT_NEAR(*found.run.mfu, 40'000.0 / 80'010, 1e-3);
   EXPECT_EQ(found.run.mfu, found.run.hfu);
   EXPECT_NEAR(*found.run.speed_of_light, 40'000.0 / 80'010, 1e-3);
+}
+
+TEST(OpEfficiency, HasALayoutWhereCallsHaveTheSame) {
+  DrawnCalls b;
+  for (const char* strides : {"[[1000, 1], [1000, 1]]", "[[1000, 1], [1000, 1]]"}) {
+    b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
+    b.trace.operator_arguments.back().strides = b.trace.names.Intern(strides);
+  }
+  ASSERT_EQ(b.Efficiencies().rows.size(), 1u);
+  EXPECT_EQ(b.Efficiencies().rows[0].layout, "nn");
+  b.trace.operator_arguments.back().strides = b.trace.names.Intern("[[1000, 1], [1, 1000]]");
+  ASSERT_EQ(b.Efficiencies().rows.size(), 1u);
+  EXPECT_FALSE(b.Efficiencies().rows[0].layout);
+}
+
+// A tensor of no dimensions is printed as one of one element.
+TEST(OpEfficiency, ListsEqualDescriptionsOnce) {
+  DrawnCalls b;
+  b.Call("aten::fill_", "[[1], []]", R"(["int", "Scalar"])", 2'000, "fill");
+  b.Call("aten::fill_", "[[], []]", R"(["int", "Scalar"])", 2'000, "fill");
+  const OpEfficiencies found = b.Efficiencies();
+  ASSERT_EQ(found.rows.size(), 1u);
+  EXPECT_EQ(found.rows[0].shapes, "1");
+  EXPECT_EQ(found.rows[0].calls, 2);
 }
 
 TEST(OpEfficiency, OfACopyIsItsShareOfTheBandwidth) {

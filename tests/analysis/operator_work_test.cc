@@ -19,12 +19,14 @@ struct DrawnOperators : test::OperatorsBuilder {
     std::string_view unknown;
   };
   std::vector<Found> Calls() const {
-    const OperatorWork work = ComputeOperatorWork(test::ContextOf(trace));
+    const Context context = test::ContextOf(trace);
+    const OperatorWork work = ComputeOperatorWork(context);
     std::vector<Found> found;
     for (const OperatorWorkCall& call : work.gpus.at(0).calls) {
       const DistinctOperator& of = work.operators[call.operation];
-      found.push_back({of.name, of.shapes, of.result.work ? of.result.work->flops : std::nullopt,
-                       call.kernel_ns, work.IsRecomputed(call), of.result.unknown});
+      found.push_back({std::string(of.name), work.shapes.Describe(of.shapes),
+                       of.result.work ? of.result.work->flops : std::nullopt, call.kernel_ns,
+                       work.IsRecomputed(call), of.result.unknown});
     }
     return found;
   }

@@ -145,7 +145,8 @@ TEST(Bytes, OfListsLackTheirTypeOnly) {
 // Of exports, which record no types: masks are bools whatever the others are.
 TEST(Bytes, WithoutTypesAreCountedInElements) {
   const auto elements = [](const char* op, const char* shapes) {
-    return WorkWithoutTypes(FormulaOf(op), shapes, "").work->untyped_elements;
+    Arguments arguments(shapes, "", "", "");
+    return WorkWithoutTypes(FormulaOf(op), arguments).work->untyped_elements;
   };
   EXPECT_EQ(elements("aten::mul", "[[8, 16], [8, 1]]"), 128 + 8 + 128);
   EXPECT_EQ(elements("aten::mm", "[[4, 5], [5, 6]]"), 20 + 30 + 24);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -23,12 +24,12 @@ struct ProductDims {
 };
 
 // Of products with one batch dimension, or with none.
-std::optional<ProductDims> DimsOf(const DistinctOperator& of) {
-  if (!of.result.work || of.result.work->kind != WorkKind::kMatrixProduct || of.tensors.size() < 2)
-    return std::nullopt;
-  const Sizes &a = of.tensors[of.tensors.size() - 2], &b = of.tensors.back();
+std::optional<ProductDims> DimsOf(const DistinctOperator& of, const OperatorShapes& shapes) {
+  if (!of.result.work || of.result.work->kind != WorkKind::kMatrixProduct) return std::nullopt;
+  std::span<const int64_t> a, b;  // the last two
+  shapes.ForEachTensor(of.shapes, [&](std::span<const int64_t> shape) { a = std::exchange(b, shape); });
   if (a.size() < 2 || a.size() != b.size() || a.back() != b[b.size() - 2]) return std::nullopt;
-  const auto batch = Product(Sizes(a.begin(), a.end() - 2)).value();
+  const auto batch = Product(a.first(a.size() - 2)).value();
   if (!batch) return std::nullopt;
   return ProductDims{*batch, a[a.size() - 2], b.back(), a.back()};
 }
@@ -41,18 +42,13 @@ Softmax SoftmaxOf(const DistinctOperator& of) {
   return of.name.starts_with("aten::exp") ? Softmax::kPieces : Softmax::kNone;
 }
 
-bool HasTensorOf(const DistinctOperator& of, int64_t elements) {
-  return std::any_of(of.tensors.begin(), of.tensors.end(),
-                     [&](const Sizes& shape) { return Product(shape).value() == elements; });
-}
-
 class AttentionBuilder {
  public:
   AttentionBuilder(const Context& context, const OperatorWork& work, const std::vector<GpuPeaks>& peaks)
       : context_(context), work_(work), peaks_(peaks) {}
 
   std::vector<AttentionBlockRow> Build() {
-    for (const DistinctOperator& of : work_.operators) dims_.push_back(DimsOf(of));
+    for (const DistinctOperator& of : work_.operators) dims_.push_back(DimsOf(of, work_.shapes));
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
@@ -89,7 +85,8 @@ class AttentionBuilder {
         return;
       }
       const bool on_scores = !dims && elements && block.size() <= kMostOperators && of.result.work &&
-                             !HasFlops(of.result.work->kind) && HasTensorOf(of, *elements);
+                             !HasFlops(of.result.work->kind) &&
+                             work_.shapes.HasTensorOf(of.shapes, *elements);
       if (on_scores) {
         block.push_back(call);
         return;
@@ -111,7 +108,8 @@ class AttentionBuilder {
       const DistinctOperator& of = work_.operators[call.operation];
       if (softmax == Softmax::kNone || softmax == Softmax::kPieces)
         softmax = SoftmaxOf(of) == Softmax::kNone ? softmax : SoftmaxOf(of);
-      names += (names.empty() ? "" : " > ") + of.name;
+      if (!names.empty()) names += " > ";
+      names += of.name;
       gpu_ns += call.kernel_ns;
       kernels += call.kernels;
       if (!dims_[call.operation]) score_ns += call.kernel_ns;

@@ -31,14 +31,31 @@ bool CanFuse(const DistinctOperator& of) {
   }
 }
 
-// A tensor of one element is as large as any other of them.
-bool Takes(const DistinctOperator& of, int64_t elements) {
-  return elements > 1 && std::any_of(of.tensors.begin(), of.tensors.end(),
-                                     [&](const Sizes& shape) { return Product(shape).value() == elements; });
-}
+struct HashOfNumbers {
+  size_t operator()(const std::vector<uint32_t>& numbers) const {
+    size_t hash = numbers.size();
+    for (const uint32_t number : numbers) hash = (hash ^ number) * 0x9E3779B97F4A7C15U;
+    return hash ^ hash >> 32;
+  }
+};
+// What is listed by some numbers, in the order in which they came.
+template <class T>
+class ByNumbers {
+ public:
+  T& operator[](const std::vector<uint32_t>& numbers) {
+    const auto [known, is_new] = index_.try_emplace(numbers, all_.size());
+    return is_new ? all_.emplace_back() : all_[known->second];
+  }
+  std::vector<T>& all() { return all_; }
+
+ private:
+  std::unordered_map<std::vector<uint32_t>, size_t, HashOfNumbers> index_;
+  std::vector<T> all_;
+};
 
 // Chains of the same operators with the same arguments.
 struct Chains {
+  std::vector<uint32_t> operators;
   int64_t chains = 0, kernels = 0;
   Ns gpu_ns = 0;
 };
@@ -53,23 +70,28 @@ class FusionBuilder {
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
-      FindChains(work_.gpus[gpu].calls);
-      for (const auto& [operators, chains] : chains_) AddRow(gpu, operators, chains);
-      chains_.clear();
+      ByNumbers<Chains> chains;
+      FindChains(work_.gpus[gpu].calls, chains);
+      for (const Chains& of : chains.all()) AddRow(gpu, of);
     }
-    std::vector<FusionCandidateRow> rows;
-    for (auto& [key, row] : rows_) {
+    std::vector<Row>& rows = rows_.all();
+    const auto before = [](const Row& a, const Row& b) {
+      return std::pair(a.row.rank, -a.row.gpu_ns) < std::pair(b.row.rank, -b.row.gpu_ns);
+    };
+    std::stable_sort(rows.begin(), rows.end(), before);
+    std::map<int64_t, size_t> of_rank;
+    std::vector<FusionCandidateRow> kept;
+    for (Row& of : rows) {
+      FusionCandidateRow& row = of.row;
+      if (++of_rank[row.rank] > kCandidatesOfRank) continue;
+      for (const uint32_t operation : of.operators)
+        row.ops.append(row.ops.empty() ? "" : " > ").append(work_.operators[operation].name);
+      row.shapes = work_.shapes.Describe(work_.operators[of.operators.front()].shapes);
       if (const Ns all = kernel_ns[row.rank]; all > 0)
         row.kernel_share = static_cast<double>(row.gpu_ns) / static_cast<double>(all);
-      rows.push_back(std::move(row));
+      kept.push_back(std::move(row));
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const FusionCandidateRow& a, const FusionCandidateRow& b) {
-      return std::pair(a.rank, -a.gpu_ns) < std::pair(b.rank, -b.gpu_ns);
-    });
-    std::map<int64_t, size_t> of_rank;
-    std::erase_if(rows,
-                  [&](const FusionCandidateRow& row) { return ++of_rank[row.rank] > kCandidatesOfRank; });
-    return rows;
+    return kept;
   }
 
  private:
@@ -80,62 +102,75 @@ class FusionBuilder {
     Ns gpu_ns = 0;
   };
 
-  void FindChains(const std::vector<OperatorWorkCall>& calls) {
+  struct Row {
+    FusionCandidateRow row;
+    std::vector<uint32_t> operators;  // of its first chain
+  };
+
+  // A tensor of one element is as large as any other of them.
+  bool Takes(uint32_t operation, int64_t elements) const {
+    return elements > 1 && work_.shapes.HasTensorOf(work_.operators[operation].shapes, elements);
+  }
+
+  void FindChains(const std::vector<OperatorWorkCall>& calls, ByNumbers<Chains>& found) {
     std::unordered_map<uint32_t, Open> open;  // by thread
     for (const OperatorWorkCall& call : calls) {
       Open& chain = open[context_.trace.ranges.thread[call.range]];
       const bool fuses = can_fuse_[call.operation];
       const int64_t stream = context_.trace.kernels.stream[call.kernel];
-      const bool follows = fuses && !chain.operators.empty() && chain.operators.size() < kLongestChain &&
-                           stream == chain.stream &&
-                           Takes(work_.operators[call.operation],
-                                 *work_.operators[chain.operators.back()].result.work->output_elements);
-      if (!follows) Close(chain);
+      const bool follows =
+          fuses && !chain.operators.empty() && chain.operators.size() < kLongestChain &&
+          stream == chain.stream &&
+          Takes(call.operation, *work_.operators[chain.operators.back()].result.work->output_elements);
+      if (!follows) Close(chain, found);
       if (!fuses) continue;
       chain.operators.push_back(call.operation);
       chain.stream = stream;
       chain.kernels += call.kernels;
       chain.gpu_ns += call.kernel_ns;
     }
-    for (auto& [thread, chain] : open) Close(chain);
+    for (auto& [thread, chain] : open) Close(chain, found);
   }
 
-  void Close(Open& chain) {
+  void Close(Open& chain, ByNumbers<Chains>& found) const {
     // One operator again and again is a loop over other tensors, as benchmarks have it.
     const auto same = [&](uint32_t a, uint32_t b) {
-      return work_.operators[a].name == work_.operators[b].name &&
+      return work_.operators[a].name_number == work_.operators[b].name_number &&
              work_.operators[a].shapes == work_.operators[b].shapes;
     };
     const bool differ =
         std::ranges::adjacent_find(chain.operators, std::not_fn(same)) != chain.operators.end();
     if (differ) {
-      Chains& of = chains_[chain.operators];
+      Chains& of = found[chain.operators];
+      if (of.chains == 0) of.operators = chain.operators;
       ++of.chains;
       of.kernels += chain.kernels;
       of.gpu_ns += chain.gpu_ns;
     }
-    chain = {};
+    chain.operators.clear();
+    chain.kernels = 0;
+    chain.gpu_ns = 0;
   }
 
-  void AddRow(size_t gpu, const std::vector<uint32_t>& operators, const Chains& chains) {
-    std::string names;
+  void AddRow(size_t gpu, const Chains& chains) {
+    const std::vector<uint32_t>& operators = chains.operators;
+    const int64_t rank = context_.ranks.gpus[gpu].rank;
+    std::vector<uint32_t> key = {static_cast<uint32_t>(rank), work_.operators[operators.front()].shapes};
     Count bytes = 0, within = 0;  // what passes within the chain, written and read
     for (size_t i = 0; i < operators.size(); ++i) {
       const DistinctOperator& of = work_.operators[operators[i]];
-      names += (i > 0 ? " > " : "") + of.name;
+      key.push_back(of.name_number);
       const Work& work = *of.result.work;
       bytes = bytes + (work.bytes ? Count(*work.bytes) : Count::Unknown());
       if (i + 1 < operators.size())
         within = within + (work.output_bytes ? Count(*work.output_bytes) * 2 : Count::Unknown());
     }
     const Count fused = bytes - within;
-    const int64_t rank = context_.ranks.gpus[gpu].rank;
-    const std::string& shapes = work_.operators[operators.front()].shapes;
-    const auto [known, is_new] = rows_.try_emplace({rank, names, shapes});
-    FusionCandidateRow& row = known->second;
+    Row& of = rows_[key];
+    FusionCandidateRow& row = of.row;
+    const bool is_new = of.operators.empty();
+    if (is_new) of.operators = operators;
     row.rank = rank;
-    row.ops = names;
-    row.shapes = shapes;
     row.operators = static_cast<int64_t>(operators.size());
     row.chains += chains.chains;
     row.kernels += chains.kernels;
@@ -169,8 +204,7 @@ class FusionBuilder {
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
   std::vector<bool> can_fuse_;  // by operator
-  std::map<std::vector<uint32_t>, Chains> chains_;
-  std::map<std::tuple<int64_t, std::string, std::string>, FusionCandidateRow> rows_;
+  ByNumbers<Row> rows_;
 };
 
 }  // namespace

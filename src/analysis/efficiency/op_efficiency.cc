@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "src/analysis/efficiency/kernel_note.h"
+#include "src/analysis/efficiency/call_groups.h"
 #include "src/analysis/family/family.h"
 #include "src/capture/capability.h"
 
@@ -30,17 +31,6 @@ constexpr double kNsPerSecond = 1e9;
 
 constexpr std::string_view kWinograd = "a Winograd convolution does fewer operations than are counted";
 
-// What the call computes in: types say it, but for FP32, of which tensor cores make TF32.
-Precision PrecisionOf(const Work& work, const KernelTraits& kernel, const KernelNote& note) {
-  if (work.data_type.empty()) return kernel.precision;
-  const Precision precision = ParsePrecision(work.data_type).value_or(Precision::kUnknown);
-  if (precision != Precision::kFp32) return precision;
-  if (kernel.precision == Precision::kTf32 || kernel.precision == Precision::kFp32) return kernel.precision;
-  if (note.vector) return Precision::kFp32;
-  if (!kernel.eligible || !kernel.tensor_core) return Precision::kUnknown;
-  return *kernel.tensor_core ? Precision::kTf32 : Precision::kFp32;
-}
-
 // A rate, and what was measured of it where someone has.
 struct Limit {
   std::optional<double> peak, achievable;
@@ -53,53 +43,17 @@ Limit ComputeLimit(const GpuPeaks& gpu, Precision precision) {
   return {};
 }
 
-// Calls of one operator with the same arguments on one GPU, in one precision.
-struct Group {
-  int64_t calls = 0, recomputed = 0, kernels = 0;
-  Ns gpu_ns = 0;
-  bool winograd = false;
-};
-// Of one operator, which are few: by precision, and by the bytes of an element where its type is not
-// recorded.
-using Groups = std::vector<std::pair<std::pair<Precision, int64_t>, Group>>;
-
-Group& GroupOf(Groups& groups, Precision precision, int64_t element_bytes) {
-  const std::pair key(precision, element_bytes);
-  for (auto& [known, group] : groups)
-    if (known == key) return group;
-  return groups.emplace_back(key, Group()).second;
-}
-
-// A group, with what it is listed by.
-struct Listed {
-  size_t gpu = 0;  // index into ranks.gpus
-  int64_t rank = 0;
-  const DistinctOperator* of = nullptr;
-  uint32_t place = 0;  // of its names among those of all operators
-  std::string_view data_type, precision_name;
-  Precision precision = Precision::kUnknown;
-  int64_t element_bytes = 0;
-  Group group;
-
-  auto Key() const { return std::tuple(rank, place, precision_name); }
-};
-
-// Groups with the same names, which become one row: a part of all in the order of their keys.
-struct Row {
-  size_t first = 0, last = 0;
-  int64_t rank = 0;
-  Ns gpu_ns = 0;
-  bool has_kind = false, is_kept = false;
-};
-
 // Sums over groups with the same names, before rates are taken.
 struct Totals {
-  OpEfficiencyRow row;
+  OpEfficiencyRow row;  // without the texts of what is not listed
   Limit compute, memory;
   double flops = 0, bytes = 0, compute_ns = 0, memory_ns = 0, floor_ns = 0, attainable_ns = 0;
   double at_peak_ns = 0;                  // with peaks in place of what is achievable
   double model_peak_ns = 0, peak_ns = 0;  // FLOPs at the peak; the first without what is repeated
-  bool has_flops = false, has_bytes = false, winograd = false;
+  bool has_flops = false, has_bytes = false, winograd = false, precision_known = false;
+  std::optional<WorkKind> kind;
+  std::optional<std::string_view> layout;  // "" where calls differ
+  std::optional<std::string_view> bound;
   std::string_view unknown;  // of the work
   std::string_view bytes_unknown;
 };
@@ -107,149 +61,93 @@ struct Totals {
 class EfficiencyBuilder {
  public:
   EfficiencyBuilder(const Context& context, const OperatorWork& work, const std::vector<GpuPeaks>& peaks)
-      : context_(context), work_(work), peaks_(peaks), notes_(context.kernels.size()) {}
+      : context_(context), work_(work), peaks_(peaks), calls_(GroupCalls(context, work)) {}
 
   OpEfficiencies Build() {
-    FindPlaces();
-    for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) AddGpu(gpu);
-    std::stable_sort(listed_.begin(), listed_.end(),
-                     [](const Listed& a, const Listed& b) { return a.Key() < b.Key(); });
-    std::vector<Row> rows = JoinEqual();
-    KeepLongest(rows);
-    for (const Row& row : rows) {
-      Totals totals;
-      for (size_t i = row.first; i < row.last; ++i) Add(listed_[i], totals);
-      Finish(totals);
-      if (!row.is_kept) continue;
-      totals.row.op = listed_[row.first].of->name;
-      totals.row.shapes = listed_[row.first].of->shapes;
-      if (!totals.unknown.empty()) totals.row.unknown_reason = std::string(totals.unknown);
-      out_.rows.push_back(std::move(totals.row));
+    for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
+      kernel_ns_[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
+      all_kernel_ns_ += static_cast<double>(work_.gpus[gpu].kernel_ns);
+      window_ns_ += static_cast<double>(context_.windows[gpu].length());
     }
-    std::stable_sort(out_.rows.begin(), out_.rows.end(),
-                     [](const OpEfficiencyRow& a, const OpEfficiencyRow& b) {
-                       return std::pair(a.rank, -a.gpu_ns) < std::pair(b.rank, -b.gpu_ns);
-                     });
+    const std::vector<uint8_t> is_listed = Longest();
+    for (size_t i = 0; i < calls_.rows.size(); ++i) {
+      Totals totals;
+      for (uint32_t g = calls_.rows[i].first; g != kNoIndex; g = calls_.groups[g].next_of_row)
+        Add(calls_.groups[g], totals);
+      Finish(totals);
+      if (is_listed[i]) List(calls_.groups[calls_.rows[i].first], totals);
+    }
+    std::ranges::sort(out_.rows, {}, [](const OpEfficiencyRow& row) {
+      return std::tuple(row.rank, -row.gpu_ns, std::string_view(row.op), std::string_view(row.data_type),
+                        std::string_view(row.shapes), std::string_view(row.precision));
+    });
     AddRun();
     return std::move(out_);
   }
 
  private:
-  // Names are many where shapes are: they are compared once, not for each GPU and precision.
-  void FindPlaces() {
-    const std::vector<DistinctOperator>& all = work_.operators;
-    const auto key = [&](uint32_t i) {
-      return std::tuple(
-          std::string_view(all[i].name),
-          all[i].result.work ? std::string_view(all[i].result.work->data_type) : std::string_view(),
-          std::string_view(all[i].shapes));
-    };
-    std::vector<uint32_t> order(all.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
-    places_.resize(all.size());
-    for (size_t i = 1; i < order.size(); ++i)
-      places_[order[i]] = places_[order[i - 1]] + (key(order[i - 1]) < key(order[i]));
-  }
-
-  void AddGpu(size_t gpu) {
-    const Kernels& kernels = context_.trace.kernels;
-    std::vector<Groups> groups(work_.operators.size());
-    for (const OperatorWorkCall& call : work_.gpus[gpu].calls) {
-      const auto& work = work_.operators[call.operation].result.work;
-      const NameId kernel = kernels.name[call.kernel];
-      const KernelNote& note = NoteOfName(kernel);
-      Precision precision = Precision::kUnknown;
-      if (work && work->flops) precision = PrecisionOf(*work, context_.kernels[kernel], note);
-      const int64_t element_bytes = work && !work->bytes && work->untyped_elements ? note.element_bytes : 0;
-      Group& group = GroupOf(groups[call.operation], precision, element_bytes);
-      group.winograd |= call.winograd;
-      ++group.calls;
-      group.recomputed += work_.IsRecomputed(call);
-      group.kernels += call.kernels;
-      group.gpu_ns += call.kernel_ns;
+  // Of each rank, by row. Where nothing is known of a rank's operators, a list of them says nothing.
+  std::vector<uint8_t> Longest() const {
+    std::vector<uint8_t> is_listed(calls_.rows.size(), 0);
+    std::map<int64_t, std::vector<uint32_t>> by_rank;
+    std::set<int64_t> known;
+    for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
+      by_rank[calls_.rows[i].rank].push_back(i);
+      if (calls_.rows[i].has_work) known.insert(calls_.rows[i].rank);
     }
-    kernel_ns_[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
-    all_kernel_ns_ += static_cast<double>(work_.gpus[gpu].kernel_ns);
-    window_ns_ += static_cast<double>(context_.windows[gpu].length());
-    for (size_t operation = 0; operation < groups.size(); ++operation)
-      for (const auto& [key, group] : groups[operation])
-        AddGroup(gpu, operation, key.first, key.second, group);
-  }
-
-  void AddGroup(size_t gpu, size_t operation, Precision precision, int64_t element_bytes,
-                const Group& group) {
-    const DistinctOperator& of = work_.operators[operation];
-    const std::optional<Work>& work = of.result.work;
-    Listed& listed = listed_.emplace_back();
-    listed.gpu = gpu;
-    listed.rank = context_.ranks.gpus[gpu].rank;
-    listed.of = &of;
-    listed.place = places_[operation];
-    if (work) listed.data_type = work->data_type;
-    if (work && work->flops) listed.precision_name = PrecisionName(precision);
-    listed.precision = precision;
-    listed.element_bytes = element_bytes;
-    listed.group = group;
-  }
-
-  std::vector<Row> JoinEqual() const {
-    std::vector<Row> rows;
-    for (size_t i = 0; i < listed_.size(); ++i) {
-      if (i == 0 || listed_[i].Key() != listed_[i - 1].Key())
-        rows.push_back({.first = i, .rank = listed_[i].rank});
-      rows.back().last = i + 1;
-      rows.back().gpu_ns += listed_[i].group.gpu_ns;
-      rows.back().has_kind |= listed_[i].of->result.work.has_value();
+    for (auto& [rank, rows] : by_rank) {
+      if (!known.contains(rank)) continue;
+      if (rows.size() > kRowsOfRank) {
+        std::ranges::nth_element(rows, rows.begin() + kRowsOfRank, {},
+                                 [&](uint32_t row) { return std::pair(-calls_.rows[row].gpu_ns, row); });
+        rows.resize(kRowsOfRank);
+      }
+      for (const uint32_t row : rows) is_listed[row] = 1;
     }
-    return rows;
+    return is_listed;
   }
 
-  // Where nothing is known of a rank's operators, a list of them says nothing.
-  static void KeepLongest(std::vector<Row>& rows) {
-    for (size_t first = 0, last = 0; first < rows.size(); first = last) {
-      std::vector<Row*> of_rank;
-      for (; last < rows.size() && rows[last].rank == rows[first].rank; ++last)
-        of_rank.push_back(&rows[last]);
-      if (std::ranges::none_of(of_rank, &Row::has_kind)) continue;
-      const size_t kept = std::min(of_rank.size(), kRowsOfRank);
-      std::ranges::partial_sort(of_rank, of_rank.begin() + static_cast<std::ptrdiff_t>(kept), {},
-                                [](const Row* row) { return std::pair(-row->gpu_ns, row->first); });
-      for (size_t i = 0; i < kept; ++i) of_rank[i]->is_kept = true;
-    }
-  }
-
-  const KernelNote& NoteOfName(NameId name) {
-    KernelNote& note = notes_[name];
-    if (!note.is_known) note = NoteOf(context_.trace.names.View(name), context_.kernels[name]);
-    return note;
-  }
-
-  void Add(const Listed& listed, Totals& totals) {
-    const std::optional<Work>& work = listed.of->result.work;
-    const Group& group = listed.group;
+  void List(const CallGroup& first, Totals& totals) {
+    const DistinctOperator& of = work_.operators[first.operation];
     OpEfficiencyRow& row = totals.row;
-    row.rank = listed.rank;
-    row.data_type = listed.data_type;
-    row.precision = listed.precision_name;
+    row.op = of.name;
+    row.shapes = work_.shapes.Describe(of.shapes);
+    row.data_type = DataTypeOf(work_, first);
+    row.precision = PrecisionNameOf(work_, first);
+    if (totals.kind) row.kind = std::string(NameOf(*totals.kind));
+    if (totals.layout && !totals.layout->empty()) row.layout = std::string(*totals.layout);
+    if (totals.bound) row.bound = std::string(*totals.bound);
+    if (!totals.unknown.empty()) row.unknown_reason = std::string(totals.unknown);
+    out_.rows.push_back(std::move(row));
+  }
+
+  void Add(const CallGroup& group, Totals& totals) const {
+    const WorkResult& result = work_.operators[group.operation].result;
+    const std::optional<Work>& work = result.work;
+    OpEfficiencyRow& row = totals.row;
+    row.rank = group.rank;
     row.calls += group.calls;
     row.recomputed_calls += group.recomputed;
     row.kernels += group.kernels;
     row.gpu_ns += group.gpu_ns;
     if (!work) {
-      totals.unknown = listed.of->result.unknown;
+      totals.unknown = result.unknown;
       return;
     }
-    row.kind = std::string(NameOf(work->kind));
+    totals.kind = work->kind;
     row.output_tiles = work->output_tiles;
     row.expert_rows = work->expert_rows;
-    const GpuPeaks& peaks = peaks_[listed.gpu];
-    totals.compute = work->flops ? ComputeLimit(peaks, listed.precision) : Limit();
+    row.inner = work->inner;
+    if (!totals.layout) totals.layout = work->layout;
+    if (*totals.layout != work->layout) totals.layout = "";
+    const GpuPeaks& peaks = peaks_[group.gpu];
+    totals.compute = work->flops ? ComputeLimit(peaks, group.precision) : Limit();
     totals.memory = {peaks.memory_bytes_per_s, peaks.achievable_memory_bytes_per_s};
     const auto calls = static_cast<double>(group.calls);
     double compute_ns = 0, memory_ns = 0, compute_peak_ns = 0, memory_peak_ns = 0;
     if (work->flops) {
       totals.has_flops = true;
+      totals.precision_known = group.precision != Precision::kUnknown;
       const auto flops = static_cast<double>(*work->flops);
       totals.flops += calls * flops;
       if (totals.compute.peak) {
@@ -262,8 +160,8 @@ class EfficiencyBuilder {
     }
     totals.winograd |= group.winograd;
     std::optional<int64_t> moved = work->bytes;
-    if (!moved && listed.element_bytes > 0)
-      moved = (Count(*work->untyped_elements) * listed.element_bytes).value();
+    if (!moved && group.element_bytes > 0)
+      moved = (Count(*work->untyped_elements) * group.element_bytes).value();
     if (moved) {
       totals.has_bytes = true;
       const auto bytes = static_cast<double>(*moved);
@@ -307,7 +205,7 @@ class EfficiencyBuilder {
     if (row.flops && row.bytes && *row.bytes > 0) row.intensity = *row.flops / *row.bytes;
     const bool work_known = totals.has_flops || bytes_known;
     if (work_known) known_ns_ += ns;
-    if (totals.has_flops && row.precision.empty())
+    if (totals.has_flops && !totals.precision_known)
       totals.unknown = kUnknownPrecision;
     else if (totals.has_flops && !totals.compute.peak)
       totals.unknown = PeaksKnown(row.rank) ? kNoPeak : kUnknownGpu;
@@ -356,9 +254,9 @@ class EfficiencyBuilder {
     row.attainable_ns = attainable;
     row.attained_share = attainable / ns;
     row.headroom_ns = ns - attainable;
-    row.bound = totals.floor_ns > std::max(totals.compute_ns, totals.memory_ns) ? "latency"
-                : totals.compute_ns > totals.memory_ns                          ? "compute"
-                                                                                : "memory";
+    totals.bound = totals.floor_ns > std::max(totals.compute_ns, totals.memory_ns) ? "latency"
+                   : totals.compute_ns > totals.memory_ns                          ? "compute"
+                                                                                   : "memory";
     attainable_ns_ += attainable;
     timed_ns_ += ns;
   }
@@ -386,10 +284,8 @@ class EfficiencyBuilder {
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
   OpEfficiencies out_;
-  std::vector<uint32_t> places_;  // by index of operator: that of its names in their order
-  std::vector<Listed> listed_;
+  CallGroups calls_;
   std::map<int64_t, Ns> kernel_ns_;  // by rank
-  std::vector<KernelNote> notes_;    // by name id
   double all_kernel_ns_ = 0, window_ns_ = 0, known_ns_ = 0;
   double peak_ns_ = 0, model_peak_ns_ = 0, placed_flops_ns_ = 0, unplaced_flops_ns_ = 0;
   double attainable_ns_ = 0, timed_ns_ = 0;
@@ -434,6 +330,14 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
               "Tiles of 128 x 128 elements that the results of one call have, of matrix products and forward "
               "convolutions: as many blocks can compute at once without sharing sums.",
               capability::kOperatorShapes)
+          .Column("inner", &Row::inner, Unit::kCount,
+                  "Of matrix products: elements that are summed for each one of the result.",
+                  capability::kOperatorShapes)
+          .Column("layout", &Row::layout, Unit::kText,
+                  "Of matrix products nn, nt, tn or tt, t for a matrix that is contiguous by columns, and "
+                  "strided where one is contiguous in neither way, which is copied first; of convolutions "
+                  "channels first or channels last. Unknown where calls differ.",
+                  capability::kOperatorShapes)
           .Column("expert_rows", &Row::expert_rows, Unit::kNone,
                   "Of mixtures of experts: rows (tokens) that an expert gets on average.",
                   capability::kOperatorShapes)

@@ -29,6 +29,8 @@ struct OpEfficiencyRow {
   int64_t calls = 0, recomputed_calls = 0, kernels = 0, gpu_ns = 0;
   std::optional<double> kernel_share;
   std::optional<int64_t> output_tiles;
+  std::optional<int64_t> inner;
+  std::optional<std::string> layout;
   std::optional<double> expert_rows;
   std::optional<double> flops, bytes, flops_per_s, bytes_per_s, intensity;
   std::optional<double> peak_flops_per_s, peak_bytes_per_s, compute_share, memory_share;

@@ -2,7 +2,10 @@
 #include "src/analysis/efficiency/operator_work.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -27,27 +30,17 @@ std::string_view SizesOf(std::string_view text) {
   return {};
 }
 
-// "512; 141x512": shapes of tensors, then the values that decide the work of some.
-std::string Describe(const Arguments& arguments, bool with_values) {
-  std::string text;
-  const auto add = [&](std::string_view part) {
-    if (!text.empty()) text += "; ";
-    text += part;
-  };
-  for (const Argument& argument : arguments.all()) {
-    if (argument.is_list) {
-      add(std::to_string(argument.tensors.size()) + " tensors");
-      continue;
-    }
-    for (const Tensor& tensor : argument.tensors) {
-      std::string shape;
-      for (const int64_t size : tensor.shape) shape += (shape.empty() ? "" : "x") + std::to_string(size);
-      add(shape.empty() ? "1" : shape);
-    }
-    if (with_values && argument.tensors.empty() && !argument.value.empty()) add(argument.value);
+// A text and the sizes in the name of a range.
+struct TextAndSizes {
+  uint32_t text = 0;
+  std::string_view sizes;
+  bool operator==(const TextAndSizes&) const = default;
+};
+struct HashOfTextAndSizes {
+  size_t operator()(const TextAndSizes& of) const {
+    return std::hash<std::string_view>()(of.sizes) ^ of.text * size_t{0x9E3779B9};
   }
-  return text;
-}
+};
 
 class OperatorWorkBuilder {
  public:
@@ -62,7 +55,9 @@ class OperatorWorkBuilder {
     }
     owner_.assign(ranges_.size(), kUnset);
     formulas_.resize(context_.texts->size());
+    gradients_.resize(context_.texts->size());
     winograd_.assign(context_.kernels.size(), -1);
+    by_arguments_.assign(trace_.operator_arguments.size(), kNoIndex);
     for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) AddGpu(gpu);
     LeaveOutOuter();
     FindRecomputation();
@@ -81,7 +76,15 @@ class OperatorWorkBuilder {
   struct OfText {
     bool is_known = false;
     Formula formula;
-    bool backward = false;
+    bool is_backward = false, needs_batch = false;
+    std::string_view name;          // of the operator
+    uint32_t name_number = 0;       // equal where names are
+    uint32_t of_marker = kNoIndex;  // the operator with the marker's shapes
+  };
+
+  // An operator with the arguments of others.
+  struct Sharing {
+    uint32_t text, operation, next;
   };
 
   bool ShapesAreRecorded() const {
@@ -177,88 +180,114 @@ class OperatorWorkBuilder {
     return static_cast<uint32_t>(owners_.size() - 1);
   }
 
-  const OfText& FormulaOfText(uint32_t text) {
+  OfText& FormulaOfText(uint32_t text) {
     OfText& of = formulas_[text];
     if (of.is_known) return of;
     of.is_known = true;
     const Marker& marker = context_.texts->MarkerAt(text);
-    std::string name(context_.texts->TextAt(text));
-    if (marker.kind == Marker::Kind::kOp) name = "aten::" + marker.name;
-    of.formula = FormulaOf(name);
-    of.backward = !of.formula && name.find("Backward") != std::string::npos;
+    const std::string_view whole = context_.texts->TextAt(text);
+    of.formula = FormulaOf(marker.kind == Marker::Kind::kOp ? "aten::" + marker.name : std::string(whole));
+    of.is_backward = !of.formula && whole.find("Backward") != std::string_view::npos;
+    of.needs_batch = NeedsBatch(whole);
+    of.name = marker.kind == Marker::Kind::kPlain ? whole : std::string_view(marker.name);
+    of.name_number =
+        name_numbers_.try_emplace(of.name, static_cast<uint32_t>(name_numbers_.size())).first->second;
     return of;
+  }
+
+  // That of an operator's gradient, by the operator's text.
+  const Formula& GradientOf(uint32_t text) {
+    std::optional<Formula>& formula = gradients_[text];
+    if (!formula) formula = BackwardFormulaOf(context_.texts->TextAt(text));
+    return *formula;
   }
 
   // The operator of a call whose work has a formula, whether or not what that needs is recorded.
   uint32_t OperatorOf(uint32_t range) {
     const uint32_t text = context_.texts->IndexOf(ranges_.name[range]);
-    const OfText& of = FormulaOfText(text);
-    if (of.formula) return OperatorWith(text, range, of.formula, range);
-    if (!of.backward || ranges_.sequence.size() == 0 || ranges_.sequence[range] < 0 ||
+    OfText& of = FormulaOfText(text);
+    if (of.formula) return OperatorWith(text, of, range, of.formula, range);
+    if (!of.is_backward || ranges_.sequence.size() == 0 || ranges_.sequence[range] < 0 ||
         ranges_.forward_thread[range] == 0)
       return kNoIndex;
     const uint32_t forward = ForwardOf(range);
     if (forward == kNoIndex) return kNoIndex;
-    const uint32_t forward_text = context_.texts->IndexOf(ranges_.name[forward]);
-    return OperatorWith(text, forward, BackwardFormulaOf(context_.texts->TextAt(forward_text)), range);
+    return OperatorWith(text, of, forward, GradientOf(context_.texts->IndexOf(ranges_.name[forward])), range);
   }
 
   // The work of a call by the arguments of `from`: computed once for each that differ.
-  uint32_t OperatorWith(uint32_t text, uint32_t from, const Formula& formula, uint32_t call) {
-    const std::string_view name = context_.texts->TextAt(text);
-    const uint32_t batch = NeedsBatch(name) ? BatchAround(call) : kNoIndex;
-    if (ranges_.arguments.size() > 0) {
-      const int64_t index = ranges_.arguments[from];
-      const auto next = static_cast<uint32_t>(out_.operators.size());
-      const uint64_t key = uint64_t{text} << 32 | static_cast<uint32_t>(index);
-      const auto [known, is_new] = batch == kNoIndex ? by_arguments_.try_emplace(key, next)
-                                                     : by_batch_[ranges_.name[batch]].try_emplace(key, next);
-      if (!is_new) return known->second;
-      const OperatorArguments& of = trace_.operator_arguments[static_cast<size_t>(index)];
-      const auto view = [&](NameId id) { return id == kNoName ? std::string_view() : trace_.names.View(id); };
-      const Arguments arguments(view(of.shapes), view(of.types), view(of.strides), view(of.values));
-      std::optional<BatchOfRange> lengths;
-      if (batch != kNoIndex) lengths = ParseBatch(trace_.names.View(ranges_.name[batch]));
-      Add(name, arguments,
-          !arguments.HasTensor() ? WorkResult::Unknown(why::kNoShapes)
-          : of.types == kNoName  ? WorkWithoutTypes(formula, view(of.shapes), view(of.values))
-                                 : formula({arguments, lengths ? &*lengths : nullptr}));
-      return known->second;
-    }
+  uint32_t OperatorWith(uint32_t text, OfText& of_text, uint32_t from, const Formula& formula,
+                        uint32_t call) {
+    if (ranges_.arguments.size() > 0)
+      return OperatorWithArguments(text, of_text, static_cast<uint32_t>(ranges_.arguments[from]), formula,
+                                   call);
     const Marker& marker = context_.texts->MarkerAt(text);
-    const bool is_marker = marker.kind == Marker::Kind::kOp;
-    const std::string sizes =
-        is_marker ? '[' + marker.shapes + ']' : std::string(SizesOf(trace_.names.View(ranges_.name[from])));
-    const auto [known, is_new] =
-        by_sizes_.try_emplace({text, sizes}, static_cast<uint32_t>(out_.operators.size()));
-    if (is_new)
-      Add(is_marker ? std::string_view(marker.name) : name, Arguments(sizes, "", "", ""),
-          WorkWithoutTypes(formula, sizes, ""));
+    if (marker.kind == Marker::Kind::kOp) {
+      if (of_text.of_marker == kNoIndex)
+        of_text.of_marker = AddWithoutTypes(of_text, formula, '[' + marker.shapes + ']');
+      return of_text.of_marker;
+    }
+    const std::string_view sizes = SizesOf(trace_.names.View(ranges_.name[from]));
+    const auto [known, is_new] = by_sizes_.try_emplace({text, sizes}, kNoIndex);
+    if (is_new) known->second = AddWithoutTypes(of_text, formula, sizes);
     return known->second;
   }
 
-  void Add(std::string_view name, const Arguments& arguments, const WorkResult& result) {
-    DistinctOperator& added = out_.operators.emplace_back();
-    added.name = name;
-    added.result = result;
+  uint32_t OperatorWithArguments(uint32_t text, const OfText& of_text, uint32_t index, const Formula& formula,
+                                 uint32_t call) {
+    const uint32_t batch = of_text.needs_batch ? BatchAround(call) : kNoIndex;
+    if (batch != kNoIndex) {
+      uint32_t& known = by_batch_[ranges_.name[batch]].try_emplace({text, index}, kNoIndex).first->second;
+      if (known == kNoIndex)
+        known = AddWithArguments(of_text, formula, index, ParseBatch(trace_.names.View(ranges_.name[batch])));
+      return known;
+    }
+    for (uint32_t at = by_arguments_[index]; at != kNoIndex; at = sharing_[at].next)
+      if (sharing_[at].text == text) return sharing_[at].operation;
+    const uint32_t added = AddWithArguments(of_text, formula, index, std::nullopt);
+    sharing_.push_back({text, added, by_arguments_[index]});
+    by_arguments_[index] = static_cast<uint32_t>(sharing_.size() - 1);
+    return added;
+  }
+
+  uint32_t AddWithArguments(const OfText& of_text, const Formula& formula, uint32_t index,
+                            const std::optional<BatchOfRange>& lengths) {
+    const OperatorArguments& of = trace_.operator_arguments[index];
+    const auto view = [&](NameId id) { return id == kNoName ? std::string_view() : trace_.names.View(id); };
+    arguments_.Read(view(of.shapes), TypesOf(of.types), view(of.strides), view(of.values));
+    if (of.types == kNoName) return Add(of_text, WorkWithoutTypes(formula, arguments_));
+    return Add(of_text, arguments_.HasTensor() ? formula({arguments_, lengths ? &*lengths : nullptr})
+                                               : WorkResult::Unknown(why::kNoShapes));
+  }
+
+  uint32_t AddWithoutTypes(const OfText& of_text, const Formula& formula, std::string_view sizes) {
+    arguments_.Read(sizes, TypesOf(kNoName), "", "");
+    return Add(of_text, WorkWithoutTypes(formula, arguments_));
+  }
+
+  const ArgumentTypes& TypesOf(NameId types) {
+    const auto known = types_.find(types);
+    if (known != types_.end()) return known->second;
+    return types_.emplace(types, ArgumentTypes(types == kNoName ? "" : trace_.names.View(types)))
+        .first->second;
+  }
+
+  // Of the arguments read last.
+  uint32_t Add(const OfText& of_text, const WorkResult& result) {
     const bool scalars_count = result.work && (result.work->kind == WorkKind::kConvolution ||
                                                result.work->kind == WorkKind::kAttention);
-    added.shapes = Describe(arguments, scalars_count);
-    for (const Argument& argument : arguments.all())
-      if (!argument.is_list)
-        for (const Tensor& tensor : argument.tensors) added.tensors.push_back(tensor.shape);
+    out_.operators.push_back(
+        {of_text.name, of_text.name_number, out_.shapes.Add(arguments_, scalars_count), result});
+    return static_cast<uint32_t>(out_.operators.size() - 1);
   }
 
   uint32_t UnknownOperator(uint32_t range) {
     const uint32_t text = context_.texts->IndexOf(ranges_.name[range]);
     const auto [known, is_new] = unknown_.try_emplace(text, static_cast<uint32_t>(out_.operators.size()));
-    const Marker& marker = context_.texts->MarkerAt(text);
-    if (is_new)
-      out_.operators.push_back(
-          {marker.kind == Marker::Kind::kPlain ? std::string(context_.texts->TextAt(text)) : marker.name,
-           "",
-           {},
-           WorkResult::Unknown(why::kNoFormula)});
+    if (!is_new) return known->second;
+    const OfText& of = FormulaOfText(text);
+    out_.operators.push_back(
+        {of.name, of.name_number, out_.shapes.Add(Arguments(), false), WorkResult::Unknown(why::kNoFormula)});
     return known->second;
   }
 
@@ -282,7 +311,7 @@ class OperatorWorkBuilder {
       for (uint32_t r = 0; r < ranges_.size(); ++r) {
         if (ranges_.sequence[r] < 0 || ranges_.forward_thread[r] != 0) continue;
         const uint32_t text = context_.texts->IndexOf(ranges_.name[r]);
-        if (counts[text] < 0) counts[text] = BackwardFormulaOf(context_.texts->TextAt(text)) ? 1 : 0;
+        if (counts[text] < 0) counts[text] = GradientOf(text) ? 1 : 0;
         if (!counts[text]) continue;
         const auto [known, is_new] = forward_.try_emplace({ProcessOf(r), ranges_.sequence[r]}, r);
         if (!is_new && ranges_.thread[known->second] != ranges_.thread[r]) known->second = kNoIndex;
@@ -355,11 +384,17 @@ class OperatorWorkBuilder {
   std::vector<uint32_t> owner_;  // by range: kUnset, kNoIndex where none is known, else an index into owners_
   std::vector<Owner> owners_;
   std::vector<uint32_t> chain_;
-  std::vector<int8_t> winograd_;  // by name id of a kernel, -1 where it was not looked at
-  std::vector<OfText> formulas_;  // by index of text
-  std::unordered_map<uint64_t, uint32_t> by_arguments_;                // by index of text and of arguments
-  std::map<NameId, std::unordered_map<uint64_t, uint32_t>> by_batch_;  // the same, within a batch
-  std::map<std::pair<uint32_t, std::string>, uint32_t> by_sizes_;
+  std::vector<int8_t> winograd_;                   // by name id of a kernel, -1 where it was not looked at
+  std::vector<OfText> formulas_;                   // by index of text
+  std::vector<std::optional<Formula>> gradients_;  // by index of text
+  std::unordered_map<std::string_view, uint32_t> name_numbers_;
+  Arguments arguments_;  // of the call at hand
+  std::unordered_map<NameId, ArgumentTypes> types_;
+  std::vector<uint32_t> by_arguments_;  // the last of sharing_ with them
+  std::vector<Sharing> sharing_;
+  // By the range of the batch: by index of text and of arguments.
+  std::map<NameId, std::map<std::pair<uint32_t, uint32_t>, uint32_t>> by_batch_;
+  std::unordered_map<TextAndSizes, uint32_t, HashOfTextAndSizes> by_sizes_;
   std::unordered_map<uint32_t, uint32_t> unknown_;            // by index of text: operators without a formula
   std::map<std::pair<uint32_t, int64_t>, uint32_t> forward_;  // by process and number
   bool has_forward_ = false;

@@ -9,11 +9,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <deque>
 #include <string_view>
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/efficiency/operator_shapes.h"
 #include "src/analysis/family/values.h"
 #include "src/analysis/work/work.h"
 
@@ -21,9 +22,9 @@ namespace dladvisor {
 
 // Calls of one operator with the same arguments.
 struct DistinctOperator {
-  std::string name;    // "aten::addmm"
-  std::string shapes;  // "512; 141x512; 512x2048": of tensors, and of convolutions and attention the scalars
-  std::vector<Sizes> tensors;  // shapes of those that are no lists
+  std::string_view name;     // "aten::addmm", of a text of the context
+  uint32_t name_number = 0;  // equal where names are
+  uint32_t shapes = 0;  // in OperatorWork::shapes: of tensors, and of convolutions and attention the scalars
   WorkResult result;
 };
 
@@ -37,7 +38,8 @@ struct OperatorWorkCall {
 };
 
 struct OperatorWork {
-  std::vector<DistinctOperator> operators;
+  std::deque<DistinctOperator> operators;
+  OperatorShapes shapes;
   // Of each of ranks.gpus.
   struct OfGpu {
     std::vector<OperatorWorkCall> calls;  // in order of their first kernels; none where no shape is recorded

@@ -36,7 +36,7 @@ int64_t ElementsOfTile(std::string_view type) {
 
 // Whether the rows (or columns, where those are contiguous) of a matrix begin at multiples of `multiple`.
 // `shape` and `strides` end with its own; a vector has no leading dimension.
-bool IsAligned(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t multiple) {
+bool IsAligned(const Sizes& shape, const Sizes& strides, int64_t multiple) {
   const int64_t rows = shape[shape.size() - 2], columns = shape.back();
   if (rows == 1 || columns == 1) return true;
   return std::max(strides[strides.size() - 2], strides.back()) % multiple == 0;
@@ -107,7 +107,7 @@ std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context) {
     const std::string type(ListItem(trace.names.View(of.types), left));
     const int64_t multiple = ElementsOfTile(type);
     if (shapes.size() < left + 2 || multiple == 0) continue;
-    const std::vector<int64_t>&a = shapes[left], &b = shapes[left + 1];
+    const Sizes &a = shapes[left], &b = shapes[left + 1];
     if (a.size() < 2 || a.size() > 3 || b.size() != a.size()) continue;
     MatrixProductRow row;
     row.rank = rank;

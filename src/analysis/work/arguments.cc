@@ -9,15 +9,42 @@ namespace dladvisor {
 namespace {
 
 // The strings of a list, each once: `["float", "", "Scalar"]`.
-std::vector<std::string_view> ListItems(std::string_view json) {
-  std::vector<std::string_view> items;
+void ReadListItems(std::string_view json, std::vector<std::string_view>& items) {
+  items.clear();
   for (size_t i = json.find('"'); i != std::string_view::npos; i = json.find('"', i)) {
     const size_t end = json.find('"', i + 1);
     if (end == std::string_view::npos) break;
     items.push_back(json.substr(i + 1, end - i - 1));
     i = end + 1;
   }
+}
+
+std::vector<std::string_view> ListItems(std::string_view json) {
+  std::vector<std::string_view> items;
+  ReadListItems(json, items);
   return items;
+}
+
+// Visits what "[[4096], [[2, 3], [7]]]" has: arguments, the tensors of those that are lists, and sizes.
+template <class Reader>
+void ReadShapes(std::string_view json, Reader& reader) {
+  int depth = 0;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '[' || c == '(') {
+      ++depth;
+      if (depth == 2) reader.BeginArgument();
+      if (depth == 3) reader.BeginItem();
+    } else if (c == ']' || c == ')') {
+      --depth;
+    } else if ((depth == 2 || depth == 3) && (c == '-' || (c >= '0' && c <= '9'))) {
+      int64_t number = 0;
+      const char* end = json.data() + json.size();
+      const auto [stop, failed] = std::from_chars(&json[i], end, number);
+      if (failed == std::errc()) reader.Size(number);
+      i = static_cast<size_t>(std::max(stop, &json[i] + 1) - json.data()) - 1;
+    }
+  }
 }
 
 std::optional<int64_t> Integer(std::string_view text) {
@@ -51,30 +78,18 @@ std::vector<std::string_view> ValueItems(std::string_view text) {
 }  // namespace
 
 std::vector<ShapesOfArgument> ParseShapesOfArguments(std::string_view json) {
-  std::vector<ShapesOfArgument> arguments;
-  int depth = 0;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (c == '[' || c == '(') {
-      ++depth;
-      if (depth == 2) arguments.push_back({false, {Sizes()}});
-      if (depth == 3) {
-        ShapesOfArgument& list = arguments.back();
-        if (!list.is_list) list = {true, {}};
-        list.shapes.emplace_back();
-      }
-    } else if (c == ']' || c == ')') {
-      --depth;
-    } else if ((depth == 2 || depth == 3) && (c == '-' || (c >= '0' && c <= '9'))) {
-      int64_t number = 0;
-      const char* end = json.data() + json.size();
-      const auto [stop, failed] = std::from_chars(&json[i], end, number);
-      ShapesOfArgument& argument = arguments.back();
-      if (failed == std::errc() && !argument.shapes.empty()) argument.shapes.back().push_back(number);
-      i = static_cast<size_t>(std::max(stop, &json[i] + 1) - json.data()) - 1;
+  struct Reader {
+    std::vector<ShapesOfArgument> arguments;
+    void BeginArgument() { arguments.push_back({false, {Sizes()}}); }
+    void BeginItem() {
+      ShapesOfArgument& list = arguments.back();
+      if (!list.is_list) list = {true, {}};
+      list.shapes.emplace_back();
     }
-  }
-  return arguments;
+    void Size(int64_t size) { arguments.back().shapes.back().push_back(size); }
+  } reader;
+  ReadShapes(json, reader);
+  return std::move(reader.arguments);
 }
 
 std::vector<Sizes> ParseShapes(std::string_view json) {
@@ -99,41 +114,109 @@ Count Tensor::stored_elements() const {
 
 Count Tensor::bytes() const { return type ? stored_elements() * type->bytes : Count::Unknown(); }
 
-Arguments::Arguments(std::string_view shapes, std::string_view types, std::string_view strides,
-                     std::string_view values, const std::optional<ElementType>& untyped) {
-  const std::vector<std::string_view> type_items = ListItems(types), value_items = ListItems(values);
-  std::vector<ShapesOfArgument> stride_items = ParseShapesOfArguments(strides);
-  std::vector<ShapesOfArgument> shape_items = ParseShapesOfArguments(shapes);
-  // Scalars after the last tensor may have no sizes.
-  shape_items.resize(std::max(shape_items.size(), value_items.size()), {false, {Sizes()}});
-  size_t index = 0;
-  for (ShapesOfArgument& of : shape_items) {
-    Argument argument;
-    argument.is_list = of.is_list;
-    if (index < value_items.size()) argument.value = value_items[index];
-    const std::string_view type_name = index < type_items.size() ? type_items[index] : std::string_view();
-    const std::optional<ElementType> type = type_items.empty() ? untyped : ParseElementType(type_name);
-    // A tensor of no dimensions has no sizes; scalars may be written as a type without any, too.
-    const bool is_tensor = type_items.empty() ? !of.shapes.empty() && !of.shapes.front().empty()
-                                              : type && argument.value.empty();
-    if (of.is_list || is_tensor) {
-      for (size_t i = 0; i < of.shapes.size(); ++i) {
-        Tensor tensor;
-        tensor.shape = std::move(of.shapes[i]);
-        tensor.type = type;
-        if (index < stride_items.size() && i < stride_items[index].shapes.size())
-          tensor.strides = std::move(stride_items[index].shapes[i]);
-        argument.tensors.push_back(std::move(tensor));
-      }
-    } else if (type_name == "TensorList") {
-      argument.is_list = true;  // whose sizes are not recorded
-    } else if (!type_items.empty() && !type && !of.shapes.front().empty()) {
-      // Of a type that is not known.
-      argument.tensors.push_back({std::move(of.shapes.front()), {}, std::nullopt});
+ArgumentTypes::ArgumentTypes(std::string_view json) {
+  for (const std::string_view name : ListItems(json))
+    items.push_back({ParseElementType(name), name == "TensorList"});
+}
+
+// Each argument that is no list is one tensor at first, whatever it is.
+class Arguments::ShapeReader {
+ public:
+  explicit ShapeReader(Arguments& to) : to_(to) {}
+  void BeginArgument() { to_.places_.push_back({to_.AddTensor(), 1, false}); }
+  void BeginItem() {
+    Place& list = to_.places_.back();
+    if (!list.is_list) {
+      list.is_list = true;
+      list.count = 0;
+      to_.used_ = list.first;
     }
-    arguments_.push_back(std::move(argument));
-    ++index;
+    to_.AddTensor();
+    ++list.count;
   }
+  void Size(int64_t size) { to_.tensors_[to_.used_ - 1].shape.push_back(size); }
+
+ private:
+  Arguments& to_;
+};
+
+class Arguments::StrideReader {
+ public:
+  explicit StrideReader(Arguments& to) : to_(to) {}
+  void BeginArgument() {
+    ++argument_;
+    item_ = 0;
+    is_list_ = false;
+  }
+  void BeginItem() {
+    if (is_list_) ++item_;
+    is_list_ = true;
+  }
+  void Size(int64_t size) {
+    if (argument_ > to_.places_.size()) return;
+    const Place& place = to_.places_[argument_ - 1];
+    if (item_ < place.count) to_.tensors_[place.first + item_].strides.push_back(size);
+  }
+
+ private:
+  Arguments& to_;
+  size_t argument_ = 0, item_ = 0;  // the first from 1 on
+  bool is_list_ = false;
+};
+
+size_t Arguments::AddTensor() {
+  if (used_ == tensors_.size()) tensors_.emplace_back();
+  Tensor& tensor = tensors_[used_];
+  tensor.shape.clear();
+  tensor.strides.clear();
+  tensor.type.reset();
+  return used_++;
+}
+
+Arguments::Arguments(std::string_view shapes, std::string_view types, std::string_view strides,
+                     std::string_view values) {
+  Read(shapes, ArgumentTypes(types), strides, values);
+}
+
+void Arguments::Read(std::string_view shapes, const ArgumentTypes& types, std::string_view strides,
+                     std::string_view values) {
+  arguments_.clear();
+  places_.clear();
+  used_ = 0;
+  ShapeReader shape_reader(*this);
+  ReadShapes(shapes, shape_reader);
+  ReadListItems(values, values_);
+  // Scalars after the last tensor may have no sizes.
+  while (places_.size() < values_.size()) shape_reader.BeginArgument();
+  if (!strides.empty()) {
+    StrideReader stride_reader(*this);
+    ReadShapes(strides, stride_reader);
+  }
+  const bool has_types = !types.items.empty();
+  for (size_t index = 0; index < places_.size(); ++index) {
+    const Place& place = places_[index];
+    Argument& argument = arguments_.emplace_back();
+    argument.is_list = place.is_list;
+    if (index < values_.size()) argument.value = values_[index];
+    const ArgumentTypes::Item item = index < types.items.size() ? types.items[index] : ArgumentTypes::Item();
+    const std::span tensors(tensors_.data() + place.first, place.count);
+    const bool has_sizes = !place.is_list && !tensors.front().shape.empty();
+    // A tensor of no dimensions has no sizes; scalars may be written as a type without any, too. What has
+    // sizes may be of a type that is not known.
+    const bool is_tensor = !has_types || item.is_list ? has_sizes && !item.is_list
+                           : item.type                ? argument.value.empty()
+                                                      : has_sizes;
+    if (place.is_list || is_tensor) {
+      argument.tensors = tensors;
+      for (Tensor& tensor : tensors) tensor.type = item.type;
+    } else if (item.is_list) {
+      argument.is_list = true;  // whose sizes are not recorded
+    }
+  }
+}
+
+void Arguments::SetType(const ElementType& type) {
+  for (size_t i = 0; i < used_; ++i) tensors_[i].type = type;
 }
 
 const Tensor* Arguments::TensorAt(size_t index) const {

@@ -6,16 +6,15 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "src/analysis/work/count.h"
 #include "src/analysis/work/element_type.h"
+#include "src/analysis/work/sizes.h"
 
 namespace dladvisor {
-
-using Sizes = std::vector<int64_t>;
 
 // "[[4096], [16, 32], [[2, 3]], []]" as sizes, one for each argument; lists of tensors are empty.
 std::vector<Sizes> ParseShapes(std::string_view json);
@@ -44,23 +43,41 @@ struct Tensor {
 
 // One argument: a tensor, a list of tensors, a scalar or a list of scalars, or none.
 struct Argument {
-  std::vector<Tensor> tensors;
+  std::span<const Tensor> tensors;
   bool is_list = false;
   std::string_view value;  // of a scalar or a list of them; "" where it is not recorded
 };
 
-// The position of what an operator does not take; no argument stands there.
+// The types of all arguments: `["float", "", "Scalar"]`. Most calls share them with others.
+struct ArgumentTypes {
+  struct Item {
+    std::optional<ElementType> type;  // of a tensor, or of the tensors of a list
+    bool is_list = false;             // whose sizes are not recorded
+  };
+  std::vector<Item> items;
+
+  explicit ArgumentTypes(std::string_view json);
+};
+
 inline constexpr size_t kNoPosition = std::numeric_limits<size_t>::max();
 
+// The texts must outlive it. Without types every argument with sizes counts as a tensor.
 class Arguments {
  public:
-  // The texts must outlive this. Without types every argument with sizes counts as a tensor, of the type
-  // `untyped`.
+  Arguments() = default;
   Arguments(std::string_view shapes, std::string_view types, std::string_view strides,
-            std::string_view values, const std::optional<ElementType>& untyped = std::nullopt);
+            std::string_view values);
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+  // Those of another call, in the memory of the last one's.
+  void Read(std::string_view shapes, const ArgumentTypes& types, std::string_view strides,
+            std::string_view values);
+  // Gives all tensors this type.
+  void SetType(const ElementType& type);
 
   size_t size() const { return arguments_.size(); }
-  const std::vector<Argument>& all() const { return arguments_; }
+  std::span<const Argument> all() const { return arguments_; }
 
   // Null where the argument is not one tensor.
   const Tensor* TensorAt(size_t index) const;
@@ -75,7 +92,19 @@ class Arguments {
   bool HasTensor() const;
 
  private:
+  class ShapeReader;
+  class StrideReader;
+  struct Place {
+    size_t first = 0, count = 0;  // in tensors_
+    bool is_list = false;
+  };
+  size_t AddTensor();
+
   std::vector<Argument> arguments_;
+  std::vector<Place> places_;  // by argument
+  std::vector<Tensor> tensors_;
+  size_t used_ = 0;  // of those
+  std::vector<std::string_view> values_;
 };
 
 }  // namespace dladvisor

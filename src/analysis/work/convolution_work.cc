@@ -23,7 +23,7 @@ Count Multiplications(const Tensor& positions, const Tensor& weight) {
 std::optional<Sizes> PerDimension(const Arguments& arguments, size_t position, size_t rank) {
   std::optional<Sizes> sizes = arguments.IntegersAt(position);
   if (!sizes || sizes->empty()) return std::nullopt;
-  if (sizes->size() == 1) sizes->resize(rank, sizes->front());
+  if (sizes->size() == 1) sizes = Sizes(rank, sizes->front());
   if (sizes->size() != rank) return std::nullopt;
   return sizes;
 }
@@ -72,6 +72,13 @@ std::optional<Sizes> OutputShape(const Arguments& arguments, const ConvolutionPo
   return out;
 }
 
+// Of [batch, channels, ...]; "" where strides are not recorded, or one channel or position has no order.
+std::string_view LayoutOf(const Tensor& of) {
+  if (of.rank() < 3 || of.strides.size() != of.rank() || of.shape[1] == 1 || of.back() == 1) return "";
+  if (of.strides[1] == 1) return "channels last";
+  return of.strides[of.rank() - 1] == 1 ? "channels first" : "";
+}
+
 WorkResult ConvolutionResult(Count multiplications, Count bytes, std::string_view bytes_unknown,
                              const Tensor& of) {
   Work work;
@@ -79,6 +86,7 @@ WorkResult ConvolutionResult(Count multiplications, Count bytes, std::string_vie
   work.flops = work.model_flops = (multiplications * 2).value();
   if (!work.flops) return WorkResult::Unknown(why::kTooLarge);
   if (of.type) work.data_type = of.type->name;
+  work.layout = LayoutOf(of);
   work.bytes = bytes.value();
   if (!work.bytes) work.bytes_unknown = bytes_unknown;
   return {work, {}};

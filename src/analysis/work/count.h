@@ -4,8 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
-#include <vector>
+#include <span>
 
 namespace dladvisor {
 
@@ -40,10 +41,13 @@ class Count {
 };
 
 // Of the sizes from `first` on.
-inline Count Product(const std::vector<int64_t>& sizes, size_t first = 0) {
+inline Count Product(std::span<const int64_t> sizes, size_t first = 0) {
   Count product = 1;
   for (size_t i = first; i < sizes.size(); ++i) product = product * sizes[i];
   return product;
+}
+inline Count Product(std::initializer_list<int64_t> sizes) {
+  return Product(std::span<const int64_t>(sizes.begin(), sizes.size()));
 }
 
 // Pieces of `size` that cover it.

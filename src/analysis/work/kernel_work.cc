@@ -15,7 +15,7 @@ namespace {
 // numbers of elements, of which a kernel reads no more of any tensor.
 Formula Inductor(WorkKind kind, size_t sizes) {
   return [=](const CallOfOperator& call) {
-    const std::vector<Argument>& all = call.arguments.all();
+    const std::span<const Argument> all = call.arguments.all();
     const std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
     if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
     Count limit = 1;

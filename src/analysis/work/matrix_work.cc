@@ -14,6 +14,7 @@ int64_t ElementsPerSize(const Tensor& tensor) { return tensor.type ? tensor.type
 // [m, n] of `batch` results; not set where they are of several sizes.
 struct Result {
   Count batch = Count::Unknown(), m = Count::Unknown(), n = Count::Unknown();
+  bool transposes = false;  // the right matrix, before it multiplies
 
   Count elements() const { return batch * m * n; }
   Count tiles() const { return batch * Pieces(m, kTile) * Pieces(n, kTile); }
@@ -33,10 +34,32 @@ WorkResult ProductResult(Count multiplications, const Tensor& a, const Tensor& b
   return {work, {}};
 }
 
+// Whether a matrix is contiguous by rows, by columns, or neither.
+enum class Contiguous : uint8_t { kUnknown, kRows, kColumns, kNeither };
+
+Contiguous ContiguousOf(const Tensor& matrix) {
+  const size_t rank = matrix.rank();
+  if (rank < 2 || matrix.strides.size() != rank) return Contiguous::kUnknown;
+  if (matrix.strides[rank - 1] == 1 || matrix.back() == 1) return Contiguous::kRows;
+  return matrix.strides[rank - 2] == 1 || matrix.back(1) == 1 ? Contiguous::kColumns : Contiguous::kNeither;
+}
+
+std::string_view MatrixLayout(const Tensor& a, const Tensor& b, bool transposes) {
+  const Contiguous of_a = ContiguousOf(a), of_b = ContiguousOf(b);
+  if (of_a == Contiguous::kUnknown || of_b == Contiguous::kUnknown) return "";
+  if (of_a == Contiguous::kNeither || of_b == Contiguous::kNeither) return "strided";
+  const bool plain = (of_b == Contiguous::kRows) != transposes;
+  if (of_a == Contiguous::kRows) return plain ? "nn" : "nt";
+  return plain ? "tn" : "tt";
+}
+
 WorkResult ProductResult(const Result& result, Count inner, const Tensor& a, const Tensor& b,
                          const std::optional<ElementType>& out_type, Count extra = 0) {
   WorkResult of = ProductResult(result.elements() * inner, a, b, result.elements(), out_type, extra);
-  if (of.work) of.work->output_tiles = result.tiles().value();
+  if (!of.work) return of;
+  of.work->output_tiles = result.tiles().value();
+  of.work->inner = inner.value();
+  of.work->layout = MatrixLayout(a, b, result.transposes);
   return of;
 }
 
@@ -67,8 +90,8 @@ Formula Linear(size_t x, size_t weight, std::optional<size_t> bias = std::nullop
     if (!a || !b) return WorkResult::Unknown(why::kNoShapes);
     if (a->rank() < 1 || b->rank() != 2 || a->back() != b->back())
       return WorkResult::Unknown(why::kOtherShapes);
-    const Count rows = Product(Sizes(a->shape.begin(), a->shape.end() - 1));
-    return ProductResult({1, rows, b->shape[0]}, a->back(), *a, *b, a->type,
+    const Count rows = Product(std::span(a->shape).first(a->rank() - 1));
+    return ProductResult({1, rows, b->shape[0], true}, a->back(), *a, *b, a->type,
                          bias ? BytesAt(call.arguments, *bias) : Count(0));
   };
 }
@@ -141,7 +164,7 @@ Formula NarrowLinear(const std::optional<ElementType>& out_type = std::nullopt) 
     for (const Argument& argument : call.arguments.all())
       for (const Tensor& tensor : argument.tensors)
         if (!type && &tensor != a && &tensor != b && tensor.shape == shape) type = tensor.type;
-    return ProductResult({1, shape[0], shape[1]}, Count(a->back()) * ElementsPerSize(*a), *a, *b, type);
+    return ProductResult({1, shape[0], shape[1], true}, Count(a->back()) * ElementsPerSize(*a), *a, *b, type);
   };
 }
 
@@ -149,7 +172,7 @@ Formula NarrowLinear(const std::optional<ElementType>& out_type = std::nullopt) 
 // times.
 Formula Recurrent(int64_t passes) {
   return [passes](const CallOfOperator& call) {
-    const std::vector<Argument>& all = call.arguments.all();
+    const std::span<const Argument> all = call.arguments.all();
     const Tensor* input = call.arguments.TensorAt(0);
     if (!input || all.size() < 2 || !all[1].is_list || all[1].tensors.empty())
       return WorkResult::Unknown(why::kNoShapes);
@@ -157,7 +180,7 @@ Formula Recurrent(int64_t passes) {
     Count weights = 0;
     for (const Tensor& weight : all[1].tensors)
       if (weight.rank() == 2) weights = weights + weight.elements();
-    const Count rows = Product(Sizes(input->shape.begin(), input->shape.end() - 1));
+    const Count rows = Product(std::span(input->shape).first(input->rank() - 1));
     return ProductResult(rows * weights * passes, *input, *input, 0, std::nullopt);
   };
 }
@@ -240,7 +263,7 @@ WorkResult ByShapes(const CallOfOperator& call) {
   const bool plain = a.back() == b.back(1) && out.back() == b.back();
   const bool transposed = a.back() == b.back() && out.back() == b.back(1);
   if (out.back(1) != a.back(1) || (!plain && !transposed)) return WorkResult::Unknown(why::kOtherShapes);
-  return ProductResult({batch, out.back(1), out.back()}, a.back(), a, b, out.type);
+  return ProductResult({batch, out.back(1), out.back(), !plain}, a.back(), a, b, out.type);
 }
 
 }  // namespace

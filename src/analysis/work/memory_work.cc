@@ -20,7 +20,11 @@ constexpr ElementType kByte{"bool", 1}, kIndex{"int64", 8};
 std::optional<Sizes> Broadcast(const std::vector<const Tensor*>& tensors) {
   Sizes shape;
   for (const Tensor* tensor : tensors) {
-    if (tensor->rank() > shape.size()) shape.insert(shape.begin(), tensor->rank() - shape.size(), 1);
+    if (tensor->rank() > shape.size()) {
+      Sizes wider(tensor->rank() - shape.size(), 1);
+      for (const int64_t size : shape) wider.push_back(size);
+      shape = wider;
+    }
     for (size_t i = 0; i < tensor->rank(); ++i) {
       int64_t& size = shape[shape.size() - 1 - i];
       const int64_t other = tensor->back(i);
@@ -181,7 +185,7 @@ Formula Pooling(std::optional<size_t> dilation, bool with_indices) {
     if (!stride || stride->empty()) stride = kernel;
     if (in->rank() < 3 || *rounds_up) return WorkResult::Unknown(why::kNoOutput);
     if (!in->type) return Moved(WorkKind::kPooling, Count::Unknown(), "");
-    Count out = Product(Sizes(in->shape.begin(), in->shape.end() - 2));
+    Count out = Product(std::span(in->shape).first(in->rank() - 2));
     for (size_t i = 0; i < 2; ++i) {
       const auto at = [i](const Sizes& sizes) {
         return sizes.empty() ? -1 : sizes[std::min(i, sizes.size() - 1)];
@@ -205,7 +209,7 @@ Formula Resized(bool pads) {
     const size_t resized = pads ? sizes->size() / 2 : sizes->size();
     if (resized > in->rank()) return WorkResult::Unknown(why::kOtherShapes);
     if (!in->type) return Moved(WorkKind::kElementWise, Count::Unknown(), "");
-    Count out = Product(Sizes(in->shape.begin(), in->shape.end() - static_cast<std::ptrdiff_t>(resized)));
+    Count out = Product(std::span(in->shape).first(in->rank() - resized));
     for (size_t i = 0; i < resized; ++i)
       out = out * (pads ? Count(in->back(i)) + (*sizes)[2 * i] + (*sizes)[2 * i + 1] : Count((*sizes)[i]));
     if (!out.value()) return WorkResult::Unknown(why::kNoOutput);
@@ -218,7 +222,7 @@ Formula Resized(bool pads) {
 // Where the first is, an empty one has no tensors.
 Formula Lists(WorkKind kind, std::vector<size_t> read, std::vector<size_t> written) {
   return [=](const CallOfOperator& call) {
-    const std::vector<Argument>& all = call.arguments.all();
+    const std::span<const Argument> all = call.arguments.all();
     if (all.empty() || !all[0].is_list || all[0].tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
     Count elements = 0;
     for (const std::vector<size_t>* positions : {&read, &written})

@@ -61,13 +61,13 @@ std::optional<BatchOfRange> ParseBatch(std::string_view name) {
 
 bool NeedsBatch(std::string_view name) { return IsPagedAttention(name); }
 
-WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes, std::string_view values) {
-  const Arguments arguments(shapes, "", "", values);
+WorkResult WorkWithoutTypes(const Formula& formula, Arguments& arguments) {
   if (!arguments.HasTensor()) return WorkResult::Unknown(why::kNoShapes);
   WorkResult result = formula({arguments});
   if (!result.work || result.work->bytes) return result;
   const auto bytes_of = [&](int64_t element) {
-    const WorkResult typed = formula({Arguments(shapes, "", "", values, ElementType{"", element})});
+    arguments.SetType(ElementType{"", element});
+    const WorkResult typed = formula({arguments});
     return typed.work ? typed.work->bytes : std::nullopt;
   };
   // What writes bools or indices does not move twice as much of types twice as large.

@@ -51,6 +51,11 @@ struct Work {
   // Of products and convolutions: tiles of kTile x kTile elements that the results have together. As many
   // blocks can compute at once, unless they share the sum of one.
   std::optional<int64_t> output_tiles;
+  std::optional<int64_t> inner;  // of matrix products: elements summed for each one of the result
+  // Of matrix products "nn", "nt", ..., as BLAS names what is transposed, "strided" where neither rows nor
+  // columns of a matrix are contiguous, which BLAS takes only as a copy. Of convolutions "channels first" or
+  // "channels last". "" where strides are not recorded.
+  std::string_view layout;
   std::optional<double> expert_rows;  // of mixtures of experts: rows that an expert gets on average
   std::string_view data_type;         // ElementType::name of what is computed on, "" where it is not recorded
   std::string_view bytes_unknown;     // why they are not known
@@ -99,8 +104,8 @@ struct CallOfOperator {
 using Formula = std::function<WorkResult(const CallOfOperator& call)>;
 
 // What a formula gives for arguments without types: FLOPs, and the number of elements that are moved where
-// all tensors have one type.
-WorkResult WorkWithoutTypes(const Formula& formula, std::string_view shapes, std::string_view values);
+// all tensors have one type. Leaves them with some type.
+WorkResult WorkWithoutTypes(const Formula& formula, Arguments& arguments);
 
 // The formula of an operator, empty where its work is not known.
 Formula FormulaOf(std::string_view operator_name);

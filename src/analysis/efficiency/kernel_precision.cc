@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/analysis/efficiency/kernel_note.h"
+#include "src/analysis/efficiency/kernel_precision.h"
 
 #include <re2/re2.h>
 
 #include <string>
 
 #include "src/analysis/work/element_type.h"
-#include "src/hardware/precision.h"
 
 namespace dladvisor {
 namespace {
 
-int64_t BytesOf(Precision precision) {
+int64_t BytesOfElement(Precision precision) {
   switch (precision) {
     case Precision::kFp64:
       return 8;
@@ -50,8 +49,17 @@ KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
   note.is_known = true;
   note.vector =
       name.find("gemv") != std::string_view::npos || name.find("dot_kernel") != std::string_view::npos;
-  note.element_bytes = traits.eligible ? BytesOf(traits.precision) : BytesInTemplate(name);
+  note.element_bytes = traits.eligible ? BytesOfElement(traits.precision) : BytesInTemplate(name);
   return note;
+}
+
+Precision PrecisionOf(std::optional<Precision> recorded, const KernelTraits& kernel, const KernelNote& note) {
+  if (!recorded) return kernel.precision;
+  if (*recorded != Precision::kFp32) return *recorded;
+  if (kernel.precision == Precision::kTf32 || kernel.precision == Precision::kFp32) return kernel.precision;
+  if (note.vector) return Precision::kFp32;
+  if (!kernel.eligible || !kernel.tensor_core) return Precision::kUnknown;
+  return *kernel.tensor_core ? Precision::kTf32 : Precision::kFp32;
 }
 
 }  // namespace dladvisor

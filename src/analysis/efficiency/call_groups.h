@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of operators put together that differ in nothing that their work and its rate depend on, and those
+// groups put together that one row of op_efficiency lists.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "src/analysis/context/context.h"
+#include "src/analysis/efficiency/operator_work.h"
+#include "src/hardware/precision.h"
+
+namespace dladvisor {
+
+// Calls of one operator with the same arguments on one GPU, in one precision.
+struct CallGroup {
+  size_t gpu = 0;  // index into ranks.gpus
+  int64_t rank = 0;
+  uint32_t operation = 0;  // index into OperatorWork::operators
+  Precision precision = Precision::kUnknown;
+  int64_t element_bytes = 0;  // where the type is not recorded: by the kernel's name, 0 where that is silent
+  int64_t calls = 0, recomputed = 0, kernels = 0;
+  Ns gpu_ns = 0;
+  bool winograd = false;
+  uint32_t next_of_operation = kNoIndex, next_of_row = kNoIndex;
+};
+
+// Groups of a rank with the same names, shapes, types and precision.
+struct GroupRow {
+  uint32_t first = 0, last = 0;  // of a chain of groups
+  int64_t rank = 0;
+  Ns gpu_ns = 0;
+  bool has_work = false;
+};
+
+struct CallGroups {
+  std::vector<CallGroup> groups;
+  std::vector<GroupRow> rows;  // in the order of their first calls
+};
+
+CallGroups GroupCalls(const Context& context, const OperatorWork& work);
+
+// What a row names: "bf16", empty where it is not recorded; "tf32", empty for operators without FLOPs.
+std::string_view DataTypeOf(const OperatorWork& work, const CallGroup& group);
+std::string_view PrecisionNameOf(const OperatorWork& work, const CallGroup& group);
+
+}  // namespace dladvisor
