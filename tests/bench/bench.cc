@@ -2,9 +2,9 @@
 // ./dev bench [KERNELS]: what things cost, as multiples of something measured in the same run.
 // Reports of exports and traces of every shape (export.h, chrome_trace.h), of bare programs that read the
 // same and do the least: see shape_bench.cc. Loading the built-in rules: of reading an export of 2 MB. Rules:
-// see rules_bench.cc. `./dev bench shape NAME [KERNELS]` measures the shapes whose names hold NAME; `./dev
-// bench fleet` the report of many ranks: see fleet_bench.cc; `./dev bench gate` how right a gate is: see
-// gate_bench.cc. `./dev bench --help` lists them.
+// see rules_bench.cc. What compute efficiency costs: see efficiency_bench.cc. `./dev bench shape NAME
+// [KERNELS]` measures the shapes whose names hold NAME; `./dev bench fleet` the report of many ranks: see
+// fleet_bench.cc; `./dev bench gate` how right a gate is: see gate_bench.cc. `./dev bench --help` lists them.
 #include "tests/bench/bench.h"
 
 #include <fmt/format.h>
@@ -64,6 +64,7 @@ void MeasureLoading(const fs::path& folder) {
 constexpr std::string_view kUsage =
     R"(usage: bench [KERNELS]               all of the following but fleet and gate; 1000000 kernels
        bench shape NAME [KERNELS]    reports of the shapes whose names hold NAME
+       bench efficiency [KERNELS]    what it costs to know how fast operators run
        bench fleet [RANKS]           the report of many ranks; 192
        bench gate [PROFILE...]       how right a gate is
        bench write SHAPE KERNELS FILE
@@ -92,6 +93,12 @@ void Run(int64_t kernels) {
   const TemporaryFolder folder;
   MeasureLoading(folder.path());
   MeasureRules();
+  MeasureEfficiency(folder.path(), kernels / 2);
+}
+
+void RunEfficiency(int64_t kernels) {
+  const TemporaryFolder folder;
+  MeasureEfficiency(folder.path(), kernels);
 }
 
 void RunFleet(int64_t ranks) {
@@ -111,6 +118,8 @@ void RunCommand(const std::vector<std::string>& arguments) {
     MeasureGate({arguments.begin() + 1, arguments.end()});
   else if (command == "fleet" && count <= 2)
     RunFleet(number(1, kUsualRanks));
+  else if (command == "efficiency" && count <= 2)
+    RunEfficiency(number(1, kUsualKernels / 2));
   else if (command == "write" && count == 4)
     WriteShape(arguments[1], number(2, kUsualKernels), arguments[3]);
   else if (command == "floor" && count == 2)

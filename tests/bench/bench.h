@@ -22,6 +22,9 @@ void MeasureShapes(const std::filesystem::path& folder, int64_t kernels, int64_t
 void WriteShape(std::string_view name, int64_t size, const std::filesystem::path& path);
 void RunFloor(const std::filesystem::path& path);
 
+// efficiency_bench.cc
+void MeasureEfficiency(const std::filesystem::path& folder, int64_t kernels);
+
 // fleet_bench.cc
 void MeasureFleet(const std::filesystem::path& folder, int64_t ranks);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,13 @@ double AnonymousMb(pid_t pid) {
 
 }  // namespace
 
+double CpuSeconds(const rusage& usage) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 ChildRun RunChild(const std::vector<std::string>& arguments) {
   std::vector<std::string> texts = {"/proc/self/exe"};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
@@ -40,11 +48,13 @@ ChildRun RunChild(const std::vector<std::string>& arguments) {
   if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv.data(), environ) != 0)
     throw Error("bench", "cannot start itself");
   int status = 0;
-  while (waitpid(pid, &status, WNOHANG) == 0) {
+  rusage usage{};
+  while (wait4(pid, &status, WNOHANG, &usage) == 0) {
     run.peak_anonymous_mb = std::max(run.peak_anonymous_mb, AnonymousMb(pid));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.cpu_seconds = CpuSeconds(usage);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error("bench", "its report failed");
   return run;
 }

@@ -2,6 +2,8 @@
 // A run of the program itself, observed from outside.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <string>
 #include <vector>
 
@@ -9,8 +11,12 @@ namespace dladvisor {
 
 struct ChildRun {
   double seconds = 0;            // from start to end
+  double cpu_seconds = 0;        // of all its threads
   double peak_anonymous_mb = 0;  // most memory that belongs to no file
 };
+
+// In user and kernel mode.
+double CpuSeconds(const rusage& usage);
 
 // Runs this program again with `arguments`. Throws Error where it does not end well.
 ChildRun RunChild(const std::vector<std::string>& arguments);

@@ -137,17 +137,24 @@ class Rank {
     });
     for (const Drawn& r : ranges_)
       writer_.Add(example::RangeRow{r.start, r.end, pid_, r.thread, r.text,
-                                    !shape_.numbered_ops && r.text.starts_with("aten::")});
+                                    !IsNumbered() && r.text.starts_with("aten::")});
     ranges_.clear();
   }
 
-  // As PyTorch names operators for NVTX.
-  void Op(int64_t start, int64_t end, int64_t thread, std::string_view name) {
+  // As PyTorch names operators for NVTX. `sizes` are of its tensors, with {0} in place of a batch's sequences
+  // and {1} of its tokens.
+  void Op(int64_t start, int64_t end, int64_t thread, std::string_view name, std::string_view sizes = "") {
     if (shape_.graphs) return;  // nothing ran on the host
-    Range(start, end, thread,
-          shape_.numbered_ops ? fmt::format("{}, seq = {}, op_id = {}", name, correlation_ / 2, ++ops_)
-                              : std::string(name));
+    std::string text(name);
+    if (IsNumbered()) text += fmt::format(", seq = {}, op_id = {}", correlation_ / 2, ++ops_);
+    if (shape_.batches > 0 && !sizes.empty()) {
+      const int64_t batch = 16 + ops_ / 8 % shape_.batches;
+      text += fmt::format(", sizes = {}", fmt::format(fmt::runtime(sizes), batch, batch * 1024));
+    }
+    Range(start, end, thread, std::move(text));
   }
+
+  bool IsNumbered() const { return shape_.numbered_ops || shape_.batches > 0; }
 
   int64_t Call(int64_t thread, example::StringId name, int64_t duration) {
     writer_.Add(example::ApiRow{host_, host_ + duration, pid_, thread, ++correlation_, name});
@@ -226,13 +233,16 @@ class Rank {
                                                 "aten::scaled_dot_product_attention", "aten::gelu"};
     static constexpr std::string_view kParts[] = {"aten::addmm", "aten::native_layer_norm",
                                                   "aten::_flash_attention_forward"};
+    static constexpr std::string_view kSizes[] = {
+        "[[4096], [{1}, 1024], [1024, 4096]]", "[[{0}, 1024, 1024], [], [1024], [1024]]",
+        "[[{0}, 16, 1024, 64], [{0}, 16, 1024, 64], [{0}, 16, 1024, 64]]", "[[{0}, 1024, 1024]]"};
     const int64_t begin = host_;
     host_ += shape_.depth;  // so that each module starts after the one around it
     for (size_t op = 0; op < 4; ++op) {
       const int64_t op_begin = host_;
       for (int64_t k = 0; k < 2; ++k) Kernel(pid_, layer * 8 + static_cast<int64_t>(op) * 2 + k);
-      if (op < 3) Op(op_begin - 200, host_ - 400, pid_, kParts[op]);
-      Op(op_begin - 300, host_ - 300, pid_, kOps[op]);
+      if (op < 3) Op(op_begin - 200, host_ - 400, pid_, kParts[op], kSizes[op]);
+      Op(op_begin - 300, host_ - 300, pid_, kOps[op], kSizes[op]);
     }
     for (int64_t d = 0; d < shape_.depth; ++d)
       Range(begin - 390 + d, host_ - 210 - d, pid_, fmt::format("layer.{}.module.{}", layer, d));
@@ -304,6 +314,8 @@ constexpr ExportShape kExportShapes[] = {
      .numbered_ops = true,
      .depth = 3,
      .launch_shapes = 5000},
+    {.name = "sizes in NVTX", .batches = 1},
+    {.name = "20,000 sizes in NVTX", .batches = 20'000},
     {.name = "30 ranges deep", .depth = 30},
     {.name = "10 steps", .steps = 10},
     {.name = "10,000 steps", .steps = 10'000},

@@ -19,6 +19,7 @@ struct ExportShape {
   std::string_view step = "iteration {}";  // name of a step's range
   int64_t steps = 0;                       // of each process; 0: as many as have 1,000 kernels
   bool numbered_ops = false;               // "aten::linear, seq = 71, op_id = 7": hardly a text occurs twice
+  int64_t batches = 0;                     // operators have sizes, of so many different batches; 0: none
   int64_t depth = 0;                       // modules, one in another, around each layer
   int64_t launch_shapes = 120;             // different grids and blocks
   int64_t kernel_names = 60;               // without the collective
