@@ -126,7 +126,8 @@ TEST_F(Jitter, MeansByPosition) {
   EXPECT_EQ(rows[2].largest_gap_rank, 2);
 }
 
-// GPU 2 is the last of all: 14548 + 7866 + 100344 + 9765 + 215983 + 5721.
+// GPU 2 is the last of all: 14548 + 7866 + 100344 + 9765 + 215983 + 5721. Behind the mean of the others it is
+// by as much more than behind the mean of all as these are fewer.
 TEST_F(Jitter, WhoIsLastAndFirst) {
   const RankFacts facts =
       ComputeRanks({}, std::vector<std::pair<int64_t, int64_t>>{{0, 0}}, sequences_, cohorts_, 1e6);
@@ -134,7 +135,8 @@ TEST_F(Jitter, WhoIsLastAndFirst) {
   EXPECT_EQ(facts.jitter[0].max_rank, 2);
   EXPECT_EQ(facts.jitter[0].min_rank, 3);
   EXPECT_EQ(facts.jitter[0].worst_step, 2003);
-  EXPECT_NEAR(facts.jitter[0].worst_ns, 354227 - (124106 + 202399 + 5230), 1);
+  EXPECT_NEAR(facts.jitter[0].worst_ns,
+              (354227 - (124106 + 202399 + 5230)) * static_cast<double>(kGpus) / (kGpus - 1), 1);
   EXPECT_NEAR(
       facts.jitter[0].gap_excess_ns + facts.jitter[0].kernel_excess_ns + facts.jitter[0].start_excess_ns,
       facts.jitter[0].worst_ns, 1e-3);

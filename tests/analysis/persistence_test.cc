@@ -40,6 +40,39 @@ TEST(WorstItems, FindsTheRunOfRounds) {
   EXPECT_GT(worst.Find()->probability, 0.01);
 }
 
+TEST(WorstItems, FewRoundsOfTwoAreEnoughWhereOneIsFarAbove) {
+  WorstItems worst = Drawn(2, 5, 1);
+  for (size_t r = 0; r < 5; ++r) worst.Set(1, r, 50 + worst.At(1, r));
+  const auto found = worst.Find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->item, 1u);
+  EXPECT_EQ(found->rounds, 5);
+  EXPECT_EQ(found->worst, 5);
+  EXPECT_LT(found->probability, 1e-3) << "by counts alone 2^-5 at best";
+}
+
+TEST(WorstItems, FewRoundsOfAlikeItemsAreNoEvidence) {
+  int alarms = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    const auto found = Drawn(2 + seed % 7, 3 + seed % 10, seed).Find();
+    alarms += found && found->probability <= 0.01;
+  }
+  EXPECT_LE(alarms, 30);  // 20 are expected at most
+}
+
+TEST(WorstItems, ExcessIsOverTheMedianOfTheOthers) {
+  WorstItems two(2, 1);
+  two.Set(0, 0, 10);
+  two.Set(1, 0, 4);
+  EXPECT_EQ(two.ExcessOverOthers().At(0, 0), 6);
+  EXPECT_EQ(two.ExcessOverOthers().At(1, 0), -6);
+  WorstItems five(5, 1);
+  for (size_t i = 0; i < 4; ++i) five.Set(i, 0, static_cast<double>(i));  // the fifth takes no part
+  EXPECT_EQ(five.ExcessOverOthers().At(3, 0), 2);
+  EXPECT_EQ(five.ExcessOverOthers().At(1, 0), -1);
+  EXPECT_TRUE(std::isnan(five.ExcessOverOthers().At(4, 0)));
+}
+
 TEST(WorstItems, AbsentItemsAreNoPeers) {
   WorstItems one(2, 5);
   for (size_t r = 0; r < 5; ++r) one.Set(0, r, 1);

@@ -15,6 +15,17 @@ namespace {
 // Runs are sought among this many rounds with the item as the worst, evenly spread over all of them: their
 // number grows with its square.
 constexpr size_t kMostHits = 128;
+// What counts need not be asked about any more.
+constexpr double kRare = 0.01;
+// Rounds whose deviation can be told, at least.
+constexpr size_t kFewestRounds = 3;
+
+// The median of sorted values without the one at `left_out`; at least two values.
+double MedianWithout(const std::vector<double>& sorted, size_t left_out) {
+  const auto at = [&](size_t i) { return sorted[i < left_out ? i : i + 1]; };
+  const size_t others = sorted.size() - 1;
+  return others % 2 == 1 ? at(others / 2) : (at(others / 2 - 1) + at(others / 2)) / 2;
+}
 
 }  // namespace
 
@@ -30,6 +41,24 @@ void WorstItems::Exclude(size_t item, size_t first, size_t last) {
   for (size_t round = first; round <= last; ++round) values_[item * rounds_ + round] = kAbsent;
 }
 
+WorstItems WorstItems::ExcessOverOthers() const {
+  WorstItems excess(items(), rounds_);
+  std::vector<std::pair<double, size_t>> values;
+  std::vector<double> sorted;
+  for (size_t round = 0; round < rounds_; ++round) {
+    values.clear();
+    for (size_t item = 0; item < items(); ++item)
+      if (!std::isnan(At(item, round))) values.emplace_back(At(item, round), item);
+    if (values.size() < 2) continue;
+    std::ranges::sort(values);
+    sorted.clear();
+    for (const auto& [value, item] : values) sorted.push_back(value);
+    for (size_t i = 0; i < values.size(); ++i)
+      excess.Set(values[i].second, round, values[i].first - MedianWithout(sorted, i));
+  }
+  return excess;
+}
+
 std::optional<Persistence> WorstItems::Find() const {
   std::vector<size_t> tried = {1};  // 1, 2, 3, 5, 8, 13, ...
   for (size_t next = 2; next <= items() / 4;) {
@@ -38,7 +67,32 @@ std::optional<Persistence> WorstItems::Find() const {
   }
   std::optional<Persistence> best;
   for (const size_t among : tried) FindAmong(among, static_cast<double>(tried.size()), best);
+  if (!best || best->probability > kRare) FindBySize(best);
   return best;
+}
+
+void WorstItems::FindBySize(std::optional<Persistence>& best) const {
+  const WorstItems excess = ExcessOverOthers();
+  for (size_t item = 0; item < items(); ++item) {
+    Persistence run{item, 0, 0, 0, 0, 1, 1};
+    double sum = 0, squares = 0;
+    for (size_t round = 0; round < rounds_; ++round) {
+      const double value = excess.At(item, round);
+      if (std::isnan(value)) continue;
+      if (run.rounds++ == 0) run.first = round;
+      run.last = round;
+      run.worst += IsAmongWorst(item, round, 1);
+      sum += value;
+      squares += value * value;
+    }
+    const auto n = static_cast<double>(run.rounds);
+    if (run.rounds < static_cast<int64_t>(kFewestRounds) || !(sum > 0)) continue;
+    const double variance = (squares - sum * sum / n) / (n - 1);
+    if (!(variance > 0)) continue;
+    const double t = sum / n / std::sqrt(variance / n);
+    run.probability = std::min(1.0, 2 * StudentTail(t, n - 1) * static_cast<double>(items()));
+    if (!best || run.probability < best->probability) best = run;
+  }
 }
 
 void WorstItems::FindAmong(size_t among, double looked_at, std::optional<Persistence>& best) const {

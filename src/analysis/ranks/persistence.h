@@ -8,6 +8,11 @@
 // (upper tail of the binomial distribution, exact), and its probability multiplied by the number of runs, of
 // peers and of k that were looked at (Bonferroni), so that it is never understated by having searched. It
 // does not say that an effect is large: callers ask for that as well.
+//
+// Few rounds of few peers cannot be unlikely by counts, however late an item is. Where counts do not tell,
+// the size of the differences is asked: the item that exceeds the median of the others in all its rounds
+// together by most of its own deviations (Student's t, one-sided, corrected for all peers and for asking
+// twice).
 #pragma once
 
 #include <cstdint>
@@ -44,12 +49,18 @@ class WorstItems {
   // Takes an item out of these rounds, so that the next worst can be found.
   void Exclude(size_t item, size_t first, size_t last);
 
+  // By how much each exceeds the median of the others that take part in the round: of few, one that is bad
+  // would raise a median of all. Rounds with fewer than two are absent.
+  WorstItems ExcessOverOthers() const;
+
   // The most persistent item; nothing where no round has two.
   std::optional<Persistence> Find() const;
 
  private:
   // Replaces `best` by a run that is less likely.
   void FindAmong(size_t among, double looked_at, std::optional<Persistence>& best) const;
+  // Likewise by a run of all rounds of an item.
+  void FindBySize(std::optional<Persistence>& best) const;
 
   size_t rounds_;
   std::vector<double> values_;

@@ -19,32 +19,46 @@ Gpu GpuOf(const KernelSequence& sequence) { return {sequence.rank, sequence.devi
 
 double MeanOver(int64_t sum, size_t count) { return static_cast<double>(sum) / static_cast<double>(count); }
 
-// Means over the GPUs of a cohort, by step.
-struct StepMeans {
-  std::vector<double> own, kernel, gap, start;
-
-  explicit StepMeans(const Cohort& cohort) : own(cohort.steps.size()), kernel(own), gap(own), start(own) {
-    std::vector<int64_t> sums(cohort.steps.size() * 4, 0);
+// Sums over the GPUs of a cohort, by step: what a GPU is compared with is the mean of the others, since its
+// own lateness would hide a part of itself, of two GPUs half.
+class StepSums {
+ public:
+  explicit StepSums(const Cohort& cohort)
+      : own_(cohort.steps.size(), 0), kernel_(own_), gap_(own_), start_(own_), ranks_(cohort.ranks) {
     for (const CohortMember& member : cohort.members)
       for (const CohortMember::Step& step : member.steps) {
-        int64_t* sum = &sums[step.step * 4];
-        sum[0] += step.own_ns();
-        sum[1] += step.kernel_ns;
-        sum[2] += step.gap_ns - step.waiting_ns;
-        sum[3] += step.start_gap_ns;
+        own_[step.step] += step.own_ns();
+        kernel_[step.step] += step.kernel_ns;
+        gap_[step.step] += step.gap_ns - step.waiting_ns;
+        start_[step.step] += step.start_gap_ns;
       }
-    for (size_t s = 0; s < cohort.steps.size(); ++s) {
-      const auto count = static_cast<size_t>(cohort.ranks[s]);
-      own[s] = MeanOver(sums[s * 4], count);
-      kernel[s] = MeanOver(sums[s * 4 + 1], count);
-      gap[s] = MeanOver(sums[s * 4 + 2], count);
-      start[s] = MeanOver(sums[s * 4 + 3], count);
-    }
   }
+
+  // How much more than the mean of the others a GPU has of each; 0 where it is alone.
+  double OwnExcess(const CohortMember::Step& step) const { return Excess(own_, step.step, step.own_ns()); }
+  double KernelExcess(const CohortMember::Step& step) const {
+    return Excess(kernel_, step.step, step.kernel_ns);
+  }
+  double GapExcess(const CohortMember::Step& step) const {
+    return Excess(gap_, step.step, step.gap_ns - step.waiting_ns);
+  }
+  double StartExcess(const CohortMember::Step& step) const {
+    return Excess(start_, step.step, step.start_gap_ns);
+  }
+
+ private:
+  double Excess(const std::vector<int64_t>& sums, size_t step, int64_t value) const {
+    const int64_t others = ranks_[step] - 1;
+    if (others < 1) return 0;
+    return static_cast<double>(value) - static_cast<double>(sums[step] - value) / static_cast<double>(others);
+  }
+
+  std::vector<int64_t> own_, kernel_, gap_, start_;
+  const std::vector<int64_t>& ranks_;
 };
 
 void AddMember(const KernelSequence& sequence, const CohortMember& member, const Cohort& cohort,
-               const StepMeans& means, RankRow& row, std::vector<RankStepRow>& steps) {
+               const StepSums& sums, RankRow& row, std::vector<RankStepRow>& steps) {
   double own = 0, excess = 0, kernel = 0, gap = 0, start = 0, waiting = 0;
   for (const CohortMember::Step& step : member.steps) {
     RankStepRow& of_step = steps.emplace_back();
@@ -52,7 +66,7 @@ void AddMember(const KernelSequence& sequence, const CohortMember& member, const
     of_step.device = sequence.device;
     of_step.step = cohort.steps[step.step];
     of_step.own_ns = step.own_ns();
-    of_step.excess_ns = static_cast<double>(step.own_ns()) - means.own[step.step];
+    of_step.excess_ns = sums.OwnExcess(step);
     of_step.kernel_ns = step.kernel_ns;
     of_step.gap_ns = step.gap_ns - step.waiting_ns;
     of_step.start_gap_ns = step.start_gap_ns;
@@ -81,9 +95,10 @@ void AddMember(const KernelSequence& sequence, const CohortMember& member, const
   if (delays > 0) row.delay_ns = MeanOver(delay, static_cast<size_t>(delays));
 }
 
-// The step in which the last GPU is farthest behind the mean, and who is last, first and in the middle in it.
+// The step in which the last GPU is farthest behind the others, and who is last, first and in the middle in
+// it.
 JitterRow JitterOf(const Cohort& cohort, int64_t number, std::span<const KernelSequence> sequences,
-                   const StepMeans& means, std::optional<double> step_ns) {
+                   const StepSums& sums, std::optional<double> step_ns) {
   JitterRow row;
   row.cohort = number;
   row.peers = static_cast<int64_t>(cohort.members.size());
@@ -96,7 +111,7 @@ JitterRow JitterOf(const Cohort& cohort, int64_t number, std::span<const KernelS
   std::vector<std::vector<Entry>> by_step(cohort.steps.size());
   for (size_t m = 0; m < cohort.members.size(); ++m)
     for (const CohortMember::Step& step : cohort.members[m].steps)
-      by_step[step.step].push_back({static_cast<double>(step.own_ns()) - means.own[step.step], m, &step});
+      by_step[step.step].push_back({sums.OwnExcess(step), m, &step});
   std::optional<size_t> worst;
   for (size_t s = 0; s < by_step.size(); ++s) {
     std::vector<Entry>& entries = by_step[s];
@@ -118,9 +133,9 @@ JitterRow JitterOf(const Cohort& cohort, int64_t number, std::span<const KernelS
   std::tie(row.min_rank, row.min_device) = gpu_of(entries.front());
   std::tie(row.typical_rank, row.typical_device) = gpu_of(entries[(entries.size() - 1) / 2]);
   const CohortMember::Step& last = *entries.back().step;
-  row.kernel_excess_ns = static_cast<double>(last.kernel_ns) - means.kernel[*worst];
-  row.gap_excess_ns = static_cast<double>(last.gap_ns - last.waiting_ns) - means.gap[*worst];
-  row.start_excess_ns = static_cast<double>(last.start_gap_ns) - means.start[*worst];
+  row.kernel_excess_ns = sums.KernelExcess(last);
+  row.gap_excess_ns = sums.GapExcess(last);
+  row.start_excess_ns = sums.StartExcess(last);
   return row;
 }
 
@@ -153,7 +168,7 @@ const RelationOf<RankRow>& RankRelation() {
                   "Mean per step of its local time, without collectives and waiting for them: start_gap_ns + "
                   "kernel_ns + gap_ns.")
           .Column("excess_ns", &RankRow::excess_ns, Unit::kNanoseconds,
-                  "Mean over its steps of that minus the mean over the GPUs.")
+                  "Mean over its steps of that minus the mean over the other GPUs.")
           .Column("kernel_ns", &RankRow::kernel_ns, Unit::kNanoseconds,
                   "Mean per step of kernel time, collectives left out.")
           .Column("gap_ns", &RankRow::gap_ns, Unit::kNanoseconds,
@@ -178,7 +193,7 @@ const RelationOf<RankStepRow>& RankStepRelation() {
           .Column("own_ns", &RankStepRow::own_ns, Unit::kNanoseconds,
                   "Local time: start_gap_ns + kernel_ns + gap_ns.")
           .Column("excess_ns", &RankStepRow::excess_ns, Unit::kNanoseconds,
-                  "own_ns minus its mean over the GPUs of the step.")
+                  "own_ns minus its mean over the other GPUs of the step.")
           .Column("kernel_ns", &RankStepRow::kernel_ns, Unit::kNanoseconds,
                   "Kernel time, collectives left out.")
           .Column("gap_ns", &RankStepRow::gap_ns, Unit::kNanoseconds,
@@ -200,7 +215,7 @@ const RelationOf<JitterRow>& JitterRelation() {
           .Column("steps", &JitterRow::steps, Unit::kCount, "Steps that at least two of them have.")
           .Column("kernels_per_step", &JitterRow::kernels_per_step, Unit::kCount, "Kernels of a step.")
           .Column("magnitude_ns", &JitterRow::magnitude_ns, Unit::kNanoseconds,
-                  "Mean over the steps of the slowest GPU's local time minus the mean over the GPUs.")
+                  "Mean over the steps of the slowest GPU's local time minus the mean over the others.")
           .Column("magnitude_share", &JitterRow::magnitude_share, Unit::kRatio, "Of the step.")
           .Column("worst_step", &JitterRow::worst_step, Unit::kNone, "Number of the step where it is most.")
           .Column("worst_ns", &JitterRow::worst_ns, Unit::kNanoseconds, "How much there.")
@@ -212,7 +227,7 @@ const RelationOf<JitterRow>& JitterRelation() {
                   "Rank of the median GPU of that step.")
           .Column("typical_device", &JitterRow::typical_device, Unit::kNone, "Its device.")
           .Column("kernel_excess_ns", &JitterRow::kernel_excess_ns, Unit::kNanoseconds,
-                  "Of worst_ns, in kernels that take longer than the mean.")
+                  "Of worst_ns, in kernels that take longer than the others' mean.")
           .Column("gap_excess_ns", &JitterRow::gap_excess_ns, Unit::kNanoseconds,
                   "Of worst_ns, in gaps between kernels: launches.")
           .Column("start_excess_ns", &JitterRow::start_excess_ns, Unit::kNanoseconds,
@@ -241,7 +256,7 @@ RankFacts ComputeRanks(std::span<const RankIdentity> identities, std::span<const
   }
   for (size_t c = 0; c < cohorts.size(); ++c) {
     const Cohort& cohort = cohorts[c];
-    const StepMeans means(cohort);
+    const StepSums sums(cohort);
     for (const CohortMember& member : cohort.members) {
       const KernelSequence& sequence = sequences[member.sequence];
       RankRow& row = rows[GpuOf(sequence)];
@@ -255,10 +270,10 @@ RankFacts ComputeRanks(std::span<const RankIdentity> identities, std::span<const
       row.not_compared.reset();
       if (cohort.members.size() < 2 && gpus.size() > 1)
         row.not_compared = "no other GPU runs the same kernels";
-      AddMember(sequence, member, cohort, means, row, facts.steps);
+      AddMember(sequence, member, cohort, sums, row, facts.steps);
     }
     if (cohort.members.size() >= 2)
-      facts.jitter.push_back(JitterOf(cohort, static_cast<int64_t>(c), sequences, means, step_ns));
+      facts.jitter.push_back(JitterOf(cohort, static_cast<int64_t>(c), sequences, sums, step_ns));
   }
   for (auto& [gpu, row] : rows) facts.ranks.push_back(std::move(row));
   std::sort(facts.steps.begin(), facts.steps.end(), [](const RankStepRow& a, const RankStepRow& b) {

@@ -23,20 +23,13 @@ constexpr size_t kFewestForSpread = 4;
 // Of a straggling node three quarters of its GPUs are late by half of what the node is.
 constexpr double kShareOfNode = 0.75, kLateAsNode = 0.5;
 
-// The excess of each member (item) by step (round) over the median of those that have the step.
-WorstItems ExcessOf(const Cohort& cohort) {
-  WorstItems excess(cohort.members.size(), cohort.steps.size());
-  std::vector<std::vector<double>> by_step(cohort.steps.size());
-  for (const CohortMember& member : cohort.members)
-    for (const CohortMember::Step& step : member.steps)
-      by_step[step.step].push_back(static_cast<double>(step.own_ns()));
-  std::vector<double> median(cohort.steps.size(), 0);
-  for (size_t s = 0; s < by_step.size(); ++s) median[s] = Median(by_step[s]);
+// The local time of each member (item) by step (round).
+WorstItems OwnTimes(const Cohort& cohort) {
+  WorstItems own(cohort.members.size(), cohort.steps.size());
   for (size_t m = 0; m < cohort.members.size(); ++m)
     for (const CohortMember::Step& step : cohort.members[m].steps)
-      if (by_step[step.step].size() >= 2)
-        excess.Set(m, step.step, static_cast<double>(step.own_ns()) - median[step.step]);
-  return excess;
+      own.Set(m, step.step, static_cast<double>(step.own_ns()));
+  return own;
 }
 
 // An item's median from `first` to `last`; nothing where it took no part.
@@ -48,23 +41,22 @@ std::optional<double> MedianOf(const WorstItems& items, size_t item, size_t firs
   return Median(values);
 }
 
-// How far the medians of all items but one lie apart (1.4826 x median absolute deviation).
-std::optional<int64_t> SpreadWithout(const WorstItems& items, const Persistence& found) {
-  std::vector<double> medians;
-  for (size_t item = 0; item < items.items(); ++item)
-    if (item != found.item)
-      if (const auto median = MedianOf(items, item, found.first, found.last)) medians.push_back(*median);
-  if (medians.size() < kFewestForSpread - 1) return std::nullopt;
-  return std::llround(kDeviationPerMad * MedianAbsoluteDeviation(medians));
+// What the found one is compared with in each round: the median of the others.
+std::vector<double> BaseOf(const WorstItems& values, const WorstItems& excess, size_t found) {
+  std::vector<double> base;
+  for (size_t round = 0; round < values.rounds(); ++round)
+    base.push_back(values.At(found, round) - excess.At(found, round));
+  return base;
 }
 
-std::optional<int64_t> RunnerUp(const WorstItems& items, const Persistence& found) {
-  std::optional<double> most;
-  for (size_t item = 0; item < items.items(); ++item)
-    if (item != found.item)
-      if (const auto median = MedianOf(items, item, found.first, found.last))
-        most = std::max(most.value_or(*median), *median);
-  return most ? std::optional<int64_t>(std::llround(*most)) : std::nullopt;
+// The median over the found one's rounds of how far an item lies above what that is compared with.
+std::optional<double> AboveBase(const WorstItems& values, const std::vector<double>& base, size_t item,
+                                const Persistence& found) {
+  std::vector<double> above;
+  for (size_t round = found.first; round <= found.last; ++round)
+    if (const double value = values.At(item, round) - base[round]; !std::isnan(value)) above.push_back(value);
+  if (above.empty()) return std::nullopt;
+  return Median(above);
 }
 
 // Without the steps at either end in which it is not late by half of what it is in most: of few peers one is
@@ -82,22 +74,28 @@ Persistence Trimmed(const WorstItems& items, Persistence found) {
   return found;
 }
 
-StragglerRow RowOf(const Cohort& cohort, const WorstItems& items, const Persistence& found,
-                   std::optional<double> step_ns) {
+StragglerRow RowOf(const Cohort& cohort, const WorstItems& values, const WorstItems& excess,
+                   const Persistence& found, std::optional<double> step_ns) {
   StragglerRow row;
   row.first_step = cohort.steps[found.first];
   row.last_step = cohort.steps[found.last];
   row.steps = found.rounds;
   row.slowest_steps = found.worst;
   row.among = static_cast<int64_t>(found.among);
-  for (size_t item = 0; item < items.items(); ++item)
-    row.peers += MedianOf(items, item, found.first, found.last).has_value();
+  for (size_t item = 0; item < excess.items(); ++item)
+    row.peers += MedianOf(excess, item, found.first, found.last).has_value();
   row.probability = found.probability;
-  const double excess = MedianOf(items, found.item, found.first, found.last).value_or(0);
-  row.excess_ns = std::llround(excess);
-  if (step_ns && *step_ns > 0) row.excess_share = excess / *step_ns;
-  row.spread_ns = SpreadWithout(items, found);
-  row.runner_up_ns = RunnerUp(items, found);
+  const double late = MedianOf(excess, found.item, found.first, found.last).value_or(0);
+  row.excess_ns = std::llround(late);
+  if (step_ns && *step_ns > 0) row.excess_share = late / *step_ns;
+  const std::vector<double> base = BaseOf(values, excess, found.item);
+  std::vector<double> others;
+  for (size_t item = 0; item < values.items(); ++item)
+    if (item != found.item)
+      if (const auto above = AboveBase(values, base, item, found)) others.push_back(*above);
+  if (!others.empty()) row.runner_up_ns = std::llround(std::ranges::max(others));
+  if (others.size() >= kFewestForSpread - 1)
+    row.spread_ns = std::llround(kDeviationPerMad * MedianAbsoluteDeviation(others));
   return row;
 }
 
@@ -228,19 +226,20 @@ void AddSharedColumns(RelationOf<StragglerRow>& r) {
               "That chance alone makes one of them the slowest so often: exact binomial, corrected for all "
               "that were looked at.")
       .Column("excess_ns", &StragglerRow::excess_ns, Unit::kNanoseconds,
-              "Median over these steps of its local time per step minus the median of all.")
+              "Median over these steps of its local time per step minus the median of the others.")
       .Column("excess_share", &StragglerRow::excess_share, Unit::kRatio, "Of the median step.")
       .Column("spread_ns", &StragglerRow::spread_ns, Unit::kNanoseconds,
               "How far the others lie apart (1.4826 x median absolute deviation); unknown with fewer than "
               "three others.")
       .Column("runner_up_ns", &StragglerRow::runner_up_ns, Unit::kNanoseconds,
-              "Excess of the slowest of the others in these steps.");
+              "How far the slowest of the others lies above that median in these steps: what remains without "
+              "it.");
 }
 
-// Nodes that are late as a whole; what their GPUs are late by together is subtracted from `excess`, so that a
-// GPU's excess is only how late it is beyond its node.
+// Nodes that are late as a whole; what their GPUs are late by together is subtracted from their local times
+// in `own`, so that a GPU's excess is only how late it is beyond its node.
 std::vector<StragglerRow> FindNodes(const Cohort& cohort, std::span<const std::optional<int64_t>> node_of,
-                                    std::optional<double> step_ns, WorstItems& excess) {
+                                    std::optional<double> step_ns, WorstItems& own) {
   std::map<int64_t, std::vector<size_t>> by_node;
   for (size_t m = 0; m < cohort.members.size(); ++m)
     if (const auto node = node_of[cohort.members[m].sequence]) by_node[*node].push_back(m);
@@ -253,25 +252,26 @@ std::vector<StragglerRow> FindNodes(const Cohort& cohort, std::span<const std::o
     for (size_t s = 0; s < cohort.steps.size(); ++s) {
       std::vector<double> values;
       for (const size_t m : nodes[n].second)
-        if (!std::isnan(excess.At(m, s))) values.push_back(excess.At(m, s));
+        if (!std::isnan(own.At(m, s))) values.push_back(own.At(m, s));
       if (!values.empty()) of_nodes.Set(n, s, Median(values));
     }
   for (size_t found = 0; found < kMostFound; ++found) {
+    const WorstItems excess = of_nodes.ExcessOverOthers();
     const auto worst = of_nodes.Find();
     if (!worst || (worst->probability > kByChance && found > 0)) break;
     const auto& [node, gpus] = nodes[worst->item];
-    StragglerRow row = RowOf(cohort, of_nodes, Trimmed(of_nodes, *worst), step_ns);
+    StragglerRow row = RowOf(cohort, of_nodes, excess, Trimmed(excess, *worst), step_ns);
     row.node = node;
+    const std::vector<double> base = BaseOf(of_nodes, excess, worst->item);
     size_t late = 0;
     for (const size_t m : gpus)
-      late += MedianOf(excess, m, worst->first, worst->last).value_or(0) >=
-              kLateAsNode * static_cast<double>(row.excess_ns);
+      late += AboveBase(own, base, m, *worst).value_or(0) >= kLateAsNode * static_cast<double>(row.excess_ns);
     if (row.excess_ns > 0 && static_cast<double>(late) >= kShareOfNode * static_cast<double>(gpus.size())) {
       rows.push_back(row);
       if (worst->probability <= kByChance)
         for (const size_t m : gpus)
           for (size_t s = worst->first; s <= worst->last; ++s)
-            excess.Set(m, s, excess.At(m, s) - static_cast<double>(row.excess_ns));  // absent ones stay so
+            own.Set(m, s, own.At(m, s) - static_cast<double>(row.excess_ns));  // absent ones stay so
     }
     of_nodes.Exclude(worst->item, worst->first, worst->last);
     if (worst->probability > kByChance) break;
@@ -281,21 +281,22 @@ std::vector<StragglerRow> FindNodes(const Cohort& cohort, std::span<const std::o
 
 std::vector<StragglerRow> FindGpus(const Cohort& cohort, std::span<const KernelSequence> sequences,
                                    std::span<const std::optional<int64_t>> node_of,
-                                   std::optional<double> step_ns, WorstItems excess) {
+                                   std::optional<double> step_ns, WorstItems own) {
   std::vector<StragglerRow> rows;
   for (size_t found = 0; found < kMostFound; ++found) {
-    const auto worst = excess.Find();
+    const WorstItems excess = own.ExcessOverOthers();
+    const auto worst = own.Find();
     if (!worst || (worst->probability > kByChance && found > 0)) break;
     const CohortMember& member = cohort.members[worst->item];
     const KernelSequence& sequence = sequences[member.sequence];
     const Persistence found_in = Trimmed(excess, *worst);
-    StragglerRow row = RowOf(cohort, excess, found_in, step_ns);
+    StragglerRow row = RowOf(cohort, own, excess, found_in, step_ns);
     row.rank = sequence.rank;
     row.device = sequence.device;
     row.node = node_of[member.sequence];
     Explain(sequence, cohort, member, found_in, row);
     rows.push_back(std::move(row));
-    excess.Exclude(worst->item, worst->first, worst->last);
+    own.Exclude(worst->item, worst->first, worst->last);
     if (worst->probability > kByChance) break;
   }
   return rows;
@@ -359,10 +360,9 @@ Stragglers FindStragglers(std::span<const KernelSequence> sequences, std::span<c
   Stragglers result;
   for (const Cohort& cohort : cohorts) {
     if (cohort.members.size() < 2) continue;
-    WorstItems excess = ExcessOf(cohort);
-    for (StragglerRow& row : FindNodes(cohort, node_of, step_ns, excess))
-      result.nodes.push_back(std::move(row));
-    for (StragglerRow& row : FindGpus(cohort, sequences, node_of, step_ns, std::move(excess)))
+    WorstItems own = OwnTimes(cohort);
+    for (StragglerRow& row : FindNodes(cohort, node_of, step_ns, own)) result.nodes.push_back(std::move(row));
+    for (StragglerRow& row : FindGpus(cohort, sequences, node_of, step_ns, std::move(own)))
       result.ranks.push_back(std::move(row));
   }
   return result;

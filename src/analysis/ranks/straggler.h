@@ -4,9 +4,9 @@
 //
 // Compared is the local time of a step (CohortMember::Step::own_ns): from the first GPU's first kernel to the
 // end of the last one, collectives zeroed and without waiting for them, so that who waits for a straggler
-// does not look like one. The excess is that time minus the median over the GPUs of the cohort. Persistence
-// is tested against chance (persistence.h), again without the worst one found, until chance explains the
-// next; a node is tested by the median excess of its GPUs.
+// does not look like one. The excess is that time minus the median over the other GPUs of the cohort: of two
+// GPUs, all of the difference. Persistence is tested against chance (persistence.h), again without the worst
+// one found, until chance explains the next; a node is tested by the median of its GPUs.
 //
 // Shares of its excess over the mean of the others show what makes it late: kernels that take longer,
 // gaps between kernels, a late start. It diverges where its cumulative excess begins to rise to its highest
@@ -35,7 +35,7 @@ struct StragglerRow {
   int64_t excess_ns = 0;
   std::optional<double> excess_share;   // of the median step
   std::optional<int64_t> spread_ns;     // of the others' excess
-  std::optional<int64_t> runner_up_ns;  // excess of the next one
+  std::optional<int64_t> runner_up_ns;  // how far the next one is above what it is compared with
   std::optional<double> kernel_share, gap_share, start_share;
   std::optional<double> kernel_ratio, slower_share, blocks_ratio, blocks_variation;
   std::optional<int64_t> first_position, peak_position, peak_ns;

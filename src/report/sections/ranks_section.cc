@@ -48,7 +48,7 @@ std::string JitterSentence(const ReportTable& jitter, size_t row) {
   const Value node = CellOf(jitter, row, "max_node");
   std::string sentence = fmt::format(
       "Of {} GPUs that run the same {} kernels a step, that of rank {} (GPU {}{}) is the slowest in step {}: "
-      "{} behind the mean{}{}; that of rank {} is the fastest there.",
+      "{} behind the mean of the others{}{}; that of rank {} is the fastest there.",
       text("peers", Unit::kCount), text("kernels_per_step", Unit::kCount), text("max_rank", Unit::kNone),
       text("max_device", Unit::kNone), IsNull(node) ? "" : ", node " + FormatValue(node, Unit::kNone),
       text("worst_step", Unit::kNone), text("worst_ns", Unit::kNanoseconds), cause.empty() ? "" : ", ", cause,
