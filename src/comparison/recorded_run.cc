@@ -55,15 +55,11 @@ void ReadSteps(const Database& db, RecordedRun& run) {
 void ReadLedger(const Database& db, RecordedRun& run) {
   const std::string of_steps = fmt::format(
       "SELECT bucket, sum(ns) * 1.0 / (SELECT count(DISTINCT step) FROM step_ledger WHERE rank = {0}) FROM "
-      "step_ledger WHERE rank = {0} AND device = (SELECT min(device) FROM step_ledger WHERE rank = {0}) "
-      "GROUP "
-      "BY bucket",
-      ComparedRank("step_ledger"));
-  const std::string of_window = fmt::format(
-      "SELECT bucket, ns FROM time_ledger WHERE rank = {0} AND ns IS NOT NULL AND device = (SELECT "
-      "min(device) "
-      "FROM time_ledger WHERE rank = {0})",
-      ComparedRank("time_ledger"));
+      "step_ledger WHERE rank = {0} AND device = {1} GROUP BY bucket",
+      ComparedRank("step_ledger"), PacingDevice("step_ledger"));
+  const std::string of_window =
+      fmt::format("SELECT bucket, ns FROM time_ledger WHERE rank = {} AND ns IS NOT NULL AND device = {}",
+                  ComparedRank("time_ledger"), PacingDevice("time_ledger"));
   for (const std::string* sql : {&of_steps, &of_window}) {
     for (const auto& row : db.Query(*sql).rows)
       if (const double ns = AsNumber(row[1]).value_or(0); ns > 0) run.ledger_ns[Text(row[0])] = ns;

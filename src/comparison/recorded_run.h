@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run as a comparison reads it: how long its steps are, what their time goes to, what ran on the GPU, what
-// rules find, and with which settings. Of a job it is the rank that sets the pace, and its first GPU. The
+// rules find, and with which settings. Of a job it is the GPU that sets the pace. The
 // relations are not kept.
 #pragma once
 

@@ -1,23 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- id: headline_ledger
 -- title: Time Ledger of the Headline
--- note: Of the GPU that the headline speaks of: the one whose steps, or whose window, take longest.
+-- note: Of the GPU that the headline speaks of: the one that sets the pace (pacing_gpu).
 -- relation: time_ledger
 -- empty: hidden
 SELECT rank, device, bucket, ns, ns_per_step, share
 FROM time_ledger
-WHERE (rank, device) = (SELECT rank, device
-  FROM (SELECT rank, device, sum(ns_per_step) AS per_step, sum(ns) AS total,
-        sum(CASE WHEN bucket LIKE 'compute/%' THEN 0 ELSE coalesce(ns_per_step, ns) END) AS lost
-    FROM time_ledger
-    GROUP BY rank, device)
-  ORDER BY per_step DESC, CASE WHEN per_step IS NULL THEN total END DESC, lost, rank, device
-  LIMIT 1)
+WHERE (rank, device) = (SELECT rank, device FROM pacing_gpu)
 ORDER BY ns DESC, bucket;
 
 -- id: jitter
 -- title: Jitter
--- note: How far the slowest GPU of a step is behind the mean, by cohort: GPUs that run the same kernels.
+-- note: How far the slowest GPU of a step is behind the mean of the others, by cohort: GPUs that run the same kernels.
 -- relation: jitter
 -- empty: hidden
 SELECT cohort, peers, steps, kernels_per_step, magnitude_ns, magnitude_share, worst_step, worst_ns, max_rank,

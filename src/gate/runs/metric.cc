@@ -32,7 +32,7 @@ class Measurer {
   std::vector<Measurement> Measure() {
     std::vector<double> steps =
         Numbers(db_, fmt::format("SELECT duration_ns FROM step WHERE warmup = 0 AND rank = {} ORDER BY step",
-                                 kSlowestRank));
+                                 kPacingRank));
     steps_ = static_cast<double>(steps.size());
     if (steps.empty())
       steps = Numbers(db_,
@@ -81,9 +81,8 @@ class Measurer {
   // The buckets of each step; one that is left out of a step has no time in it.
   void AddLedger() {
     const ResultSet cells = db_.Query(
-        fmt::format("SELECT bucket, step, ns FROM step_ledger WHERE rank = {0} AND device = (SELECT "
-                    "min(device) FROM step_ledger WHERE rank = {0}) ORDER BY step",
-                    kPacingRank));
+        fmt::format("SELECT bucket, step, ns FROM step_ledger WHERE rank = {} AND device = {} ORDER BY step",
+                    kPacingRank, PacingDevice("step_ledger")));
     std::map<int64_t, size_t> position;
     for (const auto& row : cells.rows)
       position.emplace(static_cast<int64_t>(AsNumber(row[1]).value_or(0)), position.size());
@@ -151,9 +150,11 @@ class Measurer {
 
 }  // namespace
 
-const std::string kPacingRank =
-    "coalesce((SELECT rank FROM rank WHERE own_ns IS NOT NULL ORDER BY own_ns DESC, rank LIMIT 1), " +
-    std::string(kSlowestRank) + ")";
+const std::string kPacingRank = "coalesce((SELECT rank FROM pacing_gpu), " + std::string(kSlowestRank) + ")";
+
+std::string PacingDevice(std::string_view relation) {
+  return fmt::format("coalesce((SELECT device FROM pacing_gpu), (SELECT min(device) FROM {}))", relation);
+}
 
 std::span<const MetricKind> MetricKinds() {
   static const std::array<MetricKind, 13> kinds = {{

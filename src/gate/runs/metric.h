@@ -2,7 +2,7 @@
 // What a gate measures of a run. Those of step.time and its like have a value per step, whose spread is the
 // noise within the run; ops and kernels have one value.
 //
-//   step.time               a steady step of the rank whose steps take longest, or an iteration of a log
+//   step.time               a steady step of the rank that sets the pace, or an iteration of a log
 //   gpu.utilization         mean over GPUs
 //   tensor_core.efficiency  of the run
 //   run.mfu                 of the run: model FLOPs per second by the peak of its GPUs
@@ -10,7 +10,7 @@
 //   memory.peak             of the GPU that holds most
 //   communication.exposed   per step, mean over GPUs
 //   throughput              samples per second, where a log has it
-//   ledger.time/BUCKET      per step, of the first GPU of the rank that sets the pace
+//   ledger.time/BUCKET      per step, of the GPU that sets the pace
 //   op.time/PATH            per step, of that rank
 //   kernel.time/NAME        per step, of that rank
 //   range.time/NAME         of one instance on the host
@@ -42,9 +42,11 @@ std::span<const MetricKind> MetricKinds();
 // The kind of "op.time/PATH"; null for an unknown one.
 const MetricKind* FindMetricKind(std::string_view metric);
 
-// SQL of the rank that sets the pace: of ranks that wait for each other the one with most time of its own,
-// for their steps take equally long; else the one with the longest steps. NULL without steps.
+// SQL of the rank that sets the pace (src/analysis/ranks/pacing_gpu.h); without GPU work the one with the
+// longest steps. NULL without either.
 extern const std::string kPacingRank;
+// SQL of its GPU, among those that have rows in a relation.
+std::string PacingDevice(std::string_view relation);
 
 struct Measurement {
   std::string metric;
