@@ -110,7 +110,10 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
   if (!saves.high_ns) return;
   // A finding on all of them knows how they wait for one another.
   const std::vector<std::string> buckets = ledger.BucketsOf(saves.bucket);
-  const bool waits = !IsWork(ledger, saves.bucket) && std::ranges::any_of(accounts, [&](const Account& a) {
+  const bool is_work = !buckets.empty() && std::ranges::all_of(buckets, [&](const std::string& bucket) {
+    return IsWork(ledger, bucket);
+  });
+  const bool waits = !is_work && std::ranges::any_of(accounts, [&](const Account& a) {
     return !Matches(a.subject, finding.subject);
   });
   std::optional<double> granted;
