@@ -49,14 +49,18 @@ std::string_view OutcomeName(Outcome o) {
 
 std::vector<size_t> Advice::Roots() const {
   // What a finding explains lends it its weight: severity is that of the whole tree, and so is the saving of
-  // a finding that does not say what it saves itself.
+  // a finding that does not say what it saves itself. Of a saving the middle of its range counts: what is
+  // sure comes before what may be as much or nothing.
   std::vector<Severity> severity(findings.size());
-  std::vector<double> high(findings.size());
+  std::vector<double> expected(findings.size());
   std::vector<size_t> roots;
-  const auto claim = [](const Finding& f) { return f.saves ? f.saves->high_ns.value_or(-1) : -1; };
+  const auto claim = [](const Finding& f) {
+    if (!f.saves || !f.saves->high_ns) return -1.0;
+    return (f.saves->low_ns.value_or(0) + *f.saves->high_ns) / 2;
+  };
   for (size_t i = 0; i < findings.size(); ++i) {
     severity[i] = findings[i].severity;
-    high[i] = claim(findings[i]);
+    expected[i] = claim(findings[i]);
   }
   for (size_t i = 0; i < findings.size(); ++i) {
     if (findings[i].outcome != Outcome::kFired) continue;
@@ -65,11 +69,12 @@ std::vector<size_t> Advice::Roots() const {
     for (auto cause = findings[i].caused_by; cause; cause = findings[*cause].caused_by) {
       severity[*cause] = std::min(severity[*cause], findings[i].severity);
       lends = lends && claim(findings[*cause]) < 0;
-      if (lends) high[*cause] = std::max(high[*cause], claim(findings[i]));
+      if (lends) expected[*cause] = std::max(expected[*cause], claim(findings[i]));
     }
   }
   const auto rank = [&](size_t i) {
-    return std::tuple(severity[i], -high[i], findings[i].confidence, std::string_view(findings[i].rule), i);
+    return std::tuple(severity[i], -expected[i], findings[i].confidence, std::string_view(findings[i].rule),
+                      i);
   };
   std::sort(roots.begin(), roots.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
   return roots;

@@ -101,7 +101,8 @@ struct Advice {
   std::map<std::string, std::string> relation_errors;  // why derived relations have no rows
   std::vector<BucketSaving> savings;  // without those of symptoms; in order of the ledger's buckets
 
-  // Indices of fired findings that no fired finding causes, most severe and most saving first.
+  // Indices of fired findings that no fired finding causes, most severe first, then by the middle of what
+  // they save.
   std::vector<size_t> Roots() const;
 };
 

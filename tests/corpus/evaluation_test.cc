@@ -41,6 +41,7 @@ struct Example {
   void Say(const std::string& rule, const std::string& text = "", std::optional<double> low = {},
            std::optional<double> high = {}) {
     observed.findings.push_back({rule, "warning", text, text, low, high, false});
+    if (observed.first.empty()) observed.first = rule;
   }
   JudgedFile Judge() { return JudgeFile(label, expectations, observed, {}); }
 };

@@ -54,17 +54,21 @@ Plant DrawPlant(Cause cause, const JobOptions& options, double share, std::mt199
   return plant;
 }
 
-std::vector<NamedCause> NamedCauses(const Digest& digest) {
+Advice AdviceOn(const Digest& digest) {
   static const KnowledgeBase knowledge = LoadRules({}, {});
-  static const std::set<std::string> causes = {"slow-host", "slow-gpu", "slow-link", "input-imbalance",
-                                               "straggling-node"};
   Database database;
   for (const Table& table : digest.relations) database.Add(table);
   Digest rest;
   for (const Schema* schema : AllSchemas())
     if (!digest.Find(schema->name)) rest.relations.emplace_back(*schema);
   for (const Table& table : rest.relations) database.Add(table);
-  const Advice advice = Infer(knowledge, database);
+  return Infer(knowledge, database);
+}
+
+std::vector<NamedCause> NamedCauses(const Digest& digest) {
+  static const std::set<std::string> causes = {"slow-host", "slow-gpu", "slow-link", "input-imbalance",
+                                               "straggling-node"};
+  const Advice advice = AdviceOn(digest);
   std::vector<NamedCause> named;
   for (const Finding& finding : advice.findings) {
     if (finding.outcome != Outcome::kFired || !causes.contains(finding.rule)) continue;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/advice.h"
 #include "examples/data-parallel/job.h"
 #include "src/fleet/digest_file.h"
 
@@ -22,6 +23,9 @@ example::JobOptions SmallJob(uint64_t seed);
 // A rank, steps and kernels drawn at random; `share` of the step is lost.
 example::Plant DrawPlant(example::Cause cause, const example::JobOptions& options, double share,
                          std::mt19937_64& draw);
+
+// What all rules say of a digest.
+Advice AdviceOn(const Digest& digest);
 
 // A finding that names a cause.
 struct NamedCause {

@@ -10,6 +10,7 @@
 #include "src/report/model/column_style.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/findings_section.h"
+#include "src/report/sections/headline.h"
 
 namespace dladvisor {
 namespace {
@@ -162,6 +163,7 @@ Json Outcomes(const Advice& advice) {
 
 std::string RenderJson(const ReportModel& model) {
   const Advice& advice = *model.advice;
+  const auto first = DoFirst(model);
   Json figures = Json::array();
   for (const Figure& figure : model.figures)
     figures.push_back({{"id", figure.id},
@@ -185,6 +187,7 @@ std::string RenderJson(const ReportModel& model) {
       {"summary",
        {{"title", ValidUtf8(model.options.title)},
         {"headline", ValidUtf8(model.headline)},
+        {"first", first ? Json(ValidUtf8(advice.findings[*first].rule)) : Json()},
         {"banner", ValidUtf8(model.options.banner)},
         {"gpu_work", HasGpuWork(model)},
         {"capture_flags", Of(CaptureFlags(model))}}},

@@ -56,22 +56,11 @@ const Finding& MostSaving(const Advice& advice, size_t root) {
   return *most;
 }
 
-std::optional<size_t> DoFirst(const ReportModel& model) {
-  const Advice& advice = *model.advice;
-  const std::vector<size_t> roots = advice.Roots();
-  // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
-  const bool has_steps = FigureNumber(model, "step_time").has_value();
-  const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
-               lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
-  for (const size_t root : roots) {
-    const Finding& saving = MostSaving(advice, root);
-    if (saving.saves && saving.saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost)) return root;
-  }
-  for (const bool may_save : {false, true})
-    for (const size_t root : roots)
-      if (advice.findings[root].severity != Severity::kInfo && (may_save || !advice.findings[root].saves))
-        return root;
-  return std::nullopt;
+// A note on the capture is nothing to do for the program, and one of low confidence nothing to begin with.
+bool IsNoteOnProgram(const Advice& advice, const Finding& finding) {
+  const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
+  return finding.confidence != Confidence::kLow && !finding.recommendation.empty() &&
+         (rule == advice.rules.end() || rule->category != "capture");
 }
 
 // A GPU that computes nearly all the time has no loss to speak of: what it computes is what to look at.
@@ -160,6 +149,29 @@ std::string TruncatedText(const ReportModel& model) {
 
 }  // namespace
 
+std::optional<size_t> DoFirst(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  const std::vector<size_t> roots = advice.Roots();
+  // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
+  const bool has_steps = FigureNumber(model, "step_time").has_value();
+  const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
+               lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
+  for (const size_t root : roots) {
+    const Finding& saving = MostSaving(advice, root);
+    if (saving.saves && saving.saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost)) return root;
+  }
+  for (const bool may_save : {false, true})
+    for (const size_t root : roots)
+      if (advice.findings[root].severity != Severity::kInfo && (may_save || !advice.findings[root].saves))
+        return root;
+  // Where nothing is a warning, a note says what takes the time.
+  for (const size_t root : roots)
+    if (IsNoteOnProgram(advice, advice.findings[root])) return root;
+  // Of a program without GPU work what is recorded is all that there is to advise on.
+  if (!HasGpuWork(model) && UsesNoGpu(model) && !roots.empty()) return roots.front();
+  return std::nullopt;
+}
+
 std::string Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
   if (const ReportTable* training = TrainingAlone(model)) {
@@ -178,9 +190,7 @@ std::string Headline(const ReportModel& model) {
     const std::string truncated = TruncatedText(model);
     if (!truncated.empty()) return truncated + "What is there holds no GPU work.";
     if (UsesNoGpu(model)) {
-      // Where nothing is a warning, a note says what takes its time.
-      std::optional<size_t> first = DoFirst(model);
-      if (const std::vector<size_t> roots = advice.Roots(); !first && !roots.empty()) first = roots[0];
+      const auto first = DoFirst(model);
       return "The program uses no GPU" +
              (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first])) : std::string("."));
     }

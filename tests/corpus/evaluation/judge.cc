@@ -109,12 +109,12 @@ void JudgeRange(const Said& said, const Observed& observed,
 
 void JudgeFirst(const Observed& observed, JudgedFile& file) {
   const bool has_major = std::ranges::any_of(file.causes, [](const auto& c) { return c.cause.major; });
-  if (observed.findings.empty() || observed.findings[0].severity == "info") {
+  if (observed.first.empty()) {
     file.first = file.refused.empty() ? "nothing is recommended" : "the file is refused";
     file.first_right = !has_major;
     return;
   }
-  file.first = observed.findings[0].rule;
+  file.first = observed.first;
   for (const JudgedFinding& finding : file.findings) {
     if (finding.rule != file.first) continue;
     const bool names_major = std::ranges::any_of(file.causes, [&](const JudgedCause& cause) {

@@ -68,6 +68,7 @@ Observed Observe(const std::filesystem::path& program, const std::filesystem::pa
   }
   const json report = json::parse(ran.out);
   AddFindings(report["findings"], false, observed.findings);
+  if (const json& first = report["summary"]["first"]; first.is_string()) observed.first = first;
   for (const json& figure : report["figures"]) {
     if (figure["id"] == "step_time") observed.step_ns = NumberIn(figure["value"]);
     if (figure["id"] == "window") observed.window_ns = NumberIn(figure["value"]);

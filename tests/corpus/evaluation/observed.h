@@ -19,6 +19,7 @@ struct Said {  // a finding that fired
 struct Observed {
   std::string error;  // what the program refused the profile with
   std::vector<Said> findings;
+  std::string first;  // the rule whose recommendation the headline gives, or ""
   std::optional<double> step_ns, window_ns;
   std::vector<std::optional<double>> values;  // of the queries
 };
