@@ -6,7 +6,10 @@
 -- empty: hidden
 SELECT rank, device, bucket, ns, ns_per_step, share
 FROM time_ledger
-WHERE (rank, device) = (SELECT rank, device FROM pacing_gpu)
+WHERE (rank, device) = (SELECT rank, device
+  FROM (SELECT 0 AS n, rank, device FROM pacing_gpu UNION ALL SELECT 1, rank, device FROM time_ledger)
+  ORDER BY n, rank, device
+  LIMIT 1)
 ORDER BY ns DESC, bucket;
 
 -- id: jitter

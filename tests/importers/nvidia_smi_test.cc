@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs of nvidia-smi in its three forms, and of scripts around NVML, written by hand.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,6 +78,40 @@ TEST(SmiCsv, WithoutUnitsAndTimes) {
   EXPECT_EQ(trace.devices.at(1).uuid, "GPU-b");
   EXPECT_FALSE(trace.session_duration_ns.has_value());
   EXPECT_THAT(trace.health.notes, ElementsAre(HasSubstr("does not record when")));
+}
+
+std::string Utf16(const std::string& ascii, bool big_endian) {
+  std::string text = big_endian ? "\xfe\xff" : "\xff\xfe";
+  for (const char c : ascii) {
+    if (big_endian) text += '\0';
+    text += c;
+    if (!big_endian) text += '\0';
+  }
+  return text;
+}
+
+TEST(SmiCsv, InUtf16AsPowerShellRedirectsIt) {
+  std::string csv = "timestamp, index, utilization.gpu [%]\r\n";
+  for (int second = 0; second < 60; ++second)
+    for (int minute = 0; minute < 30; ++minute)
+      csv += fmt::format("2026/01/06 16:{:02}:{:02}.000, 0, {} %\r\n", minute, second, second);
+  const auto samples = test::SamplesOf(test::ReadLog(csv), TelemetryMetric::kGpuUtilization);
+  ASSERT_EQ(samples.size(), 1800u);
+  for (const bool big_endian : {false, true})
+    EXPECT_EQ(test::SamplesOf(test::ReadLog(Utf16(csv, big_endian)), TelemetryMetric::kGpuUtilization),
+              samples);
+}
+
+TEST(SmiCsv, DatesWithTheYearLast) {
+  const auto seconds_between = [](const std::string& first, const std::string& second) {
+    const auto samples = test::SamplesOf(
+        test::ReadLog("timestamp,index,utilization.gpu [%]\n" + first + ",0,10 %\n" + second + ",0,20 %\n"),
+        TelemetryMetric::kGpuUtilization);
+    return samples.size() == 2 ? (std::get<1>(samples[1]) - std::get<1>(samples[0])) / 1'000'000'000 : -1;
+  };
+  EXPECT_EQ(seconds_between("03-11-2026 14:05:00", "03-12-2026 14:05:01"), 86'401) << "month first";
+  EXPECT_EQ(seconds_between("31.03.2026 23:59:59", "01.04.2026 00:00:00"), 1) << "day first";
+  EXPECT_EQ(seconds_between("3/31/2026 11:59:59 AM", "3/31/2026 12:00:00 PM"), 1);
 }
 
 TEST(SmiCsv, ThrottleReasons) {

@@ -42,6 +42,16 @@ std::string Line(int iteration, double ms, const std::string& more = "") {
 
 constexpr double kNsPerMs = 1e6;
 
+TEST(MegatronLog, FusionsOfTheArguments) {
+  const TrainingLog log =
+      Log("  bias_gelu_fusion ................ False\n  scaled_masked_softmax_fusion .... False\n"
+          "  scaled_upper_triang_masked_softmax_fusion  True\n" +
+          Line(1, 1000) + "\n");
+  EXPECT_EQ(log.settings.at("bias_gelu_fusion"), "False");
+  EXPECT_EQ(log.settings.at("scaled_masked_softmax_fusion"), "False");
+  EXPECT_EQ(log.settings.at("scaled_upper_triang_masked_softmax_fusion"), "True") << "no room for dots";
+}
+
 TEST(MegatronLog, EveryColumn) {
   const TrainingLog log = Log(
       " iteration       30/    1000 | consumed samples:          120 | elapsed time per iteration (ms): "

@@ -57,6 +57,58 @@ struct ByteSource::Inflate {
   }
 };
 
+// What is read of UTF-16, as UTF-8.
+struct ByteSource::Utf16 {
+  bool big_endian = false;
+  std::string bytes;  // read, not yet of a whole character
+  std::string text;   // decoded, from `text_at` on not yet given
+  size_t text_at = 0;
+
+  void Append(uint32_t c) {
+    if (c < 0x80) {
+      text += static_cast<char>(c);
+    } else if (c < 0x800) {
+      text += static_cast<char>(0xC0 | (c >> 6));
+      text += static_cast<char>(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+      text += static_cast<char>(0xE0 | (c >> 12));
+      text += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+      text += static_cast<char>(0x80 | (c & 0x3F));
+    } else {
+      text += static_cast<char>(0xF0 | (c >> 18));
+      text += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
+      text += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+      text += static_cast<char>(0x80 | (c & 0x3F));
+    }
+  }
+
+  // All of `bytes` but the beginning of a character that goes on behind it.
+  void Decode() {
+    constexpr uint32_t kReplacement = 0xFFFD;
+    const auto unit = [&](size_t at) -> uint32_t {
+      const auto low = static_cast<uint8_t>(bytes[at + (big_endian ? 1 : 0)]),
+                 high = static_cast<uint8_t>(bytes[at + (big_endian ? 0 : 1)]);
+      return uint32_t{high} << 8 | low;
+    };
+    const auto is_high = [](uint32_t c) { return c >= 0xD800 && c < 0xDC00; };
+    const auto is_low = [](uint32_t c) { return c >= 0xDC00 && c < 0xE000; };
+    size_t at = 0;
+    for (; at + 1 < bytes.size(); at += 2) {
+      const uint32_t c = unit(at);
+      if (is_high(c)) {
+        if (at + 3 >= bytes.size()) break;
+        if (const uint32_t next = unit(at + 2); is_low(next)) {
+          Append(0x10000 + ((c - 0xD800) << 10) + (next - 0xDC00));
+          at += 2;
+          continue;
+        }
+      }
+      Append(is_high(c) || is_low(c) ? kReplacement : c);
+    }
+    bytes.erase(0, at);
+  }
+};
+
 ByteSource::ByteSource(const fs::path& path) : name_(path == "-" ? "the standard input" : path.string()) {
   owned_ = path != "-";
   fd_ = owned_ ? OpenForReading(path) : STDIN_FILENO;
@@ -84,8 +136,16 @@ void ByteSource::Begin() {
   }
   damage_.clear();
   head_at_ = 0;
+  utf16_.reset();
   std::string head(kHead, '\0');
-  head.resize(inflate_ ? ReadPacked(head.data(), head.size()) : ReadRaw(head.data(), head.size()));
+  head.resize(ReadBytes(head.data(), head.size()));
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
+    utf16_ = std::make_unique<Utf16>();
+    utf16_->big_endian = head[0] == '\xfe';
+    utf16_->bytes = head.substr(2);
+    head.assign(kHead, '\0');
+    head.resize(ReadText(head.data(), head.size()));
+  }
   head_ = std::move(head);
 }
 
@@ -102,7 +162,36 @@ size_t ByteSource::Read(char* to, size_t size) {
   if (from_head == size) return size;
   to += from_head;
   size -= from_head;
-  return from_head + (inflate_ ? ReadPacked(to, size) : ReadRaw(to, size));
+  return from_head + ReadText(to, size);
+}
+
+size_t ByteSource::ReadBytes(char* to, size_t size) {
+  return inflate_ ? ReadPacked(to, size) : ReadRaw(to, size);
+}
+
+size_t ByteSource::ReadText(char* to, size_t size) {
+  if (!utf16_) return ReadBytes(to, size);
+  Utf16& utf16 = *utf16_;
+  size_t got = 0;
+  while (got < size) {
+    if (utf16.text_at == utf16.text.size()) {
+      utf16.text.clear();
+      utf16.text_at = 0;
+      utf16.Decode();
+      if (utf16.text.empty()) {
+        std::string more(kPacked, '\0');
+        more.resize(ReadBytes(more.data(), more.size()));
+        if (more.empty()) break;
+        utf16.bytes += more;
+        utf16.Decode();
+      }
+    }
+    const size_t part = std::min(size - got, utf16.text.size() - utf16.text_at);
+    std::memcpy(to + got, utf16.text.data() + utf16.text_at, part);
+    utf16.text_at += part;
+    got += part;
+  }
+  return got;
 }
 
 size_t ByteSource::ReadRaw(char* to, size_t size) {

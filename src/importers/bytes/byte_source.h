@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a profile in order, from a file, a pipe or the standard input, unpacked where they are gzip.
-// Compression is found from the content. One file may hold several gzip members, as pigz and bgzip write
-// them.
+// The bytes of a profile in order, from a file, a pipe or the standard input, unpacked where they are gzip
+// and as UTF-8 where they are UTF-16 with a byte order mark, as Windows PowerShell redirects output. Both are
+// found from the content. One file may hold several gzip members, as pigz and bgzip write them.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,9 @@ class ByteSource {
 
  private:
   struct Inflate;
+  struct Utf16;
+  size_t ReadBytes(char* to, size_t size);  // unpacked
+  size_t ReadText(char* to, size_t size);
   size_t ReadRaw(char* to, size_t size);
   size_t ReadPlain(char* to, size_t size);
   size_t ReadPacked(char* to, size_t size);
@@ -50,6 +53,7 @@ class ByteSource {
   std::string raw_head_;  // bytes as stored, read to detect the compression
   size_t raw_at_ = 0;
   std::unique_ptr<Inflate> inflate_;
+  std::unique_ptr<Utf16> utf16_;
 };
 
 }  // namespace dladvisor

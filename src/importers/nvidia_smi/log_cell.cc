@@ -142,6 +142,8 @@ std::optional<Time> ParseTime(std::string_view text) {
   text = Trim(text);
   static const RE2 date(
       R"((\d{4})[-/](\d{1,2})[-/](\d{1,2})[ T](\d{1,2}):(\d{2}):(\d{2}(?:\.\d{1,9})?) ?(Z|UTC|[-+]\d{2}:?\d{2})?)"),
+      year_last(
+          R"((\d{1,2})([-/.])(\d{1,2})[-/.](\d{4}),?[ T](\d{1,2}):(\d{2}):(\d{2}(?:\.\d{1,9})?)(?: ?([AP])M)?)"),
       words(R"([A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\d{4}))");
   int year = 0, month = 0, day = 0, hour = 0, minute = 0;
   double second = 0;
@@ -155,6 +157,18 @@ std::optional<Time> ParseTime(std::string_view text) {
       *ns += zone[0] == '+' ? -offset : offset;
     }
     return Time{*ns, !zone.empty()};
+  }
+  // Months come first (tegrastats, the United States), but days with dots (much of Europe) and where the
+  // first number is no month.
+  std::string separator, half;
+  int first = 0, second_number = 0;
+  if (RE2::FullMatch(text, year_last, &first, &separator, &second_number, &year, &hour, &minute, &second,
+                     &half)) {
+    const bool day_first = separator == "." || first > 12;
+    if (!half.empty()) hour = hour % 12 + (half == "P" ? 12 : 0);
+    const std::optional<Ns> ns = Moment(year, day_first ? second_number : first,
+                                        day_first ? first : second_number, hour, minute, second);
+    return ns ? std::optional(Time{*ns, false}) : std::nullopt;
   }
   if (RE2::FullMatch(text, words, &month_name, &day, &hour, &minute, &second, &year)) {
     constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -15,11 +15,16 @@ namespace {
 // In alphabetical order.
 constexpr std::array kKnown = std::to_array<std::string_view>({
     "accumulate_allreduce_grads_in_fp32",
+    "apply_rope_fusion",
     "attention_backend",
     "batch_size",
     "bf16",
+    "bias_dropout_fusion",
+    "bias_gelu_fusion",
+    "bias_swiglu_fusion",
     "checkpoint_activations",
     "context_parallel_size",
+    "cross_entropy_loss_fusion",
     "data_parallel_size",
     "dataloader_type",
     "decoder_seq_length",
@@ -32,6 +37,7 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "fp16",
     "fp8",
     "global_batch_size",
+    "gradient_accumulation_fusion",
     "gradient_accumulation_steps",
     "group_query_attention",
     "hidden_size",
@@ -41,6 +47,7 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "loss_scale",
     "loss_scale_window",
     "manual_gc",
+    "masked_softmax_fusion",
     "micro_batch_size",
     "min_loss_scale",
     "model_parallel_size",
@@ -62,6 +69,8 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "recompute_method",
     "recompute_num_layers",
     "save_interval",
+    "scaled_masked_softmax_fusion",
+    "scaled_upper_triang_masked_softmax_fusion",
     "seq_length",
     "sequence_parallel",
     "swiglu",
@@ -70,7 +79,9 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "train_batch_size",
     "train_iters",
     "train_micro_batch_size_per_gpu",
+    "transformer_impl",
     "use_distributed_optimizer",
+    "use_flash_attn",
     "virtual_pipeline_model_parallel_size",
     "world_size",
     "zero_optimization_stage",
@@ -92,8 +103,14 @@ void TakeRow(std::string_view line, std::map<std::string, std::string>& settings
     if (!RE2::FullMatch(Trim(rest), wide, &name, &value)) return;
     if (name == "world_size") return;
   } else {
+    // "  scaled_upper_triang_masked_softmax_fusion  False": no room for dots.
+    static const RE2 long_name(R"((\w{32,})  (\S+) *)");
+    if (dots == std::string_view::npos) {
+      if (!RE2::FullMatch(Trim(line), long_name, &name, &value)) return;
+      if (std::binary_search(kKnown.begin(), kKnown.end(), name)) settings[name] = value;
+      return;
+    }
     // What comes before a row (a rank, a date) ends with a blank.
-    if (dots == std::string_view::npos) return;
     const size_t blank = line.find_last_of(" \t", dots == 0 ? 0 : dots - 1);
     rest = blank == std::string_view::npos ? line : line.substr(blank + 1);
     if (!RE2::FullMatch(Trim(rest), row, &name, &value)) return;
@@ -105,7 +122,8 @@ void TakeRow(std::string_view line, std::map<std::string, std::string>& settings
 
 void TakeSettings(std::string_view line, std::map<std::string, std::string>& settings) {
   if (line.size() > 4096) return;
-  if (line.find(" ..") != std::string_view::npos || line.find("[config.py:") != std::string_view::npos) {
+  if (line.find(" ..") != std::string_view::npos || line.find("[config.py:") != std::string_view::npos ||
+      line.find("_fusion  ") != std::string_view::npos) {
     TakeRow(line, settings);
     return;
   }
