@@ -219,7 +219,7 @@ class TimelineBuilder {
 
   // A page of managed memory that the host has touched: it was at work, and no call brings the page.
   bool IsHostFault(const Operations& operation) const {
-    return operation.kind() == "copy" &&
+    return operation.kind() == Operations::kCopy &&
            trace_.copies.direction[operation.row()] == CopyDirection::kUnifiedDeviceToHost;
   }
 
