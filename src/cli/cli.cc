@@ -69,9 +69,10 @@ bool IsReport(const CLI::App& app, const std::vector<std::string>& arguments) {
     return argument == "-" || std::filesystem::exists(argument, error) ||
            (!argument.starts_with('-') && argument.find_first_of("./*") != std::string::npos);
   };
-  if (arguments.empty() || std::ranges::any_of(arguments, is_command)) return false;
-  return arguments[0].starts_with('-') ? std::ranges::any_of(arguments, is_profile)
-                                       : is_profile(arguments[0]);
+  if (arguments.empty()) return false;
+  if (!arguments[0].starts_with('-') || arguments[0] == "-")
+    return !is_command(arguments[0]) && is_profile(arguments[0]);
+  return std::ranges::none_of(arguments, is_command) && std::ranges::any_of(arguments, is_profile);
 }
 
 void NameGroups(CLI::App& app) {

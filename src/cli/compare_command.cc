@@ -55,11 +55,15 @@ LoadedSide LoadSide(const std::string& argument, const char* label, const Compar
       });
   for (const std::string& message : unreadable)
     side.notes.push_back(fmt::format("Not part of {}: {}", label, InOneLine(message)));
+  const size_t count = runs.size();
+  // One without steps says nothing of how long they take.
+  if (std::ranges::any_of(runs, [](const RecordedRun& run) { return run.step_ns.has_value(); }))
+    std::erase_if(runs, [](const RecordedRun& run) { return !run.step_ns; });
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
   std::ranges::nth_element(runs, middle, {}, [](const RecordedRun& run) { return run.step_ns.value_or(0); });
-  if (runs.size() > 1)
+  if (count > 1)
     side.notes.push_back(
-        fmt::format("{} holds {} runs; the one with the median step is compared.", label, runs.size()));
+        fmt::format("{} holds {} runs; the one with the median step is compared.", label, count));
   side.run = std::move(*middle);
   return side;
 }

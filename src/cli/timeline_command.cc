@@ -62,23 +62,45 @@ std::map<int64_t, Ns> Shifts(const Database& db) {
   return shifts;
 }
 
+// The steps by when they begin.
+TraceEvents::StepsByRank StepsOf(const Database& db, const std::vector<int64_t>& numbers) {
+  TraceEvents::StepsByRank steps;
+  if (numbers.empty()) return steps;
+  for (const auto& row :
+       db.Query(fmt::format("SELECT rank, start_ns, step FROM step WHERE warmup = 0 AND step "
+                            "BETWEEN {} AND {}",
+                            numbers.front(), numbers.back()))
+           .rows)
+    steps[std::get<int64_t>(row[0])].emplace(std::get<int64_t>(row[1]), std::get<int64_t>(row[2]));
+  return steps;
+}
+
 // Where the first of the steps begins on the common clock.
-Ns OriginOf(const Database& db, const std::vector<int64_t>& steps, const std::map<int64_t, Ns>& shifts) {
+Ns OriginOf(const Database& db, const TraceEvents::StepsByRank& steps, const std::map<int64_t, Ns>& shifts) {
+  std::map<int64_t, Ns> starts;
+  for (const auto& [rank, of_rank] : steps) starts.emplace(rank, of_rank.begin()->first);
+  if (steps.empty())
+    for (const auto& row : db.Query("SELECT rank, min(step_start_ns) FROM typical_step GROUP BY rank").rows)
+      starts.emplace(std::get<int64_t>(row[0]), std::get<int64_t>(row[1]));
   std::optional<Ns> origin;
-  const std::string sql =
-      steps.empty() ? "SELECT rank, min(step_start_ns) FROM typical_step GROUP BY rank"
-                    : fmt::format("SELECT rank, min(start_ns) FROM step WHERE step IN ({}) GROUP BY rank",
-                                  fmt::join(steps, ", "));
-  for (const auto& row : db.Query(sql).rows) {
-    const auto shift = shifts.find(std::get<int64_t>(row[0]));
-    const Ns start =
-        static_cast<Ns>(AsNumber(row[1]).value_or(0)) + (shift == shifts.end() ? 0 : shift->second);
-    origin = std::min(origin.value_or(start), start);
+  for (const auto& [rank, start] : starts) {
+    const auto shift = shifts.find(rank);
+    const Ns moved = start + (shift == shifts.end() ? 0 : shift->second);
+    origin = std::min(origin.value_or(moved), moved);
   }
   return origin.value_or(0);
 }
 
+// Whether all collectives are of all ranks.
+bool IsOneGroup(const Database& db) {
+  return Integers(db,
+                  "SELECT count(*) > 0 AND min(size) >= (SELECT count(*) FROM rank) FROM collective_group")
+             .at(0) == 1;
+}
+
 void RunTimeline(const TimelineOptions& options, const CommonOptions& common) {
+  if (!options.output.ends_with(".json") && !options.output.ends_with(".json.gz"))
+    throw Error(options.output, "is no name of a trace", "End it in .json.gz or .json.");
   const Project project = LoadProject(common.config);
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
   Stages stages(common);
@@ -93,9 +115,9 @@ void RunTimeline(const TimelineOptions& options, const CommonOptions& common) {
   if (Integers(database, "SELECT count(*) FROM gpu").at(0) == 0)
     throw Error(profile.files.at(0), "has no work on a GPU to draw",
                 "`dladvisor report` says what the profile holds.");
-  const std::vector<int64_t> steps = ChosenSteps(options, database);
+  const TraceEvents::StepsByRank steps = StepsOf(database, ChosenSteps(options, database));
   const std::map<int64_t, Ns> shifts = Shifts(database);
-  TraceEvents events(OriginOf(database, steps, shifts));
+  TraceEvents events(OriginOf(database, steps, shifts), IsOneGroup(database));
   stages.Begin("events");
   for (const auto& row :
        database

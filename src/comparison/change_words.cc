@@ -103,10 +103,14 @@ void DescribeCalls(RunsCompared& compared) {
   }
 }
 
-// Of logs: what their timers measure. Those that hold others come first, and say least.
+// Of logs: what their timers measure; those that hold others where there are no parts.
 void DescribeTimers(RunsCompared& compared) {
+  const bool has_parts = std::ranges::any_of(compared.timers, [](const WorkPair& timer) {
+    return timer.before && timer.after && timer.kind != "all";
+  });
   for (const WorkPair& timer : compared.timers) {
-    if (!timer.before || !timer.after || timer.kind == "all" || compared.reasons.size() == kMostReasons)
+    if (!timer.before || !timer.after || (has_parts && timer.kind == "all") ||
+        compared.reasons.size() == kMostReasons)
       continue;
     const double change = GrowthOf(timer);
     if (std::abs(change) < kLeastOfUnit * compared.before.unit_ns.value_or(0)) break;

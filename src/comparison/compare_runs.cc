@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -152,11 +153,27 @@ std::vector<FindingChange> CompareFindings(const RecordedRun& before, const Reco
   return changes;
 }
 
+// Whether what must be the same has the setting already: "Sequence length" is seq_length.
+bool IsSaid(const std::vector<Difference>& differences, std::string_view setting, std::string_view before,
+            std::string_view after) {
+  constexpr size_t kLetters = 3;
+  const auto same_letter = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::ranges::any_of(differences, [&](const Difference& difference) {
+    return difference.baseline == before && difference.candidate == after &&
+           std::ranges::equal(setting.substr(0, kLetters),
+                              std::string_view(difference.title).substr(0, kLetters), same_letter);
+  });
+}
+
 std::vector<Difference> CompareSettings(const RecordedRun& before, const RecordedRun& after) {
   std::vector<Difference> differences =
       CompareTraits(std::span(&before.gate_run.traits, 1), std::span(&after.gate_run.traits, 1), {});
   for (const auto& [name, value] : before.settings)
-    if (const auto other = after.settings.find(name); other != after.settings.end() && other->second != value)
+    if (const auto other = after.settings.find(name); other != after.settings.end() &&
+                                                      other->second != value &&
+                                                      !IsSaid(differences, name, value, other->second))
       differences.push_back({name, name, value, other->second, false, ""});
   for (Difference& difference : differences) difference.blocks = false;  // nothing is refused here
   return differences;
@@ -183,9 +200,9 @@ void NoteOtherWork(RunsCompared& compared, const RecordedRun& before, const Reco
   const auto note_parts = [&](const char* part, const std::optional<double>& a,
                               const std::optional<double>& b) {
     if (!step || !a || !b || !(*a > 0) || std::abs(*b / *a - 1) <= kSameWork) return false;
-    compared.notes.push_back(fmt::format("A step has {:g} {}s in A and {:g} in B: a {} takes {} time in B.",
-                                         *a, part, *b, part,
-                                         MoreOrLessShare((1 + *compared.change) * *a / *b - 1)));
+    compared.notes.push_back(fmt::format("A step has {} {}s in A and {} in B: a {} takes {} time in B.",
+                                         FormatValue(*a, Unit::kCount), part, FormatValue(*b, Unit::kCount),
+                                         part, MoreOrLessShare((1 + *compared.change) * *a / *b - 1)));
     return true;
   };
   if (note_parts("token", before.tokens, after.tokens) || note_parts("sample", before.samples, after.samples))
@@ -202,11 +219,14 @@ void NoteOtherWork(RunsCompared& compared, const RecordedRun& before, const Reco
 
 // Without the folders that both are in.
 void ShortenNames(ComparedSide& before, ComparedSide& after) {
+  for (ComparedSide* side : {&before, &after})
+    while (side->name.size() > 1 && side->name.ends_with('/')) side->name.pop_back();
   const auto differ = std::ranges::mismatch(before.name, after.name).in1;
   const std::string_view common(before.name.data(), static_cast<size_t>(differ - before.name.begin()));
   const size_t slash = common.rfind('/');
   if (slash == std::string_view::npos) return;
-  for (ComparedSide* side : {&before, &after}) side->name.erase(0, slash + 1);
+  for (ComparedSide* side : {&before, &after})
+    if (side->name.size() > slash + 1) side->name.erase(0, slash + 1);
 }
 
 ComparedSide SideOf(const RecordedRun& run, ComparedUnit unit) {
@@ -259,20 +279,20 @@ RunsCompared CompareRuns(const RecordedRun& before, const RecordedRun& after,
   } else {
     compared.kinds = in_units(SumByKind(before.kernels, after.kernels));
     compared.ledger = CompareLedgers(before, after);
-    if (steps) compared.timers = in_units(MatchByName(before.timers, after.timers));
+    compared.timers = InUnits(MatchByName(before.timers, after.timers), ComparedUnit::kWindow, 1, 1);
     if (compared.before.unit_ns.value_or(0) > 0 && compared.after.unit_ns)
       compared.change = *compared.after.unit_ns / *compared.before.unit_ns - 1;
   }
   compared.findings = CompareFindings(before, after, knowledge);
   compared.differences = CompareSettings(before, after);
-  for (const auto& [run, label] : {std::pair{&before, "A"}, std::pair{&after, "B"}})
-    if (run->truncated)
-      compared.notes.push_back(
-          fmt::format("{} is incomplete, its end is missing: copy or export it again.", label));
   const bool unmeasured = before.operators.empty() && after.operators.empty() && !compared.change;
   if (!compared.unit_why.empty() && !unmeasured) compared.notes.push_back(compared.unit_why);
   NoteOtherWork(compared, before, after);
   DescribeChange(compared);
+  for (const auto& [run, label] : {std::pair{&before, "A"}, std::pair{&after, "B"}})
+    if (run->truncated)
+      compared.headline = fmt::format("{} is incomplete, its end is missing: copy or export it again. {}",
+                                      label, compared.headline);
   return compared;
 }
 

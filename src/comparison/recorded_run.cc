@@ -96,10 +96,9 @@ void ReadWork(const Database& db, RecordedRun& run) {
 void ReadLog(const Database& db, RecordedRun& run) {
   run.timers =
       WorkOf(db,
-             "SELECT timer, kind, NULL, count(*), avg(coalesce(ns, max_ns)) * (SELECT count(*) FROM "
-             "training_log WHERE warmup = 0 AND elapsed_ns IS NOT NULL), NULL FROM training_timer "
-             "JOIN training_log USING (profile, attempt, iteration) WHERE warmup = 0 GROUP BY timer, "
-             "kind ORDER BY 5 DESC, timer");
+             "SELECT timer, kind, NULL, 1, avg(coalesce(ns, max_ns)), NULL FROM training_timer JOIN "
+             "training_log USING (profile, attempt, iteration) WHERE warmup = 0 GROUP BY timer, kind "
+             "ORDER BY 5 DESC, timer");
   const ResultSet work = db.Query(
       "SELECT avg(global_batch), avg(tokens_per_second * elapsed_ns / 1e9) FROM training_log WHERE warmup = "
       "0");

@@ -43,7 +43,7 @@ struct RecordedRun {
   std::vector<RecordedWork> operators;          // by path
   std::vector<RecordedWork> kernels;            // by name
   std::vector<RecordedWork> shapes;             // operators by shapes and type, where they are recorded
-  std::vector<RecordedWork> timers;             // of a log, each over all steps; timers may hold others
+  std::vector<RecordedWork> timers;             // of a log, of an iteration; timers may hold others
   std::vector<RecordedFigure> figures;          // use of the GPUs, memory, throughput, what nvidia-smi saw
   std::optional<double> flops;                  // in the window, where most of the GPU's work is known
   std::optional<double> samples, tokens;        // of a step, where a log has them

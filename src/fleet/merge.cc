@@ -180,12 +180,23 @@ std::vector<RankIdentity> IdentitiesOf(const Digest& digest) {
   return identities;
 }
 
+// By how much the steps of a profile were numbered otherwise among all: of one that begins at the same time.
+int64_t StepShiftOf(const Digest& profile, const Digest& merged, int64_t rank_shift) {
+  const std::vector<StepRow> own = RowsOf(profile, StepRelation());
+  if (own.empty()) return 0;
+  for (const StepRow& step : RowsOf(merged, StepRelation()))
+    if (step.rank == own[0].rank + rank_shift && step.start_ns == own[0].start_ns)
+      return step.step - own[0].step;
+  return 0;
+}
+
 void AppendDetails(const Digest& details, size_t profile, const std::vector<RankRow>& ranks, Digest& merged) {
   ProfilePlace place{static_cast<int64_t>(profile), 0, 0, std::nullopt, std::nullopt};
   std::optional<int64_t> first;
   for (const RankRow& row : ranks)
     if (row.profile == place.profile) first = std::min(first.value_or(row.rank), row.rank);
   place.rank_shift = first.value_or(0) - RanksOf(RowsOf(details, GpuRelation())).first;
+  place.step_shift = StepShiftOf(details, merged, place.rank_shift);
   for (Table& table : merged.relations) {
     const Family* family = FindFamily(table.schema().name);
     if (const Table* from = details.Find(table.schema().name); from && family && family->detail)

@@ -303,7 +303,7 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
     }
   }
   for (size_t i = 0; i < ticks.size(); ++i)
-    svg += fmt::format(R"(<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>)",
+    svg += fmt::format(R"(<text class="tick {}" x="{:.1f}" y="{:.1f}">{}</text>)",
                        i == 0                  ? "start"
                        : i + 1 == ticks.size() ? "end"
                                                : "middle",

@@ -17,10 +17,8 @@
 namespace dladvisor {
 namespace {
 
-// Tracks of a GPU beside its streams, whose numbers are below them.
-constexpr int64_t kStepTrack = 1'000'000, kIdleTrack = kStepTrack + 1, kWaitingTrack = kStepTrack + 2;
-// Ranges that need not nest have tracks of their own.
-constexpr int64_t kLooseTrack = int64_t{1} << 40;
+// Tracks of a GPU; its streams come after them, in order of appearance.
+enum GpuTrack : int64_t { kStepTrack, kIdleTrack, kWaitingTrack, kFirstStream };
 
 std::string JsonText(std::string_view text) { return nlohmann::json(ValidUtf8(text)).dump(); }
 
@@ -59,19 +57,21 @@ void TraceEvents::Slice(int64_t process, int64_t thread, Interval time, const st
 }
 
 void TraceEvents::Add(const Context& context, const std::vector<GpuTimeline>& timelines,
-                      const std::vector<int64_t>& steps, int64_t first_rank,
-                      const std::map<int64_t, Ns>& shift) {
+                      const StepsByRank& steps, int64_t first_rank, const std::map<int64_t, Ns>& shift) {
+  static const std::map<Ns, int64_t> none;
   std::map<uint32_t, int64_t> hosts;  // of processes that have been written
   for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu) {
     const auto& of_gpu = context.ranks.gpus[gpu];
     const int64_t rank = first_rank + of_gpu.rank - context.ranks.gpus[0].rank;
     const auto known = shift.find(rank);
     const Ns moved = known == shift.end() ? 0 : known->second;
+    const auto of_rank = steps.find(rank);
+    const std::map<Ns, int64_t>& chosen = of_rank == steps.end() ? none : of_rank->second;
     Interval time = timelines[gpu].window;
-    if (!timelines[gpu].steps.empty() && !steps.empty()) {
+    if (!steps.empty()) {
       time = {0, 0};
       for (const StepLedger& step : timelines[gpu].steps)
-        if (std::ranges::find(steps, step.number) != steps.end())
+        if (chosen.contains(step.time.start))
           time = time.length() == 0 ? step.time : Interval{time.start, step.time.end};
     }
     if (time.length() <= 0) continue;
@@ -83,23 +83,24 @@ void TraceEvents::Add(const Context& context, const std::vector<GpuTimeline>& ti
     }
     const int64_t process = processes_++;
     NameProcess(process, fmt::format("Rank {}, GPU {}", rank, context.trace.devices[of_gpu.device].ordinal));
-    AddGpu(context, timelines[gpu], gpu, time, process, host->second, moved);
+    AddGpu(context, timelines[gpu], gpu, time, chosen, process, host->second, moved);
   }
 }
 
 void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, size_t gpu, Interval time,
-                         int64_t process, int64_t host, Ns shift) {
+                         const std::map<Ns, int64_t>& steps, int64_t process, int64_t host, Ns shift) {
   const Trace& trace = context.trace;
   const GpuWork& work = context.work[gpu];
-  std::map<int64_t, bool> streams;
+  std::map<int64_t, int64_t> streams;     // their tracks
   std::vector<std::pair<Ns, int>> queue;  // launched, begun
   GpuCollectives collectives{process, {}};
   const auto each = [&](const std::vector<uint32_t>& rows, const GpuOperations& operations,
                         const std::vector<uint32_t>& launches, const auto& add) {
     for (const uint32_t row : rows) {
       if (!Overlaps(operations.start[row], operations.end[row], time)) continue;
-      const int64_t stream = operations.stream[row];
-      if (streams.emplace(stream, true).second) NameThread(process, stream, fmt::format("stream {}", stream));
+      const auto [track, is_new] = streams.emplace(operations.stream[row], kFirstStream + streams.size());
+      const int64_t stream = track->second;
+      if (is_new) NameThread(process, stream, fmt::format("stream {}", operations.stream[row]));
       const Interval at{operations.start[row] + shift, operations.end[row] + shift};
       add(row, stream, at);
       const uint32_t call = launches[row];
@@ -110,23 +111,25 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
       if (!Overlaps(trace.api_calls.start[call], trace.api_calls.end[call], time)) continue;
       const uint32_t thread = trace.api_calls.thread[call];
       if (thread == kNoIndex) continue;
-      ++arrows_;
-      events_ += Begin() +
-                 fmt::format(
-                     R"({{"ph":"s","id":{},"pid":{},"tid":{},"ts":{:.3f},"name":"launch","cat":"launch"}})",
-                     arrows_, host, trace.threads[thread].tid, static_cast<double>(launched - origin_) / 1e3);
+      ++ids_;
+      events_ +=
+          Begin() +
+          fmt::format(R"({{"ph":"s","id":{},"pid":{},"tid":{},"ts":{:.3f},"name":"launch","cat":"launch"}})",
+                      ids_, host, HostTrack(trace, host, thread),
+                      static_cast<double>(launched - origin_) / 1e3);
       events_ +=
           Begin() +
           fmt::format(
               R"({{"ph":"f","bp":"e","id":{},"pid":{},"tid":{},"ts":{:.3f},"name":"launch","cat":"launch"}})",
-              arrows_, process, stream, static_cast<double>(at.start - origin_) / 1e3);
+              ids_, process, stream, static_cast<double>(at.start - origin_) / 1e3);
     }
   };
   each(work.kernels, trace.kernels, context.launches.kernel, [&](uint32_t row, int64_t stream, Interval at) {
     const NameId name = trace.kernels.name[row];
     Slice(process, stream, at, JsonText(trace.names.View(name)), "kernel",
           fmt::format(R"("grid":{},"block":{})", trace.kernels.grid[row], trace.kernels.block[row]));
-    if (context.kernels[name].communication) collectives.collectives.push_back({at.start, at.end});
+    if (context.kernels[name].communication && trace.kernels.start[row] >= time.start)
+      collectives.collectives.push_back({at.start, at.end});
   });
   each(work.copies, trace.copies, context.launches.copy, [&](uint32_t row, int64_t stream, Interval at) {
     Slice(process, stream, at,
@@ -140,10 +143,15 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
   });
 
   NameThread(process, kIdleTrack, "idle, by cause");
-  for (const IdleGap& gap : timeline.gaps)
-    if (Overlaps(gap.time.start, gap.time.end, time))
-      Slice(process, kIdleTrack, {gap.time.start + shift, gap.time.end + shift},
-            JsonText(BucketName(gap.Cause())), "idle");
+  for (const Interval& idle : timeline.idle) {
+    if (!Overlaps(idle.start, idle.end, time)) continue;
+    // The cause is kept of the longest ones.
+    const auto gap = std::ranges::upper_bound(timeline.gaps, idle.start, {},
+                                              [](const IdleGap& g) { return g.time.start; });
+    const bool known = gap != timeline.gaps.begin() && std::prev(gap)->time.end > idle.start;
+    Slice(process, kIdleTrack, {idle.start + shift, idle.end + shift},
+          JsonText(known ? BucketName(std::prev(gap)->Cause()) : "short gap"), "idle");
+  }
   NameThread(process, kStepTrack, "steps");
   for (const StepLedger& step : timeline.steps) {
     if (!Overlaps(step.time.start, step.time.end, time)) continue;
@@ -152,8 +160,10 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
       if (step.ledger[b] > 0)
         ledger += fmt::format(R"({}"{}":"{}")", ledger.empty() ? "" : ",", BucketName(static_cast<Bucket>(b)),
                               FormatValue(step.ledger[b], Unit::kNanoseconds));
+    const auto number = steps.find(step.time.start);
     Slice(process, kStepTrack, {step.time.start + shift, step.time.end + shift},
-          JsonText(fmt::format("step {}", step.number)), "step", ledger);
+          JsonText(fmt::format("step {}", number == steps.end() ? step.number : number->second)), "step",
+          ledger);
   }
   std::ranges::sort(queue);
   int64_t length = 0;
@@ -172,13 +182,6 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
 void TraceEvents::AddHost(const Context& context, uint32_t of_process, Interval time, int64_t process,
                           Ns shift) {
   const Trace& trace = context.trace;
-  std::map<uint32_t, bool> threads;
-  const auto track = [&](uint32_t thread) {
-    const Thread& of = trace.threads[thread];
-    if (threads.emplace(thread, true).second)
-      NameThread(process, of.tid, of.name.empty() ? fmt::format("thread {}", of.tid) : of.name);
-    return of.tid;
-  };
   // Cut to the time shown: a range of the whole program would make the file as long as that.
   const auto shown = [&](Ns start, Ns end) {
     return Interval{std::max(start, time.start) + shift, std::min(end, time.end) + shift};
@@ -189,25 +192,42 @@ void TraceEvents::AddHost(const Context& context, uint32_t of_process, Interval 
   const Ranges& ranges = trace.ranges;
   for (size_t row = 0; row < ranges.size() && ranges.start[row] < time.end; ++row) {
     if (!is_ours(ranges.thread[row]) || !Overlaps(ranges.start[row], ranges.end[row], time)) continue;
-    const bool nests = ranges.kind[row] == RangeKind::kPushPop;
-    int64_t thread = track(ranges.thread[row]);
-    if (!nests) {
-      thread += kLooseTrack;
-      NameThread(process, thread, "ranges that may overlap");
-    }
-    Slice(process, thread, shown(ranges.start[row], ranges.end[row]),
-          JsonText(trace.names.View(ranges.name[row])), "range");
+    const int64_t track = HostTrack(trace, process, ranges.thread[row]);
+    const Interval at = shown(ranges.start[row], ranges.end[row]);
+    const std::string name = JsonText(trace.names.View(ranges.name[row]));
+    if (ranges.kind[row] == RangeKind::kPushPop)
+      Slice(process, track, at, name, "range");
+    else
+      Loose(process, track, at, name);
   }
   const ApiCalls& calls = trace.api_calls;
   for (size_t row = 0; row < calls.size() && calls.start[row] < time.end; ++row)
     if (is_ours(calls.thread[row]) && Overlaps(calls.start[row], calls.end[row], time))
-      Slice(process, track(calls.thread[row]), shown(calls.start[row], calls.end[row]),
+      Slice(process, HostTrack(trace, process, calls.thread[row]), shown(calls.start[row], calls.end[row]),
             JsonText(trace.names.View(calls.name[row])), "cuda");
 }
 
-// The n-th collective of each GPU is the same one where all have as many.
+int64_t TraceEvents::HostTrack(const Trace& trace, int64_t process, uint32_t thread) {
+  const auto [track, is_new] =
+      host_tracks_.emplace(std::pair(process, thread), static_cast<int64_t>(host_tracks_.size()) + 1);
+  if (is_new) {
+    const Thread& of = trace.threads[thread];
+    NameThread(process, track->second, of.name.empty() ? fmt::format("thread {}", of.tid) : of.name);
+  }
+  return track->second;
+}
+
+// Ranges that need not nest.
+void TraceEvents::Loose(int64_t process, int64_t thread, Interval time, const std::string& name) {
+  ++ids_;
+  for (const auto& [phase, when] : {std::pair{'b', time.start}, std::pair{'e', time.end}})
+    events_ += Begin() +
+               fmt::format(R"({{"ph":"{}","id":{},"pid":{},"tid":{},"ts":{:.3f},"name":{},"cat":"range"}})",
+                           phase, ids_, process, thread, static_cast<double>(when - origin_) / 1e3, name);
+}
+
 void TraceEvents::AddWaiting() {
-  if (gpus_.size() < 2) return;
+  if (gpus_.size() < 2 || !one_group_) return;
   const size_t count = gpus_[0].collectives.size();
   for (const GpuCollectives& gpu : gpus_)
     if (gpu.collectives.size() != count) return;
@@ -228,14 +248,20 @@ void TraceEvents::AddFindings(const Advice& advice) {
   const int64_t process = processes_++;
   NameProcess(process, "Findings");
   const Interval time = covered_;
-  for (size_t i = 0; i < roots.size(); ++i) {
-    const Finding& finding = advice.findings[roots[i]];
-    NameThread(process, static_cast<int64_t>(i), finding.rule);
+  std::map<std::string, size_t> subjects;  // by rule: of many ranks the first stands for all
+  for (const size_t root : roots) ++subjects[advice.findings[root].rule];
+  int64_t track = 0;
+  for (const size_t root : roots) {
+    const Finding& finding = advice.findings[root];
+    const auto of_rule = subjects.extract(finding.rule);
+    if (of_rule.empty()) continue;
+    NameThread(process, ++track, finding.rule);
     std::string arguments = fmt::format(R"("problem":{})", JsonText(finding.problem));
     if (!finding.recommendation.empty())
       arguments += fmt::format(R"(,"recommendation":{})", JsonText(finding.recommendation[0]));
     if (finding.saves) arguments += fmt::format(R"(,"bucket":{})", JsonText(finding.saves->bucket));
-    Slice(process, static_cast<int64_t>(i), time, JsonText(finding.title), "finding", arguments);
+    if (of_rule.mapped() > 1) arguments += fmt::format(R"(,"found":{})", of_rule.mapped());
+    Slice(process, track, time, JsonText(finding.title), "finding", arguments);
   }
 }
 

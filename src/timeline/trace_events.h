@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/model/advice.h"
@@ -22,15 +23,19 @@ namespace dladvisor {
 
 class TraceEvents {
  public:
-  // `origin` is time 0 of the file on the common clock.
-  explicit TraceEvents(Ns origin) : origin_(origin) {}
+  // `origin` is time 0 of the file on the common clock. With `one_group` the collectives are those of all
+  // ranks, so that the n-th of each is the same one; else who waits for whom is not drawn.
+  TraceEvents(Ns origin, bool one_group) : origin_(origin), one_group_(one_group) {}
 
-  // The steps with these numbers, or the analysed window where there are no steps. The first rank of the
-  // profile is `first_rank` of the job; `shift` by rank of the job is what makes its clock the common one.
-  void Add(const Context& context, const std::vector<GpuTimeline>& timelines,
-           const std::vector<int64_t>& steps, int64_t first_rank, const std::map<int64_t, Ns>& shift);
+  // Of each rank of the job the number of a step by when it begins on the clock of its profile.
+  using StepsByRank = std::map<int64_t, std::map<Ns, int64_t>>;
 
-  // Those that fired and that nothing else explains.
+  // These steps, or the analysed window where none are given. The first rank of the profile is `first_rank`
+  // of the job; `shift` by rank of the job is what makes its clock the common one.
+  void Add(const Context& context, const std::vector<GpuTimeline>& timelines, const StepsByRank& steps,
+           int64_t first_rank, const std::map<int64_t, Ns>& shift);
+
+  // Those that fired and that nothing else explains, of each rule the first.
   void AddFindings(const Advice& advice);
 
   // The whole file, a JSON object.
@@ -51,16 +56,21 @@ class TraceEvents {
   // `name` is JSON; `arguments` are members of a JSON object, or "".
   void Slice(int64_t process, int64_t thread, Interval time, const std::string& name, const char* category,
              const std::string& arguments = "");
-  void AddGpu(const Context& context, const GpuTimeline& timeline, size_t gpu, Interval time, int64_t process,
-              int64_t host, Ns shift);
+  void AddGpu(const Context& context, const GpuTimeline& timeline, size_t gpu, Interval time,
+              const std::map<Ns, int64_t>& steps, int64_t process, int64_t host, Ns shift);
   void AddHost(const Context& context, uint32_t of_process, Interval time, int64_t process, Ns shift);
   void AddWaiting();
+  void Loose(int64_t process, int64_t thread, Interval time, const std::string& name);
+  // The track of a thread, numbered from 1: readers of the format take no large numbers.
+  int64_t HostTrack(const Trace& trace, int64_t process, uint32_t thread);
   std::string Begin();
 
   Ns origin_;
+  bool one_group_;
   Interval covered_{0, 0};
   std::string events_;
-  int64_t processes_ = 0, arrows_ = 0;
+  int64_t processes_ = 0, ids_ = 0;
+  std::map<std::pair<int64_t, uint32_t>, int64_t> host_tracks_;  // by process of the file and thread
   std::vector<GpuCollectives> gpus_;
 };
 

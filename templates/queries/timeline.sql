@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of a job the GPU that has most time of its own, which the others wait for, over the middle one of its like.
+-- Of a job the GPU that has most time of its own, which the others wait for, over the one in the middle.
 -- id: timeline
 -- title: Timeline
--- note: What ran in one steady step; what is too short to be drawn is shown as the event that takes most.
+-- note: What ran in one steady step; what is too short to be drawn is shown as one of the events there.
 -- relation: typical_step
 -- empty: hidden
 -- max_rows: 6000

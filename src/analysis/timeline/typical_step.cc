@@ -19,7 +19,8 @@ const RelationOf<TypicalStepRow>& TypicalStepRelation() {
           "typical_step",
           "What each GPU and the threads that launch for it did in the steady step of "
           "median length, or in the analysed window where there are no steps, on lanes "
-          "of at most 240 boxes: what is shorter is drawn as the event that takes most.")
+          "of at most 240 boxes: what is shorter is drawn as one event of a cell, the one that takes more "
+          "than half where there is such.")
           .Key("rank", &TypicalStepRow::rank, kRankNumber, "Rank.")
           .Key("device", &TypicalStepRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("lane", &TypicalStepRow::lane, Unit::kNone, "Lane, from 0 at the top.")
@@ -27,7 +28,7 @@ const RelationOf<TypicalStepRow>& TypicalStepRelation() {
           .Column("lane_name", &TypicalStepRow::lane_name, Unit::kText,
                   "compute, communication, copies, idle, or thread ID with the depth of its ranges.")
           .Column("name", &TypicalStepRow::name, Unit::kText,
-                  "Kernel, kind of copy, or range that takes most of it; of idle time its cause.")
+                  "Kernel, kind of copy, or range; of idle time its cause.")
           .Column("bucket", &TypicalStepRow::bucket, Unit::kText,
                   "As in time_ledger; communication, exposed or not; range for ranges.")
           .Column("duration_ns", &TypicalStepRow::duration_ns, Unit::kNanoseconds,
@@ -51,7 +52,8 @@ constexpr size_t kLeastOfLaunches = 10;
 enum GpuLane { kCompute, kCommunicationLane, kCopies, kIdle, kGpuLanes };
 constexpr std::array<const char*, kGpuLanes> kGpuLaneNames = {"compute", "communication", "copies", "idle"};
 
-// The events of a lane, of which each cell keeps how much time they take and which one takes most.
+// The events of a lane, of which each cell keeps how much time they take and, if any does, which one takes
+// more than half of that.
 class LaneCells {
  public:
   explicit LaneCells(Interval step)
@@ -118,11 +120,10 @@ class LaneCells {
 // Calls use(row) for the operations, in order of start, that run in `time`.
 template <class Use>
 void ForEachIn(const std::vector<uint32_t>& rows, const GpuOperations& operations, Interval time, Use use) {
-  constexpr size_t kMostBefore = 64;  // of those that began before and may still run
-  auto row = std::ranges::lower_bound(rows, time.start, {}, [&](uint32_t r) { return operations.start[r]; });
-  row -= std::min<std::ptrdiff_t>(kMostBefore, row - rows.begin());
-  for (; row != rows.end() && operations.start[*row] < time.end; ++row)
-    if (operations.end[*row] > time.start) use(*row);
+  for (const uint32_t row : rows) {
+    if (operations.start[row] >= time.end) return;
+    if (operations.end[row] > time.start) use(row);
+  }
 }
 
 class Picture {
@@ -170,6 +171,11 @@ class Picture {
     ++row_.lane;
   }
 
+  void CountLaunch(uint32_t call) {
+    if (call == kNoIndex) return;
+    if (const uint32_t thread = trace_.api_calls.thread[call]; thread != kNoIndex) ++launches_[thread];
+  }
+
   void DrawGpu() {
     const GpuWork& work = context_.work[gpu_];
     std::array<LaneCells, 3> lanes = {LaneCells(time_), LaneCells(time_), LaneCells(time_)};
@@ -181,10 +187,10 @@ class Picture {
               : BucketName(traits.tensor_core.value_or(false) ? Bucket::kTensor : Bucket::kOther);
       lanes[traits.communication ? kCommunicationLane : kCompute].Add(
           {trace_.kernels.start[row], trace_.kernels.end[row]}, Name(trace_.kernels.name[row]), bucket);
-      if (const uint32_t call = context_.launches.kernel[row]; call != kNoIndex)
-        if (const uint32_t thread = trace_.api_calls.thread[call]; thread != kNoIndex) ++launches_[thread];
+      CountLaunch(context_.launches.kernel[row]);
     });
     ForEachIn(work.graphs, trace_.graph_launches, time_, [&](uint32_t row) {
+      CountLaunch(context_.launches.graph[row]);
       lanes[kCompute].Add({trace_.graph_launches.start[row], trace_.graph_launches.end[row]}, "CUDA graph",
                           BucketName(Bucket::kOther));
     });
@@ -232,9 +238,11 @@ class Picture {
     if (ranges.start[row] <= time_.start && ranges.end[row] >= time_.end) return true;
     const std::string_view prefix =
         std::string_view(context_.steps.range_pattern).substr(0, context_.steps.range_pattern.find('#'));
-    const std::string_view name = Name(ranges.name[row]);
-    return !prefix.empty() && name.size() > prefix.size() && name.starts_with(prefix) &&
-           name[prefix.size()] >= '0' && name[prefix.size()] <= '9';
+    std::string_view name = Name(ranges.name[row]);
+    if (prefix.empty() || !name.starts_with(prefix)) return false;
+    name.remove_prefix(prefix.size());
+    if (name.starts_with('#')) name.remove_prefix(1);  // ProfilerStep#7
+    return !name.empty() && name[0] >= '0' && name[0] <= '9';
   }
 
   void DrawThread(uint32_t thread) {

@@ -44,18 +44,16 @@ ComparisonRow RowOf(const WorkPair& pair, const Labels& labels) {
     row.note = fmt::format("in B {}; matched by kind, {}", after, pair.kind);
   if (pair.before) {
     row.before_ns = pair.before->ns;
-    row.before_attained = pair.before->attained_share;
   }
   if (pair.after) {
     row.after_ns = pair.after->ns;
-    row.after_attained = pair.after->attained_share;
   }
   return row;
 }
 
 ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::string title,
                         std::vector<ComparisonRow> rows) {
-  ComparisonTable table{std::move(id), std::move(title), {}, 0};
+  ComparisonTable table{std::move(id), std::move(title), {}};
   double largest = 0;
   for (const ComparisonRow& row : rows) largest = std::max(largest, SizeOf(row));
   const double least =
@@ -64,10 +62,7 @@ ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::strin
   for (ComparisonRow& row : rows) {
     // A call of what one side has alone says nothing of the other.
     const bool shown = calls ? row.before_ns && row.after_ns : SizeOf(row) > least;
-    if (shown)
-      table.rows.push_back(std::move(row));
-    else
-      ++table.unchanged;
+    if (shown) table.rows.push_back(std::move(row));
   }
   return table;
 }

@@ -15,13 +15,11 @@ struct ComparisonRow {
   std::string whole;  // the name where `name` is a shorter one; or ""
   std::string note;   // the other side's name and how the two were matched; or ""
   std::optional<double> before_ns, after_ns;
-  std::optional<double> before_attained, after_attained;
 };
 
 struct ComparisonTable {
   std::string id, title;
   std::vector<ComparisonRow> rows;  // that are worth a line, largest change first
-  size_t unchanged = 0;             // that are not shown: no time to speak of differs
 };
 
 // Time ledger, kinds of kernels, operators, operators by shapes, timers, kernels; those without a row are

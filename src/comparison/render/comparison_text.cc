@@ -20,10 +20,14 @@ void WriteMore(TextWriter& out, size_t count, size_t shown) {
   if (count > shown) out.Line(fmt::format("  … and {} more.", count - shown));
 }
 
-void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompared& compared) {
-  out.Heading(table.title + ", " + UnitTitle(compared));
+void WriteHeads(TextWriter& out) {
   out.Line(Left("", kNameColumns + 2) + Right("A", kNumberColumns) + Right("B", kNumberColumns) +
            Right("change", kNumberColumns));
+}
+
+void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompared& compared) {
+  out.Heading(table.title + ", " + UnitTitle(compared));
+  WriteHeads(out);
   const size_t shown = table.id == "time-ledger" ? kMaxLedger : kMaxTextRows;
   for (size_t i = 0; i < std::min(shown, table.rows.size()); ++i) {
     const ComparisonRow& row = table.rows[i];
@@ -46,6 +50,7 @@ void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompare
 void WriteFigures(TextWriter& out, const RunsCompared& compared) {
   if (compared.figures.empty()) return;
   out.Heading("Figures of the Whole Runs");
+  WriteHeads(out);
   for (const FigureRow& row : FigureRows(compared))
     out.Line("  " + Left(row.title, kNameColumns) + Right(row.before, kNumberColumns) +
              Right(row.after, kNumberColumns) +

@@ -57,7 +57,7 @@ const std::vector<View>& Views() {
       {"gpus", "GPUs", {"gpus", "telemetry", "launches", "gpu_metrics"}},
       {"copies", "Copies", {"copies"}},
       {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
-      {"view-timeline", "Timeline", {"timeline"}},
+      {"view-timeline", "Timeline Boxes", {"timeline"}},
       {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},
       {"ranks", "Ranks", {"ranks", "collective_groups", "collective_waits", "clocks", "jitter"}},
       {"pipeline", "Pipeline", {"pipelines", "pipeline_stages"}},

@@ -117,6 +117,9 @@ void WriteBreakdown(TextWriter& out, const ReportModel& model) {
   }
 }
 
+// Rows of tables wrap on a narrow terminal; names of a few letters would say nothing.
+size_t RowWidth(const TextWriter& out) { return std::max(out.width(), TextStyle().width); }
+
 void WriteTopOps(TextWriter& out, const ReportModel& model) {
   const ReportTable* ops = FindTable(model, "top_ops");
   if (ops == nullptr || ops->rows.rows.empty()) return;
@@ -129,7 +132,7 @@ void WriteTopOps(TextWriter& out, const ReportModel& model) {
     };
     out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("gpu_ns"), 16), Right(cell("calls"), 10),
                          Right(cell("tensor_core_eligible"), 12), Right(cell("uses_tensor_cores"), 9),
-                         Ellipsize(Visible(cell("op")), out.width() - 55)));
+                         Ellipsize(Visible(cell("op")), RowWidth(out) - 55)));
   }
 }
 
@@ -144,7 +147,7 @@ void WriteMemoryOperators(TextWriter& out, const ReportModel& model) {
     };
     out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("self_allocated_bytes"), 16),
                          Right(cell("allocated_bytes"), 12), Right(cell("self_increase_bytes"), 14),
-                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), out.width() - 59)));
+                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), RowWidth(out) - 59)));
   }
 }
 

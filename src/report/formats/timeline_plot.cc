@@ -84,6 +84,20 @@ DrawnGpu DrawGpu(const ReportTable& table, size_t first) {
   return gpu;
 }
 
+// Of a bucket and its parts; lanes show communication whether it is exposed or not.
+bool Holds(const std::string& drawn, const std::string& saved) {
+  return drawn == saved || drawn.starts_with(saved + "/") || saved.starts_with(drawn + "/");
+}
+
+// Whether a finding of the group is about this GPU, or about no GPU in particular.
+bool IsAbout(const Advice& advice, const FindingGroup& group, const ReportTable& table, size_t row) {
+  return std::ranges::any_of(group.findings, [&](size_t index) {
+    return std::ranges::all_of(advice.findings[index].subject, [&](const NamedValue& key) {
+      return (key.name != "rank" && key.name != "device") || key.value == CellOf(table, row, key.name);
+    });
+  });
+}
+
 // On the longest box of the bucket that a finding would save from.
 std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGroup>& groups,
                           const ReportTable& table, const DrawnGpu& gpu) {
@@ -91,14 +105,12 @@ std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGro
   std::map<size_t, size_t> taken;  // by row: one flag each
   for (size_t i = 0; i < groups.size() && flags.size() < kMostFlags; ++i) {
     const Finding& finding = model.advice->findings[groups[i].findings[0]];
-    if (!finding.saves || groups[i].depth > 0) continue;
+    if (!finding.saves || groups[i].depth > 0 || !IsAbout(*model.advice, groups[i], table, gpu.first))
+      continue;
     size_t longest = gpu.end;
     for (size_t row = gpu.first; row < gpu.end; ++row) {
       const std::string bucket = CellText(table, row, "bucket", Unit::kText);
-      // Lanes show communication whether it is exposed or not.
-      if ((bucket != finding.saves->bucket && !finding.saves->bucket.starts_with(bucket + "/")) ||
-          taken.contains(row))
-        continue;
+      if (!Holds(bucket, finding.saves->bucket) || taken.contains(row)) continue;
       if (longest == gpu.end || CellNumber(table, row, "busy_ns") > CellNumber(table, longest, "busy_ns"))
         longest = row;
     }
@@ -118,21 +130,14 @@ std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGro
   return flags;
 }
 
+// Which colours are there; how much time it all takes is what the ledger says.
 std::vector<Segment> LegendOf(const ReportTable& table, const DrawnGpu& gpu) {
-  std::vector<std::pair<std::string, double>> time;
+  std::vector<Segment> legend;
   for (size_t row = gpu.first; row < gpu.end; ++row) {
     const std::string bucket = CellText(table, row, "bucket", Unit::kText);
-    if (IsRange(bucket)) continue;
-    const auto known = std::ranges::find(time, bucket, &std::pair<std::string, double>::first);
-    const double busy = CellNumber(table, row, "busy_ns");
-    if (known == time.end())
-      time.emplace_back(bucket, busy);
-    else
-      known->second += busy;
+    if (!IsRange(bucket) && std::ranges::find(legend, bucket, &Segment::label) == legend.end())
+      legend.push_back({bucket, 0, "", ColorOf(bucket)});
   }
-  std::vector<Segment> legend;
-  for (const auto& [bucket, ns] : time)
-    legend.push_back({bucket, ns, FormatValue(ns, Unit::kNanoseconds), ColorOf(bucket)});
   return legend;
 }
 
