@@ -143,6 +143,8 @@ class Inference {
                                 "it reads " + absent_.at(*absent) +
                                     ", which one profile alone has, and no digest and no folder of ranks");
       evaluation.findings[0].missing = {absent_.at(*absent)};
+      evaluation.findings[0].lacks = {evaluation.findings[0].error};
+      evaluation.findings[0].error.clear();
     } else {
       evaluation = EvaluateRule(rule, db_, conclusions_, options_);
     }

@@ -2,6 +2,7 @@
 #include "engine/inference/rule_evaluation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,7 @@ namespace {
 
 // More findings than this help nobody, and would fill the memory.
 constexpr size_t kMaxFindings = 100'000;
+constexpr size_t kMaxBytes = size_t{128} << 20;
 
 std::optional<bool> Truth(const Value& value) {
   if (IsNull(value)) return std::nullopt;
@@ -30,6 +32,30 @@ std::optional<bool> Truth(const Value& value) {
 std::optional<double> Finite(const Value& value) {
   const auto number = AsNumber(value);
   return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+size_t BytesOf(const NamedValue& value) {
+  const auto* text = std::get_if<std::string>(&value.value);
+  return sizeof(value) + value.name.size() + (text ? text->size() : 0);
+}
+
+// The memory that a finding takes, as far as it depends on the rule.
+size_t BytesOf(const Finding& finding) {
+  size_t bytes = sizeof(finding) + finding.problem.size() + finding.evidence_sql.size();
+  for (const std::string& text : finding.recommendation) bytes += sizeof(text) + text.size();
+  for (const auto* values : {&finding.subject, &finding.lets})
+    for (const NamedValue& value : *values) bytes += BytesOf(value);
+  for (const ConditionTrace& condition : finding.why) {
+    bytes += sizeof(condition) + condition.sql.size();
+    for (const NamedValue& fact : condition.facts) bytes += BytesOf(fact);
+    bytes += condition.compared.size() * sizeof(ComparedValues);
+  }
+  for (const auto& row : finding.evidence.rows)
+    for (const Value& value : row) {
+      const auto* text = std::get_if<std::string>(&value);
+      bytes += sizeof(value) + (text ? text->size() : 0);
+    }
+  return bytes;
 }
 
 class RuleEvaluation {
@@ -47,7 +73,7 @@ class RuleEvaluation {
 
   Evaluation Run() {
     Evaluation evaluation;
-    size_t kept = 0;
+    size_t kept = 0, bytes = 0;
     const Database::SharedBudget budget(db_);  // for all statements of the rule together
     try {
       evaluation.subjects = CountSubjects();
@@ -56,6 +82,9 @@ class RuleEvaluation {
       for (const auto& row : rows.rows) {
         Finding finding = Judge(row);
         if (finding.outcome == Outcome::kClear && !keep_clear_) continue;
+        bytes += BytesOf(finding);
+        if (bytes > kMaxBytes)
+          throw SqlError(fmt::format("has findings of more than {} MiB", kMaxBytes >> 20), -1);
         if (finding.outcome != Outcome::kClear && ++kept > kMaxFindings)
           throw SqlError(
               fmt::format("has more than {} subjects that are not clear", WithThousands(kMaxFindings)), -1);
@@ -169,6 +198,7 @@ class RuleEvaluation {
       finding.outcome = Outcome::kUnknown;
       NameMissing(finding);
       if (unknown_given) Inherit(*unknown_given, finding);
+      std::ranges::sort(finding.lacks);
       return finding;
     }
     for (const RuleReference& unless : rule_.unless)
@@ -244,18 +274,50 @@ class RuleEvaluation {
         if (!column) continue;
         if (schema->columns[*column].nullable) candidates.insert(read);
         const NamedValue* own = OwnColumn(read);
-        const Lack lack = own ? IsNull(own->value) ? Lack::kNull : Lack::kNone : LackOf(read, *schema);
-        if (lack == Lack::kNull) nulls.insert(read);
-        if (lack == Lack::kNoRow) absent.insert(read);
+        const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *schema);
+        if (lack.kind == Lack::kNull) nulls.insert(read);
+        if (lack.kind == Lack::kNoRow) absent.insert(read);
       }
       missing.merge(nulls.empty() ? absent : nulls);
     }
-    if (missing.empty()) missing = candidates;
+    if (missing.empty()) {
+      missing = candidates;
+      AddOnce(finding.lacks, WithoutResult(candidates));
+    } else {
+      std::map<std::pair<std::string, std::string>, std::vector<std::string>>
+          columns;  // by relation and rows
+      for (const ColumnRead& read : missing) {
+        const NamedValue* own = OwnColumn(read);
+        const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *db_.FindRelation(read.relation));
+        if (lack.kind == Lack::kNull)
+          columns[{read.relation, lack.text}].push_back(read.relation + "." + read.column);
+        else
+          AddOnce(finding.lacks, lack.text);
+      }
+      for (const auto& [of, unknown] : columns)
+        AddOnce(finding.lacks, fmt::format("{} {} unknown{}", fmt::join(unknown, ", "),
+                                           unknown.size() == 1 ? "is" : "are", of.second));
+    }
     for (const ColumnRead& read : missing) {
       finding.missing.push_back(read.relation + "." + read.column);
       const Schema* schema = db_.FindRelation(read.relation);
-      AddCapture(finding, schema->columns[*schema->Find(read.column)].capture);
+      const std::string& of_column = schema->columns[*schema->Find(read.column)].capture;
+      AddCapture(finding,
+                 of_column.empty() && db_.RowCount(read.relation) == 0 ? schema->capture : of_column);
     }
+  }
+
+  // What is there, and yet gives no value.
+  static std::string WithoutResult(const std::set<ColumnRead>& reads) {
+    std::set<std::string> relations;
+    for (const ColumnRead& read : reads) relations.insert(read.relation);
+    return relations.empty() ? "its SQL has no value here"
+                             : fmt::format("no row of {} is as the rule asks, or what it divides by is 0",
+                                           fmt::join(relations, ", "));
+  }
+
+  static void AddOnce(std::vector<std::string>& texts, const std::string& text) {
+    if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
   }
 
   static void AddCapture(Finding& finding, const std::string& name) {
@@ -268,6 +330,7 @@ class RuleEvaluation {
       if (std::ranges::find(to.missing, fact) == to.missing.end()) to.missing.push_back(fact);
     std::ranges::sort(to.missing);
     for (const std::string& name : from.capture) AddCapture(to, name);
+    for (const std::string& text : from.lacks) AddOnce(to.lacks, text);
   }
 
   const NamedValue* OwnColumn(const ColumnRead& read) const {
@@ -284,11 +347,21 @@ class RuleEvaluation {
     return entry->second;
   }
 
-  enum class Lack { kNone, kNoRow, kNull };
+  // What is not there of a column that a condition reads, for a subject.
+  struct Lack {
+    enum Kind { kNone, kNoRow, kNull };
+    Kind kind = kNone;
+    std::string text = {};  // of kNull in which rows: " of bucket idle/input"; or ""
+  };
+
+  static Lack LackOfOwn(const NamedValue& value) {
+    if (!IsNull(value.value)) return {};
+    return {Lack::kNull, ""};
+  }
 
   // Whether another relation has no row, or a NULL in the column, for this subject: the rows that match it
   // are those whose shared key columns are equal.
-  Lack LackOf(const ColumnRead& read, const Schema& schema) {
+  const Lack& LackOf(const ColumnRead& read, const Schema& schema) {
     std::vector<Binding> keys;
     std::string where;
     for (const std::string& key : schema.key)
@@ -299,15 +372,51 @@ class RuleEvaluation {
         }
     const std::string sql = fmt::format("SELECT count(*) = 0, sum(\"{}\" IS NULL) > 0 FROM \"{}\"{}",
                                         read.column, read.relation, where);
-    auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys), Lack::kNone);
+    auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys));
     if (is_new) {
       const std::vector<Value> row = db_.Query(sql, keys).rows[0];
       if (Truth(row[0]).value_or(false))
-        entry->second = Lack::kNoRow;
+        entry->second = {Lack::kNoRow, NoRowText(read, keys)};
       else if (Truth(row[1]).value_or(false))
-        entry->second = Lack::kNull;
+        entry->second = {Lack::kNull, NullText(read, schema, where, keys)};
     }
     return entry->second;
+  }
+
+  std::string NoRowText(const ColumnRead& read, const std::vector<Binding>& keys) const {
+    if (keys.empty() || db_.RowCount(read.relation) == 0)
+      return fmt::format("{} has no rows here", read.relation);
+    std::vector<std::string> shown;
+    for (const Binding& key : keys)
+      shown.push_back(fmt::format("{} {}", key.name, FormatValue(key.value, Unit::kNone)));
+    return fmt::format("{} has no row of {}", read.relation, fmt::join(shown, ", "));
+  }
+
+  // " of bucket idle/input, idle/os and 3 more", where the last of the keys tells the rows of a subject
+  // apart. Of rows that the rule names only those.
+  std::string NullText(const ColumnRead& read, const Schema& schema, const std::string& where,
+                       const std::vector<Binding>& keys) const {
+    constexpr size_t kMost = 3, kMostLooked = 100;
+    const auto is_bound = [&](const std::string& key) {
+      return std::ranges::find(keys, key, &Binding::name) != keys.end();
+    };
+    if (schema.key.empty() || is_bound(schema.key.back()) || schema.key.back() == read.column) return "";
+    const std::string& key = schema.key.back();
+    const ResultSet rows =
+        db_.Query(fmt::format("SELECT DISTINCT \"{0}\" FROM \"{1}\"{2}{3} \"{4}\" IS NULL ORDER BY 1", key,
+                              read.relation, where, where.empty() ? " WHERE" : " AND", read.column),
+                  keys, kMostLooked);
+    std::vector<std::string> all, named;
+    const std::string sql = Sql();
+    for (const auto& row : rows.rows) {
+      all.push_back(FormatValue(row[0], Unit::kNone));
+      if (sql.find("'" + all.back() + "'") != std::string::npos) named.push_back(all.back());
+    }
+    std::vector<std::string>& shown = named.empty() ? all : named;
+    const size_t more = shown.size() - std::min(shown.size(), kMost);
+    shown.resize(shown.size() - more);
+    return fmt::format(" of {} {}{}", key, fmt::join(shown, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
   const Rule& rule_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/advice.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string_view>
 #include <tuple>
@@ -45,6 +48,13 @@ std::string_view OutcomeName(Outcome o) {
       return "failed";
   }
   return "";
+}
+
+std::string WhyUndecided(const Finding& finding) {
+  if (finding.outcome == Outcome::kFailed) return "it failed: " + finding.error;
+  if (finding.outcome != Outcome::kUnknown) return "";
+  if (!finding.error.empty()) return finding.error;
+  return fmt::format("{}", fmt::join(finding.lacks, "; "));
 }
 
 std::vector<size_t> Advice::Roots() const {

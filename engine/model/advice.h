@@ -73,12 +73,16 @@ struct Finding {
   std::string evidence_sql;  // with the subject's values in place, so that it can be run again
   std::vector<std::string> references;
   std::vector<std::string> missing;  // "relation.column"
+  std::vector<std::string> lacks;  // what of them is not there: "time_ledger.ns is unknown of bucket idle/os"
   std::vector<std::string> capture;  // names (Column::capture); in reports the options of the profiler
   std::string suppressed_by;
   std::string error;           // why it failed, or what beside the outcome could not be computed
   std::vector<size_t> causes;  // indices into Advice::findings of symptoms that this fired finding explains
   std::optional<size_t> caused_by;  // the fired finding under which this one is nested
 };
+
+// Why a rule does not tell whether it fires: what it lacks, or why it failed. "" of other outcomes.
+std::string WhyUndecided(const Finding& finding);
 
 struct RuleSummary {
   std::string id, title, category;

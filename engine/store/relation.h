@@ -53,6 +53,7 @@ struct Schema {
   std::string doc;
   std::vector<std::string> key;  // names of the key columns, in order
   std::vector<Column> columns;
+  std::string capture = {};  // what must be recorded for it to have rows, as of Column
 
   // Index of the column, or nothing.
   std::optional<size_t> Find(std::string_view column) const;
@@ -139,7 +140,7 @@ Table WithSchema(const Table& from, const Schema& schema);
 template <class Row>
 class RelationOf {
  public:
-  RelationOf(std::string name, std::string doc) : schema_{std::move(name), std::move(doc), {}, {}} {}
+  RelationOf(std::string name, std::string doc) : schema_{std::move(name), std::move(doc), {}, {}, {}} {}
 
   template <class T>
   RelationOf& Key(std::string name, T Row::*member, Unit unit, std::string doc) {
@@ -178,6 +179,12 @@ class RelationOf {
         for (const Row& row : rows) table.AddCell(column, ViewOf(row.*member));
     });
     setters_.push_back([member](const CellView& cell, Row& row) { SetFrom(cell, row.*member); });
+    return *this;
+  }
+
+  // What must be recorded for it to have rows.
+  RelationOf& Needs(std::string capture) {
+    schema_.capture = std::move(capture);
     return *this;
   }
 

@@ -109,7 +109,7 @@ void PrintFinding(const Finding& finding, const Rule& rule, const Advice& advice
   fmt::print("\n{}: {}{}\n", SubjectOf(finding), OutcomeName(finding.outcome),
              finding.suppressed_by.empty() ? "" : " by " + finding.suppressed_by);
   PrintConditions(finding);
-  if (!finding.missing.empty()) fmt::print("  missing: {}\n", fmt::join(finding.missing, ", "));
+  for (const std::string& lack : finding.lacks) fmt::print("  missing: {}\n", ValidUtf8(lack));
   if (!finding.capture.empty()) fmt::print("  profile again with: {}\n", fmt::join(finding.capture, " "));
   for (const Let& let : rule.lets) {
     const auto value = std::ranges::find(finding.lets, let.name, &NamedValue::name);

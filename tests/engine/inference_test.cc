@@ -77,6 +77,24 @@ TEST(Infer, UnknownNamesTheMissingFactAndTheFlag) {
   EXPECT_EQ(advice.coverage.decided, 1u);
 }
 
+TEST(Infer, UnknownSaysWhatIsNotThere) {
+  const auto lacks = [](const std::string& when) {
+    Shops shops;
+    std::vector<std::string> all;
+    for (const Finding& finding :
+         InferOn(shops, {MakeRule("asks", "for: shop\nwhen: [\"" + when + "\"]\n")}).findings)
+      if (finding.outcome == Outcome::kUnknown) all.push_back(WhyUndecided(finding));
+    return all;
+  };
+  EXPECT_THAT(lacks("busy_share > 0"), ElementsAre("shop.busy_share is unknown"));
+  EXPECT_THAT(lacks("(SELECT sum(price) FROM orders WHERE orders.shop = subject.shop AND number = 1) > 1"),
+              ElementsAre("orders.price is unknown of number 1"));
+  EXPECT_THAT(lacks("shop = 1 AND (SELECT price FROM orders WHERE item = 'milk') > 1"),
+              ElementsAre("no row of orders is as the rule asks, or what it divides by is 0"));
+  EXPECT_THAT(lacks("shop = 1 AND (SELECT number FROM orders WHERE item = 'milk') > 1"),
+              ElementsAre("its SQL has no value here"));
+}
+
 TEST(Infer, UnknownThroughLetsAndSubQueries) {
   Shops shops;
   const Advice advice = InferOn(shops, {MakeRule("dear", R"yaml(for: shop
@@ -206,12 +224,7 @@ TEST(RuleTests, RefuseUnknownWords) {
   KnowledgeBase knowledge(test::ShopSchemas());
   knowledge.AddLayer(std::vector<RuleFile>{kBusy});
   const auto problem = [&](const std::string& path, const std::string& text) -> std::string {
-    try {
-      RunRuleTests(knowledge, std::vector<RuleFile>{{path, text}});
-    } catch (const RuleErrors& errors) {
-      return errors.problems().front();
-    }
-    return "";
+    return RunRuleTests(knowledge, std::vector<RuleFile>{{path, text}}).problems.at(0);
   };
   EXPECT_EQ(problem("r/bussy.test.yaml", "tests: []"),
             "r/bussy.test.yaml:1:1: no rule 'bussy' to test (did you mean busy?)");

@@ -342,8 +342,9 @@ data RuleList(const Advice& advice) {
   std::map<std::string, std::set<std::string>> missing;
   for (const Finding& finding : advice.findings) {
     if (finding.outcome == Outcome::kUnknown) {
-      missing[finding.rule].insert(finding.missing.begin(), finding.missing.end());
-      missing[finding.rule].insert(finding.capture.begin(), finding.capture.end());
+      missing[finding.rule].insert(OneLine(WhyUndecided(finding)));
+      if (!finding.capture.empty())
+        missing[finding.rule].insert(fmt::format("record {}", fmt::join(finding.capture, " ")));
     } else if (finding.outcome == Outcome::kFailed) {
       missing[finding.rule].insert(OneLine(finding.error));
     } else if (finding.outcome == Outcome::kSuppressed) {

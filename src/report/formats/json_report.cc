@@ -112,6 +112,7 @@ Json Of(const Finding& finding) {
           {"evidence_sql", ValidUtf8(finding.evidence_sql)},
           {"references", Of(finding.references)},
           {"missing", Of(finding.missing)},
+          {"lacks", Of(finding.lacks)},
           {"capture", Of(finding.capture)},
           {"suppressed_by", ValidUtf8(finding.suppressed_by)},
           {"error", ValidUtf8(finding.error)},
