@@ -46,16 +46,28 @@ enum class Result {
 const std::map<std::string_view, Result>& Results() {
   using enum Result;
   static const std::map<std::string_view, Result> results = {
-      {"COUNT", kInteger}, {"LENGTH", kInteger},    {"INSTR", kInteger},      {"UNICODE", kInteger},
-      {"LIKE", kInteger},  {"GLOB", kInteger},      {"REGEXP", kInteger},     {"ROW_NUMBER", kInteger},
-      {"RANK", kInteger},  {"NTILE", kInteger},     {"DENSE_RANK", kInteger}, {"UPPER", kText},
-      {"LOWER", kText},    {"TRIM", kText},         {"LTRIM", kText},         {"RTRIM", kText},
-      {"SUBSTR", kText},   {"SUBSTRING", kText},    {"CHAR", kText},          {"REPLACE", kText},
-      {"TYPEOF", kText},   {"GROUP_CONCAT", kText}, {"ABS", kFirst},          {"NULLIF", kFirst},
-      {"FLOOR", kFirst},   {"CEIL", kFirst},        {"TRUNC", kFirst},        {"LAG", kFirst},
-      {"LEAD", kFirst},    {"FIRST_VALUE", kFirst}, {"LAST_VALUE", kFirst},   {"NTH_VALUE", kFirst},
-      {"SUM", kFirstSum},  {"AVG", kFirstReal},     {"ROUND", kFirstReal},    {"TOTAL", kFirstRealSum},
-      {"MAX", kCommon},    {"MIN", kCommon},        {"COALESCE", kCommon},    {"IFNULL", kCommon}};
+      {"COUNT", kInteger},       {"LENGTH", kInteger},
+      {"INSTR", kInteger},       {"UNICODE", kInteger},
+      {"LIKE", kInteger},        {"GLOB", kInteger},
+      {"REGEXP", kInteger},      {"ROW_NUMBER", kInteger},
+      {"RANK", kInteger},        {"NTILE", kInteger},
+      {"DENSE_RANK", kInteger},  {"UPPER", kText},
+      {"LOWER", kText},          {"TRIM", kText},
+      {"LTRIM", kText},          {"RTRIM", kText},
+      {"SUBSTR", kText},         {"SUBSTRING", kText},
+      {"CHAR", kText},           {"REPLACE", kText},
+      {"TYPEOF", kText},         {"GROUP_CONCAT", kText},
+      {"ABS", kFirst},           {"NULLIF", kFirst},
+      {"FLOOR", kFirst},         {"CEIL", kFirst},
+      {"TRUNC", kFirst},         {"LAG", kFirst},
+      {"LEAD", kFirst},          {"FIRST_VALUE", kFirst},
+      {"LAST_VALUE", kFirst},    {"NTH_VALUE", kFirst},
+      {"SUM", kFirstSum},        {"AVG", kFirstReal},
+      {"ROUND", kFirstReal},     {"TOTAL", kFirstRealSum},
+      {"MAX", kCommon},          {"MIN", kCommon},
+      {"MEDIAN", kFirstReal},    {"PERCENTILE", kFirstReal},
+      {"REGEXP_EXTRACT", kText}, {"COALESCE", kCommon},
+      {"IFNULL", kCommon}};
   return results;
 }
 

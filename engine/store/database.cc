@@ -44,6 +44,7 @@ struct Database::Impl {
   std::vector<std::unique_ptr<const Relation>> owned;
   std::optional<Authorizer> authorizer;
   StatementBudget budget;
+  double all_rows = 0;  // of all relations, as far as that is known without computing them
 
   struct IndexesOfStatement {
     RelationModule& module;
@@ -53,9 +54,9 @@ struct Database::Impl {
   // Some relations compute their rows when these are first asked for, which is not the time of the statement,
   // or of the several that share a budget.
   size_t ComputeRows(const Relation& relation) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = StatementBudget::Now();
     const size_t rows = relation.rows();
-    budget.Extend(std::chrono::steady_clock::now() - start);
+    budget.Extend(StatementBudget::Now() - start);
     return rows;
   }
 
@@ -182,6 +183,9 @@ Database& Database::operator=(Database&&) noexcept = default;
 void Database::Add(const Relation& relation) {
   const std::string name = QuotedName(relation.schema().name);
   impl_->budget.Begin();
+  const RowEstimate estimate = relation.EstimatedRows();
+  if (estimate.is_exact || estimate.rows != RowEstimate().rows) impl_->all_rows += estimate.rows;
+  impl_->budget.ScaleTo(static_cast<size_t>(impl_->all_rows));
   if (impl_->catalog.Add(relation)) impl_->Execute("DROP TABLE temp." + name);
   impl_->Execute("CREATE VIRTUAL TABLE temp." + name + " USING " + kRelationModule);
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/store/sql_error.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cctype>
 #include <vector>
 
@@ -15,28 +19,47 @@ bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || 
 
 std::string_view BehindDot(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
+// Where a column of that name is, which the statement does not reach from where it names it: in the relations
+// that it reads elsewhere, or else in others. "" where there is none.
+std::string WhereItIs(std::string_view column, std::string_view sql, const Catalog& catalog) {
+  constexpr size_t kMost = 4;
+  std::vector<std::string> read, others;
+  for (const Relation* relation : catalog.relations()) {
+    const Schema& schema = relation->schema();
+    if (!schema.Find(column)) continue;
+    (schema.name != column && FindWord(sql, schema.name) >= 0 ? read : others).push_back(schema.name);
+  }
+  if (!read.empty()) return fmt::format(" (a column of {}, but not here)", fmt::join(read, ", "));
+  if (others.empty()) return "";
+  const size_t more = others.size() - std::min(others.size(), kMost);
+  others.resize(others.size() - more);
+  return fmt::format(" (a column of {}{})", fmt::join(others, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more relations", more));
+}
+
 // SQLite's messages about a name that it does not know: how they begin, how ours do, and the names that may
 // be meant.
 struct Unknown {
   std::string_view sqlite, ours;
   std::vector<std::string> (*known)(std::string_view sql, const Catalog& catalog);
   bool qualified;  // the name's qualifier is SQLite's, not the statement's
+  bool of_columns;
 };
 
-const Unknown kUnknown[] = {{"no such table: ", "no such relation: ",
-                             [](std::string_view, const Catalog& catalog) { return catalog.Names(); }, true},
-                            {"no such column: ", "no such column: ",
-                             [](std::string_view sql, const Catalog& catalog) {
-                               std::vector<std::string> columns;
-                               for (const Relation* relation : catalog.relations())
-                                 if (FindWord(sql, relation->schema().name) >= 0)
-                                   for (const Column& c : relation->schema().columns)
-                                     columns.push_back(c.name);
-                               return columns;
-                             },
-                             false},
-                            {"no such function: ", "no such function: ",
-                             [](std::string_view, const Catalog&) { return AllowedFunctions(); }, false}};
+const Unknown kUnknown[] = {
+    {"no such table: ", "no such relation: ",
+     [](std::string_view, const Catalog& catalog) { return catalog.Names(); }, true, false},
+    {"no such column: ", "no such column: ",
+     [](std::string_view sql, const Catalog& catalog) {
+       std::vector<std::string> columns;
+       for (const Relation* relation : catalog.relations())
+         if (FindWord(sql, relation->schema().name) >= 0)
+           for (const Column& c : relation->schema().columns) columns.push_back(c.name);
+       return columns;
+     },
+     false, true},
+    {"no such function: ", "no such function: ",
+     [](std::string_view, const Catalog&) { return AllowedFunctions(); }, false, false}};
 
 }  // namespace
 
@@ -56,7 +79,9 @@ SqlError ExplainSqlError(std::string_view sql, const std::string& message, int o
     if (!message.starts_with(unknown.sqlite)) continue;
     std::string name = message.substr(unknown.sqlite.size());
     if (unknown.qualified) name = name.substr(name.find('.') + 1);
-    const std::string hint = DidYouMean(BehindDot(name), unknown.known(sql, catalog));
+    const std::vector<std::string> known = unknown.known(sql, catalog);
+    std::string hint = unknown.of_columns ? WhereItIs(BehindDot(name), sql, catalog) : "";
+    if (hint.empty()) hint = DidYouMean(BehindDot(name), known);
     return {std::string(unknown.ours) + name + hint, offset < 0 ? FindWord(sql, name) : offset};
   }
   return {message, offset};

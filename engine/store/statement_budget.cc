@@ -2,11 +2,12 @@
 #include "engine/store/statement_budget.h"
 
 #include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
 
 namespace dladvisor {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Often, because one step can take long, e.g. joining texts of many bytes.
 constexpr int kStepsPerCheck = 100;
@@ -23,12 +24,27 @@ void StatementBudget::Begin() {
   if (shared_) return;
   steps_ = 0;
   too_long_ = false;
-  deadline_ = Clock::now() + max_time;
+  deadline_ = Now() + max_time;
+}
+
+std::chrono::nanoseconds StatementBudget::Now() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+void StatementBudget::ScaleTo(size_t rows) {
+  constexpr size_t kFew = 100'000;
+  constexpr std::chrono::nanoseconds kForFew = std::chrono::seconds(4), kForEachMore{40'000},
+                                     kMost = std::chrono::minutes(2);
+  const size_t more = std::min<size_t>(rows - std::min(rows, kFew), 1'000'000'000);
+  max_time = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::min(kMost, kForFew + static_cast<int64_t>(more) * kForEachMore));
 }
 
 bool StatementBudget::IsSpent() {
   steps_ += kStepsPerCheck;
-  if (Clock::now() > deadline_) too_long_ = true;
+  if (Now() > deadline_) too_long_ = true;
   return too_long_ || steps_ > max_steps;
 }
 

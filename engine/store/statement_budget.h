@@ -14,17 +14,21 @@ namespace dladvisor {
 class StatementBudget {
  public:
   int64_t max_steps = 500'000'000;
-  int64_t max_bytes = int64_t{512} << 20;
-  std::chrono::milliseconds max_time = std::chrono::minutes(2);
+  int64_t max_bytes = int64_t{320} << 20;
+  std::chrono::milliseconds max_time = std::chrono::seconds(4);  // of the processor, of this thread
 
   // Counts the steps of the connection, which it must outlive, and stops its statements.
   void Watch(sqlite3* db);
 
   // Each statement begins anew, unless it shares the budget of the one before.
   void Begin();
+  // Of how many rows statements may be, where more rows may take longer.
+  void ScaleTo(size_t rows);
   void Share(bool shared) { shared_ = shared; }
   // Time that is not the statement's own.
-  void Extend(std::chrono::steady_clock::duration time) { deadline_ += time; }
+  void Extend(std::chrono::nanoseconds time) { deadline_ += time; }
+  // The processor time that this thread has taken.
+  static std::chrono::nanoseconds Now();
 
   // Why a statement ended with `rc`, where it was for what it takes.
   std::optional<std::string> WhyStopped(int rc) const;
@@ -33,7 +37,7 @@ class StatementBudget {
   bool IsSpent();
 
   int64_t steps_ = 0;
-  std::chrono::steady_clock::time_point deadline_;
+  std::chrono::nanoseconds deadline_{};
   bool too_long_ = false, shared_ = false;
 };
 

@@ -67,6 +67,7 @@ constexpr std::string_view kUsage =
        bench efficiency [KERNELS]    what it costs to know how fast operators run
        bench fleet [RANKS]           the report of many ranks; 192
        bench gate [PROFILE...]       how right a gate is
+       bench hostile                 what hostile rules take
        bench write SHAPE KERNELS FILE
                                      writes a profile of a shape
        bench floor FILE              runs the bare program that reports are compared with
@@ -116,6 +117,10 @@ void RunCommand(const std::vector<std::string>& arguments) {
   };
   if (command == "gate")
     MeasureGate({arguments.begin() + 1, arguments.end()});
+  else if (command == "hostile" && count == 1)
+    MeasureHostile();
+  else if (command == "hostile" && count == 2)
+    RunHostile(static_cast<size_t>(std::stoul(arguments[1])));
   else if (command == "fleet" && count <= 2)
     RunFleet(number(1, kUsualRanks));
   else if (command == "efficiency" && count <= 2)

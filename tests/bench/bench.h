@@ -28,6 +28,10 @@ void MeasureEfficiency(const std::filesystem::path& folder, int64_t kernels);
 // fleet_bench.cc
 void MeasureFleet(const std::filesystem::path& folder, int64_t ranks);
 
+// hostile_bench.cc
+void MeasureHostile();
+void RunHostile(size_t number);
+
 // gate_bench.cc
 void MeasureGate(const std::vector<std::filesystem::path>& profiles);
 
