@@ -2,6 +2,7 @@
 #include "src/cli/gate_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <exception>
@@ -36,6 +37,7 @@ struct GateOptions {
   std::vector<std::string> baseline;
   bool update = false, annotations = false;
   std::string history, label;
+  std::vector<std::string> other_histories;
   std::string junit, sarif, markdown, html, json;
 };
 
@@ -107,6 +109,46 @@ bool IsOwnName(std::string_view name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// None where there are none: that is said later.
+std::vector<FoundFile> FilesThere(const std::vector<std::string>& given) {
+  try {
+    return FindFiles(given);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// What lies in the folder beside digests, and a gate would take for runs of the baseline.
+void RefuseProfilesIn(const fs::path& folder) {
+  std::vector<std::string> profiles;
+  for (const FoundFile& file : FilesThere({folder.string()}))
+    if (!IsDigest(file.path)) profiles.push_back(file.path.string());
+  if (profiles.empty()) return;
+  constexpr size_t kMost = 5;
+  const size_t count = profiles.size();
+  profiles.resize(std::min(count, kMost));
+  throw Error(
+      folder.string(),
+      fmt::format("holds profiles, which would be compared as runs of the baseline: {}{}",
+                  fmt::join(profiles, ", "), count > kMost ? fmt::format(" and {} more", count - kMost) : ""),
+      "Give --baseline a folder that holds digests alone, or a new name.");
+}
+
+// An update compares nothing, so that there is nothing to write of a comparison.
+void RefuseOutputsOfUpdate(const GateOptions& options) {
+  std::vector<std::string> given;
+  for (const auto& [name, value] :
+       {std::pair("--junit", &options.junit), std::pair("--sarif", &options.sarif),
+        std::pair("--markdown", &options.markdown), std::pair("--html", &options.html),
+        std::pair("--json", &options.json), std::pair("--history", &options.history)})
+    if (!value->empty()) given.emplace_back(name);
+  if (options.annotations) given.emplace_back("--annotations");
+  if (!given.empty())
+    throw Error("--update",
+                fmt::format("compares nothing, so that {} would not be written", fmt::join(given, ", ")),
+                "Leave them out, or run the gate without --update first.");
+}
+
 // A digest per run: the file itself for one, numbered ones in a folder for several.
 void Update(const GateOptions& options, const AnalysisOptions& analysis, const GatePolicy& policy) {
   if (options.baseline.size() != 1)
@@ -117,6 +159,7 @@ void Update(const GateOptions& options, const AnalysisOptions& analysis, const G
   if (target == "-" || (fs::is_regular_file(target, error) && !IsDigest(target)))
     throw Error(target.string(), "is not a baseline, and is not replaced",
                 "Give --baseline a digest, or a new name.");
+  if (fs::is_directory(target, error)) RefuseProfilesIn(target);
   std::vector<Digest> digests;
   const std::vector<std::string> unreadable =
       LoadRuns(options.profile.paths, analysis, [&](const std::string& name, Profile profile) {
@@ -164,15 +207,6 @@ bool IsSameFile(const fs::path& a, const fs::path& b) {
   if (fs::exists(a, error) && fs::exists(b, error))
     return fs::is_regular_file(a, error) && fs::equivalent(a, b, error);
   return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
-}
-
-// None where there are none: that is said later.
-std::vector<FoundFile> FilesThere(const std::vector<std::string>& given) {
-  try {
-    return FindFiles(given);
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 void RefuseToOverwrite(const GateOptions& options) {
@@ -232,6 +266,14 @@ void WriteNotJudged(const GateOptions& options, int status, const std::string& m
   }
 }
 
+// In UTC, "2026-06-01": what is waived until a day passes on it.
+std::string Today() {
+  const std::chrono::year_month_day today =
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(today.year()),
+                     static_cast<unsigned>(today.month()), static_cast<unsigned>(today.day()));
+}
+
 struct Judged {
   GateSides sides;
   GateResult result;
@@ -239,11 +281,15 @@ struct Judged {
 
 Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& stages) {
   RefuseWithoutBaseline(options);
-  const Project project = LoadProject(common.config);
+  Project project = LoadProject(common.config);
+  project.gate.today = Today();
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   std::vector<HistoryRun> history;
+  if (!options.other_histories.empty() && options.history.empty())
+    throw Error("--merge-history", "adds to a history", "Give it with --history.");
+  for (const std::string& other : options.other_histories) MergeHistory(options.history, other);
   if (!options.history.empty()) history = ReadHistory(options.history);
   stages.Begin("baseline");
   Loaded baseline = Load(options.baseline, analysis, knowledge);
@@ -254,8 +300,8 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
   judged.sides = ToSides(std::move(baseline.runs), std::move(candidate.runs));
   judged.result = JudgeRuns(judged.sides, knowledge, project.gate, history);
   judged.result.generator = kProgram;
-  RefuseUnreadable(baseline.unreadable, judged.result);
-  RefuseUnreadable(candidate.unreadable, judged.result);
+  RefuseUnreadable(baseline.unreadable, judged.result.baseline, judged.result);
+  RefuseUnreadable(candidate.unreadable, judged.result.candidate, judged.result);
   return judged;
 }
 
@@ -289,6 +335,7 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
 }
 
 void RunUpdate(const GateOptions& options, const CommonOptions& common) {
+  RefuseOutputsOfUpdate(options);
   Stages stages(common);
   const Project project = LoadProject(common.config);
   stages.Begin("update");
@@ -321,6 +368,10 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
   command->add_option(
       "--history", options->history,
       "SQLite file that every gate adds its runs to: shows slow creep, and how much runs differ");
+  command
+      ->add_option("--merge-history", options->other_histories,
+                   "History whose runs are added to --history first, e.g. of a branch that was merged")
+      ->allow_extra_args(false);
   command->add_option("--label", options->label, "What the history calls these runs, e.g. the commit");
   command->add_option("--junit", options->junit, "JUnit XML to write");
   command->add_option("--sarif", options->sarif, "SARIF 2.1.0 to write");

@@ -113,6 +113,20 @@ TEST_F(Gate, UpdateCountsAllRunsOfTheFolder) {
             "shared: the baseline is 2 runs, 1 of them digests that were there before\n");
 }
 
+TEST_F(Gate, UpdateRefusesWhatItWouldNotDo) {
+  fs::create_directories(Path("mixed"));
+  fs::copy(Path("base1"), Path("mixed"), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  const auto mixed = Run("gate --baseline mixed --update base2");
+  EXPECT_EQ(mixed.status, 3);
+  EXPECT_THAT(mixed.err,
+              HasSubstr("mixed: holds profiles, which would be compared as runs of the baseline: mixed/"));
+  const auto outputs = Run("gate --baseline new.digest --update base2 --html u.html --json u.json");
+  EXPECT_EQ(outputs.status, 3);
+  EXPECT_THAT(outputs.err,
+              HasSubstr("--update: compares nothing, so that --html, --json would not be written"));
+  EXPECT_FALSE(fs::exists(Path("new.digest")));
+}
+
 TEST_F(Gate, InconclusiveIsAWarningUnlessTheProjectSaysOtherwise) {
   const auto run = Run("gate --baseline base1 slow1");
   EXPECT_EQ(run.status, 0) << run.out << run.err;
@@ -149,7 +163,8 @@ TEST_F(Gate, AnErrorThatIsNotEvaluatedIsSaidInEveryOutputAndMayFail) {
   const auto failed = Run("gate --config unknown.yaml --baseline base same1 same2 same3");
   EXPECT_EQ(failed.status, 1) << failed.out << failed.err;
   EXPECT_THAT(failed.out, HasSubstr("Gate failed: Kernels are long (long-kernels)"));
-  EXPECT_THAT(Run("explain long-kernels same1 --rules team").out, HasSubstr("missing: kernel"));
+  EXPECT_THAT(Run("explain long-kernels same1 --rules team").out,
+              HasSubstr("missing: it reads kernel, which one profile alone has"));
 }
 
 TEST_F(Gate, WithoutABaselineNothingPassesAndTheNextStepIsSaid) {

@@ -226,5 +226,26 @@ TEST_F(HistoryFileTest, TakesGatesThatAddAtOnce) {
   }
 }
 
+TEST(History, OfTwoBranchesBecomesOne) {
+  const test::ScratchDir scratch;
+  const auto run = [](int64_t time, const std::string& label) {
+    HistoryRun entry;
+    entry.utc_ns = time;
+    entry.label = label;
+    entry.values["step.time"] = {"Step time", Unit::kNanoseconds, 1e6 + static_cast<double>(time)};
+    return entry;
+  };
+  for (const auto& [file, times] :
+       {std::pair("a", std::vector<int64_t>{1, 3}), std::pair("b", std::vector<int64_t>{1, 2, 4})})
+    for (const int64_t time : times)
+      AppendToHistory(scratch.path() / file, run(time, "c" + std::to_string(time)));
+  EXPECT_EQ(MergeHistory(scratch.path() / "a", scratch.path() / "b"), 2u);
+  EXPECT_EQ(MergeHistory(scratch.path() / "a", scratch.path() / "b"), 0u);
+  std::vector<std::string> labels;
+  for (const HistoryRun& each : ReadHistory(scratch.path() / "a")) labels.push_back(each.label);
+  EXPECT_EQ(labels, (std::vector<std::string>{"c1", "c2", "c3", "c4"}));
+  EXPECT_THROW(MergeHistory(scratch.path() / "a", scratch.path() / "none"), Error);
+}
+
 }  // namespace
 }  // namespace dladvisor

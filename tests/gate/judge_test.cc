@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "src/fleet/load_profiles.h"
+#include "src/gate/render/wording.h"
 #include "tests/gate/facts.h"
 
 namespace dladvisor {
@@ -97,6 +100,84 @@ TEST(Judge, OneRecordingGivenThriceIsOneRun) {
               testing::Contains("run is the same recording as run, and both count as one run."));
 }
 
+TEST(Judge, APassOnAssumedNoiseSaysSo) {
+  const GateResult single = Judge({RunAt(100)}, {RunAt(101)});
+  EXPECT_EQ(single.verdict, Verdict::kPass);
+  EXPECT_THAT(single.headline,
+              HasSubstr("But little was tested: runs are assumed to differ by up to 50.0 %"));
+  EXPECT_THAT(single.next_step, HasSubstr("run_to_run"));
+  EXPECT_GE(single.metrics.at(0).low.value(), -1);
+  const GateResult declared =
+      Judge({RunAt(100)}, {RunAt(101)}, Policy("metrics: {step.time: {run_to_run: 5 %}}"));
+  EXPECT_EQ(declared.headline.find("assumed"), std::string::npos);
+}
+
+TEST(Judge, WhatIsIncompleteOrUnreadableIsSaidOfItsSide) {
+  GateRun cut = RunAt(100);
+  cut.is_incomplete = true;
+  GateResult result = Judge({RunAt(100)}, {cut});
+  EXPECT_THAT(result.headline, testing::StartsWith("run is incomplete, the end is missing"));
+  RefuseUnreadable({"b.json: is cut off"}, result.candidate, result);
+  EXPECT_EQ(SideText(result.candidate),
+            "1 run, 20 steady steps, 1 incomplete, and 1 file that cannot be read");
+}
+
+TEST(Judge, AWaiverLetsPassUntilItsDay) {
+  const std::string text =
+      "waivers: [{rule: data-loading, reason: new storage, until: 2026-06-01}, {metric: step.time, reason: "
+      "larger model, until: 2026-05-01}]";
+  GatePolicy policy = Policy(text);
+  const GateRun broken = WithFinding(RunAt(180), Severity::kError, 0);
+  policy.today = "2026-05-01";
+  GateResult result = Judge({RunAt(100)}, {broken}, policy);
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.metrics.at(0).not_gated, "waived until 2026-05-01: larger model");
+  EXPECT_THAT(result.notes, testing::Contains("There is a waiver of data-loading, and no such rule."));
+  policy.today = "2026-05-02";
+  result = Judge({RunAt(100)}, {broken}, policy);
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.headline, HasSubstr("Step time regressed"));
+  EXPECT_THAT(result.notes,
+              testing::Contains("The waiver of step.time expired on 2026-05-01 (larger model)."));
+  policy.today = "2026-06-02";
+  EXPECT_EQ(Judge({RunAt(100)}, {WithFinding(RunAt(100), Severity::kError, 0)}, policy).exit_status, 1);
+}
+
+TEST(Judge, ErrorsOfBothSidesFailUnlessNewOnesAlone) {
+  const GateRun broken = WithFinding(RunAt(100), Severity::kError, 0);
+  EXPECT_EQ(Judge({broken}, {broken}).exit_status, 1);
+  EXPECT_EQ(Judge({broken}, {broken}, Policy("error_rules: new")).exit_status, 0);
+  EXPECT_EQ(Judge({RunAt(100)}, {broken}, Policy("error_rules: new")).exit_status, 1);
+}
+
+TEST(Judge, ReportingFailsNothingAndSaysWhatWould) {
+  const GateResult result = Judge({RunAt(100)}, {RunAt(180)}, Policy("mode: report"));
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.verdict, Verdict::kRegressed);
+  EXPECT_THAT(result.headline,
+              testing::StartsWith("This is reported, and fails nothing yet: Step time regressed"));
+  EXPECT_EQ(Judge({RunAt(100)}, {RunAt(100)}, Policy("mode: report")).headline.find("reported"),
+            std::string::npos);
+}
+
+TEST(Judge, SmallStepsFailTheBudgetOfTheLastMerges) {
+  std::vector<HistoryRun> history;
+  for (int i = 0; i < 16; ++i) {
+    const double steps = 100 * std::pow(1.08, std::max(0, i - 2) / 14.0);  // 8 % in small steps
+    history.push_back(
+        ToHistory(RunAt(steps + 0.1 * ((i * 5) % 7 - 3)), Verdict::kPass, "c" + std::to_string(i), i + 1));
+  }
+  const auto judge = [&](const std::string& policy) {
+    return JudgeRuns(ToSides({RunAt(108)}, {RunAt(108)}), EmptyKnowledge(), Policy(policy), history);
+  };
+  const GateResult over = judge("{trend: off, metrics: {step.time: {merges: 15, creep: 5 %}}}");
+  EXPECT_EQ(over.exit_status, 1);
+  EXPECT_THAT(over.headline, HasSubstr("Since c2 the step time became"));
+  EXPECT_THAT(over.headline, HasSubstr("over the budget of 5 % for 15 runs"));
+  EXPECT_EQ(judge("{trend: off, metrics: {step.time: {merges: 15, creep: 10 %}}}").exit_status, 0);
+  EXPECT_EQ(judge("{trend: off}").exit_status, 0);
+}
+
 TEST(Judge, InconclusiveFailsWhereTheProjectSaysSo) {
   const GateResult result = Judge({RunAt(100)}, {RunAt(130)}, Policy("on_inconclusive: fail"));
   EXPECT_EQ(result.exit_status, 1);
@@ -157,7 +238,7 @@ TEST(Judge, WithoutStepsNothingPasses) {
   const GateRun none = SummarizeRun("run", EmptyKnowledge(), database, {});
   EXPECT_EQ(Judge({none}, {none}).exit_status, 2);
   EXPECT_EQ(Judge({RunAt(100)}, {none}).exit_status, 2);
-  EXPECT_THAT(Judge({RunAt(100)}, {none}).next_step, HasSubstr("--step-range"));
+  EXPECT_THAT(Judge({RunAt(100)}, {none}).headline, HasSubstr("--step-range"));
 }
 
 TEST(Judge, AListedMetricThatNoRunTellsIsNoPass) {
@@ -165,6 +246,34 @@ TEST(Judge, AListedMetricThatNoRunTellsIsNoPass) {
       Judge({RunAt(100)}, {RunAt(100)}, Policy("metrics: {gpu.utilization: {min: 85 %}}"));
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_THAT(result.headline, HasSubstr("GPU utilization"));
+}
+
+TEST(Judge, ARegressionFailsWhateverElseIsMissing) {
+  const GatePolicy policy = Policy(
+      "metrics: {gpu.utilization: {min: 85 %}, run.mfu: {min: 40 %}, memory.peak: {max: 30 GiB}, "
+      "step.time: {run_to_run: 5 %}}");
+  const GateResult failed = Judge({RunAt(100)}, {RunAt(180)}, policy);
+  EXPECT_EQ(failed.exit_status, 1);
+  EXPECT_THAT(failed.headline, HasSubstr("Step time regressed by 80.0 %"));
+  ASSERT_EQ(failed.notes.size(), 3u);
+  EXPECT_THAT(failed.notes[1], HasSubstr("MFU cannot be compared, either. No run has it."));
+  EXPECT_EQ(Judge({RunAt(100)}, {WithFinding(RunAt(100), Severity::kError, 0)}, policy).exit_status, 1);
+  const GateResult missing = Judge({RunAt(100)}, {RunAt(100)}, policy);
+  EXPECT_EQ(missing.exit_status, 2);
+  EXPECT_THAT(missing.headline, HasSubstr("GPU utilization, MFU, Peak memory cannot be compared."));
+  EXPECT_THAT(missing.next_step,
+              HasSubstr("{gpu.utilization: explain, run.mfu: explain, memory.peak: explain}"));
+}
+
+TEST(Judge, ABudgetThatOnlyTheCandidateTellsIsKeptOrNot) {
+  GateRun run = RunAt(100);
+  RunMean mfu;
+  mfu.mean = 0.2;
+  mfu.steps = 1;
+  mfu.independent_steps = 1;
+  run.measurements.push_back({"run.mfu", mfu});
+  EXPECT_EQ(Judge({RunAt(100)}, {run}, Policy("metrics: {run.mfu: {min: 40 %}}")).exit_status, 1);
+  EXPECT_EQ(Judge({RunAt(100)}, {run}, Policy("metrics: {run.mfu: {min: 10 %}}")).exit_status, 2);
 }
 
 TEST(Judge, TheHistoryTellsTheNoiseOfOneRunASide) {
@@ -181,7 +290,7 @@ TEST(Judge, TheHistoryTellsTheNoiseOfOneRunASide) {
 
 TEST(Judge, SomeUnreadableRunsAreNoPass) {
   GateResult result = Judge({RunAt(100)}, {RunAt(100)});
-  RefuseUnreadable({"b.json: is cut off"}, result);
+  RefuseUnreadable({"b.json: is cut off"}, result.candidate, result);
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_THAT(result.notes, testing::Contains("b.json: is cut off"));
   // A rank that is missing makes the sides differ, and is no difference to allow.
@@ -191,7 +300,7 @@ TEST(Judge, SomeUnreadableRunsAreNoPass) {
   all.traits.values["world_size"] = "8";
   GateResult other = Judge({all}, {fewer});
   EXPECT_THAT(other.next_step, HasSubstr("allow"));
-  RefuseUnreadable({"rank7.json: is cut off"}, other);
+  RefuseUnreadable({"rank7.json: is cut off"}, other.candidate, other);
   EXPECT_EQ(other.next_step.find("allow"), std::string::npos);
   EXPECT_THAT(other.headline, HasSubstr("1 of the files cannot be read"));
 }

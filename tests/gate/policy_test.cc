@@ -90,6 +90,16 @@ TEST(Policy, RefusesWhatItDoesNotKnowWithTheNearest) {
   EXPECT_THAT(problem("metrics: {op.flops_per_s/*: {min: 200}}"), HasSubstr("such as 200 TFLOP/s"));
   EXPECT_THAT(problem("metrics: {step.time: {level: errror}}"), HasSubstr("did you mean error?"));
   EXPECT_THAT(problem("metrics: {step.time: {gated: false}}"), HasSubstr("give the 'reason' too"));
+  EXPECT_THAT(problem("waivers: [{rule: x, reason: y, until: soon}]"), HasSubstr("'until' must be a day"));
+  EXPECT_THAT(problem("waivers: [{reason: y, until: 2026-01-01}]"),
+              HasSubstr("names a 'rule' or a 'metric'"));
+  EXPECT_THAT(problem("waivers: [{metric: step.tme, reason: y, until: 2026-01-01}]"),
+              HasSubstr("there is no metric 'step.tme'"));
+  EXPECT_THAT(problem("waivers: [{rule: x, until: 2026-01-01}]"), HasSubstr("a waiver lacks 'reason'"));
+  EXPECT_THAT(problem("mode: reprt"), HasSubstr("did you mean report?"));
+  EXPECT_THAT(problem("error_rules: nwe"), HasSubstr("did you mean new?"));
+  EXPECT_THAT(problem("metrics: {step.time: {merges: 3}}"), HasSubstr("from 8 to 200"));
+  EXPECT_THAT(problem("metrics: {step.time: {creep: 3 %}}"), HasSubstr("'creep' needs 'merges'"));
   EXPECT_THAT(problem("allow: [gpu.modell]"), HasSubstr("did you mean gpu.model?"));
   EXPECT_THAT(problem("allow: [host]"), HasSubstr("is none of"));  // does not block anyhow
   EXPECT_THAT(problem("false_alarms: 60 %"), HasSubstr("at most 20 %"));

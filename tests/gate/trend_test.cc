@@ -118,9 +118,11 @@ TEST(Trend, FindsASlowCreep) {
               Verdict::kRegressed);
   }
   const Trend trend = TrendOfValues(SeriesOf({{11, 100}, {6, 102.5}, {6, 105}, {8, 108.4}}));
-  EXPECT_EQ(trend.why, "Since run 12 of 31 the step time rose by 8.4 % in 3 steps, the largest of 3.2 %.");
-  EXPECT_EQ(TrendOfValues(SeriesOf({{11, 100}, {6, 103}, {6, 105.5}, {8, 108.4}})).why,
-            "Since run 12 of 31 the step time rose by 8.4 % in 3 steps, none of which was more than 3 %.");
+  EXPECT_EQ(trend.why,
+            "Since run 12 of 31 (c12) the step time rose by 8.4 % in 3 steps, the largest of 3.2 %.");
+  EXPECT_EQ(
+      TrendOfValues(SeriesOf({{11, 100}, {6, 103}, {6, 105.5}, {8, 108.4}})).why,
+      "Since run 12 of 31 (c12) the step time rose by 8.4 % in 3 steps, none of which was more than 3 %.");
 }
 
 TEST(Trend, RaisesNoAlarmForNoise) {
@@ -150,7 +152,7 @@ TEST(Trend, ARecoveredRegressionIsNone) {
 TEST(Trend, Improves) {
   const Trend trend = TrendOfValues(Noisy(SeriesOf({{15, 100}, {10, 80}}), 0.01, 5));
   EXPECT_EQ(trend.verdict, Verdict::kImproved);
-  EXPECT_EQ(trend.why, "Since run 16 of 25 the step time fell by 19.9 % in one step.");
+  EXPECT_EQ(trend.why, "Since run 16 of 25 (c16) the step time fell by 19.9 % in one step.");
 }
 
 TEST(Trend, OfWhatIsBetterHigh) {
@@ -161,7 +163,7 @@ TEST(Trend, OfWhatIsBetterHigh) {
   ASSERT_EQ(trend.changes.size(), 1U);
   EXPECT_NEAR(trend.changes[0].before, 0.8, 0.01);
   EXPECT_NEAR(trend.changes[0].after, 0.7, 0.01);
-  EXPECT_THAT(trend.why, testing::StartsWith("Since run 16 of 25 the step time fell by 1"));
+  EXPECT_THAT(trend.why, testing::StartsWith("Since run 16 of 25 (c16) the step time fell by 1"));
   EXPECT_EQ(TrendOfValues(Noisy(SeriesOf({{15, 0.7}, {10, 0.8}}), 0.01, 6), options).verdict,
             Verdict::kImproved);
 }
@@ -180,16 +182,17 @@ TEST(Trend, WithinTheZoneIsNone) {
 TEST(Trend, FromNothing) {
   const Trend trend = TrendOfValues(SeriesOf({{10, 0}, {10, 5e6}}));
   EXPECT_EQ(trend.verdict, Verdict::kRegressed);
-  EXPECT_EQ(trend.why, "Since run 11 of 20 the step time rose by 5.00 ms in one step.");
+  EXPECT_EQ(trend.why, "Since run 11 of 20 (c11) the step time rose by 5.00 ms in one step.");
 }
 
 TEST(Trend, MayBeNoise) {
   // Of 10 runs in random order 3 are the highest and the last, or lowest, in 1 of 60.
   const Trend trend = TrendOfValues({100, 100.1, 100, 99.9, 100, 100, 100.1, 110, 110.1, 110});
   EXPECT_EQ(trend.verdict, Verdict::kInconclusive);
-  EXPECT_EQ(trend.why,
-            "It seems that since run 8 of 10 the step time rose by 10.0 %, but runs of the same program may "
-            "differ as much.");
+  EXPECT_EQ(
+      trend.why,
+      "It seems that since run 8 of 10 (c8) the step time rose by 10.0 %, but runs of the same program may "
+      "differ as much.");
 }
 
 TEST(Trend, OfFewRunsIsNone) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "src/gate/compare/power.h"
@@ -14,6 +15,8 @@ namespace dladvisor {
 namespace {
 
 using Runs = std::span<const RunMean>;
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 double Aggregate(Runs runs, const ComparisonOptions& options) {
   if (options.aggregation == Aggregation::kMean) return MeanOfRuns(runs);
@@ -40,6 +43,13 @@ std::string Percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio);
 
 std::string Counted(size_t count, const char* one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+// Whether what decides is the noise between runs that is assumed where none is known.
+bool IsAssumed(const DifferenceNoise& noise, const RunNoise& between, double alpha) {
+  const NoiseEstimate& largest = noise.Largest(alpha);
+  return between.source == RunNoise::Source::kAssumed && !(noise.shown && &largest == &*noise.shown) &&
+         largest.variance.sum() > 0;
 }
 
 std::string Describe(const DifferenceNoise& noise, Runs baseline, Runs candidate, const RunNoise& between,
@@ -140,7 +150,9 @@ RunComparison Compare(std::span<const RunMean> baseline, std::span<const RunMean
                      : -worse > bound ? Verdict::kImproved
                                       : Verdict::kPass;
   if (scale > 0) {
-    result.low = (difference - bound) / scale;
+    // What is never negative cannot lose more than all of itself.
+    const double least = result.baseline > 0 && result.candidate >= 0 ? -1 : -kUnbounded;
+    result.low = std::max((difference - bound) / scale, least);
     result.high = (difference + bound) / scale;
   }
   const std::optional<double> limit =
@@ -149,6 +161,7 @@ RunComparison Compare(std::span<const RunMean> baseline, std::span<const RunMean
   if (options.with_power)
     result.detectable =
         DetectableChange(baseline, candidate, result.baseline, result.candidate, between_runs, options);
+  result.noise_is_assumed = IsAssumed(noise, between_runs, options.alpha);
   result.noise = Describe(noise, baseline, candidate, between_runs, result.baseline, options.alpha);
   result.why = difference == 0 ? "It is the same."
                                : Explain(result.verdict, worse, zone, bound, limit, result.baseline, options);

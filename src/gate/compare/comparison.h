@@ -40,7 +40,8 @@ struct RunComparison {
   // The worsening of the program, likewise, that gates of as many new runs find in kPower of cases. Unknown
   // where noise is only assumed, and of other aggregates than means.
   std::optional<double> detectable;
-  std::string noise, why;  // see MetricVerdict
+  bool noise_is_assumed = false;  // as how much runs differ is not known
+  std::string noise, why;         // see MetricVerdict
 };
 
 // REQUIRES: a run on each side.

@@ -2,6 +2,7 @@
 #include "src/gate/judge/judge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -34,6 +35,7 @@ Side SideOf(std::span<const GateRun> runs) {
   for (const GateRun& run : runs) {
     side.runs.push_back(run.name);
     side.steps += run.steps;
+    if (run.is_incomplete) side.incomplete.push_back(run.name);
   }
   side.ranks = runs[0].ranks;
   return side;
@@ -82,7 +84,10 @@ class GateJudge {
     result_.metrics = std::move(metrics.metrics);
     result_.explanation = std::move(metrics.explanation);
     if (!history.empty()) JudgeTrends(history);
+    SayWaivers(knowledge);
     Decide();
+    SayIncomplete();
+    if (policy_.reports_only) ReportOnly();
     return std::move(result_);
   }
 
@@ -96,7 +101,6 @@ class GateJudge {
 
   // Of the metrics that gate or warn, with this run as the last one.
   void JudgeTrends(std::vector<HistoryRun> history) {
-    if (policy_.trend == Level::kOff) return;
     const std::string setting = candidate_[0].traits.Setting();
     for (const GateRun& run : candidate_) history.push_back(ToHistory(run, Verdict::kPass, "this run", kNow));
     for (const MetricVerdict& metric : result_.metrics) {
@@ -110,18 +114,20 @@ class GateJudge {
       Trend trend = TrendOf(history, setting, metric.metric, options);
       if (trend.points.size() < 2) continue;
       trend.level = policy_.trend;
-      result_.trends.push_back(std::move(trend));
+      if (trend.level != Level::kOff) result_.trends.push_back(std::move(trend));
+      if (policy->merges)
+        if (auto creep =
+                CreepOver(*policy->merges, policy->creep, history, setting, metric.metric, options)) {
+          creep->level = policy->gated && policy_.WaiverOfMetric(metric.metric) == nullptr ? policy->level
+                                                                                           : Level::kExplain;
+          result_.trends.push_back(std::move(*creep));
+        }
     }
   }
 
   void Decide() {
     const auto blocks = std::ranges::find_if(result_.differences, &Difference::blocks);
     if (blocks != result_.differences.end()) return DecideNotComparable();
-    const auto absent = std::ranges::find_if(result_.metrics, [](const MetricVerdict& metric) {
-      return metric.verdict == Verdict::kNotComparable && metric.level == Level::kError &&
-             metric.not_gated.empty();
-    });
-    if (absent != result_.metrics.end()) return DecideAbsent(*absent);
     const auto failed = std::ranges::find_if(
         result_.metrics, [&](const MetricVerdict& metric) { return Fails(metric, policy_); });
     const auto broken = std::ranges::find_if(result_.rules, [](const RuleVerdict& rule) {
@@ -137,7 +143,45 @@ class GateJudge {
                       ? broken->recommendation[0]
                       : fmt::format("`dladvisor explain {} PROFILE` shows why it fires.", broken->rule));
     if (creep != result_.trends.end()) return Fail(creep->why, "Look at what changed since then.");
+    if (const auto absent = Absent(); !absent.empty()) return DecideAbsent(absent);
     DecidePassed();
+  }
+
+  void SayWaivers(const KnowledgeBase& knowledge) {
+    for (const Waiver& waiver : policy_.waivers) {
+      const std::string& what = waiver.rule.empty() ? waiver.metric : waiver.rule;
+      if (waiver.until < policy_.today) {
+        result_.notes.push_back(
+            fmt::format("The waiver of {} expired on {} ({}).", what, waiver.until, waiver.reason));
+      } else if (!waiver.rule.empty() && knowledge.Find(waiver.rule) == nullptr &&
+                 !knowledge.off().contains(waiver.rule)) {
+        result_.notes.push_back(fmt::format("There is a waiver of {}, and no such rule.", what));
+      } else if (std::ranges::any_of(result_.rules, [&](const RuleVerdict& rule) {
+                   return rule.rule == waiver.rule && rule.change != RuleVerdict::Change::kGone;
+                 })) {
+        result_.notes.push_back(fmt::format("{} is waived until {}: {}.", what, waiver.until, waiver.reason));
+      }
+    }
+  }
+
+  // What a project asks for while it gets to know the gate.
+  void ReportOnly() {
+    if (result_.exit_status == 0) return;
+    result_.notes.push_back(
+        "dladvisor.yaml has `gate: {mode: report}`: nothing fails; `mode: gate` makes it fail.");
+    result_.headline = fmt::format("This is reported, and fails nothing yet: {}", result_.headline);
+    result_.exit_status = 0;
+  }
+
+  // Of a profile that ends early the last steps, and what was recorded last, are missing.
+  void SayIncomplete() {
+    std::vector<std::string> names;
+    for (const Side* side : {&result_.baseline, &result_.candidate})
+      names.insert(names.end(), side->incomplete.begin(), side->incomplete.end());
+    if (!names.empty())
+      result_.headline =
+          fmt::format("{} {} incomplete, the end is missing: copy or export again. {}",
+                      fmt::join(names, ", "), names.size() == 1 ? "is" : "are", result_.headline);
   }
 
   void DecideNotComparable() {
@@ -166,22 +210,35 @@ class GateJudge {
         fmt::join(names, ", "));
   }
 
-  void DecideAbsent(const MetricVerdict& metric) {
+  // What a side lacks of what gates.
+  std::vector<const MetricVerdict*> Absent() const {
+    std::vector<const MetricVerdict*> absent;
+    for (const MetricVerdict& metric : result_.metrics)
+      if (metric.verdict == Verdict::kNotComparable && metric.level == Level::kError &&
+          metric.not_gated.empty())
+        absent.push_back(&metric);
+    return absent;
+  }
+
+  void DecideAbsent(const std::vector<const MetricVerdict*>& absent) {
     result_.verdict = Verdict::kNotComparable;
     result_.exit_status = 2;
-    result_.headline = fmt::format("{} cannot be compared. {}", metric.title, metric.why);
-    result_.next_step =
-        metric.metric == "step.time"
-            ? "Put a range around each step (torch.profiler's `prof.step()`, or NVTX), or name the ranges "
-              "with "
-              "`--step-range REGEX`."
-            : fmt::format(
-                  "Record what it needs (`dladvisor facts` says how), or set `{}: explain` in the "
-                  "`gate` of dladvisor.yaml.",
-                  metric.metric);
+    std::vector<std::string> titles, reasons, settings;
+    for (const MetricVerdict* metric : absent) {
+      titles.push_back(metric->title);
+      reasons.push_back(absent.size() == 1 ? metric->why : fmt::format("{}: {}", metric->title, metric->why));
+      settings.push_back(fmt::format("{}: explain", metric->metric));
+    }
+    result_.headline =
+        fmt::format("{} cannot be compared. {}", fmt::join(titles, ", "), fmt::join(reasons, " "));
+    result_.next_step = fmt::format(
+        "Record what is missing, or do not gate on it: `gate: {{metrics: {{{}}}}}` in dladvisor.yaml.",
+        fmt::join(settings, ", "));
   }
 
   void Fail(std::string headline, std::string next_step) {
+    for (const MetricVerdict* metric : Absent())
+      result_.notes.push_back(fmt::format("{} cannot be compared, either. {}", metric->title, metric->why));
     result_.verdict = Verdict::kRegressed;
     result_.exit_status = 1;
     result_.headline = std::move(headline);
@@ -228,6 +285,10 @@ class GateJudge {
           fmt::format("No regression. {}: {} to {}{}.", step->title, FormatValue(*step->baseline, step->unit),
                       FormatValue(*step->candidate, step->unit),
                       step->change ? fmt::format(", {:+.1f} %", 100 * *step->change) : "");
+      if (step->noise_is_assumed) {
+        result_.headline += " But little was tested: " + step->noise + ".";
+        result_.next_step = kMeasureNoise;
+      }
     } else {
       result_.headline = "No metric gates, and no rule that is an error fires.";
     }
@@ -367,8 +428,9 @@ std::string InOneLine(std::string message) {
   return message;
 }
 
-void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& result) {
+void RefuseUnreadable(const std::vector<std::string>& messages, Side& side, GateResult& result) {
   if (messages.empty()) return;
+  side.unreadable = messages.size();
   for (const std::string& message : messages) result.notes.push_back(InOneLine(message));
   // Also where they cannot be compared, which may be for want of the files: allowing that would hide it.
   result.verdict = Verdict::kNotComparable;

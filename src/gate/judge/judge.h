@@ -19,7 +19,8 @@ GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, con
                      const std::vector<HistoryRun>& history);
 
 // Where runs of several cannot be read: what is left is compared, and not passed.
-void RefuseUnreadable(const std::vector<std::string>& messages, GateResult& result);
+// `side` is the one of the result that they are of.
+void RefuseUnreadable(const std::vector<std::string>& messages, Side& side, GateResult& result);
 
 // Where nothing could be judged: what every output says of it. `message` is that of an Error, whose first
 // line says what is wrong.

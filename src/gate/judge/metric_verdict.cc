@@ -115,9 +115,11 @@ class MetricJudge {
                                after = MeansOf(candidate_, metric, kind.absent_is_nothing);
     if (before.empty() || after.empty()) {
       verdict.verdict = Verdict::kNotComparable;
-      verdict.why = fmt::format("{} of the {} does not have it.",
-                                (before.empty() ? baseline_ : candidate_).size() == 1 ? "The run" : "A run",
-                                before.empty() ? "baseline" : "candidate");
+      verdict.why = WhyAbsent(kind, metric);
+      if (policy != nullptr) verdict.not_gated = WhyNotGated(*policy, metric);
+      if (!after.empty())
+        verdict.candidate = MeanOfRuns(after);  // which alone tells whether it keeps a budget
+      if (verdict.candidate) CheckBudget(verdict);
       return verdict;
     }
     ComparisonOptions options;
@@ -140,11 +142,34 @@ class MetricJudge {
     verdict.fails_from = comparison.fails_from;
     verdict.detectable = comparison.detectable;
     verdict.noise = comparison.noise;
+    verdict.noise_is_assumed = comparison.noise_is_assumed;
     verdict.why = comparison.why;
     CheckBudget(verdict);
-    if (policy != nullptr && !policy->gated && verdict.level == Level::kError)
-      verdict.not_gated = policy->reason;
+    if (policy != nullptr) verdict.not_gated = WhyNotGated(*policy, metric);
     return verdict;
+  }
+
+  // Which side does not have it, and what would make it known.
+  std::string WhyAbsent(const MetricKind& kind, const std::string& metric) const {
+    const auto lacks = [&](const GateRun& run) { return run.Find(metric) == nullptr; };
+    const auto in_candidate = std::ranges::find_if(candidate_, lacks);
+    const bool of_candidate = in_candidate != candidate_.end();
+    const GateRun& run = of_candidate ? *in_candidate : *std::ranges::find_if(baseline_, lacks);
+    const bool none = std::ranges::all_of(candidate_, lacks) && std::ranges::all_of(baseline_, lacks);
+    const size_t runs = (of_candidate ? candidate_ : baseline_).size();
+    std::string text = none ? "No run has it."
+                            : fmt::format("{} of the {} does not have it.", runs == 1 ? "The run" : "A run",
+                                          of_candidate ? "candidate" : "baseline");
+    if (const auto why = run.not_measured.find(kind.name); why != run.not_measured.end())
+      text += " " + why->second;
+    return text;
+  }
+
+  std::string WhyNotGated(const MetricPolicy& policy, const std::string& metric) const {
+    if (policy.level != Level::kError) return "";
+    if (!policy.gated) return policy.reason;
+    const Waiver* waiver = policy_.WaiverOfMetric(metric);
+    return waiver == nullptr ? "" : fmt::format("waived until {}: {}", waiver->until, waiver->reason);
   }
 
   static void CheckBudget(MetricVerdict& verdict) {
@@ -160,7 +185,7 @@ class MetricJudge {
     }
   }
 
-  static MetricVerdict Absent(const MetricPolicy& policy) {
+  MetricVerdict Absent(const MetricPolicy& policy) const {
     const MetricKind& kind = *FindMetricKind(policy.pattern);
     MetricVerdict verdict;
     verdict.metric = policy.pattern;
@@ -171,8 +196,8 @@ class MetricJudge {
     verdict.level = policy.level;
     verdict.max = policy.max;
     verdict.min = policy.min;
-    verdict.why = "No run has it.";
-    if (!policy.gated) verdict.not_gated = policy.reason;
+    verdict.why = WhyAbsent(kind, policy.pattern);
+    verdict.not_gated = WhyNotGated(policy, policy.pattern);
     return verdict;
   }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -31,6 +32,8 @@ constexpr std::array<Word<Aggregation>, 4> kAggregations = {{{"mean", Aggregatio
                                                              {"optimistic", Aggregation::kOptimistic},
                                                              {"pessimistic", Aggregation::kPessimistic}}};
 constexpr std::array<Word<bool>, 2> kInconclusive = {{{"warn", false}, {"fail", true}}};
+constexpr std::array<Word<bool>, 2> kModes = {{{"gate", false}, {"report", true}}};
+constexpr std::array<Word<bool>, 2> kErrorRules = {{{"all", false}, {"new", true}}};
 constexpr std::array<Word<bool>, 2> kFlags = {{{"true", true}, {"false", false}}};
 
 struct Suffix {
@@ -101,6 +104,9 @@ class Reader {
     policy.new_findings = Choice<Level>(map, "new_findings", kLevels).value_or(policy.new_findings);
     policy.trend = Choice<Level>(map, "trend", kLevels).value_or(policy.trend);
     policy.aggregate = Choice<Aggregation>(map, "aggregate", kAggregations).value_or(policy.aggregate);
+    policy.reports_only = Choice<bool>(map, "mode", kModes).value_or(false);
+    policy.fails_on_new_errors_alone = Choice<bool>(map, "error_rules", kErrorRules).value_or(false);
+    if (const YAML::Node waivers = map.Get("waivers"); waivers.IsDefined()) ReadWaivers(waivers, policy);
     for (const auto& [trait, place] : map.TextList("allow")) policy.allow.push_back(Trait(trait, place));
     if (const YAML::Node metrics = map.Get("metrics"); metrics.IsDefined()) ReadMetrics(metrics, policy);
     map.Finish();
@@ -117,6 +123,34 @@ class Reader {
           place, "",
           fmt::format("'{}' is none of {}{}", name, fmt::join(known, ", "), DidYouMean(name, known)));
     return name;
+  }
+
+  void ReadWaivers(const YAML::Node& node, GatePolicy& policy) {
+    if (!node.IsSequence())
+      return problems_.Add(yaml_.PlaceOf(node), "",
+                           "'waivers' must be a list of {rule or metric, reason, until}");
+    for (const YAML::Node& item : node) {
+      YamlMap map(yaml_, item, "", "a waiver", problems_);
+      Waiver waiver;
+      waiver.rule = map.Text("rule").value_or("");
+      waiver.metric = map.Text("metric").value_or("");
+      waiver.reason = map.RequiredText("reason");
+      waiver.until = map.RequiredText("until");
+      if (waiver.rule.empty() == waiver.metric.empty())
+        problems_.Add(map.place(), "", "a waiver names a 'rule' or a 'metric'");
+      if (!waiver.metric.empty() && FindMetricKind(waiver.metric) == nullptr)
+        problems_.Add(map.PlaceOf(map.Get("metric")), "",
+                      fmt::format("there is no metric '{}'", waiver.metric));
+      if (!waiver.until.empty() && !IsDate(waiver.until))
+        problems_.Add(map.PlaceOf(map.Get("until")), "", "'until' must be a day such as 2026-06-01");
+      map.Finish();
+      policy.waivers.push_back(std::move(waiver));
+    }
+  }
+
+  static bool IsDate(const std::string& text) {
+    static const RE2 pattern(R"(\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))");
+    return RE2::FullMatch(text, pattern);
   }
 
   void ReadMetrics(const YAML::Node& node, GatePolicy& policy) {
@@ -156,6 +190,15 @@ class Reader {
     metric.max = Quantity(map, "max", kind->unit);
     metric.min = Quantity(map, "min", kind->unit);
     metric.aggregate = Choice<Aggregation>(map, "aggregate", kAggregations);
+    if (const auto merges = Quantity(map, "merges", Unit::kNone)) {
+      metric.merges = static_cast<size_t>(std::clamp(*merges, 0.0, 1000.0));
+      if (*merges < 8 || *merges > 200 || *merges != std::floor(*merges))
+        problems_.Add(yaml_.PlaceOf(key), "", "'merges' must be a whole number from 8 to 200");
+    }
+    if (const auto creep = Quantity(map, "creep", Unit::kRatio)) {
+      metric.creep = *creep;
+      if (!metric.merges) problems_.Add(yaml_.PlaceOf(key), "", "'creep' needs 'merges': over how many runs");
+    }
     if (!metric.gated && metric.reason.empty())
       problems_.Add(yaml_.PlaceOf(key), "",
                     fmt::format("'{}' is not gated: give the 'reason' too", metric.pattern));
@@ -212,6 +255,21 @@ const MetricPolicy* GatePolicy::Find(const std::string& metric) const {
     if (policy.pattern == metric || fnmatch(policy.pattern.c_str(), metric.c_str(), FNM_NOESCAPE) == 0)
       return &policy;
   return nullptr;
+}
+
+const Waiver* GatePolicy::WaiverOfRule(const std::string& rule) const {
+  const auto found = std::ranges::find_if(waivers, [&](const Waiver& waiver) {
+    return waiver.rule == rule && !rule.empty() && today <= waiver.until;
+  });
+  return found == waivers.end() ? nullptr : &*found;
+}
+
+const Waiver* GatePolicy::WaiverOfMetric(const std::string& metric) const {
+  const auto found = std::ranges::find_if(waivers, [&](const Waiver& waiver) {
+    return !waiver.metric.empty() && today <= waiver.until &&
+           (waiver.metric == metric || fnmatch(waiver.metric.c_str(), metric.c_str(), FNM_NOESCAPE) == 0);
+  });
+  return found == waivers.end() ? nullptr : &*found;
 }
 
 GatePolicy ReadGatePolicy(const YamlFile& yaml, const YAML::Node& node, Problems& problems) {

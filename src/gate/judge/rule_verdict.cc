@@ -146,7 +146,9 @@ std::vector<RuleVerdict> NotEvaluated(std::span<const GateRun> candidate, const 
                                       const KnowledgeBase& knowledge, const GatePolicy& policy) {
   std::vector<RuleVerdict> verdicts;
   for (const Rule& rule : knowledge.rules()) {
-    if (rule.severity != Severity::kError || fired.contains(rule.id)) continue;
+    if (rule.severity != Severity::kError || fired.contains(rule.id) ||
+        policy.WaiverOfRule(rule.id) != nullptr)
+      continue;
     RuleVerdict verdict;
     verdict.subjects.clear();
     for (const GateRun& run : candidate)
@@ -191,8 +193,10 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
       verdict.change = is_new      ? RuleVerdict::Change::kNew
                        : is_absent ? RuleVerdict::Change::kVisible
                                    : RuleVerdict::Change::kStill;
-      if (verdict.severity == Severity::kError)
-        verdict.level = Level::kError;
+      if (policy.WaiverOfRule(rule) != nullptr)
+        verdict.level = Level::kExplain;
+      else if (verdict.severity == Severity::kError)
+        verdict.level = policy.fails_on_new_errors_alone && !is_absent ? Level::kWarn : Level::kError;
       else if (is_new && verdict.severity == Severity::kWarning && is_root)
         verdict.level = policy.new_findings == Level::kOff ? Level::kExplain : policy.new_findings;
       if (verdict.level >= Level::kWarn) verdict.verdict = Verdict::kRegressed;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 #include <map>
+#include <numbers>
 #include <random>
 #include <set>
 #include <span>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "src/gate/compare/change_points.h"
+#include "src/statistics/probability.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -75,18 +77,74 @@ Course CourseOf(std::span<const double> series) {
 // The least chance of a false alarm that is tested: what is less takes too many orders.
 constexpr double kLeastAlpha = 0.001;
 
-// Whether at most `alpha` of random orders of the series end in as strong a rise or fall.
-bool IsMoreThanNoise(std::vector<double> series, const Course& course, double alpha) {
+// The values of a level without its line of least squares: a level may be several small steps.
+std::vector<double> WithoutSlope(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  double mean = 0, along = 0, squares = 0;
+  for (const double value : values) mean += value / count;
+  const double middle = (count - 1) / 2;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double at = static_cast<double>(i) - middle;
+    along += at * (values[i] - mean);
+    squares += at * at;
+  }
+  const double slope = squares > 0 ? along / squares : 0;
+  std::vector<double> rest;
+  for (size_t i = 0; i < values.size(); ++i)
+    rest.push_back(values[i] - mean - slope * (static_cast<double>(i) - middle));
+  return rest;
+}
+
+// How many runs hang together, from the correlation of neighbours around the levels. These take in a part of
+// what wanders, by which the correlation is too small (Kendall 1954).
+size_t BlockLength(std::span<const double> series, const Course& course) {
+  double products = 0, squares = 0;
+  for (const LevelSegment& level : course.levels) {
+    const std::vector<double> rest = WithoutSlope(series.subspan(level.begin, level.size()));
+    for (size_t i = 0; i < rest.size(); ++i) {
+      squares += rest[i] * rest[i];
+      if (i > 0) products += rest[i] * rest[i - 1];
+    }
+  }
+  double scale = 0;
+  for (const double value : series) scale += value * value;
+  if (!(squares > 1e-20 * scale)) return 1;  // nothing but what rounding leaves
+  const auto runs = static_cast<double>(series.size()), levels = static_cast<double>(course.levels.size());
+  const double observed = products / squares;
+  const double correlation = std::clamp(observed + (2 + 4 * observed) * levels / runs, 0.0, 0.9);
+  if (correlation < 2 / std::sqrt(runs)) return 1;  // as independent runs may have
+  const double together = (1 + correlation) / (1 - correlation);
+  return static_cast<size_t>(std::clamp(std::round(together), 1.0, std::max(1.0, runs / 8)));
+}
+
+// Puts blocks of neighbours in random order.
+std::vector<double> Shuffled(std::span<const double> series, size_t block, std::mt19937_64& random) {
+  std::vector<size_t> starts;
+  for (size_t i = static_cast<size_t>(random() % block); i < series.size(); i += block) starts.push_back(i);
+  if (starts.empty() || starts[0] != 0) starts.insert(starts.begin(), 0);
+  std::vector<std::span<const double>> blocks;
+  for (size_t i = 0; i < starts.size(); ++i)
+    blocks.push_back(
+        series.subspan(starts[i], (i + 1 < starts.size() ? starts[i + 1] : series.size()) - starts[i]));
+  for (size_t left = blocks.size(); left > 1; --left)
+    std::swap(blocks[left - 1], blocks[static_cast<size_t>(random() % left)]);
+  std::vector<double> shuffled;
+  for (const auto& part : blocks) shuffled.insert(shuffled.end(), part.begin(), part.end());
+  return shuffled;
+}
+
+// Whether at most `alpha` of random orders of the series end in as strong a rise or fall. Runs that depend on
+// the ones before stay together.
+bool IsMoreThanNoise(const std::vector<double>& series, const Course& course, double alpha) {
   const double strength = std::abs(course.Strength());
   alpha = std::max(alpha, kLeastAlpha);
   const auto orders = static_cast<size_t>(std::ceil(4 / alpha));
   // The order that was observed is one of them (Phipson and Smyth 2010).
   size_t as_strong = 1;
   std::mt19937_64 random(series.size());
+  const size_t block = BlockLength(series, course);
   for (size_t i = 1; i < orders; ++i) {
-    for (size_t left = series.size(); left > 1; --left)
-      std::swap(series[left - 1], series[static_cast<size_t>(random() % left)]);
-    if (std::abs(CourseOf(series).Strength()) >= strength) ++as_strong;
+    if (std::abs(CourseOf(Shuffled(series, block, random)).Strength()) >= strength) ++as_strong;
     if (static_cast<double>(as_strong) > alpha * static_cast<double>(orders)) return false;
   }
   return true;
@@ -238,9 +296,10 @@ Trend TrendOf(const std::vector<HistoryRun>& runs, const std::string& setting, c
     return trend;
   }
   const size_t since = course.best().end;
-  const std::string what =
-      fmt::format("since run {} of {} the {} {} by {}", since + 1, with.size(), title,
-                  rise * sign > 0 ? "rose" : "fell", Amount(rise, course.best().level, trend.unit));
+  const std::string& label = trend.points[since].label;
+  const std::string what = fmt::format(
+      "since run {} of {}{} the {} {} by {}", since + 1, with.size(), label.empty() ? "" : " (" + label + ")",
+      title, rise * sign > 0 ? "rose" : "fell", Amount(rise, course.best().level, trend.unit));
   if (!IsMoreThanNoise(series, course, options.alpha)) {
     trend.verdict = rise > 0 ? Verdict::kInconclusive : Verdict::kPass;
     trend.why = fmt::format("It seems that {}, but runs of the same program may differ as much.", what);
@@ -248,6 +307,44 @@ Trend TrendOf(const std::vector<HistoryRun>& runs, const std::string& setting, c
   }
   trend.verdict = rise > 0 ? Verdict::kRegressed : Verdict::kImproved;
   trend.why = fmt::format("S{} {}.", what.substr(1), Steps(trend.changes, since, options.regression));
+  return trend;
+}
+
+std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<HistoryRun>& runs,
+                               const std::string& setting, const std::string& metric,
+                               const ComparisonOptions& options) {
+  auto with = RunsWith(runs, setting, metric);
+  const auto noise = LearnNoise(runs, setting, metric);
+  if (with.size() < std::max(merges, 2 * kShortestLevel) || !noise) return std::nullopt;
+  with.erase(with.begin(), with.end() - static_cast<std::ptrdiff_t>(merges));
+  const std::vector<double> values = ValuesOf(with, metric);
+  constexpr auto kEnds = static_cast<std::ptrdiff_t>(kShortestLevel);
+  const double before = Median(std::vector<double>(values.begin(), values.begin() + kEnds)),
+               after = Median(std::vector<double>(values.end() - kEnds, values.end()));
+  if (!(std::abs(before) > 0)) return std::nullopt;
+  const double worse = (options.lower_is_better ? 1 : -1) * (after - before) / std::abs(before);
+  // The variance of a median of few is at most that of a mean of normal values times pi / 2.
+  const double sd =
+      noise->relative_sd * std::sqrt(std::numbers::pi / 2 * 2 / static_cast<double>(kShortestLevel));
+  const double bound = sd * StudentQuantile(options.alpha, noise->degrees);
+  Trend trend;
+  trend.metric = metric;
+  const HistoryRun::Metric& last = with.back()->values.at(metric);
+  trend.title = fmt::format("{} over {} runs", last.title, merges);
+  trend.unit = last.unit;
+  for (size_t i = 0; i < with.size(); ++i)
+    trend.points.push_back({with[i]->label.empty() ? DateOf(with[i]->utc_ns) : with[i]->label, values[i]});
+  const std::string change =
+      fmt::format("Since {} the {} became {:.1f} % {}", trend.points[0].label, WithinSentence(last.title),
+                  100 * std::abs(worse), worse > 0 ? "worse" : "better");
+  trend.verdict = worse <= creep  ? Verdict::kPass
+                  : worse > bound ? Verdict::kRegressed
+                                  : Verdict::kInconclusive;
+  trend.why =
+      worse <= creep ? fmt::format("{}, within the budget of {:.4g} %.", change, 100 * creep)
+      : worse > bound
+          ? fmt::format("{}, over the budget of {:.4g} % for {} runs.", change, 100 * creep, merges)
+          : fmt::format("{}, but runs of the same program may differ by {:.1f} %.", change, 100 * bound);
   return trend;
 }
 

@@ -37,4 +37,11 @@ std::optional<RunNoise> LearnNoise(const std::vector<HistoryRun>& runs, const st
 Trend TrendOf(const std::vector<HistoryRun>& runs, const std::string& setting, const std::string& metric,
               const ComparisonOptions& options);
 
+// A budget of the history: whether over the last `merges` runs the metric became worse by more than `creep`,
+// relative, and by more than noise: the medians of the first and the last kShortestLevel runs of them, whose
+// difference is drawn with the noise that the history shows (LearnNoise). Nothing with fewer runs.
+std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<HistoryRun>& runs,
+                               const std::string& setting, const std::string& metric,
+                               const ComparisonOptions& options);
+
 }  // namespace dladvisor

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <system_error>
+#include <tuple>
 
 #include "engine/base/error.h"
 #include "engine/base/sqlite.h"
@@ -201,7 +204,28 @@ std::vector<HistoryRun> ReadHistory(const fs::path& path) {
   HistoryFile::Statement findings(file, "SELECT run, rule, subject FROM finding ORDER BY run, rule, subject");
   while (findings.Next())
     run_of(findings.Integer(0)).findings.emplace_back(findings.Text(1), findings.Text(2));
+  std::ranges::stable_sort(runs, {}, &HistoryRun::utc_ns);
   return runs;
+}
+
+size_t MergeHistory(const fs::path& path, const fs::path& other) {
+  const auto identity = [](const HistoryRun& run) {
+    std::vector<std::pair<std::string, double>> values;
+    for (const auto& [name, metric] : run.values) values.emplace_back(name, metric.value);
+    return std::tuple(run.utc_ns, run.label, run.setting, std::move(values));
+  };
+  std::error_code none;
+  if (!fs::exists(other, none))
+    throw Error(other.string(), "is not there", "Give a history that a gate wrote.");
+  std::set<decltype(identity(HistoryRun()))> known;
+  for (const HistoryRun& run : ReadHistory(path)) known.insert(identity(run));
+  size_t added = 0;
+  for (const HistoryRun& run : ReadHistory(other))
+    if (known.insert(identity(run)).second) {
+      AppendToHistory(path, run);
+      ++added;
+    }
+  return added;
 }
 
 void AppendToHistory(const fs::path& path, const HistoryRun& run) {

@@ -34,11 +34,15 @@ struct HistoryRun {
   std::vector<std::pair<std::string, std::string>> findings;  // rule and subject, sorted
 };
 
-// All runs in order; none where there is no such file, or an empty one. Throws Error: no history, damaged, or
-// newer.
+// All runs in order of time, and of writing where that is equal or not known; none where there is no such
+// file, or an empty one. Throws Error: no history, damaged, or newer.
 std::vector<HistoryRun> ReadHistory(const std::filesystem::path& path);
 // Adds a run, in one transaction; makes the file where there is none. Its id is given here, and values that
 // are not finite are left out. Throws Error.
 void AppendToHistory(const std::filesystem::path& path, const HistoryRun& run);
+
+// Adds the runs of another history that this one lacks, as after branches that both were measured have been
+// merged. Returns how many. Throws Error.
+size_t MergeHistory(const std::filesystem::path& path, const std::filesystem::path& other);
 
 }  // namespace dladvisor

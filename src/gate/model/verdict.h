@@ -44,6 +44,7 @@ struct MetricVerdict {
   std::optional<double> max, min;                // budget, in `unit`
   std::string noise;  // what was taken for noise, and from where: "runs differ by 2.1 % (5 and 3 runs)"
   std::string why;    // one sentence that explains the verdict
+  bool noise_is_assumed = false;
 };
 
 // A finding of a rule on either side; or several that differ in their subject's numbers alone, as one.
@@ -89,6 +90,8 @@ struct Side {
   std::vector<std::string> runs;  // one name each: a file, or what several files of ranks were given by
   size_t ranks = 0;               // of the first run
   size_t steps = 0;               // steady ones, of all runs
+  std::vector<std::string> incomplete = {};  // of the runs: the end of a profile of theirs is missing
+  size_t unreadable = 0;                     // files that were given, too
 };
 
 // A metric over the runs of the history.

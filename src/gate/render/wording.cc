@@ -155,7 +155,11 @@ std::string SideText(const Side& side) {
   if (side.runs.empty()) return "was not read";
   std::string text = CountText(side.runs.size(), "run");
   if (side.ranks > 1) text += " of " + CountText(side.ranks, "rank");
-  return text + ", " + (side.steps == 0 ? "no steady steps" : CountText(side.steps, "steady step"));
+  text += ", " + (side.steps == 0 ? "no steady steps" : CountText(side.steps, "steady step"));
+  if (!side.incomplete.empty()) text += fmt::format(", {} incomplete", side.incomplete.size());
+  if (side.unreadable > 0)
+    text += fmt::format(", and {} that cannot be read", CountText(side.unreadable, "file"));
+  return text;
 }
 
 std::vector<const MetricVerdict*> ExplainedBy(const GateResult& result, std::string_view prefix) {

@@ -9,15 +9,16 @@
 
 #include "engine/inference/inference.h"
 #include "engine/model/finding_relation.h"
+#include "src/gate/runs/not_measured.h"
+#include "src/report/sections/capture_section.h"
 
 namespace dladvisor {
-
 namespace {
 
-std::string WhyUndecided(const Finding& finding) {
-  if (finding.outcome == Outcome::kFailed) return "it failed: " + finding.error;
-  if (!finding.error.empty()) return finding.error;
-  return fmt::format("the profile does not have {}", fmt::join(finding.missing, ", "));
+std::string WhyAndWhatToRecord(const Finding& finding) {
+  const std::string why = WhyUndecided(finding);
+  if (finding.capture.empty()) return why;
+  return fmt::format("{}; record it with {}", why, fmt::join(finding.capture, " "));
 }
 
 }  // namespace
@@ -36,17 +37,23 @@ GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database&
   GateRun run;
   run.name = std::move(name);
   Advice advice = Infer(knowledge, db, {.absent_relations = missing_relations});
+  TranslateCapture(advice, db);
   for (Finding& finding : advice.findings) {
     if (finding.outcome == Outcome::kFailed || finding.outcome == Outcome::kUnknown)
       run.undecided.try_emplace({finding.rule, finding.subject.empty() ? "" : SubjectJson(finding)},
-                                WhyUndecided(finding));
+                                WhyAndWhatToRecord(finding));
     if (finding.outcome == Outcome::kFired) run.findings.push_back(std::move(finding));
   }
   run.measurements = MeasureRun(db);
+  for (const MetricKind& kind : MetricKinds())
+    run.not_measured[kind.name] = WhyNotMeasured(db, kind.is_family ? kind.name + "/" : kind.name);
+  std::erase_if(run.not_measured, [&](const auto& entry) { return run.Find(entry.first) != nullptr; });
   run.traits = ReadTraits(db);
   if (const auto host = run.traits.values.find("host"); host != run.traits.values.end())
     run.host = host->second;
   if (!run.measurements.empty()) run.start_utc_ns = run.measurements[0].mean.start_utc_ns;
+  const ResultSet truncated = db.Query("SELECT max(truncated) FROM profile");
+  run.is_incomplete = !truncated.rows.empty() && AsNumber(truncated.rows[0][0]).value_or(0) > 0;
   const ResultSet counts = db.Query("SELECT ranks, steps FROM run");
   if (!counts.rows.empty()) {
     run.ranks = static_cast<size_t>(AsNumber(counts.rows[0][0]).value_or(0));

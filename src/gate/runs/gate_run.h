@@ -21,8 +21,10 @@ namespace dladvisor {
 struct GateRun {
   std::string name;  // as shown
   size_t ranks = 0, steps = 0;
+  bool is_incomplete = false;  // the end of one of its profiles is missing
   std::vector<Measurement> measurements;
-  std::vector<Finding> findings;  // that fired
+  std::map<std::string, std::string> not_measured;  // by kind of metric, why it has none of it
+  std::vector<Finding> findings;                    // that fired
   // Why rules could not say whether they fire, by rule and subject as JSON; of "" where the rule has no
   // subject, as where it reads what this run does not hold.
   std::map<std::pair<std::string, std::string>, std::string> undecided;
