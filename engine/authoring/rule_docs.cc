@@ -99,7 +99,8 @@ std::string Readme(const KnowledgeBase& knowledge, std::span<const RuleTestResul
 
 }  // namespace
 
-std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how) {
+std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how,
+                     const WhereHeld& where) {
   std::set<std::string> needed;
   for (const Schema* schema : schemas) {
     for (const Column& column : schema->columns)
@@ -115,8 +116,8 @@ std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCaptu
   for (const Schema* schema : schemas) text += fmt::format("- [{0}](#{0}): {1}\n", schema->name, schema->doc);
   for (const Schema* schema : schemas) {
     text += fmt::format(
-        "\n## {}\n\n{}\n\n| Column | Type | Unit | Meaning | Known with |\n|---|---|---|---|---|\n",
-        schema->name, schema->doc);
+        "\n## {}\n\n{}\n\n{}\n\n| Column | Type | Unit | Meaning | Known with |\n|---|---|---|---|---|\n",
+        schema->name, schema->doc, where(*schema));
     for (const Column& column : schema->columns) {
       const bool key = std::ranges::find(schema->key, column.name) != schema->key.end();
       const std::string_view unit = column.unit == Unit::kText ? "" : UnitName(column.unit);
@@ -131,9 +132,9 @@ std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCaptu
 }
 
 std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
-                              const HowToCapture& how) {
+                              const HowToCapture& how, const WhereHeld& where) {
   return {{"README.md", Readme(knowledge, tests)},
-          {"FACTS.md", FactDocs(knowledge.schemas(), how)},
+          {"FACTS.md", FactDocs(knowledge.schemas(), how, where)},
           {kRuleSchemaFile, RuleSchema(knowledge)},
           {kTestSchemaFile, TestSchema(knowledge)}};
 }

@@ -20,10 +20,14 @@ struct DocFile {
 // How profilers are asked for what a column needs (a name in Column::capture).
 using HowToCapture = std::function<std::string(std::string_view)>;
 
+// Of which profiles a relation has rows, as a sentence.
+using WhereHeld = std::function<std::string(const Schema&)>;
+
 // README.md (a section per rule), FACTS.md (every relation and column) and the schemas.
 std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
-                              const HowToCapture& how);
+                              const HowToCapture& how, const WhereHeld& where);
 
-std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how);
+std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how,
+                     const WhereHeld& where);
 
 }  // namespace dladvisor

@@ -8,6 +8,7 @@
 //       expect: [{subject: {shop: 1}, outcome: fired, problem: "Shop 1 is busy 81.0 %"}]
 //
 // `expect` lists the findings of the rule in the order of the rows of `for`, and must name every subject.
+// A number may be a range, `0.3..0.4`.
 // Keys: subject (some of its key columns), outcome, problem and recommendation (part of the text), saves_low,
 // saves_high, missing, suppressed_by, values (of lets). Rules named in `given` and `unless` are evaluated on
 // the same rows. A rule whose conditions cannot be unknown, though they read facts that may be NULL, says why
@@ -35,10 +36,10 @@ struct RuleTestReport {
   // "file:line:col: RULE: ..." for rules that lack a fired, a clear or, where a fact they read may be NULL,
   // an unknown case, and for relations without a test.
   std::vector<std::string> untested;
+  std::vector<std::string> problems;  // of test files that cannot be read or name no rule, likewise
 };
 
-// Runs the tests whose "RULE: TEST" contains `filter`. Throws RuleErrors for test files that cannot be read
-// or name no rule.
+// Runs the tests whose "RULE: TEST" contains `filter`.
 RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files,
                             const std::string& filter = {});
 

@@ -36,7 +36,12 @@ class TestReader {
     if (!tests.IsDefined() || !tests.IsSequence())
       problems_.Add(map.place(), name_, "a test file lacks 'tests': a list");
     else
-      for (const YAML::Node& node : tests) file.cases.push_back(ReadCase(node));
+      for (const YAML::Node& node : tests) {
+        file.cases.push_back(ReadCase(node));
+        const std::string& name = file.cases.back().name;
+        if (std::ranges::count(file.cases, name, &TestCase::name) > 1 && !name.empty())
+          problems_.Add(yaml_.PlaceOf(node), name_, fmt::format("there already is a test '{}'", name));
+      }
     map.Finish();
     return file;
   }
@@ -187,12 +192,12 @@ class TestReader {
     }
   }
 
-  std::optional<double> ReadNumber(YamlMap& map, const char* key) {
+  std::optional<std::string> ReadNumber(YamlMap& map, const char* key) {
     const auto text = map.Text(key);
-    if (!text) return std::nullopt;
-    const auto number = NumberOf(*text);
-    if (!number) problems_.Add(map.PlaceOf(map.Get(key)), name_, fmt::format("'{}' must be a number", key));
-    return number;
+    if (text && !RangeOf(*text))
+      problems_.Add(map.PlaceOf(map.Get(key)), name_,
+                    fmt::format("'{}' must be a number, or a range such as 0.3..0.4", key));
+    return text;
   }
 
   const YamlFile& yaml_;
@@ -212,6 +217,19 @@ std::optional<double> NumberOf(const std::string& text) {
   return number;
 }
 
+bool NumberRange::Holds(double number) const {
+  const double slack = 1e-9 * std::max({std::abs(low), std::abs(high), std::abs(number)});
+  return number >= low - slack && number <= high + slack;
+}
+
+std::optional<NumberRange> RangeOf(const std::string& text) {
+  const size_t dots = text.find("..");
+  const auto low = NumberOf(text.substr(0, dots)),
+             high = dots == std::string::npos ? low : NumberOf(text.substr(dots + 2));
+  if (!low || !high || *low > *high) return std::nullopt;
+  return NumberRange{*low, *high};
+}
+
 std::optional<TestFile> ReadTestFile(const RuleFile& file, const KnowledgeBase& knowledge,
                                      Problems& problems) {
   const std::string name = std::filesystem::path(file.path).stem().stem().string();
@@ -223,6 +241,12 @@ std::optional<TestFile> ReadTestFile(const RuleFile& file, const KnowledgeBase& 
     for (const auto& known : knowledge.relations()) names.push_back(known->schema.name);
     problems.Add({file.path, 1, 1, false}, "",
                  fmt::format("no rule '{}' to test{}", name, DidYouMean(name, names)));
+    return std::nullopt;
+  }
+  const std::filesystem::path beside = rule ? rule->place.file : relation->place.file;
+  if (const auto folder = std::filesystem::path(file.path).parent_path(); folder != beside.parent_path()) {
+    problems.Add({file.path, 1, 1, false}, name,
+                 fmt::format("lies in another folder than the rule: move it beside {}", beside.string()));
     return std::nullopt;
   }
   const auto yaml = YamlFile::Parse(file.path, file.content, problems);

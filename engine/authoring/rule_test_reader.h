@@ -13,12 +13,20 @@
 
 namespace dladvisor {
 
+// What a test expects of a number: "0.3", or any from "0.3" to "0.4" in "0.3..0.4".
+struct NumberRange {
+  double low = 0, high = 0;
+  bool Holds(double number) const;  // to nine digits
+};
+std::optional<NumberRange> RangeOf(const std::string& text);
+
 struct Expectation {
   std::vector<std::pair<std::string, std::string>> subject;  // column and value as text
   std::optional<std::string> outcome, problem, recommendation, suppressed_by;
-  std::optional<double> saves_low, saves_high;
+  std::optional<std::string> saves_low, saves_high;  // a NumberRange
   std::optional<std::vector<std::string>> missing;
-  std::vector<std::pair<std::string, std::string>> values;  // of lets, or of a relation's columns
+  std::vector<std::pair<std::string, std::string>>
+      values;  // of lets, or of a relation's columns; also ranges
 };
 
 struct TestCase {

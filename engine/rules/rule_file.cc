@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <system_error>
 
 #include "engine/base/error.h"
@@ -23,9 +24,16 @@ std::vector<RuleFile> ReadRuleFolder(const fs::path& folder, bool tests) {
     throw Error(folder.string(), "is not a folder of rules",
                 "Give a folder that holds CATEGORY/ID.yaml files to --rules.");
   std::vector<RuleFile> files;
-  for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {
+  std::set<fs::path> seen = {fs::weakly_canonical(folder, error)};  // links may lead back
+  constexpr auto kFollow = fs::directory_options::follow_directory_symlink;
+  for (fs::recursive_directory_iterator it(folder, kFollow, error), end; it != end && !error;
+       it.increment(error)) {
     const std::string path = it->path().string();
     std::error_code unknown;
+    if (it->is_directory(unknown) && !seen.insert(fs::weakly_canonical(it->path(), unknown)).second) {
+      it.disable_recursion_pending();
+      continue;
+    }
     if (path.ends_with(".yml")) throw Error(path, "is not read: files of rules end in .yaml", "Rename it.");
     if (!it->is_regular_file(unknown) || !(tests ? IsTest(path) : IsRule(path))) continue;
     std::ifstream in(it->path(), std::ios::binary);

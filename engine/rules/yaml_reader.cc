@@ -205,7 +205,8 @@ YAML::Node YamlMap::Get(const std::string& key) {
 std::string YamlMap::RequiredText(const std::string& key) {
   const std::optional<std::string> text = Text(key);
   if (!text && !Get(key).IsDefined()) problems_.Add(place_, rule_, fmt::format("{} lacks '{}'", what_, key));
-  if (text && text->empty()) problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("'{}' is empty", key));
+  if (text && text->find_first_not_of(" \t\n") == std::string::npos)
+    problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("'{}' is empty", key));
   return text.value_or("");
 }
 

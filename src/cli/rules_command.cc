@@ -14,6 +14,9 @@
 #include "engine/authoring/rule_test.h"
 #include "engine/base/output_file.h"
 #include "engine/base/text.h"
+#include "src/analysis/families.h"
+#include "src/cli/project_schema.h"
+#include "src/events/event_relations.h"
 #include "src/importers/words/importer_words.h"
 
 namespace dladvisor {
@@ -50,13 +53,59 @@ void Show(const CommonOptions& common, const std::string& id) {
   if (file != files.end()) fmt::print("{}", file->content);
 }
 
-void Check(const CommonOptions& common) {
+// Reads tests of rules that are there; throws RuleErrors where tests are wrong.
+RuleTestReport TestAll(const KnowledgeBase& knowledge, std::span<const RuleFile> tests) {
+  RuleTestReport report = RunRuleTests(knowledge, tests);
+  if (!report.problems.empty()) throw RuleErrors(report.problems);
+  return report;
+}
+
+bool IsTestFile(const std::string& path) { return path.ends_with(".test.yaml"); }
+
+bool IsSame(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error);
+}
+
+// The file itself and its tests, or the rule that they test, whatever is wrong with others.
+void CheckFile(const CommonOptions& common, const Project& project, const std::string& path) {
+  const std::string rule_path =
+      IsTestFile(path) ? path.substr(0, path.size() - std::string_view(".test.yaml").size()) + ".yaml" : path;
+  const RuleFile file{rule_path, ReadWhole(rule_path)};
+  SoundRules sound = LoadSoundRules(common, project);
+  std::vector<std::string> problems;
+  const std::string id = std::filesystem::path(path).stem().stem().string();
+  for (const std::string& problem : sound.problems)
+    if (IsSame(problem.substr(0, problem.find(':')), rule_path)) problems.push_back(problem);
+  if (!problems.empty()) throw RuleErrors(problems);
+  const Rule* known = sound.knowledge.Find(id);
+  const DerivedRelation* relation = sound.knowledge.FindRelation(id);
+  const std::string known_path = known ? known->place.file : relation ? relation->place.file : "";
+  if (!IsSame(known_path, rule_path)) sound.knowledge.AddLayer(std::vector<RuleFile>{file});
+  const std::filesystem::path beside = std::filesystem::path(rule_path).replace_extension(".test.yaml");
+  std::vector<RuleFile> tests;
+  if (std::filesystem::exists(beside)) {
+    known = sound.knowledge.Find(id);
+    relation = sound.knowledge.FindRelation(id);
+    const std::filesystem::path place = known ? known->place.file : relation->place.file;
+    tests.push_back({(place.parent_path() / beside.filename()).string(), ReadWhole(beside)});
+  }
+  const RuleTestReport report = TestAll(sound.knowledge, tests);
+  for (const std::string& warning : sound.knowledge.warnings())
+    if (warning.find(id) != std::string::npos) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& rule : report.untested)
+    if (rule.find(": " + id + ": ") != std::string::npos) fmt::print(stderr, "warning: {}\n", rule);
+  fmt::print("{} is well formed\n", path);
+}
+
+void Check(const CommonOptions& common, const std::string& file) {
   const Project project = LoadProject(common.config);
+  if (!file.empty()) return CheckFile(common, project, file);
   ProfileOptions().ToAnalysisOptions(project);  // refuse what the project sets wrong
   const KnowledgeBase configured = LoadConfiguredRules(common, project);
   const KnowledgeBase knowledge = LoadRules(common, project);
   for (const std::string& warning : configured.warnings()) fmt::print(stderr, "warning: {}\n", warning);
-  for (const std::string& rule : RunRuleTests(knowledge, LoadRuleTests(common, project)).untested)
+  for (const std::string& rule : TestAll(knowledge, LoadRuleTests(common, project)).untested)
     fmt::print(stderr, "warning: {}\n", rule);
   fmt::print("{} rules are well formed\n", knowledge.rules().size());
 }
@@ -83,10 +132,15 @@ void PrintJson(const RuleTestReport& report, size_t failed) {
 // With the thresholds that the rules were written with, whatever the project sets.
 void Test(const CommonOptions& common, const TestOptions& options) {
   const Project project = LoadProject(common.config);
-  const KnowledgeBase knowledge = LoadRules(common, project);
-  const RuleTestReport report = RunRuleTests(knowledge, LoadRuleTests(common, project), options.filter);
+  SoundRules sound = LoadSoundRules(common, project);
+  std::vector<RuleFile> tests = LoadRuleTests(common, project);
+  std::erase_if(tests, [&](const RuleFile& file) {
+    return sound.left_out.contains(std::filesystem::path(file.path).stem().stem().string());
+  });
+  const RuleTestReport report = RunRuleTests(sound.knowledge, tests, options.filter);
+  sound.problems.insert(sound.problems.end(), report.problems.begin(), report.problems.end());
   const auto failed = static_cast<size_t>(std::ranges::count(report.results, false, &RuleTestResult::passed));
-  if (report.results.empty() && !options.filter.empty())
+  if (report.results.empty() && !options.filter.empty() && sound.problems.empty())
     throw Error("--filter " + options.filter, "no test has this in its rule or name",
                 "`dladvisor rules test --json` lists all tests.");
   if (options.json) {
@@ -96,7 +150,36 @@ void Test(const CommonOptions& common, const TestOptions& options) {
       if (!result.passed) fmt::print("FAILED {}: {}\n{}\n", result.rule, result.test, result.diff);
     fmt::print("{} rule tests passed, {} failed\n", report.results.size() - failed, failed);
   }
+  if (!sound.problems.empty()) throw RuleErrors(sound.problems);
   if (failed > 0) throw CLI::RuntimeError(1);
+}
+
+// What somebody else wrote under the name of a generated file.
+void RefuseToReplace(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return;
+  const std::string content = ReadWhole(path);
+  const bool is_ours = path.extension() == ".json"
+                           ? content.find("\"title\": \"dladvisor ") != std::string::npos
+                           : content.starts_with("<!-- Generated by `dladvisor");
+  if (!is_ours)
+    throw Error(path.string(), "was not written by `dladvisor rules docs`, and is not replaced",
+                "Give another folder to -o, or move the file.");
+}
+
+// Derived relations and findings have rows wherever what they read has.
+std::string WhereHeldOf(const Schema& schema) {
+  if (const Family* family = FindFamily(schema.name)) {
+    if (family->on_demand)
+      return "Of one profile that is read itself; unknown on digests and on several profiles together.";
+    return family->IsAcrossRanks() ? "Of several profiles together, and kept by their digest."
+                                   : "Of profiles, several together, and digests.";
+  }
+  for (const Schema* events : EventSchemas())
+    if (events->name == schema.name)
+      return "Events, of one profile that is read itself; unknown on digests and on several profiles "
+             "together.";
+  return "Where the relations that it reads are.";
 }
 
 struct DocsOptions {
@@ -107,8 +190,10 @@ struct DocsOptions {
 void Docs(const CommonOptions& common, const DocsOptions& options) {
   const Project project = LoadProject(common.config);
   const KnowledgeBase knowledge = LoadRules(common, project);
-  const auto tests = RunRuleTests(knowledge, LoadRuleTests(common, project)).results;
-  const std::vector<DocFile> files = RuleDocs(knowledge, tests, HowToRecord);
+  const auto tests = TestAll(knowledge, LoadRuleTests(common, project)).results;
+  std::vector<DocFile> files = RuleDocs(knowledge, tests, HowToRecord, WhereHeldOf);
+  files.push_back({"PROJECT.md", ProjectDocs()});
+  files.push_back({"project.schema.json", ProjectSchema()});
   if (options.folder.empty()) {
     if (options.check) throw Error("--check", "needs the folder to compare with", "Give it with -o FOLDER.");
     fmt::print("{}", files[0].content);
@@ -117,13 +202,16 @@ void Docs(const CommonOptions& common, const DocsOptions& options) {
   std::error_code error;
   if (!options.check) std::filesystem::create_directories(options.folder, error);  // writing reports it
   std::vector<std::string> stale;
+  std::vector<DocFile> write;
   for (const DocFile& file : files) {
     const std::filesystem::path path = std::filesystem::path(options.folder) / file.name;
     if (!options.check)
-      WriteFileWhole(path, file.content);
+      write.push_back({path.string(), file.content});
     else if (ReadWhole(path) != file.content)
       stale.push_back(path.string());
   }
+  for (const DocFile& file : write) RefuseToReplace(file.name);
+  for (const DocFile& file : write) WriteFileWhole(file.name, file.content);
   if (stale.empty()) return;
   fmt::print(stderr, "out of date: {}\n  Write anew with: dladvisor rules docs -o {}\n",
              fmt::join(stale, ", "), options.folder);
@@ -178,9 +266,10 @@ void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
   CLI::App* show = command->add_subcommand("show", "The file of a rule, and what the project sets of it");
   show->add_option("RULE", *id, "Id of a rule or name of a derived relation")->required();
   show->callback([id, &common] { Show(common, *id); });
-  command->add_subcommand("check", "Check all rule files; no profile is needed")->callback([&common] {
-    Check(common);
-  });
+  auto file = std::make_shared<std::string>();
+  CLI::App* check = command->add_subcommand("check", "Check all rule files, or one; no profile is needed");
+  check->add_option("FILE", *file, "A rule or its tests, also one of no rule folder");
+  check->callback([file, &common] { Check(common, *file); });
   auto test = std::make_shared<TestOptions>();
   CLI::App* run = command->add_subcommand("test", "Run the tests beside the rules; status 1 where one fails");
   run->add_option("--filter", test->filter, "Only tests whose \"RULE: NAME\" contains this");

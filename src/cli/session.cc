@@ -119,6 +119,37 @@ KnowledgeBase LoadRules(const CommonOptions& common, const Project& project) {
   return knowledge;
 }
 
+SoundRules LoadSoundRules(const CommonOptions& common, const Project& project) {
+  SoundRules sound{EmptyKnowledge(), {}, {}};
+  ReadRuleImage(EmbeddedRuleImage()[0].content, sound.knowledge);
+  for (const std::string& folder : RuleFolders(common, project)) {
+    std::vector<RuleFile> files = ReadRuleFolder(folder);
+    for (bool is_first = true; !files.empty(); is_first = false) {
+      try {
+        KnowledgeBase next = sound.knowledge;
+        next.AddLayer(files);
+        sound.knowledge = std::move(next);
+        break;
+      } catch (const RuleErrors& errors) {
+        const size_t before = files.size();
+        std::erase_if(files, [&](const RuleFile& file) {
+          const bool is_wrong = std::ranges::any_of(errors.problems(), [&](const std::string& problem) {
+            return problem.starts_with(file.path + ":");
+          });
+          if (!is_wrong) return false;
+          sound.left_out.insert(std::filesystem::path(file.path).stem().string());
+          if (!is_first) sound.problems.push_back(file.path + ":1:1: needs a rule that is wrong itself");
+          return true;
+        });
+        if (is_first)
+          sound.problems.insert(sound.problems.end(), errors.problems().begin(), errors.problems().end());
+        if (files.size() == before) throw;
+      }
+    }
+  }
+  return sound;
+}
+
 KnowledgeBase LoadConfiguredRules(const CommonOptions& common, const Project& project) {
   KnowledgeBase knowledge = LoadRules(common, project);
   knowledge.Configure(project.settings);

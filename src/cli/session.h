@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,14 @@ std::vector<std::string> RuleFolders(const CommonOptions& common, const Project&
 // The built-in rules and the layers over them, without and with what the project sets. Throw RuleErrors.
 KnowledgeBase LoadRules(const CommonOptions& common, const Project& project);
 KnowledgeBase LoadConfiguredRules(const CommonOptions& common, const Project& project);
+
+// The same without files that are wrong, so that these do not keep the others from being tested.
+struct SoundRules {
+  KnowledgeBase knowledge;
+  std::vector<std::string> problems;  // "file:line:col: ..." of what was left out
+  std::set<std::string> left_out;     // names of these rules and relations
+};
+SoundRules LoadSoundRules(const CommonOptions& common, const Project& project);
 
 // Test files of the same layers.
 std::vector<RuleFile> LoadRuleTests(const CommonOptions& common, const Project& project);

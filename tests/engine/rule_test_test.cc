@@ -61,6 +61,27 @@ TEST(RuleTest, EveryKeyOfAnExpectationCanPass) {
             "");
 }
 
+TEST(RuleTest, NumbersMayBeRanges) {
+  EXPECT_EQ(Diff("{outcome: fired, saves_high: 299..301, saves_low: 100..100}"), "");
+  EXPECT_EQ(Diff("{outcome: fired, saves_high: 301..302}"),
+            "  saves_high:\n  - expected 301..302\n  + actual   300\n");
+  EXPECT_THAT(
+      RunTests("busy",
+               "tests: [{name: one, given: {}, expect: [{outcome: fired, saves_low: 3..2}]}, {name: one, "
+               "given: {}, expect: []}]")
+          .problems,
+      ElementsAre(HasSubstr("'saves_low' must be a number, or a range such as 0.3..0.4"),
+                  HasSubstr("there already is a test 'one'")));
+}
+
+TEST(RuleTest, ATestLiesBesideItsRule) {
+  const RuleTestReport report =
+      RunRuleTests(Rules(), std::vector<RuleFile>{{"elsewhere/busy.test.yaml", "tests: []"}});
+  EXPECT_THAT(report.problems,
+              ElementsAre("elsewhere/busy.test.yaml:1:1: busy: lies in another folder than the "
+                          "rule: move it beside r/busy.yaml"));
+}
+
 TEST(RuleTest, EveryKeyOfAnExpectationCanFail) {
   EXPECT_EQ(Diff("{subject: {shop: 2}, outcome: fired}"),
             "  subject shop:\n  - expected 2\n  + actual   1\n");
@@ -122,14 +143,7 @@ TEST(RuleTest, TellsWhichOutcomesNobodyTests) {
 }
 
 TEST(RuleTest, RefusesWhatItDoesNotUnderstand) {
-  const auto problems = [](const std::string& yaml) {
-    try {
-      RunTests("busy", yaml);
-    } catch (const RuleErrors& errors) {
-      return errors.problems();
-    }
-    return std::vector<std::string>{};
-  };
+  const auto problems = [](const std::string& yaml) { return RunTests("busy", yaml).problems; };
   const std::string start = "tests:\n  - name: one\n    given: {shop: [{shop: 1}]}\n    expect: [";
   EXPECT_THAT(
       problems(start + "{outcome: fierd}]\n"),
@@ -148,8 +162,9 @@ TEST(RuleTest, RefusesWhatItDoesNotUnderstand) {
   EXPECT_THAT(problems(start + "{outcome: fired, saves_hihg: 1}]\n"),
               ElementsAre("r/busy.test.yaml:4:31: busy: an expectation has no key 'saves_hihg' (did you mean "
                           "saves_high?)"));
-  EXPECT_THAT(problems(start + "{outcome: fired, saves_high: much}]\n"),
-              ElementsAre("r/busy.test.yaml:4:43: busy: 'saves_high' must be a number"));
+  EXPECT_THAT(
+      problems(start + "{outcome: fired, saves_high: much}]\n"),
+      ElementsAre("r/busy.test.yaml:4:43: busy: 'saves_high' must be a number, or a range such as 0.3..0.4"));
   EXPECT_THAT(
       problems(start + "fired]\n"),
       testing::Contains("r/busy.test.yaml:4:14: busy: an expectation must be a mapping (key: value)"));

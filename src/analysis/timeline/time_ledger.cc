@@ -23,10 +23,10 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
                "several run at once the first counts.")
           .Column("position", &TimeLedgerRow::position, Unit::kNone, "Order of the bucket.")
           .Column("ns", &TimeLedgerRow::ns, Unit::kNanoseconds,
-                  "Time in the bucket; unknown where its cause was not captured.")
+                  "Time in the bucket; unknown where its cause was not captured.", capability::kHostActivity)
           .Column("ns_per_step", &TimeLedgerRow::ns_per_step, Unit::kNanoseconds,
                   "Of that, per steady step; unknown without steps.")
-          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.");
+          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.", capability::kHostActivity);
   return relation;
 }
 

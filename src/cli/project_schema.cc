@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/project_schema.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "engine/authoring/function_docs.h"
+#include "src/gate/runs/metric.h"
+#include "src/gate/runs/trait.h"
+
+namespace dladvisor {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Text(const char* description) {
+  return {{"type", "string"}, {"minLength", 1}, {"description", description}};
+}
+
+Json Quantity(const char* description) {
+  return {{"type", {"string", "number"}}, {"description", description}};
+}
+
+Json Choice(const std::vector<std::string>& values, const char* description) {
+  return {{"enum", values}, {"description", description}};
+}
+
+Json Object(Json properties, const char* description) {
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"description", description},
+          {"properties", std::move(properties)}};
+}
+
+Json ListOf(Json items, const char* description) {
+  return {{"type", "array"}, {"items", std::move(items)}, {"description", description}};
+}
+
+const std::vector<std::string> kLevels = {"off", "explain", "warn", "error"};
+const std::vector<std::string> kAggregations = {"mean", "median", "optimistic", "pessimistic"};
+
+Json Metric() {
+  return Object(
+      {{"level", Choice(kLevels, "What a regression does; error where nothing else is said.")},
+       {"gated",
+        {{"type", "boolean"}, {"description", "false: it is shown and fails nothing; needs a reason."}}},
+       {"reason", Text("Why it is not gated.")},
+       {"regression", Quantity("Relative change that counts as equal, e.g. 3 %.")},
+       {"floor", Quantity("Absolute change that counts as equal, in the metric's unit.")},
+       {"run_to_run", Quantity("By how much runs of the same program differ, e.g. 5 %.")},
+       {"max", Quantity("Budget: most, in the metric's unit.")},
+       {"min", Quantity("Budget: least, in the metric's unit.")},
+       {"merges",
+        {{"type", "integer"},
+         {"description", "Over how many runs of the history `creep` is a budget, 8 to 200."}}},
+       {"creep", Quantity("By how much it may become worse over `merges` runs; 5 % unless set.")},
+       {"aggregate",
+        Choice(kAggregations, "How runs of a side become one value; of all metrics where it is not said.")}},
+      "Limits of a metric.");
+}
+
+Json Gate() {
+  std::vector<std::string> metrics, traits;
+  for (const MetricKind& kind : MetricKinds()) metrics.push_back(kind.name + (kind.is_family ? "/*" : ""));
+  for (const TraitKind& kind : TraitKinds())
+    if (kind.blocks) traits.push_back(kind.name);
+  const std::string names =
+      fmt::format("Metrics that gate, by name; a GLOB pattern follows the name of a family. Of: {}.",
+                  fmt::join(metrics, ", "));
+  Json limits = {{"type", "object"}, {"description", names}};
+  limits["additionalProperties"] = {{"oneOf", {Choice(kLevels, "The level alone."), Metric()}}};
+  return Object(
+      {{"false_alarms",
+        Quantity(
+            "Of gates of an unchanged program, over all metrics together; 0.25 % unless set, at most 20 %.")},
+       {"on_inconclusive", Choice({"warn", "fail"}, "What a slowdown does that may be noise.")},
+       {"on_unknown", Choice({"warn", "fail"}, "What a rule does that is an error and cannot be evaluated.")},
+       {"new_findings",
+        Choice(kLevels, "What findings of severity warning do that the baseline does not have.")},
+       {"trend", Choice(kLevels, "What a slow creep does that the history shows.")},
+       {"aggregate", Choice(kAggregations, "How runs of a side become one value.")},
+       {"mode", Choice({"gate", "report"}, "report: nothing fails, and what would have failed is said.")},
+       {"error_rules",
+        Choice({"all", "new"},
+               "new: a rule that is an error fails where the baseline did not have the finding.")},
+       {"waivers", ListOf(Object({{"rule", Text("Id of a rule.")},
+                                  {"metric", Text("A metric, or a family with a GLOB pattern.")},
+                                  {"reason", Text("Why it passes.")},
+                                  {"until",
+                                   {{"type", "string"},
+                                    {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+                                    {"description", "The last day, 2026-06-01."}}}},
+                                 "A rule or a metric, the reason, and the last day."),
+                          "What is known and passes until a day.")},
+       {"allow", ListOf(Choice(traits, "A trait."), "In what the sides may differ and still be compared.")},
+       {"metrics", std::move(limits)}},
+      "What fails a build; see examples/ci/README.md.");
+}
+
+Json Setting() {
+  const Json severity = Choice({"error", "warning", "info", "off"}, "Severity, or off.");
+  const Json params = {{"type", "object"},
+                       {"description", "Thresholds of the rule."},
+                       {"additionalProperties", {{"type", {"number", "string", "boolean"}}}}};
+  return {
+      {"oneOf", {severity, params, ListOf({{"oneOf", {severity, params}}}, "[severity, {param: value}]")}}};
+}
+
+Json Document() {
+  Json document = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                   {"title", "dladvisor project file"}};
+  const Json rules = {
+      {"type", "object"},
+      {"description", "By id of a rule its severity, off, its thresholds, or [severity, {param: value}]."},
+      {"additionalProperties", Setting()}};
+  document.update(Object(
+      {{"rules", rules},
+       {"rule_folders",
+        {{"oneOf", {Text("A folder."), ListOf(Text("A folder."), "Folders.")}},
+         {"description",
+          "Folders of rules of your own, relative to this file; each may replace rules of those before."}}},
+       {"steps", Text("Which steps are analysed, e.g. 3:107.")},
+       {"step_range", Text("Regular expression of the range around a step.")},
+       {"pipeline", Text("Regular expression of the ranges of a pipeline's passes.")},
+       {"hardware",
+        {{"type", "object"}, {"description", "GPUs that hardware.yaml does not know, with its keys."}}},
+       {"gate", Gate()}},
+      "dladvisor.yaml, found from every folder below the one that it lies in."));
+  return document;
+}
+
+std::string Allowed(const Json& schema) {
+  if (schema.contains("enum")) {
+    std::vector<std::string> values;
+    for (const Json& value : schema["enum"]) values.push_back(fmt::format("`{}`", value.get<std::string>()));
+    return fmt::format("{}", fmt::join(values, ", "));
+  }
+  if (schema.contains("items")) return "a list of " + Allowed(schema["items"]);
+  if (!schema.contains("type")) return "see below";
+  if (schema["type"].is_array()) return "a number with its unit";
+  const std::string type = schema["type"];
+  return type == "object"    ? "a mapping"
+         : type == "string"  ? "a text"
+         : type == "boolean" ? "`true`, `false`"
+                             : type;
+}
+
+void AddTable(const Json& object, const std::string& title, std::string& text) {
+  text += fmt::format("\n## {}\n\n{}\n\n| Key | Value | Meaning |\n|---|---|---|\n", title,
+                      object["description"].get<std::string>());
+  for (const auto& [key, value] : object["properties"].items())
+    text += fmt::format("| `{}` | {} | {} |\n", key, Allowed(value), value["description"].get<std::string>());
+}
+
+}  // namespace
+
+std::string ProjectSchema() { return Document().dump(1) + "\n"; }
+
+std::string ProjectDocs() {
+  const Json document = Document();
+  std::string text =
+      "<!-- Generated by `dladvisor rules docs -o FOLDER`; changes belong into the rules or the program. "
+      "-->\n"
+      "# dladvisor.yaml\n\n`dladvisor rules check` checks it; [project.schema.json](project.schema.json) is "
+      "its schema for "
+      "editors: a first line `# yaml-language-server: $schema=PATH` names it.\n";
+  AddTable(document, "The file", text);
+  AddTable(document["properties"]["gate"], "gate", text);
+  AddTable(Metric(), "gate: metrics: NAME", text);
+  return text + "\n" + FunctionDocs();
+}
+
+}  // namespace dladvisor
