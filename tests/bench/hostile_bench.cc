@@ -14,7 +14,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr size_t kRows = 100'000;
+constexpr size_t kHostileRows = 100'000;
 constexpr double kMostSeconds = 5, kMostMb = 512;
 
 double ProcessorSeconds(int whose) {
@@ -29,7 +29,7 @@ double ProcessorSeconds(int whose) {
 }  // namespace
 
 void RunHostile(size_t number) {
-  const Table events = test::Events(kRows);
+  const Table events = test::Events(kHostileRows);
   const Schema schema = test::EventSchema();
   Database database;
   database.Add(events);
@@ -59,7 +59,7 @@ void MeasureHostile() {
     std::fflush(stdout);
   }
   fmt::print("{} rules over {} rows: at most {:.2f} s and {:.0f} MiB; {} over {} s or {} MiB\n",
-             conditions.size(), kRows, most_seconds, most_mb, over, kMostSeconds, kMostMb);
+             conditions.size(), kHostileRows, most_seconds, most_mb, over, kMostSeconds, kMostMb);
 }
 
 }  // namespace dladvisor
