@@ -194,6 +194,7 @@ Advice TypicalAdvice() {
   starved.causes = {1};
   Finding unknown = MakeFinding("gpu-memory-underused", Severity::kInfo, Outcome::kUnknown);
   unknown.missing = {"memory.used_share"};
+  unknown.lacks = {"memory.used_share is unknown"};
   unknown.capture = {"--cuda-memory-usage=true", "--trace=nvtx"};
   Finding other_unknown = MakeFinding("os-waits", Severity::kInfo, Outcome::kUnknown);
   other_unknown.missing = {"profile.os_calls"};
