@@ -35,8 +35,8 @@ std::chrono::nanoseconds StatementBudget::Now() {
 
 void StatementBudget::ScaleTo(size_t rows) {
   constexpr size_t kFew = 100'000;
-  constexpr std::chrono::nanoseconds kForFew = std::chrono::seconds(4), kForEachMore{40'000},
-                                     kMost = std::chrono::minutes(2);
+  constexpr std::chrono::nanoseconds kForFew = kSlowdown * std::chrono::seconds(4),
+                                     kForEachMore{kSlowdown * 40'000}, kMost = std::chrono::minutes(2);
   const size_t more = std::min<size_t>(rows - std::min(rows, kFew), 1'000'000'000);
   max_time = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::min(kMost, kForFew + static_cast<int64_t>(more) * kForEachMore));

@@ -11,11 +11,19 @@
 
 namespace dladvisor {
 
+// How many times longer a sanitizer makes a program take, at most.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int kSlowdown = 10;
+#else
+inline constexpr int kSlowdown = 1;
+#endif
+
 class StatementBudget {
  public:
   int64_t max_steps = 500'000'000;
   int64_t max_bytes = int64_t{320} << 20;
-  std::chrono::milliseconds max_time = std::chrono::seconds(4);  // of the processor, of this thread
+  std::chrono::milliseconds max_time =
+      kSlowdown * std::chrono::seconds(4);  // of the processor, of this thread
 
   // Counts the steps of the connection, which it must outlive, and stops its statements.
   void Watch(sqlite3* db);
