@@ -43,8 +43,7 @@ std::vector<int64_t> ChosenSteps(const TimelineOptions& options, const Database&
   if (!options.profile.steps.empty()) return all;
   return Integers(
       db,
-      "SELECT step FROM typical_step t LEFT JOIN rank r USING (rank, device) WHERE step IS NOT NULL "
-      "ORDER BY coalesce(r.own_ns, 0) DESC, t.step_ns DESC, t.rank, t.device LIMIT 1");
+      "SELECT step FROM typical_step JOIN pacing_gpu USING (rank, device) WHERE step IS NOT NULL LIMIT 1");
 }
 
 // What makes the clock of each rank the common one: that of the profile with the earliest origin.

@@ -55,7 +55,12 @@ bool RanEquallyOften(const RecordedRun& before, const RecordedRun& after) {
          common_after >= kLeastCommon * NsOf(after.operators);
 }
 
+// Of a file whose end is missing there may be steps, and nothing that ran in them.
+bool RanOnGpu(const RecordedRun& run) { return !run.kernels.empty() || !run.operators.empty(); }
+
 std::pair<ComparedUnit, std::string> ChooseUnit(const RecordedRun& before, const RecordedRun& after) {
+  if (RanOnGpu(before) != RanOnGpu(after))
+    return {ComparedUnit::kCall, fmt::format("{} recorded no work on a GPU.", RanOnGpu(before) ? "B" : "A")};
   const bool a = before.step_ns.has_value(), b = after.step_ns.has_value();
   if (a && b) {
     if (before.step_source == after.step_source && before.step_pattern == after.step_pattern)

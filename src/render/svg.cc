@@ -308,13 +308,14 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
                        : i + 1 == ticks.size() ? "end"
                                                : "middle",
                        x(ticks[i].first), bottom + 13, EscapeHtml(ticks[i].second));
+  constexpr double kRadius = 8;
   for (const Flag& flag : flags) {
     const double y = kTop + kPitch * static_cast<double>(flag.lane) + kHeight / 2;
     svg += fmt::format(
         R"(<a class="flag" href="{}"><title>{}</title><circle cx="{:.1f}" cy="{:.1f}" r="8"/><text )"
         R"(class="middle" x="{:.1f}" y="{:.1f}">{}</text></a>)",
-        EscapeHtml(flag.href), EscapeHtml(flag.text), x(flag.when), y, x(flag.when), y + 3.5,
-        EscapeHtml(flag.number));
+        EscapeHtml(flag.href), EscapeHtml(flag.text), x(flag.when) + kRadius, y, x(flag.when) + kRadius,
+        y + 3.5, EscapeHtml(flag.number));
   }
   return svg + "</svg>";
 }

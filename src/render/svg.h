@@ -97,7 +97,7 @@ struct Lane {
   std::vector<Box> boxes;   // in order of start
 };
 
-// A numbered flag on a lane, which leads to `href` within the page.
+// A numbered flag on a lane, which begins at `when` and leads to `href` within the page.
 struct Flag {
   size_t lane = 0;
   double when = 0;

@@ -202,6 +202,19 @@ TEST(CompareRuns, OfTelemetryAloneFiguresAreCompared) {
   EXPECT_FALSE(compared.figures[1].after);
 }
 
+TEST(CompareRuns, StepsWithoutWorkOnAGpuAreNoStepsOfTheOtherRun) {
+  RecordedRun host = FasterRun();
+  host.kernels.clear();
+  host.operators.clear();
+  host.ledger_ns.clear();
+  const RunsCompared compared = Compare(LoadingRun(), host);
+  EXPECT_EQ(compared.unit, ComparedUnit::kCall);
+  EXPECT_THAT(compared.headline,
+              testing::StartsWith("The runs cannot be compared: no operator ran in both."));
+  EXPECT_THAT(compared.notes, ElementsAre("B recorded no work on a GPU."));
+  EXPECT_FALSE(compared.change);
+}
+
 TEST(CompareRuns, ARunWhoseEndIsMissingIsSaidToBe) {
   RecordedRun cut = FasterRun();
   cut.truncated = true;

@@ -121,7 +121,7 @@ std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGro
     const std::string lane = CellText(table, longest, "lane_name", Unit::kText);
     Flag flag;
     flag.lane = static_cast<size_t>(std::ranges::find(gpu.lane_names, lane) - gpu.lane_names.begin());
-    flag.when = CellNumber(table, longest, "into_step_ns") + CellNumber(table, longest, "duration_ns") / 2;
+    flag.when = CellNumber(table, longest, "into_step_ns");
     flag.number = fmt::format("{}", i + 1);
     flag.text = OneLine(finding.title);
     flag.href = fmt::format("#finding-{}", groups[i].findings[0]);
