@@ -2,6 +2,7 @@
 #include "engine/store/relation.h"
 
 #include <bit>
+#include <cassert>
 #include <utility>
 
 namespace dladvisor {
@@ -11,6 +12,11 @@ std::optional<size_t> Schema::Find(std::string_view column) const {
     if (columns[i].name == column) return i;
   return std::nullopt;
 }
+
+Table::Table(Schema schema) : schema_(std::move(schema)), columns_(schema_.columns.size()) {}
+Table::Table(Table&& other) noexcept = default;
+Table& Table::operator=(Table&& other) noexcept = default;
+Table::~Table() = default;
 
 CellView Table::At(size_t row, size_t column) const {
   const Cells& cells = columns_[column];
@@ -114,6 +120,41 @@ Table WithSchema(const Table& from, const Schema& schema) {
       to.AddCell(c, sources[c] ? from.At(i, *sources[c]) : CellView::Null());
   }
   return to;
+}
+
+RowRelation::RowRelation(std::string_view name, std::string_view doc)
+    : schema_{std::string(name), std::string(doc), {}, {}} {}
+
+void RowRelation::Add(std::string_view name, RowMember member, Unit unit, std::string_view doc,
+                      std::string_view capture, Numbering numbering, bool is_key) {
+  if (is_key) schema_.key.emplace_back(name);
+  const auto& [type, nullable, add, set] = *member.access;
+  schema_.columns.push_back(
+      {std::string(name), type, unit, std::string(doc), nullable, std::string(capture), numbering});
+  members_.push_back(member);
+}
+
+Table RowRelation::TableOf(const RawRows& rows) const {
+  Table table(schema_);
+  table.Reserve(rows.count);
+  std::vector<InternedViews> texts(members_.size());
+  Append(rows, texts, table);
+  return table;
+}
+
+void RowRelation::Append(const RawRows& rows, std::vector<InternedViews>& texts, Table& table) const {
+  if (rows.count == 0) return;
+  for (size_t c = 0; c < members_.size(); ++c)
+    members_[c].access->add({rows.first + members_[c].offset, rows.count, rows.size}, c, texts[c], table);
+}
+
+void RowRelation::Fill(const Table& table, std::byte* rows, size_t row_size) const {
+  for (size_t c = 0; c < members_.size(); ++c) {
+    const auto found = table.schema().Find(schema_.columns[c].name);
+    if (!found) continue;
+    for (size_t i = 0; i < table.rows(); ++i)
+      members_[c].access->set(table.At(i, *found), rows + i * row_size + members_[c].offset);
+  }
 }
 
 }  // namespace dladvisor

@@ -14,20 +14,17 @@
 //   std::vector<ShopRow> same = ShopRelation().ToRows(table);
 #pragma once
 
-#include <cassert>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "engine/base/int_column.h"
 #include "engine/base/string_pool.h"
 #include "engine/base/value.h"
+#include "engine/store/row_member.h"
 
 namespace dladvisor {
 
@@ -99,7 +96,10 @@ class Relation {
 // each different text once.
 class Table final : public Relation {
  public:
-  explicit Table(Schema schema) : schema_(std::move(schema)), columns_(schema_.columns.size()) {}
+  explicit Table(Schema schema);
+  Table(Table&& other) noexcept;
+  Table& operator=(Table&& other) noexcept;
+  ~Table() override;
 
   const Schema& schema() const override { return schema_; }
   size_t rows() const override { return columns_.empty() ? 0 : columns_[0].values.size(); }
@@ -136,28 +136,50 @@ class Table final : public Relation {
 // The rows as `schema` has them, by name of column: what `from`, of another version, lacks is unknown.
 Table WithSchema(const Table& from, const Schema& schema);
 
+// The declaration of a relation whose rows are structs of one type, of which it knows where the members lie.
+class RowRelation {
+ public:
+  RowRelation(std::string_view name, std::string_view doc);
+
+  const Schema& schema() const { return schema_; }
+
+ protected:
+  // `capture` is as of Column.
+  void Add(std::string_view name, RowMember member, Unit unit, std::string_view doc, std::string_view capture,
+           Numbering numbering, bool is_key);
+  Table TableOf(const RawRows& rows) const;
+  // Adds the rows to a table of this schema. `texts` by column.
+  void Append(const RawRows& rows, std::vector<InternedViews>& texts, Table& table) const;
+  // Sets the members of as many rows as the table has, `row_size` bytes apart.
+  void Fill(const Table& table, std::byte* rows, size_t row_size) const;
+
+  Schema schema_;
+
+ private:
+  std::vector<RowMember> members_;  // by column
+};
+
 // The declaration of a relation whose rows analyses build as plain structs of type Row.
 template <class Row>
-class RelationOf {
+class RelationOf : public RowRelation {
  public:
-  RelationOf(std::string name, std::string doc) : schema_{std::move(name), std::move(doc), {}, {}, {}} {}
+  using RowRelation::RowRelation;
 
   template <class T>
-  RelationOf& Key(std::string name, T Row::*member, Unit unit, std::string doc) {
-    schema_.key.push_back(name);
-    return Column(std::move(name), member, unit, std::move(doc));
+  RelationOf& Key(std::string_view name, T Row::*member, Unit unit, std::string_view doc) {
+    Add(name, RowMember::Of<Row>(member), unit, doc, {}, {}, true);
+    return *this;
   }
 
   // The same of a number of something.
   template <class T>
-  RelationOf& Key(std::string name, T Row::*member, Numbering numbering, std::string doc) {
-    schema_.key.push_back(name);
-    return Column(std::move(name), member, numbering, std::move(doc));
+  RelationOf& Key(std::string_view name, T Row::*member, Numbering numbering, std::string_view doc) {
+    Add(name, RowMember::Of<Row>(member), Unit::kNone, doc, {}, numbering, true);
+    return *this;
   }
   template <class T>
-  RelationOf& Column(std::string name, T Row::*member, Numbering numbering, std::string doc) {
-    Column(std::move(name), member, Unit::kNone, std::move(doc));
-    schema_.columns.back().numbering = numbering;
+  RelationOf& Column(std::string_view name, T Row::*member, Numbering numbering, std::string_view doc) {
+    Add(name, RowMember::Of<Row>(member), Unit::kNone, doc, {}, numbering, false);
     return *this;
   }
 
@@ -165,46 +187,26 @@ class RelationOf {
   // what outlives the rows.
   // `capture` is as of Column.
   template <class T>
-  RelationOf& Column(std::string name, T Row::*member, Unit unit, std::string doc, std::string capture = {}) {
-    using Plain = typename Unwrap<T>::type;
-    constexpr Type type = kIsText<Plain>                  ? Type::kText
-                          : std::is_same_v<Plain, double> ? Type::kReal
-                                                          : Type::kInteger;
-    schema_.columns.push_back(
-        {std::move(name), type, unit, std::move(doc), Unwrap<T>::optional, std::move(capture)});
-    adders_.push_back([member](std::span<const Row> rows, size_t column, InternedViews& texts, Table& table) {
-      if constexpr (std::is_same_v<Plain, std::string_view>)
-        for (const Row& row : rows) table.AddCell(column, ViewOf(row.*member), texts);
-      else
-        for (const Row& row : rows) table.AddCell(column, ViewOf(row.*member));
-    });
-    setters_.push_back([member](const CellView& cell, Row& row) { SetFrom(cell, row.*member); });
+  RelationOf& Column(std::string_view name, T Row::*member, Unit unit, std::string_view doc,
+                     std::string_view capture = {}) {
+    Add(name, RowMember::Of<Row>(member), unit, doc, capture, {}, false);
     return *this;
   }
 
   // What must be recorded for it to have rows.
-  RelationOf& Needs(std::string capture) {
-    schema_.capture = std::move(capture);
+  RelationOf& Needs(std::string_view capture) {
+    schema_.capture = capture;
     return *this;
   }
 
-  const Schema& schema() const { return schema_; }
-
-  Table ToTable(std::span<const Row> rows) const {
-    Table table(schema_);
-    table.Reserve(rows.size());
-    Appender(*this, table).Append(rows);
-    return table;
-  }
+  Table ToTable(std::span<const Row> rows) const { return TableOf(Raw(rows)); }
 
   // Adds rows to a table of this schema, part by part. Views of texts must outlive it.
   class Appender {
    public:
-    Appender(const RelationOf& of, Table& table) : of_(of), table_(table), texts_(of.adders_.size()) {}
-    void Append(std::span<const Row> rows) {
-      for (size_t column = 0; column < texts_.size(); ++column)
-        of_.adders_[column](rows, column, texts_[column], table_);
-    }
+    Appender(const RelationOf& of, Table& table)
+        : of_(of), table_(table), texts_(of.schema().columns.size()) {}
+    void Append(std::span<const Row> rows) { of_.Append(Raw(rows), texts_, table_); }
 
    private:
     const RelationOf& of_;
@@ -216,57 +218,14 @@ class RelationOf {
   // default of Row. Their string_views are of the table.
   std::vector<Row> ToRows(const Table& table) const {
     std::vector<Row> rows(table.rows());
-    for (size_t c = 0; c < schema_.columns.size(); ++c)
-      if (const auto found = table.schema().Find(schema_.columns[c].name))
-        for (size_t i = 0; i < rows.size(); ++i) setters_[c](table.At(i, *found), rows[i]);
+    Fill(table, reinterpret_cast<std::byte*>(rows.data()), sizeof(Row));
     return rows;
   }
 
  private:
-  template <class T>
-  struct Unwrap {
-    using type = T;
-    static constexpr bool optional = false;
-  };
-  template <class T>
-  struct Unwrap<std::optional<T>> {
-    using type = T;
-    static constexpr bool optional = true;
-  };
-  template <class T>
-  static constexpr bool kIsText = std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>;
-
-  template <class T>
-  static CellView ViewOf(const T& v) {
-    if constexpr (kIsText<T>)
-      return CellView::Of(std::string_view(v));
-    else if constexpr (std::is_same_v<T, double>)
-      return CellView::Of(v);
-    else
-      return CellView::Of(static_cast<int64_t>(v));
+  static RawRows Raw(std::span<const Row> rows) {
+    return {reinterpret_cast<const std::byte*>(rows.data()), rows.size(), sizeof(Row)};
   }
-  template <class T>
-  static CellView ViewOf(const std::optional<T>& v) {
-    return v ? ViewOf(*v) : CellView::Null();
-  }
-  // Cells of another type, and NULL where the member cannot be unknown, leave it as it is.
-  template <class T>
-  static void SetFrom(const CellView& cell, T& member) {
-    using Plain = typename Unwrap<T>::type;
-    if constexpr (kIsText<Plain>) {
-      if (cell.kind == CellView::Kind::kText) member = Plain(cell.text);
-    } else if constexpr (std::is_same_v<Plain, double>) {
-      if (cell.kind == CellView::Kind::kReal) member = cell.real;
-      if (cell.kind == CellView::Kind::kInteger) member = static_cast<double>(cell.integer);
-    } else if (cell.kind == CellView::Kind::kInteger) {
-      member = static_cast<Plain>(cell.integer);
-    }
-  }
-
-  Schema schema_;
-  using Adder = std::function<void(std::span<const Row>, size_t column, InternedViews& texts, Table& table)>;
-  std::vector<Adder> adders_;
-  std::vector<std::function<void(const CellView&, Row&)>> setters_;
 };
 
 }  // namespace dladvisor

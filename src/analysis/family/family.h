@@ -139,46 +139,33 @@ struct Family {
   }
 };
 
+// A family of this schema whose relation a function gives as std::shared_ptr<Relation>.
+Family MakeFamily(const Schema& schema, std::vector<const ValueKind*> inputs,
+                  std::function<std::shared_ptr<void>(const ComputedValues& values)> compute);
+// The table as such a relation.
+std::shared_ptr<void> SharedRelation(Table table);
+
 // Of a relation that is not a table of rows: `make` gives it as std::unique_ptr<Relation>.
 template <class Make>
 Family FamilyOfRelation(const Schema& schema, Make make) {
   using Function = Signature<Make>;
-  auto kind = std::make_shared<ValueKind>();
-  kind->name = schema.name;
-  kind->inputs = Function::Kinds();
-  kind->subject = SubjectOf(kind->inputs);
-  kind->compute = [make](const ComputedValues& values) -> std::shared_ptr<void> {
+  return MakeFamily(schema, Function::Kinds(), [make](const ComputedValues& values) -> std::shared_ptr<void> {
     return std::shared_ptr<Relation>(Function::Call(make, values));
-  };
-  Family family;
-  family.schema = &schema;
-  family.kind = std::move(kind);
-  return family;
+  });
 }
 
 template <class Row, class Compute>
 Family FamilyOf(const RelationOf<Row>& relation, Compute compute) {
   using Function = Signature<Compute>;
-  auto kind = std::make_shared<ValueKind>();
-  kind->name = relation.schema().name;
-  kind->inputs = Function::Kinds();
-  kind->subject = SubjectOf(kind->inputs);
-  kind->compute = [&relation, compute](const ComputedValues& values) -> std::shared_ptr<void> {
+  return MakeFamily(relation.schema(), Function::Kinds(), [&relation, compute](const ComputedValues& values) {
     decltype(auto) rows = Function::Call(compute, values);
-    const auto make = [](Table table) -> std::shared_ptr<Relation> {
-      return std::make_shared<Table>(std::move(table));
-    };
     if constexpr (std::is_same_v<decltype(rows), Table>)
-      return make(std::move(rows));
+      return SharedRelation(std::move(rows));
     else if constexpr (std::convertible_to<decltype(rows), std::span<const Row>>)
-      return make(relation.ToTable(rows));
+      return SharedRelation(relation.ToTable(rows));
     else
-      return make(relation.ToTable({&rows, 1}));
-  };
-  Family family;
-  family.schema = &relation.schema();
-  family.kind = std::move(kind);
-  return family;
+      return SharedRelation(relation.ToTable({&rows, 1}));
+  });
 }
 
 // The rows are a member of a value.

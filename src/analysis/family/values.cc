@@ -84,4 +84,10 @@ void ComputedValues::KeepOnly(std::span<const ValueKind* const> kinds) {
   });
 }
 
+ValueKind ComputedKind(std::string name, std::vector<const ValueKind*> inputs,
+                       std::shared_ptr<void> (*compute)(const ComputedValues& values)) {
+  const Subject subject = SubjectOf(inputs);
+  return {std::move(name), std::move(inputs), compute, subject};
+}
+
 }  // namespace dladvisor

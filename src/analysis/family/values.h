@@ -130,6 +130,10 @@ R Signature<R (*)(Inputs...)>::Call(const Function& function, const ComputedValu
   return function(values.Get<std::remove_cvref_t<Inputs>>()...);
 }
 
+// A value that is computed by `compute` from `inputs`.
+ValueKind ComputedKind(std::string name, std::vector<const ValueKind*> inputs,
+                       std::shared_ptr<void> (*compute)(const ComputedValues& values));
+
 template <class T>
 const ValueKind& KindOf() {
   using Declaration = std::remove_cv_t<decltype(kValue<T>)>;
@@ -139,13 +143,12 @@ const ValueKind& KindOf() {
       return ValueKind{std::string(kValue<T>.name), {}, nullptr, kValue<T>.subject};
     } else {
       using Function = Signature<decltype(kValue<T>.function)>;
-      ValueKind computed{std::string(kValue<T>.name), Function::Kinds(),
-                         [](const ComputedValues& values) -> std::shared_ptr<void> {
-                           return std::make_shared<T>(Function::Call(kValue<T>.function, values));
-                         }};
-      if constexpr (requires { T::Name(); }) computed.name = T::Name();
-      computed.subject = SubjectOf(computed.inputs);
-      return computed;
+      std::string name(kValue<T>.name);
+      if constexpr (requires { T::Name(); }) name = T::Name();
+      return ComputedKind(std::move(name), Function::Kinds(),
+                          [](const ComputedValues& values) -> std::shared_ptr<void> {
+                            return std::make_shared<T>(Function::Call(kValue<T>.function, values));
+                          });
     }
   }();
   return kind;

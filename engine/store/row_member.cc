@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/store/row_member.h"
+
+#include <type_traits>
+
+#include "engine/store/relation.h"
+
+namespace dladvisor {
+namespace {
+
+template <class T>
+constexpr bool kIsText = std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>;
+
+template <class T>
+struct Unwrap {
+  using type = T;
+  static constexpr bool is_optional = false;
+};
+template <class T>
+struct Unwrap<std::optional<T>> {
+  using type = T;
+  static constexpr bool is_optional = true;
+};
+
+template <class T>
+CellView ViewOf(const T& value) {
+  if constexpr (kIsText<T>)
+    return CellView::Of(std::string_view(value));
+  else if constexpr (std::is_same_v<T, double>)
+    return CellView::Of(value);
+  else
+    return CellView::Of(static_cast<int64_t>(value));
+}
+template <class T>
+CellView ViewOf(const std::optional<T>& value) {
+  return value ? ViewOf(*value) : CellView::Null();
+}
+
+template <class T>
+void Add(const RawRows& members, size_t column, InternedViews& texts, Table& table) {
+  for (size_t i = 0; i < members.count; ++i) {
+    const CellView cell = ViewOf(*reinterpret_cast<const T*>(members.first + i * members.size));
+    if constexpr (std::is_same_v<typename Unwrap<T>::type, std::string_view>)
+      table.AddCell(column, cell, texts);
+    else
+      table.AddCell(column, cell);
+  }
+}
+
+template <class T>
+void Set(const CellView& cell, std::byte* at) {
+  using Plain = typename Unwrap<T>::type;
+  T& member = *reinterpret_cast<T*>(at);
+  if constexpr (kIsText<Plain>) {
+    if (cell.kind == CellView::Kind::kText) member = Plain(cell.text);
+  } else if constexpr (std::is_same_v<Plain, double>) {
+    if (cell.kind == CellView::Kind::kReal) member = cell.real;
+    if (cell.kind == CellView::Kind::kInteger) member = static_cast<double>(cell.integer);
+  } else if (cell.kind == CellView::Kind::kInteger) {
+    member = static_cast<Plain>(cell.integer);
+  }
+}
+
+}  // namespace
+
+template <CellMember T>
+const RowMember::Access& RowMember::AccessTo() {
+  using Plain = typename Unwrap<T>::type;
+  constexpr Type type = kIsText<Plain>                  ? Type::kText
+                        : std::is_same_v<Plain, double> ? Type::kReal
+                                                        : Type::kInteger;
+  static constexpr Access access{type, Unwrap<T>::is_optional, Add<T>, Set<T>};
+  return access;
+}
+
+template const RowMember::Access& RowMember::AccessTo<int64_t>();
+template const RowMember::Access& RowMember::AccessTo<double>();
+template const RowMember::Access& RowMember::AccessTo<bool>();
+template const RowMember::Access& RowMember::AccessTo<std::string>();
+template const RowMember::Access& RowMember::AccessTo<std::string_view>();
+template const RowMember::Access& RowMember::AccessTo<std::optional<int64_t>>();
+template const RowMember::Access& RowMember::AccessTo<std::optional<double>>();
+template const RowMember::Access& RowMember::AccessTo<std::optional<bool>>();
+template const RowMember::Access& RowMember::AccessTo<std::optional<std::string>>();
+template const RowMember::Access& RowMember::AccessTo<std::optional<std::string_view>>();
+
+}  // namespace dladvisor
