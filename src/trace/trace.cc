@@ -43,6 +43,11 @@ void ArrangeDevices(Trace& trace, const std::vector<uint32_t>& order) {
 
 }  // namespace
 
+Trace::Trace() = default;
+Trace::Trace(Trace&& other) noexcept = default;
+Trace& Trace::operator=(Trace&& other) noexcept = default;
+Trace::~Trace() = default;
+
 const std::vector<uint32_t>* IndexMaps::Of(ColumnKind kind) const {
   switch (kind) {
     case ColumnKind::kNumber:

@@ -65,6 +65,12 @@ struct CaptureHealth {
 };
 
 struct Trace {
+  // Defined once: each is thousands of instructions.
+  Trace();
+  Trace(Trace&& other) noexcept;
+  Trace& operator=(Trace&& other) noexcept;
+  ~Trace();
+
   // Source.
   std::string path;              // as given by the user
   std::string format;            // "nsys", "kineto", "nvidia-smi", "training log", ...
