@@ -33,8 +33,8 @@ endif()
 if(DLADVISOR_SANITIZE)
   target_compile_options(dla_flags INTERFACE -fsanitize=${DLADVISOR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   if(DLADVISOR_SANITIZE MATCHES undefined)
-    # A third of the compilation, for what the address sanitizer finds as well.
-    target_compile_options(dla_flags INTERFACE -fno-sanitize=null,vptr,object-size,alignment)
+    # Two fifths of the compilation, for what the address sanitizer finds as well.
+    target_compile_options(dla_flags INTERFACE -fno-sanitize=null,vptr,object-size,alignment,pointer-overflow)
   endif()
   target_link_options(dla_flags INTERFACE -fsanitize=${DLADVISOR_SANITIZE})
 endif()
@@ -123,5 +123,9 @@ function(dladvisor_test folder)
   set_target_properties(${folder}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 12)  # which compile within 1.5 GB
   target_link_libraries(${folder}_test PRIVATE dla_test_support ${ARG_LINK} GTest::gtest_main GTest::gmock)
   dladvisor_cold(${folder}_test)
+  if(DLADVISOR_SANITIZE MATCHES address)
+    # A tenth of the compilation; what tests call has the check.
+    target_compile_options(${folder}_test PRIVATE -fno-sanitize-address-use-after-scope)
+  endif()
   gtest_discover_tests(${folder}_test TEST_PREFIX ${folder}/ DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES)
 endfunction()
