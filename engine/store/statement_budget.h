@@ -45,7 +45,8 @@ class StatementBudget {
   bool IsSpent();
 
   int64_t steps_ = 0;
-  std::chrono::nanoseconds deadline_{};
+  std::chrono::nanoseconds deadline_{};   // of processor time
+  std::chrono::nanoseconds next_look_{};  // when it is next compared with that, of the time that passes
   bool too_long_ = false, shared_ = false;
 };
 
