@@ -158,13 +158,15 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     }
   }
   int argument = 0;
-  // SQLite tests every constraint again (omit = 0), so that the search need only be a superset.
+  // SQLite tests a constraint again, so that the search need only be a superset, but for equal integers,
+  // which are found exactly: reading their cells for a test takes as long as reading all others.
   const auto use = [&](int constraint, int flag) {
     info->aConstraintUsage[constraint].argvIndex = ++argument;
     flags |= flag;
   };
   if (equal >= 0) {
     use(equal, kEqual);
+    info->aConstraintUsage[equal].omit = 1;
     info->estimatedCost = table.estimate.per_value + 8;
     info->estimatedRows = static_cast<sqlite3_int64>(table.estimate.per_value);
   } else {
@@ -181,6 +183,7 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     const bool is_text =
         table.relation->schema().columns[static_cast<size_t>(info->aConstraint[i].iColumn)].type ==
         Type::kText;
+    info->aConstraintUsage[i].omit = !is_text;
     selectivity *= is_text ? kRowsPerText : kRowsPerInteger;
   }
   // Among the rows of one value of the sorted column a further search is worth an index where they are many.
@@ -218,17 +221,30 @@ int Close(sqlite3_vtab_cursor* cursor) {
 }
 
 // The first row whose sorted cell is not below `bound`, or, with `after`, above it.
-size_t Search(const Relation& relation, size_t column, double bound, bool after) {
+template <class Number>
+size_t Search(const Relation& relation, size_t column, Number bound, bool after) {
   size_t low = 0, high = relation.rows();
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    const auto cell = static_cast<double>(relation.At(middle, column).integer);
+    const auto cell = static_cast<Number>(relation.At(middle, column).integer);
     if (cell < bound || (after && cell <= bound))
       low = middle + 1;
     else
       high = middle;
   }
   return low;
+}
+
+// What cells of an integer column are equal to that SQLite takes for equal to the value; nothing where none
+// is.
+std::optional<int64_t> EqualInteger(sqlite3_value* value) {
+  const int type = sqlite3_value_numeric_type(value);
+  if (type == SQLITE_INTEGER) return sqlite3_value_int64(value);
+  if (type != SQLITE_FLOAT) return std::nullopt;
+  constexpr double kLimit = 9'223'372'036'854'775'808.0;
+  const double real = sqlite3_value_double(value);
+  if (!(real >= -kLimit && real < kLimit) || real != std::floor(real)) return std::nullopt;
+  return static_cast<int64_t>(real);
 }
 
 bool Holds(const Cursor& cursor, size_t row) {
@@ -283,17 +299,20 @@ bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool&
       continue;
     }
     sqlite3_value* value = *argv++;
+    if (cursor.relation->schema().columns[column].type == Type::kInteger) {
+      const std::optional<int64_t> integer = EqualInteger(value);
+      if (!integer) return false;
+      cursor.equal.push_back({column, CellView::Of(*integer)});
+      continue;
+    }
     const int type = sqlite3_value_type(value);
     if (type == SQLITE_NULL) return false;
-    const bool is_text = cursor.relation->schema().columns[column].type == Type::kText;
-    if (type != (is_text ? SQLITE_TEXT : SQLITE_INTEGER)) {  // SQLite's own test decides
+    if (type != SQLITE_TEXT) {  // SQLite's own test decides
       is_complete = false;
-    } else if (is_text) {
+    } else {
       const auto* bytes = reinterpret_cast<const char*>(sqlite3_value_text(value));
       cursor.texts.emplace_back(bytes, static_cast<size_t>(sqlite3_value_bytes(value)));
       cursor.equal.push_back({column, CellView::Of(std::string_view(cursor.texts.back()))});
-    } else {
-      cursor.equal.push_back({column, CellView::Of(int64_t{sqlite3_value_int64(value)})});
     }
   }
   if (!order.empty()) cursor.order.emplace(*cursor.relation, std::move(order));
@@ -331,7 +350,15 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char* plan, int argc, sql
     if (upper)
       cursor->end = std::min(cursor->end, Search(relation, column, std::nextafter(bound, kInfinity), true));
   };
-  if (flags & kEqual) narrow(true, true);
+  if (flags & kEqual) {
+    const size_t column = *relation.SortedColumn();
+    if (const auto integer = EqualInteger(argv[argument++])) {
+      cursor->row = Search(relation, column, *integer, false);
+      cursor->end = Search(relation, column, *integer, true);
+    } else {
+      cursor->end = cursor->row;
+    }
+  }
   if (flags & kLower) narrow(true, false);
   if (flags & kUpper) narrow(false, true);
   if (!plan) return SQLITE_OK;

@@ -156,6 +156,21 @@ TEST(VirtualTable, OtherWaysToAskForTimes) {
   EXPECT_EQ(rows("WHERE at IS NULL"), Rows{});
   EXPECT_EQ(rows("WHERE at = NULL"), Rows{});
   EXPECT_EQ(rows("WHERE at > NULL OR at IS 5"), Rows{4});
+  for (const char* two : {"2", "2.0", "'2'", "' 2 '", "(SELECT '2')", "CAST('2' AS TEXT)"}) {
+    EXPECT_EQ(rows(std::string("WHERE at = ") + two), (Rows{1, 2})) << two;
+    EXPECT_EQ(rows(std::string("WHERE row = ") + two), Rows{2}) << two;
+  }
+  for (const char* other : {"2.5", "'x'", "'2x'", "x'32'", "1e300", "-1e300", "NULL"}) {
+    EXPECT_EQ(rows(std::string("WHERE at = ") + other), Rows{}) << other;
+    EXPECT_EQ(rows(std::string("WHERE row = ") + other), Rows{}) << other;
+  }
+  EXPECT_EQ(rows("AS a JOIN (SELECT '3' AS t) AS b ON a.at = b.t"), Rows{3});
+  EXPECT_EQ(
+      database.Query("SELECT x FROM (SELECT 9 AS x) LEFT JOIN event ON at = x WHERE row IS NULL").rows.size(),
+      1u);
+  EXPECT_EQ(
+      database.Query("SELECT x FROM (SELECT 9 AS x) LEFT JOIN event ON row = x WHERE at IS 5").rows.size(),
+      0u);
   EXPECT_EQ(rows("WHERE at <> 2"), (Rows{0, 3, 4, 5}));
   EXPECT_EQ(rows("WHERE at > 'x'"), Rows{});  // every text sorts after every number
   EXPECT_EQ(rows("WHERE at < 'x'"), (Rows{0, 1, 2, 3, 4, 5}));
