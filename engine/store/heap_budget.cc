@@ -40,6 +40,8 @@ const bool installed = [] {
   methods.xMalloc = Allocate;
   methods.xFree = Free;
   methods.xRealloc = Reallocate;
+  // SQLite's own count of its memory, which nobody reads, takes a lock at each allocation.
+  if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) != SQLITE_OK) return false;
   return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK;
 }();
 

@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/sqlite.h"
+#include "engine/store/heap_budget.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -98,17 +99,15 @@ TEST(Digest, IsWholeOrNotThere) {
   Table notes({"note", "One row per note.", {}, {{"text", Type::kText, Unit::kText, "Text.", false, ""}}});
   for (int i = 0; i < 400; ++i) notes.AddRow({std::string(10'000, 'x')});
   digest.relations.push_back(std::move(notes));
-  const int64_t before = sqlite3_hard_heap_limit64(-1);
   for (const int64_t megabytes : {2, 4, 6}) {
     test::WriteFile(path, "as it was");
-    sqlite3_hard_heap_limit64(sqlite3_memory_used() + (megabytes << 20));
     std::string what;
     try {
+      const HeapBudget budget(megabytes << 20);
       WriteDigest(digest, path);
     } catch (const Error& error) {
       what = error.where() + ": " + error.reason();
     }
-    sqlite3_hard_heap_limit64(before);
     EXPECT_EQ(what, path.string() + ": cannot be written: out of memory") << megabytes;
     EXPECT_EQ(test::ReadFile(path), "as it was") << megabytes;
   }
