@@ -76,7 +76,9 @@ class RuleEvaluation {
     size_t kept = 0, bytes = 0;
     const Database::SharedBudget budget(db_);  // for all statements of the rule together
     try {
-      evaluation.subjects = CountSubjects();
+      const Counts counts = Count();
+      evaluation.subjects = counts.subjects;
+      if (keep_clear_ ? counts.subjects == 0 : counts.not_clear == 0) return evaluation;
       const ResultSet rows = db_.Query(Sql(), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
       if (!rows.rows.empty()) Prepare(rows.columns);
       for (const auto& row : rows.rows) {
@@ -110,19 +112,33 @@ class RuleEvaluation {
     return finding;
   }
 
-  size_t CountSubjects() const {
-    if (!rule_.subject_relation.empty()) return db_.RowCount(rule_.subject_relation);
-    const ResultSet count = db_.Query("SELECT count(*) FROM (" + rule_.subject_sql + "\n)", params_);
-    return static_cast<size_t>(AsNumber(count.rows[0][0]).value_or(0));
+  struct Counts {
+    size_t subjects = 0, not_clear = 0;
+  };
+
+  // In one pass over the subjects, and by a statement that names each condition once: most rules find
+  // nothing, and to prepare a statement takes longer than to run it over few rows.
+  Counts Count() const {
+    if (!rule_.subject_relation.empty() && db_.RowCount(rule_.subject_relation) == 0) return {};
+    const ResultSet counts = db_.Query("SELECT count(*), count(iif(" + NotClear() + ", 1, NULL)) FROM (" +
+                                           SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject",
+                                       params_);
+    const auto count = [&](size_t i) { return static_cast<size_t>(AsNumber(counts.rows[0][i]).value_or(0)); };
+    return {count(0), count(1)};
+  }
+
+  // No condition is false.
+  std::string NotClear() const {
+    std::string sql;
+    for (const Condition& condition : rule_.when)
+      sql += (sql.empty() ? "((" : " AND ((") + condition.sql + "\n) IS NOT FALSE)";
+    return sql.empty() ? "1" : sql;
   }
 
   std::string Sql() const {
-    std::string sql = "SELECT subject.*", where;
-    for (const Condition& condition : rule_.when) {
-      // NOT NOT: true, false or NULL as SQL has it, also where the value is a text.
-      sql += ", NOT NOT (" + condition.sql + "\n)";
-      where += (where.empty() ? " WHERE ((" : " AND ((") + condition.sql + "\n) IS NOT FALSE)";
-    }
+    std::string sql = "SELECT subject.*";
+    // NOT NOT: true, false or NULL as SQL has it, also where the value is a text.
+    for (const Condition& condition : rule_.when) sql += ", NOT NOT (" + condition.sql + "\n)";
     if (rule_.saves) {
       sql += ", (" + rule_.saves->high.sql + "\n)";
       sql += rule_.saves->low ? ", (" + rule_.saves->low->sql + "\n)" : ", NULL";
@@ -131,7 +147,7 @@ class RuleEvaluation {
       for (const Comparison& comparison : condition.comparisons)
         sql += ", (" + comparison.left + "\n), (" + comparison.right + "\n)";
     return sql + " FROM (" + SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject" +
-           (keep_clear_ ? "" : where);
+           (keep_clear_ ? "" : " WHERE " + NotClear());
   }
 
   // What is the same for all rows.

@@ -30,7 +30,7 @@ namespace {
 
 constexpr int64_t kKernels = 8'000, kEvents = 40'000;
 constexpr int64_t kMostSteps = 20, kManySteps = 1000;
-constexpr int64_t kMostStepsPerRow = 100, kMostStepsOfAnyStatement = 1'000'000;
+constexpr int64_t kMostStepsPerRow = 50, kMostStepsOfAnyStatement = 1'000'000;
 constexpr size_t kMostBytesPerEvent = 80;  // of columns
 constexpr size_t kMostCellsPerEvent =
     20;  // of all relations of a digest: where each kernel has a name of its own
