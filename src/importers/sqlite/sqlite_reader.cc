@@ -90,6 +90,7 @@ Database::Database(const fs::path& path) : path_(path.string()) {
   if (!std::string_view(head).starts_with(kSqliteMagic))
     throw Error(path_, "not a SQLite database", "give a file that a profiler wrote or exported");
   bytes_ = static_cast<int64_t>(fs::file_size(file, failed));
+  is_utf8_ = head.size() >= 100 && BigEndian(head, 56, 4) == SQLITE_UTF8;
   CheckLength(path_, head, failed ? 0 : static_cast<uint64_t>(bytes_));
   CheckCompanions(path_, file);
 
@@ -157,26 +158,38 @@ Rows::Rows(const Database& db, std::string_view table, const std::vector<std::st
            const RowRange& range)
     : db_(db), table_(table), index_(columns.size(), -1), range_(range) {
   if (!db.Has(table)) return;
-  std::vector<std::string> present;
+  struct Present {
+    std::string name;
+    bool has_default;
+  };
+  std::vector<std::optional<Present>> present;  // by place in the table
+  bool in_records = db.is_utf8_;
   {
     const Statement info = db.Prepare("PRAGMA table_xinfo(" + QuotedName(table) + ")");
     while (db.Step(info)) {
       const auto* name = reinterpret_cast<const char*>(sqlite3_column_text(info.get(), 1));
+      const bool has_default = sqlite3_column_type(info.get(), 4) != SQLITE_NULL;
+      const bool in_key = sqlite3_column_int(info.get(), 5) != 0;  // maybe the number of the row itself
       const bool generated = sqlite3_column_int(info.get(), 6) != 0;
-      if (name && !generated) present.emplace_back(name);
+      present.emplace_back();
+      if (name && !generated) present.back() = {name, has_default};
+      in_records &= !in_key && !generated;
     }
   }
   int selected = 0;
   size_t c = 0;
   for (const std::string_view column : columns) {
-    for (const std::string& name : present) {
-      if (!EqualsIgnoringCase(name, column)) continue;
-      select_ += (selected ? ", " : "") + QuotedName(name);
+    for (size_t i = 0; i < present.size(); ++i) {
+      if (!present[i] || !EqualsIgnoringCase(present[i]->name, column)) continue;
+      select_ += (selected ? ", " : "") + QuotedName(present[i]->name);
       index_[c] = selected++;
+      stored_.push_back(static_cast<int>(i));
+      in_records &= !present[i]->has_default;  // rows from before it was added lack it
       break;
     }
     ++c;
   }
+  if (!in_records) stored_.clear();
   if (!selected) select_ = "NULL";
   from_ = " FROM " + QuotedName(table);
   if (range.first != RowRange{}.first || range.last != RowRange{}.last)
@@ -200,37 +213,19 @@ void Rows::CountRow() {
     throw Damaged(db_.path_, "the SQLite database is damaged: " + table_ + " never ends");
 }
 
-struct Rows::Visit {
-  Rows& rows;
-  const std::function<void()>& visit;
-  std::exception_ptr failed = nullptr;  // no exception may pass through SQLite
-};
-
-void Rows::Step(sqlite3_context* context, int, sqlite3_value** cells) {
-  Visit& at = *static_cast<Visit*>(sqlite3_user_data(context));
-  try {
-    at.rows.CountRow();
-    at.rows.cells_ = cells;
-    at.visit();
-  } catch (...) {
-    at.failed = std::current_exception();
-    sqlite3_result_error_code(context, SQLITE_ABORT);
-  }
-}
-
 void Rows::ForEach(const std::function<void()>& visit) {
   if (!statement_) return;
-  Visit at{*this, visit};
-  constexpr char kFunction[] = "visit_row";
-  if (sqlite3_create_function_v2(
-          db_.db_.get(), kFunction, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &at, nullptr, Step,
-          [](sqlite3_context*) {}, nullptr) != SQLITE_OK)
-    db_.Fail();
-  statement_ = db_.Prepare(std::string("SELECT ") + kFunction + "(" + select_ + ")" + from_);
-  const int rc = sqlite3_step(statement_.get());
-  cells_ = nullptr;
-  if (at.failed) std::rethrow_exception(at.failed);
-  if (rc != SQLITE_ROW) db_.Fail();
+  if (stored_.empty()) {
+    while (Next()) visit();
+    return;
+  }
+  TableScan scan(db_.path_, db_.tables_.find(table_)->second, stored_);
+  scanned_ = scan.cells();
+  scan.ForEach(range_.first, range_.last, [&] {
+    CountRow();
+    visit();
+  });
+  scanned_ = nullptr;
   statement_.reset();
 }
 
@@ -241,44 +236,65 @@ size_t Rows::SizeHint() const {
   return static_cast<size_t>(std::max<int64_t>(0, last - before));
 }
 
-sqlite3_value* Rows::Cell(size_t c) const {
-  return cells_ ? cells_[index_[c]] : sqlite3_column_value(statement_.get(), index_[c]);
-}
+sqlite3_value* Rows::Cell(size_t c) const { return sqlite3_column_value(statement_.get(), index_[c]); }
 
-bool Rows::IsNull(size_t c) const { return index_[c] < 0 || sqlite3_value_type(Cell(c)) == SQLITE_NULL; }
+bool Rows::IsNull(size_t c) const {
+  if (index_[c] < 0) return true;
+  return scanned_ ? Scanned(c).IsNull() : sqlite3_value_type(Cell(c)) == SQLITE_NULL;
+}
 
 bool Rows::IsText(size_t c) const {
   if (index_[c] < 0) return false;
+  if (scanned_) return Scanned(c).IsText();
   const int type = sqlite3_value_type(Cell(c));
   return type == SQLITE_TEXT || type == SQLITE_BLOB;
 }
 
 bool Rows::GetInteger(size_t c, int64_t& value) const {
   if (index_[c] < 0) return false;
-  sqlite3_value* cell = Cell(c);
-  const int type = sqlite3_value_type(cell);
-  if (type == SQLITE_INTEGER) {
-    value = sqlite3_value_int64(cell);
-    return true;
+  double real = 0;
+  if (scanned_) {
+    const ScannedCell& cell = Scanned(c);
+    if (cell.IsInteger()) {
+      value = cell.Integer();
+      return true;
+    }
+    if (!cell.IsReal()) return false;
+    real = cell.Real();
+  } else {
+    sqlite3_value* cell = Cell(c);
+    const int type = sqlite3_value_type(cell);
+    if (type == SQLITE_INTEGER) {
+      value = sqlite3_value_int64(cell);
+      return true;
+    }
+    if (type != SQLITE_FLOAT) return false;
+    real = sqlite3_value_double(cell);
   }
-  if (type != SQLITE_FLOAT) return false;
-  const double real = sqlite3_value_double(cell);
-  if (std::abs(real) >= 9e18 || real != std::floor(real)) return false;
+  if (!(std::abs(real) < 9e18) || real != std::floor(real)) return false;
   value = static_cast<int64_t>(real);
   return true;
 }
 
 std::optional<double> Rows::Real(size_t c) const {
   if (index_[c] < 0) return std::nullopt;
-  sqlite3_value* cell = Cell(c);
-  const int type = sqlite3_value_type(cell);
-  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return std::nullopt;
-  const double value = sqlite3_value_double(cell);
+  double value = 0;
+  if (scanned_) {
+    const ScannedCell& cell = Scanned(c);
+    if (!cell.IsInteger() && !cell.IsReal()) return std::nullopt;
+    value = cell.IsReal() ? cell.Real() : static_cast<double>(cell.Integer());
+  } else {
+    sqlite3_value* cell = Cell(c);
+    const int type = sqlite3_value_type(cell);
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return std::nullopt;
+    value = sqlite3_value_double(cell);
+  }
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::string_view Rows::Text(size_t c) const {
   if (index_[c] < 0) return {};
+  if (scanned_) return Scanned(c).IsText() ? Scanned(c).Text() : std::string_view();
   sqlite3_value* cell = Cell(c);
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(cell));
   if (!text) return {};

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -18,8 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/sqlite/table_scan.h"
+
 struct sqlite3;
-struct sqlite3_context;
 struct sqlite3_stmt;
 struct sqlite3_value;
 
@@ -53,6 +53,7 @@ class Database {
 
   std::string path_;
   int64_t bytes_ = 0;
+  bool is_utf8_ = false;
   std::unique_ptr<sqlite3, Close> db_;
   std::map<std::string, int64_t, std::less<>> tables_;  // name -> root page
 };
@@ -73,8 +74,8 @@ class Rows {
   Rows& operator=(const Rows&) = delete;
 
   bool Next();
-  // Calls `visit` at each row, instead of Next(): for large tables. The rows are arguments of an aggregate
-  // function, so that SQLite hands over all cells of a row at once, in two thirds of the time.
+  // Calls `visit` at each row, instead of Next(): for large tables, whose pages are read without SQLite where
+  // their records hold all that is asked for.
   void ForEach(const std::function<void()>& visit);
   bool HasColumn(size_t c) const { return index_[c] >= 0; }
   int64_t count() const { return count_; }  // rows read so far
@@ -93,13 +94,13 @@ class Rows {
     return GetInteger(c, value) ? value : fallback;
   }
   std::optional<double> Real(size_t c) const;
-  std::string_view Text(size_t c) const;  // bytes as they are, "" for NULL; valid until the next row
+  // Bytes as they are, "" for NULL, valid until the next row; of ForEach() also "" for numbers.
+  std::string_view Text(size_t c) const;
 
  private:
-  struct Visit;
-  static void Step(sqlite3_context* context, int size, sqlite3_value** cells);
   void CountRow();
   sqlite3_value* Cell(size_t c) const;
+  const ScannedCell& Scanned(size_t c) const { return scanned_[index_[c]]; }
   // Integer() as its caller sees it, who can keep it in registers: most of the time of reading a row.
   bool GetInteger(size_t c, int64_t& value) const;
 
@@ -107,8 +108,9 @@ class Rows {
   std::string table_;
   std::string select_, from_;  // of the statement
   std::vector<int> index_;     // column asked for -> column of the statement, or -1
+  std::vector<int> stored_;    // columns of the statement as records hold them, none where they do not
   Statement statement_;
-  sqlite3_value** cells_ = nullptr;  // of the row that ForEach() is at
+  const ScannedCell* scanned_ = nullptr;  // of the row that ForEach() is at, where SQLite does not read it
   int64_t count_ = 0;
   RowRange range_;
 };
