@@ -59,10 +59,16 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
   std::vector<LaunchRow> rows;
   std::vector<uint8_t> kernels_of(trace.api_calls.size(), 0);  // by call: 1, or 2 for more
   std::map<uint32_t, int64_t> many;
-  for (const uint32_t call : context.launches.kernel) {
+  int64_t* of_last = nullptr;  // the kernels of one graph mostly follow one another
+  for (uint32_t last = kNoIndex; const uint32_t call : context.launches.kernel) {
     if (call == kNoIndex) continue;
-    if (kernels_of[call] > 0) many[call] += kernels_of[call] == 1 ? 2 : 1;
-    kernels_of[call] = kernels_of[call] == 0 ? 1 : 2;
+    if (kernels_of[call] == 0) {
+      kernels_of[call] = 1;
+      continue;
+    }
+    if (last != call) of_last = &many[last = call];
+    *of_last += kernels_of[call] == 1 ? 2 : 1;
+    kernels_of[call] = 2;
   }
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
     const Interval window = timelines[gpu].window;
@@ -76,7 +82,8 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
     const size_t stride = context.work[gpu].kernels.size() / kMostSampled + 1;
     const Interval host = context.HostWindowOf(row.rank);
     int64_t tiny = 0;
-    double api_ns = 0, inside_ns = 0;
+    double api_ns = 0, inside_ns = 0, part = 0;
+    uint32_t part_of = kNoIndex;  // the call that `part` is of
     for (const uint32_t k : context.work[gpu].kernels) {
       if (trace.kernels.start[k] < window.start || trace.kernels.start[k] >= window.end) continue;
       ++row.launches;
@@ -85,7 +92,10 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       if (call == kNoIndex) continue;
       const int64_t call_ns = trace.api_calls.end[call] - trace.api_calls.start[call];
       delays.push_back(trace.kernels.start[k] - trace.api_calls.start[call]);
-      const double part = kernels_of[call] == 1 ? 1 : 1 / static_cast<double>(many.at(call));
+      if (part_of != call) {
+        part_of = call;
+        part = kernels_of[call] == 1 ? 1 : 1 / static_cast<double>(many.at(call));
+      }
       api_ns += part * static_cast<double>(call_ns);
       if (delays.size() % stride == 0) parts.push_back(part * static_cast<double>(call_ns));
       inside_ns +=

@@ -29,9 +29,8 @@ constexpr std::array<std::string_view, 5> kChangeNames = {"", "scalar reads", "d
                                                           "optimizer on the host"};
 
 struct Operation {
-  uint32_t call;
+  uint32_t call, stream;  // stream: index into those of the replay
   Ns start, duration;
-  Stream stream;
 };
 
 // A call of the host, in order of start; calls within another call are part of it.
@@ -55,10 +54,8 @@ class Replay {
         latency_ = timelines[gpu].min_latency_ns.value_or(0);
         CollectOperations(gpu);
       }
-    LaunchWithTheNext();
-    std::sort(operations_.begin(), operations_.end(), [](const Operation& a, const Operation& b) {
-      return std::pair(a.call, a.start) < std::pair(b.call, b.start);
-    });
+    if (unlaunched_ > 0) LaunchWithTheNext();
+    SortByCall();
     if (!operations_.empty()) CollectCalls();
   }
 
@@ -76,8 +73,8 @@ class Replay {
 
   // From the first call to the last end.
   Ns Run(Change without) const {
-    std::map<Stream, Ns> done;
-    std::map<uint32_t, Stream> last_stream;  // that a thread gave work to
+    std::vector<Ns> done(streams_.size(), 0);
+    std::vector<uint32_t> last_stream(trace_.threads.size(), kNoIndex);  // that a thread gave work to
     Ns now = 0, all_done = 0;
     for (const Call& call : calls_) {
       now += call.before - call.left_out_before[without];
@@ -96,11 +93,11 @@ class Replay {
       }
       now += std::min(call.duration, kShortestWait);
       if (without == kScalarReads && call.reads_scalar) continue;
-      const auto stream = last_stream.find(call.thread);
+      const uint32_t stream = last_stream[call.thread];
       if (call.waits == Call::Waits::kForItsWork)
         now = std::max(now, own_work + call.returning);
-      else if (call.waits == Call::Waits::kForStream && stream != last_stream.end())
-        now = std::max(now, done[stream->second]);
+      else if (call.waits == Call::Waits::kForStream && stream != kNoIndex)
+        now = std::max(now, done[stream]);
       else
         now = std::max(now, all_done);
     }
@@ -113,31 +110,56 @@ class Replay {
                          const std::vector<uint32_t>& calls) {
       for (const uint32_t i : rows) {
         unlaunched_ += calls[i] == kNoIndex;
-        operations_.push_back(
-            {calls[i], table.start[i], table.end[i] - table.start[i], {table.device[i], table.stream[i]}});
+        operations_.push_back({calls[i], IndexOf({table.device[i], table.stream[i]}), table.start[i],
+                               table.end[i] - table.start[i]});
         last_ = std::max(last_, table.end[i]);
       }
     };
     const GpuWork& work = context_.work[gpu];
+    operations_.reserve(operations_.size() + work.kernels.size() + work.copies.size() + work.sets.size() +
+                        work.graphs.size());
     add(trace_.kernels, work.kernels, context_.launches.kernel);
     add(trace_.copies, work.copies, context_.launches.copy);
     add(trace_.sets, work.sets, context_.launches.set);
     add(trace_.graph_launches, work.graphs, context_.launches.graph);
   }
 
+  uint32_t IndexOf(const Stream& stream) {
+    if (last_found_ == kNoIndex || streams_[last_found_] != stream) {
+      const auto [found, is_new] = stream_index_.try_emplace(stream, static_cast<uint32_t>(streams_.size()));
+      if (is_new) streams_.push_back(stream);
+      last_found_ = found->second;
+    }
+    return last_found_;
+  }
+
   // An operation whose launch was not recorded was launched before the next one of its stream.
   void LaunchWithTheNext() {
     std::sort(operations_.begin(), operations_.end(),
               [](const Operation& a, const Operation& b) { return a.start > b.start; });
-    std::map<Stream, uint32_t> next;
+    std::vector<uint32_t> next(streams_.size(), kNoIndex);
     for (Operation& operation : operations_)
-      if (operation.call == kNoIndex) {
-        if (const auto known = next.find(operation.stream); known != next.end())
-          operation.call = known->second;
-      } else {
+      if (operation.call == kNoIndex)
+        operation.call = next[operation.stream];
+      else
         next[operation.stream] = operation.call;
-      }
     std::erase_if(operations_, [](const Operation& operation) { return operation.call == kNoIndex; });
+  }
+
+  // By call, then start. The operations of a call are few, or of one graph and in order already.
+  void SortByCall() {
+    std::vector<size_t> next(trace_.api_calls.size() + 1, 0);
+    for (const Operation& operation : operations_) ++next[operation.call + 1];
+    for (size_t call = 1; call < next.size(); ++call) next[call] += next[call - 1];
+    std::vector<Operation> sorted(operations_.size());
+    for (const Operation& operation : operations_) sorted[next[operation.call]++] = operation;
+    const auto is_before = [](const Operation& a, const Operation& b) { return a.start < b.start; };
+    for (size_t call = 0, first = 0; call + 1 < next.size(); first = next[call++]) {
+      const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(next[call]);
+      if (!std::is_sorted(begin, end, is_before)) std::stable_sort(begin, end, is_before);
+    }
+    operations_ = std::move(sorted);
   }
 
   void CollectCalls() {
@@ -289,6 +311,9 @@ class Replay {
   const Trace& trace_;
   Ns latency_ = 0, first_ = 0, last_ = 0;
   size_t unlaunched_ = 0;
+  std::map<Stream, uint32_t> stream_index_;
+  std::vector<Stream> streams_;
+  uint32_t last_found_ = kNoIndex;  // of the streams
   std::vector<Operation> operations_;
   std::vector<Call> calls_;
   std::array<IntervalSet, kChangeNames.size()> left_out_;
