@@ -70,12 +70,15 @@ class Sweep {
   // By start; of ranges that start together the longest encloses the others.
   void OrderRanges() {
     const Ranges& ranges = trace_.ranges;
+    order_.reserve(ranges.size());
     for (uint32_t i = 0; i < ranges.size(); ++i)
       if (Nests(i)) order_.push_back(i);
-    std::stable_sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+    const auto is_before = [&](uint32_t a, uint32_t b) {
       return ranges.start[a] != ranges.start[b] ? ranges.start[a] < ranges.start[b]
                                                 : ranges.end[a] > ranges.end[b];
-    });
+    };
+    if (!std::is_sorted(order_.begin(), order_.end(), is_before))
+      std::stable_sort(order_.begin(), order_.end(), is_before);
   }
 
   uint32_t Innermost(uint32_t thread, Ns time) {

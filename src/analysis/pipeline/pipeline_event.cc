@@ -29,7 +29,7 @@ bool Nests(const Ranges& ranges, uint32_t i) {
   return ranges.kind[i] == RangeKind::kPushPop && ranges.thread[i] != kNoIndex;
 }
 
-NamedRanges FindNamedRanges(const Context& context) {
+NamedRanges FindNamedRanges(const Context& context, bool may_send) {
   const Ranges& ranges = context.trace.ranges;
   const std::string& pattern = context.options.pipeline;
   const PipelineNames names(pattern);
@@ -56,6 +56,8 @@ NamedRanges FindNamedRanges(const Context& context) {
     if (is_pass(name)) best = std::min(best, name->naming);
   for (auto& name : out.of_text)
     if (is_pass(name) && name->naming != best) name.reset();
+  // Names of the framework alone are of a pipeline only where something is sent.
+  if (best == PipelineNaming::kFramework && !may_send) return out;
   constexpr uint32_t kNotYet = kNoIndex - 1;
   out.nearest.assign(ranges.size(), kNotYet);
   std::vector<uint32_t> path;
@@ -366,10 +368,10 @@ const RelationOf<PipelineCaptureRow>& PipelineCaptureRelation() {
 }
 
 PipelineEvents ComputePipelineEvents(const Context& context) {
-  const NamedRanges named = FindNamedRanges(context);
+  const std::vector<uint8_t> sends = FindSends(context);
+  const NamedRanges named = FindNamedRanges(context, std::ranges::find(sends, uint8_t{1}) != sends.end());
   PipelineEvents out;
   if (named.nearest.empty()) return out;
-  const std::vector<uint8_t> sends = FindSends(context);
   std::map<int64_t, RankEvents> ranks;
   for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu) {
     const int64_t rank = context.ranks.gpus[gpu].rank;
