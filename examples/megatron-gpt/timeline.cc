@@ -144,8 +144,9 @@ class Timeline {
     }
   }
 
-  // Each call of a step's op falls into some step. Gradient scaling, recomputation and the profiler's own
-  // limits made the runs' steps unequal, so chance decides which.
+  // The calls of a step's op are dealt out evenly over the steps; chance decides their order within one, but
+  // that the update of the parameters ends its phase. Ops that some steps lack are missing from the first, in
+  // which mixed precision lowers the loss scale.
   void PlanCalls(const Op& op) {
     const int64_t middle = run_.steps / 2;
     for (int64_t i = 0; i < op.calls; ++i) {
@@ -163,9 +164,11 @@ class Timeline {
           when = 2 * run_.steps + 1;
           break;
         default:
-          when = 2 * random_.Below(run_.steps);
+          when = 2 * (op.calls < run_.steps ? run_.steps - op.calls + i : i * run_.steps / op.calls);
       }
-      calls_.push_back({&op, {when, static_cast<int64_t>(op.phase), random_.Below(int64_t{1} << 40)}});
+      constexpr int64_t kLast = int64_t{1} << 40;
+      const int64_t place = op.type == "step" ? kLast : random_.Below(kLast);
+      calls_.push_back({&op, {when, static_cast<int64_t>(op.phase), place}});
     }
   }
 

@@ -122,7 +122,7 @@ Json Document() {
         {{"oneOf", {Text("A folder."), ListOf(Text("A folder."), "Folders.")}},
          {"description",
           "Folders of rules of your own, relative to this file; each may replace rules of those before."}}},
-       {"steps", Text("Which steps are analysed, e.g. 3:107.")},
+       {"steps", Text("Which steps are analysed, e.g. 3:107; none: the whole profile at once.")},
        {"step_range", Text("Regular expression of the range around a step.")},
        {"pipeline", Text("Regular expression of the ranges of a pipeline's passes.")},
        {"hardware",

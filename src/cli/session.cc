@@ -55,7 +55,8 @@ void ProfileOptions::AddTo(CLI::App& command, const std::string& names) {
       "--mpi", mpi,
       "Started by mpirun or srun: each process reads a part of the profiles, the first one goes on");
   command.add_option("--steps", steps,
-                     "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone");
+                     "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone; "
+                     "none: the whole profile at once");
   command.add_option(
       "--step-range", step_range,
       "Regular expression of the range around a whole step, e.g. 'iteration (\\d+)'; a group reads "
@@ -76,10 +77,12 @@ AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const 
     return own ? fmt::format("--{} {}", option, value) : fmt::format("{}: {}: {}", project.path, key, value);
   };
   if (!range.empty()) {
-    options.steps = ParseSteps(range);
-    if (!options.steps)
+    options.whole = range == "none";
+    if (!options.whole) options.steps = ParseSteps(range);
+    if (!options.whole && !options.steps)
       throw Error(where(!steps.empty(), "steps", "steps", range), "is not a range of steps",
-                  "Give FIRST:LAST, e.g. 3:107, with one of them left out, or one number.");
+                  "Give FIRST:LAST, e.g. 3:107, with one of them left out, one number, or none for the whole "
+                  "profile.");
   }
   if (!pattern.empty()) {
     RE2::Options quiet;

@@ -64,7 +64,7 @@ KnowledgeBase EmptyKnowledge() { return KnowledgeBase(AllSchemas(), TimeLedger()
 namespace {
 
 void RefuseSteps(const std::filesystem::path& digest, const AnalysisOptions& options) {
-  if (options.steps || !options.step_range.empty() || !options.pipeline.empty())
+  if (options.steps || options.whole || !options.step_range.empty() || !options.pipeline.empty())
     throw Error(digest.string(), "is a digest, whose steps and ranges are already chosen",
                 "Give --steps, --step-range and --pipeline to `dladvisor digest` instead.");
 }

@@ -46,14 +46,14 @@ TEST(KernelSteps, KernelSequencePartitionsToo) {
 }
 
 // Kernels of `counts` in each step, none named twice; an update of the parameters ends each.
-TraceBuilder Updates(const std::vector<int>& counts) {
+TraceBuilder Updates(const std::vector<int>& counts, const std::string& update = "Optimizer.step#SGD.step") {
   TraceBuilder b;
   int kernel = 0;
   for (size_t step = 0; step < counts.size(); ++step) {
     const Ns t = 1000 * static_cast<Ns>(step);
     for (int k = 0; k < counts[step]; ++k)
       b.Launch(t + 10 * k, t + 10 * k + 5, t + 10 * k + 9, "kernel" + std::to_string(kernel++));
-    b.Range(t + 900, t + 990, "Optimizer.step#SGD.step");
+    b.Range(t + 900, t + 990, update);
   }
   return b;
 }
@@ -82,6 +82,25 @@ TEST(KernelSteps, UpdatesOfParametersEndSteps) {
     const TraceBuilder other = Updates(no_steps);
     EXPECT_EQ(test::ContextOf(other.trace).steps.source, "");
   }
+}
+
+TEST(KernelSteps, UpdatesAreMarkedByDlprofToo) {
+  const auto source = [](const std::string& op) {
+    const TraceBuilder b =
+        Updates({20, 20, 21, 19, 20, 20}, "{'mod': 'apex.optimizers', 'op': '" + op + "', 'args': []}");
+    return test::ContextOf(b.trace).steps.source;
+  };
+  EXPECT_EQ(source("step"), "optimizer steps");
+  EXPECT_EQ(source("multi_tensor_scale"), "");
+}
+
+TEST(KernelSteps, NoneWhereTheWholeProfileIsWanted) {
+  AnalysisOptions options;
+  options.whole = true;
+  const TraceBuilder b = Updates({20, 20, 20, 20, 20, 20});
+  const Context context = test::ContextOf(b.trace, options);
+  EXPECT_EQ(context.steps.source, "none");
+  EXPECT_TRUE(context.steps.by_rank.empty());
 }
 
 // Passes of 100 ns, one every 200 ns, each with a kernel of its own.

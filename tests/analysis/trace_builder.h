@@ -182,9 +182,10 @@ class TraceBuilder {
 // The context of a drawn trace, which must outlive it.
 inline Context ContextOf(const Trace& trace, const AnalysisOptions& options = {}) {
   static const AnalysisOptions defaults;
-  const AnalysisOptions& chosen =
-      options.step_range.empty() && options.pipeline.empty() && !options.steps && !options.rank ? defaults
-                                                                                                : options;
+  const AnalysisOptions& chosen = options.step_range.empty() && options.pipeline.empty() && !options.steps &&
+                                          !options.rank && !options.whole
+                                      ? defaults
+                                      : options;
   return MakeContext(trace, chosen);
 }
 

@@ -25,6 +25,7 @@ struct Hardware;  // src/hardware/hardware.h
 struct AnalysisOptions {
   std::string step_range;                            // regex of the range that is a step, or "" to find it
   std::optional<std::pair<int64_t, int64_t>> steps;  // only these steps, inclusive
+  bool whole = false;                                // no steps: from the first GPU operation to the last
   std::string pipeline;         // regex of the ranges of a pipeline's passes, see pipeline_name.h, or ""
   std::optional<int64_t> rank;  // rank of the file's first GPU process, where the caller knows it
   std::shared_ptr<const Hardware> hardware;  // what a project declares of its GPUs, or null
@@ -90,7 +91,9 @@ struct Step {
 struct Steps {
   // By rank, in order of time. Empty where none were found.
   std::vector<std::pair<int64_t, std::vector<Step>>> by_rank;
-  std::string source;  // "ranges", "passes", "kernel sequence", "optimizer steps", "" where none were found
+  // "ranges", "passes", "kernel sequence", "optimizer steps", "none" where none are wanted, "" where none were
+  // found
+  std::string source;
   std::string range_pattern;  // the range name with its number replaced by #, e.g. "ProfilerStep#"
 };
 

@@ -35,8 +35,11 @@ constexpr const char* kUnnumberedStep =
 // The range that PyTorch's profiler writes itself: one is enough.
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
 
-// The range that PyTorch writes around each update of the parameters, the end of a step of training.
-constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+// The ranges that PyTorch and DLProf's plugin write around each update of the parameters, the end of a step of
+// training.
+bool IsUpdate(std::string_view text, const Marker& marker) {
+  return text.starts_with("Optimizer.step#") || (marker.kind == Marker::Kind::kOp && marker.name == "step");
+}
 
 // A range that may be a step: its number and where it stands.
 struct StepRange {
@@ -90,6 +93,10 @@ class StepFinder {
 
   Steps Find() {
     Steps steps;
+    if (options_.whole) {
+      steps.source = "none";
+      return steps;
+    }
     FromRanges(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) FromPasses(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) {
@@ -329,11 +336,14 @@ class StepFinder {
   // those of two optimizers that take turns do not.
   void FromUpdates(Steps& steps) const {
     const Ranges& ranges = trace_.ranges;
-    std::map<std::pair<NameId, uint32_t>, std::vector<Ns>> ends;  // by name and thread
+    std::vector<uint8_t> is_update(texts_.size());
+    for (uint32_t text = 0; text < texts_.size(); ++text)
+      is_update[text] = IsUpdate(texts_.TextAt(text), texts_.MarkerAt(text));
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<Ns>> ends;  // by text and thread
     for (size_t i = 0; i < ranges.size(); ++i)
-      if (!ranges.open[i] && ranges.kind[i] != RangeKind::kMark && ranges.thread[i] != kNoIndex &&
-          trace_.names.View(ranges.name[i]).starts_with(kOptimizerStep))
-        ends[{ranges.name[i], ranges.thread[i]}].push_back(ranges.end[i]);
+      if (!ranges.open[i] && ranges.kind[i] != RangeKind::kMark && ranges.thread[i] != kNoIndex)
+        if (const uint32_t text = texts_.IndexOf(ranges.name[i]); is_update[text])
+          ends[{text, ranges.thread[i]}].push_back(ranges.end[i]);
     std::map<int64_t, std::vector<Step>> best;  // by rank
     for (const auto& [key, of_name] : ends) {
       const uint32_t process = trace_.threads[key.second].process;

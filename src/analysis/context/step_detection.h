@@ -22,8 +22,8 @@
 //     two names are steps, if they also take 80 % of the device's kernel time. A sequence of two halves
 //     that differ only in the order or the template arguments of their kernels (sweeps in alternating
 //     directions) is two steps.
-//  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`), at least four, if
-//     four fifths of them launch about the same number of operations.
+//  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
+//     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or
 // first launch; that of a server with its first GPU operation, since the step before it may still have run.

@@ -28,8 +28,8 @@ void SetStepTime(const std::vector<double>& durations, RunRow& row) {
 
 // Mean and sample deviation of the slowest rank's steady steps.
 void AddSteps(const Context& context, const std::vector<StepRow>& steps, RunRow& row) {
+  if (!context.steps.source.empty()) row.step_source = context.steps.source;
   if (context.steps.by_rank.empty()) return;
-  row.step_source = context.steps.source;
   if (!context.steps.range_pattern.empty()) row.step_pattern = context.steps.range_pattern;
   const int64_t first_rank = context.steps.by_rank.front().first;
   for (const auto& [rank, list] : context.steps.by_rank) {
@@ -117,7 +117,7 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("step_source", &RunRow::step_source, Unit::kText,
                   "Source of the steps: ranges, passes (forward, backward), kernel sequence, optimizer "
                   "steps, or the training log of a "
-                  "run without a trace; unknown where none were found.")
+                  "run without a trace; none where the whole profile was asked for; unknown where none were found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
@@ -281,6 +281,7 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
       merged.window_end_ns = run.window_end_ns;
       merged.start_up_ns = run.start_up_ns;
     }
+    if (run.step_source == "none") merged.step_source = run.step_source;
     if (run.steps > 0 && merged.steps == 0) {
       merged.steps = run.steps;
       merged.total_steps = run.total_steps;
