@@ -36,10 +36,11 @@ std::string Hover(const Segment& segment, double total) {
 }  // namespace
 
 std::string OpenSvg(const std::string& id, const char* css_class, const std::string& view_box,
-                    const std::string& attributes, const std::string& title, const std::string& description) {
+                    const std::string& attributes, const std::string& title, const std::string& description,
+                    const char* role) {
   return fmt::format(
-      R"(<svg class="{1}" viewBox="{2}" {3} role="img" aria-labelledby="{0}-t {0}-d"><title id="{0}-t">{4}</title><desc id="{0}-d">{5}</desc>)",
-      id, css_class, view_box, attributes, EscapeHtml(title), EscapeHtml(description));
+      R"(<svg class="{1}" viewBox="{2}" {3} role="{6}" aria-labelledby="{0}-t {0}-d"><title id="{0}-t">{4}</title><desc id="{0}-d">{5}</desc>)",
+      id, css_class, view_box, attributes, EscapeHtml(title), EscapeHtml(description), role);
 }
 
 std::string Donut(const std::string& id, const std::string& title, const std::vector<Segment>& segments,
@@ -282,7 +283,8 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
     return last > first ? left + (when - first) / (last - first) * (kRight - left) : left;
   };
   const double bottom = kTop + kPitch * static_cast<double>(lanes.size());
-  std::string svg = OpenSvg(id, "lanes", fmt::format("0 0 960 {:.0f}", bottom + 20), "", title, description);
+  std::string svg = OpenSvg(id, "lanes", fmt::format("0 0 960 {:.0f}", bottom + 20), "", title, description,
+                            flags.empty() ? "img" : "group");
   for (const auto& [when, text] : ticks)
     svg += fmt::format(R"(<line class="grid" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2:.1f}"/>)", x(when),
                        kTop, bottom);

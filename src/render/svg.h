@@ -12,9 +12,11 @@
 
 namespace dladvisor {
 
-// The head of a chart: `id` is unique in the page, `attributes` are written as they are.
+// The head of a chart: `id` is unique in the page, `attributes` are written as they are. A chart with links
+// in it has the role "group".
 std::string OpenSvg(const std::string& id, const char* css_class, const std::string& view_box,
-                    const std::string& attributes, const std::string& title, const std::string& description);
+                    const std::string& attributes, const std::string& title, const std::string& description,
+                    const char* role = "img");
 
 struct Segment {
   std::string label;
