@@ -1,4 +1,4 @@
-// Sorting, filtering and paging of the tables, zooming into timelines. The report is complete without it.
+// Sorting, filtering, paging and saving of the tables, zooming into timelines. The report is complete without it.
 (() => {
   'use strict';
   const PAGE = 25;
@@ -14,34 +14,82 @@
     return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
   };
 
+  // What tables show beside their rows as they are, in the address, so that a link shows the same:
+  // #VIEW?table-ops=sort:2-descending,page:1,all:relu,3:Forward
+  const [anchor, query] = location.hash.slice(1).split('?');
+  const state = new Map(new URLSearchParams(query));
+  const remember = (id, told) => {
+    const text = Object.entries(told).filter(([, value]) => value)
+      .map(([key, value]) => `${key}:${encodeURIComponent(value)}`).join(',');
+    if (text === (state.get(id) || '')) return;
+    if (text) state.set(id, text);
+    else state.delete(id);
+    const all = new URLSearchParams([...state]).toString();
+    try {
+      history.replaceState(null, '', `#${location.hash.slice(1).split('?')[0]}${all && '?'}${all}`);
+    } catch { /* a viewer that shows the page without an address */ }
+  };
+  const recalled = (id) => Object.fromEntries((state.get(id) || '').split(',').filter((part) => part.includes(':'))
+    .map((part) => [part.slice(0, part.indexOf(':')), decodeURIComponent(part.slice(part.indexOf(':') + 1))]));
+
+  // The whole of a cell: a number as recorded, a name that is shown shortened as it is.
+  const wholeOf = (cell) => {
+    if (cell.querySelector('.nil')) return '';
+    if (cell.dataset.v !== undefined && !cell.classList.contains('flag')) return cell.dataset.v;
+    const summary = cell.querySelector('summary');
+    return (summary && summary.title ? summary.title : cell.innerText || cell.textContent).trim();
+  };
+
+  const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const csvOf = (table, rows) => [[...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim()),
+    ...rows.map((row) => [...row.cells].map(wholeOf))].map((line) => line.map(quote).join(',')).join('\r\n') + '\r\n';
+
+  const save = (name, text) => {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+
+  const MOST_VALUES = 12;  // that a column is offered to be narrowed to
+
   const enhance = (table) => {
     const body = table.tBodies[0];
     const rows = [...body.rows];
     if (rows.length < 2) return;
+    const asWritten = rows.slice();
+    const headers = [...table.tHead.rows[0].cells];
+    const told = recalled(table.id);
+    const caption = table.caption.textContent;
     let matching = rows;
-    let page = 0;
 
     const bar = document.createElement('div');
     bar.className = 'tools';
     const filter = document.createElement('input');
     filter.type = 'search';
     filter.placeholder = 'Filter';
-    filter.setAttribute('aria-label', `Filter ${table.caption.textContent}`);
+    filter.value = told.all || '';
+    filter.setAttribute('aria-label', `Filter ${caption}`);
     const status = document.createElement('span');
     status.setAttribute('role', 'status');
-    const button = (label, step) => {
+    const button = (label, act) => {
       const b = document.createElement('button');
       b.type = 'button';
       b.textContent = label;
-      b.addEventListener('click', () => { page += step; show(); });
+      b.addEventListener('click', act);
       return b;
     };
-    const previous = button('Previous', -1);
-    const next = button('Next', 1);
+    const turn = (by) => { told.page = Number(told.page || 0) + by; show(); };
+    const previous = button('Previous', () => turn(-1));
+    const next = button('Next', () => turn(1));
+    const csv = button('CSV', () => save(`${table.id.replace('table-', '')}.csv`, csvOf(table, matching)));
+    csv.setAttribute('aria-label', `${caption} as CSV`);
 
     const show = () => {
       const pages = Math.max(1, Math.ceil(matching.length / PAGE));
-      page = Math.min(Math.max(page, 0), pages - 1);
+      const page = Math.min(Math.max(Number(told.page) || 0, 0), pages - 1);
+      told.page = page;
       const visible = matching.slice(page * PAGE, (page + 1) * PAGE);
       body.replaceChildren(...visible);
       previous.hidden = next.hidden = pages === 1;
@@ -50,42 +98,63 @@
       status.textContent = matching.length === 0 ? 'no match'
         : pages === 1 ? `${matching.length} rows`
         : `${page * PAGE + 1}–${page * PAGE + visible.length} of ${matching.length}`;
+      remember(table.id, told);
     };
 
+    const textOf = (row, column) => (row.cells[column].querySelector('.sr') || row.cells[column]).textContent.trim();
     const find = () => {
       const wanted = filter.value.trim().toLowerCase();
-      matching = wanted ? rows.filter((row) => row.textContent.toLowerCase().includes(wanted)) : rows.slice();
-      page = 0;
+      const chosen = headers.map((_, column) => told[column]);
+      matching = rows.filter((row) => (!wanted || row.textContent.toLowerCase().includes(wanted))
+        && chosen.every((value, column) => !value || textOf(row, column) === value));
       show();
     };
+    const change = () => { told.page = 0; find(); };
 
-    for (const header of table.tHead.rows[0].cells) {
-      const sort = document.createElement('button');
-      sort.type = 'button';
+    const sortBy = (column, order) => {
+      for (const cell of headers) cell.removeAttribute('aria-sort');
+      headers[column].setAttribute('aria-sort', order);
+      const sign = order === 'ascending' ? 1 : -1;
+      rows.sort((a, b) => {
+        const x = valueOf(a, column), y = valueOf(b, column);
+        return x === null || y === null ? compare(x, y) : sign * compare(x, y);
+      });
+      told.sort = `${column}-${order}`;
+    };
+
+    for (const header of headers) {
+      const sort = button('', () => {
+        const first = header.classList.contains('num') ? 'descending' : 'ascending';
+        const other = first === 'ascending' ? 'descending' : 'ascending';
+        sortBy(header.cellIndex, header.getAttribute('aria-sort') === first ? other : first);
+        change();
+      });
       sort.className = 'sort';
       sort.append(...header.childNodes);
       header.append(sort);
-      sort.addEventListener('click', () => {
-        const column = header.cellIndex;
-        const first = header.classList.contains('num') ? 'descending' : 'ascending';
-        const other = first === 'ascending' ? 'descending' : 'ascending';
-        const order = header.getAttribute('aria-sort') === first ? other : first;
-        for (const cell of table.tHead.rows[0].cells) cell.removeAttribute('aria-sort');
-        header.setAttribute('aria-sort', order);
-        const sign = order === 'ascending' ? 1 : -1;
-        rows.sort((a, b) => {
-          const x = valueOf(a, column), y = valueOf(b, column);
-          return x === null || y === null ? compare(x, y) : sign * compare(x, y);
-        });
-        find();
-      });
     }
+    const [column, order] = (told.sort || '').split('-');
+    if (headers[column] && ['ascending', 'descending'].includes(order)) sortBy(Number(column), order);
+
+    // Columns of a few words, such as the kind of a kernel, can be narrowed to one of them.
+    const choices = headers.map((header) => {
+      if (header.matches('.num') || asWritten[0].cells[header.cellIndex].matches('.name')) return null;
+      const values = [...new Set(asWritten.map((row) => textOf(row, header.cellIndex)))].sort();
+      if (values.length < 2 || values.length > MOST_VALUES || values.length > asWritten.length / 2) return null;
+      const select = document.createElement('select');
+      select.setAttribute('aria-label', `${header.textContent.trim()} of ${caption}`);
+      select.append(new Option(`${header.textContent.trim()}: all`, ''),
+        ...values.map((value) => new Option(value || 'none', value)));
+      select.value = values.includes(told[header.cellIndex]) ? told[header.cellIndex] : '';
+      select.addEventListener('change', () => { told[header.cellIndex] = select.value; change(); });
+      return select;
+    }).filter(Boolean);
 
     if (rows.length > 10) {
-      filter.addEventListener('input', find);
-      bar.append(filter, status, previous, next);
+      filter.addEventListener('input', () => { told.all = filter.value; change(); });
+      bar.append(filter, ...choices, status, previous, next, csv);
       table.closest('.scroll').before(bar);
-      show();
+      find();
       window.addEventListener('beforeprint', () => body.replaceChildren(...rows));
       window.addEventListener('afterprint', show);
     }
@@ -146,12 +215,14 @@
 
   // A link to a view opens it; printing opens everything that is not a query.
   const open = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const id = decodeURIComponent(location.hash.slice(1).split('?')[0]);
+    const target = id && document.getElementById(id);
     const details = target && target.querySelector('details');
     if (details) details.open = true;
   };
   window.addEventListener('hashchange', open);
   open();
+  if (query) document.getElementById(decodeURIComponent(anchor))?.scrollIntoView();
   window.addEventListener('beforeprint', () => {
     document.querySelectorAll('details:not(.query)').forEach((details) => { details.open = true; });
   });

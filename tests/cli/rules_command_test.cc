@@ -154,10 +154,12 @@ TEST_F(RulesCommand, ExplainTellsWhyAndWhyNot) {
       fired,
       HasSubstr("slow: Slow\nteam/net/slow.yaml:1, error (set in dladvisor.yaml:2), confidence medium"));
   EXPECT_THAT(fired,
-              HasSubstr("rank 0, device 0: fired\n  ✓ idle_share > :least  70.4 % > 25.0 %, 45.4 % above"));
+              HasSubstr("rank 0, device 0: fired\n  ✓ idle_share > :least  67.7 % > 25.0 %, 42.7 % above"));
   EXPECT_THAT(fired, HasSubstr("least = 25.0 % (set in dladvisor.yaml:2). D."));
   EXPECT_THAT(Run("explain start-up-profiled run.sqlite"),
-              HasSubstr("✗ start_up_share > :max_share  0.0 % > 50.0 %, 50.0 % below"));
+              HasSubstr("✗ step_source IS NULL          false\n      step_source optimizer steps"));
+  EXPECT_THAT(Run("explain start-up-profiled run.sqlite --steps none"),
+              HasSubstr("✗ step_source IS NULL          false\n      step_source none"));
   EXPECT_THAT(Run("explain slow run.sqlite --subject rank=1"), HasSubstr("No subject has rank=1."));
   EXPECT_THAT(Run("explain slow run.sqlite --subject rnk=1", 3), HasSubstr("(did you mean rank?)"));
   EXPECT_THAT(Run("explain slwo run.sqlite", 3), HasSubstr("rule slwo: is not there (did you mean slow?)"));
