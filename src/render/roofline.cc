@@ -16,7 +16,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr double kLeft = 74, kRight = 950, kTop = 16, kBottom = 372;
+constexpr double kLeft = 74, kRight = 934, kTop = 16, kBottom = 372;
 // Slower dots are drawn at the lower edge: one operator that hardly computes would press all others together.
 constexpr double kMostDecades = 6;
 constexpr double kLargestRadius = 30, kSmallestRadius = 2.5;
@@ -116,11 +116,10 @@ std::string Ceilings(const Axis& x, const Axis& y, double bandwidth,
     const double at = y.At(ceilings[i].rate);
     const double label = std::max(at - 5, free_from);
     free_from = label + 13;
-    const double width = 6.2 * static_cast<double>(Columns(ceilings[i].label));
     svg += fmt::format(R"(<line class="roof" x1="{:.1f}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>)",
                        x.At(ceilings[i].rate / bandwidth), kRight, at, at);
     svg += fmt::format(R"(<g class="{}">{}</g>)", kColors[i % kColors.size()],
-                       Shape(i, kRight - width - 8, label - 3.5, 4));
+                       Shape(i, kRight + 12, label - 3.5, 4));  // beside the plot, where no operator is
     svg += fmt::format(R"(<text class="end" x="{}" y="{:.1f}">{}</text>)", kRight, label,
                        EscapeHtml(ceilings[i].label));
   }

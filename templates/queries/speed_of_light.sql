@@ -28,65 +28,84 @@ SELECT known_work_share FROM run;
 -- note: Headroom is GPU time beyond the least that the work needs on this GPU: FLOPs at the achievable rate, bytes at the achievable bandwidth, or the shortest kernel.
 -- relation: op_efficiency
 -- empty: hidden
-SELECT rank, op, kind, data_type, shapes, precision, calls, gpu_ns, kernel_share, headroom_ns, attained_share, bound,
-    flops_per_s, compute_share, bytes_per_s, memory_share, unknown_reason
+SELECT rank, op, shapes, gpu_ns, headroom_ns, attained_share, bound, flops_per_s, compute_share, bytes_per_s, memory_share,
+    precision, layout, calls, kernel_share, kind, data_type, unknown_reason
 FROM op_efficiency
-ORDER BY headroom_ns DESC NULLS LAST, gpu_ns DESC, rank, op, shapes, data_type, precision;
+ORDER BY headroom_ns DESC NULLS LAST, gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: gemm
 -- title: GEMM
 -- note: Matrix products by shape.
 -- relation: op_efficiency
 -- empty: hidden
-SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
-    intensity, bound, attained_share, headroom_ns
+SELECT rank, op, shapes, data_type, precision, layout, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
+    memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
 WHERE kind = 'matrix'
-ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: sdpa_fwd
 -- title: SDPA_fwd
 -- note: Scaled dot-product attention, forward.
 -- relation: op_efficiency
 -- empty: hidden
-SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
-    intensity, bound, attained_share, headroom_ns
+SELECT rank, op, shapes, data_type, precision, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
+    memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
 WHERE kind = 'attention' AND NOT (op LIKE '%backward%' OR op LIKE '%bwd%')
-ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: sdpa_bwd
 -- title: SDPA_bwd
 -- note: Scaled dot-product attention, backward.
 -- relation: op_efficiency
 -- empty: hidden
-SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
-    intensity, bound, attained_share, headroom_ns
+SELECT rank, op, shapes, data_type, precision, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
+    memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
 WHERE kind = 'attention' AND (op LIKE '%backward%' OR op LIKE '%bwd%')
-ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: conv_fwd
 -- title: CONV_fwd
 -- note: Convolutions, forward.
 -- relation: op_efficiency
 -- empty: hidden
-SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
-    intensity, bound, attained_share, headroom_ns
+SELECT rank, op, shapes, data_type, precision, layout, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
+    memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
 WHERE kind = 'convolution' AND NOT (op LIKE '%backward%' OR op LIKE '%bwd%')
-ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: conv_bwd
 -- title: CONV_bwd
 -- note: Gradients of convolutions.
 -- relation: op_efficiency
 -- empty: hidden
-SELECT rank, op, data_type, shapes, precision, calls, gpu_ns, kernel_share, flops, flops_per_s, compute_share, memory_share,
-    intensity, bound, attained_share, headroom_ns
+SELECT rank, op, shapes, data_type, precision, layout, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
+    memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
 WHERE kind = 'convolution' AND (op LIKE '%backward%' OR op LIKE '%bwd%')
-ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
+
+-- id: attention_blocks
+-- title: Attention That Writes Its Scores
+-- note: Two matrix products with a softmax between them, by shape. A fused kernel reads queries, keys and values and writes the result.
+-- relation: attention_block
+-- empty: hidden
+SELECT rank, direction, batch, queries, keys, head_size, value_size, gpu_ns, score_ns, fused_ns, headroom_ns, blocks, kernels, kernel_share,
+    softmax, data_type, ops AS chain
+FROM attention_block
+ORDER BY gpu_ns DESC, rank, direction, softmax, batch, queries, keys, head_size, value_size, data_type;
+
+-- id: fusion_candidates
+-- title: Chains to Fuse
+-- note: Operators in a row that only move data. One kernel reads the first inputs and writes the last results.
+-- relation: fusion_candidate
+-- empty: hidden
+SELECT rank, ops AS chain, shapes, gpu_ns, fused_ns, headroom_ns, chains, kernels, kernel_share, bytes, fused_bytes
+FROM fusion_candidate
+ORDER BY gpu_ns DESC, rank, ops, shapes;
 
 -- id: gpu_peaks
 -- title: Peaks of the GPUs
@@ -105,4 +124,4 @@ ORDER BY rank, device, flops_per_s DESC, precision, unit;
 SELECT rank, op, shapes, data_type, precision, calls, gpu_ns, intensity, flops_per_s, compute_share, peak_flops_per_s, peak_bytes_per_s
 FROM op_efficiency
 WHERE flops_per_s IS NOT NULL AND intensity IS NOT NULL AND peak_flops_per_s IS NOT NULL AND peak_bytes_per_s IS NOT NULL
-ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision;
+ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;

@@ -39,12 +39,21 @@ TEST(Roofline, FasterIsHigherAndMoreIntenseIsFurtherRight) {
 
 TEST(Roofline, DotAtTheRidgeTouchesTheRoof) {
   const std::string svg = Chart({{"mm", 500, 1e15, 1, 0}});  // 1e15 FLOP/s at 2e12 bytes/s
-  static const std::regex roof(R"re(<line class="roof" x1="([0-9.]+)" x2="950" y1="([0-9.]+)")re");
+  static const std::regex roof(R"re(<line class="roof" x1="([0-9.]+)" x2="934" y1="([0-9.]+)")re");
   std::smatch ceiling;
   ASSERT_TRUE(std::regex_search(svg, ceiling, roof)) << svg;
   const auto dot = Circle(svg);
   EXPECT_NEAR(dot[0], std::stod(ceiling[1]), 0.11);
   EXPECT_NEAR(dot[1], std::stod(ceiling[2]), 0.11);
+}
+
+// What a ceiling's dots look like is shown beside the plot, where none can be.
+TEST(Roofline, MarkersOfCeilingsAreNoOperators) {
+  static const std::regex marker(R"re(<g class="c-[a-z]*"><circle cx="([0-9.]+)")re");
+  const std::string svg = Chart({{"mm", 500, 1e15, 1, 0}});
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(svg, found, marker)) << svg;
+  EXPECT_GT(std::stod(found[1]), 934 + 4);
 }
 
 TEST(Roofline, AreaIsTheShareOfTime) {

@@ -105,6 +105,9 @@ constexpr Known kColumns[] = {
     {"memory_share", "Of Peak Bandwidth", Unit::kRatio, ColumnKind::kShare},
     {"intensity", "FLOP per Byte", Unit::kCount, kNumber},
     {"shapes", "Shapes", Unit::kText, ColumnKind::kName},
+    {"chain", "Operators", Unit::kText, ColumnKind::kName},
+    {"score_ns", "On Scores (ns)", kNs, kNumber},
+    {"fused_ns", "Fused, at Least (ns)", kNs, kNumber},
     {"grid_avg", "Avg Grid", Unit::kNone, kNumber},
     {"block_avg", "Avg Block", Unit::kNone, kNumber},
 };
@@ -165,7 +168,13 @@ std::vector<size_t> ShownColumns(const ReportModel& model, const ReportTable& ta
   const bool one_gpu = FigureNumber(model, "gpus") == 1.0;
   std::vector<size_t> shown;
   for (size_t c = 0; c < columns.size(); ++c) {
+    const auto is_blank = [&](std::string_view name) {
+      if (columns[c].name != name || table.rows.rows.empty()) return false;
+      const auto* text = std::get_if<std::string>(&table.rows.rows[0][c]);
+      return IsNull(table.rows.rows[0][c]) || (text != nullptr && text->empty());
+    };
     const bool redundant =
+        is_blank("data_type") || is_blank("layout") || is_blank("unknown_reason") ||
         (columns[c].name == "rank" && one_rank) || (columns[c].name == "device" && one_gpu) ||
         (columns[c].name == "not_compared" && !table.rows.rows.empty() && IsNull(table.rows.rows[0][c]));
     if (!redundant || !std::all_of(table.rows.rows.begin(), table.rows.rows.end(),
