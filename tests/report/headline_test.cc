@@ -72,6 +72,20 @@ TEST(Headline, CountsHeadroomBesideLosses) {
           "would do on this GPU"));
 }
 
+// What is lost is all but computing; a saving of computing may be more.
+TEST(Headline, TellsSavingsOfComputingFromWhatIsLost) {
+  const auto text = [](const char* bucket) {
+    Advice advice;
+    advice.findings = {MakeFinding("slow", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].saves = SavingClaim{bucket, 0, 30e6, 30e6};
+    return Render(RunWithLedger({{"compute/other", 80'000'000}, {"idle/launch", 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("compute/other"),
+              HasSubstr("20.0 ms of the profiled 100 ms are lost besides computing (20 %); first, "));
+  EXPECT_THAT(text("idle/launch"), HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %); first, "));
+}
+
 TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   const auto text = [](const char* bucket) {
     Advice advice;

@@ -123,7 +123,15 @@ std::string HeadroomText(const ReportModel& model, double computing_ns, double t
                      FormatValue(computing_ns, Unit::kNanoseconds), FormatValue(*least, Unit::kNanoseconds));
 }
 
-std::string LossText(const ReportModel& model) {
+// By the finding to begin with, in the time that LossText speaks of.
+double SavedOfComputing(const ReportModel& model, const std::optional<size_t>& first) {
+  if (!first) return 0;
+  const std::optional<SavingClaim>& saves = MostSaving(*model.advice, *first).saves;
+  return saves && saves->bucket.starts_with("compute") ? saves->high_ns.value_or(0) : 0;
+}
+
+// What is lost is all but computing: where more of that is to be saved, it says so.
+std::string LossText(const ReportModel& model, const std::optional<size_t>& first) {
   for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
                                         {"lost_in_window", "window", "the profiled {}"}}) {
     const auto lost_ns = FigureNumber(model, lost), total_ns = FigureNumber(model, total);
@@ -132,7 +140,8 @@ std::string LossText(const ReportModel& model) {
     if (!(*total_ns > 0)) return fmt::format("{} of {} are lost", FigureText(model, lost), whole);
     const double share = *lost_ns / *total_ns;
     if (share < kSmallLoss) return ComputeText(model, share, whole, *total_ns);
-    return fmt::format("{} of {} are lost ({:.0f} %){}{}", FigureText(model, lost), whole, share * 100,
+    return fmt::format("{} of {} are lost{} ({:.0f} %){}{}", FigureText(model, lost), whole,
+                       SavedOfComputing(model, first) > *lost_ns ? " besides computing" : "", share * 100,
                        UnknownLossText(model), HeadroomText(model, *total_ns - *lost_ns, *total_ns));
   }
   return "How much time is lost is unknown";
@@ -202,8 +211,8 @@ std::string Headline(const ReportModel& model) {
                           : fmt::format("; profile again with {}.",
                                         fmt::join(flags, flags[0].starts_with("--") ? " " : ", ")));
   }
-  const std::string loss = TruncatedText(model) + LossText(model);
   const auto first = DoFirst(model);
+  const std::string loss = TruncatedText(model) + LossText(model, first);
   if (!first) {
     const bool advised = !advice.Roots().empty();
     return fmt::format("{}; {} ({}).", loss,
