@@ -14,9 +14,12 @@
 #include "engine/authoring/rule_test.h"
 #include "engine/base/output_file.h"
 #include "engine/base/text.h"
+#include "engine/rules/yaml_reader.h"
 #include "src/analysis/families.h"
 #include "src/cli/project_schema.h"
 #include "src/events/event_relations.h"
+#include "src/hardware/hardware_reader.h"
+#include "src/hardware/table/built_in_hardware.h"
 #include "src/importers/words/importer_words.h"
 
 namespace dladvisor {
@@ -67,11 +70,27 @@ bool IsSame(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, error);
 }
 
+// Whether a file is a table of GPU models, as rules/hardware.yaml is one, and that it is sound.
+bool IsSoundHardware(const RuleFile& file) {
+  Problems problems;
+  const auto yaml = YamlFile::Parse(file.path, file.content, problems);
+  if (!yaml || !yaml->root().IsMap() || (!yaml->root()["gpus"] && !yaml->root()["architectures"]))
+    return false;
+  // One with architectures of its own is complete; others add to what is known.
+  ReadHardware(*yaml, yaml->root(), yaml->root()["architectures"] ? Hardware() : BuiltInHardware(), problems);
+  if (!problems.empty()) throw RuleErrors(problems.Lines());
+  return true;
+}
+
 // The file itself and its tests, or the rule that they test, whatever is wrong with others.
 void CheckFile(const CommonOptions& common, const Project& project, const std::string& path) {
   const std::string rule_path =
       IsTestFile(path) ? path.substr(0, path.size() - std::string_view(".test.yaml").size()) + ".yaml" : path;
   const RuleFile file{rule_path, ReadWhole(rule_path)};
+  if (IsSoundHardware(file)) {
+    fmt::print("{} is well formed\n", path);
+    return;
+  }
   SoundRules sound = LoadSoundRules(common, project);
   std::vector<std::string> problems;
   const std::string id = std::filesystem::path(path).stem().stem().string();
@@ -268,7 +287,8 @@ void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
   show->callback([id, &common] { Show(common, *id); });
   auto file = std::make_shared<std::string>();
   CLI::App* check = command->add_subcommand("check", "Check all rule files, or one; no profile is needed");
-  check->add_option("FILE", *file, "A rule or its tests, also one of no rule folder");
+  check->add_option("FILE", *file,
+                    "A rule or its tests, also one of no rule folder, or a table of GPU models");
   check->callback([file, &common] { Check(common, *file); });
   auto test = std::make_shared<TestOptions>();
   CLI::App* run = command->add_subcommand("test", "Run the tests beside the rules; status 1 where one fails");

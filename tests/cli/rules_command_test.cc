@@ -89,6 +89,16 @@ TEST_F(RulesCommand, AFailingTestShowsTheDifference) {
   EXPECT_THAT(Run("rules check"), HasSubstr("slow: no test expects fired, unknown"));
 }
 
+TEST_F(RulesCommand, ATableOfGpuModelsIsCheckedAsOne) {
+  const std::string gpu =
+      "gpus: [{model: Mine, names: [Mine], architecture: sm80, multiprocessors: 108, "
+      "boost_clock_mhz: 1410, source: datasheet, matrix_tflops: {bf16: ";
+  WriteFile("gpus.yaml", gpu + "312}}]\n");
+  EXPECT_THAT(Run("rules check gpus.yaml"), HasSubstr("gpus.yaml is well formed"));
+  WriteFile("gpus.yaml", gpu + "624}}]\n");
+  EXPECT_THAT(Run("rules check gpus.yaml", 3), HasSubstr("gpus.yaml:1"));
+}
+
 TEST_F(RulesCommand, EveryRelationGivesANewRuleThatPasses) {
   const std::string facts = Run("facts");
   std::istringstream lines(facts);
