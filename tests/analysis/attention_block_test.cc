@@ -82,6 +82,19 @@ TEST(AttentionBlock, OfGradientsIsBackward) {
   EXPECT_EQ(rows[0].direction, "backward");
 }
 
+// Exports record no types: the kernel of the first product shows that it computes in FP16.
+TEST(AttentionBlock, WithoutTypesIsMeasuredByItsKernels) {
+  DrawnBlocks b;
+  b.Call("aten::bmm", "[[8, 512, 64], [8, 64, 256]]", "", 20'000);
+  b.Call("aten::_softmax", "[[8, 512, 256]]", "", 10'000, "kernel");
+  b.Call("aten::bmm", "[[8, 512, 256], [8, 256, 32]]", "", 20'000);
+  const auto rows = b.Blocks();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].data_type, "");
+  EXPECT_EQ(rows[0].fused_bytes, 2.0 * 8 * (512 * 64 + 256 * 64 + 256 * 32 + 512 * 32));
+  EXPECT_NEAR(*rows[0].fused_ns, 2013.3, 1);
+}
+
 // Two layers of a perceptron have the same shapes without a softmax; a softmax alone is no attention.
 TEST(AttentionBlock, NeedsAllThree) {
   DrawnBlocks layers;

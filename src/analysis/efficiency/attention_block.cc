@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "src/analysis/efficiency/kernel_precision.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/work/count.h"
 #include "src/capture/capability.h"
@@ -26,28 +28,46 @@ struct ProductDims {
 // Of products with one batch dimension, or with none.
 std::optional<ProductDims> DimsOf(const DistinctOperator& of, const OperatorShapes& shapes) {
   if (!of.result.work || of.result.work->kind != WorkKind::kMatrixProduct) return std::nullopt;
-  std::span<const int64_t> a, b;  // the last two
-  shapes.ForEachTensor(of.shapes, [&](std::span<const int64_t> shape) { a = std::exchange(b, shape); });
+  Sizes a, b;  // the last two
+  shapes.ForEachTensor(of.shapes, [&](const Sizes& shape) { a = std::exchange(b, shape); });
   if (a.size() < 2 || a.size() != b.size() || a.back() != b[b.size() - 2]) return std::nullopt;
-  const auto batch = Product(a.first(a.size() - 2)).value();
+  const auto batch = Product(std::span(a).first(a.size() - 2)).value();
   if (!batch) return std::nullopt;
   return ProductDims{*batch, a[a.size() - 2], b.back(), a.back()};
 }
 
 enum class Softmax : uint8_t { kNone, kOperator, kBackward, kPieces };
 
-Softmax SoftmaxOf(const DistinctOperator& of) {
-  if (of.name.find("softmax_backward") != std::string::npos) return Softmax::kBackward;
-  if (of.result.work && of.result.work->kind == WorkKind::kSoftmax) return Softmax::kOperator;
-  return of.name.starts_with("aten::exp") ? Softmax::kPieces : Softmax::kNone;
+Softmax SoftmaxOfName(std::string_view name) {
+  if (name.find("softmax_backward") != std::string_view::npos) return Softmax::kBackward;
+  return name.starts_with("aten::exp") ? Softmax::kPieces : Softmax::kNone;
+}
+
+// By operator; nothing where there is none.
+std::vector<Softmax> FindSoftmax(const OperatorWork& work) {
+  std::vector<std::optional<Softmax>> of_name;
+  std::vector<Softmax> of_operator;
+  bool found = false;
+  for (const DistinctOperator& of : work.operators) {
+    if (of.name_number >= of_name.size()) of_name.resize(of.name_number + 1);
+    std::optional<Softmax>& named = of_name[of.name_number];
+    if (!named) named = SoftmaxOfName(of.name);
+    const bool is_operator =
+        *named != Softmax::kBackward && of.result.work && of.result.work->kind == WorkKind::kSoftmax;
+    of_operator.push_back(is_operator ? Softmax::kOperator : *named);
+    found |= of_operator.back() != Softmax::kNone;
+  }
+  if (!found) of_operator.clear();
+  return of_operator;
 }
 
 class AttentionBuilder {
  public:
   AttentionBuilder(const Context& context, const OperatorWork& work, const std::vector<GpuPeaks>& peaks)
-      : context_(context), work_(work), peaks_(peaks) {}
+      : context_(context), work_(work), peaks_(peaks), softmax_(FindSoftmax(work)) {}
 
   std::vector<AttentionBlockRow> Build() {
+    if (softmax_.empty()) return {};
     for (const DistinctOperator& of : work_.operators) dims_.push_back(DimsOf(of, work_.shapes));
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
@@ -106,8 +126,9 @@ class AttentionBuilder {
     int64_t kernels = 0;
     for (const OperatorWorkCall& call : block) {
       const DistinctOperator& of = work_.operators[call.operation];
-      if (softmax == Softmax::kNone || softmax == Softmax::kPieces)
-        softmax = SoftmaxOf(of) == Softmax::kNone ? softmax : SoftmaxOf(of);
+      const Softmax of_call = softmax_[call.operation];
+      if ((softmax == Softmax::kNone || softmax == Softmax::kPieces) && of_call != Softmax::kNone)
+        softmax = of_call;
       if (!names.empty()) names += " > ";
       names += of.name;
       gpu_ns += call.kernel_ns;
@@ -148,18 +169,27 @@ class AttentionBuilder {
     const auto elements = (Count(first.batch) * (Count(first.m) * first.k + Count(first.n) * first.k +
                                                  Count(last.k) * last.n + Count(last.m) * last.n))
                               .value();
+    // Exports record no types: the first product's kernel shows what it computes in.
+    const NameId kernel = context_.trace.kernels.name[block.front().kernel];
+    const KernelTraits& traits = context_.kernels[kernel];
     const std::optional<ElementType> type = ElementTypeOfName(work.data_type);
+    const int64_t element = type ? type->bytes
+                            : work.data_type.empty()
+                                ? NoteOf(context_.trace.names.View(kernel), traits).element_bytes
+                                : 0;
     const bool is_first = row.blocks == 1;
     const auto add = [&](std::optional<double>& sum, std::optional<double> of_block) {
       sum = is_first ? of_block : sum && of_block ? std::optional(*sum + *of_block) : std::nullopt;
     };
     std::optional<double> bytes, least;
-    if (elements && type) bytes = static_cast<double>(*elements) * static_cast<double>(type->bytes);
+    if (elements && element > 0) bytes = static_cast<double>(*elements) * static_cast<double>(element);
     const GpuPeaks& peaks = peaks_[gpu];
     const auto bandwidth =
         peaks.achievable_memory_bytes_per_s ? peaks.achievable_memory_bytes_per_s : peaks.memory_bytes_per_s;
     // FP32 runs on vector units unless TF32 is allowed, which the slower rate does not assume.
-    const Precision precision = ParsePrecision(work.data_type).value_or(Precision::kUnknown);
+    const Precision precision = work.data_type.empty()
+                                    ? traits.precision
+                                    : ParsePrecision(work.data_type).value_or(Precision::kUnknown);
     std::optional<double> rate;
     for (const ComputeUnit unit : {ComputeUnit::kVector, ComputeUnit::kMatrix})
       if (const auto peak = peaks.Peak(precision, unit))
@@ -175,6 +205,7 @@ class AttentionBuilder {
   const Context& context_;
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
+  std::vector<Softmax> softmax_;                  // by operator
   std::vector<std::optional<ProductDims>> dims_;  // by operator
   std::map<
       std::tuple<int64_t, std::string, std::string, int64_t, int64_t, int64_t, int64_t, int64_t, std::string>,

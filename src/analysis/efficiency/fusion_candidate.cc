@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -31,31 +33,55 @@ bool CanFuse(const DistinctOperator& of) {
   }
 }
 
-struct HashOfNumbers {
-  size_t operator()(const std::vector<uint32_t>& numbers) const {
-    size_t hash = numbers.size();
-    for (const uint32_t number : numbers) hash = (hash ^ number) * 0x9E3779B97F4A7C15U;
-    return hash ^ hash >> 32;
-  }
-};
 // What is listed by some numbers, in the order in which they came.
 template <class T>
 class ByNumbers {
  public:
-  T& operator[](const std::vector<uint32_t>& numbers) {
-    const auto [known, is_new] = index_.try_emplace(numbers, all_.size());
-    return is_new ? all_.emplace_back() : all_[known->second];
+  T& operator[](std::span<const uint32_t> numbers) {
+    if (slots_.size() < 2 * (all_.size() + 1)) Grow();
+    const uint64_t mask = slots_.size() - 1;
+    for (uint64_t at = HashOf(numbers) & mask;; at = (at + 1) & mask) {
+      uint32_t& slot = slots_[at];
+      if (slot == kNoIndex) {
+        slot = static_cast<uint32_t>(all_.size());
+        numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+        starts_.push_back(numbers_.size());
+        return all_.emplace_back();
+      }
+      if (std::ranges::equal(NumbersOf(slot), numbers)) return all_[slot];
+    }
   }
-  std::vector<T>& all() { return all_; }
+  const std::vector<T>& all() const { return all_; }
+  std::span<const uint32_t> NumbersOf(size_t index) const {
+    return std::span(numbers_).subspan(starts_[index], starts_[index + 1] - starts_[index]);
+  }
 
  private:
-  std::unordered_map<std::vector<uint32_t>, size_t, HashOfNumbers> index_;
+  static uint64_t HashOf(std::span<const uint32_t> numbers) {
+    uint64_t hash = numbers.size();
+    for (const uint32_t number : numbers) {
+      hash = (hash ^ number) * 0x9E3779B97F4A7C15U;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+  void Grow() {
+    slots_.assign(std::max<size_t>(64, slots_.size() * 2), kNoIndex);
+    for (uint32_t i = 0; i < all_.size(); ++i) {
+      uint64_t at = HashOf(NumbersOf(i)) & (slots_.size() - 1);
+      while (slots_[at] != kNoIndex) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = i;
+    }
+  }
+
   std::vector<T> all_;
+  std::vector<uint32_t> numbers_;     // of all, one after the other
+  std::vector<size_t> starts_ = {0};  // in these, and the end
+  std::vector<uint32_t> slots_;       // a hash table of indices
 };
 
 // Chains of the same operators with the same arguments.
 struct Chains {
-  std::vector<uint32_t> operators;
   int64_t chains = 0, kernels = 0;
   Ns gpu_ns = 0;
 };
@@ -66,35 +92,31 @@ class FusionBuilder {
       : context_(context), work_(work), peaks_(peaks) {}
 
   std::vector<FusionCandidateRow> Build() {
-    for (const DistinctOperator& of : work_.operators) can_fuse_.push_back(CanFuse(of));
+    outputs_.reserve(work_.operators.size());
+    for (const DistinctOperator& of : work_.operators)
+      outputs_.push_back(CanFuse(of) ? *of.result.work->output_elements : kFusesNot);
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
       ByNumbers<Chains> chains;
       FindChains(work_.gpus[gpu].calls, chains);
-      for (const Chains& of : chains.all()) AddRow(gpu, of);
+      for (size_t i = 0; i < chains.all().size(); ++i) AddRow(gpu, chains.NumbersOf(i), chains.all()[i]);
     }
-    std::vector<Row>& rows = rows_.all();
-    const auto before = [](const Row& a, const Row& b) {
-      return std::pair(a.row.rank, -a.row.gpu_ns) < std::pair(b.row.rank, -b.row.gpu_ns);
-    };
-    std::stable_sort(rows.begin(), rows.end(), before);
-    std::map<int64_t, size_t> of_rank;
     std::vector<FusionCandidateRow> kept;
-    for (Row& of : rows) {
-      FusionCandidateRow& row = of.row;
-      if (++of_rank[row.rank] > kCandidatesOfRank) continue;
-      for (const uint32_t operation : of.operators)
-        row.ops.append(row.ops.empty() ? "" : " > ").append(work_.operators[operation].name);
-      row.shapes = work_.shapes.Describe(work_.operators[of.operators.front()].shapes);
-      if (const Ns all = kernel_ns[row.rank]; all > 0)
-        row.kernel_share = static_cast<double>(row.gpu_ns) / static_cast<double>(all);
-      kept.push_back(std::move(row));
+    for (const auto& [rank, rows] : MostTimeFirst()) {
+      for (const uint32_t index : rows) {
+        FusionCandidateRow& row = kept.emplace_back(Describe(rows_.all()[index], rows_.NumbersOf(index)));
+        if (const Ns all = kernel_ns[rank]; all > 0)
+          row.kernel_share = static_cast<double>(row.gpu_ns) / static_cast<double>(all);
+      }
     }
     return kept;
   }
 
  private:
+  static constexpr int64_t kFusesNot = -1;
+  static constexpr size_t kNamesInKey = 2;  // of a row they begin there: rank, shapes of the first, names
+
   struct Open {
     std::vector<uint32_t> operators;
     int64_t stream = 0;
@@ -102,10 +124,48 @@ class FusionBuilder {
     Ns gpu_ns = 0;
   };
 
+  // Without the texts of what is not listed.
   struct Row {
-    FusionCandidateRow row;
-    std::vector<uint32_t> operators;  // of its first chain
+    bool is_new = true;
+    int64_t rank = 0, chains = 0, kernels = 0;
+    Ns gpu_ns = 0;
+    uint32_t first_operator = 0;
+    std::optional<int64_t> bytes, fused_bytes;
+    std::optional<double> fused_ns;
   };
+
+  // Indices of the rows of each rank that are listed.
+  std::map<int64_t, std::vector<uint32_t>> MostTimeFirst() const {
+    std::map<int64_t, std::vector<uint32_t>> by_rank;
+    const std::vector<Row>& rows = rows_.all();
+    for (uint32_t i = 0; i < rows.size(); ++i) by_rank[rows[i].rank].push_back(i);
+    for (auto& [rank, of] : by_rank) {
+      const auto last = of.begin() + static_cast<ptrdiff_t>(std::min(of.size(), kCandidatesOfRank));
+      std::partial_sort(of.begin(), last, of.end(), [&](uint32_t a, uint32_t b) {
+        return std::pair(-rows[a].gpu_ns, a) < std::pair(-rows[b].gpu_ns, b);
+      });
+      of.erase(last, of.end());
+    }
+    return by_rank;
+  }
+
+  // `key` as AddRow makes it.
+  FusionCandidateRow Describe(const Row& of, std::span<const uint32_t> key) const {
+    FusionCandidateRow row;
+    row.rank = of.rank;
+    row.operators = static_cast<int64_t>(key.size() - kNamesInKey);
+    for (const uint32_t name : key.subspan(kNamesInKey))
+      row.ops.append(row.ops.empty() ? "" : " > ").append(names_[name]);
+    row.shapes = work_.shapes.Describe(work_.operators[of.first_operator].shapes);
+    row.chains = of.chains;
+    row.kernels = of.kernels;
+    row.gpu_ns = of.gpu_ns;
+    row.bytes = of.bytes;
+    row.fused_bytes = of.fused_bytes;
+    row.fused_ns = of.fused_ns;
+    if (row.fused_ns) row.headroom_ns = static_cast<double>(row.gpu_ns) - *row.fused_ns;
+    return row;
+  }
 
   // A tensor of one element is as large as any other of them.
   bool Takes(uint32_t operation, int64_t elements) const {
@@ -114,14 +174,16 @@ class FusionBuilder {
 
   void FindChains(const std::vector<OperatorWorkCall>& calls, ByNumbers<Chains>& found) {
     std::unordered_map<uint32_t, Open> open;  // by thread
+    std::pair<uint32_t, Open*> last = {kNoIndex, &open[kNoIndex]};
     for (const OperatorWorkCall& call : calls) {
-      Open& chain = open[context_.trace.ranges.thread[call.range]];
-      const bool fuses = can_fuse_[call.operation];
+      if (const uint32_t thread = context_.trace.ranges.thread[call.range]; thread != last.first)
+        last = {thread, &open[thread]};
+      Open& chain = *last.second;
+      const bool fuses = outputs_[call.operation] != kFusesNot;
+      if (!fuses && chain.operators.empty()) continue;
       const int64_t stream = context_.trace.kernels.stream[call.kernel];
-      const bool follows =
-          fuses && !chain.operators.empty() && chain.operators.size() < kLongestChain &&
-          stream == chain.stream &&
-          Takes(call.operation, *work_.operators[chain.operators.back()].result.work->output_elements);
+      const bool follows = fuses && !chain.operators.empty() && chain.operators.size() < kLongestChain &&
+                           stream == chain.stream && Takes(call.operation, outputs_[chain.operators.back()]);
       if (!follows) Close(chain, found);
       if (!fuses) continue;
       chain.operators.push_back(call.operation);
@@ -142,7 +204,6 @@ class FusionBuilder {
         std::ranges::adjacent_find(chain.operators, std::not_fn(same)) != chain.operators.end();
     if (differ) {
       Chains& of = found[chain.operators];
-      if (of.chains == 0) of.operators = chain.operators;
       ++of.chains;
       of.kernels += chain.kernels;
       of.gpu_ns += chain.gpu_ns;
@@ -152,26 +213,25 @@ class FusionBuilder {
     chain.gpu_ns = 0;
   }
 
-  void AddRow(size_t gpu, const Chains& chains) {
-    const std::vector<uint32_t>& operators = chains.operators;
+  void AddRow(size_t gpu, std::span<const uint32_t> operators, const Chains& chains) {
     const int64_t rank = context_.ranks.gpus[gpu].rank;
-    std::vector<uint32_t> key = {static_cast<uint32_t>(rank), work_.operators[operators.front()].shapes};
+    key_ = {static_cast<uint32_t>(rank), work_.operators[operators.front()].shapes};
     Count bytes = 0, within = 0;  // what passes within the chain, written and read
     for (size_t i = 0; i < operators.size(); ++i) {
       const DistinctOperator& of = work_.operators[operators[i]];
-      key.push_back(of.name_number);
+      key_.push_back(of.name_number);
+      if (of.name_number >= names_.size()) names_.resize(of.name_number + 1);
+      names_[of.name_number] = of.name;
       const Work& work = *of.result.work;
       bytes = bytes + (work.bytes ? Count(*work.bytes) : Count::Unknown());
       if (i + 1 < operators.size())
         within = within + (work.output_bytes ? Count(*work.output_bytes) * 2 : Count::Unknown());
     }
     const Count fused = bytes - within;
-    Row& of = rows_[key];
-    FusionCandidateRow& row = of.row;
-    const bool is_new = of.operators.empty();
-    if (is_new) of.operators = operators;
+    Row& row = rows_[key_];
+    const bool is_new = std::exchange(row.is_new, false);
+    if (is_new) row.first_operator = operators.front();
     row.rank = rank;
-    row.operators = static_cast<int64_t>(operators.size());
     row.chains += chains.chains;
     row.kernels += chains.kernels;
     row.gpu_ns += chains.gpu_ns;
@@ -196,14 +256,14 @@ class FusionBuilder {
     row.fused_ns = is_new                  ? least
                    : row.fused_ns && least ? std::optional(*row.fused_ns + *least)
                                            : std::nullopt;
-    row.headroom_ns.reset();
-    if (row.fused_ns) row.headroom_ns = static_cast<double>(row.gpu_ns) - *row.fused_ns;
   }
 
   const Context& context_;
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
-  std::vector<bool> can_fuse_;  // by operator
+  std::vector<int64_t> outputs_;  // by operator: elements of its result, kFusesNot where it is left out
+  std::vector<std::string_view> names_;  // by number, of those in chains
+  std::vector<uint32_t> key_;            // of the row at hand
   ByNumbers<Row> rows_;
 };
 

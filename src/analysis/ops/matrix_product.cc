@@ -13,6 +13,8 @@
 namespace dladvisor {
 namespace {
 
+constexpr size_t kRowsOfRank = 5000;  // of dynamic shapes there may be any number
+
 // What an operator multiplies: the position of its left matrix among the arguments; the right one follows.
 std::optional<size_t> LeftMatrix(std::string_view operator_name) {
   if (operator_name == "aten::mm" || operator_name == "aten::bmm" || operator_name == "aten::_scaled_mm" ||
@@ -46,8 +48,10 @@ bool IsAligned(const Sizes& shape, const Sizes& strides, int64_t multiple) {
 
 const RelationOf<MatrixProductRow>& MatrixProductRelation() {
   static const auto relation =
-      RelationOf<MatrixProductRow>("matrix_product",
-                                   "Matrix products by operator, shape and type, in the analysed window.")
+      RelationOf<MatrixProductRow>(
+          "matrix_product",
+          "Matrix products by operator, shape and type, in the analysed window: the 5,000 of a "
+          "rank with the most GPU time.")
           .Key("rank", &MatrixProductRow::rank, kRankNumber, "Rank.")
           .Key("op", &MatrixProductRow::op, Unit::kText, "Operator, e.g. aten::mm.")
           .Key("batch", &MatrixProductRow::batch, Unit::kCount, "Products in a call.")
@@ -138,6 +142,8 @@ std::vector<MatrixProductRow> ComputeMatrixProducts(const Context& context) {
   std::stable_sort(list.begin(), list.end(), [](const MatrixProductRow& a, const MatrixProductRow& b) {
     return std::pair(a.rank, -a.gpu_ns) < std::pair(b.rank, -b.gpu_ns);
   });
+  std::map<int64_t, size_t> of_rank;
+  std::erase_if(list, [&](const MatrixProductRow& row) { return ++of_rank[row.rank] > kRowsOfRank; });
   return list;
 }
 
