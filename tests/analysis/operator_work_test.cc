@@ -163,5 +163,47 @@ TEST(OperatorWork, OfExportsFollowsFromTheTextOfRanges) {
   EXPECT_EQ(calls[2].op, "linear");
 }
 
+// emit_nvtx writes the number behind the operator: FlashAttnFuncBackward has the gradient's sizes, and
+// kernels launched by no operator within. Whether attention is causal is a scalar, which exports do not have.
+TEST(OperatorWork, OfABackwardOperatorInExportsIsThatOfItsForward) {
+  DrawnOperators b;
+  b.Range(
+      0, 100,
+      "FlashAttnFunc, seq = 17, op_id = 4, sizes = [[2, 16, 4, 8], [2, 16, 2, 8], [2, 16, 2, 8], [], []]");
+  b.Launch(20, 200, 230, "flash_fwd_kernel");
+  b.Range(300, 400, "autograd::engine::evaluate_function: FlashAttnFuncBackward, op_id = 8");
+  b.Range(310, 390,
+          "FlashAttnFuncBackward, seq = 17, op_id = 9, sizes = [[2, 16, 4, 8]], input_op_ids = [(4,0)]");
+  b.Launch(320, 400, 490, "flash_bwd_kernel");
+  b.Range(500, 600, "autograd::engine::evaluate_function: FlashAttnFuncBackward, op_id = 10");
+  b.Range(510, 590, "FlashAttnFuncBackward, seq = 18, op_id = 11, sizes = [[2, 16, 4, 8]]");
+  b.Launch(520, 600, 690, "flash_bwd_kernel");
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[1].op, "FlashAttnFuncBackward");
+  EXPECT_EQ(calls[1].shapes, "2x16x4x8; 2x16x2x8; 2x16x2x8");
+  EXPECT_EQ(calls[1].unknown, why::kNoScalars);
+  EXPECT_EQ(calls[2].unknown, why::kNoFormula) << "no forward operator has the number 18";
+}
+
+// The function of a node has the number of its forward operator; what is computed again has one of its own.
+TEST(OperatorWork, OfRepeatedForwardOperatorsInExportsIsMarked) {
+  DrawnOperators b;
+  b.Range(0, 100, "aten::addmm, seq = 3, op_id = 1, sizes = [[6], [4, 5], [5, 6], [], []]");
+  b.Launch(20, 200, 230, test::kGemm);
+  b.Range(300, 600, "autograd::engine::evaluate_function: torch::autograd::CppNode<Layer>, op_id = 2");
+  b.Range(305, 595, "torch::autograd::CppNode<Layer>, seq = 3, op_id = 3, sizes = [[4, 6]]");
+  b.Range(310, 400, "aten::addmm, seq = 9, op_id = 4, sizes = [[6], [4, 5], [5, 6], [], []]");
+  b.Launch(320, 400, 430, test::kGemm);
+  b.Range(420, 500, "aten::mm, op_id = 5, sizes = [[5, 4], [4, 6]]");
+  b.Launch(430, 500, 530, test::kGemm);
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_FALSE(calls[0].recomputed);
+  EXPECT_TRUE(calls[1].recomputed);
+  EXPECT_FALSE(calls[2].recomputed);
+  EXPECT_EQ(calls[2].flops, 2 * 5 * 4 * 6);
+}
+
 }  // namespace
 }  // namespace dladvisor

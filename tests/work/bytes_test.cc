@@ -150,6 +150,8 @@ TEST(Bytes, WithoutTypesAreCountedInElements) {
   };
   EXPECT_EQ(elements("aten::mul", "[[8, 16], [8, 1]]"), 128 + 8 + 128);
   EXPECT_EQ(elements("aten::mm", "[[4, 5], [5, 6]]"), 20 + 30 + 24);
+  EXPECT_EQ(elements("aten::cat", "[[8, 16], [8, 4], []]"), 2 * (128 + 32))
+      << "the list's tensors, one by one";
   EXPECT_FALSE(elements("aten::gt", "[[8, 16], [8, 16]]"));
   EXPECT_FALSE(elements("aten::where", "[[8, 16], [8, 16], [8, 16]]"));
   EXPECT_FALSE(elements("aten::masked_fill", "[[8, 16], [8, 16]]"));

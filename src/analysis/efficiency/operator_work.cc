@@ -2,6 +2,7 @@
 #include "src/analysis/efficiency/operator_work.h"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
@@ -28,6 +29,15 @@ std::string_view SizesOf(std::string_view text) {
     if (depth == 0) return text.substr(open, i + 1 - open);
   }
   return {};
+}
+
+// 71 of ", seq = 71, op_id = 7", which emit_nvtx appends to the operator; -1 where it appends no number.
+int64_t SequenceIn(std::string_view appended) {
+  constexpr std::string_view kBefore = ", seq = ";
+  int64_t number = -1;
+  if (appended.starts_with(kBefore))
+    std::from_chars(appended.data() + kBefore.size(), appended.data() + appended.size(), number);
+  return number;
 }
 
 // A text and the sizes in the name of a range.
@@ -58,6 +68,7 @@ class OperatorWorkBuilder {
     gradients_.resize(context_.texts->size());
     winograd_.assign(context_.kernels.size(), -1);
     by_arguments_.assign(trace_.operator_arguments.size(), kNoIndex);
+    if (ranges_.arguments.size() == 0) by_name_.assign(trace_.names.size(), kNoIndex);
     for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) AddGpu(gpu);
     LeaveOutOuter();
     FindRecomputation();
@@ -207,12 +218,25 @@ class OperatorWorkBuilder {
     const uint32_t text = context_.texts->IndexOf(ranges_.name[range]);
     OfText& of = FormulaOfText(text);
     if (of.formula) return OperatorWith(text, of, range, of.formula, range);
-    if (!of.is_backward || ranges_.sequence.size() == 0 || ranges_.sequence[range] < 0 ||
-        ranges_.forward_thread[range] == 0)
-      return kNoIndex;
+    if (!of.is_backward || IsForward(range) || SequenceOf(range) < 0) return kNoIndex;
     const uint32_t forward = ForwardOf(range);
     if (forward == kNoIndex) return kNoIndex;
     return OperatorWith(text, of, forward, GradientOf(context_.texts->IndexOf(ranges_.name[forward])), range);
+  }
+
+  // Autograd's number, which a backward operator has of its forward one; -1 where there is none. In exports
+  // it stands in the text of the range.
+  int64_t SequenceOf(uint32_t range) const {
+    if (ranges_.sequence.size() > 0) return ranges_.sequence[range];
+    const NameId name = ranges_.name[range];
+    const std::string_view whole = trace_.names.View(name);
+    const std::string_view plain = context_.texts->TextAt(context_.texts->IndexOf(name));
+    return whole.starts_with(plain) ? SequenceIn(whole.substr(plain.size())) : -1;
+  }
+
+  // Whether it is recorded to be none of a backward pass.
+  bool IsForward(uint32_t range) const {
+    return ranges_.forward_thread.size() > 0 && ranges_.forward_thread[range] == 0;
   }
 
   // The work of a call by the arguments of `from`: computed once for each that differ.
@@ -227,7 +251,14 @@ class OperatorWorkBuilder {
         of_text.of_marker = AddWithoutTypes(of_text, formula, '[' + marker.shapes + ']');
       return of_text.of_marker;
     }
-    const std::string_view sizes = SizesOf(trace_.names.View(ranges_.name[from]));
+    if (from != call) return OperatorWithSizes(text, of_text, ranges_.name[from], formula);
+    uint32_t& of_name = by_name_[ranges_.name[call]];
+    if (of_name == kNoIndex) of_name = OperatorWithSizes(text, of_text, ranges_.name[call], formula);
+    return of_name;
+  }
+
+  uint32_t OperatorWithSizes(uint32_t text, const OfText& of_text, NameId name, const Formula& formula) {
+    const std::string_view sizes = SizesOf(trace_.names.View(name));
     const auto [known, is_new] = by_sizes_.try_emplace({text, sizes}, kNoIndex);
     if (is_new) known->second = AddWithoutTypes(of_text, formula, sizes);
     return known->second;
@@ -266,10 +297,13 @@ class OperatorWorkBuilder {
   }
 
   const ArgumentTypes& TypesOf(NameId types) {
+    if (last_types_ && last_types_->first == types) return last_types_->second;
     const auto known = types_.find(types);
-    if (known != types_.end()) return known->second;
-    return types_.emplace(types, ArgumentTypes(types == kNoName ? "" : trace_.names.View(types)))
-        .first->second;
+    last_types_ =
+        known != types_.end()
+            ? &*known
+            : &*types_.emplace(types, ArgumentTypes(types == kNoName ? "" : trace_.names.View(types))).first;
+    return last_types_->second;
   }
 
   // Of the arguments read last.
@@ -309,25 +343,25 @@ class OperatorWorkBuilder {
       has_forward_ = true;
       std::vector<int8_t> counts(context_.texts->size(), -1);
       for (uint32_t r = 0; r < ranges_.size(); ++r) {
-        if (ranges_.sequence[r] < 0 || ranges_.forward_thread[r] != 0) continue;
         const uint32_t text = context_.texts->IndexOf(ranges_.name[r]);
         if (counts[text] < 0) counts[text] = GradientOf(text) ? 1 : 0;
         if (!counts[text]) continue;
-        const auto [known, is_new] = forward_.try_emplace({ProcessOf(r), ranges_.sequence[r]}, r);
+        const int64_t sequence = SequenceOf(r);
+        if (sequence < 0 || (ranges_.forward_thread.size() > 0 && ranges_.forward_thread[r] != 0)) continue;
+        const auto [known, is_new] = forward_.try_emplace({ProcessOf(r), sequence}, r);
         if (!is_new && ranges_.thread[known->second] != ranges_.thread[r]) known->second = kNoIndex;
       }
     }
-    const auto known = forward_.find({ProcessOf(backward), ranges_.sequence[backward]});
+    const auto known = forward_.find({ProcessOf(backward), SequenceOf(backward)});
     return known == forward_.end() ? kNoIndex : known->second;
   }
 
   // Where operators with FLOPs enclose others with some, the outer ones' kernels are of unknown work.
   void LeaveOutOuter() {
-    std::vector<uint8_t> has_inner(ranges_.size(), 0);
-    const auto has_flops = [&](const OperatorWorkCall& call) {
-      const auto& work = out_.operators[call.operation].result.work;
-      return work && work->flops;
-    };
+    std::vector<uint8_t> has_inner(ranges_.size(), 0), of_operator;
+    for (const DistinctOperator& of : out_.operators)
+      of_operator.push_back(of.result.work && of.result.work->flops);
+    const auto has_flops = [&](const OperatorWorkCall& call) { return of_operator[call.operation] != 0; };
     for (const OperatorWork::OfGpu& gpu : out_.gpus)
       for (const OperatorWorkCall& call : gpu.calls)
         if (has_flops(call))
@@ -350,26 +384,33 @@ class OperatorWorkBuilder {
   }
 
   // Activation checkpointing runs forward operators again within a node of the backward pass. They have
-  // numbers of autograd's, as forward operators do; what computes gradients has none.
+  // numbers of autograd's, as forward operators do; what computes gradients has none, but for the node's own
+  // function, whose number is that of its forward operator.
   void FindRecomputation() {
-    if (ranges_.sequence.size() == 0) return;
+    constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
     enum State : uint8_t { kOutside, kBackward, kRepeated };
-    std::vector<int8_t> is_node(context_.texts->size(), -1);
+    std::vector<uint8_t> is_node(context_.texts->size(), 0);
+    bool has_nodes = false, found = false;
+    for (uint32_t text = 0; text < is_node.size(); ++text) {
+      is_node[text] = context_.texts->TextAt(text).starts_with(kNode);
+      has_nodes |= is_node[text] != 0;
+    }
+    if (!has_nodes) return;
     std::vector<uint8_t> state(ranges_.size(), kOutside);
-    bool found = false;
     // Parents precede what they enclose.
     for (uint32_t r = 0; r < ranges_.size(); ++r) {
       const uint32_t text = context_.texts->IndexOf(ranges_.name[r]);
-      if (is_node[text] < 0)
-        is_node[text] = context_.texts->TextAt(text).starts_with("autograd::engine::evaluate_function");
       const uint32_t parent = context_.attribution.range_parent[r];
-      const uint8_t around = parent == kNoIndex ? uint8_t{kOutside} : state[parent];
-      if (is_node[text])
+      state[r] = parent == kNoIndex ? uint8_t{kOutside} : state[parent];
+      if (is_node[text]) {
         state[r] = kBackward;
-      else if (around == kBackward && ranges_.sequence[r] >= 0 && ranges_.forward_thread[r] == 0)
-        state[r] = kRepeated;
-      else
-        state[r] = around;
+      } else if (state[r] == kBackward && SequenceOf(r) >= 0 &&
+                 (ranges_.forward_thread.size() == 0 || ranges_.forward_thread[r] == 0)) {
+        const uint32_t around = context_.texts->IndexOf(ranges_.name[parent]);
+        const bool is_function = is_node[around] && context_.texts->TextAt(around).substr(kNode.size()) ==
+                                                        context_.texts->TextAt(text);
+        if (!is_function) state[r] = kRepeated;
+      }
       found |= state[r] == kRepeated;
     }
     if (!found) return;
@@ -390,10 +431,12 @@ class OperatorWorkBuilder {
   std::unordered_map<std::string_view, uint32_t> name_numbers_;
   Arguments arguments_;  // of the call at hand
   std::unordered_map<NameId, ArgumentTypes> types_;
-  std::vector<uint32_t> by_arguments_;  // the last of sharing_ with them
+  const std::pair<const NameId, ArgumentTypes>* last_types_ = nullptr;  // of those, asked for last
+  std::vector<uint32_t> by_arguments_;                                  // the last of sharing_ with them
   std::vector<Sharing> sharing_;
   // By the range of the batch: by index of text and of arguments.
   std::map<NameId, std::map<std::pair<uint32_t, uint32_t>, uint32_t>> by_batch_;
+  std::vector<uint32_t> by_name_;  // by name id of a range: the operator with the sizes in it, or kNoIndex
   std::unordered_map<TextAndSizes, uint32_t, HashOfTextAndSizes> by_sizes_;
   std::unordered_map<uint32_t, uint32_t> unknown_;            // by index of text: operators without a formula
   std::map<std::pair<uint32_t, int64_t>, uint32_t> forward_;  // by process and number

@@ -218,6 +218,25 @@ Formula Resized(bool pads) {
   };
 }
 
+// Reads all tensors of the first argument, a list, and writes them as one. emit_nvtx, which records no types,
+// writes the sizes of a list's tensors as those of so many arguments.
+WorkResult Join(const CallOfOperator& call) {
+  const std::span<const Argument> all = call.arguments.all();
+  if (all.empty()) return WorkResult::Unknown(why::kNoShapes);
+  Count elements = 0;
+  bool has_tensor = false;
+  for (const Argument& argument : all[0].is_list ? all.first(1) : all)
+    for (const Tensor& tensor : argument.tensors) {
+      if (tensor.type) return WorkResult::Unknown(why::kNoShapes);
+      elements = elements + tensor.elements();
+      has_tensor = true;
+    }
+  if (!has_tensor) return WorkResult::Unknown(why::kNoShapes);
+  WorkResult result = Moved(WorkKind::kCopy, Count::Unknown(), "");
+  result.work->untyped_elements = (elements * 2).value();
+  return result;
+}
+
 // Lists of tensors: those at `read` are read and those at `written` written. Their type is not recorded.
 // Where the first is, an empty one has no tensors.
 Formula Lists(WorkKind kind, std::vector<size_t> read, std::vector<size_t> written) {
@@ -317,7 +336,7 @@ std::map<std::string_view, Formula> AtenFormulas() {
   of["max_pool2d_with_indices"] = Pooling(4, true);
   of["avg_pool2d"] = Pooling(std::nullopt, false);
   add(Like(WorkKind::kPooling, 1), {"max_pool2d_with_indices_backward", "avg_pool2d_backward"});
-  add(Lists(WorkKind::kCopy, {0, 0}, {}), {"cat", "stack"});
+  add(Join, {"cat", "stack"});
   const auto lists = [&](std::vector<size_t> read, std::vector<size_t> written, Names names) {
     add(Lists(WorkKind::kOptimizer, std::move(read), std::move(written)), names);
   };
