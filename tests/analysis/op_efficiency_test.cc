@@ -44,7 +44,7 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
   EXPECT_NEAR(*row.intensity, 2e9 / 6e6, 1e-6);
   EXPECT_EQ(row.output_tiles, 64) << "8 x 8 of 128 x 128, the last ones in part";
   EXPECT_EQ(row.inner, 1000);
-  EXPECT_FALSE(row.layout);
+  EXPECT_EQ(row.layout, "nt") << "the library's kernel is called tn";
   EXPECT_FALSE(row.expert_rows);
   EXPECT_EQ(row.bound, "compute");
   EXPECT_NEAR(*row.attainable_ns, 40'000, 1e-3);
@@ -57,17 +57,35 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
   EXPECT_NEAR(*found.run.speed_of_light, 40'000.0 / 80'010, 1e-3);
 }
 
-TEST(OpEfficiency, HasALayoutWhereCallsHaveTheSame) {
+TEST(OpEfficiency, ListsLayoutsOnTheirOwn) {
   DrawnCalls b;
-  for (const char* strides : {"[[1000, 1], [1000, 1]]", "[[1000, 1], [1000, 1]]"}) {
+  for (const char* strides : {"[[1000, 1], [1000, 1]]", "[[1000, 1], [1000, 1]]", "[[1000, 1], [1, 1000]]"}) {
     b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
     b.trace.operator_arguments.back().strides = b.trace.names.Intern(strides);
   }
-  ASSERT_EQ(b.Efficiencies().rows.size(), 1u);
-  EXPECT_EQ(b.Efficiencies().rows[0].layout, "nn");
-  b.trace.operator_arguments.back().strides = b.trace.names.Intern("[[1000, 1], [1, 1000]]");
-  ASSERT_EQ(b.Efficiencies().rows.size(), 1u);
-  EXPECT_FALSE(b.Efficiencies().rows[0].layout);
+  const OpEfficiencies found = b.Efficiencies();
+  ASSERT_EQ(found.rows.size(), 2u);
+  EXPECT_EQ(found.rows[0].layout, "nn");
+  EXPECT_EQ(found.rows[0].calls, 2);
+  EXPECT_EQ(found.rows[1].layout, "nt");
+  EXPECT_EQ(found.rows[1].calls, 1);
+}
+
+// Without strides kernels of libraries show it: cuBLAS computes the transposed product of matrices by
+// columns.
+TEST(OpEfficiency, OfAProductHasTheLayoutOfItsKernel) {
+  const auto layout = [](const char* kernel) {
+    DrawnCalls b;
+    b.Call("aten::mm", kSquare, kTwoHalves, 40'000, kernel);
+    return b.Efficiencies().rows.at(0).layout;
+  };
+  EXPECT_EQ(layout("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn"), "nn");
+  EXPECT_EQ(layout("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nt"), "tn");
+  EXPECT_EQ(layout("cutlass_80_tensorop_f16_s16816gemm_relu_f16_256x128_32x3_tn_align8"), "nt");
+  EXPECT_EQ(layout("nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNN"), "nt");
+  EXPECT_EQ(layout("Cijk_Alik_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1"), "nt");
+  EXPECT_EQ(layout("Cijk_Ailk_Bjlk_HHS_BH_MT128x128x32_MI16x16x16x1"), "tn");
+  EXPECT_EQ(layout("my_gemm"), "");
 }
 
 // A tensor of no dimensions is printed as one of one element.

@@ -18,7 +18,7 @@ SELECT op AS name, CASE
     gpu_ns / 1e3 AS "Kernel Time (µs)_sum", 100 * kernel_share AS "Percentage (%)", 100 * attained_share AS "Pct Roofline",
     bound AS "Bound"
 FROM op_efficiency
-ORDER BY gpu_ns DESC, op, shapes, data_type;
+ORDER BY gpu_ns DESC, op, shapes, data_type, layout;
 
 -- id: tracelens_GEMM
 -- doc: Matrix products by shape (TraceLens GEMM).

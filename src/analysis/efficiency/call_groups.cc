@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 
 #include "src/analysis/efficiency/kernel_precision.h"
 
@@ -11,13 +10,34 @@ namespace dladvisor {
 namespace {
 
 class CallGrouper {
+  struct OfOperator {
+    std::optional<Precision> recorded;  // of those with FLOPs
+    std::string_view layout;
+    bool has_flops = false;
+    bool needs_element = false;  // its size, to know the bytes
+    bool needs_layout = false;   // of a product
+  };
+
  public:
   CallGrouper(const Context& context, const OperatorWork& work)
       : context_(context), work_(work), notes_(context.kernels.size()) {
+    operators_.reserve(work.operators.size());
+    std::string_view type;  // of the one before, as most have the same
+    std::optional<Precision> of_type;
     for (const DistinctOperator& of : work.operators) {
-      std::optional<Precision>& recorded = recorded_.emplace_back();
-      if (const auto& known = of.result.work; known && known->flops && !known->data_type.empty())
-        recorded = ParsePrecision(known->data_type).value_or(Precision::kUnknown);
+      OfOperator& known = operators_.emplace_back();
+      if (!of.result.work) continue;
+      const Work& operation = *of.result.work;
+      known.layout = operation.layout;
+      known.needs_layout = operation.kind == WorkKind::kMatrixProduct && known.layout.empty();
+      known.has_flops = operation.flops.has_value();
+      known.needs_element = !operation.bytes && operation.untyped_elements;
+      if (!known.has_flops || operation.data_type.empty()) continue;
+      if (!of_type || type != operation.data_type) {
+        type = operation.data_type;
+        of_type = ParsePrecision(type).value_or(Precision::kUnknown);
+      }
+      known.recorded = of_type;
     }
   }
 
@@ -32,14 +52,18 @@ class CallGrouper {
     const Kernels& kernels = context_.trace.kernels;
     newest_.assign(work_.operators.size(), kNoIndex);
     for (const OperatorWorkCall& call : work_.gpus[gpu].calls) {
-      const std::optional<Work>& work = work_.operators[call.operation].result.work;
-      const NameId kernel = kernels.name[call.kernel];
+      const OfOperator& of = operators_[call.operation];
       Precision precision = Precision::kUnknown;
       int64_t element_bytes = 0;
-      if (work && work->flops)
-        precision = PrecisionOf(recorded_[call.operation], context_.kernels[kernel], NoteOfName(kernel));
-      if (work && !work->bytes && work->untyped_elements) element_bytes = NoteOfName(kernel).element_bytes;
-      CallGroup& group = GroupOf(gpu, call.operation, precision, element_bytes);
+      std::string_view layout = of.layout;
+      if (of.has_flops || of.needs_element) {
+        const NameId kernel = kernels.name[call.kernel];
+        const KernelNote& note = NoteOfName(kernel);
+        if (of.has_flops) precision = PrecisionOf(of.recorded, context_.kernels[kernel], note);
+        if (of.needs_element) element_bytes = note.element_bytes;
+        if (of.needs_layout) layout = note.layout;
+      }
+      CallGroup& group = GroupOf(gpu, call.operation, precision, element_bytes, layout);
       group.winograd |= call.winograd;
       ++group.calls;
       group.recomputed += work_.IsRecomputed(call);
@@ -49,10 +73,11 @@ class CallGrouper {
   }
 
   // Those of one operator are few.
-  CallGroup& GroupOf(size_t gpu, uint32_t operation, Precision precision, int64_t element_bytes) {
+  CallGroup& GroupOf(size_t gpu, uint32_t operation, Precision precision, int64_t element_bytes,
+                     std::string_view layout) {
     for (uint32_t at = newest_[operation]; at != kNoIndex; at = out_.groups[at].next_of_operation)
       if (CallGroup& known = out_.groups[at];
-          known.precision == precision && known.element_bytes == element_bytes)
+          known.precision == precision && known.element_bytes == element_bytes && known.layout == layout)
         return known;
     CallGroup& group = out_.groups.emplace_back();
     group.gpu = gpu;
@@ -60,6 +85,7 @@ class CallGrouper {
     group.operation = operation;
     group.precision = precision;
     group.element_bytes = element_bytes;
+    group.layout = layout;
     group.next_of_operation = newest_[operation];
     newest_[operation] = static_cast<uint32_t>(out_.groups.size() - 1);
     return group;
@@ -71,10 +97,11 @@ class CallGrouper {
     return note;
   }
 
-  auto KeyOf(const CallGroup& group) const {
-    const DistinctOperator& of = work_.operators[group.operation];
-    return std::tuple(group.rank, of.name_number, of.shapes, PrecisionNameOf(work_, group),
-                      DataTypeOf(work_, group));
+  bool HasRowOf(const CallGroup& a, const CallGroup& b) const {
+    const DistinctOperator &of_a = work_.operators[a.operation], &of_b = work_.operators[b.operation];
+    return of_a.shapes == of_b.shapes && of_a.name_number == of_b.name_number && a.rank == b.rank &&
+           a.layout == b.layout && PrecisionNameOf(work_, a) == PrecisionNameOf(work_, b) &&
+           DataTypeOf(work_, a) == DataTypeOf(work_, b);
   }
 
   uint64_t HashOf(const CallGroup& group) const {
@@ -93,7 +120,7 @@ class CallGrouper {
     for (uint32_t i = 0; i < out_.groups.size(); ++i) {
       const CallGroup& group = out_.groups[i];
       uint64_t at = HashOf(group) & (size - 1);
-      while (slots[at] != kNoIndex && KeyOf(out_.groups[out_.rows[slots[at]].first]) != KeyOf(group))
+      while (slots[at] != kNoIndex && !HasRowOf(out_.groups[out_.rows[slots[at]].first], group))
         at = (at + 1) & (size - 1);
       if (slots[at] == kNoIndex) {
         slots[at] = static_cast<uint32_t>(out_.rows.size());
@@ -109,9 +136,9 @@ class CallGrouper {
 
   const Context& context_;
   const OperatorWork& work_;
-  std::vector<KernelNote> notes_;                   // by name id
-  std::vector<std::optional<Precision>> recorded_;  // by operator, of those with FLOPs
-  std::vector<uint32_t> newest_;                    // by operator: the last group of the GPU at hand
+  std::vector<KernelNote> notes_;  // by name id
+  std::vector<OfOperator> operators_;
+  std::vector<uint32_t> newest_;  // by operator: the last group of the GPU at hand
   CallGroups out_;
 };
 

@@ -13,20 +13,21 @@
 
 namespace dladvisor {
 
-// Calls of one operator with the same arguments on one GPU, in one precision.
+// Calls of one operator with the same arguments on one GPU, in one precision and layout.
 struct CallGroup {
   size_t gpu = 0;  // index into ranks.gpus
   int64_t rank = 0;
   uint32_t operation = 0;  // index into OperatorWork::operators
   Precision precision = Precision::kUnknown;
   int64_t element_bytes = 0;  // where the type is not recorded: by the kernel's name, 0 where that is silent
+  std::string_view layout;    // Work::layout; of products whose strides are not recorded by the kernel's name
   int64_t calls = 0, recomputed = 0, kernels = 0;
   Ns gpu_ns = 0;
   bool winograd = false;
   uint32_t next_of_operation = kNoIndex, next_of_row = kNoIndex;
 };
 
-// Groups of a rank with the same names, shapes, types and precision.
+// Groups of a rank with the same names, shapes, types, precision and layout.
 struct GroupRow {
   uint32_t first = 0, last = 0;  // of a chain of groups
   int64_t rank = 0;

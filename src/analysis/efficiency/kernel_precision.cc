@@ -42,6 +42,21 @@ int64_t BytesInTemplate(std::string_view name) {
   return ParseElementType(type).value_or(ElementType{}).bytes;
 }
 
+// Names of BLAS' kernels have what is transposed of matrices that are contiguous by columns: rows are those
+// of the transposed product, whose operands change places. "..gemm_128x64_tn" is of the left matrix by rows
+// and the right one by columns. Tensile writes "Ailk" for A as it is, and "Alik" for A transposed.
+std::string_view LayoutInName(std::string_view name) {
+  static const RE2 gemm(R"(gemm.*_([nt])([nt])(?:_|$))"), nvjet(R"(^nvjet.*_([NT])([NT])[NT](?:_|$))"),
+      tensile(R"(_A(il|li)k_B(lj|jl)k_)");
+  const re2::StringPiece text(name.data(), name.size());
+  std::string a, b;
+  if (!RE2::PartialMatch(text, gemm, &a, &b) && !RE2::PartialMatch(text, nvjet, &a, &b) &&
+      !RE2::PartialMatch(text, tensile, &a, &b))
+    return "";
+  const bool left = b == "t" || b == "T" || b == "jl", right = a == "t" || a == "T" || a == "li";
+  return left ? (right ? "tt" : "tn") : (right ? "nt" : "nn");
+}
+
 }  // namespace
 
 KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
@@ -50,6 +65,7 @@ KernelNote NoteOf(std::string_view name, const KernelTraits& traits) {
   note.vector =
       name.find("gemv") != std::string_view::npos || name.find("dot_kernel") != std::string_view::npos;
   note.element_bytes = traits.eligible ? BytesOfElement(traits.precision) : BytesInTemplate(name);
+  if (traits.eligible) note.layout = LayoutInName(name);
   return note;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls of operators compute in, from recorded types and from the names of kernels.
+// What calls of operators compute in, from recorded types and from the names of kernels, which also show how
+// matrices lie.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct KernelNote {
   bool is_known = false;
   bool vector = false;        // a product with a vector, which no kernel computes on tensor cores
   int64_t element_bytes = 0;  // of the one type that it works on, 0 where there is none
+  std::string_view layout;    // of a matrix product as Work has it, "" where the name does not say it
 };
 KernelNote NoteOf(std::string_view name, const KernelTraits& traits);
 

@@ -52,7 +52,6 @@ struct Totals {
   double model_peak_ns = 0, peak_ns = 0;  // FLOPs at the peak; the first without what is repeated
   bool has_flops = false, has_bytes = false, winograd = false, precision_known = false;
   std::optional<WorkKind> kind;
-  std::optional<std::string_view> layout;  // "" where calls differ
   std::optional<std::string_view> bound;
   std::string_view unknown;  // of the work
   std::string_view bytes_unknown;
@@ -79,7 +78,8 @@ class EfficiencyBuilder {
     }
     std::ranges::sort(out_.rows, {}, [](const OpEfficiencyRow& row) {
       return std::tuple(row.rank, -row.gpu_ns, std::string_view(row.op), std::string_view(row.data_type),
-                        std::string_view(row.shapes), std::string_view(row.precision));
+                        std::string_view(row.shapes), std::string_view(row.precision),
+                        std::string_view(row.layout));
     });
     AddRun();
     return std::move(out_);
@@ -114,8 +114,8 @@ class EfficiencyBuilder {
     row.shapes = work_.shapes.Describe(of.shapes);
     row.data_type = DataTypeOf(work_, first);
     row.precision = PrecisionNameOf(work_, first);
+    row.layout = first.layout;
     if (totals.kind) row.kind = std::string(NameOf(*totals.kind));
-    if (totals.layout && !totals.layout->empty()) row.layout = std::string(*totals.layout);
     if (totals.bound) row.bound = std::string(*totals.bound);
     if (!totals.unknown.empty()) row.unknown_reason = std::string(totals.unknown);
     out_.rows.push_back(std::move(row));
@@ -138,8 +138,6 @@ class EfficiencyBuilder {
     row.output_tiles = work->output_tiles;
     row.expert_rows = work->expert_rows;
     row.inner = work->inner;
-    if (!totals.layout) totals.layout = work->layout;
-    if (*totals.layout != work->layout) totals.layout = "";
     const GpuPeaks& peaks = peaks_[group.gpu];
     totals.compute = work->flops ? ComputeLimit(peaks, group.precision) : Limit();
     totals.memory = {peaks.memory_bytes_per_s, peaks.achievable_memory_bytes_per_s};
@@ -298,7 +296,8 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
   static const auto relation =
       RelationOf<Row>(
           "op_efficiency",
-          "How fast operators run against what the GPU can do at most, by operator, shapes and types, in the "
+          "How fast operators run against what the GPU can do at most, by operator, shapes, types and "
+          "layout, in the "
           "analysed window: the 2,000 of a rank with the most GPU time. Kernels count to the innermost "
           "operator "
           "whose work is known.")
@@ -313,6 +312,12 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
                "What products are computed in: the type, but TF32 where a kernel computes FP32 on tensor "
                "cores; "
                "empty for operators without FLOPs and where it is not known.")
+          .Key("layout", &Row::layout, Unit::kText,
+               "Of matrix products nn, nt, tn or tt, t for a matrix that is contiguous by columns, and "
+               "strided "
+               "where one is contiguous in neither way, which is copied first: by strides, or where they are "
+               "not recorded by the kernel's name. Of convolutions channels first or channels last. Empty "
+               "where it is not known.")
           .Column(
               "kind", &Row::kind, Unit::kText,
               "matrix, convolution, attention, mixture-of-experts, which have FLOPs; normalization, softmax, "
@@ -332,11 +337,6 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
               capability::kOperatorShapes)
           .Column("inner", &Row::inner, Unit::kCount,
                   "Of matrix products: elements that are summed for each one of the result.",
-                  capability::kOperatorShapes)
-          .Column("layout", &Row::layout, Unit::kText,
-                  "Of matrix products nn, nt, tn or tt, t for a matrix that is contiguous by columns, and "
-                  "strided where one is contiguous in neither way, which is copied first; of convolutions "
-                  "channels first or channels last. Unknown where calls differ.",
                   capability::kOperatorShapes)
           .Column("expert_rows", &Row::expert_rows, Unit::kNone,
                   "Of mixtures of experts: rows (tokens) that an expert gets on average.",

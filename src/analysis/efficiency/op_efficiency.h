@@ -24,13 +24,12 @@ namespace dladvisor {
 
 struct OpEfficiencyRow {
   int64_t rank = 0;
-  std::string op, data_type, shapes, precision;
+  std::string op, data_type, shapes, precision, layout;
   std::optional<std::string> kind;
   int64_t calls = 0, recomputed_calls = 0, kernels = 0, gpu_ns = 0;
   std::optional<double> kernel_share;
   std::optional<int64_t> output_tiles;
   std::optional<int64_t> inner;
-  std::optional<std::string> layout;
   std::optional<double> expert_rows;
   std::optional<double> flops, bytes, flops_per_s, bytes_per_s, intensity;
   std::optional<double> peak_flops_per_s, peak_bytes_per_s, compute_share, memory_share;
