@@ -19,6 +19,16 @@ SELECT profile, path, format, producer_version, schema_version, session_ns, kern
 FROM profile
 ORDER BY profile;
 
+-- id: inputs
+-- title: Inputs
+-- note: What the report is of, and which steps.
+-- relation: profile
+-- empty: hidden
+-- max_rows: 3
+SELECT p.path, p.format, p.producer_version, p.clock_origin_utc_ns, r.first_step, r.last_step, r.step_source
+FROM profile p CROSS JOIN run r
+ORDER BY p.profile;
+
 -- id: recorded
 -- title: Recorded in All Profiles
 -- note: Whether any is incomplete or has memory events, and whether all have calls, ranges and calls of the operating

@@ -316,6 +316,7 @@ data PageData(const ReportModel& model) {
   page.set("script", Template("report.js"));
   page.set("page_title", model.options.title);
   page.set("generator", model.options.generator);
+  page.set("inputs", TextOrFalse(InputsText(model)));
   page.set("banner", TextOrFalse(model.options.banner));
   page.set("headline", ProseHtml(model.headline));
   const std::vector<Segment> segments = HeadlineSegments(model);

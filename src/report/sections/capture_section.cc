@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/sections/capture_section.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 #include <set>
 #include <string>
@@ -9,6 +13,7 @@
 
 #include "src/capture/capability.h"
 #include "src/importers/words/importer_words.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {
@@ -40,6 +45,32 @@ const CaptureWords& WordsOf(const ReportModel& model) {
 void TranslateCapture(Advice& advice, const Database& database) {
   const CaptureWords& words = WordsOf(database);
   for (Finding& finding : advice.findings) finding.capture = CaptureOptions(finding.capture, words);
+}
+
+std::string InputsText(const ReportModel& model) {
+  const ReportTable* inputs = FindTable(model, "inputs");
+  if (inputs == nullptr || inputs->rows.rows.empty()) return "";
+  std::vector<std::string> files;
+  for (size_t row = 0; row < inputs->rows.rows.size(); ++row) {
+    std::string about = CellText(*inputs, row, "format");
+    if (const Value version = CellOf(*inputs, row, "producer_version"); !IsNull(version))
+      about += " " + FormatValue(version, Unit::kText);
+    if (const auto origin = AsNumber(CellOf(*inputs, row, "clock_origin_utc_ns")))
+      about += fmt::format(", recorded {:%Y-%m-%d %H:%M} UTC",
+                           fmt::gmtime(static_cast<std::time_t>(*origin / 1e9)));
+    files.push_back(
+        fmt::format("{} ({})", Ellipsize(Visible(CellText(*inputs, row, "path")), 120), Visible(about)));
+  }
+  std::string text = fmt::format("Read: {}", fmt::join(files, ", "));
+  if (inputs->total_rows > files.size())
+    text += fmt::format(" and {} more", inputs->total_rows - files.size());
+  if (!IsNull(CellOf(*inputs, 0, "first_step"))) {
+    const std::string first = CellText(*inputs, 0, "first_step"), last = CellText(*inputs, 0, "last_step");
+    text += fmt::format(". Analysed: {}, found from {}",
+                        first == last ? "step " + first : fmt::format("steps {} to {}", first, last),
+                        CellText(*inputs, 0, "step_source"));
+  }
+  return text + ".";
 }
 
 bool UsesNoGpu(const ReportModel& model) {

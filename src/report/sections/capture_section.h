@@ -16,6 +16,9 @@ namespace dladvisor {
 void TranslateCapture(Advice& advice, const Database& database);
 // What to add to the capture command so that unknown rules can decide; lists of one flag merged.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
+// The files that the report is of, when they were recorded, and which steps are analysed; "" where none is
+// known.
+std::string InputsText(const ReportModel& model);
 // Whether the program uses no GPU, so that nothing of one is missing.
 bool UsesNoGpu(const ReportModel& model);
 // Whether the GPU's work was traced, and the program called for none.

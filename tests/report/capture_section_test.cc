@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/sections/capture_section.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/report/fixture.h"
+
+namespace dladvisor {
+namespace {
+using I = int64_t;
+using test::Row;
+
+std::string InputsOf(const std::vector<Row>& profiles, const Row& run) {
+  test::FakeRun fake;
+  fake.Give("profile", profiles).Give("run", {run});
+  const Advice advice;
+  return InputsText(BuildReport(fake.Build(), advice, {}));
+}
+
+TEST(InputsText, SaysWhatWasReadAndAnalysed) {
+  const Row run = {{"first_step", I{3}}, {"last_step", I{107}}, {"step_source", std::string("ranges")}};
+  EXPECT_EQ(
+      InputsOf({{{"profile", I{0}},
+                 {"path", std::string("run.sqlite")},
+                 {"format", std::string("nsys")},
+                 {"producer_version", std::string("2026.1")},
+                 {"clock_origin_utc_ns", I{1'767'225'600'000'000'000}}}},
+               run),
+      "Read: run.sqlite (nsys 2026.1, recorded 2026-01-01 00:00 UTC). Analysed: steps 3 to 107, found from "
+      "ranges.");
+}
+
+TEST(InputsText, LeavesOutWhatIsNotKnown) {
+  std::vector<Row> profiles;
+  for (I i = 0; i < 5; ++i)
+    profiles.push_back({{"profile", i},
+                        {"path", std::string(1, static_cast<char>('a' + i))},
+                        {"format", std::string("kineto")}});
+  EXPECT_EQ(InputsOf(profiles, {}), "Read: a (kineto), b (kineto), c (kineto) and 2 more.");
+}
+
+}  // namespace
+}  // namespace dladvisor
