@@ -117,9 +117,12 @@ class RuleEvaluation {
   };
 
   // In one pass over the subjects, and by a statement that names each condition once: most rules find
-  // nothing, and to prepare a statement takes longer than to run it over few rows.
+  // nothing, and to prepare a statement takes longer than to run it over few rows. Of many, whose number is
+  // known, none is taken for clear.
   Counts Count() const {
-    if (!rule_.subject_relation.empty() && db_.RowCount(rule_.subject_relation) == 0) return {};
+    constexpr size_t kFew = 1000;
+    const size_t rows = rule_.subject_relation.empty() ? 1 : db_.RowCount(rule_.subject_relation);
+    if (rows == 0 || rows > kFew) return {rows, rows};
     const ResultSet counts = db_.Query("SELECT count(*), count(iif(" + NotClear() + ", 1, NULL)) FROM (" +
                                            SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject",
                                        params_);
