@@ -23,11 +23,13 @@ constexpr size_t kFileHeader = 100, kPagesAtOnce = 16, kMostLevels = 20;
 constexpr size_t kNowhere = std::numeric_limits<size_t>::max();
 constexpr unsigned char kInnerPage = 5, kLeafPage = 13;
 
+// As the format stores numbers: the highest byte first.
 template <size_t kBytes>
 uint64_t Number(const unsigned char* at) {
   uint64_t value = 0;
-  for (size_t i = 0; i < kBytes; ++i) value = value << 8 | at[i];
-  return value;
+  std::memcpy(&value, at, kBytes);
+  if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap64(value);
+  return value >> (64 - 8 * kBytes);
 }
 
 // With the sign of the first bit.
@@ -191,7 +193,7 @@ bool TableScan::VisitLeaf(const Walk& walk, const unsigned char* page, size_t he
     const auto offset = static_cast<size_t>(Number<2>(pointers + 2 * i));
     if (offset >= usable_) Fail();
     const unsigned char* at = page + offset;
-    const uint64_t size = Varint(at, end);
+    const uint64_t size = *at < 0x80 ? *at++ : Varint(at, end);
     const auto row = static_cast<int64_t>(Varint(at, end));
     if (row < walk.first) continue;
     if (row > walk.last) return false;
@@ -233,7 +235,7 @@ void TableScan::DecodeHeader(const Payload& payload, size_t header_size) {
   needed_ = header_size;
   size_t offset = header_size;
   for (size_t column = 0; column < slots_.size() && at < end; ++column) {
-    const uint64_t type = Varint(at, end);
+    const uint64_t type = *at < 0x80 ? *at++ : Varint(at, end);
     if (type / 2 > payload.size) Fail();
     const size_t size = SizeOf(type);
     if (const size_t slot = slots_[column]; slot != kNowhere) {
