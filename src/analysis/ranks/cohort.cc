@@ -34,36 +34,44 @@ void AddMember(const KernelSequence& sequence, const Cohort& cohort, Cohort::Sum
   const size_t length = sequence.length();
   for (auto* column : {&member.duration, &member.gap, &member.waiting, &member.delay, &member.delays})
     column->assign(length, 0);
-  const KernelSequence::Cells cells = DecodeCells(sequence);
-  for (size_t s = 0; s < sequence.steps.size(); ++s) {
+  for (const KernelSequence::Step& step : sequence.steps) {
     CohortMember::Step row;
-    row.step = static_cast<size_t>(
-        std::lower_bound(cohort.steps.begin(), cohort.steps.end(), sequence.steps[s].number) -
-        cohort.steps.begin());
-    row.to_sync_ns = sequence.steps[s].to_sync_ns;
-    row.blocks = sequence.steps[s].blocks;
-    const size_t from = s * length, to = row.step * length;
-    for (size_t p = 0; p < length; ++p) {
-      const int64_t duration = cells.duration[from + p], gap = cells.gap[from + p],
-                    waiting = cells.waiting[from + p], delay = cells.delay[from + p];
-      sums.duration[to + p] += duration;
-      sums.gap[to + p] += gap;
-      sums.waiting[to + p] += waiting;
-      member.duration[p] += duration;
-      member.gap[p] += gap;
-      member.waiting[p] += waiting;
-      if (delay >= 0) {
-        sums.delay[to + p] += delay;
-        ++sums.delays[to + p];
-        member.delay[p] += delay;
-        ++member.delays[p];
-      }
-      if (!sequence.communication[p]) row.kernel_ns += duration;
-      row.gap_ns += gap;
-      row.waiting_ns += waiting;
-    }
+    row.step = static_cast<size_t>(std::lower_bound(cohort.steps.begin(), cohort.steps.end(), step.number) -
+                                   cohort.steps.begin());
+    row.to_sync_ns = step.to_sync_ns;
+    row.blocks = step.blocks;
     member.steps.push_back(row);
   }
+  CellColumns columns(sequence);
+  // Calls visit(value, its cell of the sums, position, row) for each of the next column.
+  const auto for_each = [&](auto visit) {
+    const std::vector<int64_t>& column = columns.Next();
+    for (size_t s = 0; s < member.steps.size(); ++s)
+      for (size_t p = 0; p < length; ++p)
+        visit(column[s * length + p], member.steps[s].step * length + p, p, member.steps[s]);
+  };
+  for_each([&](int64_t duration, size_t cell, size_t p, CohortMember::Step& row) {
+    sums.duration[cell] += duration;
+    member.duration[p] += duration;
+    if (!sequence.communication[p]) row.kernel_ns += duration;
+  });
+  for_each([&](int64_t gap, size_t cell, size_t p, CohortMember::Step& row) {
+    sums.gap[cell] += gap;
+    member.gap[p] += gap;
+    row.gap_ns += gap;
+  });
+  for_each([&](int64_t waiting, size_t cell, size_t p, CohortMember::Step& row) {
+    sums.waiting[cell] += waiting;
+    member.waiting[p] += waiting;
+    row.waiting_ns += waiting;
+  });
+  for_each([&](int64_t delay, size_t cell, size_t p, CohortMember::Step&) {
+    if (delay < 0) return;
+    sums.delay[cell] += delay;
+    ++sums.delays[cell];
+    member.delay[p] += delay;
+    ++member.delays[p];
+  });
 }
 
 void FindStartGaps(Cohort& cohort) {

@@ -187,18 +187,26 @@ std::string EncodeCells(const KernelSequence::Cells& cells, size_t length) {
 }
 
 KernelSequence::Cells DecodeCells(const KernelSequence& sequence) {
-  const size_t length = sequence.length(), count = length * sequence.steps.size();
-  // A value takes a byte at least: damaged counts do not ask for memory that is not there.
-  VarintReader reader(sequence.encoded, "kernel sequence");
-  if (sequence.encoded.size() < 4 * count)
-    throw Error("kernel sequence", "is damaged", "Write the digest again from the profile.");
+  CellColumns columns(sequence);
   KernelSequence::Cells cells;
-  for (std::vector<int64_t>* column : {&cells.duration, &cells.gap, &cells.waiting, &cells.delay}) {
-    column->resize(count);
-    for (size_t i = 0; i < count; ++i)
-      (*column)[i] = reader.Next() + (i < length ? 0 : (*column)[i - length]);
-  }
+  for (std::vector<int64_t>* column : {&cells.duration, &cells.gap, &cells.waiting, &cells.delay})
+    *column = columns.Next();
   return cells;
+}
+
+CellColumns::CellColumns(const KernelSequence& sequence)
+    : length_(sequence.length()),
+      count_(length_ * sequence.steps.size()),
+      reader_(sequence.encoded, "kernel sequence") {
+  // A value takes a byte at least: damaged counts do not ask for memory that is not there.
+  if (sequence.encoded.size() < 4 * count_)
+    throw Error("kernel sequence", "is damaged", "Write the digest again from the profile.");
+}
+
+const std::vector<int64_t>& CellColumns::Next() {
+  column_.resize(count_);
+  for (size_t i = 0; i < count_; ++i) column_[i] = reader_.Next() + (i < length_ ? 0 : column_[i - length_]);
+  return column_;
 }
 
 uint64_t FingerprintOf(const std::vector<std::string>& names) {

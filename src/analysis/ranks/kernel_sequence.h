@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/context/varint.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/family/values.h"
 
@@ -57,6 +58,19 @@ struct KernelSequence {
 // step before. Throws Error where what was encoded is not what `sequence` says.
 std::string EncodeCells(const KernelSequence::Cells& cells, size_t length);
 KernelSequence::Cells DecodeCells(const KernelSequence& sequence);
+
+// The same one column at a time, in the order of Cells, for who would keep four only to add them up.
+class CellColumns {
+ public:
+  explicit CellColumns(const KernelSequence& sequence);
+  // Valid until the next; at most four.
+  const std::vector<int64_t>& Next();
+
+ private:
+  size_t length_, count_;
+  VarintReader reader_;
+  std::vector<int64_t> column_;
+};
 
 uint64_t FingerprintOf(const std::vector<std::string>& names);
 
