@@ -42,6 +42,8 @@ class CallGrouper {
   }
 
   CallGroups Build() {
+    out_.groups.reserve(work_.operators.size());
+    out_.rows.reserve(work_.operators.size());
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) AddGpu(gpu);
     Join();
     return std::move(out_);

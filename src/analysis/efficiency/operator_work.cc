@@ -17,9 +17,11 @@ namespace {
 
 constexpr std::string_view kCountedWithin = "its work is that of an operator within it";
 
+constexpr std::string_view kSizes = ", sizes = [";
+
 // "[[2, 3], [4]]" of "aten::mm, op_id = 7, sizes = [[2, 3], [4]], input_op_ids = [...]".
 std::string_view SizesOf(std::string_view text) {
-  const size_t at = text.find(", sizes = [");
+  const size_t at = text.find(kSizes);
   if (at == std::string_view::npos) return {};
   const size_t open = text.find('[', at);
   int depth = 0;
@@ -258,7 +260,11 @@ class OperatorWorkBuilder {
   }
 
   uint32_t OperatorWithSizes(uint32_t text, const OfText& of_text, NameId name, const Formula& formula) {
-    const std::string_view sizes = SizesOf(trace_.names.View(name));
+    const std::string_view whole = trace_.names.View(name), sizes = SizesOf(whole);
+    // What is numbered by call has the sizes of others; else no other name has these.
+    if (whole.ends_with(sizes) &&
+        context_.texts->TextAt(text).size() + kSizes.size() - 1 + sizes.size() == whole.size())
+      return AddWithoutTypes(of_text, formula, sizes);
     const auto [known, is_new] = by_sizes_.try_emplace({text, sizes}, kNoIndex);
     if (is_new) known->second = AddWithoutTypes(of_text, formula, sizes);
     return known->second;
