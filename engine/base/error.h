@@ -23,6 +23,9 @@ class Error : public std::runtime_error {
   std::string where_, reason_, hint_;
 };
 
+// The lines of an error's what() as one text.
+std::string InOneLine(std::string message);
+
 // The input is of another kind altogether, not a damaged one of the right kind: where a whole folder is
 // looked at, it is passed over.
 class WrongKind : public Error {

@@ -96,6 +96,12 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return parts;
 }
 
+std::string WithinSentence(std::string text) {
+  const auto is_capital = [&](size_t at) { return text[at] >= 'A' && text[at] <= 'Z'; };
+  if (text.size() > 1 && is_capital(0) && !is_capital(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
 std::string WithThousands(int64_t n) {
   std::string digits = fmt::format("{}", n);
   const size_t first = n < 0 ? 1 : 0;

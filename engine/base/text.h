@@ -23,6 +23,9 @@ std::string ValidUtf8(std::string_view text);
 // The parts of `text` between separators, without empty ones: "a  b", ' ' -> "a", "b".
 std::vector<std::string_view> Split(std::string_view text, char separator);
 
+// "Step time" -> "step time", "GPU memory" as it is.
+std::string WithinSentence(std::string text);
+
 // 1234567 -> "1,234,567".
 std::string WithThousands(int64_t n);
 

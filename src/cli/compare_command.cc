@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "src/cli/output_format.h"
 #include "src/comparison/compare_runs.h"
 #include "src/comparison/render/comparison_html.h"
@@ -30,12 +31,6 @@ struct LoadedSide {
   RecordedRun run;
   std::vector<std::string> notes;
 };
-
-// What the message of an Error says, in one line.
-std::string InOneLine(std::string message) {
-  for (size_t at; (at = message.find("\n  ")) != std::string::npos;) message.replace(at, 3, ". ");
-  return message;
-}
 
 bool AreTheSame(const std::string& a, const std::string& b) {
   std::error_code error;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/text.h"
+
 namespace dladvisor {
 namespace {
 
@@ -32,13 +34,6 @@ std::string Time(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
 
 std::string Capital(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
-std::string Lower(std::string text) {
-  // Not of an abbreviation (GPU, MFU).
-  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0)
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
 }
 
@@ -134,7 +129,7 @@ std::string WithoutCommonWork(const RunsCompared& compared) {
   std::vector<std::string> figures;
   for (const FigureChange& figure : compared.figures)
     if (figure.before && figure.after && figures.size() < kMostFigures)
-      figures.push_back(fmt::format("{} {} instead of {}", Lower(figure.title),
+      figures.push_back(fmt::format("{} {} instead of {}", WithinSentence(figure.title),
                                     FormatValue(*figure.after, figure.unit),
                                     FormatValue(*figure.before, figure.unit)));
   if (compared.operators.empty() && !figures.empty())

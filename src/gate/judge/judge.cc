@@ -10,6 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/error.h"
+#include "engine/base/text.h"
 #include "engine/model/finding_relation.h"
 #include "src/gate/judge/metric_verdict.h"
 #include "src/gate/judge/rule_verdict.h"
@@ -50,12 +52,6 @@ bool Fails(const MetricVerdict& metric, const GatePolicy& policy) {
   if (metric.level != Level::kError || !metric.not_gated.empty()) return false;
   return metric.verdict == Verdict::kRegressed ||
          (metric.verdict == Verdict::kInconclusive && policy.fail_on_inconclusive);
-}
-
-std::string Lower(std::string text) {
-  if (text.size() > 1 && !(text[1] >= 'A' && text[1] <= 'Z'))
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
 }
 
 std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * std::abs(share)); }
@@ -199,7 +195,7 @@ class GateJudge {
     for (const Difference& difference : result_.differences)
       if (difference.blocks) {
         names.push_back(difference.trait);
-        titles.push_back(fmt::format("{} ({} and {})", Lower(difference.title), difference.baseline,
+        titles.push_back(fmt::format("{} ({} and {})", WithinSentence(difference.title), difference.baseline,
                                      difference.candidate));
       }
     result_.headline =
@@ -252,7 +248,7 @@ class GateJudge {
                   kMeasureNoise);
     std::string headline = Sentence(metric, "regressed");
     const bool over_budget = MissesBudget(metric);
-    if (over_budget) headline = fmt::format("{}: {}", metric.title, Lower(metric.why));
+    if (over_budget) headline = fmt::format("{}: {}", metric.title, WithinSentence(metric.why));
     const std::string cause = over_budget ? "" : Cause();
     if (!over_budget) headline = fmt::format("{}{}", headline, cause.empty() ? "." : ": " + cause);
     Fail(std::move(headline), NextStepOf(Culprit()));
@@ -270,8 +266,8 @@ class GateJudge {
       result_.headline =
           metric->baseline && metric->candidate
               ? fmt::format("{}, {} to {}: {}", metric->title, FormatValue(*metric->baseline, metric->unit),
-                            FormatValue(*metric->candidate, metric->unit), Lower(metric->why))
-              : fmt::format("{}: {}", metric->title, Lower(metric->why));
+                            FormatValue(*metric->candidate, metric->unit), WithinSentence(metric->why))
+              : fmt::format("{}: {}", metric->title, WithinSentence(metric->why));
       if (const std::string cause = metric->baseline && metric->candidate ? Cause() : ""; !cause.empty())
         result_.headline += " If it is not noise: " + cause;
       result_.next_step = kMeasureNoise;
@@ -301,7 +297,7 @@ class GateJudge {
       if (metric.verdict == Verdict::kRegressed) {
         std::string what = Sentence(metric, "regressed");
         if (MissesBudget(metric)) {
-          what = fmt::format("{}: {}", metric.title, Lower(metric.why));
+          what = fmt::format("{}: {}", metric.title, WithinSentence(metric.why));
           if (what.ends_with('.')) what.pop_back();
         }
         result_.notes.push_back(fmt::format("{}; this does not fail the gate{}.", what,
@@ -415,17 +411,6 @@ GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, con
   GateResult result = GateJudge(sides.baseline, sides.candidate, policy).Run(knowledge, history);
   result.notes.insert(result.notes.begin(), sides.notes.begin(), sides.notes.end());
   return result;
-}
-
-// The lines of an error as one text.
-std::string InOneLine(std::string message) {
-  constexpr std::string_view kBetween = "\n  ";  // see Error
-  for (size_t at; (at = message.find(kBetween)) != std::string::npos;) {
-    const size_t hint = at + kBetween.size();
-    const bool sentence = hint < message.size() && message[hint] >= 'A' && message[hint] <= 'Z';
-    message.replace(at, kBetween.size(), sentence ? ". " : "; ");
-  }
-  return message;
 }
 
 void RefuseUnreadable(const std::vector<std::string>& messages, Side& side, GateResult& result) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/text.h"
 #include "src/gate/compare/change_points.h"
 #include "src/statistics/probability.h"
 #include "src/statistics/quantile.h"
@@ -180,14 +181,6 @@ std::vector<std::string> Appeared(std::span<const HistoryRun* const> before,
   for (const auto& finding : FindingsOf(after, 0.5))
     if (!old.contains(finding)) rules.insert(finding.first);
   return {rules.begin(), rules.end()};
-}
-
-// "Step time" -> "step time", "GPU memory" as it is.
-std::string WithinSentence(std::string title) {
-  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-  if (title.size() > 1 && is_upper(title[0]) && !is_upper(title[1]))
-    title[0] = static_cast<char>(title[0] - 'A' + 'a');
-  return title;
 }
 
 // "8.4 %", or "3.00 GiB" where the base is 0.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <tuple>
 #include <utility>
 
@@ -25,14 +24,6 @@ std::string Sentence(std::string_view text) {
   return line;
 }
 
-std::string LowerFirst(std::string text) {
-  // "GPU memory" and "CUDA" keep their capitals.
-  if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) &&
-      !std::isupper(static_cast<unsigned char>(text[1])))
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
 // The recommendation as an order within the headline, cut at its first sentence.
 std::string FirstThing(const Finding& finding) {
   if (finding.recommendation.empty()) return Sentence(finding.title);
@@ -42,7 +33,7 @@ std::string FirstThing(const Finding& finding) {
          (text.substr(0, end).ends_with("e.g") || text.substr(0, end).ends_with("i.e")))
     end = text.find(". ", end + 1);
   if (end != std::string::npos) text.resize(end);
-  return LowerFirst(Sentence(text));
+  return WithinSentence(Sentence(text));
 }
 
 // A finding that says what it saves itself, else of what it explains the one that saves most: a cause often
