@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -61,7 +62,9 @@ template <class Table>
 class View {
  public:
   // Of no trace: the schema alone.
-  explicit View(const Trace* trace = nullptr, const Table* table = nullptr) : trace_(trace), table_(table) {
+  explicit View(const Trace* trace = nullptr, const Table* table = nullptr,
+                std::shared_ptr<const EventPlaces> places = nullptr)
+      : trace_(trace), table_(table), places_(std::move(places)) {
     schema.name = Table::kTable.name;
     schema.doc = Table::kTable.doc;
     Table::ForEachColumn([&](auto member, const EventColumn& about) {
@@ -70,6 +73,9 @@ class View {
         if (about.kind == ColumnKind::kShape) AddShape();
       if (!about.name.empty()) Add(column, about);
     });
+    if constexpr (
+        requires(Table t) { t.process; } || requires(Table t) { t.thread; })
+      AddPlace();
   }
 
   Schema schema;
@@ -145,6 +151,33 @@ class View {
     });
   }
 
+  static std::optional<int64_t> RankOf(const Trace& trace, const Table& table, const EventPlaces& places,
+                                       size_t row) {
+    uint32_t process = kNoIndex;
+    if constexpr (requires(Table t) { t.process; }) {
+      if (row < table.process.size()) process = table.process[row];
+    } else {
+      if (row < table.thread.size() && table.thread[row] != kNoIndex)
+        process = trace.threads[table.thread[row]].process;
+    }
+    return places.RankOf(process);
+  }
+
+  void AddPlace() {
+    const auto cell = [](std::optional<int64_t> number) {
+      return number ? CellView::Of(*number) : CellView::Null();
+    };
+    Put(Type::kInteger, Shown("rank", Unit::kNone, "Rank of its process."), true,
+        [=, t = trace_, table = table_, places = places_](size_t i) {
+          return cell(RankOf(*t, *table, *places, i));
+        });
+    Put(Type::kInteger, Shown("step", Unit::kNone, "Step of the rank in whose time it begins, as in step."),
+        true, [=, t = trace_, table = table_, places = places_](size_t i) {
+          const auto rank = RankOf(*t, *table, *places, i);
+          return cell(rank ? places->StepAt(*rank, RowTimes(*table)[i]) : std::nullopt);
+        });
+  }
+
   void AddShape() {
     const auto add = [&](std::string_view name, std::string_view doc, auto dimensions, size_t axis) {
       Put(Type::kInteger, Shown(name, Unit::kCount, doc), true, [=, kernels = table_](size_t i) {
@@ -199,6 +232,7 @@ class View {
 
   const Trace* trace_;
   const Table* table_;
+  std::shared_ptr<const EventPlaces> places_;
 };
 
 class EventRelation final : public Relation {
@@ -241,10 +275,25 @@ void ForEachShownTable(Visit visit) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Relation>> EventRelations(const Trace& trace) {
+std::optional<int64_t> EventPlaces::RankOf(uint32_t process) const {
+  if (process >= rank_of_process.size() || rank_of_process[process] < 0) return std::nullopt;
+  return rank_of_process[process];
+}
+
+std::optional<int64_t> EventPlaces::StepAt(int64_t rank, Ns time) const {
+  const auto of_rank = steps.find(rank);
+  if (of_rank == steps.end()) return std::nullopt;
+  const auto after = std::ranges::upper_bound(of_rank->second, time, {}, &Step::begin);
+  if (after == of_rank->second.begin() || time >= std::prev(after)->end) return std::nullopt;
+  return std::prev(after)->number;
+}
+
+std::vector<std::unique_ptr<Relation>> EventRelations(const Trace& trace, EventPlaces places) {
+  const auto shared = std::make_shared<const EventPlaces>(std::move(places));
   std::vector<std::unique_ptr<Relation>> relations;
   ForEachShownTable([&]<class Table>(Table Trace::*table) {
-    relations.push_back(std::make_unique<EventRelation>(View<Table>(&trace, &(trace.*table)), trace.*table));
+    relations.push_back(
+        std::make_unique<EventRelation>(View<Table>(&trace, &(trace.*table), shared), trace.*table));
   });
   return relations;
 }

@@ -42,6 +42,26 @@ TEST(EventRelations, ShowTheColumnsOfATrace) {
   EXPECT_TRUE(database.Query("SELECT * FROM memset").rows.empty());
 }
 
+TEST(EventRelations, SayRankAndStepWhereTheyBegin) {
+  test::TraceBuilder builder;
+  builder.Api(100, 110, "cudaLaunchKernel", 1);
+  builder.Kernel(120, 150, "first", 1);
+  builder.Kernel(200, 210, "between", 2);
+  builder.Kernel(320, 330, "late", 3);
+  EventPlaces places;
+  places.rank_of_process = {3};
+  places.steps[3] = {{7, 100, 150}, {8, 150, 300}};
+  const auto relations = EventRelations(builder.trace, places);
+  Database database;
+  for (const auto& relation : relations) database.Add(*relation);
+  EXPECT_EQ(database.Query("SELECT rank, step, name FROM kernel ORDER BY start_ns").rows,
+            (std::vector<std::vector<Value>>{{int64_t{3}, int64_t{7}, "first"},
+                                             {int64_t{3}, int64_t{8}, "between"},
+                                             {int64_t{3}, Value(), "late"}}));
+  EXPECT_EQ(database.Query("SELECT rank, step FROM api_call").rows,
+            (std::vector<std::vector<Value>>{{int64_t{3}, int64_t{7}}}));
+}
+
 TEST(EventRelations, EveryColumnIsDocumentedAndReadable) {
   test::TraceBuilder builder;
   builder.Kernel(1, 2, "k", 1);
