@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/support/files.h"
+#include "tests/support/json_schema.h"
 
 namespace dladvisor {
 namespace {
@@ -78,6 +79,38 @@ TEST(CiExamples, YamlHasWhatTheServicesAskFor) {
           ExpectShell(line.as<std::string>(), job.first.as<std::string>());
     }
   }
+}
+
+// `./dev test` puts what the services publish into build/schemas.
+fs::path Schemas() { return test::SourceDir() / "build" / "schemas"; }
+
+TEST(CiExamples, FitWhatGitHubAsksForOfWorkflowsAndActions) {
+  const fs::path validator = Schemas() / "node_modules" / ".bin" / "action-validator";
+  if (!fs::exists(validator)) GTEST_SKIP() << validator << " is not installed";
+  const auto validate = [&](const fs::path& file) {
+    return test::Run(fmt::format("'{}' '{}'", validator.string(), file.string()));
+  };
+  const fs::path workflow = Ci() / "github" / "workflow.yml";
+  for (const fs::path& file : {workflow, Ci() / "github" / "gate" / "action.yml"}) {
+    const test::RunResult result = validate(file);
+    EXPECT_EQ(result.status, 0) << file << result.out << result.err;
+  }
+  const test::ScratchDir folder;
+  std::string wrong = test::ReadFile(workflow);
+  wrong.replace(wrong.find("runs-on"), 7, "runs_on");
+  test::WriteFile(folder.path() / "wrong.yml", wrong);
+  EXPECT_NE(validate(folder.path() / "wrong.yml").status, 0);
+}
+
+TEST(CiExamples, FitTheSchemaOfGitLabsPipelines) {
+  const fs::path schema = Schemas() / "gitlab-ci.json";
+  if (!fs::exists(schema)) GTEST_SKIP() << schema << " is not there";
+  const std::string pipeline = test::ReadFile(Ci() / "gitlab" / "performance.gitlab-ci.yml");
+  std::string wrong = pipeline;
+  wrong.replace(wrong.find("script:"), 7, "scripts:");
+  const auto problems = test::SchemaProblems(test::ReadFile(schema), {pipeline, wrong});
+  if (!problems) GTEST_SKIP() << "python3-jsonschema is not installed";
+  EXPECT_THAT(*problems, ElementsAre("", testing::Not("")));
 }
 
 TEST(CiExamples, TheWorkflowGivesTheActionInputsThatItHas) {
