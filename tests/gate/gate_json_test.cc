@@ -25,7 +25,7 @@ TEST(GateJson, HasTheModelInAFixedOrder) {
   const ordered_json gate = ordered_json::parse(RenderGateJson(RegressedGate()));
   EXPECT_THAT(Keys(gate), ElementsAre("schema_version", "generator", "verdict", "exit_status", "headline",
                                       "next_step", "baseline", "candidate", "differences", "metrics",
-                                      "explanation", "rules", "trends", "notes"));
+                                      "explanation", "changes", "rules", "trends", "notes"));
   EXPECT_EQ(gate["verdict"], "regressed");
   EXPECT_EQ(gate["baseline"],
             ordered_json::parse(

@@ -64,10 +64,12 @@ std::string Describe(const DifferenceNoise& noise, Runs baseline, Runs candidate
         return fmt::format("the differences of {} taken in turns vary by {}",
                            Counted(noise.baseline_draws, "pair"), differ);
       case DifferenceNoise::Drawn::kRuns:
-        return fmt::format("runs differ by {} ({} and {} runs)", differ, baseline.size(), candidate.size());
+        return fmt::format("runs differ by {} ({} and {})", differ, baseline.size(),
+                           Counted(candidate.size(), "run"));
       case DifferenceNoise::Drawn::kJobs:
-        return fmt::format("jobs differ by {} ({} and {} jobs of {} and {} runs)", differ,
-                           noise.baseline_draws, noise.candidate_draws, baseline.size(), candidate.size());
+        return fmt::format("jobs differ by {} ({} and {} of {} and {})", differ, noise.baseline_draws,
+                           Counted(noise.candidate_draws, "job"), baseline.size(),
+                           Counted(candidate.size(), "run"));
     }
   }
   if (!(largest.variance.sum() > 0)) return "runs are taken not to differ";
@@ -85,7 +87,8 @@ std::string Describe(const DifferenceNoise& noise, Runs baseline, Runs candidate
                          Percent(FloorOf(between)));
       break;
   }
-  if (noise.drawn == DifferenceNoise::Drawn::kJobs)
+  const bool are_fewer = noise.baseline_draws < baseline.size() || noise.candidate_draws < candidate.size();
+  if (noise.drawn == DifferenceNoise::Drawn::kJobs && are_fewer)
     text +=
         fmt::format("; {} and {} count as {} and {}, for runs of one job share its noise", baseline.size(),
                     Counted(candidate.size(), "run"), noise.baseline_draws, noise.candidate_draws);

@@ -172,7 +172,7 @@ data LedgerBars(const GateResult& result, const std::vector<const MetricVerdict*
   const double most = std::max(totals[0], totals[1]);
   data bars{data::type::list};
   for (const int side : {0, 1}) {
-    const std::string label = side == 0 ? "Before" : "After";
+    const std::string label = side == 0 ? "Baseline" : "Candidate";
     data bar;
     bar.set("label", label);
     bar.set("total", FormatValue(totals[side], Unit::kNanoseconds));
@@ -283,7 +283,7 @@ data Differences(const GateResult& result) {
 data Sides(const GateResult& result) {
   data items{data::type::list};
   for (const auto& [label, side] :
-       {std::pair{"Before", &result.baseline}, std::pair{"After", &result.candidate}}) {
+       {std::pair{"Baseline", &result.baseline}, std::pair{"Candidate", &result.candidate}}) {
     std::string runs = SideText(*side);
     for (size_t i = 0; i < std::min(side->runs.size(), kMaxRows); ++i)
       runs += (i == 0 ? ": " : ", ") + Short(side->runs[i], kMaxName);
@@ -296,10 +296,10 @@ data Sides(const GateResult& result) {
   return items;
 }
 
-data Notes(const GateResult& result) {
+data Sentences(const std::vector<std::string>& sentences) {
   data items{data::type::list};
-  for (size_t i = 0; i < std::min(result.notes.size(), kMaxRows); ++i)
-    items << data{"html", ProseHtml(Short(result.notes[i]))};
+  for (size_t i = 0; i < std::min(sentences.size(), kMaxRows); ++i)
+    items << data{"html", ProseHtml(Short(sentences[i]))};
   return items;
 }
 
@@ -362,13 +362,15 @@ data PageData(const GateResult& result) {
   page.set("finding_groups", findings);
   page.set("differences_first", blocked && !result.differences.empty());
   page.set("differences_last", !blocked && !result.differences.empty());
-  page.set("before_label", "Before");
-  page.set("after_label", "After");
+  page.set("before_label", "Baseline");
+  page.set("after_label", "Candidate");
   page.set("differences", differences);
   page.set("differences_more", More(result.differences.size(), kMaxRows));
   page.set("sides", Sides(result));
+  page.set("has_what_changed", !result.changes.empty());
+  page.set("what_changed", Sentences(result.changes));
   page.set("has_notes", !result.notes.empty());
-  page.set("notes", Notes(result));
+  page.set("notes", Sentences(result.notes));
   return page;
 }
 

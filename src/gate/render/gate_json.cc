@@ -124,6 +124,7 @@ std::string RenderGateJson(const GateResult& result) {
                      {"differences", ListOf(result.differences)},
                      {"metrics", ListOf(result.metrics)},
                      {"explanation", ListOf(result.explanation)},
+                     {"changes", JsonOf(result.changes)},
                      {"rules", ListOf(result.rules)},
                      {"trends", ListOf(result.trends)},
                      {"notes", JsonOf(result.notes)}};

@@ -57,6 +57,7 @@ class Comment {
     if (result_.verdict == Verdict::kNotComparable) Differences();
     Metrics();
     Trends();
+    WhatChanged();
     Explanation();
     Findings();
     if (result_.verdict != Verdict::kNotComparable) Differences();
@@ -198,6 +199,15 @@ class Comment {
                                                  : "",
                                Prose(difference.note));
           });
+    Close();
+  }
+
+  void WhatChanged() {
+    if (result_.changes.empty()) return;
+    Open("What changed");
+    text_ += "\n";
+    for (const std::string& change : First(result_.changes)) text_ += "- " + Prose(change) + "\n";
+    More(result_.changes.size());
     Close();
   }
 

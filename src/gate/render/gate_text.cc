@@ -230,6 +230,8 @@ std::string RenderGateText(const GateResult& result, TextStyle style) {
   if (!result.metrics.empty()) out.Heading("Verdicts");
   WriteMetrics(out, result);
   WriteReasons(out, result);
+  if (!result.changes.empty()) out.Heading("What Changed");
+  for (const std::string& change : result.changes) out.Wrapped("  • ", Prose(change));
   if (std::ranges::any_of(result.explanation, [](const MetricVerdict& metric) {
         return metric.metric.starts_with("ledger.time/") || metric.metric.starts_with("op.time/") ||
                metric.metric.starts_with("kernel.time/");
