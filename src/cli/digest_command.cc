@@ -32,6 +32,7 @@ void AddDigestCommand(CLI::App& app, const CommonOptions& common) {
   CLI::App* command =
       app.add_subcommand("digest", "Keep a profile's facts, without its events, in a small file");
   options->profile.AddTo(*command);
+  options->profile.AddMpiTo(*command);
   command->add_option("-o,--output", options->output, "Digest to write")->required();
   command->callback([options, &common] { RunDigest(*options, common); });
 }

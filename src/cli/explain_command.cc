@@ -195,6 +195,7 @@ void AddExplainCommand(CLI::App& app, const CommonOptions& common) {
   CLI::App* command = app.add_subcommand("explain", "Why a rule fired on a profile, or why it did not");
   command->add_option("RULE", options->rule, "Id of the rule")->required();
   options->profile.AddTo(*command);
+  options->profile.AddMpiTo(*command);
   command
       ->add_option("--subject", options->subject,
                    "Only subjects with this COLUMN=VALUE; may be given several times")

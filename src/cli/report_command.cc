@@ -67,6 +67,7 @@ void AddReportCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<ReportCommandOptions>();
   CLI::App* command = app.add_subcommand("report", "Write the report of a profile, or of a job's ranks");
   options->profile.AddTo(*command);
+  options->profile.AddMpiTo(*command);
   options->output.AddTo(*command);
   command->callback([options, &common] { RunReport(*options, common); });
 }

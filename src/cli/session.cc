@@ -51,9 +51,6 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
 void ProfileOptions::AddTo(CLI::App& command, const std::string& names) {
   command.add_option(names, paths, "Files, folders or patterns: " + ReadableFormats() + " or digest")
       ->required();
-  command.add_flag(
-      "--mpi", mpi,
-      "Started by mpirun or srun: each process reads a part of the profiles, the first one goes on");
   command.add_option("--steps", steps,
                      "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone; "
                      "none: the whole profile at once");
@@ -66,6 +63,12 @@ void ProfileOptions::AddTo(CLI::App& command, const std::string& names) {
       "Regular expression of the ranges of a pipeline's passes, e.g. "
       "'(?P<phase>fwd|bwd|wgrad)_mb(?P<micro_batch>\\d+)_chunk(?P<chunk>\\d+)'; the first letter of the "
       "phase decides: f, b, w or o");
+}
+
+void ProfileOptions::AddMpiTo(CLI::App& command) {
+  command.add_flag(
+      "--mpi", mpi,
+      "Started by mpirun or srun: each process reads a part of the profiles, the first one goes on");
 }
 
 AnalysisOptions ProfileOptions::ToAnalysisOptions(const Project& project) const {

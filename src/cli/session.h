@@ -36,6 +36,8 @@ struct ProfileOptions {
   // `names` is what the usage calls the arguments. One that follows the profiles, as in "PROFILE... SQL", is
   // taken off `paths` by TakeLast().
   void AddTo(CLI::App& command, const std::string& names = "PROFILE...");
+  // --mpi, of commands that read their profiles together.
+  void AddMpiTo(CLI::App& command);
   // Throws Error where there is just one argument; `what` names the missing one.
   std::string TakeLast(const std::string& what);
   // The project's, where the command line says nothing. Throws Error for malformed ones.

@@ -153,6 +153,7 @@ void AddTimelineCommand(CLI::App& app, const CommonOptions& common) {
   CLI::App* command =
       app.add_subcommand("timeline", "Write steps, idle time and findings as a trace for ui.perfetto.dev");
   options->profile.AddTo(*command);
+  options->profile.AddMpiTo(*command);
   command->add_option("--step", options->step,
                       "Number of the step; default: that of median length, or with --steps all of them");
   command->add_option("-o,--output", options->output, "File to write (.json.gz or .json)")->required();
