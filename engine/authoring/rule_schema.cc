@@ -10,15 +10,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Text(const char* description) { return {{"type", "string"}, {"description", description}}; }
+// A number is a text to the reader, such as the SQL 0.
+Json Text(const char* description) { return {{"type", {"string", "number"}}, {"description", description}}; }
+
+// One that must say something.
+Json FullText(const char* description) {
+  Json text = Text(description);
+  text["pattern"] = "\\S";
+  return text;
+}
 
 Json Choice(const std::vector<std::string>& values, const char* description) {
   return {{"enum", values}, {"description", description}};
 }
 
-Json TextOrList(const char* description) {
+Json TextOrList(const char* description, size_t least = 0) {
+  const Json text = {{"type", {"string", "number"}}, {"minLength", 1}};
   return {{"description", description},
-          {"oneOf", {{{"type", "string"}}, {{"type", "array"}, {"items", {{"type", "string"}}}}}}};
+          {"oneOf", {text, {{"type", "array"}, {"items", text}, {"minItems", least}}}}};
 }
 
 Json Object(Json properties, const std::vector<std::string>& required, const char* description = nullptr) {
@@ -32,11 +41,18 @@ Json MapOf(Json values, const char* description) {
   return {{"type", "object"}, {"additionalProperties", std::move(values)}, {"description", description}};
 }
 
+// The same, whose keys are names in SQL.
+Json NamedMapOf(Json values, const char* description) {
+  Json map = MapOf(std::move(values), description);
+  map["propertyNames"] = {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}};
+  return map;
+}
+
 std::vector<std::string> Units() {
   std::vector<std::string> units;
-  for (const Unit unit :
-       {Unit::kNanoseconds, Unit::kBytes, Unit::kRatio, Unit::kCount, Unit::kBytesPerSecond, Unit::kFlops,
-        Unit::kFlopsPerSecond, Unit::kCelsius, Unit::kWatts, Unit::kHertz, Unit::kText})
+  for (const Unit unit : {Unit::kNanoseconds, Unit::kBytes, Unit::kRatio, Unit::kCount, Unit::kCountPerStep,
+                          Unit::kBytesPerSecond, Unit::kFlops, Unit::kFlopsPerSecond, Unit::kCelsius,
+                          Unit::kWatts, Unit::kHertz, Unit::kText})
     units.emplace_back(UnitName(unit));
   return units;
 }
@@ -51,7 +67,20 @@ Json UnitChoice() {
 
 Json SqlOr(Json properties, const std::vector<std::string>& required, const char* description) {
   return {{"description", description},
-          {"oneOf", {{{"type", "string"}}, Object(std::move(properties), required)}}};
+          {"oneOf",
+           {{{"type", {"string", "number"}}, {"minLength", 1}}, Object(std::move(properties), required)}}};
+}
+
+Json Param() {
+  Json param = Object(
+      {{"default",
+        Scalar("The value, unless the project file sets another; with a table, of what fits none.")},
+       {"table", MapOf({{"type", "number"}}, "Numbers by pattern of a name, for lookup(:param, name).")},
+       {"unit", UnitChoice()},
+       {"doc", Text("What it means and where the number comes from.")}},
+      {});
+  param["anyOf"] = {{{"required", {"default"}}}, {{"required", {"table"}}}};
+  return param;
 }
 
 Json RuleProperties(const KnowledgeBase& knowledge) {
@@ -64,8 +93,8 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
     bucket = Choice(names, "Bucket of the time ledger, or a family of them.");
   }
   return {
-      {"id", Text("The file's name without .yaml; a noun for the failing state.")},
-      {"title", Text("The failing state in a few words.")},
+      {"id", FullText("The file's name without .yaml; a noun for the failing state.")},
+      {"title", FullText("The failing state in a few words.")},
       {"doc", Text("Why it matters and where the thresholds come from; for the rules' documents.")},
       {"severity", Choice({"error", "warning", "info"}, "How bad it is; warning where it is not said.")},
       {"confidence",
@@ -77,31 +106,28 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
          "What it judges: a relation, each of whose rows is a subject, or a query with its key columns."},
         {"oneOf",
          {{{"type", "string"}, {"examples", relations}},
-          Object({{"sql", Text("A SELECT; each row is a subject.")},
+          Object({{"sql", FullText("A SELECT; each row is a subject.")},
                   {"key", TextOrList("Columns that name a subject; [] where there is one.")}},
                  {"sql", "key"})}}}},
-      {"params", MapOf({{"oneOf",
-                         {{{"type", {"number", "string", "boolean"}}},
-                          Object({{"default", Scalar("The value, unless the project file sets another.")},
-                                  {"unit", UnitChoice()},
-                                  {"doc", Text("What it means and where the number comes from.")}},
-                                 {"default"})}}},
-                       "Thresholds, written :name in SQL; a project may set others.")},
-      {"let",
-       MapOf(SqlOr({{"sql", Text("An expression.")}, {"unit", UnitChoice()}}, {"sql"}, "A named value."),
-             "Named values over the subject's columns, params, earlier names and sub-queries.")},
-      {"when", TextOrList("SQL conditions over the subject; all must be true.")},
+      {"params", NamedMapOf({{"oneOf", {{{"type", {"number", "string", "boolean"}}}, Param()}}},
+                            "Thresholds, written :name in SQL; a project may set others.")},
+      {"with",
+       NamedMapOf(FullText("A SELECT."), "Relations of this rule alone, which its other SQL reads by name.")},
+      {"let", NamedMapOf(SqlOr({{"sql", FullText("An expression.")}, {"unit", UnitChoice()}}, {"sql"},
+                               "A named value."),
+                         "Named values over the subject's columns, params, earlier names and sub-queries.")},
+      {"when", TextOrList("SQL conditions over the subject; all must be true.", 1)},
       {"given", TextOrList("Rules that must have fired for a matching subject.")},
       {"unless", TextOrList("Rules that suppress this one where they fired for a matching subject.")},
       {"causes", TextOrList("Rules whose findings this one explains: nested under it.")},
       {"saves", Object({{"from", bucket},
-                        {"high", Text("SQL: time that the fix saves at most, in ns per step.")},
+                        {"high", FullText("SQL: time that the fix saves at most, in ns per step.")},
                         {"low", Text("SQL: time that it saves at least.")}},
                        {"from", "high"}, "What fixing it saves.")},
       {"problem",
-       Text("What is wrong, with the values: {{name}} prints a column, let or param by its unit.")},
-      {"recommendation", TextOrList("What to change, the best first.")},
-      {"evidence", SqlOr({{"sql", Text("A SELECT; :name is a column of the subject, a let or a param.")}},
+       FullText("What is wrong, with the values: {{name}} prints a column, let or param by its unit.")},
+      {"recommendation", TextOrList("What to change, the best first.", 1)},
+      {"evidence", SqlOr({{"sql", FullText("A SELECT; :name is a column of the subject, a let or a param.")}},
                          {"sql"}, "Rows that show the problem.")},
       {"references", TextOrList("Where to read on.")},
   };
@@ -109,17 +135,17 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
 
 Json RelationProperties() {
   return {
-      {"relation", Text("The file's name without .yaml.")},
-      {"doc", Text("What a row is.")},
+      {"relation", FullText("The file's name without .yaml.")},
+      {"doc", FullText("What a row is.")},
       {"override",
        {{"type", "boolean"}, {"description", "Replaces the relation of this name of an earlier layer."}}},
       {"key", TextOrList("Columns that name a row; [] where there is one.")},
-      {"columns", MapOf(Object({{"type", Choice({"int", "real", "text"}, "Type of its values.")},
-                                {"unit", UnitChoice()},
-                                {"doc", Text("What it is.")}},
-                               {"type"}),
-                        "The columns of the SELECT.")},
-      {"sql", Text("A SELECT over other relations.")},
+      {"columns", NamedMapOf(Object({{"type", Choice({"int", "real", "text"}, "Type of its values.")},
+                                     {"unit", UnitChoice()},
+                                     {"doc", Text("What it is.")}},
+                                    {"type"}),
+                             "The columns of the SELECT.")},
+      {"sql", FullText("A SELECT over other relations.")},
   };
 }
 
@@ -151,6 +177,9 @@ std::string RuleSchema(const KnowledgeBase& knowledge) {
 std::string TestSchema(const KnowledgeBase& knowledge) {
   Json given = Json::object();
   for (const Schema* schema : knowledge.schemas()) given[schema->name] = Rows(*schema);
+  const auto saves = [](const char* description) -> Json {
+    return {{"type", {"number", "string"}}, {"pattern", "^[^ ]+[.][.][^ ]+$"}, {"description", description}};
+  };
   const Json expectation = {
       {"type", "object"},
       {"properties",
@@ -158,13 +187,13 @@ std::string TestSchema(const KnowledgeBase& knowledge) {
         {"outcome", Choice({"fired", "clear", "unknown", "suppressed", "failed"}, "What the rule decides.")},
         {"problem", Text("Part of the rendered problem.")},
         {"recommendation", Text("Part of one of the rendered recommendations.")},
-        {"saves_low", {{"type", "number"}, {"description", "ns"}}},
-        {"saves_high", {{"type", "number"}, {"description", "ns"}}},
+        {"saves_low", saves("ns, or a range: 1.0e+6..1.2e+6.")},
+        {"saves_high", saves("ns, or a range.")},
         {"values", MapOf(Scalar("Value of a let."), "Values of lets.")},
         {"missing", TextOrList("Facts that are not known, as relation.column.")},
         {"suppressed_by", Text("Id of the rule that suppresses it.")}}}};
   const Json test =
-      Object({{"name", Text("What the case shows.")},
+      Object({{"name", FullText("What the case shows.")},
               {"given",
                {{"type", "object"},
                 {"description", "Rows by relation; columns not given are NULL."},

@@ -53,10 +53,11 @@ std::string Count(double d) {
   return fmt::format("{:.{}f}", d, std::abs(d) < 10 ? 2 : 1);
 }
 
-constexpr std::array<std::pair<Unit, std::string_view>, 12> kUnitNames = {{
+constexpr std::array<std::pair<Unit, std::string_view>, 13> kUnitNames = {{
     {Unit::kNone, ""},
     {Unit::kText, "text"},
     {Unit::kCount, "count"},
+    {Unit::kCountPerStep, "count/step"},
     {Unit::kNanoseconds, "ns"},
     {Unit::kBytes, "bytes"},
     {Unit::kRatio, "ratio"},
@@ -127,6 +128,8 @@ std::string FormatValue(const Value& value, Unit unit) {
       return fmt::format("{:.0f} W", number);
     case Unit::kCount:
       return Count(number);
+    case Unit::kCountPerStep:
+      return Count(number) + " per step";
     case Unit::kNone:
     case Unit::kText:
       break;

@@ -30,6 +30,7 @@ enum class Unit {
   kNone,
   kText,
   kCount,
+  kCountPerStep,
   kNanoseconds,
   kBytes,
   kRatio,
@@ -41,7 +42,8 @@ enum class Unit {
   kHertz
 };
 
-// "ns", "bytes", "ratio", "count", "bytes/s", "flops", "flops/s", "celsius", "watts", "hertz", "text",
+// "ns", "bytes", "ratio", "count", "count/step", "bytes/s", "flops", "flops/s", "celsius", "watts", "hertz",
+// "text",
 // "" (kNone).
 std::string_view UnitName(Unit unit);
 std::optional<Unit> ParseUnit(std::string_view name);
@@ -49,7 +51,7 @@ std::string_view TypeName(Type type);                  // "integer", "real", "te
 std::optional<Type> ParseType(std::string_view name);  // also accepts "int"
 
 // The value as people read it: 0.31 ratio -> "31.0 %", 12.3e6 ns -> "12.3 ms", 98.4e9 ns -> "1.64 min",
-// 1.5 GiB, 1.2 GB/s, 1,234 for counts; NULL -> "unknown". Text is returned as it is.
+// 1.5 GiB, 1.2 GB/s, 1,234 for counts, 2.50 per step; NULL -> "unknown". Text is returned as it is.
 std::string FormatValue(const Value& value, Unit unit);
 
 }  // namespace dladvisor

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inference/inference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -83,7 +85,7 @@ class Inference {
  public:
   Inference(const KnowledgeBase& knowledge, Database& db, const EvaluationOptions& options)
       : knowledge_(knowledge), db_(db), options_(options) {
-    for (const std::string& name : options.absent_relations) absent_.emplace(name, name);
+    for (const auto& [name, who] : options.absent_relations) absent_.emplace(name, name);
   }
 
   Advice Run() {
@@ -140,8 +142,8 @@ class Inference {
       evaluation = NotEvaluated(rule, Outcome::kFailed, *error);
     } else if (absent) {
       evaluation = NotEvaluated(rule, Outcome::kUnknown,
-                                "it reads " + absent_.at(*absent) +
-                                    ", which one profile alone has, and no digest and no folder of ranks");
+                                fmt::format("it reads {}, which {}", absent_.at(*absent),
+                                            options_.absent_relations.at(absent_.at(*absent))));
       evaluation.findings[0].missing = {absent_.at(*absent)};
       evaluation.findings[0].lacks = {evaluation.findings[0].error};
       evaluation.findings[0].error.clear();

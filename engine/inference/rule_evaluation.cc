@@ -58,6 +58,18 @@ size_t BytesOf(const Finding& finding) {
   return bytes;
 }
 
+// The words and parameters of SQL, each once.
+struct NamesOfSql {
+  std::set<std::string> words, parameters;  // words in capitals
+
+  explicit NamesOfSql(std::string_view sql) {
+    for (const SqlWord& word : SqlWords(sql)) {
+      if (word.is_name) words.insert(UpperAscii(word.text));
+      if (word.kind == SqlToken::Kind::kParameter) parameters.emplace(word.text.substr(1));
+    }
+  }
+};
+
 class RuleEvaluation {
  public:
   RuleEvaluation(const Rule& rule, const Database& db, const Conclusions& before,
@@ -69,7 +81,7 @@ class RuleEvaluation {
         keep_clear_(options.keep_clear == "*" || options.keep_clear == rule.id),
         params_(ParamBindings(rule)) {}
 
-  std::vector<std::string> Reads() const { return db_.Prepare(Sql()).relations; }
+  std::vector<std::string> Reads() const { return db_.Prepare(WithHelpers(rule_, Sql())).relations; }
 
   Evaluation Run() {
     Evaluation evaluation;
@@ -79,7 +91,8 @@ class RuleEvaluation {
       const Counts counts = Count();
       evaluation.subjects = counts.subjects;
       if (keep_clear_ ? counts.subjects == 0 : counts.not_clear == 0) return evaluation;
-      const ResultSet rows = db_.Query(Sql(), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
+      const ResultSet rows =
+          db_.Query(WithHelpers(rule_, Sql()), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
       if (!rows.rows.empty()) Prepare(rows.columns);
       for (const auto& row : rows.rows) {
         Finding finding = Judge(row);
@@ -123,9 +136,10 @@ class RuleEvaluation {
     constexpr size_t kFew = 1000;
     const size_t rows = rule_.subject_relation.empty() ? 1 : db_.RowCount(rule_.subject_relation);
     if (rows == 0 || rows > kFew) return {rows, rows};
-    const ResultSet counts = db_.Query("SELECT count(*), count(iif(" + NotClear() + ", 1, NULL)) FROM (" +
-                                           SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject",
-                                       params_);
+    const ResultSet counts =
+        db_.Query(WithHelpers(rule_, "SELECT count(*), count(iif(" + NotClear() + ", 1, NULL)) FROM (" +
+                                         SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject"),
+                  params_);
     const auto count = [&](size_t i) { return static_cast<size_t>(AsNumber(counts.rows[0][i]).value_or(0)); };
     return {count(0), count(1)};
   }
@@ -169,22 +183,24 @@ class RuleEvaluation {
       scope_.push_back({columns[i].name, {}, unit});
     }
     for (const Param& param : rule_.params) scope_.push_back({param.name, param.value, param.unit});
+    for (const Let& let : rule_.lets) names_of_lets_.emplace_back(let.sql);
+    for (size_t v = 0; v < values_; ++v) capitals_.push_back(UpperAscii(scope_[v].name));
     for (const Condition& condition : rule_.when) {
       auto& named = named_.emplace_back();
-      AddNamed(condition.sql, named);
+      AddNamed(NamesOfSql(condition.sql), named);
     }
     problem_.emplace(rule_.problem.text);
     for (const Message& message : rule_.recommendation) recommendation_.emplace_back(message.text);
   }
 
   // Adds what the SQL names, through lets too, in the order that it is met.
-  void AddNamed(const std::string& sql, std::vector<size_t>& named) const {
+  void AddNamed(const NamesOfSql& sql, std::vector<size_t>& named) const {
     for (size_t v = 0; v < scope_.size(); ++v) {
       if (std::ranges::find(named, v) != named.end()) continue;
-      if (v < values_ ? !NamesWord(sql, scope_[v].name) : !FindParameter(sql, scope_[v].name).has_value())
+      if (v < values_ ? !sql.words.contains(capitals_[v]) : !sql.parameters.contains(scope_[v].name))
         continue;
       named.push_back(v);
-      if (v >= subject_columns_ && v < values_) AddNamed(rule_.lets[v - subject_columns_].sql, named);
+      if (v >= subject_columns_ && v < values_) AddNamed(names_of_lets_[v - subject_columns_], named);
     }
   }
 
@@ -269,9 +285,10 @@ class RuleEvaluation {
   void Collect(Finding& finding) const {
     std::vector<Binding> bindings;
     for (const NamedValue& value : scope_) bindings.push_back({value.name, value.value});
-    finding.evidence_sql = WithValues(rule_.evidence->sql, bindings);
+    const std::string sql = WithHelpers(rule_, rule_.evidence->sql);
+    finding.evidence_sql = WithValues(sql, bindings);
     try {
-      finding.evidence = db_.Query(rule_.evidence->sql, bindings, options_.max_evidence_rows);
+      finding.evidence = db_.Query(sql, bindings, options_.max_evidence_rows);
     } catch (const SqlError& error) {
       finding.error = fmt::format("evidence: {}", error.what());
     }
@@ -321,8 +338,7 @@ class RuleEvaluation {
       finding.missing.push_back(read.relation + "." + read.column);
       const Schema* schema = db_.FindRelation(read.relation);
       const std::string& of_column = schema->columns[*schema->Find(read.column)].capture;
-      AddCapture(finding,
-                 of_column.empty() && db_.RowCount(read.relation) == 0 ? schema->capture : of_column);
+      AddCapture(finding, of_column);
     }
   }
 
@@ -445,8 +461,10 @@ class RuleEvaluation {
   const bool keep_clear_;
   std::vector<Binding> params_;
   size_t subject_columns_ = 0,
-         values_ = 0;              // columns of the query: the subject's, then the lets, then expressions
-  std::vector<NamedValue> scope_;  // of the row at hand, then params
+         values_ = 0;                  // columns of the query: the subject's, then the lets, then expressions
+  std::vector<NamedValue> scope_;      // of the row at hand, then params
+  std::vector<std::string> capitals_;  // names of the row's values, as NamesOfSql has them
+  std::vector<NamesOfSql> names_of_lets_;
   std::vector<std::vector<size_t>> named_;  // what each condition names, in scope_
   std::optional<MessageTemplate> problem_;
   std::vector<MessageTemplate> recommendation_;

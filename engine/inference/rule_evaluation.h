@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -35,9 +34,9 @@ struct Evaluation {
 struct EvaluationOptions {
   size_t max_evidence_rows = 50;
   std::string keep_clear = {};  // id of the rule whose clear subjects are kept too, "*" for all rules
-  // Relations that the data does not hold, though they are there without rows: what is judged by them is
-  // unknown.
-  std::set<std::string> absent_relations = {};
+  // Relations that the data does not hold, though they are there without rows, and who has them: what is
+  // judged by them is unknown.
+  std::map<std::string, std::string> absent_relations = {};
 };
 
 // The relations by which the rule judges, and not those that it only says or shows something from.

@@ -33,7 +33,14 @@ struct Param {
   Unit unit = Unit::kNone;
   std::string doc;
   Place place;
-  std::string set_by;  // file and line of the project file that set the value, or ""
+  std::string set_by;     // file and line of the project file that set the value, or ""
+  bool is_table = false;  // the value is a text of entries "PATTERN = NUMBER", for lookup()
+};
+
+// A relation of one rule alone: a SELECT that its other SQL reads by this name.
+struct Helper {
+  std::string name, sql;
+  Place place;
 };
 
 struct Let {
@@ -92,6 +99,7 @@ struct Rule {
   std::map<std::string, Unit> units;  // of computed subject columns, as far as their SQL shows them
   std::vector<std::string> reads;     // relations that its statements read, sorted
   std::vector<Param> params;
+  std::vector<Helper> helpers;
   std::vector<Let> lets;
   std::vector<Condition> when;
   std::vector<RuleReference> given, unless, causes;

@@ -45,6 +45,17 @@ std::string ExpressionSql(const Rule& rule, size_t lets, const std::string& expr
   return "SELECT (" + expression + "\n) FROM (" + SubjectSql(rule, lets) + "\n) AS subject";
 }
 
+std::string WithHelpers(const Rule& rule, const std::string& statement) {
+  if (rule.helpers.empty()) return statement;
+  std::string with;
+  for (const Helper& helper : rule.helpers)
+    with += (with.empty() ? "WITH RECURSIVE " : ", ") + Quoted(helper.name) + " AS (" + helper.sql + "\n)";
+  const std::vector<SqlWord> words = SqlWords(statement);
+  if (words[0].word != "WITH") return with + "\n" + statement;
+  const bool recursive = words[1].word == "RECURSIVE";
+  return with + ",\n" + statement.substr(words[recursive ? 1 : 0].end());
+}
+
 std::vector<Binding> ParamBindings(const Rule& rule) {
   std::vector<Binding> bindings;
   for (const Param& param : rule.params) bindings.push_back({param.name, param.value});
@@ -63,7 +74,7 @@ std::vector<ColumnRead> ExpressionReads(const Rule& rule, const Database& db, si
                           " AS subject" + (nulls.empty() ? "" : ", (SELECT " + nulls + ") AS lets");
   std::set<ColumnRead> reads;
   try {
-    for (ColumnRead& read : db.Prepare(sql).columns) reads.insert(std::move(read));
+    for (ColumnRead& read : db.Prepare(WithHelpers(rule, sql)).columns) reads.insert(std::move(read));
   } catch (const SqlError&) {
     // Names that resolve only around the lets; what these read is added all the same.
   }

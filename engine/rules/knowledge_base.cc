@@ -73,7 +73,7 @@ class LayerBuilder {
   void Read(const RuleFile& file) {
     const std::string name = std::filesystem::path(file.path).stem().string();
     const size_t before = problems_.size();
-    auto content = ReadRuleFile(file, problems_);
+    auto content = ReadRuleFile(file, problems_, warnings_);
     if (problems_.size() > before) broken_.insert(name);
     const Place* place = nullptr;
     if (const Rule* rule = std::get_if<Rule>(&content)) place = &rule->place;
@@ -224,6 +224,12 @@ void KnowledgeBase::Configure(std::span<const RuleSetting> settings) {
             fmt::format("{} has no param '{}'{}", setting.id, given.name, DidYouMean(given.name, names)));
         continue;
       }
+      if (param->is_table != given.is_table) {
+        problems.Add(given.place, "",
+                     fmt::format("param '{}' of {} must be {}", given.name, setting.id,
+                                 param->is_table ? "a mapping (pattern: number)" : "a number or a text"));
+        continue;
+      }
       if (std::holds_alternative<std::string>(param->value) !=
           std::holds_alternative<std::string>(given.value)) {
         problems.Add(given.place, "",
@@ -231,7 +237,10 @@ void KnowledgeBase::Configure(std::span<const RuleSetting> settings) {
                                  AsNumber(param->value) ? "a number" : "a text"));
         continue;
       }
+      const std::string fallback = param->is_table ? std::get<std::string>(param->value) : "";
       param->value = given.value;
+      if (param->is_table)  // its own entries come first
+        param->value = std::get<std::string>(given.value) + "; " + fallback;
       if (const auto* integer = std::get_if<int64_t>(&given.value); integer && param->unit == Unit::kRatio)
         param->value = static_cast<double>(*integer);
       param->set_by = fmt::format("{}:{}", given.place.file, given.place.line);

@@ -49,6 +49,7 @@ struct RuleSetting {
     std::string name;
     Value value;
     Place place;
+    bool is_table = false;
   };
   std::vector<ParamValue> params;
   Place place;

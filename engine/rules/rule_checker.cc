@@ -28,6 +28,7 @@ class Checker {
       : rule_(rule), db_(db), ledger_(ledger), problems_(problems), warnings_(warnings), usable_(rule) {}
 
   void Check() {
+    CheckHelpers();
     if (CheckSubject()) {
       CheckLets();
       for (Condition& condition : rule_.when) CheckCondition(condition);
@@ -58,6 +59,23 @@ class Checker {
     names.insert(names.end(), columns_.begin(), columns_.end());
     for (const Let& let : rule_.lets) names.push_back(let.name);
     return names;
+  }
+
+  // Leaves in usable_ the helpers that other SQL can be checked with.
+  void CheckHelpers() {
+    usable_.helpers.clear();
+    for (const Helper& helper : rule_.helpers) {
+      const auto has_name = [&](const std::string& other) { return SameName(other, helper.name); };
+      if (db_.FindRelation(helper.name) != nullptr)
+        Add(helper.place, fmt::format("'{}' in 'with' has the name of a relation", helper.name));
+      else if (std::ranges::any_of(usable_.helpers, has_name, &Helper::name))
+        Add(helper.place,
+            fmt::format("'{}' stands twice in 'with': names in SQL are case-insensitive", helper.name));
+      else if (CheckSql(helper.sql, helper.sql, 0, helper.place, ParamNames()) &&
+               // Once more as it will be used: a query of its own may end in a semicolon, an inner one not.
+               CheckSql("SELECT * FROM (" + helper.sql + "\n)", helper.sql, -1, helper.place, ParamNames()))
+        usable_.helpers.push_back(helper);
+    }
   }
 
   bool CheckSubject() {
@@ -92,7 +110,7 @@ class Checker {
   // The columns of the subject, their types and, of those that a query computes, their units.
   void NameSubjectColumns() {
     rule_.units.clear();
-    const SqlReads reads = db_.Prepare(SubjectSql(rule_, 0));
+    const SqlReads reads = db_.Prepare(WithHelpers(usable_, SubjectSql(rule_, 0)));
     const ResolveName of_reads = TypesOfReads(db_, reads.columns);
     SqlTypes computed;
     if (rule_.subject_sql.empty()) {
@@ -104,7 +122,8 @@ class Checker {
       };
       computed = CheckTypes(rule_.subject_sql, rule_.subject_place, rule_.id, resolve, problems_);
     }
-    for (const ResultColumn& column : db_.Query(SubjectSql(rule_, 0), ParamBindings(rule_), 0).columns) {
+    for (const ResultColumn& column :
+         db_.Query(WithHelpers(usable_, SubjectSql(rule_, 0)), ParamBindings(rule_), 0).columns) {
       columns_.push_back(column.name);
       const auto type = computed.columns.find(column.name);
       if (type == computed.columns.end()) continue;
@@ -129,8 +148,8 @@ class Checker {
   // What the names of an expression are, whose statement reads `reads`: a column of the subject, a let, a
   // param or a column of a relation in a sub-query.
   SqlTypes TypesOfExpression(const std::string& sql, const Place& place, Problems& problems) {
-    const ResolveName of_reads =
-        TypesOfReads(db_, db_.Prepare(ExpressionSql(usable_, usable_.lets.size(), sql)).columns);
+    const ResolveName of_reads = TypesOfReads(
+        db_, db_.Prepare(WithHelpers(usable_, ExpressionSql(usable_, usable_.lets.size(), sql))).columns);
     const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
       if (qualifier == ":") return TypeOfParam(name);
       const auto own = types_.find(std::string(name));
@@ -198,7 +217,9 @@ class Checker {
         Add(let.place, fmt::format("let '{}' has the name of a param", let.name));
       const bool sound = CheckExpression(let.sql, let.place);
       const SqlType type = sound ? TypesOfExpression(let.sql, let.place, problems_).result : SqlType();
-      if (type.unit && let.unit != Unit::kNone && let.unit != *type.unit)
+      const bool is_rate = let.unit == Unit::kCountPerStep && type.unit &&
+                           (*type.unit == Unit::kRatio || *type.unit == Unit::kCount);  // of counts by steps
+      if (type.unit && let.unit != Unit::kNone && let.unit != *type.unit && !is_rate)
         Add(let.place, fmt::format("let '{}' is declared in {} and is in {}", let.name, UnitName(let.unit),
                                    UnitName(*type.unit)));
       if (std::ranges::any_of(usable_.lets, [&](const Let& other) { return SameName(other.name, let.name); }))
@@ -216,6 +237,7 @@ class Checker {
         own.inferred = true;
       }
       types_[let.name] = type;
+      if (is_rate) types_[let.name].share = false;
       if (let.unit != Unit::kNone && let.unit != Unit::kText) types_[let.name].unit = let.unit;
       types_[let.name].share |= TypeOfColumn(let.name, Type::kReal, let.unit).share;
       usable_.lets.push_back(std::move(let));
@@ -253,8 +275,15 @@ class Checker {
   // `parameters` may be named in it.
   bool CheckSql(const std::string& sql, const std::string& text, int prefix, const Place& place,
                 const std::vector<std::string>& parameters) {
+    if (const auto open = FindUnclosed(text)) {
+      problems_.AddInText(place, rule_.id, fmt::format("opens {} and does not close it", open->what), text,
+                          static_cast<int>(open->start));
+      return false;
+    }
+    const std::string statement = WithHelpers(usable_, sql);
+    if (prefix >= 0) prefix += static_cast<int>(statement.size()) - static_cast<int>(sql.size());
     try {
-      const SqlReads reads = db_.Prepare(sql);
+      const SqlReads reads = db_.Prepare(statement);
       reads_.insert(reads.relations.begin(), reads.relations.end());
       bool sound = true;
       for (const std::string& name : reads.parameters)
@@ -269,6 +298,9 @@ class Checker {
     } catch (const SqlError& error) {
       std::string reason = error.what();
       if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason, text);
+      const int past = error.offset() - prefix - static_cast<int>(text.size());
+      if (reason.starts_with("near ") && prefix >= 0 && error.offset() >= 0 && past >= 0)
+        reason = "ends before it is complete";  // what follows is not the author's
       if (reason.starts_with("misuse of ")) reason += "; it needs a query of its own: (SELECT ... FROM ...)";
       problems_.AddInText(place, rule_.id, reason, text,
                           prefix < 0 || error.offset() < prefix ? -1 : error.offset() - prefix);
@@ -294,7 +326,7 @@ class Checker {
     if (!rule_.evidence || rule_.evidence->sql.empty()) return;
     const std::string& sql = rule_.evidence->sql;
     if (!CheckSql(sql, sql, 0, rule_.evidence->place, AllNames())) return;
-    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(sql).columns);
+    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(WithHelpers(usable_, sql)).columns);
     const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
       if (qualifier != ":") return of_reads(qualifier, name);
       const auto own = types_.find(std::string(name));
@@ -345,6 +377,7 @@ class Checker {
     if (rule_.saves && rule_.saves->low) sql.push_back(rule_.saves->low->sql);
     if (rule_.evidence) sql.push_back(rule_.evidence->sql);
     sql.push_back(rule_.subject_sql);
+    for (const Helper& helper : rule_.helpers) sql.push_back(helper.sql);
     std::vector<MessageName> messages = MessageNames(rule_.problem.text);
     for (const Message& message : rule_.recommendation)
       for (MessageName& name : MessageNames(message.text)) messages.push_back(std::move(name));
@@ -359,6 +392,11 @@ class Checker {
       if (!used && !in_message(param.name))
         Add(param.place, fmt::format("param '{}' is never used", param.name));
     }
+    for (const Helper& helper : rule_.helpers)
+      if (std::ranges::none_of(sql, [&](const std::string& text) {
+            return text != helper.sql && NamesWord(text, helper.name);
+          }))
+        Add(helper.place, fmt::format("'{}' in 'with' is never used", helper.name));
     for (const Let& let : rule_.lets) {
       const bool used = std::any_of(sql.begin(), sql.end(), [&](const std::string& text) {
         return NamesWord(text, let.name) || FindParameter(text, let.name).has_value();

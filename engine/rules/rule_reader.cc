@@ -10,14 +10,15 @@
 
 #include "engine/base/text.h"
 #include "engine/sql/sql_text.h"
+#include "engine/store/lookup_table.h"
 
 namespace dladvisor {
 namespace {
 
 class Reader {
  public:
-  Reader(const RuleFile& file, const YamlFile& yaml, Problems& problems)
-      : file_(file), yaml_(yaml), problems_(problems) {}
+  Reader(const RuleFile& file, const YamlFile& yaml, Problems& problems, Problems& warnings)
+      : file_(file), yaml_(yaml), problems_(problems), warnings_(warnings) {}
 
   Rule Read() {
     const std::filesystem::path path(file_.path);
@@ -39,6 +40,7 @@ class Reader {
     rule.override = map.Flag("override");
     ReadSubject(map, rule);
     ReadParams(map.Get("params"), rule);
+    ReadHelpers(map.Get("with"), rule);
     ReadLets(map.Get("let"), rule);
     for (auto& [sql, place] : map.TextList("when")) rule.when.push_back({sql, place, {}});
     if (rule.when.empty()) problems_.Add(rule.place, rule_, "a rule lacks 'when': at least one condition");
@@ -122,12 +124,14 @@ class Reader {
     Named(node, "params", [&](const std::string& name, const YAML::Node& key, const YAML::Node& value) {
       Param param{name, {}, Unit::kNone, "", yaml_.PlaceOf(key), ""};
       if (value.IsScalar()) {
-        param.value = ScalarValue(value);
+        param.value = ReadScalar(value);
       } else {
         YamlMap map(yaml_, value, rule_, fmt::format("param '{}'", name), problems_);
-        const YAML::Node fallback = map.Get("default");
-        if (fallback.IsDefined() && fallback.IsScalar())
-          param.value = ScalarValue(fallback);
+        const YAML::Node fallback = map.Get("default"), table = map.Get("table");
+        if (table.IsDefined())
+          ReadTable(table, fallback, param);
+        else if (fallback.IsDefined() && fallback.IsScalar())
+          param.value = ReadScalar(fallback);
         else
           problems_.Add(map.place(), rule_,
                         fmt::format("param '{}' lacks 'default': a number or text", name));
@@ -136,6 +140,44 @@ class Reader {
         map.Finish();
       }
       rule.params.push_back(std::move(param));
+    });
+  }
+
+  // A number that readers of YAML 1.1, as editors and Python have them, take for a text is said to be one.
+  Value ReadScalar(const YAML::Node& node) {
+    if (const std::string number = NumberForAllReaders(node); !number.empty())
+      warnings_.Add(yaml_.PlaceOf(node), rule_,
+                    fmt::format("{} is a text to readers of YAML 1.1: write {}", node.Scalar(), number));
+    return ScalarValue(node);
+  }
+
+  // Numbers by pattern of a name, e.g. of the GPU's; the default is what fits all.
+  void ReadTable(const YAML::Node& node, const YAML::Node& fallback, Param& param) {
+    param.is_table = true;
+    if (!node.IsMap() || node.size() == 0)
+      return problems_.Add(
+          yaml_.PlaceOf(node), rule_,
+          fmt::format("the table of param '{}' must be a mapping (pattern: number)", param.name));
+    LookupTable table;
+    for (const auto& entry : node) ReadEntry(entry.first, entry.second, param.name, table);
+    if (fallback.IsDefined()) ReadEntry(YAML::Node("*"), fallback, param.name, table);
+    param.value = table.Text();
+  }
+
+  void ReadEntry(const YAML::Node& key, const YAML::Node& value, const std::string& param,
+                 LookupTable& table) {
+    const std::string why =
+        !key.IsScalar() || !value.IsScalar() ? "must be numbers" : table.Add(key.Scalar(), ReadScalar(value));
+    if (!why.empty())
+      problems_.Add(yaml_.PlaceOf(value), rule_,
+                    fmt::format("entries of the table of param '{}' {}", param, why));
+  }
+
+  void ReadHelpers(const YAML::Node& node, Rule& rule) {
+    Named(node, "with", [&](const std::string& name, const YAML::Node& key, const YAML::Node& value) {
+      if (!value.IsScalar() || value.Scalar().empty())
+        return problems_.Add(yaml_.PlaceOf(key), rule_, fmt::format("'{}' in 'with' must be a SELECT", name));
+      rule.helpers.push_back({name, value.Scalar(), yaml_.PlaceOf(value)});
     });
   }
 
@@ -187,12 +229,14 @@ class Reader {
   const RuleFile& file_;
   const YamlFile& yaml_;
   Problems& problems_;
+  Problems& warnings_;
   std::string rule_;
 };
 
 }  // namespace
 
-std::variant<std::monostate, Rule, DerivedRelation> ReadRuleFile(const RuleFile& file, Problems& problems) {
+std::variant<std::monostate, Rule, DerivedRelation> ReadRuleFile(const RuleFile& file, Problems& problems,
+                                                                 Problems& warnings) {
   const auto yaml = YamlFile::Parse(file.path, file.content, problems);
   if (!yaml) return {};
   if (!yaml->root().IsMap()) {
@@ -202,7 +246,7 @@ std::variant<std::monostate, Rule, DerivedRelation> ReadRuleFile(const RuleFile&
   }
   const std::filesystem::path path(file.path);
   const std::string stem = path.stem().string();
-  if (!yaml->root()["relation"].IsDefined()) return Reader(file, *yaml, problems).Read();
+  if (!yaml->root()["relation"].IsDefined()) return Reader(file, *yaml, problems, warnings).Read();
   DerivedRelation relation = ReadDerivedRelation(*yaml, stem, problems);
   relation.category = path.parent_path().filename().string();
   return relation;

@@ -11,7 +11,8 @@
 
 namespace dladvisor {
 
-// Nothing where the file holds neither; every problem is added.
-std::variant<std::monostate, Rule, DerivedRelation> ReadRuleFile(const RuleFile& file, Problems& problems);
+// Nothing where the file holds neither; every problem and warning is added.
+std::variant<std::monostate, Rule, DerivedRelation> ReadRuleFile(const RuleFile& file, Problems& problems,
+                                                                 Problems& warnings);
 
 }  // namespace dladvisor

@@ -182,6 +182,18 @@ Value ScalarValue(const YAML::Node& node) {
   return text;
 }
 
+std::string NumberForAllReaders(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  const size_t exponent = text.find_first_of("eE");
+  if (node.Tag() == "!" || exponent == std::string::npos || !AsNumber(ScalarValue(node))) return "";
+  // YAML 1.1 wants a point before the exponent, and a sign in it.
+  std::string number = text.substr(0, exponent), power = text.substr(exponent + 1);
+  if (number.find('.') != std::string::npos && (power[0] == '-' || power[0] == '+')) return "";
+  if (number.find('.') == std::string::npos) number += ".0";
+  if (power[0] != '-' && power[0] != '+') power.insert(0, "+");
+  return number + "e" + power;
+}
+
 YamlMap::YamlMap(const YamlFile& file, const YAML::Node& node, std::string rule, std::string what,
                  Problems& problems)
     : file_(file),
@@ -255,10 +267,11 @@ Unit YamlMap::ReadUnit(const std::string& key) {
   if (!text) return Unit::kNone;
   const auto unit = ParseUnit(*text);
   if (!unit)
-    problems_.Add(PlaceOf(Get(key)), rule_,
-                  fmt::format("no unit '{}'; units: ns, bytes, ratio, count, bytes/s, flops, flops/s, "
-                              "celsius, watts, hertz, text",
-                              *text));
+    problems_.Add(
+        PlaceOf(Get(key)), rule_,
+        fmt::format("no unit '{}'; units: ns, bytes, ratio, count, count/step, bytes/s, flops, flops/s, "
+                    "celsius, watts, hertz, text",
+                    *text));
   return unit.value_or(Unit::kNone);
 }
 

@@ -51,6 +51,9 @@ class YamlFile {
 // Integer where it is one, else a real, else text; true and false are SQL's 1 and 0. What is quoted is text.
 Value ScalarValue(const YAML::Node& node);
 
+// How to write a number so that readers of YAML 1.1 take it for one: "1.0e-9" for 1e-9; "" where they do.
+std::string NumberForAllReaders(const YAML::Node& node);
+
 // The keys of a mapping, each asked for once; Finish reports those never asked for.
 class YamlMap {
  public:

@@ -103,6 +103,37 @@ std::vector<SqlToken> SqlTokens(std::string_view sql) {
   return tokens;
 }
 
+namespace {
+
+// Of a token in quotes or a comment. Within quotes a quote stands twice.
+bool IsClosed(const SqlToken& token) {
+  const std::string_view text = token.text;
+  if (token.kind == SqlToken::Kind::kComment)
+    return !text.starts_with("/*") || (text.size() >= 4 && text.ends_with("*/"));
+  if (token.kind != SqlToken::Kind::kString && token.kind != SqlToken::Kind::kQuoted) return true;
+  if (text[0] == '[') return text.ends_with(']');
+  const std::string_view inner = text.substr(1);
+  const size_t other = inner.find_last_not_of(text[0]);
+  return (inner.size() - (other == std::string_view::npos ? 0 : other + 1)) % 2 == 1;
+}
+
+}  // namespace
+
+std::optional<Unclosed> FindUnclosed(std::string_view sql) {
+  std::vector<size_t> open;  // parentheses
+  for (const SqlToken& token : SqlTokens(sql)) {
+    if (!IsClosed(token))
+      return Unclosed{token.kind == SqlToken::Kind::kString    ? "a text"
+                      : token.kind == SqlToken::Kind::kComment ? "a comment"
+                                                               : "a name in quotes",
+                      token.start};
+    if (token.text == "(") open.push_back(token.start);
+    if (token.text == ")" && !open.empty()) open.pop_back();
+  }
+  if (open.empty()) return std::nullopt;
+  return Unclosed{"a parenthesis", open.front()};
+}
+
 std::vector<SqlWord> SqlWords(std::string_view sql) {
   std::vector<SqlWord> words;
   for (const SqlToken& token : SqlTokens(sql)) {

@@ -23,6 +23,14 @@ struct SqlToken {
 // Every byte of `sql` lies in one token. A string or comment that is not closed ends with the text.
 std::vector<SqlToken> SqlTokens(std::string_view sql);
 
+// What `sql` opens and does not close: a text, a name in quotes, a comment or a parenthesis; the first of
+// them.
+struct Unclosed {
+  std::string what;  // "a text"
+  size_t start = 0;
+};
+std::optional<Unclosed> FindUnclosed(std::string_view sql);
+
 // A token as a parser takes it: names without quotes.
 struct SqlWord {
   SqlToken::Kind kind = SqlToken::Kind::kOther;

@@ -14,7 +14,8 @@ bool IsConversion(const SqlType& t) {
 }
 
 bool IsFactor(const SqlType& t) {
-  return (t.literal && !IsConversion(t)) || t.unit == Unit::kRatio || t.unit == Unit::kCount;
+  return (t.literal && !IsConversion(t)) || t.unit == Unit::kRatio || t.unit == Unit::kCount ||
+         t.unit == Unit::kCountPerStep;
 }
 
 std::optional<Unit> QuotientUnit(const SqlType& a, const SqlType& b) {
@@ -125,6 +126,8 @@ SqlType ResultOfFunction(std::string_view function, std::span<const SqlType> arg
   const auto known = Results().find(function);
   if (known != Results().end() && known->second == Result::kInteger) return Plain(Type::kInteger);
   if (known != Results().end() && known->second == Result::kText) return Plain(Type::kText);
+  if (function == "LOOKUP" && arguments.size() == 2)
+    return {Type::kReal, arguments[0].unit, false, false, {}};
   if (function == "RATIO" && arguments.size() == 2)
     return {Type::kReal, QuotientUnit(arguments[0], arguments[1]), false, false, {}};
   if (function == "IIF" && arguments.size() == 3) return Common(arguments[1], arguments[2]);

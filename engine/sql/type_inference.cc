@@ -405,6 +405,7 @@ class Parser {
 
   SqlType Function() {
     const std::string function = UpperAscii(Now().text);
+    const size_t start = Now().start;
     Next();
     Next();
     TakeWord("DISTINCT");
@@ -421,6 +422,8 @@ class Parser {
       }
     }
     --depth_;
+    if (function == "LOOKUP" && !arguments.empty() && IsNumber(arguments[0]))
+      Report(start, "looks a value up in a single number: give the param a 'table' of them by pattern");
     return ResultOfFunction(function, arguments);
   }
 

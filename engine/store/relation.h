@@ -50,7 +50,6 @@ struct Schema {
   std::string doc;
   std::vector<std::string> key;  // names of the key columns, in order
   std::vector<Column> columns;
-  std::string capture = {};  // what must be recorded for it to have rows, as of Column
 
   // Index of the column, or nothing.
   std::optional<size_t> Find(std::string_view column) const;
@@ -190,12 +189,6 @@ class RelationOf : public RowRelation {
   RelationOf& Column(std::string_view name, T Row::*member, Unit unit, std::string_view doc,
                      std::string_view capture = {}) {
     Add(name, RowMember::Of<Row>(member), unit, doc, capture, {}, false);
-    return *this;
-  }
-
-  // What must be recorded for it to have rows.
-  RelationOf& Needs(std::string_view capture) {
-    schema_.capture = capture;
     return *this;
   }
 

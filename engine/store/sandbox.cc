@@ -10,19 +10,37 @@
 namespace dladvisor {
 
 const std::vector<std::string>& AllowedFunctions() {
-  static const std::vector<std::string> functions = {
-      "->",         "->>",         "abs",          "avg",          "ceil",
-      "char",       "coalesce",    "count",        "cume_dist",    "dense_rank",
-      "exp",        "first_value", "floor",        "glob",         "group_concat",
-      "ifnull",     "iif",         "instr",        "json_extract", "lag",
-      "last_value", "lead",        "length",       "like",         "ln",
-      "log",        "log10",       "log2",         "lower",        "ltrim",
-      "max",        "median",      "min",          "mod",          "nth_value",
-      "ntile",      "nullif",      "percent_rank", "percentile",   "pow",
-      "power",      "rank",        "ratio",        "regexp",       "regexp_extract",
-      "replace",    "round",       "row_number",   "rtrim",        "sign",
-      "sqrt",       "substr",      "substring",    "sum",          "total",
-      "trim",       "trunc",       "typeof",       "unicode",      "upper"};
+  static const std::vector<std::string> functions = {"->",           "->>",
+                                                     "abs",          "avg",
+                                                     "ceil",         "char",
+                                                     "coalesce",     "count",
+                                                     "cume_dist",    "dense_rank",
+                                                     "exp",          "first_value",
+                                                     "floor",        "glob",
+                                                     "group_concat", "ifnull",
+                                                     "iif",          "instr",
+                                                     "json_extract", "lag",
+                                                     "last_value",   "lead",
+                                                     "length",       "like",
+                                                     "ln",           "log",
+                                                     "log10",        "log2",
+                                                     "lookup",       "lower",
+                                                     "ltrim",        "max",
+                                                     "median",       "min",
+                                                     "mod",          "nth_value",
+                                                     "ntile",        "nullif",
+                                                     "percent_rank", "percentile",
+                                                     "pow",          "power",
+                                                     "rank",         "ratio",
+                                                     "regexp",       "regexp_extract",
+                                                     "replace",      "round",
+                                                     "row_number",   "rtrim",
+                                                     "sign",         "sqrt",
+                                                     "substr",       "substring",
+                                                     "sum",          "total",
+                                                     "trim",         "trunc",
+                                                     "typeof",       "unicode",
+                                                     "upper"};
   return functions;
 }
 

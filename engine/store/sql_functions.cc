@@ -8,10 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "engine/store/lookup_table.h"
 
 namespace dladvisor {
 namespace {
@@ -127,6 +131,24 @@ void RegexpExtract(sqlite3_context* context, int count, sqlite3_value** argv) {
   sqlite3_result_text(context, found.back().data(), static_cast<int>(found.back().size()), SQLITE_TRANSIENT);
 }
 
+// lookup(:table, name): the number of the first pattern that fits; NULL where none does.
+void Lookup(sqlite3_context* context, int count, sqlite3_value** argv) {
+  if (AnyIsNull(count, argv)) return sqlite3_result_null(context);
+  const auto* table = static_cast<const LookupTable*>(sqlite3_get_auxdata(context, 0));
+  std::optional<LookupTable> parsed;
+  if (!table) {
+    parsed = LookupTable::Parse(std::string_view(TextOf(argv[0]).data(), TextOf(argv[0]).size()));
+    if (!parsed) return Fail(context, "lookup: the first argument is no param with a table");
+    table = &*parsed;
+  }
+  const re2::StringPiece name = TextOf(argv[1]);
+  if (const auto number = table->Find(std::string(name.data(), name.size())))
+    sqlite3_result_double(context, *number);
+  if (parsed)  // is kept for the statement, where the table is constant
+    sqlite3_set_auxdata(context, 0, new LookupTable(std::move(*parsed)),
+                        [](void* kept) { delete static_cast<LookupTable*>(kept); });
+}
+
 // The numbers that median and percentile see, in memory of SQLite, which is bounded.
 struct Numbers {
   double* values;
@@ -225,6 +247,7 @@ void RegisterFunctions(sqlite3* db) {
   for (const int arguments : {2, 3})
     sqlite3_create_function_v2(db, "regexp_extract", arguments, kFlags, nullptr, RegexpExtract, nullptr,
                                nullptr, nullptr);
+  sqlite3_create_function_v2(db, "lookup", 2, kFlags, nullptr, Lookup, nullptr, nullptr, nullptr);
   sqlite3_create_function_v2(db, "median", 1, kFlags, nullptr, nullptr, MedianStep, QuantileFinal, nullptr);
   sqlite3_create_function_v2(db, "percentile", 2, kFlags, nullptr, nullptr, PercentileStep, QuantileFinal,
                              nullptr);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/output_file.h"
+#include "src/cli/gate_sides.h"
 #include "src/cli/output_format.h"
 #include "src/fleet/digest_file.h"
 #include "src/fleet/find_files.h"
@@ -74,21 +75,6 @@ void RefuseWithoutBaseline(const GateOptions& options) {
                     fmt::format("{}: there is no baseline yet, and the gate cannot pass without one\n  `{}` "
                                 "makes these runs the baseline.",
                                 baseline, Command(options))};
-}
-
-struct Loaded {
-  std::vector<GateRun> runs;
-  std::vector<std::string> unreadable;
-};
-
-Loaded Load(const std::vector<std::string>& arguments, const AnalysisOptions& analysis,
-            const KnowledgeBase& knowledge) {
-  Loaded loaded;
-  loaded.unreadable = LoadRuns(arguments, analysis, [&](const std::string& name, Profile profile) {
-    Database database = profile.OpenDatabase();
-    loaded.runs.push_back(SummarizeRun(name, knowledge, database, profile.MissingRelations()));
-  });
-  return loaded;
 }
 
 bool NeedsSteps(const GatePolicy& policy) {
@@ -291,17 +277,20 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
     throw Error("--merge-history", "adds to a history", "Give it with --history.");
   for (const std::string& other : options.other_histories) MergeHistory(options.history, other);
   if (!options.history.empty()) history = ReadHistory(options.history);
-  stages.Begin("baseline");
-  Loaded baseline = Load(options.baseline, analysis, knowledge);
-  stages.Begin("candidate");
-  Loaded candidate = Load(options.profile.paths, analysis, knowledge);
+  stages.Begin("runs");
+  GivenRuns given = ReadGivenRuns(options.baseline, options.profile.paths, analysis, knowledge, history);
   stages.Begin("judge");
   Judged judged;
-  judged.sides = ToSides(std::move(baseline.runs), std::move(candidate.runs));
+  judged.sides = ToSides(std::move(given.baseline), std::move(given.candidate));
   judged.result = JudgeRuns(judged.sides, knowledge, project.gate, history);
   judged.result.generator = kProgram;
-  RefuseUnreadable(baseline.unreadable, judged.result.baseline, judged.result);
-  RefuseUnreadable(candidate.unreadable, judged.result.candidate, judged.result);
+  if (judged.result.verdict != Verdict::kPass) {
+    RunsCompared compared = given.compare();
+    judged.result.changes = std::move(compared.reasons);
+    if (judged.result.changes.empty()) judged.result.changes = {std::move(compared.headline)};
+  }
+  RefuseUnreadable(given.unreadable_baseline, judged.result.baseline, judged.result);
+  RefuseUnreadable(given.unreadable_candidate, judged.result.candidate, judged.result);
   return judged;
 }
 

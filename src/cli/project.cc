@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/rules/yaml_reader.h"
+#include "engine/store/lookup_table.h"
 #include "src/hardware/hardware_reader.h"
 #include "src/hardware/table/built_in_hardware.h"
 
@@ -95,9 +96,24 @@ class ProjectReader {
       if (entry.first.IsScalar() && entry.second.IsScalar())
         setting.params.push_back(
             {entry.first.Scalar(), ScalarValue(entry.second), yaml_.PlaceOf(entry.first)});
+      else if (entry.first.IsScalar() && entry.second.IsMap())
+        setting.params.push_back(
+            {entry.first.Scalar(), ReadTable(entry.second), yaml_.PlaceOf(entry.first), /*is_table=*/true});
       else
-        problems_.Add(yaml_.PlaceOf(entry.first), "", "a param must be a number or a text");
+        problems_.Add(yaml_.PlaceOf(entry.first), "",
+                      "a param must be a number, a text or a mapping (pattern: number)");
     }
+  }
+
+  Value ReadTable(const YAML::Node& node) {
+    LookupTable table;
+    for (const auto& entry : node) {
+      const std::string why = entry.first.IsScalar() && entry.second.IsScalar()
+                                  ? table.Add(entry.first.Scalar(), ScalarValue(entry.second))
+                                  : "must be numbers";
+      if (!why.empty()) problems_.Add(yaml_.PlaceOf(entry.first), "", "entries of a param's table " + why);
+    }
+    return table.Text();
   }
 
   void ReadSeverity(const YAML::Node& node, RuleSetting& setting) {

@@ -77,7 +77,7 @@ void PrintJson(const ResultSet& result) {
 
 // A digest keeps facts: what a query reads of events is not there, and 0 rows would be taken for an answer.
 void WarnOfEvents(const Profile& profile, const SqlReads& reads) {
-  const std::set<std::string> not_held = profile.MissingRelations();
+  const std::map<std::string, std::string> not_held = profile.MissingRelations();
   std::vector<std::string> missing;
   for (const Schema* schema : AllSchemas())
     if (not_held.contains(schema->name) &&
@@ -85,7 +85,8 @@ void WarnOfEvents(const Profile& profile, const SqlReads& reads) {
       missing.push_back(schema->name);
   if (!missing.empty())
     fmt::print(stderr, "warning: {}: no rows of {}\n",
-               profile.files.size() == 1
+               profile.trace ? profile.files[0] + " is no gate"
+               : profile.files.size() == 1
                    ? profile.files[0] + " is a digest, which holds no events"
                    : "of several profiles together only the facts are kept, not the events",
                fmt::join(missing, ", "));
@@ -140,6 +141,7 @@ void AddQueryCommand(CLI::App& app, const CommonOptions& common) {
   CLI::App* command = app.add_subcommand(
       "query", "Run SQL over a profile's facts and events: a SELECT, or the name of a relation");
   options->profile.AddTo(*command, "PROFILE... SQL");
+  options->profile.AddMpiTo(*command);
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   command->callback([options, &common] { RunQuery(*options, common); });

@@ -18,6 +18,7 @@
 #include "src/analysis/families.h"
 #include "src/cli/project_schema.h"
 #include "src/events/event_relations.h"
+#include "src/fleet/earlier_run.h"
 #include "src/hardware/hardware_reader.h"
 #include "src/hardware/table/built_in_hardware.h"
 #include "src/importers/words/importer_words.h"
@@ -198,6 +199,9 @@ std::string WhereHeldOf(const Schema& schema) {
     if (events->name == schema.name)
       return "Events, of one profile that is read itself; unknown on digests and on several profiles "
              "together.";
+  for (const Schema* of_gate : EarlierRunSchemas())
+    if (of_gate->name == schema.name)
+      return "Of a gate, when it judges the runs that it was given; unknown elsewhere.";
   return "Where the relations that it reads are.";
 }
 

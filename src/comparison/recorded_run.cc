@@ -139,9 +139,14 @@ void ReadFigures(const Database& db, RecordedRun& run) {
 }  // namespace
 
 RecordedRun RecordRun(std::string name, const KnowledgeBase& knowledge, Database& db,
-                      const std::set<std::string>& missing_relations) {
+                      const std::map<std::string, std::string>& missing_relations) {
+  GateRun run = SummarizeRun(std::move(name), knowledge, db, missing_relations);
+  return DescribeRun(std::move(run), db);
+}
+
+RecordedRun DescribeRun(GateRun gate_run, const Database& db) {
   RecordedRun run;
-  run.gate_run = SummarizeRun(std::move(name), knowledge, db, missing_relations);
+  run.gate_run = std::move(gate_run);
   const ResultSet summary = db.Query("SELECT step_source, step_pattern, window_ns FROM run");
   if (!summary.rows.empty()) {
     run.step_source = Text(summary.rows[0][0]);

@@ -6,7 +6,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -51,9 +50,11 @@ struct RecordedRun {
   std::map<std::string, std::string> settings;  // arguments of the training, where a log has them
 };
 
-// Evaluates the rules on the database, which afterwards has their findings; `missing_relations` as of
-// SummarizeRun.
+// The run of a database, of which a gate's part is known.
+RecordedRun DescribeRun(GateRun run, const Database& db);
+
+// The same, with SummarizeRun for the gate's part.
 RecordedRun RecordRun(std::string name, const KnowledgeBase& knowledge, Database& db,
-                      const std::set<std::string>& missing_relations);
+                      const std::map<std::string, std::string>& missing_relations);
 
 }  // namespace dladvisor

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "src/analysis/compat/views.h"
+#include "src/analysis/context/context.h"
 #include "src/analysis/context/varint.h"
 #include "src/analysis/families.h"
 #include "src/analysis/family/family.h"
@@ -21,6 +21,7 @@
 #include "src/analysis/timeline/time_ledger.h"
 #include "src/events/event_relations.h"
 #include "src/fleet/digest_message.h"
+#include "src/fleet/earlier_run.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/merge.h"
 #include "src/importers/importers.h"
@@ -32,17 +33,21 @@ Database Profile::OpenDatabase() const {
   Database database;
   for (const Table& table : digest.relations) database.Add(table);
   for (const auto& relation : events) database.Add(*relation);
+  for (const Schema* schema : EarlierRunSchemas())
+    if (!database.FindRelation(schema->name)) database.Add(std::make_unique<Table>(*schema));
   for (const auto* views : {&NsysViews(), &DlprofViews(), &PytorchViews(), &TracelensViews()})
     for (const View& view : *views) database.AddView(view.name, view.sql);
   return database;
 }
 
-std::set<std::string> Profile::MissingRelations() const {
-  std::set<std::string> missing;
-  if (trace) return missing;
-  for (const Schema* schema : AllSchemas()) missing.insert(schema->name);
+std::map<std::string, std::string> Profile::MissingRelations() const {
+  std::map<std::string, std::string> missing;
+  if (!trace)
+    for (const Schema* schema : AllSchemas())
+      missing.emplace(schema->name, "one profile alone has, and no digest and no folder of ranks");
   for (const Family* family : AllFamilies())
     if (!family->on_demand) missing.erase(family->schema->name);
+  for (const Schema* schema : EarlierRunSchemas()) missing[schema->name] = "a gate alone has";
   return missing;
 }
 
@@ -54,6 +59,7 @@ const std::vector<const Schema*>& AllSchemas() {
     std::vector<const Schema*> all = facts;
     all.insert(all.end(), EventSchemas().begin(), EventSchemas().end());
     all.insert(all.end(), on_demand.begin(), on_demand.end());
+    all.insert(all.end(), EarlierRunSchemas().begin(), EarlierRunSchemas().end());
     return all;
   }();
   return schemas;
@@ -89,6 +95,15 @@ void TakeOurSchemas(Digest& digest) {
   AddEmptyRelations(digest);
 }
 
+EventPlaces PlacesOf(const Context& context) {
+  EventPlaces places;
+  places.rank_of_process = context.ranks.of_process;
+  for (const auto& [rank, steps] : context.steps.by_rank)
+    for (const Step& step : steps)
+      places.steps[rank].push_back({step.number, step.time.start, step.time.end});
+  return places;
+}
+
 Profile LoadOne(const std::filesystem::path& path, const AnalysisOptions& options) {
   Profile profile;
   profile.files = {path.string()};
@@ -102,7 +117,7 @@ Profile LoadOne(const std::filesystem::path& path, const AnalysisOptions& option
   profile.analysed = std::make_unique<AnalysedTrace>(*profile.trace, options);
   profile.digest = profile.analysed->ComputeDigest();
   CompareRanks(profile.digest, IdentitiesOf(profile.digest));
-  profile.events = EventRelations(*profile.trace);
+  profile.events = EventRelations(*profile.trace, PlacesOf(profile.analysed->Get<Context>()));
   for (auto& relation : profile.analysed->OnDemandRelations()) profile.events.push_back(std::move(relation));
   return profile;
 }

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,8 +30,9 @@ struct Profile {
 
   // A database over the facts and events, which must not outlive this profile.
   Database OpenDatabase() const;
-  // Relations of events, where they are not held: what reads them sees no row.
-  std::set<std::string> MissingRelations() const;
+  // Relations that it does not hold, such as those of events of a digest, and who has them: what reads them
+  // sees no row.
+  std::map<std::string, std::string> MissingRelations() const;
 };
 
 // Schemas of all relations that rules and queries may read: facts, then events.

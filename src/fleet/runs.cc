@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "src/analysis/summary/profile.h"
 #include "src/fleet/find_files.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -60,6 +61,7 @@ class Loader {
   void LoadFiles(const std::vector<std::string>& files) {
     std::vector<FoundFile> found;
     for (const std::string& file : files) found.push_back({file, /*named=*/true});
+    HoldDigests(found);
     if (files.size() > 1 && std::ranges::find(files, "-") == files.end() &&
         MayBeTogether(found, /*recorded=*/true) &&
         LoadTogether(files[0], FindFiles(files), IsDigest(files[0]), /*recorded=*/true))
@@ -70,6 +72,7 @@ class Loader {
   // What lies in a folder, or fits a pattern: one run, or those of each of its folders.
   void LoadGroup(const std::string& argument) {
     const std::vector<FoundFile> found = FindFiles({argument});
+    HoldDigests(found);
     if (LoadAsRanks(argument, found)) return;
     std::map<std::string, std::vector<FoundFile>> folders;
     for (const FoundFile& file : found) folders[file.path.parent_path().string()].push_back(file);
@@ -93,6 +96,21 @@ class Loader {
     const auto held = held_.find(key);
     if (held != held_.end()) return held->second;
     return held_.emplace(key, LoadProfile(path, OptionsFor(IsDigest(path), options_))).first->second;
+  }
+
+  // Reads a few digests side by side. What is wrong with one is said when it is taken.
+  void HoldDigests(const std::vector<FoundFile>& files) {
+    constexpr size_t kMost = 16;
+    if (files.size() < 2 || files.size() > kMost || !AreDigests(files)) return;
+    std::vector<std::optional<Profile>> read(files.size());
+    ParallelFor(files.size(), [&](size_t i) {
+      try {
+        read[i] = LoadProfile(files[i].path, {});
+      } catch (const Error&) {
+      }
+    });
+    for (size_t i = 0; i < files.size(); ++i)
+      if (read[i]) held_.try_emplace(files[i].path.lexically_normal(), std::move(*read[i]));
   }
 
   // The rank that the file records; nothing, too, where it cannot be read, which LoadAlone reports.

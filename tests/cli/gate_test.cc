@@ -81,6 +81,7 @@ TEST_F(Gate, ASlowerProgramFailsAndItsCauseIsNamed) {
   EXPECT_EQ(run.status, 1) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("Gate failed: Step time regressed by"));
   EXPECT_THAT(run.out, HasSubstr("slow-host"));
+  EXPECT_THAT(run.out, HasSubstr("What Changed"));
 }
 
 TEST_F(Gate, AFasterProgramImproves) {
@@ -145,6 +146,33 @@ TEST_F(Gate, ARuleThatTheTeamMadeAnErrorFails) {
   EXPECT_THAT(run.out, HasSubstr("slow-host"));
 }
 
+TEST_F(Gate, RulesReadTheBaselineAndTheHistory) {
+  fs::create_directories(Path("before"));
+  test::WriteFile(Path("before/slower.yaml"),
+                  "id: slower\ntitle: Slower\nseverity: error\nfor: run\nlet:\n"
+                  "  now_ns: {sql: (SELECT avg(duration_ns) FROM step WHERE NOT warmup), unit: ns}\n"
+                  "  before_ns: {sql: (SELECT step_ns FROM baseline), unit: ns}\n"
+                  "when: [now_ns > 1.1 * before_ns]\nproblem: \"{{now_ns}} after {{before_ns}}\"\n"
+                  "recommendation: [R]\n");
+  EXPECT_EQ(Run("gate --rules before --baseline base same1 same2 same3").status, 0);
+  const auto slow = Run("gate --rules before --baseline base slow1 slow2 slow3 --json before.json");
+  EXPECT_EQ(slow.status, 1);
+  EXPECT_THAT(test::ReadFile(Path("before.json")), HasSubstr("\"rule\": \"slower\""));
+  const auto digests = Run("gate --rules before --baseline base1 base/run-2.digest");
+  EXPECT_EQ(digests.out.find("slower"), std::string::npos) << digests.out;
+  EXPECT_THAT(Run("explain slower same1 --rules before").out,
+              HasSubstr("it reads baseline, which a gate alone has"));
+  test::WriteFile(
+      Path("before/slower.yaml"),
+      "id: slower\ntitle: Slower\nseverity: error\nfor: run\n"
+      "when: [(SELECT count(*) FROM history WHERE label = 'c1' AND age = 1 AND step_ns > 0) = 1]\n"
+      "problem: \"{{ranks}} ranks\"\nrecommendation: [R]\n");
+  fs::remove(Path("before.history"));
+  const std::string gate = "gate --rules before --baseline base --history before.history same1 --label ";
+  EXPECT_EQ(Run(gate + "c1").status, 0);
+  EXPECT_EQ(Run(gate + "c2").status, 1);
+}
+
 TEST_F(Gate, AnErrorThatIsNotEvaluatedIsSaidInEveryOutputAndMayFail) {
   fs::create_directories(Path("team"));
   test::WriteFile(Path("team/long-kernels.yaml"),
@@ -178,6 +206,14 @@ TEST_F(Gate, WithoutABaselineNothingPassesAndTheNextStepIsSaid) {
 TEST_F(Gate, EveryExitWritesEveryOutput) {
   test::WriteFile(Path("broken.yaml"), "gate: {metrics: {step.tim: off}}\n");
   test::WriteFile(Path("cut.json"), "{\"traceEvents\": [{\"ph\"");
+  test::WriteFile(Path("no.history"), "no history");
+  test::WriteFile(Path("strict.yaml"), "gate: {on_inconclusive: fail}\n");
+  test::WriteFile(Path("slower.yaml"), "gate: {mode: report}\n");
+  test::WriteFile(Path("broken.sqlite"), "SQLite format 3");
+  fs::copy_file(Path("base1/job_0_0.sqlite"), Path("brief.sqlite"), fs::copy_options::overwrite_existing);
+  Execute(Path("brief.sqlite"),
+          "DELETE FROM NVTX_EVENTS; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid > 10;"
+          "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE rowid > 10;");
   const struct {
     const char* arguments;
     int status;
@@ -190,6 +226,17 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
       {"--baseline base cut.json", 3, "cut.json"},
       {"--baseline base none.sqlite", 3, "none.sqlite"},
       {"--config broken.yaml --baseline base same1", 3, "step.tim"},
+      {"--baseline cut.json same1", 3, "cut.json"},
+      {"--baseline base --history no.history same1", 3, "no.history"},
+      {"--baseline base --history h.sqlite --merge-history no.history same1", 3, "no.history"},
+      {"--baseline base --merge-history no.history same1", 3, "--merge-history"},
+      {"--config strict.yaml --baseline base1 slow1", 1, "noise explains up to"},
+      {"--config slower.yaml --baseline base slow1 slow2 slow3", 0,
+       "This is reported, and fails nothing yet"},
+      {"--baseline base same1/job_0_0.sqlite broken.sqlite", 2, "of the files cannot be read"},
+      {"--baseline brief.sqlite brief.sqlite", 2, "cannot be compared"},
+      {"--rules no-rules --baseline base same1", 3, "no-rules"},
+      {"--steps x --baseline base same1", 3, "is not a range of steps"},
   };
   for (const auto& exit : exits) {
     SCOPED_TRACE(exit.arguments);
@@ -220,6 +267,7 @@ TEST_F(Gate, OtherHardwareIsNotComparable) {
   const auto run = Run("gate --baseline base wide");
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.out, HasSubstr("GPUs (2 and 4)"));
+  EXPECT_THAT(run.out, HasSubstr("What Changed"));
   test::WriteFile(Path("allow.yaml"), "gate: {allow: [gpu.count, world_size]}\n");
   EXPECT_NE(Run("gate --config allow.yaml --baseline base wide").status, 2);
 }

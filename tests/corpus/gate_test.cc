@@ -8,6 +8,7 @@
 #include "src/cli/session.h"
 #include "src/fleet/runs.h"
 #include "src/gate/judge/judge.h"
+#include "src/gate/judge/rule_verdict.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -96,6 +97,46 @@ TEST(GateOnRealProfiles, NoProfileRegressesAgainstItself) {
       } catch (const Error&) {  // files that no command can read are importers' tests
       }
     }
+  if (compared == 0) GTEST_SKIP() << "no real profiles";
+}
+
+// A digest has no events; a rule that reads them is unknown on it, and its finding not new.
+TEST(GateOnRealProfiles, AProfileHasNoNewFindingAgainstItsOwnDigest) {
+  KnowledgeBase knowledge = LoadRules({}, {});
+  knowledge.AddLayer(std::vector<RuleFile>{{"team/any-kernel.yaml",
+                                            "id: any-kernel\ntitle: T\nfor: run\nwhen: [(SELECT count(*) "
+                                            "FROM kernel WHERE rank IS NOT NULL) > 0]\n"
+                                            "problem: \"{{gpus}} GPUs\"\nrecommendation: R\n"},
+                                           {"team/any-overlap.yaml",
+                                            "id: any-overlap\ntitle: T\nfor: temporal_breakdown\nwhen: "
+                                            "[1]\nproblem: \"{{rank}}\"\nrecommendation: "
+                                            "R\n"},
+                                           {"team/any-name.yaml",
+                                            "id: any-name\ntitle: T\nfor: name_step\nwhen: [calls > "
+                                            "0]\nproblem: \"{{name}}\"\nrecommendation: R\n"}});
+  constexpr size_t kEach = 6;
+  size_t compared = 0;
+  for (const char* const folder : {"nsys_sqlite", "kineto"}) {
+    size_t of_folder = 0;
+    for (const auto& path : test::DataFiles(folder, folder[0] == 'n' ? ".sqlite" : ".gz")) {
+      if (std::filesystem::file_size(path) > 2'000'000 || of_folder == kEach) continue;
+      try {
+        Profile profile = LoadProfile(path, {});
+        const test::ScratchDir scratch;
+        WriteDigest(profile.digest, scratch.path() / "own.digest");
+        const Profile digest = LoadProfile(scratch.path() / "own.digest", {});
+        Database of_profile = profile.OpenDatabase(), of_digest = digest.OpenDatabase();
+        const GateRun candidate = SummarizeRun("profile", knowledge, of_profile, profile.MissingRelations());
+        const GateRun baseline = SummarizeRun("digest", knowledge, of_digest, digest.MissingRelations());
+        for (const RuleVerdict& rule : JudgeRules({&baseline, 1}, {&candidate, 1}, knowledge, {})) {
+          EXPECT_NE(rule.change, RuleVerdict::Change::kNew) << path << " " << rule.rule;
+          EXPECT_NE(rule.change, RuleVerdict::Change::kGone) << path << " " << rule.rule;
+        }
+        ++compared, ++of_folder;
+      } catch (const Error&) {  // files that no command can read are importers' tests
+      }
+    }
+  }
   if (compared == 0) GTEST_SKIP() << "no real profiles";
 }
 

@@ -10,6 +10,7 @@
 namespace dladvisor {
 namespace {
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 KnowledgeBase Rules() {

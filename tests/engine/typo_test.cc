@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "engine/authoring/rule_schema.h"
 #include "engine/rules/knowledge_base.h"
 #include "tests/engine/shop.h"
+#include "tests/support/json_schema.h"
 
 namespace dladvisor {
 namespace {
@@ -120,7 +124,8 @@ const Typo kTypos[] = {
     {"Unit",
      "unit: ratio, doc",
      "unit: percent, doc",
-     {"7:34: busy-shop: no unit 'percent'; units: ns, bytes, ratio, count, bytes/s, flops, flops/s, celsius, "
+     {"7:34: busy-shop: no unit 'percent'; units: ns, bytes, ratio, count, count/step, bytes/s, flops, "
+      "flops/s, celsius, "
       "watts, hertz, text"}},
     {"ParamName",
      "  kind: {default: tea, doc: Item.}",
@@ -333,6 +338,75 @@ const Typo kTypos[] = {
 
 INSTANTIATE_TEST_SUITE_P(Rule, Typos, testing::ValuesIn(kTypos),
                          [](const testing::TestParamInfo<Typo>& typo) { return typo.param.name; });
+
+// What a schema cannot know: the file's name, keys that stand twice, of which editors say so by themselves,
+// and what SQL, messages and other rules hold.
+const std::set<std::string> kBeyondTheSchema = {"KeyTwice",
+                                                "Id",
+                                                "Relation",
+                                                "Column",
+                                                "ColumnOfSubject",
+                                                "ColumnInQuotedSql",
+                                                "ColumnInFoldedSql",
+                                                "ColumnInSubQuery",
+                                                "RelationInSubQuery",
+                                                "Function",
+                                                "ForbiddenFunction",
+                                                "Arguments",
+                                                "Param",
+                                                "LetAsParam",
+                                                "QuestionMark",
+                                                "DoubleQuotedText",
+                                                "EvidenceColumn",
+                                                "EvidenceName",
+                                                "TwoStatements",
+                                                "NoSelect",
+                                                "Aggregate",
+                                                "WindowFunction",
+                                                "TwoValues",
+                                                "UnusedParam",
+                                                "LetNamedAsColumn",
+                                                "LetsNamedAlikeButForCase",
+                                                "LetNamedAsColumnButForCase",
+                                                "LetNamedAsParam",
+                                                "ParamNamedAsColumn",
+                                                "ParamWithoutColon",
+                                                "Parentheses",
+                                                "TextAsCondition",
+                                                "NameInMessage",
+                                                "NameInRecommendation",
+                                                "Section",
+                                                "SectionOfNothing",
+                                                "SectionThatIsOpen",
+                                                "SectionAndValue",
+                                                "Partial",
+                                                "OpenBraces",
+                                                "Unless",
+                                                "Causes",
+                                                "GivenItself"};
+
+TEST(TypoSchema, RejectsWhatTheCheckerRejects) {
+  KnowledgeBase knowledge(test::ShopSchemas(), Ledger{"till_ledger", "bucket", "ns", {"till"}, {}});
+  std::vector<std::string> documents = {kBusyRule, kCalm};
+  std::vector<std::string> names = {"", ""};
+  for (const Typo& typo : kTypos) {
+    std::string text = kBusyRule;
+    text.replace(text.find(typo.what), std::string_view(typo.what).size(), typo.with);
+    try {
+      YAML::Load(text);
+    } catch (const YAML::Exception&) {
+      continue;  // editors say so by themselves
+    }
+    documents.push_back(text);
+    names.emplace_back(typo.name);
+  }
+  const auto problems = test::SchemaProblems(RuleSchema(knowledge), documents);
+  if (!problems) GTEST_SKIP() << "python3-jsonschema is not installed";
+  ASSERT_EQ(problems->size(), documents.size());
+  for (size_t i = 0; i < documents.size(); ++i)
+    EXPECT_EQ((*problems)[i].empty(), i < 2 || kBeyondTheSchema.contains(names[i]))
+        << names[i] << (*problems)[i];
+}
 
 TEST(TypoFor, QueriesAsSubjects) {
   const auto with = [](const std::string& subject) {

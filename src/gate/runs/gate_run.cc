@@ -32,18 +32,9 @@ bool GateRun::IsUndecided(const std::string& rule, const std::string& subject) c
   return undecided.contains({rule, subject}) || undecided.contains({rule, ""});
 }
 
-GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database& db,
-                     const std::set<std::string>& missing_relations) {
+GateRun MeasureGateRun(std::string name, const Database& db) {
   GateRun run;
   run.name = std::move(name);
-  Advice advice = Infer(knowledge, db, {.absent_relations = missing_relations});
-  TranslateCapture(advice, db);
-  for (Finding& finding : advice.findings) {
-    if (finding.outcome == Outcome::kFailed || finding.outcome == Outcome::kUnknown)
-      run.undecided.try_emplace({finding.rule, finding.subject.empty() ? "" : SubjectJson(finding)},
-                                WhyAndWhatToRecord(finding));
-    if (finding.outcome == Outcome::kFired) run.findings.push_back(std::move(finding));
-  }
   run.measurements = MeasureRun(db);
   for (const MetricKind& kind : MetricKinds())
     run.not_measured[kind.name] = WhyNotMeasured(db, kind.is_family ? kind.name + "/" : kind.name);
@@ -59,6 +50,25 @@ GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database&
     run.ranks = static_cast<size_t>(AsNumber(counts.rows[0][0]).value_or(0));
     run.steps = static_cast<size_t>(AsNumber(counts.rows[0][1]).value_or(0));
   }
+  return run;
+}
+
+void AddFindings(const KnowledgeBase& knowledge, Database& db,
+                 const std::map<std::string, std::string>& missing_relations, GateRun& run) {
+  Advice advice = Infer(knowledge, db, {.absent_relations = missing_relations});
+  TranslateCapture(advice, db);
+  for (Finding& finding : advice.findings) {
+    if (finding.outcome == Outcome::kFailed || finding.outcome == Outcome::kUnknown)
+      run.undecided.try_emplace({finding.rule, finding.subject.empty() ? "" : SubjectJson(finding)},
+                                WhyAndWhatToRecord(finding));
+    if (finding.outcome == Outcome::kFired) run.findings.push_back(std::move(finding));
+  }
+}
+
+GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database& db,
+                     const std::map<std::string, std::string>& missing_relations) {
+  GateRun run = MeasureGateRun(std::move(name), db);
+  AddFindings(knowledge, db, missing_relations, run);
   return run;
 }
 

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,9 +38,17 @@ struct GateRun {
   const RunMean* Find(const std::string& metric) const;
 };
 
+// All but its findings.
+GateRun MeasureGateRun(std::string name, const Database& db);
+
 // Evaluates the rules on the database, which afterwards has their findings. `missing_relations` are those
-// that it does not hold, as a digest holds no events: rules that judge by them are undecided.
+// that it does not hold, as a digest holds no events, and who has them: rules that judge by them are
+// undecided.
+void AddFindings(const KnowledgeBase& knowledge, Database& db,
+                 const std::map<std::string, std::string>& missing_relations, GateRun& run);
+
+// Both.
 GateRun SummarizeRun(std::string name, const KnowledgeBase& knowledge, Database& db,
-                     const std::set<std::string>& missing_relations);
+                     const std::map<std::string, std::string>& missing_relations);
 
 }  // namespace dladvisor

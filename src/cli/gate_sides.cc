@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cli/gate_sides.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "src/fleet/earlier_run.h"
+#include "src/fleet/runs.h"
+#include "src/trace/parallel.h"
+
+namespace dladvisor {
+namespace {
+
+// The relations that a candidate has besides its own: none where there is no history.
+struct EarlierRuns {
+  std::shared_ptr<const Table> baseline, history;
+};
+
+// A run on which rules are evaluated; its database refers to the profile and the earlier runs.
+struct OpenRun {
+  Profile profile;
+  EarlierRuns earlier;
+  Database database;
+  std::map<std::string, std::string> missing;
+
+  OpenRun(Profile read, const EarlierRuns& before)
+      : profile(std::move(read)),
+        earlier(before),
+        database(profile.OpenDatabase()),
+        missing(profile.MissingRelations()) {
+    for (const auto& table : {earlier.baseline, earlier.history})
+      if (table) {
+        database.Add(*table);
+        missing.erase(table->schema().name);
+      }
+  }
+};
+
+// Runs of one side: those of digests stay open, and of the others is kept what a comparison says of them.
+struct ReadSide {
+  std::vector<GateRun> runs;
+  std::map<size_t, std::unique_ptr<OpenRun>> open;  // by index into `runs`
+  std::map<size_t, RecordedRun> described;          // likewise, of the others
+  std::vector<std::string> unreadable;
+
+  // The one whose steps take the median time.
+  RecordedRun Middle() const {
+    const auto step = [&](size_t i) {
+      const RunMean* mean = runs[i].Find("step.time");
+      return mean ? mean->mean : 0;
+    };
+    std::vector<size_t> order(runs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, step);
+    const size_t middle = order[(order.size() - 1) / 2];
+    if (const auto known = described.find(middle); known != described.end()) return known->second;
+    return DescribeRun(runs[middle], open.at(middle)->database);
+  }
+};
+
+ReadSide Read(const std::vector<std::string>& arguments, const AnalysisOptions& analysis,
+              const KnowledgeBase& knowledge, const EarlierRuns& earlier) {
+  ReadSide side;
+  std::vector<std::pair<size_t, Profile>> facts;  // of runs without a trace
+  side.unreadable = LoadRuns(arguments, analysis, [&](const std::string& name, Profile profile) {
+    const size_t index = side.runs.size();
+    GateRun& run = side.runs.emplace_back();
+    run.name = name;
+    if (!profile.trace) {
+      facts.emplace_back(index, std::move(profile));
+      return;
+    }
+    OpenRun open(std::move(profile), earlier);  // of which one fits into memory at a time
+    run = MeasureGateRun(name, open.database);
+    AddFindings(knowledge, open.database, open.missing, run);
+    side.described.emplace(index, DescribeRun(run, open.database));
+  });
+  for (const auto& [index, profile] : facts) side.open[index];
+  ParallelFor(facts.size(), [&](size_t i) {
+    auto& [index, profile] = facts[i];
+    std::unique_ptr<OpenRun>& open = side.open.at(index);
+    open = std::make_unique<OpenRun>(std::move(profile), earlier);
+    side.runs[index] = MeasureGateRun(side.runs[index].name, open->database);
+  });
+  return side;
+}
+
+// Means over the runs that have the metric.
+Table BaselineTable(const std::vector<GateRun>& runs) {
+  BaselineRow row;
+  static_cast<RunFigures&>(row) = RunFigures::Of([&](const std::string& metric) {
+    double sum = 0, count = 0;
+    for (const GateRun& run : runs)
+      if (const RunMean* mean = run.Find(metric)) {
+        sum += mean->mean;
+        ++count;
+      }
+    return count > 0 ? std::optional(sum / count) : std::nullopt;
+  });
+  row.runs = static_cast<int64_t>(runs.size());
+  return BaselineRelation().ToTable({&row, 1});
+}
+
+// Those of one setting, the last first.
+Table HistoryTable(const std::vector<HistoryRun>& history, const std::string& setting) {
+  std::vector<HistoryRow> rows;
+  for (auto run = history.rbegin(); run != history.rend(); ++run) {
+    if (run->setting != setting) continue;
+    HistoryRow& row = rows.emplace_back();
+    static_cast<RunFigures&>(row) = RunFigures::Of([&](const std::string& metric) {
+      const auto value = run->values.find(metric);
+      return value == run->values.end() ? std::nullopt : std::optional(value->second.value);
+    });
+    row.age = static_cast<int64_t>(rows.size());
+    row.label = run->label;
+  }
+  return HistoryRelation().ToTable(rows);
+}
+
+}  // namespace
+
+GivenRuns ReadGivenRuns(const std::vector<std::string>& baseline, const std::vector<std::string>& candidate,
+                        const AnalysisOptions& analysis, const KnowledgeBase& knowledge,
+                        const std::vector<HistoryRun>& history) {
+  EarlierRuns earlier;
+  const auto before = std::make_shared<ReadSide>(Read(baseline, analysis, knowledge, earlier));
+  earlier.baseline = std::make_shared<const Table>(BaselineTable(before->runs));
+  if (!history.empty())
+    earlier.history = std::make_shared<const Table>(HistoryTable(history, before->runs[0].traits.Setting()));
+  const auto after = std::make_shared<ReadSide>(Read(candidate, analysis, knowledge, earlier));
+  std::vector<std::pair<OpenRun*, GateRun*>> waiting;
+  for (const auto& side : {before, after})
+    for (const auto& [index, open] : side->open) waiting.emplace_back(open.get(), &side->runs[index]);
+  ParallelFor(waiting.size(), [&](size_t i) {
+    const auto& [open, run] = waiting[i];
+    AddFindings(knowledge, open->database, open->missing, *run);
+  });
+  return {before->runs, after->runs, before->unreadable, after->unreadable,
+          [before, after, &knowledge] { return CompareRuns(before->Middle(), after->Middle(), knowledge); }};
+}
+
+}  // namespace dladvisor
