@@ -21,7 +21,7 @@ Json Text(const char* description) {
 }
 
 Json Quantity(const char* description) {
-  return {{"type", {"string", "number"}}, {"description", description}};
+  return {{"type", {"string", "number"}}, {"pattern", "^ *[+-]?[0-9.]"}, {"description", description}};
 }
 
 Json Choice(const std::vector<std::string>& values, const char* description) {
@@ -43,7 +43,7 @@ const std::vector<std::string> kLevels = {"off", "explain", "warn", "error"};
 const std::vector<std::string> kAggregations = {"mean", "median", "optimistic", "pessimistic"};
 
 Json Metric() {
-  return Object(
+  Json metric = Object(
       {{"level", Choice(kLevels, "What a regression does; error where nothing else is said.")},
        {"gated",
         {{"type", "boolean"}, {"description", "false: it is shown and fails nothing; needs a reason."}}},
@@ -55,11 +55,31 @@ Json Metric() {
        {"min", Quantity("Budget: least, in the metric's unit.")},
        {"merges",
         {{"type", "integer"},
+         {"minimum", 8},
+         {"maximum", 200},
          {"description", "Over how many runs of the history `creep` is a budget, 8 to 200."}}},
        {"creep", Quantity("By how much it may become worse over `merges` runs; 5 % unless set.")},
        {"aggregate",
         Choice(kAggregations, "How runs of a side become one value; of all metrics where it is not said.")}},
       "Limits of a metric.");
+  metric["dependencies"] = {{"creep", {"merges"}}};
+  metric["if"] = {{"properties", {{"gated", {{"const", false}}}}}, {"required", {"gated"}}};
+  metric["then"] = {{"required", {"reason"}}};
+  return metric;
+}
+
+Json Waiver() {
+  Json waiver = Object({{"rule", Text("Id of a rule.")},
+                        {"metric", Text("A metric, or a family with a GLOB pattern.")},
+                        {"reason", Text("Why it passes.")},
+                        {"until",
+                         {{"type", "string"},
+                          {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+                          {"description", "The last day, 2026-06-01."}}}},
+                       "A rule or a metric, the reason, and the last day.");
+  waiver["required"] = {"reason", "until"};
+  waiver["oneOf"] = {{{"required", {"rule"}}}, {{"required", {"metric"}}}};
+  return waiver;
 }
 
 Json Gate() {
@@ -86,27 +106,83 @@ Json Gate() {
        {"error_rules",
         Choice({"all", "new"},
                "new: a rule that is an error fails where the baseline did not have the finding.")},
-       {"waivers", ListOf(Object({{"rule", Text("Id of a rule.")},
-                                  {"metric", Text("A metric, or a family with a GLOB pattern.")},
-                                  {"reason", Text("Why it passes.")},
-                                  {"until",
-                                   {{"type", "string"},
-                                    {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
-                                    {"description", "The last day, 2026-06-01."}}}},
-                                 "A rule or a metric, the reason, and the last day."),
-                          "What is known and passes until a day.")},
+       {"waivers", ListOf(Waiver(), "What is known and passes until a day.")},
        {"allow", ListOf(Choice(traits, "A trait."), "In what the sides may differ and still be compared.")},
        {"metrics", std::move(limits)}},
       "What fails a build; see examples/ci/README.md.");
 }
 
+Json Number(const char* description) {
+  return {{"type", "number"}, {"exclusiveMinimum", 0}, {"description", description}};
+}
+
+// Numbers by precision.
+Json Rates(const char* description) {
+  const Json number = Number("Dense, with accumulation in FP32.");
+  Json rates = Json::object();
+  for (const char* precision : {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8"})
+    rates[precision] = number;
+  return Object(std::move(rates), description);
+}
+
+Json Names(const char* description) {
+  const Json name = Text("A name.");
+  return {{"oneOf", {name, ListOf(name, "Names.")}}, {"description", description}};
+}
+
+Json HardwareKeys() {
+  Json achievable = Object({{"vector_tflops", Rates("Of vector units.")},
+                            {"matrix_tflops", Rates("Of tensor cores.")},
+                            {"memory_gb_per_s", Number("Of the memory.")},
+                            {"source", Text("Where the figures are from.")}},
+                           "What was reached at most.");
+  achievable["required"] = {"source"};
+  Json gpu = Object({{"model", Text("What it is called in reports.")},
+                     {"names", Names("As profilers print it.")},
+                     {"shared_names", Names("Names that other models have, too.")},
+                     {"architecture", Text("One of hardware.yaml, or of those declared here.")},
+                     {"multiprocessors", Number("Multiprocessors.")},
+                     {"boost_clock_mhz", Number("Boost clock.")},
+                     {"matrix_clock_mhz", Number("Clock of tensor cores, where it is another.")},
+                     {"vector_tflops", Rates("Peaks of vector units, TFLOP/s.")},
+                     {"matrix_tflops", Rates("Peaks of tensor cores, TFLOP/s.")},
+                     {"memory_gib", Number("Memory.")},
+                     {"memory_gb_per_s", Number("Bandwidth of the memory.")},
+                     {"recorded_memory_gb_per_s", Number("That which profilers record of it.")},
+                     {"link_gb_per_s", Number("To other GPUs, one way.")},
+                     {"host_gb_per_s", Number("To the host, one way.")},
+                     {"source", Text("Where the figures are from.")},
+                     {"achievable", std::move(achievable)}},
+                    "A GPU model.");
+  gpu["required"] = {"model", "source"};
+  gpu["anyOf"] = {{{"required", {"names"}}}, {{"required", {"shared_names"}}}};
+  Json architecture = Object({{"vector", Rates("Of vector units, per clock and multiprocessor.")},
+                              {"matrix", Rates("Of tensor cores, per clock and multiprocessor.")},
+                              {"source", Text("Where the figures are from.")}},
+                             "Operations per clock and multiprocessor.");
+  architecture["required"] = {"source"};
+  return Object({{"architectures",
+                  {{"type", "object"},
+                   {"additionalProperties", std::move(architecture)},
+                   {"description", "Architectures by name."}}},
+                 {"gpus", ListOf(std::move(gpu), "GPU models.")}},
+                "GPUs that hardware.yaml does not know, with its keys.");
+}
+
 Json Setting() {
   const Json severity = Choice({"error", "warning", "info", "off"}, "Severity, or off.");
-  const Json params = {{"type", "object"},
-                       {"description", "Thresholds of the rule."},
-                       {"additionalProperties", {{"type", {"number", "string", "boolean"}}}}};
-  return {
-      {"oneOf", {severity, params, ListOf({{"oneOf", {severity, params}}}, "[severity, {param: value}]")}}};
+  const Json params = {
+      {"type", "object"},
+      {"description", "Thresholds of the rule."},
+      {"additionalProperties",
+       {{"type", {"number", "string", "boolean", "object"}},
+        {"additionalProperties", {{"type", "number"}}},
+        {"description", "A value; of a param with a table further entries, pattern: number."}}}};
+  Json list = ListOf({{"oneOf", {severity, params}}}, "[severity, {param: value}]");
+  list["minItems"] = 1;
+  list["maxItems"] = 2;
+  list["not"] = {{"items", severity}, {"minItems", 2}};
+  return {{"oneOf", {severity, params, std::move(list)}}};
 }
 
 Json Document() {
@@ -125,8 +201,7 @@ Json Document() {
        {"steps", Text("Which steps are analysed, e.g. 3:107; none: the whole profile at once.")},
        {"step_range", Text("Regular expression of the range around a step.")},
        {"pipeline", Text("Regular expression of the ranges of a pipeline's passes.")},
-       {"hardware",
-        {{"type", "object"}, {"description", "GPUs that hardware.yaml does not know, with its keys."}}},
+       {"hardware", HardwareKeys()},
        {"gate", Gate()}},
       "dladvisor.yaml, found from every folder below the one that it lies in."));
   return document;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schemas for editors against the program: what it reads they know, and what it refuses they reject, as
+// far as a schema can.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/files.h"
+#include "tests/support/json_schema.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::string Read(const std::string& path) { return test::ReadFile(test::SourceDir() / path); }
+
+// Which folders of tests/cases/typos hold what a schema cannot know: SQL, messages, names of others, places.
+const std::set<std::string> kBeyondASchema = {"aggregate",
+                                              "causes-cycle",
+                                              "chained-comparison",
+                                              "column",
+                                              "column-in-sub-query",
+                                              "cycle",
+                                              "double-quoted-text",
+                                              "function",
+                                              "id",
+                                              "integer-division",
+                                              "key-twice",
+                                              "let-unused",
+                                              "message-name",
+                                              "not-a-query",
+                                              "param",
+                                              "param-unused",
+                                              "param-without-colon",
+                                              "parenthesis",
+                                              "percent",
+                                              "percent-as-text",
+                                              "percent-in-condition",
+                                              "project-param",
+                                              "project-percent",
+                                              "project-rule",
+                                              "relation",
+                                              "relation-column",
+                                              "relation-in-sub-query",
+                                              "relation-unit",
+                                              "rule",
+                                              "sql-syntax",
+                                              "taken-id",
+                                              "test-of-no-rule",
+                                              "test-relation",
+                                              "test-subject",
+                                              "unit-of-let",
+                                              "unit-of-saving",
+                                              "units-added",
+                                              "units-compared"};
+
+TEST(Schemas, RejectWhatRulesCheckRefuses) {
+  struct Kind {
+    std::string schema;
+    std::vector<std::string> documents, names;
+  };
+  Kind rules{Read("rules/rule.schema.json"), {}, {}}, tests{Read("rules/rule-test.schema.json"), {}, {}},
+      projects{Read("rules/project.schema.json"), {}, {}};
+  std::set<std::string> cases, rejected;
+  const fs::path folder = test::SourceDir() / "tests/cases/typos";
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(".yaml")) continue;
+    const std::string name = fs::relative(entry.path(), folder).begin()->string(),
+                      text = test::ReadFile(path);
+    cases.insert(name);
+    try {
+      if (!YAML::Load(text).IsMap()) continue;
+    } catch (const YAML::Exception&) {
+      rejected.insert(name);  // editors say so by themselves
+      continue;
+    }
+    Kind& kind = path.ends_with("dladvisor.yaml") ? projects : path.ends_with(".test.yaml") ? tests : rules;
+    kind.documents.push_back(text);
+    kind.names.push_back(name);
+  }
+  for (const Kind* kind : {&rules, &tests, &projects}) {
+    const auto problems = test::SchemaProblems(kind->schema, kind->documents);
+    if (!problems) GTEST_SKIP() << "python3-jsonschema is not installed";
+    ASSERT_EQ(problems->size(), kind->documents.size());
+    for (size_t i = 0; i < problems->size(); ++i)
+      if (!(*problems)[i].empty()) rejected.insert(kind->names[i]);
+  }
+  std::set<std::string> accepted;
+  std::ranges::set_difference(cases, rejected, std::inserter(accepted, accepted.end()));
+  EXPECT_EQ(accepted, kBeyondASchema);
+}
+
+TEST(Schemas, AcceptEveryRuleAndTestOfTheProgram) {
+  std::vector<std::string> rules, tests;
+  for (const char* folder : {"rules", "examples/team-rules/rules"})
+    for (const auto& entry : fs::recursive_directory_iterator(test::SourceDir() / folder))
+      if (const std::string path = entry.path().string();
+          path.ends_with(".yaml") && !path.ends_with("hardware.yaml"))
+        (path.ends_with(".test.yaml") ? tests : rules).push_back(test::ReadFile(path));
+  for (const auto& [schema, documents] :
+       {std::pair("rules/rule.schema.json", &rules), std::pair("rules/rule-test.schema.json", &tests)}) {
+    ASSERT_GT(documents->size(), 150u);
+    const auto problems = test::SchemaProblems(Read(schema), *documents);
+    if (!problems) GTEST_SKIP() << "python3-jsonschema is not installed";
+    EXPECT_THAT(*problems, testing::Each("")) << schema;
+  }
+}
+
+// Something that the schema of a key accepts.
+std::string SampleOf(const Json& schema) {
+  if (schema.contains("enum")) return schema["enum"][0];
+  if (schema.contains("oneOf")) return SampleOf(schema["oneOf"][0]);
+  const Json type = schema.value("type", Json("string"));
+  if (type == "array") return "[" + SampleOf(schema["items"]) + "]";
+  if (type == "object") return "{}";
+  if (type == "boolean") return "true";
+  if (type == "integer") return "12";
+  return schema.contains("pattern") ? "2026-06-01" : "3 %";
+}
+
+std::string WhatCheckSays(const std::string& project) {
+  const test::ScratchDir folder;
+  test::WriteFile(folder.path() / "dladvisor.yaml", project);
+  return test::Run("cd '" + folder.path().string() + "' && '" + test::ProgramPath().string() +
+                   "' rules check")
+      .err;
+}
+
+TEST(ProjectSchema, HasNoKeyThatTheProgramDoesNotKnow) {
+  const Json file = Json::parse(Read("rules/project.schema.json"))["properties"],
+             gate = file["gate"]["properties"],
+             metric = gate["metrics"]["additionalProperties"]["oneOf"][1]["properties"],
+             waiver = gate["waivers"]["items"]["properties"];
+  const auto expect_known = [](const Json& keys, const std::string& before, const std::string& after) {
+    for (const auto& [key, schema] : keys.items()) {
+      const std::string text = before + key + ": " + SampleOf(schema) + after;
+      EXPECT_THAT(WhatCheckSays(text), testing::Not(testing::HasSubstr("no key '" + key + "'"))) << text;
+    }
+  };
+  expect_known(file, "", "\n");
+  expect_known(gate, "gate: {", "}\n");
+  expect_known(metric, "gate: {metrics: {step.time: {", "}}}\n");
+  expect_known(waiver, "gate: {waivers: [{", "}]}\n");
+}
+
+// The keys that a reader asks a YamlMap for.
+std::set<std::string> KeysOf(const std::string& source) {
+  static const std::regex pattern(
+      R"x((?:Get|Text|TextList|RequiredText|Flag|Choice<\w+>|Quantity)\((?:\w+, )?"(\w+)")x");
+  const std::string text = Read(source);
+  std::set<std::string> keys;
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+    keys.insert((*at)[1]);
+  return keys;
+}
+
+void CollectKeys(const Json& schema, std::set<std::string>& keys) {
+  if (schema.is_object() && schema.contains("properties") && schema["properties"].is_object())
+    for (const auto& [key, value] : schema["properties"].items()) keys.insert(key);
+  if (schema.is_structured())
+    for (const Json& inner : schema) CollectKeys(inner, keys);
+}
+
+TEST(ProjectSchema, HasEveryKeyThatTheProgramAsksFor) {
+  std::set<std::string> known, asked = KeysOf("src/cli/project.cc");
+  CollectKeys(Json::parse(Read("rules/project.schema.json")), known);
+  asked.merge(KeysOf("src/gate/judge/policy.cc"));
+  ASSERT_GT(asked.size(), 20u);
+  std::set<std::string> unknown;
+  std::ranges::set_difference(asked, known, std::inserter(unknown, unknown.end()));
+  EXPECT_THAT(unknown, testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace dladvisor
