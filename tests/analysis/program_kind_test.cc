@@ -54,6 +54,17 @@ TEST(ProgramKind, WorkThatIsOverSoonerThanTheStartIsOneShot) {
   EXPECT_EQ(KindOf(after(1000 * kMs, 100 * kMs)), "computing") << "long enough to judge";
 }
 
+TEST(ProgramKind, OperatorsThatTakeLongerThanLaunchesComputeOnTheHost) {
+  const auto products = [](int calls, Ns each) {
+    TraceBuilder b;
+    for (int i = 0; i < calls; ++i) test::AddRange(b, 10 * i * kMs, 10 * i * kMs + each, "aten::addmm");
+    return KindOf(b);
+  };
+  EXPECT_EQ(products(3, 5 * kMs), "host");
+  EXPECT_EQ(products(2, 5 * kMs), "unknown") << "first calls, which load what they need";
+  EXPECT_EQ(products(5, kMs / 10), "unknown") << "as launches on a GPU of which nothing was recorded";
+}
+
 TEST(ProgramKind, WorkOfLessThanAMillisecondIsATest) {
   const auto five = [](Ns duration) {
     TraceBuilder b;

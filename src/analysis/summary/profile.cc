@@ -44,6 +44,15 @@ IntervalSet OverheadTime(const Trace& trace) {
   return Union(std::move(intervals));
 }
 
+// Whether the profiler says that it could not collect what a GPU did. Of a program that uses none it says
+// that CUPTI was not initialised.
+bool FailedToCollect(const Trace& trace) {
+  return std::ranges::any_of(trace.health.diagnostics, [](const Diagnostic& message) {
+    const size_t error = message.text.find("CUPTI_ERROR");
+    return error != std::string::npos && message.text.find("NOT_INITIALIZED", error) == std::string::npos;
+  });
+}
+
 // Without kernels: what to capture next time, and the sentence that says why.
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
@@ -59,6 +68,9 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   } else if (row.copies + row.sets > 0) {
     why = "copies were recorded but no kernel ran in the captured time";
     wanted = capability::kMoreTime;
+  } else if (row.gpu_traced == true && FailedToCollect(trace)) {
+    why = "CUDA was traced, but the profiler says that it could not collect what the GPU did";
+    row.gpu_traced.reset();
   } else if (row.gpu_traced == true) {
     why = "CUDA was traced, and the program made no CUDA call";
     wanted.clear();

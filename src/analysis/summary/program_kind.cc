@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
@@ -74,6 +75,29 @@ std::optional<ProgramKind> OtherAccelerator(const Trace& trace) {
   return std::nullopt;
 }
 
+// An operator that computes on a GPU only launches there: that half of its calls take longer than any launch
+// shows that the host computes. First calls load what they need, so that one or two say nothing.
+std::optional<ProgramKind> ComputesItself(const Trace& trace) {
+  static const RE2 product(R"(aten::(addmm|mm|bmm|baddbmm|_convolution))");
+  constexpr size_t kLeastCalls = 3;
+  std::map<NameId, std::vector<Ns>> calls;
+  for (size_t i = 0; i < trace.ranges.size(); ++i) {
+    if (trace.ranges.open[i] || trace.names.View(trace.ranges.domain[i]) != kOperatorDomain) continue;
+    const std::string_view name = trace.names.View(trace.ranges.name[i]);
+    if (RE2::FullMatch(re2::StringPiece(name.data(), name.size()), product))
+      calls[trace.ranges.name[i]].push_back(trace.ranges.end[i] - trace.ranges.start[i]);
+  }
+  for (auto& [name, times] : calls) {
+    if (times.size() < kLeastCalls) continue;
+    const auto middle = times.begin() + static_cast<ptrdiff_t>((times.size() - 1) / 2);
+    std::ranges::nth_element(times, middle);
+    if (*middle >= kLeastWork)
+      return ProgramKind{program_kind::kHost, fmt::format("{} calls of {} longer than any launch",
+                                                          times.size(), trace.names.View(name))};
+  }
+  return std::nullopt;
+}
+
 // Operators that exist for the host only, or no sign of a GPU where the profiler would show one.
 std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (trace.api_calls.size() > 0) return std::nullopt;
@@ -83,6 +107,7 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
       R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn)");
   if (Matching(ranges, of_gpus)) return std::nullopt;
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
+  if (auto computing = ComputesItself(trace)) return computing;
   // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
   const auto listed = trace.facts.find("listed_gpus");
   if (listed == trace.facts.end()) return std::nullopt;
