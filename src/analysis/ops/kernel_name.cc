@@ -32,7 +32,7 @@ std::optional<double> Deviation(std::span<const int64_t> values, double mean) {
 struct Sums {
   size_t first = 0, next = 0;  // where its durations are, and where the next one goes
   NameId short_name = kNoName;
-  int64_t total_ns = 0, grid_min = 0, grid_max = 0, tail_ns = 0;
+  int64_t total_ns = 0, window_ns = 0, window_count = 0, grid_min = 0, grid_max = 0, tail_ns = 0;
   double grid = 0, block = 0;
   double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
   bool blocks_known = false, occupancy_known = false;  // of any
@@ -45,6 +45,7 @@ class ByName {
   ByName(const Context& context, size_t gpu)
       : context_(context),
         device_(context.trace.devices[context.ranks.gpus[gpu].device]),
+        window_(context.windows[gpu]),
         estimates_(context.trace, device_),
         durations_(context.work[gpu].kernels.size()),
         sums_(context.kernels.size()) {
@@ -61,11 +62,12 @@ class ByName {
 
   std::vector<KernelNameRow> Rows(int64_t rank, const KernelNameOrder& names) {
     std::vector<NameId> order;
-    int64_t device_ns = 0;
+    int64_t device_ns = 0, window_ns = 0;
     for (NameId name = 0; name < sums_.size(); ++name) {
       if (sums_[name].next == sums_[name].first) continue;
       order.push_back(name);
       device_ns += sums_[name].total_ns;
+      window_ns += sums_[name].window_ns;
     }
     std::sort(order.begin(), order.end(), [&](NameId a, NameId b) {
       const int64_t ns_a = sums_[a].total_ns, ns_b = sums_[b].total_ns;
@@ -77,6 +79,8 @@ class ByName {
       KernelNameRow& row = rows.emplace_back(RowOf(name, sums_[name]));
       row.rank = rank;
       if (device_ns > 0) row.share = static_cast<double>(row.total_ns) / static_cast<double>(device_ns);
+      if (window_ns > 0)
+        row.window_share = static_cast<double>(row.window_ns) / static_cast<double>(window_ns);
     }
     return rows;
   }
@@ -97,6 +101,10 @@ class ByName {
     sums.grid += static_cast<double>(grid);
     sums.block += static_cast<double>(kernels.block[k]);
     sums.total_ns += duration;
+    if (kernels.start[k] >= window_.start && kernels.start[k] < window_.end) {
+      ++sums.window_count;
+      sums.window_ns += duration;
+    }
     if (const auto blocks = estimates_.BlocksPerSm(k)) {
       sums.blocks_known = true;
       sums.blocks += *blocks * static_cast<double>(duration);
@@ -118,6 +126,8 @@ class ByName {
     row.short_name = context_.trace.names.View(sums.short_name);
     row.instances = static_cast<int64_t>(durations.size());
     row.total_ns = sums.total_ns;
+    row.window_instances = sums.window_count;
+    row.window_ns = sums.window_ns;
     row.avg_ns = static_cast<double>(row.total_ns) / count;
     row.min_ns = *std::min_element(durations.begin(), durations.end());
     row.max_ns = *std::max_element(durations.begin(), durations.end());
@@ -145,6 +155,7 @@ class ByName {
 
   const Context& context_;
   const Device& device_;
+  const Interval window_;
   KernelEstimates estimates_;
   std::vector<int64_t> durations_;  // by name
   std::vector<Sums> sums_;          // by name id
@@ -190,7 +201,12 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
                   "Thread blocks by multiprocessors of the GPU, weighted by duration.")
           .Column("mean_occupancy", &KernelNameRow::mean_occupancy, Unit::kRatio,
                   "Estimated achieved occupancy, weighted by duration: share of a multiprocessor's threads "
-                  "that the blocks it gets at once keep busy.");
+                  "that the blocks it gets at once keep busy.")
+          .Column("window_instances", &KernelNameRow::window_instances, Unit::kCount,
+                  "Of the executions those that start in the analysed window.")
+          .Column("window_ns", &KernelNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations.")
+          .Column("window_share", &KernelNameRow::window_share, Unit::kRatio,
+                  "Share of the device's summed kernel time in the window.");
   return relation;
 }
 

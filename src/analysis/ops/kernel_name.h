@@ -29,10 +29,11 @@ struct KernelNameRow {
   std::optional<int64_t> tail_ns;
   bool communication = false;
   std::optional<double> mean_blocks_per_sm, mean_occupancy;
+  int64_t window_instances = 0, window_ns = 0;  // in the analysed window
+  std::optional<double> window_share;
 };
 const RelationOf<KernelNameRow>& KernelNameRelation();
 
-// By rank, device, then total time descending.
 // By rank, device, then time descending.
 Table ComputeKernelNames(const Context& context, const KernelNameOrder& names);
 

@@ -51,6 +51,11 @@ const RelationOf<GpuRow>& GpuRelation() {
                   "Kernel time of ops that could use tensor cores.")
           .Column("eligible_unknown_ns", &GpuRow::eligible_unknown_ns, Unit::kNanoseconds,
                   "The part of it whose use of tensor cores is not known.")
+          .Column("product_ns", &GpuRow::product_ns, Unit::kNanoseconds,
+                  "Time of kernels that are matrix products, convolutions or attention by their own names, "
+                  "whatever op launches them.")
+          .Column("product_off_ns", &GpuRow::product_off_ns, Unit::kNanoseconds,
+                  "The part of it of kernels whose names show that they do without tensor cores.")
           .Column("tensor_core_efficiency", &GpuRow::tensor_core_efficiency, Unit::kRatio,
                   "Tensor-core kernel time / kernel time of eligible ops, as DLProf defines it; unknown "
                   "without such ops.")
@@ -114,11 +119,14 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
       if (trace.kernels.start[k] < timeline.window.start || trace.kernels.start[k] >= timeline.window.end)
         continue;
       const int64_t duration = trace.kernels.end[k] - trace.kernels.start[k];
-      const std::optional<bool> tensor_core = context.kernels[trace.kernels.name[k]].tensor_core;
+      const KernelTraits& traits = context.kernels[trace.kernels.name[k]];
+      const std::optional<bool> tensor_core = traits.tensor_core;
       ++row.kernels;
       row.kernel_ns += duration;
       if (tensor_core == true) row.tensor_core_ns += duration;
       if (!tensor_core) row.tensor_core_unknown_ns += duration;
+      if (traits.eligible || tensor_core == true) row.product_ns += duration;
+      if (traits.eligible && tensor_core == false) row.product_off_ns += duration;
     }
     row.kernel_busy_ns = timeline.kernel_busy_ns;
     row.idle_ns = Length(timeline.idle);

@@ -26,7 +26,8 @@ struct GpuRow {
   int64_t idle_ns = 0;
   std::optional<double> idle_share;
   std::optional<int64_t> idle_starved_ns, starved_gaps;
-  int64_t tensor_core_ns = 0, tensor_core_unknown_ns = 0, eligible_ns = 0, eligible_unknown_ns = 0;
+  int64_t tensor_core_ns = 0, tensor_core_unknown_ns = 0, eligible_ns = 0, eligible_unknown_ns = 0,
+          product_ns = 0, product_off_ns = 0;
   std::optional<double> tensor_core_efficiency;
   int64_t communication_ns = 0, work_ns = 0;
   std::optional<int64_t> memory_peak_bytes;
