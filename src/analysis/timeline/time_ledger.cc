@@ -26,7 +26,10 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
                   "Time in the bucket; unknown where its cause was not captured.", capability::kHostActivity)
           .Column("ns_per_step", &TimeLedgerRow::ns_per_step, Unit::kNanoseconds,
                   "Of that, per steady step; unknown without steps.")
-          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.", capability::kHostActivity);
+          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.", capability::kHostActivity)
+          .Column("recurring_ns", &TimeLedgerRow::recurring_ns, Unit::kNanoseconds,
+                  "ns_per_step of three steps and more, without a step that has more of it than all others "
+                  "together: what happens once does not recur. Otherwise as ns_per_step.");
   return relation;
 }
 
@@ -36,6 +39,23 @@ Ledger TimeLedger() {
   for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther}) ledger.work.emplace_back(BucketName(bucket));
   return ledger;
 }
+
+namespace {
+
+constexpr size_t kLeastStepsToRecur = 3;
+
+// Of a bucket's time in steps the mean of those that are like others.
+double RecurringPerStep(const std::vector<StepLedger>& steps, size_t bucket, double per_step) {
+  if (steps.size() < kLeastStepsToRecur) return per_step;
+  Ns all = 0, most = 0;
+  for (const StepLedger& step : steps) {
+    all += step.ledger[bucket];
+    most = std::max(most, step.ledger[bucket]);
+  }
+  return 2 * most > all ? static_cast<double>(all - most) / static_cast<double>(steps.size() - 1) : per_step;
+}
+
+}  // namespace
 
 std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
                                              const std::vector<GpuTimeline>& timelines) {
@@ -53,7 +73,10 @@ std::vector<TimeLedgerRow> ComputeTimeLedger(const Context& context,
       row.position = static_cast<int64_t>(b);
       if (timelines[gpu].captured[b]) {
         row.ns = timelines[gpu].ledger[b];
-        if (steps > 0) row.ns_per_step = static_cast<double>(*row.ns) / static_cast<double>(steps);
+        if (steps > 0) {
+          row.ns_per_step = static_cast<double>(*row.ns) / static_cast<double>(steps);
+          row.recurring_ns = RecurringPerStep(timelines[gpu].steps, b, *row.ns_per_step);
+        }
         if (window > 0) row.share = static_cast<double>(*row.ns) / static_cast<double>(window);
       }
       rows.push_back(std::move(row));

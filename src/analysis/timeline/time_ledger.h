@@ -18,7 +18,7 @@ struct TimeLedgerRow {
   std::string bucket;
   int64_t position = 0;
   std::optional<int64_t> ns;
-  std::optional<double> ns_per_step, share;
+  std::optional<double> ns_per_step, share, recurring_ns;
 };
 const RelationOf<TimeLedgerRow>& TimeLedgerRelation();
 
