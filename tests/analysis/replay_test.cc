@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -82,6 +86,33 @@ TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
     ASSERT_TRUE(loading->saves_ns);
     // The first batch is loaded before the first launch.
     EXPECT_NEAR(*loading->saves_ns, hidden ? 0 : 9 * 4000, 1000);
+  }
+}
+
+// Ten equal steps, of which each loads for 4000 ns and waits for it.
+TEST(Replay, SavesAsMuchPerStepWhicheverStepsAreAnalysed) {
+  TraceBuilder b;
+  Ns host = 0;
+  for (int step = 0; step < 10; ++step) {
+    b.Range(host, host + 8000, "train_step " + std::to_string(step));
+    b.Range(host, host + 4000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+    b.Api(host + 4000, host + 4200, "cudaLaunchKernel", step + 1);
+    b.Kernel(host + 4300, host + 7000, "k" + std::to_string(step), step + 1);
+    b.Api(host + 4200, host + 7100, "cudaDeviceSynchronize", 100 + step);
+    host += 8000;
+  }
+  AnalysisOptions three;
+  three.steps = std::pair{4, 6};
+  for (const AnalysisOptions& options : {AnalysisOptions{}, three}) {
+    const Context context = MakeContext(b.trace, options);
+    const auto rows = ComputeWhatIfs(context, ComputeTimelines(context));
+    const WhatIfRow* loading = RowOf(rows, "data loading");
+    ASSERT_NE(loading, nullptr);
+    ASSERT_TRUE(loading->saves_ns);
+    // The first batch is loaded before the first launch, and no later one.
+    EXPECT_NEAR(*loading->saves_ns, options.steps ? 4000 : 9 * 4000 / 10.0, 150);
+    EXPECT_EQ(loading->calls, options.steps ? 3 : 10);
+    EXPECT_NEAR(*loading->recorded_ns, 8000, options.steps ? 10 : 600);
   }
 }
 

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
@@ -114,6 +117,19 @@ constexpr Plant kPlants[] = {
            t.Kernel("void at::native::vectorized_elementwise_kernel<4, add>(int)", 2 * kUs);
        });
      }>},
+    {"zero-grad-writes-zeros", kMs, First<[](PlantedThread& t) {
+       t.Range("Optimizer.zero_grad#SGD.zero_grad", [&] {
+         t.Work(kMs);
+         t.Range("aten::zero_", [&] { t.Kernel("void at::native::fill_kernel(int)", 2 * kUs); });
+       });
+     }>},
+    {"ddp-broadcasts-buffers", 1500 * kUs, First<[](PlantedThread& t) {
+       t.Range("DistributedDataParallel.forward", [&] {
+         t.Range("aten::flatten_dense_tensors", [&] { t.Work(kMs); });
+         t.Range("c10d::broadcast_", [&] { t.Work(200 * kUs); });
+         t.Range("aten::unflatten_dense_tensors", [&] { t.Work(300 * kUs); });
+       });
+     }>},
     {"kernel-time-varies", 0, Last<[](PlantedThread& t) { t.Kernel(test::kMatrixKernel, 2 * kMs); }>},
     {"outlier-steps", 0,
      [](PlantedRun& run) {
@@ -158,16 +174,21 @@ constexpr Plant kPlants[] = {
      }},
 };
 
+std::vector<Finding> FiredOf(const std::filesystem::path& path, const AnalysisOptions& options) {
+  const Profile profile = LoadProfile(path, options);
+  Database database = profile.OpenDatabase();
+  std::vector<Finding> findings = Infer(LoadRules({}, {}), database).findings;
+  std::erase_if(findings, [](const Finding& finding) { return finding.outcome != Outcome::kFired; });
+  return findings;
+}
+
 std::vector<Finding> FiredOf(const PlantedRun& run, const std::string& rule) {
   const test::ScratchDir folder;
   const auto path = folder.path() / "run.sqlite";
   WritePlantedRun(run, path);
-  const Profile profile = LoadProfile(path, {});
-  Database database = profile.OpenDatabase();
-  std::vector<Finding> fired;
-  for (Finding& finding : Infer(LoadRules({}, {}), database).findings)
-    if (finding.rule == rule && finding.outcome == Outcome::kFired) fired.push_back(std::move(finding));
-  return fired;
+  std::vector<Finding> findings = FiredOf(path, {});
+  std::erase_if(findings, [&](const Finding& finding) { return finding.rule != rule; });
+  return findings;
 }
 
 class Planted : public testing::TestWithParam<Plant> {};
@@ -187,6 +208,42 @@ TEST_P(Planted, IsFoundAndOnlyThere) {
     const auto planted = static_cast<double>(plant.saving_ns);
     EXPECT_NEAR(finding.saves->high_ns.value_or(-1), planted, 0.2 * planted) << finding.problem;
   }
+}
+
+// What does not differ from step to step saves per step what it saves in all of them, whichever are analysed.
+TEST_P(Planted, SavesAsMuchPerStepInThreeStepsAsInAll) {
+  const Plant& plant = GetParam();
+  PlantedRun run;
+  plant.base(run);
+  plant.plant(run);
+  // What differs from step to step, and what is told by more rounds than three steps have.
+  const std::set<std::string> uneven = {"outlier-steps", "step-time-varies", "capture-too-short",
+                                        "copy-round-trips"};
+  if (uneven.contains(plant.rule)) return;
+  const test::ScratchDir folder;
+  const auto path = folder.path() / "run.sqlite";
+  WritePlantedRun(run, path);
+  const std::vector<Finding> all = FiredOf(path, {});
+  AnalysisOptions three;
+  three.steps = std::pair{10, 12};
+  bool found = false;
+  for (const Finding& few : FiredOf(path, three)) {
+    found = found || few.rule == plant.rule;
+    const auto same = std::ranges::find_if(all, [&](const Finding& finding) {
+      return finding.rule == few.rule &&
+             std::ranges::equal(finding.subject, few.subject, [](const NamedValue& a, const NamedValue& b) {
+               return a.name == b.name && a.value == b.value;
+             });
+    });
+    if (same == all.end() || !few.saves) continue;
+    ASSERT_TRUE(same->saves) << few.problem;
+    for (const auto bound : {&SavingClaim::low_ns, &SavingClaim::high_ns}) {
+      const double of_all = ((*same->saves).*bound).value_or(0), of_few = ((*few.saves).*bound).value_or(0);
+      EXPECT_NEAR(of_few, of_all, 0.06 * of_all + kUs) << few.rule << ": " << few.problem << "\n"
+                                                       << same->problem;
+    }
+  }
+  EXPECT_TRUE(found || plant.saving_ns == 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rule, Planted, testing::ValuesIn(kPlants), [](const auto& test) {

@@ -86,6 +86,7 @@ struct Step {
   Interval gpu;           // from its first GPU operation's start to its last one's end; empty if none
   size_t operations = 0;  // of the GPU that it launched
   bool warmup = false;    // excluded from the window as an outlier at the start
+  Interval host{};        // in which the host launched it, from the end of the step before
 };
 
 struct Steps {
@@ -118,6 +119,15 @@ struct Context {
   Interval HostWindowOf(int64_t rank) const {
     for (size_t i = 0; i < ranks.gpus.size(); ++i)
       if (ranks.gpus[i].rank == rank && StepCount(rank) > 0) return windows[i];
+    return activity;
+  }
+  // What the host did for the steady steps of the rank, which may be long before the GPU works on them;
+  // `activity` where there are no steps.
+  Interval HostOfSteps(int64_t rank) const {
+    for (const auto& [r, list] : steps.by_rank)
+      if (r == rank)
+        for (const Step& step : list)
+          if (!step.warmup) return {step.host.start, list.back().host.end};
     return activity;
   }
   int64_t RankOfThread(uint32_t thread) const {

@@ -43,7 +43,7 @@ class KernelStepFinder {
       }
       if (!period || !MayBeSteps(g, period->first, period->count, period->period)) continue;
       std::vector<Step> list;
-      Ns begin = 0;
+      Ns begin = 0, launching = 0;
       for (size_t n = 0; n < period->count; ++n) {
         Interval gpu{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
         for (size_t i = 0; i < period->period; ++i) {
@@ -60,8 +60,16 @@ class KernelStepFinder {
           begin = std::min(begin, gpu.start);
         }
         const Ns end = std::max(begin, gpu.end);
-        list.push_back({static_cast<int64_t>(n), {begin, end}, gpu, period->period, false});
+        if (n == 0) launching = LaunchOf(g, period->first).start;
+        const Ns launched = LaunchOf(g, period->first + (n + 1) * period->period - 1).end;
+        list.push_back({static_cast<int64_t>(n),
+                        {begin, end},
+                        gpu,
+                        period->period,
+                        false,
+                        {launching, std::max(launching, launched)}});
         begin = end;
+        launching = list.back().host.end;
       }
       by_rank.emplace_back(rank, std::move(list));
     }
@@ -69,6 +77,13 @@ class KernelStepFinder {
   }
 
  private:
+  // The call that launches the i-th kernel of a GPU; the kernel's own time where it is not recorded.
+  Interval LaunchOf(size_t gpu, size_t i) const {
+    const uint32_t kernel = work_[gpu].kernels[i], call = launches_.kernel[kernel];
+    return call == kNoIndex ? Interval{trace_.kernels.start[kernel], trace_.kernels.end[kernel]}
+                            : Interval{trace_.api_calls.start[call], trace_.api_calls.end[call]};
+  }
+
   // Whether most rounds and the next are launched within one call of a module, of an operator, or of a
   // Python function `forward`.
   bool AreWithinOneCall(size_t gpu, size_t first, size_t count, size_t period) const {

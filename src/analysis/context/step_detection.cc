@@ -418,7 +418,7 @@ class StepFinder {
 
   std::vector<Step> Partition(int64_t rank, const std::vector<StepRange>& ranges) const {
     std::vector<Step> steps;
-    for (const StepRange& range : ranges) steps.push_back({range.number, range.time, {}, 0, false});
+    for (const StepRange& range : ranges) steps.push_back({.number = range.number, .time = range.time});
     std::vector<uint8_t> any(steps.size(), 0);
     ForEachOperation(rank, [&](Ns launched, Interval operation) {
       const auto after = std::upper_bound(ranges.begin(), ranges.end(), launched,
@@ -435,6 +435,7 @@ class StepFinder {
     for (size_t i = 0; i < steps.size(); ++i) {
       const Ns end = std::max(begin, any[i] ? steps[i].gpu.end : ranges[i].time.end);
       steps[i].time = {begin, end};
+      steps[i].host = {i > 0 ? ranges[i - 1].time.end : ranges[i].time.start, ranges[i].time.end};
       begin = end;
     }
     return steps;

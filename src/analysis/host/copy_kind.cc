@@ -73,6 +73,9 @@ const RelationOf<CopyKindRow>& CopyKindRelation() {
                   "Copies of at most 16 bytes: single values.")
           .Column("window_copies", &CopyKindRow::window_copies, Unit::kCount,
                   "Copies that start in the analysed window.")
+          .Column("window_bytes", &CopyKindRow::window_bytes, Unit::kBytes, "Bytes of those copies.")
+          .Column("window_small_copies", &CopyKindRow::window_small_copies, Unit::kCount,
+                  "Of those copies the small ones.")
           .Column("copies_per_step", &CopyKindRow::copies_per_step, Unit::kCount,
                   "Those per steady step; unknown without steps.")
           .Column("exposed_ns", &CopyKindRow::exposed_ns, Unit::kNanoseconds,
@@ -124,7 +127,11 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
         row.total_ns += copies.end[i] - copies.start[i];
         row.small_copies += copies.bytes[i] <= kAsynchronousBytes;
         row.scalar_copies += copies.bytes[i] <= kScalarBytes;
-        row.window_copies += copies.start[i] >= analysed.start && copies.start[i] < analysed.end;
+        if (copies.start[i] >= analysed.start && copies.start[i] < analysed.end) {
+          ++row.window_copies;
+          row.window_bytes += copies.bytes[i];
+          row.window_small_copies += copies.bytes[i] <= kAsynchronousBytes;
+        }
         intervals.push_back({copies.start[i], copies.end[i]});
         if (compute_streams.contains(copies.stream[i])) in_order.push_back(intervals.back());
       }

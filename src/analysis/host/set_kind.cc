@@ -23,7 +23,9 @@ const RelationOf<SetKindRow>& SetKindRelation() {
           .Column("total_ns", &SetKindRow::total_ns, Unit::kNanoseconds, "Sum of durations.")
           .Column("call_ns", &SetKindRow::call_ns, Unit::kNanoseconds, "Sum of the calls' durations.")
           .Column("window_sets", &SetKindRow::window_sets, Unit::kCount,
-                  "Sets that start in the analysed window.");
+                  "Sets that start in the analysed window.")
+          .Column("window_call_ns", &SetKindRow::window_call_ns, Unit::kNanoseconds,
+                  "Sum of the durations of their calls.");
   return relation;
 }
 
@@ -51,9 +53,12 @@ std::vector<SetKindRow> ComputeSetKinds(const Context& context) {
       ++row.sets;
       row.bytes += trace.sets.bytes[i];
       row.total_ns += trace.sets.end[i] - trace.sets.start[i];
-      if (call != kNoIndex) row.call_ns += trace.api_calls.end[call] - trace.api_calls.start[call];
+      const Ns call_ns = call == kNoIndex ? 0 : trace.api_calls.end[call] - trace.api_calls.start[call];
+      row.call_ns += call_ns;
       const Interval window = context.windows[gpu];
-      row.window_sets += trace.sets.start[i] >= window.start && trace.sets.start[i] < window.end;
+      const bool analysed = trace.sets.start[i] >= window.start && trace.sets.start[i] < window.end;
+      row.window_sets += analysed;
+      row.window_call_ns += analysed ? call_ns : 0;
     }
     for (auto& [key, row] : kinds) rows.push_back(std::move(row));
   }

@@ -16,7 +16,7 @@ namespace dladvisor {
 struct SetKindRow {
   int64_t rank = 0, device = 0;
   std::string memory, blocking;
-  int64_t sets = 0, bytes = 0, total_ns = 0, call_ns = 0, window_sets = 0;
+  int64_t sets = 0, bytes = 0, total_ns = 0, call_ns = 0, window_sets = 0, window_call_ns = 0;
 };
 const RelationOf<SetKindRow>& SetKindRelation();
 

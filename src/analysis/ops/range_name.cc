@@ -26,7 +26,11 @@ const RelationOf<RangeNameRow>& RangeNameRelation() {
           .Column("stddev_ns", &RangeNameRow::stddev_ns, Unit::kNanoseconds,
                   "Sample standard deviation; unknown for one instance.")
           .Column("gpu_ns", &RangeNameRow::gpu_ns, Unit::kNanoseconds,
-                  "Summed duration of kernels for which it is the innermost range.");
+                  "Summed duration of kernels for which it is the innermost range.")
+          .Column("window_instances", &RangeNameRow::window_instances, Unit::kCount,
+                  "Of the instances those that begin while the host works on the analysed steps; all without "
+                  "steps.")
+          .Column("window_ns", &RangeNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations.");
   return relation;
 }
 
@@ -78,6 +82,21 @@ class NamedRanges {
   std::unordered_map<int64_t, std::vector<Last>> last_;  // by rank
 };
 
+// Context::HostOfSteps() by rank; most ranges are of the rank of the one before.
+class StepWindows {
+ public:
+  explicit StepWindows(const Context& context) : context_(context) {}
+  Interval Of(int64_t rank) {
+    if (rank != rank_) window_ = context_.HostOfSteps(rank_ = rank);
+    return window_;
+  }
+
+ private:
+  const Context& context_;
+  int64_t rank_ = -1;
+  Interval window_{};
+};
+
 }  // namespace
 
 std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
@@ -85,6 +104,7 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   const Ranges& ranges = trace.ranges;
   NamedRanges named(context);
   std::vector<RangeNameRow>& rows = named.rows();
+  StepWindows windows(context);
   std::vector<double> squares;  // sum of squared durations, of each row
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     const uint32_t row = named.RowOf(i);
@@ -93,6 +113,11 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
     const int64_t duration = ranges.end[i] - ranges.start[i];
     ++rows[row].instances;
     rows[row].total_ns += duration;
+    if (const Interval window = windows.Of(rows[row].rank);
+        ranges.start[i] >= window.start && ranges.start[i] < window.end) {
+      ++rows[row].window_instances;
+      rows[row].window_ns += duration;
+    }
     squares[row] += static_cast<double>(duration) * static_cast<double>(duration);
   }
   for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {

@@ -47,7 +47,10 @@ struct Call {
 class Replay {
  public:
   Replay(const Context& context, const std::vector<GpuTimeline>& timelines, int64_t rank)
-      : context_(context), trace_(context.trace) {
+      : context_(context),
+        trace_(context.trace),
+        steps_(context.StepCount(rank)),
+        window_(context.HostOfSteps(rank)) {
     if (trace_.api_calls.size() > kMostCalls || !HasSomethingToLeaveOut()) return;
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
       if (context.ranks.gpus[gpu].rank == rank) {
@@ -63,20 +66,37 @@ class Replay {
     return !calls_.empty() &&
            static_cast<double>(unlaunched_) <= kMostUnlaunched * static_cast<double>(operations_.size());
   }
-  Ns Recorded() const { return last_ - first_; }
-  // How many waits or ranges a change leaves out.
+  double Steps() const { return static_cast<double>(std::max<int64_t>(steps_, 1)); }
+  // How many waits or ranges a change leaves out of the analysed steps.
   int64_t Count(Change change) const {
     if (change == kScalarReads)
-      return std::count_if(calls_.begin(), calls_.end(), [](const Call& c) { return c.reads_scalar; });
-    return std::ssize(left_out_[change]);
+      return std::count_if(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
+                           calls_.begin() + static_cast<ptrdiff_t>(end_call_),
+                           [](const Call& c) { return c.reads_scalar; });
+    return std::ranges::count_if(left_out_[change], [&](Interval time) {
+      return time.start >= window_.start && time.start < window_.end;
+    });
   }
 
-  // From the first call to the last end.
+  // The analysed steps, from the end of what was launched before them to the end of what they launch;
+  // without steps from the first call to the last end.
+  Ns Recorded() const {
+    Ns before = first_, end = first_;
+    for (const Operation& operation : operations_) {
+      const Ns launched = trace_.api_calls.start[operation.call];
+      if (launched < window_.start) before = std::max(before, operation.start + operation.duration);
+      if (launched < window_.end) end = std::max(end, operation.start + operation.duration);
+    }
+    return steps_ > 0 ? std::max(before, end) - before : last_ - first_;
+  }
+  // The same time as if played again.
   Ns Run(Change without) const {
     std::vector<Ns> done(streams_.size(), 0);
     std::vector<uint32_t> last_stream(trace_.threads.size(), kNoIndex);  // that a thread gave work to
-    Ns now = 0, all_done = 0;
-    for (const Call& call : calls_) {
+    Ns now = 0, all_done = 0, before = 0;
+    for (size_t c = 0; c < end_call_; ++c) {
+      const Call& call = calls_[c];
+      if (c == first_call_) before = all_done;
       now += call.before - call.left_out_before[without];
       Ns own_work = 0;
       for (size_t i = call.first_operation; i < call.end_operation; ++i) {
@@ -101,7 +121,7 @@ class Replay {
       else
         now = std::max(now, all_done);
     }
-    return std::max(now, all_done);
+    return steps_ > 0 ? all_done - before : std::max(now, all_done);
   }
 
  private:
@@ -216,6 +236,8 @@ class Replay {
       end = std::max(end, calls.end[i]);
       last_ = std::max(last_, calls.end[i]);
       calls_.push_back(call);
+      if (steps_ > 0 && calls.start[i] < window_.start) first_call_ = calls_.size();
+      if (steps_ == 0 || calls.start[i] < window_.end) end_call_ = calls_.size();
     }
   }
 
@@ -309,6 +331,9 @@ class Replay {
 
   const Context& context_;
   const Trace& trace_;
+  const int64_t steps_;                   // that are analysed, 0 where there are none
+  const Interval window_;                 // in which the host works on them
+  size_t first_call_ = 0, end_call_ = 0;  // of calls_, in that window
   Ns latency_ = 0, first_ = 0, last_ = 0;
   size_t unlaunched_ = 0;
   std::map<Stream, uint32_t> stream_index_;
@@ -323,18 +348,21 @@ class Replay {
 
 const RelationOf<WhatIfRow>& WhatIfRelation() {
   static const auto relation =
-      RelationOf<WhatIfRow>("what_if",
-                            "What the profile would take without some of what the host does, by replaying it "
-                            "(replay.h); per step where there are steps.")
+      RelationOf<WhatIfRow>(
+          "what_if",
+          "What the analysed steps would take without some of what the host does, by replaying it "
+          "(replay.h), per step; the whole profile where there are no steps.")
           .Key("rank", &WhatIfRow::rank, kRankNumber, "Rank.")
           .Key("change", &WhatIfRow::change, Unit::kText,
                "What is left out: scalar reads (waits for single values), data loading, zero_grad (with its "
                "kernels), or "
                "optimizer on the host (its kernels stay).")
           .Column("calls", &WhatIfRow::calls, Unit::kCount,
-                  "Waits or ranges that are left out, in the whole profile.")
+                  "Waits or ranges that are left out of it, of all steps.")
           .Column("recorded_ns", &WhatIfRow::recorded_ns, Unit::kNanoseconds,
-                  "From the first launch to the end of all work, as recorded.")
+                  "From the end of the work before the steps, or from the first launch, to the end of all "
+                  "work, as "
+                  "recorded.")
           .Column("replayed_ns", &WhatIfRow::replayed_ns, Unit::kNanoseconds, "The same, replayed unchanged.")
           .Column("predicted_ns", &WhatIfRow::predicted_ns, Unit::kNanoseconds, "Replayed with the change.")
           .Column("saves_ns", &WhatIfRow::saves_ns, Unit::kNanoseconds,
@@ -350,9 +378,7 @@ std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<
     last_rank = gpu.rank;
     const Replay replay(context, timelines, gpu.rank);
     if (!replay.IsKnown()) continue;
-    double steps = 1;
-    for (const auto& [rank, list] : context.steps.by_rank)
-      if (rank == gpu.rank) steps = static_cast<double>(list.size());
+    const double steps = replay.Steps();
     const auto recorded = static_cast<double>(replay.Recorded());
     std::optional<double> replayed;
     for (const Change change : {kScalarReads, kLoading, kZeroGrad, kOptimizer}) {
