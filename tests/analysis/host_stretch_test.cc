@@ -43,6 +43,34 @@ TEST(HostStretch, AfterTheLastWork) {
   EXPECT_DOUBLE_EQ(rows[0].share, 38.0 / 101);
 }
 
+// A thread that computes for two seconds and then launches.
+TraceBuilder LateStart(Ns computed) {
+  TraceBuilder b;
+  b.Run(0, computed, 3);
+  b.Launch(2000 * kMs, 2001 * kMs, 2010 * kMs, "kernel");
+  b.Api(2011 * kMs, 2012 * kMs, "cudaDeviceSynchronize", 7);
+  return b;
+}
+
+TEST(HostStretch, BeforeTheFirstCallOfANativeProgram) {
+  TraceBuilder b = LateStart(1500 * kMs);
+  EXPECT_TRUE(StretchesOf(b).empty()) << "an interpreter imports";
+  b.trace.processes[0].name = "./a.out";
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "start");
+  EXPECT_EQ(rows[0].duration_ns, 2000 * kMs);
+  EXPECT_FALSE(rows[0].before.has_value());
+  EXPECT_EQ(rows[0].after, "cudaLaunchKernel");
+  EXPECT_NEAR(rows[0].share, 2000.0 / 2012, 1e-9);
+}
+
+TEST(HostStretch, AProgramThatWaitsAtItsStartDoesNotCompute) {
+  TraceBuilder b = LateStart(900 * kMs);
+  b.trace.processes[0].name = "./a.out";
+  EXPECT_TRUE(StretchesOf(b).empty());
+}
+
 TEST(HostStretch, BetweenCallsWithoutGpuWork) {
   TraceBuilder b;
   b.Api(0, kMs, "cudaMalloc", 0);

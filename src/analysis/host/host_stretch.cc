@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -19,6 +20,10 @@ namespace {
 
 constexpr Ns kShortest = 10'000'000;
 constexpr size_t kMostStretches = 20;
+
+// What a program takes to load its libraries is less; of this much a thread must have computed half.
+constexpr Ns kShortestStart = 1'000'000'000;
+constexpr Ns kSampled = 100'000'000;  // a sample shows that the thread computes about then
 
 // Frames that say nothing of what a program computes: its start, the interpreter, addresses without a name.
 bool NamesAFunction(std::string_view frame) {
@@ -79,7 +84,10 @@ class Stretches {
       if (calls.thread[i] == kNoIndex) continue;
       const uint32_t of = trace_.threads[calls.thread[i]].process;
       Process& process = processes[of];
-      if (process.last == kNoIndex) process.first = calls.start[i];
+      if (process.last == kNoIndex) {
+        process.first = calls.start[i];
+        if (process.begins) AddStart(of, i);
+      }
       if (process.last != kNoIndex) {
         const bool is_before = process.begins && calls.start[i] <= *process.begins;
         const Ns from =
@@ -102,6 +110,31 @@ class Stretches {
       if (process.last != kNoIndex) spans_[index] = process.until - process.first;
   }
 
+  // From the first that was seen of the thread to the process's first call. Interpreters import there.
+  void AddStart(uint32_t process, uint32_t call) {
+    static const RE2 interpreter(R"((?i)python|julia|java|node|ruby|matlab|(^|/)R$)");
+    const std::string& name = trace_.processes[process].name;
+    if (RE2::PartialMatch(name, interpreter)) return;
+    const Ns until = trace_.api_calls.start[call];
+    const uint32_t thread = trace_.api_calls.thread[call];
+    Ns from = until, computed = 0, sampled_until = std::numeric_limits<Ns>::min();
+    const CpuRuns& runs = trace_.cpu_runs;
+    for (size_t i = 0; i < runs.size() && runs.start[i] < until; ++i) {
+      if (runs.thread[i] != thread) continue;
+      from = std::min(from, runs.start[i]);
+      computed += std::min(runs.end[i], until) - runs.start[i];
+    }
+    const CpuSamples& samples = trace_.cpu_samples;
+    for (size_t i = 0; i < samples.size() && samples.time[i] < until && runs.size() == 0; ++i) {
+      if (samples.thread[i] != thread) continue;
+      from = std::min(from, samples.time[i]);
+      computed += samples.time[i] - std::max(sampled_until, samples.time[i] - kSampled);
+      sampled_until = samples.time[i];
+    }
+    if (until - from >= kShortestStart && 2 * computed >= until - from)
+      found_.push_back({process, thread, kNoIndex, call, {from, until}, "start"});
+  }
+
   // Whether the call allocates, copies or launches: between two such data is made, not the program started.
   bool HasData(uint32_t call) const {
     const ApiKind kind = kinds_[trace_.api_calls.name[call]];
@@ -116,10 +149,10 @@ class Stretches {
     row.end_ns = s.time.end;
     row.duration_ns = s.time.length();
     row.place = s.place;
-    row.share =
-        static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, spans_.at(s.process)));
+    const Ns span = spans_.at(s.process) + (s.before == kNoIndex ? row.duration_ns : 0);
+    row.share = static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, span));
     const ApiCalls& calls = trace_.api_calls;
-    row.before = std::string(ApiBaseName(trace_.names.View(calls.name[s.before])));
+    if (s.before != kNoIndex) row.before = std::string(ApiBaseName(trace_.names.View(calls.name[s.before])));
     row.after = std::string(ApiBaseName(trace_.names.View(calls.name[s.after])));
     if (!activity.empty()) row.activity = activity;
     FindFunction(s, row);
@@ -172,15 +205,20 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
           "host_stretch",
           "Stretches of 10 ms and more outside the analysed window in which a process makes no CUDA call: "
           "between two calls that allocate, copy or launch where the profile has no GPU work or before the "
-          "first of it, and after the last GPU operation until the last call; the longest twenty.")
+          "first of it, before the first call of a native program whose thread computes for a second and "
+          "more, and after the "
+          "last GPU operation until the last call; the longest twenty.")
           .Key("pid", &Row::pid, Unit::kNone, "Process.")
           .Key("start_ns", &Row::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
           .Column("end_ns", &Row::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
           .Column("duration_ns", &Row::duration_ns, Unit::kNanoseconds, "Length.")
           .Column("place", &Row::place, Unit::kText,
-                  "between: no GPU work was recorded; before: none had begun; after: all was done by then.")
-          .Column("share", &Row::share, Unit::kRatio, "Of the time from the first CUDA call to the last.")
-          .Column("before", &Row::before, Unit::kText, "CUDA call before it.")
+                  "between: no GPU work was recorded; start: no call had been made; before: no work had "
+                  "begun; after: all was done "
+                  "by then.")
+          .Column("share", &Row::share, Unit::kRatio,
+                  "Of the time from the first CUDA call, or from the start, to the last call.")
+          .Column("before", &Row::before, Unit::kText, "CUDA call before it; unknown at the start.")
           .Column("after", &Row::after, Unit::kText, "CUDA call after it.")
           .Column("activity", &Row::activity, Unit::kText,
                   "Python function, range or call in which the thread that makes the call after it was for "
