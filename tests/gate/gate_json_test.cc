@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/gate/render/gate_json.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,8 @@
 
 #include "engine/base/text.h"
 #include "tests/gate/fixture.h"
+#include "tests/support/files.h"
+#include "tests/support/json_schema.h"
 
 namespace dladvisor::test {
 namespace {
@@ -19,6 +22,16 @@ std::vector<std::string> Keys(const ordered_json& object) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items()) keys.push_back(key);
   return keys;
+}
+
+TEST(GateJson, KeepsToTheSchema) {
+  if (PythonWithJsonschema().empty()) GTEST_SKIP() << "python3-jsonschema is not installed";
+  const ScratchDir folder;
+  size_t files = 0;
+  for (const GateResult& result : {RegressedGate(), PassedGate(), ImprovedGate(), InconclusiveGate(),
+                                   NotComparableGate(), HostileGate(), GateResult()})
+    WriteFile(folder.path() / fmt::format("{}.json", files++), RenderGateJson(result));
+  EXPECT_EQ(SchemaErrors(SourceDir() / "docs/schemas/gate.schema.json", folder.path()), "");
 }
 
 TEST(GateJson, HasTheModelInAFixedOrder) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/json_schema.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
@@ -46,6 +47,8 @@ nlohmann::json JsonOf(const YAML::Node& node) {
   return text;
 }
 
+}  // namespace
+
 // Of Debian's packages another Python that comes first may know nothing.
 std::string PythonWithJsonschema() {
   for (const char* python : {"python3", "/usr/bin/python3"})
@@ -53,7 +56,22 @@ std::string PythonWithJsonschema() {
   return "";
 }
 
-}  // namespace
+std::string SchemaErrors(const std::filesystem::path& schema, const std::filesystem::path& folder,
+                         const std::string& ending) {
+  const ScratchDir scratch;
+  WriteFile(scratch.path() / "validate.py",
+            "import glob, json, sys, jsonschema\n"
+            "schema = json.load(open(sys.argv[1]))\n"
+            "validator = jsonschema.validators.validator_for(schema)(schema)\n"
+            "files = sorted(glob.glob(glob.escape(sys.argv[2]) + '/*' + sys.argv[3]))\n"
+            "errors = [(f, e) for f in files for e in validator.iter_errors(json.load(open(f)))]\n"
+            "for f, e in errors[:5]: print(f, list(e.path), e.message[:300])\n"
+            "if not files: print('no file in', sys.argv[2])\n");
+  const RunResult run =
+      Run(fmt::format("{} '{}' '{}' '{}' '{}'", PythonWithJsonschema(),
+                      (scratch.path() / "validate.py").string(), schema.string(), folder.string(), ending));
+  return run.status == 0 ? run.out : run.err;
+}
 
 std::optional<std::vector<std::string>> SchemaProblems(const std::string& schema,
                                                        const std::vector<std::string>& documents) {

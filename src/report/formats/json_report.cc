@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/formats/json_report.h"
 
-#include <cmath>
-#include <cstdint>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/base/text.h"
-#include "src/report/model/column_style.h"
+#include "engine/model/finding_id.h"
+#include "src/report/formats/json_values.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/headline.h"
@@ -15,52 +13,14 @@
 namespace dladvisor {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json Of(const std::optional<double>& number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
-}
-
-Json Of(const Value& value) {
-  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
-  if (const auto* real = std::get_if<double>(&value)) return Of(std::optional<double>(*real));
-  if (const auto* text = std::get_if<std::string>(&value)) return ValidUtf8(*text);
-  return nullptr;
-}
-
-Json Of(const std::vector<std::string>& texts) {
-  Json items = Json::array();
-  for (const std::string& text : texts) items.push_back(ValidUtf8(text));
-  return items;
-}
+using Json = OrderedJson;
 
 Json Of(const std::vector<NamedValue>& values) {
   Json items = Json::array();
   for (const NamedValue& value : values)
     items.push_back({{"name", ValidUtf8(value.name)},
-                     {"value", Of(value.value)},
+                     {"value", ToJson(value.value)},
                      {"unit", std::string(UnitName(value.unit))}});
-  return items;
-}
-
-Json JsonColumns(const ResultSet& rows) {
-  Json items = Json::array();
-  for (const ResultColumn& column : rows.columns) {
-    const ColumnStyle style = StyleOf(column);
-    items.push_back({{"name", ValidUtf8(column.name)},
-                     {"label", ValidUtf8(style.label)},
-                     {"unit", std::string(UnitName(style.unit))}});
-  }
-  return items;
-}
-
-Json JsonRows(const ResultSet& rows) {
-  Json items = Json::array();
-  for (const auto& row : rows.rows) {
-    Json cells = Json::array();
-    for (const Value& value : row) cells.push_back(Of(value));
-    items.push_back(std::move(cells));
-  }
   return items;
 }
 
@@ -70,8 +30,8 @@ Json Compared(const ConditionTrace& condition) {
     items.push_back({{"left", ValidUtf8(values.left)},
                      {"operator", values.op},
                      {"right", ValidUtf8(values.right)},
-                     {"left_value", Of(values.left_value)},
-                     {"right_value", Of(values.right_value)}});
+                     {"left_value", ToJson(values.left_value)},
+                     {"right_value", ToJson(values.right_value)}});
   return items;
 }
 
@@ -85,38 +45,29 @@ Json Why(const Finding& finding) {
   return items;
 }
 
-Json Subject(const Finding& finding) {
-  Json subject = Json::object();
-  for (const NamedValue& key : finding.subject) subject[ValidUtf8(key.name)] = Of(key.value);
-  return subject;
-}
-
 Json Of(const Finding& finding) {
-  Json saves;
-  if (finding.saves)
-    saves = {{"low_ns", Of(finding.saves->low_ns)},
-             {"high_ns", Of(finding.saves->high_ns)},
-             {"bucket", ValidUtf8(finding.saves->bucket)}};
-  return {{"rule", ValidUtf8(finding.rule)},
-          {"title", ValidUtf8(finding.title)},
-          {"severity", std::string(SeverityName(finding.severity))},
-          {"confidence", std::string(ConfidenceName(finding.confidence))},
-          {"subject", Subject(finding)},
-          {"outcome", std::string(OutcomeName(finding.outcome))},
-          {"problem", ValidUtf8(finding.problem)},
-          {"recommendation", Of(finding.recommendation)},
-          {"saves", saves},
-          {"why", Why(finding)},
-          {"lets", Of(finding.lets)},
-          {"evidence", {{"columns", JsonColumns(finding.evidence)}, {"rows", JsonRows(finding.evidence)}}},
-          {"evidence_sql", ValidUtf8(finding.evidence_sql)},
-          {"references", Of(finding.references)},
-          {"missing", Of(finding.missing)},
-          {"lacks", Of(finding.lacks)},
-          {"capture", Of(finding.capture)},
-          {"suppressed_by", ValidUtf8(finding.suppressed_by)},
-          {"error", ValidUtf8(finding.error)},
-          {"children", Json::array()}};
+  return {
+      {"id", ValidUtf8(FindingId(finding))},
+      {"rule", ValidUtf8(finding.rule)},
+      {"title", ValidUtf8(finding.title)},
+      {"severity", std::string(SeverityName(finding.severity))},
+      {"confidence", std::string(ConfidenceName(finding.confidence))},
+      {"subject", SubjectToJson(finding)},
+      {"outcome", std::string(OutcomeName(finding.outcome))},
+      {"problem", ValidUtf8(finding.problem)},
+      {"recommendation", ToJson(finding.recommendation)},
+      {"saves", ToJson(finding.saves)},
+      {"why", Why(finding)},
+      {"lets", Of(finding.lets)},
+      {"evidence", {{"columns", ColumnsToJson(finding.evidence)}, {"rows", RowsToJson(finding.evidence)}}},
+      {"evidence_sql", ValidUtf8(finding.evidence_sql)},
+      {"references", ToJson(finding.references)},
+      {"missing", ToJson(finding.missing)},
+      {"lacks", ToJson(finding.lacks)},
+      {"capture", ToJson(finding.capture)},
+      {"suppressed_by", ValidUtf8(finding.suppressed_by)},
+      {"error", ValidUtf8(finding.error)},
+      {"children", Json::array()}};
 }
 
 // The tree that FindingTree flattened, then what did not fire and is not clear. Clear subjects are counted in
@@ -169,7 +120,7 @@ std::string RenderJson(const ReportModel& model) {
   for (const Figure& figure : model.figures)
     figures.push_back({{"id", figure.id},
                        {"label", figure.label},
-                       {"value", Of(figure.value)},
+                       {"value", ToJson(figure.value)},
                        {"unit", std::string(UnitName(figure.unit))},
                        {"sql", figure.sql},
                        {"unknown_because", ValidUtf8(figure.unknown_because)}});
@@ -180,8 +131,8 @@ std::string RenderJson(const ReportModel& model) {
                       {"note", ValidUtf8(table.note)},
                       {"sql", table.sql},
                       {"total_rows", table.total_rows},
-                      {"columns", JsonColumns(table.rows)},
-                      {"rows", JsonRows(table.rows)}});
+                      {"columns", ColumnsToJson(table.rows)},
+                      {"rows", RowsToJson(table.rows)}});
   const Json report = {
       {"schema_version", 1},
       {"generator", ValidUtf8(model.options.generator)},
@@ -191,7 +142,7 @@ std::string RenderJson(const ReportModel& model) {
         {"first", first ? Json(ValidUtf8(advice.findings[*first].rule)) : Json()},
         {"banner", ValidUtf8(model.options.banner)},
         {"gpu_work", HasGpuWork(model)},
-        {"capture_flags", Of(CaptureFlags(model))}}},
+        {"capture_flags", ToJson(CaptureFlags(model))}}},
       {"figures", std::move(figures)},
       {"tables", std::move(tables)},
       {"findings", Findings(advice)},
