@@ -38,13 +38,13 @@ bool AreTheSame(const std::string& a, const std::string& b) {
 }
 
 // The run of an argument; of repeats the one whose steps take the median time.
-LoadedSide LoadSide(const std::string& argument, const char* label, const CompareOptions& options,
+LoadedSide LoadSide(const std::string& argument, const char* label, const std::string& output,
                     const AnalysisOptions& analysis, const KnowledgeBase& knowledge) {
   LoadedSide side;
   std::vector<RecordedRun> runs;
   const std::vector<std::string> unreadable =
       LoadRuns({argument}, analysis, [&](const std::string& name, Profile profile) {
-        if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, profile);
+        if (!output.empty()) RefuseToOverwrite(output, profile);
         Database database = profile.OpenDatabase();
         runs.push_back(RecordRun(name, knowledge, database, profile.MissingRelations()));
       });
@@ -78,7 +78,20 @@ std::string Render(const RunsCompared& compared, ReportFormat format, TextStyle 
 }
 
 void RunCompare(const CompareOptions& options, const CommonOptions& common) {
-  const std::vector<std::string>& paths = options.profile.paths;
+  const ReportFormat format = options.output.ToFormat();
+  const Project project = LoadProject(common.config);
+  Stages stages(common);
+  stages.Begin("rules");
+  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
+  const RunsCompared compared = Compare(options.profile, options.output.output, project, knowledge, stages);
+  options.output.Write(Render(compared, format, options.output.Style()));
+}
+
+}  // namespace
+
+RunsCompared Compare(const ProfileOptions& options, const std::string& output, const Project& project,
+                     const KnowledgeBase& knowledge, Stages& stages) {
+  const std::vector<std::string>& paths = options.paths;
   if (paths.size() != 2)
     throw Error(
         "compare",
@@ -88,25 +101,18 @@ void RunCompare(const CompareOptions& options, const CommonOptions& common) {
   if (same && paths[0] == "-")
     throw Error("compare", "the standard input is one run, and two are compared",
                 "Give the other one as a file.");
-  const ReportFormat format = options.output.ToFormat();
-  const Project project = LoadProject(common.config);
-  const AnalysisOptions analysis = options.profile.ToAnalysisOptions(project);
-  Stages stages(common);
-  stages.Begin("rules");
-  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
+  const AnalysisOptions analysis = options.ToAnalysisOptions(project);
   stages.Begin("read A");
-  LoadedSide before = LoadSide(paths[0], "A", options, analysis, knowledge);
+  LoadedSide before = LoadSide(paths[0], "A", output, analysis, knowledge);
   stages.Begin("read B");
-  LoadedSide after = LoadSide(paths[1], "B", options, analysis, knowledge);
+  LoadedSide after = LoadSide(paths[1], "B", output, analysis, knowledge);
   stages.Begin("compare");
   RunsCompared compared = CompareRuns(before.run, after.run, knowledge);
   if (same) compared.notes.push_back("A and B are the same file.");
   for (const LoadedSide* side : {&before, &after})
     compared.notes.insert(compared.notes.end(), side->notes.begin(), side->notes.end());
-  options.output.Write(Render(compared, format, options.output.Style()));
+  return compared;
 }
-
-}  // namespace
 
 void AddCompareCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<CompareOptions>();

@@ -20,30 +20,35 @@ namespace {
 
 const std::vector<View>& (*const kViews[])() = {NsysViews, DlprofViews, PytorchViews, TracelensViews};
 
-void ListRelations(const std::vector<const Schema*>& schemas) {
-  for (const Schema* schema : schemas) fmt::print("{:<16} {}\n", schema->name, schema->doc);
-  fmt::print("\nViews under the names of other tools, for `dladvisor query`:\n");
+std::string ListRelations(const std::vector<const Schema*>& schemas) {
+  std::string out;
+  for (const Schema* schema : schemas) out += fmt::format("{:<16} {}\n", schema->name, schema->doc);
+  out += fmt::format("\nViews under the names of other tools, for `dladvisor query`:\n");
   for (const auto views : kViews)
-    for (const View& view : views()) fmt::print("{:<22} {}\n", view.name, view.doc);
-  fmt::print(
+    for (const View& view : views()) out += fmt::format("{:<22} {}\n", view.name, view.doc);
+  out += fmt::format(
       "\n`dladvisor facts RELATION` shows its columns; `dladvisor query PROFILE RELATION` its rows.\n");
+  return out;
 }
 
 // The columns of a view follow from its SQL, which is shown, too.
-void DescribeView(const View& view, const std::vector<const Schema*>& schemas) {
+std::string DescribeView(const View& view, const std::vector<const Schema*>& schemas) {
+  std::string out;
   Database database;
   for (const Schema* schema : schemas) database.Add(std::make_unique<Table>(*schema));
   for (const auto views : kViews)
     for (const View& each : views()) database.AddView(each.name, each.sql);
   const ResultSet none = database.Query("SELECT * FROM \"" + view.name + "\"", {}, 0);
-  fmt::print("{}: {}\n\n", view.name, view.doc);
-  for (const ResultColumn& column : none.columns) fmt::print("  {}\n", column.name);
-  fmt::print("\nA view:\n{}\n", view.sql);
+  out += fmt::format("{}: {}\n\n", view.name, view.doc);
+  for (const ResultColumn& column : none.columns) out += fmt::format("  {}\n", column.name);
+  out += fmt::format("\nA view:\n{}\n", view.sql);
+  return out;
 }
 
-void DescribeRelation(const Schema& schema) {
+std::string DescribeRelation(const Schema& schema) {
+  std::string out;
   std::set<std::string> capabilities;
-  fmt::print("{}: {}\n\n", schema.name, schema.doc);
+  out += fmt::format("{}: {}\n\n", schema.name, schema.doc);
   size_t width = 0;
   for (const Column& c : schema.columns) width = std::max(width, c.name.size());
   for (const Column& c : schema.columns) {
@@ -53,15 +58,16 @@ void DescribeRelation(const Schema& schema) {
                              : fmt::format("{}, {}", TypeName(c.type), UnitName(c.unit));
     if (key) traits += ", key";
     if (c.nullable) traits += c.capture.empty() ? ", may be unknown" : ", unknown without " + c.capture;
-    fmt::print("  {:<{}}  {} ({})\n", c.name, width, c.doc, traits);
+    out += fmt::format("  {:<{}}  {} ({})\n", c.name, width, c.doc, traits);
     for (const std::string_view name : Split(c.capture, ' ')) capabilities.emplace(name);
   }
-  if (!capabilities.empty()) fmt::print("\nTo record them:\n");
+  if (!capabilities.empty()) out += fmt::format("\nTo record them:\n");
   for (const std::string& capability : capabilities)
-    fmt::print("  {}: {}\n", capability, HowToRecord(capability));
+    out += fmt::format("  {}: {}\n", capability, HowToRecord(capability));
+  return out;
 }
 
-void Describe(const std::vector<const Schema*>& schemas, const std::string& name) {
+std::string Describe(const std::vector<const Schema*>& schemas, const std::string& name) {
   std::vector<std::string> names;
   for (const Schema* schema : schemas) {
     if (schema->name == name) return DescribeRelation(*schema);
@@ -92,6 +98,10 @@ void ListOrder() {
 
 }  // namespace
 
+std::string FactsText(const KnowledgeBase& knowledge, const std::string& relation) {
+  return relation.empty() ? ListRelations(knowledge.schemas()) : Describe(knowledge.schemas(), relation);
+}
+
 void AddFactsCommand(CLI::App& app, const CommonOptions& common) {
   auto relation = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("facts", "List the relations that rules and queries see");
@@ -101,10 +111,7 @@ void AddFactsCommand(CLI::App& app, const CommonOptions& common) {
   command->callback([relation, order, &common] {
     if (*order) return ListOrder();
     const KnowledgeBase knowledge = LoadRules(common, LoadProject(common.config));  // for derived relations
-    if (relation->empty())
-      ListRelations(knowledge.schemas());
-    else
-      Describe(knowledge.schemas(), *relation);
+    fmt::print("{}", FactsText(knowledge, *relation));
   });
 }
 

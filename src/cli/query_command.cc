@@ -38,18 +38,6 @@ std::string CsvField(const std::string& text) {
   return quoted + "\"";
 }
 
-void PrintCsv(const ResultSet& result) {
-  std::string line;
-  for (size_t i = 0; i < result.columns.size(); ++i)
-    line += (i ? "," : "") + CsvField(result.columns[i].name);
-  fmt::print("{}\n", line);
-  for (const auto& row : result.rows) {
-    line.clear();
-    for (size_t i = 0; i < row.size(); ++i) line += (i ? "," : "") + CsvField(Exact(row[i]));
-    fmt::print("{}\n", line);
-  }
-}
-
 void PrintJson(const ResultSet& result) {
   std::vector<std::string> names;  // of several columns of a name the later ones are numbered
   for (const ResultColumn& column : result.columns) {
@@ -75,21 +63,41 @@ void PrintJson(const ResultSet& result) {
   fmt::print("{}\n", rows.dump(2));
 }
 
-// A digest keeps facts: what a query reads of events is not there, and 0 rows would be taken for an answer.
-void WarnOfEvents(const Profile& profile, const SqlReads& reads) {
+bool IsName(const std::string& sql) { return sql.find_first_of(" \n\t(") == std::string::npos; }
+
+// A SELECT as it is; of the name of a relation its rows. Throws Error for one that is not there.
+std::string ToSelect(const Database& database, const std::string& sql) {
+  if (!IsName(sql)) return sql;
+  std::vector<std::string> known = database.Views();
+  if (!database.FindRelation(sql) && std::ranges::find(known, sql) == known.end()) {
+    for (const Schema* schema : database.Relations()) known.push_back(schema->name);
+    throw Error("query " + sql, "is not a relation" + DidYouMean(sql, known),
+                "`dladvisor facts` lists them; a query begins with SELECT.");
+  }
+  return "SELECT * FROM \"" + sql + "\"";
+}
+
+Error ToError(const SqlError& error) {
+  return Error("query", error.what(),
+               error.hint().empty() ? "`dladvisor facts` lists relations, `dladvisor facts RELATION` columns."
+                                    : error.hint());
+}
+
+// What a query reads of events where these are not held: 0 rows would be taken for an answer.
+std::string NotHeld(const Profile& profile, const SqlReads& reads) {
   const std::map<std::string, std::string> not_held = profile.MissingRelations();
   std::vector<std::string> missing;
   for (const Schema* schema : AllSchemas())
     if (not_held.contains(schema->name) &&
         std::ranges::find(reads.relations, schema->name) != reads.relations.end())
       missing.push_back(schema->name);
-  if (!missing.empty())
-    fmt::print(stderr, "warning: {}: no rows of {}\n",
-               profile.trace ? profile.files[0] + " is no gate"
-               : profile.files.size() == 1
-                   ? profile.files[0] + " is a digest, which holds no events"
-                   : "of several profiles together only the facts are kept, not the events",
-               fmt::join(missing, ", "));
+  if (missing.empty()) return "";
+  return fmt::format("{}: no rows of {}",
+                     profile.trace ? profile.files[0] + " is no gate"
+                     : profile.files.size() == 1
+                         ? profile.files[0] + " is a digest, which holds no events"
+                         : "of several profiles together only the facts are kept, not the events",
+                     fmt::join(missing, ", "));
 }
 
 void RunQuery(QueryOptions options, const CommonOptions& common) {
@@ -108,26 +116,11 @@ void RunQuery(QueryOptions options, const CommonOptions& common) {
        Infer(knowledge, database, {.absent_relations = profile.MissingRelations()}).relation_errors)
     fmt::print(stderr, "warning: relation {} has no rows: {}\n", relation, error);
   stages.Begin("query");
-  const bool name = options.sql.find_first_of(" \n\t(") == std::string::npos;
-  std::vector<std::string> known = database.Views();
-  if (name && !database.FindRelation(options.sql) && std::ranges::find(known, options.sql) == known.end()) {
-    for (const Schema* schema : database.Relations()) known.push_back(schema->name);
-    throw Error("query " + options.sql, "is not a relation" + DidYouMean(options.sql, known),
-                "`dladvisor facts` lists them; a query begins with SELECT.");
-  }
-  ResultSet result;
-  const std::string sql = name ? "SELECT * FROM \"" + options.sql + "\"" : options.sql;
-  try {
-    if (!profile.trace) WarnOfEvents(profile, database.Prepare(sql));
-    result = database.Query(sql);
-  } catch (const SqlError& error) {
-    throw Error("query", error.what(),
-                error.hint().empty()
-                    ? "`dladvisor facts` lists relations, `dladvisor facts RELATION` columns."
-                    : error.hint());
-  }
+  const std::string warning = EventsNotHeld(profile, database, options.sql);
+  if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
+  const ResultSet result = RunSql(database, options.sql);
   if (options.format == "csv")
-    PrintCsv(result);
+    fmt::print("{}", CsvText(result));
   else if (options.format == "json")
     PrintJson(result);
   else
@@ -135,6 +128,35 @@ void RunQuery(QueryOptions options, const CommonOptions& common) {
 }
 
 }  // namespace
+
+std::string CsvText(const ResultSet& result) {
+  std::string text;
+  for (size_t i = 0; i < result.columns.size(); ++i)
+    text += (i ? "," : "") + CsvField(result.columns[i].name);
+  text += "\n";
+  for (const auto& row : result.rows) {
+    for (size_t i = 0; i < row.size(); ++i) text += (i ? "," : "") + CsvField(Exact(row[i]));
+    text += "\n";
+  }
+  return text;
+}
+
+std::string EventsNotHeld(const Profile& profile, const Database& database, const std::string& sql) {
+  if (profile.trace) return "";
+  try {
+    return NotHeld(profile, database.Prepare(ToSelect(database, sql)));
+  } catch (const SqlError& error) {
+    throw ToError(error);
+  }
+}
+
+ResultSet RunSql(const Database& database, const std::string& sql, size_t max_rows) {
+  try {
+    return database.Query(ToSelect(database, sql), {}, max_rows);
+  } catch (const SqlError& error) {
+    throw ToError(error);
+  }
+}
 
 void AddQueryCommand(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<QueryOptions>();

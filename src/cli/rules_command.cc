@@ -26,35 +26,31 @@
 namespace dladvisor {
 namespace {
 
-void List(const CommonOptions& common) {
-  const KnowledgeBase knowledge = LoadConfiguredRules(common, LoadProject(common.config));
-  for (const Rule& rule : knowledge.rules())
-    fmt::print("{:<26} {:<16} {:<8} {}\n", rule.id, rule.category, SeverityName(rule.severity), rule.title);
-  for (const auto& relation : knowledge.relations())
-    fmt::print("{:<26} {:<16} {:<8} {}\n", relation->schema.name, relation->category, "relation",
-               relation->schema.doc);
-}
-
 // The file of a rule as it is written; what the project sets is printed before it.
-void Show(const CommonOptions& common, const std::string& id) {
-  const Project project = LoadProject(common.config);
-  const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
+std::string FileText(const CommonOptions& common, const Project& project, const KnowledgeBase& knowledge,
+                     const std::string& id) {
   const DerivedRelation* relation = knowledge.FindRelation(id);
   const std::string path = relation ? relation->place.file : FindRule(knowledge, id).place.file;
-  fmt::print("# {}\n", path);
+  std::string out = fmt::format("# {}\n", path);
   if (const Rule* rule = knowledge.Find(id)) {
     if (!rule->set_by.empty())
-      fmt::print("# severity: {}, set in {}\n", SeverityName(rule->severity), rule->set_by);
+      out += fmt::format("# severity: {}, set in {}\n", SeverityName(rule->severity), rule->set_by);
     for (const Param& param : rule->params)
       if (!param.set_by.empty())
-        fmt::print("# {}: {}, set in {}\n", param.name, FormatValue(param.value, param.unit), param.set_by);
-    if (!rule->reads.empty()) fmt::print("# reads: {}\n", fmt::join(rule->reads, ", "));
+        out += fmt::format("# {}: {}, set in {}\n", param.name, FormatValue(param.value, param.unit),
+                           param.set_by);
+    if (!rule->reads.empty()) out += fmt::format("# reads: {}\n", fmt::join(rule->reads, ", "));
   }
   std::vector<RuleFile> files = BuiltInRuleFiles();
   for (const std::string& folder : RuleFolders(common, project))
     for (RuleFile& file : ReadRuleFolder(folder)) files.push_back(std::move(file));
   const auto file = std::ranges::find(files, path, &RuleFile::path);
-  if (file != files.end()) fmt::print("{}", file->content);
+  return file == files.end() ? out : out + file->content;
+}
+
+void Print(const CommonOptions& common, const std::string& id) {
+  const Project project = LoadProject(common.config);
+  fmt::print("{}", RulesText(common, project, LoadConfiguredRules(common, project), id));
 }
 
 // Reads tests of rules that are there; throws RuleErrors where tests are wrong.
@@ -278,17 +274,30 @@ void New(const CommonOptions& common, const NewOptions& options) {
 
 }  // namespace
 
+std::string RulesText(const CommonOptions& common, const Project& project, const KnowledgeBase& knowledge,
+                      const std::string& id) {
+  if (!id.empty()) return FileText(common, project, knowledge, id);
+  std::string out;
+  for (const Rule& rule : knowledge.rules())
+    out += fmt::format("{:<26} {:<16} {:<8} {}\n", rule.id, rule.category, SeverityName(rule.severity),
+                       rule.title);
+  for (const auto& relation : knowledge.relations())
+    out += fmt::format("{:<26} {:<16} {:<8} {}\n", relation->schema.name, relation->category, "relation",
+                       relation->schema.doc);
+  return out;
+}
+
 void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
   CLI::App* command = app.add_subcommand("rules", "List, show, check, test, document and start rules");
   command->require_subcommand(1);
   command->fallthrough();
   command->add_subcommand("list", "Every rule with its category, severity and title")->callback([&common] {
-    List(common);
+    Print(common, "");
   });
   auto id = std::make_shared<std::string>();
   CLI::App* show = command->add_subcommand("show", "The file of a rule, and what the project sets of it");
   show->add_option("RULE", *id, "Id of a rule or name of a derived relation")->required();
-  show->callback([id, &common] { Show(common, *id); });
+  show->callback([id, &common] { Print(common, *id); });
   auto file = std::make_shared<std::string>();
   CLI::App* check = command->add_subcommand("check", "Check all rule files, or one; no profile is needed");
   check->add_option("FILE", *file,
@@ -302,14 +311,15 @@ void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
   auto docs = std::make_shared<DocsOptions>();
   CLI::App* write =
       command->add_subcommand("docs", "Document all rules and facts, and write schemas for editors");
-  write->add_option("-o,--output", docs->folder, "Folder to write to; default: the rules to the terminal");
+  write->add_option("-o,--output", docs->folder, "Folder to write to; default: the rules to the terminal")
+      ->type_name("FOLDER");
   write->add_flag("--check", docs->check, "Write nothing; status 1 where a file is out of date");
   write->callback([docs, &common] { Docs(common, *docs); });
   auto fresh = std::make_shared<NewOptions>();
   CLI::App* start = command->add_subcommand("new", "Start a rule with a test that passes");
   start->add_option("NAME", fresh->name, "CATEGORY/ID, e.g. io/slow-checkpoint")->required();
-  start->add_option("--for", fresh->relation, "Relation whose rows it judges");
-  start->add_option("-o,--output", fresh->folder, "Folder of rules to write to");
+  start->add_option("--for", fresh->relation, "Relation whose rows it judges")->type_name("RELATION");
+  start->add_option("-o,--output", fresh->folder, "Folder of rules to write to")->type_name("FOLDER");
   start->callback([fresh, &common] { New(common, *fresh); });
 }
 

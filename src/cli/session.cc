@@ -51,18 +51,24 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
 void ProfileOptions::AddTo(CLI::App& command, const std::string& names) {
   command.add_option(names, paths, "Files, folders or patterns: " + ReadableFormats() + " or digest")
       ->required();
-  command.add_option("--steps", steps,
-                     "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone; "
-                     "none: the whole profile at once");
-  command.add_option(
-      "--step-range", step_range,
-      "Regular expression of the range around a whole step, e.g. 'iteration (\\d+)'; a group reads "
-      "its number");
-  command.add_option(
-      "--pipeline", pipeline,
-      "Regular expression of the ranges of a pipeline's passes, e.g. "
-      "'(?P<phase>fwd|bwd|wgrad)_mb(?P<micro_batch>\\d+)_chunk(?P<chunk>\\d+)'; the first letter of the "
-      "phase decides: f, b, w or o");
+  command
+      .add_option("--steps", steps,
+                  "Analyse only these steps: 3:107, both included; 3: from 3 on; :107 up to 107; 3 alone; "
+                  "none: the whole profile at once")
+      ->type_name("RANGE");
+  command
+      .add_option(
+          "--step-range", step_range,
+          "Regular expression of the range around a whole step, e.g. 'iteration (\\d+)'; a group reads "
+          "its number")
+      ->type_name("REGEX");
+  command
+      .add_option(
+          "--pipeline", pipeline,
+          "Regular expression of the ranges of a pipeline's passes, e.g. "
+          "'(?P<phase>fwd|bwd|wgrad)_mb(?P<micro_batch>\\d+)_chunk(?P<chunk>\\d+)'; the first letter of the "
+          "phase decides: f, b, w or o")
+      ->type_name("REGEX");
 }
 
 void ProfileOptions::AddMpiTo(CLI::App& command) {
@@ -180,8 +186,9 @@ const Rule& FindRule(const KnowledgeBase& knowledge, const std::string& id) {
 
 std::vector<RuleFile> BuiltInRuleFiles() { return EmbeddedRuleFiles(EmbeddedRules()); }
 
-Stages::Stages(const CommonOptions& common)
+Stages::Stages(const CommonOptions& common, std::function<void(const std::string&)> listener)
     : common_(common),
+      listener_(std::move(listener)),
       terminal_(!common.quiet && isatty(STDERR_FILENO) != 0),
       start_(std::chrono::steady_clock::now()),
       begin_(start_) {}
@@ -190,6 +197,7 @@ Stages::~Stages() { End(); }
 
 void Stages::Begin(std::string name) {
   End();
+  if (listener_) listener_(name);
   name_ = std::move(name);
   begin_ = std::chrono::steady_clock::now();
   if (terminal_ && begin_ - start_ > std::chrono::seconds(1)) fmt::print(stderr, "{} ...\n", name_);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -71,7 +72,8 @@ std::vector<RuleFile> BuiltInRuleFiles();
 // Names the stages of a command: timings with --stats; on a terminal, what takes longer than a second.
 class Stages {
  public:
-  explicit Stages(const CommonOptions& common);
+  // `listener` is told each name when its stage begins, and may throw to end the command.
+  explicit Stages(const CommonOptions& common, std::function<void(const std::string&)> listener = {});
   ~Stages();
   void Begin(std::string name);
 
@@ -79,6 +81,7 @@ class Stages {
   void End();
 
   const CommonOptions& common_;
+  std::function<void(const std::string&)> listener_;
   bool terminal_;
   std::string name_;
   std::chrono::steady_clock::time_point start_, begin_;

@@ -33,7 +33,8 @@ size_t TerminalWidth(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-void PrintTable(const ResultSet& result, const std::string& indent, size_t max_width) {
+std::string TableText(const ResultSet& result, const std::string& indent, size_t max_width) {
+  std::string table;
   std::vector<std::vector<std::string>> lines(1);
   for (const ResultColumn& c : result.columns) lines[0].push_back(c.name);
   for (const auto& row : result.rows) {
@@ -52,8 +53,14 @@ void PrintTable(const ResultSet& result, const std::string& indent, size_t max_w
       text += (i ? "  " : "") + (number ? padding + lines[n][i] : lines[n][i] + padding);
     }
     text.erase(text.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", text);
+    table += text + "\n";
   }
+  return table;
+}
+
+void PrintTable(const ResultSet& result, const std::string& indent, size_t max_width) {
+  const std::string table = TableText(result, indent, max_width);
+  std::fwrite(table.data(), 1, table.size(), stdout);
 }
 
 }  // namespace dladvisor
