@@ -14,16 +14,20 @@
 
 #include "engine/base/text.h"
 #include "src/cli/compare_command.h"
+#include "src/cli/completions_command.h"
 #include "src/cli/digest_command.h"
+#include "src/cli/doctor_command.h"
 #include "src/cli/explain_command.h"
 #include "src/cli/facts_command.h"
 #include "src/cli/gate_command.h"
 #include "src/cli/help.h"
+#include "src/cli/man_command.h"
 #include "src/cli/query_command.h"
 #include "src/cli/report_command.h"
 #include "src/cli/rules_command.h"
 #include "src/cli/session.h"
 #include "src/cli/timeline_command.h"
+#include "src/cli/version.h"
 
 namespace dladvisor {
 namespace {
@@ -45,6 +49,20 @@ std::string UnknownCommand(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(/*recurse=*/true);
   if (names.empty() || words.empty() || words[0].starts_with('-')) return "";
   return fmt::format("'{}' is not a command{}", words[0], DidYouMean(words[0], names));
+}
+
+// An option that neither the command nor the program has, or "".
+std::string UnknownOption(const CLI::App& app) {
+  std::string unknown;
+  for (const std::string& word : app.remaining(/*recurse=*/true))
+    if (unknown.empty() && word.starts_with("--")) unknown = word.substr(0, word.find('='));
+  if (unknown.empty()) return "";
+  std::vector<std::string> names;
+  for (const CLI::App* command = &app; command != nullptr;
+       command = command->get_subcommands().empty() ? nullptr : command->get_subcommands()[0])
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return fmt::format("{} is not an option{}", unknown, DidYouMean(unknown, names));
 }
 
 // The command that was being parsed, e.g. "dladvisor rules test".
@@ -87,7 +105,7 @@ void NameGroups(CLI::App& app) {
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `dladvisor ... | head` ends quietly
   CLI::App app("Says what makes a deep-learning run slow, why, and what fixing it would save.", "dladvisor");
-  app.set_version_flag("--version", kProgram);
+  app.set_version_flag("--version", VersionText, "Print the version, how it was built and with what");
   app.require_subcommand(1);
   app.fallthrough();
   app.formatter(std::make_shared<HelpFormatter>());
@@ -96,14 +114,17 @@ int Main(int argc, char** argv) {
       "input.\nSee `dladvisor COMMAND --help` for details.");
   CommonOptions common;
   app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("FOLDER");
   app.add_option("--config", common.config,
-                 "Project file; default: the first dladvisor.yaml from the working folder upwards");
+                 "Project file; default: the first dladvisor.yaml from the working folder upwards")
+      ->type_name("FILE");
   app.add_flag("--quiet", common.quiet, "No progress messages");
   app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
   for (const Command add :
        {AddReportCommand, AddCompareCommand, AddTimelineCommand, AddQueryCommand, AddFactsCommand,
-        AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand})
+        AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand, AddDoctorCommand,
+        AddCompletionsCommand, AddManCommand})
     add(app, common);
   NameGroups(app);
   std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -119,6 +140,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const bool none = app.get_subcommands().empty();
     std::string problem = UnknownCommand(app);
+    if (problem.empty()) problem = UnknownOption(app);
     if (problem.empty())
       problem = none && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)
                     ? "give a command, or a profile for its report"

@@ -33,7 +33,7 @@ void AddDigestCommand(CLI::App& app, const CommonOptions& common) {
       app.add_subcommand("digest", "Keep a profile's facts, without its events, in a small file");
   options->profile.AddTo(*command);
   options->profile.AddMpiTo(*command);
-  command->add_option("-o,--output", options->output, "Digest to write")->required();
+  command->add_option("-o,--output", options->output, "Digest to write")->required()->type_name("FILE");
   command->callback([options, &common] { RunDigest(*options, common); });
 }
 

@@ -350,24 +350,29 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
       ->add_option(
           "--baseline", options->baseline,
           "What to compare with: a digest, a folder of digests, or profiles; several times for repeats")
+      ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
   options->profile.AddTo(*command);
   command->add_flag("--update", options->update, "Make the profiles the baseline, and compare nothing");
-  command->add_option(
-      "--history", options->history,
-      "SQLite file that every gate adds its runs to: shows slow creep, and how much runs differ");
+  command
+      ->add_option("--history", options->history,
+                   "SQLite file that every gate adds its runs to: shows slow creep, and how much runs differ")
+      ->type_name("FILE");
   command
       ->add_option("--merge-history", options->other_histories,
                    "History whose runs are added to --history first, e.g. of a branch that was merged")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   command->add_option("--label", options->label, "What the history calls these runs, e.g. the commit");
-  command->add_option("--junit", options->junit, "JUnit XML to write");
-  command->add_option("--sarif", options->sarif, "SARIF 2.1.0 to write");
-  command->add_option("--markdown", options->markdown,
-                      "Markdown to write, e.g. $GITHUB_STEP_SUMMARY or a comment's text");
-  command->add_option("--html", options->html, "Report of the comparison to write");
-  command->add_option("--json", options->json, "The whole result to write");
+  command->add_option("--junit", options->junit, "JUnit XML to write")->type_name("FILE");
+  command->add_option("--sarif", options->sarif, "SARIF 2.1.0 to write")->type_name("FILE");
+  command
+      ->add_option("--markdown", options->markdown,
+                   "Markdown to write, e.g. $GITHUB_STEP_SUMMARY or a comment's text")
+      ->type_name("FILE");
+  command->add_option("--html", options->html, "Report of the comparison to write")->type_name("FILE");
+  command->add_option("--json", options->json, "The whole result to write")->type_name("FILE");
   command->add_flag("--annotations", options->annotations, "Print GitHub annotations, too");
   command->footer(
       "Exit status: 0 passed or inconclusive, 1 failed, 2 not comparable or no baseline, 3 bad usage or "

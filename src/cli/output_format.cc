@@ -37,7 +37,8 @@ size_t TerminalColumns() {
 }
 
 void OutputOptions::AddTo(CLI::App& command) {
-  command.add_option("-o,--output", output, "File to write (.html, .md, .json, .txt); default: terminal");
+  command.add_option("-o,--output", output, "File to write (.html, .md, .json, .txt); default: terminal")
+      ->type_name("FILE");
   command.add_option("--format", format, "html, md, json or text")
       ->check(CLI::IsMember({"html", "md", "json", "text"}));
   command

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "engine/base/text.h"

@@ -156,7 +156,9 @@ void AddTimelineCommand(CLI::App& app, const CommonOptions& common) {
   options->profile.AddMpiTo(*command);
   command->add_option("--step", options->step,
                       "Number of the step; default: that of median length, or with --steps all of them");
-  command->add_option("-o,--output", options->output, "File to write (.json.gz or .json)")->required();
+  command->add_option("-o,--output", options->output, "File to write (.json.gz or .json)")
+      ->required()
+      ->type_name("FILE");
   command->callback([options, &common] { RunTimeline(*options, common); });
 }
 
