@@ -22,6 +22,7 @@
 #include "src/cli/gate_command.h"
 #include "src/cli/help.h"
 #include "src/cli/man_command.h"
+#include "src/cli/mcp_command.h"
 #include "src/cli/query_command.h"
 #include "src/cli/report_command.h"
 #include "src/cli/rules_command.h"
@@ -123,7 +124,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
   for (const Command add :
        {AddReportCommand, AddCompareCommand, AddTimelineCommand, AddQueryCommand, AddFactsCommand,
-        AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand, AddDoctorCommand,
+        AddDigestCommand, AddRulesCommand, AddExplainCommand, AddGateCommand, AddDoctorCommand, AddMcpCommand,
         AddCompletionsCommand, AddManCommand})
     add(app, common);
   NameGroups(app);

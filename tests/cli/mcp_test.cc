@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server of the Model Context Protocol: message by message, and against the protocol's own client
+// libraries.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+// Where ./dev test installed the client libraries.
+fs::path ClientModules() {
+  if (const char* path = std::getenv("DLADVISOR_MCP_CLIENTS")) return path;
+  return test::SourceDir() / "build/mcp-clients";
+}
+
+class Mcp : public testing::Test {
+ protected:
+  // What the server answers to these lines.
+  std::vector<json> Ask(const std::vector<std::string>& lines) {
+    std::string input;
+    for (const std::string& line : lines) input += line + "\n";
+    test::WriteFile(folder_.path() / "input", input);
+    const test::RunResult run = test::Run(
+        fmt::format("'{}' mcp <'{}'", test::ProgramPath().string(), (folder_.path() / "input").string()));
+    EXPECT_EQ(run.status, 0);
+    EXPECT_EQ(run.err, "");
+    std::vector<json> answers;
+    std::istringstream out(run.out);
+    for (std::string line; std::getline(out, line);) {
+      answers.push_back(json::parse(line));
+      EXPECT_EQ(answers.back()["jsonrpc"], "2.0");
+    }
+    return answers;
+  }
+
+  json AskOne(const std::string& line) {
+    const std::vector<json> answers = Ask({line});
+    EXPECT_EQ(answers.size(), 1U) << line;
+    return answers.empty() ? json() : answers[0];
+  }
+
+  const test::ScratchDir folder_;
+};
+
+TEST_F(Mcp, AgreesOnAVersion) {
+  const auto version = [&](const std::string& asked) {
+    return AskOne(fmt::format(
+        R"({{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {{"protocolVersion": "{}", )"
+        R"("capabilities": {{}}, "clientInfo": {{"name": "x", "version": "1"}}}}}})",
+        asked))["result"]["protocolVersion"];
+  };
+  EXPECT_EQ(version("2025-06-18"), "2025-06-18");
+  EXPECT_EQ(version("2024-11-05"), "2024-11-05");
+  EXPECT_EQ(version("1999-01-01"), "2025-11-25");
+}
+
+TEST_F(Mcp, RequestsMayNameTheirVersionThemselves) {
+  const auto ask = [&](const std::string& method, const std::string& version) {
+    return AskOne(fmt::format(
+        R"({{"jsonrpc": "2.0", "id": "a", "method": "{}", "params": {{"_meta": )"
+        R"({{"io.modelcontextprotocol/protocolVersion": "{}", "io.modelcontextprotocol/clientCapabilities": {{}}}}}}}})",
+        method, version));
+  };
+  const json found = ask("server/discover", "2026-07-28")["result"];
+  EXPECT_THAT(found["supportedVersions"], testing::Contains("2026-07-28"));
+  EXPECT_EQ(found["resultType"], "complete");
+  const json tools = ask("tools/list", "2026-07-28")["result"];
+  EXPECT_EQ(tools["tools"].size(), 6U);
+  EXPECT_EQ(tools["cacheScope"], "public");
+  const json refused = ask("tools/list", "2027-01-01")["error"];
+  EXPECT_EQ(refused["code"], -32022);
+  EXPECT_EQ(refused["data"]["requested"], "2027-01-01");
+  EXPECT_THAT(refused["data"]["supported"], testing::Contains("2026-07-28"));
+}
+
+TEST_F(Mcp, SaysWhatIsWrongWithAMessage) {
+  const auto code = [&](const std::string& line) { return AskOne(line)["error"]["code"]; };
+  EXPECT_EQ(code("{"), -32700);
+  EXPECT_EQ(code("[]"), -32600);
+  EXPECT_EQ(code("7"), -32600);
+  EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": {}, "method": "ping"})"), -32600);
+  EXPECT_EQ(code(R"({"jsonrpc": "1.0", "id": 1, "method": "ping"})"), -32600);
+  EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "resources/list"})"), -32601);
+  EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": []})"), -32602);
+  EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "none"}})"),
+            -32602);
+  EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})"), -32602);
+  EXPECT_EQ(AskOne(R"({"jsonrpc": "2.0", "id": 1, "method": "ping"})")["result"], json::object());
+  EXPECT_TRUE(Ask({R"({"jsonrpc": "2.0", "method": "notifications/initialized"})", "",
+                   R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}})",
+                   R"({"jsonrpc": "2.0", "id": 1, "result": {}})"})
+                  .empty());
+}
+
+TEST_F(Mcp, WhatIsCancelledIsNotAnswered) {
+  const std::string path = (folder_.path() / "run.sqlite").string();
+  const std::string generator = (test::ProgramPath().parent_path() / "megatron-gpt").string();
+  ASSERT_EQ(test::Run(fmt::format("'{}' naive -o '{}'", generator, path)).status, 0);
+  const auto call = [&](int id) {
+    return fmt::format(
+        R"({{"jsonrpc": "2.0", "id": {}, "method": "tools/call", "params": {{"name": "report", )"
+        R"("arguments": {{"profile": "{}"}}}}}})",
+        id, path);
+  };
+  const std::vector<json> answers =
+      Ask({call(1), call(2),
+           R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})"});
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0]["id"], 1);
+  EXPECT_EQ(answers[0]["result"]["isError"], false);
+}
+
+TEST_F(Mcp, TheProtocolsOwnClientsUnderstandIt) {
+  if (test::Run("node --version").status != 0) GTEST_SKIP() << "node is not installed";
+  if (!fs::exists(ClientModules() / "node_modules"))
+    GTEST_SKIP() << "no clients of the protocol in " << ClientModules();
+  const std::string generator = (test::ProgramPath().parent_path() / "megatron-gpt").string();
+  const std::string folder = folder_.path().string();
+  ASSERT_EQ(test::Run(fmt::format("cd '{}' && '{}' naive -o a.sqlite && '{}' naive -o b.sqlite", folder,
+                                  generator, generator))
+                .status,
+            0);
+  const test::RunResult run =
+      test::Run(fmt::format("cd '{}' && node '{}' '{}' '{}' a.sqlite b.sqlite", folder,
+                            (test::SourceDir() / "tests/cli/mcp_client.mjs").string(),
+                            ClientModules().string(), test::ProgramPath().string()));
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "ok\n");
+}
+
+}  // namespace
+}  // namespace dladvisor
