@@ -37,7 +37,8 @@ TEST(Man, PagesAreWellFormed) {
       test::Run(fmt::format("'{}' man -o '{}'", test::ProgramPath().string(), folder.path().string())).status,
       0);
   for (const auto& page : fs::directory_iterator(folder.path())) {
-    const test::RunResult shown = test::Run(fmt::format("groff -man -Tascii -Wbreak '{}'", page.path().string()));
+    const test::RunResult shown =
+        test::Run(fmt::format("groff -man -Tascii -Wbreak '{}'", page.path().string()));
     EXPECT_EQ(shown.status, 0);
     EXPECT_EQ(shown.err, "") << page.path();
   }

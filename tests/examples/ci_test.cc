@@ -58,7 +58,7 @@ void CheckSteps(const YAML::Node& steps, bool composite, const std::string& wher
 
 TEST(CiExamples, YamlHasWhatTheServicesAskFor) {
   const auto files = Files(".yml");
-  ASSERT_EQ(files.size(), 3U);
+  ASSERT_EQ(files.size(), 4U);
   for (const fs::path& file : files) {
     SCOPED_TRACE(file);
     const YAML::Node root = YAML::LoadFile(file.string());
@@ -208,6 +208,44 @@ TEST_F(CiScripts, TheActionRunsTheGate) {
   EXPECT_EQ(test::ReadFile(folder.path() / "output"), "status=1\n");
   ASSERT_EQ(Run("HISTORY=h.db " + step), 0) << out;
   EXPECT_THAT(Calls()[0], HasSubstr(" --history h.db --label 0123456789ab "));
+}
+
+// A release lies in a folder that stands for the server.
+TEST_F(CiScripts, TheActionInstallsARelease) {
+  const YAML::Node steps = YAML::LoadFile(Ci() / "github" / "install" / "action.yml")["runs"]["steps"];
+  test::WriteFile(folder.path() / "step.sh", steps[0]["run"].as<std::string>());
+  ASSERT_EQ(
+      Run("release=server/team/tool/releases/download/v1.2; name=dladvisor-1.2-linux-x86_64; "
+          "mkdir -p $release $name/bin && printf '#!/bin/sh\\necho installed\\n' > $name/bin/dladvisor && "
+          "chmod +x $name/bin/dladvisor && tar -czf $release/$name.tar.gz $name && "
+          "(cd $release && sha256sum $name.tar.gz > SHA256SUMS)"),
+      0)
+      << out;
+  test::WriteFile(
+      folder.path() / "env",
+      "export REPOSITORY=team/tool VERSION=1.2 GITHUB_SERVER_URL=file://$PWD/server RUNNER_TEMP=$PWD/temp "
+      "GITHUB_PATH=$PWD/path GITHUB_OUTPUT=$PWD/output\n");
+  const std::string step = "BASH_ENV=env bash --noprofile --norc -eo pipefail step.sh";
+  ASSERT_EQ(Run("SHA256= " + step + " && PATH=\"$(cat path):$PATH\" dladvisor"), 0) << out;
+  EXPECT_EQ(out, "installed\n");
+  EXPECT_THAT(test::ReadFile(folder.path() / "output"), testing::EndsWith("/bin/dladvisor\n"));
+  EXPECT_NE(Run("rm -r temp; SHA256=0123 " + step), 0);
+  EXPECT_NE(Run("rm -r temp; echo changed >> "
+                "server/team/tool/releases/download/v1.2/dladvisor-1.2-linux-x86_64.tar.gz; SHA256= " +
+                step),
+            0);
+  EXPECT_FALSE(fs::exists(folder.path() / "temp/dladvisor/dladvisor-1.2-linux-x86_64"));
+}
+
+TEST(CiExamples, TheProjectsOwnWorkflowRunsItsTasks) {
+  const YAML::Node workflow = YAML::LoadFile(test::SourceDir() / ".github/workflows/ci.yml");
+  std::set<std::string> commands;
+  for (const auto& job : workflow["jobs"]) {
+    CheckSteps(job.second["steps"], false, job.first.as<std::string>());
+    for (const YAML::Node& step : job.second["steps"])
+      if (step["run"]) commands.insert(step["run"].as<std::string>());
+  }
+  EXPECT_THAT(commands, testing::IsSupersetOf({".ci/run", "./dev package"}));
 }
 
 // Against a server that speaks the API: 130 comments of others, more than a page.
