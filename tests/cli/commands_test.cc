@@ -227,12 +227,6 @@ TEST(Program, BuiltInRulesPassTheirTests) {
   EXPECT_EQ(check.err, "") << "every built-in rule has its tests";
 }
 
-TEST(Program, SaysItsVersion) {
-  const test::RunResult run = test::Run(test::ProgramPath().string() + " --version");
-  EXPECT_EQ(run.status, 0);
-  EXPECT_THAT(run.out, testing::MatchesRegex("dladvisor [0-9.]+\n"));
-}
-
 TEST_F(Commands, ReportReadsATraceFromAPipe) {
   const fs::path trace = scratch_.path() / "trace.json";
   std::string text = "[";

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written for programs about generated runs keeps to its schemas.
-#include "tests/support/json_schema.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "tests/support/files.h"
+#include "tests/support/json_schema.h"
 
 namespace dladvisor {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written for programs keeps to its schemas, and the summary to its length: of generated runs, and of
 // one profile of each repository that published any.
-#include "tests/support/json_schema.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 
 #include "src/report/formats/json_summary.h"
 #include "tests/support/files.h"
+#include "tests/support/json_schema.h"
 
 namespace dladvisor {
 namespace {

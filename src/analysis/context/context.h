@@ -92,8 +92,8 @@ struct Step {
 struct Steps {
   // By rank, in order of time. Empty where none were found.
   std::vector<std::pair<int64_t, std::vector<Step>>> by_rank;
-  // "ranges", "passes", "kernel sequence", "optimizer steps", "none" where none are wanted, "" where none were
-  // found
+  // "ranges", "passes", "kernel sequence", "optimizer steps", "none" where none are wanted, "" where none
+  // were found
   std::string source;
   std::string range_pattern;  // the range name with its number replaced by #, e.g. "ProfilerStep#"
 };

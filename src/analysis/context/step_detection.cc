@@ -35,8 +35,8 @@ constexpr const char* kUnnumberedStep =
 // The range that PyTorch's profiler writes itself: one is enough.
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
 
-// The ranges that PyTorch and DLProf's plugin write around each update of the parameters, the end of a step of
-// training.
+// The ranges that PyTorch and DLProf's plugin write around each update of the parameters, the end of a step
+// of training.
 bool IsUpdate(std::string_view text, const Marker& marker) {
   return text.starts_with("Optimizer.step#") || (marker.kind == Marker::Kind::kOp && marker.name == "step");
 }

@@ -117,7 +117,8 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("step_source", &RunRow::step_source, Unit::kText,
                   "Source of the steps: ranges, passes (forward, backward), kernel sequence, optimizer "
                   "steps, or the training log of a "
-                  "run without a trace; none where the whole profile was asked for; unknown where none were found.")
+                  "run without a trace; none where the whole profile was asked for; unknown where none were "
+                  "found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,

@@ -127,9 +127,9 @@ struct GateResult {
   std::vector<MetricVerdict> explanation;  // the largest changes per step first
   // What `dladvisor compare` says of one run of each side, also where they are not comparable: sentences.
   std::vector<std::string> changes;
-  std::vector<RuleVerdict> rules;          // regressed, then new, still, gone
-  std::vector<Trend> trends;               // where there is a history
-  std::vector<std::string> notes;          // what a reader should know: one sentence each
+  std::vector<RuleVerdict> rules;  // regressed, then new, still, gone
+  std::vector<Trend> trends;       // where there is a history
+  std::vector<std::string> notes;  // what a reader should know: one sentence each
 };
 
 }  // namespace dladvisor
