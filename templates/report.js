@@ -213,7 +213,7 @@
   };
   document.querySelectorAll('.timeline svg').forEach(zoomable);
 
-  // A link to a view opens it; printing opens everything that is not a query.
+  // A link to a view opens it.
   const open = () => {
     const id = decodeURIComponent(location.hash.slice(1).split('?')[0]);
     const target = id && document.getElementById(id);
@@ -223,7 +223,4 @@
   window.addEventListener('hashchange', open);
   open();
   if (query) document.getElementById(decodeURIComponent(anchor))?.scrollIntoView();
-  window.addEventListener('beforeprint', () => {
-    document.querySelectorAll('details:not(.query)').forEach((details) => { details.open = true; });
-  });
 })();

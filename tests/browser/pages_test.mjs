@@ -158,3 +158,16 @@ test('the timeline zooms, and its flags lead to their findings', async () => {
   assert.deepEqual(said, []);
   await close();
 });
+
+const pagesOf = async (page) => (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type\s*\/Page[^s]/g).length;
+
+test('prints a summary, and what is open', async () => {
+  for (const name of ['run.html', 'job.html']) {
+    const { page, close } = await open(name);
+    const pages = await pagesOf(page);
+    assert.ok(pages >= 2 && pages <= 6, `${name} prints ${pages} pages`);
+    await openAll(page);
+    assert.ok(await pagesOf(page) > 2 * pages, 'what is open is printed');
+    await close();
+  }
+});
