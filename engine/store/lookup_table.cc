@@ -35,8 +35,11 @@ std::string LookupTable::Add(const std::string& pattern, const Value& number) {
   const auto value = AsNumber(number);
   if (!value) return "must be numbers";
   if (pattern.empty()) return "must have a pattern";
-  for (const std::string_view mark : {kBetween, kIs})
-    if (pattern.find(mark) != std::string::npos) return fmt::format("may not hold '{}' in a pattern", mark);
+  // What the text of the entry would be read as.
+  const auto read = Parse(fmt::format("{}{}1", pattern, kIs));
+  if (!read || read->entries_.size() != 1 || read->entries_[0].first != pattern ||
+      pattern.ends_with(kBetween.front()))
+    return fmt::format("may not hold '{}' or '{}' in a pattern", kBetween.front(), kIs);
   entries_.emplace_back(pattern, *value);
   return "";
 }

@@ -107,6 +107,7 @@ class ProjectReader {
 
   Value ReadTable(const YAML::Node& node) {
     LookupTable table;
+    if (node.size() == 0) problems_.Add(yaml_.PlaceOf(node), "", "a param's table has no entries");
     for (const auto& entry : node) {
       const std::string why = entry.first.IsScalar() && entry.second.IsScalar()
                                   ? table.Add(entry.first.Scalar(), ScalarValue(entry.second))

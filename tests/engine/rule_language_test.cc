@@ -94,7 +94,10 @@ TEST(ParamTable, HasNumbersAndPatterns) {
   };
   EXPECT_THAT(with("{tea: much}"),
               ElementsAre(HasSubstr("4:30: x: entries of the table of param 'most' must be numbers")));
-  EXPECT_THAT(with("{\"a = b\": 1}"), ElementsAre(HasSubstr("may not hold ' = ' in a pattern")));
+  for (const char* pattern : {"a = b", "a =", "a;", "a; b", "; a"})
+    EXPECT_THAT(with(std::string("{\"") + pattern + "\": 1}"),
+                ElementsAre(HasSubstr("may not hold ';' or ' = ' in a pattern")))
+        << pattern;
   EXPECT_THAT(with("{}"), testing::Contains(HasSubstr("must be a mapping (pattern: number)")));
 }
 

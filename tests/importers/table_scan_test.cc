@@ -112,6 +112,35 @@ TEST(TableScan, LeavesToSqliteWhatRecordsDoNotHold) {
   }
 }
 
+// Inner pages that name the next one twice lead to the one leaf 65,536 times.
+TEST(TableScan, VisitsNoPageTwice) {
+  const test::ScratchDir dir;
+  const fs::path file = WriteTable(dir.path() / "a.sqlite", 512, 3000);
+  std::string bytes = test::ReadFile(file);
+  constexpr size_t kRoot = 2, kLeaf = 18;
+  for (size_t number = kRoot; number <= kLeaf; ++number) {
+    std::string page(512, '\0');
+    const auto put = [&](size_t at, std::string_view what) { page.replace(at, what.size(), what); };
+    const std::string next(1, static_cast<char>(number + 1));
+    put(3, std::string_view("\0\1", 2));  // one cell
+    if (number == kLeaf) {
+      put(0, "\x0d");
+      put(8, std::string_view("\1\0", 2));       // at byte 256
+      put(256, std::string_view("\2\1\2\x08"));  // row 1, whose first column is 0
+    } else {
+      put(0, "\x05");
+      put(11, next);  // the last child
+      put(12, std::string_view("\1\0", 2));
+      put(259, next + "\1");  // the first, up to row 1
+    }
+    bytes.replace((number - 1) * 512, 512, page);
+  }
+  test::WriteFile(file, bytes);
+  const Database db(file);
+  Rows rows(db, "t", {"a"});
+  EXPECT_THROW(rows.ForEach([] {}), Damaged);
+}
+
 // Whatever a page says, it is read or refused.
 TEST(TableScan, AnswersEveryDamage) {
   const test::ScratchDir dir;

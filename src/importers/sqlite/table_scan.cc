@@ -151,12 +151,19 @@ uint64_t TableScan::Varint(const unsigned char*& at, const unsigned char* end) c
   return value << 8 | *at++;
 }
 
+// Of a sound file each page has one place: more visits come from pages that refer to each other.
+void TableScan::CountPage() {
+  if (++visited_ > pages_) Fail();
+}
+
 void TableScan::ForEach(int64_t first, int64_t last, const std::function<void()>& visit) {
+  visited_ = 0;
   VisitPage({first, last, visit}, root_, 0);
 }
 
 // False where the rows from here on are behind the last.
 bool TableScan::VisitPage(const Walk& walk, uint32_t number, size_t level) {
+  CountPage();
   const unsigned char* page = Page(number);
   const size_t header = number == 1 ? kFileHeader : 0;
   // Only a root may be without rows: every page that is looked at has some.
@@ -187,8 +194,6 @@ bool TableScan::VisitLeaf(const Walk& walk, const unsigned char* page, size_t he
   const auto count = static_cast<size_t>(Number<2>(page + header + 3));
   if (header + 8 + 2 * count > usable_) Fail();
   const unsigned char* const pointers = page + header + 8;
-  // A row takes two bytes at the least: more come from pages that refer to each other in a ring.
-  if ((rows_ += count) > uint64_t{pages_} * page_bytes_) Fail();
   for (size_t i = 0; i < count; ++i) {
     const auto offset = static_cast<size_t>(Number<2>(pointers + 2 * i));
     if (offset >= usable_) Fail();
@@ -254,6 +259,7 @@ void TableScan::Complete(Payload& payload) {
   std::vector<unsigned char> page;
   for (uint32_t next = payload.overflow; payload_.size() < payload.size;) {
     if (next < 1 || next > pages_) Fail();
+    CountPage();
     Read(next, 1, page);
     const size_t count = std::min(payload.size - payload_.size(), usable_ - 4);
     payload_.insert(payload_.end(), page.begin() + 4, page.begin() + 4 + static_cast<std::ptrdiff_t>(count));

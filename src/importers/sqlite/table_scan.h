@@ -55,6 +55,7 @@ class TableScan {
   [[noreturn]] void Fail() const;
   void Read(uint32_t page, size_t pages, std::vector<unsigned char>& into) const;
   const unsigned char* Page(uint32_t number);
+  void CountPage();
   bool VisitPage(const Walk& walk, uint32_t number, size_t level);
   bool VisitLeaf(const Walk& walk, const unsigned char* page, size_t header);
   void Decode(Payload payload);
@@ -65,7 +66,7 @@ class TableScan {
   std::string path_;
   int file_;
   uint32_t root_ = 0, pages_ = 0;
-  uint64_t rows_ = 0;  // on the pages that were looked at
+  uint32_t visited_ = 0;  // pages
   size_t page_bytes_ = 0, usable_ = 0;
   std::vector<unsigned char> window_;  // some pages from window_first_ on
   uint32_t window_first_ = 0, window_pages_ = 0;
