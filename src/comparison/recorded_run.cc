@@ -155,6 +155,10 @@ RecordedRun DescribeRun(GateRun gate_run, const Database& db) {
   }
   ReadSteps(db, run);
   ReadLedger(db, run);
+  if (run.steps == 0 && !run.ledger_ns.empty()) {  // of the same GPU
+    run.window_ns = 0;
+    for (const auto& [bucket, ns] : run.ledger_ns) *run.window_ns += ns;
+  }
   ReadWork(db, run);
   ReadLog(db, run);
   ReadFigures(db, run);

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of the GPU whose window (step) is longest; of several alike, of the one that computes most, so that a GPU that
--- was only lent to the process does not make the loss.
+-- Of the GPU that sets the pace, as the ledger of the headline; where that is not known of the one whose window
+-- (step) is longest, of several alike of the one that computes most, so that a GPU that was only lent to the process
+-- does not make the loss.
 -- id: lost_per_step
 -- title: Lost per Step
 -- unit: ns
@@ -13,7 +14,7 @@ FROM (SELECT rank, device, sum(ns_per_step) AS total,
   FROM time_ledger
   GROUP BY rank, device)
 WHERE total IS NOT NULL
-ORDER BY total DESC, lost, rank, device
+ORDER BY (rank, device) IN (SELECT rank, device FROM pacing_gpu) DESC, total DESC, lost, rank, device
 LIMIT 1;
 
 -- id: step_time
@@ -32,7 +33,7 @@ FROM (SELECT rank, device, sum(ns_per_step) AS total,
   FROM run
   WHERE gpus = 0 AND step_source = 'ranges')
 WHERE total IS NOT NULL
-ORDER BY total DESC, lost, rank, device
+ORDER BY (rank, device) IN (SELECT rank, device FROM pacing_gpu) DESC, total DESC, lost, rank, device
 LIMIT 1;
 
 -- id: lost_in_window
@@ -46,7 +47,7 @@ FROM (SELECT rank, device, sum(ns) AS total, sum(CASE WHEN bucket LIKE 'compute/
   FROM time_ledger
   GROUP BY rank, device)
 WHERE total IS NOT NULL
-ORDER BY total DESC, lost, rank, device
+ORDER BY (rank, device) IN (SELECT rank, device FROM pacing_gpu) DESC, total DESC, lost, rank, device
 LIMIT 1;
 
 -- id: window
@@ -60,7 +61,7 @@ FROM (SELECT rank, device, sum(ns) AS total, sum(CASE WHEN bucket LIKE 'compute/
   FROM time_ledger
   GROUP BY rank, device)
 WHERE total IS NOT NULL
-ORDER BY total DESC, lost, rank, device
+ORDER BY (rank, device) IN (SELECT rank, device FROM pacing_gpu) DESC, total DESC, lost, rank, device
 LIMIT 1;
 
 -- id: wall_clock_time

@@ -104,7 +104,9 @@ class StepFinder {
       if (!steps.by_rank.empty()) steps.source = "kernel sequence";
     }
     if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
+    std::string found;
     for (auto& [rank, list] : steps.by_rank) {
+      if (found.empty() && !list.empty()) found = StepsText({list.front().number, list.back().number});
       if (options_.steps)
         std::erase_if(list, [&](const Step& s) {
           return s.number < options_.steps->first || s.number > options_.steps->second;
@@ -114,7 +116,8 @@ class StepFinder {
     }
     if (options_.steps) std::erase_if(steps.by_rank, [](const auto& entry) { return entry.second.empty(); });
     if (options_.steps && steps.by_rank.empty() && !ranks_.gpus.empty())
-      throw Error(trace_.path, "has no " + StepsText(*options_.steps),
+      throw Error(trace_.path,
+                  "has no " + StepsText(*options_.steps) + (found.empty() ? "" : ", but " + found),
                   "`dladvisor query PROFILE step` lists the steps that were found.");
     return steps;
   }

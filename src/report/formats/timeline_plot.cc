@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,7 +99,32 @@ bool IsAbout(const Advice& advice, const FindingGroup& group, const ReportTable&
   });
 }
 
-// On the longest box of the bucket that a finding would save from.
+// Where within the drawn step the finding's evidence begins; nothing where none does. `complete`: whether it
+// is few enough to be all that there is.
+struct EvidencePlace {
+  std::optional<double> into_step_ns;
+  bool has_times = false, complete = false;
+};
+
+EvidencePlace PlaceOf(const Finding& finding, const ReportTable& table, size_t drawn) {
+  constexpr size_t kMostOfAll = 3;
+  const ResultSet& evidence = finding.evidence;
+  const auto start = std::ranges::find(evidence.columns, "start_ns", &ResultColumn::name);
+  if (start == evidence.columns.end()) return {};
+  EvidencePlace place{{}, !evidence.rows.empty(), evidence.rows.size() <= kMostOfAll};
+  const auto column = static_cast<size_t>(start - evidence.columns.begin());
+  const double begin = CellNumber(table, drawn, "step_start_ns"),
+               length = CellNumber(table, drawn, "step_ns");
+  for (const auto& row : evidence.rows)
+    if (const auto at = AsNumber(row[column]); at && *at >= begin && *at < begin + length) {
+      place.into_step_ns = *at - begin;
+      break;
+    }
+  return place;
+}
+
+// At the finding's evidence; where the step does not hold it, on the longest box of the bucket that the
+// finding would save from, unless the evidence is all that there is.
 std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGroup>& groups,
                           const ReportTable& table, const DrawnGpu& gpu) {
   std::vector<Flag> flags;
@@ -107,21 +133,28 @@ std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGro
     const Finding& finding = model.advice->findings[groups[i].findings[0]];
     if (!finding.saves || groups[i].depth > 0 || !IsAbout(*model.advice, groups[i], table, gpu.first))
       continue;
+    const EvidencePlace place = PlaceOf(finding, table, gpu.first);
+    if (place.has_times && !place.into_step_ns && place.complete) continue;
     size_t longest = gpu.end;
     for (size_t row = gpu.first; row < gpu.end; ++row) {
       const std::string bucket = CellText(table, row, "bucket", Unit::kText);
       if (!Holds(bucket, finding.saves->bucket) || taken.contains(row)) continue;
+      const double start = CellNumber(table, row, "into_step_ns");
+      if (place.into_step_ns && (*place.into_step_ns < start ||
+                                 *place.into_step_ns >= start + CellNumber(table, row, "duration_ns")))
+        continue;
       if (longest == gpu.end || CellNumber(table, row, "busy_ns") > CellNumber(table, longest, "busy_ns"))
         longest = row;
     }
     if (longest == gpu.end ||
-        CellNumber(table, longest, "busy_ns") < kLeastFlagged * CellNumber(table, longest, "step_ns"))
+        (!place.into_step_ns &&
+         CellNumber(table, longest, "busy_ns") < kLeastFlagged * CellNumber(table, longest, "step_ns")))
       continue;
     taken.emplace(longest, i);
     const std::string lane = CellText(table, longest, "lane_name", Unit::kText);
     Flag flag;
     flag.lane = static_cast<size_t>(std::ranges::find(gpu.lane_names, lane) - gpu.lane_names.begin());
-    flag.when = CellNumber(table, longest, "into_step_ns");
+    flag.when = place.into_step_ns.value_or(CellNumber(table, longest, "into_step_ns"));
     flag.number = fmt::format("{}", i + 1);
     flag.text = OneLine(finding.title);
     flag.href = fmt::format("#finding-{}", groups[i].findings[0]);
