@@ -26,7 +26,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kStateless = "2026-07-28";
-constexpr const char* kWithHandshake[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+// Newest first. That of 2025-03-26 is not among them: it alone has batches.
+constexpr const char* kWithHandshake[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
 constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kInstructions =
     "Finds what makes a deep-learning run slow, from profiles of PyTorch, Nsight Systems, nvidia-smi or "
@@ -53,6 +54,36 @@ struct RpcError {
 };
 
 struct Cancelled {};
+
+// No message needs as many. What is copied and written goes down a level by a call.
+constexpr int kMostLevels = 100;
+
+// Of arrays and objects in each other. Brackets in strings are not counted.
+int LevelsOf(const std::string& json) {
+  int level = 0, most = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && (c == '[' || c == '{'))
+      most = std::max(most, ++level);
+    else if (!in_string && (c == ']' || c == '}'))
+      --level;
+  }
+  return most;
+}
+
+// What a message may be known by.
+bool IsId(const Json& value) { return value.is_string() || value.is_number(); }
+
+// A member of an object, or `absent` where it is not there or null.
+Json MemberOf(const Json& object, const char* key, const Json& absent) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? absent : *found;
+}
 
 class McpServer {
  public:
@@ -86,13 +117,25 @@ class McpServer {
     Send({{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(body)}});
   }
 
+  // Whatever the line is: the server goes on.
   void Receive(const std::string& line) {
+    try {
+      Take(line);
+    } catch (const std::exception& error) {
+      SendError(nullptr, {kInternalError, error.what()});
+    }
+  }
+
+  void Take(const std::string& line) {
+    if (LevelsOf(line) > kMostLevels)
+      return SendError(nullptr,
+                       {kInvalidRequest, fmt::format("The line has more than {} levels.", kMostLevels)});
     const Json message = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (message.is_discarded()) return SendError(nullptr, {kParseError, "The line is not JSON."});
     const bool is_call = message.is_object() && message.contains("method") && message["method"].is_string();
     const bool has_id = is_call && message.contains("id");
-    if (!is_call || message.value("jsonrpc", "") != "2.0" ||
-        (has_id && !message["id"].is_string() && !message["id"].is_number())) {
+    if (!is_call || !message.contains("jsonrpc") || message["jsonrpc"] != "2.0" ||
+        (has_id && !IsId(message["id"]))) {
       if (message.is_object() && !message.contains("method") && message.contains("id") &&
           (message.contains("result") || message.contains("error")))
         return;  // an answer, to nothing that was asked
@@ -116,7 +159,7 @@ class McpServer {
 
   void Cancel(const Json& message) {
     if (!message.contains("params") || !message["params"].is_object() ||
-        !message["params"].contains("requestId"))
+        !message["params"].contains("requestId") || !IsId(message["params"]["requestId"]))
       return;
     const std::string id = message["params"]["requestId"].dump();
     const std::lock_guard lock(mutex_);
@@ -173,7 +216,7 @@ class McpServer {
 
   Json Result(const Json& request) {
     const std::string method = request["method"];
-    const Json params = request.value("params", Json::object());
+    const Json params = MemberOf(request, "params", Json::object());
     if (!params.is_object()) throw RpcError{kInvalidParams, "The parameters are no object."};
     const bool is_stateless = IsStateless(params);
     Json result;
@@ -206,8 +249,10 @@ class McpServer {
     if (!params.contains("protocolVersion") || !params["protocolVersion"].is_string())
       throw RpcError{kInvalidParams, "initialize needs a protocolVersion"};
     const std::string asked = params["protocolVersion"];
-    const bool is_spoken = std::ranges::find(kWithHandshake, asked) != std::end(kWithHandshake);
-    return {{"protocolVersion", is_spoken ? asked : kWithHandshake[0]},
+    // The newest one that is not after it: who speaks a version mostly speaks those before it.
+    const auto* const agreed =
+        std::ranges::find_if(kWithHandshake, [&](const char* version) { return version <= asked; });
+    return {{"protocolVersion", agreed == std::end(kWithHandshake) ? kWithHandshake[0] : *agreed},
             {"capabilities", {{"tools", Json::object()}}},
             {"serverInfo", ServerInfo()},
             {"instructions", kInstructions}};
@@ -218,13 +263,12 @@ class McpServer {
       throw RpcError{kInvalidParams, "tools/call needs the name of a tool"};
     const std::string name = params["name"];
     if (!McpTools::Has(name)) throw RpcError{kInvalidParams, "Unknown tool: " + name};
-    const Json token = params.contains("_meta") && params["_meta"].is_object()
-                           ? params["_meta"].value("progressToken", Json())
-                           : Json();
+    const Json meta = MemberOf(params, "_meta", Json::object());
+    const Json token = meta.is_object() ? MemberOf(meta, "progressToken", Json()) : Json();
     int parts = 0;
     const auto progress = [&](const std::string& part) {
       if (IsCancelled(id.dump())) throw Cancelled();
-      if (token.is_null()) return;
+      if (!IsId(token)) return;
       Send({{"jsonrpc", "2.0"},
             {"method", "notifications/progress"},
             {"params", {{"progressToken", token}, {"progress", ++parts}, {"message", part}}}});
@@ -232,7 +276,7 @@ class McpServer {
     std::string text;
     bool is_error = false;
     try {
-      text = tools_.Call(name, params.value("arguments", Json::object()), progress);
+      text = tools_.Call(name, MemberOf(params, "arguments", Json::object()), progress);
     } catch (const Cancelled&) {
       throw;
     } catch (const std::exception& error) {  // what the caller can put right is the tool's answer

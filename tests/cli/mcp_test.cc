@@ -33,8 +33,11 @@ class Mcp : public testing::Test {
     std::string input;
     for (const std::string& line : lines) input += line + "\n";
     test::WriteFile(folder_.path() / "input", input);
-    const test::RunResult run = test::Run(
-        fmt::format("'{}' mcp <'{}'", test::ProgramPath().string(), (folder_.path() / "input").string()));
+    return AnswersOf(test::Run(
+        fmt::format("'{}' mcp <'{}'", test::ProgramPath().string(), (folder_.path() / "input").string())));
+  }
+
+  static std::vector<json> AnswersOf(const test::RunResult& run) {
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.err, "");
     std::vector<json> answers;
@@ -64,7 +67,9 @@ TEST_F(Mcp, AgreesOnAVersion) {
   };
   EXPECT_EQ(version("2025-06-18"), "2025-06-18");
   EXPECT_EQ(version("2024-11-05"), "2024-11-05");
+  EXPECT_EQ(version("2025-03-26"), "2024-11-05");  // has batches, which are refused
   EXPECT_EQ(version("1999-01-01"), "2025-11-25");
+  EXPECT_EQ(version("2999-01-01"), "2025-11-25");
 }
 
 TEST_F(Mcp, RequestsMayNameTheirVersionThemselves) {
@@ -93,6 +98,8 @@ TEST_F(Mcp, SaysWhatIsWrongWithAMessage) {
   EXPECT_EQ(code("7"), -32600);
   EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": {}, "method": "ping"})"), -32600);
   EXPECT_EQ(code(R"({"jsonrpc": "1.0", "id": 1, "method": "ping"})"), -32600);
+  EXPECT_EQ(code(R"({"jsonrpc": 2, "id": 1, "method": "ping"})"), -32600);
+  EXPECT_EQ(code(R"({"id": 1, "method": "ping"})"), -32600);
   EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "resources/list"})"), -32601);
   EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": []})"), -32602);
   EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "none"}})"),
@@ -101,8 +108,52 @@ TEST_F(Mcp, SaysWhatIsWrongWithAMessage) {
   EXPECT_EQ(AskOne(R"({"jsonrpc": "2.0", "id": 1, "method": "ping"})")["result"], json::object());
   EXPECT_TRUE(Ask({R"({"jsonrpc": "2.0", "method": "notifications/initialized"})", "",
                    R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}})",
+                   R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": [3]}})",
                    R"({"jsonrpc": "2.0", "id": 1, "result": {}})"})
                   .empty());
+}
+
+TEST_F(Mcp, RefusesWhatIsNestedDeeply) {
+  const auto nested = [](size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  const auto call = [](const std::string& params) {
+    return R"({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": )" + params + "}}";
+  };
+  const std::vector<json> answers =
+      Ask({call(nested(200'000)), call(nested(99)), call(nested(98)), call("\"\\\"" + nested(200) + "\""),
+           R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": )" +
+               nested(200'000) + "}}",
+           nested(200'000), std::string(200'000, '[')});
+  ASSERT_EQ(answers.size(), 7U);
+  int refused = 0, answered = 0;
+  for (const json& answer : answers)
+    if (answer.contains("result"))
+      ++answered;
+    else
+      refused += answer["error"]["code"] == -32600;
+  EXPECT_EQ(answered, 2);
+  EXPECT_EQ(refused, 5);
+}
+
+TEST_F(Mcp, NullIsAsGoodAsNothing) {
+  EXPECT_TRUE(
+      AskOne(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": null})").contains("result"));
+  const json called = AskOne(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": )"
+                             R"({"name": "facts", "arguments": null, "_meta": {"progressToken": null}}})");
+  EXPECT_EQ(called["result"]["isError"], false) << called;
+}
+
+TEST_F(Mcp, ProgressGoesToTokensThatAreTextsOrNumbers) {
+  const auto answers = [&](const std::string& token) {
+    test::WriteFile(folder_.path() / "empty.sqlite", "");
+    return Ask({fmt::format(
+                   R"({{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "report", )"
+                   R"("arguments": {{"profile": "{}"}}, "_meta": {{"progressToken": {}}}}}}})",
+                   (folder_.path() / "empty.sqlite").string(), token)})
+        .size();
+  };
+  EXPECT_GT(answers("7"), 1U);
+  EXPECT_GT(answers(R"("a")"), 1U);
+  EXPECT_EQ(answers("[7]"), 1U);
 }
 
 TEST_F(Mcp, WhatIsCancelledIsNotAnswered) {
