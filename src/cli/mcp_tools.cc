@@ -2,22 +2,24 @@
 #include "src/cli/mcp_tools.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/base/text.h"
 #include "engine/inference/inference.h"
+#include "engine/rules/rule_file.h"
 #include "src/cli/compare_command.h"
 #include "src/cli/explanation_text.h"
 #include "src/cli/facts_command.h"
 #include "src/cli/query_command.h"
 #include "src/cli/rules_command.h"
 #include "src/comparison/render/comparison_text.h"
+#include "src/fleet/find_files.h"
 #include "src/report/formats/json_summary.h"
 #include "src/report/sections/capture_section.h"
 
@@ -189,16 +191,23 @@ ProfileOptions OptionsOf(const nlohmann::json& arguments) {
   return options;
 }
 
-// What a loaded profile is known by; another one where a file was written anew.
-std::string KeyOf(const ProfileOptions& options) {
-  std::string key = options.steps + "\n" + options.step_range;
-  for (const std::string& path : options.paths) {
-    std::error_code error;
-    const auto time = std::filesystem::last_write_time(path, error);
-    const auto size =
-        std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
-    key += fmt::format("\n{}\n{} {}", path, time.time_since_epoch().count(), size);
-  }
+// Another text where a file was written, replaced or made readable; of one that is not there, its path.
+std::string StampOf(const std::string& path) {
+  struct stat is {};
+  if (stat(path.c_str(), &is) != 0) return path + "\n";
+  return fmt::format("{}\n{} {}.{:09} {}.{:09} {}\n", path, is.st_size, is.st_mtim.tv_sec, is.st_mtim.tv_nsec,
+                     is.st_ctim.tv_sec, is.st_ctim.tv_nsec, is.st_ino);
+}
+
+// What a loaded profile is known by: another key where any of the files changed that it follows from, or
+// where files came or went. Throws Error where there are none.
+std::string KeyOf(const ProfileOptions& options, const CommonOptions& common, const Project& project) {
+  std::string key = options.steps + "\n" + options.step_range + "\n";
+  for (const std::string& path : options.paths) key += path + "\n";
+  for (const FoundFile& file : FindFiles(options.paths)) key += StampOf(file.path.string());
+  key += StampOf(project.path);
+  for (const std::string& folder : RuleFolders(common, project))
+    for (const RuleFile& file : ReadRuleFolder(folder)) key += file.path + "\n" + file.content + "\n";
   return key;
 }
 
@@ -228,14 +237,14 @@ bool McpTools::Has(const std::string& name) {
 
 const McpTools::Loaded& McpTools::Load(const nlohmann::json& arguments, const Progress& progress) {
   const ProfileOptions options = OptionsOf(arguments);
-  const std::string key = KeyOf(options);
+  const Project project = LoadProject(common_.config);
+  const std::string key = KeyOf(options, common_, project);
   const auto known = std::ranges::find(loaded_, key, &Loaded::key);
   if (known != loaded_.end()) {
     loaded_.splice(loaded_.begin(), loaded_, known);
     return loaded_.front();
   }
   if (loaded_.size() >= kMostLoaded) loaded_.pop_back();  // before another takes memory
-  const Project project = LoadProject(common_.config);
   Stages stages(common_, progress);
   stages.Begin("rules");
   KnowledgeBase knowledge = LoadConfiguredRules(common_, project);

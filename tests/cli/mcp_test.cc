@@ -37,6 +37,22 @@ class Mcp : public testing::Test {
         fmt::format("'{}' mcp <'{}'", test::ProgramPath().string(), (folder_.path() / "input").string())));
   }
 
+  // What one server answers to a request, and to it again after each of the shell commands `changes`, which
+  // run in the scratch folder as the server does.
+  std::vector<json> AskAfterEach(const std::vector<std::string>& changes, const std::string& request,
+                                 const std::string& options = "") {
+    test::WriteFile(folder_.path() / "request", request + "\n");
+    std::string input = "cat request";
+    for (size_t i = 0; i < changes.size(); ++i)
+      input += fmt::format(
+          "; for i in $(seq 2400); do [ $(wc -l <answers) -gt {} ] && break; sleep 0.05; done; {}; "
+          "cat request",
+          i, changes[i]);
+    return AnswersOf(
+        test::Run(fmt::format("cd '{}' && : >answers && ({}) | '{}' {} mcp >answers; cat answers",
+                              folder_.path().string(), input, test::ProgramPath().string(), options)));
+  }
+
   static std::vector<json> AnswersOf(const test::RunResult& run) {
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.err, "");
@@ -154,6 +170,48 @@ TEST_F(Mcp, ProgressGoesToTokensThatAreTextsOrNumbers) {
   EXPECT_GT(answers("7"), 1U);
   EXPECT_GT(answers(R"("a")"), 1U);
   EXPECT_EQ(answers("[7]"), 1U);
+}
+
+TEST_F(Mcp, AnswersFollowTheFiles) {
+  const std::string generator = (test::ProgramPath().parent_path() / "megatron-gpt").string();
+  ASSERT_EQ(
+      test::Run(fmt::format("cd '{}' && mkdir job && '{}' naive -o a.sqlite && cp a.sqlite job/0.sqlite && "
+                            "cp -r '{}' rules && echo 'rules: {{}}' >own.yaml",
+                            folder_.path().string(), generator,
+                            (test::SourceDir() / "examples/team-rules/rules/kernels").string()))
+          .status,
+      0);
+  const auto call = [](const std::string& profile, const std::string& tool = "report",
+                       const std::string& more = "") {
+    return fmt::format(R"({{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "{}", )"
+                       R"("arguments": {{"profile": "{}"{}}}}}}})",
+                       tool, profile, more);
+  };
+  const auto text_of = [](const json& answer) {
+    EXPECT_EQ(answer["result"]["isError"], false) << answer;
+    return answer["result"]["content"][0]["text"].get<std::string>();
+  };
+  // A file comes, is written in place, which leaves the time of its folder, and goes.
+  for (const std::string profile : {"job", "job/*.sqlite"}) {
+    const std::vector<json> answers =
+        AskAfterEach({":", "cp a.sqlite job/1.sqlite", "truncate -s 100000 job/1.sqlite", "rm job/1.sqlite"},
+                     call(profile));
+    ASSERT_EQ(answers.size(), 5U);
+    EXPECT_EQ(text_of(answers[1]), text_of(answers[0]));
+    EXPECT_NE(text_of(answers[2]), text_of(answers[0]));
+    EXPECT_THAT(text_of(answers[3]), HasSubstr("could not be read"));
+    EXPECT_EQ(text_of(answers[4]), text_of(answers[0]));
+  }
+  const std::vector<json> configured = AskAfterEach({"echo 'rules: {cpu-launch-starvation: off}' >own.yaml"},
+                                                    call("a.sqlite"), "--config own.yaml");
+  ASSERT_EQ(configured.size(), 2U);
+  EXPECT_THAT(text_of(configured[0]), HasSubstr("cpu-launch-starvation"));
+  EXPECT_THAT(text_of(configured[1]), testing::Not(HasSubstr("cpu-launch-starvation")));
+  const std::vector<json> ruled =
+      AskAfterEach({"sed -i 's/default: 0.01/default: 0.02/' rules/unfused-softmax.yaml"},
+                   call("a.sqlite", "explain", R"(, "rule": "unfused-softmax")"), "--rules rules");
+  ASSERT_EQ(ruled.size(), 2U);
+  EXPECT_NE(text_of(ruled[0]), text_of(ruled[1]));
 }
 
 TEST_F(Mcp, WhatIsCancelledIsNotAnswered) {
