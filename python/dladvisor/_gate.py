@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
-from ._program import PathLike, Paths, common_options, paths_of, profile_options, run
+from ._program import PathLike, Paths, common_options, paths_of, positionals, profile_options, run
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ def gate(
             words += ["--history", str(history)]
         if label is not None:
             words += ["--label", label]
-        run([*words, *paths_of(paths), *profile_options(steps, step_range, pipeline)], (0, 1, 2))
+        words += profile_options(steps, step_range, pipeline)
+        run([*words, *positionals(*paths_of(paths))], (0, 1, 2))
         data = json.loads(output.read_text(encoding="utf-8"))
     names = Metric.__dataclass_fields__
     changes = RuleChange.__dataclass_fields__

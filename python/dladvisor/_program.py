@@ -45,6 +45,11 @@ def paths_of(paths: Paths) -> list[str]:
     return [os.fspath(path) for path in several]
 
 
+def positionals(*words: str) -> list[str]:
+    """The end of a command line: none of these words is an option, whatever it begins with."""
+    return ["--", *words]
+
+
 def common_options(config: Optional[PathLike], rules: Paths) -> list[str]:
     options = ["--quiet"]
     if config is not None:
@@ -63,8 +68,14 @@ def profile_options(
 
 def run(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> str:
     """What the program prints; raises Error where it ends with another status."""
+    # Names of files, which messages show, need not be UTF-8.
     done = subprocess.run(
-        [program(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", check=False
+        [program(), *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     if done.returncode not in statuses:
         message = done.stderr.strip() or f"dladvisor ended with status {done.returncode}"

@@ -7,7 +7,7 @@ import html
 import json
 from typing import Any, Optional
 
-from ._program import PathLike, Paths, common_options, paths_of, profile_options, run
+from ._program import PathLike, Paths, common_options, paths_of, positionals, profile_options, run
 from ._report import Value
 
 
@@ -46,10 +46,9 @@ def query(
     words = [
         *common_options(config, rules),
         "query",
-        *paths_of(paths),
-        sql,
         *profile_options(steps, step_range, pipeline),
         "--format",
         "json",
+        *positionals(*paths_of(paths), sql),
     ]
     return Rows(json.loads(run(words)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Optional, Union
 
-from ._program import PathLike, Paths, common_options, paths_of, profile_options, run
+from ._program import PathLike, Paths, common_options, paths_of, positionals, profile_options, run
 
 Value = Union[int, float, str, None]
 
@@ -111,14 +111,16 @@ class Report:
     capture_flags: list[str]
     coverage: dict[str, int]
     data: dict[str, Any] = field(repr=False)  # the whole, as docs/schemas/report.schema.json describes it
-    _arguments: list[str] = field(repr=False, default_factory=list)
+    _options: list[str] = field(repr=False, default_factory=list)
+    _paths: list[str] = field(repr=False, default_factory=list)
 
     def to_html(self, path: Optional[PathLike] = None) -> str:
         """The HTML report, whole; written to `path` where one is given."""
-        arguments = [*self._arguments, "--format", "html"]
+        arguments = [*self._options, "--format", "html"]
+        files = positionals(*self._paths)
         if path is None:
-            return run(arguments)
-        run([*arguments, "-o", str(path)])
+            return run([*arguments, *files])
+        run([*arguments, "-o", str(path), *files])
         with open(path, encoding="utf-8") as file:
             return file.read()
 
@@ -154,13 +156,9 @@ def report(
 ) -> Report:
     """The report of a profile, or of a job's ranks: files, folders or patterns. Options are those of
     `dladvisor report`. Raises Error where nothing can be read."""
-    arguments = [
-        *common_options(config, rules),
-        "report",
-        *paths_of(paths),
-        *profile_options(steps, step_range, pipeline),
-    ]
-    data = json.loads(run([*arguments, "--format", "json"]))
+    options = [*common_options(config, rules), "report", *profile_options(steps, step_range, pipeline)]
+    files = paths_of(paths)
+    data = json.loads(run([*options, "--format", "json", *positionals(*files)]))
     findings = [Finding._of(finding) for finding in data["findings"]]
     tables = {
         table["id"]: Table(
@@ -191,5 +189,6 @@ def report(
         capture_flags=summary["capture_flags"],
         coverage=data["coverage"],
         data=data,
-        _arguments=arguments,
+        _options=options,
+        _paths=files,
     )

@@ -83,6 +83,20 @@ def test_options_reach_the_program(folder):
     assert "cpu-launch-starvation" not in [finding.rule for finding in silenced.all_findings()]
 
 
+def test_what_begins_like_an_option_is_none(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    Path("--quiet.sqlite").symlink_to(folder / "gpt3_750m_naive.sqlite")
+    assert dladvisor.query("--quiet.sqlite", "--note\nSELECT 1 AS a") == [{"a": 1}]
+    report = dladvisor.report(Path("--quiet.sqlite"))
+    assert report.to_html() == report.to_html("-page.html")
+    assert dladvisor.gate("--quiet.sqlite", baseline="--quiet.sqlite").verdict == "pass"
+
+
+def test_messages_need_not_be_utf_8():
+    with pytest.raises(dladvisor.Error, match="\ufffd"):
+        dladvisor.report(os.fsdecode(b"none\xff.sqlite"))
+
+
 def test_a_file_that_is_not_there_is_named():
     with pytest.raises(dladvisor.Error, match="none.sqlite"):
         dladvisor.report("none.sqlite")
