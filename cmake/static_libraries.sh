@@ -3,8 +3,9 @@
 # Builds static libraries of what Debian has as shared ones alone, from the sources of the very packages whose
 # headers are installed: libfmt.a, libsimdjson.a, libisal.a and libtbb.a.
 #
-#   cmake/static_libraries.sh FOLDER     # FOLDER/lib*.a; what is there already is kept
+#   cmake/static_libraries.sh FOLDER     # FOLDER/lib*.a; what is there already of this version is kept
 set -euo pipefail
+shopt -s inherit_errexit
 [ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 1; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
@@ -12,28 +13,47 @@ work=$folder/work
 flags="-O2 -DNDEBUG -fPIE -pthread -ffile-prefix-map=$work=."
 
 # apt-get with package lists of its own, so that those of the system stay as they are.
-sources() {
-  local lists=$work/lists
-  mkdir -p "$lists/partial"
-  if [ ! -e "$work/sources.list" ]; then
-    local codename mirror=http://deb.debian.org
-    codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
-    printf 'deb-src %s/debian %s main\n' $mirror "$codename" $mirror "$codename-updates" >"$work/sources.list"
-    printf 'deb-src %s/debian-security %s-security main\n' $mirror "$codename" >>"$work/sources.list"
-    apt-get -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$lists" update -qq
-  fi
-  apt-get -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$lists" \
+apt_get() {
+  apt-get -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists" \
     -o APT::Sandbox::User=root "$@"
 }
 
-# source_of PACKAGE: prints the folder with the source of the installed package.
+update() {  # $work/updated is there only after one that brought all lists
+  local codename mirror=http://deb.debian.org
+  rm -f "$work/updated"
+  mkdir -p "$work/lists/partial"
+  codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  {
+    printf 'deb-src %s/debian %s main\n' $mirror "$codename" $mirror "$codename-updates"
+    printf 'deb-src %s/debian-security %s-security main\n' $mirror "$codename"
+  } >"$work/sources.list"
+  apt_get update -qq -o APT::Update::Error-Mode=any
+  touch "$work/updated"
+}
+
+# unpack NAME VERSION: a source package, into the working folder; lists may be older than what is installed.
+unpack() {
+  if [ -e "$work/updated" ] && apt_get source -qq "$1=$2"; then return; fi
+  update
+  apt_get source -qq "$1=$2"
+}
+
+# version_of PACKAGE: prints name and version of the source of the installed package.
+version_of() { dpkg-query -W -f='${source:Package} ${source:Version}' "$1"; }
+
+# source_of PACKAGE: prints the folder with that source.
 source_of() {
-  local name version
-  name=$(dpkg-query -W -f='${source:Package}' "$1")
-  version=$(dpkg-query -W -f='${source:Version}' "$1")
-  mkdir -p "$work/$name"
-  [ -n "$(find "$work/$name" -mindepth 1 -maxdepth 1 -type d)" ] || (cd "$work/$name" && sources source -qq "$name=$version" >&2)
-  find "$work/$name" -mindepth 1 -maxdepth 1 -type d
+  local text name version place
+  text=$(version_of "$1")
+  read -r name version <<<"$text"
+  place=$work/$name-${version//:/_}
+  if [ ! -d "$place" ]; then
+    rm -rf "$place.part"
+    mkdir "$place.part"
+    (cd "$place.part"; unpack "$name" "$version") >&2
+    mv "$place.part" "$place"
+  fi
+  find "$place" -mindepth 1 -maxdepth 1 -type d
 }
 
 archive() {  # archive NAME OBJECT...: whole or not at all, the same bytes every time
@@ -65,6 +85,7 @@ make_simdjson() {
 make_isal() {
   local source
   source=$(source_of libisal-dev)
+  rm -rf "${source:?}/bin"  # of other flags
   make -s -C "$source" -f Makefile.unx units='igzip crc' CFLAGS_gcc="$flags" CC=gcc AS=nasm lib
   archive libisal.a "$source"/bin/*.o
 }
@@ -72,15 +93,34 @@ make_isal() {
 make_tbb() {
   local source
   source=$(source_of libtbb-dev)
+  rm -rf "$work/tbb"  # of another version
   cmake -S "$source" -B "$work/tbb" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="$flags" -DBUILD_SHARED_LIBS=OFF \
     -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF -DTBB_ENABLE_IPO=OFF -DTBB_DISABLE_HWLOC_AUTOMATIC_SEARCH=ON
   cmake --build "$work/tbb" --target tbb
   find "$work/tbb" -name libtbb.a -exec mv {} "$folder/libtbb.a" \;
 }
 
+# make_library PACKAGE LIBRARY: builds it unless it is there, of the package's version and with these flags.
+make_library() {
+  local made status=0
+  made="$(version_of "$1") $flags"
+  if [ -e "$folder/$2.a" ] && [ "$(cat "$work/$2.made" 2>/dev/null || true)" = "$made" ]; then return; fi
+  echo "Building $2.a" >&2
+  rm -f "$folder/$2.a" "$work/$2.made"
+  # In a list with || or after if, set -e would not hold in the function.
+  set +e
+  (set -e; "make_${2#lib}") >"$work/$2.log" 2>&1
+  status=$?
+  set -e
+  if [ $status -ne 0 ] || [ ! -e "$folder/$2.a" ]; then
+    cat "$work/$2.log" >&2
+    exit 1
+  fi
+  printf '%s\n' "$made" >"$work/$2.made"
+}
+
 mkdir -p "$work"
-for library in fmt simdjson isal tbb; do
-  [ -e "$folder/lib$library.a" ] && continue
-  echo "Building lib$library.a" >&2
-  (set -e; make_$library) >"$work/$library.log" 2>&1 || { cat "$work/$library.log" >&2; exit 1; }
-done
+make_library libfmt-dev libfmt
+make_library libsimdjson-dev libsimdjson
+make_library libisal-dev libisal
+make_library libtbb-dev libtbb
