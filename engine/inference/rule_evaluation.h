@@ -7,24 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/inference/conclusions.h"
 #include "engine/model/advice.h"
 #include "engine/model/rule.h"
-#include "engine/model/subject_index.h"
 #include "engine/store/database.h"
 
 namespace dladvisor {
-
-// The findings of the rules before, for `given` and `unless`.
-struct Conclusions {
-  std::vector<Finding> findings;
-  std::map<std::string, SubjectIndex> fired, unknown, failed;  // by rule
-
-  void Add(std::vector<Finding> more);
-  std::vector<size_t> FiredBy(const std::string& rule) const;
-  // The first finding of the rule in `index` that matches the subject, or null.
-  const Finding* Match(const std::map<std::string, SubjectIndex>& index, const std::string& rule,
-                       const Finding& subject) const;
-};
 
 struct Evaluation {
   std::vector<Finding> findings;  // without those that are clear, unless they were asked for
