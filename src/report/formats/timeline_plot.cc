@@ -191,7 +191,8 @@ data TimelinePlots(const ReportModel& model, const std::vector<FindingGroup>& gr
     std::string title =
         IsNull(CellOf(*table, first, "step"))
             ? "The analysed time"
-            : fmt::format("Step {}, of median length", CellText(*table, first, "step", Unit::kNone));
+            : fmt::format("Step {}{}", CellText(*table, first, "step", Unit::kNone),
+                          FigureNumber(model, "profiled_iterations") == 1.0 ? "" : ", of median length");
     if (FigureNumber(model, "ranks").value_or(0) > 1)
       title += fmt::format(", rank {}", CellText(*table, first, "rank", Unit::kNone));
     if (FigureNumber(model, "gpus").value_or(0) > 1)
