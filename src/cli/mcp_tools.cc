@@ -110,6 +110,11 @@ Json AllTools() {
             {"before", "after"})});
 }
 
+bool AreTexts(const nlohmann::json& value) {
+  return value.is_array() && !value.empty() &&
+         std::ranges::all_of(value, [](const auto& item) { return item.is_string(); });
+}
+
 // Of the tool's schema: names are known, required ones there, types as they must be.
 void Check(const Json& tool, const nlohmann::json& arguments) {
   const std::string name = tool["name"];
@@ -123,15 +128,11 @@ void Check(const Json& tool, const nlohmann::json& arguments) {
                   fmt::format("Arguments: {}.", fmt::join(known, ", ")));
     const Json& property = schema["properties"][key];
     const std::string type = property.value("type", "");
-    const auto are_texts = [&] {
-      return value.is_array() && !value.empty() &&
-             std::ranges::all_of(value, [](const auto& item) { return item.is_string(); });
-    };
     const bool fits = type == "string"    ? value.is_string()
                       : type == "integer" ? value.is_number_integer() &&
                                                 value.get<int64_t>() >= property["minimum"].get<int64_t>()
-                      : type == "array" ? are_texts()
-                                        : value.is_string() || are_texts();
+                      : type == "array" ? AreTexts(value)
+                                        : value.is_string() || AreTexts(value);
     if (!fits) throw Error(name + ": " + key, "has a value of the wrong type", property["description"]);
   }
   for (const auto& key : schema["required"])
