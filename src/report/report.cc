@@ -40,7 +40,13 @@ Figure ReadFigure(const Database& db, const FigureQuery& query) {
   if (db.FindRelation(query.relation) != nullptr) {
     try {
       const ResultSet result = db.Query(query.sql, {}, 1);
-      if (!result.rows.empty()) figure.value = result.rows[0][0];
+      if (!result.rows.empty()) {
+        figure.value = result.rows[0][0];
+        if (const Value& why = result.rows[0].back(); IsNull(figure.value) && !IsNull(why)) {
+          figure.unknown_because = FormatValue(why, Unit::kText);
+          return figure;
+        }
+      }
     } catch (const SqlError& error) {
       figure.unknown_because = error.what();
       return figure;

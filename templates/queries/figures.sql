@@ -218,6 +218,16 @@ FROM (SELECT gpu_names, count(*) OVER () AS total
   ORDER BY min(profile)
   LIMIT 4);
 
+-- id: undeclared_gpus
+-- title: GPUs of Unknown Peaks
+-- unit: text
+-- relation: gpu
+-- column: name
+-- unknown: there is none
+SELECT group_concat(DISTINCT name)
+FROM gpu
+WHERE name IS NOT NULL AND kernels > 0 AND (rank, device) NOT IN (SELECT rank, device FROM gpu_peak);
+
 -- id: cpu_model
 -- title: CPU Model
 -- unit: text

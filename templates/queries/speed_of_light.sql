@@ -5,7 +5,13 @@
 -- relation: run
 -- column: mfu
 -- unknown: work or peaks are not known
-SELECT mfu FROM run;
+SELECT mfu,
+    CASE WHEN known_work_share > 0 AND known_work_share < 0.5 THEN
+        'FLOPs or bytes are known of ' || CAST(round(100 * known_work_share) AS INTEGER) || ' % of the kernel time, less than half'
+      WHEN known_work_share > 0 AND NOT EXISTS (SELECT 1 FROM gpu_peak) THEN
+        'the peaks of ' || coalesce((SELECT min(name) FROM gpu), 'this GPU') || ' are not known; declare them in dladvisor.yaml'
+    END
+FROM run;
 
 -- id: speed_of_light
 -- title: Speed of Light
@@ -13,7 +19,13 @@ SELECT mfu FROM run;
 -- relation: run
 -- column: speed_of_light
 -- unknown: work or peaks are not known
-SELECT speed_of_light FROM run;
+SELECT speed_of_light,
+    CASE WHEN known_work_share > 0 AND known_work_share < 0.5 THEN
+        'FLOPs or bytes are known of ' || CAST(round(100 * known_work_share) AS INTEGER) || ' % of the kernel time, less than half'
+      WHEN known_work_share > 0 AND NOT EXISTS (SELECT 1 FROM gpu_peak) THEN
+        'the peaks of ' || coalesce((SELECT min(name) FROM gpu), 'this GPU') || ' are not known; declare them in dladvisor.yaml'
+    END
+FROM run;
 
 -- id: known_work_share
 -- title: Kernel Time of Known Work

@@ -89,18 +89,12 @@ TEST(GpuPeak, ContradictedBandwidthIsTheRecordedOneOrUnknown) {
       << "CUDA counts its bus twice";
 }
 
-TEST(GpuPeak, AnUnknownGpuHasNoPeaksAndIsNamedWithWhatToAdd) {
+TEST(GpuPeak, AnUnknownGpuHasNoPeaks) {
   const TraceBuilder b = OnGpu("NVIDIA Mystery");
   const Context context = test::ContextOf(b.trace);
   const std::vector<GpuPeaks> peaks = ComputeGpuPeaks(context);
   EXPECT_FALSE(peaks.at(0).is_known());
   EXPECT_THAT(ComputeGpuPeakRows(context, peaks), IsEmpty());
-  EXPECT_THAT(NotesOnUnknownGpus(context, peaks),
-              ElementsAre(HasSubstr("{gpus: [{model: NVIDIA Mystery, names: [NVIDIA Mystery],")));
-  EXPECT_THAT(ComputeProfile(context, peaks).notes.value_or(""), HasSubstr("NVIDIA Mystery"));
-  const TraceBuilder nameless = OnGpu("");
-  const Context unnamed = test::ContextOf(nameless.trace);
-  EXPECT_THAT(NotesOnUnknownGpus(unnamed, ComputeGpuPeaks(unnamed)), IsEmpty());
 }
 
 TEST(GpuPeak, WhatAProjectDeclaresComesFirst) {

@@ -193,7 +193,7 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
 }
 
 TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {
-  const auto profile = [](const TraceBuilder& b) { return ComputeProfile(test::ContextOf(b.trace), {}); };
+  const auto profile = [](const TraceBuilder& b) { return ComputeProfile(test::ContextOf(b.trace)); };
   TraceBuilder with_work;
   with_work.Kernel(0, 10, "a", 1);
   EXPECT_FALSE(profile(with_work).missing_capture.has_value());
@@ -225,15 +225,15 @@ TEST(Profile, OverheadIsAUnionInsideTheAnalysedTime) {
   b.Overhead(50, 120, "early");
   b.Overhead(110, 130, "again", b.AddThread(0, 43));
   b.Overhead(190, 300, "late");
-  EXPECT_FALSE(ComputeProfile(test::ContextOf(b.trace), {}).overhead_share.has_value()) << "there is none";
+  EXPECT_FALSE(ComputeProfile(test::ContextOf(b.trace)).overhead_share.has_value()) << "there is none";
   b.Api(100, 110, "cudaLaunchKernel", 1);
   b.Api(180, 200, "cudaMemcpy", 2);
-  const ProfileRow calls = ComputeProfile(test::ContextOf(b.trace), {});
+  const ProfileRow calls = ComputeProfile(test::ContextOf(b.trace));
   EXPECT_EQ(calls.overhead_ns, 30 + 10);
   EXPECT_DOUBLE_EQ(calls.overhead_share.value(), 0.4);
   b.Kernel(120, 140, "a", 1);
   b.Kernel(150, 160, "a", 3);
-  const ProfileRow work = ComputeProfile(test::ContextOf(b.trace), {});
+  const ProfileRow work = ComputeProfile(test::ContextOf(b.trace));
   EXPECT_EQ(work.overhead_ns, 10) << "only what the GPU's window holds";
   EXPECT_DOUBLE_EQ(work.overhead_share.value(), 0.25);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/sections/capture_section.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -41,6 +42,22 @@ TEST(InputsText, LeavesOutWhatIsNotKnown) {
                         {"path", std::string(1, static_cast<char>('a' + i))},
                         {"format", std::string("kineto")}});
   EXPECT_EQ(InputsOf(profiles, {}), "Read: a (kineto), b (kineto), c (kineto) and 2 more.");
+}
+
+TEST(HardwareToDeclare, NamesTheGpusThatComputedAndAreUnknown) {
+  const auto line = [](const std::vector<Row>& gpus, const std::vector<Row>& peaks) {
+    test::FakeRun fake;
+    fake.Give("gpu", gpus).Give("gpu_peak", peaks);
+    const Advice advice;
+    return HardwareToDeclare(BuildReport(fake.Build(), advice, {}));
+  };
+  const auto gpu = [](I device, const char* name, I kernels) {
+    return Row{{"rank", I{0}}, {"device", device}, {"name", std::string(name)}, {"kernels", kernels}};
+  };
+  EXPECT_THAT(line({gpu(0, "NVIDIA L4", 9), gpu(1, "Mystery: 9", 9), gpu(2, "Idle", 0)},
+                   {{{"rank", I{0}}, {"device", I{0}}}}),
+              testing::StartsWith("hardware: {gpus: [{model: \"Mystery: 9\", names: [\"Mystery: 9\"], "));
+  EXPECT_EQ(line({gpu(0, "NVIDIA L4", 9)}, {{{"rank", I{0}}, {"device", I{0}}}}), "");
 }
 
 }  // namespace

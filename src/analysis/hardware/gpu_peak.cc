@@ -118,22 +118,6 @@ std::vector<GpuPeaks> ComputeGpuPeaks(const Context& context) {
   return all;
 }
 
-std::vector<std::string> NotesOnUnknownGpus(const Context& context, const std::vector<GpuPeaks>& peaks) {
-  std::vector<std::string> notes;
-  for (size_t i = 0; i < peaks.size(); ++i) {
-    const Device& device = context.trace.devices[context.ranks.gpus[i].device];
-    if (peaks[i].is_known() || device.name.empty()) continue;
-    std::string note = fmt::format(
-        "The peaks of {0} are not known, nor what share of them is reached. Declare it in dladvisor.yaml: "
-        "hardware: "
-        "{{gpus: [{{model: {0}, names: [{0}], matrix_tflops: {{bf16: ...}}, vector_tflops: {{fp32: ...}}, "
-        "memory_gb_per_s: ..., source: ...}}]}}.",
-        device.name);
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
-  }
-  return notes;
-}
-
 std::vector<GpuPeakRow> ComputeGpuPeakRows(const Context& context, const std::vector<GpuPeaks>& peaks) {
   std::vector<GpuPeakRow> rows;
   for (size_t i = 0; i < peaks.size(); ++i) {

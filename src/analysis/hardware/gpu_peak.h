@@ -55,9 +55,6 @@ std::vector<GpuPeaks> ComputeGpuPeaks(const Context& context);
 template <>
 inline constexpr Computed kValue<std::vector<GpuPeaks>>{"gpu peaks", ComputeGpuPeaks};
 
-// For each GPU that did something and is not known, a sentence with what to add to dladvisor.yaml.
-std::vector<std::string> NotesOnUnknownGpus(const Context& context, const std::vector<GpuPeaks>& peaks);
-
 struct GpuPeakRow {
   int64_t rank = 0, device = 0;
   std::string precision, unit;

@@ -181,7 +181,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
   return relation;
 }
 
-ProfileRow ComputeProfile(const Context& context, const std::vector<GpuPeaks>& peaks) {
+ProfileRow ComputeProfile(const Context& context) {
   const Trace& trace = context.trace;
   const CaptureHealth& health = trace.health;
   const auto count = [](const auto& table) { return static_cast<int64_t>(table.size()); };
@@ -239,9 +239,7 @@ ProfileRow ComputeProfile(const Context& context, const std::vector<GpuPeaks>& p
   row.diagnostics = std::count_if(health.diagnostics.begin(), health.diagnostics.end(),
                                   [](const Diagnostic& d) { return d.severity >= kWarning; });
   row.missing_tables = known(fmt::format("{}", fmt::join(health.missing_tables, ", ")));
-  std::vector<std::string> notes = health.notes;
-  for (std::string& note : NotesOnUnknownGpus(context, peaks)) notes.push_back(std::move(note));
-  row.notes = known(fmt::format("{}", fmt::join(notes, " ")));
+  row.notes = known(fmt::format("{}", fmt::join(health.notes, " ")));
   row.has_api = row.api_calls > 0;
   row.has_ranges = row.ranges > 0;
   row.has_os_calls = row.os_calls > 0;

@@ -9,7 +9,6 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
-#include "src/analysis/hardware/gpu_peak.h"
 
 namespace dladvisor {
 
@@ -35,7 +34,7 @@ struct ProfileRow {
   std::optional<bool> gpu_traced;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
-ProfileRow ComputeProfile(const Context& context, const std::vector<GpuPeaks>& peaks);
+ProfileRow ComputeProfile(const Context& context);
 
 struct DiagnosticRow {
   int64_t profile = 0, n = 0, severity = 0;

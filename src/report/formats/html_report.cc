@@ -330,6 +330,7 @@ data PageData(const ReportModel& model) {
   page.set("cards", DashboardCards(model));
   page.set("performance", FigureList(model, PerformanceFigures()));
   page.set("system_config", FigureList(model, SystemFigures()));
+  page.set("hardware_to_declare", TextOrFalse(HardwareToDeclare(model)));
   page.set("iteration_chart", TextOrFalse(IterationChart(model, "iteration-summary-chart")));
   const double per_bar = MostInBar(model);
   page.set("iterations_per_bar", per_bar > 1 ? data{fmt::format("{:.0f}", per_bar)} : data{false});

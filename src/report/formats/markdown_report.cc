@@ -142,6 +142,9 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("capture_flags", TextOrFalse(Visible(flags)));
   page.set("performance", FigureList(model, PerformanceFigures()));
   page.set("system_config", FigureList(model, SystemFigures()));
+  std::string hardware = HardwareToDeclare(model);
+  std::erase(hardware, '`');
+  page.set("hardware_to_declare", TextOrFalse(Visible(hardware)));
   const ReportTable* ops = FindTable(model, "top_ops");
   page.set("has_ops", ops != nullptr && !ops->rows.rows.empty());
   page.set("ops_scope", TextOrFalse(ops == nullptr ? "" : ops->scope));

@@ -281,6 +281,10 @@ std::string RenderText(const ReportModel& model) {
   WriteFigures(out, model, SystemFigures());
   out.Line();
   const std::vector<std::string> flags = CaptureFlags(model);
+  if (const std::string line = HardwareToDeclare(model); !line.empty()) {
+    out.Line("To compare with this GPU's peaks, declare them in dladvisor.yaml:");
+    out.Wrapped("  ", Visible(line));
+  }
   out.Line(CoverageText(*model.advice) + ".");
   const std::string joined = Visible(fmt::format("{}", fmt::join(flags, " ")));
   if (!flags.empty() && TrainingAlone(model) == nullptr && TelemetryAlone(model) != nullptr)

@@ -18,7 +18,7 @@ struct FigureQuery {
   std::string id, label;
   Unit unit;
   std::string relation, column;  // the fact it rests on, whose declaration says how to capture it
-  std::string sql;               // gives at most one row of one value
+  std::string sql;               // gives at most one row: the value, and perhaps why it is NULL
   std::string unknown_because;   // where that fact is NULL and no other capture would supply it
 };
 

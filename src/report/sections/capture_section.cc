@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/text.h"
 #include "src/capture/capability.h"
 #include "src/importers/words/importer_words.h"
 #include "src/render/escape.h"
@@ -45,6 +46,19 @@ const CaptureWords& WordsOf(const ReportModel& model) {
 void TranslateCapture(Advice& advice, const Database& database) {
   const CaptureWords& words = WordsOf(database);
   for (Finding& finding : advice.findings) finding.capture = CaptureOptions(finding.capture, words);
+}
+
+std::string HardwareToDeclare(const ReportModel& model) {
+  const Figure* gpus = FindFigure(model, "undeclared_gpus");
+  if (gpus == nullptr || IsNull(gpus->value)) return "";
+  const std::string names = FormatValue(gpus->value, Unit::kText);
+  std::string models;
+  for (const std::string_view name : Split(names, ','))
+    models += fmt::format(
+        "{0}{{model: \"{1}\", names: [\"{1}\"], vector_tflops: {{fp32: ...}}, matrix_tflops: {{bf16: ...}}, "
+        "memory_gb_per_s: ..., source: ...}}",
+        models.empty() ? "" : ", ", name);
+  return fmt::format("hardware: {{gpus: [{}]}}", models);
 }
 
 std::string InputsText(const ReportModel& model) {
