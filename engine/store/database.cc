@@ -235,6 +235,7 @@ size_t Database::RowCount(std::string_view relation) const {
 }
 
 ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
+  if (const auto why = impl_->budget.WhyUsedUp()) throw SqlError(*why, -1, kHowToDoLess);
   const HeapBudget heap(impl_->budget.max_bytes);
   const Impl::IndexesOfStatement indexes{impl_->module};
   const SqliteStatement statement = impl_->PrepareStatement(sql);

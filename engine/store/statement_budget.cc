@@ -60,6 +60,11 @@ bool StatementBudget::IsSpent() {
   return too_long_ || steps_ > max_steps;
 }
 
+std::optional<std::string> StatementBudget::WhyUsedUp() {
+  if (!shared_ || !IsSpent()) return std::nullopt;
+  return WhyStopped(SQLITE_INTERRUPT);
+}
+
 std::optional<std::string> StatementBudget::WhyStopped(int rc) const {
   if (rc == SQLITE_NOMEM)
     return fmt::format("was stopped: it needs more than {} MiB of memory", max_bytes >> 20);

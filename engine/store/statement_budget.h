@@ -38,6 +38,9 @@ class StatementBudget {
   // The processor time that this thread has taken.
   static std::chrono::nanoseconds Now();
 
+  // Why no further statement may begin: those before have used up what they share. Short ones are too short
+  // to be stopped while they run.
+  std::optional<std::string> WhyUsedUp();
   // Why a statement ended with `rc`, where it was for what it takes.
   std::optional<std::string> WhyStopped(int rc) const;
 

@@ -36,10 +36,13 @@ void RunHostile(size_t number) {
   KnowledgeBase knowledge({&schema});
   try {
     knowledge.AddLayer(std::vector<RuleFile>{test::HostileRule(test::HostileConditions()[number])});
-  } catch (const RuleErrors&) {
+  } catch (const RuleErrors& errors) {
+    fmt::print("     refused: {}\n", errors.problems()[0].substr(0, 100));
     return;
   }
-  Infer(knowledge, database);
+  const Advice advice = Infer(knowledge, database);
+  const std::string error = advice.findings.empty() ? "" : advice.findings[0].error;
+  fmt::print("     {} findings; {}\n", advice.findings.size(), error.substr(0, 100));
 }
 
 void MeasureHostile() {

@@ -225,6 +225,29 @@ TEST(SandboxLimits, OtherUsersOfSqliteHaveAllMemory) {
   EXPECT_FALSE(allocates());
 }
 
+// A rule may ask for evidence of each of many findings.
+TEST(SandboxLimits, ManyShortStatementsShareABudget) {
+  Shops shops;
+  shops.database.SetStepBudget(5000);
+  const auto ask_often = [&] {
+    for (int i = 0; i < 100; ++i) shops.database.Query("SELECT 1");
+  };
+  EXPECT_NO_THROW(ask_often());
+  const Database::SharedBudget shared(shops.database);
+  EXPECT_THROW(ask_often(), SqlError);
+}
+
+// What the allocator keeps beside each piece counts, too.
+TEST(SandboxLimits, SmallPiecesTakeMoreThanTheirSize) {
+  constexpr int kPieces = 1000, kSize = 8;
+  const HeapBudget budget(1 << 20);
+  std::vector<void*> pieces;
+  for (int i = 0; i < kPieces; ++i) pieces.push_back(sqlite3_malloc(kSize));
+  EXPECT_GE(budget.used(), kPieces * 2 * kSize);
+  for (void* piece : pieces) sqlite3_free(piece);
+  EXPECT_EQ(budget.used(), 0);
+}
+
 // An endless UNION keeps all its rows; a sort and a result do too.
 TEST(SandboxLimits, MemoryIsBounded) {
   Shops shops;
