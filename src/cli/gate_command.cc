@@ -265,6 +265,15 @@ struct Judged {
   GateResult result;
 };
 
+void AddToHistory(const GateOptions& options, const Judged& judged) {
+  const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                          std::chrono::system_clock::now().time_since_epoch())
+                          .count();
+  for (const GateRun& run : judged.sides.candidate)
+    AppendToHistory(options.history, ToHistory(run, judged.result.verdict, options.label, now));
+}
+
+// The history is written, too, so that a gate whose history cannot be is not one that passed.
 Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& stages) {
   RefuseWithoutBaseline(options);
   Project project = LoadProject(common.config);
@@ -291,6 +300,7 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
   }
   RefuseUnreadable(given.unreadable_baseline, judged.result.baseline, judged.result);
   RefuseUnreadable(given.unreadable_candidate, judged.result.candidate, judged.result);
+  if (!options.history.empty()) AddToHistory(options, judged);
   return judged;
 }
 
@@ -313,13 +323,6 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
   Print(text);
   stages.Begin("write");
   WriteOutputs(options, judged.result, root);
-  if (!options.history.empty()) {
-    const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                            std::chrono::system_clock::now().time_since_epoch())
-                            .count();
-    for (const GateRun& run : judged.sides.candidate)
-      AppendToHistory(options.history, ToHistory(run, judged.result.verdict, options.label, now));
-  }
   if (judged.result.exit_status != 0) throw CLI::RuntimeError(judged.result.exit_status);
 }
 

@@ -10,33 +10,56 @@
 
 #include "src/fleet/earlier_run.h"
 #include "src/fleet/runs.h"
+#include "src/gate/judge/judge.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace {
 
-// The relations that a candidate has besides its own: none where there is no history.
-struct EarlierRuns {
-  std::shared_ptr<const Table> baseline, history;
+// What a candidate has besides its own: the relation of the baseline, and the history of that setting.
+struct RunsBefore {
+  std::shared_ptr<const Table> baseline;
+  const std::vector<HistoryRun>* history = nullptr;
+  std::string setting;
 };
+
+// Those of one setting, the last first.
+Table HistoryTable(const std::vector<HistoryRun>& history, const std::string& setting) {
+  std::vector<HistoryRow> rows;
+  for (auto run = history.rbegin(); run != history.rend(); ++run) {
+    if (run->setting != setting) continue;
+    HistoryRow& row = rows.emplace_back();
+    static_cast<RunFigures&>(row) = RunFigures::Of([&](const std::string& metric) {
+      const auto value = run->values.find(metric);
+      return value == run->values.end() ? std::nullopt : std::optional(value->second.value);
+    });
+    row.age = static_cast<int64_t>(rows.size());
+    row.label = run->label;
+  }
+  return HistoryRelation().ToTable(rows);
+}
 
 // A run on which rules are evaluated; its database refers to the profile and the earlier runs.
 struct OpenRun {
   Profile profile;
-  EarlierRuns earlier;
+  std::shared_ptr<const Table> baseline, history;
   Database database;
   std::map<std::string, std::string> missing;
 
-  OpenRun(Profile read, const EarlierRuns& before)
-      : profile(std::move(read)),
-        earlier(before),
-        database(profile.OpenDatabase()),
-        missing(profile.MissingRelations()) {
-    for (const auto& table : {earlier.baseline, earlier.history})
+  explicit OpenRun(Profile read)
+      : profile(std::move(read)), database(profile.OpenDatabase()), missing(profile.MissingRelations()) {}
+
+  void Judge(const KnowledgeBase& knowledge, const RunsBefore& before, GateRun& run) {
+    baseline = before.baseline;
+    if (before.history && !before.history->empty())
+      history = std::make_shared<const Table>(
+          HistoryTable(EarlierRuns(*before.history, {&run, 1}), before.setting));
+    for (const auto& table : {baseline, history})
       if (table) {
         database.Add(*table);
         missing.erase(table->schema().name);
       }
+    AddFindings(knowledge, database, missing, run);
   }
 };
 
@@ -63,7 +86,7 @@ struct ReadSide {
 };
 
 ReadSide Read(const std::vector<std::string>& arguments, const AnalysisOptions& analysis,
-              const KnowledgeBase& knowledge, const EarlierRuns& earlier) {
+              const KnowledgeBase& knowledge, const RunsBefore& before) {
   ReadSide side;
   std::vector<std::pair<size_t, Profile>> facts;  // of runs without a trace
   side.unreadable = LoadRuns(arguments, analysis, [&](const std::string& name, Profile profile) {
@@ -74,16 +97,16 @@ ReadSide Read(const std::vector<std::string>& arguments, const AnalysisOptions& 
       facts.emplace_back(index, std::move(profile));
       return;
     }
-    OpenRun open(std::move(profile), earlier);  // of which one fits into memory at a time
+    OpenRun open(std::move(profile));  // of which one fits into memory at a time
     run = MeasureGateRun(name, open.database);
-    AddFindings(knowledge, open.database, open.missing, run);
+    open.Judge(knowledge, before, run);
     side.described.emplace(index, DescribeRun(run, open.database));
   });
   for (const auto& [index, profile] : facts) side.open[index];
   ParallelFor(facts.size(), [&](size_t i) {
     auto& [index, profile] = facts[i];
     std::unique_ptr<OpenRun>& open = side.open.at(index);
-    open = std::make_unique<OpenRun>(std::move(profile), earlier);
+    open = std::make_unique<OpenRun>(std::move(profile));
     side.runs[index] = MeasureGateRun(side.runs[index].name, open->database);
   });
   return side;
@@ -105,40 +128,27 @@ Table BaselineTable(const std::vector<GateRun>& runs) {
   return BaselineRelation().ToTable({&row, 1});
 }
 
-// Those of one setting, the last first.
-Table HistoryTable(const std::vector<HistoryRun>& history, const std::string& setting) {
-  std::vector<HistoryRow> rows;
-  for (auto run = history.rbegin(); run != history.rend(); ++run) {
-    if (run->setting != setting) continue;
-    HistoryRow& row = rows.emplace_back();
-    static_cast<RunFigures&>(row) = RunFigures::Of([&](const std::string& metric) {
-      const auto value = run->values.find(metric);
-      return value == run->values.end() ? std::nullopt : std::optional(value->second.value);
-    });
-    row.age = static_cast<int64_t>(rows.size());
-    row.label = run->label;
-  }
-  return HistoryRelation().ToTable(rows);
-}
-
 }  // namespace
 
 GivenRuns ReadGivenRuns(const std::vector<std::string>& baseline, const std::vector<std::string>& candidate,
                         const AnalysisOptions& analysis, const KnowledgeBase& knowledge,
                         const std::vector<HistoryRun>& history) {
-  EarlierRuns earlier;
-  const auto before = std::make_shared<ReadSide>(Read(baseline, analysis, knowledge, earlier));
-  earlier.baseline = std::make_shared<const Table>(BaselineTable(before->runs));
-  if (!history.empty())
-    earlier.history = std::make_shared<const Table>(HistoryTable(history, before->runs[0].traits.Setting()));
+  const auto before = std::make_shared<ReadSide>(Read(baseline, analysis, knowledge, {}));
+  const RunsBefore earlier = {std::make_shared<const Table>(BaselineTable(before->runs)), &history,
+                              before->runs[0].traits.Setting()};
   const auto after = std::make_shared<ReadSide>(Read(candidate, analysis, knowledge, earlier));
-  std::vector<std::pair<OpenRun*, GateRun*>> waiting;
-  for (const auto& side : {before, after})
-    for (const auto& [index, open] : side->open) waiting.emplace_back(open.get(), &side->runs[index]);
-  ParallelFor(waiting.size(), [&](size_t i) {
-    const auto& [open, run] = waiting[i];
-    AddFindings(knowledge, open->database, open->missing, *run);
-  });
+  struct Waiting {
+    OpenRun* open;
+    const RunsBefore* before;
+    GateRun* run;
+  };
+  const RunsBefore nothing;
+  std::vector<Waiting> waiting;
+  for (const auto& [side, runs_before] : {std::pair(before, &nothing), std::pair(after, &earlier)})
+    for (const auto& [index, open] : side->open)
+      waiting.push_back({open.get(), runs_before, &side->runs[index]});
+  ParallelFor(waiting.size(),
+              [&](size_t i) { waiting[i].open->Judge(knowledge, *waiting[i].before, *waiting[i].run); });
   return {before->runs, after->runs, before->unreadable, after->unreadable,
           [before, after, &knowledge] { return CompareRuns(before->Middle(), after->Middle(), knowledge); }};
 }

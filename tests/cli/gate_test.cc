@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "examples/data-parallel/exports.h"
+#include "src/gate/model/history.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -168,9 +169,10 @@ TEST_F(Gate, RulesReadTheBaselineAndTheHistory) {
       "when: [(SELECT count(*) FROM history WHERE label = 'c1' AND age = 1 AND step_ns > 0) = 1]\n"
       "problem: \"{{ranks}} ranks\"\nrecommendation: [R]\n");
   fs::remove(Path("before.history"));
-  const std::string gate = "gate --rules before --baseline base --history before.history same1 --label ";
-  EXPECT_EQ(Run(gate + "c1").status, 0);
-  EXPECT_EQ(Run(gate + "c2").status, 1);
+  const std::string gate = "gate --rules before --baseline base --history before.history ";
+  EXPECT_EQ(Run(gate + "same1 --label c1").status, 0);
+  EXPECT_EQ(Run(gate + "same1 --label c1").status, 0);  // the same recording is no earlier run
+  EXPECT_EQ(Run(gate + "same2 --label c2").status, 1);
 }
 
 TEST_F(Gate, AnErrorThatIsNotEvaluatedIsSaidInEveryOutputAndMayFail) {
@@ -207,6 +209,13 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
   test::WriteFile(Path("broken.yaml"), "gate: {metrics: {step.tim: off}}\n");
   test::WriteFile(Path("cut.json"), "{\"traceEvents\": [{\"ph\"");
   test::WriteFile(Path("no.history"), "no history");
+  for (const char* name : {"newer.history", "cut.history"}) {
+    HistoryRun earlier;
+    earlier.setting = "8 x H200";
+    AppendToHistory(Path(name), earlier);
+  }
+  Execute(Path("newer.history"), "UPDATE history SET value = '99'");
+  fs::resize_file(Path("cut.history"), fs::file_size(Path("cut.history")) - 100);
   test::WriteFile(Path("strict.yaml"), "gate: {on_inconclusive: fail}\n");
   test::WriteFile(Path("slower.yaml"), "gate: {mode: report}\n");
   test::WriteFile(Path("broken.sqlite"), "SQLite format 3");
@@ -230,6 +239,10 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
       {"--baseline base --history no.history same1", 3, "no.history"},
       {"--baseline base --history h.sqlite --merge-history no.history same1", 3, "no.history"},
       {"--baseline base --merge-history no.history same1", 3, "--merge-history"},
+      {"--baseline base --history newer.history same1", 3, "has history format 99"},
+      {"--baseline base --history cut.history same1", 3, "its end is missing"},
+      {"--baseline base --history . same1", 3, "cannot be read"},
+      {"--baseline base --history no-folder/h.sqlite same1", 3, "cannot be opened or written"},
       {"--config strict.yaml --baseline base1 slow1", 1, "noise explains up to"},
       {"--config slower.yaml --baseline base slow1 slow2 slow3", 0,
        "This is reported, and fails nothing yet"},
@@ -374,6 +387,24 @@ TEST_F(Gate, TheHistoryGrowsAndTellsTheNoise) {
   const auto broken = Run("gate --baseline base1 --history broken.history same1");
   EXPECT_EQ(broken.status, 3);
   EXPECT_EQ(test::ReadFile(Path("broken.history")), "no history");
+}
+
+TEST_F(Gate, ARecordingThatIsGatedAgainIsNoNewRunOfTheHistory) {
+  fs::remove(Path("again.sqlite"));
+  const std::string gate = "gate --baseline base --history again.sqlite --label ";
+  EXPECT_EQ(Run(gate + "c1 same1").status, 0);
+  const auto again = Run(gate + "c2 same1");
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.out, HasSubstr("The history has this recording already"));
+  EXPECT_EQ(ReadHistory(Path("again.sqlite")).size(), 1U);
+  // As its digest, too.
+  EXPECT_EQ(Run("digest same1 -o same1.digest").status, 0);
+  EXPECT_EQ(Run(gate + "c2 same1.digest").status, 0);
+  EXPECT_EQ(Run(gate + "c2 same1 same2").status, 0);
+  const auto runs = ReadHistory(Path("again.sqlite"));
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].label, "c1");
+  EXPECT_EQ(runs[1].label, "c2");
 }
 
 TEST_F(Gate, UpdateWritesAFileForOneRunAndAFolderForSeveral) {

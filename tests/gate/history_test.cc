@@ -32,6 +32,13 @@ HistoryRun ARun(const std::string& label, double step_ns) {
   return run;
 }
 
+void Execute(const fs::path& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+}
+
 class HistoryFileTest : public testing::Test {
  protected:
   // What the Error of both functions says; the file is left as it was.
@@ -65,6 +72,44 @@ TEST_F(HistoryFileTest, IsEmptyWhereThereIsNoFile) {
   EXPECT_FALSE(fs::exists(file));
   test::WriteFile(file, "");
   EXPECT_THAT(ReadHistory(file), IsEmpty());
+}
+
+TEST_F(HistoryFileTest, HasARecordingOnce) {
+  HistoryRun run = ARun("c1", 1e9);
+  run.recording = "node1 1700 8 step.time 1e9 4e12";
+  EXPECT_TRUE(AppendToHistory(file, run));
+  run.label = "c2";
+  EXPECT_FALSE(AppendToHistory(file, run));
+  run.recording = "node1 1800 8 step.time 1e9 4e12";
+  EXPECT_TRUE(AppendToHistory(file, run));
+  run.recording.clear();  // what cannot be told apart counts each time
+  EXPECT_TRUE(AppendToHistory(file, run));
+  EXPECT_TRUE(AppendToHistory(file, run));
+  const auto runs = ReadHistory(file);
+  ASSERT_EQ(runs.size(), 4U);
+  EXPECT_EQ(runs[1].recording, "node1 1800 8 step.time 1e9 4e12");
+}
+
+// Gated at other times, on two branches.
+TEST_F(HistoryFileTest, MergedHistoriesHaveARecordingOnce) {
+  HistoryRun run = ARun("c1", 1e9);
+  run.recording = "node1 1700 8 step.time 1e9 4e12";
+  AppendToHistory(file, run);
+  const fs::path other = folder.path() / "other.sqlite";
+  run.utc_ns += 1;
+  AppendToHistory(other, run);
+  EXPECT_EQ(MergeHistory(file, other), 0U);
+}
+
+TEST_F(HistoryFileTest, OfAnEarlierProgramHasNoRecordings) {
+  AppendToHistory(file, ARun("c1", 1e9));
+  Execute(file, "ALTER TABLE run DROP COLUMN recording");
+  ASSERT_EQ(ReadHistory(file).size(), 1U);
+  HistoryRun run = ARun("c2", 1e9);
+  run.recording = "node1 1700 8 step.time 1e9 4e12";
+  EXPECT_TRUE(AppendToHistory(file, run));
+  EXPECT_FALSE(AppendToHistory(file, run));
+  EXPECT_EQ(ReadHistory(file).size(), 2U);
 }
 
 TEST_F(HistoryFileTest, ReadsWhatWasAdded) {

@@ -406,9 +406,26 @@ class GateJudge {
 
 }  // namespace
 
+std::vector<HistoryRun> EarlierRuns(const std::vector<HistoryRun>& history, std::span<const GateRun> runs) {
+  std::vector<HistoryRun> earlier;
+  for (const HistoryRun& entry : history)
+    if (entry.recording.empty() ||
+        std::ranges::none_of(runs, [&](const GateRun& run) { return run.Recording() == entry.recording; }))
+      earlier.push_back(entry);
+  return earlier;
+}
+
 GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, const GatePolicy& policy,
                      const std::vector<HistoryRun>& history) {
-  GateResult result = GateJudge(sides.baseline, sides.candidate, policy).Run(knowledge, history);
+  const std::vector<HistoryRun> earlier = EarlierRuns(history, sides.candidate);
+  GateResult result = GateJudge(sides.baseline, sides.candidate, policy).Run(knowledge, earlier);
+  if (const size_t again = history.size() - earlier.size(); again > 0)
+    result.notes.insert(
+        result.notes.begin(),
+        again == 1 ? "The history has this recording already: it counts once, and is not added again."
+                   : fmt::format("The history has {} of these recordings already: they count once, and are "
+                                 "not added again.",
+                                 again));
   result.notes.insert(result.notes.begin(), sides.notes.begin(), sides.notes.end());
   return result;
 }
@@ -447,6 +464,7 @@ HistoryRun ToHistory(const GateRun& run, Verdict verdict, const std::string& lab
   entry.label = label;
   entry.setting = run.traits.Setting();
   entry.verdict = VerdictName(verdict);
+  entry.recording = run.Recording();
   for (const Measurement& measurement : run.measurements)
     if (const MetricKind* kind = FindMetricKind(measurement.metric); !kind->is_family)
       entry.values[measurement.metric] = {kind->title, kind->unit, measurement.mean.mean};

@@ -2,6 +2,7 @@
 // The gate's verdict on the runs of two sides.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace dladvisor {
 // REQUIRES: a run on each side. `history` has the runs before this one, in order.
 GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, const GatePolicy& policy,
                      const std::vector<HistoryRun>& history);
+
+// The history without recordings that these runs are, as where a gate is run again: those are no earlier
+// runs.
+std::vector<HistoryRun> EarlierRuns(const std::vector<HistoryRun>& history, std::span<const GateRun> runs);
 
 // Where runs of several cannot be read: what is left is compared, and not passed.
 // `side` is the one of the result that they are of.

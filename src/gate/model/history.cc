@@ -24,7 +24,9 @@ constexpr int kBusyTimeoutMs = 30'000;          // gates hold the file for milli
 
 constexpr const char* kSchema =
     "CREATE TABLE history(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-    "CREATE TABLE run(id INTEGER PRIMARY KEY, utc_ns INTEGER, label TEXT, setting TEXT, verdict TEXT);"
+    "CREATE TABLE run(id INTEGER PRIMARY KEY, utc_ns INTEGER, label TEXT, setting TEXT, verdict TEXT, "
+    "recording "
+    "TEXT);"
     "CREATE TABLE value(run INTEGER, metric TEXT, title TEXT, unit TEXT, value REAL, PRIMARY KEY(run, "
     "metric)) "
     "WITHOUT ROWID;"
@@ -135,6 +137,12 @@ class HistoryFile {
     return true;
   }
 
+  bool HasRecordings() {
+    Statement column(*this, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'recording'");
+    column.Next();
+    return column.Integer(0) > 0;
+  }
+
   void CheckWhole() {
     Statement check(*this, "PRAGMA quick_check(1)");
     if (!check.Next() || check.Text(0) != "ok") FailDamaged(check.Text(0));
@@ -180,7 +188,10 @@ std::vector<HistoryRun> ReadHistory(const fs::path& path) {
   if (!file.CheckFormat()) return {};
   std::vector<HistoryRun> runs;
   std::map<int64_t, size_t> index;
-  HistoryFile::Statement rows(file, "SELECT id, utc_ns, label, setting, verdict FROM run ORDER BY id");
+  HistoryFile::Statement rows(
+      file, file.HasRecordings()
+                ? "SELECT id, utc_ns, label, setting, verdict, recording FROM run ORDER BY id"
+                : "SELECT id, utc_ns, label, setting, verdict, '' FROM run ORDER BY id");
   while (rows.Next()) {
     HistoryRun& run = runs.emplace_back();
     run.id = rows.Integer(0);
@@ -188,6 +199,7 @@ std::vector<HistoryRun> ReadHistory(const fs::path& path) {
     run.label = rows.Text(2);
     run.setting = rows.Text(3);
     run.verdict = rows.Text(4);
+    run.recording = rows.Text(5);
     index[run.id] = runs.size() - 1;
   }
   const auto run_of = [&](int64_t id) -> HistoryRun& {
@@ -221,14 +233,11 @@ size_t MergeHistory(const fs::path& path, const fs::path& other) {
   for (const HistoryRun& run : ReadHistory(path)) known.insert(identity(run));
   size_t added = 0;
   for (const HistoryRun& run : ReadHistory(other))
-    if (known.insert(identity(run)).second) {
-      AppendToHistory(path, run);
-      ++added;
-    }
+    if (known.insert(identity(run)).second && AppendToHistory(path, run)) ++added;
   return added;
 }
 
-void AppendToHistory(const fs::path& path, const HistoryRun& run) {
+bool AppendToHistory(const fs::path& path, const HistoryRun& run) {
   std::error_code none;
   if (fs::exists(path, none)) CheckHeader(path);
   HistoryFile file(path, HistoryFile::Missing::kMake);
@@ -236,6 +245,7 @@ void AppendToHistory(const fs::path& path, const HistoryRun& run) {
   file.Execute("BEGIN IMMEDIATE");
   if (file.CheckFormat()) {
     file.CheckWhole();
+    if (!file.HasRecordings()) file.Execute("ALTER TABLE run ADD COLUMN recording TEXT");
   } else {
     file.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
     file.Execute(kSchema);
@@ -244,12 +254,18 @@ void AppendToHistory(const fs::path& path, const HistoryRun& run) {
     version.Next();
   }
 
+  if (!run.recording.empty()) {
+    HistoryFile::Statement same(file, "SELECT 1 FROM run WHERE recording = ?");
+    same.Bind(1, std::string_view(run.recording));
+    if (same.Next()) return false;
+  }
   HistoryFile::Statement row(
-      file, "INSERT INTO run(utc_ns, label, setting, verdict) VALUES(?, ?, ?, ?) RETURNING id");
+      file, "INSERT INTO run(utc_ns, label, setting, verdict, recording) VALUES(?, ?, ?, ?, ?) RETURNING id");
   row.Bind(1, run.utc_ns);
   row.Bind(2, std::string_view(run.label));
   row.Bind(3, std::string_view(run.setting));
   row.Bind(4, std::string_view(run.verdict));
+  row.Bind(5, std::string_view(run.recording));
   row.Next();
   const int64_t id = row.Integer(0);
   row.Next();
@@ -271,6 +287,7 @@ void AppendToHistory(const fs::path& path, const HistoryRun& run) {
     finding.Next();
   }
   file.Execute("COMMIT");
+  return true;
 }
 
 }  // namespace dladvisor

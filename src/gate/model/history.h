@@ -3,9 +3,10 @@
 // Gates may add at the same time, and one that dies while it adds leaves the file as it was. What is no
 // history, damaged, or of a newer program is refused and left alone.
 //
-// Layout: `history(key, value)` with format_version; `run(id, utc_ns, label, setting, verdict)`, where
-// `setting` is a digest of what must be the same for runs to be compared; `value(run, metric, title, unit,
-// value)`; `finding(run, rule, subject)`.
+// Layout: `history(key, value)` with format_version; `run(id, utc_ns, label, setting, verdict,
+// recording)`, where `setting` is what must be the same for runs to be compared, and `recording`, which files
+// of earlier programs lack, tells recordings apart; `value(run, metric, title, unit, value)`; `finding(run,
+// rule, subject)`.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,10 @@ namespace dladvisor {
 struct HistoryRun {
   int64_t id = 0;  // in order of writing, from 1
   int64_t utc_ns = 0;
-  std::string label;    // commit, or ""
-  std::string setting;  // runs of another setting are not compared
-  std::string verdict;  // as VerdictName
+  std::string label;      // commit, or ""
+  std::string setting;    // runs of another setting are not compared
+  std::string verdict;    // as VerdictName
+  std::string recording;  // GateRun::Recording; or ""
   struct Metric {
     std::string title;
     Unit unit = Unit::kNanoseconds;
@@ -38,8 +40,9 @@ struct HistoryRun {
 // file, or an empty one. Throws Error: no history, damaged, or newer.
 std::vector<HistoryRun> ReadHistory(const std::filesystem::path& path);
 // Adds a run, in one transaction; makes the file where there is none. Its id is given here, and values that
-// are not finite are left out. Throws Error.
-void AppendToHistory(const std::filesystem::path& path, const HistoryRun& run);
+// are not finite are left out. False where the same recording is there already, which is then not added
+// again. Throws Error.
+bool AppendToHistory(const std::filesystem::path& path, const HistoryRun& run);
 
 // Adds the runs of another history that this one lacks, as after branches that both were measured have been
 // merged. Returns how many. Throws Error.

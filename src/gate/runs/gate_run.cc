@@ -28,6 +28,15 @@ const RunMean* GateRun::Find(const std::string& metric) const {
   return found == measurements.end() ? nullptr : &found->mean;
 }
 
+std::string GateRun::Recording() const {
+  const auto varies = std::ranges::find_if(measurements, [](const Measurement& measurement) {
+    return measurement.mean.steps >= kFewestSteps && measurement.mean.variance > 0;
+  });
+  if (varies == measurements.end()) return "";
+  return fmt::format("{} {} {} {} {:.17g} {:.17g}", host, start_utc_ns.value_or(0), ranks, varies->metric,
+                     varies->mean.mean, varies->mean.variance);
+}
+
 bool GateRun::IsUndecided(const std::string& rule, const std::string& subject) const {
   return undecided.contains({rule, subject}) || undecided.contains({rule, ""});
 }

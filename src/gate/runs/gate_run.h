@@ -36,6 +36,9 @@ struct GateRun {
   std::optional<size_t> job;  // see sides.h
 
   const RunMean* Find(const std::string& metric) const;
+  // What tells its recording from others: where and when it was taken, and how its steps vary, to the last
+  // digit. "" where nothing varies, so that others may look the same.
+  std::string Recording() const;
 };
 
 // All but its findings.

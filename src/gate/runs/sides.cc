@@ -10,17 +10,9 @@
 namespace dladvisor {
 namespace {
 
-// Whether both hold what one recording holds, to the last digit of every metric. What shows no noise at all
-// may do so by chance.
 bool AreOneRecording(const GateRun& a, const GateRun& b) {
-  const auto same = [](const Measurement& x, const Measurement& y) {
-    return x.metric == y.metric && x.mean.mean == y.mean.mean && x.mean.variance == y.mean.variance;
-  };
-  const bool varies = std::ranges::any_of(a.measurements, [](const Measurement& measurement) {
-    return measurement.mean.steps >= kFewestSteps && measurement.mean.variance > 0;
-  });
-  return varies && a.start_utc_ns == b.start_utc_ns && a.host == b.host && a.ranks == b.ranks &&
-         std::ranges::equal(a.measurements, b.measurements, same);
+  const std::string recording = a.Recording();
+  return !recording.empty() && recording == b.Recording();
 }
 
 std::vector<GateRun> WithoutRepeated(std::vector<GateRun> runs, std::vector<std::string>& notes) {
