@@ -64,6 +64,8 @@ std::string Section(const Rule& rule, std::span<const RuleTestResult> tests) {
   text += "\n" + Thresholds(rule) + "Fix:\n\n";
   for (const Message& message : rule.recommendation) text += "- " + message.text + "\n";
   text += "\n";
+  if (!rule.code.text.empty())
+    text += "```\n" + rule.code.text + (rule.code.text.ends_with('\n') ? "" : "\n") + "```\n\n";
   if (rule.saves)
     text += fmt::format("Saves from `{}`: {} to {}.\n\n", rule.saves->from,
                         rule.saves->low ? Code(rule.saves->low->sql) : "an unknown share",

@@ -127,6 +127,7 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
       {"problem",
        FullText("What is wrong, with the values: {{name}} prints a column, let or param by its unit.")},
       {"recommendation", TextOrList("What to change, the best first.", 1)},
+      {"code", FullText("What to paste, of one or several lines: code or a command, without prose.")},
       {"evidence", SqlOr({{"sql", FullText("A SELECT; :name is a column of the subject, a let or a param.")}},
                          {"sql"}, "Rows that show the problem.")},
       {"references", TextOrList("Where to read on.")},

@@ -8,7 +8,11 @@
 
 namespace dladvisor {
 
-// The values of both sides and how far they are apart: "70.5 % > 15.0 %, 55.5 % above".
+// How far both sides are apart: "55.5 percentage points above", "3 below", "equal"; "" where one is no
+// number.
+std::string DistanceText(const ComparedValues& compared);
+
+// The values of both sides and how far they are apart: "70.5 % > 15.0 %, 55.5 percentage points above".
 std::string ComparisonText(const ComparedValues& compared);
 
 // "true", "false" or "unknown".

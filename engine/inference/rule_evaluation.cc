@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -41,7 +42,7 @@ size_t BytesOf(const NamedValue& value) {
 
 // The memory that a finding takes, as far as it depends on the rule.
 size_t BytesOf(const Finding& finding) {
-  size_t bytes = sizeof(finding) + finding.problem.size() + finding.evidence_sql.size();
+  size_t bytes = sizeof(finding) + finding.problem.size() + finding.code.size() + finding.evidence_sql.size();
   for (const std::string& text : finding.recommendation) bytes += sizeof(text) + text.size();
   for (const auto* values : {&finding.subject, &finding.lets})
     for (const NamedValue& value : *values) bytes += BytesOf(value);
@@ -191,6 +192,7 @@ class RuleEvaluation {
     }
     problem_.emplace(rule_.problem.text);
     for (const Message& message : rule_.recommendation) recommendation_.emplace_back(message.text);
+    code_.emplace(rule_.code.text);
   }
 
   // Adds what the SQL names, through lets too, in the order that it is met.
@@ -247,6 +249,9 @@ class RuleEvaluation {
     for (const MessageTemplate& message : recommendation_)
       if (std::string text = message.Render(scope_); text.find_first_not_of(" \n") != std::string::npos)
         finding.recommendation.push_back(std::move(text));
+    finding.code = code_->Render(scope_);
+    while (!finding.code.empty() && std::isspace(static_cast<unsigned char>(finding.code.back())))
+      finding.code.pop_back();
     if (rule_.evidence) Collect(finding);
     return finding;
   }
@@ -258,7 +263,8 @@ class RuleEvaluation {
       ConditionTrace trace{rule_.when[i].sql, Truth(row[values_ + i]), {}, {}};
       for (const size_t v : named_[i]) trace.facts.push_back(scope_[v]);
       for (const Comparison& c : rule_.when[i].comparisons) {
-        trace.compared.push_back({c.left, c.op, c.right, row[compared], row[compared + 1], c.unit});
+        trace.compared.push_back(
+            {c.left, c.op, c.right, row[compared], row[compared + 1], c.unit, LimitDoc(c)});
         compared += 2;
       }
       any_false |= trace.holds == false;
@@ -266,6 +272,16 @@ class RuleEvaluation {
       finding.why.push_back(std::move(trace));
     }
     return any_false ? Outcome::kClear : any_null ? Outcome::kUnknown : Outcome::kFired;
+  }
+
+  // Of the param that is one side of a comparison.
+  std::string LimitDoc(const Comparison& c) const {
+    for (const std::string& side : {c.right, c.left}) {
+      if (!side.starts_with(':')) continue;
+      const auto param = std::ranges::find(rule_.params, std::string_view(side).substr(1), &Param::name);
+      if (param != rule_.params.end()) return param->doc;
+    }
+    return "";
   }
 
   void Claim(Finding& finding, const std::vector<Value>& row) const {
@@ -468,6 +484,7 @@ class RuleEvaluation {
   std::vector<std::vector<size_t>> named_;  // what each condition names, in scope_
   std::optional<MessageTemplate> problem_;
   std::vector<MessageTemplate> recommendation_;
+  std::optional<MessageTemplate> code_;
   std::map<std::pair<size_t, std::vector<bool>>, std::vector<ColumnRead>> reads_;  // of a condition, by the
                                                                                    // lets that are NULL
   std::map<std::string, Lack> lacks_;

@@ -35,6 +35,7 @@ struct ComparedValues {
   std::string left, op, right;  // SQL
   Value left_value, right_value;
   Unit unit = Unit::kNone;
+  std::string limit;  // what the param says of itself that a side is, or ""
 };
 
 // One `when` item with the values of every column, let and param in it.
@@ -66,6 +67,7 @@ struct Finding {
   Outcome outcome = Outcome::kClear;
   std::string problem;                      // rendered plain text; only where fired or suppressed
   std::vector<std::string> recommendation;  // rendered plain text
+  std::string code;                         // to paste, of several lines; or ""
   std::optional<SavingClaim> saves;
   std::vector<ConditionTrace> why;
   std::vector<NamedValue> lets;

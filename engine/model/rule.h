@@ -106,6 +106,7 @@ struct Rule {
   std::optional<Saves> saves;
   Message problem;
   std::vector<Message> recommendation;
+  Message code;  // what to paste of it: a program's lines or a command; or ""
   std::optional<Condition> evidence;
   std::vector<std::string> references;
   Place place;

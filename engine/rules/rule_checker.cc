@@ -36,6 +36,7 @@ class Checker {
       CheckEvidence();
       CheckMessage(rule_.problem);
       for (const Message& message : rule_.recommendation) CheckMessage(message);
+      CheckMessage(rule_.code);
     }
     CheckUse();
     if (MessageNames(rule_.problem.text).empty() && !rule_.problem.text.empty())
@@ -381,6 +382,7 @@ class Checker {
     std::vector<MessageName> messages = MessageNames(rule_.problem.text);
     for (const Message& message : rule_.recommendation)
       for (MessageName& name : MessageNames(message.text)) messages.push_back(std::move(name));
+    for (MessageName& name : MessageNames(rule_.code.text)) messages.push_back(std::move(name));
     const auto in_message = [&](const std::string& name) {
       return std::any_of(messages.begin(), messages.end(),
                          [&](const MessageName& m) { return m.name == name; });

@@ -53,6 +53,7 @@ class Reader {
     for (auto& [text, place] : map.TextList("recommendation")) rule.recommendation.push_back({text, place});
     if (rule.recommendation.empty())
       problems_.Add(rule.place, rule_, "a rule lacks 'recommendation': what to change");
+    rule.code = {map.Text("code").value_or(""), map.PlaceOf(map.Get("code"))};
     ReadEvidence(map.Get("evidence"), rule);
     for (auto& [text, place] : map.TextList("references")) rule.references.push_back(text);
     map.Finish();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 
 #include "engine/base/text.h"
 #include "engine/inference/explanation.h"
@@ -99,6 +100,10 @@ void WriteFinding(std::string& out, const Finding& finding, const Rule& rule, co
   }
   if (!finding.problem.empty()) out += fmt::format("  {}\n", ValidUtf8(finding.problem));
   for (const std::string& text : finding.recommendation) out += fmt::format("  → {}\n", ValidUtf8(text));
+  if (!finding.code.empty()) {
+    std::istringstream lines(ValidUtf8(finding.code));
+    for (std::string line; std::getline(lines, line);) out += fmt::format("      {}\n", line);
+  }
   WriteSaving(out, finding);
   if (finding.caused_by)
     out += fmt::format("  explained by {} ({})\n", advice.findings[*finding.caused_by].rule,

@@ -164,7 +164,7 @@ TEST_F(RulesCommand, ExplainTellsWhyAndWhyNot) {
       fired,
       HasSubstr("slow: Slow\nteam/net/slow.yaml:1, error (set in dladvisor.yaml:2), confidence medium"));
   EXPECT_THAT(fired,
-              HasSubstr("rank 0, device 0: fired\n  ✓ idle_share > :least  67.7 % > 25.0 %, 42.7 % above"));
+              HasSubstr("rank 0, device 0: fired\n  ✓ idle_share > :least  67.7 % > 25.0 %, 42.7 percentage points above"));
   EXPECT_THAT(fired, HasSubstr("least = 25.0 % (set in dladvisor.yaml:2). D."));
   EXPECT_THAT(Run("explain start-up-profiled run.sqlite"),
               HasSubstr("✗ step_source IS NULL          false\n      step_source optimizer steps"));

@@ -211,6 +211,22 @@ recommendation: ["{{#first}}Only the first.{{/first}}", "{{^none}}All.{{/none}}"
   EXPECT_EQ(advice.findings[1].recommendation, std::vector<std::string>{"All."});
 }
 
+TEST(Message, OfCodeKeepsItsLines) {
+  const Advice advice = Judge(R"yaml(params:
+  least: {default: 1, unit: count, doc: "Shops below which nothing is said."}
+let:
+  first: shop = 1
+when: ["shop >= :least"]
+problem: "{{shop}}"
+code: |
+  for x in y:
+      f(x){{#first}}   # {{shop}}{{/first}}
+)yaml");
+  EXPECT_EQ(advice.findings[0].code, "for x in y:\n    f(x)   # 1");
+  EXPECT_EQ(advice.findings[1].code, "for x in y:\n    f(x)");
+  EXPECT_EQ(advice.findings[0].why[0].compared[0].limit, "Shops below which nothing is said.");
+}
+
 TEST(Message, RefusesSectionsNestedWithoutEnd) {
   const auto nested = [](int depth) {
     std::string text = "{{n}}";
