@@ -213,6 +213,25 @@
   };
   document.querySelectorAll('.timeline svg').forEach(zoomable);
 
+  // Code to paste gets a button that copies it.
+  for (const code of document.querySelectorAll('pre.code')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        button.textContent = 'Copied';
+      } catch {  // not allowed here: selected, so that a key copies it
+        getSelection().selectAllChildren(code);
+        button.textContent = 'Selected';
+      }
+      setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+    });
+    code.after(button);
+  }
+
   // A link to a view opens it.
   const open = () => {
     const id = decodeURIComponent(location.hash.slice(1).split('?')[0]);

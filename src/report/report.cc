@@ -123,7 +123,9 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
     if (!table.scope.empty()) table.note += (table.note.empty() ? "" : " ") + table.scope;
     model.tables.push_back(std::move(table));
   }
-  model.headline = Headline(model);
+  HeadlineText headline = Headline(model);
+  model.headline = headline.loss + headline.action;
+  model.headline_action = std::move(headline.action);
   return model;
 }
 

@@ -91,7 +91,7 @@ for (const name of ['run.html', 'job.html', 'compare.html']) {
         const { page, said, close } = await open(name, { width, height, colorScheme });
         assert.deepEqual(await overflow(page), []);
         if (name !== 'compare.html' && width >= 1024) {
-          const top = await page.locator('tbody.finding').first().evaluate((f) => f.getBoundingClientRect().top);
+          const top = await page.locator('article.advice').first().evaluate((f) => f.getBoundingClientRect().top);
           assert.ok(top < height - 80, `the first recommendation begins at ${top} of ${height}`);
         }
         await openAll(page);
@@ -154,7 +154,7 @@ test('the timeline zooms, and its flags lead to their findings', async () => {
   assert.ok(await svg.evaluate((s) => s.getBoundingClientRect().width) > 1.5 * width);
   const flag = page.locator('.timeline a.flag').first();
   const target = (await flag.getAttribute('href')).slice(1);
-  assert.equal(await page.locator(`tbody#${target}`).count(), 1);
+  assert.equal(await page.locator(`article#${target}`).count(), 1);
   assert.deepEqual(said, []);
   await close();
 });

@@ -230,4 +230,10 @@ std::string Render(FakeRun run, const Advice& advice, ReportFormat format, const
 
 std::string Render(FakeRun run, ReportFormat format) { return Render(std::move(run), Advice(), format); }
 
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
 }  // namespace dladvisor::test

@@ -43,6 +43,9 @@ inline const ReportOptions kOptions{"gpt3_750m_naive", "", "dladvisor 0.1.0", fa
 
 std::string Render(FakeRun run, const Advice& advice, ReportFormat format,
                    const ReportOptions& options = kOptions);
+// How often `part` is in `text`.
+size_t Count(const std::string& text, const std::string& part);
+
 // Without findings.
 std::string Render(FakeRun run, ReportFormat format);
 

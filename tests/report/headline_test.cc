@@ -94,8 +94,8 @@ TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
     return Render(RunWithLedger({{"compute/other", 10'000'000}, {bucket, 20'000'000}}), advice,
                   ReportFormat::kMarkdown);
   };
-  EXPECT_THAT(text("idle/compilation"), HasSubstr("it saves up to 15.0 ms of start-up."));
-  EXPECT_THAT(text("idle/launch"), HasSubstr("it saves up to 15.0 ms."));
+  EXPECT_THAT(text("idle/compilation"), HasSubstr("which saves up to 15.0 ms of start-up."));
+  EXPECT_THAT(text("idle/launch"), HasSubstr("which saves up to 15.0 ms (up to 75 % of the loss)."));
 }
 
 TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "engine/base/text.h"
-#include "engine/inference/explanation.h"
 #include "src/render/escape.h"
 #include "src/render/kernel_label.h"
 #include "src/report/model/column_style.h"
@@ -24,8 +23,6 @@ namespace {
 constexpr size_t kCellColumns = 360;
 constexpr size_t kShortColumns = 64;  // of a name, until one opens it
 constexpr size_t kTooltipColumns = 2000;
-// Of a finding of many GPUs: what made it of the first ones.
-constexpr size_t kMaxMembers = 16;
 
 // Escaped, with chances to break the line where a path or a qualified name has its joints.
 std::string Breakable(std::string_view visible) {
@@ -111,123 +108,6 @@ ColumnStyle StyleIn(const ResultSet& rows, size_t column) {
       std::find_if(rows.rows.begin(), rows.rows.end(), [&](const auto& row) { return !IsNull(row[column]); });
   if (known != rows.rows.end() && AsNumber((*known)[column])) style.kind = ColumnKind::kNumber;
   return style;
-}
-
-data Texts(const std::vector<std::string>& texts) {
-  data items{data::type::list};
-  for (const std::string& text : texts) items << data{"html", ProseHtml(text)};
-  return items;
-}
-
-bool IsWebAddress(const std::string& url) {
-  return url.starts_with("https://") || url.starts_with("http://");
-}
-
-data References(const std::vector<std::string>& references) {
-  data items{data::type::list};
-  for (const std::string& reference : references) {
-    data item;
-    item.set("text", reference);
-    item.set("href", IsWebAddress(reference) ? data{reference} : data{false});
-    items << item;
-  }
-  return items;
-}
-
-data NamedValues(const std::vector<NamedValue>& values) {
-  data items{data::type::list};
-  for (const NamedValue& value : values) {
-    data item;
-    item.set("name", value.name);
-    item.set("value", Ellipsize(Visible(FormatValue(value.value, value.unit)), 200));
-    items << item;
-  }
-  return items;
-}
-
-data Conditions(const Finding& finding) {
-  data items{data::type::list};
-  for (const ConditionTrace& condition : finding.why) {
-    data item;
-    item.set("sql", OneLine(condition.sql));
-    item.set("mark", !condition.holds ? "?" : *condition.holds ? "✓" : "✗");
-    item.set("word", TruthText(condition.holds));
-    item.set("facts", NamedValues(condition.facts));
-    data compared{data::type::list};
-    for (const ComparedValues& values : condition.compared) {
-      data text;
-      text.set("text", Ellipsize(Visible(ComparisonText(values)), 200));
-      compared << text;
-    }
-    item.set("compared", compared);
-    items << item;
-  }
-  return items;
-}
-
-std::vector<size_t> AllColumns(const ResultSet& rows) {
-  std::vector<size_t> columns(rows.columns.size());
-  for (size_t i = 0; i < columns.size(); ++i) columns[i] = i;
-  return columns;
-}
-
-// What made one finding of a group: its conditions and their values, its evidence.
-data Reasons(const Finding& finding, size_t index, const std::string& heading) {
-  data item;
-  item.set("heading", TextOrFalse(heading));
-  item.set("conditions", Conditions(finding));
-  item.set("has_conditions", !finding.why.empty());
-  item.set("lets", NamedValues(finding.lets));
-  item.set("has_lets", !finding.lets.empty());
-  data evidence{data::type::list};
-  if (!finding.evidence.rows.empty()) {
-    const ReportTable table{
-        fmt::format("evidence-{}", index), "Evidence", "", finding.evidence_sql, finding.evidence,
-        finding.evidence.rows.size()};
-    evidence << TableData(table, AllColumns(finding.evidence));
-  }
-  item.set("evidence", evidence);
-  item.set("error", TextOrFalse(OneLine(finding.error)));
-  return item;
-}
-
-std::string SubjectText(const Finding& finding) {
-  std::string text;
-  for (const NamedValue& key : finding.subject)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.name, FormatValue(key.value, key.unit));
-  return text;
-}
-
-data FindingData(const ReportModel& model, const FindingGroup& group, size_t number) {
-  const Advice& advice = *model.advice;
-  const size_t index = group.findings[0];
-  const Finding& finding = advice.findings[index];
-  data item;
-  item.set("id", fmt::format("finding-{}", index));
-  item.set("number", fmt::format("{}", number));
-  item.set("rule", finding.rule);
-  item.set("title", OneLine(finding.title));
-  item.set("severity", std::string(SeverityName(finding.severity)));
-  item.set("confidence", std::string(ConfidenceName(finding.confidence)));
-  item.set("subject", TextOrFalse(group.subject));
-  item.set("problem", ProseHtml(group.problem));
-  item.set("saving", TextOrFalse(group.saving));
-  item.set("bucket", TextOrFalse(finding.saves ? finding.saves->bucket : ""));
-  item.set("depth", fmt::format("{}", std::min<size_t>(group.depth, 3)));
-  item.set("nested", group.depth > 0);
-  item.set("recommendations", Texts(group.recommendation));
-  data members{data::type::list};
-  for (const size_t member : std::span(group.findings).first(std::min(group.findings.size(), kMaxMembers)))
-    members << Reasons(advice.findings[member], member,
-                       group.findings.size() > 1 ? SubjectText(advice.findings[member]) : "");
-  item.set("members", members);
-  item.set("members_left",
-           group.findings.size() > kMaxMembers
-               ? data{WithThousands(static_cast<int64_t>(group.findings.size() - kMaxMembers))}
-               : data{false});
-  item.set("references", References(finding.references));
-  item.set("has_references", !finding.references.empty());
-  return item;
 }
 
 }  // namespace
@@ -329,12 +209,6 @@ data FigureList(const ReportModel& model, std::span<const std::string_view> ids)
     item.set("because", IsNull(figure->value) ? TextOrFalse(figure->unknown_because) : data{false});
     items << item;
   }
-  return items;
-}
-
-data FindingList(const ReportModel& model, const std::vector<FindingGroup>& groups) {
-  data items{data::type::list};
-  for (size_t i = 0; i < groups.size(); ++i) items << FindingData(model, groups[i], i + 1);
   return items;
 }
 

@@ -10,7 +10,6 @@
 #include "src/render/svg.h"
 #include "src/render/template.h"
 #include "src/report/model/report_model.h"
-#include "src/report/sections/finding_groups.h"
 
 namespace dladvisor {
 
@@ -28,8 +27,6 @@ data DonutCard(const std::string& id, const std::string& title, const std::strin
 data LegendData(const std::vector<Segment>& segments);
 // {label, value, unknown} for a list of figures.
 data FigureList(const ReportModel& model, std::span<const std::string_view> ids);
-// Fired findings, roots first and each followed by what it explains: {{> finding_part}}.
-data FindingList(const ReportModel& model, const std::vector<FindingGroup>& groups);
 // One row for each rule: {{> rules_part}}.
 data RuleList(const Advice& advice);
 

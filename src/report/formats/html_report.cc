@@ -12,6 +12,7 @@
 #include "src/render/color.h"
 #include "src/render/escape.h"
 #include "src/render/svg.h"
+#include "src/report/formats/finding_parts.h"
 #include "src/report/formats/html_parts.h"
 #include "src/report/formats/pipeline_plots.h"
 #include "src/report/formats/rank_plots.h"
@@ -22,7 +23,9 @@
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/dashboard.h"
 #include "src/report/sections/finding_groups.h"
+#include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
+#include "src/report/sections/headline.h"
 #include "src/report/sections/ledger_section.h"
 #include "src/report/sections/ranks_section.h"
 #include "src/report/sections/training_section.h"
@@ -307,6 +310,15 @@ data FigureQueriesData(const ReportModel& model) {
   return items;
 }
 
+// Where the page shows the finding that the headline speaks of.
+std::string FirstAnchor(const ReportModel& model, const std::vector<FindingGroup>& groups) {
+  const auto first = DoFirst(model);
+  for (const FindingGroup& group : groups)
+    if (first && std::ranges::find(group.findings, *first) != group.findings.end())
+      return FindingAnchor(model.advice->findings[group.findings[0]]);
+  return "";
+}
+
 data PageData(const ReportModel& model) {
   const Advice& advice = *model.advice;
   data page;
@@ -318,7 +330,11 @@ data PageData(const ReportModel& model) {
   page.set("generator", model.options.generator);
   page.set("inputs", TextOrFalse(InputsText(model)));
   page.set("banner", TextOrFalse(model.options.banner));
-  page.set("headline", ProseHtml(model.headline));
+  page.set(
+      "headline",
+      ProseHtml(
+          std::string_view(model.headline).substr(0, model.headline.size() - model.headline_action.size())));
+  page.set("action", model.headline_action.empty() ? data{false} : data{ProseHtml(model.headline_action)});
   const std::vector<Segment> segments = HeadlineSegments(model);
   page.set("headline_bar", segments.empty()
                                ? data{false}
@@ -363,6 +379,7 @@ data PageData(const ReportModel& model) {
   page.set("profiles_to_open", to_open);
   const std::vector<FindingGroup> groups = GroupFindings(model);
   page.set("findings", FindingList(model, groups));
+  page.set("first", TextOrFalse(FirstAnchor(model, groups)));
   page.set("has_findings", !groups.empty());
   const data timeline = TimelinePlots(model, groups);
   page.set("has_timeline", !timeline.is_empty_list());

@@ -56,6 +56,7 @@ Json Of(const Finding& finding) {
       {"outcome", std::string(OutcomeName(finding.outcome))},
       {"problem", ValidUtf8(finding.problem)},
       {"recommendation", ToJson(finding.recommendation)},
+      {"code", ValidUtf8(finding.code)},
       {"saves", ToJson(finding.saves)},
       {"why", Why(finding)},
       {"lets", Of(finding.lets)},

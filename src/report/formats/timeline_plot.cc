@@ -16,6 +16,7 @@
 #include "src/render/kernel_label.h"
 #include "src/render/svg.h"
 #include "src/report/formats/html_parts.h"
+#include "src/report/sections/finding_words.h"
 
 namespace dladvisor {
 namespace {
@@ -157,7 +158,7 @@ std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGro
     flag.when = place.into_step_ns.value_or(CellNumber(table, longest, "into_step_ns"));
     flag.number = fmt::format("{}", i + 1);
     flag.text = OneLine(finding.title);
-    flag.href = fmt::format("#finding-{}", groups[i].findings[0]);
+    flag.href = "#" + FindingAnchor(finding);
     flags.push_back(std::move(flag));
   }
   return flags;

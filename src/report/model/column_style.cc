@@ -123,8 +123,14 @@ std::string Titled(std::string_view name) {
                    ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
                    : c;
   }
-  for (const auto& [from, to] :
-       {std::pair{"Gpu", "GPU"}, {"Cpu", "CPU"}, {"Api", "API"}, {"Cuda", "CUDA"}, {"Os ", "OS "}})
+  for (const auto& [from, to] : {std::pair{"Gpu", "GPU"},
+                                 {"Cpu", "CPU"},
+                                 {"Api", "API"},
+                                 {"Cuda", "CUDA"},
+                                 {"Os ", "OS "},
+                                 {"Tf32", "TF32"},
+                                 {"Mfu", "MFU"},
+                                 {"Sm ", "SM "}})
     if (const size_t at = label.find(from); at != std::string::npos) label.replace(at, std::strlen(from), to);
   return label;
 }

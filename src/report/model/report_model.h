@@ -41,7 +41,8 @@ inline constexpr size_t kMaxReportRows = 1000;
 
 struct ReportModel {
   ReportOptions options;
-  std::string headline;             // "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
+  std::string headline;  // "X ms of Y ms per step are lost; first, do Z, which saves a – b ms per step."
+  std::string headline_action;      // the end of it that gives what to do first; or ""
   std::vector<Figure> figures;      // in order of display
   std::vector<ReportTable> tables;  // in order of display
   const Advice* advice = nullptr;   // not owned

@@ -129,7 +129,9 @@ bool IsPlace(const NamedValue& key) { return key.name == "rank" || key.name == "
 
 // "GPU 1", "rank 0", "op aten::mm".
 std::string KeyText(const std::string& name, const std::string& value) {
-  return fmt::format("{} {}", name == "device" ? "GPU" : name, value);
+  std::string words = name == "device" ? "GPU" : name;
+  std::ranges::replace(words, '_', ' ');
+  return fmt::format("{} {}", words, value);
 }
 
 bool ContainsWord(std::string_view text, std::string_view word) {

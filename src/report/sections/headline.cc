@@ -10,6 +10,7 @@
 #include "engine/base/text.h"
 #include "src/render/escape.h"
 #include "src/report/sections/capture_section.h"
+#include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/ledger_section.h"
 #include "src/report/sections/telemetry_section.h"
@@ -27,12 +28,7 @@ std::string Sentence(std::string_view text) {
 // The recommendation as an order within the headline, cut at its first sentence.
 std::string FirstThing(const Finding& finding) {
   if (finding.recommendation.empty()) return Sentence(finding.title);
-  std::string text = OneLine(finding.recommendation[0]);
-  size_t end = text.find(". ");
-  while (end != std::string::npos &&
-         (text.substr(0, end).ends_with("e.g") || text.substr(0, end).ends_with("i.e")))
-    end = text.find(". ", end + 1);
-  if (end != std::string::npos) text.resize(end);
+  const std::string text = FirstSentence(finding.recommendation[0]).first;
   return WithinSentence(Sentence(text));
 }
 
@@ -138,6 +134,27 @@ std::string LossText(const ReportModel& model, const std::optional<size_t>& firs
   return "How much time is lost is unknown";
 }
 
+// " (11 – 36 % of the loss)": of the step, or of what is analysed, where computing is saved.
+std::string ShareText(const ReportModel& model, const Finding& finding) {
+  if (!finding.saves || finding.saves->bucket == "idle/compilation") return "";
+  const bool has_steps = FigureNumber(model, "step_time").has_value(),
+             computing = finding.saves->bucket.starts_with("compute");
+  const auto whole = FigureNumber(model, computing ? (has_steps ? "step_time" : "window")
+                                                   : (has_steps ? "lost_per_step" : "lost_in_window"));
+  const double low = finding.saves->low_ns.value_or(0), high = finding.saves->high_ns.value_or(0);
+  if (!whole || !(*whole > 0) || !(high > 0) || high > *whole) return "";
+  const std::string least = fmt::format("{:.0f}", low / *whole * 100),
+                    most = fmt::format("{:.0f}", high / *whole * 100);
+  return fmt::format(" ({}{} % of {})",
+                     !(low > 0)      ? "up to "
+                     : least == most ? ""
+                                     : least + " – ",
+                     most,
+                     !computing  ? "the loss"
+                     : has_steps ? "the step"
+                                 : "the time");
+}
+
 // Said before all else of a profile whose end is missing.
 std::string TruncatedText(const ReportModel& model) {
   const ReportTable* recorded = FindTable(model, "recorded");
@@ -172,48 +189,42 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   return std::nullopt;
 }
 
-std::string Headline(const ReportModel& model) {
+HeadlineText Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
-  if (const ReportTable* training = TrainingAlone(model)) {
-    const auto first = DoFirst(model);
-    return TruncatedText(model) + TrainingText(*training) +
-           (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
-                  : std::string("; a trace shows where that time goes."));
-  }
-  if (const ReportTable* telemetry = TelemetryAlone(model)) {
-    const auto first = DoFirst(model);
-    return TruncatedText(model) + TelemetryText(model, *telemetry) +
-           (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first]))
-                  : std::string("; a trace shows where that time goes."));
-  }
-  if (!HasGpuWork(model)) {
-    const std::string truncated = TruncatedText(model);
-    if (!truncated.empty()) return truncated + "What is there holds no GPU work.";
-    if (UsesNoGpu(model)) {
-      const auto first = DoFirst(model);
-      return "The program uses no GPU" +
-             (first ? fmt::format("; first, {}.", FirstThing(advice.findings[*first])) : std::string("."));
-    }
-    if (CalledNoGpu(model))
-      return "No GPU work was recorded: the program made no CUDA call while it was traced.";
-    const std::vector<std::string> flags = CaptureFlags(model);
-    return std::string("No GPU work was recorded") +
-           (flags.empty() ? std::string(".")
-                          : fmt::format("; profile again with {}.",
-                                        fmt::join(flags, flags[0].starts_with("--") ? " " : ", ")));
-  }
   const auto first = DoFirst(model);
-  const std::string loss = TruncatedText(model) + LossText(model, first);
+  const std::string order = first ? "first, " + FirstThing(advice.findings[*first]) : "";
+  const std::string truncated = TruncatedText(model);
+  if (const ReportTable* training = TrainingAlone(model))
+    return {truncated + TrainingText(*training) + "; ",
+            first ? order + "." : "a trace shows where that time goes."};
+  if (const ReportTable* telemetry = TelemetryAlone(model))
+    return {truncated + TelemetryText(model, *telemetry) + "; ",
+            first ? order + "." : "a trace shows where that time goes."};
+  if (!HasGpuWork(model)) {
+    if (!truncated.empty()) return {truncated + "What is there holds no GPU work.", ""};
+    if (UsesNoGpu(model))
+      return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
+    if (CalledNoGpu(model))
+      return {"No GPU work was recorded: the program made no CUDA call while it was traced.", ""};
+    const std::vector<std::string> flags = CaptureFlags(model);
+    return {std::string("No GPU work was recorded") +
+                (flags.empty() ? std::string(".")
+                               : fmt::format("; profile again with {}.",
+                                             fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
+            ""};
+  }
+  const std::string loss = truncated + LossText(model, first);
   if (!first) {
     const bool advised = !advice.Roots().empty();
-    return fmt::format("{}; {} ({}).", loss,
-                       advised ? "no rule found a loss to fix, only notes" : "no rule found what to fix",
-                       CoverageText(advice));
+    return {fmt::format("{}; {} ({}).", loss,
+                        advised ? "no rule found a loss to fix, only notes" : "no rule found what to fix",
+                        CoverageText(advice)),
+            ""};
   }
-  const Finding& finding = advice.findings[*first];
-  const std::string saving = SavingText(model, MostSaving(advice, *first));
-  return fmt::format("{}; first, {}{}.", loss, FirstThing(finding),
-                     saving.empty() ? "" : fmt::format("; it saves {}", saving));
+  const Finding& saving = MostSaving(advice, *first);
+  const std::string saved = SavingText(model, saving);
+  return {loss + "; ", fmt::format("{}{}{}.", order, saved.empty() ? "" : ", which saves " + saved,
+                                   ShareText(model, saving))};
 }
 
 }  // namespace dladvisor

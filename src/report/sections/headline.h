@@ -10,8 +10,11 @@
 
 namespace dladvisor {
 
-// "X ms of Y ms per step are lost; do Z first; it saves a-b ms."
-std::string Headline(const ReportModel& model);
+struct HeadlineText {
+  std::string loss;    // "X ms of Y ms per step are lost; "
+  std::string action;  // "first, do Z, which saves a – b ms per step (11 – 36 % of the loss)."; or ""
+};
+HeadlineText Headline(const ReportModel& model);
 
 // The finding whose recommendation the headline gives; nothing where there is none to give.
 std::optional<size_t> DoFirst(const ReportModel& model);
