@@ -13,13 +13,14 @@
 #include "engine/store/catalog.h"
 #include "engine/store/sql_error.h"
 #include "engine/store/sql_reads.h"
+#include "engine/store/virtual_table.h"
 
 namespace dladvisor {
 
 class Authorizer {
  public:
-  // Both must outlive it.
-  Authorizer(sqlite3* db, const Catalog& catalog);
+  // All must outlive it.
+  Authorizer(sqlite3* db, const Catalog& catalog, const RelationModule& module);
 
   // Between these two SQLite asks about what it prepares.
   void Begin();
@@ -37,6 +38,7 @@ class Authorizer {
 
   sqlite3* db_;
   const Catalog& catalog_;
+  const RelationModule& module_;
   std::set<std::string, std::less<>> modules_;  // of SQLite's own virtual tables
   std::set<ColumnRead> columns_;
   std::set<std::string> relations_;

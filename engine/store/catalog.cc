@@ -5,15 +5,14 @@
 
 namespace dladvisor {
 
-bool Catalog::Add(const Relation& relation) {
+void Catalog::Add(const Relation& relation) {
   const auto [known, is_new] = by_name_.emplace(relation.schema().name, &relation);
   if (is_new) {
     order_.push_back(&relation);
-    return false;
+    return;
   }
   std::replace(order_.begin(), order_.end(), known->second, &relation);
   known->second = &relation;
-  return true;
 }
 
 const Relation* Catalog::Find(std::string_view name) const {

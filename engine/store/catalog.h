@@ -16,8 +16,8 @@ using RelationMap = std::map<std::string, const Relation*, std::less<>>;
 
 class Catalog {
  public:
-  // True where the relation replaces one of the same name.
-  bool Add(const Relation& relation);
+  // In place of one of the same name.
+  void Add(const Relation& relation);
   void AddView(std::string_view name) { views_.emplace(name); }
 
   const Relation* Find(std::string_view name) const;

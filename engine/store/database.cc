@@ -172,10 +172,9 @@ Database::Database() : impl_(std::make_unique<Impl>()) {
   // Preparing a statement takes thousands of small pieces of memory: from here without a call of malloc.
   constexpr int kPieceBytes = 1200, kPieces = 500;
   sqlite3_db_config(raw, SQLITE_DBCONFIG_LOOKASIDE, nullptr, kPieceBytes, kPieces);
-  impl_->authorizer.emplace(raw, impl_->catalog);
+  impl_->authorizer.emplace(raw, impl_->catalog, impl_->module);
   Harden(raw);
   RegisterFunctions(raw);
-  impl_->module.Register(raw);
   impl_->budget.Watch(raw);
 }
 
@@ -184,13 +183,11 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 
 void Database::Add(const Relation& relation) {
-  const std::string name = QuotedName(relation.schema().name);
-  impl_->budget.Begin();
   const RowEstimate estimate = relation.EstimatedRows();
   if (estimate.is_exact || estimate.rows != RowEstimate().rows) impl_->all_rows += estimate.rows;
   impl_->budget.ScaleTo(static_cast<size_t>(impl_->all_rows));
-  if (impl_->catalog.Add(relation)) impl_->Execute("DROP TABLE temp." + name);
-  impl_->Execute("CREATE VIRTUAL TABLE temp." + name + " USING " + kRelationModule);
+  impl_->catalog.Add(relation);
+  if (impl_->module.Register(impl_->db.get(), relation.schema().name) != SQLITE_OK) throw std::bad_alloc();
 }
 
 void Database::Add(std::unique_ptr<const Relation> relation) {

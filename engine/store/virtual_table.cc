@@ -89,7 +89,7 @@ int Connect(sqlite3* db, void* aux, int, const char* const* argv, sqlite3_vtab**
     declaration += fmt::format("{}{} {}", i ? ", " : "", QuotedName(schema.columns[i].name),
                                SqlType(schema.columns[i].type));
   sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-  if (const int rc = sqlite3_declare_vtab(db, (declaration + ")").c_str()); rc != SQLITE_OK) return rc;
+  if (const int rc = module->Declare(db, declaration + ")"); rc != SQLITE_OK) return rc;
   auto* vtab = new TableVtab{};
   vtab->relation = found->second;
   vtab->estimate = found->second->EstimatedRows();
@@ -422,11 +422,9 @@ int Rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* rowid) {
 
 const sqlite3_module kModule = [] {
   sqlite3_module module{};
-  module.xCreate = Connect;
   module.xConnect = Connect;
   module.xBestIndex = BestIndex;
   module.xDisconnect = Disconnect;
-  module.xDestroy = Disconnect;
   module.xOpen = Open;
   module.xClose = Close;
   module.xFilter = Filter;
@@ -439,8 +437,15 @@ const sqlite3_module kModule = [] {
 
 }  // namespace
 
-int RelationModule::Register(sqlite3* db) {
-  return sqlite3_create_module_v2(db, kRelationModule, &kModule, this, nullptr);
+int RelationModule::Register(sqlite3* db, const std::string& name) {
+  return sqlite3_create_module_v2(db, name.c_str(), &kModule, this, nullptr);
+}
+
+int RelationModule::Declare(sqlite3* db, const std::string& declaration) {
+  is_declaring_ = true;
+  const int rc = sqlite3_declare_vtab(db, declaration.c_str());
+  is_declaring_ = false;
+  return rc;
 }
 
 bool RelationModule::Compute(const Relation& relation) noexcept {

@@ -49,8 +49,7 @@ int64_t StepBare(const Table& table) {
   sqlite3* db = nullptr;
   sqlite3_open(":memory:", &db);
   RelationModule module(relations, [](const Relation&) {});
-  module.Register(db);
-  sqlite3_exec(db, "CREATE VIRTUAL TABLE temp.widget USING relation", nullptr, nullptr, nullptr);
+  module.Register(db, "widget");
   sqlite3_create_function_v2(
       db, "ratio", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
       [](sqlite3_context* context, int, sqlite3_value** argv) {
