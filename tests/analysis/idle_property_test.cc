@@ -347,8 +347,8 @@ TEST(IdleProperty, LedgerAgreesWithDecidingEveryUnit) {
   std::mt19937 random(31);
   Ledger seen{};
   int steps = 0;
-  for (int round = 0; round < 200; ++round) {
-    const TraceBuilder b = RandomTrace(random, /*with_steps=*/round % 2 == 1, round % 40 == 0 ? 300 : 40);
+  for (int round = 0; round < 100; ++round) {
+    const TraceBuilder b = RandomTrace(random, /*with_steps=*/round % 2 == 1, round % 50 == 0 ? 150 : 40);
     const Context context = test::ContextOf(b.trace);
     const std::vector<GpuTimeline> timelines = ComputeTimelines(context);
     for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/authoring/rule_template.h"
+#include "src/cli/session.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -100,19 +102,22 @@ TEST_F(RulesCommand, ATableOfGpuModelsIsCheckedAsOne) {
 }
 
 TEST_F(RulesCommand, EveryRelationGivesANewRuleThatPasses) {
-  const std::string facts = Run("facts");
-  std::istringstream lines(facts);
+  const KnowledgeBase knowledge = LoadConfiguredRules({}, {});
+  std::istringstream lines(Run("facts"));
   int count = 0;
   for (std::string line; std::getline(lines, line) && !line.empty(); ++count) {
     const std::string relation = line.substr(0, line.find(' '));
     std::string id = "new-" + relation;
     std::ranges::replace(id, '_', '-');
-    Run("rules new mine/" + id + " --for " + relation + " -o fresh");
+    for (const DocFile& file : NewRule(knowledge, "mine/" + id, relation))
+      WriteFile("fresh/" + file.name, file.content);
   }
   EXPECT_GT(count, 30);
   EXPECT_THAT(Run("--rules fresh rules test --filter new-"), HasSubstr(", 0 failed"));
   EXPECT_THAT(Run("--rules fresh rules check"), Not(HasSubstr("no test expects")));
-  EXPECT_THAT(Run("rules new mine/new-gpu -o fresh", 3), HasSubstr("already exists"));
+  EXPECT_THAT(Run("rules new mine/new-step --for step -o again"),
+              HasSubstr("wrote again/mine/new-step.yaml"));
+  EXPECT_THAT(Run("rules new mine/new-step --for step -o again", 3), HasSubstr("already exists"));
   EXPECT_THAT(Run("rules new Mine/x", 3), HasSubstr("is not of the form CATEGORY/ID"));
   const std::string underscore = Run("rules new t/x-time_ledger", 3);
   EXPECT_THAT(underscore, HasSubstr("'x-time_ledger' has characters other than a-z, 0-9 and -"));
@@ -163,8 +168,10 @@ TEST_F(RulesCommand, ExplainTellsWhyAndWhyNot) {
   EXPECT_THAT(
       fired,
       HasSubstr("slow: Slow\nteam/net/slow.yaml:1, error (set in dladvisor.yaml:2), confidence medium"));
-  EXPECT_THAT(fired,
-              HasSubstr("rank 0, device 0: fired\n  ✓ idle_share > :least  67.7 % > 25.0 %, 42.7 percentage points above"));
+  EXPECT_THAT(
+      fired,
+      HasSubstr(
+          "rank 0, device 0: fired\n  ✓ idle_share > :least  67.7 % > 25.0 %, 42.7 percentage points above"));
   EXPECT_THAT(fired, HasSubstr("least = 25.0 % (set in dladvisor.yaml:2). D."));
   EXPECT_THAT(Run("explain start-up-profiled run.sqlite"),
               HasSubstr("✗ step_source IS NULL          false\n      step_source optimizer steps"));
