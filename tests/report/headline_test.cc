@@ -20,7 +20,7 @@ using ::testing::Not;
 
 FakeRun RunWithLedger(const std::vector<std::pair<const char*, int64_t>>& buckets) {
   FakeRun run;
-  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}}});
+  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"tensor_core_efficiency", 0.5}}});
   for (const auto& [bucket, ns] : buckets)
     run.Give("time_ledger", {{{"rank", int64_t{0}}, {"device", int64_t{0}}, {"bucket", bucket}, {"ns", ns}}});
   return run;
@@ -39,6 +39,17 @@ TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
               HasSubstr("computing, all of it without tensor cores"));
   const FakeRun tensor = RunWithLedger({{"compute/other", 9'000'000}, {"compute/tensor", 91'000'000}});
   EXPECT_THAT(Render(tensor, Advice{}, ReportFormat::kText), HasSubstr("91.0 % on tensor cores"));
+}
+
+TEST(Headline, IsSilentOnTensorCoresWhereNoOpCouldUseThem) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}}});
+  run.Give("time_ledger", {{{"rank", int64_t{0}},
+                            {"device", int64_t{0}},
+                            {"bucket", "compute/other"},
+                            {"ns", int64_t{100'000}}}});
+  const std::string text = Render(run, Advice{}, ReportFormat::kText);
+  EXPECT_THAT(text, HasSubstr("100.0 % of the profiled 100 µs are spent computing; "));
 }
 
 TEST(Headline, SaysWhatTheWorkNeedsAtLeast) {
