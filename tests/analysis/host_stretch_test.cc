@@ -43,6 +43,18 @@ TEST(HostStretch, AfterTheLastWork) {
   EXPECT_DOUBLE_EQ(rows[0].share, 38.0 / 101);
 }
 
+TEST(HostStretch, BeforeAPrefetchOfWhatTheHostFilled) {
+  TraceBuilder b;
+  b.Api(0, kMs, "cudaMallocManaged_v6000", 7);
+  b.Api(500 * kMs, 501 * kMs, "cudaMemPrefetchAsync_v8000", 8);
+  b.Launch(502 * kMs, 503 * kMs, 504 * kMs, "kernel");
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "before");
+  EXPECT_EQ(rows[0].duration_ns, 499 * kMs);
+  EXPECT_EQ(rows[0].after, "cudaMemPrefetchAsync");
+}
+
 // A thread that computes for two seconds and then launches.
 TraceBuilder LateStart(Ns computed) {
   TraceBuilder b;

@@ -135,11 +135,14 @@ class Stretches {
       found_.push_back({process, thread, kNoIndex, call, {from, until}, "start"});
   }
 
-  // Whether the call allocates, copies or launches: between two such data is made, not the program started.
+  // Whether the call allocates, copies, prefetches or launches: between two such data is made, not the
+  // program started.
   bool HasData(uint32_t call) const {
-    const ApiKind kind = kinds_[trace_.api_calls.name[call]];
+    const NameId name = trace_.api_calls.name[call];
+    const ApiKind kind = kinds_[name];
     return kind == ApiKind::kAllocation || kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy ||
-           kind == ApiKind::kLaunch;
+           kind == ApiKind::kLaunch ||
+           trace_.names.View(name).find("MemPrefetchAsync") != std::string_view::npos;
   }
 
   HostStretchRow RowOf(const Stretch& s, const std::string& activity) {
