@@ -9,7 +9,6 @@
 #include <ctime>
 #include <map>
 #include <numbers>
-#include <random>
 #include <set>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "engine/base/text.h"
 #include "src/gate/compare/change_points.h"
+#include "src/gate/judge/course.h"
 #include "src/statistics/probability.h"
 #include "src/statistics/quantile.h"
 
@@ -40,115 +40,6 @@ std::vector<double> ValuesOf(std::span<const HistoryRun* const> runs, const std:
   std::vector<double> values;
   for (const HistoryRun* run : runs) values.push_back(run->values.at(metric).value);
   return values;
-}
-
-// A series whose values are better the lower they are, in levels.
-struct Course {
-  std::vector<LevelSegment> levels;
-  double deviation = 0;  // mean absolute, around the levels
-
-  const LevelSegment& current() const { return levels.back(); }
-  // The best level before the current one. REQUIRES: there is one.
-  const LevelSegment& best() const {
-    return *std::min_element(levels.begin(), levels.end() - 1,
-                             [](const auto& a, const auto& b) { return a.level < b.level; });
-  }
-  bool has_changed() const { return levels.size() > 1; }
-  double rise() const { return has_changed() ? current().level - best().level : 0; }
-
-  // The rise in standard errors of noise, whose scale does not matter here.
-  double Strength() const {
-    if (!has_changed() || rise() == 0) return 0;
-    const double runs =
-        1 / (1 / static_cast<double>(best().size()) + 1 / static_cast<double>(current().size()));
-    return rise() * std::sqrt(runs) / deviation;  // infinite where there is no noise
-  }
-};
-
-Course CourseOf(std::span<const double> series) {
-  Course course;
-  course.levels = FindLevels(series);
-  double sum = 0;
-  for (const LevelSegment& level : course.levels)
-    for (size_t i = level.begin; i < level.end; ++i) sum += std::abs(series[i] - level.level);
-  course.deviation = sum / static_cast<double>(series.size() - course.levels.size());
-  return course;
-}
-
-// The least chance of a false alarm that is tested: what is less takes too many orders.
-constexpr double kLeastAlpha = 0.001;
-
-// The values of a level without its line of least squares: a level may be several small steps.
-std::vector<double> WithoutSlope(std::span<const double> values) {
-  const auto count = static_cast<double>(values.size());
-  double mean = 0, along = 0, squares = 0;
-  for (const double value : values) mean += value / count;
-  const double middle = (count - 1) / 2;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const double at = static_cast<double>(i) - middle;
-    along += at * (values[i] - mean);
-    squares += at * at;
-  }
-  const double slope = squares > 0 ? along / squares : 0;
-  std::vector<double> rest;
-  for (size_t i = 0; i < values.size(); ++i)
-    rest.push_back(values[i] - mean - slope * (static_cast<double>(i) - middle));
-  return rest;
-}
-
-// How many runs hang together, from the correlation of neighbours around the levels. These take in a part of
-// what wanders, by which the correlation is too small (Kendall 1954).
-size_t BlockLength(std::span<const double> series, const Course& course) {
-  double products = 0, squares = 0;
-  for (const LevelSegment& level : course.levels) {
-    const std::vector<double> rest = WithoutSlope(series.subspan(level.begin, level.size()));
-    for (size_t i = 0; i < rest.size(); ++i) {
-      squares += rest[i] * rest[i];
-      if (i > 0) products += rest[i] * rest[i - 1];
-    }
-  }
-  double scale = 0;
-  for (const double value : series) scale += value * value;
-  if (!(squares > 1e-20 * scale)) return 1;  // nothing but what rounding leaves
-  const auto runs = static_cast<double>(series.size()), levels = static_cast<double>(course.levels.size());
-  const double observed = products / squares;
-  const double correlation = std::clamp(observed + (2 + 4 * observed) * levels / runs, 0.0, 0.9);
-  if (correlation < 2 / std::sqrt(runs)) return 1;  // as independent runs may have
-  const double together = (1 + correlation) / (1 - correlation);
-  return static_cast<size_t>(std::clamp(std::round(together), 1.0, std::max(1.0, runs / 8)));
-}
-
-// Puts blocks of neighbours in random order.
-std::vector<double> Shuffled(std::span<const double> series, size_t block, std::mt19937_64& random) {
-  std::vector<size_t> starts;
-  for (size_t i = static_cast<size_t>(random() % block); i < series.size(); i += block) starts.push_back(i);
-  if (starts.empty() || starts[0] != 0) starts.insert(starts.begin(), 0);
-  std::vector<std::span<const double>> blocks;
-  for (size_t i = 0; i < starts.size(); ++i)
-    blocks.push_back(
-        series.subspan(starts[i], (i + 1 < starts.size() ? starts[i + 1] : series.size()) - starts[i]));
-  for (size_t left = blocks.size(); left > 1; --left)
-    std::swap(blocks[left - 1], blocks[static_cast<size_t>(random() % left)]);
-  std::vector<double> shuffled;
-  for (const auto& part : blocks) shuffled.insert(shuffled.end(), part.begin(), part.end());
-  return shuffled;
-}
-
-// Whether at most `alpha` of random orders of the series end in as strong a rise or fall. Runs that depend on
-// the ones before stay together.
-bool IsMoreThanNoise(const std::vector<double>& series, const Course& course, double alpha) {
-  const double strength = std::abs(course.Strength());
-  alpha = std::max(alpha, kLeastAlpha);
-  const auto orders = static_cast<size_t>(std::ceil(4 / alpha));
-  // The order that was observed is one of them (Phipson and Smyth 2010).
-  size_t as_strong = 1;
-  std::mt19937_64 random(series.size());
-  const size_t block = BlockLength(series, course);
-  for (size_t i = 1; i < orders; ++i) {
-    if (std::abs(CourseOf(Shuffled(series, block, random)).Strength()) >= strength) ++as_strong;
-    if (static_cast<double>(as_strong) > alpha * static_cast<double>(orders)) return false;
-  }
-  return true;
 }
 
 // "2026-03-01 14:05", in UTC.
@@ -309,16 +200,24 @@ std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<Hi
   auto with = RunsWith(runs, setting, metric);
   const auto noise = LearnNoise(runs, setting, metric);
   if (with.size() < std::max(merges, 2 * kShortestLevel) || !noise) return std::nullopt;
-  with.erase(with.begin(), with.end() - static_cast<std::ptrdiff_t>(merges));
+  if (with.size() > kTrendRuns) with.erase(with.begin(), with.end() - kTrendRuns);
+  std::vector<double> of_all = ValuesOf(with, metric);
+  if (!options.lower_is_better)
+    for (double& value : of_all) value = -value;
+  with.erase(with.begin(), with.end() - static_cast<std::ptrdiff_t>(std::min(merges, with.size())));
   const std::vector<double> values = ValuesOf(with, metric);
   constexpr auto kEnds = static_cast<std::ptrdiff_t>(kShortestLevel);
   const double before = Median(std::vector<double>(values.begin(), values.begin() + kEnds)),
                after = Median(std::vector<double>(values.end() - kEnds, values.end()));
   if (!(std::abs(before) > 0)) return std::nullopt;
   const double worse = (options.lower_is_better ? 1 : -1) * (after - before) / std::abs(before);
-  // The variance of a median of few is at most that of a mean of normal values times pi / 2.
-  const double sd =
-      noise->relative_sd * std::sqrt(std::numbers::pi / 2 * 2 / static_cast<double>(kShortestLevel));
+  // The variance of a median of few is at most that of a mean of normal values times pi / 2, and neighbours
+  // that depend on each other average less.
+  const CorrelatedNoise between = NoiseBetween(of_all, CourseOf(of_all));
+  const double n = static_cast<double>(kShortestLevel), r = between.correlation;
+  const double of_mean = (n + 2 * ((n - 1) * r + (n - 2) * r * r)) / (n * n);
+  const double sd = std::max(noise->relative_sd, between.sd / std::abs(before)) *
+                    std::sqrt(std::numbers::pi / 2 * 2 * of_mean);
   const double bound = sd * StudentQuantile(options.alpha, noise->degrees);
   Trend trend;
   trend.metric = metric;

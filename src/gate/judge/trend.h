@@ -29,17 +29,16 @@ std::optional<RunNoise> LearnNoise(const std::vector<HistoryRun>& runs, const st
 
 // The metric over the last kTrendRuns runs of that setting, the last of which is the one that is gated. It
 // regressed where its level is worse, after one or several steps, than the best earlier level by more than
-// `options.regression` and `options.floor`, and more than noise: a permutation test (Pitman 1937) puts the
-// runs in random order and finds as strong a rise or fall in at most `options.alpha` of the orders (or 1 of
-// 1,000, if that is more). It holds for noise of any distribution, not for noise that itself creeps. A level
-// lasts for kShortestLevel runs at least: the last run alone is for Compare() to judge. It improved where its
-// level is better, likewise, than any earlier one.
+// `options.regression` and `options.floor`, and by more than noise, also of runs that depend on the ones
+// before (course.h). A level lasts for kShortestLevel runs at least: the last run alone is for Compare() to
+// judge. It improved where its level is better, likewise, than any earlier one.
 Trend TrendOf(const std::vector<HistoryRun>& runs, const std::string& setting, const std::string& metric,
               const ComparisonOptions& options);
 
 // A budget of the history: whether over the last `merges` runs the metric became worse by more than `creep`,
 // relative, and by more than noise: the medians of the first and the last kShortestLevel runs of them, whose
-// difference is drawn with the noise that the history shows (LearnNoise). Nothing with fewer runs.
+// difference is drawn with the noise that the history shows (LearnNoise, or NoiseBetween if that is more).
+// Nothing with fewer runs.
 std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<HistoryRun>& runs,
                                const std::string& setting, const std::string& metric,
                                const ComparisonOptions& options);
