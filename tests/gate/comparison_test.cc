@@ -354,5 +354,48 @@ TEST(Comparison, ANewJobIsNoRegression) {
   }
 }
 
+TEST(Comparison, SaysThatAPartOfTheRunsIsSlower) {
+  // On the mean 2.5 % slower, which counts as equal.
+  const RunComparison half =
+      CompareMeans({100, 100.3, 99.7, 100.1}, {100.1, 99.8, 105.1, 104.8, 100.2, 105.2}, Declared(0.1));
+  EXPECT_EQ(half.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(
+      half.why,
+      "It changed by 2.5 %; up to 3.0 % counts as equal. But the candidate's runs fall in two groups: 3 of "
+      "6 are 5.0 % worse than the others, so that the mean of all is that of no run.");
+  EXPECT_EQ(CompareMeans({100, 100.3, 99.7, 100.1}, {100.1, 105.1, 99.9, 104.9}, Declared(0.1)).verdict,
+            Verdict::kInconclusive);
+  ComparisonOptions rate;
+  rate.lower_is_better = false;
+  EXPECT_THAT(CompareMeans({100, 100.3, 99.7, 100.1}, {100.1, 95.1, 99.9, 94.9}, Declared(0.1), rate).why,
+              HasSubstr("2 of 4 are 5.0 % worse than the others"));
+}
+
+TEST(Comparison, SaysNothingOfGroupsThatAreNone) {
+  // The baseline has them, too; they are better; they are not far apart; it is one run; or runs of two jobs.
+  EXPECT_EQ(CompareMeans({100, 105.1, 99.9, 105}, {100.1, 105, 99.8, 104.9}, Declared(0.1)).groups, "");
+  EXPECT_EQ(CompareMeans({100, 100.2, 99.9, 100.1}, {100.1, 95, 99.9, 94.9}, Declared(0.1)).groups, "");
+  EXPECT_EQ(CompareMeans({100, 100.2, 99.9, 100.1}, {100.1, 102, 99.9, 101.9}, Declared(0.1)).groups, "");
+  EXPECT_EQ(CompareMeans({100, 100.2, 99.9, 100.1}, {100.1, 100, 99.9, 105}, Declared(0.1)).groups, "");
+  Runs jobs = RunsOf({100.1, 99.9, 105, 104.9});
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].job = i / 2;
+  EXPECT_EQ(Compare(RunsOf({100, 100.2, 99.9, 100.1}), jobs, Declared(0.1), {}).groups, "");
+}
+
+TEST(Comparison, NormalNoiseSeldomLooksLikeGroups) {
+  test::Random random(1);
+  std::normal_distribution<double> normal(100, 5);
+  size_t said = 0;
+  for (int i = 0; i < 400; ++i) {
+    Runs before, after;
+    for (int r = 0; r < 6; ++r) {
+      before.push_back(RunOf(normal(random)));
+      after.push_back(RunOf(normal(random)));
+    }
+    said += !Compare(before, after, Declared(0.2), {}).groups.empty();
+  }
+  EXPECT_LE(said, 4U);
+}
+
 }  // namespace
 }  // namespace dladvisor

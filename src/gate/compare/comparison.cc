@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/gate/compare/power.h"
+#include "src/gate/compare/run_groups.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -120,6 +121,25 @@ std::string Explain(Verdict verdict, double worse, double zone, double bound, st
              : fmt::format("It is{} {}, more than the {} that noise explains.", change, way, Percent(*limit));
 }
 
+// Where a part of the candidate's runs is worse than any of the baseline's by more than counts as equal, and
+// the others are not, which the mean of all hides: "3 of its 6 runs are 5.0 % worse than the others". Else
+// "".
+std::string WorseGroup(Runs baseline, Runs candidate, double zone, const ComparisonOptions& options) {
+  const auto groups = FindTwoGroups(candidate, baseline, zone, options.alpha);
+  if (!groups) return "";
+  double worst = baseline[0].mean;
+  for (const RunMean& run : baseline)
+    worst = options.lower_is_better ? std::max(worst, run.mean) : std::min(worst, run.mean);
+  const double mean = MeanOfRuns(baseline);
+  const bool is_worse = options.lower_is_better ? groups->begin_of_high > worst && groups->high - mean > zone
+                                                : groups->end_of_low < worst && mean - groups->low > zone;
+  const double better = options.lower_is_better ? groups->low : groups->high;
+  if (!is_worse || !(std::abs(better) > 0)) return "";
+  return fmt::format("the candidate's runs fall in two groups: {} of {} are {} worse than the others",
+                     options.lower_is_better ? groups->high_runs : groups->low_runs, candidate.size(),
+                     Percent((groups->high - groups->low) / std::abs(better)));
+}
+
 }  // namespace
 
 RunComparison Compare(std::span<const RunMean> baseline, std::span<const RunMean> candidate,
@@ -161,13 +181,18 @@ RunComparison Compare(std::span<const RunMean> baseline, std::span<const RunMean
   const std::optional<double> limit =
       LimitOfNoise(baseline, candidate, result.baseline, result.candidate, between_runs, options);
   if (limit) result.fails_from = std::max(*limit, zone / scale);
-  if (options.with_power)
+  if (options.gates)
     result.detectable =
         DetectableChange(baseline, candidate, result.baseline, result.candidate, between_runs, options);
+  if (options.gates && result.verdict != Verdict::kRegressed)
+    result.groups = WorseGroup(baseline, candidate, zone, options);
+  if (!result.groups.empty()) result.verdict = Verdict::kInconclusive;
   result.noise_is_assumed = IsAssumed(noise, between_runs, options.alpha);
   result.noise = Describe(noise, baseline, candidate, between_runs, result.baseline, options.alpha);
   result.why = difference == 0 ? "It is the same."
                                : Explain(result.verdict, worse, zone, bound, limit, result.baseline, options);
+  if (!result.groups.empty())
+    result.why += fmt::format(" But {}, so that the mean of all is that of no run.", result.groups);
   return result;
 }
 

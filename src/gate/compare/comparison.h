@@ -24,12 +24,13 @@ struct ComparisonOptions {
   double floor = 0;              // absolute one
   bool lower_is_better = true;
   Aggregation aggregation = Aggregation::kMean;
-  bool with_power = true;  // whether RunComparison::detectable is wanted
+  bool gates = true;  // whether RunComparison::detectable and ::groups are wanted, which take time
 };
 
 struct RunComparison {
   // Pass where the change is within the zone, or better but not by more than noise; inconclusive where it is
-  // worse but not by more than noise, or where the steps of a side with less than three runs are too few.
+  // worse but not by more than noise, where the steps of a side with less than three runs are too few, or
+  // where a part of the candidate's runs alone is worse (run_groups.h).
   Verdict verdict = Verdict::kPass;
   double baseline = 0, candidate = 0;
   // Of the baseline's absolute value, unknown where that is 0. low and high bound it at 1 - 2 alpha.
@@ -40,6 +41,8 @@ struct RunComparison {
   // The worsening of the program, likewise, that gates of as many new runs find in kPower of cases. Unknown
   // where noise is only assumed, and of other aggregates than means.
   std::optional<double> detectable;
+  // Where a part of the candidate's runs is worse than the others: what part, and by how much. Else "".
+  std::string groups;
   bool noise_is_assumed = false;  // as how much runs differ is not known
   std::string noise, why;         // see MetricVerdict
 };

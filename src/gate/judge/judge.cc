@@ -32,6 +32,11 @@ constexpr const char* kMeasureNoise =
     "how "
     "much runs differ; or declare it in dladvisor.yaml: `gate: {metrics: {step.time: {run_to_run: 5 %}}}`.";
 
+constexpr const char* kCompareGroups =
+    "Compare a run of each group, `dladvisor compare RUN RUN`: what differs between them (machine, "
+    "placement, "
+    "input, a setting) is not noise.";
+
 Side SideOf(std::span<const GateRun> runs) {
   Side side;
   for (const GateRun& run : runs) {
@@ -245,7 +250,7 @@ class GateJudge {
     if (metric.verdict == Verdict::kInconclusive)
       return Fail(fmt::format("{} is inconclusive, which this project counts as a failure. {}", metric.title,
                               metric.why),
-                  kMeasureNoise);
+                  metric.has_groups ? kCompareGroups : kMeasureNoise);
     std::string headline = Sentence(metric, "regressed");
     const bool over_budget = MissesBudget(metric);
     if (over_budget) headline = fmt::format("{}: {}", metric.title, WithinSentence(metric.why));
@@ -270,7 +275,7 @@ class GateJudge {
               : fmt::format("{}: {}", metric->title, WithinSentence(metric->why));
       if (const std::string cause = metric->baseline && metric->candidate ? Cause() : ""; !cause.empty())
         result_.headline += " If it is not noise: " + cause;
-      result_.next_step = kMeasureNoise;
+      result_.next_step = metric->has_groups ? kCompareGroups : kMeasureNoise;
     } else if (const auto better = first(Verdict::kImproved); better != end) {
       result_.verdict = Verdict::kImproved;
       result_.headline = Sentence(*better, "improved") + CauseOfImprovement() + ".";

@@ -125,7 +125,7 @@ class MetricJudge {
     ComparisonOptions options;
     options.alpha = policy_.false_alarms / static_cast<double>(std::max<size_t>(compared, 1));
     options.lower_is_better = kind.lower_is_better;
-    options.with_power = policy != nullptr;
+    options.gates = policy != nullptr;
     options.aggregation = policy_.aggregate;
     if (policy != nullptr) {
       options.regression = policy->regression;
@@ -143,6 +143,7 @@ class MetricJudge {
     verdict.detectable = comparison.detectable;
     verdict.noise = comparison.noise;
     verdict.noise_is_assumed = comparison.noise_is_assumed;
+    verdict.has_groups = !comparison.groups.empty();
     verdict.why = comparison.why;
     CheckBudget(verdict);
     if (policy != nullptr) verdict.not_gated = WhyNotGated(*policy, metric);

@@ -45,6 +45,7 @@ struct MetricVerdict {
   std::string noise;  // what was taken for noise, and from where: "runs differ by 2.1 % (5 and 3 runs)"
   std::string why;    // one sentence that explains the verdict
   bool noise_is_assumed = false;
+  bool has_groups = false;  // a part of the candidate's runs alone is worse
 };
 
 // A finding of a rule on either side; or several that differ in their subject's numbers alone, as one.

@@ -151,7 +151,7 @@ class Comment {
       const auto metrics = ExplainedBy(result_, prefix);
       if (metrics.empty()) continue;
       Open(fmt::format("{}: what changed", title), first && result_.exit_status != 0);
-      Table("| Name | Baseline | Candidate | Step | Change |", metrics, true,
+      Table("| Name | Baseline | Candidate | Difference | Change |", metrics, true,
             [](const MetricVerdict* metric) {
               return fmt::format("| {} | {} | {} | {} | {} |", Cell(std::string(NameWithin(*metric))),
                                  ValueText(metric->baseline, metric->unit, "–"),

@@ -96,7 +96,7 @@ void WriteExplanation(TextWriter& out, const GateResult& result, const char* pre
                       size_t most) {
   const auto metrics = ExplainedBy(result, prefix);
   if (metrics.empty()) return;
-  out.Line(out.Styled("  " + Left(title, 46) + "  Baseline  Candidate       Step    Change", "2"));
+  out.Line(out.Styled("  " + Left(title, 46) + "  Baseline  Candidate Difference    Change", "2"));
   for (size_t i = 0; i < std::min(metrics.size(), most); ++i) {
     const MetricVerdict& metric = *metrics[i];
     out.Line(fmt::format("  {}{} {} {} {}", Left(Ellipsize(Visible(NameWithin(metric)), 46), 46),
@@ -218,8 +218,9 @@ std::string RenderGateText(const GateResult& result, TextStyle style) {
     WriteTrends(out, result);
     if (!result.differences.empty())
       out.Line("  " + CountText(result.differences.size(), "difference") + " of the sides: see the report.");
-    for (size_t i = 0; i < std::min<size_t>(result.notes.size(), 2); ++i)
+    for (size_t i = 0; i < std::min(result.notes.size(), kMaxNotes); ++i)
       out.Wrapped("  ", Prose(result.notes[i]), "2");
+    WriteMore(out, result.notes.size(), kMaxNotes);
     if (!result.next_step.empty()) out.Wrapped("→ ", Prose(result.next_step), "1");
     return WithoutWorkflowCommands(out.Take());
   }
