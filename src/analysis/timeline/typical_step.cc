@@ -205,16 +205,33 @@ class Picture {
     for (size_t lane = 0; lane < lanes.size(); ++lane) Emit(lanes[lane], kGpuLaneNames[lane]);
   }
 
-  // Of the gaps that are too many to be kept each by itself the cause is not known.
+  // Gaps that are too many to be kept each by itself have the cause of most of their time: of what the ledger
+  // of the step has besides the gaps that are kept.
+  Bucket CauseOfRest() const {
+    const auto step =
+        std::ranges::find(timeline_.steps, time_.start, [](const StepLedger& s) { return s.time.start; });
+    if (step == timeline_.steps.end()) return Bucket::kUnknown;
+    std::array<int64_t, kBuckets> rest = step->ledger;
+    for (const IdleGap& gap : timeline_.gaps)
+      if (gap.time.start < time_.end && gap.time.end > time_.start)
+        for (size_t bucket = 0; bucket < kBuckets; ++bucket) rest[bucket] -= gap.charged[bucket];
+    auto most = static_cast<size_t>(Bucket::kUnknown);
+    for (size_t bucket = 0; bucket < kBuckets; ++bucket)
+      if (BucketName(static_cast<Bucket>(bucket)).starts_with("idle/") && rest[bucket] > rest[most])
+        most = bucket;
+    return static_cast<Bucket>(most);
+  }
+
   void DrawIdle() {
     LaneCells cells(time_);
+    const std::string_view rest = BucketName(CauseOfRest());
     auto next = std::ranges::upper_bound(timeline_.idle, time_.start, {}, &Interval::end);
     for (; next != timeline_.idle.end() && next->start < time_.end; ++next) {
       const Interval idle{std::max(next->start, time_.start), next->end};
       const auto gap = std::ranges::upper_bound(timeline_.gaps, idle.start, {},
                                                 [](const IdleGap& g) { return g.time.start; });
       const bool known = gap != timeline_.gaps.begin() && std::prev(gap)->time.end > idle.start;
-      const std::string_view bucket = BucketName(known ? std::prev(gap)->Cause() : Bucket::kUnknown);
+      const std::string_view bucket = known ? BucketName(std::prev(gap)->Cause()) : rest;
       cells.Add(idle, known ? bucket : "short gaps", bucket);
     }
     Emit(cells, kGpuLaneNames[kIdle]);
