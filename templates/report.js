@@ -41,7 +41,7 @@
   };
 
   const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const csvOf = (table, rows) => [[...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim()),
+  const csvOf = (table, rows) => [[...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim() + (cell.dataset.unit ? ` (${cell.dataset.unit})` : '')),
     ...rows.map((row) => [...row.cells].map(wholeOf))].map((line) => line.map(quote).join(',')).join('\r\n') + '\r\n';
 
   const save = (name, text) => {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "engine/base/text.h"
 
@@ -44,6 +45,26 @@ void ForEachCodePoint(std::string_view valid, F f) {
     f(valid.substr(0, length));
     valid.remove_prefix(length);
   }
+}
+
+// A unit stays on the line of its number: a no-break space between a digit and one of them.
+std::string WithUnits(const std::string& text) {
+  static constexpr std::string_view kUnits[] = {
+      "ns",  "µs",   "ms",   "s",    "min",  "h",    "d",  "%", "B",  "KiB", "MiB", "GiB", "TiB",
+      "B/s", "kB/s", "KB/s", "MB/s", "GB/s", "TB/s", "°C", "W", "Hz", "MHz", "GHz", "kWh", "percentage"};
+  std::string kept;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != ' ' || at == 0 || text[at - 1] < '0' || text[at - 1] > '9') {
+      kept += text[at];
+      continue;
+    }
+    size_t end = at + 1;
+    while (end < text.size() && std::string_view(" ,.;:()–").find(text[end]) == std::string_view::npos) ++end;
+    const bool unit =
+        std::ranges::find(kUnits, std::string_view(text).substr(at + 1, end - at - 1)) != std::end(kUnits);
+    kept += unit ? "\u00A0" : " ";
+  }
+  return kept;
 }
 
 // Escapes `text` piece by piece with `escape`, turning `x` into <code>x</code>.
@@ -168,7 +189,9 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-std::string ProseHtml(std::string_view text) { return WithCode(text, EscapeHtml); }
+std::string ProseHtml(std::string_view text) {
+  return WithCode(text, [](std::string_view piece) { return WithUnits(EscapeHtml(piece)); });
+}
 
 std::string ProseMarkdown(std::string_view text) { return WithCode(text, EscapeMarkdown); }
 

@@ -86,8 +86,14 @@ std::string StackedBar(const std::string& id, const std::string& title,
 std::string BarChart(const std::string& id, const std::string& title, const std::vector<Bar>& bars,
                      double reference, const std::string& reference_text, const std::string& max_text) {
   constexpr double kLeft = 4, kRight = 636, kTop = 18, kBottom = 258;
-  double max = 0;
-  for (const Bar& bar : bars) max = std::max(max, Magnitude(bar.value));
+  // Bars that are muted do not flatten the others: where they are far longer they are cut.
+  constexpr double kMostAbove = 2;
+  double most = 0, steady = 0;
+  for (const Bar& bar : bars) {
+    most = std::max(most, Magnitude(bar.value));
+    if (!bar.muted) steady = std::max(steady, Magnitude(bar.value));
+  }
+  const double max = steady > 0 && most > kMostAbove * steady ? steady * 1.3 : most;
   std::string svg =
       OpenSvg(id, "bars", "0 0 640 280", "", title,
               fmt::format("{} bars, the longest {}{}{}.", bars.size(), max_text,
@@ -95,19 +101,24 @@ std::string BarChart(const std::string& id, const std::string& title, const std:
   svg += fmt::format(
       R"svg(<defs><pattern id="{}-h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bar-muted" width="6" height="6"/><line class="bar-hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>)svg",
       id);
-  svg += fmt::format(R"(<text x="{}" y="12">{}</text>)", kLeft, EscapeHtml(max_text));
+  svg += fmt::format(R"(<text x="{}" y="12">{}{}</text>)", kLeft, EscapeHtml(max_text),
+                     max < most ? ", cut" : "");
   svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
   if (max > 0 && !bars.empty()) {
     const double pitch = std::min((kRight - kLeft) / static_cast<double>(bars.size()), 48.0);
     const double gap = pitch > 5 ? std::min(pitch * 0.2, 4.0) : pitch > 2 ? 0.5 : 0;
     for (size_t i = 0; i < bars.size(); ++i) {
-      const double height = std::max(Magnitude(bars[i].value) / max * (kBottom - kTop), 0.5);
+      const bool cut = Magnitude(bars[i].value) > max;
+      const double height = std::max(std::min(Magnitude(bars[i].value) / max, 1.0) * (kBottom - kTop), 0.5);
       const std::string paint =
           bars[i].muted ? fmt::format(R"svg(fill="url(#{}-h)")svg", id) : R"svg(class="bar")svg";
       svg += fmt::format(
           R"svg(<rect {} x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" rx="{:.1f}"><title>{}</title></rect>)svg",
           paint, kLeft + pitch * static_cast<double>(i), kBottom - height, pitch - gap, height,
           pitch > 8 ? 1.5 : 0.0, EscapeHtml(bars[i].label + ": " + bars[i].text));
+      if (cut)  // a break through the bar
+        svg += fmt::format(R"(<path class="break" d="M{:.2f} {} l{:.2f} -7"/>)",
+                           kLeft + pitch * static_cast<double>(i) - 2, kTop + 26, pitch - gap + 4);
     }
     if (reference > 0 && reference <= max) {
       const double y = kBottom - reference / max * (kBottom - kTop);

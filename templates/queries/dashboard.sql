@@ -31,7 +31,8 @@ ORDER BY gpu_ns DESC, category;
 -- title: Top 10 GPU Ops
 -- note: Summed over ranks.
 -- relation: op
-SELECT sum(gpu_ns) AS gpu_ns, op, max(op_type) AS op_type, sum(calls) AS calls,
+SELECT sum(gpu_ns) AS gpu_ns, sum(gpu_ns) * 1.0 / (SELECT nullif(sum(gpu_ns), 0)
+  FROM op) AS share, op, max(op_type) AS op_type, sum(calls) AS calls,
     max(tensor_core_eligible) AS tensor_core_eligible, CASE WHEN max(uses_tensor_cores) = 1 THEN 1
     WHEN count(uses_tensor_cores) < count(*) THEN NULL ELSE 0 END AS uses_tensor_cores
 FROM op

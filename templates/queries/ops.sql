@@ -3,7 +3,8 @@
 -- title: Op Type Summary
 -- note: Ops by type, in the analysed time.
 -- relation: op_type
-SELECT rank, op_type, ops, calls, gpu_ns, cpu_ns, kernels, tensor_core_eligible, uses_tensor_cores,
+SELECT rank, op_type, ops, calls, gpu_ns, gpu_ns * 1.0 / (SELECT nullif(sum(gpu_ns), 0)
+  FROM op_type) AS share, cpu_ns, kernels, tensor_core_eligible, uses_tensor_cores,
     tensor_core_ns
 FROM op_type
 ORDER BY gpu_ns DESC, rank, op_type;
@@ -20,7 +21,8 @@ ORDER BY gpu_ns DESC, rank, op_group;
 -- title: Ops
 -- note: Every op of the analysed time.
 -- relation: op
-SELECT rank, op, op_type, direction, calls, kernels, gpu_ns, cpu_ns, copy_ns, tensor_core_eligible,
+SELECT rank, op, op_type, direction, calls, kernels, gpu_ns, gpu_ns * 1.0 / (SELECT nullif(sum(gpu_ns), 0)
+  FROM op) AS share, cpu_ns, copy_ns, tensor_core_eligible,
     uses_tensor_cores, tensor_core_ns, precision, data_type, shapes, inherited_share
 FROM op
 ORDER BY gpu_ns DESC, rank, op;
@@ -29,7 +31,8 @@ ORDER BY gpu_ns DESC, rank, op;
 -- title: Kernels by Op
 -- note: Kernels under the op that launched them.
 -- relation: op_kernel
-SELECT rank, op, kernel, calls, gpu_ns, avg_gpu_ns, min_gpu_ns, max_gpu_ns, avg_api_ns, uses_tensor_cores,
+SELECT rank, op, kernel, calls, gpu_ns, gpu_ns * 1.0 / (SELECT nullif(sum(gpu_ns), 0)
+  FROM op_kernel) AS share, avg_gpu_ns, min_gpu_ns, max_gpu_ns, avg_api_ns, uses_tensor_cores,
     precision
 FROM op_kernel
 ORDER BY gpu_ns DESC, rank, op, kernel;

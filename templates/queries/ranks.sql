@@ -12,6 +12,33 @@ WHERE (rank, device) = (SELECT rank, device
   LIMIT 1)
 ORDER BY ns DESC, bucket;
 
+-- As the timeline has it beside the culprit (timeline.sql).
+-- id: typical_ledger
+-- title: Time Ledger of a Typical GPU
+-- note: Of the GPU in the middle by time of its own.
+-- relation: time_ledger
+-- empty: hidden
+SELECT rank, device, bucket, ns, ns_per_step, share
+FROM time_ledger
+WHERE (rank, device) = (SELECT rank, device
+  FROM (SELECT t.rank, t.device, row_number() OVER (ORDER BY p.rank IS NULL, r.own_ns DESC, t.rank, t.device) AS place,
+      count(*) OVER () AS gpus
+    FROM (SELECT DISTINCT rank, device FROM time_ledger) t LEFT JOIN rank r USING (rank, device)
+      LEFT JOIN pacing_gpu p USING (rank, device))
+  WHERE place > 1 AND place = gpus / 2 + 1)
+ORDER BY ns DESC, bucket;
+
+-- id: exposed_waiting
+-- title: Waiting in Collectives
+-- note: Of the communication that nothing hides the part in which a GPU waits for others, per step where there are steps.
+-- relation: collective_wait
+-- empty: hidden
+-- max_rows: 4096
+SELECT rank, device, sum(exposed_waiting_ns) AS waiting_ns
+FROM collective_wait
+GROUP BY rank, device
+ORDER BY rank, device;
+
 -- id: jitter
 -- title: Jitter
 -- note: How far the slowest GPU of a step is behind the mean of the others, by cohort: GPUs that run the same kernels.

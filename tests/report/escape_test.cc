@@ -39,6 +39,12 @@ TEST(Prose, TurnsBackticksIntoCodeAndFoldsLines) {
   EXPECT_EQ(ProseMarkdown("`a|b`"), "<code>a&#124;b</code>");
 }
 
+TEST(Prose, KeepsUnitsOnTheLineOfTheirNumbers) {
+  EXPECT_EQ(ProseHtml("takes 3.5 ms (20 %), 4 steps"), "takes 3.5\u00A0ms (20\u00A0%), 4 steps");
+  EXPECT_EQ(ProseHtml("4 slow, 2 s."), "4 slow, 2\u00A0s.");
+  EXPECT_EQ(ProseMarkdown("3.5 ms"), "3.5 ms");
+}
+
 TEST(Ellipsize, KeepsBothEndsAndWholeCharacters) {
   EXPECT_EQ(Ellipsize("short", 8), "short");
   EXPECT_EQ(Ellipsize("abcdefghijklmnop", 10), "abc…klmnop");

@@ -125,6 +125,41 @@ TEST(Html, DrawsASavingAgainstTheStep) {
   EXPECT_THAT(html, HasSubstr("12 – 42 % of a step of 12.0 ms"));
 }
 
+TEST(Html, RunsSharesUpAndKeepsNanosecondsForCsv) {
+  FakeRun run = TypicalRun();
+  run.Give("op_type", {{{"rank", int64_t{0}}, {"op_type", "a"}, {"gpu_ns", int64_t{30'000'000'000}}},
+                       {{"rank", int64_t{0}}, {"op_type", "b"}, {"gpu_ns", int64_t{20'000'000'000}}},
+                       {{"rank", int64_t{0}}, {"op_type", "c"}, {"gpu_ns", int64_t{10'000'000'000}}}});
+  const std::string html = Render(run, ReportFormat::kHtml);
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\" class=\"num\">Cumulative</th>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\" class=\"num\" data-unit=\"ns\">GPU Time</th>"));
+  EXPECT_THAT(html, HasSubstr("data-v=\"30000000000\">30.0 s<"));
+}
+
+// A job whose culprit waits and another GPU that does not.
+TEST(Html, SetsATypicalGpuBesideTheOneThatSetsThePace) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{3}}, {"gpus", int64_t{3}}}});
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    const auto give = [&](const char* bucket, int64_t ns) {
+      run.Give("time_ledger", {{{"rank", rank}, {"device", int64_t{0}}, {"bucket", bucket}, {"ns", ns}}});
+    };
+    give("compute/other", 60'000'000 + rank * 10'000'000);
+    give("communication/exposed", 40'000'000 - rank * 10'000'000);
+    run.Give("rank", {{{"rank", rank}, {"device", int64_t{0}}, {"own_ns", 60'000'000 + rank * 10'000'000}}});
+    run.Give("collective_wait", {{{"rank", rank},
+                                  {"device", int64_t{0}},
+                                  {"collective", "AllReduce"},
+                                  {"exposed_waiting_ns", 15'000'000.0}}});
+  }
+  const std::string html = Render(run, ReportFormat::kHtml);
+  EXPECT_THAT(html, HasSubstr("Sets the pace: rank "));
+  EXPECT_THAT(html, HasSubstr("Typical: rank 1, GPU 0"));
+  EXPECT_THAT(html, HasSubstr("communication/waiting</span><b>15.0 ms"));
+  EXPECT_THAT(html, HasSubstr("communication/transfer</span><b>15.0 ms"));
+  EXPECT_THAT(html, HasSubstr("also while they wait"));
+}
+
 TEST(Html, ShowsCodeToPasteLineByLine) {
   Advice advice = TypicalAdvice();
   EXPECT_THAT(Render(TypicalRun(), advice, ReportFormat::kHtml), Not(HasSubstr("<pre class=\"code\"")));

@@ -74,7 +74,9 @@ Labels LabelsOf(const ResultSet& rows, size_t column, size_t shown) {
   return labels;
 }
 
-std::string CellHtml(const Value& value, const ColumnStyle& style, const Labels& labels, bool row_header) {
+// A number over a bar as wide as its share of `most`; without one where that is 0.
+std::string CellHtml(const Value& value, const ColumnStyle& style, const Labels& labels, bool row_header,
+                     double most) {
   if (style.kind == ColumnKind::kBoolean) return BooleanCell(value);
   const auto number = AsNumber(value);
   if (IsNull(value) || (number && !std::isfinite(*number)))
@@ -92,7 +94,35 @@ std::string CellHtml(const Value& value, const ColumnStyle& style, const Labels&
   if (style.kind == ColumnKind::kShare)
     return fmt::format("<td class=\"num share\" data-v=\"{}\" style=\"--w:{:.2f}%\"><span>{}</span></td>",
                        *number, std::clamp(*number, 0.0, 1.0) * 100, text);
+  if (most > 0)
+    return fmt::format("<td class=\"num share\" data-v=\"{}\" style=\"--w:{:.1f}%\"><span>{}</span></td>",
+                       *number, std::clamp(*number / most, 0.0, 1.0) * 100, text);
   return fmt::format("<td class=\"num\" data-v=\"{}\">{}</td>", *number, text);
+}
+
+// The greatest of a column.
+double MostOf(const ResultSet& rows, size_t column, size_t shown) {
+  double most = 0;
+  for (size_t row = 0; row < shown; ++row)
+    most = std::max(most, AsNumber(rows.rows[row][column]).value_or(0));
+  return most;
+}
+
+// Running sums of the column `share`, for rows of which each has less than the one before; empty where there
+// is none, or where it is of several wholes.
+std::vector<double> Cumulative(const ResultSet& rows, size_t shown) {
+  const auto share = std::ranges::find(rows.columns, "share", &ResultColumn::name);
+  if (share == rows.columns.end() || shown < 3) return {};
+  const auto column = static_cast<size_t>(share - rows.columns.begin());
+  std::vector<double> sums;
+  double sum = 0, before = 2;
+  for (size_t row = 0; row < shown; ++row) {
+    const auto part = AsNumber(rows.rows[row][column]);
+    if (!part || *part > before + 1e-9 || sum + *part > 1.001) return {};
+    before = *part;
+    sums.push_back(sum += *part);
+  }
+  return sums;
 }
 
 bool IsNumeric(const ColumnStyle& style) {
@@ -115,25 +145,48 @@ ColumnStyle StyleIn(const ResultSet& rows, size_t column) {
 data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
   data headers{data::type::list};
   std::vector<ColumnStyle> styles;
-  std::optional<size_t> header_column;
+  std::optional<size_t> header_column, bar_column;
+  const size_t shown = std::min(table.rows.rows.size(), kMaxHtmlRows);
+  const std::vector<double> cumulative = Cumulative(table.rows, shown);
+  const auto add_header = [&](const std::string& label, const char* css, const char* unit) {
+    data header;
+    header.set("label", label);
+    header.set("css", css);
+    header.set("unit", unit[0] == 0 ? data{false} : data{unit});
+    headers << header;
+  };
+  bool has_share = false;
   for (const size_t c : columns) {
     styles.push_back(StyleIn(table.rows, c));
-    if (!header_column && styles.back().kind == ColumnKind::kName) header_column = c;
-    data header;
-    header.set("label", styles.back().label);
-    header.set("css", IsNumeric(styles.back())                     ? "num"
-                      : styles.back().kind == ColumnKind::kBoolean ? "flag"
-                                                                   : "text");
-    headers << header;
+    const ColumnStyle& style = styles.back();
+    if (!header_column && style.kind == ColumnKind::kName) header_column = c;
+    has_share = has_share || style.kind == ColumnKind::kShare;
+    if (!bar_column && style.kind == ColumnKind::kNumber && style.unit == Unit::kNanoseconds &&
+        !table.rows.columns[c].name.starts_with("start_"))
+      bar_column = c;
+    add_header(style.label,
+               IsNumeric(style)                     ? "num"
+               : style.kind == ColumnKind::kBoolean ? "flag"
+                                                    : "text",
+               style.unit == Unit::kNanoseconds ? "ns"
+               : style.unit == Unit::kBytes     ? "bytes"
+                                                : "");
+    if (!cumulative.empty() && table.rows.columns[c].name == "share") add_header("Cumulative", "num", "");
   }
-  const size_t shown = std::min(table.rows.rows.size(), kMaxHtmlRows);
+  if (has_share) bar_column.reset();  // which has bars of its own
   std::vector<Labels> labels;
   for (const size_t c : columns) labels.push_back(LabelsOf(table.rows, c, shown));
+  const double most = bar_column && shown > 1 ? MostOf(table.rows, *bar_column, shown) : 0;
   std::string body;
   for (size_t row = 0; row < shown; ++row) {
     body += "<tr>";
-    for (size_t i = 0; i < columns.size(); ++i)
-      body += CellHtml(table.rows.rows[row][columns[i]], styles[i], labels[i], header_column == columns[i]);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      body += CellHtml(table.rows.rows[row][columns[i]], styles[i], labels[i], header_column == columns[i],
+                       bar_column == columns[i] ? most : 0);
+      if (!cumulative.empty() && table.rows.columns[columns[i]].name == "share")
+        body += fmt::format("<td class=\"num\" data-v=\"{}\">{}</td>", cumulative[row],
+                            FormatValue(cumulative[row], Unit::kRatio));
+    }
     body += "</tr>\n";
   }
   data item;

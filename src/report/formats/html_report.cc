@@ -14,6 +14,7 @@
 #include "src/render/svg.h"
 #include "src/report/formats/finding_parts.h"
 #include "src/report/formats/html_parts.h"
+#include "src/report/formats/op_tree.h"
 #include "src/report/formats/pipeline_plots.h"
 #include "src/report/formats/rank_plots.h"
 #include "src/report/formats/roofline_plot.h"
@@ -110,11 +111,27 @@ data TableCard(const ReportModel& model, const char* table_id, const std::string
                    FormatValue(total, Unit::kNanoseconds), total > 0 ? "" : "no GPU time was recorded");
 }
 
+// Why more is used than the headline says is not lost.
+std::string UtilizationText(const ReportModel& model) {
+  constexpr double kMuch = 0.01;
+  double communication = 0, total = 0;
+  for (const Segment& segment : HeadlineSegments(model)) {
+    total += segment.value;
+    if (segment.label.starts_with("communication/")) communication += segment.value;
+  }
+  if (!(communication > kMuch * total)) return "";
+  return fmt::format(
+      " Kernels of collectives count as use here, also while they wait; the headline counts the {} in "
+      "which nothing else ran as lost.",
+      FormatValue(communication / total, Unit::kRatio));
+}
+
 data DashboardCards(const ReportModel& model) {
   data cards{data::type::list};
-  cards << ShareCard(model, "gpu_utilization", "GPU Utilization",
-                     "Share of the analysed time in which a kernel ran, mean over GPUs.", "Using GPU",
-                     "Idle GPU", "c-tensor");
+  cards << ShareCard(
+      model, "gpu_utilization", "GPU Utilization",
+      "Share of the analysed time in which a kernel ran, mean over GPUs." + UtilizationText(model),
+      "Using GPU", "Idle GPU", "c-tensor");
   cards << TableCard(
       model, "resource_usage",
       "Where the time of the steps went (without steps, of the whole profile); mean over GPUs.", "ns");
@@ -259,6 +276,15 @@ std::vector<std::string> LedgerSentences(const ReportModel& model) {
   return {fmt::format("The first {} of {} GPUs are drawn.", kDrawnLedgers, FigureText(model, "gpus"))};
 }
 
+// Ops under their groups; modules.
+std::string ViewTree(const ReportModel& model, std::string_view view) {
+  const bool groups = view == "group-ops";
+  const ReportTable* table = groups              ? FindTable(model, "ops")
+                             : view == "modules" ? FindTable(model, "modules")
+                                                 : nullptr;
+  return table == nullptr ? "" : OpTreeHtml(*table, groups ? "op" : "module", !groups);
+}
+
 data ViewList(const ReportModel& model) {
   data views{data::type::list};
   for (const View& view : Views()) {
@@ -286,6 +312,7 @@ data ViewList(const ReportModel& model) {
              TextList(view.id == std::string_view("ranks")         ? RankSentences(model)
                       : view.id == std::string_view("time-ledger") ? LedgerSentences(model)
                                                                    : std::vector<std::string>()));
+    item.set("tree", TextOrFalse(ViewTree(model, view.id)));
     item.set("plots", view.id == std::string_view("time-ledger")      ? LedgerBars(model)
                       : view.id == std::string_view("memory")         ? MemoryCurves(model)
                       : view.id == std::string_view("ranks")          ? RankPlots(model)
@@ -308,6 +335,48 @@ data FigureQueriesData(const ReportModel& model) {
     items << item;
   }
   return items;
+}
+
+// Parts of less than `least` of the whole are one: the bar shows them, and the ledger names them.
+std::vector<Segment> WithoutSmall(const std::vector<Segment>& segments, double least) {
+  double total = 0;
+  for (const Segment& segment : segments) total += segment.value;
+  std::vector<Segment> kept;
+  Segment rest{"others", 0, "", "c-other"};
+  size_t small = 0;
+  for (const Segment& segment : segments) {
+    if (segment.value >= least * total) {
+      kept.push_back(segment);
+      continue;
+    }
+    rest.value += segment.value;
+    ++small;
+  }
+  if (small < 2) return segments;
+  rest.label = fmt::format("{} others", small);
+  rest.text = FormatValue(rest.value, Unit::kNanoseconds);
+  kept.push_back(std::move(rest));
+  return kept;
+}
+
+// One bar; of a job the GPU that sets the pace over the one in the middle.
+data HeadlineBars(const ReportModel& model) {
+  data bars{data::type::list};
+  const std::string pacing = HeadlineGpu(model), typical = TypicalGpu(model);
+  const auto add = [&](const char* id, const std::string& label, const std::vector<Segment>& segments,
+                       double least) {
+    if (segments.empty()) return;
+    data bar;
+    bar.set("label", TextOrFalse(label));
+    bar.set("svg", StackedBar(id, "Where the time goes" + (label.empty() ? "" : ": " + label), segments));
+    bar.set("legend", LegendData(WithoutSmall(segments, least)));
+    bars << bar;
+  };
+  const std::vector<Segment> of_typical = TypicalSegments(model);
+  add("headline-ledger", of_typical.empty() || pacing.empty() ? "" : "Sets the pace: " + pacing,
+      HeadlineSegments(model), 0.01);
+  if (!typical.empty()) add("typical-ledger", "Typical: " + typical, of_typical, 0.04);
+  return bars;
 }
 
 // Where the page shows the finding that the headline speaks of.
@@ -335,11 +404,8 @@ data PageData(const ReportModel& model) {
       ProseHtml(
           std::string_view(model.headline).substr(0, model.headline.size() - model.headline_action.size())));
   page.set("action", model.headline_action.empty() ? data{false} : data{ProseHtml(model.headline_action)});
-  const std::vector<Segment> segments = HeadlineSegments(model);
-  page.set("headline_bar", segments.empty()
-                               ? data{false}
-                               : data{StackedBar("headline-ledger", "Where the time goes", segments)});
-  page.set("headline_legend", LegendData(segments));
+  page.set("headline_bars", HeadlineBars(model));
+  page.set("has_headline_bar", !HeadlineSegments(model).empty());
   page.set("headline_gpu", TextOrFalse(HeadlineGpu(model)));
   page.set("coverage", CoverageText(advice));
   page.set("total_saving", TextOrFalse(TotalSavingText(model)));

@@ -13,6 +13,7 @@
 #include "src/report/sections/dashboard.h"
 #include "src/report/sections/finding_groups.h"
 #include "src/report/sections/findings_section.h"
+#include "src/report/sections/ledger_section.h"
 #include "src/report/sections/pipeline_section.h"
 #include "src/report/sections/ranks_section.h"
 #include "src/report/sections/training_section.h"
@@ -35,6 +36,7 @@ data Findings(const ReportModel& model) {
     const Finding& finding = model.advice->findings[group.findings[0]];
     data item;
     item.set("severity", std::string(SeverityName(finding.severity)));
+    item.set("rule", finding.rule);
     item.set("problem", std::string(group.depth > 0 ? "↳ " : "") + ProseMarkdown(group.problem));
     item.set("subject", TextOrFalse(group.subject));
     item.set("recommendation", Joined(group.recommendation));
@@ -52,6 +54,7 @@ data TopOps(const ReportTable& table) {
     };
     data item;
     item.set("gpu_ns", cell("gpu_ns"));
+    item.set("share", cell("share"));
     item.set("op", Ellipsize(Visible(cell("op")), 120));
     item.set("op_type", Ellipsize(Visible(cell("op_type")), 60));
     item.set("calls", cell("calls"));
@@ -135,6 +138,10 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("headline", ProseMarkdown(model.headline));
   page.set("findings", Findings(model));
   page.set("has_findings", !FindingTree(*model.advice).empty());
+  const std::vector<Segment> ledger = HeadlineSegments(model);
+  page.set("has_ledger", !ledger.empty());
+  page.set("ledger", LegendData(ledger));
+  page.set("ledger_gpu", TextOrFalse(HeadlineGpu(model)));
   page.set("coverage", CoverageText(*model.advice));
   page.set("total_saving", TextOrFalse(TotalSavingText(model)));
   std::string flags = fmt::format("{}", fmt::join(CaptureFlags(model), " "));

@@ -125,7 +125,7 @@ void WriteTopOps(TextWriter& out, const ReportModel& model) {
   if (ops == nullptr || ops->rows.rows.empty()) return;
   out.Heading("Top 10 GPU Ops");
   if (!ops->scope.empty()) out.Line("  " + ops->scope);
-  out.Line(out.Styled("     GPU Time (ns)      Calls  TC Eligible  Using TC  Op Name", "2"));
+  out.Line(out.Styled("          GPU Time      Calls  TC Eligible  Using TC  Op Name", "2"));
   for (size_t row = 0; row < ops->rows.rows.size(); ++row) {
     const auto cell = [&](const char* column) {
       return CellText(CellOf(*ops, row, column), StyleOf({column, Unit::kNone}));
@@ -158,7 +158,7 @@ void WritePipelines(TextWriter& out, const ReportModel& model) {
   out.Heading("Pipeline");
   for (const std::string& sentence : sentences) out.Wrapped("  ", Visible(sentence));
   out.Line(
-      out.Styled("  Stage   Rank         F (ns)         B (ns)         W (ns)      Work (ns)   Bubble", "2"));
+      out.Styled("  Stage   Rank              F              B              W           Work   Bubble", "2"));
   for (const size_t row : DrawnStages(model)) {
     const auto cell = [&](const char* column, size_t width) {
       return Right(CellText(CellOf(*stages, row, column), StyleOf({column, Unit::kNone})), width);
@@ -197,7 +197,7 @@ void WriteRanks(TextWriter& out, const ReportModel& model) {
   for (const std::string& sentence : RankSentences(model)) out.Wrapped("  ", Visible(sentence));
   WriteProfilesToOpen(out, model);
   out.Line(out.Styled(
-      "   Rank  GPU  Node    Local (ns)  Excess (ns)  Kernels (ns)    Gaps (ns)  Late (ns)  Waiting (ns)",
+      "   Rank  GPU  Node         Local       Excess       Kernels         Gaps       Late       Waiting",
       "2"));
   for (size_t row = 0; row < std::min(ranks->rows.rows.size(), kTopRanks); ++row) {
     const auto cell = [&](const char* column, size_t width) {

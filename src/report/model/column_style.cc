@@ -27,24 +27,24 @@ constexpr auto kNumber = ColumnKind::kNumber;
 
 // Columns whose label or kind does not follow from the name and unit.
 constexpr Known kColumns[] = {
-    {"gpu_ns", "GPU Time (ns)", kNs, kNumber},
-    {"cpu_ns", "CPU Time (ns)", kNs, kNumber},
-    {"ns", "Time (ns)", kNs, kNumber},
-    {"ns_per_step", "Per Step (ns)", kNs, kNumber},
-    {"total_ns", "Total Time (ns)", kNs, kNumber},
-    {"avg_gpu_ns", "Avg (ns)", kNs, kNumber},
-    {"min_gpu_ns", "Min (ns)", kNs, kNumber},
-    {"max_gpu_ns", "Max (ns)", kNs, kNumber},
-    {"avg_ns", "Avg (ns)", kNs, kNumber},
-    {"median_ns", "Med (ns)", kNs, kNumber},
-    {"min_ns", "Min (ns)", kNs, kNumber},
-    {"max_ns", "Max (ns)", kNs, kNumber},
-    {"stddev_ns", "StdDev (ns)", kNs, kNumber},
-    {"avg_api_ns", "Avg API (ns)", kNs, kNumber},
-    {"tensor_core_ns", "TC Time (ns)", kNs, kNumber},
-    {"kernel_ns", "Kernel Time (ns)", kNs, kNumber},
-    {"gpu_idle_ns", "GPU Idle (ns)", kNs, kNumber},
-    {"own_ns", "Local (ns)", kNs, kNumber},
+    {"gpu_ns", "GPU Time", kNs, kNumber},
+    {"cpu_ns", "CPU Time", kNs, kNumber},
+    {"ns", "Time", kNs, kNumber},
+    {"ns_per_step", "Per Step", kNs, kNumber},
+    {"total_ns", "Total Time", kNs, kNumber},
+    {"avg_gpu_ns", "Avg", kNs, kNumber},
+    {"min_gpu_ns", "Min", kNs, kNumber},
+    {"max_gpu_ns", "Max", kNs, kNumber},
+    {"avg_ns", "Avg", kNs, kNumber},
+    {"median_ns", "Med", kNs, kNumber},
+    {"min_ns", "Min", kNs, kNumber},
+    {"max_ns", "Max", kNs, kNumber},
+    {"stddev_ns", "StdDev", kNs, kNumber},
+    {"avg_api_ns", "Avg API", kNs, kNumber},
+    {"tensor_core_ns", "TC Time", kNs, kNumber},
+    {"kernel_ns", "Kernel Time", kNs, kNumber},
+    {"gpu_idle_ns", "GPU Idle", kNs, kNumber},
+    {"own_ns", "Local", kNs, kNumber},
     {"op", "Op Name", Unit::kText, ColumnKind::kName},
     {"op_group", "Group", Unit::kText, ColumnKind::kName},
     {"kernel", "Kernel Name", Unit::kText, ColumnKind::kName},
@@ -70,7 +70,7 @@ constexpr Known kColumns[] = {
     {"uses_tensor_cores", "Using TC", Unit::kNone, ColumnKind::kBoolean},
     {"eligible", "TC Eligible", Unit::kNone, ColumnKind::kBoolean},
     {"slow", "Slow", Unit::kNone, ColumnKind::kBoolean},
-    {"elapsed_ns", "Iteration (ns)", kNs, kNumber},
+    {"elapsed_ns", "Iteration", kNs, kNumber},
     {"tflops_per_gpu", "TFLOP/s per GPU", Unit::kNone, kNumber},
     {"nan", "NaN", Unit::kCount, kNumber},
     {"covers", "Covers", Unit::kCount, kNumber},
@@ -82,11 +82,11 @@ constexpr Known kColumns[] = {
     {"bytes", "Bytes", Unit::kBytes, kNumber},
     {"imbalance_share", "Imbalance", Unit::kRatio, ColumnKind::kShare},
     {"micro_batches", "Micro-batches", Unit::kCount, kNumber},
-    {"forward_ns", "F (ns)", kNs, kNumber},
-    {"backward_ns", "B (ns)", kNs, kNumber},
-    {"weight_ns", "W (ns)", kNs, kNumber},
-    {"warmup_bubble_ns", "Warm-up Bubble (ns)", kNs, kNumber},
-    {"cooldown_bubble_ns", "Cool-down Bubble (ns)", kNs, kNumber},
+    {"forward_ns", "F", kNs, kNumber},
+    {"backward_ns", "B", kNs, kNumber},
+    {"weight_ns", "W", kNs, kNumber},
+    {"warmup_bubble_ns", "Warm-up Bubble", kNs, kNumber},
+    {"cooldown_bubble_ns", "Cool-down Bubble", kNs, kNumber},
     {"start_s", "Start (s)", Unit::kNone, ColumnKind::kSeconds},
     {"end_s", "End (s)", Unit::kNone, ColumnKind::kSeconds},
     {"pace", "In That Step", Unit::kText, ColumnKind::kText},
@@ -106,8 +106,8 @@ constexpr Known kColumns[] = {
     {"intensity", "FLOP per Byte", Unit::kCount, kNumber},
     {"shapes", "Shapes", Unit::kText, ColumnKind::kName},
     {"chain", "Operators", Unit::kText, ColumnKind::kName},
-    {"score_ns", "On Scores (ns)", kNs, kNumber},
-    {"fused_ns", "Fused, at Least (ns)", kNs, kNumber},
+    {"score_ns", "On Scores", kNs, kNumber},
+    {"fused_ns", "Fused, at Least", kNs, kNumber},
     {"grid_avg", "Avg Grid", Unit::kNone, kNumber},
     {"block_avg", "Avg Block", Unit::kNone, kNumber},
 };
@@ -145,7 +145,7 @@ ColumnStyle StyleOf(const ResultColumn& column) {
   if (name.ends_with("_ns")) {
     unit = Unit::kNanoseconds;
     name.remove_suffix(3);
-    return {Titled(name) + " (ns)", unit, kNumber};
+    return {Titled(name), unit, kNumber};
   }
   if (name.ends_with("_share")) return {Titled(name), Unit::kRatio, ColumnKind::kShare};
   if (name == "share") return {"Share", Unit::kRatio, ColumnKind::kShare};
@@ -163,8 +163,6 @@ std::string CellText(const Value& value, const ColumnStyle& style) {
   if (!number) return std::get<std::string>(value);
   if (!std::isfinite(*number)) return "–";
   if (style.kind == ColumnKind::kSeconds) return fmt::format("{:.6f}", *number);
-  if (style.unit == Unit::kNanoseconds && std::abs(*number) < 9e18)
-    return WithThousands(static_cast<int64_t>(std::llround(*number)));
   return FormatValue(value, style.unit);
 }
 

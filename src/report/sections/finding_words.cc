@@ -125,11 +125,9 @@ bool IsFigure(const Value& value, Unit unit) {
 std::string NameWords(std::string_view name) {
   if (const size_t dot = name.rfind('.'); dot != std::string_view::npos) name.remove_prefix(dot + 1);
   std::string label = StyleOf({std::string(name), Unit::kNone}).label;
-  if (label.ends_with(" (ns)")) {
-    label.resize(label.size() - 5);
-    if (label.find("ime") == std::string::npos && label.find("uration") == std::string::npos)
-      label += " Time";
-  }
+  if (name.ends_with("_ns") && label.find("ime") == std::string::npos &&
+      label.find("uration") == std::string::npos)
+    label += " Time";
   // Words after the first in small letters, but for abbreviations.
   for (size_t at = 1; at + 1 < label.size(); ++at)
     if (label[at - 1] == ' ' && std::islower(static_cast<unsigned char>(label[at + 1])))
@@ -171,7 +169,8 @@ std::vector<std::pair<std::string, std::string>> KeyFacts(const Finding& finding
       if (IsName(compared.right)) add(compared.right, compared.right_value, compared.unit);
     }
   for (const NamedValue& let : finding.lets)
-    if (let.unit == Unit::kNanoseconds || let.unit == Unit::kRatio || let.unit == Unit::kBytes) add(let.name, let.value, let.unit);
+    if (let.unit == Unit::kNanoseconds || let.unit == Unit::kRatio || let.unit == Unit::kBytes)
+      add(let.name, let.value, let.unit);
   return facts;
 }
 

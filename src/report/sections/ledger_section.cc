@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "src/render/color.h"
@@ -32,19 +33,55 @@ std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank
   return segments;
 }
 
-std::vector<Segment> HeadlineSegments(const ReportModel& model) {
-  const ReportTable* ledger = FindTable(model, "headline_ledger");
-  if (ledger == nullptr || ledger->rows.rows.empty()) return {};
-  return LedgerSegments(*ledger, CellOf(*ledger, 0, "rank"), CellOf(*ledger, 0, "device"));
+namespace {
+
+// Exposed communication in two where it is known how much of it is waiting for others.
+void SplitWaiting(const ReportModel& model, const ReportTable& ledger, std::vector<Segment>& segments) {
+  const ReportTable* waits = FindTable(model, "exposed_waiting");
+  const auto exposed = std::ranges::find(segments, "communication/exposed", &Segment::label);
+  if (waits == nullptr || exposed == segments.end()) return;
+  for (size_t row = 0; row < waits->rows.rows.size(); ++row) {
+    if (CellOf(*waits, row, "rank") != CellOf(ledger, 0, "rank") ||
+        CellOf(*waits, row, "device") != CellOf(ledger, 0, "device"))
+      continue;
+    const auto waiting = AsNumber(CellOf(*waits, row, "waiting_ns"));
+    if (!waiting || !(*waiting > 0) || *waiting > exposed->value) return;
+    const double rest = exposed->value - *waiting;
+    const std::string color = exposed->color;
+    *exposed = {"communication/waiting", *waiting, FormatValue(*waiting, Unit::kNanoseconds),
+                color + " wait"};
+    if (rest > 0)
+      segments.insert(std::next(exposed),
+                      {"communication/transfer", rest, FormatValue(rest, Unit::kNanoseconds), color});
+    return;
+  }
 }
 
-std::string HeadlineGpu(const ReportModel& model) {
-  const ReportTable* ledger = FindTable(model, "headline_ledger");
+std::vector<Segment> SegmentsOf(const ReportModel& model, const char* table) {
+  const ReportTable* ledger = FindTable(model, table);
+  if (ledger == nullptr || ledger->rows.rows.empty()) return {};
+  std::vector<Segment> segments =
+      LedgerSegments(*ledger, CellOf(*ledger, 0, "rank"), CellOf(*ledger, 0, "device"));
+  SplitWaiting(model, *ledger, segments);
+  return segments;
+}
+
+std::string GpuOf(const ReportModel& model, const char* table) {
+  const ReportTable* ledger = FindTable(model, table);
   if (ledger == nullptr || ledger->rows.rows.empty() || FigureNumber(model, "gpus").value_or(0) < 2)
     return "";
   const std::string gpu = "GPU " + FormatValue(CellOf(*ledger, 0, "device"), Unit::kNone);
   if (FigureNumber(model, "ranks").value_or(0) < 2) return gpu;
   return fmt::format("rank {}, {}", FormatValue(CellOf(*ledger, 0, "rank"), Unit::kNone), gpu);
 }
+
+}  // namespace
+
+std::vector<Segment> HeadlineSegments(const ReportModel& model) {
+  return SegmentsOf(model, "headline_ledger");
+}
+std::vector<Segment> TypicalSegments(const ReportModel& model) { return SegmentsOf(model, "typical_ledger"); }
+std::string HeadlineGpu(const ReportModel& model) { return GpuOf(model, "headline_ledger"); }
+std::string TypicalGpu(const ReportModel& model) { return GpuOf(model, "typical_ledger"); }
 
 }  // namespace dladvisor
