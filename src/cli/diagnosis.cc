@@ -52,6 +52,7 @@ std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const CommonO
   report.title = TitleOf(diagnosis->profile, options);
   report.banner = UnreadableText(diagnosis->profile);
   report.generator = kProgram;
+  report.price = project.price;
   diagnosis->model = BuildReport(diagnosis->database, diagnosis->advice, report);
   return diagnosis;
 }

@@ -14,6 +14,7 @@
 #include "engine/base/text.h"
 #include "engine/rules/yaml_reader.h"
 #include "engine/store/lookup_table.h"
+#include "src/cli/price.h"
 #include "src/hardware/hardware_reader.h"
 #include "src/hardware/table/built_in_hardware.h"
 
@@ -65,6 +66,14 @@ class ProjectReader {
     project.steps = map.Text("steps").value_or("");
     project.step_range = map.Text("step_range").value_or("");
     project.pipeline = map.Text("pipeline").value_or("");
+    if (const auto price = map.Text("price")) {
+      const auto read = ParsePrice(*price);
+      if (read)
+        project.price = *read;
+      else
+        problems_.Add(map.PlaceOf(map.Get("price")), "",
+                      fmt::format("price '{}' is no amount with its currency, such as 2.50 €", *price));
+    }
     if (const YAML::Node hardware = map.Get("hardware"); hardware.IsDefined())
       project.hardware =
           std::make_shared<Hardware>(ReadHardware(yaml_, hardware, BuiltInHardware(), problems_));

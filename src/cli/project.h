@@ -9,6 +9,7 @@
 //   steps: 3:107
 //   step_range: 'iteration (\d+)'
 //   pipeline: '(fwd|bwd)_mb(\d+)'
+//   price: 2.50 €                            # of an hour of a GPU
 //   hardware: {gpus: [...]}                  # src/hardware/hardware_reader.h; before the models that are
 //   known gate: {...}                              # src/gate/judge/policy.h
 #pragma once
@@ -20,6 +21,7 @@
 #include "engine/rules/knowledge_base.h"
 #include "src/gate/judge/policy.h"
 #include "src/hardware/hardware.h"
+#include "src/report/model/report_model.h"
 
 namespace dladvisor {
 
@@ -32,6 +34,7 @@ struct Project {
   std::string steps, step_range, pipeline;
   std::shared_ptr<const Hardware> hardware;  // null where it declares none
   GatePolicy gate;
+  Price price;
 };
 
 // The project of `file`, or of the first dladvisor.yaml from the working folder upwards where it is "".

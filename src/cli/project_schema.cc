@@ -201,6 +201,8 @@ Json Document() {
        {"steps", Text("Which steps are analysed, e.g. 3:107; none: the whole profile at once.")},
        {"step_range", Text("Regular expression of the range around a step.")},
        {"pipeline", Text("Regular expression of the ranges of a pipeline's passes.")},
+       {"price",
+        Quantity("Of an hour of a GPU with its currency, e.g. 2.50 €: savings are told in money per day.")},
        {"hardware", HardwareKeys()},
        {"gate", Gate()}},
       "dladvisor.yaml, found from every folder below the one that it lies in."));

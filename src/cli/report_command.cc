@@ -5,6 +5,7 @@
 
 #include "src/cli/diagnosis.h"
 #include "src/cli/output_format.h"
+#include "src/cli/price.h"
 #include "src/report/formats/json_summary.h"
 #include "src/report/report.h"
 
@@ -15,13 +16,21 @@ struct ReportCommandOptions {
   ProfileOptions profile;
   OutputOptions output;
   bool summary = false;
+  std::string price;
 };
 
 void RunReport(const ReportCommandOptions& options, const CommonOptions& common) {
   const ReportFormat format = options.output.ToFormat();
   if (options.summary && format != ReportFormat::kJson)
     throw Error("--summary", "is of the JSON alone", "Give --format json, or an output that ends in .json.");
-  const Project project = LoadProject(common.config);
+  Project project = LoadProject(common.config);
+  if (!options.price.empty()) {
+    const auto price = ParsePrice(options.price);
+    if (!price)
+      throw Error("--price " + options.price, "is no amount with its currency",
+                  "Give one such as --price '2.50 €'.");
+    project.price = *price;
+  }
   Stages stages(common);
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
@@ -43,6 +52,8 @@ void AddReportCommand(CLI::App& app, const CommonOptions& common) {
   options->output.AddTo(*command);
   command->add_flag("--summary", options->summary,
                     "Of the JSON only headline, findings with their evidence, and coverage: below 20 kB");
+  command->add_option("--price", options->price,
+                      "Of an hour of a GPU, such as '2.50 €': savings are told in money per day, too");
   command->callback([options, &common] { RunReport(*options, common); });
 }
 

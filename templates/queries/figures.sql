@@ -297,3 +297,20 @@ FROM (SELECT profiler, count(*) OVER () AS total
   GROUP BY profiler
   ORDER BY min(profile)
   LIMIT 4);
+
+-- Of samples in which next to no kernel ran.
+-- id: idle_power
+-- title: Idle Power per GPU
+-- unit: watts
+-- relation: telemetry_series
+-- column: power_w
+-- unknown: no log of power was given, or no GPU was idle in it
+SELECT avg(power_w) FROM telemetry_series WHERE gpu_utilization < 0.05;
+
+-- id: mean_power
+-- title: Mean Power per GPU
+-- unit: watts
+-- relation: telemetry
+-- column: mean
+-- unknown: no log of power was given
+SELECT avg(mean) FROM telemetry WHERE metric = 'power_w';

@@ -158,6 +158,7 @@ data FindingData(const ReportModel& model, const FindingGroup& group, size_t num
   item.set("problem", ProseHtml(first));
   item.set("more", rest.empty() ? data{false} : data{ProseHtml(rest)});
   item.set("saving", TextOrFalse(group.saving));
+  item.set("per_day", TextOrFalse(group.per_day));
   SetSavingBar(model, group, item);
   const bool alone = group.findings.size() == 1;
   const data facts = alone ? LabelledFacts(finding) : data{data::type::list};

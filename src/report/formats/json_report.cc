@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/formats/json_report.h"
 
+#include <optional>
 #include <utility>
 
 #include "engine/base/text.h"
 #include "engine/model/finding_id.h"
 #include "src/report/formats/json_values.h"
 #include "src/report/sections/capture_section.h"
+#include "src/report/sections/day_saving.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/headline.h"
 
@@ -45,7 +47,20 @@ Json Why(const Finding& finding) {
   return items;
 }
 
-Json Of(const Finding& finding) {
+// Null of what saves nothing, or does not recur.
+Json PerDayToJson(const ReportModel& model, const Finding& finding) {
+  const auto day = finding.saves ? PerDay(model, *finding.saves) : std::nullopt;
+  if (!day) return {};
+  return {{"low_gpu_hours", day->low_gpu_hours},
+          {"high_gpu_hours", day->high_gpu_hours},
+          {"low_money", day->low_money ? Json(*day->low_money) : Json()},
+          {"high_money", day->high_money ? Json(*day->high_money) : Json()},
+          {"currency", ValidUtf8(model.options.price.currency)},
+          {"low_kwh", day->low_kwh ? Json(*day->low_kwh) : Json()},
+          {"high_kwh", day->high_kwh ? Json(*day->high_kwh) : Json()}};
+}
+
+Json Of(const ReportModel& model, const Finding& finding) {
   return {
       {"id", ValidUtf8(FindingId(finding))},
       {"rule", ValidUtf8(finding.rule)},
@@ -58,6 +73,7 @@ Json Of(const Finding& finding) {
       {"recommendation", ToJson(finding.recommendation)},
       {"code", ValidUtf8(finding.code)},
       {"saves", ToJson(finding.saves)},
+      {"saves_per_day", PerDayToJson(model, finding)},
       {"why", Why(finding)},
       {"lets", Of(finding.lets)},
       {"evidence", {{"columns", ColumnsToJson(finding.evidence)}, {"rows", RowsToJson(finding.evidence)}}},
@@ -73,18 +89,19 @@ Json Of(const Finding& finding) {
 
 // The tree that FindingTree flattened, then what did not fire and is not clear. Clear subjects are counted in
 // `outcomes`: a rule over ops has thousands.
-Json Findings(const Advice& advice) {
+Json FindingsJson(const ReportModel& model) {
+  const Advice& advice = *model.advice;
   Json roots = Json::array();
   std::vector<Json*> path;  // the last finding of each depth
   for (const auto& [index, depth] : FindingTree(advice)) {
     path.resize(depth);
     Json& siblings = depth == 0 ? roots : (*path[depth - 1])["children"];
-    siblings.push_back(Of(advice.findings[index]));
+    siblings.push_back(Of(model, advice.findings[index]));
     path.push_back(&siblings.back());
   }
   for (const Finding& finding : advice.findings)
     if (finding.outcome != Outcome::kFired && finding.outcome != Outcome::kClear)
-      roots.push_back(Of(finding));
+      roots.push_back(Of(model, finding));
   return roots;
 }
 
@@ -146,7 +163,7 @@ std::string RenderJson(const ReportModel& model) {
         {"capture_flags", ToJson(CaptureFlags(model))}}},
       {"figures", std::move(figures)},
       {"tables", std::move(tables)},
-      {"findings", Findings(advice)},
+      {"findings", FindingsJson(model)},
       {"outcomes", Outcomes(advice)},
       {"savings", Savings(advice)},
       {"coverage",

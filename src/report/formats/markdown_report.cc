@@ -40,7 +40,7 @@ data Findings(const ReportModel& model) {
     item.set("problem", std::string(group.depth > 0 ? "↳ " : "") + ProseMarkdown(group.problem));
     item.set("subject", TextOrFalse(group.subject));
     item.set("recommendation", Joined(group.recommendation));
-    item.set("saving", group.saving);
+    item.set("saving", group.per_day.empty() ? group.saving : group.saving + "; " + group.per_day);
     items << item;
   }
   return items;

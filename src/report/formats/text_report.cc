@@ -70,6 +70,7 @@ void WriteFindings(TextWriter& out, const ReportModel& model) {
     out.Line(fmt::format("{}  {}{}  [{}]", indent,
                          group.saving.empty() ? "" : out.Styled("saves " + group.saving, "32") + "  ",
                          SeverityName(finding.severity), Visible(finding.rule)));
+    if (!group.per_day.empty()) out.Wrapped(indent + "  ", group.per_day);
   }
   if (groups.size() > kMaxFindings) {
     const size_t left_out = groups.size() - kMaxFindings;

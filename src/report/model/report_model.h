@@ -13,11 +13,18 @@
 
 namespace dladvisor {
 
+// Of an hour of a GPU.
+struct Price {
+  std::optional<double> per_gpu_hour;
+  std::string currency;  // as given: "€", "USD"; or ""
+};
+
 struct ReportOptions {
   std::string title;      // profile name(s)
   std::string banner;     // a warning over the report, e.g. files that could not be read; or ""
   std::string generator;  // "dladvisor 0.1.0"
   TextStyle text = {};    // of terminal text
+  Price price = {};
 };
 
 // One figure of the report, with the query that gives it.

@@ -4,11 +4,18 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kPerformance[] = {
-    "wall_clock_time",       "gpu_utilization",        "mfu",
-    "speed_of_light",        "tensor_core_efficiency", "total_iterations",
-    "profiled_iterations",   "start_iteration",        "stop_iteration",
-    "average_iteration_time"};
+constexpr std::string_view kPerformance[] = {"wall_clock_time",
+                                             "gpu_utilization",
+                                             "mfu",
+                                             "speed_of_light",
+                                             "tensor_core_efficiency",
+                                             "total_iterations",
+                                             "profiled_iterations",
+                                             "start_iteration",
+                                             "stop_iteration",
+                                             "average_iteration_time",
+                                             "idle_power",
+                                             "mean_power"};
 constexpr std::string_view kSystem[] = {"gpu_count", "gpu_names",    "cpu_model", "driver_version",
                                         "framework", "cuda_version", "profiler"};
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/report/sections/day_saving.h"
 #include "src/report/sections/findings_section.h"
 
 namespace dladvisor {
@@ -190,7 +191,7 @@ std::string GroupKey(const Finding& finding, size_t index) {
 FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indices, size_t depth) {
   std::vector<const Finding*> members;
   for (const size_t index : indices) members.push_back(&model.advice->findings[index]);
-  FindingGroup group{indices, depth, "", {}, SubjectOf(model, members), ""};
+  FindingGroup group{indices, depth, "", {}, SubjectOf(model, members), "", ""};
   std::vector<std::string> texts;
   for (const Finding* member : members) texts.push_back(member->problem);
   group.problem = MergeTexts(texts);
@@ -200,7 +201,9 @@ FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indi
     group.recommendation.push_back(MergeTexts(texts));
   }
   const auto high = [](const Finding* f) { return f->saves ? f->saves->high_ns.value_or(-1) : -1; };
-  group.saving = SavingText(model, **std::ranges::max_element(members, {}, high));
+  const Finding& most = **std::ranges::max_element(members, {}, high);
+  group.saving = SavingText(model, most);
+  if (most.saves) group.per_day = DayText(model, *most.saves);
   return group;
 }
 

@@ -18,6 +18,7 @@ struct FindingGroup {
   std::vector<std::string> recommendation;
   std::string subject;  // what the problem does not say of it: "ranks 0–3, GPU 1", or ""
   std::string saving;   // "up to 4.50 ms per step", of the one that saves most; or ""
+  std::string per_day;  // of the same in money and energy (day_saving.h); or ""
 };
 
 // Every fired finding in one group, in order of display: a root, what it causes, what those cause. Findings

@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "src/report/sections/day_saving.h"
+
 namespace dladvisor {
 
 std::string CoverageText(const Advice& advice) {
@@ -41,11 +43,13 @@ std::string TotalSavingText(const ReportModel& model) {
   if (!(high > 0)) return "";
   const std::string least = FormatValue(low, Unit::kNanoseconds),
                     most = FormatValue(high, Unit::kNanoseconds);
-  return fmt::format("Together they save {}{}{}: what one frees is not counted again for another.",
+  const std::string day = TotalDayText(model);
+  return fmt::format("Together they save {}{}{}{}: what one frees is not counted again for another.",
                      !(low > 0)      ? "up to "
                      : least == most ? ""
                                      : least + " – ",
-                     most, FigureNumber(model, "step_time") ? " per step" : "");
+                     most, FigureNumber(model, "step_time") ? " per step" : "",
+                     day.empty() ? "" : ", " + day);
 }
 
 std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice) {
