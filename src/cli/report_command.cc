@@ -28,7 +28,7 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
     const auto price = ParsePrice(options.price);
     if (!price)
       throw Error("--price " + options.price, "is no amount with its currency",
-                  "Give one such as --price '2.50 €'.");
+                  "Give one such as --price '2.50 EUR'.");
     project.price = *price;
   }
   Stages stages(common);
@@ -53,7 +53,7 @@ void AddReportCommand(CLI::App& app, const CommonOptions& common) {
   command->add_flag("--summary", options->summary,
                     "Of the JSON only headline, findings with their evidence, and coverage: below 20 kB");
   command->add_option("--price", options->price,
-                      "Of an hour of a GPU, such as '2.50 €': savings are told in money per day, too");
+                      "Of an hour of a GPU, such as '2.50 EUR': savings are told in money per day, too");
   command->callback([options, &common] { RunReport(*options, common); });
 }
 

@@ -5,7 +5,7 @@
 //
 //   node pages_test.mjs BIN MODULES    # folders of the programs, and of node_modules; ends with 77 where it cannot run
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -35,7 +35,9 @@ before(async () => {
   program('megatron-gpt', 'mixed', '-o', file('mixed.sqlite'));
   program('data-parallel', '--nodes', '2', '--gpus', '2', '--steps', '12', '--kernels', '80', '--plant', 'launches', '-o',
     file('job'));
-  program('dladvisor', 'report', file('naive.sqlite'), '-o', file('run.html'));
+  const longName = file(`${'a_name_as_long_as_profilers_write_them'.repeat(2)}.sqlite`);
+  copyFileSync(file('naive.sqlite'), longName);
+  program('dladvisor', 'report', longName, '-o', file('run.html'));
   program('dladvisor', 'report', file('job'), '-o', file('job.html'));
   program('dladvisor', 'compare', file('naive.sqlite'), file('mixed.sqlite'), '-o', file('compare.html'));
   browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });

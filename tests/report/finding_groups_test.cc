@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "tests/report/fixture.h"
 
@@ -65,6 +67,24 @@ TEST(Findings, OfOtherOpsOrTextsAreEntriesOfTheirOwn) {
   text = Render(TypicalRun(), advice, ReportFormat::kText);
   EXPECT_THAT(text, HasSubstr("(op mm)"));
   EXPECT_THAT(text, HasSubstr("(op add)"));
+}
+
+TEST(Findings, ComeInOrderOfWhatTheySave) {
+  Advice advice;
+  for (const auto& [rule, severity, high] : {std::tuple{"small", Severity::kWarning, 3e6},
+                                             {"none", Severity::kError, 0.0},
+                                             {"large", Severity::kInfo, 5e6}}) {
+    Finding finding = MakeFinding(rule, severity, Outcome::kFired);
+    finding.recommendation = {"Do it."};
+    if (high > 0) finding.saves = SavingClaim{"idle/launch", 0, high, high};
+    advice.findings.push_back(finding);
+  }
+  const Database db = TypicalRun().Build();
+  std::vector<std::string> order;
+  for (const FindingGroup& group : GroupFindings(BuildReport(db, advice, kOptions)))
+    order.push_back(advice.findings[group.findings[0]].rule);
+  // What the headline begins with comes first, an error that saves nothing last.
+  EXPECT_EQ(order, (std::vector<std::string>{"small", "large", "none"}));
 }
 
 TEST(Findings, MergeNumbersButNotWords) {

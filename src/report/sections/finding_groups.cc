@@ -14,6 +14,7 @@
 
 #include "src/report/sections/day_saving.h"
 #include "src/report/sections/findings_section.h"
+#include "src/report/sections/headline.h"
 
 namespace dladvisor {
 namespace {
@@ -207,6 +208,24 @@ FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indi
   return group;
 }
 
+// What the headline speaks of, then by the middle of what the finding saves, or what it explains; what saves
+// nothing last, in order of severity.
+std::vector<size_t> RootsByImpact(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  const std::function<double(size_t)> expected = [&](size_t index) {
+    const Finding& finding = advice.findings[index];
+    if (finding.saves && finding.saves->high_ns)
+      return (finding.saves->low_ns.value_or(0) + *finding.saves->high_ns) / 2;
+    double most = 0;
+    for (const size_t below : finding.causes) most = std::max(most, expected(below));
+    return most;
+  };
+  const auto first = DoFirst(model);
+  std::vector<size_t> roots = advice.Roots();
+  std::ranges::stable_sort(roots, {}, [&](size_t root) { return std::pair(root != first, -expected(root)); });
+  return roots;
+}
+
 }  // namespace
 
 std::string WithoutNumbers(const std::string& text) {
@@ -268,7 +287,7 @@ std::vector<FindingGroup> GroupFindings(const ReportModel& model) {
       visit(below, depth + 1);
     }
   };
-  visit(advice.Roots(), 0);
+  visit(RootsByImpact(model), 0);
   for (size_t i = 0; i < advice.findings.size(); ++i)
     if (advice.findings[i].outcome == Outcome::kFired) visit({i}, 0);
   return groups;
