@@ -79,7 +79,8 @@ TEST(Findings, ComeInOrderOfWhatTheySave) {
     if (high > 0) finding.saves = SavingClaim{"idle/launch", 0, high, high};
     advice.findings.push_back(finding);
   }
-  const Database db = TypicalRun().Build();
+  FakeRun run = TypicalRun();
+  const Database db = run.Build();
   std::vector<std::string> order;
   for (const FindingGroup& group : GroupFindings(BuildReport(db, advice, kOptions)))
     order.push_back(advice.findings[group.findings[0]].rule);
