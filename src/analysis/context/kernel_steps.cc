@@ -71,6 +71,7 @@ class KernelStepFinder {
         begin = end;
         launching = list.back().host.end;
       }
+      GiveGraphs(g, list);
       by_rank.emplace_back(rank, std::move(list));
     }
     return by_rank;
@@ -82,6 +83,34 @@ class KernelStepFinder {
     const uint32_t kernel = work_[gpu].kernels[i], call = launches_.kernel[kernel];
     return call == kNoIndex ? Interval{trace_.kernels.start[kernel], trace_.kernels.end[kernel]}
                             : Interval{trace_.api_calls.start[call], trace_.api_calls.end[call]};
+  }
+
+  // Graphs recorded as blocks are in no sequence of kernels. Where one runs behind the kernels of each round,
+  // it ends the round.
+  void GiveGraphs(size_t gpu, std::vector<Step>& rounds) const {
+    const GraphLaunches& graphs = trace_.graph_launches;
+    std::vector<uint32_t> last(rounds.size(), kNoIndex);
+    size_t round = 0;
+    for (const uint32_t graph : work_[gpu].graphs) {
+      while (round + 1 < rounds.size() && graphs.start[graph] >= rounds[round + 1].gpu.start) ++round;
+      // Behind the last round there is one, as many as may follow it.
+      if (graphs.start[graph] < rounds[round].gpu.end ||
+          (round + 1 == rounds.size() && last[round] != kNoIndex))
+        continue;
+      last[round] = graph;
+    }
+    if (std::count(last.begin(), last.end(), kNoIndex) > 0) return;
+    for (size_t n = 0; n < rounds.size(); ++n) {
+      Step& step = rounds[n];
+      step.gpu.end = std::max(step.gpu.end, graphs.end[last[n]]);
+      step.time.end = step.gpu.end;
+      if (const uint32_t call = launches_.graph[last[n]]; call != kNoIndex)
+        step.host.end = std::max(step.host.end, trace_.api_calls.end[call]);
+      if (n + 1 == rounds.size()) break;
+      rounds[n + 1].time.start = step.time.end;
+      rounds[n + 1].host.start = step.host.end;
+      rounds[n + 1].host.end = std::max(rounds[n + 1].host.end, step.host.end);
+    }
   }
 
   // Whether most rounds and the next are launched within one call of a module, of an operator, or of a
