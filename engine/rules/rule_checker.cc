@@ -76,7 +76,19 @@ class Checker {
                // Once more as it will be used: a query of its own may end in a semicolon, an inner one not.
                CheckSql("SELECT * FROM (" + helper.sql + "\n)", helper.sql, -1, helper.place, ParamNames()))
         usable_.helpers.push_back(helper);
+      else
+        broken_helpers_.push_back(helper.name);
     }
+  }
+
+  // Whether SQL is wrong only because it reads a relation of 'with' that is: that has its own message.
+  bool IsOfBrokenHelper(std::string_view reason) const {
+    constexpr std::string_view kNoSuch = "no such relation: ";
+    if (!reason.starts_with(kNoSuch)) return false;
+    const std::string_view name =
+        reason.substr(kNoSuch.size(), reason.find(' ', kNoSuch.size()) - kNoSuch.size());
+    return std::ranges::any_of(broken_helpers_,
+                               [&](const std::string& broken) { return SameName(broken, name); });
   }
 
   bool CheckSubject() {
@@ -298,6 +310,7 @@ class Checker {
       return sound;
     } catch (const SqlError& error) {
       std::string reason = error.what();
+      if (IsOfBrokenHelper(reason)) return false;
       if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason, text);
       const int past = error.offset() - prefix - static_cast<int>(text.size());
       if (reason.starts_with("near ") && prefix >= 0 && error.offset() >= 0 && past >= 0)
@@ -412,10 +425,11 @@ class Checker {
   const std::optional<Ledger>& ledger_;
   Problems& problems_;
   Problems& warnings_;
-  std::vector<std::string> columns_;      // of the subject
-  std::map<std::string, SqlType> types_;  // of the subject's columns and the lets so far
-  std::set<std::string> reads_;           // relations
-  Rule usable_;                           // the rule with NULL for what is broken in it
+  std::vector<std::string> columns_;         // of the subject
+  std::map<std::string, SqlType> types_;     // of the subject's columns and the lets so far
+  std::set<std::string> reads_;              // relations
+  std::vector<std::string> broken_helpers_;  // names
+  Rule usable_;                              // the rule with NULL for what is broken in it
 };
 
 }  // namespace

@@ -51,6 +51,13 @@ std::string LookupTable::Text() const {
   return text;
 }
 
+std::string LookupTable::Formatted(Unit unit) const {
+  std::string text;
+  for (const auto& [pattern, number] : entries_)
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : kBetween, pattern, kIs, FormatValue(number, unit));
+  return text;
+}
+
 std::optional<double> LookupTable::Find(const std::string& name) const {
   for (const auto& [pattern, number] : entries_)
     if (sqlite3_strglob(pattern.c_str(), name.c_str()) == 0) return number;

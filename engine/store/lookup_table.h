@@ -22,6 +22,8 @@ class LookupTable {
   // Why the entry cannot be one, or "" where it was added.
   std::string Add(const std::string& pattern, const Value& number);
   std::string Text() const;
+  // For people, with the numbers in their unit: "*H100* = 1.50 GiB; * = 1.00 GiB".
+  std::string Formatted(Unit unit) const;
   std::optional<double> Find(const std::string& name) const;
 
  private:

@@ -10,6 +10,7 @@
 
 #include "engine/base/text.h"
 #include "engine/inference/explanation.h"
+#include "engine/store/lookup_table.h"
 #include "src/cli/table.h"
 
 namespace dladvisor {
@@ -18,8 +19,16 @@ namespace {
 constexpr size_t kMaxSubjects = 20;
 constexpr size_t kMaxCell = 48;
 
+// Of a param that is a table its numbers have the unit.
+std::string ShownValue(const Value& value, Unit unit) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text != nullptr && unit != Unit::kText && unit != Unit::kNone)
+    if (const auto table = LookupTable::Parse(*text)) return table->Formatted(unit);
+  return FormatValue(value, unit);
+}
+
 std::string Shown(const NamedValue& value) {
-  return fmt::format("{} {}", value.name, FormatValue(value.value, value.unit));
+  return fmt::format("{} {}", value.name, ShownValue(value.value, value.unit));
 }
 
 std::string SubjectOf(const Finding& finding) {
@@ -120,7 +129,7 @@ void WriteThresholds(std::string& out, const Rule& rule) {
   if (rule.params.empty()) return;
   out += fmt::format("\nThresholds\n");
   for (const Param& param : rule.params)
-    out += fmt::format("  {} = {} ({}). {}\n", param.name, FormatValue(param.value, param.unit),
+    out += fmt::format("  {} = {} ({}). {}\n", param.name, ShownValue(param.value, param.unit),
                        param.set_by.empty() ? "default" : "set in " + param.set_by, param.doc);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/inference/inference.h"
+#include "engine/store/lookup_table.h"
 #include "tests/engine/shop.h"
 
 namespace dladvisor {
@@ -108,6 +109,11 @@ TEST(ParamTable, HasTheUnitOfTheParam) {
               ElementsAre(HasSubstr("compares ns with bytes")));
 }
 
+TEST(LookupTables, AreShownInTheirUnit) {
+  EXPECT_EQ(LookupTable::Parse("*H100* = 1e+06; * = 3e+06")->Formatted(Unit::kNanoseconds),
+            "*H100* = 1.00 ms; * = 3.00 ms");
+}
+
 constexpr const char* kWith = R"yaml(for: {sql: SELECT shop FROM sold WHERE sold.number > 1, key: [shop]}
 with:
   sold: SELECT shop, count(*) AS number FROM orders GROUP BY shop
@@ -142,7 +148,8 @@ TEST(HelperRelations, ArePlacedWhereTheyAreWrong) {
                                          "\nwhen: ['shop IN (SELECT shop FROM sold)']\n")});
   };
   EXPECT_THAT(with("SELECT shop FROM orders"), IsEmpty());
-  EXPECT_THAT(with("SELECT shp FROM orders"), testing::Contains(HasSubstr("5:16: x: no such column: shp")));
+  // Once, and not again wherever it is read.
+  EXPECT_THAT(with("SELECT shp FROM orders"), ElementsAre(HasSubstr("5:16: x: no such column: shp")));
   EXPECT_THAT(with("SELECT shop FROM orders", "shop"),
               testing::Contains("r/x.yaml:5:9: x: 'shop' in 'with' has the name of a relation"));
   EXPECT_THAT(with("SELECT shop FROM orders\n  other: SELECT 1"),
