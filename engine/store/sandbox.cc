@@ -47,11 +47,16 @@ const std::vector<std::string>& AllowedFunctions() {
 std::optional<std::string> WhyTooLarge(std::string_view sql) {
   constexpr std::string_view kSelect = "select";
   constexpr int kMaxSelects = 100;
+  const auto is_same = [](char a, char b) { return (a | 0x20) == b; };
+  // Within names and texts, too: what has few of them needs no closer look.
+  int letters = 0;
+  for (auto at = sql.begin();; at += kSelect.size(), ++letters)
+    if (at = std::search(at, sql.end(), kSelect.begin(), kSelect.end(), is_same); at == sql.end()) break;
+  if (letters <= kMaxSelects) return std::nullopt;
   int selects = 0;
   for (const SqlToken& token : SqlTokens(sql))
     if (token.kind == SqlToken::Kind::kWord &&
-        std::equal(token.text.begin(), token.text.end(), kSelect.begin(), kSelect.end(),
-                   [](char a, char b) { return (a | 0x20) == b; }))
+        std::equal(token.text.begin(), token.text.end(), kSelect.begin(), kSelect.end(), is_same))
       ++selects;
   if (selects <= kMaxSelects) return std::nullopt;
   return fmt::format("has {} SELECTs, more than {}", selects, kMaxSelects);
