@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -273,6 +274,14 @@ void AddToHistory(const GateOptions& options, const Judged& judged) {
     AppendToHistory(options.history, ToHistory(run, judged.result.verdict, options.label, now));
 }
 
+// A path that a side has several times is read once.
+void SayRepeated(const std::vector<std::string>& given, std::vector<std::string>& notes) {
+  std::map<fs::path, size_t> times;
+  for (const std::string& path : given)
+    if (++times[fs::path(path).lexically_normal()] == 2)
+      notes.push_back(fmt::format("{} is given several times, and counts as one run.", path));
+}
+
 // The history is written, too, so that a gate whose history cannot be is not one that passed.
 Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& stages) {
   RefuseWithoutBaseline(options);
@@ -291,6 +300,8 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
   stages.Begin("judge");
   Judged judged;
   judged.sides = ToSides(std::move(given.baseline), std::move(given.candidate));
+  SayRepeated(options.baseline, judged.sides.notes);
+  SayRepeated(options.profile.paths, judged.sides.notes);
   judged.result = JudgeRuns(judged.sides, knowledge, project.gate, history);
   judged.result.generator = kProgram;
   if (judged.result.verdict != Verdict::kPass) {

@@ -106,6 +106,8 @@ TEST_F(Gate, OneRecordingGivenThriceIsOneRun) {
   const auto run = Run("gate --baseline base1 copy1 copy2 copy3");
   EXPECT_THAT(run.out, HasSubstr("copy2 is the same recording as copy1, and both count as one run."));
   EXPECT_THAT(run.out, HasSubstr("inconclusive"));
+  EXPECT_THAT(Run("gate --baseline base1 same1 ./same1 same1").out,
+              HasSubstr("./same1 is given several times, and counts as one run."));
 }
 
 TEST_F(Gate, UpdateCountsAllRunsOfTheFolder) {
