@@ -116,6 +116,10 @@ void CheckFile(const CommonOptions& common, const Project& project, const std::s
 
 void Check(const CommonOptions& common, const std::string& file) {
   const Project project = LoadProject(common.config);
+  if (std::error_code none; std::filesystem::is_directory(file, none))
+    throw Error(
+        file, "is a folder, and this checks one file",
+        fmt::format("`dladvisor rules check --rules {}` checks all of its rules, with the others.", file));
   if (!file.empty()) return CheckFile(common, project, file);
   ProfileOptions().ToAnalysisOptions(project);  // refuse what the project sets wrong
   const KnowledgeBase configured = LoadConfiguredRules(common, project);

@@ -99,6 +99,7 @@ TEST_F(RulesCommand, ATableOfGpuModelsIsCheckedAsOne) {
   EXPECT_THAT(Run("rules check gpus.yaml"), HasSubstr("gpus.yaml is well formed"));
   WriteFile("gpus.yaml", gpu + "624}}]\n");
   EXPECT_THAT(Run("rules check gpus.yaml", 3), HasSubstr("gpus.yaml:1"));
+  EXPECT_THAT(Run("rules check .", 3), HasSubstr(".: is a folder, and this checks one file"));
 }
 
 TEST_F(RulesCommand, EveryRelationGivesANewRuleThatPasses) {
