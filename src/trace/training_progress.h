@@ -22,7 +22,8 @@ struct TrainingIteration {
   std::optional<double> elapsed_ns;  // of one iteration
   std::optional<int64_t> consumed_samples,
       global_batch;  // samples since the training's start; of one iteration
-  std::optional<double> samples_per_second, tflops_per_gpu;  // as printed
+  // As printed: of all GPUs, of one, as a share of the peak that the program takes for its GPU.
+  std::optional<double> samples_per_second, tokens_per_second, tflops_per_gpu, mfu;
   std::optional<double> loss, loss_scale, grad_norm, learning_rate;
   std::optional<int64_t> skipped, nan;  // iterations without an update; with a loss that is not a number
   std::optional<int64_t> time_ns;       // when it was printed, since 1970 in the log's own time zone
@@ -61,8 +62,7 @@ struct TrainingExtreme {
 };
 
 struct TrainingLog {
-  std::string
-      program;  // "Megatron-LM", "Megatron-DeepSpeed", "DeepSpeed", "Hugging Face Trainer"; "" for no log
+  std::string program;  // "Megatron-LM", "DeepSpeed", "Hugging Face Trainer", ...; "" for no log
   std::vector<TrainingIteration> iterations;
   std::vector<TrainingTimer> timers;
   std::vector<TrainingMemory> memory;
@@ -71,6 +71,10 @@ struct TrainingLog {
   std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed
   // Of the whole training, as printed at its end.
   std::optional<double> runtime_ns, samples_per_second;
+  // Evaluations between the iterations, where the log prints how long each takes: how many, and their time.
+  int64_t evaluations = 0;
+  double evaluation_ns = 0;
+  std::string error;  // the first exception that the program died of, "" for none
 
   bool empty() const { return program.empty(); }
 };

@@ -33,7 +33,7 @@ void AddCount(const std::optional<int64_t>& value, std::optional<int64_t>& sum) 
 }
 
 void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
-  Sums total, steady, samples, sampled, flops, slow;
+  Sums total, steady, samples, sampled, tokens, timed, flops, mfu, slow;
   std::vector<double> times;
   int64_t covered = 0, steady_covered = 0;
   bool all_covered = !log.empty();
@@ -53,6 +53,11 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
     steady_covered += line.covers.value_or(0);
     steady.Add(line.elapsed_ns, covers);
     flops.Add(line.tflops_per_gpu, covers);
+    mfu.Add(line.mfu, covers);
+    if (line.elapsed_ns && line.tokens_per_second) {
+      tokens.Add(*line.tokens_per_second * *line.elapsed_ns, covers);
+      timed.Add(line.elapsed_ns, covers);
+    }
     if (line.elapsed_ns) times.push_back(*line.elapsed_ns);
     if (line.elapsed_ns && line.samples_per_second) {
       samples.Add(*line.samples_per_second * *line.elapsed_ns, covers);
@@ -72,7 +77,9 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
   row.stddev_ns = distribution.stddev;
   row.slowest_ns = distribution.max;
   if (sampled.sum().value_or(0) > 0) row.samples_per_second = *samples.sum() / *sampled.sum();
+  if (timed.sum().value_or(0) > 0) row.tokens_per_second = *tokens.sum() / *timed.sum();
   row.tflops_per_gpu = flops.mean();
+  row.printed_mfu = mfu.mean();
   if (log.empty()) return;
   const auto first_of = [](const TrainingLogRow& line) {
     return line.iteration - std::min(line.covers.value_or(1), line.iteration) + 1;
@@ -146,7 +153,7 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column(
               "program", &TrainingRow::program, Unit::kText,
               "Whose lines they are: Megatron-LM (or what is built on it), Megatron-DeepSpeed, DeepSpeed, "
-              "Hugging Face Trainer.")
+              "Hugging Face Trainer, or a program that prints steps (nanoGPT, torchtitan, fairseq, ...).")
           .Column("lines", &TrainingRow::lines, Unit::kCount, "Lines of iterations.")
           .Column("attempts", &TrainingRow::attempts, Unit::kCount, "Starts of the training.")
           .Column("iterations", &TrainingRow::iterations, Unit::kCount,
@@ -168,7 +175,7 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("samples_per_second", &TrainingRow::samples_per_second, Unit::kNone,
                   "Throughput without warm-up; else as printed at the end.")
           .Column("tokens_per_second", &TrainingRow::tokens_per_second, Unit::kNone,
-                  "Samples times the length of sequences.")
+                  "As printed, else samples times the length of sequences.")
           .Column("tflops_per_gpu", &TrainingRow::tflops_per_gpu, Unit::kNone,
                   "TFLOP/s of a GPU, mean of what the lines print; programs differ in what they count.")
           .Column(
@@ -179,8 +186,16 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("mfu", &TrainingRow::mfu, Unit::kRatio,
                   "Model FLOPs utilisation: that over the dense peak of the GPUs that the log lists, in FP16 "
                   "or BF16.")
+          .Column(
+              "printed_mfu", &TrainingRow::printed_mfu, Unit::kRatio,
+              "Mean of the utilisation that the lines print, of the peak that the program takes for its GPU.")
           .Column("unknown_reason", &TrainingRow::unknown_reason, Unit::kText,
                   "Why these are not known; unknown where they are.")
+          .Column("evaluations", &TrainingRow::evaluations, Unit::kCount,
+                  "Evaluations of which the log prints the time; unknown where there are none.")
+          .Column("evaluation_ns", &TrainingRow::evaluation_ns, Unit::kNanoseconds, "Time of all of them.")
+          .Column("error", &TrainingRow::error, Unit::kText,
+                  "First exception in the log; unknown without one.")
           .Column("skipped", &TrainingRow::skipped, Unit::kCount, "Iterations whose update was skipped.")
           .Column("nan", &TrainingRow::nan, Unit::kCount, "Iterations whose loss was no number.")
           .Column("slow_lines", &TrainingRow::slow_lines, Unit::kCount,
@@ -217,9 +232,14 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   for (const TrainingIteration& line : source.iterations)
     if (line.planned) row.planned = line.planned;
   row.runtime_ns = source.runtime_ns;
+  if (source.evaluations > 0) {
+    row.evaluations = source.evaluations;
+    row.evaluation_ns = source.evaluation_ns;
+  }
+  if (!source.error.empty()) row.error = source.error;
   if (!row.samples_per_second) row.samples_per_second = source.samples_per_second;
   AddWork(context, row);
-  if (row.samples_per_second && row.seq_length)
+  if (!row.tokens_per_second && row.samples_per_second && row.seq_length)
     row.tokens_per_second = *row.samples_per_second * static_cast<double>(*row.seq_length);
   return {row};
 }

@@ -21,8 +21,10 @@ struct TrainingRow {
   std::optional<int64_t> iterations, steady_iterations, first_iteration, first_steady_iteration,
       last_iteration, planned;
   std::optional<double> mean_ns, median_ns, stddev_ns, slowest_ns, total_ns, runtime_ns, samples_per_second,
-      tokens_per_second, tflops_per_gpu, model_tflops_per_gpu, mfu;
-  std::optional<std::string> unknown_reason;
+      tokens_per_second, tflops_per_gpu, model_tflops_per_gpu, mfu, printed_mfu;
+  std::optional<std::string> unknown_reason, error;
+  std::optional<int64_t> evaluations;
+  std::optional<double> evaluation_ns;
   std::optional<int64_t> skipped, nan, slow_lines;
   std::optional<double> slow_ns;
   std::optional<int64_t> world_size, tensor_parallel, pipeline_parallel, data_parallel, virtual_stages,

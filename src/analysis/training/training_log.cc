@@ -150,7 +150,8 @@ std::string_view TimerKind(std::string_view timer) {
   if (timer == "forward-backward" || timer == "forward" || timer == "backward" || timer == "optimizer" ||
       timer == "interval-time" || timer == "train_batch" || timer == "step")
     return "all";
-  if (has("batch-generator") || has("batch generator") || has("batch_generator") || has("data-loader"))
+  if (has("batch-generator") || has("batch generator") || has("batch_generator") || has("data-loader") ||
+      timer == "data")
     return "input";
   for (const char* word : {"recv", "send", "all-reduce", "allreduce", "all-gather", "allgather",
                            "reduce-scatter", "grads-sync", "p2p"})
@@ -187,9 +188,10 @@ const RelationOf<TrainingLogRow>& TrainingLogRelation() {
           .Column("samples_per_second", &TrainingLogRow::samples_per_second, Unit::kNone,
                   "As printed, else batch over time.")
           .Column("tokens_per_second", &TrainingLogRow::tokens_per_second, Unit::kNone,
-                  "Samples times the length of sequences.")
+                  "As printed, else samples times the length of sequences.")
           .Column("tflops_per_gpu", &TrainingLogRow::tflops_per_gpu, Unit::kNone,
                   "TFLOP/s of a GPU, as printed.")
+          .Column("mfu", &TrainingLogRow::mfu, Unit::kRatio, "Utilisation of the GPU's peak, as printed.")
           .Column("loss", &TrainingLogRow::loss, Unit::kNone, "Loss.")
           .Column("loss_scale", &TrainingLogRow::loss_scale, Unit::kNone, "Loss scale.")
           .Column("grad_norm", &TrainingLogRow::grad_norm, Unit::kNone, "Norm of the gradients.")
@@ -219,9 +221,11 @@ std::vector<TrainingLogRow> ComputeTrainingLog(const Context& context) {
       row.samples_per_second = static_cast<double>(*row.global_batch) * 1e9 / *row.elapsed_ns;
     if (row.global_batch && !row.elapsed_ns && row.samples_per_second.value_or(0) > 0)
       row.elapsed_ns = static_cast<double>(*row.global_batch) * 1e9 / *row.samples_per_second;
-    if (row.samples_per_second && sizes.seq_length)
+    row.tokens_per_second = line.tokens_per_second;
+    if (!row.tokens_per_second && row.samples_per_second && sizes.seq_length)
       row.tokens_per_second = *row.samples_per_second * static_cast<double>(*sizes.seq_length);
     row.tflops_per_gpu = line.tflops_per_gpu;
+    row.mfu = line.mfu;
     row.loss = line.loss;
     row.loss_scale = line.loss_scale;
     row.grad_norm = line.grad_norm;

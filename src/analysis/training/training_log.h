@@ -23,8 +23,8 @@ struct TrainingLogRow {
   std::optional<bool> slow;
   std::optional<std::string> cause, grown_timer;
   std::optional<int64_t> global_batch;
-  std::optional<double> samples_per_second, tokens_per_second, tflops_per_gpu, loss, loss_scale, grad_norm,
-      learning_rate;
+  std::optional<double> samples_per_second, tokens_per_second, tflops_per_gpu, mfu, loss, loss_scale,
+      grad_norm, learning_rate;
   std::optional<int64_t> skipped, nan, consumed_samples;
 };
 const RelationOf<TrainingLogRow>& TrainingLogRelation();

@@ -86,6 +86,7 @@ TrainingSizes SizesOf(const Trace& trace) {
     const int64_t at_once = *sizes.micro_batch * *sizes.data_parallel;
     if (*sizes.global_batch % at_once == 0) sizes.micro_batches = *sizes.global_batch / at_once;
   }
+  if (!sizes.micro_batches && sizes.pipeline_parallel.value_or(1) == 1) sizes.micro_batches = accumulated;
   sizes.seq_length = Count(settings, {"seq_length"});
   sizes.precision = PrecisionOf(settings);
   sizes.recompute = RecomputeOf(settings);

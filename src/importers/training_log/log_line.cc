@@ -3,8 +3,10 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "src/importers/nvidia_smi/log_cell.h"
@@ -56,6 +58,28 @@ std::optional<int64_t> LastTime(std::string_view text) {
   if (last.empty()) return std::nullopt;
   const auto time = nvidia_smi::ParseTime(last);
   return time ? std::optional(time->ns) : std::nullopt;
+}
+
+std::string WithoutColours(std::string_view text) {
+  static const RE2 sequence("\x1b\\[[0-9;]*[A-Za-z]");
+  std::string plain(text);
+  RE2::GlobalReplace(&plain, sequence, "");
+  return plain;
+}
+
+void SetCovers(std::vector<TrainingIteration>& rows, std::optional<int64_t> interval) {
+  if (!interval || *interval <= 0) {
+    std::map<int64_t, int64_t> distances;
+    for (size_t i = 1; i < rows.size(); ++i)
+      if (rows[i].attempt == rows[i - 1].attempt) ++distances[rows[i].iteration - rows[i - 1].iteration];
+    const auto most = std::ranges::max_element(distances, {}, [](const auto& d) { return d.second; });
+    interval = most == distances.end() ? std::nullopt : std::optional(most->first);
+  }
+  for (size_t i = 0; interval && i < rows.size(); ++i) {
+    const bool first = i == 0 || rows[i].attempt != rows[i - 1].attempt;
+    const int64_t distance = first ? rows[i].iteration : rows[i].iteration - rows[i - 1].iteration;
+    rows[i].covers = std::max<int64_t>(1, std::min(*interval, distance));
+  }
 }
 
 }  // namespace dladvisor::training_log

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of lines of training logs: numbers, "name: value" pairs, times.
+// Parts of lines of training logs: numbers, "name: value" pairs, times; what lines of iterations cover.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "src/trace/training_progress.h"
 
 namespace dladvisor::training_log {
 
@@ -23,5 +27,11 @@ void ForEachPair(std::string_view text,
 
 // The last date and time in the text, "2024-05-01 12:00:00.123", in ns since 1970 without a time zone.
 std::optional<int64_t> LastTime(std::string_view text);
+
+// The text without the escape sequences that colour it on a terminal.
+std::string WithoutColours(std::string_view text);
+
+// What each line covers: up to `interval` iterations, else the distance that is most common.
+void SetCovers(std::vector<TrainingIteration>& rows, std::optional<int64_t> interval);
 
 }  // namespace dladvisor::training_log

@@ -63,6 +63,8 @@ void TakePair(std::string_view name, std::string_view value, TrainingIteration& 
     row.nan = Integer(value);
   else if (name == "samples per second" || name == "samples/sec")
     row.samples_per_second = Number(value);
+  else if (name == "tokens per second" || name == "tokens/sec")
+    row.tokens_per_second = Number(value);
   else if (name.starts_with("throughput per GPU (TFLOP/s") || name == "TFLOPs" || name == "TFLOP/s" ||
            name == "approx flops per GPU")
     row.tflops_per_gpu = Number(value);
@@ -232,24 +234,8 @@ void MegatronReader::Event(TrainingEventKind kind) {
   log_.events.push_back({before, kind});
 }
 
-void MegatronReader::SetCovers(std::optional<int64_t> interval) {
-  std::vector<TrainingIteration>& rows = log_.iterations;
-  if (!interval || *interval <= 0) {
-    std::map<int64_t, int64_t> distances;
-    for (size_t i = 1; i < rows.size(); ++i)
-      if (rows[i].attempt == rows[i - 1].attempt) ++distances[rows[i].iteration - rows[i - 1].iteration];
-    const auto most = std::ranges::max_element(distances, {}, [](const auto& d) { return d.second; });
-    interval = most == distances.end() ? std::nullopt : std::optional(most->first);
-  }
-  for (size_t i = 0; interval && i < rows.size(); ++i) {
-    const bool first = i == 0 || rows[i].attempt != rows[i - 1].attempt;
-    const int64_t distance = first ? rows[i].iteration : rows[i].iteration - rows[i - 1].iteration;
-    rows[i].covers = std::max<int64_t>(1, std::min(*interval, distance));
-  }
-}
-
 TrainingLog MegatronReader::Finish(std::optional<int64_t> interval) {
-  SetCovers(interval);
+  SetCovers(log_.iterations, interval);
   if (!log_.iterations.empty()) log_.program = "Megatron-LM";
   return std::move(log_);
 }

@@ -30,7 +30,6 @@ class MegatronReader {
   bool BlockLine(std::string_view line);
   void Event(TrainingEventKind kind);
   void AddTimer(TrainingTimer timer);
-  void SetCovers(std::optional<int64_t> interval);
 
   TrainingLog log_;
   Block block_ = Block::kNone;

@@ -13,6 +13,30 @@ namespace dladvisor::training_log {
 namespace {
 
 // In alphabetical order.
+constexpr std::array kVariables = std::to_array<std::string_view>({
+    "CUDA_LAUNCH_BLOCKING",
+    "NCCL_ALGO",
+    "NCCL_BLOCKING_WAIT",
+    "NCCL_IB_DISABLE",
+    "NCCL_NET",
+    "NCCL_P2P_DISABLE",
+    "NCCL_PROTO",
+    "NCCL_SHM_DISABLE",
+    "NCCL_SOCKET_IFNAME",
+    "TORCH_NCCL_BLOCKING_WAIT",
+});
+
+// What Hugging Face calls them, and what they are called here.
+constexpr std::array kTrainerNames = std::to_array<std::pair<std::string_view, const char*>>({
+    {"bf16", "bf16"},
+    {"dataloader_num_workers", "num_workers"},
+    {"fp16", "fp16"},
+    {"gradient_accumulation_steps", "gradient_accumulation_steps"},
+    {"gradient_checkpointing", "checkpoint_activations"},
+    {"per_device_train_batch_size", "train_micro_batch_size_per_gpu"},
+});
+
+// In alphabetical order.
 constexpr std::array kKnown = std::to_array<std::string_view>({
     "accumulate_allreduce_grads_in_fp32",
     "apply_rope_fusion",
@@ -118,9 +142,45 @@ void TakeRow(std::string_view line, std::map<std::string, std::string>& settings
   if (value.size() <= 64 && std::binary_search(kKnown.begin(), kKnown.end(), name)) settings[name] = value;
 }
 
+// "export NCCL_IB_DISABLE=1;" of a launcher, "NET/Socket : Using [0]eth0:..." of NCCL itself, hosts of a
+// launcher.
+void TakeEnvironment(std::string_view line, std::map<std::string, std::string>& settings) {
+  static const RE2 variable(R"(\b((?:TORCH_)?(?:NCCL|CUDA)_[A-Z0-9_]+)[=:] ?([^\s;,"'\\]{1,32}))"),
+      network(R"(NCCL INFO Using network (\w+))"), hosts(R"( -w (\S+))"), nodes(R"(--?nnodes[= ](\d+)\b)");
+  std::string name, value;
+  if (line.find("NCCL_") != std::string_view::npos || line.find("CUDA_LAUNCH") != std::string_view::npos) {
+    re2::StringPiece rest = line;
+    while (RE2::FindAndConsume(&rest, variable, &name, &value))
+      if (std::binary_search(kVariables.begin(), kVariables.end(), name)) settings[name] = value;
+  }
+  if (line.find("Using network") != std::string_view::npos && RE2::PartialMatch(line, network, &value))
+    settings["nccl_network"] = value;
+  if (line.find("nnodes") != std::string_view::npos && RE2::PartialMatch(line, nodes, &value) &&
+      value.size() < 7)
+    settings["nodes"] = value;
+  if (line.find("cmd = pdsh") != std::string_view::npos && RE2::PartialMatch(line, hosts, &value))
+    settings["nodes"] = std::to_string(std::ranges::count(value, ',') + 1);
+}
+
+// "per_device_train_batch_size=1," of a dump of Hugging Face's TrainingArguments.
+void TakeTrainerArgument(std::string_view line, std::map<std::string, std::string>& settings) {
+  static const RE2 argument(R"((\w+)=([\w.]+),)");
+  std::string name, value;
+  if (line.size() > 64 || line.find(' ') != std::string_view::npos ||
+      !RE2::FullMatch(line, argument, &name, &value))
+    return;
+  for (const auto& [theirs, ours] : kTrainerNames)
+    if (name == theirs) settings[ours] = value;
+}
+
 }  // namespace
 
 void TakeSettings(std::string_view line, std::map<std::string, std::string>& settings) {
+  if (line.find("NCCL") != std::string_view::npos || line.find("nnodes") != std::string_view::npos ||
+      line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||
+      line.find("cmd = pdsh") != std::string_view::npos)
+    TakeEnvironment(line.substr(0, 16384), settings);
+  TakeTrainerArgument(line, settings);
   if (line.size() > 4096) return;
   if (line.find(" ..") != std::string_view::npos || line.find("[config.py:") != std::string_view::npos ||
       line.find("_fusion  ") != std::string_view::npos) {
@@ -149,8 +209,9 @@ void TakeSettings(std::string_view line, std::map<std::string, std::string>& set
                                     {"Gradient Accumulation steps", "gradient_accumulation_steps"},
                                     {"Total optimization steps", "train_iters"}}) {
     if (line.find(words) == std::string_view::npos) continue;
-    if (const auto number = Integer(line.substr(line.rfind(" = ") + 3)))
-      settings[name] = std::to_string(*number);
+    std::string count(line.substr(line.rfind(" = ") + 3));
+    std::erase(count, ',');  // "17,000"
+    if (const auto number = Integer(count)) settings[name] = std::to_string(*number);
   }
 }
 

@@ -15,35 +15,93 @@ namespace {
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kLeastSeconds = 20;
 
+// The number of "'name': 1.5" or "'name': '1.5'".
 std::optional<double> Field(std::string_view line, std::string_view name) {
   const size_t at = line.find(name);
-  return at == std::string_view::npos ? std::nullopt : Number(line.substr(at + name.size()));
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = line.substr(at + name.size());
+  if (!rest.empty() && rest.front() == '\'') rest.remove_prefix(1);
+  return Number(rest);
+}
+
+// "Total optimization steps = 17,000"
+std::optional<int64_t> CountOf(std::string_view line) {
+  std::string count(line.substr(line.rfind(" = ") + 3));
+  std::erase(count, ',');
+  return Integer(count);
+}
+
+// "1h 2m 3s" and its parts.
+std::optional<int64_t> Seconds(std::string_view line) {
+  static const RE2 words(R"('elapsed_time': '(?:(\d+)d )?(?:(\d+)h )?(?:(\d+)m )?(\d+)s')");
+  std::string days, hours, minutes;
+  int64_t seconds = 0;
+  if (!RE2::PartialMatch(line, words, &days, &hours, &minutes, &seconds)) return std::nullopt;
+  return ((Integer(days).value_or(0) * 24 + Integer(hours).value_or(0)) * 60 + Integer(minutes).value_or(0)) *
+             60 +
+         seconds;
 }
 
 }  // namespace
 
 void TrainerReader::Line(std::string_view line) {
   if (line.find("Total optimization steps = ") != std::string_view::npos) {
-    planned_ = Integer(line.substr(line.rfind(" = ") + 3));
+    planned_ = CountOf(line);
     seconds_.clear();
     losses_.clear();
     last_ = 0;
+    start_ns_ = LastTime(line.substr(0, 64));
   }
+  if (line.find("Num Epochs = ") != std::string_view::npos) epochs_ = CountOf(line);
+  if (line.find("***** Running Evaluation") != std::string_view::npos)
+    events_[AtLast()].insert(TrainingEventKind::kEvaluation);
+  if (line.find("Saving model checkpoint to") != std::string_view::npos)
+    events_[AtLast()].insert(TrainingEventKind::kCheckpoint);
   if (line.find("it/s]") != std::string_view::npos || line.find("s/it]") != std::string_view::npos) Bar(line);
   if (line.find("{'") != std::string_view::npos) Record(line);
 }
 
 // " 25%|##        | 1/4 [03:45<11:15, 225.28s/it]"
 void TrainerReader::Bar(std::string_view line) {
-  static const RE2 bar(R"(\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, [^\]]*(?:it/s|s/it)[^\]]*\])");
+  static const RE2 bar(
+      R"((?:([^\s\d%|]+)?\s*\d+%)?\|[^|]*\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, [^\]]*(?:it/s|s/it)[^\]]*\])");
   re2::StringPiece rest = line;
   int64_t done = 0, planned = 0, minutes = 0, seconds = 0;
-  std::string hours;
-  while (RE2::FindAndConsume(&rest, bar, &done, &planned, &hours, &minutes, &seconds)) {
-    if (planned != planned_ || done > planned) continue;  // of something else: tokenising, evaluation
+  std::string title, hours;
+  while (RE2::FindAndConsume(&rest, bar, &title, &done, &planned, &hours, &minutes, &seconds)) {
+    if (done > planned || hours.size() > 6) continue;
+    const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
+    // Of something else: tokenising, evaluation. Without a count, the longest of those without a title is the
+    // training's.
+    const bool titled = !title.empty() && title != "Train:" && title != "Training:" && title.back() != ']' &&
+                        title.back() != '}';
+    if (planned_ ? planned != *planned_ : titled || planned < longest_) continue;
+    if (!planned_ && planned > longest_) {
+      longest_ = planned;
+      planned_of_bars_ = planned;
+      seconds_.clear();
+      losses_.clear();
+      last_ = 0;
+    }
     last_ = std::max(last_, done);
-    if (done > 0) seconds_.try_emplace(done, Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds);
+    if (done > 0) seconds_.try_emplace(done, since);
   }
+}
+
+// The last iteration that a bar or a record told of.
+int64_t TrainerReader::AtLast() const {
+  return std::max(last_, losses_.empty() ? 0 : losses_.rbegin()->first);
+}
+
+// The step that a record is of: printed, by its part of all epochs, or that of the last bar.
+int64_t TrainerReader::StepOf(std::string_view line) const {
+  constexpr std::string_view kSteps = "'global_step/max_steps': '";
+  if (const size_t at = line.find(kSteps); at != std::string_view::npos)
+    return Integer(line.substr(at + kSteps.size())).value_or(0);
+  const auto epoch = Field(line, "'epoch': ");
+  if (last_ > 0 || !epoch || !planned_ || epochs_.value_or(0) <= 0 || *epoch < 0 || *epoch > 1e6)
+    return last_;
+  return static_cast<int64_t>(*epoch * static_cast<double>(*planned_) / static_cast<double>(*epochs_) + 0.5);
 }
 
 // "{'loss': 2.31, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch': 0.5}", "{'train_runtime': 871.8, ...}"
@@ -55,9 +113,37 @@ void TrainerReader::Record(std::string_view line) {
     }
     return;
   }
-  const auto loss = Field(line, "{'loss': ");
-  if (!loss || last_ == 0) return;
-  losses_.try_emplace(last_, Loss{loss, Field(line, "'learning_rate': "), Field(line, "'grad_norm': ")});
+  if (const auto seconds = Field(line, "'eval_runtime': "); seconds && *seconds > 0) {
+    ++log_.evaluations;
+    events_[AtLast()].insert(TrainingEventKind::kEvaluation);
+    log_.evaluation_ns += *seconds * kNsPerSecond;
+    return;
+  }
+  constexpr std::string_view kLoss = "{'loss': ";
+  const size_t at = line.find(kLoss);
+  if (at == std::string_view::npos) return;
+  const std::string_view record = line.substr(at);
+  const int64_t step = StepOf(record);
+  if (step <= 0) return;
+  Loss loss{Field(record, kLoss), Field(record, "'learning_rate': "), Field(record, "'grad_norm': "),
+            Field(record, "'tokens_global_per_sec': "), false};
+  loss.nan = !loss.loss && record.substr(0, kLoss.size() + 5).find("nan") != std::string_view::npos;
+  losses_.try_emplace(step, loss);
+  // What it prints of time besides the bar is of the same clock.
+  if (const auto seconds = Seconds(record)) seconds_.try_emplace(step, *seconds);
+  if (const auto time = LastTime(line.substr(0, std::min<size_t>(at, 64))); time && start_ns_ && last_ == 0)
+    seconds_.try_emplace(step, (*time - *start_ns_) / static_cast<int64_t>(kNsPerSecond));
+  constexpr std::string_view kSteps = "'global_step/max_steps': '";
+  if (const size_t steps = record.find(kSteps); steps != std::string_view::npos && !planned_)
+    if (const size_t slash = record.find('/', steps + kSteps.size()); slash != std::string_view::npos)
+      planned_of_bars_ = Integer(record.substr(slash + 1));
+  if (const auto gibibytes = Field(record, "'memory(GiB)': ");
+      gibibytes && *gibibytes > 0 && *gibibytes < 1e6) {
+    TrainingMemory memory;
+    memory.iteration = step;
+    memory.max_reserved = static_cast<int64_t>(*gibibytes * 1073741824);
+    log_.memory.push_back(memory);
+  }
 }
 
 TrainingLog TrainerReader::Finish() {
@@ -67,7 +153,7 @@ TrainingLog TrainerReader::Finish() {
     if (seconds < since || (seconds - since < kLeastSeconds && (done != last || iteration > 0))) continue;
     TrainingIteration row;
     row.iteration = done;
-    row.planned = planned_;
+    row.planned = planned_ ? planned_ : planned_of_bars_;
     row.covers = done - iteration;
     if (seconds > since)
       row.elapsed_ns =
@@ -77,11 +163,20 @@ TrainingLog TrainerReader::Finish() {
       row.loss = std::prev(loss)->second.loss;
       row.learning_rate = std::prev(loss)->second.learning_rate;
       row.grad_norm = std::prev(loss)->second.grad_norm;
+      row.tokens_per_second = std::prev(loss)->second.tokens_per_second;
+      if (std::prev(loss)->second.nan) row.nan = row.covers;
     }
+    // What happened after an iteration takes the time of the next one.
+    for (auto event = events_.lower_bound(iteration); event != events_.end() && event->first < done; ++event)
+      for (const TrainingEventKind kind : event->second)
+        log_.events.push_back({log_.iterations.size(), kind});
     log_.iterations.push_back(row);
     iteration = done;
     since = seconds;
   }
+  // A bar of few steps may be anything's.
+  const bool told = planned_ || !losses_.empty() || log_.runtime_ns;
+  if (!told) log_.iterations.clear();
   if (!log_.iterations.empty() || log_.runtime_ns) log_.program = "Hugging Face Trainer";
   return std::move(log_);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of Hugging Face's Trainer: its progress bar, of which all processes write one each, the losses that
-// it prints, and the totals at the end. The bar prints whole seconds, so that a row here covers as many
-// iterations as are needed for a meaningful time.
+// Lines of Hugging Face's Trainer and of what is built on it (LLaMA-Factory, ms-swift): its progress bar, of
+// which all processes write one each, the losses that it prints, evaluations, and the totals at the end. The
+// bar prints whole seconds, so that a row here covers as many iterations as are needed for a meaningful time.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "src/trace/training_progress.h"
@@ -21,12 +22,21 @@ class TrainerReader {
  private:
   void Bar(std::string_view line);
   void Record(std::string_view line);
+  int64_t StepOf(std::string_view line) const;
+  int64_t AtLast() const;
 
   TrainingLog log_;
-  std::optional<int64_t> planned_;
+  std::optional<int64_t> planned_, epochs_;
+  std::optional<int64_t>
+      planned_of_bars_;  // of the longest bar, where nothing else tells how many are planned
+  int64_t longest_ = 0;
+  std::optional<int64_t> start_ns_;  // of the lines' own times
+  // By the iteration after which they happened.
+  std::map<int64_t, std::set<TrainingEventKind>> events_;
   std::map<int64_t, int64_t> seconds_;  // by iteration: since the start, of the first process that says so
   struct Loss {
-    std::optional<double> loss, learning_rate, grad_norm;
+    std::optional<double> loss, learning_rate, grad_norm, tokens_per_second;
+    bool nan = false;
   };
   std::map<int64_t, Loss> losses_;
   int64_t last_ = 0;  // iteration of the last bar

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/training_log_importer.h"
 
+#include <re2/re2.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,13 +17,18 @@
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/settings.h"
+#include "src/importers/training_log/step_lines.h"
 #include "src/importers/training_log/trainer.h"
 
 namespace dladvisor {
 namespace {
 using training_log::DeepSpeedReader;
 using training_log::MegatronReader;
+using training_log::StepLinesReader;
 using training_log::TrainerReader;
+
+// Arguments that are known, from which on a text is a training's even where it prints no iteration.
+constexpr size_t kLeastSettings = 8;
 
 class Reader {
  public:
@@ -29,6 +37,8 @@ class Reader {
     if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
     training_log::TakeSettings(line, settings_);
     quotes_ = (megatron_.Line(line) && fenced_) || quotes_;
+    quotes_ = (steps_.Line(line) && fenced_) || quotes_;
+    TakeError(line);
     deepspeed_.Line(line);
     trainer_.Line(line);
     tables.Line(line);
@@ -40,8 +50,19 @@ class Reader {
   // Of the program that prints most about itself.
   TrainingLog Finish() {
     TrainingLog log = megatron_.Finish(Setting("log_interval"));
+    // "iteration 1/99 |" is how others begin, too.
+    const bool timed = std::ranges::any_of(
+        log.iterations, [](const TrainingIteration& row) { return row.elapsed_ns.has_value(); });
+    if (TrainingLog steps = timed ? TrainingLog() : steps_.Finish(); !steps.empty()) log = std::move(steps);
     if (log.empty()) log = trainer_.Finish();
     if (log.empty()) log = deepspeed_.Finish();
+    if (log.empty() && settings_.size() >= kLeastSettings)
+      log.program =
+          settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
+              ? "Megatron-LM"
+              : "a program that prints its arguments";
+    if (log.empty()) return log;
+    log.error = std::move(error_);
     if (const auto deepspeed = settings_.find("deepspeed");
         log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")
       log.program = "Megatron-DeepSpeed";
@@ -59,11 +80,27 @@ class Reader {
     return found == settings_.end() ? std::nullopt : training_log::Integer(found->second);
   }
 
+  // "AttributeError: ...", behind a rank or a date, where an exception ends; of its words no more than fits a
+  // line.
+  void TakeError(std::string_view line) {
+    static const RE2 exception(
+        R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(: .{0,120})?)");
+    if (!error_.empty() || line.size() > 4096) return;
+    traceback_ = traceback_ || line.find("Traceback (most recent call last)") != std::string_view::npos;
+    if (!traceback_) return;
+    std::string type, words;
+    if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
+      return;
+    if (RE2::PartialMatch(line, exception, &type, &words)) error_ = type + words;
+  }
+
   MegatronReader megatron_;
+  StepLinesReader steps_;
   DeepSpeedReader deepspeed_;
   TrainerReader trainer_;
   std::map<std::string, std::string> settings_;
-  bool fenced_ = false, quotes_ = false;
+  std::string error_;
+  bool fenced_ = false, quotes_ = false, traceback_ = false;
 };
 
 // The number that a line ends with may be cut.
@@ -132,7 +169,10 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kTrainingLogImporter = {
-    .in_errors = ", and what Megatron-LM, DeepSpeed and Hugging Face's Trainer print",
+    .in_errors =
+        ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, "
+        "fairseq, "
+        "loops in the style of nanoGPT, timm or PyTorch's examples)",
     .in_help = "output of a training run",
     .extensions = ".log .out .txt",
     .more_extensions = "",

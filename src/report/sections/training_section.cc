@@ -33,10 +33,21 @@ std::string Rate(double value) {
 }
 
 std::string Throughput(const Row& row) {
-  std::string text = Rate(row.Number("samples_per_second")) + " samples/s";
-  if (row.Has("tokens_per_second")) text += ", " + Rate(row.Number("tokens_per_second")) + " tokens/s";
-  if (row.Has("tflops_per_gpu")) text += ", " + Rate(row.Number("tflops_per_gpu")) + " TFLOP/s per GPU";
+  std::string text;
+  for (const auto& [column, unit] : {std::pair{"samples_per_second", " samples/s"},
+                                     {"tokens_per_second", " tokens/s"},
+                                     {"tflops_per_gpu", " TFLOP/s per GPU"}})
+    if (row.Has(column)) text += (text.empty() ? "" : ", ") + Rate(row.Number(column)) + unit;
   return text;
+}
+
+// What the mean leaves out: " after the first 10".
+std::string WithoutWarmup(const Row& row) {
+  if (!row.Has("iterations") || !row.Has("steady_iterations")) return "";
+  const double left_out = row.Number("iterations") - row.Number("steady_iterations");
+  if (!(left_out > 0)) return row.Number("lines") < 3 ? ", start-up included" : "";
+  if (row.Number("attempts") > 1) return fmt::format(" without {:.0f} of warm-up", left_out);
+  return left_out == 1 ? " after the first" : fmt::format(" after the first {:.0f}", left_out);
 }
 
 std::string Iterations(const Row& row) {
@@ -102,12 +113,12 @@ std::string TrainingText(const ReportTable& training) {
   const Row row(training);
   std::string text = fmt::format("A training log of {}, not a trace: ", row.Text("program", Unit::kText));
   if (row.Has("mean_ns"))
-    text +=
-        fmt::format("{} iteration{} of {} on average",
-                    row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines of",
-                    row.Has("iterations") && !(row.Number("iterations") > 1) ? "" : "s", row.Time("mean_ns"));
+    text += fmt::format("{} iteration{} of {} on average{}",
+                        row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines of",
+                        row.Has("iterations") && !(row.Number("iterations") > 1) ? "" : "s",
+                        row.Time("mean_ns"), WithoutWarmup(row));
   else
-    text += "no time of an iteration";
+    text += row.Number("lines") > 0 ? "no time of an iteration" : "no iteration printed";
   if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))
     text += ", up to " + row.Time("slowest_ns");
   if (row.Has("samples_per_second")) text += ", " + Rate(row.Number("samples_per_second")) + " samples/s";
@@ -125,10 +136,13 @@ std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportMod
   add("Program", row.Text("program", Unit::kText));
   add("Iterations", Iterations(row));
   if (row.Has("mean_ns"))
-    add("Iteration Time", fmt::format("{} on average, median line {}, slowest {}", row.Time("mean_ns"),
-                                      row.Time("median_ns"), row.Time("slowest_ns")));
+    add("Iteration Time", fmt::format("{} on average{}, median line {}, slowest {}", row.Time("mean_ns"),
+                                      WithoutWarmup(row), row.Time("median_ns"), row.Time("slowest_ns")));
   if (row.Has("runtime_ns")) add("Training Time", row.Time("runtime_ns"));
-  if (row.Has("samples_per_second")) add("Throughput", Throughput(row));
+  add("Throughput", Throughput(row));
+  if (row.Has("printed_mfu")) add("Utilisation as Printed", row.Text("printed_mfu", Unit::kRatio));
+  if (row.Has("evaluations"))
+    add("Evaluations", fmt::format("{}, {} in all", row.Count("evaluations"), row.Time("evaluation_ns")));
   if (row.Has("skipped")) add("Skipped by the Loss Scaler", row.Count("skipped"));
   if (row.Number("nan") > 0) add("Iterations with NaN", row.Count("nan"));
   if (row.Has("slow_lines")) add("Slow Lines", SlowLines(model, row));

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/step_lines.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "src/importers/training_log/log_line.h"
+
+namespace dladvisor::training_log {
+
+enum FieldKind : uint8_t {
+  kElapsed,    // of one step
+  kTotal,      // since the start
+  kMean,       // of the epoch's steps until now
+  kRate,       // steps in a second
+  kInput,      // of a step's time, waiting for its batch
+  kMeanInput,  // the same, of the epoch's steps until now
+  kTokens,     // in a second, of all GPUs
+  kAllTokens,  // since the start
+  kSamples,    // in a second, of all GPUs
+  kBatch,      // samples of a step
+  kTflops,     // of one GPU
+  kMfu,
+  kLoss,
+  kLearningRate,
+  kNorm,
+  kLossScale,
+  kMemory,  // bytes, the most of a GPU
+};
+
+struct FieldForm {
+  FieldKind kind;
+  const char* words;  // with the number as its only group; "nan" and "inf" stay
+  double scale = 1;
+};
+
+namespace {
+
+constexpr double kMs = 1e-3, kPercent = 0.01, kMebi = 1048576, kGibi = 1073741824;
+constexpr size_t kLeastSteps = 2;
+// Numbers of steps that one line of another rank may be behind.
+constexpr int64_t kBehind = 1;
+// Printed means have three decimals: of a difference of two, the error must stay below this share.
+constexpr double kMostError = 0.05, kDecimals = 0.0005;
+// Whole seconds are exact enough from here on.
+constexpr double kLeastBetween = 20e9;
+
+}  // namespace
+
+struct Form {
+  const char* program;
+  const char* mark;   // part of every head
+  const char* head;   // with a group for each letter of `parts`
+  const char* parts;  // e: epoch, s: step, n: steps in all, or of an epoch if there is one
+  int64_t first_epoch = 0, first_step = 0;
+  bool block = false;  // its fields stand on the lines after the head
+  std::vector<FieldForm> fields;
+};
+
+namespace {
+
+#define NUMBER R"((-?[\d.,]+(?:[eE][+-]?\d+)?|nan|inf|NaN|Inf))"
+
+const std::vector<Form>& Forms() {
+  static const std::vector<Form> forms = {
+      {"nanoGPT",
+       "dt: ",
+       R"(\bstep +(\d+)(?:/(\d+))? *(?:\([\d.]+%\) *)?\| *loss)",
+       "sn",
+       0,
+       0,
+       false,
+       {{kElapsed, "\\bdt: " NUMBER "ms", kMs},
+        {kTokens, "tok/sec: " NUMBER},
+        {kMfu, "mfu: " NUMBER, kPercent},
+        {kLoss, "loss: " NUMBER},
+        {kLearningRate, "\\blr:? " NUMBER},
+        {kNorm, "norm: " NUMBER}}},
+      {"nanoGPT",
+       ", time ",
+       R"(\biter (\d+): loss )",
+       "s",
+       0,
+       0,
+       false,
+       {{kElapsed, "time " NUMBER "ms", kMs}, {kMfu, "mfu " NUMBER "%", kPercent}, {kLoss, "loss " NUMBER}}},
+      {"llm.c",
+       "tok/s",
+       R"(\bstep +(\d+)/(\d+) *[|:] *(?:train )?loss )",
+       "sn",
+       0,
+       1,
+       false,
+       {{kElapsed, NUMBER " ms", kMs},
+        {kTokens, NUMBER " tok/s"},
+        {kMfu, NUMBER "% (?:bf16 )?MFU", kPercent},
+        {kLoss, "loss " NUMBER},
+        {kNorm, "norm " NUMBER},
+        {kLearningRate, "lr " NUMBER}}},
+      {"modded-nanogpt",
+       "train_time:",
+       R"(\bstep:(\d+)/(\d+) .*train_time:)",
+       "sn",
+       0,
+       1,
+       false,
+       {{kTotal, "train_time:" NUMBER "ms", kMs},
+        {kTotal, "train_time:" NUMBER "s"},
+        {kLoss, "train_loss:" NUMBER}}},
+      {"torchtitan",
+       "tps:",
+       R"(\bstep: *(\d+) +loss:)",
+       "s",
+       0,
+       1,
+       false,
+       {{kTflops, "tflops: *" NUMBER},
+        {kMfu, "mfu: *" NUMBER "%", kPercent},
+        {kLoss, "loss: *" NUMBER},
+        {kNorm, "grad_norm: *" NUMBER},
+        {kMemory, "memory: *" NUMBER "GiB", kGibi}}},
+      {"NeMo",
+       "train_step_timing in s",
+       R"(epoch (\d+), iteration (\d+)/(\d+) *\|)",
+       "esn",
+       0,
+       0,
+       false,
+       {{kElapsed, "train_step_timing in s: *" NUMBER},
+        {kBatch, "global_batch_size: *" NUMBER},
+        {kTflops, "TFLOPS_per_GPU: *" NUMBER},
+        {kLoss, "reduced_train_loss: *" NUMBER},
+        {kNorm, "grad_norm: *" NUMBER},
+        {kLearningRate, "\\blr: *" NUMBER},
+        {kMemory, "max_memory_reserved: *" NUMBER, 1}}},
+      {"NeMo",
+       "train_step_timing in s",
+       R"(\bEpoch (\d+):.*[| ](\d+)/(\d+) \[)",
+       "esn",
+       0,
+       1,
+       false,
+       {{kElapsed, "train_step_timing in s=" NUMBER},
+        {kLoss, "reduced_train_loss=" NUMBER},
+        {kNorm, "grad_norm=" NUMBER},
+        {kLearningRate, "\\blr=" NUMBER}}},
+      {"OLMo",
+       "[step=",
+       R"(\[step=(\d+)(?:/(\d+))?)",
+       "sn",
+       0,
+       1,
+       true,
+       {{kRate, "throughput/device/batches_per_second=" NUMBER},
+        {kAllTokens, "throughput/total_tokens=" NUMBER},
+        {kLoss, "train/CrossEntropyLoss=" NUMBER},
+        {kNorm, "optim/total_grad_norm=" NUMBER},
+        {kLearningRate, "optim/learning_rate_group0=" NUMBER},
+        {kMemory, "Peak GPU Memory \\(MB\\)=" NUMBER, 1e6}}},
+      {"Composer",
+       "[batch=",
+       R"(\[batch=(\d+)(?:/(\d+))?\])",
+       "sn",
+       0,
+       1,
+       true,
+       {{kRate, "throughput/batches_per_sec: *" NUMBER},
+        {kTokens, "throughput/tokens_per_sec: *" NUMBER},
+        {kSamples, "throughput/samples_per_sec: *" NUMBER},
+        {kMfu, "throughput/device/mfu: *" NUMBER},
+        {kTflops, "throughput/device/flops_per_sec: *" NUMBER, 1e-12},
+        {kLoss, "loss/train/total: *" NUMBER},
+        {kMemory, "memory/peak_reserved_mem: *" NUMBER, 1e9}}},
+      {"fairseq",
+       "wps=",
+       R"(\bepoch +(\d+): +(\d+) / (\d+) )",
+       "esn",
+       1,
+       1,
+       false,
+       {{kRate, "\\bups=" NUMBER},
+        {kTokens, "\\bwps=" NUMBER},
+        {kBatch, "\\bbsz=" NUMBER},
+        {kLoss, "\\bloss=" NUMBER},
+        {kNorm, "\\bgnorm=" NUMBER},
+        {kLossScale, "\\bloss_scale=" NUMBER},
+        {kLearningRate, "\\blr=" NUMBER}}},
+      {"torchvision",
+       "eta: ",
+       R"(\bEpoch: \[(\d+)\] +\[ *(\d+)/(\d+)\] +eta: )",
+       "esn",
+       0,
+       0,
+       false,
+       {{kElapsed, "\\btime: " NUMBER},
+        {kInput, "\\bdata: " NUMBER},
+        {kLoss, "\\bloss: " NUMBER},
+        {kLearningRate, "\\blr: " NUMBER},
+        {kMemory, "max mem: " NUMBER, kMebi}}},
+      {"PyTorch's ImageNet example",
+       "Time",
+       R"(\bEpoch: *\[(\d+)\] *\[ *(\d+)/(\d+)\])",
+       "esn",
+       0,
+       0,
+       false,
+       {{kElapsed, "\\bTime *" NUMBER},
+        {kMean, "\\bTime *[\\d.]+ *\\( *" NUMBER "\\)"},
+        {kInput, "\\bData *" NUMBER},
+        {kMeanInput, "\\bData *[\\d.]+ *\\( *" NUMBER "\\)"},
+        {kLoss, "\\bLoss *" NUMBER}}},
+      {"timm",
+       "Train: ",
+       R"(\bTrain: (\d+) \[ *(\d+)/(\d+) )",
+       "esn",
+       0,
+       0,
+       false,
+       {{kElapsed, "\\bTime: *" NUMBER "s"},
+        {kMean, "\\bTime: *[\\d.]+s, *[\\d.]+/s *\\( *" NUMBER "s"},
+        {kSamples, "\\bTime: *[\\d.]+s, *" NUMBER "/s"},
+        {kInput, "\\bData: *" NUMBER},
+        {kMeanInput, "\\bData: *[\\d.]+ *\\( *" NUMBER "\\)"},
+        {kLearningRate, "\\bLR: *" NUMBER},
+        {kLoss, "\\bLoss: *" NUMBER}}},
+      {"MMEngine",
+       "data_time: ",
+       R"(\bEpoch(?:\(train\))? *\[(\d+)\] *\[ *(\d+)/(\d+)\])",
+       "esn",
+       1,
+       1,
+       false,
+       {{kElapsed, "\\btime: *" NUMBER},
+        {kInput, "\\bdata_time: *" NUMBER},
+        {kMemory, "\\bmemory: *" NUMBER, kMebi},
+        {kNorm, "\\bgrad_norm: *" NUMBER},
+        {kLearningRate, "\\blr: *" NUMBER},
+        {kLoss, "\\bloss: *" NUMBER}}},
+      {"MMEngine",
+       "data_time: ",
+       R"(\bIter(?:\(train\))? *\[ *(\d+)/(\d+)\])",
+       "sn",
+       0,
+       1,
+       false,
+       {{kElapsed, "\\btime: *" NUMBER},
+        {kInput, "\\bdata_time: *" NUMBER},
+        {kMemory, "\\bmemory: *" NUMBER, kMebi},
+        {kNorm, "\\bgrad_norm: *" NUMBER},
+        {kLearningRate, "\\blr: *" NUMBER},
+        {kLoss, "\\bloss: *" NUMBER}}},
+      {"Detectron2",
+       "total_loss: ",
+       R"(\biter: (\d+) +total_loss: )",
+       "s",
+       0,
+       0,
+       false,
+       {{kElapsed, "[ ]time: *" NUMBER},
+        {kInput, "[ ]data_time: *" NUMBER},
+        {kMemory, "max_mem: *" NUMBER "M", kMebi},
+        {kLearningRate, "\\blr: *" NUMBER},
+        {kLoss, "total_loss: *" NUMBER}}},
+  };
+  return forms;
+}
+
+#undef NUMBER
+
+// The expressions of a form, compiled once.
+struct Compiled {
+  std::unique_ptr<RE2> head;
+  std::vector<std::unique_ptr<RE2>> fields;
+};
+
+const std::vector<Compiled>& Expressions() {
+  static const std::vector<Compiled> all = [] {
+    std::vector<Compiled> result;
+    for (const Form& form : Forms()) {
+      Compiled& compiled = result.emplace_back();
+      compiled.head = std::make_unique<RE2>(form.head);
+      for (const FieldForm& field : form.fields)
+        compiled.fields.push_back(std::make_unique<RE2>(field.words));
+    }
+    return result;
+  }();
+  return all;
+}
+
+const Compiled& ExpressionsOf(const Form& form) {
+  return Expressions()[static_cast<size_t>(&form - Forms().data())];
+}
+
+// "1,803,550,720" too.
+std::optional<double> Grouped(std::string text) {
+  std::erase(text, ',');
+  return Number(text);
+}
+
+std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
+  for (const char* words : {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb",
+                            "HellaSwag accuracy", "Epoch(val)", "Test: ["})
+    if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
+  for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",
+                            "Saving the checkpoint", "Saved checkpoint"})
+    if (line.find(words) != std::string_view::npos) return TrainingEventKind::kCheckpoint;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool StepLinesReader::Line(std::string_view line) {
+  if (line.size() > 65536) return false;
+  std::string plain;
+  if (line.find('\x1b') != std::string_view::npos) {
+    plain = WithoutColours(line);
+    line = plain;
+  }
+  for (const Form& form : Forms()) {
+    if (line.find(form.mark) == std::string_view::npos ||
+        (form_ != nullptr && form_->program != form.program))
+      continue;
+    if (Head(form, line)) return true;
+  }
+  if (const auto kind = BetweenSteps(line); kind && form_ != nullptr) {
+    EndStep();
+    const size_t before = log_.iterations.size();
+    if (log_.events.empty() || log_.events.back().before != before || log_.events.back().kind != *kind)
+      log_.events.push_back({before, *kind});
+  } else if (row_ && form_->block) {
+    if (!line.empty() && (line.front() == ' ' || line.front() == '\t'))
+      Fields(line);
+    else
+      EndStep();
+  }
+  return false;
+}
+
+bool StepLinesReader::Head(const Form& form, std::string_view line) {
+  int64_t step = 0;
+  std::string numbers[3];
+  const RE2& head = *ExpressionsOf(form).head;
+  const std::string_view parts = form.parts;
+  const bool found = parts.size() == 1 ? RE2::PartialMatch(line, head, &numbers[0])
+                     : parts.size() == 2
+                         ? RE2::PartialMatch(line, head, &numbers[0], &numbers[1])
+                         : RE2::PartialMatch(line, head, &numbers[0], &numbers[1], &numbers[2]);
+  if (!found) return false;
+  EndStep();
+  const auto part = [&](char letter) {
+    const size_t at = parts.find(letter);
+    const auto number = at == std::string_view::npos ? std::nullopt : Integer(numbers[at]);
+    return number && *number >= 0 && *number < int64_t{1} << 40 ? number : std::nullopt;
+  };
+  const auto printed = part('s'), all = part('n'), epoch = part('e');
+  if (!printed || (parts.front() == 'e' && (!all || !epoch || *epoch > 1'000'000))) return false;
+  step = *printed - form.first_step + 1;
+  form_ = &form;
+  TrainingIteration& row = row_.emplace();
+  epoch_ = epoch.value_or(0);
+  step_ = step;
+  row.iteration = std::max<int64_t>(step, 0);
+  if (epoch && *all < int64_t{1} << 32)
+    row.iteration += std::max<int64_t>(0, *epoch - form.first_epoch) * *all;
+  else
+    row.planned = all;
+  row.time_ns = LastTime(line);
+  if (!form.block) Fields(line);
+  if (!form.block) EndStep();
+  return true;
+}
+
+void StepLinesReader::Fields(std::string_view text) {
+  const Compiled& compiled = ExpressionsOf(*form_);
+  for (size_t i = 0; i < form_->fields.size(); ++i) {
+    std::string number;
+    if (!RE2::PartialMatch(text, *compiled.fields[i], &number)) continue;
+    const auto value = Grouped(number);
+    const FieldForm& field = form_->fields[i];
+    if (!value && field.kind == kLoss) row_->nan = 1;
+    if (value) Field(field.kind, *value * field.scale);
+  }
+}
+
+void StepLinesReader::Field(int kind, double value) {
+  TrainingIteration& row = *row_;
+  const bool positive = value > 0;
+  switch (kind) {
+    case kElapsed:
+      if (positive) row.elapsed_ns = value * kNsPerSecond;
+      break;
+    case kRate:
+      if (positive) row.elapsed_ns = kNsPerSecond / value;
+      break;
+    case kTotal:
+      total_ = value;
+      break;
+    case kMean:
+      mean_time_ = value;
+      break;
+    case kInput:
+      input_ = value;
+      break;
+    case kMeanInput:
+      mean_input_ = value;
+      break;
+    case kTokens:
+      if (positive) row.tokens_per_second = value;
+      break;
+    case kAllTokens:
+      tokens_ = value;
+      break;
+    case kSamples:
+      if (positive) row.samples_per_second = value;
+      break;
+    case kBatch:
+      if (value >= 1 && value < 1e12) row.global_batch = static_cast<int64_t>(value);
+      break;
+    case kTflops:
+      if (positive) row.tflops_per_gpu = value;
+      break;
+    case kMfu:
+      if (positive && value <= 1) row.mfu = value;
+      break;
+    case kLoss:
+      row.loss = value;
+      break;
+    case kLearningRate:
+      row.learning_rate = value;
+      break;
+    case kNorm:
+      row.grad_norm = value;
+      break;
+    case kLossScale:
+      if (positive) row.loss_scale = value;
+      break;
+    case kMemory:
+      if (positive && value < 1e15) bytes_ = static_cast<int64_t>(value);
+      break;
+  }
+}
+
+// The mean of the lines since the last one, from means since the epoch began.
+std::optional<double> StepLinesReader::SinceLast(std::optional<double> mean, double sum,
+                                                 double at_last) const {
+  if (!mean) return std::nullopt;
+  const bool same = running_.epoch == epoch_ && step_ > running_.steps;
+  const int64_t steps = same ? running_.steps : 0;
+  const double value =
+      (*mean * static_cast<double>(step_) - (same ? sum : 0)) / static_cast<double>(step_ - steps);
+  const double error = kDecimals * static_cast<double>(step_ + steps) / static_cast<double>(step_ - steps);
+  return value > 0 && error <= kMostError * value ? value : at_last;
+}
+
+void StepLinesReader::EndStep() {
+  if (!row_) return;
+  TrainingIteration row = std::move(*row_);
+  row_.reset();
+  const auto input = std::exchange(input_, {}), total = std::exchange(total_, {}),
+             mean_input = std::exchange(mean_input_, {}), mean = std::exchange(mean_time_, {}),
+             tokens = std::exchange(tokens_, {});
+  const auto bytes = std::exchange(bytes_, {});
+  std::vector<TrainingIteration>& rows = log_.iterations;
+  // Another rank's line, or a second one of this step, as where a validation follows.
+  if (!rows.empty() && row.iteration <= rows.back().iteration &&
+      rows.back().iteration - row.iteration <= kBehind)
+    return;
+  const int64_t last = rows.empty() ? 0 : rows.back().iteration;
+  const bool again = !rows.empty() && row.iteration <= last;
+  row.attempt = rows.empty() ? 0 : rows.back().attempt + again;
+  const auto distance = static_cast<double>(row.iteration - last);
+  const bool follows = !rows.empty() && !again;
+  if (total && follows && last_total_ && *total > *last_total_)
+    row.elapsed_ns = (*total - *last_total_) / distance * kNsPerSecond;
+  last_total_ = total;
+  std::optional<double> waited = input;
+  if (mean && row.elapsed_ns && step_ > 0) {
+    const double printed = *row.elapsed_ns / kNsPerSecond;
+    row.elapsed_ns = SinceLast(mean, running_.time, printed).value_or(printed) * kNsPerSecond;
+    if (input) waited = SinceLast(mean_input, running_.input, *input);
+    running_ = {*mean * static_cast<double>(step_), mean_input.value_or(0) * static_cast<double>(step_),
+                step_, epoch_};
+  }
+  // Times of lines count where no time is printed, or one of few digits beside fine ones of lines.
+  if (row.time_ns && follows && last_time_ns_ && *row.time_ns > *last_time_ns_) {
+    const auto between = static_cast<double>(*row.time_ns - *last_time_ns_);
+    if (!row.elapsed_ns && (between >= kLeastBetween || *row.time_ns % 1'000'000'000 != 0))
+      row.elapsed_ns = between / distance;
+    if (tokens && last_tokens_ && *tokens > *last_tokens_)
+      row.tokens_per_second = (*tokens - *last_tokens_) * kNsPerSecond / between;
+  }
+  last_time_ns_ = row.time_ns;
+  last_tokens_ = tokens;
+  if (!row.elapsed_ns && !row.tokens_per_second && !row.samples_per_second && !row.loss && !row.nan) return;
+  if (waited && *waited >= 0 && row.elapsed_ns)
+    log_.timers.push_back({rows.size(), "data", {}, *waited * kNsPerSecond, {}, {}});
+  if (bytes) {
+    TrainingMemory memory;
+    memory.iteration = row.iteration;
+    memory.max_allocated = bytes;
+    log_.memory.push_back(memory);
+  }
+  rows.push_back(std::move(row));
+}
+
+TrainingLog StepLinesReader::Finish() {
+  EndStep();
+  const auto timed = std::ranges::count_if(log_.iterations, [](const TrainingIteration& row) {
+    return row.elapsed_ns || row.tokens_per_second || row.samples_per_second || row.tflops_per_gpu;
+  });
+  if (static_cast<size_t>(timed) < kLeastSteps) return {};
+  SetCovers(log_.iterations, std::nullopt);
+  for (TrainingIteration& row : log_.iterations)
+    if (row.nan) row.nan = row.covers.value_or(1);
+  log_.program = form_->program;
+  return std::move(log_);
+}
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs that print a line (or a block of them) for a step, with its number and its time, speed or share of
+// waiting for data: nanoGPT and what is built on it, torchtitan, NeMo, Composer, OLMo, fairseq, PyTorch's
+// examples, torchvision, timm, MMEngine, Detectron2. Their lines differ in names alone, so that a table says
+// which ones are what.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/trace/training_progress.h"
+
+namespace dladvisor::training_log {
+
+struct Form;  // the names of one program
+
+class StepLinesReader {
+ public:
+  // Whether the line reports a step.
+  bool Line(std::string_view line);
+  TrainingLog Finish();
+
+ private:
+  // Sums of what a line prints as a mean since the epoch began.
+  struct Running {
+    double time = 0, input = 0;
+    int64_t steps = 0, epoch = -1;
+  };
+
+  bool Head(const Form& form, std::string_view line);
+  void Fields(std::string_view text);
+  void Field(int kind, double value);
+  std::optional<double> SinceLast(std::optional<double> mean, double sum, double at_last) const;
+  void EndStep();
+
+  TrainingLog log_;
+  const Form* form_ = nullptr;  // of the first line that was known
+  std::optional<TrainingIteration> row_;
+  // Of the line: since the start, or of the epoch until now.
+  std::optional<double> input_, total_, mean_time_, mean_input_, last_total_;
+  std::optional<int64_t> bytes_;
+  int64_t epoch_ = 0, step_ = 0;  // of the line, in the epoch
+  std::optional<int64_t> last_time_ns_;
+  std::optional<double> tokens_, last_tokens_;  // since the start
+  Running running_;
+};
+
+}  // namespace dladvisor::training_log
