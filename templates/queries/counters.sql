@@ -41,3 +41,21 @@ FROM (SELECT max(CASE WHEN metric = 'gpu_utilization' THEN mean END) AS busy
   FROM telemetry
   GROUP BY profile, device)
 HAVING count(*) > 0;
+
+-- id: telemetry_chart
+-- title: Telemetry over Time
+-- note: Means of up to 160 parts of the log's time; of the memory, the temperature and throttling the most. The first 12 GPUs.
+-- relation: telemetry_series
+-- empty: hidden
+-- max_rows: 2000
+WITH placed AS (SELECT *, coalesce(start_ns, sample) AS at, dense_rank() OVER (ORDER BY profile, device) AS gpu FROM telemetry_series),
+spans AS (SELECT profile, min(at) AS first, max(at) AS last FROM placed GROUP BY profile),
+parts AS (SELECT p.*, CAST((p.at - s.first) * 160 / (s.last - s.first + 1) AS INTEGER) AS part FROM placed AS p JOIN spans AS s ON s.profile = p.profile)
+SELECT profile, device, min(at) AS start_ns, max(at) AS end_ns, max(start_ns IS NOT NULL) AS timed,
+    avg(gpu_utilization) AS gpu_utilization, avg(power_w) AS power_w, avg(sm_clock_hz) AS sm_clock_hz,
+    max(temperature_c) AS temperature_c, max(memory_used_bytes) AS memory_used_bytes,
+    max(throttled_by_heat) AS throttled_by_heat
+FROM parts
+WHERE gpu <= 12
+GROUP BY profile, device, part
+ORDER BY profile, device, part;

@@ -35,16 +35,19 @@ ORDER BY profile, attempt, iteration;
 -- note: Of the first log; where there are more than 160 lines, means of neighbours.
 -- relation: training_log
 -- empty: hidden
-WITH numbered AS (SELECT iteration AS iteration, elapsed_ns AS ns, warmup,
+WITH numbered AS (SELECT iteration AS iteration, elapsed_ns AS ns, warmup, slow AND NOT warmup AS slow, cause,
+      samples_per_second, tokens_per_second, tflops_per_gpu, loss_scale,
       row_number() OVER (ORDER BY attempt, iteration) - 1 AS n, count(*) OVER () AS total
   FROM training_log
   WHERE profile = (SELECT min(profile) FROM training_log)),
-placed AS (SELECT ns, warmup, n / ((total + 159) / 160) AS bar, first_value(iteration) OVER w AS first,
+placed AS (SELECT *, n / ((total + 159) / 160) AS bar, first_value(iteration) OVER w AS first,
       last_value(iteration) OVER w AS last
   FROM numbered
   WINDOW w AS (PARTITION BY n / ((total + 159) / 160) ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING
       AND UNBOUNDED FOLLOWING))
-SELECT first, last, count(*) AS iterations, avg(ns) AS mean_ns, max(ns) AS slowest_ns, min(warmup) AS warmup
+SELECT first, last, count(*) AS iterations, avg(ns) AS mean_ns, max(ns) AS slowest_ns, min(warmup) AS warmup,
+    avg(slow) AS slow, max(CASE WHEN slow THEN cause END) AS cause, avg(samples_per_second) AS samples_per_second,
+    avg(tokens_per_second) AS tokens_per_second, avg(tflops_per_gpu) AS tflops_per_gpu, min(loss_scale) AS loss_scale
 FROM placed
 GROUP BY bar
 ORDER BY bar;

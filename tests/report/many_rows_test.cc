@@ -185,9 +185,11 @@ FakeRun Log(I lines) {
 
 TEST(ManyIterations, OfALogAllAreDrawnAndCounted) {
   const std::string html = Html(Log(2502));
-  const std::string chart = Part(html, "id=\"iteration-summary-chart", "</svg>");
-  EXPECT_THAT(chart, HasSubstr("Iterations 2497–2502"));
-  EXPECT_THAT(html, HasSubstr("Each bar is the mean of up to 16."));
+  const std::string chart = Part(html, "id=\"series-training", "</svg>");
+  EXPECT_THAT(chart, HasSubstr("iteration 2502"));
+  EXPECT_THAT(chart, HasSubstr("1.00 s to 5.00 s"));
+  EXPECT_THAT(chart, HasSubstr("strip-peaks")) << "the slow last line is not lost in its mean";
+  EXPECT_THAT(html, HasSubstr("each point the mean of up to 16 lines"));
   EXPECT_THAT(Part(html, "Slow Lines", "</div>"), HasSubstr("4: 2 evaluation, 2 checkpoint"));
 }
 

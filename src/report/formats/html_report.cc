@@ -18,6 +18,7 @@
 #include "src/report/formats/pipeline_plots.h"
 #include "src/report/formats/rank_plots.h"
 #include "src/report/formats/roofline_plot.h"
+#include "src/report/formats/series_plots.h"
 #include "src/report/formats/timeline_plot.h"
 #include "src/report/model/column_style.h"
 #include "src/report/model/queries.h"
@@ -29,6 +30,7 @@
 #include "src/report/sections/headline.h"
 #include "src/report/sections/ledger_section.h"
 #include "src/report/sections/ranks_section.h"
+#include "src/report/sections/telemetry_section.h"
 #include "src/report/sections/training_section.h"
 
 namespace dladvisor {
@@ -144,10 +146,11 @@ data DashboardCards(const ReportModel& model) {
   return cards;
 }
 
-// Bars for the iterations of the first rank, or the lines of a training's log.
-const ReportTable* IterationBars(const ReportModel& model) {
-  return FindTable(model, TrainingAlone(model) == nullptr ? "iteration_chart" : "training_chart");
-}
+// GPUs whose sensors are drawn, as telemetry_chart selects them.
+constexpr size_t kDrawnSensors = 12;
+
+// Bars for the iterations of the first rank.
+const ReportTable* IterationBars(const ReportModel& model) { return FindTable(model, "iteration_chart"); }
 
 // How many iterations the widest bar is the mean of.
 double MostInBar(const ReportModel& model) {
@@ -287,6 +290,7 @@ std::string ViewTree(const ReportModel& model, std::string_view view) {
 
 data ViewList(const ReportModel& model) {
   data views{data::type::list};
+  const bool log_alone = TelemetryAlone(model) != nullptr || TrainingAlone(model) != nullptr;
   for (const View& view : Views()) {
     data tables{data::type::list};
     size_t rows = 0;
@@ -297,6 +301,7 @@ data ViewList(const ReportModel& model) {
       tables << TableData(*table, ShownColumns(model, *table));
     }
     if (tables.is_empty_list()) continue;  // of another format
+    if (rows == 0 && log_alone) continue;
     data item;
     item.set("view_id", view.id);
     item.set("view_title", view.title);
@@ -411,7 +416,6 @@ data PageData(const ReportModel& model) {
   page.set("total_saving", TextOrFalse(TotalSavingText(model)));
   page.set("cards", DashboardCards(model));
   page.set("performance", FigureList(model, PerformanceFigures()));
-  page.set("system_config", FigureList(model, SystemFigures()));
   page.set("hardware_to_declare", TextOrFalse(HardwareToDeclare(model)));
   page.set("iteration_chart", TextOrFalse(IterationChart(model, "iteration-summary-chart")));
   const double per_bar = MostInBar(model);
@@ -450,6 +454,22 @@ data PageData(const ReportModel& model) {
   const data timeline = TimelinePlots(model, groups);
   page.set("has_timeline", !timeline.is_empty_list());
   page.set("timeline", timeline);
+  const data series = SeriesPlots(model);
+  page.set("has_series", !series.is_empty_list());
+  page.set("series", series);
+  const ReportTable* telemetry = TelemetryAlone(model);
+  const bool log_alone = telemetry != nullptr || TrainingAlone(model) != nullptr;
+  page.set("log_alone", log_alone);
+  std::vector<std::string_view> system(SystemFigures().begin(), SystemFigures().end());
+  if (log_alone) std::erase_if(system, [&](std::string_view id) { return !WhyUnknown(model, id).empty(); });
+  page.set("system_config", FigureList(model, system));
+  data sensors{data::type::list};
+  if (telemetry != nullptr) sensors << TableData(*telemetry, ShownColumns(model, *telemetry));
+  page.set("telemetry", sensors);
+  page.set("series_left_out", TextOrFalse(telemetry != nullptr && telemetry->total_rows > kDrawnSensors
+                                              ? fmt::format("The first {} of {} GPUs are drawn.",
+                                                            kDrawnSensors, telemetry->total_rows)
+                                              : ""));
   page.set("finding_count", fmt::format("{}", groups.size()));
   page.set("views", ViewList(model));
   page.set("rules", RuleList(advice));
