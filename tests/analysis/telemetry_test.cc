@@ -37,6 +37,19 @@ TEST(Telemetry, MeansOverTime) {
   EXPECT_DOUBLE_EQ(rows[0].busy_mean.value(), 2.5 / 3);
 }
 
+TEST(Telemetry, WhatFollowsAJobThatGaveItsMemoryBackIsNotItsWork) {
+  TraceBuilder b;
+  uint32_t sample = 0;
+  for (const auto& [use, gibibytes] :
+       {std::pair(0.2, 0.3), {0.9, 10.0}, {0.0, 4.0}, {0.8, 10.0}, {0.3, 0.3}, {0.02, 0.3}}) {
+    Add(b, -1, sample, Metric::kGpuUtilization, use);
+    Add(b, -1, sample++, Metric::kMemoryUsed, gibibytes * 1073741824);
+  }
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  ASSERT_EQ(rows[0].metric, "gpu_utilization");
+  EXPECT_EQ(rows[0].active_samples, 3);
+}
+
 TEST(Telemetry, FromTheFirstToTheLastBusySample) {
   TraceBuilder b;
   for (const double value : {0.0, 0.05, 0.4, 0.0, 0.2, 0.02, 0.0})

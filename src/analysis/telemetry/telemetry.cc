@@ -22,6 +22,10 @@ constexpr double kActive = 0.1;
 // Of a GPU that reports so much, power shows how much its kernels do: 40 % less than is usual is little.
 constexpr double kSaturated = 0.95, kDropped = 0.6;
 
+// Memory that a job takes is given back at its end: with less than this part of it a GPU has no job any more,
+// or not yet. Of one whose memory varies by less than half nothing follows.
+constexpr double kGivenBack = 0.1, kTaken = 0.5;
+
 using Key = std::pair<uint32_t, TelemetryMetric>;
 using Rows = std::vector<size_t>;  // of the trace's telemetry
 
@@ -60,6 +64,22 @@ std::vector<double> Weights(const Telemetry& t, const Rows& rows) {
   const Ns longest = std::min(median, std::numeric_limits<Ns>::max() / kLongestHold) * kLongestHold;
   for (size_t i = 0; i < rows.size(); ++i) weights[i] = static_cast<double>(std::min(holds[i], longest));
   return weights;
+}
+
+// The memory below which each GPU has no job, by device; none where it does not show.
+std::map<uint32_t, double> JobMemory(const Telemetry& t) {
+  std::map<uint32_t, std::pair<double, double>> extremes;
+  for (size_t i = 0; i < t.size(); ++i) {
+    if (t.metric[i] != TelemetryMetric::kMemoryUsed) continue;
+    auto& [least, most] = extremes.try_emplace(t.device[i], t.value[i], t.value[i]).first->second;
+    least = std::min(least, t.value[i]);
+    most = std::max(most, t.value[i]);
+  }
+  std::map<uint32_t, double> memory;
+  for (const auto& [device, range] : extremes)
+    if (range.second - range.first > kTaken * range.second)
+      memory[device] = range.first + kGivenBack * (range.second - range.first);
+  return memory;
 }
 
 class Mean {
@@ -141,11 +161,11 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
                   "Mean over the time of these; unknown without any.", capability::kTelemetry)
           .Column("busy_at_limit_share", &TelemetryRow::busy_at_limit_share, Unit::kRatio,
                   "Share of their time within 5 % of the limit.", capability::kTelemetry)
-          .Column(
-              "active_samples", &TelemetryRow::active_samples, Unit::kCount,
-              "Samples from the first to the last with a utilisation of at least 10 %, without start-up and "
-              "what follows the work; unknown where the log does not record utilisation.",
-              capability::kTelemetry)
+          .Column("active_samples", &TelemetryRow::active_samples, Unit::kCount,
+                  "Samples from the first to the last with a utilisation of at least 10 % and a job's "
+                  "memory, without start-up and "
+                  "what follows the work; unknown where the log does not record utilisation.",
+                  capability::kTelemetry)
           .Column("active_mean", &TelemetryRow::active_mean, Unit::kNone,
                   "Mean over the time of these; unknown without any.", capability::kTelemetry)
           .Column("saturated_samples", &TelemetryRow::saturated_samples, Unit::kCount,
@@ -166,6 +186,13 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     by_metric[{t.device[i], t.metric[i]}].push_back(i);
     if (t.sample[i] >= utilization.size()) utilization.resize(t.sample[i] + size_t{1}, -1);
     if (t.metric[i] == TelemetryMetric::kGpuUtilization) utilization[t.sample[i]] = t.value[i];
+  }
+  const std::map<uint32_t, double> job_memory = JobMemory(t);
+  std::vector<bool> without_job(utilization.size());  // by sample
+  for (size_t i = 0; i < t.size(); ++i) {
+    const auto memory = job_memory.find(t.device[i]);
+    if (t.metric[i] == TelemetryMetric::kMemoryUsed && memory != job_memory.end())
+      without_job[t.sample[i]] = t.value[i] < memory->second;
   }
   std::vector<TelemetryRow> result;
   for (const auto& [key, rows] : by_metric) {
@@ -188,7 +215,7 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     const double usual = when_saturated.empty() ? 0 : Median(when_saturated);
     size_t first_active = rows.size(), last_active = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
-      if (utilization[t.sample[rows[i]]] < kActive) continue;
+      if (utilization[t.sample[rows[i]]] < kActive || without_job[t.sample[rows[i]]]) continue;
       first_active = std::min(first_active, i);
       last_active = i;
     }
