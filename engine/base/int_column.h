@@ -112,4 +112,12 @@ class IntColumn {
   std::vector<int64_t> eight_;
 };
 
+// Of indices, all but the largest of uint32_t, which stands for none and takes no more than a small one.
+class IndexColumn : public IntColumn {
+ public:
+  void push_back(uint32_t index) { IntColumn::push_back(static_cast<int32_t>(index)); }
+  uint32_t operator[](size_t i) const { return static_cast<uint32_t>(IntColumn::operator[](i)); }
+  void Set(size_t i, uint32_t index) { IntColumn::Set(i, static_cast<int32_t>(index)); }
+};
+
 }  // namespace dladvisor

@@ -139,15 +139,16 @@ class View {
     return process == kNoIndex ? CellView::Null() : CellView::Of(trace.processes[process].pid);
   }
 
-  void AddThread(const std::vector<uint32_t>* column, const EventColumn& about) {
+  template <class Column>
+  void AddThread(const Column* column, const EventColumn& about) {
     if (!schema.Find("pid"))
       Put(Type::kInteger, ProcessColumn(), true, [=, t = trace_](size_t i) {
         const uint32_t thread = (*column)[i];
         return thread == kNoIndex ? CellView::Null() : Pid(*t, t->threads[thread].process);
       });
     Put(Type::kInteger, about, true, [=, t = trace_](size_t i) {
-      return column->empty() || (*column)[i] == kNoIndex ? CellView::Null()
-                                                         : CellView::Of(t->threads[(*column)[i]].tid);
+      return column->size() == 0 || (*column)[i] == kNoIndex ? CellView::Null()
+                                                             : CellView::Of(t->threads[(*column)[i]].tid);
     });
   }
 
@@ -206,7 +207,8 @@ class View {
     add("types", "Types of an operator's arguments, in JSON.", &OperatorArguments::types);
   }
 
-  void AddChain(const std::vector<uint32_t>* column, const EventColumn& about) {
+  template <class Column>
+  void AddChain(const Column* column, const EventColumn& about) {
     size_t first = 0;
     if constexpr (std::is_same_v<Table, CpuSamples>) {
       Put(Type::kText, NameColumn("function", "Function that was executed."), true, Chain(column, 0, 1));
@@ -217,7 +219,8 @@ class View {
 
   // Frames of a call chain from `first` on, innermost first, as one text. The texts of all chains are made
   // when the first is read: a cell is a view.
-  Getter Chain(const std::vector<uint32_t>* column, size_t first, size_t last) {
+  template <class Column>
+  Getter Chain(const Column* column, size_t first, size_t last) {
     if constexpr (requires(Table t) { t.chains; })
       return [texts = std::make_shared<ChainTexts>(), column, trace = trace_, table = table_, first,
               last](size_t i) {

@@ -65,7 +65,7 @@ class Check {
   void CheckColumn(const Table& table, const Values& values, const EventColumn& about,
                    const std::string& where) {
     const auto indices = [&](size_t size, bool may_be_unknown) {
-      if constexpr (std::is_same_v<Values, std::vector<uint32_t>> || std::is_same_v<Values, IntColumn>)
+      if constexpr (std::is_same_v<Values, std::vector<uint32_t>> || std::is_base_of_v<IntColumn, Values>)
         CheckIndices(where, values.size(), size, may_be_unknown, [&](size_t i) { return values[i]; });
       else
         Found(where, "is of a type that holds no indices");

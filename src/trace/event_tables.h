@@ -45,7 +45,7 @@ template <class Table>
 void Reserve(Table& table, size_t rows) {
   VisitColumns(table, [rows]<class Column>(Column& column, const EventColumn& about) {
     // An IntColumn takes no memory before it holds a number.
-    if (!about.may_be_empty || std::is_same_v<Column, IntColumn>) column.reserve(rows);
+    if (!about.may_be_empty || std::is_base_of_v<IntColumn, Column>) column.reserve(rows);
   });
 }
 
@@ -83,7 +83,9 @@ inline void AppendMapped(std::vector<uint32_t>& to, const std::vector<uint32_t>&
                          const std::vector<uint32_t>& map) {
   for (const uint32_t i : from) to.push_back(i == kNoIndex ? kNoIndex : map.at(i));
 }
-inline void AppendMapped(IntColumn& to, const IntColumn& from, const std::vector<uint32_t>& map) {
+// An IntColumn or IndexColumn.
+template <class Column>
+void AppendMapped(Column& to, const Column& from, const std::vector<uint32_t>& map) {
   for (size_t i = 0; i < from.size(); ++i) to.push_back(map.at(static_cast<size_t>(from[i])));
 }
 
@@ -94,7 +96,7 @@ void AppendRows(Table& to, const Table& from, const IndexMaps& maps) {
     Column& all = to.*member;
     const Column& more = from.*member;
     const std::vector<uint32_t>* map = maps.Of(about.kind);
-    if constexpr (std::is_same_v<Column, IntColumn>) {
+    if constexpr (std::is_base_of_v<IntColumn, Column>) {
       if (map)
         AppendMapped(all, more, *map);
       else

@@ -179,10 +179,11 @@ struct Syncs {
 // by `domain`: "cpu_op", "user_annotation" and "nn.Module", a module's call.
 struct Ranges {
   std::vector<Ns> start, end;  // a range never popped ends with the last event of its thread; `open` marks it
-  std::vector<uint32_t> thread, end_thread;
-  std::vector<NameId> name, domain;
+  std::vector<uint32_t> thread;
+  std::vector<NameId> name;
+  IndexColumn domain;  // of names
   std::vector<RangeKind> kind;
-  std::vector<uint8_t> open;
+  IntColumn open;
   // Of operators, empty where the source has none: an index into Trace::operator_arguments, 0 for none;
   // autograd's number that a forward operator and its backward share, -1 for none; the thread of the forward
   // operator as autograd numbers them, 0 but for backward operators.
@@ -195,7 +196,6 @@ struct Ranges {
     visit(&Ranges::start, StartColumn());
     visit(&Ranges::end, EndColumn());
     visit(&Ranges::thread, ThreadColumn());
-    visit(&Ranges::end_thread, Hidden(ColumnKind::kThread));
     visit(&Ranges::name, NameColumn("name", "Text of the annotation."));
     visit(&Ranges::domain, DomainColumn("domain", "NVTX domain, empty for the default one."));
     visit(&Ranges::kind, Shown("style", Unit::kText, "PushPop, StartEnd or Mark."));

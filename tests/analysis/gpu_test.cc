@@ -110,7 +110,7 @@ TEST(Memory, OfTensorsIsWhatTheAllocatorSays) {
                                          {2, 4, "aten::empty"},
                                          {5, 7, "aten::empty"}}) {
     b.Range(start, end, name);
-    b.trace.ranges.domain.back() = b.trace.names.Intern("cpu_op");
+    b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern("cpu_op"));
   }
   b.Tensor(3, 300, 700, 800);
   b.Tensor(4, -300, 400, 900);
@@ -134,9 +134,9 @@ TEST(Memory, ThePeakIsOfAnOperatorOpenOnItsThread) {
   };
   EXPECT_FALSE(peak_at(3, 0)) << "without any";
   b.Range(1, 5, "aten::empty_strided");
-  b.trace.ranges.domain.back() = b.trace.names.Intern("cpu_op");
+  b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern("cpu_op"));
   b.Range(2, 8, "forward", other);
-  b.trace.ranges.domain.back() = b.trace.names.Intern("user_annotation");
+  b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern("user_annotation"));
   EXPECT_EQ(peak_at(3, 0), "aten::empty_strided") << "where no other calls it";
   EXPECT_FALSE(peak_at(5, 0)) << "after its end";
   EXPECT_FALSE(peak_at(0, 0)) << "before its start";

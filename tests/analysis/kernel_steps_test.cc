@@ -82,7 +82,7 @@ TEST(KernelSteps, RoundsWithinOneCallOfAModuleAreLayers) {
   for (const bool of_all : {true, false}) {
     TraceBuilder b = KernelLoop(5);
     b.Range(280, of_all ? 2400 : 500, "nn.Module: BertEncoder_0");
-    b.trace.ranges.domain.back() = b.trace.names.Intern("nn.Module");
+    b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern("nn.Module"));
     EXPECT_EQ(test::ContextOf(b.trace).steps.source, of_all ? "" : "kernel sequence");
   }
   TraceBuilder b = KernelLoop(5);

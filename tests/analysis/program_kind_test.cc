@@ -128,7 +128,7 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   EXPECT_EQ(KindOf(trace("gloo:all_reduce")), "host");
   EXPECT_EQ(KindOf(trace("aten::addmm")), "unknown");
   TraceBuilder no_gpu = trace("aten::addmm");
-  no_gpu.trace.ranges.domain.back() = no_gpu.trace.names.Intern("cpu_op");
+  no_gpu.trace.ranges.domain.Set(no_gpu.trace.ranges.size() - 1, no_gpu.trace.names.Intern("cpu_op"));
   EXPECT_EQ(KindOf(no_gpu), "unknown");
   no_gpu.trace.facts["listed_gpus"] = "8";
   EXPECT_EQ(KindOf(no_gpu), "unknown");

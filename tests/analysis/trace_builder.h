@@ -97,7 +97,6 @@ class TraceBuilder {
     r.start.push_back(start);
     r.end.push_back(end);
     r.thread.push_back(thread);
-    r.end_thread.push_back(thread);
     r.name.push_back(trace.names.Intern(name));
     r.domain.push_back(kNoName);
     r.kind.push_back(RangeKind::kPushPop);
@@ -193,7 +192,7 @@ inline Context ContextOf(const Trace& trace, const AnalysisOptions& options = {}
 inline void AddRange(TraceBuilder& b, Ns start, Ns end, std::string_view name,
                      std::string_view domain = "cpu_op", uint32_t thread = 0) {
   b.Range(start, end, name, thread);
-  b.trace.ranges.domain.back() = b.trace.names.Intern(domain);
+  b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern(domain));
 }
 
 }  // namespace dladvisor::test

@@ -32,6 +32,18 @@ void ExpectEqual(const IntColumn& column, const std::vector<int64_t>& values) {
   for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(column[i], values[i]) << i;
 }
 
+TEST(IndexColumn, KeepsNoneInOneByte) {
+  constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+  IndexColumn column;
+  for (const uint32_t index : {0u, kNone, 5u}) column.push_back(index);
+  EXPECT_EQ(column.width(), 1u);
+  column.Set(0, kNone - 1);
+  EXPECT_EQ(column[0], kNone - 1);
+  EXPECT_EQ(column[1], kNone);
+  column.push_back(3'000'000'000);
+  EXPECT_EQ(column[3], 3'000'000'000u);
+}
+
 // Columns whose largest values need each of the widths, in any order of growing.
 TEST(IntColumn, KeepsWhatItIsGiven) {
   std::mt19937 random(7);

@@ -61,7 +61,7 @@ size_t BytesOfColumns(const Trace& trace) {
   size_t bytes = 0;
   Trace::ForEachTable([&](auto table) {
     VisitColumns(trace.*table, [&]<class Column>(const Column& column, const EventColumn&) {
-      if constexpr (std::is_same_v<Column, IntColumn>)
+      if constexpr (std::is_base_of_v<IntColumn, Column>)
         bytes += column.size() * column.width();
       else
         bytes += column.size() * sizeof(column[0]);

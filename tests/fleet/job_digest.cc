@@ -48,7 +48,6 @@ Trace TraceOf(const example::Job& job, int64_t rank, const Recording& recording)
     r.start.push_back(step.start);
     r.end.push_back(step.end);
     r.thread.push_back(0);
-    r.end_thread.push_back(0);
     r.name.push_back(trace.names.Intern(fmt::format("epoch1_step{}", step.number)));
     r.domain.push_back(kNoName);
     r.kind.push_back(RangeKind::kPushPop);

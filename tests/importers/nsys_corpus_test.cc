@@ -213,7 +213,8 @@ TEST(Ddp53, HasTwoProcessesEachOnItsGpu) {
   EXPECT_EQ(trace.devices[0].compute_major, 8);
 
   std::map<std::string, int> domains;
-  for (const NameId domain : trace.ranges.domain) ++domains[std::string(trace.names.View(domain))];
+  for (size_t i = 0; i < trace.ranges.size(); ++i)
+    ++domains[std::string(trace.names.View(trace.ranges.domain[i]))];
   EXPECT_EQ(domains, (std::map<std::string, int>{{"", 306}, {"NCCL", 466}, {"CCCL", 2}}));
 }
 

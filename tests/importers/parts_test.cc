@@ -21,7 +21,7 @@ namespace {
 // A value as it is without the indices of its trace.
 template <class Column>
 std::string Plain(const Trace& trace, const Column& column, size_t row, ColumnKind kind) {
-  if constexpr (std::is_same_v<Column, std::vector<uint32_t>>)
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column[0])>, uint32_t>)
     if (kind == ColumnKind::kName || kind == ColumnKind::kDomain)
       return std::string(trace.names.View(column[row]));
   if constexpr (std::is_same_v<Column, IntColumn>)

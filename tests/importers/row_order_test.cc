@@ -79,7 +79,7 @@ std::vector<std::string> TextOf(const Trace& trace, const Table& table) {
   std::vector<std::string> rows(table.size());
   VisitColumns(table, [&]<class Column>(const Column& column, const EventColumn& about) {
     for (size_t i = 0; i < column.size(); ++i) {
-      if constexpr (std::is_same_v<Column, std::vector<uint32_t>>) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column[0])>, uint32_t>) {
         const uint32_t index = column[i];
         if (about.kind == ColumnKind::kName || about.kind == ColumnKind::kDomain)
           rows[i] += std::string(trace.names.View(index));

@@ -38,7 +38,6 @@ Trace Sound() {
     r.start.push_back(5);
     r.end.push_back(end);
     r.thread.push_back(0);
-    r.end_thread.push_back(kNoIndex);
     r.name.push_back(name);
     r.domain.push_back(kNoName);
     r.kind.push_back(RangeKind::kPushPop);
@@ -102,7 +101,6 @@ TEST(EventTables, AppendingAPartRenumbersItsIndices) {
   ASSERT_EQ(whole.kernels.size(), 4u);
   EXPECT_EQ(whole.names.View(whole.kernels.name[1]), "gemm");
   EXPECT_EQ(whole.names.View(whole.kernels.name[3]), "of the part");
-  EXPECT_EQ(whole.ranges.end_thread[3], kNoIndex);
   SortByStart(whole.kernels);
   EXPECT_EQ(whole.kernels.start, (std::vector<Ns>{10, 10, 20, 20}));
   EXPECT_EQ(whole.names.View(whole.kernels.name[1]), "of the part");

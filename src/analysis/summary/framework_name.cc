@@ -50,7 +50,7 @@ std::optional<std::string> FrameworkName(const Trace& trace) {
   if (auto stated = Stated(trace)) return stated;
   const std::unordered_set<NameId> kernels(trace.kernels.name.begin(), trace.kernels.name.end());
   std::unordered_set<NameId> ranges(trace.ranges.name.begin(), trace.ranges.name.end());
-  ranges.insert(trace.ranges.domain.begin(), trace.ranges.domain.end());
+  for (size_t i = 0; i < trace.ranges.size(); ++i) ranges.insert(trace.ranges.domain[i]);
   const auto any = [&](const std::unordered_set<NameId>& names, const RE2& pattern) {
     return std::ranges::any_of(names, [&](NameId id) {
       if (id == kNoName) return false;

@@ -229,7 +229,7 @@ ProfileRow ComputeProfile(const Context& context) {
     const auto& inherited = context.attribution.kernel_inherited;
     row.inherited_share = static_cast<double>(std::count(inherited.begin(), inherited.end(), 1)) / kernels;
   }
-  row.open_ranges = std::count(trace.ranges.open.begin(), trace.ranges.open.end(), 1);
+  for (size_t i = 0; i < trace.ranges.size(); ++i) row.open_ranges += trace.ranges.open[i];
   row.out_of_order = health.out_of_order;
   row.negative_durations = health.negative_durations;
   const IntervalSet analysed = AnalysedTime(context);

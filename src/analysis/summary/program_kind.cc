@@ -111,8 +111,9 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
   const auto listed = trace.facts.find("listed_gpus");
   if (listed == trace.facts.end()) return std::nullopt;
-  const bool operators = std::ranges::any_of(
-      trace.ranges.domain, [&](NameId domain) { return trace.names.View(domain) == kOperatorDomain; });
+  bool operators = false;
+  for (size_t i = 0; i < trace.ranges.size() && !operators; ++i)
+    operators = trace.names.View(trace.ranges.domain[i]) == kOperatorDomain;
   if (operators && listed->second == "0")
     return ProgramKind{program_kind::kHost, "operators, and an empty list of GPUs"};
   if (trace.ranges.size() == 0 && trace.frames.size() > 0)

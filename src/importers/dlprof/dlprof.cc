@@ -215,7 +215,6 @@ class Reader {
     r.start.push_back(time.first);
     r.end.push_back(time.second);
     r.thread.push_back(thread);
-    r.end_thread.push_back(thread);
     r.name.push_back(trace_.names.Intern(name));
     r.domain.push_back(kNoName);
     r.kind.push_back(kind);

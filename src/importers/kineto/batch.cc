@@ -352,7 +352,6 @@ void Batch::AddOperator(const Event& e, NameId domain) {
   r.start.push_back(e.start);
   r.end.push_back(EndOf(e));
   r.thread.push_back(thread);
-  r.end_thread.push_back(thread);
   r.name.push_back(Name(e.name));
   r.domain.push_back(domain);
   r.kind.push_back(RangeKind::kPushPop);

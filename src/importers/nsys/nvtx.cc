@@ -80,10 +80,9 @@ constexpr std::string_view kTable = "NVTX_EVENTS";
 
 // With the index of the domain in place of its name.
 void ReadRows(Context& in) {
-  enum : size_t { kType = 2, kText, kTextId, kDomain, kThread, kEndThread };
+  enum : size_t { kType = 2, kText, kTextId, kDomain, kThread };
   Ranges& r = in.trace.ranges;
-  Activity activity(in, kTable,
-                    {"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "endGlobalTid"},
+  Activity activity(in, kTable, {"start", "end", "eventType", "text", "textId", "domainId", "globalTid"},
                     Activity::End::kOptional);
   const Rows& rows = activity.rows();
   if (r.size() == 0) Reserve(r, rows.SizeHint());
@@ -104,12 +103,10 @@ void ReadRows(Context& in) {
       if (in.trace.threads[thread].name.empty()) in.trace.threads[thread].name = in.trace.names.View(name);
       return;
     }
-    const auto end_tid = rows.Integer(kEndThread);
     const bool open = *kind != RangeKind::kMark && !activity.has_end();
     r.start.push_back(activity.start());
     r.end.push_back(*kind == RangeKind::kMark ? activity.start() : activity.end());
     r.thread.push_back(thread);
-    r.end_thread.push_back(end_tid && *end_tid != 0 ? in.hosts.Thread(*end_tid) : thread);
     r.name.push_back(name);
     r.domain.push_back(in.domains.Use(in.trace.threads[thread].process, domain));
     r.kind.push_back(*kind);
@@ -126,9 +123,12 @@ void ReadNvtx(Context& in) {
   Reserve(r, static_cast<size_t>(in.db.LastRow(kTable)));
   in.parts->Read(in, kTable, ReadRows);
   const std::vector<NameId> domain_names = NamesOf(in.domains, in);
-  for (NameId& domain : r.domain) domain = domain_names[domain];
+  IndexColumn domain;  // a new one, as names may be smaller than the numbers of their domains
+  domain.reserve(r.size());
+  for (size_t i = 0; i < r.size(); ++i) domain.push_back(domain_names[r.domain[i]]);
+  r.domain = std::move(domain);
 
-  if (std::find(r.open.begin(), r.open.end(), 1) != r.open.end()) {
+  if (r.open.width() > 0) {  // not all are 0
     const std::vector<Ns> last = LastEvents(in.trace);
     for (size_t i = 0; i < r.size(); ++i)
       if (r.open[i]) r.end[i] = last[r.thread[i]];

@@ -25,7 +25,7 @@ class Comparison {
     std::partial_ordering order = std::partial_ordering::equivalent;
     VisitColumns(table, [&]<class Column>(const Column& column, const EventColumn& about) {
       if (order != 0 || column.size() == 0) return;
-      if constexpr (std::is_same_v<Column, std::vector<uint32_t>>) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column[0])>, uint32_t>) {
         if (about.kind == ColumnKind::kChain) {
           if constexpr (requires { table.chains; }) order = OfChains(table.chains, column[a], column[b]);
         } else {
@@ -94,7 +94,7 @@ void Permute(Table& table, size_t first, const std::vector<size_t>& order) {
     std::vector<std::remove_cvref_t<decltype(column[0])>> values;
     for (const size_t row : order) values.push_back(column[row]);
     for (size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<Column, IntColumn>)
+      if constexpr (std::is_base_of_v<IntColumn, Column>)
         column.Set(first + i, values[i]);
       else
         column[first + i] = values[i];
