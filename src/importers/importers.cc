@@ -2,7 +2,6 @@
 #include "src/importers/importers.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <array>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/freed_memory.h"
 #include "src/importers/dcgm/dcgm.h"
 #include "src/importers/dlprof/dlprof.h"
 #include "src/importers/kineto/kineto.h"
@@ -52,19 +52,6 @@ void ForEachWord(std::string_view words, Visit visit) {
     visit(word);
     words.remove_prefix(std::min(words.size(), word.size() + 1));
   }
-}
-
-// What reading has freed is a tenth of the memory of a large profile. Sanitizers have a heap of their own:
-// glibc's was never set up there, and trimming it from several threads at once crashes.
-void GiveBackFreedMemory() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#elif defined(__has_feature)
-#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
-  malloc_trim(0);
-#endif
-#else
-  malloc_trim(0);
-#endif
 }
 
 }  // namespace

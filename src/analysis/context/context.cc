@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/base/freed_memory.h"
 #include "src/analysis/context/attribution.h"
 #include "src/analysis/context/launch_join.h"
 #include "src/analysis/context/op_path.h"
@@ -36,6 +37,7 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
     }
   });
   context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
+  GiveBackFreedMemory();
   return context;
 }
 

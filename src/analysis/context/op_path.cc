@@ -18,15 +18,16 @@ constexpr std::string_view kNoRange = "(no range)";
 OpPaths::OpPaths(const Trace& trace, const RangeTexts& texts, const std::vector<uint32_t>& range_parent)
     : nodes_(1), texts_(texts) {
   const Ranges& ranges = trace.ranges;
-  of_range_.assign(ranges.size(), kNoPath);
-  is_call_.assign(ranges.size(), 1);
+  of_range_.reserve(ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) of_range_.push_back(kNoPath);
+  is_call_.assign(ranges.size(), true);
   // A parent starts no later than its child, but among equal starts it may come later in the table: resolve
   // on demand along the chain.
   std::vector<uint32_t> chain;
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     for (uint32_t r = i; r != kNoIndex && of_range_[r] == kNoPath; r = range_parent[r]) chain.push_back(r);
     for (; !chain.empty(); chain.pop_back())
-      of_range_[chain.back()] = PathOf(chain.back(), range_parent[chain.back()], trace);
+      of_range_.Set(chain.back(), PathOf(chain.back(), range_parent[chain.back()], trace));
   }
 }
 
@@ -35,11 +36,13 @@ PathId OpPaths::PathOf(uint32_t range, uint32_t outer, const Trace& trace) {
   const Marker& marker = texts_.MarkerAt(text);
   const PathId parent = Of(outer);
   if (parent != kNoPath && nodes_[parent].marked) {
-    is_call_[range] = 0;
+    is_call_[range] = false;
     if (marker.kind == Marker::Kind::kOp) {
       if (!nodes_[parent].op) nodes_[parent].op = &marker;
-      if (is_call_[outer] && texts_.MarkerOf(trace.ranges.name[outer]).kind == Marker::Kind::kTrace)
-        std::swap(is_call_[range], is_call_[outer]);
+      if (is_call_[outer] && texts_.MarkerOf(trace.ranges.name[outer]).kind == Marker::Kind::kTrace) {
+        is_call_[range] = true;
+        is_call_[outer] = false;
+      }
     }
     return parent;
   }
@@ -49,7 +52,7 @@ PathId OpPaths::PathOf(uint32_t range, uint32_t outer, const Trace& trace) {
     known->second = Descend(from, marker.name);
     Name(nodes_[known->second], marker);
   }
-  if (known->second == parent) is_call_[range] = 0;
+  if (known->second == parent) is_call_[range] = false;
   return known->second;
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/int_column.h"
 #include "src/analysis/context/context.h"
 #include "src/analysis/context/markers.h"
 #include "src/analysis/context/range_text.h"
@@ -29,7 +30,7 @@ class OpPaths {
   PathId Of(uint32_t range) const { return range == kNoIndex ? kNoPath : of_range_[range]; }
   // Whether a range is a call of its op, not a part of one. A call of a DLProf op is its inner marker: the
   // outer one includes the walk over the Python stack that made it.
-  bool IsCall(uint32_t range) const { return is_call_[range] != 0; }
+  bool IsCall(uint32_t range) const { return is_call_[range]; }
   // Where a path was named by a DLProf marker.
   bool IsMarked(PathId path) const { return nodes_[path].marked; }
 
@@ -57,8 +58,8 @@ class OpPaths {
   PathId Step(PathId parent, std::string_view segment);
 
   std::vector<Node> nodes_;
-  std::vector<PathId> of_range_;
-  std::vector<uint8_t> is_call_;
+  IndexColumn of_range_;
+  std::vector<bool> is_call_;
   const RangeTexts& texts_;
   std::unordered_map<uint64_t, PathId> by_text_;        // (parent << 32 | index of the range's text)
   std::unordered_map<std::string, PathId> by_segment_;  // "parent/segment"

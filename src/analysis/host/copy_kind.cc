@@ -107,6 +107,7 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
     const int64_t steps = context.StepCount(context.ranks.gpus[gpu].rank);
     std::set<int64_t> compute_streams;
     std::vector<Ns> kernel_starts;
+    kernel_starts.reserve(context.work[gpu].kernels.size());
     for (const uint32_t k : context.work[gpu].kernels)
       if (trace.kernels.start[k] >= analysed.start && trace.kernels.start[k] < analysed.end) {
         compute_streams.insert(trace.kernels.stream[k]);

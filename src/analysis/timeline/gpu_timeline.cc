@@ -103,16 +103,23 @@ class TimelineBuilder {
   void CollectBusy() {
     GpuTimeline& t = timeline_;
     t.idle.reserve(work_.kernels.size() + 1);  // mostly too much, which costs nothing until it is used
-    IntervalSet kernels, compute;              // kernels and graphs; all of these but communication
-    kernels.reserve(work_.kernels.size());
-    compute.reserve(work_.kernels.size());
+    // Kernels and graphs where they may hide copies; all of these but communication where they may hide that.
+    IntervalSet kernels, compute;
+    // An interval comes when all that starts before its end has been seen.
+    const auto may_hide = [](const IntervalSet& set, Interval time) {
+      return !set.empty() && set.back().end > time.start;
+    };
     constexpr size_t kBusy = static_cast<size_t>(Bucket::kMemset) + 1;
     std::array<RunningUnion, kBusy> until;  // of all operations up to a bucket
     const auto emit = [&](size_t bucket) {
       return [&, bucket](Interval time) {
         Add(static_cast<Bucket>(bucket), time);
-        if (bucket == static_cast<size_t>(Bucket::kOther)) compute.push_back(time);
-        if (bucket == static_cast<size_t>(Bucket::kCommunication)) kernels.push_back(time);
+        if (bucket == static_cast<size_t>(Bucket::kOther) && may_hide(t.communication, time))
+          compute.push_back(time);
+        if (bucket == static_cast<size_t>(Bucket::kCommunication)) {
+          t.kernel_busy_ns += time.length();
+          if (may_hide(t.copies, time)) kernels.push_back(time);
+        }
         if (bucket + 1 == kBusy) {
           Append(t.idle, {idle_from_, time.start});
           idle_from_ = time.end;
@@ -133,7 +140,6 @@ class TimelineBuilder {
     Append(t.idle, {idle_from_, t.window.end});
     t.exposed_communication = Subtract(t.communication, compute);
     t.exposed_copies = Subtract(t.copies, kernels);
-    t.kernel_busy_ns = Length(kernels);
     const auto subtract_before = [](auto& ledger) {
       for (size_t b = kBusy; b-- > 1;) ledger[b] -= ledger[b - 1];
     };
@@ -155,15 +161,16 @@ class TimelineBuilder {
   }
 
   void FindLatency() {
-    std::vector<int64_t> latencies;
+    std::vector<uint32_t> latencies;  // no more than counts of each
     latencies.reserve(work_.kernels.size());
     for (const uint32_t i : work_.kernels)
       if (const uint32_t call = context_.launches.kernel[i]; call != kNoIndex)
-        latencies.push_back(std::max<int64_t>(0, trace_.kernels.start[i] - trace_.api_calls.start[call]));
+        latencies.push_back(static_cast<uint32_t>(
+            std::clamp<int64_t>(trace_.kernels.start[i] - trace_.api_calls.start[call], 0, kMostLatency)));
     if (latencies.empty()) return;
     const auto fifth = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 20);
     std::nth_element(latencies.begin(), fifth, latencies.end());
-    timeline_.min_latency_ns = std::min<int64_t>(*fifth, kMostLatency);
+    timeline_.min_latency_ns = *fifth;
   }
 
   void FindGaps() {

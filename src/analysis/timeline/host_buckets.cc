@@ -201,7 +201,7 @@ void HostBuckets::FindLaunches() {
 // The cost of launching, by thread: without what is known to be something else.
 void HostBuckets::FindDispatch(const std::vector<ApiKind>& kinds) {
   const ApiCalls& calls = context_.trace.api_calls;
-  std::vector<std::vector<Ns>> between(threads_.size());
+  std::vector<std::vector<uint32_t>> between(threads_.size());  // no more than counts of each
   std::vector<Ns> launched(threads_.size(), kNever);
   for (size_t i = 0; i < calls.size(); ++i) {
     const uint32_t thread = calls.thread[i];
@@ -211,15 +211,17 @@ void HostBuckets::FindDispatch(const std::vector<ApiKind>& kinds) {
       launched[thread] = kNever;
     if (calls_[i] == 0) continue;
     if (launched[thread] != kNever && (calls_[i] & kFirstOfKernel) == 0)
-      between[thread].push_back(std::max<Ns>(0, calls.start[i] - launched[thread]));
+      between[thread].push_back(
+          static_cast<uint32_t>(std::clamp<Ns>(calls.start[i] - launched[thread], 0, kMostDispatch)));
     launched[thread] = calls.end[i];
   }
   for (size_t t = 0; t < threads_.size(); ++t) {
-    std::vector<Ns>& times = between[t];
+    std::vector<uint32_t>& times = between[t];
     const auto median = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
     if (times.size() >= kMinLaunches) std::nth_element(times.begin(), median, times.end());
-    threads_[t].dispatch =
-        times.size() < kMinLaunches ? kLeastDispatch : std::clamp(8 * *median, kLeastDispatch, kMostDispatch);
+    threads_[t].dispatch = times.size() < kMinLaunches
+                               ? kLeastDispatch
+                               : std::clamp(8 * Ns{*median}, kLeastDispatch, kMostDispatch);
   }
 }
 
