@@ -14,6 +14,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "engine/inference/missing_facts.h"
 #include "engine/model/message.h"
 #include "engine/model/subject.h"
 #include "engine/sql/sql_text.h"
@@ -190,6 +191,7 @@ class RuleEvaluation {
       auto& named = named_.emplace_back();
       AddNamed(NamesOfSql(condition.sql), named);
     }
+    missing_.emplace(rule_, db_, scope_, subject_columns_, values_, Sql());
     problem_.emplace(rule_.problem.text);
     for (const Message& message : rule_.recommendation) recommendation_.emplace_back(message.text);
     code_.emplace(rule_.code.text);
@@ -233,8 +235,8 @@ class RuleEvaluation {
       }
     if (finding.outcome == Outcome::kUnknown || unknown_given) {
       finding.outcome = Outcome::kUnknown;
-      NameMissing(finding);
-      if (unknown_given) Inherit(*unknown_given, finding);
+      missing_->Name(finding);
+      if (unknown_given) InheritMissing(*unknown_given, finding);
       std::ranges::sort(finding.lacks);
       return finding;
     }
@@ -310,166 +312,6 @@ class RuleEvaluation {
     }
   }
 
-  // The facts that were NULL: columns of the subject's row, or columns of other relations without a value, as
-  // far as the condition read them directly or through lets that are NULL. A relation without rows counts
-  // where nothing that is there is NULL: it may well be without by right.
-  void NameMissing(Finding& finding) {
-    std::vector<bool> unknown_lets;
-    for (size_t i = subject_columns_; i < values_; ++i) unknown_lets.push_back(IsNull(scope_[i].value));
-    std::set<ColumnRead> missing, candidates;
-    for (size_t i = 0; i < rule_.when.size(); ++i) {
-      if (finding.why[i].holds) continue;
-      std::set<ColumnRead> nulls, absent;
-      for (const ColumnRead& read : Reads(i, unknown_lets)) {
-        const Schema* schema = db_.FindRelation(read.relation);
-        const auto column = schema ? schema->Find(read.column) : std::nullopt;
-        if (!column) continue;
-        if (schema->columns[*column].nullable) candidates.insert(read);
-        const NamedValue* own = OwnColumn(read);
-        const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *schema);
-        if (lack.kind == Lack::kNull) nulls.insert(read);
-        if (lack.kind == Lack::kNoRow) absent.insert(read);
-      }
-      missing.merge(nulls.empty() ? absent : nulls);
-    }
-    if (missing.empty()) {
-      missing = candidates;
-      AddOnce(finding.lacks, WithoutResult(candidates));
-    } else {
-      std::map<std::pair<std::string, std::string>, std::vector<std::string>>
-          columns;  // by relation and rows
-      for (const ColumnRead& read : missing) {
-        const NamedValue* own = OwnColumn(read);
-        const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *db_.FindRelation(read.relation));
-        if (lack.kind == Lack::kNull)
-          columns[{read.relation, lack.text}].push_back(read.relation + "." + read.column);
-        else
-          AddOnce(finding.lacks, lack.text);
-      }
-      for (const auto& [of, unknown] : columns)
-        AddOnce(finding.lacks, fmt::format("{} {} unknown{}", fmt::join(unknown, ", "),
-                                           unknown.size() == 1 ? "is" : "are", of.second));
-    }
-    for (const ColumnRead& read : missing) {
-      finding.missing.push_back(read.relation + "." + read.column);
-      const Schema* schema = db_.FindRelation(read.relation);
-      const std::string& of_column = schema->columns[*schema->Find(read.column)].capture;
-      AddCapture(finding, of_column);
-    }
-  }
-
-  // What is there, and yet gives no value.
-  static std::string WithoutResult(const std::set<ColumnRead>& reads) {
-    std::set<std::string> relations;
-    for (const ColumnRead& read : reads) relations.insert(read.relation);
-    return relations.empty() ? "its SQL has no value here"
-                             : fmt::format("no row of {} is as the rule asks, or what it divides by is 0",
-                                           fmt::join(relations, ", "));
-  }
-
-  static void AddOnce(std::vector<std::string>& texts, const std::string& text) {
-    if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
-  }
-
-  static void AddCapture(Finding& finding, const std::string& name) {
-    if (!name.empty() && std::ranges::find(finding.capture, name) == finding.capture.end())
-      finding.capture.push_back(name);
-  }
-
-  static void Inherit(const Finding& from, Finding& to) {
-    for (const std::string& fact : from.missing)
-      if (std::ranges::find(to.missing, fact) == to.missing.end()) to.missing.push_back(fact);
-    std::ranges::sort(to.missing);
-    for (const std::string& name : from.capture) AddCapture(to, name);
-    for (const std::string& text : from.lacks) AddOnce(to.lacks, text);
-  }
-
-  const NamedValue* OwnColumn(const ColumnRead& read) const {
-    if (read.relation != rule_.subject_relation) return nullptr;
-    for (size_t i = 0; i < subject_columns_; ++i)
-      if (scope_[i].name == read.column) return &scope_[i];
-    return nullptr;
-  }
-
-  const std::vector<ColumnRead>& Reads(size_t condition, const std::vector<bool>& lets) {
-    auto [entry, is_new] = reads_.try_emplace({condition, lets});
-    if (is_new)
-      entry->second = ExpressionReads(rule_, db_, rule_.lets.size(), rule_.when[condition].sql, &lets);
-    return entry->second;
-  }
-
-  // What is not there of a column that a condition reads, for a subject.
-  struct Lack {
-    enum Kind { kNone, kNoRow, kNull };
-    Kind kind = kNone;
-    std::string text = {};  // of kNull in which rows: " of bucket idle/input"; or ""
-  };
-
-  static Lack LackOfOwn(const NamedValue& value) {
-    if (!IsNull(value.value)) return {};
-    return {Lack::kNull, ""};
-  }
-
-  // Whether another relation has no row, or a NULL in the column, for this subject: the rows that match it
-  // are those whose shared key columns are equal.
-  const Lack& LackOf(const ColumnRead& read, const Schema& schema) {
-    std::vector<Binding> keys;
-    std::string where;
-    for (const std::string& key : schema.key)
-      for (size_t i = 0; i < subject_columns_; ++i)
-        if (scope_[i].name == key && std::ranges::find(rule_.subject_key, key) != rule_.subject_key.end()) {
-          where += fmt::format("{}\"{}\" IS :{}", where.empty() ? " WHERE " : " AND ", key, key);
-          keys.push_back({key, scope_[i].value});
-        }
-    const std::string sql = fmt::format("SELECT count(*) = 0, sum(\"{}\" IS NULL) > 0 FROM \"{}\"{}",
-                                        read.column, read.relation, where);
-    auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys));
-    if (is_new) {
-      const std::vector<Value> row = db_.Query(sql, keys).rows[0];
-      if (Truth(row[0]).value_or(false))
-        entry->second = {Lack::kNoRow, NoRowText(read, keys)};
-      else if (Truth(row[1]).value_or(false))
-        entry->second = {Lack::kNull, NullText(read, schema, where, keys)};
-    }
-    return entry->second;
-  }
-
-  std::string NoRowText(const ColumnRead& read, const std::vector<Binding>& keys) const {
-    if (keys.empty() || db_.RowCount(read.relation) == 0)
-      return fmt::format("{} has no rows here", read.relation);
-    std::vector<std::string> shown;
-    for (const Binding& key : keys)
-      shown.push_back(fmt::format("{} {}", key.name, FormatValue(key.value, Unit::kNone)));
-    return fmt::format("{} has no row of {}", read.relation, fmt::join(shown, ", "));
-  }
-
-  // " of bucket idle/input, idle/os and 3 more", where the last of the keys tells the rows of a subject
-  // apart. Of rows that the rule names only those.
-  std::string NullText(const ColumnRead& read, const Schema& schema, const std::string& where,
-                       const std::vector<Binding>& keys) const {
-    constexpr size_t kMost = 3, kMostLooked = 100;
-    const auto is_bound = [&](const std::string& key) {
-      return std::ranges::find(keys, key, &Binding::name) != keys.end();
-    };
-    if (schema.key.empty() || is_bound(schema.key.back()) || schema.key.back() == read.column) return "";
-    const std::string& key = schema.key.back();
-    const ResultSet rows =
-        db_.Query(fmt::format("SELECT DISTINCT \"{0}\" FROM \"{1}\"{2}{3} \"{4}\" IS NULL ORDER BY 1", key,
-                              read.relation, where, where.empty() ? " WHERE" : " AND", read.column),
-                  keys, kMostLooked);
-    std::vector<std::string> all, named;
-    const std::string sql = Sql();
-    for (const auto& row : rows.rows) {
-      all.push_back(FormatValue(row[0], Unit::kNone));
-      if (sql.find("'" + all.back() + "'") != std::string::npos) named.push_back(all.back());
-    }
-    std::vector<std::string>& shown = named.empty() ? all : named;
-    const size_t more = shown.size() - std::min(shown.size(), kMost);
-    shown.resize(shown.size() - more);
-    return fmt::format(" of {} {}{}", key, fmt::join(shown, ", "),
-                       more > 0 ? fmt::format(" and {} more", more) : "");
-  }
-
   const Rule& rule_;
   const Database& db_;
   const Conclusions& before_;
@@ -485,9 +327,7 @@ class RuleEvaluation {
   std::optional<MessageTemplate> problem_;
   std::vector<MessageTemplate> recommendation_;
   std::optional<MessageTemplate> code_;
-  std::map<std::pair<size_t, std::vector<bool>>, std::vector<ColumnRead>> reads_;  // of a condition, by the
-                                                                                   // lets that are NULL
-  std::map<std::string, Lack> lacks_;
+  std::optional<MissingFacts> missing_;
 };
 
 }  // namespace

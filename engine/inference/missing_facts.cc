@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/inference/missing_facts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "engine/model/subject.h"
+#include "engine/sql/sql_text.h"
+
+namespace dladvisor {
+namespace {
+
+// What is there, and yet gives no value.
+std::string WithoutResult(const std::set<ColumnRead>& reads) {
+  std::set<std::string> relations;
+  for (const ColumnRead& read : reads) relations.insert(read.relation);
+  return relations.empty() ? "its SQL has no value here"
+                           : fmt::format("no row of {} is as the rule asks, or what it divides by is 0",
+                                         fmt::join(relations, ", "));
+}
+
+void AddOnce(std::vector<std::string>& texts, const std::string& text) {
+  if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+}
+
+void AddCapture(Finding& finding, const std::string& name) {
+  if (!name.empty() && std::ranges::find(finding.capture, name) == finding.capture.end())
+    finding.capture.push_back(name);
+}
+
+}  // namespace
+
+void MissingFacts::Name(Finding& finding) {
+  std::vector<bool> unknown;  // conditions and values
+  for (size_t i = 0; i < rule_.when.size(); ++i) unknown.push_back(!finding.why[i].holds);
+  for (size_t i = 0; i < values_; ++i) unknown.push_back(IsNull(scope_[i].value));
+  auto [known, is_new] = missing_.try_emplace(std::move(unknown));
+  if (is_new) {
+    if (Find(finding))
+      known->second = {finding.missing, finding.lacks, finding.capture};
+    else
+      missing_.erase(known);
+  } else {
+    finding.missing = known->second.facts;
+    finding.lacks = known->second.lacks;
+    finding.capture = known->second.capture;
+  }
+}
+
+// Whether they are columns of the subject alone, so that they are those of every subject with the same
+// unknown values.
+bool MissingFacts::Find(Finding& finding) {
+  bool of_own = true;
+  std::vector<bool> unknown_lets;
+  for (size_t i = subject_columns_; i < values_; ++i) unknown_lets.push_back(IsNull(scope_[i].value));
+  std::set<ColumnRead> missing, candidates;
+  for (size_t i = 0; i < rule_.when.size(); ++i) {
+    if (finding.why[i].holds) continue;
+    std::set<ColumnRead> nulls, absent;
+    for (const ColumnRead& read : Reads(i, unknown_lets)) {
+      const Schema* schema = db_.FindRelation(read.relation);
+      const auto column = schema ? schema->Find(read.column) : std::nullopt;
+      if (!column) continue;
+      if (schema->columns[*column].nullable) candidates.insert(read);
+      const NamedValue* own = OwnColumn(read);
+      of_own &= own != nullptr;
+      const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *schema);
+      if (lack.kind == Lack::kNull) nulls.insert(read);
+      if (lack.kind == Lack::kNoRow) absent.insert(read);
+    }
+    missing.merge(nulls.empty() ? absent : nulls);
+  }
+  if (missing.empty()) {
+    missing = candidates;
+    AddOnce(finding.lacks, WithoutResult(candidates));
+  } else {
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> columns;  // by relation and rows
+    for (const ColumnRead& read : missing) {
+      const NamedValue* own = OwnColumn(read);
+      const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *db_.FindRelation(read.relation));
+      if (lack.kind == Lack::kNull)
+        columns[{read.relation, lack.text}].push_back(read.relation + "." + read.column);
+      else
+        AddOnce(finding.lacks, lack.text);
+    }
+    for (const auto& [of, unknown] : columns)
+      AddOnce(finding.lacks, fmt::format("{} {} unknown{}", fmt::join(unknown, ", "),
+                                         unknown.size() == 1 ? "is" : "are", of.second));
+  }
+  for (const ColumnRead& read : missing) {
+    finding.missing.push_back(read.relation + "." + read.column);
+    const Schema* schema = db_.FindRelation(read.relation);
+    const std::string& of_column = schema->columns[*schema->Find(read.column)].capture;
+    AddCapture(finding, of_column);
+  }
+  return of_own;
+}
+
+const NamedValue* MissingFacts::OwnColumn(const ColumnRead& read) const {
+  if (read.relation != rule_.subject_relation) return nullptr;
+  for (size_t i = 0; i < subject_columns_; ++i)
+    if (scope_[i].name == read.column) return &scope_[i];
+  return nullptr;
+}
+
+const std::vector<ColumnRead>& MissingFacts::Reads(size_t condition, const std::vector<bool>& lets) {
+  auto [entry, is_new] = reads_.try_emplace({condition, lets});
+  if (is_new)
+    entry->second = ExpressionReads(rule_, db_, rule_.lets.size(), rule_.when[condition].sql, &lets);
+  return entry->second;
+}
+
+MissingFacts::Lack MissingFacts::LackOfOwn(const NamedValue& value) {
+  if (!IsNull(value.value)) return {};
+  return {Lack::kNull, ""};
+}
+
+// Whether another relation has no row, or a NULL in the column, for this subject: the rows that match it
+// are those whose shared key columns are equal.
+const MissingFacts::Lack& MissingFacts::LackOf(const ColumnRead& read, const Schema& schema) {
+  std::vector<Binding> keys;
+  std::string where;
+  for (const std::string& key : schema.key)
+    for (size_t i = 0; i < subject_columns_; ++i)
+      if (scope_[i].name == key && std::ranges::find(rule_.subject_key, key) != rule_.subject_key.end()) {
+        where += fmt::format("{}\"{}\" IS :{}", where.empty() ? " WHERE " : " AND ", key, key);
+        keys.push_back({key, scope_[i].value});
+      }
+  const std::string sql = fmt::format("SELECT count(*) = 0, sum(\"{}\" IS NULL) > 0 FROM \"{}\"{}",
+                                      read.column, read.relation, where);
+  auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys));
+  if (is_new) {
+    const std::vector<Value> row = db_.Query(sql, keys).rows[0];
+    if (AsNumber(row[0]).value_or(0) != 0)
+      entry->second = {Lack::kNoRow, NoRowText(read, keys)};
+    else if (AsNumber(row[1]).value_or(0) != 0)
+      entry->second = {Lack::kNull, NullText(read, schema, where, keys)};
+  }
+  return entry->second;
+}
+
+std::string MissingFacts::NoRowText(const ColumnRead& read, const std::vector<Binding>& keys) const {
+  if (keys.empty() || db_.RowCount(read.relation) == 0)
+    return fmt::format("{} has no rows here", read.relation);
+  std::vector<std::string> shown;
+  for (const Binding& key : keys)
+    shown.push_back(fmt::format("{} {}", key.name, FormatValue(key.value, Unit::kNone)));
+  return fmt::format("{} has no row of {}", read.relation, fmt::join(shown, ", "));
+}
+
+// " of bucket idle/input, idle/os and 3 more", where the last of the keys tells the rows of a subject
+// apart. Of rows that the rule names only those.
+std::string MissingFacts::NullText(const ColumnRead& read, const Schema& schema, const std::string& where,
+                                   const std::vector<Binding>& keys) const {
+  constexpr size_t kMost = 3, kMostLooked = 100;
+  const auto is_bound = [&](const std::string& key) {
+    return std::ranges::find(keys, key, &Binding::name) != keys.end();
+  };
+  if (schema.key.empty() || is_bound(schema.key.back()) || schema.key.back() == read.column) return "";
+  const std::string& key = schema.key.back();
+  const ResultSet rows =
+      db_.Query(fmt::format("SELECT DISTINCT \"{0}\" FROM \"{1}\"{2}{3} \"{4}\" IS NULL ORDER BY 1", key,
+                            read.relation, where, where.empty() ? " WHERE" : " AND", read.column),
+                keys, kMostLooked);
+  std::vector<std::string> all, named;
+  for (const auto& row : rows.rows) {
+    all.push_back(FormatValue(row[0], Unit::kNone));
+    if (sql_.find("'" + all.back() + "'") != std::string::npos) named.push_back(all.back());
+  }
+  std::vector<std::string>& shown = named.empty() ? all : named;
+  const size_t more = shown.size() - std::min(shown.size(), kMost);
+  shown.resize(shown.size() - more);
+  return fmt::format(" of {} {}{}", key, fmt::join(shown, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+void InheritMissing(const Finding& from, Finding& to) {
+  for (const std::string& fact : from.missing)
+    if (std::ranges::find(to.missing, fact) == to.missing.end()) to.missing.push_back(fact);
+  std::ranges::sort(to.missing);
+  for (const std::string& name : from.capture) AddCapture(to, name);
+  for (const std::string& text : from.lacks) AddOnce(to.lacks, text);
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names the facts that were missing where a rule cannot be decided.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/model/advice.h"
+#include "engine/model/rule.h"
+#include "engine/store/database.h"
+
+namespace dladvisor {
+
+class MissingFacts {
+ public:
+  // `scope` begins with the values of the row at hand: the subject's columns, then the lets. `sql` is the
+  // statement that gives the rows. All must outlive it.
+  MissingFacts(const Rule& rule, const Database& db, const std::vector<NamedValue>& scope,
+               size_t subject_columns, size_t values, std::string sql)
+      : rule_(rule),
+        db_(db),
+        scope_(scope),
+        subject_columns_(subject_columns),
+        values_(values),
+        sql_(std::move(sql)) {}
+
+  // Puts into the finding, whose conditions are judged, the facts that were NULL: columns of the subject's
+  // row, or columns of other relations without a value, as far as the conditions read them directly or
+  // through lets that are NULL. A relation without rows counts where nothing that is there is NULL: it may
+  // well be without by right.
+  void Name(Finding& finding);
+
+ private:
+  // What is not there of a column that a condition reads, for a subject.
+  struct Lack {
+    enum Kind { kNone, kNoRow, kNull };
+    Kind kind = kNone;
+    std::string text = {};  // of kNull in which rows: " of bucket idle/input"; or ""
+  };
+  struct Missing {
+    std::vector<std::string> facts, lacks, capture;
+  };
+
+  bool Find(Finding& finding);
+  const NamedValue* OwnColumn(const ColumnRead& read) const;
+  const std::vector<ColumnRead>& Reads(size_t condition, const std::vector<bool>& lets);
+  static Lack LackOfOwn(const NamedValue& value);
+  const Lack& LackOf(const ColumnRead& read, const Schema& schema);
+  std::string NoRowText(const ColumnRead& read, const std::vector<Binding>& keys) const;
+  std::string NullText(const ColumnRead& read, const Schema& schema, const std::string& where,
+                       const std::vector<Binding>& keys) const;
+
+  const Rule& rule_;
+  const Database& db_;
+  const std::vector<NamedValue>& scope_;
+  const size_t subject_columns_, values_;
+  const std::string sql_;
+  std::map<std::pair<size_t, std::vector<bool>>, std::vector<ColumnRead>> reads_;  // of a condition, by the
+                                                                                   // lets that are NULL
+  std::map<std::string, Lack> lacks_;
+  std::map<std::vector<bool>, Missing> missing_;  // by which conditions and values are unknown
+};
+
+// Adds what one finding lacks to another.
+void InheritMissing(const Finding& from, Finding& to);
+
+}  // namespace dladvisor
