@@ -64,6 +64,7 @@ void MeasureLoading(const fs::path& folder) {
 constexpr std::string_view kUsage =
     R"(usage: bench [KERNELS]               all of the following but fleet and gate; 1000000 kernels
        bench shape NAME [KERNELS]    reports of the shapes whose names hold NAME
+       bench rules                   500 rules over many rows, against their conditions alone
        bench efficiency [KERNELS]    what it costs to know how fast operators run
        bench fleet [RANKS]           the report of many ranks; 192
        bench gate [PROFILE...]       how right a gate is
@@ -123,6 +124,8 @@ void RunCommand(const std::vector<std::string>& arguments) {
     RunHostile(static_cast<size_t>(std::stoul(arguments[1])));
   else if (command == "fleet" && count <= 2)
     RunFleet(number(1, kUsualRanks));
+  else if (command == "rules" && count == 1)
+    MeasureRules();
   else if (command == "efficiency" && count <= 2)
     RunEfficiency(number(1, kUsualKernels / 2));
   else if (command == "write" && count == 4)

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct ChildRun {
 
 // In user and kernel mode.
 double CpuSeconds(const rusage& usage);
+// Of this process, all threads together: values are computed side by side.
+double OwnCpuSeconds();
+// That of the run that took least.
+double LeastCpu(int times, const std::function<void()>& work);
 
 // Runs this program again with `arguments`. Throws Error where it does not end well.
 ChildRun RunChild(const std::vector<std::string>& arguments);

@@ -3,7 +3,6 @@
 // do. CPU time of the facts, of the rules and of the report's tables that are about it, as a share of that of
 // a whole report, for traces and exports that record shapes: few that repeat, and nearly all different.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -30,23 +29,6 @@ namespace fs = std::filesystem;
 constexpr int kTimes = 5;
 constexpr std::array<std::string_view, 4> kRelations = {"op_efficiency", "fusion_candidate",
                                                         "attention_block", "gpu_peak"};
-
-// Of all threads: values are computed side by side.
-double OwnCpuSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return CpuSeconds(usage);
-}
-
-double LeastCpu(const std::function<void()>& work) {
-  double least = 1e300;
-  for (int i = 0; i < kTimes; ++i) {
-    const double start = OwnCpuSeconds();
-    work();
-    least = std::min(least, OwnCpuSeconds() - start);
-  }
-  return least;
-}
 
 bool IsAboutEfficiency(std::string_view text) {
   return std::ranges::any_of(kRelations,
@@ -86,7 +68,7 @@ double RulesSeconds(const Profile& profile) {
     if (!IsAboutEfficiency(texts.at(rule.id))) others.emplace(rule.id, rule);
   const KnowledgeBase without = all.Subset(others);
   const auto seconds = [&](const KnowledgeBase& knowledge) {
-    return LeastCpu([&] {
+    return LeastCpu(kTimes, [&] {
       Database database = profile.OpenDatabase();
       Infer(knowledge, database);
     });
@@ -96,7 +78,7 @@ double RulesSeconds(const Profile& profile) {
 
 double TablesSeconds(const Profile& profile) {
   const Database database = profile.OpenDatabase();
-  return LeastCpu([&] {
+  return LeastCpu(kTimes, [&] {
     for (const FigureQuery& figure : FigureQueries())
       if (IsAboutEfficiency(figure.sql)) database.Query(figure.sql);
     for (const TableQuery& table : TableQueries())
