@@ -54,6 +54,16 @@ TEST(Html, EscapesEverythingFromTheProfile) {
   EXPECT_THAT(html, Not(HasSubstr("href=\"javascript:")));
 }
 
+TEST(Html, HasNoSectionWithoutContent) {
+  const std::string html = Render(FakeRun(), ReportFormat::kHtml);
+  for (const char* section : {"Resource Usage Breakdown", "Top 10 GPU Ops", "Iteration Summary", ">no rows<"})
+    EXPECT_THAT(html, Not(HasSubstr(section)));
+  EXPECT_THAT(html, HasSubstr("Without rows: "));
+  const std::string typical = Render(TypicalRun(), ReportFormat::kHtml);
+  EXPECT_THAT(typical, HasSubstr("Resource Usage Breakdown"));
+  EXPECT_THAT(typical, HasSubstr("Top 10 GPU Ops"));
+}
+
 TEST(Html, IsOneWellFormedFileWithoutRemoteResourcesOrHandlers) {
   const std::string html = Render(TypicalRun(), TypicalAdvice(), ReportFormat::kHtml);
   std::string names = html;  // without the values of attributes

@@ -15,6 +15,7 @@
 #include "src/render/escape.h"
 #include "src/render/kernel_label.h"
 #include "src/report/model/column_style.h"
+#include "src/report/sections/dashboard.h"
 
 namespace dladvisor {
 namespace {
@@ -251,11 +252,15 @@ data DonutCard(const std::string& id, const std::string& title, const std::strin
   return card;
 }
 
+data TextList(const std::vector<std::string>& texts) {
+  data items{data::type::list};
+  for (const std::string& text : texts) items << data{"text", text};
+  return items;
+}
+
 data FigureList(const ReportModel& model, std::span<const std::string_view> ids) {
   data items{data::type::list};
-  for (const std::string_view id : ids) {
-    const Figure* figure = FindFigure(model, id);
-    if (figure == nullptr) continue;
+  for (const Figure* figure : ShownFigures(model, ids)) {
     data item;
     item.set("label", figure->label);
     item.set("value", Ellipsize(Visible(FormatValue(figure->value, figure->unit)), 300));

@@ -14,10 +14,7 @@
 #include "src/render/svg.h"
 #include "src/report/formats/finding_parts.h"
 #include "src/report/formats/html_parts.h"
-#include "src/report/formats/op_tree.h"
-#include "src/report/formats/pipeline_plots.h"
-#include "src/report/formats/rank_plots.h"
-#include "src/report/formats/roofline_plot.h"
+#include "src/report/formats/html_views.h"
 #include "src/report/formats/series_plots.h"
 #include "src/report/formats/timeline_plot.h"
 #include "src/report/model/column_style.h"
@@ -35,43 +32,6 @@
 
 namespace dladvisor {
 namespace {
-
-struct View {
-  const char *id, *title;
-  std::vector<const char*> tables;
-};
-
-const std::vector<View>& Views() {
-  static const std::vector<View> views = {
-      {"training-log",
-       "Training Log",
-       {"training", "training_timers", "training_iterations", "training_memory", "training_settings"}},
-      {"op-type-summary", "Op Type Summary", {"op_type_summary"}},
-      {"group-ops", "Group Ops", {"group_ops"}},
-      {"ops-and-kernels", "Ops and Kernels", {"ops", "op_kernels"}},
-      {"execution-summary",
-       "Execution Summary",
-       {"execution_summary", "gpu_summary", "step_breakdown", "distributed_steps"}},
-      {"operators", "Operators", {"operators", "matrix_products"}},
-      {"speed-of-light",
-       "Speed of Light",
-       {"op_efficiency", "gemm", "sdpa_fwd", "sdpa_bwd", "attention_blocks", "conv_fwd", "conv_bwd",
-        "fusion_candidates", "gpu_peaks"}},
-      {"modules", "Modules", {"modules"}},
-      {"kernels", "Kernels", {"kernels"}},
-      {"kernels-by-iteration", "Kernels by Iteration", {"kernels_by_iteration"}},
-      {"iterations", "Iterations", {"iterations"}},
-      {"gpus", "GPUs", {"gpus", "telemetry", "launches", "gpu_metrics"}},
-      {"copies", "Copies", {"copies"}},
-      {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
-      {"view-timeline", "Timeline Boxes", {"timeline"}},
-      {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},
-      {"ranks", "Ranks", {"ranks", "collective_groups", "collective_waits", "clocks", "jitter"}},
-      {"pipeline", "Pipeline", {"pipelines", "pipeline_stages"}},
-      {"memory", "Memory", {"memory", "memory_operators"}},
-  };
-  return views;
-}
 
 std::vector<Segment> TableSegments(const ReportTable& table, std::string_view value_column) {
   std::vector<Segment> segments;
@@ -148,186 +108,6 @@ data DashboardCards(const ReportModel& model) {
 
 // GPUs whose sensors are drawn, as telemetry_chart selects them.
 constexpr size_t kDrawnSensors = 12;
-
-// Bars for the iterations of the first rank.
-const ReportTable* IterationBars(const ReportModel& model) { return FindTable(model, "iteration_chart"); }
-
-// How many iterations the widest bar is the mean of.
-double MostInBar(const ReportModel& model) {
-  const ReportTable* table = IterationBars(model);
-  double most = 1;
-  for (size_t row = 0; table != nullptr && row < table->rows.rows.size(); ++row)
-    most = std::max(most, AsNumber(CellOf(*table, row, "iterations")).value_or(0));
-  return most;
-}
-
-std::string IterationChart(const ReportModel& model, const std::string& id) {
-  const ReportTable* table = IterationBars(model);
-  if (table == nullptr) return "";
-  std::vector<Bar> bars;
-  double max = 0;
-  for (size_t row = 0; row < table->rows.rows.size(); ++row) {
-    const auto number = [&](const char* column) { return AsNumber(CellOf(*table, row, column)).value_or(0); };
-    const auto text = [&](const char* column, Unit unit) {
-      return FormatValue(CellOf(*table, row, column), unit);
-    };
-    const bool one = number("iterations") == 1, warmup = number("warmup") != 0;
-    max = std::max(max, number("mean_ns"));
-    bars.push_back(
-        {one ? "Iteration " + text("first", Unit::kNone)
-             : fmt::format("Iterations {}–{}", text("first", Unit::kNone), text("last", Unit::kNone)),
-         number("mean_ns"),
-         fmt::format("{}{}{}", text("mean_ns", Unit::kNanoseconds),
-                     one ? "" : " on average, up to " + text("slowest_ns", Unit::kNanoseconds),
-                     warmup ? " (warm-up)" : ""),
-         warmup});
-  }
-  if (bars.empty()) return "";
-  std::string title = "Duration of the iterations";
-  if (const double most = MostInBar(model); most > 1)
-    title += fmt::format(", each bar the mean of up to {:.0f}", most);
-  const auto mean = FigureNumber(model, "average_iteration_time");
-  return BarChart(id, title, bars, mean.value_or(0), mean ? FormatValue(*mean, Unit::kNanoseconds) : "",
-                  FormatValue(max, Unit::kNanoseconds));
-}
-
-data LedgerBars(const ReportModel& model) {
-  data bars{data::type::list};
-  const ReportTable* ledger = FindTable(model, "time_ledger");
-  std::vector<std::pair<Value, Value>> drawn;
-  for (size_t row = 0; ledger != nullptr && row < ledger->rows.rows.size() && drawn.size() < kDrawnLedgers;
-       ++row) {
-    const std::pair key{CellOf(*ledger, row, "rank"), CellOf(*ledger, row, "device")};
-    if (std::find(drawn.begin(), drawn.end(), key) != drawn.end()) continue;
-    drawn.push_back(key);
-    const std::vector<Segment> segments = LedgerSegments(*ledger, key.first, key.second);
-    if (segments.empty()) continue;
-    const std::string label = fmt::format("Rank {}, GPU {}", FormatValue(key.first, Unit::kNone),
-                                          FormatValue(key.second, Unit::kNone));
-    data bar;
-    bar.set("label", label);
-    bar.set("svg", StackedBar(fmt::format("ledger-{}", drawn.size()), "Time ledger of " + label, segments));
-    bar.set("legend", LegendData(segments));
-    bars << bar;
-  }
-  return bars;
-}
-
-// "5.00 GiB in aten::addmm at 1.20 s", where the relation knows of the device's peak.
-std::optional<Mark> PeakOf(const ReportModel& model, const Value& device) {
-  const ReportTable* memory = FindTable(model, "memory");
-  for (size_t row = 0; memory != nullptr && row < memory->rows.rows.size(); ++row) {
-    const auto cell = [&](const char* column) { return CellOf(*memory, row, column); };
-    const auto when = AsNumber(cell("peak_at_ns")), bytes = AsNumber(cell("peak_bytes"));
-    if (cell("device") != device || !when || !bytes) continue;
-    const Value by = cell("peak_operator");
-    return Mark{*when, *bytes,
-                fmt::format("peak {}{} at {}", FormatValue(cell("peak_bytes"), Unit::kBytes),
-                            IsNull(by) ? "" : " in " + Ellipsize(Visible(FormatValue(by, Unit::kText)), 60),
-                            FormatValue(cell("peak_at_ns"), Unit::kNanoseconds))};
-  }
-  return std::nullopt;
-}
-
-data MemoryCurves(const ReportModel& model) {
-  data plots{data::type::list};
-  const ReportTable* table = FindTable(model, "memory_curve");
-  const size_t rows = table == nullptr ? 0 : table->rows.rows.size();
-  for (size_t first = 0, last = 0; first < rows; first = last) {
-    const Value device = CellOf(*table, first, "device");
-    while (last < rows && CellOf(*table, last, "device") == device) ++last;
-    std::vector<Curve> curves = {{"Allocated", "", "c-copy", {}}, {"Reserved", "", "c-idle2", {}}};
-    double most = 0;
-    for (Curve& curve : curves) {
-      double of_curve = 0;
-      for (size_t row = first; row < last; ++row) {
-        const Value bytes = CellOf(*table, row, &curve == &curves[0] ? "allocated_bytes" : "reserved_bytes");
-        if (!AsNumber(bytes)) continue;
-        curve.steps.emplace_back(AsNumber(CellOf(*table, row, "start_ns")).value_or(0), *AsNumber(bytes));
-        of_curve = std::max(of_curve, *AsNumber(bytes));
-      }
-      curve.text = "at most " + FormatValue(of_curve, Unit::kBytes);
-      most = std::max(most, of_curve);
-    }
-    const auto time = [&](size_t row) {
-      return FormatValue(CellOf(*table, row, "start_ns"), Unit::kNanoseconds);
-    };
-    const std::string number = FormatValue(device, Unit::kNone), label = "GPU " + number;
-    std::vector<Segment> legend;
-    for (const Curve& curve : curves) legend.push_back({curve.label, 0, curve.text, curve.color});
-    data plot;
-    plot.set("label", label);
-    plot.set("svg",
-             StepChart("memory-curve-" + number, "Memory of " + label + " over time", curves,
-                       PeakOf(model, device), FormatValue(most, Unit::kBytes), time(first), time(last - 1)));
-    plot.set("legend", LegendData(legend));
-    plots << plot;
-  }
-  return plots;
-}
-
-data TextList(const std::vector<std::string>& texts) {
-  data items{data::type::list};
-  for (const std::string& text : texts) items << data{"text", text};
-  return items;
-}
-
-// Of how many GPUs LedgerBars draws the ledger.
-std::vector<std::string> LedgerSentences(const ReportModel& model) {
-  const double gpus = FigureNumber(model, "gpus").value_or(0);
-  if (!(gpus > kDrawnLedgers)) return {};
-  return {fmt::format("The first {} of {} GPUs are drawn.", kDrawnLedgers, FigureText(model, "gpus"))};
-}
-
-// Ops under their groups; modules.
-std::string ViewTree(const ReportModel& model, std::string_view view) {
-  const bool groups = view == "group-ops";
-  const ReportTable* table = groups              ? FindTable(model, "ops")
-                             : view == "modules" ? FindTable(model, "modules")
-                                                 : nullptr;
-  return table == nullptr ? "" : OpTreeHtml(*table, groups ? "op" : "module", !groups);
-}
-
-data ViewList(const ReportModel& model) {
-  data views{data::type::list};
-  const bool log_alone = TelemetryAlone(model) != nullptr || TrainingAlone(model) != nullptr;
-  for (const View& view : Views()) {
-    data tables{data::type::list};
-    size_t rows = 0;
-    for (const char* id : view.tables) {
-      const ReportTable* table = FindTable(model, id);
-      if (table == nullptr) continue;
-      if (rows == 0) rows = table->total_rows;
-      tables << TableData(*table, ShownColumns(model, *table));
-    }
-    if (tables.is_empty_list()) continue;  // of another format
-    if (rows == 0 && log_alone) continue;
-    data item;
-    item.set("view_id", view.id);
-    item.set("view_title", view.title);
-    item.set("count", rows == 0 ? "no rows"
-                                : fmt::format("{} row{}", WithThousands(static_cast<int64_t>(rows)),
-                                              rows == 1 ? "" : "s"));
-    item.set("tables", tables);
-    item.set("several", tables.list_value().size() > 1);
-    item.set("chart", view.id == std::string_view("iterations")
-                          ? TextOrFalse(IterationChart(model, "iterations-chart"))
-                          : data{false});
-    item.set("sentences",
-             TextList(view.id == std::string_view("ranks")         ? RankSentences(model)
-                      : view.id == std::string_view("time-ledger") ? LedgerSentences(model)
-                                                                   : std::vector<std::string>()));
-    item.set("tree", TextOrFalse(ViewTree(model, view.id)));
-    item.set("plots", view.id == std::string_view("time-ledger")      ? LedgerBars(model)
-                      : view.id == std::string_view("memory")         ? MemoryCurves(model)
-                      : view.id == std::string_view("ranks")          ? RankPlots(model)
-                      : view.id == std::string_view("speed-of-light") ? RooflinePlots(model)
-                      : view.id == std::string_view("pipeline")       ? PipelinePlots(model)
-                                                                      : data{data::type::list});
-    views << item;
-  }
-  return views;
-}
 
 data FigureQueriesData(const ReportModel& model) {
   data items{data::type::list};
@@ -414,10 +194,14 @@ data PageData(const ReportModel& model) {
   page.set("headline_gpu", TextOrFalse(HeadlineGpu(model)));
   page.set("coverage", CoverageText(advice));
   page.set("total_saving", TextOrFalse(TotalSavingText(model)));
-  page.set("cards", DashboardCards(model));
+  const bool has_gpu_work = FigureNumber(model, "gpus").value_or(0) > 0;
+  page.set("cards", has_gpu_work ? DashboardCards(model) : data{data::type::list});
+  page.set("has_gpu_work", has_gpu_work);
   page.set("performance", FigureList(model, PerformanceFigures()));
   page.set("hardware_to_declare", TextOrFalse(HardwareToDeclare(model)));
-  page.set("iteration_chart", TextOrFalse(IterationChart(model, "iteration-summary-chart")));
+  const std::string iterations_chart = IterationChart(model, "iteration-summary-chart");
+  page.set("iteration_chart", TextOrFalse(iterations_chart));
+  page.set("has_iterations", has_gpu_work || !iterations_chart.empty());
   const double per_bar = MostInBar(model);
   page.set("iterations_per_bar", per_bar > 1 ? data{fmt::format("{:.0f}", per_bar)} : data{false});
   data training{data::type::list};
@@ -471,7 +255,11 @@ data PageData(const ReportModel& model) {
                                                             kDrawnSensors, telemetry->total_rows)
                                               : ""));
   page.set("finding_count", fmt::format("{}", groups.size()));
-  page.set("views", ViewList(model));
+  std::vector<std::string> without_rows;
+  page.set("views", ViewList(model, without_rows));
+  page.set("views_without_rows", log_alone || without_rows.empty()
+                                     ? data{false}
+                                     : data{fmt::format("{}", fmt::join(without_rows, ", "))});
   page.set("rules", RuleList(advice));
   const std::vector<std::string> flags = CaptureFlags(model);
   page.set("capture_flags", flags.empty() ? data{false} : data{fmt::format("{}", fmt::join(flags, " "))});

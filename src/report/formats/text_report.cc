@@ -30,9 +30,7 @@ void WriteLeftOut(TextWriter& out, const std::string& text) {
 }
 
 void WriteFigures(TextWriter& out, const ReportModel& model, std::span<const std::string_view> ids) {
-  for (const std::string_view id : ids) {
-    const Figure* figure = FindFigure(model, id);
-    if (figure == nullptr) continue;
+  for (const Figure* figure : ShownFigures(model, ids)) {
     std::string value = Visible(FormatValue(figure->value, figure->unit));
     if (IsNull(figure->value)) value += " (" + Visible(figure->unknown_because) + ")";
     out.Line("  " + Left(figure->label, 30) + Ellipsize(value, out.width() - 32));

@@ -24,4 +24,13 @@ constexpr std::string_view kSystem[] = {"gpu_count", "gpu_names",    "cpu_model"
 std::span<const std::string_view> PerformanceFigures() { return kPerformance; }
 std::span<const std::string_view> SystemFigures() { return kSystem; }
 
+std::vector<const Figure*> ShownFigures(const ReportModel& model, std::span<const std::string_view> ids) {
+  std::vector<const Figure*> shown;
+  for (const std::string_view id : ids)
+    if (const Figure* figure = FindFigure(model, id);
+        figure != nullptr && !(IsNull(figure->value) && id.ends_with("_power")))
+      shown.push_back(figure);
+  return shown;
+}
+
 }  // namespace dladvisor
