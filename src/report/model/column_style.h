@@ -21,7 +21,8 @@ struct ColumnStyle {
 // By the column's name, which the relations use alike everywhere; the unit of `column` wins where it has one.
 ColumnStyle StyleOf(const ResultColumn& column);
 
-// As a table shows it: nanoseconds as "3.07 s", places in time in seconds as "3.073524", booleans as ✓ ✗ ?, NULL as "–".
+// As a table shows it: nanoseconds as "3.07 s", places in time in seconds as "3.073524", booleans as ✓ ✗ ?,
+// NULL as "–".
 std::string CellText(const Value& value, const ColumnStyle& style);
 
 // Columns worth showing: not `rank` and `device` where all rows agree and the run has just one, nor

@@ -16,8 +16,8 @@ namespace dladvisor {
 void TranslateCapture(Advice& advice, const Database& database);
 // What to add to the capture command so that unknown rules can decide; lists of one flag merged.
 std::vector<std::string> CaptureFlags(const ReportModel& model);
-// What to write into dladvisor.yaml so that work can be compared with the peaks of a GPU that the program does
-// not know; "" where none is unknown.
+// What to write into dladvisor.yaml so that work can be compared with the peaks of a GPU that the program
+// does not know; "" where none is unknown.
 std::string HardwareToDeclare(const ReportModel& model);
 // The files that the report is of, when they were recorded, and which steps are analysed; "" where none is
 // known.
