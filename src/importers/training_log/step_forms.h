@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How programs write the line of a step: a table of regular expressions, a row for each form of each program.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace dladvisor::training_log {
+
+enum FieldKind : uint8_t {
+  kElapsed,    // of one step
+  kTotal,      // since the start
+  kMean,       // of the epoch's steps until now
+  kRate,       // steps in a second
+  kInput,      // of a step's time, waiting for its batch
+  kMeanInput,  // the same, of the epoch's steps until now
+  kTokens,     // in a second, of all GPUs
+  kAllTokens,  // since the start
+  kSamples,    // in a second, of all GPUs
+  kBatch,      // samples of a step
+  kTflops,     // of one GPU
+  kMfu,
+  kLoss,
+  kLearningRate,
+  kNorm,
+  kLossScale,
+  kMemory,  // bytes, the most of a GPU
+};
+
+struct FieldForm {
+  FieldKind kind;
+  const char* words;  // with the number as its only group; "nan" and "inf" stay
+  double scale = 1;
+};
+
+struct Form {
+  const char* program;
+  const char* mark;   // part of every head
+  const char* head;   // with a group for each letter of `parts`
+  const char* parts;  // e: epoch, s: step, n: steps in all, or of an epoch if there is one
+  int64_t first_epoch = 0, first_step = 0;
+  bool block = false;  // its fields stand on the lines after the head
+  std::vector<FieldForm> fields;
+};
+
+const std::vector<Form>& Forms();
+
+}  // namespace dladvisor::training_log
