@@ -11,6 +11,7 @@
 #include "src/comparison/render/comparison_json.h"
 #include "src/comparison/render/comparison_markdown.h"
 #include "src/comparison/render/comparison_text.h"
+#include "tests/support/plain_spaces.h"
 
 namespace dladvisor {
 namespace {
@@ -50,7 +51,7 @@ struct Format {
 class EveryComparisonFormat : public testing::TestWithParam<Format> {};
 
 TEST_P(EveryComparisonFormat, SaysWhatChangedAndWhy) {
-  const std::string text = GetParam().render(Comparison());
+  const std::string text = test::PlainSpaces(GetParam().render(Comparison()));
   for (const char* part : {"35.0 % less time per step", "Data loading takes 45.0 ms less", "gemm", "gemm2",
                            "data-loading", "before.sqlite", "550", "MFU"})
     EXPECT_THAT(text, HasSubstr(part));

@@ -9,6 +9,7 @@
 
 #include "src/gate/render/trend_chart.h"
 #include "tests/gate/fixture.h"
+#include "tests/support/plain_spaces.h"
 
 namespace dladvisor::test {
 namespace {
@@ -34,7 +35,7 @@ std::string WithoutStyle(std::string html) {
 }
 
 TEST(GateHtml, ShowsTheComparison) {
-  const std::string html = RenderGateHtml(RegressedGate());
+  const std::string html = PlainSpaces(RenderGateHtml(RegressedGate()));
   for (const char* part :
        {"Gate failed", "Step time regressed by 23.1 %", "raise <code>num_workers</code>", "+21.0 to +25.2 %",
         "Time ledger of a step, Baseline", "idle/input: 41.3 ms", "+38.2 ms", "train_step/forward/attention",

@@ -12,6 +12,7 @@
 #include "src/gate/render/junit.h"
 #include "src/gate/render/sarif.h"
 #include "tests/gate/fixture.h"
+#include "tests/support/plain_spaces.h"
 
 namespace dladvisor::test {
 namespace {
@@ -30,7 +31,7 @@ std::string Annotations(const GateResult& result) { return RenderGateAnnotations
 class EveryFormat : public ::testing::TestWithParam<Format> {};
 
 TEST_P(EveryFormat, SaysWhatRegressedAndWhy) {
-  const std::string text = GetParam().render(RegressedGate());
+  const std::string text = PlainSpaces(GetParam().render(RegressedGate()));
   EXPECT_THAT(text, HasSubstr("Step time"));
   EXPECT_THAT(text, HasSubstr("37.9 ms longer"));
   EXPECT_THAT(text, HasSubstr("data-loading"));

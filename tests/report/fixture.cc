@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/fleet/load_profiles.h"
+#include "tests/support/plain_spaces.h"
 
 namespace dladvisor::test {
 // Markup, a terminal escape, a right-to-left override, invalid UTF-8, a table's end, mustache.
@@ -225,10 +226,7 @@ Advice TypicalAdvice() {
 
 std::string Render(FakeRun run, const Advice& advice, ReportFormat format, const ReportOptions& options) {
   const Database db = run.Build();
-  std::string report = RenderReport(BuildReport(db, advice, options), format);
-  // Units stay with their numbers in HTML; tests write spaces.
-  for (size_t at = 0; (at = report.find("\u00A0", at)) != std::string::npos;) report.replace(at, 2, " ");
-  return report;
+  return PlainSpaces(RenderReport(BuildReport(db, advice, options), format));
 }
 
 std::string Render(FakeRun run, ReportFormat format) { return Render(std::move(run), Advice(), format); }
