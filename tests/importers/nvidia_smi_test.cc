@@ -38,6 +38,44 @@ auto Is(int64_t device, Ns time, double value) {
 
 constexpr Ns kMs = 1'000'000, kSecond = 1'000 * kMs;
 
+TEST(SmiCsv, WithoutNamesByUnitAndPlace) {
+  const Trace trace = test::ReadLog(
+      "2026/04/25 16:06:06.780, 0 %, 3 %, 2 MiB, 20146 MiB, 27, 11.64 W\n"
+      "2026/04/25 16:06:11.780, 98 %, 40 %, 20137 MiB, 11 MiB, 61, 67.59 W\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0), Is(0, 5 * kSecond, 0.98)));
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kMemoryUtilization).size(), 2u);
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed), IsEmpty()) << "used and free, or free and used";
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kTemperature)[1], Is(0, 5 * kSecond, 61));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower)[0], Is(0, 0, 11.64));
+  EXPECT_THAT(trace.health.notes[0], HasSubstr("no line of names"));
+}
+
+TEST(SmiCsv, WithoutNamesOfSeveralGpus) {
+  const Trace trace = test::ReadLog(
+      "2026/04/25 16:06:06.780, 0, NVIDIA A100, 95 %, 40960 MiB, 1000 MiB\n"
+      "2026/04/25 16:06:06.790, 1, NVIDIA A100, 5 %, 40960 MiB, 10 MiB\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.95), Is(1, 10 * kMs, 0.05)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
+              ElementsAre(Is(0, 0, 1000 * test::kMiB), Is(1, 10 * kMs, 10 * test::kMiB)));
+}
+
+TEST(SmiCsv, AUtilizationBesideAColumnOfGpus) {
+  const Trace trace = test::ReadLog("Time,GPU_ID,Utilization\n1736204105.0,0,0\n1736204106.0,0,42\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0), Is(0, kSecond, 0.42)));
+}
+
+TEST(SmiCsv, FieldsOfDcgm) {
+  const Trace trace = test::ReadLog(
+      "timestamp,gpu,DCGM_FI_DEV_GPU_UTIL,DCGM_FI_DEV_FB_USED,DCGM_FI_DEV_POWER_USAGE\n"
+      "2026-01-02T03:04:05Z,1,90,2048,310.5\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization), ElementsAre(Is(1, 0, 0.9)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed), ElementsAre(Is(1, 0, 2048 * test::kMiB)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(1, 0, 310.5)));
+}
+
 TEST(SmiCsv, WithUnits) {
   const Trace trace = test::ReadLog(
       "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W], "
@@ -193,7 +231,7 @@ TEST(GpuCsv, Refused) {
       SmiRefusal("gpu,total_energy_consumption\n0,1\n").reason(),
       HasSubstr("without a metric that dladvisor knows (its columns: gpu, total_energy_consumption)"));
   EXPECT_THAT(SmiRefusal("step,loss,temperature\n1,2.5,0.7\n").reason(), HasSubstr("a text file"));
-  EXPECT_THAT(SmiRefusal("2024/01/02 03:04:05.678, 0, 30 %\n").hint(), HasSubstr("with the line of headers"));
+  EXPECT_THAT(SmiRefusal("2024/01/02 03:04:05.678, 0, 30\n").hint(), HasSubstr("with the line of headers"));
 }
 
 constexpr char kTable[] =

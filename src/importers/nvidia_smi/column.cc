@@ -68,6 +68,10 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"gpu utilisation", Kind::kMetric, Metric::kGpuUtilization},
     {"gpu load", Kind::kMetric, Metric::kGpuUtilization},
     {"gpu usage", Kind::kMetric, Metric::kGpuUtilization},
+    // Beside a column that identifies a GPU.
+    {"utilization", Kind::kMetric, Metric::kGpuUtilization},
+    {"utilisation", Kind::kMetric, Metric::kGpuUtilization},
+    {"util", Kind::kMetric, Metric::kGpuUtilization},
     {"memory used", Kind::kMetric, Metric::kMemoryUsed},
     {"mem used", Kind::kMetric, Metric::kMemoryUsed},
     {"gpu memory used", Kind::kMetric, Metric::kMemoryUsed},
@@ -101,7 +105,14 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"clocks mem", Kind::kMetric, Metric::kMemoryClock},
     {"clocks current memory", Kind::kMetric, Metric::kMemoryClock},
     {"clock mem", Kind::kMetric, Metric::kMemoryClock},
+    // DCGM's, after DCGM_FI_DEV_.
+    {"copy mem util", Kind::kMetric, Metric::kMemoryUtilization},
+    {"fb used", Kind::kMetric, Metric::kMemoryUsed},
+    {"fb total", Kind::kMetric, Metric::kMemoryTotal},
+    {"limit mgmt power", Kind::kMetric, Metric::kPowerLimit},
+    {"clock max sm", Kind::kMetric, Metric::kSmClockLimit},
 });
+constexpr std::string_view kDcgmField = "DCGM_FI_DEV_";
 
 // Names of --query-gpu that their words alone would not identify, without the prefixes that drivers have
 // changed.
@@ -153,9 +164,13 @@ LogColumn CsvColumn(std::string_view name) {
       }
     return column;
   }
-  std::string unit;
+  // Scripts write DCGM's fields under their own names.
+  const bool dcgm = name.starts_with(kDcgmField);
+  if (dcgm) name.remove_prefix(kDcgmField.size());
+  std::string unit = dcgm && name.starts_with("FB_") ? "MiB" : "";
   const std::string words = WordsOf(name, unit);
   if (column.unit.empty()) column.unit = unit;
+  column.names_gpu = column.names_gpu || dcgm;
   column.names_gpu = column.names_gpu || (" " + words + " ").find(" gpu ") != std::string::npos;
   for (const Named& named : kByWords)
     if (named.words == words) {

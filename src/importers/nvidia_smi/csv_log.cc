@@ -15,6 +15,7 @@
 #include "src/importers/nvidia_smi/column.h"
 #include "src/importers/nvidia_smi/log_cell.h"
 #include "src/importers/nvidia_smi/telemetry_log.h"
+#include "src/importers/nvidia_smi/unnamed_columns.h"
 
 namespace dladvisor {
 namespace {
@@ -101,6 +102,7 @@ class CsvRowReader {
 
 bool LooksLikeGpuCsv(std::string_view head) {
   head = WithoutMark(head);
+  if (!nvidia_smi::UnnamedColumns(head).empty()) return true;
   const std::string_view line = head.substr(0, head.find('\n'));
   if (line.find(',') == std::string_view::npos || line.size() > 4096) return false;
   const std::vector<LogColumn> columns = ColumnsOf(line);
@@ -108,10 +110,15 @@ bool LooksLikeGpuCsv(std::string_view head) {
                              [](const LogColumn& c) { return c.names_gpu && c.kind != Kind::kOther; });
 }
 
-Trace ReadGpuCsv(ByteSource& source) {
+Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
+  std::vector<LogColumn> columns = nvidia_smi::UnnamedColumns(WithoutMark(head));
+  const bool unnamed = !columns.empty();
   Lines lines(source);
-  const std::string header(WithoutMark(lines.Next().value_or("")));
-  const std::vector<LogColumn> columns = ColumnsOf(header);
+  std::string header;
+  if (!unnamed) {
+    header = WithoutMark(lines.Next().value_or(""));
+    columns = ColumnsOf(header);
+  }
   if (std::ranges::none_of(columns, [](const LogColumn& c) {
         return c.kind == Kind::kMetric || c.kind == Kind::kThrottleReasons;
       }))
@@ -123,10 +130,14 @@ Trace ReadGpuCsv(ByteSource& source) {
   const CsvRowReader reader(columns);
   nvidia_smi::TelemetryLog log;
   while (const auto line = lines.Next()) {
-    if (nvidia_smi::Trim(*line).empty() || *line == header) continue;
+    if (nvidia_smi::Trim(*line).empty() || (!unnamed && *line == header)) continue;
     if (lines.IsCut() && log.LeavesOutCutLine()) break;
-    reader.Row(nvidia_smi::SplitAtCommas(*line), log);
+    reader.Row(nvidia_smi::SplitAtCommas(WithoutMark(*line)), log);
   }
+  if (unnamed)
+    log.trace().health.notes.push_back(
+        "The log has no line of names: what a column holds is told by its unit and place (the first % as GPU "
+        "utilisation, the second as that of its memory, the first W as power drawn).");
   if (!reader.names_gpus())
     log.trace().health.notes.push_back(
         "The log does not say which GPU a row is of: GPUs of one model are taken as one.");

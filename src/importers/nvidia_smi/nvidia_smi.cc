@@ -17,7 +17,8 @@ Importer::Fit Fits(const Input& input) {
 }  // namespace
 
 constinit const Importer kNvidiaSmiImporter = {
-    .in_errors = ", logs of nvidia-smi (its table, dmon, and --format=csv with the line of headers)",
+    .in_errors =
+        ", logs of nvidia-smi (its table, dmon, and --format=csv, with the line of headers or with units)",
     .in_help = "log of nvidia-smi",
     .extensions = ".csv",
     .more_extensions = "",
@@ -25,7 +26,7 @@ constinit const Importer kNvidiaSmiImporter = {
     .read =
         [](Input& input) {
           return std::optional(LooksLikeDmonLog(input.head()) ? ReadDmonLog(input.bytes())
-                                                              : ReadGpuCsv(input.bytes()));
+                                                              : ReadGpuCsv(input.head(), input.bytes()));
         },
 };
 
