@@ -72,6 +72,19 @@ TEST(Telemetry, PowerThatDropsWhileTheGpuIsBusy) {
   EXPECT_DOUBLE_EQ(rows[1].dropped_share.value(), 0.25);
 }
 
+TEST(Telemetry, PowerReadSoonAfterAnIdleTimeIsNotThatOfABusyGpu) {
+  TraceBuilder b;
+  constexpr Ns kTenth = 100'000'000;
+  for (uint32_t i = 0; i < 30; ++i) {
+    Add(b, i * kTenth, i, Metric::kGpuUtilization, i < 5 ? 0 : 1);
+    Add(b, i * kTenth, i, Metric::kPower, i < 14 ? 100 : 300);
+  }
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  EXPECT_EQ(rows[0].saturated_samples, 25);
+  EXPECT_EQ(rows[1].saturated_samples, 17) << "without those of the mean over the time before";
+  EXPECT_DOUBLE_EQ(rows[1].dropped_share.value(), 1.0 / 17);
+}
+
 TEST(Telemetry, APauseOfTheLogCountsLittle) {
   TraceBuilder b;
   for (const Ns time : {0, 100, 200, 300, 1'000'000})

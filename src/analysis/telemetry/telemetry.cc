@@ -21,6 +21,9 @@ constexpr double kBusy = 0.5, kNearLimit = 0.95;
 constexpr double kActive = 0.1;
 // Of a GPU that reports so much, power shows how much its kernels do: 40 % less than is usual is little.
 constexpr double kSaturated = 0.95, kDropped = 0.6;
+// Power is a mean over the second before the sample: what was read sooner after another utilisation tells of
+// that one as well.
+constexpr Ns kPowerMean = 900'000'000;
 
 // Memory that a job takes is given back at its end: with less than this part of it a GPU has no job any more,
 // or not yet. Of one whose memory varies by less than half nothing follows.
@@ -80,6 +83,22 @@ std::map<uint32_t, double> JobMemory(const Telemetry& t) {
     if (range.second - range.first > kTaken * range.second)
       memory[device] = range.first + kGivenBack * (range.second - range.first);
   return memory;
+}
+
+// By row, whether the GPU was saturated for all the time that the value is a mean of.
+std::vector<bool> Saturated(const Telemetry& t, const Rows& rows, TelemetryMetric metric,
+                            const std::vector<double>& utilization) {
+  std::vector<bool> saturated(rows.size());
+  std::optional<Ns> other;  // the last sample before with another utilisation
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Ns time = t.time[rows[i]];
+    saturated[i] = utilization[t.sample[rows[i]]] >= kSaturated;
+    if (!saturated[i])
+      other = time;
+    else if (metric == TelemetryMetric::kPower && time >= 0 && other && time - *other < kPowerMean)
+      saturated[i] = false;
+  }
+  return saturated;
 }
 
 class Mean {
@@ -169,7 +188,9 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
           .Column("active_mean", &TelemetryRow::active_mean, Unit::kNone,
                   "Mean over the time of these; unknown without any.", capability::kTelemetry)
           .Column("saturated_samples", &TelemetryRow::saturated_samples, Unit::kCount,
-                  "Samples with a utilisation of at least 95 %; unknown where the log does not record it.",
+                  "Samples with a utilisation of at least 95 %, of power without those of the first second "
+                  "of it, which "
+                  "it is a mean over; unknown where the log does not record it.",
                   capability::kTelemetry)
           .Column("saturated_mean", &TelemetryRow::saturated_mean, Unit::kNone,
                   "Mean over the time of these; unknown without any.", capability::kTelemetry)
@@ -210,8 +231,9 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     std::vector<double> values;
     Mean mean, busy_mean, active_mean, at_limit, busy_at_limit, saturated, dropped;
     std::vector<double> when_saturated;
-    for (const size_t i : rows)
-      if (utilization[t.sample[i]] >= kSaturated) when_saturated.push_back(t.value[i]);
+    const std::vector<bool> is_saturated = Saturated(t, rows, key.second, utilization);
+    for (size_t i = 0; i < rows.size(); ++i)
+      if (is_saturated[i]) when_saturated.push_back(t.value[rows[i]]);
     const double usual = when_saturated.empty() ? 0 : Median(when_saturated);
     size_t first_active = rows.size(), last_active = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -229,7 +251,7 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
       if (i >= first_active && i <= last_active) active_mean.Add(value, weights[i]);
       at_limit.Add(reached, weights[i]);
       tells_busy = tells_busy || busy >= 0;
-      if (busy >= kSaturated) {
+      if (is_saturated[i]) {
         saturated.Add(value, weights[i]);
         dropped.Add(value < kDropped * usual ? 1 : 0, weights[i]);
       }
