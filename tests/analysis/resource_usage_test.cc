@@ -88,6 +88,15 @@ TEST(ResourceUsage, WhatWasNotCapturedIsUnknown) {
   EXPECT_EQ(rows[6].ns, 8);
 }
 
+TEST(ResourceUsage, LoadingThatNothingNamesIsUnknown) {
+  TraceBuilder b;
+  b.Range(0, 50, "forward");
+  b.Launch(0, 60, 100, "relu");
+  EXPECT_FALSE(UsageOf(b)[3].ns.has_value());
+  b.Range(50, 55, "get_batch");
+  EXPECT_EQ(UsageOf(b)[3].ns, 5);
+}
+
 TEST(ResourceUsage, WaitingIsNoInputOrOutput) {
   TraceBuilder b;
   b.Api(0, 1, "cudaInit", 0);

@@ -99,6 +99,9 @@ class HostTimes {
   }
 
   const HostTime& Of(uint32_t process) const { return by_process_[process]; }
+  bool NamesInput() const {
+    return std::ranges::any_of(by_process_, [](const HostTime& time) { return !time.dataloader.empty(); });
+  }
 
   // Calls visit(process, interval) for the innermost ranges and CUDA calls, in order of start.
   template <class Visit>
@@ -153,7 +156,9 @@ const RelationOf<ResourceUsageRow>& ResourceUsageRelation() {
                "Using Tensor Cores, Not Using Tensor Cores, Memory, Dataloader, I/O, CPU, Other.")
           .Column("position", &ResourceUsageRow::position, Unit::kNone, "Order of the category, from 1.")
           .Column("ns", &ResourceUsageRow::ns, Unit::kNanoseconds,
-                  "Time, the mean over GPUs; unknown where not captured.", capability::kHostActivity)
+                  "Time, the mean over GPUs; unknown where not captured, of the Dataloader where no range "
+                  "names it.",
+                  capability::kHostActivity)
           .Column("share", &ResourceUsageRow::share, Unit::kRatio, "Of the window.",
                   capability::kHostActivity);
   return relation;
@@ -218,10 +223,11 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
   total[6] -= from_other;
   total[5] -= other_input - from_other;
   const bool os_calls = context.trace.os_calls.size() > 0;
-  const bool ranges = context.trace.ranges.size() > 0;
+  // Programs load data without a word of it: that no range names it does not say that it takes no time.
+  const bool names_input = total[3] > 0 || hosts.NamesInput();
   for (size_t i = 0; i < kCategories.size(); ++i) {
     ResourceUsageRow row{kCategories[i], static_cast<int64_t>(i) + 1, std::nullopt, std::nullopt};
-    const bool captured = (i != 3 || ranges) && (i != 4 || os_calls);
+    const bool captured = (i != 3 || names_input) && (i != 4 || os_calls);
     if (captured && window_total > 0) {
       row.ns = total[i] / static_cast<int64_t>(timelines.size());
       row.share = static_cast<double>(total[i]) / static_cast<double>(window_total);
