@@ -129,6 +129,7 @@ TEST(ResourceUsage, CallsOfMarkedOpsAreHostWork) {
   b.Range(30, 40, "aten::relu");
   b.Launch(32, 100, 120, "relu");
   const auto rows = UsageOf(b);
+  EXPECT_EQ(rows[3].ns, 0) << "markers would name a loader";
   EXPECT_EQ(rows[5].ns, 30);
   EXPECT_EQ(rows[6].ns, 70);
 }

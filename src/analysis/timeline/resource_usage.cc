@@ -79,7 +79,10 @@ class HostTimes {
     const Ranges& ranges = trace_.ranges;
     for (uint32_t i = 0; i < ranges.size(); ++i) {
       // An op that markers name counts whole: what it does between its own ranges is CPU time, too.
-      if (context.paths->IsCall(i) && context.paths->IsMarked(context.paths->Of(i))) has_child_[i] = 0;
+      if (context.paths->IsCall(i) && context.paths->IsMarked(context.paths->Of(i))) {
+        has_child_[i] = 0;
+        names_functions_ = true;
+      }
       if (Counts(i) && IsInput(i)) by_process_[ProcessOf(ranges.thread[i])].dataloader.push_back(TimeOf(i));
     }
     std::vector<std::optional<bool>> is_file(trace_.names.size());
@@ -99,8 +102,10 @@ class HostTimes {
   }
 
   const HostTime& Of(uint32_t process) const { return by_process_[process]; }
+  // Markers name every function with its stack, those of a loader among them.
   bool NamesInput() const {
-    return std::ranges::any_of(by_process_, [](const HostTime& time) { return !time.dataloader.empty(); });
+    return names_functions_ ||
+           std::ranges::any_of(by_process_, [](const HostTime& time) { return !time.dataloader.empty(); });
   }
 
   // Calls visit(process, interval) for the innermost ranges and CUDA calls, in order of start.
@@ -142,6 +147,7 @@ class HostTimes {
   std::vector<HostTime> by_process_;
   std::vector<uint8_t> has_child_;
   std::vector<std::optional<bool>> is_input_;  // by text
+  bool names_functions_ = false;
 };
 
 }  // namespace
