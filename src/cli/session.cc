@@ -18,6 +18,7 @@
 #include "engine/base/text.h"
 #include "engine/rules/rule_image.h"
 #include "src/analysis/pipeline/pipeline_name.h"
+#include "src/analysis/summary/profile.h"
 #include "src/importers/importers.h"
 
 namespace dladvisor {
@@ -44,6 +45,13 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
       (!to.empty() && !parse(to, last)) || first > last)
     return std::nullopt;
   return std::pair(first, last);
+}
+
+bool HoldsLogsOnly(const Profile& profile) {
+  const std::vector<ProfileRow> rows = RowsOf(profile.digest, ProfileRelation());
+  return !rows.empty() && std::ranges::all_of(rows, [](const ProfileRow& row) {
+    return row.telemetry_samples + row.training_lines > 0 && row.kernels == 0 && row.api_calls == 0;
+  });
 }
 
 }  // namespace
@@ -224,10 +232,16 @@ Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analy
   const auto start = std::chrono::steady_clock::now();
   // Until the program ends: MPI may be started and ended once.
   static const std::unique_ptr<Team> team = options.mpi ? MpiTeam() : std::make_unique<Alone>();
-  return LoadProfiles(options.paths, analysis, *team, [&](size_t done, size_t total) {
+  Profile profile = LoadProfiles(options.paths, analysis, *team, [&](size_t done, size_t total) {
     if (terminal && (done == total || std::chrono::steady_clock::now() - start > std::chrono::seconds(1)))
       fmt::print(stderr, "\r{} of {} profiles{}", done, total, done == total ? "\n" : "");
   });
+  if (!options.steps.empty() && !analysis.whole && !profile.is_elsewhere && HoldsLogsOnly(profile))
+    throw Error(
+        "--steps " + options.steps, "chooses none of a log's iterations",
+        "Leave it out: all iterations of a log are analysed. `dladvisor query LOG training_log` lists "
+        "them.");
+  return profile;
 }
 
 std::string TitleOf(const Profile& profile, const ProfileOptions& options) {

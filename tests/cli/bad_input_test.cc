@@ -150,6 +150,13 @@ TEST_F(BadInput, AStepThatIsInNoneOfSeveralFiles) {
   EXPECT_THAT(run.err, HasSubstr("2 files: none can be used; the first: " + a.string() + ": has no step 3"));
 }
 
+TEST_F(BadInput, StepsOfALog) {
+  const fs::path log = scratch_.path() / "gpu.csv";
+  test::WriteFile(log, "timestamp, index, utilization.gpu [%]\n2024/01/02 03:04:05.678, 0, 30 %\n");
+  ExpectRefused(log, "--steps 3:9: chooses none of a log's iterations", "--steps 3:9");
+  EXPECT_EQ(test::Run(test::ProgramPath().string() + " report " + log.string() + " --steps none").status, 0);
+}
+
 TEST_F(BadInput, RuleFiles) {
   const fs::path profile = Database("tiny.sqlite", kTinyExport);
   const std::string rule =

@@ -97,6 +97,23 @@ TEST(Headline, TellsSavingsOfComputingFromWhatIsLost) {
   EXPECT_THAT(text("idle/launch"), HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %); first, "));
 }
 
+TEST(Headline, BeginsWithWhatPutsTheFiguresInDoubt) {
+  const auto text = [](const char* rule) {
+    Advice advice;
+    advice.findings = {MakeFinding("slow", Severity::kWarning, Outcome::kFired),
+                       MakeFinding(rule, Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Copy less."};
+    advice.findings[0].saves = SavingClaim{"idle/launch", 0, 15e6, 15e6};
+    advice.findings[1].recommendation = {"Record again."};
+    return Render(RunWithLedger({{"compute/other", 80'000'000}, {"idle/launch", 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("kernels-not-recorded"), HasSubstr("Most of the launched kernels were not recorded, so"));
+  EXPECT_THAT(text("kernels-not-recorded"), HasSubstr("first, record again."));
+  EXPECT_THAT(text("several-runs"), HasSubstr("The files are not of one run, so"));
+  EXPECT_THAT(text("another"), HasSubstr("first, copy less, which saves up to 15.0 ms"));
+}
+
 TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   const auto text = [](const char* bucket) {
     Advice advice;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -156,12 +157,31 @@ std::string ShareText(const ReportModel& model, const Finding& finding) {
                                  : "the time");
 }
 
-// Said before all else of a profile whose end is missing.
-std::string TruncatedText(const ReportModel& model) {
+// What is wrong with the profile as a whole: where one of these rules fires, the figures do not hold as they
+// stand, and nothing comes before it.
+struct Doubt {
+  std::string_view rule, text;
+};
+constexpr std::array kDoubts = std::to_array<Doubt>({
+    {"kernels-not-recorded",
+     "Most of the launched kernels were not recorded, so that the GPU may have worked where it seems idle. "},
+    {"several-runs", "The files are not of one run, so that figures over all of them mean nothing. "},
+});
+
+std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule) {
+  for (const size_t root : advice.Roots())
+    if (advice.findings[root].rule == rule) return root;
+  return std::nullopt;
+}
+
+// Said before all else of a profile whose end is missing, or whose figures are in doubt.
+std::string DoubtText(const ReportModel& model) {
   const ReportTable* recorded = FindTable(model, "recorded");
   if (recorded != nullptr && !recorded->rows.rows.empty() &&
       AsNumber(CellOf(*recorded, 0, "truncated")).value_or(0) > 0)
     return "The profile is incomplete, its end is missing: copy or export it again. ";
+  for (const Doubt& doubt : kDoubts)
+    if (FindingOf(*model.advice, doubt.rule)) return std::string(doubt.text);
   return "";
 }
 
@@ -170,6 +190,8 @@ std::string TruncatedText(const ReportModel& model) {
 std::optional<size_t> DoFirst(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const std::vector<size_t> roots = advice.Roots();
+  for (const Doubt& doubt : kDoubts)
+    if (const auto root = FindingOf(advice, doubt.rule)) return root;
   // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
   const bool has_steps = FigureNumber(model, "step_time").has_value();
   const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
@@ -194,15 +216,15 @@ HeadlineText Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const auto first = DoFirst(model);
   const std::string order = first ? "first, " + FirstThing(advice.findings[*first]) : "";
-  const std::string truncated = TruncatedText(model);
+  const std::string doubt = DoubtText(model);
   if (const ReportTable* training = TrainingAlone(model))
-    return {truncated + TrainingText(*training) + "; ",
+    return {doubt + TrainingText(*training) + "; ",
             first ? order + "." : "a trace shows where that time goes."};
   if (const ReportTable* telemetry = TelemetryAlone(model))
-    return {truncated + TelemetryText(model, *telemetry) + "; ",
+    return {doubt + TelemetryText(model, *telemetry) + "; ",
             first ? order + "." : "a trace shows where that time goes."};
   if (!HasGpuWork(model)) {
-    if (!truncated.empty()) return {truncated + "What is there holds no GPU work.", ""};
+    if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
     if (UsesNoGpu(model))
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
     if (CalledNoGpu(model))
@@ -214,7 +236,7 @@ HeadlineText Headline(const ReportModel& model) {
                                              fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
             ""};
   }
-  const std::string loss = truncated + LossText(model, first);
+  const std::string loss = doubt + LossText(model, first);
   if (!first) {
     const bool advised = !advice.Roots().empty();
     return {fmt::format("{}; {} ({}).", loss,
