@@ -62,6 +62,27 @@ TEST(RunMean, OfEqualStepsIsExact) {
   EXPECT_EQ(run.independent_steps, 30);
 }
 
+TEST(RunMean, NoiseIsLikelyMoreThanFewStepsShow) {
+  test::Random random(3);
+  double seen = 0, likely = 0, independent = 0, dependent = 0;
+  for (int i = 0; i < 500; ++i) {
+    const RunMean run = MeanOfSteps(test::IndependentNoise(0.05).draw(random, 50));
+    seen += run.variance;
+    likely += run.likely_variance;
+    independent += run.likely_degrees;
+    dependent += MeanOfSteps(test::AutoregressiveNoise(0.9, 0.05).draw(random, 50)).likely_degrees;
+  }
+  EXPECT_GT(likely, 1.05 * seen);
+  EXPECT_LT(likely, 1.5 * seen);
+  EXPECT_LT(dependent, independent / 3);
+}
+
+TEST(RunMean, KnowsWhatItsLongestStepAdds) {
+  const RunMean run = MeanOfSteps(test::Steps{1, 1, 1, 1, 1, 1, 1, 1, 1, 11});
+  EXPECT_DOUBLE_EQ(run.mean, 2);
+  EXPECT_DOUBLE_EQ(run.of_longest, 0.9);
+}
+
 // The share of pairs of series of the same noise whose means differ by more than what 1 of 200 should.
 double ShareBeyondNoise(const test::StepNoise& noise, size_t steps) {
   constexpr int kPairs = 2000;

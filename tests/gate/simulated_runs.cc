@@ -94,6 +94,8 @@ std::vector<RunMean> Slowed(std::span<const RunMean> runs, double share) {
   for (RunMean& run : slowed) {
     run.mean *= 1 + share;
     run.variance *= (1 + share) * (1 + share);
+    run.likely_variance *= (1 + share) * (1 + share);
+    run.of_longest *= 1 + share;
   }
   return slowed;
 }

@@ -189,6 +189,8 @@ RunComparison Compare(std::span<const RunMean> baseline, std::span<const RunMean
   if (!result.groups.empty()) result.verdict = Verdict::kInconclusive;
   result.noise_is_assumed = IsAssumed(noise, between_runs, options.alpha);
   result.noise = Describe(noise, baseline, candidate, between_runs, result.baseline, options.alpha);
+  if (options.gates && !result.noise.empty() && HangsOnOneStep(baseline, candidate, noise))
+    result.noise += "; one long step makes so much of it that no change is called detectable";
   result.why = difference == 0 ? "It is the same."
                                : Explain(result.verdict, worse, zone, bound, limit, result.baseline, options);
   if (!result.groups.empty())

@@ -51,13 +51,26 @@ double Offset(size_t baseline, size_t candidate, Aggregation aggregation) {
 }
 
 // The mean variance by noise within a run, of the runs for which it is known.
-VarianceSum WithinRuns(Runs runs) {
+VarianceSum MeanVariance(Runs runs, double RunMean::*variance, double RunMean::*degrees) {
   VarianceSum within;
   double known = 0;
   for (const RunMean& run : runs) known += std::isfinite(run.variance);
   for (const RunMean& run : runs)
-    if (std::isfinite(run.variance)) within.Add(run.variance / known, run.degrees);
+    if (std::isfinite(run.variance)) within.Add(run.*variance / known, run.*degrees);
   return within;
+}
+VarianceSum WithinRuns(Runs runs) { return MeanVariance(runs, &RunMean::variance, &RunMean::degrees); }
+VarianceSum LikelyWithinRuns(Runs runs) {
+  return MeanVariance(runs, &RunMean::likely_variance, &RunMean::likely_degrees);
+}
+
+// What noise within runs adds to the variance of the difference between means of these runs.
+VarianceSum WithinDifference(Runs baseline, Runs candidate, Aggregation aggregation) {
+  VarianceSum sum;
+  for (const Runs runs : {baseline, candidate})
+    sum.Add(Widening(runs.size(), aggregation) / static_cast<double>(runs.size()) * WithinRuns(runs).sum(),
+            LikelyWithinRuns(runs).degrees());
+  return sum;
 }
 
 // How many pairs the runs make that were taken in turns, each pair in either order (A B A B or A B B A); 0
@@ -101,8 +114,7 @@ NoiseEstimate NoiseOfPairs(Runs baseline, Runs candidate, size_t pairs, Aggregat
   noise.run_sd = std::sqrt(variance);
   noise.variance.Add(Widening(pairs, aggregation) * variance / n, n - 1);
   noise.spread = Widening(pairs, aggregation) * Squares(differences) / (n - 1) / n;
-  for (const Runs runs : {baseline, candidate})
-    noise.within.Add(Widening(pairs, aggregation) * WithinRuns(runs).sum() / n, WithinRuns(runs).degrees());
+  noise.within = WithinDifference(baseline, candidate, aggregation);
   return noise;
 }
 
@@ -119,11 +131,7 @@ NoiseEstimate NoiseOfDraws(Runs baseline, Runs candidate, Aggregation aggregatio
   NoiseEstimate noise;
   noise.run_sd = std::sqrt(pooled) * scale;
   noise.offset = noise.run_sd * Offset(baseline.size(), candidate.size(), aggregation);
-  for (const Runs runs : {baseline, candidate}) {
-    const VarianceSum within = WithinRuns(runs);
-    noise.within.Add(Widening(runs.size(), aggregation) / static_cast<double>(runs.size()) * within.sum(),
-                     within.degrees());
-  }
+  noise.within = WithinDifference(baseline, candidate, aggregation);
   // What the steps of a side show beyond the spread of its runs counts, too, but not as if it were surer.
   const auto variance = [&](Runs runs, double of_run) {
     return Widening(runs.size(), aggregation) / static_cast<double>(runs.size()) *
@@ -147,8 +155,40 @@ NoiseEstimate NoiseOfDraws(Runs baseline, Runs candidate, Aggregation aggregatio
   return noise;
 }
 
+// The variance of runs of one job over what their steps show of it that few normal runs show by chance.
+constexpr double kClearlyMore = 3;
+
+// Values are compared relative to it, where they are positive.
+double ScaleOf(double mean_b, double mean_c, double mean) { return mean_b > 0 && mean_c > 0 ? mean : 1; }
+
+// How much runs of one job differ, of both sides together: the variance relative to the side's mean.
+struct SpreadWithinJobs {
+  double variance = 0, degrees = 0;
+
+  SpreadWithinJobs(Runs baseline, Runs candidate) {
+    const double mean_b = MeanOfRuns(baseline), mean_c = MeanOfRuns(candidate);
+    double squares = 0;
+    for (const auto& [runs, mean] : {std::pair(baseline, mean_b), std::pair(candidate, mean_c)}) {
+      const double scale = ScaleOf(mean_b, mean_c, mean);
+      std::map<size_t, std::vector<RunMean>> jobs;
+      for (const RunMean& run : runs)
+        if (run.job) jobs[*run.job].push_back(run);
+      for (const auto& [number, job] : jobs) {
+        squares += Squares(job) / (scale * scale);
+        degrees += static_cast<double>(job.size() - 1);
+      }
+    }
+    if (degrees > 0) variance = squares / degrees;
+  }
+};
+
 // A run for each job: the mean of its runs, and what noise within and between them makes of it.
-std::vector<RunMean> ByJob(Runs runs, Aggregation aggregation) {
+struct JobDraws {
+  std::vector<RunMean> runs;
+  bool by_spread = false;  // which is more than what steps show
+};
+
+JobDraws ByJob(Runs runs, const SpreadWithinJobs& spread, double scale, Aggregation aggregation) {
   std::vector<std::vector<RunMean>> jobs;
   std::map<size_t, size_t> index;
   for (const RunMean& run : runs) {
@@ -157,21 +197,19 @@ std::vector<RunMean> ByJob(Runs runs, Aggregation aggregation) {
     else
       jobs[index.at(*run.job)].push_back(run);
   }
-  double squares = 0, degrees = 0;
+  JobDraws draws;
   for (const auto& job : jobs) {
-    squares += Squares(job);
-    degrees += static_cast<double>(job.size() - 1);
-  }
-  std::vector<RunMean> draws;
-  for (const auto& job : jobs) {
-    RunMean& draw = draws.emplace_back(job[0]);
+    RunMean& draw = draws.runs.emplace_back(job[0]);
     if (job.size() == 1) continue;
     const VarianceSum within = WithinRuns(job);
-    const double spread = squares / degrees;
+    const double of_spread = spread.variance * scale * scale;
+    const bool differ = of_spread > within.sum();
+    const double share = Widening(job.size(), aggregation) / static_cast<double>(job.size());
+    draws.by_spread |= differ;
     draw.mean = MeanOfRuns(job);
-    draw.variance =
-        Widening(job.size(), aggregation) / static_cast<double>(job.size()) * std::max(spread, within.sum());
-    draw.degrees = spread > within.sum() ? degrees : within.degrees();
+    draw.variance = draw.likely_variance = share * std::max(of_spread, within.sum());
+    draw.degrees = differ ? spread.degrees : within.degrees();
+    draw.likely_degrees = differ ? spread.degrees : LikelyWithinRuns(job).degrees();
   }
   return draws;
 }
@@ -179,27 +217,73 @@ std::vector<RunMean> ByJob(Runs runs, Aggregation aggregation) {
 // How many draws of the noise between jobs: not less noise for two than for one, see RunNoise.
 double DrawsThatAverage(size_t jobs) { return jobs < kFewestRuns ? 1 : static_cast<double>(jobs); }
 
-// `baseline` and `candidate` have one run for each job; `within_of_runs` is the variance by noise within
-// single runs, of both sides.
-NoiseEstimate NoiseAsGiven(Runs baseline, Runs candidate, const RunNoise& between, Aggregation aggregation,
-                           double within_of_runs) {
-  const double wide_b = Widening(baseline.size(), aggregation) / static_cast<double>(baseline.size());
-  const double wide_c = Widening(candidate.size(), aggregation) / static_cast<double>(candidate.size());
-  const VarianceSum within_b = WithinRuns(baseline), within_c = WithinRuns(candidate);
-  NoiseEstimate noise;
-  noise.run_sd = between.relative_sd * (std::abs(MeanOfRuns(baseline)) + std::abs(MeanOfRuns(candidate))) / 2;
-  const double draws_b = DrawsThatAverage(baseline.size()), draws_c = DrawsThatAverage(candidate.size());
-  noise.variance.Add(noise.run_sd * noise.run_sd *
-                         (Widening(baseline.size(), aggregation) / draws_b +
-                          Widening(candidate.size(), aggregation) / draws_c),
-                     between.degrees);
-  for (VarianceSum* sum : {&noise.variance, &noise.within}) {
-    sum->Add(wide_b * within_b.sum(), within_b.degrees());
-    sum->Add(wide_c * within_c.sum(), within_c.degrees());
+// `between_jobs` is the variance that is given, of so many degrees; of a history, averaged over the share
+// `in_history` of runs.
+NoiseEstimate::WithinJobs NoiseWithinJobs(Runs baseline, Runs candidate, const SpreadWithinJobs& spread,
+                                          double between_jobs, double between_degrees, double in_history,
+                                          Aggregation aggregation) {
+  NoiseEstimate::WithinJobs noise;
+  const VarianceSum by_steps = WithinDifference(baseline, candidate, aggregation);
+  noise.by_steps = by_steps.sum();
+  noise.degrees_of_steps = by_steps.degrees();
+  const double mean_b = MeanOfRuns(baseline), mean_c = MeanOfRuns(candidate);
+  const double scale_b = ScaleOf(mean_b, mean_c, mean_b), scale_c = ScaleOf(mean_b, mean_c, mean_c);
+  // Of one run, relative. Runs differ by what their steps show, and by more only where their spread says so.
+  VarianceSum likely;
+  for (const auto& [runs, scale] : {std::pair(baseline, scale_b), std::pair(candidate, scale_c)})
+    likely.Add(LikelyWithinRuns(runs).sum() / (scale * scale) / 2, LikelyWithinRuns(runs).degrees());
+  double of_run = likely.sum();
+  noise.degrees = likely.degrees();
+  if (spread.variance > kClearlyMore * likely.sum()) {
+    of_run = spread.variance;
+    noise.degrees = spread.degrees;
+  } else if (spread.degrees > 0 && std::isfinite(likely.degrees())) {
+    noise.degrees = spread.degrees + likely.degrees();
+    of_run = (spread.degrees * spread.variance + likely.degrees() * likely.sum()) / noise.degrees;
   }
-  if (between.source == RunNoise::Source::kHistory) noise.within_history = within_of_runs;
-  noise.offset = std::hypot(noise.run_sd, std::sqrt((within_b.sum() + within_c.sum()) / 2)) *
-                 Offset(baseline.size(), candidate.size(), aggregation);
+  noise.variance = of_run * (scale_b * scale_b / static_cast<double>(baseline.size()) +
+                             scale_c * scale_c / static_cast<double>(candidate.size()));
+  noise.in_history = in_history * of_run * std::pow((scale_b + scale_c) / 2, 2);
+  noise.degrees_of_spread = spread.degrees;
+  VarianceSum if_by_steps, if_by_spread;
+  for (VarianceSum* sum : {&if_by_steps, &if_by_spread}) sum->Add(between_jobs, between_degrees);
+  for (const Runs runs : {baseline, candidate})
+    if_by_steps.Add(WithinRuns(runs).sum() / static_cast<double>(runs.size()), WithinRuns(runs).degrees());
+  if (spread.degrees > 0) if_by_spread.Add(noise.variance, spread.degrees);
+  noise.sum_by_steps = if_by_steps.degrees();
+  noise.sum_by_spread = if_by_spread.degrees();
+  return noise;
+}
+
+// The draws have a run for each job.
+NoiseEstimate NoiseAsGiven(Runs baseline, Runs candidate, const JobDraws& draws_b, const JobDraws& draws_c,
+                           const SpreadWithinJobs& spread, const RunNoise& between, Aggregation aggregation) {
+  const Runs jobs_b = draws_b.runs, jobs_c = draws_c.runs;
+  NoiseEstimate noise;
+  noise.run_sd = between.relative_sd * (std::abs(MeanOfRuns(jobs_b)) + std::abs(MeanOfRuns(jobs_c))) / 2;
+  const double averaged_b = DrawsThatAverage(jobs_b.size()), averaged_c = DrawsThatAverage(jobs_c.size());
+  const double of_jobs =
+      noise.run_sd * noise.run_sd *
+      (Widening(jobs_b.size(), aggregation) / averaged_b + Widening(jobs_c.size(), aggregation) / averaged_c);
+  noise.variance.Add(of_jobs, between.degrees);
+  double by_spread = 0;  // one estimate for both sides, which is no surer for two
+  for (const JobDraws* draws : {&draws_b, &draws_c}) {
+    const Runs jobs = draws->runs;
+    const VarianceSum within = WithinRuns(jobs);
+    const double share = Widening(jobs.size(), aggregation) / static_cast<double>(jobs.size()) * within.sum();
+    if (draws->by_spread)
+      by_spread += share;
+    else
+      noise.variance.Add(share, within.degrees());
+  }
+  if (by_spread > 0) noise.variance.Add(by_spread, spread.degrees);
+  noise.within = WithinDifference(jobs_b, jobs_c, aggregation);
+  const bool is_history = between.source == RunNoise::Source::kHistory;
+  noise.within_jobs = NoiseWithinJobs(baseline, candidate, spread, of_jobs, between.degrees,
+                                      is_history ? 1 / averaged_b + 1 / averaged_c : 0, aggregation);
+  noise.offset =
+      std::hypot(noise.run_sd, std::sqrt((WithinRuns(jobs_b).sum() + WithinRuns(jobs_c).sum()) / 2)) *
+      Offset(jobs_b.size(), jobs_c.size(), aggregation);
   return noise;
 }
 
@@ -252,19 +336,21 @@ DifferenceNoise NoiseOfDifference(std::span<const RunMean> baseline, std::span<c
     noise.shown = NoiseOfPairs(baseline, candidate, pairs, aggregation);
     return noise;
   }
-  const std::vector<RunMean> before = ByJob(baseline, aggregation), after = ByJob(candidate, aggregation);
+  const SpreadWithinJobs spread(baseline, candidate);
+  const double mean_b = MeanOfRuns(baseline), mean_c = MeanOfRuns(candidate);
+  const JobDraws before = ByJob(baseline, spread, ScaleOf(mean_b, mean_c, mean_b), aggregation),
+                 after = ByJob(candidate, spread, ScaleOf(mean_b, mean_c, mean_c), aggregation);
   const bool one_job = AreOfOneJob(baseline, candidate);
-  const Runs drawn_before = one_job ? baseline : Runs(before),
-             drawn_after = one_job ? candidate : Runs(after);
-  const bool are_runs = before.size() == baseline.size() && after.size() == candidate.size();
+  const Runs drawn_before = one_job ? baseline : Runs(before.runs),
+             drawn_after = one_job ? candidate : Runs(after.runs);
+  const bool are_runs = before.runs.size() == baseline.size() && after.runs.size() == candidate.size();
   noise.drawn = one_job || are_runs ? DifferenceNoise::Drawn::kRuns : DifferenceNoise::Drawn::kJobs;
   noise.baseline_draws = drawn_before.size();
   noise.candidate_draws = drawn_after.size();
   if (std::max(drawn_before.size(), drawn_after.size()) >= kFewestRuns)
     noise.shown = NoiseOfDraws(drawn_before, drawn_after, aggregation);
   if (!noise.shown || between_runs.source != RunNoise::Source::kAssumed)
-    noise.given = NoiseAsGiven(before, after, between_runs, aggregation,
-                               WithinRuns(baseline).sum() + WithinRuns(candidate).sum());
+    noise.given = NoiseAsGiven(baseline, candidate, before, after, spread, between_runs, aggregation);
   return noise;
 }
 

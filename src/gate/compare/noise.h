@@ -72,12 +72,22 @@ class VarianceSum {
 // Noise of the difference, by one way of knowing it.
 struct NoiseEstimate {
   VarianceSum variance;
-  double offset = 0;   // how far unequal numbers of runs alone take best or worst runs apart
-  double run_sd = 0;   // of a run or job, or of a pair's difference
-  VarianceSum within;  // of the variance, what noise within runs shows
-  // For the chance to find a change (power.h): the variance by the spread of draws alone, and what noise
-  // within single runs has already added to what a history shows.
-  double spread = 0, within_history = 0;
+  double offset = 0;  // how far unequal numbers of runs alone take best or worst runs apart
+  double run_sd = 0;  // of a run or job, or of a pair's difference
+  // Of the variance, what noise within runs adds; of as many degrees as its estimate likely has.
+  VarianceSum within;
+
+  // For the chance to find a change (power.h).
+  double spread = 0;  // the variance by the spread of draws alone
+  // Of noise that is given: what noise within jobs adds to the difference of these runs, by the spread of
+  // runs of one job and by their steps.
+  struct WithinJobs {
+    double variance = 0, degrees = 0;            // likely
+    double by_steps = 0, degrees_of_steps = 0;   // what steps alone show
+    double degrees_of_spread = 0;                // 0 where no job has several runs
+    double in_history = 0;                       // what a history has of it already
+    double sum_by_steps = 0, sum_by_spread = 0;  // degrees of the whole variance where it is by either
+  } within_jobs;
 
   double Error() const { return std::sqrt(variance.sum()); }
   // What the difference must exceed to be more than noise at that chance.

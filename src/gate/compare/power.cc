@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "src/statistics/probability.h"
@@ -17,6 +18,8 @@ using Runs = std::span<const RunMean>;
 constexpr double kNormal = std::numeric_limits<double>::infinity();  // degrees of freedom
 // A regression of more than this factor is not promised to be found.
 constexpr double kLargestChange = 10;
+// Of the standard deviation of the difference, what a single step may have moved it by.
+constexpr double kMostOfOneStep = 0.5;
 
 // The noise if the candidate were worse by a share of the baseline, with its noise in proportion.
 class NoiseOfChange {
@@ -39,6 +42,7 @@ class NoiseOfChange {
     for (size_t r = 0; r < scaled_.size(); ++r) {
       scaled_[r].mean = candidate_[r].mean * factor;
       scaled_[r].variance = candidate_[r].variance * factor * factor;
+      scaled_[r].likely_variance = candidate_[r].likely_variance * factor * factor;
     }
     return NoiseOfDifference(baseline_, scaled_, between_, options_.aggregation);
   }
@@ -73,13 +77,17 @@ struct Variance {
 };
 
 Variance VarianceOf(const DifferenceNoise& noise) {
-  const auto of = [](const NoiseEstimate& estimate) {
-    return Variance{estimate.spread > 0 ? estimate.spread : estimate.variance.sum(),
-                    estimate.variance.degrees()};
-  };
-  if (!noise.given) return of(*noise.shown);
-  if (!noise.shown) return of(*noise.given);
-  const Variance shown = of(*noise.shown), given = of(*noise.given);
+  Variance shown, given;
+  if (noise.shown)
+    shown = {noise.shown->spread > 0 ? noise.shown->spread : noise.shown->variance.sum(),
+             noise.shown->variance.degrees()};
+  // A history has the noise within its runs already.
+  if (noise.given)
+    given = {std::max(noise.given->variance.sum() - noise.given->within_jobs.in_history,
+                      noise.given->within.sum()),
+             noise.given->variance.degrees()};
+  if (!noise.given) return shown;
+  if (!noise.shown) return given;
   if (std::isinf(given.degrees) || std::isinf(shown.degrees))
     return shown.value > given.value ? shown : given;
   const double degrees = shown.degrees + given.degrees;
@@ -88,7 +96,8 @@ Variance VarianceOf(const DifferenceNoise& noise) {
 
 // Equally probable values of chi-square over its degrees of freedom.
 using Scales = std::vector<double>;
-Scales ScalesOf(double degrees, size_t points) {
+Scales ScalesOf(double degrees) {
+  constexpr size_t points = 10;
   if (std::isinf(degrees)) return {1};
   Scales scales;
   for (size_t i = 0; i < points; ++i)
@@ -103,58 +112,76 @@ Scales ScalesOf(double degrees, size_t points) {
 // gate takes for noise.
 class Power {
  public:
-  Power(const DifferenceNoise& noise, double zone, double alpha) : zone_(zone), alpha_(alpha) {
-    of_variance_ = ScalesOf(VarianceOf(noise).degrees, 20);
-    of_shown_ = {0};
+  Power(const DifferenceNoise& noise, double zone, double alpha)
+      : zone_(zone), alpha_(alpha), of_variance_(ScalesOf(VarianceOf(noise).degrees)) {
     if (noise.shown) {
-      of_shown_ = ScalesOf(noise.shown->variance.degrees(), 20);
+      if (noise.shown->within.sum() > 0) of_within_ = ScalesOf(noise.shown->within.degrees());
+      of_shown_ = ScalesOf(noise.shown->variance.degrees());
       quantile_ = StudentQuantile(alpha, noise.shown->variance.degrees());
-    } else if (noise.given->within.sum() > 0) {
-      of_within_ = ScalesOf(noise.given->within.degrees(), 6);
+      return;
     }
+    const NoiseEstimate::WithinJobs& within = noise.given->within_jobs;
+    if (within.variance > 0) of_within_ = ScalesOf(within.degrees);
+    if (within.by_steps > 0) of_steps_ = ScalesOf(within.degrees_of_steps);
+    if (within.degrees_of_spread > 0) of_spread_ = ScalesOf(within.degrees_of_spread);
   }
 
   double Of(const DifferenceNoise& noise, double change) const {
-    const double variance = VarianceOf(noise).value;
-    const double fixed = noise.given && of_within_.empty() ? noise.given->Bound(alpha_) : 0;
-    if (!(variance > 0)) return change > std::max(zone_, fixed) ? 1.0 : 0.0;
-    if (!of_within_.empty()) return OfGiven(*noise.given, change);
-    double sum = 0;
-    for (const double scale : of_variance_)
-      for (const double shown : of_shown_) {
-        const double within = noise.shown ? std::sqrt(noise.shown->within.sum()) : 0;
-        const double sd = std::max(std::sqrt(variance / scale), within);
-        const double of_new =
-            noise.shown ? quantile_ * std::max(sd * std::sqrt(shown), within) + noise.shown->offset : 0;
-        sum += Beyond(change, std::max(fixed, of_new), sd);
-      }
-    return sum / static_cast<double>(of_variance_.size() * of_shown_.size());
+    return noise.shown ? OfShown(noise, change) : OfGiven(*noise.given, change);
   }
 
  private:
   double Beyond(double change, double bound, double sd) const {
-    return StudentTail((std::max(zone_, bound) - change) / sd, kNormal);
+    const double beyond = std::max(zone_, bound) - change;
+    return sd > 0 ? std::erfc(beyond / sd / std::numbers::sqrt2) / 2 : beyond < 0 ? 1 : 0;
   }
 
-  // Noise between runs is given, that within runs is estimated anew from each gate's.
-  double OfGiven(const NoiseEstimate& given, double change) const {
-    const double within = given.within.sum(), between = given.variance.sum() - within;
-    const double quantile = StudentQuantile(alpha_, given.variance.degrees());
+  // The spread of the runs tells all noise, also that within runs, which widens what a new gate takes for
+  // noise where it seems to be more.
+  double OfShown(const DifferenceNoise& noise, double change) const {
+    const double variance = VarianceOf(noise).value, within = noise.shown->within.sum();
+    const double fixed = noise.given ? noise.given->Bound(alpha_) : 0;
     double sum = 0;
     for (const double scale : of_variance_)
-      for (const double of_old : of_within_)
+      for (const double shown : of_shown_)
         for (const double of_new : of_within_) {
-          const double now = within / of_old;
-          const double bound = quantile * std::sqrt(between + now * of_new) + given.offset;
-          const double of_jobs = std::max(between / scale - given.within_history / of_old, 0.0);
-          sum += Beyond(change, bound, std::sqrt(of_jobs + now));
+          const double seen = std::max(variance / scale * shown, within * of_new);
+          sum += Beyond(change, std::max(fixed, quantile_ * std::sqrt(seen) + noise.shown->offset),
+                        std::sqrt(variance / scale));
         }
-    return sum / static_cast<double>(of_variance_.size() * of_within_.size() * of_within_.size());
+    return sum / static_cast<double>(of_variance_.size() * of_shown_.size() * of_within_.size());
+  }
+
+  // Noise between runs is given, that within runs is estimated anew from each gate's: by their steps, or the
+  // spread of runs of one job where that is more.
+  double OfGiven(const NoiseEstimate& given, double change) const {
+    const NoiseEstimate::WithinJobs& within = given.within_jobs;
+    const double between = given.variance.sum() - given.within.sum();
+    // A history that shows no more than the noise within its runs shows none between jobs.
+    const bool jobs_differ = between > within.in_history;
+    const double if_by_steps = StudentQuantile(alpha_, within.sum_by_steps),
+                 if_by_spread = StudentQuantile(alpha_, within.sum_by_spread);
+    double sum = 0;
+    for (const double of_old : of_within_)
+      for (const double of_new : of_steps_)
+        for (const double of_spread : of_spread_) {
+          const double of_runs = within.variance / of_old;
+          const double by_steps = within.by_steps / of_old * of_new, by_spread = of_runs * of_spread;
+          const double bound = by_spread > by_steps ? if_by_spread * std::sqrt(between + by_spread)
+                                                    : if_by_steps * std::sqrt(between + by_steps);
+          for (const double scale : of_variance_) {
+            const double of_jobs =
+                jobs_differ ? std::max(between / scale - within.in_history / of_old, 0.0) : 0;
+            sum += Beyond(change, bound + given.offset, std::sqrt(of_jobs + of_runs));
+          }
+        }
+    return sum / static_cast<double>(of_variance_.size() * of_within_.size() * of_steps_.size() *
+                                     of_spread_.size());
   }
 
   const double zone_, alpha_;
-  Scales of_variance_, of_shown_, of_within_;
-  double quantile_ = 0;
+  Scales of_variance_, of_shown_, of_within_ = {1}, of_steps_ = {1}, of_spread_ = {0};
+  double quantile_ = 0;  // of what runs show
 };
 
 }  // namespace
@@ -167,12 +194,21 @@ std::optional<double> LimitOfNoise(Runs baseline, Runs candidate, double before,
   return LeastChange(bound(0), noise.most(), [&](double change) { return bound(change) <= change; });
 }
 
+bool HangsOnOneStep(Runs baseline, Runs candidate, const DifferenceNoise& noise) {
+  double longest = 0;
+  for (const Runs runs : {baseline, candidate})
+    for (const RunMean& run : runs)
+      longest = std::max(longest, run.of_longest / static_cast<double>(runs.size()));
+  return longest > kMostOfOneStep * std::sqrt(VarianceOf(noise).value);
+}
+
 std::optional<double> DetectableChange(Runs baseline, Runs candidate, double before, double after,
                                        const RunNoise& between, const ComparisonOptions& options) {
   if (!(before > 0) || !(after > 0) || options.aggregation != Aggregation::kMean) return std::nullopt;
   NoiseOfChange noise(baseline, candidate, before, after, between, options);
   const DifferenceNoise first = noise.At(0);
   if (!first.shown && between.source == RunNoise::Source::kAssumed) return std::nullopt;
+  if (HangsOnOneStep(baseline, candidate, first)) return std::nullopt;
   const double zone = std::max(options.regression * before, options.floor);
   const Power power(first, zone, options.alpha);
   return LeastChange(std::max(zone, first.Bound(options.alpha)) / before, noise.most(),

@@ -21,4 +21,9 @@ std::optional<double> DetectableChange(std::span<const RunMean> baseline, std::s
                                        double before, double after, const RunNoise& between,
                                        const ComparisonOptions& options);
 
+// Whether a single step makes so much of the noise that new runs may have much more or less of it, as spikes
+// do, which have no variance that few runs could show. Nothing is called detectable then.
+bool HangsOnOneStep(std::span<const RunMean> baseline, std::span<const RunMean> candidate,
+                    const DifferenceNoise& noise);
+
 }  // namespace dladvisor

@@ -20,6 +20,12 @@ struct RunMean {
   double mean = 0;
   double variance = 0;                                       // of the mean, by noise within the run
   double degrees = std::numeric_limits<double>::infinity();  // of freedom of that variance
+  // For the power of gates of new runs (power.h). What that variance is more likely, as steps may depend on
+  // each other by more than so few of them show; of how many degrees its estimate is, as how far they do is
+  // estimated, too; and by how much the step that deviates most moved the mean.
+  double likely_variance = 0;
+  double likely_degrees = std::numeric_limits<double>::infinity();
+  double of_longest = 0;
   size_t steps = 0;
   double independent_steps = 0;         // the effective number
   std::optional<int64_t> start_utc_ns;  // when the run was recorded, where that is known

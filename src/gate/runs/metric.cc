@@ -116,8 +116,8 @@ class Measurer {
       mean.steps = static_cast<size_t>(AsNumber(row[1]).value_or(0));
       mean.independent_steps = static_cast<double>(mean.steps);
       if (const auto deviation = AsNumber(row[3])) {
-        mean.variance = *deviation * *deviation / mean.independent_steps;
-        mean.degrees = mean.independent_steps - 1;
+        mean.variance = mean.likely_variance = *deviation * *deviation / mean.independent_steps;
+        mean.degrees = mean.likely_degrees = mean.independent_steps - 1;
       }
       Add("range.time/" + std::get<std::string>(row[0]), mean);
     }
