@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/analysis/context/op_path.h"
@@ -42,6 +43,38 @@ TEST(RangeTexts, StepsStayApartAndAreCalledAlike) {
   const RangeTexts texts(trace);
   EXPECT_NE(texts.IndexOf(trace.ranges.name[0]), texts.IndexOf(trace.ranges.name[1]));
   EXPECT_EQ(texts.MarkerOf(trace.ranges.name[2]).name, "iteration #");
+}
+
+class RareTexts : public testing::Test {
+ protected:
+  void Add(int times, std::string_view text) {
+    for (int i = 0; i < times; ++i) trace_.ranges.name.push_back(trace_.names.Intern(text));
+  }
+  std::string NameOf(std::string_view text, size_t most_texts) {
+    return RangeTexts(trace_, most_texts).MarkerOf(trace_.names.Intern(text)).name;
+  }
+
+  Trace trace_;
+};
+
+TEST_F(RareTexts, ThatDifferInIdsAreOneWhereTextsAreMany) {
+  Add(500, "aten::conv2d");
+  Add(500, "layer12");
+  for (int i = 0; i < 300; ++i) Add(1, fmt::format("request {:08x}-{} layer{}", i * 2654435761U, i, i));
+  EXPECT_EQ(RangeTexts(trace_, 100).size(), 4u);  // and "" for no name
+  EXPECT_EQ(NameOf("request 00000000-0 layer0", 100), "request #-# layer#");
+  EXPECT_EQ(NameOf("aten::conv2d", 100), "aten::conv2d");
+  EXPECT_EQ(NameOf("layer12", 100), "layer12");
+  EXPECT_EQ(NameOf("request 00000000-0 layer0", 1000), "request 00000000-0 layer0");
+}
+
+TEST_F(RareTexts, ThatDifferInMoreAreOneWhereTooManyAreLeft) {
+  Add(500, "forward");
+  for (char a = 'a'; a <= 'z'; ++a)
+    for (char b = 'a'; b <= 'z'; ++b) Add(1, std::string("load ") + a + b);
+  EXPECT_EQ(RangeTexts(trace_, 100).size(), 3u);
+  EXPECT_EQ(NameOf("load ab", 100), RangeTexts::kRareText);
+  EXPECT_EQ(NameOf("forward", 100), "forward");
 }
 
 TEST(RangeTexts, WhatIsAppendedBeginsAtTheFirstOfItsWords) {

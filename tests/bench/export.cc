@@ -245,8 +245,12 @@ class Rank {
       Op(op_begin - 300, host_ - 300, pid_, kOps[op], kSizes[op]);
     }
     for (int64_t d = 0; d < shape_.depth; ++d)
-      Range(begin - 390 + d, host_ - 210 - d, pid_, fmt::format("layer.{}.module.{}", layer, d));
-    Range(begin - 400, host_ - 200, pid_, fmt::format("layer.{}", layer));
+      Range(begin - 390 + d, host_ - 210 - d, pid_,
+            shape_.own_texts ? fmt::format("layer.{}.module.{} of {:016x}", layer, d, random_())
+                             : fmt::format("layer.{}.module.{}", layer, d));
+    Range(begin - 400, host_ - 200, pid_,
+          shape_.own_texts ? fmt::format("layer.{} of sample {:016x}", layer, random_())
+                           : fmt::format("layer.{}", layer));
   }
 
   // Four kernels, and a collective after every sixteenth op.
@@ -317,6 +321,7 @@ constexpr ExportShape kExportShapes[] = {
     {.name = "sizes in NVTX", .batches = 1},
     {.name = "20,000 sizes in NVTX", .batches = 20'000},
     {.name = "30 ranges deep", .depth = 30},
+    {.name = "texts of their own", .depth = 8, .own_texts = true},
     {.name = "10 steps", .steps = 10},
     {.name = "10,000 steps", .steps = 10'000},
     {.name = "200,000 launch shapes", .launch_shapes = 200'000},

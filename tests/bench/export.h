@@ -21,6 +21,7 @@ struct ExportShape {
   bool numbered_ops = false;               // "aten::linear, seq = 71, op_id = 7": hardly a text occurs twice
   int64_t batches = 0;                     // operators have sizes, of so many different batches; 0: none
   int64_t depth = 0;                       // modules, one in another, around each layer
+  bool own_texts = false;                  // modules say which sample they work on: no text occurs twice
   int64_t launch_shapes = 120;             // different grids and blocks
   int64_t kernel_names = 60;               // without the collective
   int64_t threads = 2;                     // that launch, of each process; 1: also the backward pass is there

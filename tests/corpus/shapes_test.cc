@@ -74,7 +74,7 @@ void CheckWork(const Trace& trace) {
   EXPECT_EQ(CheckTrace(trace), std::vector<std::string>());
   const size_t events = EventsOf(trace);
   EXPECT_LE(BytesOfColumns(trace), kMostBytesPerEvent * events);
-  EXPECT_LE(RangeTexts(trace).size(), kMostTexts);
+  EXPECT_LE(RangeTexts(trace, kMostTexts).size(), kMostTexts);
   size_t cells = 0;
   for (const Table& table : Analyze(trace, {}).relations)
     cells += table.rows() * table.schema().columns.size();

@@ -2,7 +2,9 @@
 #include "src/analysis/context/range_text.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "src/trace/parallel.h"
 
@@ -11,9 +13,41 @@ namespace {
 
 constexpr size_t kTextsAtOnce = 1024;
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsOfWord(char c) { return IsDigit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+// "8f3a", "abcdef12": an id rather than a word and its number.
+bool IsId(std::string_view word, size_t digit) {
+  constexpr size_t kShortestHexadecimal = 6;
+  constexpr std::string_view kLetters = "ABCDEFabcdef";
+  const std::string_view before = word.substr(0, digit), after = word.substr(digit);
+  return !std::ranges::all_of(after, IsDigit) ||
+         (word.size() >= kShortestHexadecimal && before.find_first_not_of(kLetters) == before.npos);
+}
+
+// With # for numbers and ids: "layer12 of 8f3a" -> "layer# of #".
+std::string WithoutIds(std::string_view text) {
+  std::string folded;
+  while (!text.empty()) {
+    const auto end = std::ranges::find_if_not(text, IsOfWord);
+    const std::string_view word = text.substr(0, static_cast<size_t>(end - text.begin()));
+    const size_t digit = std::min(word.find_first_of("0123456789"), word.size());
+    if (word.empty()) {
+      folded += text.front();
+    } else if (digit == word.size()) {
+      folded += word;
+    } else {
+      if (!IsId(word, digit)) folded += word.substr(0, digit);
+      folded += '#';
+    }
+    text.remove_prefix(std::max<size_t>(1, word.size()));
+  }
+  return folded;
+}
+
 }  // namespace
 
-RangeTexts::RangeTexts(const Trace& trace) : of_name_(trace.names.size(), kNoIndex) {
+RangeTexts::RangeTexts(const Trace& trace, size_t most_texts) : of_name_(trace.names.size(), kNoIndex) {
   constexpr uint32_t kIsUsed = 0;
   for (const NameId name : trace.ranges.name) of_name_[name] = kIsUsed;
   for (NameId name = 0; name < of_name_.size(); ++name) {
@@ -22,12 +56,31 @@ RangeTexts::RangeTexts(const Trace& trace) : of_name_(trace.names.size(), kNoInd
     // A DLProf marker is a Python literal: what looks appended is part of it.
     of_name_[name] = texts_.Intern(text.starts_with("{") ? text : WithoutCall(text));
   }
+  if (texts_.size() > most_texts) FoldRare(trace.ranges, most_texts, WithoutIds);
+  if (texts_.size() > 2 * most_texts)
+    FoldRare(trace.ranges, most_texts, [](std::string_view) { return kRareText; });
   markers_.resize(texts_.size());
   ParallelFor((texts_.size() + kTextsAtOnce - 1) / kTextsAtOnce, [&](size_t part) {
     const size_t end = std::min(texts_.size(), (part + 1) * kTextsAtOnce);
     for (size_t i = part * kTextsAtOnce; i < end; ++i)
       markers_[i] = ParseMarker(texts_.View(static_cast<NameId>(i)));
   });
+}
+
+template <class Fold>
+void RangeTexts::FoldRare(const Ranges& ranges, size_t most_texts, const Fold& fold) {
+  std::vector<size_t> occurrences(texts_.size(), 0);
+  for (const NameId name : ranges.name) ++occurrences[of_name_[name]];
+  StringPool folded;
+  std::vector<uint32_t> becomes(texts_.size());
+  for (uint32_t i = 0; i < texts_.size(); ++i) {
+    const std::string_view text = texts_.View(i);
+    const bool is_rare = occurrences[i] * most_texts < ranges.name.size();
+    becomes[i] = is_rare && !text.starts_with("{") ? folded.Intern(fold(text)) : folded.Intern(text);
+  }
+  for (uint32_t& text : of_name_)
+    if (text != kNoIndex) text = becomes[text];
+  texts_ = std::move(folded);
 }
 
 }  // namespace dladvisor

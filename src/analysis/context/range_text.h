@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the texts of ranges contain (markers.h), worked out once for each text without what is appended to it
 // for a single call: a program that numbers its operators has millions of texts, and a hundred of these.
+//
+// A program may also say in each text which request or sample it works on. Where there are more than
+// kMostTexts, those that occur less often than that many texts can on average are taken as one text where
+// they differ in numbers and ids only: "request 8f3a-77 token 12" becomes "request #-# token #". Of what is
+// still too much, all rare texts are one, kRareText.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +20,10 @@ namespace dladvisor {
 
 class RangeTexts {
  public:
-  explicit RangeTexts(const Trace& trace);
+  static constexpr size_t kMostTexts = 20'000;
+  static constexpr std::string_view kRareText = "(rare ranges)";
+
+  explicit RangeTexts(const Trace& trace, size_t most_texts = kMostTexts);
 
   // Index of the marker of a name that names a range. Equal indices are equal texts but for the call.
   uint32_t IndexOf(NameId name) const { return of_name_[name]; }
@@ -25,6 +33,10 @@ class RangeTexts {
   size_t size() const { return markers_.size(); }
 
  private:
+  // Gives each text that occurs less often than `most_texts` can on average the one that `fold` makes of it.
+  template <class Fold>
+  void FoldRare(const Ranges& ranges, size_t most_texts, const Fold& fold);
+
   std::vector<uint32_t> of_name_;  // kNoIndex for what names no range
   StringPool texts_;
   std::vector<Marker> markers_;
