@@ -2,6 +2,7 @@
 // The view of ranks: sentences, the profiles to open, the heat map, the curves and the tables.
 #include "src/report/sections/ranks_section.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
