@@ -88,6 +88,17 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.notes = why + "." + (row.notes ? " " + *row.notes : "");
 }
 
+void CountGradientCalls(const Ranges& ranges, ProfileRow& row) {
+  if (ranges.sequence.size() == 0 || ranges.forward_thread.size() == 0) return;
+  row.gradient_calls = row.backward_calls = 0;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges.forward_thread[i] != 0)
+      ++*row.backward_calls;
+    else if (ranges.sequence[i] >= 0)
+      ++*row.gradient_calls;
+  }
+}
+
 }  // namespace
 
 const RelationOf<ProfileRow>& ProfileRelation() {
@@ -127,6 +138,11 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("api_calls", &ProfileRow::api_calls, Unit::kCount, "CUDA API calls.")
           .Column("syncs", &ProfileRow::syncs, Unit::kCount, "Synchronisation activities.")
           .Column("ranges", &ProfileRow::ranges, Unit::kCount, "Ranges of the program.")
+          .Column("gradient_calls", &ProfileRow::gradient_calls, Unit::kCount,
+                  "Of these operators that autograd counts for a backward pass: called with gradients on, "
+                  "outside of no_grad and inference_mode; unknown where it does not show.")
+          .Column("backward_calls", &ProfileRow::backward_calls, Unit::kCount,
+                  "Operators of a backward pass; unknown where it does not show.")
           .Column("python_frames", &ProfileRow::python_frames, Unit::kCount, "Calls of Python functions.")
           .Column("os_calls", &ProfileRow::os_calls, Unit::kCount, "Operating-system calls.")
           .Column("gpu_metric_samples", &ProfileRow::gpu_metric_samples, Unit::kCount,
@@ -230,6 +246,7 @@ ProfileRow ComputeProfile(const Context& context) {
     row.inherited_share = static_cast<double>(std::count(inherited.begin(), inherited.end(), 1)) / kernels;
   }
   for (size_t i = 0; i < trace.ranges.size(); ++i) row.open_ranges += trace.ranges.open[i];
+  CountGradientCalls(trace.ranges, row);
   row.out_of_order = health.out_of_order;
   row.negative_durations = health.negative_durations;
   const IntervalSet analysed = AnalysedTime(context);
