@@ -114,6 +114,14 @@ TEST(Headline, BeginsWithWhatPutsTheFiguresInDoubt) {
   EXPECT_THAT(text("another"), HasSubstr("first, copy less, which saves up to 15.0 ms"));
 }
 
+TEST(Headline, DoesNotAskForFlagsThatWereGiven) {
+  Advice advice;
+  advice.findings = {MakeFinding("gpu-trace-missing", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Take a newer profiler."};
+  EXPECT_THAT(Render(FakeRun(), advice, ReportFormat::kMarkdown),
+              HasSubstr("Launches were recorded, and nothing of the GPU; first, take a newer profiler."));
+}
+
 TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   const auto text = [](const char* bucket) {
     Advice advice;

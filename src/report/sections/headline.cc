@@ -229,6 +229,10 @@ HeadlineText Headline(const ReportModel& model) {
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
     if (CalledNoGpu(model))
       return {"No GPU work was recorded: the program made no CUDA call while it was traced.", ""};
+    // Calls of the program were recorded: the flags were right.
+    if (const auto lost = FindingOf(advice, "gpu-trace-missing"))
+      return {"Launches were recorded, and nothing of the GPU; ",
+              fmt::format("first, {}.", FirstThing(advice.findings[*lost]))};
     const std::vector<std::string> flags = CaptureFlags(model);
     return {std::string("No GPU work was recorded") +
                 (flags.empty() ? std::string(".")
