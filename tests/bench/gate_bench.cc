@@ -3,8 +3,8 @@
 // new runs what it calls detectable, over simulated runs whose steps vary as those of the given profiles (by
 // default, of some of $DLADVISOR_DATA), with heavy tails, or with serial correlation. Jobs differ, and runs
 // of a job, and there is drift over the day; the gate knows of it by its runs, its history, or what was
-// declared. Beside it, on the same draws, the rules of other tools. First, trends over histories whose runs
-// depend on the ones before.
+// declared. Beside it, on the same draws, the rules of other tools. First, findings that come and go, and
+// trends and budgets over histories whose runs depend on the ones before.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 #include "engine/store/database.h"
 #include "src/fleet/load_profiles.h"
 #include "src/gate/compare/comparison.h"
+#include "src/gate/judge/rule_verdict.h"
 #include "src/gate/judge/trend.h"
 #include "src/gate/model/history.h"
 #include "src/trace/parallel.h"
@@ -227,18 +228,25 @@ std::vector<test::StepNoise> NoiseModels(std::vector<fs::path> profiles) {
 }
 
 // Trends of a program that does not change, over histories whose runs depend on the ones before, and of one
-// that becomes 8 % slower in fifteen steps.
+// that becomes 8 % slower in fifteen steps; and a budget of 5 % for fifteen merges.
 void MeasureTrends() {
   constexpr size_t kSeries = 200, kCreeping = 50;  // a creep takes all orders
+  constexpr size_t kMerges = 15;
+  constexpr double kBudget = 0.05;
   fmt::print(
-      "Trends of {} histories, in %: of the same program called regressed, and of +8 % in 15 steps.\n"
-      "{:<14}{:>6}{:>6}{:>9}{:>9}\n",
-      kSeries, "correlation", "sd", "runs", "false", "found");
+      "Histories of {} and {} programs, in %: of the same program called regressed by the trend, and of +8 % "
+      "in 15 steps; the same of a budget of {:.0f} % for {} merges.\n"
+      "{:<14}{:>6}{:>6} |{:>9}{:>9} |{:>9}{:>9}\n",
+      kSeries, kCreeping, 100 * kBudget, kMerges, "correlation", "sd", "runs", "false", "found", "false",
+      "found");
+  struct Outcome {
+    bool by_trend = false, by_budget = false;
+  };
   uint32_t number = 0;
   for (const double correlation : {0.0, 0.5, 0.8, 0.9})
     for (const double sd : {0.003, 0.01, 0.03})
       for (const size_t runs : {20, 60}) {
-        std::vector<std::array<bool, 2>> outcomes(kSeries);
+        std::vector<std::array<Outcome, 2>> outcomes(kSeries);
         ++number;
         ParallelFor(kSeries, [&](size_t i) {
           std::seed_seq seed{number, static_cast<uint32_t>(i)};
@@ -256,23 +264,71 @@ void MeasureTrends() {
               history.emplace_back().values["step.time"] = {"Step time", Unit::kNanoseconds,
                                                             series[r] * (1 + 0.08 / 15 * steps)};
             }
-            outcomes[i][creeps] = TrendOf(history, "", "step.time", {}).verdict == Verdict::kRegressed;
+            const auto creep = CreepOver(kMerges, kBudget, history, "", "step.time", {});
+            outcomes[i][creeps] = {TrendOf(history, "", "step.time", {}).verdict == Verdict::kRegressed,
+                                   creep && creep->verdict == Verdict::kRegressed};
           }
         });
-        double is_false = 0, found = 0;
-        for (const auto& outcome : outcomes) {
-          is_false += outcome[0] / static_cast<double>(kSeries);
-          found += outcome[1] / static_cast<double>(kCreeping);
-        }
-        fmt::print("{:<14}{:>6.1f}{:>6}{:>9.2f}{:>9.1f}\n", correlation, 100 * sd, runs, 100 * is_false,
-                   100 * found);
+        std::array<double, 2> by_trend{}, by_budget{};
+        for (const auto& outcome : outcomes)
+          for (const bool creeps : {false, true}) {
+            const double all = static_cast<double>(creeps ? kCreeping : kSeries);
+            by_trend[creeps] += outcome[creeps].by_trend / all;
+            by_budget[creeps] += outcome[creeps].by_budget / all;
+          }
+        fmt::print("{:<14}{:>6.1f}{:>6} |{:>9.2f}{:>9.1f} |{:>9.2f}{:>9.1f}\n", correlation, 100 * sd, runs,
+                   100 * by_trend[0], 100 * by_trend[1], 100 * by_budget[0], 100 * by_budget[1]);
         std::fflush(stdout);
       }
+}
+
+// Runs in each of which a finding fires by chance, as one near its threshold does.
+std::vector<GateRun> FlappingRuns(size_t runs, double chance, test::Random& random) {
+  std::bernoulli_distribution fires(chance);
+  std::vector<GateRun> drawn(runs);
+  for (GateRun& run : drawn) {
+    if (!fires(random)) continue;
+    Finding& finding = run.findings.emplace_back();
+    finding.rule = "near-threshold";
+    finding.outcome = Outcome::kFired;
+  }
+  return drawn;
+}
+
+// How often a finding that comes and goes is new to the candidate, which fails where new findings are errors.
+void MeasureFindings() {
+  constexpr size_t kDraws = 10000;
+  fmt::print("A finding that fires in so many runs, in % of {} gates: new in the candidate.\n{:<8}", kDraws,
+             "runs");
+  constexpr double kChances[] = {0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9};
+  for (const double chance : kChances) fmt::print("{:>8.0f} %", 100 * chance);
+  fmt::print("\n");
+  GatePolicy policy;
+  policy.new_findings = Level::kError;
+  const KnowledgeBase none({});
+  for (const size_t runs : {1, 2, 3, 5, 10}) {
+    fmt::print("{:<8}", runs);
+    for (const double chance : kChances) {
+      test::Random random(runs);
+      size_t fails = 0;
+      for (size_t i = 0; i < kDraws; ++i) {
+        const std::vector<GateRun> before = FlappingRuns(runs, chance, random),
+                                   after = FlappingRuns(runs, chance, random);
+        fails += std::ranges::any_of(JudgeRules(before, after, none, policy), [](const RuleVerdict& rule) {
+          return rule.verdict == Verdict::kRegressed;
+        });
+      }
+      fmt::print("{:>10.2f}", 100 * static_cast<double>(fails) / kDraws);
+    }
+    fmt::print("\n");
+    std::fflush(stdout);
+  }
 }
 
 }  // namespace
 
 void MeasureGate(const std::vector<fs::path>& profiles) {
+  MeasureFindings();
   MeasureTrends();
   const std::vector<test::StepNoise> models = NoiseModels(profiles);
   const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
