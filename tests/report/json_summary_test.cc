@@ -70,6 +70,29 @@ TEST(JsonSummary, IsShortWhateverTheProfile) {
   Summary(ManyFindings(100), 12'000);
 }
 
+// As large as everything in a profile can make it at once.
+TEST(JsonSummary, NeverDropsTheFirstFinding) {
+  Advice advice;
+  Finding finding = MakeFinding("rule", Severity::kWarning, Outcome::kFired);
+  finding.subject = {{"op", std::string(5000, '\x01')}};
+  finding.problem = finding.error = std::string(5000, '\x01');
+  finding.recommendation.assign(20, std::string(5000, '\x01'));
+  finding.why.resize(1);
+  for (int i = 0; i < 20; ++i) {
+    finding.why[0].facts.push_back({fmt::format("fact_{}", i), std::string(5000, '\x01')});
+    finding.evidence.columns.push_back({fmt::format("column_{}", i), Unit::kText});
+  }
+  finding.evidence.rows.assign(50, std::vector<Value>(20, std::string(5000, '\x01')));
+  advice.findings.push_back(finding);
+  for (const size_t most : {kMostSummaryBytes, size_t{12'000}}) {
+    const json summary = Summary(advice, most);
+    ASSERT_EQ(summary["findings"].size(), 1U);
+    EXPECT_EQ(summary["findings"][0]["rule"], "rule");
+    EXPECT_NE(summary["findings"][0]["problem"], "");
+    EXPECT_EQ(summary["findings_left_out"], 0);
+  }
+}
+
 TEST(JsonSummary, FindingsCanBeReadInParts) {
   const FakeRun run = TypicalRun();
   const Advice advice = ManyFindings(60);

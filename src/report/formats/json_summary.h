@@ -12,8 +12,8 @@ namespace dladvisor {
 
 inline constexpr size_t kMostSummaryBytes = 20'000;
 
-// Findings that save least are left out, and counted, where all would be more than `most_bytes`; the first
-// `skip` are those of an earlier part.
+// Findings that save least are left out, and counted, where all would be more than `most_bytes`; the first is
+// told more briefly instead. The first `skip` are those of an earlier part.
 std::string RenderJsonSummary(const ReportModel& model, size_t most_bytes = kMostSummaryBytes,
                               size_t skip = 0);
 
