@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/base/cancellation.h"
 #include "engine/base/sqlite.h"
 #include "engine/base/text.h"
 #include "engine/sql/sql_text.h"
@@ -232,6 +233,7 @@ size_t Database::RowCount(std::string_view relation) const {
 }
 
 ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
+  ThrowIfCancelled();
   if (const auto why = impl_->budget.WhyUsedUp()) throw SqlError(*why, -1, kHowToDoLess);
   const HeapBudget heap(impl_->budget.max_bytes);
   const Impl::IndexesOfStatement indexes{impl_->module};

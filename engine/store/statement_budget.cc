@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "engine/base/cancellation.h"
+
 namespace dladvisor {
 namespace {
 
@@ -49,6 +51,7 @@ void StatementBudget::ScaleTo(size_t rows) {
 }
 
 bool StatementBudget::IsSpent() {
+  if (IsCancelled()) return true;
   steps_ += kStepsPerCheck;
   // A thread takes no more processor time than passes: before what is left has passed, the clock of the
   // processor, a call of the system, need not be asked.
@@ -69,6 +72,7 @@ std::optional<std::string> StatementBudget::WhyStopped(int rc) const {
   if (rc == SQLITE_NOMEM)
     return fmt::format("was stopped: it needs more than {} MiB of memory", max_bytes >> 20);
   if (rc != SQLITE_INTERRUPT) return std::nullopt;
+  ThrowIfCancelled();
   if (too_long_)
     return fmt::format("was stopped after {} s: it takes too long",
                        std::chrono::duration<double>(max_time).count());

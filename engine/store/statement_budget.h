@@ -41,7 +41,7 @@ class StatementBudget {
   // Why no further statement may begin: those before have used up what they share. Short ones are too short
   // to be stopped while they run.
   std::optional<std::string> WhyUsedUp();
-  // Why a statement ended with `rc`, where it was for what it takes.
+  // Why a statement ended with `rc`, where it was for what it takes. Throws Cancelled where that is why.
   std::optional<std::string> WhyStopped(int rc) const;
 
  private:

@@ -38,7 +38,7 @@ std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const CommonO
   const AnalysisOptions analysis = options.ToAnalysisOptions(project);
   stages.Begin("read");
   auto diagnosis = std::make_unique<Diagnosis>();
-  diagnosis->profile = LoadProfiles(options, analysis, common);
+  diagnosis->profile = LoadProfiles(options, analysis, common, &stages);
   if (diagnosis->profile.is_elsewhere) return nullptr;
   diagnosis->database = diagnosis->profile.OpenDatabase();
   stages.Begin("infer");

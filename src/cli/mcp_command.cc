@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/base/cancellation.h"
 #include "src/cli/mcp_tools.h"
 
 namespace dladvisor {
@@ -52,8 +53,6 @@ struct RpcError {
   std::string message;
   Json data = nullptr;
 };
-
-struct Cancelled {};
 
 // No message needs as many. What is copied and written goes down a level by a call.
 constexpr int kMostLevels = 100;
@@ -164,9 +163,10 @@ class McpServer {
     const std::string id = message["params"]["requestId"].dump();
     const std::lock_guard lock(mutex_);
     if (pending_.contains(id)) cancelled_.insert(id);
+    if (id == current_) CancelWork();
   }
 
-  bool IsCancelled(const std::string& id) {
+  bool WasCancelled(const std::string& id) {
     const std::lock_guard lock(mutex_);
     return cancelled_.contains(id);
   }
@@ -180,20 +180,23 @@ class McpServer {
         if (queue_.empty()) return;
         request = std::move(queue_.front());
         queue_.pop_front();
+        current_ = request["id"].dump();
       }
       Answer(request);
       const std::lock_guard lock(mutex_);
-      pending_.erase(request["id"].dump());
-      cancelled_.erase(request["id"].dump());
+      pending_.erase(current_);
+      cancelled_.erase(current_);
+      current_.clear();
+      AllowWork();
     }
   }
 
   void Answer(const Json& request) {
     const Json& id = request["id"];
     try {
-      if (IsCancelled(id.dump())) return;
+      if (WasCancelled(id.dump())) return;
       Json result = Result(request);
-      if (IsCancelled(id.dump())) return;
+      if (WasCancelled(id.dump())) return;
       Send({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}});
     } catch (const Cancelled&) {  // who cancels waits for no answer
     } catch (const RpcError& error) {
@@ -229,7 +232,7 @@ class McpServer {
     else if (method == "tools/list")
       result = {{"tools", McpTools::List()}};
     else if (method == "tools/call")
-      result = CallTool(request["id"], params);
+      result = CallTool(params);
     else
       throw RpcError{kNoMethod, "There is no method " + method};
     if (is_stateless || method == "server/discover") {
@@ -258,7 +261,7 @@ class McpServer {
             {"instructions", kInstructions}};
   }
 
-  Json CallTool(const Json& id, const Json& params) {
+  Json CallTool(const Json& params) {
     if (!params.contains("name") || !params["name"].is_string())
       throw RpcError{kInvalidParams, "tools/call needs the name of a tool"};
     const std::string name = params["name"];
@@ -267,7 +270,7 @@ class McpServer {
     const Json token = meta.is_object() ? MemberOf(meta, "progressToken", Json()) : Json();
     int parts = 0;
     const auto progress = [&](const std::string& part) {
-      if (IsCancelled(id.dump())) throw Cancelled();
+      ThrowIfCancelled();
       if (!IsId(token)) return;
       Send({{"jsonrpc", "2.0"},
             {"method", "notifications/progress"},
@@ -277,8 +280,6 @@ class McpServer {
     bool is_error = false;
     try {
       text = tools_.Call(name, MemberOf(params, "arguments", Json::object()), progress);
-    } catch (const Cancelled&) {
-      throw;
     } catch (const std::exception& error) {  // what the caller can put right is the tool's answer
       text = std::string(error.what()).substr(0, kMostAnswerBytes);
       is_error = true;
@@ -292,6 +293,7 @@ class McpServer {
   std::condition_variable arrived_;
   std::deque<Json> queue_;
   std::set<std::string> pending_, cancelled_;  // ids
+  std::string current_;                        // id of what is being worked on, or ""
   bool at_end_ = false;
 };
 

@@ -211,6 +211,10 @@ void Stages::Begin(std::string name) {
   if (terminal_ && begin_ - start_ > std::chrono::seconds(1)) fmt::print(stderr, "{} ...\n", name_);
 }
 
+void Stages::Tell(const std::string& part) const {
+  if (listener_) listener_(part);
+}
+
 void Stages::End() {
   if (!name_.empty() && common_.stats) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin_;
@@ -227,12 +231,13 @@ std::string ProfileOptions::TakeLast(const std::string& what) {
 }
 
 Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis,
-                     const CommonOptions& common) {
+                     const CommonOptions& common, const Stages* stages) {
   const bool terminal = !common.quiet && isatty(STDERR_FILENO) != 0;
   const auto start = std::chrono::steady_clock::now();
   // Until the program ends: MPI may be started and ended once.
   static const std::unique_ptr<Team> team = options.mpi ? MpiTeam() : std::make_unique<Alone>();
   Profile profile = LoadProfiles(options.paths, analysis, *team, [&](size_t done, size_t total) {
+    if (stages != nullptr) stages->Tell(fmt::format("read {} of {} files", done, total));
     if (terminal && (done == total || std::chrono::steady_clock::now() - start > std::chrono::seconds(1)))
       fmt::print(stderr, "\r{} of {} profiles{}", done, total, done == total ? "\n" : "");
   });

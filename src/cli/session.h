@@ -76,6 +76,8 @@ class Stages {
   explicit Stages(const CommonOptions& common, std::function<void(const std::string&)> listener = {});
   ~Stages();
   void Begin(std::string name);
+  // How far a stage is: of those who listen.
+  void Tell(const std::string& part) const;
 
  private:
   void End();
@@ -88,9 +90,10 @@ class Stages {
 };
 
 // Reads the profiles, with progress on a terminal where they are several. With --mpi, on all processes but
-// the first, the command ends here: see Profile::is_elsewhere.
+// the first, the command ends here: see Profile::is_elsewhere. `stages` is told of each of several that is
+// read.
 Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis,
-                     const CommonOptions& common);
+                     const CommonOptions& common, const Stages* stages = nullptr);
 
 // What the profiles are called in a title: their file's name, or what they were named by.
 std::string TitleOf(const Profile& profile, const ProfileOptions& options);

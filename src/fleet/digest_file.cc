@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/base/cancellation.h"
 #include "engine/base/error.h"
 #include "engine/base/file_head.h"
 #include "engine/base/output_file.h"
@@ -35,6 +36,7 @@ constexpr size_t kDefinitionsWithin = 256 << 10;
 }
 
 [[noreturn]] void RefuseToRead(int rc, const std::string& why, const fs::path& path) {
+  ThrowIfCancelled();
   if (rc == SQLITE_NOMEM) throw Error(path.string(), "cannot be read: " + why, "Check the free memory.");
   Refuse(path, fmt::format("is a damaged digest ({})",
                            rc == SQLITE_INTERRUPT ? "its tables hold more than the file could" : why));
@@ -49,7 +51,10 @@ class StepBudget {
   void Watch(sqlite3* db) {
     sqlite3_progress_handler(
         db, kStepsPerCheck,
-        [](void* self) { return --static_cast<StepBudget*>(self)->checks_left_ < 0 ? 1 : 0; }, this);
+        [](void* self) {
+          return IsCancelled() || --static_cast<StepBudget*>(self)->checks_left_ < 0 ? 1 : 0;
+        },
+        this);
   }
 
  private:

@@ -12,6 +12,8 @@
 #include <exception>
 #include <vector>
 
+#include "engine/base/cancellation.h"
+
 #ifdef DLADVISOR_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -39,9 +41,11 @@ class HandOver {
 };
 
 // What ran is not left by an exception: it would stop the others, and which one is thrown would be chance.
+// Nothing begins once the work is cancelled.
 template <class Work>
 std::exception_ptr Try(Work work) {
   try {
+    ThrowIfCancelled();
     work();
   } catch (...) {
     return std::current_exception();

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "engine/base/cancellation.h"
 #include "engine/base/error.h"
 
 namespace dladvisor {
@@ -204,6 +205,7 @@ size_t ByteSource::ReadRaw(char* to, size_t size) {
 size_t ByteSource::ReadPlain(char* to, size_t size) {
   size_t got = 0;
   while (got < size) {
+    ThrowIfCancelled();
     const ssize_t n = ::read(fd_, to + got, size - got);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw Error(name_, fmt::format("cannot be read: {}", std::strerror(errno)));

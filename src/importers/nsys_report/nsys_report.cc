@@ -9,13 +9,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "engine/base/cancellation.h"
 #include "engine/base/error.h"
 #include "src/importers/nsys/nsys.h"
 
@@ -74,8 +78,15 @@ int RunProgram(const fs::path& program, std::vector<std::string> arguments, cons
   posix_spawn_file_actions_destroy(&files);
   if (failed) throw Error(program.string(), fmt::format("cannot be started: {}", std::strerror(failed)));
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw Error(program.string(), fmt::format("was lost: {}", std::strerror(errno)));
+  for (pid_t ended = 0; ended == 0;) {
+    ended = ::waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno == EINTR) ended = 0;
+    if (ended < 0) throw Error(program.string(), fmt::format("was lost: {}", std::strerror(errno)));
+    if (ended > 0) break;
+    if (IsCancelled()) ::kill(child, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ThrowIfCancelled();
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

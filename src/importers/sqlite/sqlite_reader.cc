@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/base/cancellation.h"
 #include "engine/base/error.h"
 #include "engine/base/file_head.h"
 #include "engine/base/sqlite.h"
@@ -101,6 +102,9 @@ Database::Database(const fs::path& path) : path_(path.string()) {
   if (rc != SQLITE_OK) Fail();
   sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  constexpr int kStepsPerCheck = 10'000;
+  sqlite3_progress_handler(
+      db, kStepsPerCheck, [](void*) { return IsCancelled() ? 1 : 0; }, nullptr);
 
   // Only ordinary tables: a view or virtual table runs code of whoever wrote the file.
   const Statement list =
@@ -137,6 +141,7 @@ int64_t Database::LastRow(std::string_view table) const {
 }
 
 void Database::Fail() const {
+  ThrowIfCancelled();
   const int code = db_ ? sqlite3_errcode(db_.get()) & 0xFF : SQLITE_NOMEM;
   const std::string message = db_ ? sqlite3_errmsg(db_.get()) : "out of memory";
   switch (code) {

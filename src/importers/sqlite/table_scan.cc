@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/base/cancellation.h"
 #include "engine/base/error.h"
 #include "src/importers/sqlite/damaged.h"
 
@@ -153,6 +154,7 @@ uint64_t TableScan::Varint(const unsigned char*& at, const unsigned char* end) c
 
 // Of a sound file each page has one place: more visits come from pages that refer to each other.
 void TableScan::CountPage() {
+  ThrowIfCancelled();
   if (++visited_ > pages_) Fail();
 }
 
