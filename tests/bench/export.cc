@@ -331,6 +331,17 @@ constexpr ExportShape kExportShapes[] = {
     {.name = "64 streams", .streams = 64},
     {.name = "rows shuffled", .shuffled = true},
     {.name = "CUDA graphs", .graphs = true},
+    {.name = "all but graphs",
+     .step = "ProfilerStep#{}",
+     .steps = 2000,
+     .numbered_ops = true,
+     .depth = 8,
+     .own_texts = true,
+     .launch_shapes = 200'000,
+     .kernel_names = 10'000,
+     .threads = 16,
+     .streams = 8,
+     .shuffled = true},
 };
 
 }  // namespace
