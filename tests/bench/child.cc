@@ -23,7 +23,7 @@ namespace {
 double AnonymousMb(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("RssAnon:")) return std::stod(line.substr(8)) / 1024;
+    if (line.starts_with("RssAnon:")) return std::stod(line.substr(8)) * 1024 / 1e6;
   return 0;
 }
 
