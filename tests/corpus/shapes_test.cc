@@ -32,8 +32,8 @@ constexpr int64_t kKernels = 8'000, kEvents = 40'000;
 constexpr int64_t kMostSteps = 20, kManySteps = 1000;
 constexpr int64_t kMostStepsPerRow = 50, kMostStepsOfAnyStatement = 1'000'000;
 constexpr size_t kMostBytesPerEvent = 80;  // of columns
-constexpr size_t kMostCellsPerEvent =
-    20;  // of all relations of a digest: where each kernel has a name of its own
+// Of all relations of a digest, where each kernel has a name and each module a text of its own.
+constexpr size_t kMostCellsPerEvent = 24;
 // Layers times depth, operators, names of steps, and what is there once.
 constexpr size_t kMostTexts = 24 * 32 + 100;
 
