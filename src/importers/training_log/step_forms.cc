@@ -11,6 +11,11 @@ constexpr double kMs = 1e-3, kPercent = 0.01, kMebi = 1048576, kGibi = 107374182
 #define NUMBER R"((-?[\d.,]+(?:[eE][+-]?\d+)?|nan|inf|NaN|Inf))"
 
 const std::vector<Form>& Forms() {
+  // By epochs or by iterations, which differ in the head.
+  static const std::vector<FieldForm> mmengine = {
+      {kElapsed, "\\btime: *" NUMBER},         {kInput, "\\bdata_time: *" NUMBER},
+      {kMemory, "\\bmemory: *" NUMBER, kMebi}, {kNorm, "\\bgrad_norm: *" NUMBER},
+      {kLearningRate, "\\blr: *" NUMBER},      {kLoss, "\\bloss: *" NUMBER}};
   static const std::vector<Form> forms = {
       {"nanoGPT",
        "dt: ",
@@ -172,32 +177,9 @@ const std::vector<Form>& Forms() {
         {kMeanInput, "\\bData: *[\\d.]+ *\\( *" NUMBER "\\)"},
         {kLearningRate, "\\bLR: *" NUMBER},
         {kLoss, "\\bLoss: *" NUMBER}}},
-      {"MMEngine",
-       "data_time: ",
-       R"(\bEpoch(?:\(train\))? *\[(\d+)\] *\[ *(\d+)/(\d+)\])",
-       "esn",
-       1,
-       1,
-       false,
-       {{kElapsed, "\\btime: *" NUMBER},
-        {kInput, "\\bdata_time: *" NUMBER},
-        {kMemory, "\\bmemory: *" NUMBER, kMebi},
-        {kNorm, "\\bgrad_norm: *" NUMBER},
-        {kLearningRate, "\\blr: *" NUMBER},
-        {kLoss, "\\bloss: *" NUMBER}}},
-      {"MMEngine",
-       "data_time: ",
-       R"(\bIter(?:\(train\))? *\[ *(\d+)/(\d+)\])",
-       "sn",
-       0,
-       1,
-       false,
-       {{kElapsed, "\\btime: *" NUMBER},
-        {kInput, "\\bdata_time: *" NUMBER},
-        {kMemory, "\\bmemory: *" NUMBER, kMebi},
-        {kNorm, "\\bgrad_norm: *" NUMBER},
-        {kLearningRate, "\\blr: *" NUMBER},
-        {kLoss, "\\bloss: *" NUMBER}}},
+      {"MMEngine", "data_time: ", R"(\bEpoch(?:\(train\))? *\[(\d+)\] *\[ *(\d+)/(\d+)\])", "esn", 1, 1,
+       false, mmengine},
+      {"MMEngine", "data_time: ", R"(\bIter(?:\(train\))? *\[ *(\d+)/(\d+)\])", "sn", 0, 1, false, mmengine},
       {"Detectron2",
        "total_loss: ",
        R"(\biter: (\d+) +total_loss: )",
