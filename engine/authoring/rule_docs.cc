@@ -106,11 +106,12 @@ std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCaptu
   std::set<std::string> needed;
   for (const Schema* schema : schemas) {
     for (const Column& column : schema->columns)
-      for (const std::string_view name : Split(column.capture, ' ')) needed.emplace(name);
+      for (const std::string_view name : CapabilitiesOf(column.capture)) needed.emplace(name);
   }
   std::string text = fmt::format(
       "{}# Facts\n\nThe relations that rules and `dladvisor query` read. A cell that is NULL is not known; "
-      "where more must be recorded for it, the last column names what:\n\n| Name | Recorded with "
+      "where more must be recorded for it, the last column names what, after a colon for which rows:\n\n| "
+      "Name | Recorded with "
       "|\n|---|---|\n",
       kGenerated);
   for (const std::string& name : needed) text += fmt::format("| `{}` | {} |\n", name, Cell(how(name)));

@@ -60,7 +60,7 @@ bool MissingFacts::Find(Finding& finding) {
   std::set<ColumnRead> missing, candidates;
   for (size_t i = 0; i < rule_.when.size(); ++i) {
     if (finding.why[i].holds) continue;
-    std::set<ColumnRead> nulls, absent;
+    std::set<ColumnRead> nulls, absent, elsewhere;
     for (const ColumnRead& read : Reads(i, unknown_lets)) {
       const Schema* schema = db_.FindRelation(read.relation);
       const auto column = schema ? schema->Find(read.column) : std::nullopt;
@@ -71,8 +71,9 @@ bool MissingFacts::Find(Finding& finding) {
       const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *schema);
       if (lack.kind == Lack::kNull) nulls.insert(read);
       if (lack.kind == Lack::kNoRow) absent.insert(read);
+      if (lack.kind == Lack::kNullElsewhere) elsewhere.insert(read);
     }
-    missing.merge(nulls.empty() ? absent : nulls);
+    missing.merge(!nulls.empty() ? nulls : !absent.empty() ? absent : elsewhere);
   }
   if (missing.empty()) {
     missing = candidates;
@@ -82,7 +83,7 @@ bool MissingFacts::Find(Finding& finding) {
     for (const ColumnRead& read : missing) {
       const NamedValue* own = OwnColumn(read);
       const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *db_.FindRelation(read.relation));
-      if (lack.kind == Lack::kNull)
+      if (lack.kind != Lack::kNoRow)
         columns[{read.relation, lack.text}].push_back(read.relation + "." + read.column);
       else
         AddOnce(finding.lacks, lack.text);
@@ -94,8 +95,11 @@ bool MissingFacts::Find(Finding& finding) {
   for (const ColumnRead& read : missing) {
     finding.missing.push_back(read.relation + "." + read.column);
     const Schema* schema = db_.FindRelation(read.relation);
-    const std::string& of_column = schema->columns[*schema->Find(read.column)].capture;
-    AddCapture(finding, of_column);
+    const NamedValue* own = OwnColumn(read);
+    const Lack lack = own ? LackOfOwn(*own) : LackOf(read, *schema);
+    for (const std::string_view name :
+         CapabilitiesOf(schema->columns[*schema->Find(read.column)].capture, lack.rows))
+      AddCapture(finding, std::string(name));
   }
   return of_own;
 }
@@ -138,7 +142,7 @@ const MissingFacts::Lack& MissingFacts::LackOf(const ColumnRead& read, const Sch
     if (AsNumber(row[0]).value_or(0) != 0)
       entry->second = {Lack::kNoRow, NoRowText(read, keys)};
     else if (AsNumber(row[1]).value_or(0) != 0)
-      entry->second = {Lack::kNull, NullText(read, schema, where, keys)};
+      entry->second = NullOf(read, schema, where, keys);
   }
   return entry->second;
 }
@@ -154,28 +158,35 @@ std::string MissingFacts::NoRowText(const ColumnRead& read, const std::vector<Bi
 
 // " of bucket idle/input, idle/os and 3 more", where the last of the keys tells the rows of a subject
 // apart. Of rows that the rule names only those.
-std::string MissingFacts::NullText(const ColumnRead& read, const Schema& schema, const std::string& where,
-                                   const std::vector<Binding>& keys) const {
+MissingFacts::Lack MissingFacts::NullOf(const ColumnRead& read, const Schema& schema,
+                                        const std::string& where, const std::vector<Binding>& keys) const {
   constexpr size_t kMost = 3, kMostLooked = 100;
-  const auto is_bound = [&](const std::string& key) {
-    return std::ranges::find(keys, key, &Binding::name) != keys.end();
-  };
-  if (schema.key.empty() || is_bound(schema.key.back()) || schema.key.back() == read.column) return "";
+  if (schema.key.empty() || schema.key.back() == read.column) return {Lack::kNull};
   const std::string& key = schema.key.back();
+  if (const auto bound = std::ranges::find(keys, key, &Binding::name); bound != keys.end())
+    return {Lack::kNull, "", {FormatValue(bound->value, Unit::kNone)}};
   const ResultSet rows =
-      db_.Query(fmt::format("SELECT DISTINCT \"{0}\" FROM \"{1}\"{2}{3} \"{4}\" IS NULL ORDER BY 1", key,
-                            read.relation, where, where.empty() ? " WHERE" : " AND", read.column),
+      db_.Query(fmt::format("SELECT \"{0}\", max(\"{1}\" IS NULL) FROM \"{2}\"{3} GROUP BY 1 ORDER BY 1", key,
+                            read.column, read.relation, where),
                 keys, kMostLooked);
-  std::vector<std::string> all, named;
+  std::vector<std::string> nulls, named;
+  bool names_rows = false;
   for (const auto& row : rows.rows) {
-    all.push_back(FormatValue(row[0], Unit::kNone));
-    if (sql_.find("'" + all.back() + "'") != std::string::npos) named.push_back(all.back());
+    const std::string name = FormatValue(row[0], Unit::kNone);
+    const bool is_null = AsNumber(row[1]).value_or(0) != 0,
+               is_named = sql_.find("'" + name + "'") != std::string::npos;
+    if (is_null) nulls.push_back(name);
+    if (is_null && is_named) named.push_back(name);
+    names_rows |= is_named;
   }
-  std::vector<std::string>& shown = named.empty() ? all : named;
+  const Lack::Kind kind = names_rows && named.empty() ? Lack::kNullElsewhere : Lack::kNull;
+  std::vector<std::string> rows_of = named.empty() ? std::move(nulls) : std::move(named), shown = rows_of;
   const size_t more = shown.size() - std::min(shown.size(), kMost);
   shown.resize(shown.size() - more);
-  return fmt::format(" of {} {}{}", key, fmt::join(shown, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
+  return {kind,
+          fmt::format(" of {} {}{}", key, fmt::join(shown, ", "),
+                      more > 0 ? fmt::format(" and {} more", more) : ""),
+          std::move(rows_of)};
 }
 
 void InheritMissing(const Finding& from, Finding& to) {

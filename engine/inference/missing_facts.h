@@ -36,9 +36,10 @@ class MissingFacts {
  private:
   // What is not there of a column that a condition reads, for a subject.
   struct Lack {
-    enum Kind { kNone, kNoRow, kNull };
+    enum Kind { kNone, kNoRow, kNull, kNullElsewhere };  // the last in rows only that the rule does not name
     Kind kind = kNone;
-    std::string text = {};  // of kNull in which rows: " of bucket idle/input"; or ""
+    std::string text = {};               // of NULL in which rows: " of bucket idle/input"; or ""
+    std::vector<std::string> rows = {};  // likewise: "idle/input"
   };
   struct Missing {
     std::vector<std::string> facts, lacks, capture;
@@ -50,8 +51,8 @@ class MissingFacts {
   static Lack LackOfOwn(const NamedValue& value);
   const Lack& LackOf(const ColumnRead& read, const Schema& schema);
   std::string NoRowText(const ColumnRead& read, const std::vector<Binding>& keys) const;
-  std::string NullText(const ColumnRead& read, const Schema& schema, const std::string& where,
-                       const std::vector<Binding>& keys) const;
+  Lack NullOf(const ColumnRead& read, const Schema& schema, const std::string& where,
+              const std::vector<Binding>& keys) const;
 
   const Rule& rule_;
   const Database& db_;

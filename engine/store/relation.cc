@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/store/relation.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <utility>
+
+#include "engine/base/text.h"
 
 namespace dladvisor {
 
@@ -108,6 +111,19 @@ void Table::Add(size_t column, bool known, int64_t value) {
 
 void Table::Reserve(size_t rows) {
   for (Cells& cells : columns_) cells.values.reserve(rows);
+}
+
+std::vector<std::string_view> CapabilitiesOf(std::string_view capture, std::span<const std::string> rows) {
+  std::vector<std::string_view> names;
+  for (const std::string_view each : Split(capture, ' ')) {
+    const size_t colon = each.find(':');
+    if (colon != std::string_view::npos && !rows.empty()) {
+      const std::vector<std::string_view> of = Split(each.substr(colon + 1), ',');
+      if (std::ranges::find_first_of(rows, of) == rows.end()) continue;
+    }
+    names.push_back(each.substr(0, colon));
+  }
+  return names;
 }
 
 Table WithSchema(const Table& from, const Schema& schema) {

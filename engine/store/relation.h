@@ -41,9 +41,17 @@ struct Column {
   Unit unit = Unit::kNone;
   std::string doc;
   bool nullable = false;
-  std::string capture;  // what must be recorded for it where it can be absent: names apart by spaces, or ""
+  // What must be recorded for it where it can be absent: names apart by spaces, or "". One that is for some
+  // rows alone is followed by their values of the last key column: "gpu-work
+  // os-calls:idle/os,idle/communication".
+  std::string capture;
   Numbering numbering = {};  // of its integers, or none
 };
+
+// The names in Column::capture that are for one of these rows, by their values of the last key column; all of
+// them where no rows are given.
+std::vector<std::string_view> CapabilitiesOf(std::string_view capture,
+                                             std::span<const std::string> rows = {});
 
 struct Schema {
   std::string name;

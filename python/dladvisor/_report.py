@@ -7,9 +7,13 @@ import html
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
+from ._frame import data_frame
 from ._program import PathLike, Paths, common_options, paths_of, positionals, profile_options, run
+
+if TYPE_CHECKING:
+    import pandas
 
 Value = Union[int, float, str, None]
 
@@ -35,10 +39,8 @@ class Table:
     def records(self) -> list[dict[str, Value]]:
         return [dict(zip(self.columns, row)) for row in self.rows]
 
-    def to_pandas(self) -> Any:
-        import pandas
-
-        return pandas.DataFrame(self.rows, columns=self.columns)
+    def to_pandas(self) -> pandas.DataFrame:
+        return data_frame(self.rows, self.columns)
 
 
 @dataclass(frozen=True)

@@ -116,10 +116,35 @@ def test_a_query_gives_values_of_their_types():
     assert "<td>0.5</td>" in rows._repr_html_()
 
 
+def test_a_query_without_rows_has_columns():
+    rows = dladvisor.query("gpt3_750m_naive.sqlite", 'SELECT name, 1 AS "a,b" FROM gpu WHERE 0')
+    assert rows == [] and rows.columns == ["name", "a,b"]
+    assert "<th>a,b</th>" in rows._repr_html_()
+
+
 def test_rows_make_a_data_frame():
     pandas = pytest.importorskip("pandas")
-    frame = dladvisor.query("gpt3_750m_naive.sqlite", "gpu").to_pandas()
+    big = 2**53 + 1  # a real number would lose its last digit
+    sql = f"SELECT {big} AS ns, 'a' AS name, 0.5 AS share UNION ALL SELECT NULL, NULL, NULL"
+    frame = dladvisor.query("gpt3_750m_naive.sqlite", sql, frame=True)
     assert isinstance(frame, pandas.DataFrame)
+    assert frame.ns[0] == big and str(frame.ns.dtype) == "Int64"
+    assert frame.share[0] == 0.5 and frame.isna().iloc[1].all()
+    assert frame.equals(dladvisor.query("gpt3_750m_naive.sqlite", sql).to_pandas())
+    assert list(dladvisor.query("gpt3_750m_naive.sqlite", "SELECT name FROM gpu WHERE 0", frame=True)) == ["name"]
+
+
+def test_tables_make_data_frames(report):
+    pytest.importorskip("pandas")
+    ops = report.tables["top_ops"]
+    frame = ops.to_pandas()
+    assert list(frame.columns) == ops.columns and len(frame) == len(ops.rows)
+
+
+def test_what_needs_pandas_says_so_without_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(dladvisor.Error, match="pip install pandas"):
+        dladvisor.query("gpt3_750m_naive.sqlite", "gpu", frame=True)
 
 
 def test_a_gate_can_be_asserted():

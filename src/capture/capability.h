@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a profiler can be asked to record. A fact is declared with the capabilities that it needs
-// (Column::capture), names apart by spaces; the words of each profiler (capture_words.h) say how it is asked
+// (Column::capture); the words of each profiler (capture_words.h) say how it is asked
 // for them.
 #pragma once
 
@@ -9,9 +9,10 @@ namespace dladvisor::capability {
 inline constexpr char kGpuWork[] = "gpu-work";  // kernels, copies and sets, and the calls that launch them
 inline constexpr char kRanges[] = "ranges";     // the program's annotations and the framework's operators
 inline constexpr char kOsCalls[] = "os-calls";
-inline constexpr char kCpuStacks[] = "cpu-stacks";  // sampled, or of Python
+inline constexpr char kPythonCalls[] = "python-calls";  // of its functions, by name
+inline constexpr char kCpuStacks[] = "cpu-stacks";      // sampled, or of Python
+inline constexpr char kPythonStacks[] = "python-calls cpu-stacks";
 inline constexpr char kRangesOfGpuWork[] = "gpu-work ranges";
-inline constexpr char kHostActivity[] = "gpu-work ranges os-calls";
 inline constexpr char kStacksOfOsCalls[] = "os-calls cpu-stacks";
 inline constexpr char kThreadStates[] = "thread-states";  // when each thread is on a CPU, and on which
 inline constexpr char kDeviceMemory[] = "device-memory";  // allocations

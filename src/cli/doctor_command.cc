@@ -75,6 +75,7 @@ constexpr Recorded kRecorded[] = {
     {"kernels", "GPU work", capability::kGpuWork},
     {"api_calls", "CUDA or HIP calls", capability::kGpuWork},
     {"ranges", "ranges, operators", capability::kRanges},
+    {"python_frames", "Python functions", capability::kPythonCalls},
     {"os_calls", "system calls", capability::kOsCalls},
     {"memory_events", "allocations", capability::kDeviceMemory},
     {"gpu_metric_samples", "GPU counters", capability::kGpuMetrics},
@@ -94,19 +95,17 @@ bool CanRecord(const CaptureWords& words, const std::string& capability) {
   return std::ranges::any_of(words.options, [&](const auto& option) { return option.first == capability; });
 }
 
-// By profiler: telemetry is a column of the relation `profile`, which the report's table leaves out.
-double Held(const Diagnosis& diagnosis, const ReportTable& profiles, const char* column) {
-  if (std::string_view(column) != "telemetry_samples") return SumOf(profiles, column);
-  return AsNumber(diagnosis.database.Query("SELECT sum(telemetry_samples) FROM profile").rows.at(0).at(0))
+double Held(const Diagnosis& diagnosis, const char* column) {
+  return AsNumber(
+             diagnosis.database.Query(fmt::format("SELECT sum({}) FROM profile", column)).rows.at(0).at(0))
       .value_or(0);
 }
 
 // Prints what is there, and returns the capabilities by which that was recorded.
-std::vector<std::string> PrintHeld(const Diagnosis& diagnosis, const ReportTable& profiles,
-                                   const CaptureWords& words) {
+std::vector<std::string> PrintHeld(const Diagnosis& diagnosis, const CaptureWords& words) {
   std::vector<std::string> recorded;
   for (const Recorded& each : kRecorded) {
-    const double count = Held(diagnosis, profiles, each.column);
+    const double count = Held(diagnosis, each.column);
     if (count > 0) recorded.emplace_back(each.capability);
     if (count > 0 || CanRecord(words, each.capability))
       Line(count > 0, each.what, count > 0 ? FormatValue(count, Unit::kCount) : "not recorded");
@@ -150,7 +149,8 @@ void PrintUnknown(const Advice& advice) {
   if (rules.empty()) return;
   fmt::print("\nRules that cannot decide, by what would let them\n");
   for (const auto& [options, names] : rules)
-    fmt::print("  {}\n      {}\n", options.empty() ? "no option: the profiler does not record it" : options,
+    fmt::print("  {}\n      {}\n",
+               options.empty() ? "no option: it is recorded already, or not by this profiler" : options,
                SomeOf(names));
 }
 
@@ -159,7 +159,9 @@ void PrintCommand(const Diagnosis& diagnosis, const CaptureWords& words,
                   const std::vector<std::string>& recorded) {
   const std::vector<std::string> missing = CaptureFlags(diagnosis.model);
   if (missing.empty()) {
-    fmt::print("\nNothing that the profiler can record is missing for a rule.\n");
+    fmt::print("\n{}\n", UsesNoGpu(diagnosis.model) || CalledNoGpu(diagnosis.model)
+                             ? "The program used no GPU: nothing of one is missing."
+                             : "Nothing that the profiler can record is missing for a rule.");
     return;
   }
   std::vector<std::string> options = CaptureOptions(recorded, words);
@@ -201,7 +203,7 @@ void PrintProfile(const ProfileOptions& options, const CommonOptions& common) {
   const CaptureWords& words = WordsOf(diagnosis->database);
   fmt::print("\n{}: {}\n", Visible(diagnosis->model.options.title),
              words.format.empty() ? "profiles of several formats" : words.format);
-  const std::vector<std::string> recorded = PrintHeld(*diagnosis, *profiles, words);
+  const std::vector<std::string> recorded = PrintHeld(*diagnosis, words);
   PrintHealth(*profiles, diagnosis->profile.unreadable);
   fmt::print("\n{}.\n", CoverageText(diagnosis->advice));
   PrintUnknown(diagnosis->advice);

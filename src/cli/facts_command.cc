@@ -59,7 +59,7 @@ std::string DescribeRelation(const Schema& schema) {
     if (key) traits += ", key";
     if (c.nullable) traits += c.capture.empty() ? ", may be unknown" : ", unknown without " + c.capture;
     out += fmt::format("  {:<{}}  {} ({})\n", c.name, width, c.doc, traits);
-    for (const std::string_view name : Split(c.capture, ' ')) capabilities.emplace(name);
+    for (const std::string_view name : CapabilitiesOf(c.capture)) capabilities.emplace(name);
   }
   if (!capabilities.empty()) out += fmt::format("\nTo record them:\n");
   for (const std::string& capability : capabilities)

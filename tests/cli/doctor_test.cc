@@ -56,8 +56,8 @@ TEST_F(Doctor, GivesTheCommandThatKeepsWhatWasRecordedAndAddsWhatIsMissing) {
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, ContainsRegex("✓ GPU work +77,767\n"));
   EXPECT_THAT(run.out, ContainsRegex("✗ system calls +not recorded\n"));
-  EXPECT_THAT(run.out,
-              ContainsRegex("--trace=cuda,nvtx,osrt --cpuctxsw=process-tree\n      .*thread-migrates"));
+  EXPECT_THAT(run.out, ContainsRegex("\n  --cpuctxsw=process-tree\n      thread-migrates"));
+  EXPECT_THAT(run.out, ContainsRegex("\n  --trace=osrt\n      .*os-waits"));
   EXPECT_THAT(run.out, HasSubstr("  nsys profile --trace=cuda,nvtx,osrt --cpuctxsw=process-tree "
                                  "--cuda-memory-usage=true -o better python train.py\n"
                                  "  nsys export --type sqlite better.nsys-rep\n"));
@@ -72,6 +72,9 @@ TEST_F(Doctor, AsksPytorchInPython) {
   const std::string text = Run("trace.json").out;
   EXPECT_THAT(text, HasSubstr("  with torch.profiler.profile("));
   EXPECT_THAT(text, Not(HasSubstr("nsys profile")));
+  // Calls of the operating system are not PyTorch's to record.
+  EXPECT_THAT(text, ContainsRegex("it is recorded already, or not by this profiler\n +[^\n]*os-waits"));
+  EXPECT_THAT(text, ContainsRegex("with_stack=True\n +[^\n]*checkpoint-in-step"));
 }
 
 TEST_F(Doctor, AnUnreadableProfileIsAnError) {

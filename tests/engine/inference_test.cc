@@ -95,6 +95,39 @@ TEST(Infer, UnknownSaysWhatIsNotThere) {
               ElementsAre("its SQL has no value here"));
 }
 
+// Rows differ in what makes them known: a rule asks for what its own rows need, and is not held up by others.
+TEST(Infer, UnknownIsOfTheRowsThatTheRuleNames) {
+  const Schema schema = {
+      "till",
+      "Time by part.",
+      {"shop", "part"},
+      {{"shop", Type::kInteger, Unit::kNone, "Shop.", false, ""},
+       {"part", Type::kText, Unit::kText, "Part.", false, ""},
+       {"share", Type::kReal, Unit::kRatio, "Share.", true, "doors clock:idle cameras:theft,loss"},
+       {"staff", Type::kInteger, Unit::kNone, "Staff.", true, ""}}};
+  Table tills(schema);
+  tills.AddRow({int64_t{1}, std::string("busy"), 0.5, Value()});
+  tills.AddRow({int64_t{1}, std::string("idle"), Value(), Value()});
+  tills.AddRow({int64_t{1}, std::string("loss"), Value(), Value()});
+  const auto unknown = [&](const std::string& part, const std::string& value) {
+    Database database;
+    database.Add(tills);
+    KnowledgeBase knowledge({&schema});
+    const RuleFile rule = test::MakeRule(
+        "asks",
+        "for: {sql: \"SELECT shop, " + value +
+            " AS value, (SELECT sum(share) FROM till WHERE part = 'busy') AS busy FROM till WHERE part = '" +
+            part + "'\", key: [shop]}\nwhen: [value > 0.1]\n");
+    knowledge.AddLayer({&rule, 1});
+    return Infer(knowledge, database).findings.at(0);
+  };
+  EXPECT_THAT(unknown("idle", "share").capture, ElementsAre("doors", "clock"));
+  EXPECT_THAT(unknown("loss", "share").capture, ElementsAre("doors", "cameras"));
+  EXPECT_EQ(WhyUndecided(unknown("loss", "share")), "till.share is unknown of part loss");
+  // That the shares of idle and loss are unknown, too, is no reason where neither is asked for.
+  EXPECT_EQ(WhyUndecided(unknown("busy", "staff")), "till.staff is unknown of part busy");
+}
+
 TEST(Infer, UnknownThroughLetsAndSubQueries) {
   Shops shops;
   const Advice advice = InferOn(shops, {MakeRule("dear", R"yaml(for: shop

@@ -2,6 +2,7 @@
 // Tables of owned values, and rows of structs as tables.
 #include "engine/store/relation.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -61,6 +62,16 @@ const RelationOf<ShopRow>& ShopRelation() {
                                    .Column("busy", &ShopRow::busy, Unit::kRatio, "Share.")
                                    .Column("open", &ShopRow::open, Unit::kNone, "1 where it is.");
   return relation;
+}
+
+TEST(CapabilitiesOf, AreThoseOfTheRows) {
+  using testing::ElementsAre;
+  constexpr char kCapture[] = "doors clock:idle cameras:theft,loss";
+  EXPECT_THAT(CapabilitiesOf(kCapture), ElementsAre("doors", "clock", "cameras"));
+  EXPECT_THAT(CapabilitiesOf(kCapture, std::vector<std::string>{"busy"}), ElementsAre("doors"));
+  EXPECT_THAT(CapabilitiesOf(kCapture, std::vector<std::string>{"loss", "idle"}),
+              ElementsAre("doors", "clock", "cameras"));
+  EXPECT_THAT(CapabilitiesOf(""), testing::IsEmpty());
 }
 
 TEST(RelationOf, RowsAndTablesAreTheSame) {

@@ -44,6 +44,33 @@ TEST(InputsText, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(InputsOf(profiles, {}), "Read: a (kineto), b (kineto), c (kineto) and 2 more.");
 }
 
+std::vector<std::string> TranslatedOf(const Row& profile, const std::vector<std::string>& capture) {
+  test::FakeRun fake;
+  fake.Give("profile", {profile});
+  Advice advice;
+  advice.findings.push_back(test::MakeFinding("r", Severity::kInfo, Outcome::kUnknown));
+  advice.findings[0].capture = capture;
+  TranslateCapture(advice, fake.Build());
+  return advice.findings[0].capture;
+}
+
+TEST(TranslateCapture, AsksForWhatWasNotRecorded) {
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  const std::vector<std::string> all = {"gpu-work", "ranges", "python-calls", "os-calls"};
+  const char* const activities = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
+  Row trace = {{"profile", I{0}}, {"format", std::string("kineto")}, {"ranges", I{5}}};
+  EXPECT_THAT(TranslatedOf(trace, all), ElementsAre(activities, "with_stack=True"));
+  EXPECT_THAT(TranslatedOf(trace, {"os-calls"}), IsEmpty());  // which PyTorch does not record
+  trace["kernels"] = I{3};
+  trace["python_frames"] = I{9};
+  EXPECT_THAT(TranslatedOf(trace, all), ElementsAre(activities));  // the calls that launch are not there
+  trace["api_calls"] = I{3};
+  EXPECT_THAT(TranslatedOf(trace, all), IsEmpty());
+  EXPECT_THAT(TranslatedOf({{"profile", I{0}}, {"format", std::string("nsys")}, {"os_calls", I{5}}}, all),
+              ElementsAre("--trace=cuda,nvtx"));
+}
+
 TEST(HardwareToDeclare, NamesTheGpusThatComputedAndAreUnknown) {
   const auto line = [](const std::vector<Row>& gpus, const std::vector<Row>& peaks) {
     test::FakeRun fake;

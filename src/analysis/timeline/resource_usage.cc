@@ -17,7 +17,6 @@
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_buckets.h"
-#include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
@@ -164,9 +163,9 @@ const RelationOf<ResourceUsageRow>& ResourceUsageRelation() {
           .Column("ns", &ResourceUsageRow::ns, Unit::kNanoseconds,
                   "Time, the mean over GPUs; unknown where not captured, of the Dataloader where no range "
                   "names it.",
-                  capability::kHostActivity)
+                  "gpu-work ranges:Dataloader os-calls:I/O")
           .Column("share", &ResourceUsageRow::share, Unit::kRatio, "Of the window.",
-                  capability::kHostActivity);
+                  "gpu-work ranges:Dataloader os-calls:I/O");
   return relation;
 }
 

@@ -11,6 +11,14 @@
 #include "src/capture/capability.h"
 
 namespace dladvisor {
+namespace {
+
+// What the host did is known by the names of its ranges and functions, or by its calls.
+constexpr char kCapture[] =
+    "gpu-work ranges:idle/input,idle/checkpoint,idle/garbage-collection "
+    "python-calls:idle/input,idle/checkpoint,idle/garbage-collection os-calls:idle/os,idle/communication";
+
+}  // namespace
 
 const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
   static const auto relation =
@@ -23,10 +31,10 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
                "several run at once the first counts.")
           .Column("position", &TimeLedgerRow::position, Unit::kNone, "Order of the bucket.")
           .Column("ns", &TimeLedgerRow::ns, Unit::kNanoseconds,
-                  "Time in the bucket; unknown where its cause was not captured.", capability::kHostActivity)
+                  "Time in the bucket; unknown where its cause was not captured.", kCapture)
           .Column("ns_per_step", &TimeLedgerRow::ns_per_step, Unit::kNanoseconds,
                   "Of that, per steady step; unknown without steps.")
-          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.", capability::kHostActivity)
+          .Column("share", &TimeLedgerRow::share, Unit::kRatio, "Of the window.", kCapture)
           .Column("recurring_ns", &TimeLedgerRow::recurring_ns, Unit::kNanoseconds,
                   "ns_per_step of three steps and more, without a step that has more of it than all others "
                   "together: what happens once does not recur. Otherwise as ns_per_step.");

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
-#include <iterator>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,11 +19,29 @@
 namespace dladvisor {
 namespace {
 
-// What they lack, as the totals that old versions of PyTorch did not record, no option supplies.
-bool HasMemoryEvents(const ReportModel& model) {
-  const ReportTable* recorded = FindTable(model, "recorded");
-  return recorded != nullptr && !recorded->rows.rows.empty() &&
-         AsNumber(CellOf(*recorded, 0, "memory_events")).value_or(0) > 0;
+// What shows that all of the profiles were recorded with capabilities. What is missing all the same, such as
+// the totals that old versions of PyTorch did not record, their options do not supply.
+struct Evidence {
+  const char *sql, *capabilities;
+};
+constexpr Evidence kEvidence[] = {
+    {"(kernels > 0 OR graph_launches > 0) AND api_calls > 0", capability::kGpuWork},
+    {"ranges > 0", capability::kRanges},
+    {"os_calls > 0", capability::kOsCalls},
+    {"python_frames > 0", capability::kPythonStacks},
+    {"memory_events > 0", capability::kDeviceMemory},
+    {"gpu_metric_samples > 0", capability::kGpuMetrics},
+};
+
+std::set<std::string, std::less<>> RecordedIn(const Database& database) {
+  std::set<std::string, std::less<>> recorded;
+  if (database.FindRelation("profile") == nullptr) return recorded;
+  for (const Evidence& evidence : kEvidence) {
+    const ResultSet all = database.Query(fmt::format("SELECT min({}) FROM profile", evidence.sql));
+    if (AsNumber(all.rows.at(0).at(0)).value_or(0) == 0) continue;
+    for (const std::string_view name : Split(evidence.capabilities, ' ')) recorded.emplace(name);
+  }
+  return recorded;
 }
 
 }  // namespace
@@ -45,7 +63,11 @@ const CaptureWords& WordsOf(const ReportModel& model) {
 
 void TranslateCapture(Advice& advice, const Database& database) {
   const CaptureWords& words = WordsOf(database);
-  for (Finding& finding : advice.findings) finding.capture = CaptureOptions(finding.capture, words);
+  const auto recorded = RecordedIn(database);
+  for (Finding& finding : advice.findings) {
+    std::erase_if(finding.capture, [&](const std::string& name) { return recorded.contains(name); });
+    finding.capture = CaptureOptions(finding.capture, words);
+  }
 }
 
 std::string HardwareToDeclare(const ReportModel& model) {
@@ -100,14 +122,10 @@ bool CalledNoGpu(const ReportModel& model) {
 std::vector<std::string> CaptureFlags(const ReportModel& model) {
   if (UsesNoGpu(model) || CalledNoGpu(model)) return {};
   const CaptureWords& words = WordsOf(model);
-  std::vector<std::string> useless;
-  if (HasMemoryEvents(model)) useless = CaptureOptions({capability::kDeviceMemory}, words);
   std::vector<std::string> wanted;
   for (const Finding& finding : model.advice->findings)
     if (finding.outcome == Outcome::kUnknown)
-      std::ranges::copy_if(finding.capture, std::back_inserter(wanted), [&](const std::string& option) {
-        return std::ranges::find(useless, option) == useless.end();
-      });
+      wanted.insert(wanted.end(), finding.capture.begin(), finding.capture.end());
   if (const ReportTable* missing = FindTable(model, "missing_capture"))
     for (size_t row = 0; row < missing->rows.rows.size(); ++row)
       wanted.push_back(FormatValue(CellOf(*missing, row, "missing_capture"), Unit::kText));

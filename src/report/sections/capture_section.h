@@ -12,7 +12,8 @@
 
 namespace dladvisor {
 
-// Puts what findings say of the capture into the words of the profiler that made the profile.
+// Puts what findings say of the capture into the words of the profiler that made the profile, without what
+// was recorded.
 void TranslateCapture(Advice& advice, const Database& database);
 // What to add to the capture command so that unknown rules can decide; lists of one flag merged.
 std::vector<std::string> CaptureFlags(const ReportModel& model);

@@ -12,7 +12,7 @@ constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
     {capability::kDeviceMemory, "profile_memory=True"},
     {capability::kOperatorShapes, "record_shapes=True"},
     {capability::kMoreTime, "schedule=torch.profiler.schedule(wait=1, warmup=1, active=10)"},
-    {capability::kOsCalls, "with_stack=True"},
+    {capability::kPythonCalls, "with_stack=True"},
     {capability::kCpuStacks, "with_stack=True"},
 };
 
