@@ -66,6 +66,23 @@ else
   skip "an empty root: not permitted here"
 fi
 
+if ! has buildah; then
+  skip "a container: buildah is not installed"
+elif [ "$(id -u)" -ne 0 ]; then
+  skip "a container: only root builds one here"
+else
+  build=(buildah --root "$work/containers" --runroot "$work/containers-run" --storage-driver vfs)
+  "${build[@]}" bud --quiet --isolation chroot --tag dladvisor --file examples/ci/container/Containerfile "$unpacked" >/dev/null
+  container=$("${build[@]}" from dladvisor)
+  [ "$("${build[@]}" inspect --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.WorkingDir}}' dladvisor)" = "[/dladvisor] /profiles" ] ||
+    fail "the container starts something else"
+  "${build[@]}" run --isolation chroot --volume "$work/runs:/profiles:ro" "$container" -- /dladvisor report naive.sqlite --format html >"$work/packed"
+  (cd "$work/runs" && "$bin/dladvisor" report naive.sqlite --format html >"$work/built")
+  cmp "$work/packed" "$work/built" || fail "in a container the report differs"
+  ok "a container of $(du -sb "$("${build[@]}" mount "$container")" | cut -f1) bytes, by examples/ci/container/Containerfile"
+  "${build[@]}" rm --all >/dev/null
+fi
+
 if has zsh; then zsh -n "$unpacked/share/zsh/site-functions/_dladvisor"; fi
 if has fish; then fish -n "$unpacked/share/fish/vendor_completions.d/dladvisor.fish"; fi
 bash -n "$unpacked/share/bash-completion/completions/dladvisor"

@@ -99,7 +99,10 @@ Json Gate() {
        {"on_inconclusive", Choice({"warn", "fail"}, "What a slowdown does that may be noise.")},
        {"on_unknown", Choice({"warn", "fail"}, "What a rule does that is an error and cannot be evaluated.")},
        {"new_findings",
-        Choice(kLevels, "What findings of severity warning do that the baseline does not have.")},
+        Choice(
+            kLevels,
+            "What findings of severity warning do that the baseline does not have; one that may come and go "
+            "warns (docs/GATE.md).")},
        {"trend", Choice(kLevels, "What a slow creep does that the history shows.")},
        {"aggregate", Choice(kAggregations, "How runs of a side become one value.")},
        {"mode", Choice({"gate", "report"}, "report: nothing fails, and what would have failed is said.")},

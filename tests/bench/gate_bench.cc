@@ -25,6 +25,7 @@
 #include "engine/store/database.h"
 #include "src/fleet/load_profiles.h"
 #include "src/gate/compare/comparison.h"
+#include "src/gate/judge/metric_verdict.h"
 #include "src/gate/judge/rule_verdict.h"
 #include "src/gate/judge/trend.h"
 #include "src/gate/model/history.h"
@@ -282,47 +283,80 @@ void MeasureTrends() {
       }
 }
 
-// Runs in each of which a finding fires by chance, as one near its threshold does.
-std::vector<GateRun> FlappingRuns(size_t runs, double chance, test::Random& random) {
-  std::bernoulli_distribution fires(chance);
-  std::vector<GateRun> drawn(runs);
-  for (GateRun& run : drawn) {
-    if (!fires(random)) continue;
-    Finding& finding = run.findings.emplace_back();
+// A finding that fires where a time is above a threshold, in runs of one program: by chance, and more alike
+// in runs of one job.
+constexpr test::RunEffects kFlapping = {.job_sd = 0.03, .run_sd = 0.003, .drift = kDrift};
+
+std::vector<GateRun> FlappingRuns(const test::SimulatedRuns& runs, double threshold, bool is_measured) {
+  const std::vector<RunMean> means = test::MeansOf(runs);
+  std::vector<GateRun> drawn(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    drawn[i].job = runs[i].job;
+    if (is_measured) drawn[i].measurements = {{"ledger.time/idle/input", means[i]}};
+    if (means[i].mean <= threshold) continue;
+    Finding& finding = drawn[i].findings.emplace_back();
     finding.rule = "near-threshold";
     finding.outcome = Outcome::kFired;
+    if (is_measured) finding.saves = SavingClaim{"idle/input", 0, 1, 1};
   }
   return drawn;
 }
 
-// How often a finding that comes and goes is new to the candidate, which fails where new findings are errors.
+// How often a finding that comes and goes fails a gate where new findings are errors: by the number of its
+// runs alone, and where the time that it claims is measured. Last, how often one does that is new, as the
+// time became longer by a half and its threshold lies in between.
 void MeasureFindings() {
-  constexpr size_t kDraws = 10000;
-  fmt::print("A finding that fires in so many runs, in % of {} gates: new in the candidate.\n{:<8}", kDraws,
-             "runs");
-  constexpr double kChances[] = {0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9};
-  for (const double chance : kChances) fmt::print("{:>8.0f} %", 100 * chance);
-  fmt::print("\n");
+  constexpr size_t kDraws = 4000;
+  constexpr double kChances[] = {0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9}, kLonger = 1.5;
+  const test::StepNoise noise = test::IndependentNoise(0.02);
+  const auto draw = [&](Taken taken, size_t runs, test::Random& random) {
+    if (taken == Taken::kInTurns) return test::DrawTurns(noise, kFlapping, runs, kSteps, random);
+    const size_t jobs = taken == Taken::kInJobs ? runs : 1;
+    auto before = test::DrawJobs(noise, kFlapping, jobs, runs / jobs, kSteps, 0, random);
+    return std::pair(std::move(before),
+                     test::DrawJobs(noise, kFlapping, jobs, runs / jobs, kSteps, jobs, random));
+  };
+  test::Random of_many(1);
+  std::vector<double> means;
+  for (const RunMean& mean : test::MeansOf(test::DrawJobs(noise, kFlapping, 20'000, 1, kSteps, 0, of_many)))
+    means.push_back(mean.mean);
+  std::ranges::sort(means);
   GatePolicy policy;
   policy.new_findings = Level::kError;
   const KnowledgeBase none({});
-  for (const size_t runs : {1, 2, 3, 5, 10}) {
-    fmt::print("{:<8}", runs);
-    for (const double chance : kChances) {
-      test::Random random(runs);
-      size_t fails = 0;
-      for (size_t i = 0; i < kDraws; ++i) {
-        const std::vector<GateRun> before = FlappingRuns(runs, chance, random),
-                                   after = FlappingRuns(runs, chance, random);
-        fails += std::ranges::any_of(JudgeRules(before, after, none, policy), [](const RuleVerdict& rule) {
-          return rule.verdict == Verdict::kRegressed;
-        });
+  const auto failing = [&](Taken taken, size_t runs, bool is_measured, double threshold, double longer) {
+    std::vector<uint8_t> fails(kDraws, 0);
+    ParallelFor(kDraws, [&](size_t i) {
+      test::Random random(kDraws * runs + i);
+      auto [first, second] = draw(taken, runs, random);
+      for (test::SimulatedRun& run : second)
+        for (double& step : run.steps) step *= longer;
+      const std::vector<GateRun> before = FlappingRuns(first, threshold, is_measured),
+                                 after = FlappingRuns(second, threshold, is_measured);
+      const MetricVerdicts metrics = JudgeMetrics(before, after, policy, {});
+      fails[i] =
+          std::ranges::any_of(JudgeRules(before, after, none, policy, metrics.longer),
+                              [](const RuleVerdict& rule) { return rule.verdict == Verdict::kRegressed; });
+    });
+    return 100.0 * static_cast<double>(std::ranges::count(fails, 1)) / kDraws;
+  };
+  fmt::print("A finding that fires in so many of all runs, in % of {} gates: fails as new.\n{:<34}", kDraws,
+             "");
+  for (const double chance : kChances) fmt::print("{:>8.0f} %", 100 * chance);
+  fmt::print("{:>10}\n", "found");
+  for (const bool is_measured : {false, true})
+    for (const auto& [taken, name] :
+         {std::pair(Taken::kInJobs, "a job each"), std::pair(Taken::kInOneJob, "one job a side"),
+          std::pair(Taken::kInTurns, "in turns in one job")})
+      for (const size_t runs : {1, 2, 3, 4, 5, 10}) {
+        fmt::print("{:<34}", fmt::format("{} runs, {}{}", runs, name, is_measured ? ", time" : ""));
+        for (const double chance : kChances) {
+          const auto at = static_cast<size_t>((1 - chance) * static_cast<double>(means.size()));
+          fmt::print("{:>10.2f}", failing(taken, runs, is_measured, means[at], 1));
+        }
+        fmt::print("{:>10.1f}\n", failing(taken, runs, is_measured, (1 + kLonger) / 2, kLonger));
+        std::fflush(stdout);
       }
-      fmt::print("{:>10.2f}", 100 * static_cast<double>(fails) / kDraws);
-    }
-    fmt::print("\n");
-    std::fflush(stdout);
-  }
 }
 
 }  // namespace

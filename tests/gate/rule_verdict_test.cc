@@ -33,8 +33,9 @@ GateRun RunWith(std::vector<Finding> findings) {
 }
 
 std::vector<RuleVerdict> JudgeFindings(std::vector<GateRun> baseline, std::vector<GateRun> candidate,
-                                       const GatePolicy& policy = {}) {
-  return JudgeRules(baseline, candidate, EmptyKnowledge(), policy);
+                                       const GatePolicy& policy = {},
+                                       const std::set<std::string>& longer = {"idle/input"}) {
+  return JudgeRules(baseline, candidate, EmptyKnowledge(), policy, longer);
 }
 
 TEST(RuleVerdict, TellsNewStillAndGoneFindings) {
@@ -61,6 +62,59 @@ TEST(RuleVerdict, NewFindingsFailWhereTheProjectSaysSo) {
   policy.new_findings = Level::kError;
   const auto verdicts = JudgeFindings({RunWith({})}, {RunWith({Fired("new", 0)})}, policy);
   EXPECT_EQ(verdicts[0].verdict, Verdict::kRegressed);
+}
+
+TEST(RuleVerdict, ANewFindingFailsWhereItIsSure) {
+  GatePolicy policy;
+  policy.new_findings = Level::kError;
+  const auto judged = [&](size_t before, size_t after, const std::set<std::string>& longer, size_t jobs = 0) {
+    const auto runs = [&](size_t count, bool fires, size_t first_job) {
+      std::vector<GateRun> side(count,
+                                RunWith(fires ? std::vector{Fired("new", 0)} : std::vector<Finding>()));
+      for (size_t i = 0; i < count && jobs > 0; ++i) side[i].job = first_job + i % jobs;
+      return side;
+    };
+    return JudgeFindings(runs(before, false, 0), runs(after, true, jobs == 1 ? 0 : jobs), policy, longer)
+        .at(0);
+  };
+  // By its number of runs: one that fires in half of all would do so in 1 of 64 gates of three, 1 of 256 of
+  // four.
+  EXPECT_EQ(judged(3, 3, {}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judged(3, 3, {}).level, Level::kWarn);
+  EXPECT_EQ(judged(4, 4, {}).verdict, Verdict::kRegressed);
+  // Runs of two jobs a side are two draws of what jobs have in common, unless both sides have the same job.
+  EXPECT_EQ(judged(4, 4, {}, 2).verdict, Verdict::kInconclusive);
+  EXPECT_THAT(judged(4, 4, {}, 2).doubt,
+              HasSubstr("fires in 4 of 4 runs of the candidate and in 0 of 4 runs of the baseline"));
+  EXPECT_EQ(judged(4, 4, {}, 1).verdict, Verdict::kRegressed);
+  // By the time that it claims.
+  EXPECT_EQ(judged(1, 1, {"idle/launch"}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judged(1, 1, {"idle/input"}).verdict, Verdict::kRegressed);
+  EXPECT_EQ(judged(1, 1, {"idle/input/first"}).verdict, Verdict::kRegressed);
+  policy.fail_on_inconclusive = true;
+  EXPECT_EQ(judged(1, 1, {}).verdict, Verdict::kRegressed);
+}
+
+TEST(RuleVerdict, AFindingOfARunOfTheBaselineIsNotSurelyNew) {
+  GatePolicy policy;
+  policy.new_findings = Level::kError;
+  const GateRun with = RunWith({Fired("new", 0)}), without = RunWith({});
+  const std::vector<GateRun> all(5, with), none(5, without);
+  std::vector<GateRun> one = none, most = all;
+  one[4] = with;
+  most[4] = without;
+  EXPECT_EQ(JudgeFindings(none, all, policy, {}).at(0).verdict, Verdict::kRegressed);
+  EXPECT_EQ(JudgeFindings(one, all, policy, {}).at(0).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgeFindings(none, most, policy, {}).at(0).verdict, Verdict::kInconclusive);
+}
+
+// What a project calls an error fails by one run.
+TEST(RuleVerdict, ANewErrorNeedsNoFurtherEvidence) {
+  GatePolicy policy;
+  policy.fails_on_new_errors_alone = true;
+  const auto verdicts =
+      JudgeFindings({RunWith({})}, {RunWith({Fired("rule", 0, Severity::kError)})}, policy, {});
+  EXPECT_EQ(verdicts.at(0).verdict, Verdict::kRegressed);
 }
 
 TEST(RuleVerdict, AFindingOfOneRunOfThreeIsNone) {

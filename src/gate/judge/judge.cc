@@ -80,8 +80,8 @@ class GateJudge {
     result_.baseline = SideOf(baseline_);
     result_.candidate = SideOf(candidate_);
     CompareSides();
-    result_.rules = JudgeRules(baseline_, candidate_, knowledge, policy_);
     MetricVerdicts metrics = JudgeMetrics(baseline_, candidate_, policy_, history);
+    result_.rules = JudgeRules(baseline_, candidate_, knowledge, policy_, metrics.longer);
     result_.metrics = std::move(metrics.metrics);
     result_.explanation = std::move(metrics.explanation);
     if (!history.empty()) JudgeTrends(history);
@@ -313,6 +313,8 @@ class GateJudge {
         result_.notes.push_back(fmt::format(
             "Rule {} is an error and was not evaluated; `gate: {{on_unknown: fail}}` makes that fail.",
             rule.rule));
+    for (const RuleVerdict& rule : result_.rules)
+      if (!rule.doubt.empty()) result_.notes.push_back(rule.doubt);
     for (const Trend& trend : result_.trends)
       if (trend.verdict == Verdict::kRegressed) result_.notes.push_back(trend.why);
   }

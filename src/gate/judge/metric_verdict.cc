@@ -16,6 +16,7 @@ namespace dladvisor {
 namespace {
 
 const std::string kStepTime = "step.time";
+constexpr std::string_view kLedgerTime = "ledger.time/";
 
 // A bucket, op or kernel that did not run.
 RunMean Nothing() {
@@ -62,6 +63,10 @@ class MetricJudge {
         verdicts.metrics.push_back(Absent(policy));
     for (const std::string& metric : explaining_)
       verdicts.explanation.push_back(Compared(metric, nullptr, 1));
+    for (const auto* of : {&verdicts.metrics, &verdicts.explanation})
+      for (const MetricVerdict& verdict : *of)
+        if (verdict.metric.starts_with(kLedgerTime) && verdict.verdict == Verdict::kRegressed)
+          verdicts.longer.insert(verdict.metric.substr(kLedgerTime.size()));
     KeepLargest(verdicts.explanation);
     return verdicts;
   }

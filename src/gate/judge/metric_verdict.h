@@ -2,7 +2,9 @@
 // The verdict on every metric of two sides.
 #pragma once
 
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "src/gate/judge/policy.h"
@@ -15,6 +17,7 @@ namespace dladvisor {
 struct MetricVerdicts {
   std::vector<MetricVerdict> metrics;      // of level warn and error, in order of the policy
   std::vector<MetricVerdict> explanation;  // by kind, of each the largest changes first
+  std::set<std::string> longer;            // buckets of the ledger that take longer by more than noise
 };
 
 // Of each family at most this many explain.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "engine/model/finding_relation.h"
+#include "src/gate/judge/finding_evidence.h"
 #include "src/report/sections/finding_groups.h"
 
 namespace dladvisor {
@@ -181,7 +182,9 @@ std::vector<RuleVerdict> NotEvaluated(std::span<const GateRun> candidate, const 
 }  // namespace
 
 std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span<const GateRun> candidate,
-                                    const KnowledgeBase& knowledge, const GatePolicy& policy) {
+                                    const KnowledgeBase& knowledge, const GatePolicy& policy,
+                                    const std::set<std::string>& longer) {
+  const FindingEvidence evidence(baseline, candidate, longer);
   const FiredByRule before = Count(baseline), after = Count(candidate);
   std::vector<RuleVerdict> verdicts;
   for (const auto& [rule, subjects] : after)
@@ -200,6 +203,12 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
       else if (is_new && verdict.severity == Severity::kWarning && is_root)
         verdict.level = policy.new_findings == Level::kOff ? Level::kExplain : policy.new_findings;
       if (verdict.level >= Level::kWarn) verdict.verdict = Verdict::kRegressed;
+      if (is_new && verdict.severity != Severity::kError && verdict.level >= Level::kWarn &&
+          !policy.fail_on_inconclusive && !evidence.IsSure(*fired.finding)) {
+        verdict.verdict = Verdict::kInconclusive;
+        if (verdict.level == Level::kError) verdict.doubt = evidence.Doubt(*fired.finding);
+        verdict.level = Level::kWarn;
+      }
       verdicts.push_back(std::move(verdict));
     }
   for (const auto& [rule, subjects] : before)

@@ -59,9 +59,10 @@ struct RuleVerdict {
   std::vector<std::string> subjects = {"{}"};
   Change change = Change::kStill;
   // kRegressed where the rule is an error and fires in the candidate, or is not evaluated and the project
-  // has it so; else kInconclusive where it is not evaluated.
+  // has it so; else kInconclusive where it is not evaluated, or new and perhaps one that comes and goes.
   Verdict verdict = Verdict::kPass;
   Level level = Level::kExplain;
+  std::string doubt;                        // why what is new does not fail though new findings do; or ""
   std::string problem;                      // of the candidate, or of the baseline where it is gone
   std::vector<std::string> recommendation;  // plain text, one line each
   std::optional<double> saves_low_ns, saves_high_ns;
