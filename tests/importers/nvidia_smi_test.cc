@@ -206,6 +206,25 @@ TEST(GpuCsv, LeavesTheHostsColumnsAlone) {
   EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 300 * test::kMiB));
 }
 
+// A script that asks for one GPU on a machine with two writes what both answer into one cell.
+TEST(GpuCsv, QuotedCells) {
+  const Trace trace = test::ReadLog(
+      "elapsed_sec,gpu_util_pct,name,power_w\n"
+      "0.5,12,\"A, B\",\"26.11\n0\"\n"
+      "1.5,14,\"A, B\",\"36.51\n0\"\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(0, 0, 26.11), Is(0, kSecond, 36.51)));
+  EXPECT_THAT(trace.health.rows_skipped, IsEmpty());
+}
+
+// A quote that nothing closes takes no more than a few rows with it.
+TEST(GpuCsv, AnOpenQuote) {
+  std::string text = "elapsed_sec,gpu_util_pct\n0,\"12\n";
+  for (int second = 1; second < 40; ++second) text += fmt::format("{},50\n", second);
+  const Trace trace = test::ReadLog(text);
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 23u);
+  EXPECT_EQ(trace.health.rows_skipped.at("rows"), 1);
+}
+
 TEST(GpuCsv, BadRows) {
   const Trace trace = test::ReadLog(
       "timestamp, index, utilization.gpu [%]\n"

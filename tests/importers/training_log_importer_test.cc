@@ -321,6 +321,25 @@ TEST(DeepSpeedLog, Lines) {
   EXPECT_DOUBLE_EQ(*log.iterations[2].samples_per_second, 260.25);
 }
 
+// DeepSpeed prints its configuration with a name on each line, and in parts of it "device" again.
+TEST(DeepSpeedLog, WhatIsKeptOnTheHost) {
+  const std::string line = "steps: 10 loss: 5.1 iter time (s): 2.0 samples/sec: 8.0\n";
+  EXPECT_THAT(
+      Log("    \"offload_param\": {\n        \"device\": \"cpu\", \n        \"pin_memory\": true\n    }, \n"
+          "    \"offload_optimizer\": {\"device\": \"nvme\"},\n" +
+          line)
+          .settings,
+      UnorderedElementsAre(Pair("offload_param", "cpu"), Pair("offload_optimizer", "nvme")));
+  EXPECT_THAT(
+      Log("    \"offload_param\": {\n        \"device\": \"none\"\n    },\n    \"device\": \"cpu\"\n" + line)
+          .settings,
+      IsEmpty());
+  EXPECT_THAT(
+      Log("[INFO] [engine.py:641:_configure_optimizer] DeepSpeed Basic Optimizer = DeepSpeedCPUAdam\n" + line)
+          .settings,
+      UnorderedElementsAre(Pair("offload_optimizer", "cpu")));
+}
+
 TEST(TrainingLogs, OtherTextsAreNone) {
   EXPECT_THAT(LogRefusal("Hello\nworld | iteration\n"), HasSubstr("not a profile"));
   EXPECT_THAT(LogRefusal("iteration 1/2 | nothing: told |\n"), HasSubstr("not a profile"));

@@ -110,7 +110,10 @@ TEST(Headline, BeginsWithWhatPutsTheFiguresInDoubt) {
   };
   EXPECT_THAT(text("kernels-not-recorded"), HasSubstr("Most of the launched kernels were not recorded, so"));
   EXPECT_THAT(text("kernels-not-recorded"), HasSubstr("first, record again."));
-  EXPECT_THAT(text("several-runs"), HasSubstr("The files are not of one run, so"));
+  EXPECT_THAT(text("kernels-not-recorded"), HasSubstr("are lost"));
+  EXPECT_THAT(text("several-runs"),
+              HasSubstr("The files are not of one run, so that figures over all of them mean nothing; first, "
+                        "record again."));
   EXPECT_THAT(text("another"), HasSubstr("first, copy less, which saves up to 15.0 ms"));
 }
 
@@ -132,6 +135,43 @@ TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   };
   EXPECT_THAT(text("idle/compilation"), HasSubstr("which saves up to 15.0 ms of start-up."));
   EXPECT_THAT(text("idle/launch"), HasSubstr("which saves up to 15.0 ms (up to 75 % of the loss)."));
+}
+
+// A test that is too short to judge has children that say what they save: profiling again does not.
+TEST(Headline, PromisesNothingOfProfilingAgain) {
+  const auto text = [](const char* category) {
+    Advice advice;
+    advice.findings = {MakeFinding("too-short", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("slow", Severity::kWarning, Outcome::kFired)};
+    advice.rules.resize(1);
+    advice.rules[0].id = "too-short";
+    advice.rules[0].category = category;
+    advice.findings[0].recommendation = {"Change it."};
+    advice.findings[0].causes = {1};
+    advice.findings[1].caused_by = 0;
+    advice.findings[1].saves = SavingClaim{"idle/launch", 0, 15e6, 15e6};
+    return Render(RunWithLedger({{"compute/other", 10'000'000}, {"idle/launch", 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("launch"), HasSubstr("first, change it, which saves up to 15.0 ms"));
+  EXPECT_THAT(text("capture"), HasSubstr("first, change it."));
+}
+
+// Its code is loaded once in any program; of a test of milliseconds it is most of the time.
+TEST(Headline, DoesNotBeginWithTheStartOfATest) {
+  const auto text = [](int64_t ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("kernel-compilation", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("one-shot-program", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Warm up."};
+    advice.findings[0].saves =
+        SavingClaim{"idle/compilation", 0, 0.8 * static_cast<double>(ns), 0.8 * static_cast<double>(ns)};
+    advice.findings[1].recommendation = {"Profile the program at work."};
+    return Render(RunWithLedger({{"compute/other", ns / 5}, {"idle/compilation", ns * 4 / 5}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(5'000'000), HasSubstr("first, profile the program at work."));
+  EXPECT_THAT(text(500'000'000), HasSubstr("first, warm up, which saves up to 400 ms of start-up."));
 }
 
 TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {

@@ -49,6 +49,8 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"datetime", Kind::kTime},
     {"date time", Kind::kTime},
     {"elapsed", Kind::kTime},
+    {"elapsed sec", Kind::kTime},
+    {"elapsed seconds", Kind::kTime},
     {"elapsed time", Kind::kTime},
     {"index", Kind::kIdentity},
     {"gpu", Kind::kIdentity},

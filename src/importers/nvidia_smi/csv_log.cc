@@ -25,6 +25,9 @@ using Kind = LogColumn::Kind;
 // Bits of clocks_event_reasons.active.
 constexpr uint64_t kPowerReasons = 0x4 | 0x80, kHeatReasons = 0x20 | 0x40;
 
+// Lines that one row may have besides its first: one for each GPU that a command printed.
+constexpr int kMostLinesOfCell = 16;
+
 std::string_view WithoutMark(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
@@ -132,7 +135,18 @@ Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
   while (const auto line = lines.Next()) {
     if (nvidia_smi::Trim(*line).empty() || (!unnamed && *line == header)) continue;
     if (lines.IsCut() && log.LeavesOutCutLine()) break;
-    reader.Row(nvidia_smi::SplitAtCommas(WithoutMark(*line)), log);
+    if (std::ranges::count(*line, '"') % 2 == 0) {
+      reader.Row(nvidia_smi::SplitCsv(WithoutMark(*line)), log);
+      continue;
+    }
+    // A script that writes what a command printed quotes its line ends, too.
+    std::string row(*line);
+    for (int more = 0; more < kMostLinesOfCell && std::ranges::count(row, '"') % 2 == 1; ++more) {
+      const auto next = lines.Next();
+      if (!next) break;
+      row.append("\n").append(*next);
+    }
+    reader.Row(nvidia_smi::SplitCsv(WithoutMark(row)), log);
   }
   if (unnamed)
     log.trace().health.notes.push_back(

@@ -67,6 +67,21 @@ std::vector<std::string_view> SplitAtCommas(std::string_view line) {
   }
 }
 
+std::vector<std::string_view> SplitCsv(std::string_view row) {
+  std::vector<std::string_view> cells;
+  while (true) {
+    size_t comma = row.find(',');
+    const std::string_view begin = row.substr(std::min(row.find_first_not_of(" \t"), row.size()));
+    if (begin.starts_with('"'))
+      if (const size_t close = row.find('"', row.find('"') + 1); close != std::string_view::npos)
+        comma = row.find(',', close);
+    const std::string_view cell = Trim(row.substr(0, comma));
+    cells.push_back(Trim(cell.substr(0, cell.find('\n'))));
+    if (comma == std::string_view::npos) return cells;
+    row.remove_prefix(comma + 1);
+  }
+}
+
 std::vector<std::string_view> SplitAtBlanks(std::string_view line) {
   std::vector<std::string_view> words;
   while (true) {

@@ -15,6 +15,8 @@ std::string_view Trim(std::string_view text);
 
 // Between commas, trimmed; or the words between blanks.
 std::vector<std::string_view> SplitAtCommas(std::string_view line);
+// The same where quoted cells may hold commas and lines: of these the first.
+std::vector<std::string_view> SplitCsv(std::string_view row);
 std::vector<std::string_view> SplitAtBlanks(std::string_view line);
 
 struct Quantity {

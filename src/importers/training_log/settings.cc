@@ -80,6 +80,8 @@ constexpr std::array kKnown = std::to_array<std::string_view>({
     "num_layers",
     "num_query_groups",
     "num_workers",
+    "offload_optimizer",
+    "offload_param",
     "overlap_grad_reduce",
     "overlap_p2p_comm",
     "overlap_param_gather",
@@ -173,9 +175,27 @@ void TakeTrainerArgument(std::string_view line, std::map<std::string, std::strin
     if (name == theirs) settings[ours] = value;
 }
 
+// DeepSpeed prints its configuration as JSON, a name a line: "offload_param": { and then "device": "cpu",.
+// What is told to stay on the GPU (device none) is no setting.
+void TakeOffload(std::string_view line, std::string& section, std::map<std::string, std::string>& settings) {
+  static const RE2 opens(R"re("(offload_optimizer|offload_param)": *\{)re"),
+      device(R"re("device": *"(\w+)")re");
+  std::string name, where;
+  if (RE2::PartialMatch(line, opens, &name)) section = name;
+  if (!section.empty() && RE2::PartialMatch(line, device, &where)) {
+    if (where != "none") settings[section] = where;
+    section.clear();
+  }
+  if (line.find('}') != std::string_view::npos) section.clear();
+  // The optimizer that DeepSpeed takes for it; its first line also names what it replaces.
+  if (line.find("DeepSpeed Basic Optimizer = DeepSpeedCPU") != std::string_view::npos)
+    settings.try_emplace("offload_optimizer", "cpu");
+}
+
 }  // namespace
 
-void TakeSettings(std::string_view line, std::map<std::string, std::string>& settings) {
+void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
+  if (line.size() <= 4096) TakeOffload(line, section_, settings);
   if (line.find("NCCL") != std::string_view::npos || line.find("nnodes") != std::string_view::npos ||
       line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||
       line.find("cmd = pdsh") != std::string_view::npos)

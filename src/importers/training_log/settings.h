@@ -11,6 +11,13 @@ namespace dladvisor::training_log {
 // Takes what the line has: a row of Megatron-LM's dump ("  micro_batch_size ......... 4") or of DeepSpeed's
 // configuration, Megatron-LM's line of sizes, or what Hugging Face's Trainer says of batches. Later lines
 // count. Only known arguments are kept: a dump holds paths and keys that no report may repeat.
-void TakeSettings(std::string_view line, std::map<std::string, std::string>& settings);
+class SettingsReader {
+ public:
+  void Line(std::string_view line, std::map<std::string, std::string>& settings);
+
+ private:
+  std::string
+      section_;  // the part of DeepSpeed's configuration that the line is in, where it is one to offload
+};
 
 }  // namespace dladvisor::training_log

@@ -24,6 +24,7 @@ namespace dladvisor {
 namespace {
 using training_log::DeepSpeedReader;
 using training_log::MegatronReader;
+using training_log::SettingsReader;
 using training_log::StepLinesReader;
 using training_log::TrainerReader;
 
@@ -35,7 +36,7 @@ class Reader {
   void Line(std::string_view line) {
     if (training_log::Trim(line).empty()) return;
     if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
-    training_log::TakeSettings(line, settings_);
+    reader_of_settings_.Line(line, settings_);
     quotes_ = (megatron_.Line(line) && fenced_) || quotes_;
     quotes_ = (steps_.Line(line) && fenced_) || quotes_;
     TakeError(line);
@@ -98,6 +99,7 @@ class Reader {
   StepLinesReader steps_;
   DeepSpeedReader deepspeed_;
   TrainerReader trainer_;
+  SettingsReader reader_of_settings_;
   std::map<std::string, std::string> settings_;
   std::string error_;
   bool fenced_ = false, quotes_ = false, traceback_ = false;

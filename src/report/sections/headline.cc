@@ -44,11 +44,15 @@ const Finding& MostSaving(const Advice& advice, size_t root) {
   return *most;
 }
 
+bool IsOnCapture(const Advice& advice, const Finding& finding) {
+  const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
+  return rule != advice.rules.end() && rule->category == "capture";
+}
+
 // A note on the capture is nothing to do for the program, and one of low confidence nothing to begin with.
 bool IsNoteOnProgram(const Advice& advice, const Finding& finding) {
-  const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
   return finding.confidence != Confidence::kLow && !finding.recommendation.empty() &&
-         (rule == advice.rules.end() || rule->category != "capture");
+         !IsOnCapture(advice, finding);
 }
 
 // A GPU that computes nearly all the time has no loss to speak of: what it computes is what to look at.
@@ -161,11 +165,13 @@ std::string ShareText(const ReportModel& model, const Finding& finding) {
 // stand, and nothing comes before it.
 struct Doubt {
   std::string_view rule, text;
+  bool keeps_figures;  // whether those of the whole are worth saying all the same
 };
 constexpr std::array kDoubts = std::to_array<Doubt>({
     {"kernels-not-recorded",
-     "Most of the launched kernels were not recorded, so that the GPU may have worked where it seems idle. "},
-    {"several-runs", "The files are not of one run, so that figures over all of them mean nothing. "},
+     "Most of the launched kernels were not recorded, so that the GPU may have worked where it seems idle. ",
+     true},
+    {"several-runs", "The files are not of one run, so that figures over all of them mean nothing; ", false},
 });
 
 std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule) {
@@ -173,6 +179,9 @@ std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule) {
     if (advice.findings[root].rule == rule) return root;
   return std::nullopt;
 }
+
+// GPU work of a test or a single call that is over so soon: nobody waits for its code to be loaded.
+constexpr double kBrief = 50e6;
 
 // Said before all else of a profile whose end is missing, or whose figures are in doubt.
 std::string DoubtText(const ReportModel& model) {
@@ -196,8 +205,10 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   const bool has_steps = FigureNumber(model, "step_time").has_value();
   const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
                lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
+  const bool is_test = total < kBrief && FindingOf(advice, "one-shot-program");
   for (const size_t root : roots) {
     const Finding& saving = MostSaving(advice, root);
+    if (is_test && saving.saves && saving.saves->bucket == "idle/compilation") continue;
     if (saving.saves && saving.saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost)) return root;
   }
   for (const bool may_save : {false, true})
@@ -240,6 +251,9 @@ HeadlineText Headline(const ReportModel& model) {
                                              fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
             ""};
   }
+  const bool counts = std::ranges::none_of(
+      kDoubts, [&](const Doubt& d) { return !d.keeps_figures && FindingOf(advice, d.rule); });
+  if (!counts && first) return {doubt, order + "."};
   const std::string loss = doubt + LossText(model, first);
   if (!first) {
     const bool advised = !advice.Roots().empty();
@@ -249,9 +263,11 @@ HeadlineText Headline(const ReportModel& model) {
             ""};
   }
   const Finding& saving = MostSaving(advice, *first);
-  const std::string saved = SavingText(model, saving);
-  return {loss + "; ", fmt::format("{}{}{}.", order, saved.empty() ? "" : ", which saves " + saved,
-                                   ShareText(model, saving))};
+  // Profiling again saves nothing of what the program loses.
+  const bool claims = &saving == &advice.findings[*first] || !IsOnCapture(advice, advice.findings[*first]);
+  const std::string saved = claims ? SavingText(model, saving) : "";
+  if (saved.empty()) return {loss + "; ", order + "."};
+  return {loss + "; ", fmt::format("{}, which saves {}{}.", order, saved, ShareText(model, saving))};
 }
 
 }  // namespace dladvisor
