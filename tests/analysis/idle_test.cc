@@ -86,6 +86,25 @@ TEST(Idle, EveryCauseByHand) {
   }
 }
 
+// cuBLAS begins with cudaFree(nullptr), within which CUDA loads its code; a program that frees often waits
+// for that.
+TEST(Idle, ACallThatDoesNothingForLongIsSetUp) {
+  const auto gap = [](const char* name, int calls, Ns length) {
+    TraceBuilder b;
+    b.Launch(0, 5, 100, "first");
+    for (int i = 0; i < calls; ++i) b.Api(1'000 + i * 20'000'000, 1'000 + i * 20'000'000 + length, name, -1);
+    b.Launch(200'000'000, 200'000'010, 200'000'020, "second");
+    const Context context = test::ContextOf(b.trace);
+    return ComputeTimelines(context).at(0).gaps.at(0).charged;
+  };
+  EXPECT_EQ(At(gap("cudaFree", 2, 3'000'000), Bucket::kCompilation), 6'000'000);
+  EXPECT_EQ(At(gap("cudaFree_v3020", 1, 3'000'000), Bucket::kCompilation), 3'000'000);
+  EXPECT_EQ(At(gap("cudaStreamCreateWithFlags", 8, 3'000'000), Bucket::kCompilation), 24'000'000);
+  EXPECT_EQ(At(gap("cudaFree", 5, 3'000'000), Bucket::kAllocation), 15'000'000);
+  EXPECT_EQ(At(gap("cudaFree", 2, 900'000), Bucket::kAllocation), 1'800'000);
+  EXPECT_EQ(At(gap("cudaMalloc", 1, 3'000'000), Bucket::kAllocation), 3'000'000);
+}
+
 TEST(Idle, WhatAPageThatMigratesToTheHostEndsIsTheHosts) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

@@ -18,7 +18,30 @@ namespace {
 constexpr Ns kNever = std::numeric_limits<Ns>::min();
 constexpr size_t kMinLaunches = 20;  // from which on their median says what one costs
 constexpr Ns kLeastDispatch = 50'000, kMostDispatch = 1'000'000;
-constexpr Ns kLooksUp = 10'000'000;  // at most, for code that is found in a cache
+constexpr Ns kLooksUp = 10'000'000;    // at most, for code that is found in a cache
+constexpr Ns kLeastSetUp = 1'000'000;  // which calls that ask for something take a thousandth of
+constexpr size_t kMostFrees = 4;       // beyond, they are the program's own
+
+// Calls that do next to nothing, but for the first use of CUDA or of a library, which initialises itself and
+// loads its code within. Freeing is such a call where hardly anything is freed: libraries begin with
+// cudaFree(nullptr).
+bool MayBeSetUp(std::string_view name, size_t calls) {
+  static const RE2 asks(
+      R"(^(cuda|hip)(StreamCreate|EventCreate|GetDevice|DeviceGet|SetDevice|FuncGet|FuncSet|Occupancy|GetSymbol|PointerGet|StreamGet|StreamIs|Peek|RuntimeGet|DriverGet)|)"
+      R"(^cu(Init|DeviceGet|DevicePrimaryCtx|CtxCreate|GetProc|StreamCreate|EventCreate|FuncGet|Occupancy))");
+  static const RE2 frees(R"(^(cuda|hip)Free(_v\d+)?$)");
+  const re2::StringPiece text(name.data(), name.size());
+  return RE2::PartialMatch(text, asks) || (calls <= kMostFrees && RE2::PartialMatch(text, frees));
+}
+
+std::vector<uint8_t> FindSetUp(const Trace& trace) {
+  std::vector<size_t> count(trace.names.size(), 0);
+  for (const NameId name : trace.api_calls.name) ++count[name];
+  std::vector<uint8_t> may(trace.names.size(), 0);
+  for (NameId name = 0; name < may.size(); ++name)
+    may[name] = count[name] > 0 && MayBeSetUp(trace.names.View(name), count[name]);
+  return may;
+}
 
 }  // namespace
 
@@ -73,9 +96,14 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
 
   const ApiCalls& calls = trace.api_calls;
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  const std::vector<uint8_t> set_up = FindSetUp(trace);
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.thread[i] == kNoIndex) continue;
     const Interval time{calls.start[i], calls.end[i]};
+    if (set_up[calls.name[i]] != 0 && time.length() >= kLeastSetUp) {
+      add(calls.thread[i], Bucket::kCompilation, time);
+      continue;
+    }
     switch (kinds[calls.name[i]]) {
       case ApiKind::kSync:
         add(calls.thread[i], Bucket::kIdleSync, time);
