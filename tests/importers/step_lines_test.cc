@@ -30,6 +30,73 @@ TEST(StepLines, NanoGpt) {
   EXPECT_EQ(log.iterations[1].nan, 10);
 }
 
+// A full bar is written twice, first with a smoothed rate; the clock says what the epoch took.
+TEST(StepLines, ProgressBarsOfYolo) {
+  const TrainingLog log = StepLog(
+      "     0/299     10.7G   0.08078   0.02814         0    0.1089       122       640:  26%|##6 | 10/38 "
+      "[00:17<00:27,  1.02it/s]\r"
+      "     0/299     10.7G   0.0797   0.0278         0    0.1075       35       640: 100%|####| 38/38 "
+      "[00:38<00:00,  1.60it/s]\r"
+      "     0/299     10.7G   0.0797   0.0278         0    0.1075       35       640: 100%|####| 38/38 "
+      "[00:38<00:00,  1.00it/s]\n"
+      "               Class      Images      Labels           P           R      mAP@.5: 100%|####| 7/7 "
+      "[00:02<00:00,  2.40it/s]\n"
+      "     1/299       11G   0.0697   0.0258         0    0.0955       31       640: 100%|####| 38/38 "
+      "[01:16<00:00,  2.00s/it]\n");
+  EXPECT_EQ(log.program, "YOLO");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_EQ(log.iterations[0].iteration, 38);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[0]), 1000);
+  EXPECT_EQ(log.iterations[1].iteration, 76);
+  EXPECT_EQ(log.iterations[1].covers, 38);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 2000);
+  ASSERT_EQ(log.memory.size(), 2u);
+}
+
+TEST(StepLines, ProgressBarsOfEpochs) {
+  const TrainingLog log = StepLog(
+      "Epoch 0:  50%|#####     | 100/200 [00:03<00:03, 30.0it/s, loss=0.2, v_num=1]\r"
+      "Epoch 0: 100%|##########| 200/200 [00:04<00:00, 50.0it/s, loss=0.2, v_num=1]\n"
+      "Epoch 1: 100%|##########| 200/200 [1:00:00<00:00, 18.0s/it, loss=0.1, v_num=1]\n");
+  EXPECT_EQ(log.program, "PyTorch Lightning");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[0]), 20) << "of few seconds the rate";
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 18000);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].loss, 0.1);
+  const TrainingLog other = StepLog(
+      "Epoch 1/9: 100%|##########| 50/50 [00:25<00:00,  2.1it/s]\nEpoch 2/9: 100%|##########| 50/50 "
+      "[00:30<00:00,  2.1it/s]\n");
+  EXPECT_EQ(other.program, "a program with a progress bar");
+  ASSERT_EQ(other.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Milliseconds(other.iterations[1]), 600);
+}
+
+TEST(StepLines, Yolox) {
+  const TrainingLog log = StepLog(
+      "2022-08-07 20:23:28 | INFO     | yolox.core.trainer:261 - epoch: 1/300, iter: 10/14786, mem: 584Mb, "
+      "iter_time: 0.224s, data_time: "
+      "0.002s, total_loss: 14.6, iou_loss: 4.6, lr: 2.287e-11, size: 416, ETA: 11 days, 11:38:15\n"
+      "2022-08-07 20:23:30 | INFO     | yolox.core.trainer:261 - epoch: 1/300, iter: 20/14786, mem: 584Mb, "
+      "iter_time: 0.200s, data_time: "
+      "0.150s, total_loss: 14.1, iou_loss: 4.6, lr: 2.287e-11, size: 416, ETA: 11 days, 11:38:15\n");
+  EXPECT_EQ(log.program, "YOLOX");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_EQ(log.iterations[1].iteration, 20);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 200);
+  ASSERT_EQ(log.timers.size(), 2u);
+  EXPECT_DOUBLE_EQ(*log.timers[1].ns, 150e6);
+}
+
+TEST(StepLines, TimesSinceTheStartOfAnEpochsList) {
+  const TrainingLog log = StepLog(
+      "[   10 Epoch:[ 0/25] [   9/20018] time: 40.0000, d_loss: 2.4, g_loss: 0.15\n"
+      "[   11 Epoch:[ 0/25] [  10/20018] time: 43.5000, d_loss: 1.9, g_loss: 0.25\n"
+      "Epoch: [ 1/25] [   0/20018] time: 70051.5, d_loss: 1.9, g_loss: 0.25\n");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 3500);
+  EXPECT_EQ(log.iterations[2].iteration, 20019);
+}
+
 TEST(StepLines, ValidationsBetweenThem) {
   const TrainingLog log = StepLog(
       "step     0 | loss: 10.95 | lr 8.39e-07 | norm: 15.3 | dt: 51661.39ms | tok/sec: 10148.55\n"

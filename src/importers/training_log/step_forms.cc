@@ -16,6 +16,15 @@ const std::vector<Form>& Forms() {
       {kElapsed, "\\btime: *" NUMBER},         {kInput, "\\bdata_time: *" NUMBER},
       {kMemory, "\\bmemory: *" NUMBER, kMebi}, {kNorm, "\\bgrad_norm: *" NUMBER},
       {kLearningRate, "\\blr: *" NUMBER},      {kLoss, "\\bloss: *" NUMBER}};
+  // Of a bar that is full: those before it are overwritten, and their rates are smoothed.
+  static const std::vector<FieldForm> bar = {{kRate, NUMBER "it/s"},
+                                             {kElapsed, NUMBER "s/it"},
+                                             {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
+                                             {kLoss, "\\bloss=" NUMBER}};
+  static const std::vector<FieldForm> yolo = {{kRate, NUMBER "it/s"},
+                                              {kElapsed, NUMBER "s/it"},
+                                              {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
+                                              {kMemory, "^\\s*\\d+/\\d+ +" NUMBER "G", kGibi}};
   static const std::vector<Form> forms = {
       {"nanoGPT",
        "dt: ",
@@ -192,6 +201,32 @@ const std::vector<Form>& Forms() {
         {kMemory, "max_mem: *" NUMBER "M", kMebi},
         {kLearningRate, "\\blr: *" NUMBER},
         {kLoss, "total_loss: *" NUMBER}}},
+      {"YOLOX",
+       "iter_time: ",
+       R"(\bepoch: (\d+)/\d+, iter: (\d+)/(\d+), )",
+       "esn",
+       1,
+       1,
+       false,
+       {{kElapsed, "iter_time: *" NUMBER "s"},
+        {kInput, "data_time: *" NUMBER "s"},
+        {kMemory, "\\bmem: *" NUMBER "Mb", kMebi},
+        {kLearningRate, "\\blr: *" NUMBER},
+        {kLoss, "total_loss: *" NUMBER}}},
+      {"DCGAN in TensorFlow",
+       "] time: ",
+       R"(Epoch: ?\[ *(\d+)/ *\d+\] +\[ *(\d+)/ *(\d+)\] +time: )",
+       "esn",
+       0,
+       0,
+       false,
+       {{kTotal, "\\btime: *" NUMBER}, {kLoss, "\\bg_loss: *" NUMBER}}},
+      {"YOLO", ": 100%|", R"(^\s*(\d+)/\d+ +[\d.]+G .*: 100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
+       yolo},
+      {"PyTorch Lightning", "v_num=", R"(\bEpoch (\d+): +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
+       bar},
+      {"a program with a progress bar", ": 100%|",
+       R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false, bar},
   };
   return forms;
 }

@@ -11,6 +11,7 @@ enum FieldKind : uint8_t {
   kElapsed,    // of one step
   kTotal,      // since the start
   kMean,       // of the epoch's steps until now
+  kClock,      // of the epoch until now, as 1:02:03 or 02:03: of a progress bar
   kRate,       // steps in a second
   kInput,      // of a step's time, waiting for its batch
   kMeanInput,  // the same, of the epoch's steps until now

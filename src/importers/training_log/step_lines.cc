@@ -20,7 +20,7 @@ constexpr int64_t kBehind = 1;
 // Printed means have three decimals: of a difference of two, the error must stay below this share.
 constexpr double kMostError = 0.05, kDecimals = 0.0005;
 // Whole seconds are exact enough from here on.
-constexpr double kLeastBetween = 20e9;
+constexpr double kLeastBetween = 20e9, kLeastClock = 20;
 
 // The expressions of a form, compiled once.
 struct Compiled {
@@ -50,6 +50,19 @@ const Compiled& ExpressionsOf(const Form& form) {
 std::optional<double> Grouped(std::string text) {
   std::erase(text, ',');
   return Number(text);
+}
+
+// Of "1:02:03" or "02:03".
+std::optional<double> SecondsOfClock(std::string_view clock) {
+  double seconds = 0;
+  while (true) {
+    const size_t colon = clock.find(':');
+    const auto part = Integer(clock.substr(0, colon));
+    if (!part || *part > 1'000'000) return std::nullopt;
+    seconds = seconds * 60 + static_cast<double>(*part);
+    if (colon == std::string_view::npos) return seconds;
+    clock.remove_prefix(colon + 1);
+  }
 }
 
 std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
@@ -130,8 +143,8 @@ void StepLinesReader::Fields(std::string_view text) {
   for (size_t i = 0; i < form_->fields.size(); ++i) {
     std::string number;
     if (!RE2::PartialMatch(text, *compiled.fields[i], &number)) continue;
-    const auto value = Grouped(number);
     const FieldForm& field = form_->fields[i];
+    const auto value = field.kind == kClock ? SecondsOfClock(number) : Grouped(number);
     if (!value && field.kind == kLoss) row_->nan = 1;
     if (value) Field(field.kind, *value * field.scale);
   }
@@ -152,6 +165,10 @@ void StepLinesReader::Field(int kind, double value) {
       break;
     case kMean:
       mean_time_ = value;
+      break;
+    case kClock:
+      // Whole seconds: what the bar says of its rate is finer for short epochs.
+      if (value >= kLeastClock && step_ > 0) mean_time_ = value / static_cast<double>(step_);
       break;
     case kInput:
       input_ = value;

@@ -173,8 +173,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 constinit const Importer kTrainingLogImporter = {
     .in_errors =
         ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, "
-        "fairseq, "
-        "loops in the style of nanoGPT, timm or PyTorch's examples)",
+        "fairseq, YOLO, epochs with a progress bar, loops in the style of nanoGPT, timm or PyTorch's "
+        "examples)",
     .in_help = "output of a training run",
     .extensions = ".log .out .txt",
     .more_extensions = "",
