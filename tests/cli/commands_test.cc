@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/support/files.h"
 
@@ -225,6 +226,24 @@ TEST(Program, BuiltInRulesPassTheirTests) {
   const test::RunResult check = test::Run(test::ProgramPath().string() + " rules check");
   EXPECT_EQ(check.status, 0) << check.err;
   EXPECT_EQ(check.err, "") << "every built-in rule has its tests";
+}
+
+// A headline shows the first sentence of the first recommendation alone: it names its object.
+TEST(Program, BuiltInRulesBeginWithWordsThatStandAlone) {
+  const std::regex first(R"re(\nrecommendation:\n  - "(.*)"\n)re");
+  const std::regex pronoun(R"re((^|\}\})(?!If )[A-Z][a-z]+ (it|them|that|this|these|those)\b[^.]*)re");
+  size_t rules = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(test::SourceDir() / "rules")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string text = test::ReadFile(entry.path());
+    std::smatch recommendation;
+    if (!std::regex_search(text, recommendation, first)) continue;
+    ++rules;
+    const std::string sentence = recommendation[1];
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(sentence, found, pronoun)) << entry.path() << ": " << found[0];
+  }
+  EXPECT_GT(rules, 150u);
 }
 
 TEST_F(Commands, ReportReadsATraceFromAPipe) {
