@@ -31,6 +31,7 @@ OptionWords ToWords(const CLI::Option& option) {
     words.names = {option.get_name(true)};
     words.value = option.get_name(true);
     words.repeats = option.get_expected_max() > 1;
+    words.is_required = option.get_required();
   } else {
     for (const std::string& name : option.get_snames()) words.names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) words.names.push_back("--" + name);

@@ -19,6 +19,7 @@ struct OptionWords {
   Expected expected = Expected::kNothing;
   std::vector<std::string> choices;
   bool repeats = false;
+  bool is_required = false;
 };
 
 struct CommandWords {

@@ -63,7 +63,11 @@ struct OpenRun {
   }
 };
 
-// Runs of one side: those of digests stay open, and of the others is kept what a comparison says of them.
+// So many digests are judged side by side, and open at a time on each side.
+constexpr size_t kMostOpen = 16;
+
+// Runs of one side: those of a few digests stay open, and of the others is kept what a comparison says of
+// them.
 struct ReadSide {
   std::vector<GateRun> runs;
   std::map<size_t, std::unique_ptr<OpenRun>> open;  // by index into `runs`
@@ -89,11 +93,25 @@ ReadSide Read(const std::vector<std::string>& arguments, const AnalysisOptions& 
               const KnowledgeBase& knowledge, const RunsBefore& before) {
   ReadSide side;
   std::vector<std::pair<size_t, Profile>> facts;  // of runs without a trace
+  const auto describe_all = [&] {
+    std::vector<RecordedRun> descriptions(facts.size());
+    ParallelFor(facts.size(), [&](size_t i) {
+      GateRun& run = side.runs[facts[i].first];
+      OpenRun open(std::move(facts[i].second));
+      run = MeasureGateRun(run.name, open.database);
+      open.Judge(knowledge, before, run);
+      descriptions[i] = DescribeRun(run, open.database);
+    });
+    for (size_t i = 0; i < facts.size(); ++i)
+      side.described.emplace(facts[i].first, std::move(descriptions[i]));
+    facts.clear();
+  };
   side.unreadable = LoadRuns(arguments, analysis, [&](const std::string& name, Profile profile) {
     const size_t index = side.runs.size();
     GateRun& run = side.runs.emplace_back();
     run.name = name;
     if (!profile.trace) {
+      if (facts.size() == kMostOpen) describe_all();
       facts.emplace_back(index, std::move(profile));
       return;
     }

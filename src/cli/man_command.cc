@@ -60,7 +60,10 @@ std::string Synopsis(const CommandWords& command) {
   std::string text = Bold(line);
   if (!command.options.empty()) text += " [" + Italic("OPTION") + "]...";
   if (!command.commands.empty()) text += " " + Italic("COMMAND");
-  for (const OptionWords& positional : command.positionals) text += " " + Italic(positional.names[0]);
+  for (const OptionWords& positional : command.positionals) {
+    const std::string name = Italic(positional.names[0]);
+    text += positional.is_required ? " " + name : " [" + name + "]";
+  }
   return text + "\n";
 }
 

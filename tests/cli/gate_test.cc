@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gate as a build runs it: every exit status, what it writes, and what it says.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -108,6 +109,22 @@ TEST_F(Gate, OneRecordingGivenThriceIsOneRun) {
   EXPECT_THAT(run.out, HasSubstr("inconclusive"));
   EXPECT_THAT(Run("gate --baseline base1 same1 ./same1 same1").out,
               HasSubstr("./same1 is given several times, and counts as one run."));
+}
+
+// More than are open at a time.
+TEST_F(Gate, ManyDigestsAreJudgedAsFewAre) {
+  fs::create_directories(Path("crowd"));
+  for (int i = 0; i < 18; ++i)
+    fs::copy_file(Path(fmt::format("base/run-{}.digest", 1 + i % 3)),
+                  Path(fmt::format("crowd/{:02}.digest", i)), fs::copy_options::overwrite_existing);
+  const auto judged = [](const std::string& baseline) {
+    EXPECT_EQ(Run("gate --baseline " + baseline + " slow1 slow2 slow3 --json judged.json").status, 1);
+    return nlohmann::json::parse(test::ReadFile(Path("judged.json")));
+  };
+  const nlohmann::json few = judged("base"), many = judged("crowd");
+  EXPECT_EQ(many["baseline"]["runs"].size(), 3U);
+  EXPECT_FALSE(many["changes"].empty());
+  for (const char* key : {"headline", "metrics", "changes", "rules"}) EXPECT_EQ(many[key], few[key]) << key;
 }
 
 TEST_F(Gate, UpdateCountsAllRunsOfTheFolder) {

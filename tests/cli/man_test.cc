@@ -25,6 +25,8 @@ TEST(Man, EveryCommandHasAPage) {
   EXPECT_THAT(rules, HasSubstr("\\fB\\-\\-filter\\fR \\fITEXT\\fR\n"));
   EXPECT_THAT(test::ReadFile(folder.path() / "man1/dladvisor-report.1"),
               HasSubstr("\\fB\\-\\-format\\fR \\fBhtml\\fR|\\fBmd\\fR|\\fBjson\\fR|\\fBtext\\fR\n"));
+  EXPECT_THAT(test::ReadFile(folder.path() / "man1/dladvisor-doctor.1"),
+              HasSubstr(" [\\fIPROFILE...\\fR]\n"));
   EXPECT_EQ(test::Run(program + " man report").out,
             test::ReadFile(folder.path() / "man1/dladvisor-report.1"));
 }
