@@ -62,14 +62,16 @@ void Compare(const Expectation& expected, const Finding& actual, std::string& di
     }
     differ("outcome", *expected.outcome, got);
   }
-  if (expected.problem && actual.problem.find(*expected.problem) == std::string::npos)
+  if (expected.problem && actual.problem.text.find(*expected.problem) == std::string::npos)
     differ("problem", *expected.problem, actual.problem);
   if (expected.recommendation &&
       std::none_of(actual.recommendation.begin(), actual.recommendation.end(), [&](const std::string& text) {
         return text.find(*expected.recommendation) != std::string::npos;
       }))
     differ("recommendation", *expected.recommendation,
-           fmt::format("{}", fmt::join(actual.recommendation, " | ")));
+           fmt::format("{}", fmt::join(std::vector<std::string>(actual.recommendation.begin(),
+                                                                actual.recommendation.end()),
+                                       " | ")));
   const auto compare_number = [&](const char* what, const std::optional<std::string>& want,
                                   std::optional<double> got) {
     if (want && (!got || !RangeOf(*want)->Holds(*got)))

@@ -86,6 +86,9 @@ class Inference {
   Inference(const KnowledgeBase& knowledge, Database& db, const EvaluationOptions& options)
       : knowledge_(knowledge), db_(db), options_(options) {
     for (const auto& [name, who] : options.absent_relations) absent_.emplace(name, name);
+    if (knowledge.ledger() && !knowledge.ledger()->periods.empty())
+      if (const ResultSet rows = db.Query(knowledge.ledger()->periods); !rows.rows.empty())
+        options_.periods = AsNumber(rows.rows[0][0]);
   }
 
   Advice Run() {
@@ -170,7 +173,7 @@ class Inference {
 
   const KnowledgeBase& knowledge_;
   Database& db_;
-  const EvaluationOptions& options_;
+  EvaluationOptions options_;
   bool findings_given_ = false;
   Conclusions conclusions_;
   std::map<std::string, std::string> errors_;  // of derived relations

@@ -41,10 +41,17 @@ size_t BytesOf(const NamedValue& value) {
   return sizeof(value) + value.name.size() + (text ? text->size() : 0);
 }
 
+size_t BytesOf(const RenderedMessage& message) {
+  size_t bytes = sizeof(message) + message.text.size();
+  for (const PlacedValue& placed : message.values) bytes += sizeof(placed) + BytesOf(placed.value);
+  return bytes;
+}
+
 // The memory that a finding takes, as far as it depends on the rule.
 size_t BytesOf(const Finding& finding) {
-  size_t bytes = sizeof(finding) + finding.problem.size() + finding.code.size() + finding.evidence_sql.size();
-  for (const std::string& text : finding.recommendation) bytes += sizeof(text) + text.size();
+  size_t bytes =
+      sizeof(finding) + BytesOf(finding.problem) + finding.code.size() + finding.evidence_sql.size();
+  for (const RenderedMessage& message : finding.recommendation) bytes += BytesOf(message);
   for (const auto* values : {&finding.subject, &finding.lets})
     for (const NamedValue& value : *values) bytes += BytesOf(value);
   for (const ConditionTrace& condition : finding.why) {
@@ -247,11 +254,12 @@ class RuleEvaluation {
         break;
       }
     if (rule_.saves) Claim(finding, row);
-    finding.problem = problem_->Render(scope_);
+    finding.problem = problem_->Render(scope_, options_.periods);
     for (const MessageTemplate& message : recommendation_)
-      if (std::string text = message.Render(scope_); text.find_first_not_of(" \n") != std::string::npos)
-        finding.recommendation.push_back(std::move(text));
-    finding.code = code_->Render(scope_);
+      if (RenderedMessage words = message.Render(scope_, options_.periods);
+          words.text.find_first_not_of(" \n") != std::string::npos)
+        finding.recommendation.push_back(std::move(words));
+    finding.code = code_->Render(scope_).text;
     while (!finding.code.empty() && std::isspace(static_cast<unsigned char>(finding.code.back())))
       finding.code.pop_back();
     if (rule_.evidence) Collect(finding);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct EvaluationOptions {
   // Relations that the data does not hold, though they are there without rows, and who has them: what is
   // judged by them is unknown.
   std::map<std::string, std::string> absent_relations = {};
+  std::optional<double> periods = {};  // Ledger::periods, of this data
 };
 
 // The relations by which the rule judges, and not those that it only says or shows something from.

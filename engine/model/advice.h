@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/model/rule.h"
@@ -27,6 +28,27 @@ struct NamedValue {
   std::string name;
   Value value;
   Unit unit = Unit::kNone;
+};
+
+// A value within a message.
+struct PlacedValue {
+  size_t at = 0, length = 0;  // bytes of the text
+  NamedValue value;
+  bool per_period = false;  // {{name/step}}: `value` is that of one of the ledger's periods
+};
+
+// A message as it reads, with the values in it in order of place. Messages of one template that took the same
+// sections differ in nothing else.
+struct RenderedMessage {
+  std::string text;
+  std::vector<PlacedValue> values;
+
+  RenderedMessage(std::string words = "") : text(std::move(words)) {}
+  RenderedMessage(const char* words) : text(words) {}
+  operator const std::string&() const { return text; }
+  bool empty() const { return text.empty(); }
+  // What both say.
+  friend bool operator==(const RenderedMessage& a, const RenderedMessage& b) { return a.text == b.text; }
 };
 
 // A comparison of a condition with the values of its sides: their difference is the distance from the
@@ -65,9 +87,9 @@ struct Finding {
   Confidence confidence = Confidence::kMedium;
   std::vector<NamedValue> subject;  // the key columns
   Outcome outcome = Outcome::kClear;
-  std::string problem;                      // rendered plain text; only where fired or suppressed
-  std::vector<std::string> recommendation;  // rendered plain text
-  std::string code;                         // to paste, of several lines; or ""
+  RenderedMessage problem;                      // only where fired or suppressed
+  std::vector<RenderedMessage> recommendation;  // plain text, as the problem is
+  std::string code;                             // to paste, of several lines; or ""
   std::optional<SavingClaim> saves;
   std::vector<ConditionTrace> why;
   std::vector<NamedValue> lets;

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <kainjow/mustache.hpp>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -41,6 +43,35 @@ kainjow::mustache::mustache Parse(const std::string& text) {
   return kainjow::mustache::mustache(text);
 }
 
+constexpr std::string_view kPerPeriod = "/step";
+
+// Stand for values while the message is rendered.
+constexpr char kBefore = '\x01', kBehind = '\x02';
+
+// Puts values in the place of "\x01INDEX\x02"; the first time of a period says that it is one.
+RenderedMessage Placed(const std::string& rendered, const std::vector<PlacedValue>& values,
+                       const std::vector<std::string>& texts) {
+  RenderedMessage message;
+  bool said = false;
+  for (size_t at = 0; at < rendered.size(); ++at) {
+    size_t index = 0;
+    const char* const end = rendered.data() + rendered.size();
+    if (rendered[at] == kBefore)
+      if (const auto [rest, error] = std::from_chars(rendered.data() + at + 1, end, index);
+          error == std::errc() && rest != end && *rest == kBehind && index < values.size()) {
+        PlacedValue& placed = message.values.emplace_back(values[index]);
+        placed.at = message.text.size();
+        message.text += texts[index];
+        if (placed.per_period && !std::exchange(said, true)) message.text += " per step";
+        placed.length = message.text.size() - placed.at;
+        at = static_cast<size_t>(rest - rendered.data());
+        continue;
+      }
+    message.text += rendered[at];
+  }
+  return message;
+}
+
 bool IsTrue(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
   return AsNumber(value).value_or(0) != 0;
@@ -62,21 +93,33 @@ MessageTemplate::MessageTemplate(const std::string& mustache)
 MessageTemplate::~MessageTemplate() = default;
 MessageTemplate::MessageTemplate(MessageTemplate&&) noexcept = default;
 
-std::string MessageTemplate::Render(std::span<const NamedValue> scope) const {
+RenderedMessage MessageTemplate::Render(std::span<const NamedValue> scope,
+                                        std::optional<double> periods) const {
   kainjow::mustache::data data;
+  std::vector<PlacedValue> values;
+  std::vector<std::string> texts;
   for (const MessageName& name : impl_->names) {
     const auto found = std::ranges::find(scope, name.name, &NamedValue::name);
     if (found == scope.end()) throw Error("message", "no value named '" + name.name + "'");
-    if (name.section)
+    if (name.section) {
       data.set(name.name, IsTrue(found->value));
-    else
-      data.set(name.name, FormatValue(found->value, found->unit));
+      continue;
+    }
+    PlacedValue placed{0, 0, *found, false};
+    const auto whole = AsNumber(found->value);
+    placed.per_period = name.per_period && whole && periods.value_or(0) > 0;
+    if (placed.per_period) placed.value.value = *whole / *periods;
+    data.set(name.per_period ? name.name + std::string(kPerPeriod) : name.name,
+             fmt::format("{}{}{}", kBefore, values.size(), kBehind));
+    texts.push_back(FormatValue(placed.value.value, found->unit));
+    values.push_back(std::move(placed));
   }
-  return impl_->message.render(data);
+  return Placed(impl_->message.render(data), values, texts);
 }
 
-std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope) {
-  return MessageTemplate(mustache).Render(scope);
+RenderedMessage RenderMessage(const std::string& mustache, std::span<const NamedValue> scope,
+                              std::optional<double> periods) {
+  return MessageTemplate(mustache).Render(scope, periods);
 }
 
 std::vector<MessageName> MessageNames(const std::string& mustache) {
@@ -86,9 +129,13 @@ std::vector<MessageName> MessageNames(const std::string& mustache) {
     if (std::string_view("#^/").find(name.name[0]) != std::string_view::npos) {
       name.name.erase(0, std::min(name.name.find_first_not_of(' ', 1), name.name.size()));
       name.section = true;
+    } else if (name.name.ends_with(kPerPeriod)) {
+      name.name.resize(name.name.size() - kPerPeriod.size());
+      name.per_period = true;
     }
-    if (std::none_of(names.begin(), names.end(),
-                     [&](const MessageName& n) { return n.name == name.name && n.section == name.section; }))
+    if (std::none_of(names.begin(), names.end(), [&](const MessageName& n) {
+          return n.name == name.name && n.section == name.section && n.per_period == name.per_period;
+        }))
       names.push_back(std::move(name));
   });
   return names;

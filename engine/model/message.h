@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mustache messages whose values print by their unit: {{busy_share}} -> "31.0 %". Text is not HTML-escaped
 // here (renderers escape); a name that is not in scope is an Error. {{#pytorch}}…{{/pytorch}} is there where
-// the value is neither NULL, 0 nor "", {{^pytorch}}…{{/pytorch}} where it is.
+// the value is neither NULL, 0 nor "", {{^pytorch}}…{{/pytorch}} where it is. {{idle_ns/step}} is the time of
+// one of the periods that the ledger counts, "12.3 ms per step", "12.3 ms" where the message has said so
+// before, or the whole where there are none: what is saved is told by the same measure.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/model/advice.h"
@@ -19,19 +23,21 @@ class MessageTemplate {
   explicit MessageTemplate(const std::string& mustache);  // throws Error where it is not a Mustache
   ~MessageTemplate();
   MessageTemplate(MessageTemplate&&) noexcept;
-  std::string Render(std::span<const NamedValue> scope) const;
+  RenderedMessage Render(std::span<const NamedValue> scope, std::optional<double> periods = {}) const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-std::string RenderMessage(const std::string& mustache, std::span<const NamedValue> scope);
+RenderedMessage RenderMessage(const std::string& mustache, std::span<const NamedValue> scope,
+                              std::optional<double> periods = {});
 // A name between {{ }} and where it starts.
 struct MessageName {
   std::string name;  // with its sigil where it has one that is not known, e.g. ">part"
   size_t offset = 0;
-  bool section = false;  // {{#name}}, {{^name}} or {{/name}}
+  bool section = false;     // {{#name}}, {{^name}} or {{/name}}
+  bool per_period = false;  // {{name/step}}
 };
 // Every name in a message, once as a value and once as a section, for checks at load.
 std::vector<MessageName> MessageNames(const std::string& mustache);

@@ -19,6 +19,7 @@ struct Ledger {
   std::string amount;                // SQL: the time in it, in the unit that rules claim
   std::vector<std::string> buckets;  // all of them, in order
   std::vector<std::string> work;     // those of work, not of loss; none where the two are not separated
+  std::string periods = {};  // a query: how many alike periods the data holds, of one of which rules claim
 
   // The bucket, or those of the family; none where there is no such.
   std::vector<std::string> BucketsOf(const std::string& from) const;

@@ -362,7 +362,13 @@ class Checker {
             message.text, static_cast<int>(name.offset));
         return;
       }
-      if (std::find(names.begin(), names.end(), name.name) != names.end()) continue;
+      if (std::find(names.begin(), names.end(), name.name) != names.end()) {
+        if (name.per_period && types_[name.name].unit.value_or(Unit::kNanoseconds) != Unit::kNanoseconds)
+          problems_.AddInText(message.place, rule_.id,
+                              fmt::format("'{}' is no time: '/step' is for values in ns", name.name),
+                              message.text, static_cast<int>(name.offset));
+        continue;
+      }
       const bool plain = name.name.find_first_of(">!=") == std::string::npos;
       problems_.AddInText(message.place, rule_.id,
                           plain

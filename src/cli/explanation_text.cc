@@ -107,7 +107,7 @@ void WriteFinding(std::string& out, const Finding& finding, const Rule& rule, co
       out += fmt::format("  {} = {} = {}\n", let.name, OneLineSql(let.sql),
                          ValidUtf8(FormatValue(value->value, value->unit)));
   }
-  if (!finding.problem.empty()) out += fmt::format("  {}\n", ValidUtf8(finding.problem));
+  if (!finding.problem.empty()) out += fmt::format("  {}\n", ValidUtf8(finding.problem.text));
   for (const std::string& text : finding.recommendation) out += fmt::format("  → {}\n", ValidUtf8(text));
   if (!finding.code.empty()) {
     std::istringstream lines(ValidUtf8(finding.code));

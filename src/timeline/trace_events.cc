@@ -256,9 +256,9 @@ void TraceEvents::AddFindings(const Advice& advice) {
     const auto of_rule = subjects.extract(finding.rule);
     if (of_rule.empty()) continue;
     NameThread(process, ++track, finding.rule);
-    std::string arguments = fmt::format(R"("problem":{})", JsonText(finding.problem));
+    std::string arguments = fmt::format(R"("problem":{})", JsonText(finding.problem.text));
     if (!finding.recommendation.empty())
-      arguments += fmt::format(R"(,"recommendation":{})", JsonText(finding.recommendation[0]));
+      arguments += fmt::format(R"(,"recommendation":{})", JsonText(finding.recommendation[0].text));
     if (finding.saves) arguments += fmt::format(R"(,"bucket":{})", JsonText(finding.saves->bucket));
     if (of_rule.mapped() > 1) arguments += fmt::format(R"(,"found":{})", of_rule.mapped());
     Slice(process, track, time, JsonText(finding.title), "finding", arguments);

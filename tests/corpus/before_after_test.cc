@@ -61,7 +61,7 @@ TEST_P(BeforeAfter, WinsWhatWasPromised) {
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   const Judged before = Judge(before_path, pair.rule), after = Judge(after_path, pair.rule);
 
-  EXPECT_FALSE(after.finding) << "followed, and still said: " << after.finding->problem;
+  EXPECT_FALSE(after.finding) << "followed, and still said: " << after.finding->problem.text;
   ASSERT_TRUE(before.finding) << pair.rule << " did not fire";
   ASSERT_TRUE(before.finding->saves && before.finding->saves->low_ns && before.finding->saves->high_ns);
   const double low = *before.finding->saves->low_ns, high = *before.finding->saves->high_ns;

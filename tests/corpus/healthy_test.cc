@@ -103,7 +103,7 @@ TEST_P(HealthyRun, HasNoWarning) {
   EXPECT_GE(AsNumber(database.Query("SELECT tensor_core_efficiency FROM run").rows.at(0).at(0)), 0.95);
   for (const Finding& finding : advice.findings)
     if (finding.outcome == Outcome::kFired) {
-      EXPECT_EQ(finding.severity, Severity::kInfo) << finding.rule << ": " << finding.problem;
+      EXPECT_EQ(finding.severity, Severity::kInfo) << finding.rule << ": " << finding.problem.text;
     }
 }
 

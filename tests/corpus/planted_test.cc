@@ -203,10 +203,10 @@ TEST_P(Planted, IsFoundAndOnlyThere) {
   ASSERT_FALSE(fired.empty());
   for (const Finding& finding : fired) {
     const bool promises = finding.saves && finding.saves->high_ns.value_or(0) > kNothing;
-    ASSERT_EQ(promises, plant.saving_ns > 0) << finding.problem;
+    ASSERT_EQ(promises, plant.saving_ns > 0) << finding.problem.text;
     if (!promises) continue;
     const auto planted = static_cast<double>(plant.saving_ns);
-    EXPECT_NEAR(finding.saves->high_ns.value_or(-1), planted, 0.2 * planted) << finding.problem;
+    EXPECT_NEAR(finding.saves->high_ns.value_or(-1), planted, 0.2 * planted) << finding.problem.text;
   }
 }
 
@@ -236,11 +236,11 @@ TEST_P(Planted, SavesAsMuchPerStepInThreeStepsAsInAll) {
              });
     });
     if (same == all.end() || !few.saves) continue;
-    ASSERT_TRUE(same->saves) << few.problem;
+    ASSERT_TRUE(same->saves) << few.problem.text;
     for (const auto bound : {&SavingClaim::low_ns, &SavingClaim::high_ns}) {
       const double of_all = ((*same->saves).*bound).value_or(0), of_few = ((*few.saves).*bound).value_or(0);
-      EXPECT_NEAR(of_few, of_all, 0.06 * of_all + kUs) << few.rule << ": " << few.problem << "\n"
-                                                       << same->problem;
+      EXPECT_NEAR(of_few, of_all, 0.06 * of_all + kUs) << few.rule << ": " << few.problem.text << "\n"
+                                                       << same->problem.text;
     }
   }
   EXPECT_TRUE(found || plant.saving_ns == 0);

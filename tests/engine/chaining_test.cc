@@ -42,7 +42,7 @@ std::string Dump(const Advice& advice) {
       text += fmt::format(" {}={}[{}]", v.name, FormatValue(v.value, v.unit), UnitName(v.unit));
   };
   for (const Finding& f : advice.findings) {
-    text += fmt::format("{} {} {} {}", f.rule, f.title, OutcomeName(f.outcome), f.problem);
+    text += fmt::format("{} {} {} {}", f.rule, f.title, OutcomeName(f.outcome), f.problem.text);
     values(f.subject);
     values(f.lets);
     for (const ConditionTrace& c : f.why) {

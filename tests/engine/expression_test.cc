@@ -206,9 +206,9 @@ problem: "{{#first}}yes{{/first}}{{^first}}no{{/first}} {{#none}}some{{/none}}{{
 recommendation: ["{{#first}}Only the first.{{/first}}", "{{^none}}All.{{/none}}"]
 )yaml");
   EXPECT_EQ(advice.findings[0].problem, "yes none w");
-  EXPECT_EQ(advice.findings[0].recommendation, (std::vector<std::string>{"Only the first.", "All."}));
+  EXPECT_EQ(advice.findings[0].recommendation, (std::vector<RenderedMessage>{"Only the first.", "All."}));
   EXPECT_EQ(advice.findings[1].problem, "no none ");
-  EXPECT_EQ(advice.findings[1].recommendation, std::vector<std::string>{"All."});
+  EXPECT_EQ(advice.findings[1].recommendation, std::vector<RenderedMessage>{"All."});
 }
 
 TEST(Message, OfCodeKeepsItsLines) {
@@ -238,6 +238,24 @@ TEST(Message, RefusesSectionsNestedWithoutEnd) {
   EXPECT_EQ(RenderMessage("{{#yes}}a{{/yes}}{{^yes}}b{{/yes}}" + nested(15), scope), "a3");
   EXPECT_THROW(RenderMessage(nested(17), scope), Error);
   EXPECT_THROW(RenderMessage(nested(10'000), scope), Error);
+}
+
+TEST(Message, SaysTimesOfOnePeriodAndWhereValuesStand) {
+  const std::vector<NamedValue> scope = {{"lost_ns", 30e6, Unit::kNanoseconds},
+                                         {"rank", int64_t{3}, Unit::kNone}};
+  const std::string words = "rank {{rank}} loses {{lost_ns/step}}, {{lost_ns/step}} of {{lost_ns}}";
+  const RenderedMessage message = RenderMessage(words, scope, 3);
+  EXPECT_EQ(message.text, "rank 3 loses 10.0 ms per step, 10.0 ms of 30.0 ms");
+  ASSERT_EQ(message.values.size(), 4u);
+  EXPECT_EQ(message.text.substr(message.values[1].at, message.values[1].length), "10.0 ms per step");
+  EXPECT_EQ(message.values[1].value.name, "lost_ns");
+  EXPECT_EQ(AsNumber(message.values[1].value.value), 10e6);
+  EXPECT_TRUE(message.values[1].per_period);
+  EXPECT_FALSE(message.values[3].per_period);
+  // Where no period is known, and of a value that is unknown.
+  EXPECT_EQ(RenderMessage(words, scope).text, "rank 3 loses 30.0 ms, 30.0 ms of 30.0 ms");
+  EXPECT_EQ(RenderMessage("{{none/step}}", std::vector<NamedValue>{{"none", {}, Unit::kNanoseconds}}, 3).text,
+            "unknown");
 }
 
 TEST(Message, EscapesNothing) {

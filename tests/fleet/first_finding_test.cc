@@ -90,7 +90,7 @@ TEST(FirstFindings, OfAJobWithoutACauseSpeakOfNoRank) {
                                                    "collective-time-varies"};
     for (const Finding& finding : test::AdviceOn(digest).findings)
       EXPECT_FALSE(finding.outcome == Outcome::kFired && of_ranks.contains(finding.rule))
-          << ranks << " ranks: " << finding.problem;
+          << ranks << " ranks: " << finding.problem.text;
     const std::vector<PacingGpuRow> pace = RowsOf(digest, PacingGpuRelation());
     ASSERT_EQ(pace.size(), 1u);
     EXPECT_EQ(pace[0].reason, "first of equals");

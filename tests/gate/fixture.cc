@@ -122,7 +122,7 @@ void ForEachText(GateResult& result, F f) {
       for (std::string* text : {&metric.metric, &metric.title, &metric.not_gated, &metric.noise, &metric.why})
         f(*text);
   for (RuleVerdict& rule : result.rules) {
-    for (std::string* text : {&rule.rule, &rule.title, &rule.category, &rule.subjects[0], &rule.problem,
+    for (std::string* text : {&rule.rule, &rule.title, &rule.category, &rule.subjects[0], &rule.problem.text,
                               &rule.rule_file, &rule.source_file})
       f(*text);
     for (std::string& text : rule.recommendation) f(text);
@@ -268,7 +268,7 @@ GateResult HugeGate() {
     RuleVerdict rule = i % 2 == 0 ? DataLoading() : MixedPrecision();
     rule.rule += fmt::format("-{}", i / 4);
     rule.subjects = {fmt::format(R"({{"rank":{0},"op":"{1}{0}"}})", i, std::string(300, 'x'))};
-    rule.problem += std::string(300, '&');
+    rule.problem.text += std::string(300, '&');
     result.rules.push_back(rule);
   }
   for (int i = 0; i < 2000; ++i) {

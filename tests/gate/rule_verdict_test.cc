@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/model/message.h"
 #include "src/fleet/load_profiles.h"
 #include "src/gate/render/sarif.h"
 
@@ -21,7 +22,7 @@ Finding Fired(const std::string& rule, int64_t device, Severity severity = Sever
   finding.severity = severity;
   finding.outcome = Outcome::kFired;
   finding.subject = {{"device", device, Unit::kNone}};
-  finding.problem = "GPU " + std::to_string(device) + " waits.";
+  finding.problem = RenderMessage("GPU {{device}} waits.", finding.subject);
   finding.saves = SavingClaim{"idle/input", 10.0 * static_cast<double>(device), 20, 20};
   return finding;
 }
@@ -185,7 +186,7 @@ TEST(RuleVerdict, AnErrorHasEverySubjectOnWhichItFires) {
   const auto verdicts = JudgeFindings({RunWith({})}, {RunWith({error("gemm"), error("softmax")})});
   ASSERT_THAT(verdicts, SizeIs(2));
   for (const RuleVerdict& verdict : verdicts) EXPECT_EQ(verdict.verdict, Verdict::kRegressed);
-  EXPECT_THAT(verdicts[0].problem + verdicts[1].problem, HasSubstr("softmax"));
+  EXPECT_THAT(verdicts[0].problem.text + verdicts[1].problem.text, HasSubstr("softmax"));
 }
 
 // The fingerprints of the results of a gate whose candidate has these findings.

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/model/message.h"
 #include "tests/report/fixture.h"
 
 namespace dladvisor::test {
@@ -20,18 +21,36 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
+// As the engine renders it.
+RenderedMessage Says(const std::string& words, std::vector<NamedValue> values) {
+  return RenderMessage(words, values);
+}
+
+RenderedMessage Idles(int64_t gpu, double share) {
+  return Says(
+      "GPU {{device}} is idle {{share}} of the step; in 80.0 % of that time no kernel had been launched.",
+      {{"device", gpu, Unit::kNone}, {"share", share, Unit::kRatio}});
+}
+
+RenderedMessage Computes(int64_t gpu, double share) {
+  return Says("GPU {{device}} computes {{share}} of the time.",
+              {{"device", gpu, Unit::kNone}, {"share", share, Unit::kRatio}});
+}
+
 // Two GPUs that wait alike, each with a symptom, and one finding of another kind.
 Advice AlikeAdvice() {
   Advice advice = TypicalAdvice();
+  advice.findings[0].problem = Idles(0, 0.625);
+  advice.findings[1].problem = Computes(0, 0.281);
   Finding other = advice.findings[0], symptom = advice.findings[1];
   advice.findings[0].causes = {1};
   advice.findings[1].subject = advice.findings[0].subject;
   other.subject[1].value = int64_t{1};
-  other.problem = "GPU 1 is idle 70.1 % of the step; in 80.0 % of that time no kernel had been launched.\n";
+  other.problem = Idles(1, 0.701);
   other.saves = SavingClaim{"idle/launch", 1.5e6, 6e6, 8e6};
   other.causes = {advice.findings.size() + 1};
   symptom.subject = other.subject;
-  symptom.problem = "GPU 1 computes 25.0 % of the time.";
+  symptom.problem = Computes(1, 0.25);
   symptom.caused_by = advice.findings.size();
   advice.findings.push_back(other);
   advice.findings.push_back(symptom);
@@ -71,9 +90,10 @@ TEST(Findings, OfOtherOpsOrTextsAreEntriesOfTheirOwn) {
 
 TEST(Findings, ComeInOrderOfWhatTheySave) {
   Advice advice;
-  for (const auto& [rule, severity, high] : {std::tuple{"small", Severity::kWarning, 3e6},
+  for (const auto& [rule, severity, high] : {std::tuple{"small", Severity::kError, 3e6},
                                              {"none", Severity::kError, 0.0},
-                                             {"large", Severity::kInfo, 5e6}}) {
+                                             {"note", Severity::kInfo, 6e6},
+                                             {"large", Severity::kWarning, 5e6}}) {
     Finding finding = MakeFinding(rule, severity, Outcome::kFired);
     finding.recommendation = {"Do it."};
     if (high > 0) finding.saves = SavingClaim{"idle/launch", 0, high, high};
@@ -84,26 +104,17 @@ TEST(Findings, ComeInOrderOfWhatTheySave) {
   std::vector<std::string> order;
   for (const FindingGroup& group : GroupFindings(BuildReport(db, advice, kOptions)))
     order.push_back(advice.findings[group.findings[0]].rule);
-  // What the headline begins with comes first, an error that saves nothing last.
-  EXPECT_EQ(order, (std::vector<std::string>{"small", "large", "none"}));
-}
-
-TEST(Findings, MergeNumbersButNotWords) {
-  EXPECT_EQ(
-      MergeTexts({"On GPU 0 of rank 0 sm80_4x4 takes 900 µs", "On GPU 3 of rank 1 sm80_4x4 takes 1.20 ms",
-                  "On GPU 1 of rank 0 sm80_4x4 takes 1.00 ms"}),
-      "On each of GPUs 0–1, 3 of ranks 0–1 sm80_4x4 takes 900 µs – 1.20 ms");
-  EXPECT_EQ(MergeTexts({"GPU 0 of rank 0", "GPU 0 of rank 1"}), "GPU 0 of each of ranks 0–1");
-  EXPECT_EQ(MergeTexts({"takes 5.0 %, 1,234 calls."}), "takes 5.0 %, 1,234 calls.");
-  EXPECT_EQ(WithoutNumbers("v1.2 of cuda12 took 3.5 s, 20 %"), "v1.2 of cuda12 took #, #");
+  // The headline begins with the largest that is no note; whatever else saves most comes next, an error that
+  // saves nothing last.
+  EXPECT_EQ(order, (std::vector<std::string>{"large", "note", "small", "none"}));
 }
 
 TEST(Findings, SayTheirSubjectOnce) {
   Advice advice = TypicalAdvice();
   const FakeRun run = TypicalRun();
-  advice.findings[0].problem = "rank 0 waits.";
+  advice.findings[0].problem = Says("rank {{rank}} waits.", {{"rank", int64_t{0}, Unit::kNone}});
   advice.findings[0].subject.push_back({"op", "mm", Unit::kText});
-  advice.findings[1].problem = "mm waits.";
+  advice.findings[1].problem = Says("{{name}} waits.", {{"name", std::string("mm"), Unit::kText}});
   advice.findings[1].subject = {{"op", "mm", Unit::kText}};
   const std::string text = Render(run, advice, ReportFormat::kText);
   EXPECT_THAT(text, HasSubstr("rank 0 waits. (op mm)\n"));

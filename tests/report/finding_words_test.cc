@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/inference/explanation.h"
+#include "engine/model/message.h"
 
 namespace dladvisor::test {
 namespace {
 
-ConditionTrace Compares(const std::string& left, const std::string& op, const std::string& right, Value here,
+ConditionTrace Compared(const std::string& left, const std::string& op, const std::string& right, Value here,
                         Value limit, Unit unit) {
   ConditionTrace trace;
   trace.sql = left + " " + op + " " + right;
@@ -28,43 +28,26 @@ TEST(FindingWords, NameFactsAsPeopleDo) {
   EXPECT_EQ(NameWords("gpu_utilization"), "GPU utilization");
 }
 
-TEST(FindingWords, SayWhatWasFoundAndWhatWasLookedFor) {
-  const auto words = WordsOf(Compares("idle_share", ">", ":min_idle", 0.589, 0.15, Unit::kRatio));
-  ASSERT_EQ(words.size(), 1u);
-  EXPECT_EQ(words[0].what, "Idle share");
-  EXPECT_EQ(words[0].here, "58.9 %");
-  EXPECT_EQ(words[0].wanted, "more than 15.0 %");
-  EXPECT_EQ(words[0].apart, "43.9 percentage points above");
-  EXPECT_EQ(words[0].limit, "Why this much.");
-  const auto mirrored = WordsOf(Compares(":most", ">=", "calls", int64_t{9}, int64_t{4}, Unit::kCount));
-  EXPECT_EQ(mirrored[0].what, "Calls");
-  EXPECT_EQ(mirrored[0].wanted, "at most 9");
-  const auto sides = WordsOf(Compares("kernel_ns", "<", "2 * own_ns", 1e6, 4e6, Unit::kNanoseconds));
-  EXPECT_EQ(sides[0].wanted, "less than 4.00 ms (2 × local time)");
-}
-
-TEST(FindingWords, KeepSqlThatIsNoArithmeticToThemselves) {
-  const auto words = WordsOf(Compares("(SELECT max(ns) FROM gpu)", ">", "0", 3.0, 0.0, Unit::kNanoseconds));
-  EXPECT_EQ(words[0].what, "A computed value");
-  ConditionTrace truth;
-  truth.sql = "kind NOT IN ('serving')";
-  truth.holds = false;
-  truth.facts = {{"kind", "serving", Unit::kText}};
-  EXPECT_EQ(WordsOf(truth)[0].what, "A further condition on kind");
-  EXPECT_EQ(WordsOf(truth)[0].here, "no");
-}
-
 TEST(FindingWords, LabelFactsButNoTruthsAndNoKeys) {
   Finding finding;
   finding.subject = {{"rank", int64_t{5}, Unit::kNone}};
-  finding.why = {Compares("idle_share", ">", ":min_idle", 0.589, 0.15, Unit::kRatio),
-                 Compares("rank", ">", "0", int64_t{5}, int64_t{0}, Unit::kNone)};
+  finding.why = {Compared("idle_share", ">", ":min_idle", 0.589, 0.15, Unit::kRatio),
+                 Compared("rank", ">", "0", int64_t{5}, int64_t{0}, Unit::kNone)};
   finding.lets = {{"array_library", int64_t{0}, Unit::kNone},
                   {"training", int64_t{1}, Unit::kNone},
                   {"lost_ns", 2e6, Unit::kNanoseconds},
                   {"idle_share", 0.589, Unit::kRatio}};
   const std::vector<std::pair<std::string, std::string>> expected = {{"Idle share", "58.9 %"},
                                                                      {"Lost time", "2.00 ms"}};
+  EXPECT_EQ(KeyFacts(finding), expected);
+}
+
+TEST(FindingWords, LabelFactsAsTheProblemHasThem) {
+  Finding finding;
+  finding.lets = {{"lost_ns", 6e6, Unit::kNanoseconds}, {"longest_ns", 3e6, Unit::kNanoseconds}};
+  finding.problem = RenderMessage("It loses {{lost_ns/step}}.", finding.lets, 3);
+  const std::vector<std::pair<std::string, std::string>> expected = {{"Lost time", "2.00 ms per step"},
+                                                                     {"Longest time", "3.00 ms"}};
   EXPECT_EQ(KeyFacts(finding), expected);
 }
 

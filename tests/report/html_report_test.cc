@@ -36,9 +36,10 @@ std::vector<std::string> Matches(const std::string& text, const RE2& pattern) {
 
 TEST(Html, EscapesEverythingFromTheProfile) {
   Advice advice = TypicalAdvice();
-  for (std::string* text : {&advice.findings[0].problem, &advice.findings[0].title, &advice.findings[0].rule,
-                            &advice.findings[0].recommendation[0], &advice.findings[0].evidence_sql,
-                            &advice.rules[0].title, &advice.rules[0].note, &advice.findings[2].capture[0]})
+  for (std::string* text :
+       {&advice.findings[0].problem.text, &advice.findings[0].title, &advice.findings[0].rule,
+        &advice.findings[0].recommendation[0].text, &advice.findings[0].evidence_sql, &advice.rules[0].title,
+        &advice.rules[0].note, &advice.findings[2].capture[0]})
     *text += kHostileName;
   ReportOptions options{kHostileName, kHostileName, kHostileName, false};
   FakeRun run = TypicalRun();

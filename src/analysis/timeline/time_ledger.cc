@@ -42,7 +42,7 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
 }
 
 Ledger TimeLedger() {
-  Ledger ledger{"time_ledger", "bucket", "coalesce(ns_per_step, ns)", {}, {}};
+  Ledger ledger{"time_ledger", "bucket", "coalesce(ns_per_step, ns)", {}, {}, "SELECT steps FROM run"};
   for (size_t b = 0; b < kBuckets; ++b) ledger.buckets.emplace_back(BucketName(static_cast<Bucket>(b)));
   for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther}) ledger.work.emplace_back(BucketName(bucket));
   return ledger;

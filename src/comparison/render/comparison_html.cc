@@ -127,7 +127,7 @@ data Finding(const FindingChange& change) {
   const std::string saving = SavingChange(change);
   data item;
   item.set("severity", std::string(SeverityName(rule.severity)));
-  item.set("problem", ProseHtml(Short(rule.problem)));
+  item.set("problem", ProseHtml(Short(rule.problem.text)));
   item.set("fails", false);
   item.set("saving", saving.starts_with("saves ") ? data{saving.substr(6)} : data{false});
   item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects), kMaxName)));

@@ -61,7 +61,7 @@ Json JsonOf(const FindingChange& change) {
           {"title", ValidUtf8(finding.title)},
           {"severity", std::string(SeverityName(finding.severity))},
           {"subjects", subjects},
-          {"problem", ValidUtf8(finding.problem)},
+          {"problem", ValidUtf8(finding.problem.text)},
           {"recommendation", JsonOf(finding.recommendation)},
           {"saves_low_ns", JsonOf(finding.saves_low_ns)},
           {"saves_high_ns", JsonOf(finding.saves_high_ns)},

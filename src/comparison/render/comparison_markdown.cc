@@ -61,7 +61,7 @@ std::string RenderComparisonMarkdown(const RunsCompared& compared, const std::st
     const RuleVerdict& finding = compared.findings[i].finding;
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n",
                         finding.change == RuleVerdict::Change::kStill ? "both" : ChangeName(finding.change),
-                        SeverityName(finding.severity), Cell(finding.rule), ProseCell(finding.problem),
+                        SeverityName(finding.severity), Cell(finding.rule), ProseCell(finding.problem.text),
                         finding.recommendation.empty() ? "" : ProseCell(finding.recommendation[0]),
                         SavingChange(compared.findings[i]));
   }

@@ -72,7 +72,7 @@ void WriteFindings(TextWriter& out, const RunsCompared& compared) {
       const RuleVerdict& finding = findings[i]->finding;
       const std::string saving = SavingChange(*findings[i]);
       // What both say is known; of the others the problem itself is worth its lines.
-      const std::string text = change == RuleVerdict::Change::kStill ? finding.title : finding.problem;
+      const std::string text = change == RuleVerdict::Change::kStill ? finding.title : finding.problem.text;
       out.Wrapped("  • ", Prose(text));
       if (change != RuleVerdict::Change::kStill && change != RuleVerdict::Change::kGone &&
           !finding.recommendation.empty())

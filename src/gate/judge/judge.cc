@@ -139,7 +139,7 @@ class GateJudge {
     });
     if (failed != result_.metrics.end()) return DecideFailed(*failed);
     if (broken != result_.rules.end())
-      return Fail(fmt::format("{} ({}): {}", broken->title, broken->rule, broken->problem),
+      return Fail(fmt::format("{} ({}): {}", broken->title, broken->rule, broken->problem.text),
                   broken->change == RuleVerdict::Change::kNotEvaluated
                       ? broken->recommendation[0]
                       : fmt::format("`dladvisor explain {} PROFILE` shows why it fires.", broken->rule));

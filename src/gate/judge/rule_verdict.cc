@@ -14,7 +14,7 @@
 
 #include "engine/model/finding_relation.h"
 #include "src/gate/judge/finding_evidence.h"
-#include "src/report/sections/finding_groups.h"
+#include "src/render/merged_message.h"
 
 namespace dladvisor {
 namespace {
@@ -95,7 +95,7 @@ RuleVerdict Describe(const Fired& fired, const std::string& subject, const Rule*
   verdict.severity = finding.severity;
   verdict.subjects = {subject};
   verdict.problem = finding.problem;
-  verdict.recommendation = finding.recommendation;
+  verdict.recommendation.assign(finding.recommendation.begin(), finding.recommendation.end());
   if (finding.saves) {
     verdict.saves_low_ns = finding.saves->low_ns;
     verdict.saves_high_ns = finding.saves->high_ns;
@@ -113,13 +113,13 @@ RuleVerdict Describe(const Fired& fired, const std::string& subject, const Rule*
 // numbers, become the first of them.
 std::vector<RuleVerdict> Merge(std::vector<RuleVerdict> verdicts) {
   std::vector<RuleVerdict> merged;
-  std::vector<std::vector<std::string>> problems;
+  std::vector<std::vector<RenderedMessage>> problems;
   using Key = std::tuple<std::string, RuleVerdict::Change, Verdict, Level, std::string>;
   std::map<Key, size_t> index;
   for (RuleVerdict& verdict : verdicts) {
-    const auto [entry, is_new] = index.emplace(Key(IdentityOf(verdict), verdict.change, verdict.verdict,
-                                                   verdict.level, WithoutNumbers(verdict.problem)),
-                                               merged.size());
+    const auto [entry, is_new] = index.emplace(
+        Key(IdentityOf(verdict), verdict.change, verdict.verdict, verdict.level, ShapeOf(verdict.problem)),
+        merged.size());
     if (is_new) {
       problems.push_back({verdict.problem});
       merged.push_back(std::move(verdict));
@@ -134,7 +134,11 @@ std::vector<RuleVerdict> Merge(std::vector<RuleVerdict> verdicts) {
     }
   }
   for (size_t i = 0; i < merged.size(); ++i)
-    if (problems[i].size() > 1) merged[i].problem = MergeTexts(problems[i]);
+    if (problems[i].size() > 1) {
+      std::vector<const RenderedMessage*> messages;
+      for (const RenderedMessage& problem : problems[i]) messages.push_back(&problem);
+      merged[i].problem = Merged(messages);
+    }
   return merged;
 }
 

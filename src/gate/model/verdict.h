@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/value.h"
+#include "engine/model/advice.h"
 #include "engine/model/rule.h"
 
 namespace dladvisor {
@@ -63,7 +64,7 @@ struct RuleVerdict {
   Verdict verdict = Verdict::kPass;
   Level level = Level::kExplain;
   std::string doubt;                        // why what is new does not fail though new findings do; or ""
-  std::string problem;                      // of the candidate, or of the baseline where it is gone
+  RenderedMessage problem;                  // of the candidate, or of the baseline where it is gone
   std::vector<std::string> recommendation;  // plain text, one line each
   std::optional<double> saves_low_ns, saves_high_ns;
   bool saves_per_step = true;  // else over the whole profile, which has no steps

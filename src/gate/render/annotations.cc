@@ -67,7 +67,7 @@ Annotation Of(const Trend& trend) {
 }
 
 Annotation Of(const RuleVerdict& rule, std::string_view root) {
-  std::string message = OnOneLine(rule.problem);
+  std::string message = OnOneLine(rule.problem.text);
   if (!rule.recommendation.empty()) message += "\n" + OnOneLine(rule.recommendation[0]);
   if (const std::string saving = SavingText(rule); !saving.empty()) message += "\nSaves " + saving + ".";
   return {fmt::format("{} [{}]", OnOneLine(rule.title), OnOneLine(rule.rule)), message,

@@ -205,7 +205,7 @@ data Finding(const RuleVerdict& rule) {
   for (const std::string& text : rule.recommendation) recommendations << data{"html", ProseHtml(Short(text))};
   data item;
   item.set("severity", std::string(SeverityName(rule.severity)));
-  item.set("problem", ProseHtml(Short(rule.problem)));
+  item.set("problem", ProseHtml(Short(rule.problem.text)));
   item.set("fails", Fails(rule));
   item.set("saving", TextOrFalse(SavingText(rule)));
   item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects), kMaxName)));

@@ -73,7 +73,7 @@ Json JsonOf(const RuleVerdict& rule) {
           {"change", std::string(ChangeName(rule.change))},
           {"verdict", std::string(VerdictName(rule.verdict))},
           {"level", std::string(LevelName(rule.level))},
-          {"problem", ValidUtf8(rule.problem)},
+          {"problem", ValidUtf8(rule.problem.text)},
           {"recommendation", JsonOf(rule.recommendation)},
           {"saves_low_ns", JsonOf(rule.saves_low_ns)},
           {"saves_high_ns", JsonOf(rule.saves_high_ns)},

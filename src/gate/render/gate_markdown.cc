@@ -176,10 +176,11 @@ class Comment {
       Table("| Severity | Rule | Problem | Recommendation | Saves |", rules, false,
             [&](const RuleVerdict* rule) {
               const std::string subject = SubjectText(rule->subjects);
-              return fmt::format(
-                  "| {}{} | {} | {}{} | {} | {} |", Fails(*rule) ? "❌ " : "", SeverityName(rule->severity),
-                  Cell(rule->rule), Prose(rule->problem), subject.empty() ? "" : " (" + Cell(subject) + ")",
-                  rule->recommendation.empty() ? "" : Prose(rule->recommendation[0]), SavingText(*rule));
+              return fmt::format("| {}{} | {} | {}{} | {} | {} |", Fails(*rule) ? "❌ " : "",
+                                 SeverityName(rule->severity), Cell(rule->rule), Prose(rule->problem.text),
+                                 subject.empty() ? "" : " (" + Cell(subject) + ")",
+                                 rule->recommendation.empty() ? "" : Prose(rule->recommendation[0]),
+                                 SavingText(*rule));
             });
       Close();
     }

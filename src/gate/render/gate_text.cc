@@ -111,7 +111,7 @@ void WriteExplanation(TextWriter& out, const GateResult& result, const char* pre
 void WriteFinding(TextWriter& out, const RuleVerdict& rule) {
   const std::string subject = SubjectText(rule.subjects), saving = SavingText(rule);
   const char* style = Fails(rule) ? "1;31" : rule.severity == Severity::kInfo ? "1;34" : "1;33";
-  out.Wrapped("  • ", Prose(rule.problem) + (subject.empty() ? "" : " (" + Prose(subject) + ")"), style);
+  out.Wrapped("  • ", Prose(rule.problem.text) + (subject.empty() ? "" : " (" + Prose(subject) + ")"), style);
   if (!rule.recommendation.empty()) out.Wrapped("    → ", Prose(rule.recommendation[0]));
   out.Line(fmt::format("    {}{}{}  [{}]", saving.empty() ? "" : out.Styled("saves " + saving, "32") + "  ",
                        Fails(rule) ? "fails the gate, " : "", SeverityName(rule.severity),
@@ -137,7 +137,8 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
   if (!gone.empty()) {
     out.Heading(fmt::format("Gone Findings ({})", gone.size()));
     for (size_t i = 0; i < std::min(gone.size(), kMaxFindingLines); ++i)
-      out.Wrapped("  • ", fmt::format("{}  [{}]", Prose(gone[i]->problem), Visible(gone[i]->rule)), "32");
+      out.Wrapped("  • ", fmt::format("{}  [{}]", Prose(gone[i]->problem.text), Visible(gone[i]->rule)),
+                  "32");
     WriteMore(out, gone.size(), kMaxFindingLines);
   }
   if (still.size() > failing.size()) {

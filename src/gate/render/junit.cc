@@ -98,17 +98,18 @@ Case CaseOf(const std::string& rule, const std::vector<const RuleVerdict*>& verd
   if (failing != verdicts.end()) {
     test.outcome = Case::Outcome::kFailure;
     test.type = SeverityName((*failing)->severity);
-    test.message = OneLine((*failing)->problem);
+    test.message = OneLine((*failing)->problem.text);
   } else if (verdicts.front()->change == RuleVerdict::Change::kNotEvaluated) {
     test.outcome = Case::Outcome::kSkipped;
     test.type = ChangeName(verdicts.front()->change);
-    test.message = OneLine(verdicts.front()->problem);
+    test.message = OneLine(verdicts.front()->problem.text);
   }
   for (size_t i = 0; i < std::min(verdicts.size(), kMaxSubjects); ++i) {
     const RuleVerdict& verdict = *verdicts[i];
     const std::string subject = SubjectText(verdict.subjects), saving = SavingText(verdict);
     test.body.push_back(fmt::format("{}{}: {}", ChangeName(verdict.change),
-                                    subject.empty() ? "" : " (" + subject + ")", OneLine(verdict.problem)));
+                                    subject.empty() ? "" : " (" + subject + ")",
+                                    OneLine(verdict.problem.text)));
     if (verdict.change == RuleVerdict::Change::kGone) continue;
     for (const std::string& text : verdict.recommendation) Add(test.body, "  -> ", text);
     Add(test.body, "  saves ", saving);

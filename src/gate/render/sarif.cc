@@ -215,7 +215,7 @@ void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::str
   Level level = Level::kOff;
   bool fails = false, is_new = false;
   for (const RuleVerdict* finding : findings) {
-    text += (text.empty() ? "" : " ") + Visible(OneLine(finding->problem));
+    text += (text.empty() ? "" : " ") + Visible(OneLine(finding->problem.text));
     if (const std::string saving = SavingText(*finding); !saving.empty()) text += " Saves " + saving + ".";
     level = std::max(level, finding->level);
     fails = fails || Fails(*finding);

@@ -16,6 +16,7 @@
 #include "engine/inference/explanation.h"
 #include "src/render/escape.h"
 #include "src/report/formats/html_parts.h"
+#include "src/report/sections/condition_words.h"
 #include "src/report/sections/finding_words.h"
 
 namespace dladvisor {

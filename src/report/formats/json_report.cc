@@ -26,6 +26,12 @@ Json Of(const std::vector<NamedValue>& values) {
   return items;
 }
 
+Json Of(const std::vector<RenderedMessage>& messages) {
+  Json items = Json::array();
+  for (const RenderedMessage& message : messages) items.push_back(ValidUtf8(message.text));
+  return items;
+}
+
 Json Compared(const ConditionTrace& condition) {
   Json items = Json::array();
   for (const ComparedValues& values : condition.compared)
@@ -69,8 +75,8 @@ Json Of(const ReportModel& model, const Finding& finding) {
       {"confidence", std::string(ConfidenceName(finding.confidence))},
       {"subject", SubjectToJson(finding)},
       {"outcome", std::string(OutcomeName(finding.outcome))},
-      {"problem", ValidUtf8(finding.problem)},
-      {"recommendation", ToJson(finding.recommendation)},
+      {"problem", ValidUtf8(finding.problem.text)},
+      {"recommendation", Of(finding.recommendation)},
       {"code", ValidUtf8(finding.code)},
       {"saves", ToJson(finding.saves)},
       {"saves_per_day", PerDayToJson(model, finding)},

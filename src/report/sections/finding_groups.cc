@@ -4,128 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <set>
-#include <string_view>
 #include <utility>
 
+#include "src/render/merged_message.h"
 #include "src/report/sections/day_saving.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/headline.h"
 
 namespace dladvisor {
 namespace {
-
-// A number in a text with the literal text before it, e.g. {"is idle ", "70.4", " %"}.
-struct Slot {
-  std::string before, digits, unit;
-  double value = 0;  // in the smallest unit of its kind
-};
-struct Parsed {
-  std::vector<Slot> slots;
-  std::string rest;  // after the last number
-};
-
-bool IsWordPart(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (static_cast<unsigned char>(c) & 0x80);
-}
-
-// Units as FormatValue writes them.
-constexpr std::pair<std::string_view, double> kUnits[] = {{" ns", 1},
-                                                          {" µs", 1e3},
-                                                          {" ms", 1e6},
-                                                          {" s", 1e9},
-                                                          {" min", 60e9},
-                                                          {" %", 1},
-                                                          {" B", 1},
-                                                          {" KiB", 1024},
-                                                          {" MiB", 1024.0 * 1024},
-                                                          {" GiB", 1073741824},
-                                                          {" TiB", 1099511627776},
-                                                          {" B/s", 1},
-                                                          {" kB/s", 1e3},
-                                                          {" KB/s", 1e3},
-                                                          {" MB/s", 1e6},
-                                                          {" GB/s", 1e9},
-                                                          {" TB/s", 1e12}};
-
-// The end of the number that begins at `at`, or `at` where that is part of a word or a version.
-size_t NumberEnd(std::string_view text, size_t at) {
-  if (at > 0 && (IsWordPart(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == '-')) return at;
-  size_t end = at;
-  while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) {
-    ++end;
-    if (end + 1 < text.size() && (text[end] == ',' || text[end] == '.') &&
-        std::isdigit(static_cast<unsigned char>(text[end + 1])))
-      ++end;
-  }
-  return end < text.size() && IsWordPart(text[end]) ? at : end;
-}
-
-Parsed Parse(std::string_view text) {
-  Parsed parsed;
-  size_t done = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = NumberEnd(text, at);
-    if (end == at) {
-      ++at;
-      continue;
-    }
-    Slot slot{std::string(text.substr(done, at - done)), std::string(text.substr(at, end - at)), "", 0};
-    std::string plain = slot.digits;
-    std::erase(plain, ',');
-    std::from_chars(plain.data(), plain.data() + plain.size(), slot.value);
-    at = done = end;
-    for (const auto& [unit, factor] : kUnits) {
-      const size_t after = end + unit.size();
-      if (text.substr(end).starts_with(unit) &&
-          (after == text.size() || (!IsWordPart(text[after]) && text[after] != '/'))) {
-        slot.unit = unit;
-        slot.value *= factor;
-        at = done = after;
-        break;
-      }
-    }
-    parsed.slots.push_back(std::move(slot));
-  }
-  parsed.rest = text.substr(done);
-  return parsed;
-}
-
-// {0, 1, 2, 5} -> "0–2, 5"; of many only the first: "0–2, 5, ... (540 in all)".
-std::string Listed(const std::set<int64_t>& numbers) {
-  constexpr int kMostShown = 12;
-  std::string text;
-  int shown = 0;
-  for (auto first = numbers.begin(); first != numbers.end();) {
-    if (++shown > kMostShown) return text + fmt::format(", ... ({} in all)", numbers.size());
-    auto last = first;
-    while (std::next(last) != numbers.end() && *std::next(last) == *last + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", *first);
-    if (last != first) text += fmt::format("–{}", *last);
-    first = std::next(last);
-  }
-  return text;
-}
-
-// "On GPU " -> "On each of GPUs ", in place; false where the text does not end with a subject's word.
-bool ReplaceByPlural(std::string& before, bool after_another) {
-  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"GPU ", "GPUs "}, {"device ", "devices "}, {"rank ", "ranks "}, {"Rank ", "ranks "}};
-  for (const auto& [one, many] : kWords) {
-    if (!before.ends_with(one)) continue;
-    before.resize(before.size() - one.size());
-    if (!before.empty() && IsWordPart(before.back())) return false;
-    const bool begins = before.empty() || before.ends_with(". ");
-    if (!after_another || before != " of ") before += begins ? "Each of " : "each of ";
-    before += many;
-    return true;
-  }
-  return false;
-}
 
 bool IsPlace(const NamedValue& key) { return key.name == "rank" || key.name == "device"; }
 
@@ -136,21 +26,11 @@ std::string KeyText(const std::string& name, const std::string& value) {
   return fmt::format("{} {}", words, value);
 }
 
-bool ContainsWord(std::string_view text, std::string_view word) {
-  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || !IsWordPart(text[at - 1])) && (end == text.size() || !IsWordPart(text[end]))) return true;
-  }
-  return false;
-}
-
-bool MentionsKey(const std::string& problem, const NamedValue& key) {
-  const std::string value = FormatValue(key.value, key.unit);
-  if (!AsNumber(key.value)) return ContainsWord(problem, value);
-  return ContainsWord(problem, KeyText(key.name, value)) || ContainsWord(problem, key.name + " " + value) ||
-         (key.name == "rank" && ContainsWord(problem, "Rank " + value)) ||
-         (key.name.ends_with("_step") &&
-          (ContainsWord(problem, "step " + value) || ContainsWord(problem, "steps " + value)));
+// Whether the message says it, by that name or another.
+bool Mentions(const RenderedMessage& message, const NamedValue& key) {
+  return std::ranges::any_of(message.values, [&](const PlacedValue& placed) {
+    return placed.value.name == key.name || (!AsNumber(key.value) && placed.value.value == key.value);
+  });
 }
 
 // What the members' problems do not say; a rank, GPU or profile that is the only one needs no saying.
@@ -162,7 +42,7 @@ std::string SubjectOf(const ReportModel& model, const std::vector<const Finding*
     const bool only = (keys[k].name == "rank" && FigureNumber(model, "ranks") == 1.0) ||
                       (keys[k].name == "device" && FigureNumber(model, "gpus") == 1.0) ||
                       (keys[k].name == "profile" && profiles != nullptr && profiles->total_rows == 1);
-    if (only || MentionsKey(members[0]->problem, keys[k])) continue;
+    if (only || Mentions(members[0]->problem, keys[k])) continue;
     std::set<int64_t> numbers;
     for (const Finding* member : members)
       if (const auto* number = std::get_if<int64_t>(&member->subject[k].value)) numbers.insert(*number);
@@ -184,8 +64,8 @@ std::string GroupKey(const Finding& finding, size_t index) {
     if (!IsPlace(value)) key += '=' + FormatValue(value.value, value.unit);
   }
   if (!in_place) return fmt::format("{}", index);
-  key += '\n' + WithoutNumbers(finding.problem);
-  for (const std::string& text : finding.recommendation) key += '\n' + WithoutNumbers(text);
+  key += '\n' + ShapeOf(finding.problem);
+  for (const RenderedMessage& message : finding.recommendation) key += '\n' + ShapeOf(message);
   return key;
 }
 
@@ -193,13 +73,13 @@ FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indi
   std::vector<const Finding*> members;
   for (const size_t index : indices) members.push_back(&model.advice->findings[index]);
   FindingGroup group{indices, depth, "", {}, SubjectOf(model, members), "", ""};
-  std::vector<std::string> texts;
-  for (const Finding* member : members) texts.push_back(member->problem);
-  group.problem = MergeTexts(texts);
+  std::vector<const RenderedMessage*> messages;
+  for (const Finding* member : members) messages.push_back(&member->problem);
+  group.problem = Merged(messages);
   for (size_t i = 0; i < members[0]->recommendation.size(); ++i) {
-    texts.clear();
-    for (const Finding* member : members) texts.push_back(member->recommendation[i]);
-    group.recommendation.push_back(MergeTexts(texts));
+    messages.clear();
+    for (const Finding* member : members) messages.push_back(&member->recommendation[i]);
+    group.recommendation.push_back(Merged(messages));
   }
   const auto high = [](const Finding* f) { return f->saves ? f->saves->high_ns.value_or(-1) : -1; };
   const Finding& most = **std::ranges::max_element(members, {}, high);
@@ -227,42 +107,6 @@ std::vector<size_t> RootsByImpact(const ReportModel& model) {
 }
 
 }  // namespace
-
-std::string WithoutNumbers(const std::string& text) {
-  const Parsed parsed = Parse(text);
-  std::string left;
-  for (const Slot& slot : parsed.slots) left += slot.before + '#';
-  return left + parsed.rest;
-}
-
-std::string MergeTexts(const std::vector<std::string>& texts) {
-  std::vector<Parsed> all;
-  for (const std::string& text : texts) all.push_back(Parse(text));
-  std::string merged;
-  bool after_another = false;
-  for (size_t i = 0; i < all[0].slots.size(); ++i) {
-    Slot least = all[0].slots[i], most = least;
-    std::set<int64_t> numbers;
-    for (const Parsed& parsed : all) {
-      const Slot& slot = parsed.slots[i];
-      if (slot.value < least.value) least = slot;
-      if (slot.value > most.value) most = slot;
-      numbers.insert(static_cast<int64_t>(slot.value));
-    }
-    std::string before = least.before;
-    const bool differ = least.digits != most.digits || least.unit != most.unit;
-    if (differ && least.unit.empty() && ReplaceByPlural(before, after_another)) {
-      merged += before + Listed(numbers);
-      after_another = true;
-      continue;
-    }
-    after_another = false;
-    merged += before + least.digits;
-    if (differ) merged += (least.unit == most.unit ? "" : least.unit) + " – " + most.digits;
-    merged += most.unit;
-  }
-  return merged + all[0].rest;
-}
 
 std::vector<FindingGroup> GroupFindings(const ReportModel& model) {
   const Advice& advice = *model.advice;

@@ -26,10 +26,4 @@ struct FindingGroup {
 // figures.
 std::vector<FindingGroup> GroupFindings(const ReportModel& model);
 
-// Texts that differ only in numbers as one, with the range of each number. Numbers after "GPU" or "rank"
-// are listed: "GPU 0" and "GPU 1" -> "each of GPUs 0–1".
-std::string MergeTexts(const std::vector<std::string>& texts);
-// What is left of a text without its numbers.
-std::string WithoutNumbers(const std::string& text);
-
 }  // namespace dladvisor

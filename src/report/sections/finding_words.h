@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a finding rests on, in words: names of facts as tables head them, conditions as what was found and
-// what was looked for.
+// What a finding rests on, in words: names of facts as tables head them, and their values.
 #pragma once
 
 #include <string>
@@ -14,17 +13,6 @@ namespace dladvisor {
 
 // "Idle share" of idle_share, "Eligible time" of eligible_ns, "GPU utilization" of gpu_utilization.
 std::string NameWords(std::string_view name);
-
-struct ConditionWords {
-  std::string what;    // "Idle share"
-  std::string here;    // "58.9 %"; or yes, no, unknown
-  std::string wanted;  // "more than 15.0 %", or ""
-  std::string apart;   // "43.9 percentage points above", or ""
-  std::string limit;   // what the threshold's param says of itself, or ""
-};
-
-// One for each comparison of a condition; one for a condition that compares nothing.
-std::vector<ConditionWords> WordsOf(const ConditionTrace& condition);
 
 // Label and value of what the conditions compare and of what was computed for them: the first of a kind,
 // without what is unknown or nothing.

@@ -29,7 +29,7 @@ std::string Sentence(std::string_view text) {
 // The recommendation as an order within the headline, cut at its first sentence.
 std::string FirstThing(const Finding& finding) {
   if (finding.recommendation.empty()) return Sentence(finding.title);
-  const std::string text = FirstSentence(finding.recommendation[0]).first;
+  const std::string text = FirstSentence(finding.recommendation[0].text).first;
   return WithinSentence(Sentence(text));
 }
 
@@ -206,11 +206,20 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
                lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
   const bool is_test = total < kBrief && FindingOf(advice, "one-shot-program");
+  std::optional<size_t> best;
+  double most = 0;
   for (const size_t root : roots) {
-    const Finding& saving = MostSaving(advice, root);
-    if (is_test && saving.saves && saving.saves->bucket == "idle/compilation") continue;
-    if (saving.saves && saving.saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost)) return root;
+    const std::optional<SavingClaim>& saves = MostSaving(advice, root).saves;
+    if (is_test && saves && saves->bucket == "idle/compilation") continue;
+    if (!saves || !(saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost))) continue;
+    // Of a note only what is sure comes before a warning.
+    const bool is_note = advice.findings[root].severity == Severity::kInfo;
+    const double expected = (saves->low_ns.value_or(0) + (is_note ? 0 : *saves->high_ns)) / 2;
+    if (best && !(expected > most)) continue;
+    best = root;
+    most = expected;
   }
+  if (best) return best;
   for (const bool may_save : {false, true})
     for (const size_t root : roots)
       if (advice.findings[root].severity != Severity::kInfo && (may_save || !advice.findings[root].saves))
