@@ -159,5 +159,22 @@ TEST_F(HostTables, WhetherTheGpuWasTracedIsSaidByOptionsOrMessages) {
   EXPECT_EQ(traced("('SHOW_BACKTRACE', 'true')", "Profiling has started."), "unknown");
 }
 
+// Exports of 2022 and 2023 have no options of the capture.
+TEST_F(HostTables, WhetherTheGpuWasTracedIsSaidByTheProfilersOwnStart) {
+  int files = 0;
+  const auto traced = [&](const std::string& start) {
+    const Trace t =
+        ReadProfile(MakeDatabase(dir_.path() / (std::to_string(++files) + "-start.sqlite"),
+                                 std::string(kHostStrings) + "INSERT INTO StringIds VALUES (900, '" + start +
+                                     "'); CREATE TABLE PROFILER_OVERHEAD (start INTEGER, end INTEGER, "
+                                     "globalTid INTEGER, nameId INTEGER);"
+                                     "INSERT INTO PROFILER_OVERHEAD VALUES (1, 2, " +
+                                     test::Tid(7, 7) + ", 900);"));
+    return t.capture_options.contains("gpu_traced");
+  };
+  EXPECT_TRUE(traced("CUDA profiling initialization"));
+  EXPECT_FALSE(traced("NVTX profiling initialization"));
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -91,6 +91,12 @@ void ReadOverheads(Context& in) {
   // compilation, a full command buffer) are the driver's and happen without a profiler, too.
   ReadOverheadTable(in, "CUPTI_ACTIVITY_KIND_OVERHEAD", [](int64_t type) { return type >= 3 && type <= 5; });
   SortByStart(in.trace.overheads);
+  // Files without options of the capture have this row where CUDA was traced, whatever the program did.
+  const Trace& trace = in.trace;
+  if (std::ranges::any_of(trace.overheads.name, [&](NameId name) {
+        return trace.names.View(name) == "CUDA profiling initialization";
+      }))
+    in.trace.capture_options.try_emplace("gpu_traced", "yes");
 }
 
 }  // namespace
