@@ -16,6 +16,7 @@
 #include "src/importers/nsys/nsys.h"
 #include "src/importers/nsys_report/nsys_report.h"
 #include "src/importers/nvidia_smi/nvidia_smi.h"
+#include "src/importers/other_format.h"
 #include "src/importers/training_log/training_log_importer.h"
 
 namespace dladvisor {
@@ -61,6 +62,9 @@ std::span<const Importer* const> Importers() { return kImporters; }
 Trace ReadProfile(const fs::path& path) {
   Input input(path);
   const std::string& damage = input.bytes().damage();
+  if (const std::optional<OtherFormat> other = FindOtherFormat(input))
+    throw WrongKind(input.name(), fmt::format("{}, which dladvisor does not read", other->what),
+                    std::string(other->next_step));
   std::optional<Trace> trace = ReadWithTheBest(input);
   if (trace) {
     if (!damage.empty() && !trace->health.truncated) {

@@ -100,6 +100,28 @@ TEST(BadInput, TextNamedSqlite) {
   EXPECT_THAT(Refusal(dir.path() / "a.sqlite").reason(), HasSubstr("not a profile: a text file"));
 }
 
+TEST(BadInput, WhatOtherToolsWrote) {
+  ScratchDir dir;
+  const fs::path file = dir.path() / "profile";
+  const auto refusal = [&](const std::string& text) {
+    WriteFile(file, text);
+    return Refusal(file);
+  };
+  using std::string_literals::operator""s;
+  EXPECT_THAT(refusal("\x0a\xa6\xa1\x87\x01\x12\x09/host:CPU\x1aW"s).reason(), HasSubstr("a profile of XLA"));
+  EXPECT_THAT(refusal("\x0a\x12\x08\x01\x12\x0d/device:GPU:0"s).hint(), HasSubstr("nsys profile"));
+  EXPECT_THAT(refusal("\x80\x04\x95\x01\x00\x01\x00\x00"s).hint(), HasSubstr("profile_memory=True"));
+  EXPECT_THAT(refusal("\"Kind\",\"Agent_Id\",\"Queue_Id\"\n").reason(), HasSubstr("rocprofv3"));
+  EXPECT_THAT(refusal("\"Name\",\"Calls\",\"TotalDurationNs\"\n").hint(), HasSubstr("torch.profiler"));
+  EXPECT_THAT(refusal("NVR\0\x01\x00"s).reason(), HasSubstr("Nsight Compute"));
+  EXPECT_THAT(refusal("PAR1\x15\x04").hint(), HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal("\n/host: is no profile\n").reason(), HasSubstr("not a profile: a text file"));
+  const fs::path database = dir.path() / "run.rpd";
+  test::Sqlite(database).Run("CREATE TABLE rocpd_api (id INTEGER); CREATE TABLE rocpd_string (id INTEGER)");
+  EXPECT_THAT(Refusal(database).reason(), HasSubstr("rocpd"));
+  EXPECT_THAT(Refusal(database).hint(), HasSubstr("torch.profiler"));
+}
+
 TEST(BadInput, Traces) {
   ScratchDir dir;
   WriteFile(dir.path() / "a.json",

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/other_format.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace dladvisor {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kRecordWithNsys =
+    "record the program with Nsight Systems (nsys profile --trace=cuda,nvtx -o run PROGRAM) and give "
+    "run.nsys-rep, or its export: nsys export --type sqlite run.nsys-rep";
+constexpr std::string_view kRecordWithPyTorch =
+    "record the program with PyTorch's profiler, which sees AMD GPUs too: torch.profiler.profile(), then "
+    "export_chrome_trace('trace.json')";
+constexpr std::string_view kExportAsSqlite =
+    "export the report of Nsight Systems as SQLite: nsys export --type sqlite REPORT.nsys-rep";
+
+// Known by these bytes within the first so many.
+struct Sign {
+  std::string_view bytes;
+  size_t within;
+  OtherFormat format;
+};
+
+constexpr OtherFormat kXla = {"a profile of XLA, as JAX and TensorFlow write (.xplane.pb)", kRecordWithNsys};
+constexpr OtherFormat kPickle = {"a Python pickle, as PyTorch writes snapshots of its memory",
+                                 "record memory in a trace: torch.profiler.profile(profile_memory=True), "
+                                 "then export_chrome_trace('trace.json')"};
+constexpr OtherFormat kRocprof = {"a table of rocprofv3", kRecordWithPyTorch};
+constexpr OtherFormat kRocpd = {"a database of ROCm's rocpd", kRecordWithPyTorch};
+
+// Of XLA: an XSpace begins with its first plane, which mostly is a host or a device, by its number or name
+// (tsl/profiler/protobuf/xplane.proto).
+constexpr auto kSigns = std::to_array<Sign>({
+    {"/host:", 32, kXla},
+    {"/device:", 32, kXla},
+    {"\x80\x03", 2, kPickle},
+    {"\x80\x04", 2, kPickle},
+    {"\x80\x05", 2, kPickle},
+    {R"(Agent_Id")", 80, kRocprof},
+    {R"("Dispatch_Id")", 80, kRocprof},
+    {R"("Domain","Function")", 40, kRocprof},
+    {R"("TotalDurationNs")", 40, kRocprof},
+    {"NVR\0"sv, 4, {"a report of Nsight Compute, which measures kernels one by one", kRecordWithNsys}},
+    {"PAR1", 4, {"a Parquet file", kExportAsSqlite}},
+    {"ARROW1", 6, {"an Arrow file", kExportAsSqlite}},
+    {"\x89HDF", 4, {"an HDF5 file", kExportAsSqlite}},
+    {"brain.Event:", 64, {"a log of TensorBoard, which holds no times of GPUs", kRecordWithNsys}},
+});
+
+bool Shows(const Input& input, const Sign& sign) {
+  const std::string_view head = input.head();
+  if (sign.format.what == kXla.what && (!head.starts_with('\n') || input.IsText())) return false;
+  return head.substr(0, sign.within).find(sign.bytes) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<OtherFormat> FindOtherFormat(const Input& input) {
+  if (const sqlite::Database* database = input.database()) {
+    const bool rocpd = std::ranges::any_of(
+        database->tables(), [](const auto& table) { return table.first.starts_with("rocpd_"); });
+    return rocpd ? std::optional(kRocpd) : std::nullopt;
+  }
+  for (const Sign& sign : kSigns)
+    if (Shows(input, sign)) return sign.format;
+  return std::nullopt;
+}
+
+}  // namespace dladvisor
