@@ -115,19 +115,23 @@ void CheckFile(const CommonOptions& common, const Project& project, const std::s
 }
 
 void Check(const CommonOptions& common, const std::string& file) {
-  const Project project = LoadProject(common.config);
+  const bool is_project = std::filesystem::path(file).filename() == kProjectFile;
+  const Project project = LoadProject(is_project ? file : common.config);
   if (std::error_code none; std::filesystem::is_directory(file, none))
     throw Error(
         file, "is a folder, and this checks one file",
         fmt::format("`dladvisor rules check --rules {}` checks all of its rules, with the others.", file));
-  if (!file.empty()) return CheckFile(common, project, file);
+  if (!file.empty() && !is_project) return CheckFile(common, project, file);
   ProfileOptions().ToAnalysisOptions(project);  // refuse what the project sets wrong
   const KnowledgeBase configured = LoadConfiguredRules(common, project);
   const KnowledgeBase knowledge = LoadRules(common, project);
   for (const std::string& warning : configured.warnings()) fmt::print(stderr, "warning: {}\n", warning);
   for (const std::string& rule : TestAll(knowledge, LoadRuleTests(common, project)).untested)
     fmt::print(stderr, "warning: {}\n", rule);
-  fmt::print("{} rules are well formed\n", knowledge.rules().size());
+  if (is_project)
+    fmt::print("{} is well formed\n", file);
+  else
+    fmt::print("{} rules are well formed\n", knowledge.rules().size());
 }
 
 struct TestOptions {
@@ -305,7 +309,8 @@ void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
   auto file = std::make_shared<std::string>();
   CLI::App* check = command->add_subcommand("check", "Check all rule files, or one; no profile is needed");
   check->add_option("FILE", *file,
-                    "A rule or its tests, also one of no rule folder, or a table of GPU models");
+                    "A rule or its tests, also one of no rule folder, a project file (dladvisor.yaml), or a "
+                    "table of GPU models");
   check->callback([file, &common] { Check(common, *file); });
   auto test = std::make_shared<TestOptions>();
   CLI::App* run = command->add_subcommand("test", "Run the tests beside the rules; status 1 where one fails");

@@ -91,6 +91,15 @@ TEST_F(RulesCommand, AFailingTestShowsTheDifference) {
   EXPECT_THAT(Run("rules check"), HasSubstr("slow: no test expects fired, unknown"));
 }
 
+TEST_F(RulesCommand, AProjectFileIsCheckedAsOne) {
+  WriteFile("other/dladvisor.yaml", "gate: {new_findings: warn}\n");
+  EXPECT_EQ(Run("rules check other/dladvisor.yaml"), "other/dladvisor.yaml is well formed\n");
+  WriteFile("other/dladvisor.yaml", "gate: {new_findigns: warn}\n");
+  EXPECT_THAT(
+      Run("rules check other/dladvisor.yaml", 3),
+      HasSubstr("other/dladvisor.yaml:1:8: gate has no key 'new_findigns' (did you mean new_findings?)"));
+}
+
 TEST_F(RulesCommand, ATableOfGpuModelsIsCheckedAsOne) {
   const std::string gpu =
       "gpus: [{model: Mine, names: [Mine], architecture: sm80, multiprocessors: 108, "
