@@ -9,6 +9,7 @@ std::string ColorOf(std::string_view category) {
   static constexpr std::pair<std::string_view, const char*> kColors[] = {
       {"compute/tensor", "c-tensor"},
       {"compute/other", "c-compute"},
+      {"communication/waiting", "c-wait"},
       {"communication", "c-comm"},
       {"copy", "c-copy"},
       {"memset", "c-memset"},

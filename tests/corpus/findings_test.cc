@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the built-in rules say, over all profiles of the corpus, as their readers see it: one effect has one
-// number, and conditions are words.
+// number, conditions are words, and rows of tables can be told apart.
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
 #include "src/report/sections/condition_words.h"
+#include "tests/corpus/written_report.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -98,6 +101,33 @@ TEST(Findings, TellOneEffectByOneNumber) {
   }
   if (read == 0) GTEST_SKIP() << "no profiles";
   EXPECT_GT(told, 20u);
+}
+
+// Names that are shortened are so that those of different rows differ.
+TEST(Tables, TellTheirRowsApart) {
+  static const RE2 table(R"~((?s)<table class="data sortable" id="([^"]*)">(.*?)</table>)~");
+  static const RE2 name(R"~((?s)<summary title="([^"]*)">(.*?)</summary>)~");
+  size_t names = 0;
+  for (const std::string& path : FilesOfTheCorpus()) {
+    std::optional<test::WrittenReport> report;
+    try {
+      Alone alone;
+      report = test::WriteReport(LoadProfiles({path}, {}, alone));
+    } catch (const Error&) {
+      continue;
+    }
+    re2::StringPiece rest(report->html);
+    for (std::string id, body; RE2::FindAndConsume(&rest, table, &id, &body);) {
+      std::map<std::string, std::string> whole_of;
+      re2::StringPiece rows(body);
+      for (std::string whole, label; RE2::FindAndConsume(&rows, name, &whole, &label); ++names) {
+        const auto [known, is_new] = whole_of.emplace(label, whole);
+        EXPECT_EQ(known->second, whole) << path << ": " << id << ": " << label;
+      }
+    }
+  }
+  if (FilesOfTheCorpus().empty()) GTEST_SKIP() << "no profiles";
+  EXPECT_GT(names, 1000u);
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ TEST(FindingWords, LabelFactsButNoTruthsAndNoKeys) {
                   {"training", int64_t{1}, Unit::kNone},
                   {"lost_ns", 2e6, Unit::kNanoseconds},
                   {"idle_share", 0.589, Unit::kRatio}};
+  finding.lets.push_back({"inner_ns", 3e6, Unit::kNanoseconds});
+  finding.problem = RenderMessage("Loses {{lost_ns}}.", finding.lets);
   const std::vector<std::pair<std::string, std::string>> expected = {{"Idle share", "58.9 %"},
                                                                      {"Lost time", "2.00 ms"}};
   EXPECT_EQ(KeyFacts(finding), expected);
@@ -45,7 +47,7 @@ TEST(FindingWords, LabelFactsButNoTruthsAndNoKeys) {
 TEST(FindingWords, LabelFactsAsTheProblemHasThem) {
   Finding finding;
   finding.lets = {{"lost_ns", 6e6, Unit::kNanoseconds}, {"longest_ns", 3e6, Unit::kNanoseconds}};
-  finding.problem = RenderMessage("It loses {{lost_ns/step}}.", finding.lets, 3);
+  finding.problem = RenderMessage("It loses {{lost_ns/step}}, {{longest_ns}} at once.", finding.lets, 3);
   const std::vector<std::pair<std::string, std::string>> expected = {{"Lost time", "2.00 ms per step"},
                                                                      {"Longest time", "3.00 ms"}};
   EXPECT_EQ(KeyFacts(finding), expected);

@@ -71,7 +71,10 @@ Labels LabelsOf(const ResultSet& rows, size_t column, size_t shown) {
     if (const auto* text = std::get_if<std::string>(&rows.rows[row][column])) names.push_back(*text);
   if (rows.columns[column].name == "kernel") return KernelLabels(names, kShortColumns);
   Labels labels;  // long paths differ mostly at their ends
-  for (const std::string& name : names) labels[name] = Ellipsize(Visible(name), kShortColumns);
+  std::map<std::string, std::set<std::string>> alike;
+  for (const std::string& name : names) alike[Ellipsize(Visible(name), kShortColumns)].insert(name);
+  for (const auto& [label, same] : alike)
+    for (const std::string& name : same) labels[name] = same.size() == 1 ? label : Visible(name);
   return labels;
 }
 

@@ -176,7 +176,7 @@ std::string FirstAnchor(const ReportModel& model, const std::vector<FindingGroup
 data PageData(const ReportModel& model) {
   const Advice& advice = *model.advice;
   data page;
-  for (const char* part : {"table", "donut", "legend", "finding", "rules", "figures"})
+  for (const char* part : {"table", "donut", "legend", "plot", "finding", "rules", "figures"})
     page.set(std::string(part) + "_part", Template(fmt::format("parts/{}.html", part)));
   page.set("style", Template("style.css"));
   page.set("script", Template("report.js"));

@@ -64,7 +64,8 @@ std::vector<std::pair<std::string, std::string>> KeyFacts(const Finding& finding
       if (IsName(compared.right)) add(compared.right, compared.right_value, compared.unit);
     }
   for (const NamedValue& let : finding.lets)
-    if (let.unit == Unit::kNanoseconds || let.unit == Unit::kRatio || let.unit == Unit::kBytes)
+    if (AsSaid(finding, let.name) &&
+        (let.unit == Unit::kNanoseconds || let.unit == Unit::kRatio || let.unit == Unit::kBytes))
       add(let.name, let.value, let.unit);
   return facts;
 }

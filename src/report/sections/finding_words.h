@@ -14,8 +14,8 @@ namespace dladvisor {
 // "Idle share" of idle_share, "Eligible time" of eligible_ns, "GPU utilization" of gpu_utilization.
 std::string NameWords(std::string_view name);
 
-// Label and value of what the conditions compare and of what was computed for them: the first of a kind,
-// without what is unknown or nothing.
+// Label and value of what the conditions compare and of what the problem says of what was computed for them:
+// the first of a kind, without what is unknown or nothing.
 std::vector<std::pair<std::string, std::string>> KeyFacts(const Finding& finding);
 
 // A text's first sentence and the rest of it.
