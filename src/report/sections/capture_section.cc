@@ -3,6 +3,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ctime>
@@ -36,11 +37,12 @@ constexpr Evidence kEvidence[] = {
 std::set<std::string, std::less<>> RecordedIn(const Database& database) {
   std::set<std::string, std::less<>> recorded;
   if (database.FindRelation("profile") == nullptr) return recorded;
-  for (const Evidence& evidence : kEvidence) {
-    const ResultSet all = database.Query(fmt::format("SELECT min({}) FROM profile", evidence.sql));
-    if (AsNumber(all.rows.at(0).at(0)).value_or(0) == 0) continue;
-    for (const std::string_view name : Split(evidence.capabilities, ' ')) recorded.emplace(name);
-  }
+  std::vector<std::string> all;
+  for (const Evidence& evidence : kEvidence) all.push_back(fmt::format("min({})", evidence.sql));
+  const ResultSet rows = database.Query(fmt::format("SELECT {} FROM profile", fmt::join(all, ", ")));
+  for (size_t i = 0; i < all.size(); ++i)
+    if (AsNumber(rows.rows.at(0).at(i)).value_or(0) != 0)
+      for (const std::string_view name : Split(kEvidence[i].capabilities, ' ')) recorded.emplace(name);
   return recorded;
 }
 
