@@ -103,11 +103,14 @@ TEST(Findings, TellOneEffectByOneNumber) {
   EXPECT_GT(told, 20u);
 }
 
-// Names that are shortened are so that those of different rows differ.
-TEST(Tables, TellTheirRowsApart) {
+// Names that are shortened are so that those of different rows differ, and the picture of a step is small
+// however many events it has.
+TEST(Pages, TellRowsApartAndDrawStepsInLittle) {
   static const RE2 table(R"~((?s)<table class="data sortable" id="([^"]*)">(.*?)</table>)~");
   static const RE2 name(R"~((?s)<summary title="([^"]*)">(.*?)</summary>)~");
-  size_t names = 0;
+  static const RE2 timeline(R"~((?s)<div class="card timeline">(.*?)</section>)~");
+  static const RE2 picture(R"~((?s)(<svg.*?</svg>))~");
+  size_t names = 0, pictures = 0;
   for (const std::string& path : FilesOfTheCorpus()) {
     std::optional<test::WrittenReport> report;
     try {
@@ -115,6 +118,11 @@ TEST(Tables, TellTheirRowsApart) {
       report = test::WriteReport(LoadProfiles({path}, {}, alone));
     } catch (const Error&) {
       continue;
+    }
+    std::string drawn, svg;
+    if (RE2::PartialMatch(report->html, timeline, &drawn)) {
+      for (re2::StringPiece left(drawn); RE2::FindAndConsume(&left, picture, &svg); ++pictures)
+        EXPECT_LT(svg.size(), 150'000u) << path;
     }
     re2::StringPiece rest(report->html);
     for (std::string id, body; RE2::FindAndConsume(&rest, table, &id, &body);) {
@@ -128,6 +136,7 @@ TEST(Tables, TellTheirRowsApart) {
   }
   if (FilesOfTheCorpus().empty()) GTEST_SKIP() << "no profiles";
   EXPECT_GT(names, 1000u);
+  EXPECT_GT(pictures, 50u);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace dladvisor {
 namespace {
 
 constexpr double kLabelRoom = 112;
-constexpr size_t kMostFlags = 9, kLabelLetters = 60, kHoverLetters = 160;
+constexpr size_t kMostFlags = 9, kLabelLetters = 60, kHoverLetters = 60;
 // A box is drawn pale where events take less than half of it; a flag stands on idle time of this part of a
 // step and more.
 constexpr double kFull = 0.5, kLeastFlagged = 0.01;
@@ -43,11 +43,13 @@ std::string LaneLabel(const std::string& name) {
 
 std::string BoxText(const ReportTable& table, size_t row) {
   const double duration = CellNumber(table, row, "duration_ns"), busy = CellNumber(table, row, "busy_ns");
-  std::string text = fmt::format("{}: {}, {} into the step",
-                                 Ellipsize(Visible(CellText(table, row, "name", Unit::kText)), kHoverLetters),
-                                 FormatValue(duration, Unit::kNanoseconds),
-                                 FormatValue(CellNumber(table, row, "into_step_ns"), Unit::kNanoseconds));
-  if (busy < kFull * duration) text += fmt::format(", busy {:.0f} % of it", 100 * busy / duration);
+  const std::string name = CellText(table, row, "name", Unit::kText),
+                    bucket = CellText(table, row, "bucket", Unit::kText);
+  std::string text = fmt::format(
+      "{}: {}, at {}", Ellipsize(Visible(IsRange(bucket) ? name : KernelLabel(name)), kHoverLetters),
+      FormatValue(duration, Unit::kNanoseconds),
+      FormatValue(CellNumber(table, row, "into_step_ns"), Unit::kNanoseconds));
+  if (busy < kFull * duration) text += fmt::format(", busy {:.0f} %", 100 * busy / duration);
   return text;
 }
 
