@@ -163,13 +163,25 @@ test('the timeline zooms, and its flags lead to their findings', async () => {
 
 const pagesOf = async (page) => (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type\s*\/Page[^s]/g).length;
 
-test('prints a summary, and what is open', async () => {
+test('prints plots whole', async () => {
   for (const name of ['run.html', 'job.html']) {
+    const { page, close } = await open(name, { width: 760, height: 1000 });
+    await page.emulateMedia({ media: 'print' });
+    const cut = await page.evaluate(() => [...document.querySelectorAll('.plot .scroll')]
+      .filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.getAttribute('aria-label')));
+    assert.deepEqual(cut, [], name);
+    assert.ok(await page.locator('.timeline .plot .scroll').count() > 0);
+    await close();
+  }
+});
+
+test('prints a summary, and what is open', async () => {
+  for (const name of ['run.html', 'job.html', 'compare.html']) {
     const { page, close } = await open(name);
     const pages = await pagesOf(page);
     assert.ok(pages >= 2 && pages <= 6, `${name} prints ${pages} pages`);
     await openAll(page);
-    assert.ok(await pagesOf(page) > 2 * pages, 'what is open is printed');
+    if (name !== 'compare.html') assert.ok(await pagesOf(page) > 2 * pages, 'what is open is printed');
     await close();
   }
 });
