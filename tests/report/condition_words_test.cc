@@ -46,7 +46,9 @@ TEST(ConditionWords, SayExpressionsAsSentencesDo) {
       "Largest time (time ledger: idle/os)");
   EXPECT_EQ(ExpressionWords("CASE WHEN a THEN b END"), "");
   EXPECT_EQ(ExpressionWords("kind GLOB '*'"), "");
-  EXPECT_EQ(ExpressionWords("a + (b"), "");
+  for (const char* open : {"a + (b", "CAST(a AS", "(SELECT a AS", "a IN (", "-", ""})
+    EXPECT_EQ(ExpressionWords(open), "") << open;
+  EXPECT_EQ(ExpressionWords(std::string(1000, '(')), "");
 }
 
 TEST(ConditionWords, SayTruthsWithWhatWasWanted) {

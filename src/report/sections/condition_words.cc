@@ -58,6 +58,9 @@ class Speaker {
   using Text = std::optional<std::string>;
 
   const SqlWord& At() const { return words_[at_]; }
+  void Skip() {
+    if (At().size > 0) ++at_;
+  }
   bool Takes(std::string_view word) {
     if (At().size == 0 || (At().word != word && At().text != word)) return false;
     ++at_;
@@ -174,7 +177,7 @@ class Speaker {
     std::string_view name = word.text;
     while (Takes(".")) {
       name = At().text;
-      ++at_;
+      Skip();
     }
     return Name(name);
   }
@@ -197,7 +200,7 @@ class Speaker {
       Takes("DISTINCT");
       Text said = Either();
       if (!said) return std::nullopt;
-      if (Takes("AS")) ++at_;  // CAST
+      if (Takes("AS")) Skip();  // CAST
       arguments.push_back(std::move(*said));
     }
     return arguments;
@@ -232,7 +235,7 @@ class Speaker {
   Text Query() {
     Takes("SELECT");
     Text said = Either();
-    if (said && Takes("AS")) ++at_;
+    if (said && Takes("AS")) Skip();
     if (!said || !Takes("FROM")) return std::nullopt;
     std::string of;
     if (At().is_name) of = Name(At().text);
