@@ -6,9 +6,8 @@
 // The subset of SQL that is understood (SQLite itself has accepted the statement before):
 // - expressions: literals, parameters, names, all operators with SQLite's precedence
 //   (https://sqlite.org/lang_expr.html), CASE, CAST, calls with DISTINCT, FILTER and OVER, sub-queries;
-// - statements: a sequence of clause words, expressions with their aliases, and commas. Of WITH, FROM, GROUP
-// BY
-//   and so on only the expressions and aliases are looked at, not what the clauses mean.
+// - statements: a sequence of clause words, expressions with their aliases, and commas. Of WITH, FROM,
+//   GROUP BY and so on only the expressions and aliases are looked at, not what the clauses mean.
 #pragma once
 
 #include <functional>

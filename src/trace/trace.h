@@ -9,9 +9,8 @@
 // - Rows are in order of start; ranges that start together begin with the longest, which encloses the others.
 // - A time that is not known is -1, in tables that allow it.
 // - Names are ids into `names`.
-// - Rows refer to processes, threads and devices by index into the vectors of this struct, kNoIndex where
-// that
-//   is not known; likewise to shapes, call chains, arguments and collectives.
+// - Rows refer to processes, threads and devices by index into the vectors of this struct, kNoIndex
+//   where that is not known; likewise to shapes, call chains, arguments and collectives.
 // - Devices are in order of their ordinals, which differ.
 // - Correlation ids are only unique within a process: join on (process, correlation).
 #pragma once

@@ -3,18 +3,16 @@
 //
 // Each moment of a thread's time is of one bucket, the first of: blocking synchronisation (idle/sync),
 // blocking copies (idle/copy), allocation (idle/allocation), loading and compiling GPU code, the start of
-// CUDA and its libraries, and capturing graphs (idle/compilation), the profiler (idle/profiler), data loading (idle/input), collectives of the host
-// (idle/communication), saving a checkpoint (idle/checkpoint), garbage collection (idle/garbage-collection),
-// host time that ends in loading GPU code (idle/compilation, too: the code was compiled or looked up), calls
-// of the operating system (idle/os).
+// CUDA and its libraries, and capturing graphs (idle/compilation), the profiler (idle/profiler), data loading
+// (idle/input), collectives of the host (idle/communication), saving a checkpoint (idle/checkpoint), garbage
+// collection (idle/garbage-collection), host time that ends in loading GPU code (idle/compilation, too: the
+// code was compiled or looked up), calls of the operating system (idle/os).
 // What is left is, in this order:
-// - of a synchronisation that was waiting when the queue ran dry, as far as it had waited: in that time the
-// host
-//   could have done what it did afterwards (idle/sync);
+// - of a synchronisation that was waiting when the queue ran dry, as far as it had waited: in that time
+//   the host could have done what it did afterwards (idle/sync);
 // - dispatch (idle/launch), the last part before the launch, up to the cost of a launch for each one made:
-// eight
-//   times the median time that the thread takes from one launch to the next, first launches of kernels left
-//   out, between 50 us and 1 ms;
+//   eight times the median time that the thread takes from one launch to the next, first launches of kernels
+//   left out, between 50 us and 1 ms;
 // - other work of the host (idle/host).
 #pragma once
 

@@ -2,8 +2,7 @@
 // Whether a finding that the candidate has and the baseline has not tells more than one that comes and goes,
 // as a finding near its threshold does. It does where
 // - the time that it claims, a bucket of the ledger, is longer by more than noise, as metrics are judged:
-// where
-//   the program is the same that is so in one of a hundred gates, wherever the threshold lies; or
+//   where the program is the same that is so in one of a hundred gates, wherever the threshold lies; or
 // - it fires in every run of the candidate and in none of the baseline, and a finding that fires in any share
 //   of all runs does so in at most 1 of 100 gates. What runs of one job have in common is one draw, unless
 //   both sides have it.

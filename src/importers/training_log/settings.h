@@ -16,8 +16,7 @@ class SettingsReader {
   void Line(std::string_view line, std::map<std::string, std::string>& settings);
 
  private:
-  std::string
-      section_;  // the part of DeepSpeed's configuration that the line is in, where it is one to offload
+  std::string section_;  // of DeepSpeed's configuration, where it is one to offload
 };
 
 }  // namespace dladvisor::training_log
