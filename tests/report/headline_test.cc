@@ -137,6 +137,23 @@ TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   EXPECT_THAT(text("idle/launch"), HasSubstr("which saves up to 15.0 ms (up to 75 % of the loss)."));
 }
 
+TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
+  const auto text = [](int64_t start_up_ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("tiny-kernels", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("kernel-compilation", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Fuse small kernels."};
+    advice.findings[1].recommendation = {"Warm up."};
+    advice.findings[1].saves = SavingClaim{"idle/compilation", {}, {}, {}};
+    return Render(
+        RunWithLedger(
+            {{"compute/other", 20'000'000}, {"idle/compilation", start_up_ns}, {"idle/launch", 100'000'000}}),
+        advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(300'000'000), HasSubstr("are lost (95 %); first, warm up."));
+  EXPECT_THAT(text(50'000'000), HasSubstr("first, fuse small kernels."));
+}
+
 // A test that is too short to judge has children that say what they save: profiling again does not.
 TEST(Headline, PromisesNothingOfProfilingAgain) {
   const auto text = [](const char* category) {

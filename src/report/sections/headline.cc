@@ -194,6 +194,25 @@ std::string DoubtText(const ReportModel& model) {
   return "";
 }
 
+// A warning on the bucket of the ledger that is most of the loss, whose saving nobody knows: what happens
+// once costs a later step nothing, and yet the rest of a cold step is no place to begin.
+std::optional<size_t> OnMostOfTheLoss(const ReportModel& model, const std::vector<size_t>& roots) {
+  double lost = 0;
+  Segment largest;
+  for (const Segment& segment : HeadlineSegments(model)) {
+    if (segment.label.starts_with("compute/")) continue;
+    lost += segment.value;
+    if (segment.value > largest.value) largest = segment;
+  }
+  if (!(largest.value > lost / 2)) return std::nullopt;
+  for (const size_t root : roots) {
+    const Finding& finding = model.advice->findings[root];
+    if (finding.severity != Severity::kInfo && finding.saves && finding.saves->bucket == largest.label)
+      return root;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<size_t> DoFirst(const ReportModel& model) {
@@ -220,6 +239,7 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
     most = expected;
   }
   if (best) return best;
+  if (const auto root = OnMostOfTheLoss(model, roots); root && !is_test) return root;
   for (const bool may_save : {false, true})
     for (const size_t root : roots)
       if (advice.findings[root].severity != Severity::kInfo && (may_save || !advice.findings[root].saves))
