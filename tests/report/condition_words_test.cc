@@ -7,30 +7,23 @@
 #include <string>
 #include <utility>
 
+#include "tests/report/fixture.h"
+
 namespace dladvisor::test {
 namespace {
 
-ConditionTrace Compares(const std::string& left, const std::string& op, const std::string& right, Value here,
-                        Value limit, Unit unit) {
-  ConditionTrace trace;
-  trace.sql = left + " " + op + " " + right;
-  trace.holds = true;
-  trace.compared = {{left, op, right, std::move(here), std::move(limit), unit, "Why this much."}};
-  return trace;
-}
-
 TEST(ConditionWords, SayWhatWasFoundAndWhatWasLookedFor) {
-  const auto words = WordsOf(Compares("idle_share", ">", ":min_idle", 0.589, 0.15, Unit::kRatio));
+  const auto words = WordsOf(Compared("idle_share", ">", ":min_idle", 0.589, 0.15, Unit::kRatio));
   ASSERT_EQ(words.size(), 1u);
   EXPECT_EQ(words[0].what, "Idle share");
   EXPECT_EQ(words[0].here, "58.9 %");
   EXPECT_EQ(words[0].wanted, "more than 15.0 %");
   EXPECT_EQ(words[0].apart, "43.9 percentage points above");
   EXPECT_EQ(words[0].limit, "Why this much.");
-  const auto mirrored = WordsOf(Compares(":most", ">=", "calls", int64_t{9}, int64_t{4}, Unit::kCount));
+  const auto mirrored = WordsOf(Compared(":most", ">=", "calls", int64_t{9}, int64_t{4}, Unit::kCount));
   EXPECT_EQ(mirrored[0].what, "Calls");
   EXPECT_EQ(mirrored[0].wanted, "at most 9");
-  const auto sides = WordsOf(Compares("kernel_ns", "<", "2 * own_ns", 1e6, 4e6, Unit::kNanoseconds));
+  const auto sides = WordsOf(Compared("kernel_ns", "<", "2 * own_ns", 1e6, 4e6, Unit::kNanoseconds));
   EXPECT_EQ(sides[0].wanted, "less than 4.00 ms (2 × local time)");
 }
 

@@ -9,18 +9,10 @@
 #include <vector>
 
 #include "engine/model/message.h"
+#include "tests/report/fixture.h"
 
 namespace dladvisor::test {
 namespace {
-
-ConditionTrace Compared(const std::string& left, const std::string& op, const std::string& right, Value here,
-                        Value limit, Unit unit) {
-  ConditionTrace trace;
-  trace.sql = left + " " + op + " " + right;
-  trace.holds = true;
-  trace.compared = {{left, op, right, std::move(here), std::move(limit), unit, "Why this much."}};
-  return trace;
-}
 
 TEST(FindingWords, NameFactsAsPeopleDo) {
   EXPECT_EQ(NameWords("idle_share"), "Idle share");

@@ -161,6 +161,15 @@ FakeRun TypicalRun() {
   return run;
 }
 
+ConditionTrace Compared(const std::string& left, const std::string& op, const std::string& right, Value here,
+                        Value limit, Unit unit) {
+  ConditionTrace trace;
+  trace.sql = left + " " + op + " " + right;
+  trace.holds = true;
+  trace.compared = {{left, op, right, std::move(here), std::move(limit), unit, "Why this much."}};
+  return trace;
+}
+
 Finding MakeFinding(const std::string& rule, Severity severity, Outcome outcome) {
   Finding finding;
   finding.rule = rule;

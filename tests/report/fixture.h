@@ -35,6 +35,9 @@ FakeRun TypicalRun();
 Advice TypicalAdvice();
 
 Finding MakeFinding(const std::string& rule, Severity severity, Outcome outcome);
+// A condition that holds, with the values that it compared.
+ConditionTrace Compared(const std::string& left, const std::string& op, const std::string& right, Value here,
+                        Value limit, Unit unit);
 
 inline constexpr ReportFormat kFormats[] = {ReportFormat::kHtml, ReportFormat::kMarkdown, ReportFormat::kJson,
                                             ReportFormat::kText};
