@@ -23,6 +23,7 @@
 
 #include "engine/base/string_pool.h"
 #include "src/trace/events.h"
+#include "src/trace/serving_progress.h"
 #include "src/trace/training_progress.h"
 
 namespace dladvisor {
@@ -72,7 +73,7 @@ struct Trace {
 
   // Source.
   std::string path;              // as given by the user
-  std::string format;            // "nsys", "kineto", "nvidia-smi", "training log", ...
+  std::string format;            // "nsys", "kineto", "nvidia-smi", "training log", "serving log", ...
   std::string producer_version;  // of the profiler, "" where unknown
   std::string schema_version;
   std::optional<int64_t> clock_origin_utc_ns;  // UTC of time 0
@@ -138,6 +139,7 @@ struct Trace {
   }
 
   TrainingLog training_log;
+  ServingLog serving_log;
 
   CaptureHealth health;
 };

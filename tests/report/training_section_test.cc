@@ -74,7 +74,7 @@ TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   EXPECT_THAT(text, Not(HasSubstr("Performance Summary")));
   EXPECT_THAT(Render(Training(), ReportFormat::kMarkdown), HasSubstr("## Training Log"));
   EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("Timers of the Training Log"));
-  EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("id=\"training-summary\""));
+  EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("id=\"log-summary\""));
 }
 
 TEST(TrainingReport, IsSilentWithoutALog) {

@@ -56,7 +56,8 @@ bool FailedToCollect(const Trace& trace) {
 // Without kernels: what to capture next time, and the sentence that says why.
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
-  if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines > 0) return;
+  if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines + row.serving_lines > 0)
+    return;
   if (const auto option = trace.capture_options.find("gpu_traced"); option != trace.capture_options.end())
     row.gpu_traced = option->second == "yes";
   const CaptureWords& words = CaptureWordsOf(trace.format);
@@ -107,7 +108,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                              "One row per profile file: what it holds and how well it was captured.")
           .Key("profile", &ProfileRow::profile, kProfileNumber, "Number of the file, from 0.")
           .Column("path", &ProfileRow::path, Unit::kText, "Path as given.")
-          .Column("format", &ProfileRow::format, Unit::kText, "nsys, kineto, nvidia-smi, training log, ...")
+          .Column("format", &ProfileRow::format, Unit::kText,
+                  "nsys, kineto, nvidia-smi, training log, serving log, ...")
           .Column("producer_version", &ProfileRow::producer_version, Unit::kText,
                   "Version of the profiler; unknown in old files.")
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
@@ -151,6 +153,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Samples of nvidia-smi, of one GPU and time each.")
           .Column("training_lines", &ProfileRow::training_lines, Unit::kCount,
                   "Lines of a training's log that report its progress.")
+          .Column("serving_lines", &ProfileRow::serving_lines, Unit::kCount,
+                  "Lines of a server's log that report its load.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
           .Column(
@@ -233,6 +237,7 @@ ProfileRow ComputeProfile(const Context& context) {
         1 + *std::max_element(trace.telemetry.sample.begin(), trace.telemetry.sample.end());
   const TrainingLog& log = trace.training_log;
   row.training_lines = count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value());
+  row.serving_lines = count(trace.serving_log.samples);
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
   if (const auto ranges = trace.facts.find("counter_ranges"); ranges != trace.facts.end())

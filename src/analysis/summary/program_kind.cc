@@ -209,6 +209,7 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
     if (trace.telemetry.size() > 0) return ProgramKind{program_kind::kLog, "samples of telemetry"};
     if (trace.training_log.iterations.size() > 0 || trace.training_log.runtime_ns)
       return ProgramKind{program_kind::kLog, "lines of a training's log"};
+    if (!trace.serving_log.empty()) return ProgramKind{program_kind::kLog, "lines of a server's log"};
     if (auto accelerator = OtherAccelerator(trace)) return accelerator;
     return HostOnly(trace, ranges);
   }

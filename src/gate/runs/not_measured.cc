@@ -39,7 +39,9 @@ std::optional<double> NumberOf(const Database& db, const std::string& sql) {
 }
 
 bool IsOfLogsAlone(const Database& db) {
-  return NumberOf(db, "SELECT count(*) FROM profile WHERE format NOT IN ('nvidia-smi', 'training log')") == 0;
+  return NumberOf(db,
+                  "SELECT count(*) FROM profile WHERE format NOT IN ('nvidia-smi', 'training log', 'serving "
+                  "log')") == 0;
 }
 
 std::string HowToKnow(const Database& db, const char* capability) {

@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nvidia_smi/table_log.h"
+#include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/training_log/deepspeed.h"
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/megatron.h"
@@ -43,6 +44,7 @@ class Reader {
     deepspeed_.Line(line);
     trainer_.Line(line);
     tables.Line(line);
+    quotes_ = (servers.Line(line) && fenced_) || quotes_;
   }
 
   // Whether the lines are quoted in a document: of which runs, it says in words.
@@ -74,6 +76,7 @@ class Reader {
   int64_t skipped_lines() const { return megatron_.skipped_lines(); }
 
   nvidia_smi::TableReader tables;
+  serving_log::ServingLinesReader servers;
 
  private:
   std::optional<int64_t> Setting(const char* name) const {
@@ -135,20 +138,37 @@ void KeepDevicesOnly(Trace& trace) {
   trace.facts.erase("clock_origin_local_ns");
 }
 
+Trace ServingTrace(ByteSource& source, ServingLog log, Trace trace) {
+  trace.path = source.name();
+  trace.format = "serving log";
+  trace.producer_version.clear();
+  trace.facts["profiler"] = log.program;
+  trace.health.rows_read["lines"] = static_cast<int64_t>(log.samples.size());
+  trace.serving_log = std::move(log);
+  return trace;
+}
+
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
   Reader reader;
   ReadLines(source, reader);
   const bool tables = reader.tables.log.trace().telemetry.size() > 0;
   TrainingLog log = reader.Finish();
+  ServingLog serving = reader.servers.Finish();
+  if (reader.quotes())
+    throw WrongKind(source.name(), "a document that quotes lines of logs, not a log",
+                    "save what the program printed to a file of its own");
+  if (log.iterations.empty() && !serving.empty()) {
+    Trace trace;
+    if (tables) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
+    if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size()))
+      KeepDevicesOnly(trace);
+    return ServingTrace(source, std::move(serving), std::move(trace));
+  }
   if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) return std::nullopt;
   Trace trace;
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
   if (log.empty()) return trace;
-  if (reader.quotes())
-    throw WrongKind(source.name(), "a document that quotes lines of training logs, not a log",
-                    "save what the training printed to a file of its own");
-
   if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size())) KeepDevicesOnly(trace);
   trace.path = source.name();
   trace.format = "training log";
@@ -174,8 +194,8 @@ constinit const Importer kTrainingLogImporter = {
     .in_errors =
         ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, "
         "fairseq, YOLO, epochs with a progress bar, loops in the style of nanoGPT, timm or PyTorch's "
-        "examples)",
-    .in_help = "output of a training run",
+        "examples) and servers (vLLM, SGLang)",
+    .in_help = "output of a training run or of a server",
     .extensions = ".log .out .txt",
     .more_extensions = "",
     .fits =

@@ -26,9 +26,9 @@
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/headline.h"
 #include "src/report/sections/ledger_section.h"
+#include "src/report/sections/log_section.h"
 #include "src/report/sections/ranks_section.h"
 #include "src/report/sections/telemetry_section.h"
-#include "src/report/sections/training_section.h"
 
 namespace dladvisor {
 namespace {
@@ -204,16 +204,18 @@ data PageData(const ReportModel& model) {
   page.set("has_iterations", has_gpu_work || !iterations_chart.empty());
   const double per_bar = MostInBar(model);
   page.set("iterations_per_bar", per_bar > 1 ? data{fmt::format("{:.0f}", per_bar)} : data{false});
-  data training{data::type::list};
-  for (const auto& [label, value] : TrainingSummary(model)) {
+  const LogSummary log = LogSummaryOf(model);
+  data log_items{data::type::list};
+  for (const auto& [label, value] : log.items) {
     data item;
     item.set("label", label);
     item.set("value", value);
     item.set("because", data{false});
-    training << item;
+    log_items << item;
   }
-  page.set("has_training", !training.is_empty_list());
-  page.set("training", training);
+  page.set("has_log", !log.items.empty());
+  page.set("log_title", log.title);
+  page.set("log_items", log_items);
   const ReportTable* iterations = FindTable(model, "iterations");
   page.set("iteration_rank", FigureNumber(model, "ranks").value_or(0) < 2 || iterations == nullptr ||
                                      iterations->rows.rows.empty()
@@ -242,7 +244,7 @@ data PageData(const ReportModel& model) {
   page.set("has_series", !series.is_empty_list());
   page.set("series", series);
   const ReportTable* telemetry = TelemetryAlone(model);
-  const bool log_alone = telemetry != nullptr || TrainingAlone(model) != nullptr;
+  const bool log_alone = telemetry != nullptr || IsProgramsLogAlone(model);
   page.set("log_alone", log_alone);
   std::vector<std::string_view> system(SystemFigures().begin(), SystemFigures().end());
   if (log_alone) std::erase_if(system, [&](std::string_view id) { return !WhyUnknown(model, id).empty(); });

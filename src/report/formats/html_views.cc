@@ -34,6 +34,7 @@ const std::vector<View>& Views() {
       {"training-log",
        "Training Log",
        {"training", "training_timers", "training_iterations", "training_memory", "training_settings"}},
+      {"server-log", "Server Log", {"serving", "serving_lines"}},
       {"op-type-summary", "Op Type Summary", {"op_type_summary"}},
       {"group-ops", "Group Ops", {"group_ops"}},
       {"ops-and-kernels", "Ops and Kernels", {"ops", "op_kernels"}},

@@ -14,9 +14,9 @@
 #include "src/report/sections/finding_groups.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/ledger_section.h"
+#include "src/report/sections/log_section.h"
 #include "src/report/sections/pipeline_section.h"
 #include "src/report/sections/ranks_section.h"
-#include "src/report/sections/training_section.h"
 
 namespace dladvisor {
 namespace {
@@ -183,15 +183,17 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("has_telemetry", !telemetry.is_empty_list());
   page.set("telemetry", telemetry);
   page.set("telemetry_left_out", TextOrFalse(LeftOut(model, "telemetry", kMaxReportRows)));
-  data training{data::type::list};
-  for (const auto& [label, value] : TrainingSummary(model)) {
+  const LogSummary log = LogSummaryOf(model);
+  data log_items{data::type::list};
+  for (const auto& [label, value] : log.items) {
     data item;
     item.set("label", label);
     item.set("value", value);
-    training << item;
+    log_items << item;
   }
-  page.set("has_training", !training.is_empty_list());
-  page.set("training", training);
+  page.set("has_log", !log.items.empty());
+  page.set("log_title", log.title);
+  page.set("log_items", log_items);
   page.set("generator", model.options.generator);
   return RenderTemplate("report.md", page, EscapeMarkdown);
 }

@@ -15,10 +15,10 @@
 #include "src/report/sections/finding_groups.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/ledger_section.h"
+#include "src/report/sections/log_section.h"
 #include "src/report/sections/pipeline_section.h"
 #include "src/report/sections/ranks_section.h"
 #include "src/report/sections/telemetry_section.h"
-#include "src/report/sections/training_section.h"
 
 namespace dladvisor {
 namespace {
@@ -228,11 +228,11 @@ void WriteTelemetry(TextWriter& out, const ReportModel& model) {
   WriteLeftOut(out, LeftOutText(*telemetry, telemetry->rows.rows.size()));
 }
 
-void WriteTraining(TextWriter& out, const ReportModel& model) {
-  const auto summary = TrainingSummary(model);
-  if (summary.empty()) return;
-  out.Heading("Training Log");
-  for (const auto& [label, value] : summary) out.Wrapped("  " + Left(label, 30), Visible(value));
+void WriteLog(TextWriter& out, const ReportModel& model) {
+  const LogSummary log = LogSummaryOf(model);
+  if (log.items.empty()) return;
+  out.Heading(log.title);
+  for (const auto& [label, value] : log.items) out.Wrapped("  " + Left(label, 30), Visible(value));
   const ReportTable* timers = FindTable(model, "training_timers");
   if (timers == nullptr || timers->rows.rows.empty()) return;
   out.Heading(timers->title);
@@ -267,9 +267,9 @@ std::string RenderText(const ReportModel& model) {
   WriteLedger(out, model);
   WriteRanks(out, model);
   WritePipelines(out, model);
-  WriteTraining(out, model);
+  WriteLog(out, model);
   WriteTelemetry(out, model);
-  if (TelemetryAlone(model) == nullptr && TrainingAlone(model) == nullptr) {
+  if (TelemetryAlone(model) == nullptr && !IsProgramsLogAlone(model)) {
     out.Heading("Performance Summary");
     WriteFigures(out, model, PerformanceFigures());
   }
@@ -286,7 +286,7 @@ std::string RenderText(const ReportModel& model) {
   }
   out.Line(CoverageText(*model.advice) + ".");
   const std::string joined = Visible(fmt::format("{}", fmt::join(flags, " ")));
-  if (!flags.empty() && TrainingAlone(model) == nullptr && TelemetryAlone(model) != nullptr)
+  if (!flags.empty() && !IsProgramsLogAlone(model) && TelemetryAlone(model) != nullptr)
     out.Line("To let more rules decide, log with:\n  nvidia-smi " + joined + " --format=csv -l 1");
   else if (!flags.empty())
     out.Wrapped("To let more rules decide, profile again with: ", joined);

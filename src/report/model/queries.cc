@@ -17,10 +17,10 @@ std::span<const EmbeddedFile> EmbeddedQueries();
 
 namespace {
 
-constexpr std::array<std::string_view, 16> kFiles = {
+constexpr std::array<std::string_view, 17> kFiles = {
     "figures.sql", "speed_of_light.sql", "dashboard.sql", "ops.sql",         "iterations.sql", "gpus.sql",
     "pytorch.sql", "host.sql",           "timeline.sql",  "time_ledger.sql", "memory.sql",     "pipeline.sql",
-    "ranks.sql",   "counters.sql",       "training.sql",  "capture.sql"};
+    "ranks.sql",   "counters.sql",       "training.sql",  "serving.sql",     "capture.sql"};
 
 // Of a figure title, unit, relation, column and unknown; of a table title, note, relation, needs (asked only
 // where the profiler records that: operators), empty (hidden: the report does not show the table then) and

@@ -14,6 +14,7 @@
 #include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/ledger_section.h"
+#include "src/report/sections/serving_section.h"
 #include "src/report/sections/telemetry_section.h"
 #include "src/report/sections/training_section.h"
 
@@ -260,6 +261,8 @@ HeadlineText Headline(const ReportModel& model) {
   if (const ReportTable* training = TrainingAlone(model))
     return {doubt + TrainingText(*training) + "; ",
             first ? order + "." : "a trace shows where that time goes."};
+  if (const ReportTable* serving = ServingAlone(model))
+    return {doubt + ServingText(*serving) + "; ", first ? order + "." : "a trace shows where its time goes."};
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
             first ? order + "." : "a trace shows where that time goes."};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/serving/serving.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "src/analysis/family/family.h"
+
+namespace dladvisor {
+namespace {
+
+// Of the KV cache: a request that needs a few hundred tokens more than are free waits from about here on.
+constexpr double kFull = 0.95;
+
+class Mean {
+ public:
+  void Add(std::optional<double> value) {
+    if (!value) return;
+    sum_ += *value;
+    ++count_;
+  }
+  std::optional<double> value() const { return count_ > 0 ? std::optional(sum_ / count_) : std::nullopt; }
+
+ private:
+  double sum_ = 0, count_ = 0;
+};
+
+template <class T>
+void KeepMost(const std::optional<T>& value, std::optional<T>& most) {
+  if (value && (!most || *value > *most)) most = value;
+}
+
+std::optional<int64_t> CountOf(const ServingLog& log, const char* name) {
+  const auto found = log.settings.find(name);
+  if (found == log.settings.end()) return std::nullopt;
+  int64_t number = 0;
+  const std::string& text = found->second;
+  if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc() || number <= 0)
+    return std::nullopt;
+  return number;
+}
+
+void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
+  Mean running, prompt, generated, accepted, length, prefix;
+  std::set<std::optional<std::string>> engines;
+  // Beside lines of decoding, those of prefill are no mean over time: each is of the moments in which it
+  // runs.
+  const bool decodes = std::ranges::any_of(
+      log, [](const ServingLogRow& line) { return line.generated_tokens_per_second.has_value(); });
+  for (const ServingLogRow& line : log) {
+    engines.insert(line.engine);
+    KeepMost(line.start_ns, row.duration_ns);
+    KeepMost(line.running, row.most_running);
+    KeepMost(line.waiting, row.most_waiting);
+    KeepMost(line.cache_used, row.most_cache_used);
+    KeepMost(line.generated_tokens_per_second, row.most_generated_tokens_per_second);
+    if (!(line.running.value_or(0) + line.waiting.value_or(0) > 0)) continue;
+    ++row.loaded_lines;
+    // A line of prefill alone has no more than the requests of that batch.
+    if (line.generated_tokens_per_second) running.Add(line.running);
+    if (line.generated_tokens_per_second || !decodes) prompt.Add(line.prompt_tokens_per_second);
+    generated.Add(line.generated_tokens_per_second);
+    accepted.Add(line.accepted_share);
+    length.Add(line.accepted_length);
+    prefix.Add(line.prefix_hit_share);
+    if (!line.waiting) continue;
+    const bool waits = *line.waiting > 0;
+    row.waiting_lines = row.waiting_lines.value_or(0) + waits;
+    if (line.cache_used) row.full_lines = row.full_lines.value_or(0) + (waits && *line.cache_used >= kFull);
+    if (row.max_running && line.running)
+      row.capped_lines = row.capped_lines.value_or(0) +
+                         (waits && *line.running >= *row.max_running && line.cache_used.value_or(0) < kFull);
+  }
+  row.lines = static_cast<int64_t>(log.size());
+  row.engines = static_cast<int64_t>(engines.size());
+  row.mean_running = running.value();
+  row.prompt_tokens_per_second = prompt.value();
+  row.generated_tokens_per_second = generated.value();
+  row.accepted_share = accepted.value();
+  row.accepted_length = length.value();
+  row.prefix_hit_share = prefix.value();
+}
+
+}  // namespace
+
+const RelationOf<ServingRow>& ServingRelation() {
+  static const auto relation =
+      RelationOf<ServingRow>("serving",
+                             "A server of language models as reported by its log, one row per log. Means are "
+                             "over lines with requests, which it calls loaded.")
+          .Key("profile", &ServingRow::profile, kProfileNumber, "Number of the file.")
+          .Column("program", &ServingRow::program, Unit::kText, "Whose lines they are: vLLM, SGLang.")
+          .Column("lines", &ServingRow::lines, Unit::kCount, "Lines that report its load.")
+          .Column("loaded_lines", &ServingRow::loaded_lines, Unit::kCount,
+                  "Of these, the ones with requests that run or wait.")
+          .Column("engines", &ServingRow::engines, Unit::kCount, "Engines or ranks that print.")
+          .Column("duration_ns", &ServingRow::duration_ns, Unit::kNanoseconds,
+                  "From the first line to the last; unknown where they have no times.")
+          .Column("mean_running", &ServingRow::mean_running, Unit::kNone,
+                  "Requests that an engine decodes at once, on average; unknown for one that only reads "
+                  "prompts.")
+          .Column("most_running", &ServingRow::most_running, Unit::kCount, "The most of them in a line.")
+          .Column("most_waiting", &ServingRow::most_waiting, Unit::kCount, "The most requests that wait.")
+          .Column("waiting_lines", &ServingRow::waiting_lines, Unit::kCount,
+                  "Loaded lines in which requests wait; unknown where lines do not say.")
+          .Column("full_lines", &ServingRow::full_lines, Unit::kCount,
+                  "Of these, the ones in which at least 95 % of the KV cache is in use.")
+          .Column("capped_lines", &ServingRow::capped_lines, Unit::kCount,
+                  "Of the lines in which requests wait, the ones in which max_running requests run and the "
+                  "cache has room; unknown where max_running is.")
+          .Column("most_cache_used", &ServingRow::most_cache_used, Unit::kRatio,
+                  "The most of the KV cache that was in use.")
+          .Column("prompt_tokens_per_second", &ServingRow::prompt_tokens_per_second, Unit::kNone,
+                  "Mean of what an engine reads of prompts; unknown where its lines are of single batches.")
+          .Column("generated_tokens_per_second", &ServingRow::generated_tokens_per_second, Unit::kNone,
+                  "Mean of what an engine generates.")
+          .Column("most_generated_tokens_per_second", &ServingRow::most_generated_tokens_per_second,
+                  Unit::kNone, "The most of it in a line.")
+          .Column("accepted_share", &ServingRow::accepted_share, Unit::kRatio,
+                  "Mean part of drafted tokens that were right; unknown without speculative decoding.")
+          .Column("accepted_length", &ServingRow::accepted_length, Unit::kNone,
+                  "Mean number of tokens that a step of it brings.")
+          .Column("prefix_hit_share", &ServingRow::prefix_hit_share, Unit::kRatio,
+                  "Mean part of the prompts' tokens that the cache had.")
+          .Column("cache_tokens", &ServingRow::cache_tokens, Unit::kCount, "Tokens that the KV cache holds.")
+          .Column("max_running", &ServingRow::max_running, Unit::kCount,
+                  "Most requests that an engine runs at once by its arguments (--max-num-seqs, "
+                  "--max-running-requests); unknown where the log does not print it.")
+          .Column("max_length", &ServingRow::max_length, Unit::kCount, "Longest request, in tokens.")
+          .Column("preemptions", &ServingRow::preemptions, Unit::kCount,
+                  "Lines that report requests thrown out of the cache, to be computed again.")
+          .Column(
+              "eager", &ServingRow::eager, Unit::kNone,
+              "1 where CUDA graphs are switched off by argument; unknown where the log does not print it.")
+          .Column("default_moe", &ServingRow::default_moe, Unit::kNone,
+                  "1 where the server says that it has no tuned kernel of experts for this GPU.");
+  return relation;
+}
+
+std::vector<ServingRow> ComputeServing(const Context& context, const std::vector<ServingLogRow>& log) {
+  const ServingLog& serving = context.trace.serving_log;
+  if (serving.empty()) return {};
+  ServingRow row;
+  row.program = serving.program;
+  row.cache_tokens = serving.cache_tokens;
+  row.max_running = CountOf(serving, "max_running_requests");
+  row.max_length = CountOf(serving, "max_length");
+  row.preemptions = serving.preemptions;
+  if (const auto eager = serving.settings.find("eager"); eager != serving.settings.end())
+    row.eager = eager->second == "True";
+  row.default_moe = serving.settings.contains("moe_config");
+  AddServingLines(log, row);
+  return {row};
+}
+
+const Family& ServingFamily() {
+  static const Family family = FamilyOf<std::vector<ServingRow>>(ServingRelation());
+  return family;
+}
+
+}  // namespace dladvisor

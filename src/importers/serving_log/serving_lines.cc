@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/serving_log/serving_lines.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "src/importers/nvidia_smi/log_cell.h"
+
+namespace dladvisor::serving_log {
+namespace {
+
+constexpr double kPercent = 0.01;
+
+bool Has(std::string_view line, std::string_view words) { return line.find(words) != std::string_view::npos; }
+
+// The number behind the first of these words.
+std::optional<double> NumberAfter(std::string_view line, std::string_view words) {
+  const size_t at = line.find(words);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view text = line.substr(at + words.size());
+  double number = 0;
+  const auto error = std::from_chars(text.data(), text.data() + text.size(), number).ec;
+  return error == std::errc() && number >= 0 && number < 1e15 ? std::optional(number) : std::nullopt;
+}
+
+std::optional<int64_t> CountAfter(std::string_view line, std::string_view words) {
+  const auto number = NumberAfter(line, words);
+  return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
+}
+
+std::optional<double> ShareAfter(std::string_view line, std::string_view words, double scale) {
+  const auto number = NumberAfter(line, words);
+  return number && *number * scale <= 1 + 1e-9 ? std::optional(*number * scale) : std::nullopt;
+}
+
+// "[2026-08-01 23:43:46 TP0]", or vLLM's "INFO 08-01 23:43:46", whose year is not known: of a leap year, so
+// that every day of a year has a time.
+std::optional<int64_t> TimeOf(std::string_view line) {
+  static const RE2 date(R"((?:(\d{4})-)?(\d\d-\d\d)[ T](\d\d:\d\d:\d\d))");
+  std::string year, day, clock;
+  if (!RE2::PartialMatch(line, date, &year, &day, &clock)) return std::nullopt;
+  const auto time = nvidia_smi::ParseTime((year.empty() ? "2000" : year) + "-" + day + " " + clock);
+  return time ? std::optional(time->ns) : std::nullopt;
+}
+
+}  // namespace
+
+bool ServingLinesReader::Line(std::string_view line) {
+  const size_t before = log_.samples.size();
+  if (Has(line, "Avg prompt throughput: "))
+    Statistics(line);
+  else if (Has(line, "#running-req: "))
+    Batch(line);
+  else if (Has(line, "raft acceptance rate: "))
+    Drafts(line);
+  // A group of sequences that vLLM preempts; SGLang calls it a retraction.
+  if (Has(line, " is preempted by ") || Has(line, "Retract requests")) ++log_.preemptions;
+  Settings(line);
+  return log_.samples.size() > before;
+}
+
+void ServingLinesReader::Statistics(std::string_view line) {
+  ServingSample sample;
+  sample.prompt_tokens_per_second = NumberAfter(line, "Avg prompt throughput: ");
+  sample.generated_tokens_per_second = NumberAfter(line, "Avg generation throughput: ");
+  sample.running = CountAfter(line, "Running: ");
+  if (!sample.generated_tokens_per_second || !sample.running) return;
+  log_.program = "vLLM";
+  static const RE2 engine(R"(\bEngine (\d+):)");
+  RE2::PartialMatch(line, engine, &sample.engine);
+  sample.time_ns = TimeOf(line);
+  sample.waiting = CountAfter(line, "Waiting: ");
+  if (!sample.waiting) sample.waiting = CountAfter(line, "Pending: ");
+  if (const auto swapped = CountAfter(line, "Swapped: "); swapped && sample.waiting)
+    *sample.waiting += *swapped;
+  sample.cache_used = ShareAfter(line, "KV cache usage: ", kPercent);
+  sample.prefix_hits = ShareAfter(line, "Prefix cache hit rate: ", kPercent);
+  if (!sample.prefix_hits) sample.prefix_hits = ShareAfter(line, "Prefix cache hit rate: GPU: ", kPercent);
+  log_.samples.push_back(std::move(sample));
+}
+
+void ServingLinesReader::Batch(std::string_view line) {
+  static const RE2 head(R"(\b(Decode|Prefill) batch\b)");
+  std::string kind;
+  if (!RE2::PartialMatch(line, head, &kind)) return;
+  ServingSample sample;
+  sample.running = CountAfter(line, "#running-req: ");
+  if (!sample.running) return;
+  log_.program = "SGLang";
+  static const RE2 engine(R"(^\[[\d:. T-]+ ((?:[A-Z]+\d+ ?)+)\])");
+  RE2::PartialMatch(line, engine, &sample.engine);
+  sample.time_ns = TimeOf(line);
+  sample.waiting = CountAfter(line, "#queue-req: ");
+  sample.cache_used = ShareAfter(line, "token usage: ", 1);
+  static const RE2 graph(R"(\b[a-z]+ graph: (True|False))");
+  std::string graphs;
+  if (kind == "Decode") {
+    sample.generated_tokens_per_second = NumberAfter(line, "gen throughput (token/s): ");
+    sample.accepted = ShareAfter(line, "accept rate: ", 1);
+    sample.accepted_length = NumberAfter(line, "accept len: ");
+    if (RE2::PartialMatch(line, graph, &graphs)) sample.graphs = graphs == "True";
+  } else {
+    // What runs beside the batch; the batch itself is of new requests.
+    *sample.running += CountAfter(line, "#new-seq: ").value_or(0);
+    sample.prompt_tokens_per_second = NumberAfter(line, "input throughput (token/s): ");
+    const auto fresh = NumberAfter(line, "#new-token: "), cached = NumberAfter(line, "#cached-token: ");
+    if (fresh && cached && *fresh + *cached > 0) sample.prefix_hits = *cached / (*fresh + *cached);
+  }
+  log_.samples.push_back(std::move(sample));
+}
+
+// vLLM's line of speculative decoding, which follows that of the throughput.
+void ServingLinesReader::Drafts(std::string_view line) {
+  if (log_.samples.empty() || log_.samples.back().accepted) return;
+  ServingSample& sample = log_.samples.back();
+  sample.accepted = ShareAfter(line, "Avg Draft acceptance rate: ", kPercent);
+  if (!sample.accepted) sample.accepted = ShareAfter(line, "Draft acceptance rate: ", 1);
+  sample.accepted_length = NumberAfter(line, "Mean acceptance length: ");
+}
+
+void ServingLinesReader::Settings(std::string_view line) {
+  static const RE2 cache(R"(KV cache size: ([\d,]+) tokens|\bmax_total_num_tokens=(\d+))");
+  std::string first, second;
+  if ((Has(line, "KV cache size: ") || Has(line, "max_total_num_tokens=")) &&
+      RE2::PartialMatch(line, cache, &first, &second)) {
+    std::string digits = first.empty() ? second : first;
+    std::erase(digits, ',');
+    int64_t tokens = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), tokens).ec == std::errc() && tokens > 0)
+      log_.cache_tokens = tokens;
+  }
+  if (Has(line, "Performance might be sub-optimal! Config file not found"))
+    log_.settings["moe_config"] = "default";
+  // As key of a dictionary, or as argument of a call. Both engines print their arguments on long lines.
+  struct Argument {
+    const char *words, *name;
+  };
+  static constexpr std::array kArguments =
+      std::to_array<Argument>({{"max_num_seqs", "max_running_requests"},
+                               {"max_running_requests", "max_running_requests"},
+                               {"max_model_len", "max_length"},
+                               {"max_seq_len", "max_length"},
+                               {"context_len", "max_length"},
+                               {"tensor_parallel_size", "tensor_parallel_size"},
+                               {"tp_size", "tensor_parallel_size"},
+                               {"enforce_eager", "eager"},
+                               {"disable_cuda_graph", "eager"},
+                               {"kv_cache_dtype", "kv_cache_dtype"},
+                               {"quantization", "quantization"},
+                               {"disaggregation_mode", "disaggregation_mode"}});
+  static const RE2 value(R"(^'?[=:] ?'?(\d+|True|False|[a-z][\w.-]*))");
+  for (const auto& [words, name] : kArguments) {
+    for (size_t at = line.find(words); at != std::string_view::npos; at = line.find(words, at + 1)) {
+      const char before = at == 0 ? ' ' : line[at - 1];
+      std::string text;
+      if (before != ' ' && before != '\'' && before != '(' && before != ',') continue;
+      if (RE2::PartialMatch(line.substr(at + std::string_view(words).size()), value, &text))
+        log_.settings[name] = text;
+      break;
+    }
+  }
+}
+
+ServingLog ServingLinesReader::Finish() { return std::move(log_); }
+
+}  // namespace dladvisor::serving_log

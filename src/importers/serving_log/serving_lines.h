@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of servers of language models: vLLM's statistics ("Avg prompt throughput: ..., Running: 3 reqs,
+// ..."), SGLang's batches ("Decode batch. #running-req: 3, ..."), and what they print of cache and arguments.
+#pragma once
+
+#include <string_view>
+
+#include "src/trace/serving_progress.h"
+
+namespace dladvisor::serving_log {
+
+class ServingLinesReader {
+ public:
+  // Whether the line reports its load.
+  bool Line(std::string_view line);
+  ServingLog Finish();
+
+ private:
+  void Statistics(std::string_view line);
+  void Batch(std::string_view line);
+  void Drafts(std::string_view line);
+  void Settings(std::string_view line);
+
+  ServingLog log_;
+};
+
+}  // namespace dladvisor::serving_log

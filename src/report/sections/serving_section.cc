@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/sections/serving_section.h"
+
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+#include "src/render/escape.h"
+
+namespace dladvisor {
+namespace {
+
+class ServingCells {
+ public:
+  explicit ServingCells(const ReportTable& table) : table_(table) {}
+
+  bool Has(const char* column) const { return !IsNull(CellOf(table_, 0, column)); }
+  double Number(const char* column) const { return AsNumber(CellOf(table_, 0, column)).value_or(0); }
+  std::string Text(const char* column, Unit unit) const {
+    return Visible(FormatValue(CellOf(table_, 0, column), unit));
+  }
+  std::string Count(const char* column) const { return Text(column, Unit::kCount); }
+  // Three digits at most: a mean over lines is no more exact.
+  std::string Rate(const char* column) const {
+    const double value = Number(column);
+    return value >= 1000 ? WithThousands(static_cast<int64_t>(value + 0.5)) : fmt::format("{:.3g}", value);
+  }
+
+ private:
+  const ReportTable& table_;
+};
+
+std::string WaitingText(const ServingCells& cells) {
+  if (!(cells.Number("most_waiting") > 0)) return "none";
+  return fmt::format("{} at most, in {} of {} lines with requests", cells.Count("most_waiting"),
+                     cells.Count("waiting_lines"), cells.Count("loaded_lines"));
+}
+
+std::string CacheText(const ServingCells& cells) {
+  std::string text = cells.Text("most_cache_used", Unit::kRatio) + " at most";
+  if (cells.Has("cache_tokens")) text += fmt::format(" of {} tokens", cells.Count("cache_tokens"));
+  return text;
+}
+
+}  // namespace
+
+const ReportTable* ServingAlone(const ReportModel& model) {
+  const ReportTable* serving = HasGpuWork(model) ? nullptr : FindTable(model, "serving");
+  return serving == nullptr || serving->rows.rows.empty() ? nullptr : serving;
+}
+
+std::string ServingText(const ReportTable& serving) {
+  if (serving.total_rows > 1)
+    return fmt::format("{} logs of servers, none of them a trace", serving.total_rows);
+  const ServingCells cells(serving);
+  std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
+  if (!(cells.Number("loaded_lines") > 0)) return text + "no request in any of its lines";
+  if (cells.Has("mean_running"))
+    text += fmt::format("{} requests at once on average, {} at most", cells.Rate("mean_running"),
+                        cells.Count("most_running"));
+  else
+    text += fmt::format("{} requests at once at most", cells.Count("most_running"));
+  if (cells.Has("generated_tokens_per_second"))
+    text += fmt::format(", {} tokens/s generated{}", cells.Rate("generated_tokens_per_second"),
+                        cells.Number("engines") > 1 ? " by an engine" : "");
+  else if (cells.Has("prompt_tokens_per_second"))
+    text += fmt::format(", {} tokens/s of prompts read{}", cells.Rate("prompt_tokens_per_second"),
+                        cells.Number("engines") > 1 ? " by an engine" : "");
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> ServingSummary(const ReportModel& model) {
+  const ReportTable* serving = FindTable(model, "serving");
+  if (serving == nullptr || serving->rows.rows.size() != 1) return {};
+  const ServingCells cells(*serving);
+  std::vector<std::pair<std::string, std::string>> summary;
+  const auto add = [&](const char* label, std::string value) {
+    summary.emplace_back(label, std::move(value));
+  };
+  add("Program", cells.Text("program", Unit::kText));
+  add("Lines",
+      fmt::format("{}, {} of them with requests", cells.Count("lines"), cells.Count("loaded_lines")));
+  if (cells.Has("duration_ns")) add("Time", cells.Text("duration_ns", Unit::kNanoseconds));
+  if (cells.Number("engines") > 1) add("Engines", cells.Count("engines"));
+  if (cells.Has("most_running"))
+    add("Requests at Once",
+        fmt::format("{}{} at most{}",
+                    cells.Has("mean_running") ? cells.Rate("mean_running") + " on average, " : "",
+                    cells.Count("most_running"),
+                    cells.Has("max_running") ? ", " + cells.Count("max_running") + " allowed" : ""));
+  if (cells.Has("most_waiting")) add("Waiting Requests", WaitingText(cells));
+  if (cells.Has("generated_tokens_per_second"))
+    add("Generated Tokens",
+        fmt::format("{}/s on average, {}/s at most", cells.Rate("generated_tokens_per_second"),
+                    cells.Rate("most_generated_tokens_per_second")));
+  if (cells.Has("prompt_tokens_per_second"))
+    add("Prompt Tokens", fmt::format("{}/s on average", cells.Rate("prompt_tokens_per_second")));
+  if (cells.Has("most_cache_used")) add("KV Cache", CacheText(cells));
+  if (cells.Has("prefix_hit_share"))
+    add("Found in Prefix Cache", cells.Text("prefix_hit_share", Unit::kRatio));
+  if (cells.Has("accepted_share")) add("Drafted Tokens Accepted", cells.Text("accepted_share", Unit::kRatio));
+  if (cells.Number("preemptions") > 0) add("Lines of Preemptions", cells.Count("preemptions"));
+  return summary;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server of language models printed of its load: throughput, requests, use of its KV cache. A log has
+// few rows, so that they are structs and not columns. What a line does not contain is nullopt.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dladvisor {
+
+// One printed line. Rates are means since the engine's line before.
+struct ServingSample {
+  std::string engine;  // as the line names it, "" of a server with one
+  std::optional<int64_t>
+      time_ns;  // when it was printed, in the log's own time zone; the year may not be known
+  std::optional<int64_t> running, waiting;  // requests
+  std::optional<double> prompt_tokens_per_second, generated_tokens_per_second;
+  std::optional<double> cache_used;       // share of the KV cache
+  std::optional<double> prefix_hits;      // share of prompt tokens that were in the cache
+  std::optional<double> accepted;         // share of the drafted tokens
+  std::optional<double> accepted_length;  // tokens of a step, the one that is always right included
+  std::optional<bool> graphs;             // whether the batch ran as a graph
+};
+
+struct ServingLog {
+  std::string program;  // "vLLM", "SGLang"; "" for no log
+  std::vector<ServingSample> samples;
+  std::optional<int64_t> cache_tokens;          // that the KV cache holds
+  int64_t preemptions = 0;                      // lines that report requests thrown out of the cache
+  std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed
+
+  bool empty() const { return samples.empty(); }
+};
+
+}  // namespace dladvisor

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The load of a server, as its log reports it.
+#include "src/analysis/serving/serving.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+
+ServingSample Sample(int64_t running, int64_t waiting, double cache, std::optional<double> generated) {
+  ServingSample sample;
+  sample.running = running;
+  sample.waiting = waiting;
+  sample.cache_used = cache;
+  sample.generated_tokens_per_second = generated;
+  if (!generated) sample.prompt_tokens_per_second = 1000;
+  return sample;
+}
+
+ServingRow RowOf(std::vector<ServingSample> samples, std::map<std::string, std::string> settings = {}) {
+  test::TraceBuilder b;
+  b.trace.serving_log.program = "vLLM";
+  b.trace.serving_log.samples = std::move(samples);
+  b.trace.serving_log.settings = std::move(settings);
+  const Context context = test::ContextOf(b.trace);
+  const std::vector<ServingRow> rows = ComputeServing(context, ComputeServingLog(context));
+  EXPECT_EQ(rows.size(), 1u);
+  return rows.empty() ? ServingRow() : rows[0];
+}
+
+TEST(Serving, MeansLeaveOutIdleLines) {
+  const ServingRow row = RowOf({Sample(4, 0, 0.1, 100), Sample(0, 0, 0, 0), Sample(8, 0, 0.2, 300)});
+  EXPECT_EQ(row.lines, 3);
+  EXPECT_EQ(row.loaded_lines, 2);
+  EXPECT_DOUBLE_EQ(*row.mean_running, 6);
+  EXPECT_EQ(row.most_running, 8);
+  EXPECT_DOUBLE_EQ(*row.generated_tokens_per_second, 200);
+  EXPECT_EQ(row.waiting_lines, 0);
+}
+
+TEST(Serving, CountsWhatWaitsForTheCacheAndForAPlace) {
+  const ServingRow row =
+      RowOf({Sample(8, 5, 0.99, 1), Sample(8, 5, 0.5, 1), Sample(6, 5, 0.5, 1), Sample(8, 0, 0.99, 1)},
+            {{"max_running_requests", "8"}});
+  EXPECT_EQ(row.waiting_lines, 3);
+  EXPECT_EQ(row.full_lines, 1);
+  EXPECT_EQ(row.capped_lines, 1);
+  EXPECT_EQ(row.max_running, 8);
+}
+
+TEST(Serving, WithoutALimitNothingIsCapped) { EXPECT_FALSE(RowOf({Sample(8, 5, 0.5, 1)}).capped_lines); }
+
+TEST(Serving, LinesOfPrefillAreNoMeanBesideDecoding) {
+  const ServingRow mixed = RowOf({Sample(1, 0, 0.1, {}), Sample(9, 0, 0.1, 50)});
+  EXPECT_FALSE(mixed.prompt_tokens_per_second);
+  EXPECT_DOUBLE_EQ(*mixed.mean_running, 9);
+  const ServingRow prefill = RowOf({Sample(1, 0, 0.1, {}), Sample(3, 0, 0.1, {})});
+  EXPECT_DOUBLE_EQ(*prefill.prompt_tokens_per_second, 1000);
+  EXPECT_FALSE(prefill.mean_running);
+}
+
+TEST(Serving, TimesThatGoBackAreUnknown) {
+  test::TraceBuilder b;
+  ServingSample december = Sample(1, 0, 0, 1), january = december;
+  december.time_ns = 1000;
+  january.time_ns = 10;
+  b.trace.serving_log.samples = {december, january};
+  const std::vector<ServingLogRow> rows = ComputeServingLog(test::ContextOf(b.trace));
+  EXPECT_EQ(rows[0].start_ns, 0);
+  EXPECT_FALSE(rows[1].start_ns);
+}
+
+}  // namespace
+}  // namespace dladvisor

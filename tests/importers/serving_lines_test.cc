@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of servers of language models, as they print them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using testing::HasSubstr;
+
+constexpr const char* kVllm =
+    "\x1b[1;36m(APIServer pid=7)\x1b[0;0m INFO 10-14 19:22:10 [utils.py:233] non-default args: {'model': "
+    "'m', "
+    "'max_model_len': 32000, 'max_num_seqs': 128}\n"
+    "(EngineCore pid=8) INFO 10-14 19:22:45 [core.py:77] Initializing a V1 LLM engine (v0.11.0) with config: "
+    "max_seq_len=32000, tensor_parallel_size=1, quantization=None, enforce_eager=True, kv_cache_dtype=auto\n"
+    "(EngineCore pid=8) INFO 10-14 19:25:51 [kv_cache_utils.py:1087] GPU KV cache size: 38,944 tokens\n"
+    "(APIServer pid=7) INFO 10-14 19:28:10 [loggers.py:127] Engine 001: Avg prompt throughput: 7199.3 "
+    "tokens/s, "
+    "Avg generation throughput: 239.5 tokens/s, Running: 26 reqs, Waiting: 3 reqs, GPU KV cache usage: "
+    "36.7%, "
+    "Prefix cache hit rate: 83.3%\n"
+    "(APIServer pid=7) INFO 10-14 19:28:10 [metrics.py:96] SpecDecoding metrics: Mean acceptance length: "
+    "2.31, "
+    "Accepted: 32 tokens, Drafted: 98 tokens, Avg Draft acceptance rate: 32.7%\n"
+    "(APIServer pid=7) INFO 10-14 19:28:20 [loggers.py:127] Engine 001: Avg prompt throughput: 0.0 tokens/s, "
+    "Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.0%, "
+    "Prefix cache hit rate: 83.3%\n";
+
+TEST(ServingLines, Vllm) {
+  const Trace trace = test::ReadLog(kVllm);
+  EXPECT_EQ(trace.format, "serving log");
+  const ServingLog& log = trace.serving_log;
+  EXPECT_EQ(log.program, "vLLM");
+  ASSERT_EQ(log.samples.size(), 2u);
+  const ServingSample& first = log.samples[0];
+  EXPECT_EQ(first.engine, "001");
+  EXPECT_EQ(first.running, 26);
+  EXPECT_EQ(first.waiting, 3);
+  EXPECT_DOUBLE_EQ(*first.prompt_tokens_per_second, 7199.3);
+  EXPECT_DOUBLE_EQ(*first.generated_tokens_per_second, 239.5);
+  EXPECT_DOUBLE_EQ(*first.cache_used, 0.367);
+  EXPECT_DOUBLE_EQ(*first.prefix_hits, 0.833);
+  EXPECT_DOUBLE_EQ(*first.accepted, 0.327);
+  EXPECT_DOUBLE_EQ(*first.accepted_length, 2.31);
+  EXPECT_FALSE(log.samples[1].accepted);
+  EXPECT_EQ(*log.samples[1].time_ns - *first.time_ns, 10'000'000'000);
+  EXPECT_EQ(log.cache_tokens, 38944);
+  EXPECT_EQ(log.settings.at("max_running_requests"), "128");
+  EXPECT_EQ(log.settings.at("max_length"), "32000");
+  EXPECT_EQ(log.settings.at("eager"), "True");
+  EXPECT_FALSE(log.settings.contains("quantization")) << "None is no value";
+}
+
+TEST(ServingLines, OldVllm) {
+  const ServingLog log =
+      test::ReadLog(
+          "INFO 07-08 07:17:34 metrics.py:334] Avg prompt throughput: 6501.4 tokens/s, Avg generation "
+          "throughput: 69.1 tokens/s, Running: 4 reqs, Swapped: 2 reqs, Pending: 1 reqs, GPU KV cache usage: "
+          "15.6%, CPU KV cache usage: 0.0%.\n"
+          "WARNING 07-08 07:17:39 scheduler.py:1057] Sequence group cmpl-3 is preempted by "
+          "PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.\n")
+          .serving_log;
+  ASSERT_EQ(log.samples.size(), 1u);
+  EXPECT_EQ(log.samples[0].waiting, 3) << "what was swapped out waits, too";
+  EXPECT_DOUBLE_EQ(*log.samples[0].cache_used, 0.156);
+  EXPECT_EQ(log.preemptions, 1);
+}
+
+TEST(ServingLines, Sglang) {
+  const ServingLog log =
+      test::ReadLog(
+          "[2026-01-04 00:44:42] max_total_num_tokens=132608, chunked_prefill_size=512, "
+          "max_running_requests=24, context_len=8192, available_gpu_mem=2.74 GB\n"
+          "[2026-01-04 00:49:30 DP5 TP5] Prefill batch, #new-seq: 2, #new-token: 30, #cached-token: 90, full "
+          "token usage: 0.02, swa token usage: 0.90, #running-req: 3, #queue-req: 4, cuda graph: False, "
+          "input "
+          "throughput (token/s): 726.79\n"
+          "[2026-01-04 00:49:33 DP5 TP5] Decode batch. #running-req: 15, #token: 36992, token usage: 0.28, "
+          "accept "
+          "len: 2.83, accept rate: 0.71, #retracted-req: 0, cuda graph: True, gen throughput (token/s): "
+          "501.14, "
+          "#queue-req: 1\n"
+          "[2026-01-04 00:49:34 DP5 TP5] KV cache pool is full. Retract requests. #retracted_reqs: 1\n")
+          .serving_log;
+  EXPECT_EQ(log.program, "SGLang");
+  ASSERT_EQ(log.samples.size(), 2u);
+  const ServingSample &prefill = log.samples[0], &decode = log.samples[1];
+  EXPECT_EQ(prefill.engine, "DP5 TP5");
+  EXPECT_EQ(prefill.running, 5);
+  EXPECT_DOUBLE_EQ(*prefill.cache_used, 0.02) << "of the whole, not of the window";
+  EXPECT_DOUBLE_EQ(*prefill.prefix_hits, 0.75);
+  EXPECT_FALSE(prefill.generated_tokens_per_second);
+  EXPECT_FALSE(prefill.graphs) << "prefill runs without";
+  EXPECT_EQ(decode.running, 15);
+  EXPECT_EQ(decode.waiting, 1);
+  EXPECT_DOUBLE_EQ(*decode.generated_tokens_per_second, 501.14);
+  EXPECT_DOUBLE_EQ(*decode.accepted, 0.71);
+  EXPECT_EQ(decode.graphs, true);
+  EXPECT_EQ(*decode.time_ns - *prefill.time_ns, 3'000'000'000);
+  EXPECT_EQ(log.cache_tokens, 132608);
+  EXPECT_EQ(log.settings.at("max_running_requests"), "24");
+  EXPECT_EQ(log.preemptions, 1);
+}
+
+TEST(ServingLines, OfATrainingThatGeneratesAreItsOwn) {
+  const Trace trace = test::ReadLog(std::string(kVllm) +
+                                    "iter 10: loss 9.5, time 135.20ms, mfu 12.50%\niter 20: loss 9.1, time "
+                                    "130.00ms, mfu 13.00%\n");
+  EXPECT_EQ(trace.format, "training log");
+  EXPECT_TRUE(trace.serving_log.empty());
+}
+
+TEST(ServingLines, QuotedInADocumentAreRefused) {
+  try {
+    test::ReadLog("# How to read the log\n```\n" + std::string(kVllm) + "```\n");
+    FAIL() << "read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a document that quotes lines of logs"));
+  }
+}
+
+// Programs that read such logs hold the words, without figures.
+TEST(ServingLines, CodeIsNoLog) {
+  EXPECT_THROW(
+      test::ReadLog("PATTERN = r\"Avg prompt throughput: (?P<tp>[\\d.]+) tokens/s, Running: (\\d+)\"\n"),
+      Error);
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of a server's log.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "src/report/report.h"
+#include "tests/report/fixture.h"
+
+namespace dladvisor {
+namespace {
+using test::FakeRun;
+using testing::HasSubstr;
+using testing::Not;
+
+FakeRun Server() {
+  using I = int64_t;
+  FakeRun run;
+  run.Give("profile", {{{"profile", I{0}}, {"format", "serving log"}, {"serving_lines", I{21}}}});
+  run.Give("serving", {{{"profile", I{0}},
+                        {"program", "vLLM"},
+                        {"lines", I{21}},
+                        {"loaded_lines", I{17}},
+                        {"engines", I{1}},
+                        {"duration_ns", I{340'000'000'000}},
+                        {"mean_running", 24.12},
+                        {"most_running", I{66}},
+                        {"most_waiting", I{27}},
+                        {"waiting_lines", I{8}},
+                        {"most_cache_used", 1.0},
+                        {"generated_tokens_per_second", 223.4},
+                        {"most_generated_tokens_per_second", 1542.1},
+                        {"cache_tokens", I{38944}},
+                        {"max_running", I{128}},
+                        {"preemptions", I{0}}}});
+  return run;
+}
+
+TEST(ServingSection, HeadlineIsTheLoad) {
+  EXPECT_THAT(
+      test::Render(Server(), ReportFormat::kText),
+      HasSubstr("A log of vLLM, not a trace: 24.1 requests at once on average, 66 at most, 223 tokens/s "
+                "generated;"));
+}
+
+TEST(ServingSection, SummaryOfTheLog) {
+  const std::string text = test::Render(Server(), ReportFormat::kText);
+  EXPECT_THAT(text, HasSubstr("Server Log\n"));
+  EXPECT_THAT(text, HasSubstr("24.1 on average, 66 at most, 128 allowed"));
+  EXPECT_THAT(text, HasSubstr("27 at most, in 8 of 17 lines with requests"));
+  EXPECT_THAT(text, HasSubstr("100.0 % at most of 38,944 tokens"));
+  EXPECT_THAT(text, HasSubstr("223/s on average, 1,542/s at most"));
+  EXPECT_THAT(text, Not(HasSubstr("Preemptions")));
+  EXPECT_THAT(text, Not(HasSubstr("Performance Summary"))) << "of GPU work there is none";
+}
+
+TEST(ServingSection, InAllFormats) {
+  EXPECT_THAT(test::Render(Server(), ReportFormat::kMarkdown), HasSubstr("## Server Log"));
+  EXPECT_THAT(test::Render(Server(), ReportFormat::kHtml),
+              HasSubstr("<h3 id=\"log-summary\">Server Log</h3>"));
+}
+
+}  // namespace
+}  // namespace dladvisor
