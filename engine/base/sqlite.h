@@ -18,11 +18,11 @@ using SqliteDb = std::unique_ptr<sqlite3, CloseSqlite>;
 using SqliteStatement = std::unique_ptr<sqlite3_stmt, CloseSqlite>;
 
 // Opens a database, by default an empty one in memory. The handle is also there, with the error's message,
-// where `rc` is not SQLITE_OK; it is null only where memory is short.
+// where `rc` is not SQLITE_OK; it is null only where memory is short. One thread at a time may use it.
 inline SqliteDb OpenSqlite(int& rc, const char* path = ":memory:",
                            int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
   sqlite3* raw = nullptr;
-  rc = sqlite3_open_v2(path, &raw, flags, nullptr);
+  rc = sqlite3_open_v2(path, &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   return SqliteDb(raw);
 }
 

@@ -17,6 +17,7 @@
 #include "engine/inference/missing_facts.h"
 #include "engine/model/message.h"
 #include "engine/model/subject.h"
+#include "engine/rules/count_sql.h"
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
@@ -138,27 +139,14 @@ class RuleEvaluation {
     size_t subjects = 0, not_clear = 0;
   };
 
-  // In one pass over the subjects, and by a statement that names each condition once: most rules find
-  // nothing, and to prepare a statement takes longer than to run it over few rows. Of many, whose number is
-  // known, none is taken for clear.
+  // In one pass over the subjects. Of many, whose number is known, none is taken for clear.
   Counts Count() const {
     constexpr size_t kFew = 1000;
     const size_t rows = rule_.subject_relation.empty() ? 1 : db_.RowCount(rule_.subject_relation);
     if (rows == 0 || rows > kFew) return {rows, rows};
-    const ResultSet counts =
-        db_.Query(WithHelpers(rule_, "SELECT count(*), count(iif(" + NotClear() + ", 1, NULL)) FROM (" +
-                                         SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject"),
-                  params_);
+    const ResultSet counts = db_.Query(rule_.count_sql, params_);
     const auto count = [&](size_t i) { return static_cast<size_t>(AsNumber(counts.rows[0][i]).value_or(0)); };
     return {count(0), count(1)};
-  }
-
-  // No condition is false.
-  std::string NotClear() const {
-    std::string sql;
-    for (const Condition& condition : rule_.when)
-      sql += (sql.empty() ? "((" : " AND ((") + condition.sql + "\n) IS NOT FALSE)";
-    return sql.empty() ? "1" : sql;
   }
 
   std::string Sql() const {
@@ -173,7 +161,7 @@ class RuleEvaluation {
       for (const Comparison& comparison : condition.comparisons)
         sql += ", (" + comparison.left + "\n), (" + comparison.right + "\n)";
     return sql + " FROM (" + SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject" +
-           (keep_clear_ ? "" : " WHERE " + NotClear());
+           (keep_clear_ ? "" : " WHERE " + NotClearSql(rule_));
   }
 
   // What is the same for all rows.

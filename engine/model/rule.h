@@ -98,6 +98,7 @@ struct Rule {
   Place subject_place;
   std::map<std::string, Unit> units;  // of computed subject columns, as far as their SQL shows them
   std::vector<std::string> reads;     // relations that its statements read, sorted
+  std::string count_sql;              // CountSql() of it (count_sql.h)
   std::vector<Param> params;
   std::vector<Helper> helpers;
   std::vector<Let> lets;

@@ -13,6 +13,7 @@
 #include "engine/base/text.h"
 #include "engine/model/message.h"
 #include "engine/model/subject.h"
+#include "engine/rules/count_sql.h"
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
@@ -43,6 +44,7 @@ class Checker {
       warnings_.Add(rule_.problem.place, rule_.id,
                     "the problem names no value: readers want to know how much");
     rule_.reads.assign(reads_.begin(), reads_.end());
+    rule_.count_sql = WithHelpers(rule_, CountSql(rule_, db_.FindRelation(rule_.subject_relation)));
   }
 
  private:

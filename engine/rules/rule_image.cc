@@ -153,9 +153,9 @@ void Fields(A& a, Message& m) {
 template <class A>
 void Fields(A& a, Rule& r) {
   All(a, r.id, r.title, r.category, r.doc, r.severity, r.confidence, r.override, r.subject_relation,
-      r.subject_sql, r.subject_key, r.subject_place, r.units, r.reads, r.params, r.helpers, r.lets, r.when,
-      r.given, r.unless, r.causes, r.saves, r.problem, r.recommendation, r.code, r.evidence, r.references,
-      r.place, r.set_by);
+      r.subject_sql, r.subject_key, r.subject_place, r.units, r.reads, r.count_sql, r.params, r.helpers,
+      r.lets, r.when, r.given, r.unless, r.causes, r.saves, r.problem, r.recommendation, r.code, r.evidence,
+      r.references, r.place, r.set_by);
 }
 template <class A>
 void Fields(A& a, Column& c) {

@@ -32,7 +32,8 @@ Authorizer::Authorizer(sqlite3* db, const Catalog& catalog, const RelationModule
       &modules_, nullptr);
 }
 
-void Authorizer::Begin() {
+void Authorizer::Begin(bool notes_reads) {
+  notes_reads_ = notes_reads;
   columns_.clear();
   relations_.clear();
   refusal_.clear();
@@ -76,8 +77,10 @@ int Authorizer::Decide(int action, const char* first, const char* second) {
       return SQLITE_OK;
     case SQLITE_READ:
       if (catalog_.Find(first)) {
-        relations_.insert(first);
-        if (second && *second) columns_.insert({first, second});
+        if (notes_reads_) {
+          relations_.insert(first);
+          if (second && *second) columns_.insert({first, second});
+        }
         return SQLITE_OK;
       }
       if (catalog_.IsView(first)) return SQLITE_OK;

@@ -22,8 +22,8 @@ class Authorizer {
   // All must outlive it.
   Authorizer(sqlite3* db, const Catalog& catalog, const RelationModule& module);
 
-  // Between these two SQLite asks about what it prepares.
-  void Begin();
+  // Between these two SQLite asks about what it prepares. What that reads is noted where `notes_reads`.
+  void Begin(bool notes_reads);
   void End();
 
   // Why the statement `sql` was refused, if it was.
@@ -40,6 +40,7 @@ class Authorizer {
   const Catalog& catalog_;
   const RelationModule& module_;
   std::set<std::string, std::less<>> modules_;  // of SQLite's own virtual tables
+  bool notes_reads_ = false;
   std::set<ColumnRead> columns_;
   std::set<std::string> relations_;
   std::string refusal_, refused_word_, hint_;  // of the first refusal

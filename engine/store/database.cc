@@ -45,6 +45,7 @@ struct Database::Impl {
   std::vector<std::unique_ptr<const Relation>> owned;
   std::optional<Authorizer> authorizer;
   StatementBudget budget;
+  std::vector<std::pair<std::string, std::string>> views_to_come;  // name and SQL
   double all_rows = 0;  // of all relations, as far as that is known without computing them
 
   struct IndexesOfStatement {
@@ -69,14 +70,28 @@ struct Database::Impl {
     throw SqlError(message, -1);
   }
 
-  SqliteStatement PrepareStatement(std::string_view sql) {
+  // Few statements name a view, and to make all views takes longer than to judge a tenth of all rules.
+  void MakeViews() {
+    for (const auto& [name, view] : std::exchange(views_to_come, {}))
+      Execute(fmt::format("CREATE TEMP VIEW {} AS {}", QuotedName(name), view));
+  }
+
+  SqliteStatement PrepareStatement(std::string_view sql, bool notes_reads = false) {
     budget.Begin();
     if (auto why = WhyTooLarge(sql)) throw SqlError(*why, -1);
-    authorizer->Begin();
     sqlite3_stmt* raw = nullptr;
     const char* tail = nullptr;
-    const int rc = sqlite3_prepare_v2(db.get(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
-    authorizer->End();
+    const auto prepare = [&] {
+      authorizer->Begin(notes_reads);
+      const int rc = sqlite3_prepare_v2(db.get(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
+      authorizer->End();
+      return rc;
+    };
+    int rc = prepare();
+    if (rc != SQLITE_OK && !views_to_come.empty()) {
+      MakeViews();
+      rc = prepare();
+    }
     SqliteStatement statement(raw);
     if (const auto refusal = authorizer->Refusal(sql)) throw SqlError(*refusal);
     if (rc == SQLITE_NOMEM) throw SqlError("unfolds to too much: what it names is too large", -1);
@@ -167,7 +182,7 @@ struct Database::Impl {
 
 Database::Database() : impl_(std::make_unique<Impl>()) {
   int rc = SQLITE_OK;
-  impl_->db = OpenSqlite(rc, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
+  impl_->db = OpenSqlite(rc);
   if (rc != SQLITE_OK) throw std::bad_alloc();
   sqlite3* raw = impl_->db.get();
   // Preparing a statement takes thousands of small pieces of memory: from here without a call of malloc.
@@ -197,8 +212,7 @@ void Database::Add(std::unique_ptr<const Relation> relation) {
 }
 
 void Database::AddView(std::string_view name, std::string_view sql) {
-  impl_->budget.Begin();
-  impl_->Execute(fmt::format("CREATE TEMP VIEW {} AS {}", QuotedName(name), sql));
+  impl_->views_to_come.emplace_back(name, sql);
   impl_->catalog.AddView(name);
 }
 
@@ -260,7 +274,7 @@ ResultSet Database::Query(std::string_view sql, std::span<const Binding> binding
 
 SqlReads Database::Prepare(std::string_view sql) const {
   const HeapBudget heap(impl_->budget.max_bytes);
-  const SqliteStatement statement = impl_->PrepareStatement(sql);
+  const SqliteStatement statement = impl_->PrepareStatement(sql, /*notes_reads=*/true);
   const auto& [columns, relations] = std::tie(impl_->authorizer->columns(), impl_->authorizer->relations());
   SqlReads reads{{columns.begin(), columns.end()}, {relations.begin(), relations.end()}, {}};
   for (int i = 1; i <= sqlite3_bind_parameter_count(statement.get()); ++i) {

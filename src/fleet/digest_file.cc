@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include "engine/base/cancellation.h"
@@ -93,25 +93,26 @@ std::string Text(const Statement& s, int column) {
   return text ? std::string(text, static_cast<size_t>(sqlite3_column_bytes(s.get(), column))) : std::string();
 }
 
-Value ReadValue(const Statement& s, int column) {
-  switch (sqlite3_column_type(s.get(), column)) {
+// The value at hand, whose text lies in the statement; nothing where it does not fit the type.
+std::optional<CellView> ReadCell(const Statement& s, int column, Type type) {
+  sqlite3_value* value = sqlite3_column_value(s.get(), column);
+  switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
-      return sqlite3_column_int64(s.get(), column);
+      if (type == Type::kText) return std::nullopt;
+      return CellView::Of(int64_t{sqlite3_value_int64(value)});
     case SQLITE_FLOAT:
-      return sqlite3_column_double(s.get(), column);
+      if (type != Type::kReal) return std::nullopt;
+      return CellView::Of(sqlite3_value_double(value));
     case SQLITE_TEXT:
-    case SQLITE_BLOB:
-      return Text(s, column);
+    case SQLITE_BLOB: {
+      if (type != Type::kText) return std::nullopt;
+      const auto* text = static_cast<const char*>(sqlite3_value_blob(value));
+      const auto size = static_cast<size_t>(sqlite3_value_bytes(value));
+      return CellView::Of(text ? std::string_view(text, size) : std::string_view());
+    }
     default:
-      return {};
+      return CellView::Null();
   }
-}
-
-bool Fits(const Value& value, Type type) {
-  if (IsNull(value)) return true;
-  if (type == Type::kText) return std::holds_alternative<std::string>(value);
-  if (type == Type::kReal) return AsNumber(value).has_value();
-  return std::holds_alternative<int64_t>(value);
 }
 
 int Bind(sqlite3_stmt* s, int index, const CellView& cell) {
@@ -257,7 +258,9 @@ class DigestWriter {
 std::string ReadBytes(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(path.string(), "cannot be read", "Check the path and its permissions.");
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream content;
+  content << in.rdbuf();
+  return std::move(content).str();
 }
 
 // Opens the bytes as a read-only database in memory: nothing is ever written beside the user's file.
@@ -298,14 +301,16 @@ void CheckTables(sqlite3* db, const fs::path& path) {
     Refuse(path, fmt::format("is a damaged digest ({} is not a table)", ValidUtf8(Text(strange, 0))));
 }
 
-Schema ReadSchema(sqlite3* db, std::string name, std::string doc, const fs::path& path) {
+// `columns` gives those of the relation that it is asked for.
+constexpr const char* kColumnsOfRelation =
+    "SELECT name, type, unit, doc, nullable, capture, key_position FROM digest_column WHERE relation = ? "
+    "ORDER BY position";
+
+Schema ReadSchema(sqlite3* db, const Statement& columns, std::string name, std::string doc,
+                  const fs::path& path) {
   CheckName(name, "a relation", path);
   Schema schema{std::move(name), std::move(doc), {}, {}};
-  const Statement columns = Prepare(
-      db,
-      "SELECT name, type, unit, doc, nullable, capture, key_position FROM digest_column WHERE relation = ? "
-      "ORDER BY position",
-      path);
+  sqlite3_reset(columns.get());
   sqlite3_bind_text(columns.get(), 1, schema.name.c_str(), -1, SQLITE_TRANSIENT);
   std::vector<std::pair<int64_t, std::string>> keys;
   while (NextRow(db, columns, path)) {
@@ -330,15 +335,14 @@ Table ReadTable(sqlite3* db, Schema schema, const fs::path& path) {
   const Schema& known = table.schema();
   const Statement rows = Prepare(
       db, "SELECT " + columns + " FROM " + QuotedName("fact_" + known.name) + " ORDER BY rowid", path);
-  while (NextRow(db, rows, path)) {
-    std::vector<Value> row;
-    for (size_t c = 0; c < known.columns.size(); ++c) {
-      row.push_back(ReadValue(rows, static_cast<int>(c)));
-      if (!Fits(row.back(), known.columns[c].type))
+  const size_t count = known.columns.size();
+  while (NextRow(db, rows, path))
+    for (size_t c = 0; c < count; ++c) {
+      const std::optional<CellView> cell = ReadCell(rows, static_cast<int>(c), known.columns[c].type);
+      if (!cell)
         Refuse(path, fmt::format("is a damaged digest (value of {}.{})", known.name, known.columns[c].name));
+      table.AddCell(c, *cell);
     }
-    table.AddRow(row);
-  }
   return table;
 }
 
@@ -464,9 +468,10 @@ Digest ParseDigest(std::string content, const std::string& name) {
   Digest digest;
   const Statement relations =
       Prepare(db.get(), "SELECT name, doc FROM digest_relation ORDER BY position", path);
+  const Statement columns = Prepare(db.get(), kColumnsOfRelation, path);
   while (NextRow(db.get(), relations, path))
-    digest.relations.push_back(
-        ReadTable(db.get(), ReadSchema(db.get(), Text(relations, 0), Text(relations, 1), path), path));
+    digest.relations.push_back(ReadTable(
+        db.get(), ReadSchema(db.get(), columns, Text(relations, 0), Text(relations, 1), path), path));
   digest.sequences = ReadSequences(db.get(), path);
   digest.collectives = ReadTracks(db.get(), path);
   return digest;

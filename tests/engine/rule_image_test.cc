@@ -37,6 +37,7 @@ TEST(RuleImage, HoldsEverythingOfARule) {
   const Rule &a = again.rules()[0], &b = knowledge.rules()[0];
   EXPECT_EQ(a.units, b.units);
   EXPECT_EQ(a.reads, b.reads);
+  EXPECT_EQ(a.count_sql, b.count_sql);
   EXPECT_EQ(a.when[0].comparisons.size(), 1u);
   EXPECT_EQ(a.evidence->sql, b.evidence->sql);
 
