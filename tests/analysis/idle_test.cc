@@ -224,6 +224,26 @@ TEST(Idle, OnlyARangeShowsThatCompilingTakesLong) {
   }
 }
 
+// Ten products, of which the first starts the library that has their kernels.
+TEST(Idle, TheFirstCallOfAnOperatorStartsItsLibrary) {
+  for (const bool is_known : {false, true}) {
+    TraceBuilder b;
+    b.Launch(0, 5 * kUs, 1000 * kUs, is_known ? "gemm" : "copy");
+    b.Range(1000 * kUs, 101'010 * kUs, "aten::mm");
+    b.Launch(101'000 * kUs, 101'010 * kUs, 102'000 * kUs, "gemm");
+    for (int i = 0; i < 9; ++i) {
+      const Ns at = (103'000 + i * 1000) * kUs;
+      b.Range(at, at + 20 * kUs, "aten::mm");
+      b.Launch(at + 10 * kUs, at + 15 * kUs, at + 900 * kUs, "gemm");
+    }
+    const Context context = test::ContextOf(b.trace);
+    const IdleGap gap = ComputeTimelines(context).at(0).gaps.at(0);
+    EXPECT_EQ(At(gap.charged, is_known ? Bucket::kHost : Bucket::kCompilation) / 1'000'000,
+              is_known ? 99 : 100)
+        << "a kernel that ran before is there";
+  }
+}
+
 TEST(Idle, TwoColdLaunchesAreNoLatency) {
   TraceBuilder b;
   b.Api(0, 17'600 * kUs, "cudaLaunchKernel", 1);

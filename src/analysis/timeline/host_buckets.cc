@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,9 @@ constexpr Ns kLeastDispatch = 50'000, kMostDispatch = 1'000'000;
 constexpr Ns kLooksUp = 10'000'000;    // at most, for code that is found in a cache
 constexpr Ns kLeastSetUp = 1'000'000;  // which calls that ask for something take a thousandth of
 constexpr size_t kMostFrees = 4;       // beyond, they are the program's own
+// A range that ran so often since, and so much faster, spent its first call on its start.
+constexpr size_t kLeastCallsSince = 4;
+constexpr Ns kLeastFirstCall = 5'000'000, kFasterSince = 50;
 
 // Calls that do next to nothing, but for the first use of CUDA or of a library, which initialises itself and
 // loads its code within. Freeing is such a call where hardly anything is freed: libraries begin with
@@ -155,6 +159,7 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   add_all(trace.os_calls, Bucket::kOs);
   FindLaunches();
   FindTimeBeforeLoading(kinds);
+  FindFirstCalls();
   for (Thread& thread : threads_)
     for (IntervalSet& set : thread.by_activity) set = Union(std::move(set));
   FindDispatch(kinds);
@@ -273,6 +278,53 @@ void HostBuckets::FindTimeBeforeLoading(const std::vector<ApiKind>& kinds) {
       Append(threads_[thread].by_activity[kBeforeLoading], {from, calls.start[i]});
     }
     worked[thread] = std::max(worked[thread], calls.end[i]);
+  }
+}
+
+// Libraries initialise themselves, and frameworks load and choose their kernels, in the first operator that
+// needs them: where it launches a kernel that was not launched before, and takes far longer than all its
+// later calls, what comes before the launch is start-up.
+void HostBuckets::FindFirstCalls() {
+  const ApiCalls& calls = context_.trace.api_calls;
+  const Ranges& ranges = context_.trace.ranges;
+  const RangeTexts& texts = *context_.texts;
+  struct FirstCall {
+    uint32_t range = kNoIndex;
+    Ns until = 0;  // the start of the last first launch in it
+    bool is_first = true;
+    std::vector<Ns> since;
+  };
+  std::map<uint32_t, FirstCall> candidates;  // by text
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if ((calls_[i] & kFirstOfKernel) == 0 || calls.thread[i] == kNoIndex) continue;
+    for (uint32_t range = context_.attribution.api_range[i]; range != kNoIndex;
+         range = context_.attribution.range_parent[range]) {
+      const uint32_t text = texts.IndexOf(ranges.name[range]);
+      if (text == kNoIndex || texts.TextAt(text) == RangeTexts::kRareText || ranges.open[range] ||
+          ranges.end[range] - ranges.start[range] < kLeastFirstCall)
+        continue;
+      FirstCall& first = candidates[text];
+      if (first.range == kNoIndex) first.range = range;
+      if (first.range == range) first.until = std::max(first.until, calls.start[i]);
+    }
+  }
+  if (candidates.empty()) return;
+  std::vector<FirstCall*> by_text(texts.size(), nullptr);
+  for (auto& [text, first] : candidates) by_text[text] = &first;
+  for (uint32_t range = 0; range < ranges.size(); ++range) {
+    const uint32_t text = texts.IndexOf(ranges.name[range]);
+    FirstCall* const first = text == kNoIndex ? nullptr : by_text[text];
+    if (first == nullptr || range == first->range || ranges.open[range]) continue;
+    first->is_first = first->is_first && ranges.start[range] >= ranges.start[first->range];
+    first->since.push_back(ranges.end[range] - ranges.start[range]);
+  }
+  for (auto& [text, first] : candidates) {
+    if (!first.is_first || first.since.size() < kLeastCallsSince) continue;
+    const auto median = first.since.begin() + static_cast<std::ptrdiff_t>(first.since.size() / 2);
+    std::nth_element(first.since.begin(), median, first.since.end());
+    const Interval time{ranges.start[first.range], first.until};
+    if (ranges.end[first.range] - time.start >= kFasterSince * *median)
+      threads_[ranges.thread[first.range]].by_activity[kBeforeLoading].push_back(time);
   }
 }
 

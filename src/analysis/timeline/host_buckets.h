@@ -5,8 +5,9 @@
 // blocking copies (idle/copy), allocation (idle/allocation), loading and compiling GPU code, the start of
 // CUDA and its libraries, and capturing graphs (idle/compilation), the profiler (idle/profiler), data loading
 // (idle/input), collectives of the host (idle/communication), saving a checkpoint (idle/checkpoint), garbage
-// collection (idle/garbage-collection), host time that ends in loading GPU code (idle/compilation, too: the
-// code was compiled or looked up), calls of the operating system (idle/os).
+// collection (idle/garbage-collection), host time that ends in loading GPU code, or in the first launches
+// of an operator whose later calls take a fiftieth (idle/compilation, too: code was compiled or looked up, a
+// library started), calls of the operating system (idle/os).
 // What is left is, in this order:
 // - of a synchronisation that was waiting when the queue ran dry, as far as it had waited: in that time
 //   the host could have done what it did afterwards (idle/sync);
@@ -81,6 +82,7 @@ class HostBuckets {
   void FindLaunches();
   void FindDispatch(const std::vector<ApiKind>& kinds);
   void FindTimeBeforeLoading(const std::vector<ApiKind>& kinds);
+  void FindFirstCalls();
   // How long the synchronisation lasts that waits at `time`; 0 where none does.
   Ns WaitedAt(uint32_t thread, Ns time) const;
   // What launching costs in `time`, with the launch at its end.
