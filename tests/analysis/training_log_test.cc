@@ -85,6 +85,20 @@ TEST(TrainingLog, CausesOfSlowLines) {
   EXPECT_FALSE(rows[8].cause);
 }
 
+// A trainer that saves its best model evaluates before.
+TEST(TrainingLog, OfTwoEventsTheOneThatTakesAsLong) {
+  for (const double evaluation_ms : {0.0, 100.0, 900.0}) {
+    TraceBuilder b;
+    Add(b, {100, 100, 100, 100, 200, 100, 100, 100, 100, 100, 100, 100});
+    TrainingLog& log = b.trace.training_log;
+    log.events.push_back({4, TrainingEventKind::kCheckpoint});
+    log.events.push_back({4, TrainingEventKind::kEvaluation});
+    if (evaluation_ms > 0) log.evaluations = 1;
+    log.evaluation_ns = evaluation_ms * 1e6;
+    EXPECT_EQ(Rows(b)[4].cause, evaluation_ms > 500 ? "evaluation" : "checkpoint") << evaluation_ms;
+  }
+}
+
 TEST(Training, PaceAndSums) {
   TraceBuilder b;
   Add(b, {200, 100, 100, 130});

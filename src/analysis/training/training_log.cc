@@ -115,14 +115,24 @@ class Explainer {
         {TrainingEventKind::kCheckpoint, "checkpoint"},
         {TrainingEventKind::kEvaluation, "evaluation"},
         {TrainingEventKind::kGarbageCollection, "garbage collection"}};
+    const auto happens = [&](TrainingEventKind kind) {
+      return std::ranges::any_of(log_.events,
+                                 [&](const TrainingEvent& e) { return e.before == i && e.kind == kind; });
+    };
+    // Of two things at once the one that is known to take as long.
+    if (happens(TrainingEventKind::kEvaluation) && EvaluationExplains(rows_[i])) return "evaluation";
     for (const auto& [kind, name] : kEvents)
-      if (std::ranges::any_of(log_.events, [&, kind = kind](const TrainingEvent& e) {
-            return e.before == i && e.kind == kind;
-          }))
-        return name;
+      if (happens(kind)) return name;
     if (timer == nullptr) return "unexplained";
     const std::string_view kind = TimerKind(*timer);
     return std::string(kind == "all" ? "compute" : kind);
+  }
+
+  // By the mean of those of which the log prints the time.
+  bool EvaluationExplains(const TrainingLogRow& row) const {
+    return log_.evaluations > 0 &&
+           log_.evaluation_ns / static_cast<double>(log_.evaluations) >=
+               kExplains * row.excess_ns.value_or(0) * static_cast<double>(row.covers.value_or(1));
   }
 
   const TrainingLog& log_;
