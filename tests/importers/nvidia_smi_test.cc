@@ -171,6 +171,31 @@ TEST(SmiCsv, ThrottleReasons) {
   EXPECT_THAT(test::SamplesOf(words, Metric::kThrottledByPower), ElementsAre(Is(0, -1, 0)));
 }
 
+// What scripts make of rocm-smi's columns; where it prints no GPU, a time stands alone.
+TEST(GpuCsv, OfAmd) {
+  const Trace trace = test::ReadLog(
+      "timestamp,device,gpu_use_percent,vram_total_bytes,vram_used_bytes\n"
+      "1754585903,card0,90,206141652992,297771008\n"
+      "1754585903,card1,0,206141652992,297771008\n"
+      "1754585903,\n"
+      "1754585908,card0,100,206141652992,297771008\n"
+      "1754585908,card1,0,206141652992,297771008\n");
+  ASSERT_EQ(trace.devices.size(), 2u);
+  EXPECT_THAT(
+      test::SamplesOf(trace, TelemetryMetric::kGpuUtilization),
+      ElementsAre(Is(0, 0, 0.9), Is(1, 0, 0.0), Is(0, 5'000'000'000, 1.0), Is(1, 5'000'000'000, 0.0)));
+  EXPECT_EQ(test::SamplesOf(trace, TelemetryMetric::kMemoryUsed).size(), 4u);
+  EXPECT_FALSE(trace.health.rows_skipped.contains("rows"));
+  const Trace printed = test::ReadLog(
+      "time,device,GPU use (%),VRAM Total Memory (B),VRAM Total Used Memory (B),Average Graphics Package "
+      "Power "
+      "(W),Temperature (Sensor junction) (C)\n"
+      "1754585903,card0,90,206141652992,297771008,310.0,61.0\n");
+  EXPECT_THAT(test::SamplesOf(printed, TelemetryMetric::kPower), ElementsAre(Is(0, 0, 310.0)));
+  EXPECT_THAT(test::SamplesOf(printed, TelemetryMetric::kTemperature), ElementsAre(Is(0, 0, 61.0)));
+  EXPECT_THAT(test::SamplesOf(printed, TelemetryMetric::kMemoryUsed), ElementsAre(Is(0, 0, 297771008.0)));
+}
+
 TEST(GpuCsv, OfScripts) {
   const Trace trace = test::ReadLog(
       "timestamp,gpu_index,temperature_C,utilization_gpu_percent,power_W\n"

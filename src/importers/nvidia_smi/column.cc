@@ -59,6 +59,7 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"device gpu", Kind::kIdentity},
     {"device id", Kind::kIdentity},
     {"device index", Kind::kIdentity},
+    {"device", Kind::kIdentity},
     {"uuid", Kind::kIdentity},
     {"gpu uuid", Kind::kIdentity},
     {"bus id pci", Kind::kIdentity},
@@ -68,6 +69,7 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"gpu util", Kind::kMetric, Metric::kGpuUtilization},
     {"gpu utilization", Kind::kMetric, Metric::kGpuUtilization},
     {"gpu utilisation", Kind::kMetric, Metric::kGpuUtilization},
+    {"gpu use", Kind::kMetric, Metric::kGpuUtilization},
     {"gpu load", Kind::kMetric, Metric::kGpuUtilization},
     {"gpu usage", Kind::kMetric, Metric::kGpuUtilization},
     // Beside a column that identifies a GPU.
@@ -107,6 +109,16 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"clocks mem", Kind::kMetric, Metric::kMemoryClock},
     {"clocks current memory", Kind::kMetric, Metric::kMemoryClock},
     {"clock mem", Kind::kMetric, Metric::kMemoryClock},
+    // rocm-smi's, and of scripts around it.
+    {"memory total vram", Kind::kMetric, Metric::kMemoryTotal},
+    {"total vram", Kind::kMetric, Metric::kMemoryTotal},
+    {"memory total used vram", Kind::kMetric, Metric::kMemoryUsed},
+    {"used vram", Kind::kMetric, Metric::kMemoryUsed},
+    {"average graphics package power", Kind::kMetric, Metric::kPower},
+    {"current graphics package power socket", Kind::kMetric, Metric::kPower},
+    {"edge sensor temperature", Kind::kMetric, Metric::kTemperature},
+    {"junction sensor temperature", Kind::kMetric, Metric::kTemperature},
+    {"memory sensor temperature", Kind::kMetric, Metric::kMemoryTemperature},
     // DCGM's, after DCGM_FI_DEV_.
     {"copy mem util", Kind::kMetric, Metric::kMemoryUtilization},
     {"fb used", Kind::kMetric, Metric::kMemoryUsed},
@@ -173,7 +185,8 @@ LogColumn CsvColumn(std::string_view name) {
   const std::string words = WordsOf(name, unit);
   if (column.unit.empty()) column.unit = unit;
   column.names_gpu = column.names_gpu || dcgm;
-  column.names_gpu = column.names_gpu || (" " + words + " ").find(" gpu ") != std::string::npos;
+  for (const char* word : {" gpu ", " vram "})
+    column.names_gpu = column.names_gpu || (" " + words + " ").find(word) != std::string::npos;
   for (const Named& named : kByWords)
     if (named.words == words) {
       column.kind = named.kind;

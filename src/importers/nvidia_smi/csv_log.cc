@@ -43,6 +43,7 @@ std::vector<LogColumn> ColumnsOf(std::string_view header) {
     std::string lower(name);
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return std::tolower(c); });
+    if (const size_t vram = lower.find("vram"); vram != std::string::npos) lower.erase(vram, 4);
     for (const char* word : {"cpu", "ram", "host", "swap", "disk"})
       host = host || lower.find(word) != std::string::npos;
   }
@@ -66,6 +67,9 @@ class CsvRowReader {
   bool names_gpus() const { return identity_.has_value(); }
 
   void Row(const std::vector<std::string_view>& cells, nvidia_smi::TelemetryLog& log) const {
+    // A time with nothing behind it: the tool printed no GPU then.
+    if (cells.size() > 1 && std::ranges::all_of(cells.begin() + 1, cells.end(), &std::string_view::empty))
+      return;
     if (cells.size() != columns_.size()) return log.Skip("rows");
     std::optional<nvidia_smi::Time> time;
     if (time_) {
