@@ -5,15 +5,11 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <string>
 
-#include "engine/base/embedded.h"
 #include "src/analysis/timeline/time_ledger.h"
 
 namespace dladvisor {
-
-std::span<const EmbeddedFile> EmbeddedQueries();
 
 namespace {
 
@@ -26,10 +22,15 @@ TEST(Queries, EachIdIsOfOne) {
   EXPECT_GT(ids.size(), 50u);
 }
 
-TEST(Queries, AreOfEveryFile) {
-  std::set<std::string> files;
-  for (const EmbeddedFile& file : EmbeddedQueries()) files.insert(std::string(file.path));
-  EXPECT_EQ(std::set<std::string>(QueryFiles().begin(), QueryFiles().end()), files);
+TEST(Queries, EveryViewHasTables) {
+  std::set<std::string> ids, of_views;
+  for (const View& view : Views()) {
+    EXPECT_TRUE(ids.insert(view.id).second) << view.id;
+    EXPECT_FALSE(view.tables.empty()) << view.id;
+    for (const std::string& table : view.tables) EXPECT_TRUE(of_views.insert(table).second) << table;
+  }
+  EXPECT_TRUE(ids.contains("ops-and-kernels"));
+  EXPECT_GT(ids.size(), 15u);
 }
 
 // Rows beyond would leave the last ledger without its smallest buckets.

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "src/render/escape.h"
 #include "src/render/svg.h"
@@ -23,44 +25,6 @@
 
 namespace dladvisor {
 namespace {
-
-struct View {
-  const char *id, *title;
-  std::vector<const char*> tables;
-};
-
-const std::vector<View>& Views() {
-  static const std::vector<View> views = {
-      {"training-log",
-       "Training Log",
-       {"training", "training_timers", "training_iterations", "training_memory", "training_settings"}},
-      {"server-log", "Server Log", {"serving", "serving_lines"}},
-      {"op-type-summary", "Op Type Summary", {"op_type_summary"}},
-      {"group-ops", "Group Ops", {"group_ops"}},
-      {"ops-and-kernels", "Ops and Kernels", {"ops", "op_kernels"}},
-      {"execution-summary",
-       "Execution Summary",
-       {"execution_summary", "gpu_summary", "step_breakdown", "distributed_steps"}},
-      {"operators", "Operators", {"operators", "matrix_products"}},
-      {"speed-of-light",
-       "Speed of Light",
-       {"op_efficiency", "gemm", "sdpa_fwd", "sdpa_bwd", "attention_blocks", "conv_fwd", "conv_bwd",
-        "fusion_candidates", "gpu_peaks"}},
-      {"modules", "Modules", {"modules"}},
-      {"kernels", "Kernels", {"kernels"}},
-      {"kernels-by-iteration", "Kernels by Iteration", {"kernels_by_iteration"}},
-      {"iterations", "Iterations", {"iterations"}},
-      {"gpus", "GPUs", {"gpus", "telemetry", "launches", "gpu_metrics"}},
-      {"copies", "Copies", {"copies"}},
-      {"synchronisation", "Synchronisation", {"synchronisation", "api_calls"}},
-      {"view-timeline", "Timeline Boxes", {"timeline"}},
-      {"time-ledger", "Time Ledger", {"time_ledger", "idle_gaps"}},
-      {"ranks", "Ranks", {"ranks", "collective_groups", "collective_waits", "clocks", "jitter"}},
-      {"pipeline", "Pipeline", {"pipelines", "pipeline_stages"}},
-      {"memory", "Memory", {"memory", "memory_operators"}},
-  };
-  return views;
-}
 
 // Bars for the iterations of the first rank.
 const ReportTable* IterationBars(const ReportModel& model) { return FindTable(model, "iteration_chart"); }
@@ -147,13 +111,45 @@ std::vector<std::string> LedgerSentences(const ReportModel& model) {
   return {fmt::format("The first {} of {} GPUs are drawn.", kDrawnLedgers, FigureText(model, "gpus"))};
 }
 
-// Ops under their groups; modules.
-std::string ViewTree(const ReportModel& model, std::string_view view) {
-  const bool groups = view == "group-ops";
-  const ReportTable* table = groups              ? FindTable(model, "ops")
-                             : view == "modules" ? FindTable(model, "modules")
-                                                 : nullptr;
-  return table == nullptr ? "" : OpTreeHtml(*table, groups ? "op" : "module", !groups);
+// Ops under their groups.
+std::string OpTree(const ReportModel& model) {
+  const ReportTable* table = FindTable(model, "ops");
+  return table == nullptr ? "" : OpTreeHtml(*table, "op", false);
+}
+
+std::string ModuleTree(const ReportModel& model) {
+  const ReportTable* table = FindTable(model, "modules");
+  return table == nullptr ? "" : OpTreeHtml(*table, "module", true);
+}
+
+std::string IterationsOfView(const ReportModel& model) { return IterationChart(model, "iterations-chart"); }
+
+// What a view has above its tables, by the name that its file gives (templates/queries).
+struct Drawing {
+  std::string_view name;
+  data (*plots)(const ReportModel&) = nullptr;
+  std::string (*tree)(const ReportModel&) = nullptr;
+  std::string (*chart)(const ReportModel&) = nullptr;
+  std::vector<std::string> (*sentences)(const ReportModel&) = nullptr;
+};
+constexpr std::array kDrawings = std::to_array<Drawing>({
+    {.name = "iteration bars", .chart = IterationsOfView},
+    {.name = "ledger bars", .plots = LedgerBars, .sentences = LedgerSentences},
+    {.name = "memory curves", .plots = MemoryCurves},
+    {.name = "module tree", .tree = ModuleTree},
+    {.name = "op tree", .tree = OpTree},
+    {.name = "pipeline plots", .plots = PipelinePlots},
+    {.name = "rank plots", .plots = RankPlots, .sentences = RankSentences},
+    {.name = "rooflines", .plots = RooflinePlots},
+});
+
+Drawing DrawingOf(const View& view) {
+  if (view.drawn.empty()) return {};
+  const auto found = std::ranges::find(kDrawings, view.drawn, &Drawing::name);
+  if (found == kDrawings.end())
+    throw Error("templates/queries: " + view.title, fmt::format("unknown drawing \"{}\"", view.drawn),
+                "Add it to kDrawings in src/report/formats/html_views.cc.");
+  return *found;
 }
 
 }  // namespace
@@ -201,7 +197,7 @@ data ViewList(const ReportModel& model, std::vector<std::string>& without_rows) 
   for (const View& view : Views()) {
     data tables{data::type::list};
     size_t rows = 0;
-    for (const char* id : view.tables) {
+    for (const std::string& id : view.tables) {
       const ReportTable* table = FindTable(model, id);
       if (table == nullptr) continue;
       if (rows == 0) rows = table->total_rows;
@@ -209,7 +205,7 @@ data ViewList(const ReportModel& model, std::vector<std::string>& without_rows) 
     }
     if (tables.is_empty_list()) continue;  // of another format
     if (rows == 0) {
-      without_rows.emplace_back(view.title);
+      without_rows.push_back(view.title);
       continue;
     }
     data item;
@@ -219,20 +215,12 @@ data ViewList(const ReportModel& model, std::vector<std::string>& without_rows) 
              fmt::format("{} row{}", WithThousands(static_cast<int64_t>(rows)), rows == 1 ? "" : "s"));
     item.set("tables", tables);
     item.set("several", tables.list_value().size() > 1);
-    item.set("chart", view.id == std::string_view("iterations")
-                          ? TextOrFalse(IterationChart(model, "iterations-chart"))
-                          : data{false});
+    const Drawing drawing = DrawingOf(view);
+    item.set("chart", TextOrFalse(drawing.chart == nullptr ? "" : drawing.chart(model)));
     item.set("sentences",
-             TextList(view.id == std::string_view("ranks")         ? RankSentences(model)
-                      : view.id == std::string_view("time-ledger") ? LedgerSentences(model)
-                                                                   : std::vector<std::string>()));
-    item.set("tree", TextOrFalse(ViewTree(model, view.id)));
-    item.set("plots", view.id == std::string_view("time-ledger")      ? LedgerBars(model)
-                      : view.id == std::string_view("memory")         ? MemoryCurves(model)
-                      : view.id == std::string_view("ranks")          ? RankPlots(model)
-                      : view.id == std::string_view("speed-of-light") ? RooflinePlots(model)
-                      : view.id == std::string_view("pipeline")       ? PipelinePlots(model)
-                                                                      : data{data::type::list});
+             TextList(drawing.sentences == nullptr ? std::vector<std::string>() : drawing.sentences(model)));
+    item.set("tree", TextOrFalse(drawing.tree == nullptr ? "" : drawing.tree(model)));
+    item.set("plots", drawing.plots == nullptr ? data{data::type::list} : drawing.plots(model));
     views << item;
   }
   return views;

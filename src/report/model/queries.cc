@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <span>
+#include <string_view>
 
 #include "engine/base/embedded.h"
 #include "engine/base/error.h"
@@ -17,20 +20,16 @@ std::span<const EmbeddedFile> EmbeddedQueries();
 
 namespace {
 
-constexpr std::array<std::string_view, 17> kFiles = {
-    "figures.sql", "speed_of_light.sql", "dashboard.sql", "ops.sql",         "iterations.sql", "gpus.sql",
-    "pytorch.sql", "host.sql",           "timeline.sql",  "time_ledger.sql", "memory.sql",     "pipeline.sql",
-    "ranks.sql",   "counters.sql",       "training.sql",  "serving.sql",     "capture.sql"};
-
 // Of a figure title, unit, relation, column and unknown; of a table title, note, relation, needs (asked only
-// where the profiler records that: operators), empty (hidden: the report does not show the table then) and
-// max_rows.
-constexpr std::array<std::string_view, 9> kKeys = {"title",   "note",  "unit",  "relation", "column",
-                                                   "unknown", "needs", "empty", "max_rows"};
+// where the profiler records that: operators), empty (hidden: the report does not show the table then),
+// max_rows, view (the title of the one that shows it) and drawn (what is drawn in that view).
+constexpr std::array<std::string_view, 11> kKeys = {
+    "title", "note", "unit", "relation", "column", "unknown", "needs", "empty", "max_rows", "view", "drawn"};
 
 struct Queries {
   std::vector<FigureQuery> figures;
   std::vector<TableQuery> tables;
+  std::vector<View> views;
 };
 
 [[noreturn]] void Refuse(const SqlStatement& statement, const std::string& reason) {
@@ -56,18 +55,41 @@ TableQuery TableOf(const SqlStatement& statement) {
   return table;
 }
 
+// "ops-and-kernels" of "Ops and Kernels".
+std::string ViewId(std::string_view title) {
+  std::string id;
+  for (const char c : title)
+    id += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return id;
+}
+
+void AddToView(const SqlStatement& statement, std::vector<View>& views) {
+  const std::string &title = statement.Get("view"), &drawn = statement.Get("drawn");
+  if (title.empty()) {
+    if (!drawn.empty()) Refuse(statement, "says what is drawn, and no view");
+    return;
+  }
+  auto view = std::ranges::find(views, title, &View::title);
+  if (view == views.end()) view = views.insert(view, {ViewId(title), title, "", {}});
+  if (!drawn.empty() && !view->drawn.empty()) Refuse(statement, fmt::format("\"{}\" has a drawing", title));
+  if (!drawn.empty()) view->drawn = drawn;
+  view->tables.push_back(statement.Get("id"));
+}
+
 const Queries& AllQueries() {
   static const Queries all = [] {
     Queries queries;
-    for (const std::string_view file : kFiles)
-      for (const SqlStatement& statement : ReadSqlFile(fmt::format("templates/queries/{}", file),
-                                                       FindEmbedded(EmbeddedQueries(), file), kKeys)) {
+    for (const EmbeddedFile& file : EmbeddedQueries())  // by name
+      for (const SqlStatement& statement :
+           ReadSqlFile(fmt::format("templates/queries/{}", file.path), file.content, kKeys)) {
         if (statement.Get("title").empty() || statement.Get("relation").empty())
           Refuse(statement, "has no title or no relation");
-        if (statement.Get("column").empty())
-          queries.tables.push_back(TableOf(statement));
-        else
+        if (!statement.Get("column").empty()) {
           queries.figures.push_back(FigureOf(statement));
+          continue;
+        }
+        queries.tables.push_back(TableOf(statement));
+        AddToView(statement, queries.views);
       }
     return queries;
   }();
@@ -76,9 +98,8 @@ const Queries& AllQueries() {
 
 }  // namespace
 
-std::span<const std::string_view> QueryFiles() { return kFiles; }
-
 const std::vector<FigureQuery>& FigureQueries() { return AllQueries().figures; }
 const std::vector<TableQuery>& TableQueries() { return AllQueries().tables; }
+const std::vector<View>& Views() { return AllQueries().views; }
 
 }  // namespace dladvisor

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report asks of the relations: one SELECT for each figure and table, in order of display, from the
-// files of templates/queries. The same text goes into the report beside the answer, so that every number can
-// be checked with `dladvisor query`.
+// What the report asks of the relations: one SELECT for each figure and table, from the files of
+// templates/queries, whose names have the order of display. The same text goes into the report beside the
+// answer, so that every number can be checked with `dladvisor query`.
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/value.h"
@@ -31,13 +29,18 @@ struct TableQuery {
   size_t max_rows = kMaxReportRows;
 };
 
+// A part of the HTML that one opens: the tables that name it as theirs.
+struct View {
+  std::string id, title;  // "time-ledger", "Time Ledger"
+  std::string drawn;      // name of the drawing above its tables (html_views.cc), or ""
+  std::vector<std::string> tables;
+};
+
 const std::vector<FigureQuery>& FigureQueries();
 const std::vector<TableQuery>& TableQueries();
+const std::vector<View>& Views();
 
-// GPUs whose ledger is drawn; max_rows of time_ledger.sql has room for every bucket of each.
+// GPUs whose ledger is drawn; max_rows of time_ledger has room for every bucket of each.
 inline constexpr size_t kDrawnLedgers = 64;
-
-// The files of templates/queries, in order of display.
-std::span<const std::string_view> QueryFiles();
 
 }  // namespace dladvisor

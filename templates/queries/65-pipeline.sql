@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- id: pipelines
 -- title: Pipelines
+-- view: Pipeline
+-- drawn: pipeline plots
 -- note: Of a step, mean of the complete steady ones. Ideal is the smallest bubble that the schedule allows.
 -- relation: pipeline_bubble
 -- empty: hidden
@@ -12,6 +14,7 @@ ORDER BY bubble_ns DESC, pipeline;
 
 -- id: pipeline_stages
 -- title: Stages
+-- view: Pipeline
 -- note: Times of a micro-batch; bubbles of a step.
 -- relation: pipeline_stage
 -- empty: hidden

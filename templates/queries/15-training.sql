@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- id: training
 -- title: Training Log
+-- view: Training Log
 -- note: What the training printed; times are of iterations after warm-up.
 -- relation: training
 -- empty: hidden
@@ -8,6 +9,7 @@ SELECT * FROM training ORDER BY profile;
 
 -- id: training_timers
 -- title: Timers of the Training Log
+-- view: Training Log
 -- note: Mean of an iteration after warm-up. Timers may hold others.
 -- relation: training_timer
 -- empty: hidden
@@ -21,6 +23,7 @@ ORDER BY t.profile, avg(t.share) DESC, t.timer;
 
 -- id: training_iterations
 -- title: Lines of the Training Log
+-- view: Training Log
 -- note: Each is a mean over the iterations that it covers.
 -- relation: training_log
 -- empty: hidden
@@ -76,6 +79,7 @@ HAVING count(*) > 0;
 
 -- id: training_memory
 -- title: Memory of the Training's Ranks
+-- view: Training Log
 -- note: PyTorch's allocator, by the last line of the log.
 -- relation: training_memory
 -- empty: hidden
@@ -85,6 +89,7 @@ ORDER BY profile, rank;
 
 -- id: training_settings
 -- title: Arguments of the Training
+-- view: Training Log
 -- relation: training_setting
 -- empty: hidden
 SELECT profile, name, value FROM training_setting ORDER BY profile, name;

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- id: memory
 -- title: Memory
+-- view: Memory
+-- drawn: memory curves
 -- note: GPU memory against what the device has.
 -- relation: memory
 SELECT rank, device, total_bytes, peak_bytes, used_share, peak_at_ns, peak_operator, reserved_bytes,
@@ -20,6 +22,7 @@ ORDER BY device, point;
 
 -- id: memory_operators
 -- title: Memory by Operator
+-- view: Memory
 -- note: The 10 that allocate the most GPU memory over the whole profile; self is without operators called inside, and
 --   an increase is what is allocated less what is freed.
 -- relation: memory_operator

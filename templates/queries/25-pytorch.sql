@@ -1,18 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- id: gpu_summary
--- title: GPU Summary
--- note: Over all steps, as PyTorch's TensorBoard plugin estimates them.
--- relation: gpu_summary
--- needs: operators
-SELECT s.rank, s.device, g.name, g.memory_bytes, g.compute_capability, s.gpu_utilization, s.est_sm_efficiency,
-    s.est_achieved_occupancy
-FROM gpu_summary AS s
-JOIN gpu AS g ON g.rank = s.rank AND g.device = s.device
-ORDER BY s.rank, s.device;
-
 -- The categories of PyTorch's TensorBoard plugin, in its order.
 -- id: execution_summary
 -- title: Execution Summary
+-- view: Execution Summary
 -- note: Mean over all steps of each rank. Each moment counts once, for the first of these that goes on.
 -- relation: execution_summary
 -- needs: operators
@@ -58,8 +48,21 @@ FROM (SELECT rank, 'Kernel' AS category, avg(kernel_ns) AS ns, ratio(sum(kernel_
   GROUP BY rank)
 ORDER BY rank, position;
 
+-- id: gpu_summary
+-- title: GPU Summary
+-- view: Execution Summary
+-- note: Over all steps, as PyTorch's TensorBoard plugin estimates them.
+-- relation: gpu_summary
+-- needs: operators
+SELECT s.rank, s.device, g.name, g.memory_bytes, g.compute_capability, s.gpu_utilization, s.est_sm_efficiency,
+    s.est_achieved_occupancy
+FROM gpu_summary AS s
+JOIN gpu AS g ON g.rank = s.rank AND g.device = s.device
+ORDER BY s.rank, s.device;
+
 -- id: step_breakdown
 -- title: Step Time Breakdown
+-- view: Execution Summary
 -- note: All steps, warm-up included.
 -- relation: execution_summary
 -- needs: operators
@@ -70,6 +73,7 @@ ORDER BY rank, step;
 
 -- id: distributed_steps
 -- title: Computation and Communication
+-- view: Execution Summary
 -- note: All steps, warm-up included.
 -- relation: distributed_step
 -- needs: operators
@@ -80,6 +84,7 @@ ORDER BY rank, step;
 
 -- id: operators
 -- title: Operators
+-- view: Operators
 -- note: Whole profile; self times are without operators called inside.
 -- relation: operator
 -- needs: operators
@@ -90,6 +95,8 @@ ORDER BY device_self_ns DESC, host_self_ns DESC, rank, name;
 
 -- id: modules
 -- title: Modules
+-- view: Modules
+-- drawn: module tree
 -- note: Calls of nn.Modules, where stacks were recorded, in the analysed time.
 -- relation: group_op
 -- needs: operators
@@ -100,6 +107,7 @@ ORDER BY gpu_ns DESC, rank, op_group;
 
 -- id: matrix_products
 -- title: Matrix Products
+-- view: Operators
 -- note: Where shapes were recorded, in the analysed time.
 -- relation: matrix_product
 -- needs: operators

@@ -1,21 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- id: launches
--- title: Launches
--- note: How the host fed the GPU.
--- relation: launch
-SELECT rank, device, launches, graph_launches, avg_api_ns, median_queue_delay_ns, tiny_kernels, tiny_share,
-    min_latency_ns
-FROM launch
+-- id: gpus
+-- title: GPUs
+-- view: GPUs
+-- note: One row per rank and device with GPU work.
+-- relation: gpu
+SELECT rank, device, name, gpu_utilization, tensor_core_efficiency, kernels, kernel_ns, window_ns, busy_ns,
+    idle_ns, idle_share, idle_starved_ns, tensor_core_ns, tensor_core_unknown_ns, eligible_ns,
+    communication_ns, sm_count, compute_capability, memory_bytes
+FROM gpu
 ORDER BY rank, device;
-
--- id: gpu_metrics
--- title: GPU Metrics
--- note: Sampled hardware counters.
--- relation: gpu_metric
-SELECT profile, device, metric, samples, avg, min, max FROM gpu_metric ORDER BY profile, device, metric;
 
 -- id: telemetry
 -- title: Telemetry
+-- view: GPUs
 -- note: From nvidia-smi; clocks are means over the time in which the GPU was busy.
 -- relation: telemetry
 -- empty: hidden
@@ -59,3 +56,20 @@ FROM parts
 WHERE gpu <= 12
 GROUP BY profile, device, part
 ORDER BY profile, device, part;
+
+-- id: launches
+-- title: Launches
+-- view: GPUs
+-- note: How the host fed the GPU.
+-- relation: launch
+SELECT rank, device, launches, graph_launches, avg_api_ns, median_queue_delay_ns, tiny_kernels, tiny_share,
+    min_latency_ns
+FROM launch
+ORDER BY rank, device;
+
+-- id: gpu_metrics
+-- title: GPU Metrics
+-- view: GPUs
+-- note: Sampled hardware counters.
+-- relation: gpu_metric
+SELECT profile, device, metric, samples, avg, min, max FROM gpu_metric ORDER BY profile, device, metric;

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- id: kernels_by_iteration
 -- title: Kernels by Iteration
+-- view: Kernels by Iteration
 -- note: What each iteration ran.
 -- relation: step
 SELECT rank, step, warmup, kernels, kernel_ns, ratio(kernel_ns, kernels) AS avg_ns, tensor_core_ns,
@@ -10,6 +11,8 @@ ORDER BY rank, step;
 
 -- id: iterations
 -- title: Iterations
+-- view: Iterations
+-- drawn: iteration bars
 -- note: Warm-up iterations are outside the analysed time.
 -- relation: step
 SELECT rank, step, warmup, duration_ns, busy_ns, idle_ns,

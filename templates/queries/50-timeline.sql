@@ -2,6 +2,7 @@
 -- Of a job the GPU that sets the pace (pacing_gpu), over the one in the middle by time of its own.
 -- id: timeline
 -- title: Timeline
+-- view: Timeline Boxes
 -- note: What ran in one steady step; what is too short to be drawn is shown as one of the events there.
 -- relation: typical_step
 -- empty: hidden

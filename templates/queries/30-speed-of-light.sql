@@ -37,6 +37,8 @@ SELECT known_work_share FROM run;
 
 -- id: op_efficiency
 -- title: Operators by Headroom
+-- view: Speed of Light
+-- drawn: rooflines
 -- note: Headroom is GPU time beyond the least that the work needs on this GPU: FLOPs at the achievable rate, bytes at the achievable bandwidth, or the shortest kernel.
 -- relation: op_efficiency
 -- empty: hidden
@@ -47,6 +49,7 @@ ORDER BY headroom_ns DESC NULLS LAST, gpu_ns DESC, rank, op, shapes, data_type, 
 
 -- id: gemm
 -- title: GEMM
+-- view: Speed of Light
 -- note: Matrix products by shape.
 -- relation: op_efficiency
 -- empty: hidden
@@ -58,6 +61,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: sdpa_fwd
 -- title: SDPA_fwd
+-- view: Speed of Light
 -- note: Scaled dot-product attention, forward.
 -- relation: op_efficiency
 -- empty: hidden
@@ -69,6 +73,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: sdpa_bwd
 -- title: SDPA_bwd
+-- view: Speed of Light
 -- note: Scaled dot-product attention, backward.
 -- relation: op_efficiency
 -- empty: hidden
@@ -80,6 +85,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: conv_fwd
 -- title: CONV_fwd
+-- view: Speed of Light
 -- note: Convolutions, forward.
 -- relation: op_efficiency
 -- empty: hidden
@@ -91,6 +97,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: conv_bwd
 -- title: CONV_bwd
+-- view: Speed of Light
 -- note: Gradients of convolutions.
 -- relation: op_efficiency
 -- empty: hidden
@@ -102,6 +109,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 
 -- id: attention_blocks
 -- title: Attention That Writes Its Scores
+-- view: Speed of Light
 -- note: Two matrix products with a softmax between them, by shape. A fused kernel reads queries, keys and values and writes the result.
 -- relation: attention_block
 -- empty: hidden
@@ -112,6 +120,7 @@ ORDER BY gpu_ns DESC, rank, direction, softmax, batch, queries, keys, head_size,
 
 -- id: fusion_candidates
 -- title: Chains to Fuse
+-- view: Speed of Light
 -- note: Operators in a row that only move data. One kernel reads the first inputs and writes the last results.
 -- relation: fusion_candidate
 -- empty: hidden
@@ -121,6 +130,7 @@ ORDER BY gpu_ns DESC, rank, ops, shapes;
 
 -- id: gpu_peaks
 -- title: Peaks of the GPUs
+-- view: Speed of Light
 -- note: Dense rates of the model, and what was measured to be achievable where somebody has published it.
 -- relation: gpu_peak
 -- empty: hidden

@@ -39,22 +39,6 @@ FROM collective_wait
 GROUP BY rank, device
 ORDER BY rank, device;
 
--- id: jitter
--- title: Jitter
--- note: How far the slowest GPU of a step is behind the mean of the others, by cohort: GPUs that run the same kernels.
--- relation: jitter
--- empty: hidden
-SELECT cohort, peers, steps, kernels_per_step, magnitude_ns, magnitude_share, worst_step, worst_ns, max_rank,
-    max_device, (SELECT r.node FROM rank AS r WHERE r.rank = max_rank AND r.device = max_device) AS max_node,
-    min_rank, min_device, typical_rank, typical_device, kernel_excess_ns, gap_excess_ns, start_excess_ns,
-    (SELECT s.first_position
-  FROM straggler AS s
-  WHERE s.rank = max_rank AND s.device = max_device AND worst_step BETWEEN s.first_step AND s.last_step
-      AND s.probability <= 0.01) AS first_position
-FROM jitter
-WHERE (SELECT count(DISTINCT rank) FROM rank) > 1
-ORDER BY cohort;
-
 -- id: profiles_to_open
 -- title: Profiles to Open
 -- note: The slowest, a typical and the fastest GPU of the worst step, and when that step runs on the clock of its
@@ -86,6 +70,8 @@ ORDER BY n;
 -- Of one rank alone nothing is compared, though it may have several GPUs.
 -- id: ranks
 -- title: Ranks
+-- view: Ranks
+-- drawn: rank plots
 -- note: Means of a step, most behind first. Local time is without collectives and waiting for them; excess
 --   is that minus the mean of the GPUs that run the same kernels.
 -- relation: rank
@@ -175,6 +161,7 @@ ORDER BY rank <> (SELECT max_rank FROM jitter WHERE cohort = 0), rank, device, p
 
 -- id: collective_groups
 -- title: Collectives by Group
+-- view: Ranks
 -- note: Of a step. Transfer begins when the last rank has come; before that they wait.
 -- relation: collective_group
 -- empty: hidden
@@ -186,6 +173,7 @@ ORDER BY transfer_ns + waiting_ns DESC, collective, stream, ranks;
 
 -- id: collective_waits
 -- title: Waiting by Rank
+-- view: Ranks
 -- note: Of a step, longest exposed waiting first. Exposed is without computation beside it.
 -- relation: collective_wait
 -- empty: hidden
@@ -197,6 +185,7 @@ ORDER BY exposed_waiting_ns DESC, rank, device, collective;
 
 -- id: clocks
 -- title: Clocks
+-- view: Ranks
 -- note: Those that are more than 1 ms off, or that no collective aligns.
 -- relation: clock
 -- empty: hidden
@@ -204,3 +193,20 @@ SELECT rank, device, node, offset_ns, uncertainty_ns, skew_ns, drift_ppm, collec
 FROM clock
 WHERE (abs(skew_ns) > 1000000 OR uncertainty_ns IS NULL) AND (SELECT count(DISTINCT rank) FROM rank) > 1
 ORDER BY abs(skew_ns) DESC, rank, device;
+
+-- id: jitter
+-- title: Jitter
+-- view: Ranks
+-- note: How far the slowest GPU of a step is behind the mean of the others, by cohort: GPUs that run the same kernels.
+-- relation: jitter
+-- empty: hidden
+SELECT cohort, peers, steps, kernels_per_step, magnitude_ns, magnitude_share, worst_step, worst_ns, max_rank,
+    max_device, (SELECT r.node FROM rank AS r WHERE r.rank = max_rank AND r.device = max_device) AS max_node,
+    min_rank, min_device, typical_rank, typical_device, kernel_excess_ns, gap_excess_ns, start_excess_ns,
+    (SELECT s.first_position
+  FROM straggler AS s
+  WHERE s.rank = max_rank AND s.device = max_device AND worst_step BETWEEN s.first_step AND s.last_step
+      AND s.probability <= 0.01) AS first_position
+FROM jitter
+WHERE (SELECT count(DISTINCT rank) FROM rank) > 1
+ORDER BY cohort;
