@@ -3,6 +3,7 @@
 // it. Reports, gates and `explain` are views of this one model.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct PlacedValue {
   size_t at = 0, length = 0;  // bytes of the text
   NamedValue value;
   bool per_period = false;  // {{name/step}}: `value` is that of one of the ledger's periods
+  std::string noun = {};    // {{GPU device}}: stands before the number, and is part of the place
 };
 
 // A message as it reads, with the values in it in order of place. Messages of one template that took the same
@@ -42,11 +44,21 @@ struct PlacedValue {
 struct RenderedMessage {
   std::string text;
   std::vector<PlacedValue> values;
+  std::vector<size_t> sentences;  // where those after the first begin
 
   RenderedMessage(std::string words = "") : text(std::move(words)) {}
   RenderedMessage(const char* words) : text(words) {}
   operator const std::string&() const { return text; }
   bool empty() const { return text.empty(); }
+  std::string_view FirstSentence() const {
+    return std::string_view(text).substr(0, sentences.empty() ? std::string_view::npos : sentences[0]);
+  }
+  std::string_view AfterFirstSentence() const {
+    return std::string_view(text).substr(FirstSentence().size());
+  }
+  bool BeginsSentence(size_t at) const {
+    return at == 0 || std::find(sentences.begin(), sentences.end(), at) != sentences.end();
+  }
   // What both say.
   friend bool operator==(const RenderedMessage& a, const RenderedMessage& b) { return a.text == b.text; }
 };

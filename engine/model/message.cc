@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <kainjow/mustache.hpp>
 #include <string_view>
@@ -45,8 +46,26 @@ kainjow::mustache::mustache Parse(const std::string& text) {
 
 constexpr std::string_view kPerPeriod = "/step";
 
-// Stand for values while the message is rendered.
-constexpr char kBefore = '\x01', kBehind = '\x02';
+// Stand for values while the message is rendered, and for the end of a sentence.
+constexpr char kBefore = '\x01', kBehind = '\x02', kEnd = '\x03';
+
+// Marks full stops of the message's own words: those of values are no ends of sentences.
+std::string WithEnds(std::string_view mustache) {
+  std::string marked;
+  for (size_t at = 0; at < mustache.size(); ++at) {
+    if (mustache.substr(at).starts_with("{{")) {
+      const size_t end = std::min(mustache.find("}}", at), mustache.size() - 1);
+      marked += mustache.substr(at, end - at);
+      at = end;
+    }
+    marked += mustache[at];
+    const std::string_view until = mustache.substr(0, at);
+    if (mustache[at] == '.' && !until.ends_with("e.g") && !until.ends_with("i.e")) marked += kEnd;
+  }
+  return marked;
+}
+
+bool IsSpace(char c) { return c == ' ' || c == '\n'; }
 
 // Puts values in the place of "\x01INDEX\x02"; the first time of a period says that it is one.
 RenderedMessage Placed(const std::string& rendered, const std::vector<PlacedValue>& values,
@@ -54,6 +73,13 @@ RenderedMessage Placed(const std::string& rendered, const std::vector<PlacedValu
   RenderedMessage message;
   bool said = false;
   for (size_t at = 0; at < rendered.size(); ++at) {
+    if (rendered[at] == kEnd) {
+      size_t next = at + 1;
+      while (next < rendered.size() && (IsSpace(rendered[next]) || rendered[next] == kEnd)) ++next;
+      if (next > at + 1 && IsSpace(rendered[at + 1]) && next < rendered.size())
+        message.sentences.push_back(message.text.size() + (next - at - 1));
+      continue;
+    }
     size_t index = 0;
     const char* const end = rendered.data() + rendered.size();
     if (rendered[at] == kBefore)
@@ -61,6 +87,7 @@ RenderedMessage Placed(const std::string& rendered, const std::vector<PlacedValu
           error == std::errc() && rest != end && *rest == kBehind && index < values.size()) {
         PlacedValue& placed = message.values.emplace_back(values[index]);
         placed.at = message.text.size();
+        if (!placed.noun.empty()) message.text += placed.noun + " ";
         message.text += texts[index];
         if (placed.per_period && !std::exchange(said, true)) message.text += " per step";
         placed.length = message.text.size() - placed.at;
@@ -85,7 +112,7 @@ struct MessageTemplate::Impl {
 };
 
 MessageTemplate::MessageTemplate(const std::string& mustache)
-    : impl_(std::make_unique<Impl>(Impl{Parse(mustache), MessageNames(mustache)})) {
+    : impl_(std::make_unique<Impl>(Impl{Parse(WithEnds(mustache)), MessageNames(mustache)})) {
   if (!impl_->message.is_valid()) throw Error("message", impl_->message.error_message());
   impl_->message.set_custom_escape([](const std::string& text) { return text; });
 }
@@ -105,12 +132,11 @@ RenderedMessage MessageTemplate::Render(std::span<const NamedValue> scope,
       data.set(name.name, IsTrue(found->value));
       continue;
     }
-    PlacedValue placed{0, 0, *found, false};
+    PlacedValue placed{0, 0, *found, false, name.noun};
     const auto whole = AsNumber(found->value);
     placed.per_period = name.per_period && whole && periods.value_or(0) > 0;
     if (placed.per_period) placed.value.value = *whole / *periods;
-    data.set(name.per_period ? name.name + std::string(kPerPeriod) : name.name,
-             fmt::format("{}{}{}", kBefore, values.size(), kBehind));
+    data.set(name.tag, fmt::format("{}{}{}", kBefore, values.size(), kBehind));
     texts.push_back(FormatValue(placed.value.value, found->unit));
     values.push_back(std::move(placed));
   }
@@ -126,15 +152,23 @@ std::vector<MessageName> MessageNames(const std::string& mustache) {
   std::vector<MessageName> names;
   ForEachTag(mustache, [&](std::string_view tag, size_t offset) {
     MessageName name{std::string(tag), offset};
+    name.tag = tag;
     if (std::string_view("#^/").find(name.name[0]) != std::string_view::npos) {
       name.name.erase(0, std::min(name.name.find_first_not_of(' ', 1), name.name.size()));
       name.section = true;
-    } else if (name.name.ends_with(kPerPeriod)) {
-      name.name.resize(name.name.size() - kPerPeriod.size());
-      name.per_period = true;
+    } else {
+      if (name.name.ends_with(kPerPeriod)) {
+        name.name.resize(name.name.size() - kPerPeriod.size());
+        name.per_period = true;
+      }
+      const bool is_plain = std::isalpha(static_cast<unsigned char>(name.name[0])) != 0;
+      if (const size_t space = name.name.rfind(' '); is_plain && space != std::string::npos) {
+        name.noun = name.name.substr(0, space);
+        name.name.erase(0, space + 1);
+      }
     }
     if (std::none_of(names.begin(), names.end(), [&](const MessageName& n) {
-          return n.name == name.name && n.section == name.section && n.per_period == name.per_period;
+          return n.name == name.name && n.section == name.section && n.tag == name.tag;
         }))
       names.push_back(std::move(name));
   });

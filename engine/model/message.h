@@ -3,7 +3,8 @@
 // here (renderers escape); a name that is not in scope is an Error. {{#pytorch}}…{{/pytorch}} is there where
 // the value is neither NULL, 0 nor "", {{^pytorch}}…{{/pytorch}} where it is. {{idle_ns/step}} is the time of
 // one of the periods that the ledger counts, "12.3 ms per step", "12.3 ms" where the message has said so
-// before, or the whole where there are none: what is saved is told by the same measure.
+// before, or the whole where there are none: what is saved is told by the same measure. {{GPU device}} is
+// "GPU 3", and "each of GPUs 0–7" where messages become one.
 #pragma once
 
 #include <memory>
@@ -38,6 +39,8 @@ struct MessageName {
   size_t offset = 0;
   bool section = false;     // {{#name}}, {{^name}} or {{/name}}
   bool per_period = false;  // {{name/step}}
+  std::string noun = {};    // {{noun name}}
+  std::string tag = {};     // as it is written
 };
 // Every name in a message, once as a value and once as a section, for checks at load.
 std::vector<MessageName> MessageNames(const std::string& mustache);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/text.h"
+#include "src/render/bucket_words.h"
 
 namespace dladvisor {
 namespace {
@@ -163,32 +164,6 @@ std::string Headline(const RunsCompared& compared) {
 }
 
 }  // namespace
-
-std::string_view BucketWords(std::string_view bucket) {
-  static constexpr std::array<Words, 20> words = {{
-      {"compute/tensor", "computing on tensor cores"},
-      {"compute/other", "computing without tensor cores"},
-      {"communication/exposed", "exposed communication"},
-      {"copy", "copying"},
-      {"memset", "setting memory"},
-      {"idle/launch-latency", "latency of launches"},
-      {"idle/dependency", "waiting for other streams"},
-      {"idle/sync", "synchronisation"},
-      {"idle/copy", "waiting for copies"},
-      {"idle/allocation", "allocation of memory"},
-      {"idle/compilation", "compilation"},
-      {"idle/input", "data loading"},
-      {"idle/communication", "waiting for communication"},
-      {"idle/checkpoint", "saving checkpoints"},
-      {"idle/garbage-collection", "Python's garbage collection"},
-      {"idle/os", "waiting in the operating system"},
-      {"idle/profiler", "the profiler"},
-      {"idle/host", "work of the host between launches"},
-      {"idle/launch", "launching kernels"},
-      {"idle/unknown", "idle time of unknown cause"},
-  }};
-  return WordsOf(words, bucket);
-}
 
 std::string_view KindWords(std::string_view kind) {
   static constexpr std::array<Words, 8> words = {{{"matrix", "matrix products"},

@@ -9,8 +9,6 @@
 
 namespace dladvisor {
 
-// What the time of a ledger's bucket goes to, as a noun: "data loading", "exposed communication".
-std::string_view BucketWords(std::string_view bucket);
 // Kernels of a kind in the plural: "matrix products", "element-wise kernels".
 std::string_view KindWords(std::string_view kind);
 

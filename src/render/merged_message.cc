@@ -7,27 +7,15 @@
 #include <cctype>
 #include <iterator>
 #include <string_view>
-#include <utility>
 
 namespace dladvisor {
 namespace {
 
-bool IsWordPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-// "On GPU " -> "On each of GPUs ", in place; false where the text does not end with what has numbers.
-bool ReplaceByPlural(std::string& before, bool after_another) {
-  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"GPU ", "GPUs "}, {"device ", "devices "}, {"rank ", "ranks "}, {"Rank ", "ranks "}};
-  for (const auto& [one, many] : kWords) {
-    if (!before.ends_with(one)) continue;
-    before.resize(before.size() - one.size());
-    if (!before.empty() && IsWordPart(before.back())) return false;
-    const bool begins = before.empty() || before.ends_with(". ");
-    if (!after_another || before != " of ") before += begins ? "Each of " : "each of ";
-    before += many;
-    return true;
-  }
-  return false;
+// "ranks" of "Rank", "GPUs" of "GPU".
+std::string PluralOf(std::string noun) {
+  const bool is_name = noun.size() > 1 && std::isupper(static_cast<unsigned char>(noun[1]));
+  if (!is_name) noun[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(noun[0])));
+  return noun + "s";
 }
 
 // "62.5 – 70.1 %", "900 µs – 1.20 ms": what both end with is said once.
@@ -54,35 +42,40 @@ std::string ShapeOf(const RenderedMessage& message) {
   return shape + message.text.substr(done);
 }
 
-std::string Merged(const std::vector<const RenderedMessage*>& messages) {
+RenderedMessage Merged(const std::vector<const RenderedMessage*>& messages) {
   const RenderedMessage& first = *messages[0];
-  std::string merged;
+  RenderedMessage merged;
   size_t done = 0;
   bool after_another = false;
+  const auto add_words = [&](size_t until) {
+    for (const size_t sentence : first.sentences)
+      if (sentence > done && sentence <= until)
+        merged.sentences.push_back(merged.text.size() + (sentence - done));
+    merged.text += first.text.substr(done, until - done);
+  };
   for (size_t i = 0; i < first.values.size(); ++i) {
-    if (!AsNumber(first.values[i].value.value)) continue;
+    const PlacedValue& placed = first.values[i];
+    if (!AsNumber(placed.value.value)) continue;
     const auto number = [i](const RenderedMessage* m) { return *AsNumber(m->values[i].value.value); };
     const auto text = [i](const RenderedMessage* m) {
       return std::string_view(m->text).substr(m->values[i].at, m->values[i].length);
     };
     const auto [least, most] = std::ranges::minmax(messages, {}, number);
-    std::string before = first.text.substr(done, first.values[i].at - done);
-    done = first.values[i].at + first.values[i].length;
-    if (text(least) == text(most)) {
-      merged += before;
-      merged += text(least);
-      after_another = false;
-    } else if (first.values[i].value.unit == Unit::kNone && ReplaceByPlural(before, after_another)) {
+    add_words(placed.at);
+    done = placed.at + placed.length;
+    const bool differ = text(least) != text(most), listed = differ && !placed.noun.empty();
+    if (listed) {
       std::set<int64_t> numbers;
       for (const RenderedMessage* message : messages) numbers.insert(static_cast<int64_t>(number(message)));
-      merged += before + Listed(numbers);
-      after_another = true;
+      if (!after_another) merged.text += first.BeginsSentence(placed.at) ? "Each of " : "each of ";
+      merged.text += PluralOf(placed.noun) + " " + Listed(numbers);
     } else {
-      merged += before + RangeText(text(least), text(most));
-      after_another = false;
+      merged.text += differ ? RangeText(text(least), text(most)) : std::string(text(least));
     }
+    after_another = listed;
   }
-  return merged + first.text.substr(done);
+  add_words(first.text.size());
+  return merged;
 }
 
 std::string Listed(const std::set<int64_t>& numbers) {

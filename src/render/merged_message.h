@@ -14,9 +14,9 @@ namespace dladvisor {
 // The message with the names of its numbers in their place. Those with the same shape can be merged.
 std::string ShapeOf(const RenderedMessage& message);
 
-// Messages of one shape as one text, with the range of each number. Where the numbers of ranks or GPUs
-// differ, they are listed.
-std::string Merged(const std::vector<const RenderedMessage*>& messages);
+// Messages of one shape as one, with the range of each number. Where numbers that have a noun differ, those
+// of ranks or GPUs, they are listed.
+RenderedMessage Merged(const std::vector<const RenderedMessage*>& messages);
 
 // {0, 1, 2, 5} -> "0–2, 5"; of many only the first: "0–2, 5, ... (540 in all)".
 std::string Listed(const std::set<int64_t>& numbers);

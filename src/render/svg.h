@@ -20,9 +20,10 @@ std::string OpenSvg(const std::string& id, const char* css_class, const std::str
 
 struct Segment {
   std::string label;
-  double value = 0;   // >= 0; not-finite values count as 0
-  std::string text;   // the value as people read it
-  std::string color;  // CSS class: "c-compute", "c-idle", ...
+  double value = 0;       // >= 0; not-finite values count as 0
+  std::string text;       // the value as people read it
+  std::string color;      // CSS class: "c-compute", "c-idle", ...
+  bool is_share = false;  // what the text says is the share of the whole
 };
 
 // A ring of the segments' shares with `center` written into it. `id` is unique in the page.

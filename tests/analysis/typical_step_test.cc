@@ -46,8 +46,10 @@ TEST(TypicalStep, DrawsTheStepOfMedianLengthOnItsLanes) {
   EXPECT_NEAR(static_cast<double>(compute[0].duration_ns), 20'000, 500);
   EXPECT_EQ(compute[1].bucket, "compute/other");
   EXPECT_TRUE(LaneOf(rows, "communication").empty());
-  EXPECT_EQ(LaneOf(rows, "thread 42 0").at(0).name, "forward");  // the step's own range says nothing of it
-  EXPECT_EQ(LaneOf(rows, "thread 42 1").at(0).name, "linear");
+  const auto thread = LaneOf(rows, "thread 42");
+  EXPECT_EQ(thread.front().name, "forward");  // the step's own range says nothing of it
+  EXPECT_EQ(thread.back().name, "linear");
+  EXPECT_EQ(thread.back().lane, thread.front().lane + 1);
   for (const TypicalStepRow& idle : LaneOf(rows, "idle")) EXPECT_TRUE(idle.bucket.starts_with("idle/"));
 }
 

@@ -258,6 +258,20 @@ TEST(Message, SaysTimesOfOnePeriodAndWhereValuesStand) {
             "unknown");
 }
 
+TEST(Message, KnowsItsSentencesFromItsOwnWords) {
+  const std::vector<NamedValue> scope = {{"file", std::string("a. b"), Unit::kText},
+                                         {"share", 0.035, Unit::kRatio},
+                                         {"device", int64_t{3}, Unit::kNone}};
+  const RenderedMessage message = RenderMessage(
+      "Do it, e.g. in {{file}} for {{share}}. {{GPU device}} waits.{{#device}} Now.{{/device}}", scope);
+  EXPECT_EQ(message.text, "Do it, e.g. in a. b for 3.5 %. GPU 3 waits. Now.");
+  EXPECT_EQ(message.FirstSentence(), "Do it, e.g. in a. b for 3.5 %. ");
+  EXPECT_EQ(message.AfterFirstSentence(), "GPU 3 waits. Now.");
+  EXPECT_TRUE(message.BeginsSentence(message.values[2].at));
+  EXPECT_FALSE(message.BeginsSentence(message.values[1].at));
+  EXPECT_EQ(RenderMessage("Takes 3.5 ms.", scope).AfterFirstSentence(), "");
+}
+
 TEST(Message, EscapesNothing) {
   const Advice advice = Judge("for: orders\nwhen: [number = 2]\nproblem: \"{{item}} & {{{item}}}\"\n");
   EXPECT_EQ(advice.findings[1].problem, "it's <b> & it's <b>");

@@ -22,7 +22,7 @@ Finding Fired(const std::string& rule, int64_t device, Severity severity = Sever
   finding.severity = severity;
   finding.outcome = Outcome::kFired;
   finding.subject = {{"device", device, Unit::kNone}};
-  finding.problem = RenderMessage("GPU {{device}} waits.", finding.subject);
+  finding.problem = RenderMessage("{{GPU device}} waits.", finding.subject);
   finding.saves = SavingClaim{"idle/input", 10.0 * static_cast<double>(device), 20, 20};
   return finding;
 }

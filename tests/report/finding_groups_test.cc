@@ -28,12 +28,12 @@ RenderedMessage Says(const std::string& words, std::vector<NamedValue> values) {
 
 RenderedMessage Idles(int64_t gpu, double share) {
   return Says(
-      "GPU {{device}} is idle {{share}} of the step; in 80.0 % of that time no kernel had been launched.",
+      "{{GPU device}} is idle {{share}} of the step; in 80.0 % of that time no kernel had been launched.",
       {{"device", gpu, Unit::kNone}, {"share", share, Unit::kRatio}});
 }
 
 RenderedMessage Computes(int64_t gpu, double share) {
-  return Says("GPU {{device}} computes {{share}} of the time.",
+  return Says("{{GPU device}} computes {{share}} of the time.",
               {{"device", gpu, Unit::kNone}, {"share", share, Unit::kRatio}});
 }
 
@@ -112,7 +112,7 @@ TEST(Findings, ComeInOrderOfWhatTheySave) {
 TEST(Findings, SayTheirSubjectOnce) {
   Advice advice = TypicalAdvice();
   const FakeRun run = TypicalRun();
-  advice.findings[0].problem = Says("rank {{rank}} waits.", {{"rank", int64_t{0}, Unit::kNone}});
+  advice.findings[0].problem = Says("{{rank rank}} waits.", {{"rank", int64_t{0}, Unit::kNone}});
   advice.findings[0].subject.push_back({"op", "mm", Unit::kText});
   advice.findings[1].problem = Says("{{name}} waits.", {{"name", std::string("mm"), Unit::kText}});
   advice.findings[1].subject = {{"op", "mm", Unit::kText}};

@@ -45,12 +45,6 @@ TEST(FindingWords, LabelFactsAsTheProblemHasThem) {
   EXPECT_EQ(KeyFacts(finding), expected);
 }
 
-TEST(FindingWords, EndASentenceAtItsEnd) {
-  EXPECT_EQ(FirstSentence("Do it, e.g. here. Then that."),
-            std::pair(std::string("Do it, e.g. here."), std::string("Then that.")));
-  EXPECT_EQ(FirstSentence("Takes 3.5 ms").second, "");
-}
-
 TEST(FindingWords, NameAPlaceThatStays) {
   Finding finding;
   finding.rule = "slow \"rule\"";

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/model/message.h"
 #include "src/report/report.h"
 #include "tests/report/fixture.h"
 
@@ -79,8 +80,8 @@ TEST(Headline, CountsHeadroomBesideLosses) {
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kMarkdown),
       HasSubstr(
-          "20.0 ms of the profiled 100 ms are lost (20 %), and 80.0 ms are spent computing where 50.0 ms "
-          "would do on this GPU"));
+          "20.0 ms of the profiled 100 ms are lost (20 %), 20.0 ms of it to launching kernels, and 80.0 ms "
+          "are spent computing where 50.0 ms would do on this GPU"));
 }
 
 // What is lost is all but computing; a saving of computing may be more.
@@ -94,7 +95,23 @@ TEST(Headline, TellsSavingsOfComputingFromWhatIsLost) {
   };
   EXPECT_THAT(text("compute/other"),
               HasSubstr("20.0 ms of the profiled 100 ms are lost besides computing (20 %); first, "));
-  EXPECT_THAT(text("idle/launch"), HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %); first, "));
+  EXPECT_THAT(text("idle/launch"),
+              HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), 20.0 ms of it to "
+                        "launching kernels; first, "));
+}
+
+TEST(Headline, SaysTheLargestLossAndTheOneToBeginWith) {
+  Advice advice;
+  advice.findings = {MakeFinding("late", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {RenderMessage("Fuse small kernels. Use torch.compile.", {})};
+  advice.findings[0].saves = SavingClaim{"idle/launch", 0, 10e6, 10e6};
+  EXPECT_THAT(
+      Render(
+          RunWithLedger({{"compute/other", 50'000'000}, {"idle/launch", 20'000'000}, {"copy", 30'000'000}}),
+          advice, ReportFormat::kMarkdown),
+      HasSubstr(
+          "(50 %), 30.0 ms of it to copying and 20.0 ms to launching kernels; first, fuse small kernels, "
+          "which saves up to 10.0 ms"));
 }
 
 TEST(Headline, BeginsWithWhatPutsTheFiguresInDoubt) {
@@ -150,7 +167,7 @@ TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
             {{"compute/other", 20'000'000}, {"idle/compilation", start_up_ns}, {"idle/launch", 100'000'000}}),
         advice, ReportFormat::kMarkdown);
   };
-  EXPECT_THAT(text(300'000'000), HasSubstr("are lost (95 %); first, warm up."));
+  EXPECT_THAT(text(300'000'000), HasSubstr("300 ms of it to loading and compiling code; first, warm up."));
   EXPECT_THAT(text(50'000'000), HasSubstr("first, fuse small kernels."));
 }
 

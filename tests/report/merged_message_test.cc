@@ -17,13 +17,13 @@ RenderedMessage Takes(int64_t device, int64_t rank, double ns, const std::string
                                          {"rank", rank, Unit::kNone},
                                          {"kernel", kernel, Unit::kText},
                                          {"ns", ns, Unit::kNanoseconds}};
-  return RenderMessage("On GPU {{device}} of rank {{rank}} {{kernel}} takes {{ns/step}}", scope, 1);
+  return RenderMessage("On {{GPU device}} of {{rank rank}} {{kernel}} takes {{ns/step}}", scope, 1);
 }
 
 std::string OfAll(const std::vector<RenderedMessage>& messages) {
   std::vector<const RenderedMessage*> all;
   for (const RenderedMessage& message : messages) all.push_back(&message);
-  return Merged(all);
+  return Merged(all).text;
 }
 
 TEST(MergedMessage, HasTheRangeOfEachNumberAndListsPlaces) {
@@ -32,6 +32,18 @@ TEST(MergedMessage, HasTheRangeOfEachNumberAndListsPlaces) {
   EXPECT_EQ(OfAll({Takes(0, 0, 1e6), Takes(0, 1, 2e6)}),
             "On GPU 0 of each of ranks 0–1 sm80_4x4 takes 1.00 – 2.00 ms per step");
   EXPECT_EQ(OfAll({Takes(2, 0, 1e6)}), Takes(2, 0, 1e6).text);
+}
+
+TEST(MergedMessage, KeepsItsSentences) {
+  const auto loads = [](int64_t rank, double ns) {
+    return RenderMessage(
+        "{{Rank rank}} loads for {{ns}}. {{Rank rank}} waits.",
+        std::vector<NamedValue>{{"rank", rank, Unit::kNone}, {"ns", ns, Unit::kNanoseconds}});
+  };
+  const RenderedMessage first = loads(0, 1e6), second = loads(2, 1e6);
+  const RenderedMessage merged = Merged({&first, &second});
+  EXPECT_EQ(merged.FirstSentence(), "Each of ranks 0, 2 loads for 1.00 ms. ");
+  EXPECT_EQ(merged.AfterFirstSentence(), "Each of ranks 0, 2 waits.");
 }
 
 TEST(MergedMessage, HasAShapeOfItsWordsAndNames) {

@@ -24,7 +24,7 @@ TEST(Queries, EachIdIsOfOne) {
 
 TEST(Queries, EveryViewHasTables) {
   std::set<std::string> ids, of_views;
-  for (const View& view : Views()) {
+  for (const ReportView& view : ReportViews()) {
     EXPECT_TRUE(ids.insert(view.id).second) << view.id;
     EXPECT_FALSE(view.tables.empty()) << view.id;
     for (const std::string& table : view.tables) EXPECT_TRUE(of_views.insert(table).second) << table;

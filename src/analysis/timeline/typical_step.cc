@@ -26,7 +26,7 @@ const RelationOf<TypicalStepRow>& TypicalStepRelation() {
           .Key("lane", &TypicalStepRow::lane, Unit::kNone, "Lane, from 0 at the top.")
           .Key("start_ns", &TypicalStepRow::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
           .Column("lane_name", &TypicalStepRow::lane_name, Unit::kText,
-                  "compute, communication, copies, idle, or thread ID with the depth of its ranges.")
+                  "compute, communication, copies, idle, or thread ID: a lane for each depth of its ranges.")
           .Column("name", &TypicalStepRow::name, Unit::kText,
                   "Kernel, kind of copy, or range; of idle time its cause.")
           .Column("bucket", &TypicalStepRow::bucket, Unit::kText,
@@ -276,7 +276,7 @@ class Picture {
       open.push_back(ranges.end[row]);
     }
     for (size_t depth = 0; depth < kMostDepth; ++depth)
-      Emit(lanes[depth], fmt::format("thread {} {}", trace_.threads[thread].tid, depth));
+      Emit(lanes[depth], fmt::format("thread {}", trace_.threads[thread].tid));
   }
 
   const Context& context_;

@@ -129,7 +129,7 @@ data Finding(const FindingChange& change) {
   item.set("severity", std::string(SeverityName(rule.severity)));
   item.set("problem", ProseHtml(Short(rule.problem.text)));
   item.set("fails", false);
-  item.set("saving", saving.starts_with("saves ") ? data{saving.substr(6)} : data{false});
+  item.set("saving", TextOrFalse(saving));
   item.set("subject", TextOrFalse(Short(SubjectText(rule.subjects), kMaxName)));
   item.set("rule", Short(rule.rule, kMaxName));
   item.set("source", rule.source_file.empty()

@@ -160,7 +160,7 @@ std::string SideLine(const ComparedSide& side) {
 std::string SavingChange(const FindingChange& change) {
   const std::string saving = SavingText(change.finding);
   if (saving.empty() || change.finding.change == RuleVerdict::Change::kGone) return "";
-  std::string text = "saves " + saving;
+  std::string text = saving;
   if (change.saved_before_ns) {
     const std::string before = FormatValue(*change.saved_before_ns, Unit::kNanoseconds);
     if (!(*change.saved_before_ns > 0))

@@ -40,7 +40,7 @@ std::string DifferenceText(const ComparisonRow& row);
 std::string RelativeText(const ComparisonRow& row);
 // "run.sqlite: 8 ranks, 50 steady steps".
 std::string SideLine(const ComparedSide& side);
-// "saves up to 3.1 ms per step (in A up to 1.2 ms)"; or "".
+// "up to 3.1 ms per step (in A up to 1.2 ms)"; or "".
 std::string SavingChange(const FindingChange& change);
 
 }  // namespace dladvisor

@@ -77,8 +77,9 @@ void WriteFindings(TextWriter& out, const RunsCompared& compared) {
       if (change != RuleVerdict::Change::kStill && change != RuleVerdict::Change::kGone &&
           !finding.recommendation.empty())
         out.Wrapped("    → ", Prose(finding.recommendation[0]));
-      out.Wrapped("    ", fmt::format("{}{}[{}]", saving, saving.empty() ? "" : "  ", Visible(finding.rule)),
-                  "2");
+      out.Wrapped(
+          "    ",
+          fmt::format("{}[{}]", saving.empty() ? "" : "saves " + saving + "  ", Visible(finding.rule)), "2");
     }
     WriteMore(out, findings.size(), kMaxTextFindings);
   }

@@ -77,13 +77,16 @@ bool Has(const FiredByRule& side, const std::string& rule, const std::string& su
          });
 }
 
-// Where the evidence, or else the message, says that it happens.
+// Where it happens, by a name in the evidence or else in the problem.
 std::pair<std::string, int> SourceOf(const Finding& finding) {
   for (const auto& row : finding.evidence.rows)
     for (const Value& value : row)
       if (const auto* text = std::get_if<std::string>(&value))
         if (auto line = SourceLineIn(*text); line.second > 0) return line;
-  return SourceLineIn(finding.problem);
+  for (const PlacedValue& placed : finding.problem.values)
+    if (const auto* text = std::get_if<std::string>(&placed.value.value))
+      if (auto line = SourceLineIn(*text); line.second > 0) return line;
+  return {};
 }
 
 RuleVerdict Describe(const Fired& fired, const std::string& subject, const Rule* rule) {

@@ -23,7 +23,8 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
                                     const KnowledgeBase& knowledge, const GatePolicy& policy,
                                     const std::set<std::string>& longer = {});
 
-// "train.py" and 45 of a text such as "train.py(45): load" or "model.cu:12"; "" and 0 where it names no line.
+// "train.py" and 45 of a name as profilers give it, such as "train.py(45): load" or "model.cu:12"; "" and 0
+// where it names no line.
 std::pair<std::string, int> SourceLineIn(const std::string& text);
 
 }  // namespace dladvisor

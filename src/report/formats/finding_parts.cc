@@ -155,8 +155,8 @@ data FindingData(const ReportModel& model, const FindingGroup& group, size_t num
   item.set("severity", std::string(SeverityName(finding.severity)));
   item.set("confidence", std::string(ConfidenceName(finding.confidence)));
   item.set("subject", TextOrFalse(group.subject));
-  const auto [first, rest] = FirstSentence(group.problem);
-  item.set("problem", ProseHtml(first));
+  item.set("problem", ProseHtml(OneLine(group.problem.FirstSentence())));
+  const std::string rest = OneLine(group.problem.AfterFirstSentence());
   item.set("more", rest.empty() ? data{false} : data{ProseHtml(rest)});
   item.set("saving", TextOrFalse(group.saving));
   item.set("per_day", TextOrFalse(group.per_day));

@@ -235,9 +235,9 @@ data LegendData(const std::vector<Segment>& segments) {
     item.set("color", segment.color);
     item.set("label", segment.label);
     item.set("value", segment.text);
-    const bool is_share = segment.text.ends_with(" %");  // said already
-    item.set("share", total > 0 && !is_share ? data{fmt::format("{:.1f} %", segment.value / total * 100)}
-                                             : data{false});
+    item.set("share", total > 0 && !segment.is_share
+                          ? data{fmt::format("{:.1f} %", segment.value / total * 100)}
+                          : data{false});
     legend << item;
   }
   return legend;

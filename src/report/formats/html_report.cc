@@ -56,8 +56,8 @@ data ShareCard(const ReportModel& model, const char* figure, const std::string& 
   std::vector<Segment> segments;
   if (const auto share = FigureNumber(model, figure); share && unknown.empty()) {
     const double part = std::clamp(*share, 0.0, 1.0);
-    segments = {{used, part, FormatValue(part, Unit::kRatio), color},
-                {rest, 1 - part, FormatValue(1 - part, Unit::kRatio), "c-idle6"}};
+    segments = {{used, part, FormatValue(part, Unit::kRatio), color, true},
+                {rest, 1 - part, FormatValue(1 - part, Unit::kRatio), "c-idle6", true}};
   }
   return DonutCard(figure, title, tip, segments, FigureText(model, figure), unknown);
 }
@@ -197,7 +197,10 @@ data PageData(const ReportModel& model) {
   const bool has_gpu_work = FigureNumber(model, "gpus").value_or(0) > 0;
   page.set("cards", has_gpu_work ? DashboardCards(model) : data{data::type::list});
   page.set("has_gpu_work", has_gpu_work);
-  page.set("performance", FigureList(model, PerformanceFigures()));
+  std::vector<std::string_view> performance(PerformanceFigures().begin(), PerformanceFigures().end());
+  if (!has_gpu_work)
+    std::erase_if(performance, [&](std::string_view id) { return !WhyUnknown(model, id).empty(); });
+  page.set("performance", FigureList(model, performance));
   page.set("hardware_to_declare", TextOrFalse(HardwareToDeclare(model)));
   const std::string iterations_chart = IterationChart(model, "iteration-summary-chart");
   page.set("iteration_chart", TextOrFalse(iterations_chart));

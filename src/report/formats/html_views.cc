@@ -143,7 +143,7 @@ constexpr std::array kDrawings = std::to_array<Drawing>({
     {.name = "rooflines", .plots = RooflinePlots},
 });
 
-Drawing DrawingOf(const View& view) {
+Drawing DrawingOf(const ReportView& view) {
   if (view.drawn.empty()) return {};
   const auto found = std::ranges::find(kDrawings, view.drawn, &Drawing::name);
   if (found == kDrawings.end())
@@ -194,7 +194,7 @@ std::string IterationChart(const ReportModel& model, const std::string& id) {
 
 data ViewList(const ReportModel& model, std::vector<std::string>& without_rows) {
   data views{data::type::list};
-  for (const View& view : Views()) {
+  for (const ReportView& view : ReportViews()) {
     data tables{data::type::list};
     size_t rows = 0;
     for (const std::string& id : view.tables) {

@@ -37,7 +37,7 @@ data Findings(const ReportModel& model) {
     data item;
     item.set("severity", std::string(SeverityName(finding.severity)));
     item.set("rule", finding.rule);
-    item.set("problem", std::string(group.depth > 0 ? "↳ " : "") + ProseMarkdown(group.problem));
+    item.set("problem", std::string(group.depth > 0 ? "↳ " : "") + ProseMarkdown(group.problem.text));
     item.set("subject", TextOrFalse(group.subject));
     item.set("recommendation", Joined(group.recommendation));
     item.set("saving", group.per_day.empty() ? group.saving : group.saving + "; " + group.per_day);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -156,12 +157,12 @@ std::string Ends(double value, bool timed) {
 // "idle between times of work", once each.
 std::vector<Segment> MarkLegend(const std::vector<Strip>& strips) {
   std::vector<Segment> legend;
-  std::map<std::string, size_t> seen;
+  std::map<std::string, std::set<double>> seen;  // where each begins
   for (const Strip& strip : strips)
-    for (const Strip::Mark& mark : strip.marks) ++seen[mark.text];
-  for (const auto& [text, times] : seen)
-    legend.push_back(
-        {"Hatched: " + text, 0, fmt::format("{} time{}", times, times == 1 ? "" : "s"), "c-marked"});
+    for (const Strip::Mark& mark : strip.marks) seen[mark.text].insert(mark.from);
+  for (const auto& [text, places] : seen)
+    legend.push_back({"Hatched: " + text, 0,
+                      fmt::format("{} time{}", places.size(), places.size() == 1 ? "" : "s"), "c-marked"});
   return legend;
 }
 

@@ -61,7 +61,7 @@ void WriteFindings(TextWriter& out, const ReportModel& model) {
     const std::string mark = group.depth > 0 ? "↳ " : "• ";
     out.Wrapped(
         indent + mark,
-        Prose(group.problem) +
+        Prose(group.problem.text) +
             (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), out.width()) + ")"),
         StyleOfSeverity(finding.severity));
     if (!group.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(group.recommendation[0]));

@@ -30,16 +30,10 @@ constexpr double kFull = 0.5, kLeastFlagged = 0.01;
 struct DrawnGpu {
   size_t first = 0, end = 0;  // rows
   std::vector<Lane> lanes;
-  std::vector<std::string> lane_names;
+  std::vector<double> lane_numbers;
 };
 
 bool IsRange(const std::string& bucket) { return bucket == "range"; }
-
-std::string LaneLabel(const std::string& name) {
-  if (!name.starts_with("thread ")) return name;
-  const size_t depth = name.rfind(' ');
-  return name.substr(depth + 1) == "0" ? name.substr(0, depth) : "";
-}
 
 std::string BoxText(const ReportTable& table, size_t row) {
   const double duration = CellNumber(table, row, "duration_ns"), busy = CellNumber(table, row, "busy_ns");
@@ -65,10 +59,12 @@ DrawnGpu DrawGpu(const ReportTable& table, size_t first) {
       kernels.push_back(CellText(table, gpu.end, "name", Unit::kText));
   const auto labels = KernelLabels(kernels, kLabelLetters);
   for (size_t row = first; row < gpu.end; ++row) {
-    const std::string lane = CellText(table, row, "lane_name", Unit::kText);
-    if (gpu.lane_names.empty() || gpu.lane_names.back() != lane) {
-      gpu.lane_names.push_back(lane);
-      gpu.lanes.push_back({LaneLabel(lane), "", {}});
+    const double lane = CellNumber(table, row, "lane");
+    if (gpu.lane_numbers.empty() || gpu.lane_numbers.back() != lane) {
+      const std::string name = CellText(table, row, "lane_name", Unit::kText);
+      const bool is_deeper = !gpu.lanes.empty() && gpu.lanes.back().text == name;  // of the same thread
+      gpu.lane_numbers.push_back(lane);
+      gpu.lanes.push_back({is_deeper ? "" : name, name, {}});
     }
     const std::string bucket = CellText(table, row, "bucket", Unit::kText),
                       name = CellText(table, row, "name", Unit::kText);
@@ -83,8 +79,7 @@ DrawnGpu DrawGpu(const ReportTable& table, size_t first) {
     box.light = CellNumber(table, row, "busy_ns") < kFull * CellNumber(table, row, "duration_ns");
     gpu.lanes.back().boxes.push_back(std::move(box));
   }
-  for (size_t i = 0; i < gpu.lanes.size(); ++i)
-    gpu.lanes[i].text = gpu.lane_names[i] + ", " + fmt::format("{} boxes", gpu.lanes[i].boxes.size());
+  for (Lane& lane : gpu.lanes) lane.text += fmt::format(", {} boxes", lane.boxes.size());
   return gpu;
 }
 
@@ -154,9 +149,9 @@ std::vector<Flag> FlagsOf(const ReportModel& model, const std::vector<FindingGro
          CellNumber(table, longest, "busy_ns") < kLeastFlagged * CellNumber(table, longest, "step_ns")))
       continue;
     taken.emplace(longest, i);
-    const std::string lane = CellText(table, longest, "lane_name", Unit::kText);
+    const double lane = CellNumber(table, longest, "lane");
     Flag flag;
-    flag.lane = static_cast<size_t>(std::ranges::find(gpu.lane_names, lane) - gpu.lane_names.begin());
+    flag.lane = static_cast<size_t>(std::ranges::find(gpu.lane_numbers, lane) - gpu.lane_numbers.begin());
     flag.when = place.into_step_ns.value_or(CellNumber(table, longest, "into_step_ns"));
     flag.number = fmt::format("{}", i + 1);
     flag.text = OneLine(finding.title);

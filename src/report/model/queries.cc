@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 11> kKeys = {
 struct Queries {
   std::vector<FigureQuery> figures;
   std::vector<TableQuery> tables;
-  std::vector<View> views;
+  std::vector<ReportView> views;
 };
 
 [[noreturn]] void Refuse(const SqlStatement& statement, const std::string& reason) {
@@ -63,13 +63,13 @@ std::string ViewId(std::string_view title) {
   return id;
 }
 
-void AddToView(const SqlStatement& statement, std::vector<View>& views) {
+void AddToView(const SqlStatement& statement, std::vector<ReportView>& views) {
   const std::string &title = statement.Get("view"), &drawn = statement.Get("drawn");
   if (title.empty()) {
     if (!drawn.empty()) Refuse(statement, "says what is drawn, and no view");
     return;
   }
-  auto view = std::ranges::find(views, title, &View::title);
+  auto view = std::ranges::find(views, title, &ReportView::title);
   if (view == views.end()) view = views.insert(view, {ViewId(title), title, "", {}});
   if (!drawn.empty() && !view->drawn.empty()) Refuse(statement, fmt::format("\"{}\" has a drawing", title));
   if (!drawn.empty()) view->drawn = drawn;
@@ -100,6 +100,6 @@ const Queries& AllQueries() {
 
 const std::vector<FigureQuery>& FigureQueries() { return AllQueries().figures; }
 const std::vector<TableQuery>& TableQueries() { return AllQueries().tables; }
-const std::vector<View>& Views() { return AllQueries().views; }
+const std::vector<ReportView>& ReportViews() { return AllQueries().views; }
 
 }  // namespace dladvisor

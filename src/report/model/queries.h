@@ -30,7 +30,7 @@ struct TableQuery {
 };
 
 // A part of the HTML that one opens: the tables that name it as theirs.
-struct View {
+struct ReportView {
   std::string id, title;  // "time-ledger", "Time Ledger"
   std::string drawn;      // name of the drawing above its tables (html_views.cc), or ""
   std::vector<std::string> tables;
@@ -38,7 +38,7 @@ struct View {
 
 const std::vector<FigureQuery>& FigureQueries();
 const std::vector<TableQuery>& TableQueries();
-const std::vector<View>& Views();
+const std::vector<ReportView>& ReportViews();
 
 // GPUs whose ledger is drawn; max_rows of time_ledger has room for every bucket of each.
 inline constexpr size_t kDrawnLedgers = 64;

@@ -17,7 +17,9 @@
 namespace dladvisor {
 namespace {
 
-bool IsPlace(const NamedValue& key) { return key.name == "rank" || key.name == "device"; }
+bool IsPlace(const NamedValue& key) {
+  return key.name == "rank" || key.name == "device" || key.name == "profile";
+}
 
 // "GPU 1", "rank 0", "op aten::mm".
 std::string KeyText(const std::string& name, const std::string& value) {
@@ -79,7 +81,7 @@ FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indi
   for (size_t i = 0; i < members[0]->recommendation.size(); ++i) {
     messages.clear();
     for (const Finding* member : members) messages.push_back(&member->recommendation[i]);
-    group.recommendation.push_back(Merged(messages));
+    group.recommendation.push_back(Merged(messages).text);
   }
   const auto high = [](const Finding* f) { return f->saves ? f->saves->high_ns.value_or(-1) : -1; };
   const Finding& most = **std::ranges::max_element(members, {}, high);

@@ -14,7 +14,7 @@ namespace dladvisor {
 struct FindingGroup {
   std::vector<size_t> findings;  // indices into Advice::findings, at least one
   size_t depth = 0;              // 0: a root; below it what it explains
-  std::string problem;
+  RenderedMessage problem;
   std::vector<std::string> recommendation;
   std::string subject;  // what the problem does not say of it: "ranks 0–3, GPU 1", or ""
   std::string saving;   // "up to 4.50 ms per step", of the one that saves most; or ""
@@ -22,8 +22,8 @@ struct FindingGroup {
 };
 
 // Every fired finding in one group, in order of display: a root, what it causes, what those cause. Findings
-// are of one group where they are of one rule, under the same one, and differ only by rank, device and
-// figures.
+// are of one group where they are of one rule, under the same one, and differ only by rank, device,
+// profile and figures.
 std::vector<FindingGroup> GroupFindings(const ReportModel& model);
 
 }  // namespace dladvisor

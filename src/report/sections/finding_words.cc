@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "engine/base/text.h"
 #include "engine/model/finding_id.h"
 #include "engine/sql/sql_text.h"
 #include "src/report/model/column_style.h"
@@ -30,7 +29,8 @@ bool IsFigure(const Value& value, Unit unit) {
 // As the problem has it, where that speaks of it.
 std::optional<std::string> AsSaid(const Finding& finding, std::string_view name) {
   for (const PlacedValue& placed : finding.problem.values)
-    if (placed.value.name == name) return finding.problem.text.substr(placed.at, placed.length);
+    if (placed.value.name == name && placed.noun.empty())
+      return finding.problem.text.substr(placed.at, placed.length);
   return std::nullopt;
 }
 
@@ -68,18 +68,6 @@ std::vector<std::pair<std::string, std::string>> KeyFacts(const Finding& finding
         (let.unit == Unit::kNanoseconds || let.unit == Unit::kRatio || let.unit == Unit::kBytes))
       add(let.name, let.value, let.unit);
   return facts;
-}
-
-std::pair<std::string, std::string> FirstSentence(std::string_view text) {
-  const std::string line = OneLine(text);
-  size_t end = line.find(". ");
-  while (end != std::string::npos) {
-    const std::string_view before = std::string_view(line).substr(0, end);
-    if (!before.ends_with("e.g") && !before.ends_with("i.e")) break;
-    end = line.find(". ", end + 1);
-  }
-  if (end == std::string::npos) return {line, ""};
-  return {line.substr(0, end + 1), line.substr(end + 2)};
 }
 
 std::string FindingAnchor(const Finding& finding) {

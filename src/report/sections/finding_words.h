@@ -18,9 +18,6 @@ std::string NameWords(std::string_view name);
 // the first of a kind, without what is unknown or nothing.
 std::vector<std::pair<std::string, std::string>> KeyFacts(const Finding& finding);
 
-// A text's first sentence and the rest of it.
-std::pair<std::string, std::string> FirstSentence(std::string_view text);
-
 // Names the finding within a page, the same from run to run: "finding-tiny-kernels-5f7bb33190396873".
 std::string FindingAnchor(const Finding& finding);
 

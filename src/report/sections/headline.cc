@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "src/render/bucket_words.h"
 #include "src/render/escape.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/finding_words.h"
@@ -30,8 +31,7 @@ std::string Sentence(std::string_view text) {
 // The recommendation as an order within the headline, cut at its first sentence.
 std::string FirstThing(const Finding& finding) {
   if (finding.recommendation.empty()) return Sentence(finding.title);
-  const std::string text = FirstSentence(finding.recommendation[0].text).first;
-  return WithinSentence(Sentence(text));
+  return WithinSentence(Sentence(finding.recommendation[0].FirstSentence()));
 }
 
 // A finding that says what it saves itself, else of what it explains the one that saves most: a cause often
@@ -96,17 +96,25 @@ std::string FlagsForIdleCauses(const ReportModel& model) {
   return std::string(traced ? words.idle_causes_beyond_calls : words.idle_causes);
 }
 
-// ", most of it idle for a reason that is not known (…)" where that is the largest loss.
-std::string UnknownLossText(const ReportModel& model) {
-  const Segment* largest = nullptr;
+// ", 52.1 ms of it to data loading": the largest loss, and what the finding to begin with is taken from.
+std::string CauseText(const ReportModel& model, const std::optional<size_t>& first) {
   const std::vector<Segment> segments = HeadlineSegments(model);
-  for (const Segment& segment : segments)
-    if (!segment.label.starts_with("compute/") && (largest == nullptr || segment.value > largest->value))
-      largest = &segment;
-  if (largest == nullptr || largest->label != "idle/unknown") return "";
-  return fmt::format(
-      ", {} of it idle for a reason that the profile does not show (capture with {} to find it)",
-      largest->text, FlagsForIdleCauses(model));
+  const Segment *largest = nullptr, *taken = nullptr;
+  const std::optional<SavingClaim>* saves = first ? &MostSaving(*model.advice, *first).saves : nullptr;
+  for (const Segment& segment : segments) {
+    if (segment.label.starts_with("compute/")) continue;
+    if (largest == nullptr || segment.value > largest->value) largest = &segment;
+    if (saves != nullptr && *saves && (*saves)->bucket == segment.label) taken = &segment;
+  }
+  if (largest == nullptr || !(largest->value > 0)) return "";
+  if (largest->label == "idle/unknown")
+    return fmt::format(
+        ", {} of it idle for a reason that the profile does not show (capture with {} to find it)",
+        largest->text, FlagsForIdleCauses(model));
+  std::string text = fmt::format(", {} of it to {}", largest->text, BucketWords(largest->label));
+  if (taken != nullptr && taken != largest)
+    text += fmt::format(" and {} to {}", taken->text, BucketWords(taken->label));
+  return text;
 }
 
 // ", and 10.1 ms are spent computing where 3.41 ms would do on this GPU", where that is known and matters.
@@ -134,9 +142,11 @@ std::string LossText(const ReportModel& model, const std::optional<size_t>& firs
     if (!(*total_ns > 0)) return fmt::format("{} of {} are lost", FigureText(model, lost), whole);
     const double share = *lost_ns / *total_ns;
     if (share < kSmallLoss) return ComputeText(model, share, whole, *total_ns);
+    const bool saves_more = SavedOfComputing(model, first) > *lost_ns;
     return fmt::format("{} of {} are lost{} ({:.0f} %){}{}", FigureText(model, lost), whole,
-                       SavedOfComputing(model, first) > *lost_ns ? " besides computing" : "", share * 100,
-                       UnknownLossText(model), HeadroomText(model, *total_ns - *lost_ns, *total_ns));
+                       saves_more ? " besides computing" : "", share * 100,
+                       saves_more ? "" : CauseText(model, first),
+                       HeadroomText(model, *total_ns - *lost_ns, *total_ns));
   }
   return "How much time is lost is unknown";
 }
