@@ -2,9 +2,12 @@
 // What all formats of a comparison have in common.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "engine/base/text.h"
 #include "src/comparison/render/comparison_html.h"
@@ -121,6 +124,27 @@ TEST(ComparisonJson, HoldsTimesAsNumbersAndWhatASideLacksAsNull) {
   EXPECT_TRUE(json["kernels"][1]["before"].is_null());
   EXPECT_EQ(json["kernels"][1]["after"]["ns"], 5e6);
   EXPECT_EQ(json["findings"][0]["change"], "gone");
+}
+
+TEST(ComparisonHtml, TellsKernelsAndOperatorsApartThatDifferInTheMiddle) {
+  RunsCompared compared = Comparison();
+  const auto name = [](const char* middle) {
+    return "/model/" + std::string(400, 'q') + middle + std::string(400, 'z');
+  };
+  for (auto* rows : {&compared.operators, &compared.kernels})
+    *rows = {{name("first"), name("first"), 0, 0, "", MatchedBy::kName, WorkAmount{1, 9e6, {}},
+              WorkAmount{1, 2e6, {}}},
+             {name("second"), name("second"), 0, 0, "", MatchedBy::kName, WorkAmount{1, 8e6, {}},
+              WorkAmount{1, 3e6, {}}}};
+  const std::string html = RenderComparisonHtml(compared, "dladvisor");
+  static const RE2 cell(
+      R"((?s)<th scope="row" class="name">(?:<details><summary[^>]*>(.*?)</summary>|<span>(.*?)</span>))");
+  std::multiset<std::string> cells;
+  re2::StringPiece rest(html);
+  for (std::string folded, plain; RE2::FindAndConsume(&rest, cell, &folded, &plain);)
+    cells.insert(folded + plain);
+  EXPECT_GE(cells.size(), 4u);
+  for (const std::string& each : cells) EXPECT_EQ(cells.count(each), 1u) << each;
 }
 
 TEST(ComparisonHtml, NeedsNoScriptAndNoRequest) {

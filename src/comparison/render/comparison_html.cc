@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "src/comparison/render/comparison_rows.h"
@@ -40,14 +42,20 @@ double StepOf(const ComparisonRow& row) {
 
 data Rows(const ComparisonTable& table) {
   double most = 0;
-  for (const ComparisonRow& row : table.rows) most = std::max(most, StepOf(row));
+  std::map<std::string, std::set<std::string>> named;  // by what is shown of them
+  for (const ComparisonRow& row : table.rows) {
+    most = std::max(most, StepOf(row));
+    named[Short(row.name, kMaxName)].insert(row.name);
+  }
   data items{data::type::list};
   for (size_t i = 0; i < std::min(table.rows.size(), kMaxRows); ++i) {
     const ComparisonRow& row = table.rows[i];
     const double before = row.before_ns.value_or(0), after = row.after_ns.value_or(0);
     data item;
     item.set("color", table.id == "time-ledger" ? data{ColorOf(row.name)} : data{false});
-    item.set("name", Short(row.name, kMaxName));
+    // Where cut names are alike, they are not cut.
+    const std::string name = Short(row.name, kMaxName);
+    item.set("name", named[name].size() == 1 ? name : Visible(OneLine(row.name)));
     item.set("whole", TextOrFalse(Short(row.whole)));
     item.set("note", TextOrFalse(Short(row.note, kMaxName)));
     item.set("before", ValueText(row.before_ns, Unit::kNanoseconds, "–"));

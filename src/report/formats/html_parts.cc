@@ -64,6 +64,35 @@ std::string BooleanCell(const Value& value) {
 
 using Labels = std::map<std::string, std::string>;
 
+// Of paths that are alike where they are cut: what they have in common, but for the last part, is left out.
+Labels DistinctParts(const std::set<std::string>& paths) {
+  const std::string first = Visible(*paths.begin()), last = first.substr(first.rfind('/') + 1);
+  size_t before = first.size(), behind = first.size(), shortest = first.size();
+  for (const std::string& path : paths) {
+    const std::string name = Visible(path);
+    const auto same = [&](auto begin, auto end, auto other, auto other_end) {
+      return static_cast<size_t>(std::mismatch(begin, end, other, other_end).first - begin);
+    };
+    before = std::min(before, same(first.begin(), first.end(), name.begin(), name.end()));
+    behind = std::min(behind, same(first.rbegin(), first.rend(), name.rbegin(), name.rend()));
+    shortest = std::min(shortest, name.size());
+  }
+  // Whole parts, and no letter twice.
+  const size_t slash = first.substr(0, before).rfind('/');
+  before = slash == std::string::npos ? 0 : slash;
+  behind = std::min(behind, shortest - before);
+  const size_t next = first.find('/', first.size() - behind);
+  behind = next == std::string::npos ? 0 : first.size() - next;
+  Labels labels;
+  for (const std::string& path : paths) {
+    const std::string name = Visible(path);
+    std::string label = (before > 0 ? "…" : "") + name.substr(before, name.size() - before - behind);
+    if (behind > 0) label += behind > last.size() + 1 ? "/…/" + last : "/" + last;
+    labels[path] = label.size() <= 2 * kShortColumns ? label : name;
+  }
+  return labels;
+}
+
 // Short names of a column's texts; none where it holds no names.
 Labels LabelsOf(const ResultSet& rows, size_t column, size_t shown) {
   std::vector<std::string> names;
@@ -74,7 +103,10 @@ Labels LabelsOf(const ResultSet& rows, size_t column, size_t shown) {
   std::map<std::string, std::set<std::string>> alike;
   for (const std::string& name : names) alike[Ellipsize(Visible(name), kShortColumns)].insert(name);
   for (const auto& [label, same] : alike)
-    for (const std::string& name : same) labels[name] = same.size() == 1 ? label : Visible(name);
+    if (same.size() == 1)
+      labels[*same.begin()] = label;
+    else
+      labels.merge(DistinctParts(same));
   return labels;
 }
 
