@@ -45,7 +45,7 @@ struct TrainingMemory {
 };
 
 // What the program did between two lines of iterations, and only then.
-enum class TrainingEventKind : uint8_t { kCheckpoint, kEvaluation, kGarbageCollection };
+enum class TrainingEventKind : uint8_t { kCheckpoint, kEvaluation, kGarbageCollection, kEpochEnd };
 
 struct TrainingEvent {
   size_t before = 0;  // row of the iterations in whose time it falls; their count after the last

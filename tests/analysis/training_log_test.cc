@@ -99,6 +99,13 @@ TEST(TrainingLog, OfTwoEventsTheOneThatTakesAsLong) {
   }
 }
 
+TEST(TrainingLog, WhatHappensBetweenEpochs) {
+  TraceBuilder b;
+  Add(b, {100, 100, 100, 100, 900, 100, 100, 100, 100, 100, 100, 100});
+  b.trace.training_log.events.push_back({4, TrainingEventKind::kEpochEnd});
+  EXPECT_EQ(Rows(b)[4].cause, "end of an epoch");
+}
+
 TEST(Training, PaceAndSums) {
   TraceBuilder b;
   Add(b, {200, 100, 100, 130});

@@ -71,6 +71,45 @@ TEST(StepLines, ProgressBarsOfEpochs) {
   EXPECT_DOUBLE_EQ(Milliseconds(other.iterations[1]), 600);
 }
 
+// Epochs are counted from 0 by some and from 1 by others; between two of them is more than iterations.
+TEST(StepLines, EpochsAndIterationsOfAnyProgram) {
+  const TrainingLog log = StepLog(
+      "2025-11-19 11:17:05,000 - INFO - [batch 10/20, epoch 1/15]: loss_rmse:0.10 lr: 0.001\n"
+      "2025-11-19 11:17:07,500 - INFO - [batch 20/20, epoch 1/15]: loss_rmse:0.09 lr: 0.001\n"
+      "2025-11-19 11:17:47,500 - INFO - [batch 10/20, epoch 2/15]: loss_rmse:0.08 lr: 0.001\n");
+  EXPECT_EQ(log.program, "a program that prints epochs and iterations");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.iterations[0].iteration, 10);
+  EXPECT_EQ(log.iterations[2].iteration, 30);
+  EXPECT_FALSE(log.iterations[0].elapsed_ns);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 250);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[2]), 4000);
+  EXPECT_DOUBLE_EQ(*log.iterations[2].loss, 0.08);
+  ASSERT_EQ(log.events.size(), 1u);
+  EXPECT_EQ(log.events[0].before, 2u);
+  EXPECT_EQ(log.events[0].kind, TrainingEventKind::kEpochEnd);
+
+  const TrainingLog zero = StepLog(
+      "2025-06-12 13:31:13,075 - INFO - Epoch: [ 0/200] Iter [  10/1487] || Time: 3.7996 sec || Loss: 2.35\n"
+      "2025-06-12 13:31:16,075 - INFO - Epoch: [ 0/200] Iter [  20/1487] || Time: 6.9960 sec || Loss: 2.07\n"
+      "2025-06-12 13:31:19,575 - INFO - Epoch: [ 1/200] Iter [  10/1487] || Time: 9.9 sec || Loss: 2.07\n");
+  ASSERT_EQ(zero.iterations.size(), 3u);
+  EXPECT_EQ(zero.iterations[0].iteration, 10);
+  EXPECT_EQ(zero.iterations[2].iteration, 1497);
+  EXPECT_DOUBLE_EQ(Milliseconds(zero.iterations[1]), 300) << "of the lines' times";
+}
+
+// Of a trainer that prints more of itself, what a callback prints is not the log.
+TEST(StepLines, ATrainersOwnLinesCountFirst) {
+  const TrainingLog log = StepLog(
+      "2025-06-12 13:31:13,100 Epoch 1/2, Step 10/40, loss: 1.0\n"
+      "2025-06-12 13:31:43,100 Epoch 1/2, Step 20/40, loss: 0.9\n"
+      " 25%|##5       | 20/80 [01:00<03:00,  3.00s/it]\n"
+      " 50%|#####     | 40/80 [02:00<02:00,  3.00s/it]\n"
+      "{'train_runtime': 240.0, 'train_samples_per_second': 8.0, 'train_loss': 0.5, 'epoch': 2.0}\n");
+  EXPECT_EQ(log.program, "Hugging Face Trainer");
+}
+
 TEST(StepLines, Yolox) {
   const TrainingLog log = StepLog(
       "2022-08-07 20:23:28 | INFO     | yolox.core.trainer:261 - epoch: 1/300, iter: 10/14786, mem: 584Mb, "

@@ -114,7 +114,8 @@ class Explainer {
     constexpr std::pair<TrainingEventKind, const char*> kEvents[] = {
         {TrainingEventKind::kCheckpoint, "checkpoint"},
         {TrainingEventKind::kEvaluation, "evaluation"},
-        {TrainingEventKind::kGarbageCollection, "garbage collection"}};
+        {TrainingEventKind::kGarbageCollection, "garbage collection"},
+        {TrainingEventKind::kEpochEnd, "end of an epoch"}};
     const auto happens = [&](TrainingEventKind kind) {
       return std::ranges::any_of(log_.events,
                                  [&](const TrainingEvent& e) { return e.before == i && e.kind == kind; });
@@ -189,7 +190,8 @@ const RelationOf<TrainingLogRow>& TrainingLogRelation() {
                   "1 where it takes a twentieth more than the median and its modified z-score is above 3.5; "
                   "unknown where fewer than 8 lines compare.")
           .Column("cause", &TrainingLogRow::cause, Unit::kText,
-                  "What coincides with a slow line: start, checkpoint, evaluation, garbage collection, else "
+                  "What coincides with a slow line: start, checkpoint, evaluation, garbage collection, end "
+                  "of an epoch, else "
                   "what the grown timer measures (input, communication, optimizer, compute), else "
                   "unexplained; unknown for others.")
           .Column("grown_timer", &TrainingLogRow::grown_timer, Unit::kText,

@@ -21,6 +21,8 @@ const std::vector<Form>& Forms() {
                                              {kElapsed, NUMBER "s/it"},
                                              {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
                                              {kLoss, "\\bloss=" NUMBER}};
+  static const std::vector<FieldForm> any = {{kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER},
+                                             {kLearningRate, "(?i)\\blr[:=]? *" NUMBER}};
   static const std::vector<FieldForm> yolo = {{kRate, NUMBER "it/s"},
                                               {kElapsed, NUMBER "s/it"},
                                               {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
@@ -227,6 +229,14 @@ const std::vector<Form>& Forms() {
        bar},
       {"a program with a progress bar", ": 100%|",
        R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false, bar},
+      // "Epoch [1/5], Step [100/600], Loss: 0.1", "[batch 50/152, epoch 1/15]: loss_rmse:0.1"; their times
+      // are those of the lines, as what is printed as a time may be of anything.
+      {kAnyProgram, "poch",
+       R"((?i)\bepoch:? *\[? *(\d+) */ *\d+ *\]?[ ,|:]*(?:iter|batch|step)\w*:? *\[? *(\d+) */ *(\d+))",
+       "esn", kEither, 1, false, any},
+      {kAnyProgram, "poch",
+       R"((?i)\b(?:iter|batch|step)\w*:? *\[? *(\d+) */ *(\d+) *\]?[ ,|:]*epoch:? *\[? *(\d+) */ *\d+)",
+       "sne", kEither, 1, false, any},
   };
   return forms;
 }

@@ -121,15 +121,17 @@ bool StepLinesReader::Head(const Form& form, std::string_view line) {
     return number && *number >= 0 && *number < int64_t{1} << 40 ? number : std::nullopt;
   };
   const auto printed = part('s'), all = part('n'), epoch = part('e');
-  if (!printed || (parts.front() == 'e' && (!all || !epoch || *epoch > 1'000'000))) return false;
+  if (!printed || (parts.size() == 3 && (!all || !epoch || *epoch > 1'000'000))) return false;
   step = *printed - form.first_step + 1;
   form_ = &form;
   TrainingIteration& row = row_.emplace();
   epoch_ = epoch.value_or(0);
   step_ = step;
   row.iteration = std::max<int64_t>(step, 0);
+  if (epoch && !first_epoch_)
+    first_epoch_ = form.first_epoch == kEither ? std::min<int64_t>(*epoch, 1) : form.first_epoch;
   if (epoch && *all < int64_t{1} << 32)
-    row.iteration += std::max<int64_t>(0, *epoch - form.first_epoch) * *all;
+    row.iteration += std::max<int64_t>(0, *epoch - *first_epoch_) * *all;
   else
     row.planned = all;
   row.time_ns = LastTime(line);
@@ -256,12 +258,16 @@ void StepLinesReader::EndStep() {
   // Times of lines count where no time is printed, or one of few digits beside fine ones of lines.
   if (row.time_ns && follows && last_time_ns_ && *row.time_ns > *last_time_ns_) {
     const auto between = static_cast<double>(*row.time_ns - *last_time_ns_);
-    if (!row.elapsed_ns && (between >= kLeastBetween || *row.time_ns % 1'000'000'000 != 0))
+    if (!row.elapsed_ns && (between >= kLeastBetween || *row.time_ns % 1'000'000'000 != 0)) {
       row.elapsed_ns = between / distance;
+      const bool told = !log_.events.empty() && log_.events.back().before == rows.size();
+      if (epoch_ != last_epoch_ && !told) log_.events.push_back({rows.size(), TrainingEventKind::kEpochEnd});
+    }
     if (tokens && last_tokens_ && *tokens > *last_tokens_)
       row.tokens_per_second = (*tokens - *last_tokens_) * kNsPerSecond / between;
   }
   last_time_ns_ = row.time_ns;
+  last_epoch_ = epoch_;
   last_tokens_ = tokens;
   if (!row.elapsed_ns && !row.tokens_per_second && !row.samples_per_second && !row.loss && !row.nan) return;
   if (waited && *waited >= 0 && row.elapsed_ns)

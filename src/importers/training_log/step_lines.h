@@ -42,6 +42,8 @@ class StepLinesReader {
   std::optional<double> input_, total_, mean_time_, mean_input_, last_total_;
   std::optional<int64_t> bytes_;
   int64_t epoch_ = 0, step_ = 0;  // of the line, in the epoch
+  int64_t last_epoch_ = 0;
+  std::optional<int64_t> first_epoch_;
   std::optional<int64_t> last_time_ns_;
   std::optional<double> tokens_, last_tokens_;  // since the start
   Running running_;

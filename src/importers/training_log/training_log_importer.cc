@@ -18,6 +18,7 @@
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/settings.h"
+#include "src/importers/training_log/step_forms.h"
 #include "src/importers/training_log/step_lines.h"
 #include "src/importers/training_log/trainer.h"
 
@@ -56,9 +57,12 @@ class Reader {
     // "iteration 1/99 |" is how others begin, too.
     const bool timed = std::ranges::any_of(
         log.iterations, [](const TrainingIteration& row) { return row.elapsed_ns.has_value(); });
-    if (TrainingLog steps = timed ? TrainingLog() : steps_.Finish(); !steps.empty()) log = std::move(steps);
+    TrainingLog steps = timed ? TrainingLog() : steps_.Finish();
+    const bool own = !steps.empty() && steps.program != training_log::kAnyProgram;
+    if (own) log = std::move(steps);
     if (log.empty()) log = trainer_.Finish();
     if (log.empty()) log = deepspeed_.Finish();
+    if (log.empty() && !own) log = std::move(steps);
     if (log.empty() && settings_.size() >= kLeastSettings)
       log.program =
           settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
