@@ -16,7 +16,7 @@ struct ServingSample {
   std::string engine;  // as the line names it, "" of a server with one
   std::optional<int64_t>
       time_ns;  // when it was printed, in the log's own time zone; the year may not be known
-  std::optional<int64_t> running, waiting;  // requests
+  std::optional<int64_t> running, waiting, transferring;  // requests
   std::optional<double> prompt_tokens_per_second, generated_tokens_per_second;
   std::optional<double> cache_used;       // share of the KV cache
   std::optional<double> prefix_hits;      // share of prompt tokens that were in the cache

@@ -48,6 +48,15 @@ TEST(Serving, CountsWhatWaitsForTheCacheAndForAPlace) {
   EXPECT_EQ(row.full_lines, 1);
   EXPECT_EQ(row.capped_lines, 1);
   EXPECT_EQ(row.max_running, 8);
+  EXPECT_DOUBLE_EQ(*row.mean_waiting, 3.75);
+  EXPECT_FALSE(row.mean_transferring) << "one engine does both";
+}
+
+// A line is of one moment: some requests have just ended.
+TEST(Serving, NearlyAllThatAreAllowedAreAtTheLimit) {
+  const ServingRow row =
+      RowOf({Sample(61, 40, 0.1, 1), Sample(50, 40, 0.1, 1)}, {{"max_running_requests", "64"}});
+  EXPECT_EQ(row.capped_lines, 1);
 }
 
 TEST(Serving, WithoutALimitNothingIsCapped) { EXPECT_FALSE(RowOf({Sample(8, 5, 0.5, 1)}).capped_lines); }

@@ -82,7 +82,8 @@ TEST(ServingLines, Sglang) {
           "throughput (token/s): 726.79\n"
           "[2026-01-04 00:49:33 DP5 TP5] Decode batch. #running-req: 15, #token: 36992, token usage: 0.28, "
           "accept "
-          "len: 2.83, accept rate: 0.71, #retracted-req: 0, cuda graph: True, gen throughput (token/s): "
+          "len: 2.83, accept rate: 0.71, #transfer-req: 17, #retracted-req: 0, cuda graph: True, gen "
+          "throughput (token/s): "
           "501.14, "
           "#queue-req: 1\n"
           "[2026-01-04 00:49:34 DP5 TP5] KV cache pool is full. Retract requests. #retracted_reqs: 1\n")
@@ -98,6 +99,7 @@ TEST(ServingLines, Sglang) {
   EXPECT_FALSE(prefill.graphs) << "prefill runs without";
   EXPECT_EQ(decode.running, 15);
   EXPECT_EQ(decode.waiting, 1);
+  EXPECT_EQ(decode.transferring, 17);
   EXPECT_DOUBLE_EQ(*decode.generated_tokens_per_second, 501.14);
   EXPECT_DOUBLE_EQ(*decode.accepted, 0.71);
   EXPECT_EQ(decode.graphs, true);

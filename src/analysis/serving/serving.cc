@@ -12,12 +12,15 @@ namespace {
 
 // Of the KV cache: a request that needs a few hundred tokens more than are free waits from about here on.
 constexpr double kFull = 0.95;
+// Of the most requests that may run: a line is of one moment, in which some have just ended.
+constexpr double kAtLimit = 0.9;
 
 class Mean {
  public:
-  void Add(std::optional<double> value) {
+  template <class T>
+  void Add(const std::optional<T>& value) {
     if (!value) return;
-    sum_ += *value;
+    sum_ += static_cast<double>(*value);
     ++count_;
   }
   std::optional<double> value() const { return count_ > 0 ? std::optional(sum_ / count_) : std::nullopt; }
@@ -42,7 +45,7 @@ std::optional<int64_t> CountOf(const ServingLog& log, const char* name) {
 }
 
 void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
-  Mean running, prompt, generated, accepted, length, prefix;
+  Mean running, waiting, transferring, prompt, generated, accepted, length, prefix;
   std::set<std::optional<std::string>> engines;
   // Beside lines of decoding, those of prefill are no mean over time: each is of the moments in which it
   // runs.
@@ -59,6 +62,8 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     ++row.loaded_lines;
     // A line of prefill alone has no more than the requests of that batch.
     if (line.generated_tokens_per_second) running.Add(line.running);
+    waiting.Add(line.waiting);
+    transferring.Add(line.transferring);
     if (line.generated_tokens_per_second || !decodes) prompt.Add(line.prompt_tokens_per_second);
     generated.Add(line.generated_tokens_per_second);
     accepted.Add(line.accepted_share);
@@ -69,12 +74,16 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     row.waiting_lines = row.waiting_lines.value_or(0) + waits;
     if (line.cache_used) row.full_lines = row.full_lines.value_or(0) + (waits && *line.cache_used >= kFull);
     if (row.max_running && line.running)
-      row.capped_lines = row.capped_lines.value_or(0) +
-                         (waits && *line.running >= *row.max_running && line.cache_used.value_or(0) < kFull);
+      row.capped_lines =
+          row.capped_lines.value_or(0) +
+          (waits && static_cast<double>(*line.running) >= kAtLimit * static_cast<double>(*row.max_running) &&
+           line.cache_used.value_or(0) < kFull);
   }
   row.lines = static_cast<int64_t>(log.size());
   row.engines = static_cast<int64_t>(engines.size());
   row.mean_running = running.value();
+  row.mean_waiting = waiting.value();
+  row.mean_transferring = transferring.value();
   row.prompt_tokens_per_second = prompt.value();
   row.generated_tokens_per_second = generated.value();
   row.accepted_share = accepted.value();
@@ -100,6 +109,11 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("mean_running", &ServingRow::mean_running, Unit::kNone,
                   "Requests that an engine decodes at once, on average; unknown for one that only reads "
                   "prompts.")
+          .Column("mean_waiting", &ServingRow::mean_waiting, Unit::kNone,
+                  "Requests that wait for a place, on average; unknown where lines do not say.")
+          .Column("mean_transferring", &ServingRow::mean_transferring, Unit::kNone,
+                  "Requests that wait for their keys and values, on average; unknown where one engine reads "
+                  "prompts and decodes.")
           .Column("most_running", &ServingRow::most_running, Unit::kCount, "The most of them in a line.")
           .Column("most_waiting", &ServingRow::most_waiting, Unit::kCount, "The most requests that wait.")
           .Column("waiting_lines", &ServingRow::waiting_lines, Unit::kCount,
@@ -107,7 +121,8 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("full_lines", &ServingRow::full_lines, Unit::kCount,
                   "Of these, the ones in which at least 95 % of the KV cache is in use.")
           .Column("capped_lines", &ServingRow::capped_lines, Unit::kCount,
-                  "Of the lines in which requests wait, the ones in which max_running requests run and the "
+                  "Of the lines in which requests wait, the ones in which nearly max_running requests run "
+                  "and the "
                   "cache has room; unknown where max_running is.")
           .Column("most_cache_used", &ServingRow::most_cache_used, Unit::kRatio,
                   "The most of the KV cache that was in use.")

@@ -19,7 +19,7 @@ struct ServingRow {
   std::string program;
   int64_t lines = 0, loaded_lines = 0, engines = 0;
   std::optional<int64_t> duration_ns;
-  std::optional<double> mean_running;
+  std::optional<double> mean_running, mean_waiting, mean_transferring;
   std::optional<int64_t> most_running, most_waiting;
   std::optional<int64_t> waiting_lines, full_lines, capped_lines;
   std::optional<double> most_cache_used, prompt_tokens_per_second, generated_tokens_per_second,

@@ -20,6 +20,10 @@ const RelationOf<ServingLogRow>& ServingLogRelation() {
                   "Time since the first line; unknown where lines have no time.")
           .Column("running", &ServingLogRow::running, Unit::kCount, "Requests in the batch.")
           .Column("waiting", &ServingLogRow::waiting, Unit::kCount, "Requests that wait for a place in it.")
+          .Column(
+              "transferring", &ServingLogRow::transferring, Unit::kCount,
+              "Requests whose keys and values are on their way from where prompts are read; unknown where "
+              "one engine does both.")
           .Column("prompt_tokens_per_second", &ServingLogRow::prompt_tokens_per_second, Unit::kNone,
                   "Tokens of prompts that are read in a second; unknown for a line of SGLang's decoding.")
           .Column("generated_tokens_per_second", &ServingLogRow::generated_tokens_per_second, Unit::kNone,
@@ -48,6 +52,7 @@ std::vector<ServingLogRow> ComputeServingLog(const Context& context) {
     if (sample.time_ns && *sample.time_ns >= *first) row.start_ns = *sample.time_ns - *first;
     row.running = sample.running;
     row.waiting = sample.waiting;
+    row.transferring = sample.transferring;
     row.prompt_tokens_per_second = sample.prompt_tokens_per_second;
     row.generated_tokens_per_second = sample.generated_tokens_per_second;
     row.cache_used = sample.cache_used;

@@ -16,7 +16,7 @@ namespace dladvisor {
 struct ServingLogRow {
   int64_t profile = 0, line = 0;
   std::optional<std::string> engine;
-  std::optional<int64_t> start_ns, running, waiting;
+  std::optional<int64_t> start_ns, running, waiting, transferring;
   std::optional<double> prompt_tokens_per_second, generated_tokens_per_second, cache_used, prefix_hit_share,
       accepted_share, accepted_length;
   std::optional<bool> graphs;

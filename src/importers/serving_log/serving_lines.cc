@@ -96,6 +96,7 @@ void ServingLinesReader::Batch(std::string_view line) {
   RE2::PartialMatch(line, engine, &sample.engine);
   sample.time_ns = TimeOf(line);
   sample.waiting = CountAfter(line, "#queue-req: ");
+  sample.transferring = CountAfter(line, "#transfer-req: ");
   sample.cache_used = ShareAfter(line, "token usage: ", 1);
   static const RE2 graph(R"(\b[a-z]+ graph: (True|False))");
   std::string graphs;
