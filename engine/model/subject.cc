@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/subject.h"
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,14 +32,31 @@ std::string WithBareLets(const Rule& rule, size_t lets, const std::string& expre
   return text;
 }
 
+// Whether SQL in capitals may name the let: true where it has that word within another, too.
+bool MayName(std::string_view capitals, const Let& let) {
+  return capitals.find(UpperAscii(let.name)) != std::string_view::npos;
+}
+
 }  // namespace
 
+// Lets that name none of one another stand side by side: SQLite expands `subject.*` anew at each level.
 std::string SubjectSql(const Rule& rule, size_t lets) {
   std::string sql =
       rule.subject_sql.empty() ? "SELECT * FROM " + Quoted(rule.subject_relation) : rule.subject_sql;
-  for (size_t i = 0; i < lets; ++i)
-    sql = "SELECT subject.*, (" + rule.lets[i].sql + "\n) AS " + Quoted(rule.lets[i].name) + " FROM (" + sql +
-          "\n) AS subject";
+  for (size_t i = 0; i < lets;) {
+    const auto level = std::span(rule.lets).subspan(i, lets - i);
+    std::string columns;
+    size_t count = 0;
+    const auto names_one_of_the_level = [&](const Let& let) {
+      const std::string capitals = UpperAscii(let.sql);
+      return std::ranges::any_of(level.first(count),
+                                 [&](const Let& other) { return MayName(capitals, other); });
+    };
+    for (; count < level.size() && !names_one_of_the_level(level[count]); ++count)
+      columns += ", (" + level[count].sql + "\n) AS " + Quoted(level[count].name);
+    sql = "SELECT subject.*" + columns + " FROM (" + sql + "\n) AS subject";
+    i += count;
+  }
   return sql;
 }
 
@@ -49,7 +68,8 @@ std::string WithHelpers(const Rule& rule, const std::string& statement) {
   if (rule.helpers.empty()) return statement;
   std::string with;
   for (const Helper& helper : rule.helpers)
-    with += (with.empty() ? "WITH RECURSIVE " : ", ") + Quoted(helper.name) + " AS (" + helper.sql + "\n)";
+    with += (with.empty() ? "WITH RECURSIVE " : ", ") + Quoted(helper.name) + " AS MATERIALIZED (" +
+            helper.sql + "\n)";
   const std::vector<SqlWord> words = SqlWords(statement);
   if (words[0].word != "WITH") return with + "\n" + statement;
   const bool recursive = words[1].word == "RECURSIVE";

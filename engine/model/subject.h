@@ -19,8 +19,8 @@ std::string SubjectSql(const Rule& rule, size_t lets);
 inline constexpr int kExpressionOffset = 8;
 std::string ExpressionSql(const Rule& rule, size_t lets, const std::string& expression);
 
-// A statement of the rule with its helpers before it. What is added stands in front of the statement's text,
-// but for a WITH of its own, which becomes a comma.
+// A statement of the rule with its helpers before it, each computed once. What is added stands in front of
+// the statement's text, but for a WITH of its own, which becomes a comma.
 std::string WithHelpers(const Rule& rule, const std::string& statement);
 
 // The rule's params as bindings.
