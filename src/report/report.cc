@@ -12,7 +12,6 @@
 #include "src/report/formats/markdown_report.h"
 #include "src/report/formats/text_report.h"
 #include "src/report/model/column_style.h"
-#include "src/report/model/queries.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/headline.h"
 
@@ -56,30 +55,6 @@ Figure ReadFigure(const Database& db, const FigureQuery& query) {
   return figure;
 }
 
-ReportTable ReadTable(const Database& db, const TableQuery& query) {
-  ReportTable table{query.id, query.title, query.note, query.sql, {}, 0};
-  if (db.FindRelation(query.relation) == nullptr) {
-    table.note = MissingRelation(query.relation);
-    return table;
-  }
-  try {
-    // SQLite sorts no more rows than the limit, and none where another order is asked for.
-    table.rows = db.Query(fmt::format("SELECT * FROM ({}) LIMIT {}", query.sql, query.max_rows));
-    table.total_rows = table.rows.rows.size();
-    if (table.total_rows == query.max_rows) {
-      const ResultSet count = db.Query("SELECT count(*) FROM (" + query.sql + ") ORDER BY 1");
-      if (const auto* total = std::get_if<int64_t>(&count.rows.at(0).at(0)))
-        table.total_rows = static_cast<size_t>(*total);
-    }
-  } catch (const SqlError& error) {
-    table.rows = {};
-    table.total_rows = 0;
-    table.note = error.what();
-  }
-  for (ResultColumn& column : table.rows.columns) column.unit = StyleOf(column).unit;
-  return table;
-}
-
 double CountOf(const Database& db, const std::string& relation, const std::string& counted) {
   const Schema* schema = db.FindRelation(relation);
   if (schema == nullptr) return 0;
@@ -106,6 +81,30 @@ std::string ScopeOf(const Database& db, const std::string& relation, double rank
 }
 
 }  // namespace
+
+ReportTable ReadTable(const Database& db, const TableQuery& query) {
+  ReportTable table{query.id, query.title, query.note, query.sql, {}, 0};
+  if (db.FindRelation(query.relation) == nullptr) {
+    table.note = MissingRelation(query.relation);
+    return table;
+  }
+  try {
+    // SQLite sorts no more rows than the limit, and none where another order is asked for.
+    table.rows = db.Query(fmt::format("SELECT * FROM ({}) LIMIT {}", query.sql, query.max_rows));
+    table.total_rows = table.rows.rows.size();
+    if (table.total_rows == query.max_rows) {
+      const ResultSet count = db.Query("SELECT count(*) FROM (" + query.sql + ") ORDER BY 1");
+      if (const auto* total = std::get_if<int64_t>(&count.rows.at(0).at(0)))
+        table.total_rows = static_cast<size_t>(*total);
+    }
+  } catch (const SqlError& error) {
+    table.rows = {};
+    table.total_rows = 0;
+    table.note = error.what();
+  }
+  for (ResultColumn& column : table.rows.columns) column.unit = StyleOf(column).unit;
+  return table;
+}
 
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options) {
   ReportModel model;

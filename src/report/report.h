@@ -7,6 +7,7 @@
 
 #include "engine/model/advice.h"
 #include "engine/store/database.h"
+#include "src/report/model/queries.h"
 #include "src/report/model/report_model.h"
 
 namespace dladvisor {
@@ -16,6 +17,8 @@ inline constexpr size_t kMostWithoutScope = 16;
 
 enum class ReportFormat { kHtml, kMarkdown, kJson, kText };
 
+// The rows that a report has of a table.
+ReportTable ReadTable(const Database& db, const TableQuery& query);
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options);
 std::string RenderReport(const ReportModel& model, ReportFormat format);
 

@@ -32,6 +32,7 @@ TEST(FusionCandidate, AChainLeavesOutWhatPassesWithin) {
   ASSERT_EQ(rows.size(), 1u);
   const FusionCandidateRow& row = rows[0];
   EXPECT_EQ(row.ops, "aten::add > aten::gelu > aten::mul");
+  EXPECT_EQ(row.purpose, "other");
   EXPECT_EQ(row.shapes, "1000x5000; 1000x5000");
   EXPECT_EQ(row.operators, 3);
   EXPECT_EQ(row.chains, 2);
@@ -43,6 +44,20 @@ TEST(FusionCandidate, AChainLeavesOutWhatPassesWithin) {
   EXPECT_EQ(row.fused_bytes, 2 * 40'000'000);
   EXPECT_NEAR(*row.fused_ns, 80'000, 1e-3);
   EXPECT_NEAR(*row.headroom_ns, 140'000, 1e-3);
+}
+
+// Fused attention and fused optimizers are other kernels than what a compiler fuses.
+TEST(FusionCandidate, SaysWhatAChainIsPartOf) {
+  const auto purpose = [](const char* op) {
+    DrawnChains b;
+    b.Call("aten::mul", kTwo, kTwoHalves, 40'000, "mul");
+    b.Call(op, kTwo, kTwoHalves, 40'000, "other");
+    const auto rows = b.Candidates();
+    return rows.size() == 1 ? rows[0].purpose : "no chain";
+  };
+  EXPECT_EQ(purpose("aten::_softmax"), "attention");
+  EXPECT_EQ(purpose("aten::addcdiv_"), "optimizer");
+  EXPECT_EQ(purpose("aten::add"), "other");
 }
 
 TEST(FusionCandidate, AChainEndsWhereShapesDoNotFollow) {

@@ -25,8 +25,8 @@ struct DrawnOperators : test::OperatorsBuilder {
     for (const OperatorWorkCall& call : work.gpus.at(0).calls) {
       const DistinctOperator& of = work.operators[call.operation];
       found.push_back({std::string(of.name), work.shapes.Describe(of.shapes),
-                       of.result.work ? of.result.work->flops : std::nullopt, call.kernel_ns,
-                       work.IsRecomputed(call), of.result.unknown});
+                       of.result.work ? std::optional<int64_t>(of.result.work->flops) : std::nullopt,
+                       call.kernel_ns, work.IsRecomputed(call), of.result.unknown});
     }
     return found;
   }
@@ -164,7 +164,8 @@ TEST(OperatorWork, OfExportsFollowsFromTheTextOfRanges) {
 }
 
 // emit_nvtx writes the number behind the operator: FlashAttnFuncBackward has the gradient's sizes, and
-// kernels launched by no operator within. Whether attention is causal is a scalar, which exports do not have.
+// kernels launched by no operator within. Whether attention is causal is a scalar, which exports do not have:
+// all scores count.
 TEST(OperatorWork, OfABackwardOperatorInExportsIsThatOfItsForward) {
   DrawnOperators b;
   b.Range(
@@ -182,8 +183,38 @@ TEST(OperatorWork, OfABackwardOperatorInExportsIsThatOfItsForward) {
   ASSERT_EQ(calls.size(), 3u);
   EXPECT_EQ(calls[1].op, "FlashAttnFuncBackward");
   EXPECT_EQ(calls[1].shapes, "2x16x4x8; 2x16x2x8; 2x16x2x8");
-  EXPECT_EQ(calls[1].unknown, why::kNoScalars);
+  const int64_t product = 2 * 2 * 4 * 16 * 16 * 8;
+  EXPECT_EQ(calls[0].flops, 2 * product);
+  EXPECT_EQ(calls[1].flops, 5 * product);
   EXPECT_EQ(calls[2].unknown, why::kNoFormula) << "no forward operator has the number 18";
+}
+
+// A convolution's stride is a scalar: its result is what the operator says that takes it. The second one
+// differs in stride alone, of the third nothing takes the result.
+TEST(OperatorWork, OfAConvolutionInExportsFollowsFromWhatTakesItsResult) {
+  DrawnOperators b;
+  const auto convolution = [&](Ns start, int id) {
+    const std::string sizes = ", sizes = [[2, 8, 16, 16], [4, 8, 3, 3], [], [], [], [], []]";
+    b.Range(start, start + 90, "aten::conv2d, op_id = " + std::to_string(id) + sizes);
+    b.Range(start + 10, start + 80, "aten::cudnn_convolution, op_id = " + std::to_string(id + 1) + sizes);
+    b.Launch(start + 20, start + 100, start + 130, "implicit_convolve_sgemm");
+  };
+  convolution(0, 1);
+  b.Range(200, 220, "aten::relu, op_id = 3, sizes = [[2, 4, 16, 16]], input_op_ids = [(1,0)]");
+  convolution(300, 11);
+  b.Range(500, 520,
+          "aten::batch_norm, op_id = 13, sizes = [[2, 4, 8, 8], [4]], input_op_ids = [(11,0), (0,-1)]");
+  convolution(600, 21);
+  b.Range(800, 820,
+          "aten::add, op_id = 23, sizes = [[2, 4, 9, 9], [2, 4, 16, 16]], input_op_ids = [(3,0), (21,0)]");
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 3u);
+  const int64_t of_position = 2 * 2 * 4 * 8 * 3 * 3;
+  EXPECT_EQ(calls[0].op, "aten::cudnn_convolution");
+  EXPECT_EQ(calls[0].flops, of_position * 16 * 16);
+  EXPECT_EQ(calls[1].flops, of_position * 8 * 8);
+  EXPECT_EQ(calls[2].flops, std::nullopt);
+  EXPECT_EQ(calls[2].unknown, why::kNoScalars);
 }
 
 // The function of a node has the number of its forward operator; what is computed again has one of its own.

@@ -372,15 +372,35 @@ TEST(Flops, OfProductsNeedNoTypes) {
   }
 }
 
-// Without strides, paddings, masks and the flag of causal attention nothing is assumed.
-TEST(Flops, AreUnknownWhereScalarsAreNotRecorded) {
+// Without strides, paddings and masks nothing is assumed.
+TEST(Flops, OfConvolutionsAreUnknownWhereScalarsAreNotRecorded) {
   for (const FlopsCase& of : Cases()) {
-    if (of.name.find("conv") == std::string::npos && of.name.find("attention") == std::string::npos) continue;
-    if (of.name.find("transpose") != std::string::npos) continue;  // its FLOPs need none
+    if (of.name.find("conv") == std::string::npos || of.name.find("transpose") != std::string::npos)
+      continue;  // the FLOPs of transposed ones need none
     const WorkResult result = FormulaOf(of.name)({Arguments(of.shapes, of.types, "", "")});
     EXPECT_FALSE(result.work) << of.name << " " << of.shapes;
     EXPECT_FALSE(result.unknown.empty());
   }
+}
+
+// Whether attention is causal is a scalar: without it all scores count, and the work says so.
+TEST(Flops, OfAttentionCountAllScoresWhereScalarsAreNotRecorded) {
+  int cases = 0, halves = 0;
+  for (const FlopsCase& of : Cases()) {
+    if (of.name.find("attention") == std::string::npos) continue;
+    const Arguments with(of.shapes, of.types, "", of.values), without(of.shapes, of.types, "", "");
+    const WorkResult recorded = FormulaOf(of.name)({with}), assumed = FormulaOf(of.name)({without});
+    if (assumed.unknown == why::kNoLengths) continue;  // of packed sequences lengths are scalars, too
+    ASSERT_TRUE(recorded.work && assumed.work) << of.name << " " << of.shapes << ": " << assumed.unknown;
+    EXPECT_TRUE(recorded.work->assumed.empty());
+    EXPECT_EQ(assumed.work->assumed, why::kNotCausal);
+    EXPECT_GE(*assumed.work->flops, *recorded.work->flops) << of.name << " " << of.shapes;
+    EXPECT_EQ(assumed.work->bytes, recorded.work->bytes);
+    ++cases;
+    halves += *assumed.work->flops == 2 * *recorded.work->flops;
+  }
+  EXPECT_GE(cases, 10);
+  EXPECT_GE(halves, 1);
 }
 
 TEST(Flops, AreUnknownWhereShapesDoNotFit) {

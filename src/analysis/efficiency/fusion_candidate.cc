@@ -33,6 +33,20 @@ bool CanFuse(const DistinctOperator& of) {
   }
 }
 
+bool Names(std::string_view text, std::string_view word) {
+  return !std::ranges::search(text, word, [](char a, char b) {
+            return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
+          }).empty();
+}
+
+// Of a chain with this operator: "attention" and "optimizer" have fused kernels of their own; "" of others.
+std::string_view PurposeOf(std::string_view op) {
+  if (Names(op, "softmax")) return "attention";
+  for (const std::string_view word : {"_foreach", "addcdiv", "optimizer"})
+    if (Names(op, word)) return "optimizer";
+  return "";
+}
+
 // What is listed by some numbers, in the order in which they came.
 template <class T>
 class ByNumbers {
@@ -154,8 +168,11 @@ class FusionBuilder {
     FusionCandidateRow row;
     row.rank = of.rank;
     row.operators = static_cast<int64_t>(key.size() - kNamesInKey);
-    for (const uint32_t name : key.subspan(kNamesInKey))
+    for (const uint32_t name : key.subspan(kNamesInKey)) {
       row.ops.append(row.ops.empty() ? "" : " > ").append(names_[name]);
+      if (row.purpose.empty()) row.purpose = purposes_[name];
+    }
+    if (row.purpose.empty()) row.purpose = "other";
     row.shapes = work_.shapes.Describe(work_.operators[of.first_operator].shapes);
     row.chains = of.chains;
     row.kernels = of.kernels;
@@ -220,8 +237,14 @@ class FusionBuilder {
     for (size_t i = 0; i < operators.size(); ++i) {
       const DistinctOperator& of = work_.operators[operators[i]];
       key_.push_back(of.name_number);
-      if (of.name_number >= names_.size()) names_.resize(of.name_number + 1);
-      names_[of.name_number] = of.name;
+      if (of.name_number >= names_.size()) {
+        names_.resize(of.name_number + 1);
+        purposes_.resize(of.name_number + 1);
+      }
+      if (names_[of.name_number].empty()) {
+        names_[of.name_number] = of.name;
+        purposes_[of.name_number] = PurposeOf(of.name);
+      }
       const Work& work = *of.result.work;
       bytes = bytes + (work.bytes ? Count(*work.bytes) : Count::Unknown());
       if (i + 1 < operators.size())
@@ -262,8 +285,8 @@ class FusionBuilder {
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
   std::vector<int64_t> outputs_;  // by operator: elements of its result, kFusesNot where it is left out
-  std::vector<std::string_view> names_;  // by number, of those in chains
-  std::vector<uint32_t> key_;            // of the row at hand
+  std::vector<std::string_view> names_, purposes_;  // by number, of those in chains
+  std::vector<uint32_t> key_;                       // of the row at hand
   ByNumbers<Row> rows_;
 };
 
@@ -282,6 +305,9 @@ const RelationOf<FusionCandidateRow>& FusionCandidateRelation() {
           .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("ops", &Row::ops, Unit::kText, "Operators, e.g. aten::add > aten::native_layer_norm.")
           .Key("shapes", &Row::shapes, Unit::kText, "Shapes of the first one's tensors.")
+          .Column("purpose", &Row::purpose, Unit::kText,
+                  "attention where one of them is a softmax, optimizer where one updates parameters, other "
+                  "else.")
           .Column("operators", &Row::operators, Unit::kCount, "Operators in a chain.")
           .Column("chains", &Row::chains, Unit::kCount, "Such chains.")
           .Column("kernels", &Row::kernels, Unit::kCount, "Kernels that they launched.")

@@ -21,7 +21,7 @@ namespace dladvisor {
 
 struct FusionCandidateRow {
   int64_t rank = 0;
-  std::string ops, shapes;
+  std::string ops, shapes, purpose;
   int64_t operators = 0, chains = 0, kernels = 0, gpu_ns = 0;
   std::optional<double> kernel_share;
   std::optional<int64_t> bytes, fused_bytes;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -69,6 +70,7 @@ class EfficiencyBuilder {
       window_ns_ += static_cast<double>(context_.windows[gpu].length());
     }
     const std::vector<uint8_t> is_listed = Longest();
+    out_.rows.reserve(static_cast<size_t>(std::ranges::count(is_listed, 1)));
     for (size_t i = 0; i < calls_.rows.size(); ++i) {
       Totals totals;
       for (uint32_t g = calls_.rows[i].first; g != kNoIndex; g = calls_.groups[g].next_of_row)
@@ -76,11 +78,7 @@ class EfficiencyBuilder {
       Finish(totals);
       if (is_listed[i]) List(calls_.groups[calls_.rows[i].first], totals);
     }
-    std::ranges::sort(out_.rows, {}, [](const OpEfficiencyRow& row) {
-      return std::tuple(row.rank, -row.gpu_ns, std::string_view(row.op), std::string_view(row.data_type),
-                        std::string_view(row.shapes), std::string_view(row.precision),
-                        std::string_view(row.layout));
-    });
+    SortRows();
     AddRun();
     return std::move(out_);
   }
@@ -107,6 +105,22 @@ class EfficiencyBuilder {
     return is_listed;
   }
 
+  // Rows are large: each moves once.
+  void SortRows() {
+    std::vector<uint32_t> order(out_.rows.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, {}, [&](uint32_t i) {
+      const OpEfficiencyRow& row = out_.rows[i];
+      return std::tuple(row.rank, -row.gpu_ns, std::string_view(row.op), std::string_view(row.data_type),
+                        std::string_view(row.shapes), std::string_view(row.precision),
+                        std::string_view(row.layout));
+    });
+    std::vector<OpEfficiencyRow> sorted;
+    sorted.reserve(order.size());
+    for (const uint32_t i : order) sorted.push_back(std::move(out_.rows[i]));
+    out_.rows = std::move(sorted);
+  }
+
   void List(const CallGroup& first, Totals& totals) {
     const DistinctOperator& of = work_.operators[first.operation];
     OpEfficiencyRow& row = totals.row;
@@ -117,6 +131,8 @@ class EfficiencyBuilder {
     row.layout = first.layout;
     if (totals.kind) row.kind = std::string(NameOf(*totals.kind));
     if (totals.bound) row.bound = std::string(*totals.bound);
+    if (of.result.work && !of.result.work->assumed.empty())
+      row.assumed = std::string(of.result.work->assumed);
     if (!totals.unknown.empty()) row.unknown_reason = std::string(totals.unknown);
     out_.rows.push_back(std::move(row));
   }
@@ -371,6 +387,10 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
               "published, or the calls are faster than it.")
           .Column("attained_share", &Row::attained_share, Unit::kRatio, "attainable_ns / gpu_ns.")
           .Column("headroom_ns", &Row::headroom_ns, Unit::kNanoseconds, "gpu_ns - attainable_ns.")
+          .Column("assumed", &Row::assumed, Unit::kText,
+                  "What the FLOPs take for granted that is not recorded: of attention without the values of "
+                  "scalars, that it is not causal, as PyTorch's formulas count it; causal attention computes "
+                  "half, so that its rate and the share of the peak are up to twice the true ones.")
           .Column("unknown_reason", &Row::unknown_reason, Unit::kText,
                   "Why figures are unknown; unknown where all are known.");
   return relation;

@@ -35,7 +35,7 @@ struct OpEfficiencyRow {
   std::optional<double> peak_flops_per_s, peak_bytes_per_s, compute_share, memory_share;
   std::optional<std::string> bound;
   std::optional<double> attainable_ns, attained_share, headroom_ns;
-  std::optional<std::string> unknown_reason;
+  std::optional<std::string> assumed, unknown_reason;
 };
 const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation();
 

@@ -40,15 +40,17 @@ uint32_t OperatorShapes::Add(const Arguments& arguments, bool with_values) {
   }
   if (slots_.size() < 2 * starts_.size()) Grow();
   const std::span added = std::span(words_).subspan(start);
-  const uint64_t mask = slots_.size() - 1;
-  for (uint64_t at = HashOf(added) & mask;; at = (at + 1) & mask) {
+  const auto hash = static_cast<uint32_t>(HashOf(added) >> 32);
+  const uint32_t mask = static_cast<uint32_t>(slots_.size() - 1);
+  for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
     uint32_t& slot = slots_[at];
     if (slot == kNone) {
       slot = static_cast<uint32_t>(size());
+      hashes_.push_back(hash);
       starts_.push_back(words_.size());
       return slot;
     }
-    if (!std::ranges::equal(WordsOf(slot), added)) continue;
+    if (hashes_[slot] != hash || !std::ranges::equal(WordsOf(slot), added)) continue;
     words_.resize(start);
     return slot;
   }
@@ -74,9 +76,9 @@ void OperatorShapes::AddValue(std::string_view text) {
 
 void OperatorShapes::Grow() {
   slots_.assign(std::max<size_t>(64, slots_.size() * 2), kNone);
-  const uint64_t mask = slots_.size() - 1;
+  const uint32_t mask = static_cast<uint32_t>(slots_.size() - 1);
   for (uint32_t shapes = 0; shapes < size(); ++shapes) {
-    uint64_t at = HashOf(WordsOf(shapes)) & mask;
+    uint32_t at = hashes_[shapes] & mask;
     while (slots_[at] != kNone) at = (at + 1) & mask;
     slots_[at] = shapes;
   }

@@ -91,6 +91,7 @@ class OperatorShapes {
 
   std::vector<uint32_t> words_;
   std::vector<size_t> starts_ = {0};  // in words_, and the end
+  std::vector<uint32_t> hashes_;      // of each
   std::vector<uint32_t> slots_;       // a hash table of numbers of descriptions, kNone where there is none
 };
 

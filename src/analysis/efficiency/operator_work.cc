@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "src/analysis/context/range_text.h"
+#include "src/analysis/efficiency/forward_calls.h"
+#include "src/analysis/efficiency/operator_outputs.h"
 
 namespace dladvisor {
 namespace {
@@ -18,20 +20,6 @@ namespace {
 constexpr std::string_view kCountedWithin = "its work is that of an operator within it";
 
 constexpr std::string_view kSizes = ", sizes = [";
-
-// "[[2, 3], [4]]" of "aten::mm, op_id = 7, sizes = [[2, 3], [4]], input_op_ids = [...]".
-std::string_view SizesOf(std::string_view text) {
-  const size_t at = text.find(kSizes);
-  if (at == std::string_view::npos) return {};
-  const size_t open = text.find('[', at);
-  int depth = 0;
-  for (size_t i = open; i < text.size(); ++i) {
-    depth += text[i] == '[';
-    depth -= text[i] == ']';
-    if (depth == 0) return text.substr(open, i + 1 - open);
-  }
-  return {};
-}
 
 // 71 of ", seq = 71, op_id = 7", which emit_nvtx appends to the operator; -1 where it appends no number.
 int64_t SequenceIn(std::string_view appended) {
@@ -42,15 +30,16 @@ int64_t SequenceIn(std::string_view appended) {
   return number;
 }
 
-// A text and the sizes in the name of a range.
+// A text and the sizes in the name of a range, and of a convolution those of its result.
 struct TextAndSizes {
   uint32_t text = 0;
-  std::string_view sizes;
+  std::string_view sizes, output;
   bool operator==(const TextAndSizes&) const = default;
 };
 struct HashOfTextAndSizes {
   size_t operator()(const TextAndSizes& of) const {
-    return std::hash<std::string_view>()(of.sizes) ^ of.text * size_t{0x9E3779B9};
+    return std::hash<std::string_view>()(of.sizes) ^ of.text * size_t{0x9E3779B9} ^
+           (of.output.empty() ? 0 : 31 * std::hash<std::string_view>()(of.output));
   }
 };
 
@@ -70,6 +59,7 @@ class OperatorWorkBuilder {
     gradients_.resize(context_.texts->size());
     winograd_.assign(context_.kernels.size(), -1);
     by_arguments_.assign(trace_.operator_arguments.size(), kNoIndex);
+    out_.operators.reserve(trace_.operator_arguments.size());
     if (ranges_.arguments.size() == 0) by_name_.assign(trace_.names.size(), kNoIndex);
     for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) AddGpu(gpu);
     LeaveOutOuter();
@@ -89,7 +79,7 @@ class OperatorWorkBuilder {
   struct OfText {
     bool is_known = false;
     Formula formula;
-    bool is_backward = false, needs_batch = false;
+    bool is_backward = false, needs_batch = false, needs_output = false;
     std::string_view name;          // of the operator
     uint32_t name_number = 0;       // equal where names are
     uint32_t of_marker = kNoIndex;  // the operator with the marker's shapes
@@ -106,7 +96,7 @@ class OperatorWorkBuilder {
     for (uint32_t text = 0; text < context_.texts->size(); ++text)
       if (context_.texts->MarkerAt(text).kind == Marker::Kind::kOp) return true;
     for (NameId name = 0; name < trace_.names.size(); ++name)
-      if (!SizesOf(trace_.names.View(name)).empty()) return true;
+      if (!SizesInText(trace_.names.View(name)).empty()) return true;
     return false;
   }
 
@@ -143,11 +133,13 @@ class OperatorWorkBuilder {
       }
       OperatorWorkCall& call = of.calls[owner.call];
       const Ns duration = kernels.end[k] - kernels.start[k];
-      const auto rank = [&](uint32_t kernel) {
-        return std::pair(context_.kernels[kernels.name[kernel]].eligible,
-                         kernels.end[kernel] - kernels.start[kernel]);
-      };
-      if (rank(k) > rank(call.kernel)) call.kernel = k;
+      if (call.kernel != k) {
+        const auto rank = [&](uint32_t kernel) {
+          return std::pair(context_.kernels[kernels.name[kernel]].eligible,
+                           kernels.end[kernel] - kernels.start[kernel]);
+        };
+        if (rank(k) > rank(call.kernel)) call.kernel = k;
+      }
       if (IsWinograd(kernels.name[k])) call.winograd = 1;
       ++call.kernels;
       call.kernel_ns += duration;
@@ -202,6 +194,7 @@ class OperatorWorkBuilder {
     of.formula = FormulaOf(marker.kind == Marker::Kind::kOp ? "aten::" + marker.name : std::string(whole));
     of.is_backward = !of.formula && whole.find("Backward") != std::string_view::npos;
     of.needs_batch = NeedsBatch(whole);
+    of.needs_output = NeedsOutput(whole);
     of.name = marker.kind == Marker::Kind::kPlain ? whole : std::string_view(marker.name);
     of.name_number =
         name_numbers_.try_emplace(of.name, static_cast<uint32_t>(name_numbers_.size())).first->second;
@@ -253,6 +246,8 @@ class OperatorWorkBuilder {
         of_text.of_marker = AddWithoutTypes(of_text, formula, '[' + marker.shapes + ']');
       return of_text.of_marker;
     }
+    if (of_text.needs_output)
+      return OperatorWithOutput(text, of_text, ranges_.name[from], outputs_.Of(from), formula);
     if (from != call) return OperatorWithSizes(text, of_text, ranges_.name[from], formula);
     uint32_t& of_name = by_name_[ranges_.name[call]];
     if (of_name == kNoIndex) of_name = OperatorWithSizes(text, of_text, ranges_.name[call], formula);
@@ -260,14 +255,24 @@ class OperatorWorkBuilder {
   }
 
   uint32_t OperatorWithSizes(uint32_t text, const OfText& of_text, NameId name, const Formula& formula) {
-    const std::string_view whole = trace_.names.View(name), sizes = SizesOf(whole);
+    const std::string_view whole = trace_.names.View(name), sizes = SizesInText(whole);
     // What is numbered by call has the sizes of others; else no other name has these.
     if (whole.ends_with(sizes) &&
         context_.texts->TextAt(text).size() + kSizes.size() - 1 + sizes.size() == whole.size())
       return AddWithoutTypes(of_text, formula, sizes);
-    const auto [known, is_new] = by_sizes_.try_emplace({text, sizes}, kNoIndex);
+    const auto [known, is_new] = by_sizes_.try_emplace({text, sizes, {}}, kNoIndex);
     if (is_new) known->second = AddWithoutTypes(of_text, formula, sizes);
     return known->second;
+  }
+
+  uint32_t OperatorWithOutput(uint32_t text, const OfText& of_text, NameId name, std::string_view output,
+                              const Formula& formula) {
+    const std::string_view sizes = SizesInText(trace_.names.View(name));
+    const auto [known, is_new] = by_sizes_.try_emplace({text, sizes, output}, kNoIndex);
+    if (!is_new) return known->second;
+    std::vector<Sizes> shapes;
+    if (!output.empty()) shapes = ParseShapes(std::string(1, '[').append(output).append(1, ']'));
+    return known->second = AddWithoutTypes(of_text, formula, sizes, shapes.empty() ? nullptr : &shapes[0]);
   }
 
   uint32_t OperatorWithArguments(uint32_t text, const OfText& of_text, uint32_t index, const Formula& formula,
@@ -293,13 +298,14 @@ class OperatorWorkBuilder {
     const auto view = [&](NameId id) { return id == kNoName ? std::string_view() : trace_.names.View(id); };
     arguments_.Read(view(of.shapes), TypesOf(of.types), view(of.strides), view(of.values));
     if (of.types == kNoName) return Add(of_text, WorkWithoutTypes(formula, arguments_));
-    return Add(of_text, arguments_.HasTensor() ? formula({arguments_, lengths ? &*lengths : nullptr})
+    return Add(of_text, arguments_.HasTensor() ? formula({arguments_, lengths ? &*lengths : nullptr, nullptr})
                                                : WorkResult::Unknown(why::kNoShapes));
   }
 
-  uint32_t AddWithoutTypes(const OfText& of_text, const Formula& formula, std::string_view sizes) {
+  uint32_t AddWithoutTypes(const OfText& of_text, const Formula& formula, std::string_view sizes,
+                           const Sizes* output = nullptr) {
     arguments_.Read(sizes, TypesOf(kNoName), "", "");
-    return Add(of_text, WorkWithoutTypes(formula, arguments_));
+    return Add(of_text, WorkWithoutTypes(formula, arguments_, output));
   }
 
   const ArgumentTypes& TypesOf(NameId types) {
@@ -347,19 +353,29 @@ class OperatorWorkBuilder {
   uint32_t ForwardOf(uint32_t backward) {
     if (!has_forward_) {
       has_forward_ = true;
-      std::vector<int8_t> counts(context_.texts->size(), -1);
-      for (uint32_t r = 0; r < ranges_.size(); ++r) {
-        const uint32_t text = context_.texts->IndexOf(ranges_.name[r]);
-        if (counts[text] < 0) counts[text] = GradientOf(text) ? 1 : 0;
-        if (!counts[text]) continue;
-        const int64_t sequence = SequenceOf(r);
-        if (sequence < 0 || (ranges_.forward_thread.size() > 0 && ranges_.forward_thread[r] != 0)) continue;
-        const auto [known, is_new] = forward_.try_emplace({ProcessOf(r), sequence}, r);
-        if (!is_new && ranges_.thread[known->second] != ranges_.thread[r]) known->second = kNoIndex;
-      }
+      AddForward();
     }
-    const auto known = forward_.find({ProcessOf(backward), SequenceOf(backward)});
-    return known == forward_.end() ? kNoIndex : known->second;
+    return forward_.Find(ProcessOf(backward), SequenceOf(backward));
+  }
+
+  void AddForward() {
+    std::vector<uint8_t> counts(context_.texts->size(), 0);
+    bool any = false;
+    for (uint32_t text = 0; text < counts.size(); ++text) {
+      counts[text] = GradientOf(text) ? 1 : 0;
+      any |= counts[text] != 0;
+    }
+    if (!any) return;
+    for (uint32_t r = 0; r < ranges_.size(); ++r) {
+      if (!counts[context_.texts->IndexOf(ranges_.name[r])]) continue;
+      const int64_t sequence = SequenceOf(r);
+      if (sequence < 0 || (ranges_.forward_thread.size() > 0 && ranges_.forward_thread[r] != 0)) continue;
+      uint32_t& known = forward_.At(ProcessOf(r), sequence);
+      if (known == ForwardCalls::kNew)
+        known = r;
+      else if (known != kNoIndex && ranges_.thread[known] != ranges_.thread[r])
+        known = kNoIndex;
+    }
   }
 
   // Where operators with FLOPs enclose others with some, the outer ones' kernels are of unknown work.
@@ -444,8 +460,9 @@ class OperatorWorkBuilder {
   std::map<NameId, std::map<std::pair<uint32_t, uint32_t>, uint32_t>> by_batch_;
   std::vector<uint32_t> by_name_;  // by name id of a range: the operator with the sizes in it, or kNoIndex
   std::unordered_map<TextAndSizes, uint32_t, HashOfTextAndSizes> by_sizes_;
-  std::unordered_map<uint32_t, uint32_t> unknown_;            // by index of text: operators without a formula
-  std::map<std::pair<uint32_t, int64_t>, uint32_t> forward_;  // by process and number
+  std::unordered_map<uint32_t, uint32_t> unknown_;  // by index of text: operators without a formula
+  OperatorOutputs outputs_{context_};
+  ForwardCalls forward_;
   bool has_forward_ = false;
 };
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -38,7 +37,7 @@ struct OperatorWorkCall {
 };
 
 struct OperatorWork {
-  std::deque<DistinctOperator> operators;
+  std::vector<DistinctOperator> operators;
   OperatorShapes shapes;
   // Of each of ranks.gpus.
   struct OfGpu {

@@ -25,24 +25,38 @@ std::vector<std::string_view> ListItems(std::string_view json) {
   return items;
 }
 
-// Visits what "[[4096], [[2, 3], [7]]]" has: arguments, the tensors of those that are lists, and sizes.
+// The digits from `at` on, which it is moved behind: 0 and more, or -1 where they do not fit.
+int64_t ReadDigits(const char*& at, const char* end) {
+  constexpr int kDigits = 18;  // any such number fits
+  int64_t number = 0;
+  int digits = 0;
+  for (; at != end && *at >= '0' && *at <= '9'; ++at)
+    if (++digits <= kDigits) number = number * 10 + (*at - '0');
+  return digits <= kDigits ? number : -1;
+}
+
+// Visits what "[[4096], [[2, 3], [7]]]" has: arguments, the tensors of those that are lists, and sizes. A
+// size below 0 is -1.
 template <class Reader>
 void ReadShapes(std::string_view json, Reader& reader) {
   int depth = 0;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
+  for (const char *at = json.data(), *end = at + json.size(); at != end;) {
+    const char c = *at;
+    if (c >= '0' && c <= '9') {
+      const int64_t number = ReadDigits(at, end);
+      if (depth == 2 || depth == 3) reader.Size(number);
+      continue;
+    }
+    ++at;
     if (c == '[' || c == '(') {
       ++depth;
       if (depth == 2) reader.BeginArgument();
       if (depth == 3) reader.BeginItem();
     } else if (c == ']' || c == ')') {
       --depth;
-    } else if ((depth == 2 || depth == 3) && (c == '-' || (c >= '0' && c <= '9'))) {
-      int64_t number = 0;
-      const char* end = json.data() + json.size();
-      const auto [stop, failed] = std::from_chars(&json[i], end, number);
-      if (failed == std::errc()) reader.Size(number);
-      i = static_cast<size_t>(std::max(stop, &json[i] + 1) - json.data()) - 1;
+    } else if (c == '-' && at != end && *at >= '0' && *at <= '9') {
+      ReadDigits(at, end);
+      if (depth == 2 || depth == 3) reader.Size(-1);
     }
   }
 }

@@ -111,7 +111,8 @@ WorkResult Attention(const CallOfOperator& call, const AttentionPositions& at, b
   }
   bool causal = false;
   Diagonal diagonal = at.diagonal;
-  if (at.causal != kNoPosition) {
+  const bool recorded = !arguments.ValueAt(at.causal).empty();
+  if (recorded) {
     if (at.mask_number) {
       const auto number = arguments.IntegerAt(at.causal);
       if (!number) return WorkResult::Unknown(why::kNoScalars);
@@ -133,7 +134,9 @@ WorkResult Attention(const CallOfOperator& call, const AttentionPositions& at, b
     // Backward: the output and its gradient are read besides, the gradients of the three inputs written.
     bytes = backward ? inputs * 2 + out * 2 : inputs + out;
   }
-  return AttentionResult(pairs, q->back(), v->back(), bytes, backward, *q);
+  WorkResult result = AttentionResult(pairs, q->back(), v->back(), bytes, backward, *q);
+  if (result.work && !recorded) result.work->assumed = why::kNotCausal;
+  return result;
 }
 
 // Paged attention: query [tokens, heads, size], key [.., heads, size]; the range around the call gives the

@@ -97,6 +97,20 @@ Count Tiles(const Sizes& out) {
   return Pieces(Count(out[0]) * Product(out, 2), kTile) * Pieces(out[1], kTile);
 }
 
+// Whether the result of a convolution, which is known, shows that it is transposed, where no flag says so:
+// by channels, and where these do not tell by whether it is larger. Nothing where it fits neither.
+std::optional<bool> TransposedBy(const Sizes& out, const Tensor& input, const Tensor& weight) {
+  if (out.size() != input.rank() || out[0] != input.shape[0]) return std::nullopt;
+  const bool plain =
+      out[1] == weight.shape[0] && weight.shape[1] > 0 && input.shape[1] % weight.shape[1] == 0;
+  const bool transposed = input.shape[1] == weight.shape[0];
+  if (!plain && !transposed) return std::nullopt;
+  if (!plain || !transposed) return transposed;
+  bool larger = false;
+  for (size_t i = 2; i < out.size(); ++i) larger |= out[i] > input.shape[i];
+  return larger;
+}
+
 // The forward operator, or both its gradients, which have its FLOPs each.
 Formula Convolution(const ConvolutionPositions& at, bool gradients) {
   return [at, gradients](const CallOfOperator& call) {
@@ -106,11 +120,14 @@ Formula Convolution(const ConvolutionPositions& at, bool gradients) {
     if (input->rank() < 3 || input->rank() != weight->rank()) return WorkResult::Unknown(why::kOtherShapes);
     bool is_transposed = at.is_transposed;
     if (at.transposed != kNoPosition) {
-      const auto flag = arguments.FlagAt(at.transposed);
+      auto flag = arguments.FlagAt(at.transposed);
+      if (!flag && call.output) flag = TransposedBy(*call.output, *input, *weight);
       if (!flag) return WorkResult::Unknown(why::kNoScalars);
       is_transposed = *flag;
     }
-    const auto out = OutputShape(arguments, at, is_transposed, *input, *weight);
+    auto out = OutputShape(arguments, at, is_transposed, *input, *weight);
+    if (!out && call.output && TransposedBy(*call.output, *input, *weight) == is_transposed)
+      out = *call.output;
     if (!is_transposed && !out) return WorkResult::Unknown(why::kNoScalars);
     Tensor output;
     if (out) output.shape = *out;
@@ -223,6 +240,8 @@ Count WindowsAlong(int64_t size, int64_t window, int64_t stride, int64_t padding
   const Count covered = Count(dilation) * Count(window - 1) + 1;
   return (Count(size) + Count(padding) * 2 - covered) / stride + 1;
 }
+
+bool IsForwardConvolution(std::string_view name) { return Forward().contains(name); }
 
 Formula ConvolutionFormula(std::string_view name) {
   if (const auto at = Forward().find(name); at != Forward().end()) return Convolution(at->second, false);

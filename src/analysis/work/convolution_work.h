@@ -11,6 +11,8 @@ namespace dladvisor {
 // Empty where the operator is none.
 Formula ConvolutionFormula(std::string_view operator_name);
 
+bool IsForwardConvolution(std::string_view operator_name);
+
 // Both gradients, from the arguments of the forward operator; empty where it is none.
 Formula ConvolutionBackwardFormula(std::string_view forward_operator_name);
 

@@ -40,6 +40,26 @@ class Count {
   std::optional<int64_t> value_;
 };
 
+// A count in the memory of one number, for structures of which a trace of changing shapes has very many.
+class OptionalCount {
+ public:
+  constexpr OptionalCount() = default;
+  constexpr OptionalCount(std::nullopt_t) {}                                             // NOLINT
+  constexpr OptionalCount(int64_t value) : value_(value) {}                              // NOLINT
+  constexpr OptionalCount(std::optional<int64_t> value) : value_(value.value_or(-1)) {}  // NOLINT
+
+  constexpr bool has_value() const { return value_ >= 0; }
+  constexpr explicit operator bool() const { return has_value(); }
+  constexpr int64_t operator*() const { return value_; }
+  constexpr operator std::optional<int64_t>() const {  // NOLINT(google-explicit-constructor)
+    return has_value() ? std::optional(value_) : std::nullopt;
+  }
+  friend constexpr bool operator==(OptionalCount, OptionalCount) = default;
+
+ private:
+  int64_t value_ = -1;
+};
+
 // Of the sizes from `first` on.
 inline Count Product(std::span<const int64_t> sizes, size_t first = 0) {
   Count product = 1;

@@ -61,14 +61,17 @@ std::optional<BatchOfRange> ParseBatch(std::string_view name) {
 
 bool NeedsBatch(std::string_view name) { return IsPagedAttention(name); }
 
-WorkResult WorkWithoutTypes(const Formula& formula, Arguments& arguments) {
+bool NeedsOutput(std::string_view name) { return IsForwardConvolution(name); }
+
+WorkResult WorkWithoutTypes(const Formula& formula, Arguments& arguments, const Sizes* output) {
   if (!arguments.HasTensor()) return WorkResult::Unknown(why::kNoShapes);
-  WorkResult result = formula({arguments});
+  const auto compute = [&] { return formula({.arguments = arguments, .output = output}); };
+  WorkResult result = compute();
   if (!result.work || result.work->bytes) return result;
   const auto bytes_of = [&](int64_t element) {
     arguments.SetType(ElementType{"", element});
-    const WorkResult typed = formula({arguments});
-    return typed.work ? typed.work->bytes : std::nullopt;
+    const WorkResult typed = compute();
+    return typed.work ? std::optional<int64_t>(typed.work->bytes) : std::nullopt;
   };
   // What writes bools or indices does not move twice as much of types twice as large.
   const std::optional<int64_t> once = bytes_of(1), twice = bytes_of(2);

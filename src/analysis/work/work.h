@@ -40,18 +40,18 @@ inline constexpr int64_t kTile = 128;
 
 struct Work {
   WorkKind kind = WorkKind::kElementWise;
-  std::optional<int64_t> flops;        // of kinds that have some
-  std::optional<int64_t> model_flops;  // without what is computed a second time, as attention's scores are
-  std::optional<int64_t> bytes;
+  OptionalCount flops;        // of kinds that have some
+  OptionalCount model_flops;  // without what is computed a second time, as attention's scores are
+  OptionalCount bytes;
   // Elements read and written, where only their type is missing, which is one for all: of lists profilers
   // record no types, and exports of none.
-  std::optional<int64_t> untyped_elements;
+  OptionalCount untyped_elements;
   // Of the result, where the operator moves data and has one.
-  std::optional<int64_t> output_elements, output_bytes;
+  OptionalCount output_elements, output_bytes;
   // Of products and convolutions: tiles of kTile x kTile elements that the results have together. As many
   // blocks can compute at once, unless they share the sum of one.
-  std::optional<int64_t> output_tiles;
-  std::optional<int64_t> inner;  // of matrix products: elements summed for each one of the result
+  OptionalCount output_tiles;
+  OptionalCount inner;  // of matrix products: elements summed for each one of the result
   // Of matrix products "nn", "nt", ..., as BLAS names what is transposed, "strided" where neither rows nor
   // columns of a matrix are contiguous, which BLAS takes only as a copy. Of convolutions "channels first" or
   // "channels last". "" where strides are not recorded.
@@ -59,6 +59,7 @@ struct Work {
   std::optional<double> expert_rows;  // of mixtures of experts: rows that an expert gets on average
   std::string_view data_type;         // ElementType::name of what is computed on, "" where it is not recorded
   std::string_view bytes_unknown;     // why they are not known
+  std::string_view assumed;           // what FLOPs take for granted that is not recorded, "" else
 };
 
 struct WorkResult {
@@ -79,6 +80,9 @@ inline constexpr std::string_view kNoOutput = "the shape of the output does not 
 inline constexpr std::string_view kTooLarge = "sizes exceed 63 bits";
 inline constexpr std::string_view kRouting = "bytes depend on which experts were chosen";
 inline constexpr std::string_view kWindow = "attention within a window";
+inline constexpr std::string_view kNotCausal =
+    "whether the attention is causal is not recorded: all scores are counted, twice those of causal "
+    "attention";
 }  // namespace why
 
 // How the lengths of sequences in a batch of an inference server sum up, as ranges around it say: query and
@@ -98,6 +102,7 @@ bool NeedsBatch(std::string_view operator_name);
 struct CallOfOperator {
   const Arguments& arguments;
   const BatchOfRange* batch = nullptr;  // of the range around it, where one says so
+  const Sizes* output = nullptr;        // of the result, where what takes it says so
 };
 
 // Computes the work of an operator's calls.
@@ -105,10 +110,14 @@ using Formula = std::function<WorkResult(const CallOfOperator& call)>;
 
 // What a formula gives for arguments without types: FLOPs, and the number of elements that are moved where
 // all tensors have one type. Leaves them with some type.
-WorkResult WorkWithoutTypes(const Formula& formula, Arguments& arguments);
+WorkResult WorkWithoutTypes(const Formula& formula, Arguments& arguments, const Sizes* output = nullptr);
 
 // The formula of an operator, empty where its work is not known.
 Formula FormulaOf(std::string_view operator_name);
+
+// Whether the work of an operator's calls follows from the shape of the result where scalars are not
+// recorded.
+bool NeedsOutput(std::string_view operator_name);
 
 // The formula of a backward operator that has no shapes of its own, from the arguments of its forward
 // operator: "FlashAttnFunc", "ConvolutionBackward0".
