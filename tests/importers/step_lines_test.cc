@@ -71,6 +71,39 @@ TEST(StepLines, ProgressBarsOfEpochs) {
   EXPECT_DOUBLE_EQ(Milliseconds(other.iterations[1]), 600);
 }
 
+// A bar is overwritten until it is full, and written again with the validation.
+TEST(StepLines, BarsOfKeras) {
+  const TrainingLog log = StepLog(
+      "Epoch 1/3\n"
+      "100/469 [=====>........................] - ETA: 2s - loss: 0.9\b\b\b\b\r"
+      "469/469 [==============================] - 3s 5ms/step - loss: 0.4724 - accuracy: 0.86\r"
+      "469/469 [==============================] - 4s 6ms/step - loss: 0.4724 - accuracy: 0.86 - val_loss: "
+      "0.2\n"
+      "1/1 [==============================] - 0s 20ms/step\n"
+      "Epoch 2/3\n"
+      "469/469 [==============================] - 3s 7ms/step - loss: 0.25 - accuracy: 0.93\n"
+      "Epoch 3/3\n"
+      "469/469 ━━━━━━━━━━━━━━━━━━━━ 940s 2s/step - accuracy: 0.95 - loss: 0.2\n");
+  EXPECT_EQ(log.program, "Keras");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.iterations[0].iteration, 469);
+  EXPECT_EQ(log.iterations[2].iteration, 3 * 469);
+  EXPECT_EQ(log.iterations[1].covers, 469);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[0]), 5);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 7);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[2]), 2000);
+  EXPECT_DOUBLE_EQ(*log.iterations[2].loss, 0.2);
+}
+
+// Where a log was cut while it was written, its file has a hole.
+TEST(StepLines, BehindAHole) {
+  const TrainingLog log = StepLog(std::string(300, '\0') +
+                                  "iter 10: loss 9.5, time 135.20ms, mfu 12.50%\niter 20: loss 9.1, time "
+                                  "130.00ms, mfu 13.00%\n");
+  EXPECT_EQ(log.program, "nanoGPT");
+  EXPECT_EQ(log.iterations.size(), 2u);
+}
+
 // Epochs are counted from 0 by some and from 1 by others; between two of them is more than iterations.
 TEST(StepLines, EpochsAndIterationsOfAnyProgram) {
   const TrainingLog log = StepLog(

@@ -20,9 +20,13 @@ Input::Input(const fs::path& path) : path_(path), bytes_(path) {
 }
 
 bool Input::IsText() const {
-  return std::none_of(head().begin(), head().end(), [](char c) {
+  // Bars go back by \b. A file that was cut while a program wrote it begins with a hole, of zeros.
+  const std::string_view text = head();
+  const bool has_hole = text.starts_with('\0') && text.find('\n') != std::string_view::npos;
+  return std::none_of(text.begin(), text.end(), [&](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != 0x1B;
+    return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' &&
+           byte != 0x1B && !(has_hole && byte == 0);
   });
 }
 

@@ -229,6 +229,19 @@ const std::vector<Form>& Forms() {
        bar},
       {"a program with a progress bar", ": 100%|",
        R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false, bar},
+      // "469/469 [=====] - 3s 5ms/step - loss: 0.4", since its third version "469/469 ━━━━ 3s 5ms/step -
+      // loss: 0.4".
+      {"Keras",
+       "/step",
+       R"((?:^|[^\d/])(\d+)/(\d+) *(?:\[=*\]|━+) *(?:- *)?(?:[\d.]+(?:m?s|us|µs|min|h)? *)+/step\b.*\bloss:)",
+       "bn",
+       1,
+       1,
+       false,
+       {{kElapsed, NUMBER "s/step"},
+        {kElapsed, NUMBER "ms/step", kMs},
+        {kElapsed, NUMBER "[uµ]s/step", 1e-6},
+        {kLoss, "\\bloss: *" NUMBER}}},
       // "Epoch [1/5], Step [100/600], Loss: 0.1", "[batch 50/152, epoch 1/15]: loss_rmse:0.1"; their times
       // are those of the lines, as what is printed as a time may be of anything.
       {kAnyProgram, "poch",

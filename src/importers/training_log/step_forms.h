@@ -41,9 +41,11 @@ inline constexpr const char* kAnyProgram = "a program that prints epochs and ite
 
 struct Form {
   const char* program;
-  const char* mark;   // part of every head
-  const char* head;   // with a group for each letter of `parts`
-  const char* parts;  // e: epoch, s: step, n: steps in all, or of an epoch if there is one
+  const char* mark;  // part of every head
+  const char* head;  // with a group for each letter of `parts`
+  // e: epoch, s: step, n: steps in all, or of an epoch if there is one; b: step of a bar, which counts where
+  // it is full, its epoch standing on a line before
+  const char* parts;
   int64_t first_epoch = 0, first_step = 0;
   bool block = false;  // its fields stand on the lines after the head
   std::vector<FieldForm> fields;

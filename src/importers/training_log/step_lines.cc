@@ -84,6 +84,8 @@ bool StepLinesReader::Line(std::string_view line) {
     plain = WithoutColours(line);
     line = plain;
   }
+  static const RE2 epoch_of_bars(R"(^Epoch (\d+)/\d+\s*$)");
+  if (line.starts_with("Epoch ")) RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_);
   for (const Form& form : Forms()) {
     if (line.find(form.mark) == std::string_view::npos ||
         (form_ != nullptr && form_->program != form.program))
@@ -120,7 +122,12 @@ bool StepLinesReader::Head(const Form& form, std::string_view line) {
     const auto number = at == std::string_view::npos ? std::nullopt : Integer(numbers[at]);
     return number && *number >= 0 && *number < int64_t{1} << 40 ? number : std::nullopt;
   };
-  const auto printed = part('s'), all = part('n'), epoch = part('e');
+  const bool bar = parts.front() == 'b';
+  const auto printed = part(bar ? 'b' : 's'), all = part('n');
+  const auto epoch = bar ? std::optional(bar_epoch_) : part('e');
+  // A bar is written again with what the validation says.
+  if (bar && (printed != all || bar_epoch_ == full_bar_epoch_)) return false;
+  if (bar) full_bar_epoch_ = bar_epoch_;
   if (!printed || (parts.size() == 3 && (!all || !epoch || *epoch > 1'000'000))) return false;
   step = *printed - form.first_step + 1;
   form_ = &form;

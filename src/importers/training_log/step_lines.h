@@ -44,6 +44,7 @@ class StepLinesReader {
   int64_t epoch_ = 0, step_ = 0;  // of the line, in the epoch
   int64_t last_epoch_ = 0;
   std::optional<int64_t> first_epoch_;
+  int64_t bar_epoch_ = 0, full_bar_epoch_ = -1;  // of the lines "Epoch 1/10", and of the last full bar
   std::optional<int64_t> last_time_ns_;
   std::optional<double> tokens_, last_tokens_;  // since the start
   Running running_;

@@ -124,6 +124,8 @@ void ReadLines(ByteSource& source, Reader& reader) {
   Lines lines(source);
   while (const auto line = lines.Next()) {
     std::string_view rest = *line;
+    if (const size_t text = rest.find_first_not_of('\0'); text != std::string_view::npos)
+      rest.remove_prefix(text);
     // A progress bar ends what the next one overwrites with a carriage return.
     for (size_t end = rest.find('\r'); end != std::string_view::npos; end = rest.find('\r')) {
       reader.Line(rest.substr(0, end));
@@ -197,7 +199,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 constinit const Importer kTrainingLogImporter = {
     .in_errors =
         ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, "
-        "fairseq, YOLO, epochs with a progress bar, loops in the style of nanoGPT, timm or PyTorch's "
+        "fairseq, YOLO, Keras, epochs with a progress bar, loops in the style of nanoGPT, timm or PyTorch's "
         "examples) and servers (vLLM, SGLang)",
     .in_help = "output of a training run or of a server",
     .extensions = ".log .out .txt",
