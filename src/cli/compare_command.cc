@@ -84,7 +84,9 @@ void RunCompare(const CompareOptions& options, const CommonOptions& common) {
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   const RunsCompared compared = Compare(options.profile, options.output.output, project, knowledge, stages);
+  stages.Hide();
   options.output.Write(Render(compared, format, options.output.Style()));
+  if (!options.output.output.empty()) SayWritten(options.output.output, common);
 }
 
 }  // namespace

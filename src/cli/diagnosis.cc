@@ -32,13 +32,13 @@ std::string UnreadableText(const Profile& profile) {
 
 }  // namespace
 
-std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const CommonOptions& common,
-                                    const Project& project, const KnowledgeBase& knowledge, Stages& stages,
+std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const Project& project,
+                                    const KnowledgeBase& knowledge, Stages& stages,
                                     const std::string& explained) {
   const AnalysisOptions analysis = options.ToAnalysisOptions(project);
   stages.Begin("read");
   auto diagnosis = std::make_unique<Diagnosis>();
-  diagnosis->profile = LoadProfiles(options, analysis, common, &stages);
+  diagnosis->profile = LoadProfiles(options, analysis, stages);
   if (diagnosis->profile.is_elsewhere) return nullptr;
   diagnosis->database = diagnosis->profile.OpenDatabase();
   stages.Begin("infer");
@@ -54,6 +54,7 @@ std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const CommonO
   report.generator = kProgram;
   report.price = project.price;
   diagnosis->model = BuildReport(diagnosis->database, diagnosis->advice, report);
+  stages.Hide();
   return diagnosis;
 }
 

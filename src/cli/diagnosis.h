@@ -21,8 +21,8 @@ struct Diagnosis {
 
 // What a rule needs to be explained is kept of `explained`, where it is not "". Null on processes of an MPI
 // job that have nothing more to do. Throws Error.
-std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const CommonOptions& common,
-                                    const Project& project, const KnowledgeBase& knowledge, Stages& stages,
+std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const Project& project,
+                                    const KnowledgeBase& knowledge, Stages& stages,
                                     const std::string& explained = "");
 
 }  // namespace dladvisor

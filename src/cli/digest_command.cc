@@ -17,12 +17,13 @@ void RunDigest(const DigestOptions& options, const CommonOptions& common) {
   const AnalysisOptions analysis = options.profile.ToAnalysisOptions(LoadProject(common.config));
   Stages stages(common);
   stages.Begin("read");
-  const Profile profile = LoadProfiles(options.profile, analysis, common);
+  const Profile profile = LoadProfiles(options.profile, analysis, stages);
   if (profile.is_elsewhere) return;
   RefuseToOverwrite(options.output, profile);
   for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
   stages.Begin("write");
   WriteDigest(profile.digest, options.output);
+  SayWritten(options.output, common);
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ void PrintProfile(const ProfileOptions& options, const CommonOptions& common) {
   const Project project = LoadProject(common.config);
   Stages stages(common);
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
-  const std::unique_ptr<Diagnosis> diagnosis = Diagnose(options, common, project, knowledge, stages);
+  const std::unique_ptr<Diagnosis> diagnosis = Diagnose(options, project, knowledge, stages);
   if (!diagnosis) return;
   const ReportTable* profiles = FindTable(diagnosis->model, "profiles");
   if (profiles == nullptr) return;

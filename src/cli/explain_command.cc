@@ -25,13 +25,14 @@ void RunExplain(const ExplainOptions& options, const CommonOptions& common) {
   CheckSubject(rule, options.subject);
   Stages stages(common);
   stages.Begin("read");
-  const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), common);
+  const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), stages);
   if (profile.is_elsewhere) return;
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   Advice advice =
       Infer(knowledge, database, {.keep_clear = rule.id, .absent_relations = profile.MissingRelations()});
   TranslateCapture(advice, database);
+  stages.Hide();
   fmt::print("{}", ExplanationText(rule, advice, options.subject));
 }
 

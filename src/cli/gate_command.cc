@@ -137,7 +137,8 @@ void RefuseOutputsOfUpdate(const GateOptions& options) {
 }
 
 // A digest per run: the file itself for one, numbered ones in a folder for several.
-void Update(const GateOptions& options, const AnalysisOptions& analysis, const GatePolicy& policy) {
+void Update(const GateOptions& options, const AnalysisOptions& analysis, const GatePolicy& policy,
+            const Stages& stages) {
   if (options.baseline.size() != 1)
     throw Error("--update", "writes one baseline",
                 "Give one --baseline: a file, or a folder for several runs.");
@@ -161,6 +162,7 @@ void Update(const GateOptions& options, const AnalysisOptions& analysis, const G
                   name)};
         digests.push_back(std::move(profile.digest));
       });
+  stages.Hide();
   if (!unreadable.empty()) throw Error("--update", unreadable[0]);
   if (digests.size() == 1 && !fs::is_directory(target, error)) {
     WriteDigest(digests[0], target);
@@ -331,6 +333,7 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
   const std::string root = fs::current_path().string();
   std::string text = RenderGateText(judged.result, {TerminalShowsColor(), TerminalColumns()});
   if (options.annotations) text += RenderGateAnnotations(judged.result, root);
+  stages.Hide();
   Print(text);
   stages.Begin("write");
   WriteOutputs(options, judged.result, root);
@@ -342,7 +345,7 @@ void RunUpdate(const GateOptions& options, const CommonOptions& common) {
   Stages stages(common);
   const Project project = LoadProject(common.config);
   stages.Begin("update");
-  Update(options, options.profile.ToAnalysisOptions(project), project.gate);
+  Update(options, options.profile.ToAnalysisOptions(project), project.gate, stages);
 }
 
 void Run(const GateOptions& options, const CommonOptions& common) {

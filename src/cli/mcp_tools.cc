@@ -249,7 +249,7 @@ const McpTools::Loaded& McpTools::Load(const nlohmann::json& arguments, const Pr
   Stages stages(common_, progress);
   stages.Begin("rules");
   KnowledgeBase knowledge = LoadConfiguredRules(common_, project);
-  std::unique_ptr<Diagnosis> diagnosis = Diagnose(options, common_, project, knowledge, stages);
+  std::unique_ptr<Diagnosis> diagnosis = Diagnose(options, project, knowledge, stages);
   loaded_.push_front({key, std::move(knowledge), std::move(diagnosis)});
   return loaded_.front();
 }

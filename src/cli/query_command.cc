@@ -106,7 +106,7 @@ void RunQuery(QueryOptions options, const CommonOptions& common) {
   const Project project = LoadProject(common.config);
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
-  const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), common);
+  const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), stages);
   if (profile.is_elsewhere) return;
   for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
   Database database = profile.OpenDatabase();
@@ -119,6 +119,7 @@ void RunQuery(QueryOptions options, const CommonOptions& common) {
   const std::string warning = EventsNotHeld(profile, database, options.sql);
   if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
   const ResultSet result = RunSql(database, options.sql);
+  stages.Hide();
   if (options.format == "csv")
     fmt::print("{}", CsvText(result));
   else if (options.format == "json")

@@ -34,12 +34,13 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
   Stages stages(common);
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
-  const std::unique_ptr<Diagnosis> diagnosis = Diagnose(options.profile, common, project, knowledge, stages);
+  const std::unique_ptr<Diagnosis> diagnosis = Diagnose(options.profile, project, knowledge, stages);
   if (!diagnosis) return;
   if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, diagnosis->profile);
   diagnosis->model.options.text = options.output.Style();
   options.output.Write(options.summary ? RenderJsonSummary(diagnosis->model)
                                        : RenderReport(diagnosis->model, format));
+  if (!options.output.output.empty()) SayWritten(options.output.output, common);
 }
 
 }  // namespace

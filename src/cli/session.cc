@@ -195,12 +195,17 @@ const Rule& FindRule(const KnowledgeBase& knowledge, const std::string& id) {
 
 std::vector<RuleFile> BuiltInRuleFiles() { return EmbeddedRuleFiles(EmbeddedRules()); }
 
+namespace {
+
+bool ShowsProgress(const CommonOptions& common) { return !common.quiet && isatty(STDERR_FILENO) != 0; }
+
+}  // namespace
+
 Stages::Stages(const CommonOptions& common, std::function<void(const std::string&)> listener)
     : common_(common),
       listener_(std::move(listener)),
-      terminal_(!common.quiet && isatty(STDERR_FILENO) != 0),
-      start_(std::chrono::steady_clock::now()),
-      begin_(start_) {}
+      progress_(ShowsProgress(common) ? std::make_unique<TerminalProgress>() : nullptr),
+      begin_(std::chrono::steady_clock::now()) {}
 
 Stages::~Stages() { End(); }
 
@@ -209,15 +214,21 @@ void Stages::Begin(std::string name) {
   if (listener_) listener_(name);
   name_ = std::move(name);
   begin_ = std::chrono::steady_clock::now();
-  if (terminal_ && begin_ - start_ > std::chrono::seconds(1)) fmt::print(stderr, "{} ...\n", name_);
+  if (progress_) progress_->Show(name_);
 }
 
 void Stages::Tell(const std::string& part) const {
   if (listener_) listener_(part);
+  if (progress_) progress_->Show(part);
+}
+
+void Stages::Hide() const {
+  if (progress_) progress_->Hide();
 }
 
 void Stages::End() {
   if (!name_.empty() && common_.stats) {
+    Hide();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin_;
     fmt::print(stderr, "{:<12} {:8.1f} ms\n", name_, took.count());
   }
@@ -231,17 +242,17 @@ std::string ProfileOptions::TakeLast(const std::string& what) {
   return last;
 }
 
-Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis,
-                     const CommonOptions& common, const Stages* stages) {
-  const bool terminal = !common.quiet && isatty(STDERR_FILENO) != 0;
-  const auto start = std::chrono::steady_clock::now();
+void SayWritten(const std::string& output, const CommonOptions& common) {
+  if (ShowsProgress(common)) fmt::print(stderr, "{} written\n", output);
+}
+
+Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis, const Stages& stages) {
   // Until the program ends: MPI may be started and ended once.
   static const std::unique_ptr<Team> team = options.mpi ? MpiTeam() : std::make_unique<Alone>();
   Profile profile = LoadProfiles(options.paths, analysis, *team, [&](size_t done, size_t total) {
-    if (stages != nullptr) stages->Tell(fmt::format("read {} of {} files", done, total));
-    if (terminal && (done == total || std::chrono::steady_clock::now() - start > std::chrono::seconds(1)))
-      fmt::print(stderr, "\r{} of {} profiles{}", done, total, done == total ? "\n" : "");
+    stages.Tell(fmt::format("read {} of {} files", done, total));
   });
+  stages.Hide();
   if (!options.steps.empty() && !analysis.whole && !profile.is_elsewhere && HoldsLogsOnly(profile))
     throw Error(
         "--steps " + options.steps, "chooses none of a log's iterations",

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "engine/rules/knowledge_base.h"
 #include "src/analysis/context/context.h"
 #include "src/cli/project.h"
+#include "src/cli/terminal_progress.h"
 #include "src/fleet/load_profiles.h"
 
 namespace dladvisor {
@@ -69,31 +71,34 @@ const Rule& FindRule(const KnowledgeBase& knowledge, const std::string& id);
 // Built-in rule files as they are written.
 std::vector<RuleFile> BuiltInRuleFiles();
 
-// Names the stages of a command: timings with --stats; on a terminal, what takes longer than a second.
+// Names the stages of a command: timings with --stats, and progress on a terminal.
 class Stages {
  public:
   // `listener` is told each name when its stage begins, and may throw to end the command.
   explicit Stages(const CommonOptions& common, std::function<void(const std::string&)> listener = {});
   ~Stages();
   void Begin(std::string name);
-  // How far a stage is: of those who listen.
+  // How far a stage is.
   void Tell(const std::string& part) const;
+  // Leaves the terminal to messages and results, until the next stage.
+  void Hide() const;
 
  private:
   void End();
 
   const CommonOptions& common_;
   std::function<void(const std::string&)> listener_;
-  bool terminal_;
+  std::unique_ptr<TerminalProgress> progress_;  // on a terminal
   std::string name_;
-  std::chrono::steady_clock::time_point start_, begin_;
+  std::chrono::steady_clock::time_point begin_;
 };
 
-// Reads the profiles, with progress on a terminal where they are several. With --mpi, on all processes but
-// the first, the command ends here: see Profile::is_elsewhere. `stages` is told of each of several that is
-// read.
-Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis,
-                     const CommonOptions& common, const Stages* stages = nullptr);
+// Says on a terminal that a file was written.
+void SayWritten(const std::string& output, const CommonOptions& common);
+
+// Reads the profiles and tells `stages` of each. With --mpi, on all processes but the first, the command ends
+// here: see Profile::is_elsewhere.
+Profile LoadProfiles(const ProfileOptions& options, const AnalysisOptions& analysis, const Stages& stages);
 
 // What the profiles are called in a title: their file's name, or what they were named by.
 std::string TitleOf(const Profile& profile, const ProfileOptions& options);

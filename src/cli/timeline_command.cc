@@ -106,7 +106,7 @@ void RunTimeline(const TimelineOptions& options, const CommonOptions& common) {
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   stages.Begin("read");
-  const Profile profile = LoadProfiles(options.profile, analysis, common);
+  const Profile profile = LoadProfiles(options.profile, analysis, stages);
   if (profile.is_elsewhere) return;
   RefuseToOverwrite(options.output, profile);
   for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
@@ -143,6 +143,7 @@ void RunTimeline(const TimelineOptions& options, const CommonOptions& common) {
   stages.Begin("write");
   const std::string text = events.Finish();
   WriteFileWhole(options.output, options.output.ends_with(".gz") ? Gzip(text) : text);
+  stages.Hide();
   if (!common.quiet) fmt::print("{} written: open it in https://ui.perfetto.dev\n", options.output);
 }
 

@@ -275,7 +275,7 @@ RunsCompared CompareRuns(const RecordedRun& before, const RecordedRun& after,
   const auto in_units = [&](std::vector<WorkPair> pairs) {
     return InUnits(std::move(pairs), compared.unit, steps_before, steps_after);
   };
-  compared.operators = in_units(MatchByName(before.operators, after.operators));
+  compared.operators = in_units(MatchOperators(before.operators, after.operators));
   compared.shapes = in_units(MatchShapes(before.shapes, after.shapes));
   compared.kernels = in_units(MatchKernels(before.kernels, after.kernels));
   compared.figures = CompareFigures(before, after);

@@ -2,6 +2,7 @@
 #include "src/comparison/match_work.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <functional>
 #include <map>
@@ -76,10 +77,20 @@ void AddAlone(const Works& before, const Works& after, std::vector<WorkPair>& pa
 // What a kernel computes is not known where its kind is not.
 bool HasKind(const RecordedWork& work) { return !work.kind.empty() && work.kind != kOtherKind; }
 
+// PyTorch names some operators by the library that does the work: cudnn_convolution and miopen_convolution,
+// _scaled_dot_product_flash_attention and ..._efficient_attention.
+std::string WithoutLibrary(std::string name) {
+  static const RE2 library(R"(\b_?(?:cudnn|miopen|mkldnn)_)"),
+      kernel(R"(_(?:flash|efficient|cudnn|fused)_attention)");
+  RE2::GlobalReplace(&name, kernel, "_attention");
+  RE2::GlobalReplace(&name, library, "");
+  return name;
+}
+
 std::string KindWithinOperator(const RecordedWork& work) {
   const std::string_view op = work.op;
   if (!HasKind(work) || op.empty()) return "";
-  return fmt::format("{}\n{}", op.substr(op.rfind('/') + 1), work.kind);
+  return fmt::format("{}\n{}", WithoutLibrary(std::string(op.substr(op.rfind('/') + 1))), work.kind);
 }
 
 }  // namespace
@@ -106,11 +117,23 @@ std::vector<WorkPair> MatchByName(std::span<const RecordedWork> before, std::spa
   return pairs;
 }
 
+std::vector<WorkPair> MatchOperators(std::span<const RecordedWork> before,
+                                     std::span<const RecordedWork> after) {
+  Works left = PointersTo(before), right = PointersTo(after);
+  std::vector<WorkPair> pairs;
+  PairByKey(left, right, &RecordedWork::name, MatchedBy::kName, pairs);
+  const KeyOf key = [](const RecordedWork& work) { return WithoutLibrary(work.name); };
+  PairByKey(left, right, key, MatchedBy::kOperator, pairs);
+  AddAlone(left, right, pairs);
+  return pairs;
+}
+
 std::vector<WorkPair> MatchShapes(std::span<const RecordedWork> before, std::span<const RecordedWork> after) {
   Works left = PointersTo(before), right = PointersTo(after);
   std::vector<WorkPair> pairs;
   PairByKey(left, right, &RecordedWork::name, MatchedBy::kName, pairs);
-  PairByKey(left, right, &RecordedWork::op, MatchedBy::kOperator, pairs);
+  const KeyOf key = [](const RecordedWork& work) { return WithoutLibrary(work.op); };
+  PairByKey(left, right, key, MatchedBy::kOperator, pairs);
   AddAlone(left, right, pairs);
   return pairs;
 }

@@ -34,6 +34,10 @@ struct WorkPair {
 // Work of equal names; what is left stands alone. In order of the first time found, those of `before` first.
 std::vector<WorkPair> MatchByName(std::span<const RecordedWork> before, std::span<const RecordedWork> after);
 
+// Operators by path; then by what is left of it without the names of libraries.
+std::vector<WorkPair> MatchOperators(std::span<const RecordedWork> before,
+                                     std::span<const RecordedWork> after);
+
 // Operators by name, shapes and type; then all shapes of one operator.
 std::vector<WorkPair> MatchShapes(std::span<const RecordedWork> before, std::span<const RecordedWork> after);
 

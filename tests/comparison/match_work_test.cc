@@ -82,6 +82,23 @@ TEST(MatchShapes, OtherShapesOfOneOperatorAreMatchedTogether) {
   EXPECT_DOUBLE_EQ(*pairs[0].after->attained_share, 0.6);
 }
 
+TEST(MatchOperators, LibrariesAreNotWorkOfTheirOwn) {
+  const std::vector<RecordedWork> before = {Kernel("/vit/aten::_convolution/aten::cudnn_convolution", "", "",
+                                                   10),
+                                            Kernel("/vit/aten::_flash_attention_forward", "", "", 5),
+                                            Kernel("/vit/aten::mm", "", "", 3)},
+                                  after = {
+                                      Kernel("/vit/aten::_convolution/aten::miopen_convolution", "", "", 4),
+                                      Kernel("/vit/aten::_efficient_attention_forward", "", "", 6),
+                                      Kernel("/vit/aten::bmm", "", "", 3)};
+  const auto pairs = MatchOperators(before, after);
+  ASSERT_EQ(pairs.size(), 4u);
+  EXPECT_EQ(pairs[0].after_name, after[0].name);
+  EXPECT_EQ(pairs[0].matched, MatchedBy::kOperator);
+  EXPECT_EQ(pairs[1].after_name, after[1].name);
+  EXPECT_FALSE(pairs[2].after || pairs[3].before);
+}
+
 TEST(SumByKind, CountsWhatHasNoKindAsOther) {
   const std::vector<RecordedWork> before = {Kernel("a", "matrix", "", 1), Kernel("b", "matrix", "", 2),
                                             Kernel("c", "", "", 4)};

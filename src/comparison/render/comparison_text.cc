@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 
 #include "src/comparison/render/comparison_rows.h"
 #include "src/gate/render/wording.h"
@@ -29,12 +32,19 @@ void WriteTable(TextWriter& out, const ComparisonTable& table, const RunsCompare
   out.Heading(table.title + ", " + UnitTitle(compared));
   WriteHeads(out);
   const size_t shown = table.id == "time-ledger" ? kMaxLedger : kMaxTextRows;
+  std::map<std::string, std::set<std::string>> named;  // by what a line shows of them
+  for (size_t i = 0; i < std::min(shown, table.rows.size()); ++i)
+    named[Ellipsize(Visible(table.rows[i].name), out.width() - 2)].insert(table.rows[i].name);
   for (size_t i = 0; i < std::min(shown, table.rows.size()); ++i) {
     const ComparisonRow& row = table.rows[i];
     // A name too long for its column has a line of its own, so that it can be told from others.
     std::string name = Visible(row.name);
     if (Columns(name) > kNameColumns) {
-      out.Line("  " + Ellipsize(name, out.width() - 2));
+      const std::string cut = Ellipsize(name, out.width() - 2);
+      if (named[cut].size() > 1)
+        out.Wrapped("  ", name);
+      else
+        out.Line("  " + cut);
       name.clear();
     }
     const std::string relative = RelativeText(row);

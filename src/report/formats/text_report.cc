@@ -72,9 +72,10 @@ void WriteFindings(TextWriter& out, const ReportModel& model) {
   }
   if (groups.size() > kMaxFindings) {
     const size_t left_out = groups.size() - kMaxFindings;
-    out.Line(fmt::format(
-        "  … {} more finding{} left out here: `dladvisor report PROFILE -o report.html` shows {}.", left_out,
-        left_out == 1 ? " is" : "s are", left_out == 1 ? "it" : "them"));
+    out.Wrapped(
+        "  … ",
+        fmt::format("{} more finding{} left out here: `dladvisor report PROFILE -o report.html` shows {}.",
+                    left_out, left_out == 1 ? " is" : "s are", left_out == 1 ? "it" : "them"));
   }
   if (const std::string total = TotalSavingText(model); !total.empty() && groups.size() > 1)
     out.Wrapped("  ", total, "32");
