@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads what a program printed: the log of a training (Megatron-LM and what is built on it, DeepSpeed,
-// Hugging Face's Trainer, programs that print a line for each step), and tables of nvidia-smi in it or alone.
+// Hugging Face's Trainer, programs that print a line for each step) or of a server (vLLM, SGLang), and tables
+// of nvidia-smi in it or alone.
 #pragma once
 
 #include "src/importers/input/importer.h"
