@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs that print a line (or a block of them) for a step, with its number and its time, speed or share of
 // waiting for data: nanoGPT and what is built on it, torchtitan, NeMo, Composer, OLMo, fairseq, PyTorch's
-// examples, torchvision, timm, MMEngine, Detectron2, Keras. Their lines differ in names alone, so that a table says
-// which ones are what.
+// examples, torchvision, timm, MMEngine, Detectron2, Keras. Their lines differ in names alone, so that a
+// table says which ones are what.
 #pragma once
 
 #include <cstdint>
