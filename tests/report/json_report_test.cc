@@ -56,6 +56,21 @@ TEST(Json, FindingsNestAndCountAsTheAdviceDoes) {
   EXPECT_EQ(report["coverage"], (json{{"rules", 6}, {"decided", 4}, {"without_subject", 1}}));
 }
 
+TEST(Json, TellsSubjectsThatLackTheSameOnce) {
+  Advice advice;
+  for (int64_t rank = 0; rank < 256; ++rank) {
+    Finding finding = MakeFinding("memory", Severity::kWarning, Outcome::kUnknown);
+    finding.subject = {{"rank", rank, Unit::kNone}};
+    finding.missing = {rank == 7 ? "gpu.name" : "memory.peak_bytes"};
+    advice.findings.push_back(finding);
+  }
+  const json findings = json::parse(Render(TypicalRun(), advice, ReportFormat::kJson))["findings"];
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0]["alike"], 255);
+  EXPECT_EQ(findings[1]["subject"], (json{{"rank", 7}}));
+  EXPECT_EQ(findings[1]["alike"], 1);
+}
+
 TEST(Json, NeverHoldsNumbersThatAreNone) {
   Advice advice = TypicalAdvice();
   advice.findings[0].saves->low_ns = std::nan("");

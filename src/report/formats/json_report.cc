@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/formats/json_report.h"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "engine/base/text.h"
@@ -90,11 +94,18 @@ Json Of(const ReportModel& model, const Finding& finding) {
       {"capture", ToJson(finding.capture)},
       {"suppressed_by", ValidUtf8(finding.suppressed_by)},
       {"error", ValidUtf8(finding.error)},
+      {"alike", size_t{1}},
       {"children", Json::array()}};
 }
 
+// What subjects of a rule lack: those that lack the same are told once.
+std::string LackOf(const Finding& finding) {
+  return fmt::format("{}\n{}\n{}\n{}", finding.rule, fmt::join(finding.missing, ","),
+                     fmt::join(finding.capture, ","), finding.error);
+}
+
 // The tree that FindingTree flattened, then what did not fire and is not clear. Clear subjects are counted in
-// `outcomes`: a rule over ops has thousands.
+// `outcomes`: a rule over ops has thousands. Of unknown ones that lack the same the first is listed.
 Json FindingsJson(const ReportModel& model) {
   const Advice& advice = *model.advice;
   Json roots = Json::array();
@@ -105,9 +116,19 @@ Json FindingsJson(const ReportModel& model) {
     siblings.push_back(Of(model, advice.findings[index]));
     path.push_back(&siblings.back());
   }
-  for (const Finding& finding : advice.findings)
-    if (finding.outcome != Outcome::kFired && finding.outcome != Outcome::kClear)
-      roots.push_back(Of(model, finding));
+  std::map<std::string, size_t> listed;  // by what they lack
+  for (const Finding& finding : advice.findings) {
+    if (finding.outcome == Outcome::kFired || finding.outcome == Outcome::kClear) continue;
+    if (finding.outcome == Outcome::kUnknown) {
+      const auto [entry, is_new] = listed.emplace(LackOf(finding), roots.size());
+      if (!is_new) {
+        Json& alike = roots[entry->second]["alike"];
+        alike = alike.get<size_t>() + 1;
+        continue;
+      }
+    }
+    roots.push_back(Of(model, finding));
+  }
   return roots;
 }
 
@@ -166,6 +187,7 @@ std::string RenderJson(const ReportModel& model) {
         {"first", first ? Json(ValidUtf8(advice.findings[*first].rule)) : Json()},
         {"banner", ValidUtf8(model.options.banner)},
         {"gpu_work", HasGpuWork(model)},
+        {"savings_per", FigureNumber(model, "step_time") ? "step" : "window"},
         {"capture_flags", ToJson(CaptureFlags(model))}}},
       {"figures", std::move(figures)},
       {"tables", std::move(tables)},
