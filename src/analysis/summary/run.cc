@@ -149,8 +149,9 @@ const RelationOf<RunRow>& RunRelation() {
               "Model FLOPs utilisation: the time that the model's FLOPs would take at the dense peak of the "
               "precision that each operator computes in, over the analysed window of all GPUs. Without what "
               "is computed a second time (activation checkpointing, the scores in attention's backward "
-              "pass). Unknown where the GPU is, or less than half of the kernel time is of known work: "
-              "nothing is extrapolated.",
+              "pass). Attention counts in full where it is not recorded whether it is causal. Unknown where "
+              "the "
+              "GPU is, or less than half of the kernel time is of known work: nothing is extrapolated.",
               capability::kOperatorShapes)
           .Column("hfu", &RunRow::hfu, Unit::kRatio,
                   "Hardware FLOPs utilisation: the same with what is computed a second time.",
