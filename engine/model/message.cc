@@ -113,7 +113,10 @@ struct MessageTemplate::Impl {
 
 MessageTemplate::MessageTemplate(const std::string& mustache)
     : impl_(std::make_unique<Impl>(Impl{Parse(WithEnds(mustache)), MessageNames(mustache)})) {
-  if (!impl_->message.is_valid()) throw Error("message", impl_->message.error_message());
+  if (!impl_->message.is_valid()) {
+    const std::string& error = impl_->message.error_message();
+    throw Error("message", error.starts_with("Unclosed tag") ? "opens {{ and does not close it" : error);
+  }
   impl_->message.set_custom_escape([](const std::string& text) { return text; });
 }
 

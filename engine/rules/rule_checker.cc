@@ -157,6 +157,7 @@ class Checker {
                                                                            : Type::kReal,
                                 param->unit);
     type.value = AsNumber(value);
+    type.table = param->is_table;
     return type;
   }
 
@@ -225,6 +226,8 @@ class Checker {
     for (Let& let : rule_.lets)
       if (let.inferred) let.unit = Unit::kNone;  // what it is made of may have changed
     for (Let let : std::vector<Let>(rule_.lets)) {
+      checked_lets_ =
+          static_cast<size_t>(std::ranges::find(rule_.lets, let.name, &Let::name) - rule_.lets.begin());
       if (usable_.lets.size() == kMaxLets)
         return Add(let.place, fmt::format("a rule may have at most {} lets", kMaxLets));
       const std::vector<std::string> params = ParamNames();
@@ -257,6 +260,7 @@ class Checker {
       types_[let.name].share |= TypeOfColumn(let.name, Type::kReal, let.unit).share;
       usable_.lets.push_back(std::move(let));
     }
+    checked_lets_ = rule_.lets.size();
   }
 
   // An expression stands in parentheses, which its own must not close; patterns must be valid.
@@ -327,9 +331,13 @@ class Checker {
   // Adds the lets to the words that may have been meant.
   std::string WithRightColumn(const std::string& reason, const std::string& text) const {
     if (reason.find("did you mean") != std::string::npos) return reason;
-    const std::string name = reason.substr(reason.find(": ") + 2);
+    std::string name = reason.substr(reason.find(": ") + 2);
+    name.resize(std::min(name.find(" ("), name.size()));
     if (text.find('"' + name + '"') != std::string::npos)
       return fmt::format("{}; a text stands in single quotes: '{}'", reason, name);
+    for (size_t i = checked_lets_; i < rule_.lets.size(); ++i)
+      if (SameName(rule_.lets[i].name, name))
+        return fmt::format("let '{}' does not stand above: a let names those above it", name);
     if (std::ranges::find(rule_.params, name, &Param::name) != rule_.params.end())
       return fmt::format("{} (did you mean :{}?)", reason, name);
     std::vector<std::string> known = columns_;
@@ -371,16 +379,20 @@ class Checker {
                               message.text, static_cast<int>(name.offset));
         continue;
       }
-      const bool plain = name.name.find_first_of(">!=") == std::string::npos;
-      problems_.AddInText(message.place, rule_.id,
-                          plain
-                              ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
-                              : fmt::format("{{{{{}}}}} is not a plain value: for words that depend on a "
-                                            "value, make a let with iif()",
-                                            name.name),
-                          message.text, static_cast<int>(name.offset));
+      problems_.AddInText(
+          message.place, rule_.id,
+          IsName(name.name) ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
+                            : fmt::format("{{{{{}}}}} is not a plain value: for words that depend on a value "
+                                          "make a let with iif(), and calculate in a let",
+                                          name.name),
+          message.text, static_cast<int>(name.offset));
       return;  // a tag that is not a value may change what the rest means
     }
+    for (const std::string& name : names)
+      if (const size_t at = message.text.find("{" + name + "}");
+          at != std::string::npos && (at == 0 || message.text[at - 1] != '{'))
+        warnings_.Add(message.place, rule_.id,
+                      fmt::format("{{{0}}} is shown as it is: {{{{{0}}}}} is the value", name));
     std::vector<NamedValue> scope;
     for (const std::string& name : names) scope.push_back({name, Value(int64_t{1}), Unit::kNone});
     try {
@@ -437,6 +449,7 @@ class Checker {
   std::map<std::string, SqlType> types_;     // of the subject's columns and the lets so far
   std::set<std::string> reads_;              // relations
   std::vector<std::string> broken_helpers_;  // names
+  size_t checked_lets_ = 0;                  // those above the one at hand
   Rule usable_;                              // the rule with NULL for what is broken in it
 };
 

@@ -137,6 +137,13 @@ class Reader {
           problems_.Add(map.place(), rule_,
                         fmt::format("param '{}' lacks 'default': a number or text", name));
         param.unit = map.ReadUnit("unit");
+        if (param.unit != Unit::kNone && param.unit != Unit::kText && !param.is_table &&
+            std::holds_alternative<std::string>(param.value)) {
+          problems_.Add(yaml_.PlaceOf(fallback), rule_,
+                        fmt::format("'{}' is a text, and its unit is {}: write a number{}", fallback.Scalar(),
+                                    UnitName(param.unit), param.unit == Unit::kRatio ? ", 10 % as 0.1" : ""));
+          param.value = 0.0;
+        }
         param.doc = map.Text("doc").value_or("");
         map.Finish();
       }

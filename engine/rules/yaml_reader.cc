@@ -185,6 +185,7 @@ Value ScalarValue(const YAML::Node& node) {
 std::string NumberForAllReaders(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   const size_t exponent = text.find_first_of("eE");
+  if (text.find_first_not_of("0123456789.+-eE") != std::string::npos) return "";  // such as true
   if (node.Tag() == "!" || exponent == std::string::npos || !AsNumber(ScalarValue(node))) return "";
   // YAML 1.1 wants a point before the exponent, and a sign in it.
   std::string number = text.substr(0, exponent), power = text.substr(exponent + 1);

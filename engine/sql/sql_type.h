@@ -16,6 +16,7 @@ struct SqlType {
   bool literal = false;         // a plain number, which goes with any unit
   bool share = false;           // a part of a whole: between 0 and 1
   std::optional<double> value;  // of a literal or a param
+  bool table = false;           // a text that lookup() reads
   bool operator==(const SqlType&) const = default;
 };
 

@@ -276,7 +276,10 @@ class Parser {
 
   void Compare(const Operand& left, const SqlWord& op, Level tighter) {
     const size_t start = Now().start;
+    const bool is_null = Now().word == "NULL";
     Judge(left, op, start, Expression(tighter));
+    if (is_null && op.kind == Kind::kOther && Text(start, EndBefore()).size() == 4)
+      Report(left.start, "is never true of NULL: IS NULL and IS NOT NULL ask for it");
   }
 
   void Judge(const Operand& left, const SqlWord& op, size_t right_start, const SqlType& right) {
@@ -284,6 +287,8 @@ class Parser {
       comparisons_.push_back(
           {Text(left.start, left.end), std::string(op.text), Text(right_start, EndBefore())});
     const SqlType& type = left.type;
+    if (type.table || right.table)
+      return Report(left.start, "compares a table of values: lookup(:NAME, TEXT) reads the one that fits");
     if (type.type && right.type && IsNumber(type) != IsNumber(right))
       return Report(left.start,
                     "compares a text with a number, by type and not by value: CAST(... AS REAL) converts");

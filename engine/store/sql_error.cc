@@ -61,6 +61,20 @@ const Unknown kUnknown[] = {
     {"no such function: ", "no such function: ",
      [](std::string_view, const Catalog&) { return AllowedFunctions(); }, false, false}};
 
+// What is meant by what SQLite does not understand, where that is plain; or "".
+std::string_view WhatIsMeant(std::string_view message, std::string_view sql, int offset) {
+  constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
+  if (!message.starts_with("near \"") || !message.ends_with("\": syntax error") || offset < 0) return "";
+  const std::string_view near = message.substr(6, message.find('"', 6) - 6);
+  const std::string_view before = sql.substr(0, static_cast<size_t>(offset));
+  if (near == "&" && before.ends_with('&')) return "; SQL has AND in place of &&";
+  const size_t value = before.find_last_not_of(' ');
+  if (value != std::string_view::npos && std::isdigit(static_cast<unsigned char>(before[value])) &&
+      std::ranges::find(kUnits, near) != std::end(kUnits))
+    return "; times are in ns and sizes in bytes: 5 ms is 5e6";
+  return "";
+}
+
 }  // namespace
 
 int FindWord(std::string_view sql, std::string_view word) {
@@ -84,7 +98,7 @@ SqlError ExplainSqlError(std::string_view sql, const std::string& message, int o
     if (hint.empty()) hint = DidYouMean(BehindDot(name), known);
     return {std::string(unknown.ours) + name + hint, offset < 0 ? FindWord(sql, name) : offset};
   }
-  return {message, offset};
+  return {message + std::string(WhatIsMeant(message, sql, offset)), offset};
 }
 
 }  // namespace dladvisor

@@ -33,6 +33,9 @@ TEST_P(TypoCases, GetTheExpectedMessage) {
   EXPECT_EQ(run.out, "");
 }
 
+// With those of tests/engine/typo_test.cc.
+TEST(Typos, AreMany) { EXPECT_GE(Cases().size(), 55U); }
+
 INSTANTIATE_TEST_SUITE_P(Rules, TypoCases, testing::ValuesIn(Cases()),
                          [](const testing::TestParamInfo<fs::path>& test) {
                            std::string name = test.param.filename().string();

@@ -78,7 +78,7 @@ TEST(ParamTable, IsReadByLookupAlone) {
   EXPECT_THAT(ProblemsOf({MakeRule("x",
                                    "for: orders\nparams: {most: {table: {tea: 5.0}, doc: D}}\n"
                                    "when: ['price > :most']\n")}),
-              ElementsAre(HasSubstr("compares a text with a number")));
+              ElementsAre(HasSubstr("compares a table of values: lookup(:NAME, TEXT)")));
   EXPECT_THAT(
       ProblemsOf({MakeRule("x",
                            "for: orders\nparams: {most: {default: 5.0, doc: D}}\n"
@@ -197,6 +197,16 @@ TEST(Numbers, ThatReadersOfYaml11TakeForTextsAreWarnings) {
               ElementsAre("r/x.yaml:4:26: x: 6.5e9 is a text to readers of YAML 1.1: write 6.5e+9"));
   EXPECT_THAT(warnings("1.0e-9"), IsEmpty());
   EXPECT_THAT(warnings("1000"), IsEmpty());
+  EXPECT_THAT(warnings("true"), IsEmpty());
+}
+
+TEST(Messages, ANameInSingleBracesIsAWarning) {
+  const auto warnings = [](const std::string& problem) {
+    return KnowledgeOf("for: orders\nwhen: [price > 1]\nproblem: '" + problem + "'\n").warnings();
+  };
+  EXPECT_THAT(warnings("{price} of {{item}}"),
+              ElementsAre("r/x.yaml:5:11: x: {price} is shown as it is: {{price}} is the value"));
+  EXPECT_THAT(warnings("{{price}} {{{price}}} {prices} {{item}}"), IsEmpty());
 }
 
 }  // namespace

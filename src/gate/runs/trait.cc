@@ -103,8 +103,8 @@ void CompareWork(const Traits& baseline, const Traits& candidate, std::vector<Di
     const double gone = MissingShare(baseline.products, candidate.products);
     const double appeared = MissingShare(candidate.products, baseline.products);
     if (gone > kMostOther && appeared > kMostOther)
-      add("shapes", Percent(gone) + " of their time in shapes that the other does not have",
-          Percent(appeared) + " in shapes that the other does not have");
+      add("shapes", Percent(gone) + " of the time in shapes of its own",
+          Percent(appeared) + " in shapes of its own");
   }
   double common = 0, grown = 0, logarithms = 0;
   for (const auto& [name, work] : baseline.kernels) {
