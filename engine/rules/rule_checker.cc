@@ -13,6 +13,7 @@
 #include "engine/base/text.h"
 #include "engine/model/message.h"
 #include "engine/model/subject.h"
+#include "engine/rules/bad_patterns.h"
 #include "engine/rules/count_sql.h"
 #include "engine/sql/sql_text.h"
 
@@ -313,7 +314,11 @@ class Checker {
                               at ? static_cast<int>(*at) : -1);
           sound = false;
         }
-      return sound;
+      if (!sound) return false;
+      const std::vector<BadPattern> patterns = BadPatterns(text, db_, ParamBindings(rule_));
+      for (const BadPattern& bad : patterns)
+        problems_.AddInText(place, rule_.id, bad.reason, text, static_cast<int>(bad.offset));
+      return patterns.empty();
     } catch (const SqlError& error) {
       std::string reason = error.what();
       if (IsOfBrokenHelper(reason)) return false;

@@ -321,7 +321,7 @@ TEST(Saves, UnknownOrNegativeClaimsNothing) {
 }
 
 TEST(Failed, SaysWhyAndLeavesTheRest) {
-  const Advice advice = Judge("when: [\"town REGEXP '(' OR shop = 2\"]\n");
+  const Advice advice = Judge("when: [\"town REGEXP '(' || '' OR shop = 2\"]\n");
   ASSERT_EQ(advice.findings.size(), 1u);
   EXPECT_EQ(advice.findings[0].outcome, Outcome::kFailed);
   EXPECT_EQ(advice.findings[0].error, "regexp: missing ): (");
