@@ -221,7 +221,11 @@ void KnowledgeBase::Configure(std::span<const RuleSetting> settings) {
       if (param == rule->params.end()) {
         problems.Add(
             given.place, "",
-            fmt::format("{} has no param '{}'{}", setting.id, given.name, DidYouMean(given.name, names)));
+            given.name == "severity"
+                ? fmt::format("the severity of {} stands by itself or first: [error, {{param: value}}]",
+                              setting.id)
+                : fmt::format("{} has no param '{}'{}", setting.id, given.name,
+                              DidYouMean(given.name, names)));
         continue;
       }
       if (param->is_table != given.is_table) {

@@ -7,6 +7,9 @@
 #include <cmath>
 
 #include "src/fleet/load_profiles.h"
+#include "src/gate/render/annotations.h"
+#include "src/gate/render/junit.h"
+#include "src/gate/render/sarif.h"
 #include "src/gate/render/wording.h"
 #include "tests/gate/facts.h"
 
@@ -156,6 +159,11 @@ TEST(Judge, ReportingFailsNothingAndSaysWhatWould) {
   EXPECT_EQ(result.verdict, Verdict::kRegressed);
   EXPECT_THAT(result.headline,
               testing::StartsWith("This is reported, and fails nothing yet: Step time regressed"));
+  EXPECT_EQ(RenderGateJUnit(result).find("<failure"), std::string::npos);
+  EXPECT_THAT(RenderGateJUnit(result), HasSubstr("nothing fails; `mode: gate` makes it fail"));
+  EXPECT_EQ(RenderGateSarif(result, "").find("\"level\": \"error\""), std::string::npos);
+  EXPECT_THAT(RenderGateSarif(result, ""), HasSubstr("nothing fails; `mode: gate` makes it fail"));
+  EXPECT_EQ(RenderGateAnnotations(result, "").find("::error"), std::string::npos);
   EXPECT_EQ(Judge({RunAt(100)}, {RunAt(100)}, Policy("mode: report")).headline.find("reported"),
             std::string::npos);
 }

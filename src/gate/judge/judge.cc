@@ -165,9 +165,16 @@ class GateJudge {
     }
   }
 
-  // What a project asks for while it gets to know the gate.
+  // What a project asks for while it gets to know the gate: what would fail warns in every output, as
+  // services fail a build for a failure in JUnit or an error in SARIF, too.
   void ReportOnly() {
     if (result_.exit_status == 0) return;
+    const auto warns = [](auto& verdicts) {
+      for (auto& verdict : verdicts) verdict.level = std::min(verdict.level, Level::kWarn);
+    };
+    warns(result_.metrics);
+    warns(result_.rules);
+    warns(result_.trends);
     result_.notes.push_back(
         "dladvisor.yaml has `gate: {mode: report}`: nothing fails; `mode: gate` makes it fail.");
     result_.headline = fmt::format("This is reported, and fails nothing yet: {}", result_.headline);
@@ -454,14 +461,14 @@ GateResult NotJudged(int exit_status, const std::string& message) {
   GateResult result;
   result.verdict = Verdict::kNotComparable;
   result.exit_status = exit_status;
-  const size_t end = message.find('\n');
-  result.headline = message.substr(0, end);
-  if (end != std::string::npos) {
-    const size_t hint = message.find_first_not_of(" \n", end);
-    if (hint != std::string::npos) result.next_step = InOneLine(message.substr(hint));
-    if (!result.next_step.empty())
-      result.next_step[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result.next_step[0])));
-  }
+  const size_t hint = std::min(message.find("\n  "), message.size());  // a list of problems is not indented
+  result.headline = message.substr(0, hint);
+  for (size_t at = 0, lines = 0; (at = result.headline.find('\n', at)) != std::string::npos;)
+    result.headline.replace(at, 1, lines++ == 0 ? ": " : "; ");
+  result.next_step = InOneLine(message.substr(hint));
+  result.next_step.erase(0, result.next_step.find_first_not_of(' '));
+  if (!result.next_step.empty())
+    result.next_step[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result.next_step[0])));
   return result;
 }
 

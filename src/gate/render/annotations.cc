@@ -101,7 +101,7 @@ std::string RenderGateAnnotations(const GateResult& result, std::string_view roo
   std::vector<Annotation> errors, warnings;
   if (result.verdict == Verdict::kNotComparable)
     errors.push_back(
-        {"Not comparable",
+        {OutcomeText(result),
          OnOneLine(result.headline) + (result.next_step.empty() ? "" : "\n") + OnOneLine(result.next_step),
          "", 0});
   for (const MetricVerdict& metric : result.metrics) {

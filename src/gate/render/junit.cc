@@ -165,7 +165,7 @@ Case ComparisonCase(const GateResult& result) {
   }
   for (const std::string& note : result.notes) Add(test.body, "", note);
   if (result.verdict != Verdict::kNotComparable) return test;
-  test.outcome = Case::Outcome::kError;
+  test.outcome = result.exit_status == 0 ? Case::Outcome::kSkipped : Case::Outcome::kError;
   test.type = VerdictName(result.verdict);
   test.message = OneLine(result.headline);
   test.body.insert(test.body.begin(), test.message);
