@@ -62,7 +62,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 -- id: sdpa_fwd
 -- title: SDPA_fwd
 -- view: Speed of Light
--- note: Scaled dot-product attention, forward.
+-- note: Scaled dot-product attention, forward. Causal attention counts half of the scores, and all of them where it is not recorded whether it is causal.
 -- relation: op_efficiency
 -- empty: hidden
 SELECT rank, op, shapes, data_type, precision, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
@@ -74,7 +74,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 -- id: sdpa_bwd
 -- title: SDPA_bwd
 -- view: Speed of Light
--- note: Scaled dot-product attention, backward.
+-- note: Scaled dot-product attention, backward. Causal attention counts half of the scores, and all of them where it is not recorded whether it is causal.
 -- relation: op_efficiency
 -- empty: hidden
 SELECT rank, op, shapes, data_type, precision, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
