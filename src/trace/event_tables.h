@@ -79,14 +79,19 @@ struct IndexMaps {
   const std::vector<uint32_t>* Of(ColumnKind kind) const;
 };
 
-inline void AppendMapped(std::vector<uint32_t>& to, const std::vector<uint32_t>& from,
-                         const std::vector<uint32_t>& map) {
-  for (const uint32_t i : from) to.push_back(i == kNoIndex ? kNoIndex : map.at(i));
-}
-// An IntColumn or IndexColumn.
+// Whether a column can hold indices, which the columns of kinds like kDevice do.
+template <class Column>
+concept HoldsIndices = std::is_same_v<Column, std::vector<uint32_t>> || std::is_same_v<Column, IndexColumn>;
+
+inline void SetIndex(std::vector<uint32_t>& column, size_t row, uint32_t index) { column[row] = index; }
+inline void SetIndex(IndexColumn& column, size_t row, uint32_t index) { column.Set(row, index); }
+
 template <class Column>
 void AppendMapped(Column& to, const Column& from, const std::vector<uint32_t>& map) {
-  for (size_t i = 0; i < from.size(); ++i) to.push_back(map.at(static_cast<size_t>(from[i])));
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto index = static_cast<size_t>(from[i]);
+    to.push_back(index == kNoIndex ? kNoIndex : map.at(index));
+  }
 }
 
 // Appends the rows of a part of a trace to those of the whole.

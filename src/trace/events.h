@@ -23,7 +23,7 @@ inline constexpr int64_t kNoCorrelation = -1;
 // What all operations on a GPU share. `correlation` joins with ApiCalls of the same process.
 struct GpuOperations {
   std::vector<Ns> start, end;
-  std::vector<uint32_t> process, device;  // indices
+  IndexColumn process, device;
   IntColumn stream, correlation;
   IntColumn graph_node;  // CUDA graph node id, 0 where launched directly
 
@@ -49,7 +49,7 @@ struct LaunchShape {
 
 struct Kernels : GpuOperations {
   std::vector<NameId> name;         // demangled, with template arguments
-  std::vector<NameId> short_name;   // base name
+  IndexColumn short_name;           // of names: base name
   IntColumn grid, block;            // number of blocks; threads per block
   IntColumn registers;              // per thread
   IntColumn shared_bytes;           // static plus dynamic, per block
@@ -133,7 +133,7 @@ struct GraphLaunches : GpuOperations {
 // CUDA runtime and driver calls.
 struct ApiCalls {
   std::vector<Ns> start, end;
-  std::vector<uint32_t> thread;
+  IndexColumn thread;
   IntColumn correlation;
   std::vector<NameId> name;  // as recorded, e.g. "cudaLaunchKernel_v7000"
   IntColumn result;
@@ -154,7 +154,7 @@ struct ApiCalls {
 // Synchronisation activities as CUPTI records them: the host waits from start to end.
 struct Syncs {
   std::vector<Ns> start, end;
-  std::vector<uint32_t> process, device;
+  IndexColumn process, device;
   IntColumn stream, correlation;
   std::vector<SyncKind> kind;
   // Of the call that recorded the event waited for; 0 where not recorded, empty where the source has none.
@@ -179,7 +179,7 @@ struct Syncs {
 // by `domain`: "cpu_op", "user_annotation" and "nn.Module", a module's call.
 struct Ranges {
   std::vector<Ns> start, end;  // a range never popped ends with the last event of its thread; `open` marks it
-  std::vector<uint32_t> thread;
+  IndexColumn thread;
   std::vector<NameId> name;
   IndexColumn domain;  // of names
   std::vector<RangeKind> kind;
@@ -235,7 +235,7 @@ struct Collective {
 // Python functions on the stack, where they were traced. Calls of modules are ranges, not frames.
 struct Frames {
   std::vector<Ns> start, end;
-  std::vector<uint32_t> thread;
+  IndexColumn thread;
   std::vector<NameId> name;  // "train.py(123): step"
 
   static constexpr EventTable kTable = {"python_frame",
@@ -397,7 +397,7 @@ struct Overheads {
 
 // CUDA event records: when an event was recorded on a stream.
 struct CudaEvents {
-  std::vector<uint32_t> process, device;
+  IndexColumn process, device;
   IntColumn stream, correlation, event;
   std::vector<Ns> time;  // -1 where the profile does not record it
 

@@ -34,10 +34,10 @@ void ArrangeDevices(Trace& trace, const std::vector<uint32_t>& order) {
   }
   trace.devices = std::move(arranged);
   VisitAll(trace, [&]<class Column>(Column& column, const EventColumn& about) {
-    if constexpr (std::is_same_v<Column, std::vector<uint32_t>>)
+    if constexpr (HoldsIndices<Column>)
       if (about.kind == ColumnKind::kDevice)
-        for (uint32_t& device : column)
-          if (device != kNoIndex) device = place[device];
+        for (size_t i = 0; i < column.size(); ++i)
+          if (column[i] != kNoIndex) SetIndex(column, i, place[column[i]]);
   });
 }
 
@@ -100,8 +100,9 @@ std::optional<Ns> FirstTime(const Trace& trace) {
 void DropUnusedDevices(Trace& trace) {
   std::set<uint32_t> used;
   VisitAll(trace, [&]<class Column>(const Column& column, const EventColumn& about) {
-    if constexpr (std::is_same_v<Column, std::vector<uint32_t>>)
-      if (about.kind == ColumnKind::kDevice) used.insert(column.begin(), column.end());
+    if constexpr (HoldsIndices<Column>)
+      if (about.kind == ColumnKind::kDevice)
+        for (size_t i = 0; i < column.size(); ++i) used.insert(column[i]);
   });
   used.erase(kNoIndex);
   ArrangeDevices(trace, {used.begin(), used.end()});

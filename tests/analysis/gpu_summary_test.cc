@@ -44,12 +44,12 @@ TEST(KernelEstimates, FollowFromTheGridWhereTheProfilerTellsNothing) {
   b.trace.kernels.block.Set(0, 256);
   b.trace.devices[0].sm_count = 108;
   KernelEstimates estimates(b.trace, b.trace.devices[0]);
-  EXPECT_DOUBLE_EQ(estimates.BlocksPerSm(0).value(), 2);
-  EXPECT_DOUBLE_EQ(estimates.Occupancy(0).value(), 2 * 256 / 2048.0);
+  EXPECT_DOUBLE_EQ(estimates.Of(0).blocks_per_sm.value(), 2);
+  EXPECT_DOUBLE_EQ(estimates.Of(0).occupancy.value(), 2 * 256 / 2048.0);
   b.trace.kernels.grid.Set(0, 108 * 100);  // 8 blocks of 256 threads fit
-  EXPECT_DOUBLE_EQ(estimates.Occupancy(0).value(), 1);
+  EXPECT_DOUBLE_EQ(estimates.Of(0).occupancy.value(), 1);
   b.trace.devices[0].sm_count.reset();
-  EXPECT_EQ(KernelEstimates(b.trace, b.trace.devices[0]).BlocksPerSm(0), std::nullopt);
+  EXPECT_EQ(KernelEstimates(b.trace, b.trace.devices[0]).Of(0).blocks_per_sm, std::nullopt);
 }
 
 TEST(KernelEstimates, FitByWhatEachKernelNeeds) {
@@ -66,7 +66,7 @@ TEST(KernelEstimates, FitByWhatEachKernelNeeds) {
   for (const int64_t step : {1, 7})
     for (int64_t i = 0; i < kKernels; ++i) {
       const int64_t k = i * step % kKernels;
-      EXPECT_EQ(estimates.FittingBlocks(static_cast<uint32_t>(k)),
+      EXPECT_EQ(estimates.Of(static_cast<uint32_t>(k)).fitting_blocks,
                 BlocksPerSm(device, 32 + 32 * (k % 32), k % 255, 64 * k));
     }
 }

@@ -327,10 +327,10 @@ TraceBuilder RandomTrace(std::mt19937& random, bool with_steps, int operations =
     } else if (op.kind == 3) {
       b.Copy(op.start, op.end, 8, CopyDirection::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice,
              op.correlation);
-      b.trace.copies.device.back() = op.device;
+      b.trace.copies.device.Set(b.trace.copies.size() - 1, op.device);
     } else {
       b.Set(op.start, op.end, op.correlation);
-      b.trace.sets.device.back() = op.device;
+      b.trace.sets.device.Set(b.trace.sets.size() - 1, op.device);
     }
   }
   const auto scale = [](auto& events) {

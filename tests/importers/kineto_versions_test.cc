@@ -258,7 +258,8 @@ TEST(KinetoVersions, WorkIsOfTheProcessThatMadeItsCall) {
                              Work("kernel", 210, R"("device":3,"correlation":9)"),
                              Work("kernel", 220, R"("device":2,"correlation":77)")));
   std::vector<int64_t> pids;
-  for (const uint32_t process : trace.kernels.process) pids.push_back(trace.processes[process].pid);
+  for (size_t i = 0; i < trace.kernels.size(); ++i)
+    pids.push_back(trace.processes[trace.kernels.process[i]].pid);
   EXPECT_THAT(pids, ElementsAre(10, 20, 10));
 }
 

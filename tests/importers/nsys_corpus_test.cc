@@ -120,11 +120,13 @@ TEST_P(Corpus, IsWellFormed) {
     for (const size_t n : {ops->end.size(), ops->process.size(), ops->device.size(), ops->stream.size(),
                            ops->correlation.size(), ops->graph_node.size()})
       EXPECT_EQ(n, ops->size());
-    for (const uint32_t d : ops->device) ASSERT_LT(d, trace.devices.size());
-    for (const uint32_t p : ops->process) ASSERT_LT(p, trace.processes.size());
+    for (size_t i = 0; i < ops->size(); ++i) {
+      ASSERT_LT(ops->device[i], trace.devices.size());
+      ASSERT_LT(ops->process[i], trace.processes.size());
+    }
   }
-  for (const uint32_t t : trace.api_calls.thread) ASSERT_LT(t, trace.threads.size());
-  for (const uint32_t t : trace.ranges.thread) ASSERT_LT(t, trace.threads.size());
+  for (const IndexColumn* threads : {&trace.api_calls.thread, &trace.ranges.thread})
+    for (size_t i = 0; i < threads->size(); ++i) ASSERT_LT((*threads)[i], trace.threads.size());
   for (const Thread& thread : trace.threads) EXPECT_LT(thread.process, trace.processes.size());
   std::set<int64_t> ordinals;
   for (const Device& device : trace.devices) EXPECT_TRUE(ordinals.insert(device.ordinal).second);

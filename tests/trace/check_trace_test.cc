@@ -64,9 +64,9 @@ TEST(CheckTrace, NamesTheColumnAndTheRow) {
     return CheckTrace(trace);
   };
   using testing::ElementsAre;
-  EXPECT_THAT(check([](Trace& t) { t.kernels.device[1] = 1; }),
+  EXPECT_THAT(check([](Trace& t) { t.kernels.device.Set(1, 1); }),
               ElementsAre("kernel.device: row 1 refers to 1 of 1"));
-  EXPECT_THAT(check([](Trace& t) { t.kernels.device[1] = kNoIndex; }), ElementsAre());
+  EXPECT_THAT(check([](Trace& t) { t.kernels.device.Set(1, kNoIndex); }), ElementsAre());
   EXPECT_THAT(check([](Trace& t) { t.kernels.start[1] = 9; }),
               ElementsAre("kernel.start_ns: row 1 is out of order"));
   EXPECT_THAT(check([](Trace& t) { t.kernels.end[0] = 9; }),
@@ -119,12 +119,12 @@ TEST(EventTables, TimesMoveAndDevicesAreRenumberedInAllTables) {
   EXPECT_EQ(trace.telemetry.time, (std::vector<Ns>{-1}));
   SortDevices(trace);
   EXPECT_EQ(trace.devices[1].ordinal, 3);
-  EXPECT_EQ(trace.kernels.device, (std::vector<uint32_t>{1, 1}));
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(trace.kernels.device[i], 1u);
   EXPECT_EQ(trace.page_faults.device, (std::vector<uint32_t>{0}));
   trace.page_faults.device.clear();
   DropUnusedDevices(trace);
   EXPECT_EQ(trace.devices.size(), 1u);
-  EXPECT_EQ(trace.kernels.device, (std::vector<uint32_t>{0, 0}));
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(trace.kernels.device[i], 0u);
 }
 
 }  // namespace

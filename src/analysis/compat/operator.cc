@@ -219,8 +219,9 @@ void AddKernels(const Context& context, const OperatorTree& tree, size_t gpu,
     const auto add = [&](std::optional<double> value, std::optional<double>& weighted) {
       if (value) weighted = weighted.value_or(0) + *value * static_cast<double>(duration);
     };
-    add(estimates.BlocksPerSm(k), sum.blocks_per_sm);
-    add(estimates.Occupancy(k), sum.occupancy);
+    const KernelEstimate estimate = estimates.Of(k);
+    add(estimate.blocks_per_sm, sum.blocks_per_sm);
+    add(estimate.occupancy, sum.occupancy);
   }
   std::vector<decltype(sums)::value_type*> sorted;
   sorted.reserve(sums.size());

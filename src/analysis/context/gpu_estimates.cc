@@ -66,12 +66,13 @@ GpuEstimates EstimateGpu(const Context& context, size_t gpu, Interval window) {
     const Interval time{std::max(kernels.start[k], window.start), std::min(kernels.end[k], window.end)};
     if (time.length() <= 0) continue;
     busy.Add(time, count);
-    if (const auto blocks = of_kernels.BlocksPerSm(k)) {
+    const KernelEstimate estimate = of_kernels.Of(k);
+    if (estimate.blocks_per_sm) {
       any_blocks = true;
-      efficiency.Add(time, *blocks);
+      efficiency.Add(time, *estimate.blocks_per_sm);
     }
-    if (const auto share = of_kernels.Occupancy(k)) {
-      occupancy += *share * static_cast<double>(time.length());
+    if (estimate.occupancy) {
+      occupancy += *estimate.occupancy * static_cast<double>(time.length());
       occupancy_time += static_cast<double>(time.length());
     }
   }

@@ -87,16 +87,16 @@ std::optional<double> KernelEstimates::BlocksPerSm(uint32_t kernel) const {
   return static_cast<double>(grid) / static_cast<double>(multiprocessors_);
 }
 
-std::optional<double> KernelEstimates::Occupancy(uint32_t kernel) {
+KernelEstimate KernelEstimates::Of(uint32_t kernel) {
   const Kernels& kernels = trace_.kernels;
-  if (!kernels.occupancy.empty())
-    return kernels.occupancy[kernel] < 0 ? std::nullopt : std::optional(kernels.occupancy[kernel] / 100.0);
-  if (threads_ == 0) return std::nullopt;
-  const std::optional<double> blocks = BlocksPerSm(kernel);
-  const std::optional<int64_t> fit = FittingBlocks(kernel);
-  if (!blocks || !fit) return std::nullopt;
-  return std::min(*blocks, static_cast<double>(*fit)) * static_cast<double>(kernels.block[kernel]) /
-         static_cast<double>(threads_);
+  KernelEstimate estimate = {BlocksPerSm(kernel), std::nullopt, FittingBlocks(kernel)};
+  if (!kernels.occupancy.empty()) {
+    if (kernels.occupancy[kernel] >= 0) estimate.occupancy = kernels.occupancy[kernel] / 100.0;
+  } else if (threads_ != 0 && estimate.blocks_per_sm && estimate.fitting_blocks) {
+    estimate.occupancy = std::min(*estimate.blocks_per_sm, static_cast<double>(*estimate.fitting_blocks)) *
+                         static_cast<double>(kernels.block[kernel]) / static_cast<double>(threads_);
+  }
+  return estimate;
 }
 
 }  // namespace dladvisor

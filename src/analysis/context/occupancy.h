@@ -27,14 +27,21 @@ std::optional<int64_t> TailNs(const Device& device, int64_t grid, int64_t durati
 // What PyTorch's profiler estimates of a kernel, and where it did not, by its formulas: the blocks that each
 // multiprocessor gets, grid / multiprocessors, and the share of its threads that they keep busy at once,
 // min(those blocks, BlocksPerSm) x threads per block / threads of a multiprocessor.
+struct KernelEstimate {
+  std::optional<double> blocks_per_sm;
+  std::optional<double> occupancy;        // a ratio
+  std::optional<int64_t> fitting_blocks;  // BlocksPerSm() of the device
+};
+
 class KernelEstimates {
  public:
   KernelEstimates(const Trace& trace, const Device& device);
-  std::optional<double> BlocksPerSm(uint32_t kernel) const;
-  std::optional<double> Occupancy(uint32_t kernel);       // a ratio
-  std::optional<int64_t> FittingBlocks(uint32_t kernel);  // BlocksPerSm() of the device
+  KernelEstimate Of(uint32_t kernel);
 
  private:
+  std::optional<int64_t> FittingBlocks(uint32_t kernel);
+  std::optional<double> BlocksPerSm(uint32_t kernel) const;
+
   // By the threads, registers and bytes that a kernel needs.
   struct Fit {
     std::array<int64_t, 3> needs = {-1, -1, -1};

@@ -90,7 +90,8 @@ class ByName {
     const Kernels& kernels = context_.trace.kernels;
     Sums& sums = sums_[kernels.name[k]];
     const int64_t duration = kernels.end[k] - kernels.start[k], grid = kernels.grid[k];
-    const std::optional<int64_t> fitting = estimates_.FittingBlocks(k);
+    const KernelEstimate estimate = estimates_.Of(k);
+    const std::optional<int64_t> fitting = estimate.fitting_blocks;
     const auto tail = fitting ? TailNs(device_, grid, duration, *fitting) : std::nullopt;
     sums.tail_known &= tail.has_value();
     sums.tail_ns += tail.value_or(0);
@@ -105,13 +106,13 @@ class ByName {
       ++sums.window_count;
       sums.window_ns += duration;
     }
-    if (const auto blocks = estimates_.BlocksPerSm(k)) {
+    if (estimate.blocks_per_sm) {
       sums.blocks_known = true;
-      sums.blocks += *blocks * static_cast<double>(duration);
+      sums.blocks += *estimate.blocks_per_sm * static_cast<double>(duration);
     }
-    if (const auto occupancy = estimates_.Occupancy(k)) {
+    if (estimate.occupancy) {
       sums.occupancy_known = true;
-      sums.occupancy += *occupancy * static_cast<double>(duration);
+      sums.occupancy += *estimate.occupancy * static_cast<double>(duration);
     }
     sums.short_name = kernels.short_name[k];
     durations_[sums.next++] = duration;
@@ -220,7 +221,7 @@ Table ComputeKernelNames(const Context& context, const KernelNameOrder& names) {
       const size_t gpu = first + i;
       by_gpu[i] = ByName(context, gpu).Rows(context.ranks.gpus[gpu].rank, names);
     });
-    for (size_t i = 0; i < count; ++i) appender.Append(by_gpu[i]);
+    for (size_t i = 0; i < count; ++i) appender.Append(std::exchange(by_gpu[i], {}));
   }
   return table;
 }

@@ -95,10 +95,10 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   };
   // Which threads launch: only of these it matters what they do.
   std::vector<uint8_t> launches(threads_.size(), 0);
-  for (const uint32_t thread : trace.api_calls.thread)
-    if (thread != kNoIndex) launches[thread] = 1;
-
   const ApiCalls& calls = trace.api_calls;
+  for (size_t i = 0; i < calls.size(); ++i)
+    if (calls.thread[i] != kNoIndex) launches[calls.thread[i]] = 1;
+
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   const std::vector<uint8_t> set_up = FindSetUp(trace);
   for (size_t i = 0; i < calls.size(); ++i) {

@@ -109,8 +109,9 @@ class Reader {
 // The process that launched the GPU's work: a trace is of one, but for what others recorded into it.
 uint32_t HostProcess(const Trace& trace) {
   std::vector<size_t> calls(trace.processes.size(), 0);
-  for (const uint32_t thread : trace.api_calls.thread) calls[trace.threads[thread].process] += 1000;
-  for (const uint32_t thread : trace.ranges.thread) ++calls[trace.threads[thread].process];
+  const auto process_of = [&](uint32_t thread) { return trace.threads[thread].process; };
+  for (size_t i = 0; i < trace.api_calls.size(); ++i) calls[process_of(trace.api_calls.thread[i])] += 1000;
+  for (size_t i = 0; i < trace.ranges.size(); ++i) ++calls[process_of(trace.ranges.thread[i])];
   const auto most = std::max_element(calls.begin(), calls.end());
   return most == calls.end() ? kNoIndex : static_cast<uint32_t>(most - calls.begin());
 }
@@ -121,16 +122,17 @@ void GiveFramesTheirThread(Trace& trace) {
   Frames& frames = trace.frames;
   Ranges& ranges = trace.ranges;
   std::map<uint32_t, size_t> counts;
-  for (const uint32_t thread : frames.thread)
-    if (trace.threads[thread].tid > 0) ++counts[thread];
+  for (size_t i = 0; i < frames.size(); ++i)
+    if (trace.threads[frames.thread[i]].tid > 0) ++counts[frames.thread[i]];
   if (counts.empty()) return;
   const uint32_t main = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
                           return a.second < b.second;
                         })->first;
   std::set<uint32_t> busy;  // a thread 0 that has operators is one
-  for (const uint32_t thread : ranges.thread) busy.insert(thread);
-  for (uint32_t& thread : frames.thread)
-    if (trace.threads[thread].tid == 0 && !busy.contains(thread)) thread = main;
+  for (size_t i = 0; i < ranges.size(); ++i) busy.insert(ranges.thread[i]);
+  for (size_t i = 0; i < frames.size(); ++i)
+    if (trace.threads[frames.thread[i]].tid == 0 && !busy.contains(frames.thread[i]))
+      frames.thread.Set(i, main);
 }
 
 // Which process made the call of a correlation id, where calls of several are recorded and the id is one's.
@@ -154,13 +156,11 @@ void SetProcess(Trace& trace) {
   const uint32_t host =
       std::min<uint32_t>(HostProcess(trace), static_cast<uint32_t>(trace.processes.size()) - 1);
   const std::map<int64_t, uint32_t> callers = ProcessesOfCalls(trace);
-  const auto set = [&](std::vector<uint32_t>& process, const IntColumn& correlation) {
-    std::fill(process.begin(), process.end(), host);
-    if (callers.empty()) return;
-    for (size_t i = 0; i < process.size(); ++i)
-      if (const auto caller = callers.find(correlation[i]);
-          caller != callers.end() && caller->second != kNoIndex)
-        process[i] = caller->second;
+  const auto set = [&](IndexColumn& process, const IntColumn& correlation) {
+    for (size_t i = 0; i < process.size(); ++i) {
+      const auto caller = callers.find(correlation[i]);
+      process.Set(i, caller != callers.end() && caller->second != kNoIndex ? caller->second : host);
+    }
   };
   for (GpuOperations* ops :
        {static_cast<GpuOperations*>(&trace.kernels), static_cast<GpuOperations*>(&trace.copies),
@@ -179,9 +179,8 @@ bool IsAmd(const Trace& trace) {
 // AMD's events number devices by agents, the allocator from 0: where both name one device, it is the same.
 void GiveMemoryItsDevice(Trace& trace) {
   std::set<uint32_t> working, allocating;
-  for (const std::vector<uint32_t>* devices :
-       {&trace.kernels.device, &trace.copies.device, &trace.sets.device})
-    working.insert(devices->begin(), devices->end());
+  for (const IndexColumn* used : {&trace.kernels.device, &trace.copies.device, &trace.sets.device})
+    for (size_t i = 0; i < used->size(); ++i) working.insert((*used)[i]);
   for (const uint32_t device : trace.memory_events.device)
     if (device != kNoIndex) allocating.insert(device);
   if (working.size() != 1 || allocating.size() != 1) return;

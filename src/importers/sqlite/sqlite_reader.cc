@@ -255,17 +255,12 @@ bool Rows::IsText(size_t c) const {
   return type == SQLITE_TEXT || type == SQLITE_BLOB;
 }
 
-bool Rows::GetInteger(size_t c, int64_t& value) const {
-  if (index_[c] < 0) return false;
+// Of a cell that no scan found to be an integer.
+bool Rows::GetOtherInteger(size_t c, int64_t& value) const {
   double real = 0;
   if (scanned_) {
-    const ScannedCell& cell = Scanned(c);
-    if (cell.IsInteger()) {
-      value = cell.Integer();
-      return true;
-    }
-    if (!cell.IsReal()) return false;
-    real = cell.Real();
+    if (!Scanned(c).IsReal()) return false;
+    real = Scanned(c).Real();
   } else {
     sqlite3_value* cell = Cell(c);
     const int type = sqlite3_value_type(cell);

@@ -102,7 +102,13 @@ class Rows {
   sqlite3_value* Cell(size_t c) const;
   const ScannedCell& Scanned(size_t c) const { return scanned_[index_[c]]; }
   // Integer() as its caller sees it, who can keep it in registers: most of the time of reading a row.
-  bool GetInteger(size_t c, int64_t& value) const;
+  bool GetInteger(size_t c, int64_t& value) const {
+    if (index_[c] < 0) return false;
+    if (!scanned_ || !Scanned(c).IsInteger()) return GetOtherInteger(c, value);
+    value = Scanned(c).Integer();
+    return true;
+  }
+  bool GetOtherInteger(size_t c, int64_t& value) const;
 
   const Database& db_;
   std::string table_;

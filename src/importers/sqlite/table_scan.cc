@@ -33,12 +33,6 @@ uint64_t Number(const unsigned char* at) {
   return value >> (64 - 8 * kBytes);
 }
 
-// With the sign of the first bit.
-template <size_t kBytes>
-int64_t SignedNumber(const unsigned char* at) {
-  return static_cast<int64_t>(Number<kBytes>(at) << (64 - 8 * kBytes)) >> (64 - 8 * kBytes);
-}
-
 // Bytes of a value.
 size_t SizeOf(uint64_t type) {
   constexpr unsigned char kSizes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
@@ -51,26 +45,7 @@ bool ScannedCell::IsNull() const {
   return type == 0 || type == 10 || type == 11 || (IsReal() && std::isnan(Real()));
 }
 
-double ScannedCell::Real() const { return std::bit_cast<double>(Number<8>(bytes)); }
-
-int64_t ScannedCell::Integer() const {
-  switch (type) {
-    case 1:
-      return SignedNumber<1>(bytes);
-    case 2:
-      return SignedNumber<2>(bytes);
-    case 3:
-      return SignedNumber<3>(bytes);
-    case 4:
-      return SignedNumber<4>(bytes);
-    case 5:
-      return SignedNumber<6>(bytes);
-    case 6:
-      return SignedNumber<8>(bytes);
-    default:
-      return type == 9 ? 1 : 0;
-  }
-}
+double ScannedCell::Real() const { return std::bit_cast<double>(First64()); }
 
 struct TableScan::Walk {
   int64_t first, last;
@@ -117,11 +92,11 @@ void TableScan::Fail() const {
 }
 
 void TableScan::Read(uint32_t page, size_t pages, std::vector<unsigned char>& into) const {
-  into.resize(pages * page_bytes_);
+  const size_t size = pages * page_bytes_;
+  into.resize(size + ScannedCell::kSlack);
   const auto start = static_cast<off_t>((uint64_t{page} - 1) * page_bytes_);
-  for (size_t done = 0; done < into.size();) {
-    const ssize_t got =
-        pread(file_, into.data() + done, into.size() - done, start + static_cast<off_t>(done));
+  for (size_t done = 0; done < size;) {
+    const ssize_t got = pread(file_, into.data() + done, size - done, start + static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) Fail();  // cut since it was opened
     done += static_cast<size_t>(got);
@@ -267,6 +242,7 @@ void TableScan::Complete(Payload& payload) {
     payload_.insert(payload_.end(), page.begin() + 4, page.begin() + 4 + static_cast<std::ptrdiff_t>(count));
     next = static_cast<uint32_t>(Number<4>(page.data()));
   }
+  payload_.resize(payload.size + ScannedCell::kSlack);
   payload.bytes = payload_.data();
   payload.local = payload.size;
 }

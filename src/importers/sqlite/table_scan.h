@@ -6,8 +6,10 @@
 // Damaged.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -18,6 +20,8 @@ namespace dladvisor::sqlite {
 
 // A value as a record holds it.
 struct ScannedCell {
+  static constexpr size_t kSlack = 8;  // bytes that may be read from where any value begins
+
   uint64_t type = 0;  // the format's serial type
   const unsigned char* bytes = nullptr;
 
@@ -27,7 +31,19 @@ struct ScannedCell {
   bool IsReal() const { return type == 7; }
   double Real() const;  // REQUIRES: IsReal()
   bool IsInteger() const { return type >= 1 && type <= 9 && type != 7; }
-  int64_t Integer() const;  // REQUIRES: IsInteger()
+  // REQUIRES: IsInteger()
+  int64_t Integer() const {
+    constexpr unsigned char kUnusedBits[] = {0, 56, 48, 40, 32, 16, 0};
+    return type >= 8 ? static_cast<int64_t>(type - 8) : static_cast<int64_t>(First64()) >> kUnusedBits[type];
+  }
+
+ private:
+  // The first eight bytes, of which the format stores the highest first.
+  uint64_t First64() const {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes, sizeof value);
+    return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
+  }
 };
 
 class TableScan {
