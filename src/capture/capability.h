@@ -9,8 +9,9 @@ namespace dladvisor::capability {
 inline constexpr char kGpuWork[] = "gpu-work";  // kernels, copies and sets, and the calls that launch them
 inline constexpr char kRanges[] = "ranges";     // the program's annotations and the framework's operators
 inline constexpr char kOsCalls[] = "os-calls";
-inline constexpr char kPythonCalls[] = "python-calls";  // of its functions, by name
-inline constexpr char kCpuStacks[] = "cpu-stacks";      // sampled, or of Python
+inline constexpr char kMessageCalls[] = "message-calls";  // of MPI and the like, by the host
+inline constexpr char kPythonCalls[] = "python-calls";    // of its functions, by name
+inline constexpr char kCpuStacks[] = "cpu-stacks";        // sampled, or of Python
 inline constexpr char kPythonStacks[] = "python-calls cpu-stacks";
 inline constexpr char kRangesOfGpuWork[] = "gpu-work ranges";
 inline constexpr char kStacksOfOsCalls[] = "os-calls cpu-stacks";

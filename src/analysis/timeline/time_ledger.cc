@@ -16,7 +16,8 @@ namespace {
 // What the host did is known by the names of its ranges and functions, or by its calls.
 constexpr char kCapture[] =
     "gpu-work ranges:idle/input,idle/checkpoint,idle/garbage-collection "
-    "python-calls:idle/input,idle/checkpoint,idle/garbage-collection os-calls:idle/os,idle/communication";
+    "python-calls:idle/input,idle/checkpoint,idle/garbage-collection os-calls:idle/os "
+    "message-calls:idle/communication";
 
 }  // namespace
 

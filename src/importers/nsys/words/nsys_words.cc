@@ -10,6 +10,7 @@ constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
     {capability::kGpuWork, "--trace=cuda"},
     {capability::kRanges, "--trace=nvtx"},
     {capability::kOsCalls, "--trace=osrt"},
+    {capability::kMessageCalls, "--trace=mpi,ucx"},
     {capability::kThreadStates, "--cpuctxsw=process-tree"},
     {capability::kDeviceMemory, "--cuda-memory-usage=true"},
     {capability::kCpuPageFaults, "--cuda-um-cpu-page-faults=true"},
