@@ -195,7 +195,8 @@ bool IsSameFile(const fs::path& a, const fs::path& b) {
   std::error_code error;
   if (fs::exists(a, error) && fs::exists(b, error))
     return fs::is_regular_file(a, error) && fs::equivalent(a, b, error);
-  return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
+  return fs::weakly_canonical(fs::absolute(a, error), error) ==
+         fs::weakly_canonical(fs::absolute(b, error), error);
 }
 
 void RefuseToOverwrite(const GateOptions& options) {

@@ -88,6 +88,9 @@ bool NaturallyLess(std::string_view a, std::string_view b) {
 std::vector<FoundFile> FindFiles(const std::vector<std::string>& arguments) {
   std::vector<FoundFile> found;
   for (const std::string& argument : arguments) {
+    if (argument.empty())
+      throw Error("PROFILE", "an argument is empty",
+                  "Name a file; an unset variable of the shell leaves nothing between the quotes.");
     std::error_code error;
     if (argument != "-" && fs::is_directory(argument, error))
       AddFolder(argument, found);

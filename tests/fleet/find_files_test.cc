@@ -46,6 +46,7 @@ TEST_F(FindFilesTest, PatternsAndNamesEachOnce) {
 TEST_F(FindFilesTest, NothingThereIsAnError) {
   EXPECT_THROW(FindFiles({dir_.path().string()}), Error);
   EXPECT_THROW(FindFiles({At("*.sqlite")}), Error);
+  EXPECT_THROW(FindFiles({""}), Error);
 }
 
 TEST(NaturallyLess, NumbersAsNumbers) {

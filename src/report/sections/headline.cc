@@ -75,15 +75,15 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
     if (segment.label == "compute/tensor") tensor = segment.value;
     if (segment.label == "compute/other") other = segment.value;
   }
-  std::string text =
-      fmt::format("{} of {} are spent computing", FormatValue(1 - lost_share, Unit::kRatio), of);
+  const std::string computing = FormatValue(1 - lost_share, Unit::kRatio);
+  const std::string text = fmt::format("{} of {} are spent computing", computing, of);
   if (const auto least = LeastComputing(model, (1 - lost_share) * total_ns, total_ns))
     return fmt::format("{}, where {} would do on this GPU", text, FormatValue(*least, Unit::kNanoseconds));
   // Where no op could use tensor cores, nor do without them.
   if (!(total > 0) || !FigureNumber(model, "tensor_core_efficiency")) return text;
   const bool on = tensor > other;
   const std::string part = FormatValue(std::max(tensor, other) / total, Unit::kRatio);
-  return fmt::format("{}, {} {} tensor cores", text, text.starts_with(part + " of") ? "all of it" : part,
+  return fmt::format("{}, {} {} tensor cores", text, part == computing ? "all of it" : part,
                      on ? "on" : "without");
 }
 
