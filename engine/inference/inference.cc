@@ -17,9 +17,9 @@
 namespace dladvisor {
 namespace {
 
-// A cause that claims far less than the symptom may be one of several, but does not explain it.
+// A cause that claims less than half of what the symptom does may be one of several, but does not explain it.
 bool MayExplain(const Finding& cause, const Finding& symptom) {
-  constexpr double kLeast = 0.25;
+  constexpr double kLeast = 0.5;
   if (!cause.saves || !cause.saves->high_ns || !symptom.saves || !symptom.saves->high_ns) return true;
   return *cause.saves->high_ns >= kLeast * *symptom.saves->high_ns;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inference/inference.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -196,6 +197,21 @@ TEST(Infer, CausesNestUnderTheCauseThatSavesMost) {
       EXPECT_EQ(advice.findings[*finding.caused_by].rule, "large");
       EXPECT_EQ(advice.findings[*finding.caused_by].subject[0].value, finding.subject[0].value);
     }
+}
+
+TEST(Infer, ACauseOfTheSmallerPartOfASymptomDoesNotExplainIt) {
+  const auto roots = [](const char* claim) {
+    Shops shops;
+    return InferOn(shops,
+                   {MakeRule("cause", fmt::format("for: shop\nwhen: [shop = 1]\ncauses: [symptom]\n"
+                                                  "saves: {{from: b, high: \"{}\"}}\n",
+                                                  claim)),
+                    MakeRule("symptom", "for: shop\nwhen: [shop = 1]\nsaves: {from: b, high: \"10\"}\n")})
+        .Roots()
+        .size();
+  };
+  EXPECT_EQ(roots("5"), 1u);
+  EXPECT_EQ(roots("4"), 2u);
 }
 
 TEST(Infer, AFailingRuleLeavesTheOthers) {
