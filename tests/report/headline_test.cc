@@ -80,7 +80,7 @@ TEST(Headline, CountsHeadroomBesideLosses) {
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kMarkdown),
       HasSubstr(
-          "20.0 ms of the profiled 100 ms are lost (20 %), 20.0 ms of it to launching kernels, and 80.0 ms "
+          "20.0 ms of the profiled 100 ms are lost (20 %), all of it to launching kernels, and 80.0 ms "
           "are spent computing where 50.0 ms would do on this GPU"));
 }
 
@@ -96,7 +96,7 @@ TEST(Headline, TellsSavingsOfComputingFromWhatIsLost) {
   EXPECT_THAT(text("compute/other"),
               HasSubstr("20.0 ms of the profiled 100 ms are lost besides computing (20 %); first, "));
   EXPECT_THAT(text("idle/launch"),
-              HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), 20.0 ms of it to "
+              HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to "
                         "launching kernels; first, "));
 }
 

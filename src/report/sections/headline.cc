@@ -77,8 +77,13 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
   }
   const std::string computing = FormatValue(1 - lost_share, Unit::kRatio);
   const std::string text = fmt::format("{} of {} are spent computing", computing, of);
-  if (const auto least = LeastComputing(model, (1 - lost_share) * total_ns, total_ns))
-    return fmt::format("{}, where {} would do on this GPU", text, FormatValue(*least, Unit::kNanoseconds));
+  const double computing_ns = (1 - lost_share) * total_ns;
+  if (const auto least = LeastComputing(model, computing_ns, total_ns)) {
+    const std::string enough = FormatValue(*least, Unit::kNanoseconds);
+    return enough == FormatValue(computing_ns, Unit::kNanoseconds)
+               ? text
+               : fmt::format("{}, where {} would do on this GPU", text, enough);
+  }
   // Where no op could use tensor cores, nor do without them.
   if (!(total > 0) || !FigureNumber(model, "tensor_core_efficiency")) return text;
   const bool on = tensor > other;
@@ -96,8 +101,9 @@ std::string FlagsForIdleCauses(const ReportModel& model) {
   return std::string(traced ? words.idle_causes_beyond_calls : words.idle_causes);
 }
 
-// ", 52.1 ms of it to data loading": the largest loss, and what the finding to begin with is taken from.
-std::string CauseText(const ReportModel& model, const std::optional<size_t>& first) {
+// ", 52.1 ms of it to data loading": the largest part of what is lost, and what the finding to begin with is
+// taken from.
+std::string CauseText(const ReportModel& model, const std::string& lost, const std::optional<size_t>& first) {
   const std::vector<Segment> segments = HeadlineSegments(model);
   const Segment *largest = nullptr, *taken = nullptr;
   const std::optional<SavingClaim>* saves = first ? &MostSaving(*model.advice, *first).saves : nullptr;
@@ -107,11 +113,12 @@ std::string CauseText(const ReportModel& model, const std::optional<size_t>& fir
     if (saves != nullptr && *saves && (*saves)->bucket == segment.label) taken = &segment;
   }
   if (largest == nullptr || !(largest->value > 0)) return "";
+  const std::string part = largest->text == lost ? "all" : largest->text;
   if (largest->label == "idle/unknown")
     return fmt::format(
-        ", {} of it idle for a reason that the profile does not show (capture with {} to find it)",
-        largest->text, FlagsForIdleCauses(model));
-  std::string text = fmt::format(", {} of it to {}", largest->text, BucketWords(largest->label));
+        ", {} of it idle for a reason that the profile does not show (capture with {} to find it)", part,
+        FlagsForIdleCauses(model));
+  std::string text = fmt::format(", {} of it to {}", part, BucketWords(largest->label));
   if (taken != nullptr && taken != largest)
     text += fmt::format(" and {} to {}", taken->text, BucketWords(taken->label));
   return text;
@@ -145,7 +152,7 @@ std::string LossText(const ReportModel& model, const std::optional<size_t>& firs
     const bool saves_more = SavedOfComputing(model, first) > *lost_ns;
     return fmt::format("{} of {} are lost{} ({:.0f} %){}{}", FigureText(model, lost), whole,
                        saves_more ? " besides computing" : "", share * 100,
-                       saves_more ? "" : CauseText(model, first),
+                       saves_more ? "" : CauseText(model, FigureText(model, lost), first),
                        HeadroomText(model, *total_ns - *lost_ns, *total_ns));
   }
   return "How much time is lost is unknown";
