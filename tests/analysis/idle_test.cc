@@ -105,6 +105,18 @@ TEST(Idle, ACallThatDoesNothingForLongIsSetUp) {
   EXPECT_EQ(At(gap("cudaMalloc", 1, 3'000'000), Bucket::kAllocation), 3'000'000);
 }
 
+TEST(Idle, AFreeOfATenthOfASecondIsSetUpAmongOthers) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  for (int i = 0; i < 8; ++i) b.Api(1'000 + i * 1'000'000, 11'000 + i * 1'000'000, "cudaFree", -1);
+  b.Api(20'000'000, 140'000'000, "cudaFree", -1);
+  b.Launch(200'000'000, 200'000'010, 200'000'020, "second");
+  const Context context = test::ContextOf(b.trace);
+  const auto charged = ComputeTimelines(context).at(0).gaps.at(0).charged;
+  EXPECT_EQ(At(charged, Bucket::kCompilation), 120'000'000);
+  EXPECT_EQ(At(charged, Bucket::kAllocation), 80'000);
+}
+
 TEST(Idle, WhatAPageThatMigratesToTheHostEndsIsTheHosts) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

@@ -21,30 +21,36 @@ constexpr size_t kMinLaunches = 20;  // from which on their median says what one
 constexpr Ns kLeastDispatch = 50'000, kMostDispatch = 1'000'000;
 constexpr Ns kLooksUp = 10'000'000;    // at most, for code that is found in a cache
 constexpr Ns kLeastSetUp = 1'000'000;  // which calls that ask for something take a thousandth of
-constexpr size_t kMostFrees = 4;       // beyond, they are the program's own
+constexpr size_t kMostFrees = 4;       // beyond, they are the program's own, but for long ones
+constexpr Ns kLeastLongFree = 100'000'000;
+constexpr Ns kNoSetUp = std::numeric_limits<Ns>::max();
 // A range that ran so often since, and so much faster, spent its first call on its start.
 constexpr size_t kLeastCallsSince = 4;
 constexpr Ns kLeastFirstCall = 5'000'000, kFasterSince = 50;
 
 // Calls that do next to nothing, but for the first use of CUDA or of a library, which initialises itself and
-// loads its code within. Freeing is such a call where hardly anything is freed: libraries begin with
+// loads its code within: from how long on one is set-up. Freeing is such a call where hardly
+// anything is freed, and where it takes a hundred thousand times what freeing takes: libraries begin with
 // cudaFree(nullptr).
-bool MayBeSetUp(std::string_view name, size_t calls) {
+Ns LeastSetUp(std::string_view name, size_t calls) {
   static const RE2 asks(
       R"(^(cuda|hip)(StreamCreate|EventCreate|GetDevice|DeviceGet|SetDevice|FuncGet|FuncSet|Occupancy|GetSymbol|PointerGet|StreamGet|StreamIs|Peek|RuntimeGet|DriverGet)|)"
       R"(^cu(Init|DeviceGet|DevicePrimaryCtx|CtxCreate|GetProc|StreamCreate|EventCreate|FuncGet|Occupancy))");
   static const RE2 frees(R"(^(cuda|hip)Free(_v\d+)?$)");
   const re2::StringPiece text(name.data(), name.size());
-  return RE2::PartialMatch(text, asks) || (calls <= kMostFrees && RE2::PartialMatch(text, frees));
+  if (RE2::PartialMatch(text, asks)) return kLeastSetUp;
+  if (!RE2::PartialMatch(text, frees)) return kNoSetUp;
+  return calls <= kMostFrees ? kLeastSetUp : kLeastLongFree;
 }
 
-std::vector<uint8_t> FindSetUp(const Trace& trace) {
+// By name.
+std::vector<Ns> FindSetUp(const Trace& trace) {
   std::vector<size_t> count(trace.names.size(), 0);
   for (const NameId name : trace.api_calls.name) ++count[name];
-  std::vector<uint8_t> may(trace.names.size(), 0);
-  for (NameId name = 0; name < may.size(); ++name)
-    may[name] = count[name] > 0 && MayBeSetUp(trace.names.View(name), count[name]);
-  return may;
+  std::vector<Ns> least(trace.names.size(), kNoSetUp);
+  for (NameId name = 0; name < least.size(); ++name)
+    if (count[name] > 0) least[name] = LeastSetUp(trace.names.View(name), count[name]);
+  return least;
 }
 
 }  // namespace
@@ -100,11 +106,11 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
     if (calls.thread[i] != kNoIndex) launches[calls.thread[i]] = 1;
 
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
-  const std::vector<uint8_t> set_up = FindSetUp(trace);
+  const std::vector<Ns> set_up = FindSetUp(trace);
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.thread[i] == kNoIndex) continue;
     const Interval time{calls.start[i], calls.end[i]};
-    if (set_up[calls.name[i]] != 0 && time.length() >= kLeastSetUp) {
+    if (time.length() >= set_up[calls.name[i]]) {
       add(calls.thread[i], Bucket::kCompilation, time);
       continue;
     }
