@@ -66,7 +66,8 @@ using Labels = std::map<std::string, std::string>;
 
 // Of paths that are alike where they are cut: what they have in common, but for the last part, is left out.
 Labels DistinctParts(const std::set<std::string>& paths) {
-  const std::string first = Visible(*paths.begin()), last = first.substr(first.rfind('/') + 1);
+  const std::string first = Visible(*paths.begin());
+  const std::string last = first.substr(first.find_last_of('/', first.size() - 2) + 1);  // "x" or "x/"
   size_t before = first.size(), behind = first.size(), shortest = first.size();
   for (const std::string& path : paths) {
     const std::string name = Visible(path);
@@ -107,6 +108,11 @@ Labels LabelsOf(const ResultSet& rows, size_t column, size_t shown) {
       labels[*same.begin()] = label;
     else
       labels.merge(DistinctParts(same));
+  // Parts of other paths may be the same.
+  std::map<std::string, size_t> count;
+  for (const auto& [name, label] : labels) ++count[label];
+  for (auto& [name, label] : labels)
+    if (count[label] > 1) label = Visible(name);
   return labels;
 }
 
