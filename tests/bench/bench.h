@@ -34,5 +34,8 @@ void RunHostile(size_t number);
 
 // gate_bench.cc
 void MeasureGate(const std::vector<std::filesystem::path>& profiles);
+// Only the lines of metrics whose noise and setup hold that text, "Pareto" or "3 turns", of so many gates
+// each.
+void MeasureGateLines(std::string_view only, size_t gates);
 
 }  // namespace dladvisor

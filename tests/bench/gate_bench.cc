@@ -19,6 +19,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -147,7 +148,10 @@ GateOutcome Gate(const Setup& setup, const test::StepNoise& noise, const test::R
   if (!same.detectable) return outcome;
   const Draw anew = DrawGate(setup, noise, effects, random);
   const std::vector<RunMean> slowed = test::Slowed(test::MeansOf(anew.candidate), *same.detectable);
-  outcome.found = Compare(test::MeansOf(anew.baseline), slowed, known, {}).verdict == Verdict::kRegressed;
+  ComparisonOptions verdict_alone;  // what would be called detectable takes most of the time
+  verdict_alone.gates = false;
+  outcome.found =
+      Compare(test::MeansOf(anew.baseline), slowed, known, verdict_alone).verdict == Verdict::kRegressed;
   const PooledSteps before_anew(test::StepsOf(anew.baseline));
   const PooledSteps slowed_steps = PooledSteps(test::StepsOf(anew.candidate)).Slowed(*same.detectable);
   for (size_t i = 0; i < kOtherRules.size(); ++i)
@@ -162,9 +166,9 @@ struct Line {
 };
 
 Line Measure(const Setup& setup, const test::StepNoise& noise, const test::RunEffects& effects,
-             uint32_t line_number) {
-  std::vector<GateOutcome> outcomes(kGates);
-  ParallelFor(kGates, [&](size_t i) {
+             uint32_t line_number, size_t gates) {
+  std::vector<GateOutcome> outcomes(gates);
+  ParallelFor(gates, [&](size_t i) {
     std::seed_seq seed{line_number, static_cast<uint32_t>(i)};
     outcomes[i] = Gate(setup, noise, effects, test::Random(seed));
   });
@@ -173,12 +177,12 @@ Line Measure(const Setup& setup, const test::StepNoise& noise, const test::RunEf
   for (const GateOutcome& outcome : outcomes)
     if (outcome.detectable) changes.push_back(*outcome.detectable);
   const double named = static_cast<double>(changes.size());
-  line.unknown = 1 - named / kGates;
+  line.unknown = 1 - named / static_cast<double>(gates);
   for (const GateOutcome& outcome : outcomes) {
-    line.is_false += outcome.is_false / static_cast<double>(kGates);
+    line.is_false += outcome.is_false / static_cast<double>(gates);
     if (named > 0) line.found += outcome.found / named;
     for (size_t i = 0; i < kOtherRules.size(); ++i) {
-      line.other_false[i] += outcome.other_false[i] / static_cast<double>(kGates);
+      line.other_false[i] += outcome.other_false[i] / static_cast<double>(gates);
       if (named > 0) line.other_found[i] += outcome.other_found[i] / named;
     }
   }
@@ -359,11 +363,7 @@ void MeasureFindings() {
       }
 }
 
-}  // namespace
-
-void MeasureGate(const std::vector<fs::path>& profiles) {
-  MeasureFindings();
-  MeasureTrends();
+void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only, size_t gates) {
   const std::vector<test::StepNoise> models = NoiseModels(profiles);
   const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
   const auto print = [&](const std::string& noise, const std::string& sd, const std::string& runs,
@@ -382,7 +382,7 @@ void MeasureGate(const std::vector<fs::path>& profiles) {
       "of "
       "its own, or both sides in turns in one job. false: the same program called worse; detectable: median "
       "of what gates call so; none: gates that do not; found: of new runs slowed by it, called worse.\n",
-      kGates, kSteps, 100 * kDrift);
+      gates, kSteps, 100 * kDrift);
   fmt::print("{:<26}{:>5}{:>5} {:<8}{:<8}{:>7}{:>11}{:>6}{:>7}  |{:>15} |{:>15} |{:>15}\n", "", "", "", "",
              "", "", "", "", "", "threshold 5 %", "Google Bench.", "asv");
   fmt::print("{:<26}{:>5}{:>5} {:<8}{:<8}{:>7}{:>11}{:>6}{:>7} ", "noise of steps", "sd", "runs", "taken in",
@@ -396,7 +396,11 @@ void MeasureGate(const std::vector<fs::path>& profiles) {
     for (const double job_sd : kJobEffects)
       for (const Setup& setup : kSetups) {
         const test::RunEffects effects{job_sd, kShareOfRun * job_sd, kDrift};
-        const Line line = Measure(setup, noise, effects, ++number);
+        ++number;
+        const std::string name = fmt::format("{} {} {} {} {}", noise.name, percent(job_sd), setup.runs,
+                                             NameOf(setup.taken), setup.name);
+        if (name.find(only) == std::string::npos) continue;
+        const Line line = Measure(setup, noise, effects, number, gates);
         by_setup[static_cast<size_t>(&setup - kSetups)].push_back(line);
         print(noise.name, percent(job_sd), std::to_string(setup.runs), NameOf(setup.taken), setup.name, line);
         worst_false = std::max(worst_false, line.is_false);
@@ -410,6 +414,7 @@ void MeasureGate(const std::vector<fs::path>& profiles) {
       "change, their number, its median, the mean of what is found of it, the least and the most; false by "
       "other rules, the most.\n");
   for (size_t i = 0; i < std::size(kSetups); ++i) {
+    if (by_setup[i].empty()) continue;
     Line most;
     std::vector<double> detectable, found;
     for (const Line& line : by_setup[i]) {
@@ -437,5 +442,15 @@ void MeasureGate(const std::vector<fs::path>& profiles) {
       "change, {:.1f} to {:.1f} % found.\n",
       100 * worst_false, 100 * least_found, 100 * most_found);
 }
+
+}  // namespace
+
+void MeasureGate(const std::vector<fs::path>& profiles) {
+  MeasureFindings();
+  MeasureTrends();
+  MeasureMetrics(profiles, "", kGates);
+}
+
+void MeasureGateLines(std::string_view only, size_t gates) { MeasureMetrics({}, only, gates); }
 
 }  // namespace dladvisor

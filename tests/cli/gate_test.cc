@@ -291,6 +291,7 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
       {"--baseline base --history no-folder/h.sqlite same1", 3, "cannot be opened or written"},
       {"--config strict.yaml --baseline base1 slow1", 1, "noise explains up to"},
       {"--config slower.yaml --baseline base slow1 slow2 slow3", 0, "nothing fails; "},
+      {"--config slower.yaml --baseline base wide", 0, "nothing fails; "},
       {"--baseline base same1/job_0_0.sqlite broken.sqlite", 2, "of the files cannot be read"},
       {"--baseline brief.sqlite brief.sqlite", 2, "cannot be compared"},
       {"--rules no-rules --baseline base same1", 3, "no-rules"},
@@ -315,11 +316,22 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
       }
     }
     EXPECT_EQ(nlohmann::json::parse(test::ReadFile(Path("exit.json")))["exit_status"], exit.status);
-    const auto sarif = nlohmann::json::parse(test::ReadFile(Path("exit.sarif")))["runs"][0]["invocations"][0];
-    EXPECT_EQ(sarif["executionSuccessful"], exit.status < 2);
+    const auto log = nlohmann::json::parse(test::ReadFile(Path("exit.sarif")))["runs"][0];
+    const auto sarif = log["invocations"][0];
+    // What was not compared closes no alerts, be it reported alone.
+    const bool is_compared =
+        nlohmann::json::parse(test::ReadFile(Path("exit.json")))["verdict"] != "not comparable";
+    EXPECT_EQ(sarif["executionSuccessful"], is_compared);
     EXPECT_EQ(sarif["exitCode"], exit.status);
+    const std::string junit = test::ReadFile(Path("exit.xml"));
     if (exit.status > 0) {
       EXPECT_THAT(run.out, HasSubstr("::error "));
+    } else {
+      EXPECT_THAT(run.out, Not(HasSubstr("::error ")));
+      EXPECT_THAT(junit, Not(HasSubstr("<failure")));
+      EXPECT_THAT(junit, Not(HasSubstr("<error")));
+      for (const auto& list : {log["results"], sarif.value("toolExecutionNotifications", nlohmann::json())})
+        for (const auto& entry : list) EXPECT_NE(entry["level"], "error") << entry;
     }
   }
 }

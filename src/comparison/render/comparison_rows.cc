@@ -144,8 +144,7 @@ std::string DifferenceText(const ComparisonRow& row) {
 
 std::string RelativeText(const ComparisonRow& row) {
   if (!row.before_ns || !row.after_ns || !(*row.before_ns > 0)) return "";
-  const double ratio = *row.after_ns / *row.before_ns;
-  return ratio >= 10 ? fmt::format("{:.0f} times", ratio) : PercentText(ratio - 1);
+  return PercentText(*row.after_ns / *row.before_ns - 1);
 }
 
 std::string SideLine(const ComparedSide& side) {

@@ -10,6 +10,7 @@
 
 #include "src/gate/compare/power.h"
 #include "src/gate/compare/run_groups.h"
+#include "src/render/change_text.h"
 #include "src/statistics/quantile.h"
 
 namespace dladvisor {
@@ -40,8 +41,6 @@ size_t FewestStepsOf(Runs runs) {
   return fewest;
 }
 
-std::string Percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
-
 std::string Counted(size_t count, const char* one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
@@ -58,7 +57,7 @@ std::string Describe(const DifferenceNoise& noise, Runs baseline, Runs candidate
   const double scale = std::abs(before);
   if (!(scale > 0)) return "";
   const NoiseEstimate& largest = noise.Largest(alpha);
-  const std::string differ = Percent(largest.run_sd / scale);
+  const std::string differ = DistanceText(largest.run_sd / scale);
   if (noise.shown && &largest == &*noise.shown) {
     switch (noise.drawn) {
       case DifferenceNoise::Drawn::kPairs:
@@ -77,15 +76,15 @@ std::string Describe(const DifferenceNoise& noise, Runs baseline, Runs candidate
   std::string text;
   switch (between.source) {
     case RunNoise::Source::kDeclared:
-      text = fmt::format("runs differ by up to {}, as the project declares", Percent(FloorOf(between)));
+      text = fmt::format("runs differ by up to {}, as the project declares", DistanceText(FloorOf(between)));
       break;
     case RunNoise::Source::kHistory:
-      text = fmt::format("runs differ by {} ({} of the history)", Percent(between.relative_sd),
+      text = fmt::format("runs differ by {} ({} of the history)", DistanceText(between.relative_sd),
                          Counted(between.runs, "run"));
       break;
     case RunNoise::Source::kAssumed:
       text = fmt::format("runs are assumed to differ by up to {}, as their variation is not known",
-                         Percent(FloorOf(between)));
+                         DistanceText(FloorOf(between)));
       break;
   }
   const bool are_fewer = noise.baseline_draws < baseline.size() || noise.candidate_draws < candidate.size();
@@ -94,7 +93,7 @@ std::string Describe(const DifferenceNoise& noise, Runs baseline, Runs candidate
         fmt::format("; {} and {} count as {} and {}, for runs of one job share its noise", baseline.size(),
                     Counted(candidate.size(), "run"), noise.baseline_draws, noise.candidate_draws);
   if (const double steps = largest.within.sum(); steps > 0)
-    text += fmt::format("; steps vary the difference by {}", Percent(std::sqrt(steps) / scale));
+    text += fmt::format("; steps vary the difference by {}", DistanceText(std::sqrt(steps) / scale));
   return text;
 }
 
@@ -103,12 +102,12 @@ std::string Describe(const DifferenceNoise& noise, Runs baseline, Runs candidate
 std::string Explain(Verdict verdict, double worse, double zone, double bound, std::optional<double> limit,
                     double before, const ComparisonOptions& options) {
   const double scale = std::abs(before);
-  const std::string change = scale > 0 ? " " + Percent(std::abs(worse) / scale) : "";
+  const std::string change = scale > 0 ? " " + DistanceText(std::abs(worse) / scale) : "";
   const char* const way = worse > 0 ? "worse" : "better";
   if (std::abs(worse) <= zone)
     return zone <= options.regression * scale
                ? fmt::format("It changed by{}; up to {} counts as equal.", change,
-                             Percent(options.regression))
+                             DistanceText(options.regression))
                : fmt::format("It changed{}{}, by less than the project's absolute floor.",
                              scale > 0 ? " by" : "", change);
   const bool is_noise = verdict == Verdict::kPass || verdict == Verdict::kInconclusive;
@@ -117,8 +116,9 @@ std::string Explain(Verdict verdict, double worse, double zone, double bound, st
     return is_noise ? fmt::format("It seems {}, but noise explains as much.", way)
                     : fmt::format("It is {}, by more than noise explains.", way);
   return is_noise
-             ? fmt::format("It seems{} {}, but noise explains up to {}.", change, way, Percent(*limit))
-             : fmt::format("It is{} {}, more than the {} that noise explains.", change, way, Percent(*limit));
+             ? fmt::format("It seems{} {}, but noise explains up to {}.", change, way, DistanceText(*limit))
+             : fmt::format("It is{} {}, more than the {} that noise explains.", change, way,
+                           DistanceText(*limit));
 }
 
 // Where a part of the candidate's runs is worse than any of the baseline's by more than counts as equal, and
@@ -137,7 +137,7 @@ std::string WorseGroup(Runs baseline, Runs candidate, double zone, const Compari
   if (!is_worse || !(std::abs(better) > 0)) return "";
   return fmt::format("the candidate's runs fall in two groups: {} of {} are {} worse than the others",
                      options.lower_is_better ? groups->high_runs : groups->low_runs, candidate.size(),
-                     Percent((groups->high - groups->low) / std::abs(better)));
+                     DistanceText((groups->high - groups->low) / std::abs(better)));
 }
 
 }  // namespace

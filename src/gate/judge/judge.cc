@@ -17,6 +17,7 @@
 #include "src/gate/judge/rule_verdict.h"
 #include "src/gate/judge/trend.h"
 #include "src/gate/runs/metric.h"
+#include "src/render/change_text.h"
 
 namespace dladvisor {
 namespace {
@@ -59,12 +60,10 @@ bool Fails(const MetricVerdict& metric, const GatePolicy& policy) {
          (metric.verdict == Verdict::kInconclusive && policy.fail_on_inconclusive);
 }
 
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * std::abs(share)); }
-
 // "Step time regressed by 33.7 % (117 ms to 156 ms)".
 std::string Sentence(const MetricVerdict& metric, std::string_view verb) {
   std::string text = fmt::format("{} {}", metric.title, verb);
-  if (metric.change) text += " by " + Percent(*metric.change);
+  if (metric.change) text += " by " + DistanceText(*metric.change);
   if (metric.baseline && metric.candidate)
     text += fmt::format(" ({} to {})", FormatValue(*metric.baseline, metric.unit),
                         FormatValue(*metric.candidate, metric.unit));
@@ -289,10 +288,9 @@ class GateJudge {
       result_.next_step =
           "Keep it: `dladvisor gate --baseline BASELINE --update PROFILE...` makes these runs the baseline.";
     } else if (const auto step = first(Verdict::kPass); step != end) {
-      result_.headline =
-          fmt::format("No regression. {}: {} to {}{}.", step->title, FormatValue(*step->baseline, step->unit),
-                      FormatValue(*step->candidate, step->unit),
-                      step->change ? fmt::format(", {:+.1f} %", 100 * *step->change) : "");
+      result_.headline = fmt::format(
+          "No regression. {}: {} to {}{}.", step->title, FormatValue(*step->baseline, step->unit),
+          FormatValue(*step->candidate, step->unit), step->change ? ", " + ChangeText(*step->change) : "");
       if (step->noise_is_assumed) {
         result_.headline += " But little was tested: " + step->noise + ".";
         result_.next_step = kMeasureNoise;

@@ -17,6 +17,7 @@
 #include "engine/base/text.h"
 #include "src/gate/compare/change_points.h"
 #include "src/gate/judge/course.h"
+#include "src/render/change_text.h"
 #include "src/statistics/probability.h"
 #include "src/statistics/quantile.h"
 
@@ -77,7 +78,7 @@ std::vector<std::string> Appeared(std::span<const HistoryRun* const> before,
 // "8.4 %", or "3.00 GiB" where the base is 0.
 std::string Amount(double change, double base, Unit unit) {
   if (base == 0) return FormatValue(std::abs(change), unit);
-  return fmt::format("{:.1f} %", std::abs(change / base) * 100);
+  return DistanceText(change / base);
 }
 
 // "in 3 steps, none of which was more than 3 %": of the changes since the best level.
@@ -93,7 +94,7 @@ std::string Steps(const std::vector<Trend::Change>& changes, size_t since, doubl
   if (count < 2) return "in one step";
   if (largest <= regression)
     return fmt::format("in {} steps, none of which was more than {:.4g} %", count, regression * 100);
-  return fmt::format("in {} steps, the largest of {:.1f} %", count, largest * 100);
+  return fmt::format("in {} steps, the largest of {}", count, DistanceText(largest));
 }
 
 }  // namespace
@@ -227,8 +228,8 @@ std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<Hi
   for (size_t i = 0; i < with.size(); ++i)
     trend.points.push_back({with[i]->label.empty() ? DateOf(with[i]->utc_ns) : with[i]->label, values[i]});
   const std::string change =
-      fmt::format("Since {} the {} became {:.1f} % {}", trend.points[0].label, WithinSentence(last.title),
-                  100 * std::abs(worse), worse > 0 ? "worse" : "better");
+      fmt::format("Since {} the {} became {} {}", trend.points[0].label, WithinSentence(last.title),
+                  DistanceText(worse), worse > 0 ? "worse" : "better");
   trend.verdict = worse <= creep  ? Verdict::kPass
                   : worse > bound ? Verdict::kRegressed
                                   : Verdict::kInconclusive;
@@ -236,7 +237,7 @@ std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<Hi
       worse <= creep ? fmt::format("{}, within the budget of {:.4g} %.", change, 100 * creep)
       : worse > bound
           ? fmt::format("{}, over the budget of {:.4g} % for {} runs.", change, 100 * creep, merges)
-          : fmt::format("{}, but runs of the same program may differ by {:.1f} %.", change, 100 * bound);
+          : fmt::format("{}, but runs of the same program may differ by {}.", change, DistanceText(bound));
   return trend;
 }
 

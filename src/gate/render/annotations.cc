@@ -100,10 +100,11 @@ std::string Commands(const char* kind, std::vector<Annotation> annotations) {
 std::string RenderGateAnnotations(const GateResult& result, std::string_view root) {
   std::vector<Annotation> errors, warnings;
   if (result.verdict == Verdict::kNotComparable)
-    errors.push_back(
-        {OutcomeText(result),
-         OnOneLine(result.headline) + (result.next_step.empty() ? "" : "\n") + OnOneLine(result.next_step),
-         "", 0});
+    (result.exit_status == 0 ? warnings : errors)
+        .push_back({OutcomeText(result),
+                    OnOneLine(result.headline) + (result.next_step.empty() ? "" : "\n") +
+                        OnOneLine(result.next_step),
+                    "", 0});
   for (const MetricVerdict& metric : result.metrics) {
     if (Fails(result, metric)) {
       errors.push_back(Of(metric));

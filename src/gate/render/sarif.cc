@@ -110,6 +110,7 @@ class Log {
     Json driver = {{"name", "dladvisor"}};
     if (space != std::string::npos) driver["version"] = generator.substr(space + 1);
     driver["rules"] = std::move(rules_);
+    // One that succeeded without results would close the alerts of the branch.
     Json invocation = {{"executionSuccessful", result.verdict != Verdict::kNotComparable},
                        {"exitCode", result.exit_status}};
     Json notifications = Json::array();
@@ -118,7 +119,7 @@ class Log {
           {{"level", "note"}, {"message", Message(CountText(left_out_, "result") + " left out.")}});
     if (result.verdict == Verdict::kNotComparable)
       notifications.push_back(
-          {{"level", "error"},
+          {{"level", result.exit_status == 0 ? "warning" : "error"},
            {"message", Message(Visible(OneLine(result.headline + " " + result.next_step)))}});
     for (const std::string& note : result.notes)
       notifications.push_back({{"level", "note"}, {"message", Message(Visible(OneLine(note)))}});

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
+#include "src/render/change_text.h"
 
 namespace dladvisor {
 namespace {
@@ -95,14 +96,11 @@ std::string ValueText(const std::optional<double>& value, Unit unit, const char*
 }
 
 std::string PercentText(const std::optional<double>& ratio) {
-  if (!IsKnown(ratio)) return "";
-  const double percent = *ratio * 100;
-  return std::abs(percent) < 0.05 ? "±0.0 %" : fmt::format("{:+.1f} %", percent);
+  return IsKnown(ratio) ? ChangeText(*ratio) : "";
 }
 
 std::string IntervalText(const MetricVerdict& metric) {
-  if (!IsKnown(metric.low) || !IsKnown(metric.high)) return "";
-  return fmt::format("{:+.1f} to {:+.1f} %", *metric.low * 100, *metric.high * 100);
+  return IsKnown(metric.low) && IsKnown(metric.high) ? ChangeRangeText(*metric.low, *metric.high) : "";
 }
 
 std::string StepText(const MetricVerdict& metric) {

@@ -31,7 +31,7 @@ std::string_view ChangeName(RuleVerdict::Change change);
 
 // "164 ms", or `unknown`.
 std::string ValueText(const std::optional<double>& value, Unit unit, const char* unknown = "unknown");
-// "+23.1 %", "-4.0 %", "±0.0 %"; or "" where it is unknown.
+// "+23.1 %", "124 times" (change_text.h); or "" where it is unknown.
 std::string PercentText(const std::optional<double>& ratio);
 // "+21.0 to +25.2 %", or "".
 std::string IntervalText(const MetricVerdict& metric);
