@@ -30,6 +30,11 @@ Json TextOrList(const char* description, size_t least = 0) {
           {"oneOf", {text, {{"type", "array"}, {"items", text}, {"minItems", least}}}}};
 }
 
+Json Links(const char* description) {
+  const Json link = {{"type", "string"}, {"pattern", "^https?://[^\\s/<>][^\\s<>]*$"}};
+  return {{"description", description}, {"oneOf", {link, {{"type", "array"}, {"items", link}}}}};
+}
+
 Json Object(Json properties, const std::vector<std::string>& required, const char* description = nullptr) {
   Json object = {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
   if (!required.empty()) object["required"] = required;
@@ -130,7 +135,7 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
       {"code", FullText("What to paste, of one or several lines: code or a command, without prose.")},
       {"evidence", SqlOr({{"sql", FullText("A SELECT; :name is a column of the subject, a let or a param.")}},
                          {"sql"}, "Rows that show the problem.")},
-      {"references", TextOrList("Where to read on.")},
+      {"references", Links("Where to read on.")},
   };
 }
 
@@ -179,7 +184,9 @@ std::string TestSchema(const KnowledgeBase& knowledge) {
   Json given = Json::object();
   for (const Schema* schema : knowledge.schemas()) given[schema->name] = Rows(*schema);
   const auto saves = [](const char* description) -> Json {
-    return {{"type", {"number", "string"}}, {"pattern", "^[^ ]+[.][.][^ ]+$"}, {"description", description}};
+    return {{"type", {"number", "string"}},
+            {"pattern", "^(none|[^ ]+[.][.][^ ]+)$"},
+            {"description", description}};
   };
   const Json expectation = {
       {"type", "object"},
@@ -188,8 +195,8 @@ std::string TestSchema(const KnowledgeBase& knowledge) {
         {"outcome", Choice({"fired", "clear", "unknown", "suppressed", "failed"}, "What the rule decides.")},
         {"problem", Text("Part of the rendered problem.")},
         {"recommendation", Text("Part of one of the rendered recommendations.")},
-        {"saves_low", saves("ns, or a range: 1.0e+6..1.2e+6.")},
-        {"saves_high", saves("ns, or a range.")},
+        {"saves_low", saves("ns, or a range: 1.0e+6..1.2e+6; none where nothing is claimed.")},
+        {"saves_high", saves("ns, a range, or none.")},
         {"values", MapOf(Scalar("Value of a let."), "Values of lets.")},
         {"missing", TextOrList("Facts that are not known, as relation.column.")},
         {"suppressed_by", Text("Id of the rule that suppresses it.")}}}};

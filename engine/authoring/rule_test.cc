@@ -74,8 +74,9 @@ void Compare(const Expectation& expected, const Finding& actual, std::string& di
                                        " | ")));
   const auto compare_number = [&](const char* what, const std::optional<std::string>& want,
                                   std::optional<double> got) {
-    if (want && (!got || !RangeOf(*want)->Holds(*got)))
-      differ(what, *want, got ? fmt::format("{}", *got) : "nothing");
+    if (!want) return;
+    const bool holds = *want == kNoSaving ? !got : got && RangeOf(*want)->Holds(*got);
+    if (!holds) differ(what, *want, got ? fmt::format("{}", *got) : std::string(kNoSaving));
   };
   compare_number("saves_low", expected.saves_low, actual.saves ? actual.saves->low_ns : std::nullopt);
   compare_number("saves_high", expected.saves_high, actual.saves ? actual.saves->high_ns : std::nullopt);

@@ -8,7 +8,7 @@
 //       expect: [{subject: {shop: 1}, outcome: fired, problem: "Shop 1 is busy 81.0 %"}]
 //
 // `expect` lists the findings of the rule in the order of the rows of `for`, and must name every subject.
-// A number may be a range, `0.3..0.4`.
+// A number may be a range, `0.3..0.4`, and a saving that must not be there is `none`.
 // Keys: subject (some of its key columns), outcome, problem and recommendation (part of the text), saves_low,
 // saves_high, missing, suppressed_by, values (of lets). Rules named in `given` and `unless` are evaluated on
 // the same rows. A rule whose conditions cannot be unknown, though they read facts that may be NULL, says why

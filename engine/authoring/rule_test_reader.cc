@@ -131,8 +131,8 @@ class TestReader {
     e.problem = map.Text("problem");
     e.recommendation = map.Text("recommendation");
     e.suppressed_by = map.Text("suppressed_by");
-    e.saves_low = ReadNumber(map, "saves_low");
-    e.saves_high = ReadNumber(map, "saves_high");
+    e.saves_low = ReadSaving(map, "saves_low");
+    e.saves_high = ReadSaving(map, "saves_high");
     if (const YAML::Node values = map.Get("values"); values.IsDefined()) ReadValues(values, e);
     if (map.Get("missing").IsDefined()) {
       e.missing.emplace();
@@ -192,11 +192,11 @@ class TestReader {
     }
   }
 
-  std::optional<std::string> ReadNumber(YamlMap& map, const char* key) {
+  std::optional<std::string> ReadSaving(YamlMap& map, const char* key) {
     const auto text = map.Text(key);
-    if (text && !RangeOf(*text))
+    if (text && *text != kNoSaving && !RangeOf(*text))
       problems_.Add(map.PlaceOf(map.Get(key)), name_,
-                    fmt::format("'{}' must be a number, or a range such as 0.3..0.4", key));
+                    fmt::format("'{}' must be a number, a range such as 0.3..0.4, or {}", key, kNoSaving));
     return text;
   }
 

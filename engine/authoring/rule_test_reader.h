@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,10 +21,13 @@ struct NumberRange {
 };
 std::optional<NumberRange> RangeOf(const std::string& text);
 
+// What a test says of a saving that must not be there.
+inline constexpr std::string_view kNoSaving = "none";
+
 struct Expectation {
   std::vector<std::pair<std::string, std::string>> subject;  // column and value as text
   std::optional<std::string> outcome, problem, recommendation, suppressed_by;
-  std::optional<std::string> saves_low, saves_high;  // a NumberRange
+  std::optional<std::string> saves_low, saves_high;  // a NumberRange, or kNoSaving
   std::optional<std::vector<std::string>> missing;
   std::vector<std::pair<std::string, std::string>>
       values;  // of lets, or of a relation's columns; also ranges

@@ -78,10 +78,19 @@ class Checker {
       else if (CheckSql(helper.sql, helper.sql, 0, helper.place, ParamNames()) &&
                // Once more as it will be used: a query of its own may end in a semicolon, an inner one not.
                CheckSql("SELECT * FROM (" + helper.sql + "\n)", helper.sql, -1, helper.place, ParamNames()))
-        usable_.helpers.push_back(helper);
+        AddHelper(helper);
       else
         broken_helpers_.push_back(helper.name);
     }
+  }
+
+  void AddHelper(const Helper& helper) {
+    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(WithHelpers(usable_, helper.sql)).columns);
+    const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) {
+      return qualifier == ":" ? TypeOfParam(name) : of_reads(qualifier, name);
+    };
+    CheckTypes(helper.sql, helper.place, rule_.id, resolve, problems_);
+    usable_.helpers.push_back(helper);
   }
 
   // Whether SQL is wrong only because it reads a relation of 'with' that is: that has its own message.
@@ -182,6 +191,9 @@ class Checker {
     if (!CheckExpression(condition.sql, condition.place)) return;
     if (TypesOfExpression(condition.sql, condition.place, problems_).result.type == Type::kText)
       Add(condition.place, "is a text, which is neither true nor false");
+    if (!ReadsSubject(condition.sql))
+      warnings_.Add(condition.place, rule_.id,
+                    "is the same for every subject: it names neither a column nor a let");
     condition.comparisons = Comparisons(condition.sql);
     Problems ignored;
     for (Comparison& comparison : condition.comparisons) {
@@ -196,6 +208,15 @@ class Checker {
     }
   }
 
+  // Whether an expression may differ between subjects.
+  bool ReadsSubject(const std::string& sql) const {
+    return std::ranges::any_of(SqlWords(sql), [&](const SqlWord& word) {
+      const std::string name(word.text);
+      return word.word == "SELECT" || IsColumn(name) ||
+             std::ranges::any_of(rule_.lets, [&](const Let& let) { return SameName(let.name, name); });
+    });
+  }
+
   void CheckSaves() {
     if (!rule_.saves) return;
     const Saves& saves = *rule_.saves;
@@ -204,9 +225,12 @@ class Checker {
           fmt::format("no bucket '{}' in {}{}", saves.from, ledger_->relation, NearestBucket()));
     const auto check = [&](const Condition& claim, const char* name) {
       if (claim.sql.empty() || !CheckExpression(claim.sql, claim.place)) return;
-      const auto unit = TypesOfExpression(claim.sql, claim.place, problems_).result.unit;
-      if (unit && *unit != Unit::kNanoseconds)
-        Add(claim.place, fmt::format("saves.{} is a time in ns and this is in {}", name, UnitName(*unit)));
+      const SqlType type = TypesOfExpression(claim.sql, claim.place, problems_).result;
+      if (type.unit && *type.unit != Unit::kNanoseconds)
+        Add(claim.place,
+            fmt::format("saves.{} is a time in ns and this is in {}", name, UnitName(*type.unit)));
+      if (type.value && *type.value < 0)
+        Add(claim.place, fmt::format("saves.{} is below 0: a saving is a time", name));
     };
     check(saves.high, "high");
     if (saves.low) check(*saves.low, "low");

@@ -15,6 +15,13 @@
 namespace dladvisor {
 namespace {
 
+// "https://host/...", without blanks.
+bool IsLink(std::string_view text) {
+  if (!text.starts_with("https://") && !text.starts_with("http://")) return false;
+  text.remove_prefix(text.find("://") + 3);
+  return !text.empty() && text[0] != '/' && text.find_first_of(" \t\n<>") == std::string_view::npos;
+}
+
 class Reader {
  public:
   Reader(const RuleFile& file, const YamlFile& yaml, Problems& problems, Problems& warnings)
@@ -55,7 +62,11 @@ class Reader {
       problems_.Add(rule.place, rule_, "a rule lacks 'recommendation': what to change");
     rule.code = {map.Text("code").value_or(""), map.PlaceOf(map.Get("code"))};
     ReadEvidence(map.Get("evidence"), rule);
-    for (auto& [text, place] : map.TextList("references")) rule.references.push_back(text);
+    for (auto& [text, place] : map.TextList("references")) {
+      if (!IsLink(text))
+        problems_.Add(place, rule_, fmt::format("'{}' is no link: references begin with https://", text));
+      rule.references.push_back(text);
+    }
     map.Finish();
     return rule;
   }

@@ -211,11 +211,26 @@ class Parser {
       case kConcatenation:
         Expression(tighter);
         return op.text == "||" ? Plain(Type::kText) : SqlType();
+      case kOr:
+      case kAnd: {
+        if (at_ > 1 && tokens_[at_ - 2].start == left.start) ReportLoneLiteral(tokens_[at_ - 2], op);
+        const size_t first = at_;
+        Expression(tighter);
+        if (at_ == first + 1) ReportLoneLiteral(tokens_[first], op);
+        break;
+      }
       default:
         Expression(tighter);
         break;
     }
     return Plain(Type::kInteger);
+  }
+
+  // As in `kind = 'a' OR 'b'`.
+  void ReportLoneLiteral(const SqlWord& literal, const SqlWord& op) {
+    if (literal.kind == Kind::kNumber || literal.kind == Kind::kString)
+      Report(literal.start, fmt::format("{} compares nothing: each side of {} is a condition of its own",
+                                        literal.text, op.word));
   }
 
   SqlType Sum(const Operand& left, const SqlWord& op, const SqlType& right) {
@@ -238,9 +253,11 @@ class Parser {
       if (TakeWord("DISTINCT")) TakeWord("FROM");
       if (!TakeWord("NULL") && !TakeWord("TRUE") && !TakeWord("FALSE")) Compare(left, op, kOrder);
     } else if (word == "BETWEEN") {
-      Compare(left, op, kOrder);
+      const SqlType least = Compare(left, op, kOrder);
       TakeWord("AND");
-      Compare(left, op, kOrder);
+      const SqlType most = Compare(left, op, kOrder);
+      if (least.value && most.value && *least.value > *most.value)
+        Report(op.start, "lies between nothing: BETWEEN has the smaller number first");
     } else if (word == "IN") {
       InList(left, op);
     } else if (word == "LIKE" || word == "GLOB" || word == "REGEXP" || word == "MATCH") {
@@ -256,7 +273,12 @@ class Parser {
     }
     ForEachInParentheses([&] {
       const size_t start = Now().start;
+      const bool is_null = IsWord("NULL") && (Ahead(1).text == "," || Ahead(1).text == ")");
       Judge(left, op, start, IsQuery() ? Statement() : Expression());
+      if (is_null && op.word == "NOT")
+        Report(start, "makes NOT IN true of nothing: leave it out, or ask for IS NOT NULL");
+      else if (is_null)
+        Report(start, "equals nothing, also in a list: IS NULL asks for it");
     });
   }
 
@@ -274,12 +296,14 @@ class Parser {
     TakeOperator(")");
   }
 
-  void Compare(const Operand& left, const SqlWord& op, Level tighter) {
+  SqlType Compare(const Operand& left, const SqlWord& op, Level tighter) {
     const size_t start = Now().start;
     const bool is_null = Now().word == "NULL";
-    Judge(left, op, start, Expression(tighter));
+    SqlType right = Expression(tighter);
+    Judge(left, op, start, right);
     if (is_null && op.kind == Kind::kOther && Text(start, EndBefore()).size() == 4)
       Report(left.start, "is never true of NULL: IS NULL and IS NOT NULL ask for it");
+    return right;
   }
 
   void Judge(const Operand& left, const SqlWord& op, size_t right_start, const SqlType& right) {
@@ -287,6 +311,9 @@ class Parser {
       comparisons_.push_back(
           {Text(left.start, left.end), std::string(op.text), Text(right_start, EndBefore())});
     const SqlType& type = left.type;
+    if (op.kind == Kind::kOther && !type.literal &&
+        Text(left.start, left.end) == Text(right_start, EndBefore()))
+      return Report(left.start, fmt::format("compares {} with itself", Text(left.start, left.end)));
     if (type.table || right.table)
       return Report(left.start, "compares a table of values: lookup(:NAME, TEXT) reads the one that fits");
     if (type.type && right.type && IsNumber(type) != IsNumber(right))
@@ -302,10 +329,11 @@ class Parser {
   // An operand with its signs and collation.
   SqlType Prefixed() {
     if (IsSign()) {
-      const bool plus = IsOperator("+");
+      const bool plus = IsOperator("+"), negates = IsOperator("-");
       Next();
       SqlType type = Prefixed();
-      if (!plus) type.value = std::nullopt;
+      if (type.value && negates) type.value = -*type.value;
+      if (!plus && !negates) type.value = std::nullopt;
       return type;
     }
     const SqlType type = Primary();

@@ -98,7 +98,7 @@ TEST(Missing, NamesFactsOfQualifiedLetsAndColumns) {
 }
 
 TEST(Missing, OnlyOfTheConditionsThatAreUnknown) {
-  const Advice advice = Judge("when: [town IS NULL OR 1, busy_share > 0]\n");
+  const Advice advice = Judge("when: [town IS NULL OR shop > 0, busy_share > 0]\n");
   EXPECT_THAT(advice.findings[1].missing, ElementsAre("shop.busy_share"));
 }
 
@@ -311,7 +311,7 @@ TEST(Evidence, IsLimited) {
 }
 
 TEST(Saves, UnknownOrNegativeClaimsNothing) {
-  const Advice advice = Judge("when: [1]\nsaves: {from: till, high: busy_share * open_ns, low: '-5'}\n");
+  const Advice advice = Judge("when: [1]\nsaves: {from: till, high: busy_share * open_ns, low: -open_ns}\n");
   EXPECT_NEAR(*advice.findings[0].saves->high_ns, 28'800'000, 1e-3);
   EXPECT_EQ(advice.findings[0].saves->low_ns, 0);
   EXPECT_EQ(advice.findings[1].saves->high_ns, std::nullopt);

@@ -200,6 +200,23 @@ TEST(Numbers, ThatReadersOfYaml11TakeForTextsAreWarnings) {
   EXPECT_THAT(warnings("true"), IsEmpty());
 }
 
+TEST(Conditions, ThatAreTheSameForEverySubjectAreWarnings) {
+  const auto warnings = [](const std::string& condition) {
+    return KnowledgeOf("for: orders\nparams: {most: 1}\nlet: {cheap: price < 1}\nwhen: [cheap, \"" +
+                       condition + "\"]\nproblem: '{{price}} {{most}}'\n")
+        .warnings();
+  };
+  const auto expected =
+      ElementsAre("r/x.yaml:6:16: x: is the same for every subject: it names neither a column nor a let");
+  EXPECT_THAT(warnings("1"), expected);
+  EXPECT_THAT(warnings("true"), expected);
+  EXPECT_THAT(warnings(":most > 0"), expected);
+  EXPECT_THAT(warnings("abs(-1) = 1"), expected);
+  EXPECT_THAT(warnings("price > :most"), IsEmpty());
+  EXPECT_THAT(warnings("NOT Cheap"), IsEmpty());
+  EXPECT_THAT(warnings("(SELECT count(*) FROM shop) > :most"), IsEmpty());
+}
+
 TEST(Messages, ANameInSingleBracesIsAWarning) {
   const auto warnings = [](const std::string& problem) {
     return KnowledgeOf("for: orders\nwhen: [price > 1]\nproblem: '" + problem + "'\n").warnings();

@@ -66,13 +66,29 @@ TEST(RuleTest, NumbersMayBeRanges) {
   EXPECT_EQ(Diff("{outcome: fired, saves_high: 299..301, saves_low: 100..100}"), "");
   EXPECT_EQ(Diff("{outcome: fired, saves_high: 301..302}"),
             "  saves_high:\n  - expected 301..302\n  + actual   300\n");
+  EXPECT_EQ(Diff("{outcome: fired, saves_high: none}"),
+            "  saves_high:\n  - expected none\n  + actual   300\n");
   EXPECT_THAT(
       RunTests("busy",
                "tests: [{name: one, given: {}, expect: [{outcome: fired, saves_low: 3..2}]}, {name: one, "
                "given: {}, expect: []}]")
           .problems,
-      ElementsAre(HasSubstr("'saves_low' must be a number, or a range such as 0.3..0.4"),
+      ElementsAre(HasSubstr("'saves_low' must be a number, a range such as 0.3..0.4, or none"),
                   HasSubstr("there already is a test 'one'")));
+}
+
+TEST(RuleTest, ASavingMayHaveToBeMissing) {
+  const auto diff = [](const std::string& saving) {
+    const RuleTestReport report =
+        RunTests("empty",
+                 "tests:\n  - name: one\n    given: {shop: [{shop: 1, stock_bytes: 0}]}\n"
+                 "    expect: [{outcome: fired, saves_high: " +
+                     saving + "}]\n");
+    EXPECT_EQ(report.results.size(), 1u);
+    return report.results[0].diff;
+  };
+  EXPECT_EQ(diff("none"), "");
+  EXPECT_EQ(diff("300"), "  saves_high:\n  - expected 300\n  + actual   none\n");
 }
 
 TEST(RuleTest, ATestLiesBesideItsRule) {
@@ -165,7 +181,8 @@ TEST(RuleTest, RefusesWhatItDoesNotUnderstand) {
                           "saves_high?)"));
   EXPECT_THAT(
       problems(start + "{outcome: fired, saves_high: much}]\n"),
-      ElementsAre("r/busy.test.yaml:4:43: busy: 'saves_high' must be a number, or a range such as 0.3..0.4"));
+      ElementsAre(
+          "r/busy.test.yaml:4:43: busy: 'saves_high' must be a number, a range such as 0.3..0.4, or none"));
   EXPECT_THAT(
       problems(start + "fired]\n"),
       testing::Contains("r/busy.test.yaml:4:14: busy: an expectation must be a mapping (key: value)"));
