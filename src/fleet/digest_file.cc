@@ -25,6 +25,10 @@ namespace {
 using Db = SqliteDb;
 using Statement = SqliteStatement;
 
+// Stands in the header of SQLite files for what they are: "dlad" of a digest.
+constexpr int kApplicationId = 0x646c6164, kIdAt = 68;
+constexpr std::string_view kIdBytes = "dlad";
+
 // Of a table of every digest, and how far from the beginning of the file it stands at most.
 constexpr std::string_view kDefinition = "CREATE TABLE digest_relation(name TEXT PRIMARY KEY";
 constexpr size_t kDefinitionsWithin = 256 << 10;
@@ -137,6 +141,7 @@ class DigestWriter {
     int rc = SQLITE_OK;
     db_ = OpenSqlite(rc);
     Check(rc);
+    Execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
     Execute("BEGIN");
     Execute("CREATE TABLE digest(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID");
     Execute(std::string(kDefinition) + ", position INTEGER, doc TEXT) WITHOUT ROWID");
@@ -425,7 +430,10 @@ std::vector<CollectiveTrack> ReadTracks(sqlite3* db, const fs::path& path) {
 }  // namespace
 
 bool IsDigest(const fs::path& path) {
-  if (!ReadHead(path, kSqliteMagic.size()).starts_with(kSqliteMagic)) return false;
+  const std::string head = ReadHead(path, kIdAt + 4);
+  if (!head.starts_with(kSqliteMagic)) return false;
+  if (head.ends_with(kIdBytes)) return true;
+  // One without it, of an earlier version or copied by other tools.
   std::string uri = "file:";
   for (const char c : fs::absolute(path).string()) {
     if (c == '?' || c == '#' || c == '%')
