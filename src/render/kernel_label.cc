@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -291,12 +292,30 @@ std::string TensileLabel(std::string_view name) {
   return fmt::format("{} {}", name.substr(0, name.find("_Bias_") < tile ? name.find("_Bias_") : tile), size);
 }
 
+// cutlass_80_tensorop_s1688gemm_128x256_16x4_nt_align4: "cutlass s1688gemm 128x256 nt".
+std::string CutlassLabel(std::string_view name) {
+  static const RE2 says_little(R"(\d+|sm\d+|tensorop|align\d+)"), tile(R"(\d+x\d+(x\d+)?)");
+  std::string label;
+  bool has_tile = false;
+  while (!name.empty()) {
+    const std::string_view word = name.substr(0, name.find('_'));
+    name.remove_prefix(std::min(name.size(), word.size() + 1));
+    const re2::StringPiece text(word.data(), word.size());
+    const bool is_tile = RE2::FullMatch(text, tile);
+    if (RE2::FullMatch(text, says_little) || (is_tile && has_tile)) continue;
+    has_tile = has_tile || is_tile;
+    label += (label.empty() ? "" : " ") + std::string(word);
+  }
+  return label;
+}
+
 std::string SymbolLabel(std::string_view name, bool every_argument) {
   if (every_argument) return std::string(name);
   for (const std::string_view prefix : {"ncclDevKernel_", "ncclKernel_", "ncclSymDevKernel_"})
     if (name.starts_with(prefix) && name.size() > prefix.size())
       return CollectiveLabel(name.substr(prefix.size()));
   if (name.starts_with("Cijk_")) return TensileLabel(name);
+  if (name.starts_with("cutlass_") || name.starts_with("cutlass3x_")) return CutlassLabel(name);
   return std::string(name);
 }
 
@@ -342,8 +361,16 @@ std::string KernelLabel(std::string_view kernel, bool every_argument) {
   // cutlass::Kernel<cutlass_80_tensorop_s1688gemm_...> and its like only hold what they run.
   const bool holds =
       base == "Kernel" || base == "Kernel2" || base == "device_kernel" || base == "_kernel_agent";
-  if (holds && !kept.empty()) return kept[0];
-  const std::string short_name(WithoutSuffixes(SymbolLabel(base, false)));
+  if (holds && !kept.empty()) return SymbolLabel(kept[0], false);
+  std::string short_name(WithoutSuffixes(SymbolLabel(base, false)));
+  if (base == "kernel") {  // gemvx::kernel
+    const std::string_view scope = function.substr(0, static_cast<size_t>(base.data() - function.data()));
+    const std::string_view owner = scope.ends_with("::") ? scope.substr(0, scope.size() - 2) : "";
+    const size_t joint = owner.rfind("::");
+    const std::string_view name_space = joint == std::string_view::npos ? owner : owner.substr(joint + 2);
+    if (!name_space.empty() && name_space.find_first_of("<>()") == std::string_view::npos)
+      short_name = fmt::format("{}::kernel", name_space);
+  }
   return kept.empty() ? short_name : fmt::format("{} · {}", short_name, fmt::join(kept, ", "));
 }
 

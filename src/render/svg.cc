@@ -105,7 +105,7 @@ std::string BarChart(const std::string& id, const std::string& title, const std:
                      max < most ? ", cut" : "");
   svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>)", kLeft, kRight, kTop);
   if (max > 0 && !bars.empty()) {
-    const double pitch = std::min((kRight - kLeft) / static_cast<double>(bars.size()), 48.0);
+    const double pitch = std::min((kRight - kLeft) / static_cast<double>(bars.size()), 90.0);
     const double gap = pitch > 5 ? std::min(pitch * 0.2, 4.0) : pitch > 2 ? 0.5 : 0;
     for (size_t i = 0; i < bars.size(); ++i) {
       const bool cut = Magnitude(bars[i].value) > max;
@@ -277,10 +277,25 @@ std::string HeatMap(const std::string& id, const std::string& title, const std::
   return svg + "</svg>";
 }
 
+std::vector<double> RoundTicks(double last) {
+  if (!(last > 0) || !std::isfinite(last)) return {0};
+  constexpr double kMostParts = 7;
+  const double least = last / kMostParts, power = std::pow(10, std::floor(std::log10(least)));
+  double part = 10 * power;
+  for (const double times : {1, 2, 5})
+    if (times * power >= least * (1 - 1e-9)) {
+      part = times * power;
+      break;
+    }
+  std::vector<double> ticks;
+  for (int i = 0; part * i <= last * (1 + 1e-9); ++i) ticks.push_back(part * i);
+  return ticks;
+}
+
 std::string LaneChart(const std::string& id, const std::string& title, const std::vector<Lane>& lanes,
                       const std::vector<std::pair<double, std::string>>& ticks,
                       const std::vector<Flag>& flags, double left) {
-  constexpr double kRight = 956, kPitch = 26, kHeight = 20, kTop = 4, kPerLetter = 5.6;
+  constexpr double kRight = 956, kPitch = 26, kHeight = 20, kTop = 4, kPerLetter = 5.6, kRadius = 8;
   double first = std::numeric_limits<double>::max(), last = std::numeric_limits<double>::lowest();
   std::string description;
   for (const Lane& lane : lanes) {
@@ -310,18 +325,23 @@ std::string LaneChart(const std::string& id, const std::string& title, const std
       svg += fmt::format(
           R"(<rect class="{}{}" x="{:.2f}" y="{}" width="{:.2f}" height="{}"><title>{}</title></rect>)",
           box.color, box.light ? " light" : "", from, y, width, kHeight, EscapeHtml(box.text));
-      if (width > kPerLetter * static_cast<double>(Columns(box.label)) + 3)
+      // Behind a flag that stands on it.
+      double free = from;
+      for (const Flag& flag : flags)
+        if (flag.lane == i && x(flag.when) >= from - 2 * kRadius && x(flag.when) < from + width)
+          free = std::max(free, x(flag.when) + 2 * kRadius);
+      const double room = from + width - free;
+      if (room > kPerLetter * static_cast<double>(Columns(box.label)) + 3)
         svg += fmt::format(R"(<text class="in {}-text" x="{:.2f}" y="{:.1f}" aria-hidden="true">{}</text>)",
-                           box.color, from + width / 2, middle, EscapeHtml(box.label));
+                           box.color, free + room / 2, middle, EscapeHtml(box.label));
     }
   }
   for (size_t i = 0; i < ticks.size(); ++i)
     svg += fmt::format(R"(<text class="tick {}" x="{:.1f}" y="{:.1f}">{}</text>)",
-                       i == 0                  ? "start"
-                       : i + 1 == ticks.size() ? "end"
-                                               : "middle",
+                       i == 0                            ? "start"
+                       : x(ticks[i].first) > kRight - 24 ? "end"
+                                                         : "middle",
                        x(ticks[i].first), bottom + 13, EscapeHtml(ticks[i].second));
-  constexpr double kRadius = 8;
   for (const Flag& flag : flags) {
     const double y = kTop + kPitch * static_cast<double>(flag.lane) + kHeight / 2;
     svg += fmt::format(

@@ -107,6 +107,9 @@ struct Flag {
   std::string number, text, href;
 };
 
+// Zero and the multiples of a round number (1, 2 or 5, and zeros) up to `last`: four to eight in all.
+std::vector<double> RoundTicks(double last);
+
 // Boxes on lanes over a common axis of time, on which `ticks` are written. What is between boxes shows the
 // lane itself: time in which nothing runs. `left` is the room for the lanes' labels, of 960.
 std::string LaneChart(const std::string& id, const std::string& title, const std::vector<Lane>& lanes,

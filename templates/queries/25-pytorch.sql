@@ -6,47 +6,15 @@
 -- note: Mean over all steps of each rank. Each moment counts once, for the first of these that goes on.
 -- relation: execution_summary
 -- needs: operators
-SELECT rank, category, ns, share
-FROM (SELECT rank, 'Kernel' AS category, avg(kernel_ns) AS ns, ratio(sum(kernel_ns), sum(total_ns)) AS share,
-      0 AS position
-  FROM execution_summary
-  GROUP BY rank
-  UNION ALL
-  SELECT rank, 'Memcpy' AS category, avg(memcpy_ns) AS ns, ratio(sum(memcpy_ns), sum(total_ns)) AS share,
-      1 AS position
-  FROM execution_summary
-  GROUP BY rank
-  UNION ALL
-  SELECT rank, 'Memset' AS category, avg(memset_ns) AS ns, ratio(sum(memset_ns), sum(total_ns)) AS share,
-      2 AS position
-  FROM execution_summary
-  GROUP BY rank
-  UNION ALL
-  SELECT rank, 'Communication' AS category, avg(communication_ns) AS ns,
-      ratio(sum(communication_ns), sum(total_ns)) AS share, 3 AS position
-  FROM execution_summary
-  GROUP BY rank
-  UNION ALL
-  SELECT rank, 'Runtime' AS category, avg(runtime_ns) AS ns, ratio(sum(runtime_ns), sum(total_ns)) AS share,
-      4 AS position
-  FROM execution_summary
-  GROUP BY rank
-  UNION ALL
-  SELECT rank, 'DataLoader' AS category, avg(dataloader_ns) AS ns,
-      ratio(sum(dataloader_ns), sum(total_ns)) AS share, 5 AS position
-  FROM execution_summary
-  GROUP BY rank
-  UNION ALL
-  SELECT rank, 'CPU Exec' AS category, avg(cpu_ns) AS ns, ratio(sum(cpu_ns), sum(total_ns)) AS share,
-      6 AS position
-  FROM execution_summary
-  GROUP BY rank
-  UNION ALL
-  SELECT rank, 'Other' AS category, avg(other_ns) AS ns, ratio(sum(other_ns), sum(total_ns)) AS share,
-      7 AS position
-  FROM execution_summary
-  GROUP BY rank)
-ORDER BY rank, position;
+WITH category(position, category) AS (VALUES (0, 'Kernel'), (1, 'Memcpy'), (2, 'Memset'), (3, 'Communication'),
+  (4, 'Runtime'), (5, 'DataLoader'), (6, 'CPU Exec'), (7, 'Other'))
+SELECT rank, category, avg(ns) AS ns, ratio(sum(ns), sum(total_ns)) AS share
+FROM (SELECT rank, position, category, total_ns, CASE position WHEN 0 THEN kernel_ns WHEN 1 THEN memcpy_ns
+      WHEN 2 THEN memset_ns WHEN 3 THEN communication_ns WHEN 4 THEN runtime_ns WHEN 5 THEN dataloader_ns
+      WHEN 6 THEN cpu_ns ELSE other_ns END AS ns
+  FROM execution_summary, category)
+GROUP BY rank, position
+ORDER BY rank NOT IN (SELECT rank FROM pacing_gpu), rank, position;
 
 -- id: gpu_summary
 -- title: GPU Summary
@@ -58,7 +26,7 @@ SELECT s.rank, s.device, g.name, g.memory_bytes, g.compute_capability, s.gpu_uti
     s.est_achieved_occupancy
 FROM gpu_summary AS s
 JOIN gpu AS g ON g.rank = s.rank AND g.device = s.device
-ORDER BY s.rank, s.device;
+ORDER BY (s.rank, s.device) NOT IN (SELECT rank, device FROM pacing_gpu), s.rank, s.device;
 
 -- id: step_breakdown
 -- title: Step Time Breakdown
@@ -69,7 +37,7 @@ ORDER BY s.rank, s.device;
 SELECT rank, step, total_ns, kernel_ns, communication_ns, memcpy_ns, memset_ns, runtime_ns, dataloader_ns,
     cpu_ns, other_ns
 FROM execution_summary
-ORDER BY rank, step;
+ORDER BY rank NOT IN (SELECT rank FROM pacing_gpu), rank, step;
 
 -- id: distributed_steps
 -- title: Computation and Communication
@@ -80,7 +48,7 @@ ORDER BY rank, step;
 SELECT rank, step, computation_ns, overlap_ns, communication_ns, other_ns
 FROM distributed_step
 WHERE overlap_ns + communication_ns > 0
-ORDER BY rank, step;
+ORDER BY rank NOT IN (SELECT rank FROM pacing_gpu), rank, step;
 
 -- id: operators
 -- title: Operators

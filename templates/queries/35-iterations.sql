@@ -7,7 +7,7 @@
 SELECT rank, step, warmup, kernels, kernel_ns, ratio(kernel_ns, kernels) AS avg_ns, tensor_core_ns,
     ratio(tensor_core_ns, kernel_ns) AS tensor_core_share
 FROM step
-ORDER BY rank, step;
+ORDER BY rank NOT IN (SELECT rank FROM pacing_gpu), rank, step;
 
 -- id: iterations
 -- title: Iterations
@@ -18,18 +18,18 @@ ORDER BY rank, step;
 SELECT rank, step, warmup, duration_ns, busy_ns, idle_ns,
     ratio(kernel_busy_ns, duration_ns) AS gpu_utilization, copies, syncs, start_ns, end_ns
 FROM step
-ORDER BY rank, step;
+ORDER BY rank NOT IN (SELECT rank FROM pacing_gpu), rank, step;
 
 -- Each iteration alone, or where there are more than 160 the means of neighbours.
 -- id: iteration_chart
 -- title: Duration of the Iterations
--- note: Of the first rank; where there are more than 160, means of neighbours.
+-- note: Of one rank, in a job the one that sets the pace; where there are more than 160, means of neighbours.
 -- relation: step
 -- empty: hidden
 WITH numbered AS (SELECT step AS iteration, duration_ns AS ns, warmup,
       row_number() OVER (ORDER BY step) - 1 AS n, count(*) OVER () AS total
   FROM step
-  WHERE rank = (SELECT min(rank) FROM step)),
+  WHERE rank = (SELECT rank FROM step ORDER BY rank NOT IN (SELECT rank FROM pacing_gpu), rank LIMIT 1)),
 placed AS (SELECT ns, warmup, n / ((total + 159) / 160) AS bar, first_value(iteration) OVER w AS first,
       last_value(iteration) OVER w AS last
   FROM numbered

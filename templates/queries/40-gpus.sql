@@ -8,7 +8,7 @@ SELECT rank, device, name, gpu_utilization, tensor_core_efficiency, kernels, ker
     idle_ns, idle_share, idle_starved_ns, tensor_core_ns, tensor_core_unknown_ns, eligible_ns,
     communication_ns, sm_count, compute_capability, memory_bytes
 FROM gpu
-ORDER BY rank, device;
+ORDER BY (rank, device) NOT IN (SELECT rank, device FROM pacing_gpu), rank, device;
 
 -- id: telemetry
 -- title: Telemetry
@@ -65,7 +65,7 @@ ORDER BY profile, device, part;
 SELECT rank, device, launches, graph_launches, avg_api_ns, median_queue_delay_ns, tiny_kernels, tiny_share,
     min_latency_ns
 FROM launch
-ORDER BY rank, device;
+ORDER BY (rank, device) NOT IN (SELECT rank, device FROM pacing_gpu), rank, device;
 
 -- id: gpu_metrics
 -- title: GPU Metrics

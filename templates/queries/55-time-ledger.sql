@@ -7,7 +7,9 @@
 -- note: Every nanosecond of the analysed time in exactly one bucket, per rank and device.
 -- relation: time_ledger
 -- max_rows: 1536
-SELECT rank, device, bucket, ns, ns_per_step, share FROM time_ledger ORDER BY rank, device, ns DESC, bucket;
+SELECT rank, device, bucket, ns, ns_per_step, share
+FROM time_ledger
+ORDER BY (rank, device) NOT IN (SELECT rank, device FROM pacing_gpu), rank, device, ns DESC, bucket;
 
 -- id: idle_gaps
 -- title: Longest Idle Gaps

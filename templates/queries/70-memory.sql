@@ -8,7 +8,7 @@
 SELECT rank, device, total_bytes, peak_bytes, used_share, peak_at_ns, peak_operator, reserved_bytes,
     allocations, frees, source
 FROM memory
-ORDER BY rank, device;
+ORDER BY used_share DESC NULLS LAST, rank, device;
 
 -- id: memory_curve
 -- title: Memory over Time

@@ -40,6 +40,7 @@ before(async () => {
   program('dladvisor', 'report', longName, '-o', file('run.html'));
   program('dladvisor', 'report', file('job'), '-o', file('job.html'));
   program('dladvisor', 'compare', file('naive.sqlite'), file('mixed.sqlite'), '-o', file('compare.html'));
+  program('dladvisor', 'gate', '--baseline', file('naive.sqlite'), file('mixed.sqlite'), '--html', file('gate.html'));
   browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
 });
 
@@ -83,16 +84,17 @@ const seriousFindings = async (page) => {
     .map((v) => `${v.id}: ${v.nodes.length} such as ${v.nodes[0].html.slice(0, 160)}`);
 };
 
+const isReport = (name) => !['compare.html', 'gate.html'].includes(name);
 const openAll = (page) => page.evaluate(() =>
   document.querySelectorAll('details').forEach((details) => { details.open = true; }));
 
-for (const name of ['run.html', 'job.html', 'compare.html']) {
+for (const name of ['run.html', 'job.html', 'compare.html', 'gate.html']) {
   for (const [width, height] of WIDTHS) {
     for (const colorScheme of ['light', 'dark']) {
       test(`${name} at ${width} px, ${colorScheme}`, async () => {
         const { page, said, close } = await open(name, { width, height, colorScheme });
         assert.deepEqual(await overflow(page), []);
-        if (name !== 'compare.html') {
+        if (isReport(name)) {
           const top = await page.locator('article.advice').first().evaluate((f) => f.getBoundingClientRect().top);
           assert.ok(top < height - 80, `the first recommendation begins at ${top} of ${height}`);
         }
@@ -176,12 +178,12 @@ test('prints plots whole', async () => {
 });
 
 test('prints a summary, and what is open', async () => {
-  for (const name of ['run.html', 'job.html', 'compare.html']) {
+  for (const name of ['run.html', 'job.html', 'compare.html', 'gate.html']) {
     const { page, close } = await open(name);
     const pages = await pagesOf(page);
     assert.ok(pages >= 2 && pages <= 6, `${name} prints ${pages} pages`);
     await openAll(page);
-    if (name !== 'compare.html') assert.ok(await pagesOf(page) > 2 * pages, 'what is open is printed');
+    if (isReport(name)) assert.ok(await pagesOf(page) > 2 * pages, 'what is open is printed');
     await close();
   }
 });

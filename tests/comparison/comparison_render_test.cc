@@ -81,7 +81,7 @@ TEST(ComparisonText, GivesLongNamesALineOfTheirOwnAndNoBlanksAtTheEnd) {
   const std::string text = RenderComparisonText(compared, "dladvisor", {});
   EXPECT_THAT(text, HasSubstr(first));
   EXPECT_THAT(text, HasSubstr(second));
-  EXPECT_THAT(text, HasSubstr("+11.0 points"));
+  EXPECT_THAT(text, HasSubstr("+11.0 percentage points"));
   EXPECT_THAT(text, Not(testing::ContainsRegex(" \n")));
 }
 

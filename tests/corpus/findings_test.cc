@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the built-in rules say, over all profiles of the corpus, as their readers see it: one effect has one
-// number, conditions are words, and rows of tables can be told apart.
+// number, conditions are words, and rows of tables, those of comparisons too, can be told apart.
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
@@ -9,12 +9,17 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
 #include "src/cli/session.h"
+#include "src/comparison/compare_runs.h"
+#include "src/comparison/recorded_run.h"
+#include "src/comparison/render/comparison_rows.h"
 #include "src/report/sections/condition_words.h"
 #include "tests/corpus/written_report.h"
 #include "tests/support/files.h"
@@ -137,6 +142,48 @@ TEST(Pages, TellRowsApartAndDrawStepsInLittle) {
   if (FilesOfTheCorpus().empty()) GTEST_SKIP() << "no profiles";
   EXPECT_GT(names, 1000u);
   EXPECT_GT(pictures, 50u);
+}
+
+std::optional<RecordedRun> RunOf(const std::string& path) {
+  try {
+    Alone alone;
+    Profile profile = LoadProfiles({path}, {}, alone);
+    Database database = profile.OpenDatabase();
+    return RecordRun(path, BuiltInRules(), database, profile.MissingRelations());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Files of one folder against each other, and the two traces of TraceLens's comparisons.
+TEST(Comparisons, TellRowsApart) {
+  size_t rows = 0, pairs = 0;
+  std::string before_path;
+  std::optional<RecordedRun> before;
+  for (const std::string& path : FilesOfTheCorpus()) {
+    if (path.find("/pairs/") == std::string::npos && path.find("comparative") == std::string::npos) continue;
+    auto run = RunOf(path);
+    if (!run) continue;
+    if (before &&
+        std::filesystem::path(path).parent_path() == std::filesystem::path(before_path).parent_path()) {
+      ++pairs;
+      for (const ComparisonTable& table : TablesOf(CompareRuns(*before, *run, BuiltInRules()))) {
+        std::set<std::string> read;
+        for (const ComparisonRow& row : table.rows) {
+          ++rows;
+          EXPECT_TRUE(read.insert(row.name + "\n" + row.note).second)
+              << before_path << "\n"
+              << path << "\n"
+              << table.title << ": " << row.name << " " << row.note;
+        }
+      }
+    }
+    before_path = path;
+    before = std::move(run);
+  }
+  if (FilesOfTheCorpus().empty()) GTEST_SKIP() << "no profiles";
+  EXPECT_GT(pairs, 10u);
+  EXPECT_GT(rows, 300u);
 }
 
 }  // namespace

@@ -52,7 +52,14 @@ INSTANTIATE_TEST_SUITE_P(
              "reduce · MeanOps<float>"},
         Case{"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x256_16x4_nt_align4>(cutlass_80_tensorop_"
              "s1688gemm_128x256_16x4_nt_align4::Params)",
-             "cutlass_80_tensorop_s1688gemm_128x256_16x4_nt_align4"},
+             "cutlass s1688gemm 128x256 nt"},
+        Case{"cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_bf16_bf16_128x128x64_2x1x1_0_tnn_align8_"
+             "warpspecialized_cooperative_epi_tma",
+             "cutlass3x s64x128x16gemm bf16 bf16 f32 bf16 bf16 128x128x64 tnn warpspecialized cooperative "
+             "epi tma"},
+        Case{"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, __nv_bfloat16, float, "
+             "(bool)0>(cublasGemvParamsEx)",
+             "gemvx::kernel · int, bf16, float"},
         Case{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
              "AllReduce Sum bf16 RING_LL"},
         Case{"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x48x64_MI16x16x1_SN_LDSB1",

@@ -43,5 +43,27 @@ TEST(BarChart, KeepsWarmUpWholeThatIsLittleLonger) {
   EXPECT_NEAR(heights[0], 1.5 * heights[1], 0.1);
 }
 
+TEST(RoundTicks, AreMultiplesOfARoundNumber) {
+  EXPECT_EQ(RoundTicks(3.12e6), (std::vector<double>{0, 5e5, 1e6, 1.5e6, 2e6, 2.5e6, 3e6}));
+  EXPECT_EQ(RoundTicks(997), (std::vector<double>{0, 200, 400, 600, 800}));
+  EXPECT_EQ(RoundTicks(7), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(RoundTicks(0), std::vector<double>{0});
+}
+
+TEST(LaneChart, WritesNoLabelBelowAFlag) {
+  const std::vector<Lane> lanes = {{"idle", "", {{0, 100, "a long label", "", "c-idle1"}}}};
+  const auto label_at = [&](const std::vector<Flag>& flags) {
+    double at = 0;
+    RE2::PartialMatch(LaneChart("x", "Step", lanes, {}, flags), R"re(<text class="in [^"]*" x="([0-9.]+)")re",
+                      &at);
+    return at;
+  };
+  const double centre = label_at({});
+  EXPECT_GT(label_at({{0, 0, "1", "Title", "#f"}}), centre);
+  EXPECT_GT(label_at({{0, 40, "1", "Title", "#f"}}), centre + 100);
+  EXPECT_EQ(label_at({{0, 95, "1", "Title", "#f"}}), 0) << "no room";
+  EXPECT_EQ(label_at({{1, 0, "1", "Title", "#f"}}), centre) << "of another lane";
+}
+
 }  // namespace
 }  // namespace dladvisor

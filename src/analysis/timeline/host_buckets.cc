@@ -29,8 +29,8 @@ constexpr size_t kLeastCallsSince = 4;
 constexpr Ns kLeastFirstCall = 5'000'000, kFasterSince = 50;
 
 // Calls that do next to nothing, but for the first use of CUDA or of a library, which initialises itself and
-// loads its code within: from how long on one is set-up. Freeing is such a call where hardly
-// anything is freed, and where it takes a hundred thousand times what freeing takes: libraries begin with
+// loads its code within: from how long on one is set-up. Freeing is such a call where hardly anything is
+// freed, and where it takes a hundred thousand times what freeing takes: libraries begin with
 // cudaFree(nullptr).
 Ns LeastSetUp(std::string_view name, size_t calls) {
   static const RE2 asks(

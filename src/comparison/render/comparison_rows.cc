@@ -51,8 +51,9 @@ ComparisonRow RowOf(const WorkPair& pair, const Labels& labels) {
   return row;
 }
 
+// `whole`: rows of the same time stand in it, too, unless they are too small to be seen.
 ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::string title,
-                        std::vector<ComparisonRow> rows) {
+                        std::vector<ComparisonRow> rows, bool whole) {
   ComparisonTable table{std::move(id), std::move(title), {}};
   double largest = 0;
   for (const ComparisonRow& row : rows) largest = std::max(largest, SizeOf(row));
@@ -61,7 +62,8 @@ ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::strin
   const bool calls = compared.unit == ComparedUnit::kCall;
   for (ComparisonRow& row : rows) {
     // A call of what one side has alone says nothing of the other.
-    const bool shown = calls ? row.before_ns && row.after_ns : SizeOf(row) > least;
+    const double size = whole ? std::max(row.before_ns.value_or(0), row.after_ns.value_or(0)) : SizeOf(row);
+    const bool shown = calls ? row.before_ns && row.after_ns : size > least;
     if (shown) table.rows.push_back(std::move(row));
   }
   return table;
@@ -93,11 +95,12 @@ std::vector<ComparisonTable> TablesOf(const RunsCompared& compared) {
     ledger.push_back(std::move(row));
   }
   std::vector<ComparisonTable> tables;
-  const auto add = [&](const char* id, const char* title, std::vector<ComparisonRow> rows) {
-    ComparisonTable table = TableOf(compared, id, title, std::move(rows));
+  const auto add = [&](const char* id, const char* title, std::vector<ComparisonRow> rows,
+                       bool whole = false) {
+    ComparisonTable table = TableOf(compared, id, title, std::move(rows), whole);
     if (!table.rows.empty()) tables.push_back(std::move(table));
   };
-  add("time-ledger", "Time Ledger", std::move(ledger));
+  add("time-ledger", "Time Ledger", std::move(ledger), true);
   add("kinds", "Kernels by Kind", RowsOf(compared.kinds));
   add("operators", "Operators", RowsOf(compared.operators));
   add("shapes", "Operators by Shapes", RowsOf(compared.shapes));
@@ -115,7 +118,7 @@ std::vector<FigureRow> FigureRows(const RunsCompared& compared) {
       const double change = *figure.after - *figure.before;
       // Shares differ by points: "12 % more" of a share could be either.
       if (figure.unit == Unit::kRatio)
-        row.change = fmt::format("{:+.1f} points", 100 * change);
+        row.change = fmt::format("{:+.1f} percentage points", 100 * change);
       else if (*figure.before > 0)
         row.change = PercentText(change / *figure.before);
     }

@@ -64,7 +64,7 @@ void WriteFigures(TextWriter& out, const RunsCompared& compared) {
   for (const FigureRow& row : FigureRows(compared))
     out.Line("  " + Left(row.title, kNameColumns) + Right(row.before, kNumberColumns) +
              Right(row.after, kNumberColumns) +
-             (row.change.empty() ? "" : Right(row.change, kNumberColumns + 3)));
+             (row.change.empty() ? "" : Right(row.change, kNumberColumns + 13)));
 }
 
 void WriteFindings(TextWriter& out, const RunsCompared& compared) {

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "src/gate/render/trend_chart.h"
 #include "src/gate/render/wording.h"
 #include "src/render/color.h"
 #include "src/render/escape.h"
+#include "src/render/kernel_label.h"
 #include "src/render/svg.h"
 #include "src/render/template.h"
 
@@ -18,7 +22,8 @@ namespace dladvisor {
 namespace {
 
 constexpr size_t kMaxRows = 100, kMaxFindings = 50, kMaxBuckets = 32;
-constexpr size_t kMaxName = 360, kMaxText = 1000;
+constexpr size_t kMaxName = 360, kMaxText = 1000, kMaxWhole = 2000;
+constexpr size_t kKernelColumns = 64;  // of a kernel, until one opens it
 
 std::string Short(std::string_view text, size_t columns = kMaxText) {
   return Ellipsize(Visible(OneLine(text)), columns);
@@ -110,16 +115,23 @@ double StepOf(const MetricVerdict& metric) {
   return std::isfinite(step) ? std::abs(step) : 0;
 }
 
-data Changes(const std::vector<const MetricVerdict*>& metrics, size_t shown, bool colored) {
+// `kernels`: by their short names, which one opens.
+data Changes(const std::vector<const MetricVerdict*>& metrics, size_t shown, bool colored,
+             bool kernels = false) {
   double most = 0;
+  std::vector<std::string> names;
+  for (const MetricVerdict* metric : metrics) names.emplace_back(NameWithin(*metric));
+  const auto labels = kernels ? KernelLabels(names, kKernelColumns) : std::map<std::string, std::string>();
   for (const MetricVerdict* metric : metrics) most = std::max(most, StepOf(*metric));
   data items{data::type::list};
   for (size_t i = 0; i < std::min(metrics.size(), shown); ++i) {
     const MetricVerdict& metric = *metrics[i];
     data item;
     item.set("color", colored ? data{ColorOf(NameWithin(metric))} : data{false});
-    item.set("name", Short(NameWithin(metric), kMaxName));
-    item.set("whole", false);
+    const auto label = labels.find(names[i]);
+    const std::string name = label == labels.end() ? names[i] : label->second;
+    item.set("name", Short(name, kMaxName));
+    item.set("whole", name == names[i] ? data{false} : data{Short(names[i], kMaxWhole)});
     item.set("note", false);
     item.set("before", ValueText(metric.baseline, metric.unit, "–"));
     item.set("after", ValueText(metric.candidate, metric.unit, "–"));
@@ -193,7 +205,7 @@ data ChangeSections(const GateResult& result) {
     data section;
     section.set("section_id", id);
     section.set("section_title", title);
-    section.set("rows", Changes(metrics, kMaxRows, false));
+    section.set("rows", Changes(metrics, kMaxRows, false, std::string_view(id) == "kernels"));
     section.set("more", More(metrics.size(), kMaxRows));
     sections << section;
   }

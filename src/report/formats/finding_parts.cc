@@ -135,13 +135,14 @@ void SetSavingBar(const ReportModel& model, const FindingGroup& group, data& ite
   item.set("sure", fmt::format("{:.2f}", sure * 100));
   item.set("maybe", fmt::format("{:.2f}", (most - sure) * 100));
   const std::string least = fmt::format("{:.0f}", sure * 100), share = fmt::format("{:.0f}", most * 100);
-  item.set("of_whole", fmt::format("{}{} % of {} {}",
-                                   most < 0.005     ? "less than "
-                                   : !(low > 0)     ? "up to "
-                                   : least == share ? ""
-                                                    : least + " – ",
-                                   most < 0.005 ? "1" : share, has_steps ? "a step of" : "the analysed",
-                                   FormatValue(*whole, Unit::kNanoseconds)));
+  item.set("of_whole",
+           ProseHtml(fmt::format("{}{} % of {} {}",
+                                 most < 0.005     ? "less than "
+                                 : !(low > 0)     ? "up to "
+                                 : least == share ? ""
+                                                  : least + " – ",
+                                 most < 0.005 ? "1" : share, has_steps ? "a step of" : "the analysed",
+                                 FormatValue(*whole, Unit::kNanoseconds))));
 }
 
 data FindingData(const ReportModel& model, const FindingGroup& group, size_t number) {
@@ -158,8 +159,8 @@ data FindingData(const ReportModel& model, const FindingGroup& group, size_t num
   item.set("problem", ProseHtml(OneLine(group.problem.FirstSentence())));
   const std::string rest = OneLine(group.problem.AfterFirstSentence());
   item.set("more", rest.empty() ? data{false} : data{ProseHtml(rest)});
-  item.set("saving", TextOrFalse(group.saving));
-  item.set("per_day", TextOrFalse(group.per_day));
+  item.set("saving", group.saving.empty() ? data{false} : data{ProseHtml(group.saving)});
+  item.set("per_day", group.per_day.empty() ? data{false} : data{ProseHtml(group.per_day)});
   SetSavingBar(model, group, item);
   const bool alone = group.findings.size() == 1;
   const data facts = alone ? LabelledFacts(finding) : data{data::type::list};

@@ -204,6 +204,7 @@ data PageData(const ReportModel& model) {
   page.set("hardware_to_declare", TextOrFalse(HardwareToDeclare(model)));
   const std::string iterations_chart = IterationChart(model, "iteration-summary-chart");
   page.set("iteration_chart", TextOrFalse(iterations_chart));
+  page.set("has_warmup", HasWarmUpBar(model));
   page.set("has_iterations", has_gpu_work || !iterations_chart.empty());
   const double per_bar = MostInBar(model);
   page.set("iterations_per_bar", per_bar > 1 ? data{fmt::format("{:.0f}", per_bar)} : data{false});

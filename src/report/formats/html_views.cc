@@ -162,6 +162,13 @@ double MostInBar(const ReportModel& model) {
   return most;
 }
 
+bool HasWarmUpBar(const ReportModel& model) {
+  const ReportTable* table = IterationBars(model);
+  for (size_t row = 0; table != nullptr && row < table->rows.rows.size(); ++row)
+    if (AsNumber(CellOf(*table, row, "warmup")).value_or(0) != 0) return true;
+  return false;
+}
+
 std::string IterationChart(const ReportModel& model, const std::string& id) {
   const ReportTable* table = IterationBars(model);
   if (table == nullptr) return "";

@@ -87,9 +87,8 @@ data PipelinePlots(const ReportModel& model) {
     lanes.push_back(std::move(lane));
   }
   std::vector<std::pair<double, std::string>> ticks;
-  constexpr int kTicks = 4;
-  for (int i = 0; i <= kTicks; ++i)
-    ticks.emplace_back(last * i / kTicks, FormatValue(last * i / kTicks, Unit::kNanoseconds));
+  for (const double at : RoundTicks(last))
+    ticks.emplace_back(at, at > 0 ? FormatValue(at, Unit::kNanoseconds) : "0");
   std::vector<Segment> legend;
   for (const PhaseStyle& style : kPhases)
     if (const auto count = in_figure.find(style.phase); count != in_figure.end())

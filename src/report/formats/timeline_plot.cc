@@ -183,13 +183,13 @@ data TimelinePlots(const ReportModel& model, const std::vector<FindingGroup>& gr
     const DrawnGpu gpu = DrawGpu(*table, first);
     const double length = CellNumber(*table, first, "step_ns");
     std::vector<std::pair<double, std::string>> ticks;
-    constexpr int kTicks = 4;
-    for (int i = 0; i <= kTicks; ++i)
-      ticks.emplace_back(length * i / kTicks, FormatValue(length * i / kTicks, Unit::kNanoseconds));
+    for (const double at : RoundTicks(length))
+      ticks.emplace_back(at, at > 0 ? FormatValue(at, Unit::kNanoseconds) : "0");
     std::string title =
         IsNull(CellOf(*table, first, "step"))
-            ? "The analysed time"
-            : fmt::format("Step {}{}", CellText(*table, first, "step", Unit::kNone),
+            ? fmt::format("The analysed time ({})", FormatValue(length, Unit::kNanoseconds))
+            : fmt::format("Step {} ({}){}", CellText(*table, first, "step", Unit::kNone),
+                          FormatValue(length, Unit::kNanoseconds),
                           FigureNumber(model, "profiled_iterations") == 1.0 ? "" : ", of median length");
     if (FigureNumber(model, "ranks").value_or(0) > 1)
       title += fmt::format(", rank {}", CellText(*table, first, "rank", Unit::kNone));

@@ -45,7 +45,11 @@ void SplitWaiting(const ReportModel& model, const ReportTable& ledger, std::vect
         CellOf(*waits, row, "device") != CellOf(ledger, 0, "device"))
       continue;
     const auto waiting = AsNumber(CellOf(*waits, row, "waiting_ns"));
-    if (!waiting || !(*waiting > 0) || *waiting > exposed->value) return;
+    if (!waiting || *waiting < 0 || *waiting > exposed->value) return;
+    if (*waiting == 0) {
+      exposed->label = "communication/transfer";
+      return;
+    }
     const double rest = exposed->value - *waiting;
     const std::string color = exposed->color;
     *exposed = {"communication/waiting", *waiting, FormatValue(*waiting, Unit::kNanoseconds),
