@@ -38,6 +38,32 @@ TEST(HostProgram, OperatorsAndCollectives) {
   EXPECT_EQ(rows[2].busy_ns, 100);
 }
 
+// A loop that sleeps for 600 of its 900 ns, reads in what is within it, and another thread that waits.
+TEST(HostProgram, RangesThatWaitInTheOperatingSystem) {
+  TraceBuilder b;
+  b.trace.devices.clear();
+  b.AddThread(0, 43);
+  b.Range(0, 1000, "loop");
+  b.Range(100, 200, "f");
+  b.Os(110, 190, "read");
+  b.Os(300, 900, "select");
+  b.Os(900, 950, "write");
+  b.Os(0, 1000, "poll", 1);
+  const auto rows = RowsOf(b);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "loop");
+  EXPECT_EQ(rows[0].busy_ns, 900);
+  EXPECT_EQ(rows[0].os_call, "select");
+  EXPECT_EQ(rows[0].os_call_ns, 600);
+  EXPECT_EQ(rows[1].os_call, "read");
+  EXPECT_EQ(rows[1].os_call_ns, 80);
+  TraceBuilder without;
+  without.trace.devices.clear();
+  without.Range(0, 1000, "loop");
+  EXPECT_FALSE(RowsOf(without)[0].os_call);
+  EXPECT_FALSE(RowsOf(without)[0].os_call_ns);
+}
+
 TEST(HostProgram, StepsAreThoseOfTheProfiler) {
   TraceBuilder b;
   b.Range(0, 100, "ProfilerStep#4");

@@ -50,7 +50,7 @@ constexpr Plant kPlants[] = {
     {"data-loading", kMs, First<[](PlantedThread& t) {
        t.Range("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", [&] { t.Work(kMs); });
      }>},
-    {"single-process-loader", 780 * kUs, First<[](PlantedThread& t) {
+    {"single-process-loader", kMs, First<[](PlantedThread& t) {
        t.Range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", [&] { t.Work(kMs); });
      }>},
     {"checkpoint-in-step", kMs,
@@ -131,7 +131,7 @@ constexpr Plant kPlants[] = {
        });
      }>},
     {"kernel-time-varies", 0, Last<[](PlantedThread& t) { t.Kernel(test::kMatrixKernel, 2 * kMs); }>},
-    {"outlier-steps", 0,
+    {"outlier-steps", 800 * kUs,
      [](PlantedRun& run) {
        run.first = [](PlantedThread& t, int step) { t.Work(step == 9 ? 16 * kMs : 0); };
      }},

@@ -79,9 +79,8 @@ TEST(Headline, CountsHeadroomBesideLosses) {
   give("idle/launch", 20'000'000);
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kMarkdown),
-      HasSubstr(
-          "20.0 ms of the profiled 100 ms are lost (20 %), all of it to launching kernels, and 80.0 ms "
-          "are spent computing where 50.0 ms would do on this GPU"));
+      HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to launching kernels, and 80.0 ms "
+                "are spent computing where 50.0 ms would do on this GPU"));
 }
 
 // What is lost is all but computing; a saving of computing may be more.
@@ -95,9 +94,8 @@ TEST(Headline, TellsSavingsOfComputingFromWhatIsLost) {
   };
   EXPECT_THAT(text("compute/other"),
               HasSubstr("20.0 ms of the profiled 100 ms are lost besides computing (20 %); first, "));
-  EXPECT_THAT(text("idle/launch"),
-              HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to "
-                        "launching kernels; first, "));
+  EXPECT_THAT(text("idle/launch"), HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to "
+                                             "launching kernels; first, "));
 }
 
 TEST(Headline, SaysTheLargestLossAndTheOneToBeginWith) {
@@ -169,6 +167,25 @@ TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
   };
   EXPECT_THAT(text(300'000'000), HasSubstr("300 ms of it to loading and compiling code; first, warm up."));
   EXPECT_THAT(text(50'000'000), HasSubstr("first, fuse small kernels."));
+}
+
+TEST(Headline, BeginsWithWhatRecursUnlessMostIsStartUp) {
+  const auto text = [](double start_up_ns, double launch_ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("kernel-compilation", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("cpu-launch-starvation", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Warm up."};
+    advice.findings[0].saves = SavingClaim{"idle/compilation", 0, start_up_ns, start_up_ns};
+    advice.findings[1].recommendation = {"Launch less."};
+    if (launch_ns > 0) advice.findings[1].saves = SavingClaim{"idle/launch", 0, launch_ns, launch_ns};
+    return Render(RunWithLedger({{"compute/other", 400'000'000},
+                                 {"idle/compilation", static_cast<int64_t>(start_up_ns)},
+                                 {"idle/launch", 600'000'000 - static_cast<int64_t>(start_up_ns)}}),
+                  advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(300e6, 100e6), HasSubstr("first, launch less, which saves up to 100 ms"));
+  EXPECT_THAT(text(550e6, 50e6), HasSubstr("first, warm up, which saves up to 550 ms of start-up"));
+  EXPECT_THAT(text(300e6, 0), HasSubstr("first, warm up, which saves up to 300 ms of start-up"));
 }
 
 // A test that is too short to judge has children that say what they save: profiling again does not.

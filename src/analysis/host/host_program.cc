@@ -35,6 +35,31 @@ std::vector<IntervalSet> SelfTimes(const Trace& trace, const OperatorTree& tree)
   return self;
 }
 
+// The time that threads spend in calls of the operating system, by call.
+class OsTime {
+ public:
+  explicit OsTime(const Trace& trace) : calls_(trace.os_calls), of_thread_(trace.threads.size()) {
+    for (uint32_t i = 0; i < calls_.size(); ++i)
+      if (calls_.thread[i] != kNoIndex) of_thread_[calls_.thread[i]].push_back(i);
+  }
+  void Add(uint32_t thread, const IntervalSet& times, std::map<NameId, Ns>& by_name) const {
+    if (thread == kNoIndex || times.empty()) return;
+    const std::vector<uint32_t>& calls = of_thread_[thread];
+    for (size_t i = 0, first = 0; i < calls.size() && calls_.start[calls[i]] < times.back().end; ++i) {
+      const Interval call{calls_.start[calls[i]], calls_.end[calls[i]]};
+      while (first < times.size() && times[first].end <= call.start) ++first;
+      Ns within = 0;
+      for (size_t t = first; t < times.size() && times[t].start < call.end; ++t)
+        within += std::min(times[t].end, call.end) - std::max(times[t].start, call.start);
+      if (within > 0) by_name[calls_.name[calls[i]]] += within;
+    }
+  }
+
+ private:
+  const OsCalls& calls_;
+  std::vector<std::vector<uint32_t>> of_thread_;
+};
+
 }  // namespace
 
 const RelationOf<HostProgramRow>& HostProgramRelation() {
@@ -53,6 +78,10 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
           .Column(
               "alone_ns", &HostProgramRow::alone_ns, Unit::kNanoseconds,
               "Of a collective, the part in which no operator runs on any thread; of an operator all of it.")
+          .Column("os_call", &HostProgramRow::os_call, Unit::kText,
+                  "Call of the operating system that it spends most time in; unknown where none was "
+                  "recorded in it.")
+          .Column("os_call_ns", &HostProgramRow::os_call_ns, Unit::kNanoseconds, "That time.")
           .Column("share", &HostProgramRow::share, Unit::kRatio, "busy_ns over the profile's time.")
           .Column("alone_share", &HostProgramRow::alone_share, Unit::kRatio,
                   "alone_ns over the profile's time.");
@@ -64,6 +93,8 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
   if (!context.ranks.gpus.empty() || trace.api_calls.size() > 0) return {};
   const OperatorTree tree = BuildOperatorTree(context);  // not an input: programs with GPU work do without
   std::map<std::string, std::pair<HostProgramRow, std::vector<Interval>>> by_name;
+  std::map<std::string, std::map<NameId, Ns>> in_os;
+  const OsTime os(trace);
   std::vector<Interval> operating;
   const std::vector<IntervalSet> self = SelfTimes(trace, tree);
   for (size_t i = 0; i < tree.calls.size(); ++i) {
@@ -73,6 +104,7 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
     auto& [row, times] = by_name[name];
     ++row.calls;
     times.insert(times.end(), self[i].begin(), self[i].end());
+    os.Add(trace.ranges.thread[call.range], self[i], in_os[name]);
     operating.insert(operating.end(), self[i].begin(), self[i].end());
   }
   for (uint32_t i = 0; i < trace.ranges.size(); ++i) {
@@ -92,6 +124,11 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
     const IntervalSet times = Union(std::move(entry.second));
     row.busy_ns = Length(times);
     row.alone_ns = row.communication ? Length(Subtract(times, busy)) : row.busy_ns;
+    for (const auto& [call, time] : in_os[name])
+      if (time > row.os_call_ns.value_or(0)) {
+        row.os_call = trace.names.View(call);
+        row.os_call_ns = time;
+      }
     row.share = static_cast<double>(row.busy_ns) / whole;
     row.alone_share = static_cast<double>(row.alone_ns) / whole;
   }

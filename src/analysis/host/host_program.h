@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct HostProgramRow {
   std::string name;
   bool communication = false;
   int64_t calls = 0, busy_ns = 0, alone_ns = 0;
+  std::optional<std::string> os_call;
+  std::optional<int64_t> os_call_ns;
   double share = 0, alone_share = 0;
 };
 const RelationOf<HostProgramRow>& HostProgramRelation();

@@ -45,7 +45,7 @@ std::optional<int64_t> CountOf(const ServingLog& log, const char* name) {
 }
 
 void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
-  Mean running, waiting, transferring, prompt, generated, accepted, length, prefix;
+  Mean running, waiting, transferring, prompt, generated, accepted, length, prefix, cache;
   std::set<std::optional<std::string>> engines;
   // Beside lines of decoding, those of prefill are no mean over time: each is of the moments in which it
   // runs.
@@ -69,6 +69,7 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     accepted.Add(line.accepted_share);
     length.Add(line.accepted_length);
     prefix.Add(line.prefix_hit_share);
+    cache.Add(line.cache_used);
     if (!line.waiting) continue;
     const bool waits = *line.waiting > 0;
     row.waiting_lines = row.waiting_lines.value_or(0) + waits;
@@ -89,6 +90,7 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
   row.accepted_share = accepted.value();
   row.accepted_length = length.value();
   row.prefix_hit_share = prefix.value();
+  row.mean_cache_used = cache.value();
 }
 
 }  // namespace
@@ -126,6 +128,8 @@ const RelationOf<ServingRow>& ServingRelation() {
                   "cache has room; unknown where max_running is.")
           .Column("most_cache_used", &ServingRow::most_cache_used, Unit::kRatio,
                   "The most of the KV cache that was in use.")
+          .Column("mean_cache_used", &ServingRow::mean_cache_used, Unit::kRatio,
+                  "Part of it that was in use on average.")
           .Column("prompt_tokens_per_second", &ServingRow::prompt_tokens_per_second, Unit::kNone,
                   "Mean of what an engine reads of prompts; unknown where its lines are of single batches.")
           .Column("generated_tokens_per_second", &ServingRow::generated_tokens_per_second, Unit::kNone,

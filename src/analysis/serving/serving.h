@@ -22,8 +22,8 @@ struct ServingRow {
   std::optional<double> mean_running, mean_waiting, mean_transferring;
   std::optional<int64_t> most_running, most_waiting;
   std::optional<int64_t> waiting_lines, full_lines, capped_lines;
-  std::optional<double> most_cache_used, prompt_tokens_per_second, generated_tokens_per_second,
-      most_generated_tokens_per_second;
+  std::optional<double> most_cache_used, mean_cache_used, prompt_tokens_per_second,
+      generated_tokens_per_second, most_generated_tokens_per_second;
   std::optional<double> accepted_share, accepted_length, prefix_hit_share;
   std::optional<int64_t> cache_tokens, max_running, max_length;
   int64_t preemptions = 0;

@@ -231,6 +231,13 @@ std::optional<size_t> OnMostOfTheLoss(const ReportModel& model, const std::vecto
   return std::nullopt;
 }
 
+// Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
+// goes on: they come first unless the profile is mostly of its start.
+constexpr double kMostlyStartUp = 0.5;
+bool HappensOnce(const SavingClaim& saves, bool has_steps) {
+  return !has_steps && saves.bucket == "idle/compilation";
+}
+
 }  // namespace
 
 std::optional<size_t> DoFirst(const ReportModel& model) {
@@ -243,12 +250,16 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
                lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
   const bool is_test = total < kBrief && FindingOf(advice, "one-shot-program");
-  std::optional<size_t> best;
+  std::optional<size_t> best, start_up;
   double most = 0;
   for (const size_t root : roots) {
     const std::optional<SavingClaim>& saves = MostSaving(advice, root).saves;
     if (is_test && saves && saves->bucket == "idle/compilation") continue;
     if (!saves || !(saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost))) continue;
+    if (HappensOnce(*saves, has_steps) && *saves->high_ns < kMostlyStartUp * total) {
+      if (!start_up) start_up = root;
+      continue;
+    }
     // Of a note only what is sure comes before a warning.
     const bool is_note = advice.findings[root].severity == Severity::kInfo;
     const double expected = (saves->low_ns.value_or(0) + (is_note ? 0 : *saves->high_ns)) / 2;
@@ -256,7 +267,7 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
     best = root;
     most = expected;
   }
-  if (best) return best;
+  if (best || start_up) return best ? best : start_up;
   if (const auto root = OnMostOfTheLoss(model, roots); root && !is_test) return root;
   for (const bool may_save : {false, true})
     for (const size_t root : roots)
