@@ -18,10 +18,19 @@ constexpr const char* kFloatTypes = R"(["float", "float"])";
 constexpr const char* kSquare = "[[1000, 1000], [1000, 1000]]";
 constexpr int64_t kFlops = 2'000'000'000;
 
+struct Found {
+  std::vector<OpEfficiencyRow> rows;
+  RunEfficiency run;
+};
+
 struct DrawnCalls : test::OperatorsBuilder {
-  OpEfficiencies Efficiencies(bool known = true) const {
+  Found Efficiencies(bool known = true) const {
+    static std::vector<std::shared_ptr<Table>> tables;  // whose texts the rows refer to
     const Context context = test::ContextOf(trace);
-    return ComputeOpEfficiencies(context, ComputeOperatorWork(context), {known ? Peaks() : GpuPeaks()});
+    const OpEfficiencies of =
+        ComputeOpEfficiencies(context, ComputeOperatorWork(context), {known ? Peaks() : GpuPeaks()});
+    tables.push_back(of.rows);
+    return {OpEfficiencyRelation().ToRows(*of.rows), of.run};
   }
 };
 
@@ -29,7 +38,7 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
   DrawnCalls b;
   b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
   b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
-  const OpEfficiencies found = b.Efficiencies();
+  const Found found = b.Efficiencies();
   ASSERT_EQ(found.rows.size(), 1u);
   const OpEfficiencyRow& row = found.rows[0];
   EXPECT_EQ(row.op, "aten::mm");
@@ -63,7 +72,7 @@ TEST(OpEfficiency, ListsLayoutsOnTheirOwn) {
     b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
     b.trace.operator_arguments.back().strides = b.trace.names.Intern(strides);
   }
-  const OpEfficiencies found = b.Efficiencies();
+  const Found found = b.Efficiencies();
   ASSERT_EQ(found.rows.size(), 2u);
   EXPECT_EQ(found.rows[0].layout, "nn");
   EXPECT_EQ(found.rows[0].calls, 2);
@@ -93,7 +102,7 @@ TEST(OpEfficiency, ListsEqualDescriptionsOnce) {
   DrawnCalls b;
   b.Call("aten::fill_", "[[1], []]", R"(["int", "Scalar"])", 2'000, "fill");
   b.Call("aten::fill_", "[[], []]", R"(["int", "Scalar"])", 2'000, "fill");
-  const OpEfficiencies found = b.Efficiencies();
+  const Found found = b.Efficiencies();
   ASSERT_EQ(found.rows.size(), 1u);
   EXPECT_EQ(found.rows[0].shapes, "1");
   EXPECT_EQ(found.rows[0].calls, 2);
@@ -147,7 +156,7 @@ TEST(OpEfficiency, OfFp32DependsOnTheKernel) {
 TEST(OpEfficiency, AboveThePeakIsUnknown) {
   DrawnCalls b;
   b.Call("aten::mm", kSquare, kTwoHalves, 19'000);
-  const OpEfficiencies found = b.Efficiencies();
+  const Found found = b.Efficiencies();
   const OpEfficiencyRow& row = found.rows.at(0);
   EXPECT_FALSE(row.flops_per_s);
   EXPECT_FALSE(row.compute_share);
@@ -188,7 +197,7 @@ TEST(OpEfficiency, OfWinogradConvolutionsMayExceedThePeak) {
   DrawnCalls b;
   b.Call("aten::cudnn_convolution_backward_input", "[[], [16, 128, 32, 32], [128, 128, 3, 3]]",
          R"(["", "float", "float"])", 400'000, "winograd_nonfused::winogradForwardOutput4x4<float>");
-  const OpEfficiencies found = b.Efficiencies();
+  const Found found = b.Efficiencies();
   const OpEfficiencyRow& row = found.rows.at(0);
   EXPECT_GT(*row.flops_per_s, 10e12);
   EXPECT_FALSE(row.compute_share);
@@ -200,7 +209,7 @@ TEST(OpEfficiency, OfWinogradConvolutionsMayExceedThePeak) {
 TEST(OpEfficiency, OfUnknownOperatorsAloneIsEmpty) {
   DrawnCalls b;
   b.Call("my::op", "[[1]]", R"(["float"])", 1'000, "my_kernel");
-  const OpEfficiencies found = b.Efficiencies();
+  const Found found = b.Efficiencies();
   EXPECT_TRUE(found.rows.empty());
   EXPECT_EQ(found.run.known_work_share, 0);
 }
@@ -219,7 +228,7 @@ TEST(OpEfficiency, OfKernelsWithoutDurationIsUnknown) {
 TEST(OpEfficiency, FasterThanTheMemoryGivesNoTime) {
   DrawnCalls b;
   b.Call("aten::copy_", "[[1000, 1000], [1000, 1000]]", kTwoHalves, 3'000, "copy");
-  const OpEfficiencies found = b.Efficiencies();
+  const Found found = b.Efficiencies();
   const OpEfficiencyRow& row = found.rows.at(0);
   EXPECT_TRUE(row.bytes_per_s);
   EXPECT_FALSE(row.memory_share);
@@ -231,7 +240,7 @@ TEST(OpEfficiency, FasterThanTheMemoryGivesNoTime) {
 TEST(OpEfficiency, OfAnUnknownGpuHasRatesButNoShares) {
   DrawnCalls b;
   b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
-  const OpEfficiencies found = b.Efficiencies(/*known=*/false);
+  const Found found = b.Efficiencies(/*known=*/false);
   const OpEfficiencyRow& row = found.rows.at(0);
   EXPECT_NEAR(*row.flops_per_s, 50e12, 1e6);
   EXPECT_FALSE(row.peak_flops_per_s);
@@ -249,7 +258,7 @@ TEST(OpEfficiency, OfTheRunNeedsHalfOfTheTime) {
     DrawnCalls b;
     b.Call("aten::mm", kSquare, kTwoHalves, 40'000);
     b.Call("my::op", "[[1]]", R"(["float"])", unknown, "my_kernel");
-    const OpEfficiencies found = b.Efficiencies();
+    const Found found = b.Efficiencies();
     EXPECT_NEAR(*found.run.known_work_share, 40'000.0 / static_cast<double>(40'000 + unknown), 1e-9);
     EXPECT_EQ(found.run.mfu.has_value(), unknown == 30'000);
     EXPECT_EQ(found.run.speed_of_light.has_value(), unknown == 30'000);

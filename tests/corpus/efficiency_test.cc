@@ -50,15 +50,15 @@ TEST(Efficiency, NothingExceedsThePeak) {
     const AnalysedTrace analysed(*trace);
     const auto& found = analysed.Get<OpEfficiencies>();
     ++profiles;
-    for (const OpEfficiencyRow& row : found.rows) {
-      const std::string what = file.filename().string() + ": " + row.op + " " + row.shapes;
+    for (const OpEfficiencyRow& row : OpEfficiencyRelation().ToRows(*found.rows)) {
+      const std::string what = fmt::format("{}: {} {}", file.filename().string(), row.op, row.shapes);
       ++operators;
       ExpectShare(row.compute_share, what);
       ExpectShare(row.memory_share, what);
       ExpectShare(row.attained_share, what);
       ExpectShare(row.kernel_share, what);
       with_share += row.attained_share.has_value();
-      if (row.unknown_reason) ++reasons[*row.unknown_reason];
+      if (row.unknown_reason) ++reasons[std::string(*row.unknown_reason)];
       // What is not known says why.
       EXPECT_NE(row.attained_share.has_value(), row.unknown_reason.has_value()) << what;
       EXPECT_FALSE(row.unknown_reason && row.unknown_reason->starts_with("faster than the peak")) << what;

@@ -161,7 +161,7 @@ TEST(Shapes, OperatorsOfManyShapesAreListedUpToALimit) {
   const Trace trace = ReadProfile(path);
   const AnalysedTrace analysed(trace, {});
   EXPECT_GT(analysed.Get<OperatorWork>().operators.size(), 10'000u);
-  EXPECT_EQ(analysed.Get<OpEfficiencies>().rows.size(), 2'000u);
+  EXPECT_EQ(analysed.Get<OpEfficiencies>().rows->rows(), 2'000u);
 }
 
 // Where no shape is recorded nothing is kept of each call.

@@ -42,8 +42,11 @@ class CallGrouper {
   }
 
   CallGroups Build() {
-    out_.groups.reserve(work_.operators.size());
-    out_.rows.reserve(work_.operators.size());
+    // As many as there may be: memory that is not used costs nothing.
+    size_t most = 0;
+    for (const OperatorWork::OfGpu& of : work_.gpus)
+      most += std::min(of.calls.size(), 2 * work_.operators.size());
+    out_.groups.reserve(most);
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) AddGpu(gpu);
     Join();
     return std::move(out_);
@@ -56,13 +59,13 @@ class CallGrouper {
     for (const OperatorWorkCall& call : work_.gpus[gpu].calls) {
       const OfOperator& of = operators_[call.operation];
       Precision precision = Precision::kUnknown;
-      int64_t element_bytes = 0;
+      uint8_t element_bytes = 0;
       std::string_view layout = of.layout;
       if (of.has_flops || of.needs_element) {
         const NameId kernel = kernels.name[call.kernel];
         const KernelNote& note = NoteOfName(kernel);
         if (of.has_flops) precision = PrecisionOf(of.recorded, context_.kernels[kernel], note);
-        if (of.needs_element) element_bytes = note.element_bytes;
+        if (of.needs_element) element_bytes = static_cast<uint8_t>(note.element_bytes);
         if (of.needs_layout) layout = note.layout;
       }
       CallGroup& group = GroupOf(gpu, call.operation, precision, element_bytes, layout);
@@ -75,14 +78,14 @@ class CallGrouper {
   }
 
   // Those of one operator are few.
-  CallGroup& GroupOf(size_t gpu, uint32_t operation, Precision precision, int64_t element_bytes,
+  CallGroup& GroupOf(size_t gpu, uint32_t operation, Precision precision, uint8_t element_bytes,
                      std::string_view layout) {
     for (uint32_t at = newest_[operation]; at != kNoIndex; at = out_.groups[at].next_of_operation)
       if (CallGroup& known = out_.groups[at];
           known.precision == precision && known.element_bytes == element_bytes && known.layout == layout)
         return known;
     CallGroup& group = out_.groups.emplace_back();
-    group.gpu = gpu;
+    group.gpu = static_cast<uint32_t>(gpu);
     group.rank = context_.ranks.gpus[gpu].rank;
     group.operation = operation;
     group.precision = precision;
@@ -119,6 +122,7 @@ class CallGrouper {
     size_t size = 64;
     while (size < 2 * out_.groups.size()) size *= 2;
     std::vector<uint32_t> slots(size, kNoIndex);  // a hash table of rows
+    out_.rows.reserve(out_.groups.size());
     for (uint32_t i = 0; i < out_.groups.size(); ++i) {
       const CallGroup& group = out_.groups[i];
       uint64_t at = HashOf(group) & (size - 1);

@@ -15,16 +15,16 @@ namespace dladvisor {
 
 // Calls of one operator with the same arguments on one GPU, in one precision and layout.
 struct CallGroup {
-  size_t gpu = 0;  // index into ranks.gpus
   int64_t rank = 0;
-  uint32_t operation = 0;  // index into OperatorWork::operators
-  Precision precision = Precision::kUnknown;
-  int64_t element_bytes = 0;  // where the type is not recorded: by the kernel's name, 0 where that is silent
-  std::string_view layout;    // Work::layout; of products whose strides are not recorded by the kernel's name
-  int64_t calls = 0, recomputed = 0, kernels = 0;
   Ns gpu_ns = 0;
-  bool winograd = false;
+  std::string_view layout;  // Work::layout; of products whose strides are not recorded by the kernel's name
+  uint32_t gpu = 0;         // index into ranks.gpus
+  uint32_t operation = 0;   // index into OperatorWork::operators
+  uint32_t calls = 0, recomputed = 0, kernels = 0;
   uint32_t next_of_operation = kNoIndex, next_of_row = kNoIndex;
+  uint8_t element_bytes = 0;  // where the type is not recorded: by the kernel's name, 0 where that is silent
+  Precision precision = Precision::kUnknown;
+  bool winograd = false;
 };
 
 // Groups of a rank with the same names, shapes, types, precision and layout.

@@ -35,8 +35,12 @@ class ForwardCalls {
     uint32_t process = 0, range = kNoIndex;
   };
 
+  // Numbers that follow one another, as those of neighbours in a program do, lie side by side.
   size_t PlaceOf(uint32_t process, int64_t sequence) const {
-    size_t at = (static_cast<uint64_t>(sequence) + process) * 0x9E3779B97F4A7C15U >> 32;
+    constexpr uint64_t kNeighbours = 8;
+    const auto number = static_cast<uint64_t>(sequence);
+    const uint64_t mixed = (number / kNeighbours ^ uint64_t{process} << 40) * 0x9E3779B97F4A7C15U >> 32;
+    size_t at = mixed * kNeighbours + number % kNeighbours;
     for (at &= slots_.size() - 1; slots_[at].sequence >= 0; at = (at + 1) & (slots_.size() - 1))
       if (slots_[at].sequence == sequence && slots_[at].process == process) break;
     return at;

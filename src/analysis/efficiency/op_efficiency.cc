@@ -2,9 +2,8 @@
 #include "src/analysis/efficiency/op_efficiency.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <numeric>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -32,6 +31,8 @@ constexpr double kNsPerSecond = 1e9;
 
 constexpr std::string_view kWinograd = "a Winograd convolution does fewer operations than are counted";
 
+constexpr size_t kRowsAtOnce = 64;
+
 // A rate, and what was measured of it where someone has.
 struct Limit {
   std::optional<double> peak, achievable;
@@ -44,84 +45,135 @@ Limit ComputeLimit(const GpuPeaks& gpu, Precision precision) {
   return {};
 }
 
-// Sums over groups with the same names, before rates are taken.
+// Sums over groups with the same names, and their rates.
 struct Totals {
-  OpEfficiencyRow row;  // without the texts of what is not listed
+  OpEfficiencyRow row;  // without what names it
   Limit compute, memory;
   double flops = 0, bytes = 0, compute_ns = 0, memory_ns = 0, floor_ns = 0, attainable_ns = 0;
   double at_peak_ns = 0;                  // with peaks in place of what is achievable
   double model_peak_ns = 0, peak_ns = 0;  // FLOPs at the peak; the first without what is repeated
   bool has_flops = false, has_bytes = false, winograd = false, precision_known = false;
   std::optional<WorkKind> kind;
-  std::optional<std::string_view> bound;
   std::string_view unknown;  // of the work
   std::string_view bytes_unknown;
 };
 
+// Over the rows of the run.
+struct RunSums {
+  double known_ns = 0, peak_ns = 0, model_peak_ns = 0, placed_flops_ns = 0, unplaced_flops_ns = 0;
+  double attainable_ns = 0, timed_ns = 0;
+};
+
 class EfficiencyBuilder {
+  struct OfGpu {
+    std::array<Limit, kPrecisions> compute;
+    Limit memory;
+    double floor_ns = 0;
+    double rank_kernel_ns = 0;
+    bool peaks_known = false;  // of one GPU of the rank
+  };
+
  public:
   EfficiencyBuilder(const Context& context, const OperatorWork& work, const std::vector<GpuPeaks>& peaks)
-      : context_(context), work_(work), peaks_(peaks), calls_(GroupCalls(context, work)) {}
+      : work_(work), calls_(GroupCalls(context, work)), gpus_(work.gpus.size()) {
+    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      OfGpu& of = gpus_[gpu];
+      for (size_t i = 0; i < kPrecisions; ++i)
+        of.compute[i] = ComputeLimit(peaks[gpu], static_cast<Precision>(i));
+      of.memory = {peaks[gpu].memory_bytes_per_s, peaks[gpu].achievable_memory_bytes_per_s};
+      of.floor_ns = static_cast<double>(peaks[gpu].launch_floor_ns.value_or(0));
+      for (size_t other = 0; other < gpus_.size(); ++other) {
+        if (context.ranks.gpus[other].rank != context.ranks.gpus[gpu].rank) continue;
+        of.rank_kernel_ns += static_cast<double>(work.gpus[other].kernel_ns);
+        of.peaks_known |= peaks[other].is_known();
+      }
+      all_kernel_ns_ += static_cast<double>(work_.gpus[gpu].kernel_ns);
+      window_ns_ += static_cast<double>(context.windows[gpu].length());
+    }
+  }
 
   OpEfficiencies Build() {
-    for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
-      kernel_ns_[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
-      all_kernel_ns_ += static_cast<double>(work_.gpus[gpu].kernel_ns);
-      window_ns_ += static_cast<double>(context_.windows[gpu].length());
-    }
-    const std::vector<uint8_t> is_listed = Longest();
-    out_.rows.reserve(static_cast<size_t>(std::ranges::count(is_listed, 1)));
-    for (size_t i = 0; i < calls_.rows.size(); ++i) {
-      Totals totals;
-      for (uint32_t g = calls_.rows[i].first; g != kNoIndex; g = calls_.groups[g].next_of_row)
-        Add(calls_.groups[g], totals);
-      Finish(totals);
-      if (is_listed[i]) List(calls_.groups[calls_.rows[i].first], totals);
-    }
-    SortRows();
-    AddRun();
-    return std::move(out_);
+    RunSums sums;
+    for (const GroupRow& row : calls_.rows) TotalsOf(row, sums);
+    return {std::make_shared<Table>(ListRows()), RunOf(sums)};
   }
 
  private:
-  // Of each rank, by row. Where nothing is known of a rank's operators, a list of them says nothing.
-  std::vector<uint8_t> Longest() const {
-    std::vector<uint8_t> is_listed(calls_.rows.size(), 0);
-    std::map<int64_t, std::vector<uint32_t>> by_rank;
-    std::set<int64_t> known;
-    for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
-      by_rank[calls_.rows[i].rank].push_back(i);
-      if (calls_.rows[i].has_work) known.insert(calls_.rows[i].rank);
+  Totals TotalsOf(const GroupRow& row, RunSums& sums) const {
+    Totals totals;
+    for (uint32_t g = row.first; g != kNoIndex; g = calls_.groups[g].next_of_row)
+      Add(calls_.groups[g], totals);
+    Finish(gpus_[calls_.groups[row.first].gpu], totals, sums);
+    return totals;
+  }
+
+  Table ListRows() const {
+    const std::vector<uint32_t> listed = Longest();
+    Table table(OpEfficiencyRelation().schema());
+    table.Reserve(listed.size());
+    RelationOf<OpEfficiencyRow>::Appender appender(OpEfficiencyRelation(), table);
+    std::vector<OpEfficiencyRow> rows;  // few at once: they are large
+    RunSums counted;                    // in the sums of the run already
+    for (const uint32_t index : listed) {
+      rows.push_back(Named(calls_.rows[index], TotalsOf(calls_.rows[index], counted)));
+      if (rows.size() < kRowsAtOnce) continue;
+      appender.Append(rows);
+      rows.clear();
     }
-    for (auto& [rank, rows] : by_rank) {
-      if (!known.contains(rank)) continue;
+    appender.Append(rows);
+    return table;
+  }
+
+  // Indices of the rows that are listed, by rank, most GPU time first. Where nothing is known of a rank's
+  // operators, a list of them says nothing.
+  std::vector<uint32_t> Longest() const {
+    struct OfRank {
+      std::vector<uint32_t> rows;
+      bool is_known = false;
+    };
+    std::map<int64_t, OfRank> by_rank;
+    OfRank* of = nullptr;
+    for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
+      const GroupRow& row = calls_.rows[i];
+      if (!of || row.rank != calls_.rows[i - 1].rank) of = &by_rank[row.rank];
+      of->rows.push_back(i);
+      of->is_known |= row.has_work;
+    }
+    std::vector<uint32_t> listed;
+    for (auto& [rank, of_rank] : by_rank) {
+      if (!of_rank.is_known) continue;
+      std::vector<uint32_t>& rows = of_rank.rows;
+      const auto most_time = [&](uint32_t row) { return std::pair(-calls_.rows[row].gpu_ns, row); };
       if (rows.size() > kRowsOfRank) {
-        std::ranges::nth_element(rows, rows.begin() + kRowsOfRank, {},
-                                 [&](uint32_t row) { return std::pair(-calls_.rows[row].gpu_ns, row); });
+        std::ranges::nth_element(rows, rows.begin() + kRowsOfRank, {}, most_time);
         rows.resize(kRowsOfRank);
       }
-      for (const uint32_t row : rows) is_listed[row] = 1;
+      std::ranges::sort(rows, {}, most_time);
+      SortByName(rows);
+      listed.insert(listed.end(), rows.begin(), rows.end());
     }
-    return is_listed;
+    return listed;
   }
 
-  // Rows are large: each moves once.
-  void SortRows() {
-    std::vector<uint32_t> order(out_.rows.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, {}, [&](uint32_t i) {
-      const OpEfficiencyRow& row = out_.rows[i];
-      return std::tuple(row.rank, -row.gpu_ns, std::string_view(row.op), std::string_view(row.data_type),
-                        std::string_view(row.shapes), std::string_view(row.precision),
-                        std::string_view(row.layout));
-    });
-    std::vector<OpEfficiencyRow> sorted;
-    sorted.reserve(order.size());
-    for (const uint32_t i : order) sorted.push_back(std::move(out_.rows[i]));
-    out_.rows = std::move(sorted);
+  // Of rows with the same GPU time, which follow one another.
+  void SortByName(std::vector<uint32_t>& rows) const {
+    const auto name = [&](uint32_t row) {
+      const CallGroup& group = calls_.groups[calls_.rows[row].first];
+      const DistinctOperator& of = work_.operators[group.operation];
+      return std::tuple(of.name, DataTypeOf(work_, group), work_.shapes.Describe(of.shapes),
+                        PrecisionNameOf(work_, group), group.layout);
+    };
+    for (auto first = rows.begin(); first != rows.end();) {
+      const auto last = std::find_if(first, rows.end(), [&](uint32_t row) {
+        return calls_.rows[row].gpu_ns != calls_.rows[*first].gpu_ns;
+      });
+      if (last - first > 1) std::ranges::sort(first, last, {}, name);
+      first = last;
+    }
   }
 
-  void List(const CallGroup& first, Totals& totals) {
+  OpEfficiencyRow Named(const GroupRow& of_row, Totals totals) const {
+    const CallGroup& first = calls_.groups[of_row.first];
     const DistinctOperator& of = work_.operators[first.operation];
     OpEfficiencyRow& row = totals.row;
     row.op = of.name;
@@ -129,12 +181,10 @@ class EfficiencyBuilder {
     row.data_type = DataTypeOf(work_, first);
     row.precision = PrecisionNameOf(work_, first);
     row.layout = first.layout;
-    if (totals.kind) row.kind = std::string(NameOf(*totals.kind));
-    if (totals.bound) row.bound = std::string(*totals.bound);
-    if (of.result.work && !of.result.work->assumed.empty())
-      row.assumed = std::string(of.result.work->assumed);
-    if (!totals.unknown.empty()) row.unknown_reason = std::string(totals.unknown);
-    out_.rows.push_back(std::move(row));
+    if (totals.kind) row.kind = NameOf(*totals.kind);
+    if (of.result.work && !of.result.work->assumed.empty()) row.assumed = of.result.work->assumed;
+    if (!totals.unknown.empty()) row.unknown_reason = totals.unknown;
+    return std::move(row);
   }
 
   void Add(const CallGroup& group, Totals& totals) const {
@@ -154,9 +204,9 @@ class EfficiencyBuilder {
     row.output_tiles = work->output_tiles;
     row.expert_rows = work->expert_rows;
     row.inner = work->inner;
-    const GpuPeaks& peaks = peaks_[group.gpu];
-    totals.compute = work->flops ? ComputeLimit(peaks, group.precision) : Limit();
-    totals.memory = {peaks.memory_bytes_per_s, peaks.achievable_memory_bytes_per_s};
+    const OfGpu& gpu = gpus_[group.gpu];
+    totals.compute = work->flops ? gpu.compute[static_cast<size_t>(group.precision)] : Limit();
+    totals.memory = gpu.memory;
     const auto calls = static_cast<double>(group.calls);
     double compute_ns = 0, memory_ns = 0, compute_peak_ns = 0, memory_peak_ns = 0;
     if (work->flops) {
@@ -187,7 +237,7 @@ class EfficiencyBuilder {
     } else {
       totals.bytes_unknown = work->bytes_unknown;
     }
-    const auto floor = static_cast<double>(peaks.launch_floor_ns.value_or(0));
+    const double floor = gpu.floor_ns;
     totals.compute_ns += calls * compute_ns;
     totals.memory_ns += calls * memory_ns;
     totals.floor_ns += calls * floor;
@@ -195,15 +245,15 @@ class EfficiencyBuilder {
     totals.at_peak_ns += calls * std::max({compute_peak_ns, memory_peak_ns, floor});
   }
 
-  void Finish(Totals& totals) {
+  static void Finish(const OfGpu& gpu, Totals& totals, RunSums& sums) {
     OpEfficiencyRow& row = totals.row;
     const auto ns = static_cast<double>(row.gpu_ns);
-    if (const Ns all = kernel_ns_[row.rank]; all > 0) row.kernel_share = ns / static_cast<double>(all);
+    if (gpu.rank_kernel_ns > 0) row.kernel_share = ns / gpu.rank_kernel_ns;
     if (totals.unknown.empty() && row.gpu_ns == 0) totals.unknown = kNoTime;
-    if (totals.unknown.empty()) AddRates(totals, ns);
+    if (totals.unknown.empty()) AddRates(gpu, ns, totals, sums);
   }
 
-  void AddRates(Totals& totals, double ns) {
+  static void AddRates(const OfGpu& gpu, double ns, Totals& totals, RunSums& sums) {
     OpEfficiencyRow& row = totals.row;
     const bool bytes_known = totals.has_bytes && totals.bytes_unknown.empty();
     if (totals.has_flops) {
@@ -218,11 +268,11 @@ class EfficiencyBuilder {
     }
     if (row.flops && row.bytes && *row.bytes > 0) row.intensity = *row.flops / *row.bytes;
     const bool work_known = totals.has_flops || bytes_known;
-    if (work_known) known_ns_ += ns;
+    if (work_known) sums.known_ns += ns;
     if (totals.has_flops && !totals.precision_known)
       totals.unknown = kUnknownPrecision;
     else if (totals.has_flops && !totals.compute.peak)
-      totals.unknown = PeaksKnown(row.rank) ? kNoPeak : kUnknownGpu;
+      totals.unknown = gpu.peaks_known ? kNoPeak : kUnknownGpu;
     else if (!bytes_known)
       totals.unknown = totals.bytes_unknown;
     else if (!totals.memory.peak)
@@ -231,7 +281,7 @@ class EfficiencyBuilder {
       const double share = *row.flops_per_s / *row.peak_flops_per_s;
       if (share > 1 && !totals.winograd) {
         totals.unknown = kAbovePeak;
-        known_ns_ -= ns;
+        sums.known_ns -= ns;
         row.flops_per_s.reset();
         row.bytes_per_s.reset();
         return;
@@ -240,27 +290,27 @@ class EfficiencyBuilder {
         totals.unknown = kWinograd;
       else
         row.compute_share = share;
-      peak_ns_ += totals.peak_ns;
-      model_peak_ns_ += totals.model_peak_ns;
-      placed_flops_ns_ += ns;
+      sums.peak_ns += totals.peak_ns;
+      sums.model_peak_ns += totals.model_peak_ns;
+      sums.placed_flops_ns += ns;
     } else if (totals.has_flops) {
-      unplaced_flops_ns_ += ns;
+      sums.unplaced_flops_ns += ns;
     }
     if (row.peak_bytes_per_s) {
       const double share = *row.bytes_per_s / *row.peak_bytes_per_s;
       if (share > 1) {
         totals.unknown = kCached;
-        attainable_ns_ += ns;  // at the limit, whatever that is
-        timed_ns_ += ns;
+        sums.attainable_ns += ns;  // at the limit, whatever that is
+        sums.timed_ns += ns;
         return;
       }
       row.memory_share = share;
     }
     if (!totals.unknown.empty()) return;
-    AddAttainable(totals, ns);
+    AddAttainable(ns, totals, sums);
   }
 
-  void AddAttainable(Totals& totals, double ns) {
+  static void AddAttainable(double ns, Totals& totals, RunSums& sums) {
     OpEfficiencyRow& row = totals.row;
     // Who is faster than what was measured as achievable is compared with the peak.
     double attainable = totals.attainable_ns;
@@ -268,41 +318,32 @@ class EfficiencyBuilder {
     row.attainable_ns = attainable;
     row.attained_share = attainable / ns;
     row.headroom_ns = ns - attainable;
-    totals.bound = totals.floor_ns > std::max(totals.compute_ns, totals.memory_ns) ? "latency"
-                   : totals.compute_ns > totals.memory_ns                          ? "compute"
-                                                                                   : "memory";
-    attainable_ns_ += attainable;
-    timed_ns_ += ns;
+    row.bound = totals.floor_ns > std::max(totals.compute_ns, totals.memory_ns) ? "latency"
+                : totals.compute_ns > totals.memory_ns                          ? "compute"
+                                                                                : "memory";
+    sums.attainable_ns += attainable;
+    sums.timed_ns += ns;
   }
 
-  bool PeaksKnown(int64_t rank) const {
-    for (size_t gpu = 0; gpu < peaks_.size(); ++gpu)
-      if (context_.ranks.gpus[gpu].rank == rank && peaks_[gpu].is_known()) return true;
-    return false;
-  }
-
-  void AddRun() {
-    RunEfficiency& run = out_.run;
-    if (all_kernel_ns_ <= 0 || window_ns_ <= 0) return;
-    run.known_work_share = known_ns_ / all_kernel_ns_;
-    if (*run.known_work_share < kKnownEnough) return;
+  RunEfficiency RunOf(const RunSums& sums) const {
+    RunEfficiency run;
+    if (all_kernel_ns_ <= 0 || window_ns_ <= 0) return run;
+    run.known_work_share = sums.known_ns / all_kernel_ns_;
+    if (*run.known_work_share < kKnownEnough) return run;
     // Of what has FLOPs, most must have a peak to compare with.
-    if (placed_flops_ns_ > 0 && placed_flops_ns_ >= kKnownEnough * (placed_flops_ns_ + unplaced_flops_ns_)) {
-      run.mfu = model_peak_ns_ / window_ns_;
-      run.hfu = peak_ns_ / window_ns_;
+    if (sums.placed_flops_ns > 0 &&
+        sums.placed_flops_ns >= kKnownEnough * (sums.placed_flops_ns + sums.unplaced_flops_ns)) {
+      run.mfu = sums.model_peak_ns / window_ns_;
+      run.hfu = sums.peak_ns / window_ns_;
     }
-    if (timed_ns_ >= kKnownEnough * all_kernel_ns_) run.speed_of_light = attainable_ns_ / window_ns_;
+    if (sums.timed_ns >= kKnownEnough * all_kernel_ns_) run.speed_of_light = sums.attainable_ns / window_ns_;
+    return run;
   }
 
-  const Context& context_;
   const OperatorWork& work_;
-  const std::vector<GpuPeaks>& peaks_;
-  OpEfficiencies out_;
   CallGroups calls_;
-  std::map<int64_t, Ns> kernel_ns_;  // by rank
-  double all_kernel_ns_ = 0, window_ns_ = 0, known_ns_ = 0;
-  double peak_ns_ = 0, model_peak_ns_ = 0, placed_flops_ns_ = 0, unplaced_flops_ns_ = 0;
-  double attainable_ns_ = 0, timed_ns_ = 0;
+  std::vector<OfGpu> gpus_;
+  double all_kernel_ns_ = 0, window_ns_ = 0;
 };
 
 }  // namespace
@@ -402,7 +443,10 @@ OpEfficiencies ComputeOpEfficiencies(const Context& context, const OperatorWork&
 }
 
 const Family& OpEfficiencyFamily() {
-  static const Family family = FamilyOf(OpEfficiencyRelation(), &OpEfficiencies::rows).Detail();
+  static const Family family =
+      FamilyOfRelation(OpEfficiencyRelation().schema(),
+                       [](const OpEfficiencies& of) -> std::shared_ptr<Relation> { return of.rows; })
+          .Detail();
   return family;
 }
 

@@ -11,8 +11,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/store/relation.h"
@@ -22,10 +24,13 @@
 
 namespace dladvisor {
 
+// Few texts differ but those of shapes.
 struct OpEfficiencyRow {
   int64_t rank = 0;
-  std::string op, data_type, shapes, precision, layout;
-  std::optional<std::string> kind;
+  std::string_view op, data_type;
+  std::string shapes;
+  std::string_view precision, layout;
+  std::optional<std::string_view> kind;
   int64_t calls = 0, recomputed_calls = 0, kernels = 0, gpu_ns = 0;
   std::optional<double> kernel_share;
   std::optional<int64_t> output_tiles;
@@ -33,9 +38,9 @@ struct OpEfficiencyRow {
   std::optional<double> expert_rows;
   std::optional<double> flops, bytes, flops_per_s, bytes_per_s, intensity;
   std::optional<double> peak_flops_per_s, peak_bytes_per_s, compute_share, memory_share;
-  std::optional<std::string> bound;
+  std::optional<std::string_view> bound;
   std::optional<double> attainable_ns, attained_share, headroom_ns;
-  std::optional<std::string> assumed, unknown_reason;
+  std::optional<std::string_view> assumed, unknown_reason;
 };
 const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation();
 
@@ -45,7 +50,7 @@ struct RunEfficiency {
 };
 
 struct OpEfficiencies {
-  std::vector<OpEfficiencyRow> rows;  // by rank, most GPU time first
+  std::shared_ptr<Table> rows;  // of OpEfficiencyRelation(), by rank, most GPU time first
   RunEfficiency run;
 };
 

@@ -29,13 +29,7 @@ uint32_t OperatorShapes::Add(const Arguments& arguments, bool with_values) {
       End(item, kList);
       continue;
     }
-    for (const Tensor& tensor : argument.tensors) {
-      const size_t item = Begin();
-      // One without dimensions is as large as one of one element.
-      if (tensor.rank() == 0) AddNumber(1);
-      for (const int64_t size : tensor.shape) AddNumber(size);
-      End(item, kTensor);
-    }
+    for (const Tensor& tensor : argument.tensors) AddTensor(tensor.shape);
     if (with_values && argument.tensors.empty() && !argument.value.empty()) AddValue(argument.value);
   }
   if (slots_.size() < 2 * starts_.size()) Grow();
@@ -54,6 +48,28 @@ uint32_t OperatorShapes::Add(const Arguments& arguments, bool with_values) {
     words_.resize(start);
     return slot;
   }
+}
+
+void OperatorShapes::Reserve(size_t descriptions) {
+  constexpr size_t kWords = 12;  // that one has as a rule
+  words_.reserve(descriptions * kWords);
+  starts_.reserve(descriptions + 1);
+  hashes_.reserve(descriptions);
+}
+
+void OperatorShapes::AddTensor(const Sizes& shape) {
+  const bool is_short =
+      std::ranges::all_of(shape, [](int64_t size) { return size >= 0 && size < int64_t{kLong}; });
+  if (is_short && !shape.empty()) {
+    words_.push_back(static_cast<uint32_t>(shape.size()) << kItemBits | kTensor);
+    words_.insert(words_.end(), shape.begin(), shape.end());
+    return;
+  }
+  const size_t item = Begin();
+  // One without dimensions is as large as one of one element.
+  if (shape.empty()) AddNumber(1);
+  for (const int64_t size : shape) AddNumber(size);
+  End(item, kTensor);
 }
 
 void OperatorShapes::AddNumber(int64_t number) {

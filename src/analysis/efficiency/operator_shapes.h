@@ -18,6 +18,9 @@ class OperatorShapes {
   // The number of what `arguments` describe, with the values of scalars or without.
   uint32_t Add(const Arguments& arguments, bool with_values);
 
+  // Memory for about so many descriptions.
+  void Reserve(size_t descriptions);
+
   // "512; 141x512; 3 tensors".
   std::string Describe(uint32_t shapes) const;
 
@@ -85,6 +88,7 @@ class OperatorShapes {
   void End(size_t begin, Item item) {
     words_[begin] = static_cast<uint32_t>(words_.size() - begin - 1) << kItemBits | item;
   }
+  void AddTensor(const Sizes& shape);
   void AddNumber(int64_t number);
   void AddValue(std::string_view text);
   void Grow();

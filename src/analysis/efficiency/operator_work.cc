@@ -46,7 +46,10 @@ struct HashOfTextAndSizes {
 class OperatorWorkBuilder {
  public:
   explicit OperatorWorkBuilder(const Context& context)
-      : context_(context), trace_(context.trace), ranges_(context.trace.ranges) {}
+      : context_(context),
+        trace_(context.trace),
+        ranges_(context.trace.ranges),
+        kernel_notes_(context.kernels.size(), kNotAsked) {}
 
   OperatorWork Build() {
     out_.gpus.resize(context_.work.size());
@@ -57,10 +60,13 @@ class OperatorWorkBuilder {
     owner_.assign(ranges_.size(), kUnset);
     formulas_.resize(context_.texts->size());
     gradients_.resize(context_.texts->size());
-    winograd_.assign(context_.kernels.size(), -1);
     by_arguments_.assign(trace_.operator_arguments.size(), kNoIndex);
-    out_.operators.reserve(trace_.operator_arguments.size());
-    if (ranges_.arguments.size() == 0) by_name_.assign(trace_.names.size(), kNoIndex);
+    // As many as there may be: memory that is not used costs nothing.
+    const bool by_name = ranges_.arguments.size() == 0;
+    const size_t most = by_name ? trace_.names.size() : trace_.operator_arguments.size();
+    out_.operators.reserve(most);
+    out_.shapes.Reserve(most);
+    if (by_name) by_name_.assign(most, kNoIndex);
     for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) AddGpu(gpu);
     LeaveOutOuter();
     FindRecomputation();
@@ -100,27 +106,45 @@ class OperatorWorkBuilder {
     return false;
   }
 
+  // What is asked of a kernel's name.
+  enum KernelNote : uint8_t { kCommunication = 1, kProduct = 2, kWinograd = 4, kNotAsked = 255 };
+
+  uint8_t NoteOfKernel(NameId name) {
+    uint8_t& note = kernel_notes_[name];
+    if (note == kNotAsked) {
+      const KernelTraits& traits = context_.kernels[name];
+      const bool winograd = trace_.names.View(name).find("inograd") != std::string_view::npos;
+      note = static_cast<uint8_t>((traits.communication ? kCommunication : 0) |
+                                  (traits.eligible ? kProduct : 0) | (winograd ? kWinograd : 0));
+    }
+    return note;
+  }
+
   template <class Visit>
   void ForEachKernel(size_t gpu, Visit visit) {
     const Kernels& kernels = trace_.kernels;
     const Interval window = context_.windows[gpu];
+    Ns all = 0;
     for (const uint32_t k : context_.work[gpu].kernels) {
-      if (kernels.start[k] < window.start || kernels.start[k] >= window.end) continue;
-      if (context_.kernels[kernels.name[k]].communication) continue;
-      out_.gpus[gpu].kernel_ns += kernels.end[k] - kernels.start[k];
-      visit(k);
+      const Ns start = kernels.start[k];
+      if (start < window.start || start >= window.end) continue;
+      const uint8_t note = NoteOfKernel(kernels.name[k]);
+      if (note & kCommunication) continue;
+      all += kernels.end[k] - start;
+      visit(k, note);
     }
+    out_.gpus[gpu].kernel_ns = all;
   }
 
   void AddUnattributed() {
-    for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) ForEachKernel(gpu, [](uint32_t) {});
+    for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) ForEachKernel(gpu, [](uint32_t, uint8_t) {});
   }
 
   void AddGpu(size_t gpu) {
     const Kernels& kernels = trace_.kernels;
     OperatorWork::OfGpu& of = out_.gpus[gpu];
     for (Owner& owner : owners_) owner.call = kNoIndex;
-    ForEachKernel(gpu, [&](uint32_t k) {
+    ForEachKernel(gpu, [&](uint32_t k, uint8_t note) {
       const uint32_t range = context_.attribution.kernel_range[k];
       if (range == kNoIndex || context_.attribution.kernel_inherited[k] || kernels.graph_node[k] != 0) return;
       Owner& owner = owners_[OwnerOf(range)];
@@ -134,23 +158,16 @@ class OperatorWorkBuilder {
       OperatorWorkCall& call = of.calls[owner.call];
       const Ns duration = kernels.end[k] - kernels.start[k];
       if (call.kernel != k) {
-        const auto rank = [&](uint32_t kernel) {
-          return std::pair(context_.kernels[kernels.name[kernel]].eligible,
-                           kernels.end[kernel] - kernels.start[kernel]);
-        };
-        if (rank(k) > rank(call.kernel)) call.kernel = k;
+        const uint32_t other = call.kernel;
+        const bool product = note & kProduct, of_other = NoteOfKernel(kernels.name[other]) & kProduct;
+        if (product != of_other ? product : duration > kernels.end[other] - kernels.start[other])
+          call.kernel = k;
       }
-      if (IsWinograd(kernels.name[k])) call.winograd = 1;
+      if (note & kWinograd) call.winograd = 1;
       ++call.kernels;
       call.kernel_ns += duration;
       of.attributed_ns += duration;
     });
-  }
-
-  bool IsWinograd(NameId name) {
-    int8_t& known = winograd_[name];
-    if (known < 0) known = trace_.names.View(name).find("inograd") != std::string_view::npos;
-    return known != 0;
   }
 
   bool HasWork(uint32_t operation) const {
@@ -160,7 +177,7 @@ class OperatorWorkBuilder {
   // The innermost range from this one on whose work is known; else this one, with the reason.
   uint32_t OwnerOf(uint32_t range) {
     if (owner_[range] != kUnset && owner_[range] != kNoIndex) return owner_[range];
-    uint32_t known = kNoIndex;
+    uint32_t known = kNoIndex, own = kNoIndex;
     chain_.clear();
     for (uint32_t r = range; r != kNoIndex && owner_[r] != kNoIndex;  // nothing is known from there on
          r = context_.attribution.range_parent[r]) {
@@ -170,14 +187,15 @@ class OperatorWorkBuilder {
       }
       chain_.push_back(r);
       const uint32_t operation = OperatorOf(r);
+      if (r == range) own = operation;
       if (!HasWork(operation)) continue;
       known = AddOwner(r, operation);
       break;
     }
     for (const uint32_t r : chain_) owner_[r] = known;
     if (known != kNoIndex) return known;
-    const uint32_t operation = OperatorOf(range);
-    return owner_[range] = AddOwner(range, operation == kNoIndex ? UnknownOperator(range) : operation);
+    if (chain_.empty()) own = OperatorOf(range);
+    return owner_[range] = AddOwner(range, own == kNoIndex ? UnknownOperator(range) : own);
   }
 
   uint32_t AddOwner(uint32_t range, uint32_t operation) {
@@ -447,7 +465,7 @@ class OperatorWorkBuilder {
   std::vector<uint32_t> owner_;  // by range: kUnset, kNoIndex where none is known, else an index into owners_
   std::vector<Owner> owners_;
   std::vector<uint32_t> chain_;
-  std::vector<int8_t> winograd_;                   // by name id of a kernel, -1 where it was not looked at
+  std::vector<uint8_t> kernel_notes_;              // by name id of a kernel: KernelNote
   std::vector<OfText> formulas_;                   // by index of text
   std::vector<std::optional<Formula>> gradients_;  // by index of text
   std::unordered_map<std::string_view, uint32_t> name_numbers_;

@@ -145,7 +145,8 @@ Family MakeFamily(const Schema& schema, std::vector<const ValueKind*> inputs,
 // The table as such a relation.
 std::shared_ptr<void> SharedRelation(Table table);
 
-// Of a relation that is not a table of rows: `make` gives it as std::unique_ptr<Relation>.
+// Of a relation that is not a table of rows: `make` gives it as std::unique_ptr<Relation>, or as a
+// shared one.
 template <class Make>
 Family FamilyOfRelation(const Schema& schema, Make make) {
   using Function = Signature<Make>;

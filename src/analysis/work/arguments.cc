@@ -120,9 +120,12 @@ std::string_view ListItem(std::string_view json, size_t index) {
 
 Count Tensor::stored_elements() const {
   if (strides.size() != shape.size()) return elements();
-  Count stored = 1;
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (strides[i] != 0 || shape[i] == 0) stored = stored * shape[i];
+  const int64_t *sizes = shape.data(), *steps = strides.data();
+  int64_t stored = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (steps[i] == 0 && sizes[i] != 0) continue;
+    if (sizes[i] < 0 || __builtin_mul_overflow(stored, sizes[i], &stored)) return Count::Unknown();
+  }
   return stored;
 }
 

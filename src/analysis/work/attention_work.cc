@@ -47,7 +47,8 @@ Count TwicePairs(int64_t query, int64_t key, bool causal, Diagonal diagonal) {
 
 WorkResult AttentionResult(Count twice_pairs, int64_t query_size, int64_t value_size, Count bytes,
                            bool backward, const Tensor& query) {
-  Work work;
+  WorkResult result;
+  Work& work = result.work.emplace();
   work.kind = WorkKind::kAttention;
   const Count scores = twice_pairs * query_size, values = twice_pairs * value_size;
   // Gradients: of the values and of the probabilities, of the queries and of the keys; flash attention
@@ -58,7 +59,7 @@ WorkResult AttentionResult(Count twice_pairs, int64_t query_size, int64_t value_
   if (query.type) work.data_type = query.type->name;
   work.bytes = bytes.value();
   if (!work.bytes) work.bytes_unknown = why::kNoTypes;
-  return {work, {}};
+  return result;
 }
 
 // Sequences of different lengths stand one after the other. Their lengths are known where all are the

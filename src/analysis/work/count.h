@@ -62,8 +62,9 @@ class OptionalCount {
 
 // Of the sizes from `first` on.
 inline Count Product(std::span<const int64_t> sizes, size_t first = 0) {
-  Count product = 1;
-  for (size_t i = first; i < sizes.size(); ++i) product = product * sizes[i];
+  int64_t product = 1;
+  for (size_t i = first; i < sizes.size(); ++i)
+    if (sizes[i] < 0 || __builtin_mul_overflow(product, sizes[i], &product)) return Count::Unknown();
   return product;
 }
 inline Count Product(std::initializer_list<int64_t> sizes) {

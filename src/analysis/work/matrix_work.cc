@@ -25,13 +25,14 @@ WorkResult ProductResult(Count multiplications, const Tensor& a, const Tensor& b
                          const std::optional<ElementType>& out_type, Count extra = 0) {
   const std::optional<int64_t> flops = (multiplications * 2).value();
   if (!flops) return WorkResult::Unknown(why::kTooLarge);
-  Work work;
+  WorkResult result;
+  Work& work = result.work.emplace();
   work.kind = WorkKind::kMatrixProduct;
   work.flops = work.model_flops = flops;
   if (a.type) work.data_type = a.type->name;
   if (out_type) work.bytes = (a.bytes() + b.bytes() + extra + out * out_type->bytes).value();
   if (!work.bytes) work.bytes_unknown = why::kNoTypes;
-  return {work, {}};
+  return result;
 }
 
 // Whether a matrix is contiguous by rows, by columns, or neither.

@@ -43,11 +43,11 @@ Formula ElementWise(bool gives_bools = false, size_t inputs = kNoPosition, size_
     std::vector<const Tensor*> tensors = TensorsOf(call.arguments);
     if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
     if (tensors.size() > inputs) tensors.resize(inputs);
-    Tensor bools;
+    std::optional<Tensor> bools;
     if (mask < tensors.size()) {
       bools = *tensors[mask];
-      bools.type = kByte;
-      tensors[mask] = &bools;
+      bools->type = kByte;
+      tensors[mask] = &*bools;
     }
     const std::optional<Sizes> shape = Broadcast(tensors);
     if (!shape) return WorkResult::Unknown(why::kOtherShapes);

@@ -4,12 +4,13 @@
 namespace dladvisor {
 
 WorkResult Moved(WorkKind kind, Count bytes, std::string_view data_type) {
-  Work work;
+  WorkResult result;
+  Work& work = result.work.emplace();
   work.kind = kind;
   work.bytes = bytes.value();
   work.data_type = data_type;
   if (!work.bytes) work.bytes_unknown = why::kNoTypes;
-  return {work, {}};
+  return result;
 }
 
 WorkResult MovedInto(WorkKind kind, Count bytes, std::string_view data_type, Count elements,
@@ -42,9 +43,11 @@ Formula Like(WorkKind kind, size_t like) {
     const Tensor* of = call.arguments.TensorAt(like);
     if (!of) return WorkResult::Unknown(why::kNoShapes);
     if (!of->type) return MovedInto(kind, Count::Unknown(), "", of->elements(), 0);
-    const Count written = of->elements() * of->type->bytes;
-    return MovedInto(kind, BytesOf(TensorsOf(call.arguments)) + written, of->type->name, of->elements(),
-                     of->type->bytes);
+    const Count elements = of->elements();
+    Count bytes = elements * of->type->bytes;
+    for (const Argument& argument : call.arguments.all())
+      if (!argument.is_list && argument.tensors.size() == 1) bytes = bytes + argument.tensors.front().bytes();
+    return MovedInto(kind, bytes, of->type->name, elements, of->type->bytes);
   };
 }
 
