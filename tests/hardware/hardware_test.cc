@@ -111,6 +111,29 @@ TEST(Hardware, EveryRowHasASourceMemoryAndANameOfItsOwn) {
     EXPECT_FALSE(architecture.source.empty()) << architecture.name;
 }
 
+// What somebody can look a figure up in: a document by its kind, or an address.
+TEST(Hardware, EverySourceNamesADocument) {
+  const std::regex document(
+      "datasheet|whitepaper|brochure|[Pp]rogramming Guide|technical brief|hardware overview|https://");
+  for (const GpuModel& model : BuiltInHardware().models) {
+    EXPECT_TRUE(std::regex_search(model.source, document)) << model.model << ": " << model.source;
+    if (!model.achievable_source.empty())
+      EXPECT_THAT(model.achievable_source, HasSubstr("https://")) << model.model;
+  }
+  for (const Architecture& architecture : BuiltInHardware().architectures)
+    EXPECT_TRUE(std::regex_search(architecture.source, document))
+        << architecture.name << ": " << architecture.source;
+}
+
+// A bandwidth of another board or of several shows here: what was measured lies below, but not far below.
+TEST(Hardware, MeasuredBandwidthIsMostOfThePeak) {
+  for (const GpuModel& model : BuiltInHardware().models) {
+    if (!model.achievable_memory_bytes_per_s) continue;
+    EXPECT_LE(*model.achievable_memory_bytes_per_s, *model.memory_bytes_per_s) << model.model;
+    EXPECT_GE(*model.achievable_memory_bytes_per_s, 0.75 * *model.memory_bytes_per_s) << model.model;
+  }
+}
+
 TEST(Hardware, NoRowPassesWithFiguresOfSparsity) {
   const std::vector<std::string> rows = WrittenRows();
   ASSERT_EQ(rows.size(), BuiltInHardware().models.size());
@@ -146,6 +169,8 @@ TEST(Hardware, PeaksAreThoseOfTheModelAndNotOfItsFamily) {
   EXPECT_NEAR(bf16("NVIDIA A10G"), 70, 1);
   EXPECT_NEAR(bf16("AMD Instinct MI300X"), 1307, 1);
   EXPECT_DOUBLE_EQ(*Find("NVIDIA L4")->memory_bytes_per_s, 300e9);
+  EXPECT_DOUBLE_EQ(*Find("NVIDIA B200")->memory_bytes_per_s, 7700e9);
+  EXPECT_DOUBLE_EQ(*Find("NVIDIA GB200")->memory_bytes_per_s, 8000e9);
 }
 
 TEST(Hardware, ANameIsFoundWholeWhateverItsCaseAndVendor) {
