@@ -307,6 +307,7 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
   SayRepeated(options.profile.paths, judged.sides.notes);
   judged.result = JudgeRuns(judged.sides, knowledge, project.gate, history);
   judged.result.generator = kProgram;
+  judged.result.policy_file = project.path;
   if (judged.result.verdict != Verdict::kPass) {
     RunsCompared compared = given.compare();
     judged.result.changes = std::move(compared.reasons);

@@ -10,8 +10,8 @@
 //   step_range: 'iteration (\d+)'
 //   pipeline: '(fwd|bwd)_mb(\d+)'
 //   price: 2.50 €                            # of an hour of a GPU
-//   hardware: {gpus: [...]}                  # src/hardware/hardware_reader.h; before the models that are
-//   known gate: {...}                              # src/gate/judge/policy.h
+//   hardware: {gpus: [...]}                  # src/hardware/hardware_reader.h; before the known models
+//   gate: {...}                              # src/gate/judge/policy.h
 #pragma once
 
 #include <memory>

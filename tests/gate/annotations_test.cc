@@ -24,9 +24,20 @@ TEST(GateAnnotations, AreErrorsAndWarnings) {
                   StartsWith("::warning title=Peak memory regressed"),
                   StartsWith("::warning title=GPU utilisation inconclusive"),
                   StartsWith("::warning title=Step time%3A trend regressed"),
-                  StartsWith("::warning title=Tensor cores are not used")));
+                  StartsWith("::warning file=rules/tensor-cores/mixed-precision-off.yaml,line=1,title=Tensor "
+                             "cores are not used")));
   EXPECT_THAT(RenderGateAnnotations(PassedGate()), IsEmpty());
   EXPECT_THAT(RenderGateAnnotations(NotComparableGate()), StartsWith("::error title=Not comparable::"));
+}
+
+TEST(GateAnnotations, StandAtThePolicyWhereNoFileOfTheProgramIsKnown) {
+  GateResult result = RegressedGate();
+  result.policy_file = "ci/dladvisor.yaml";
+  for (RuleVerdict& rule : result.rules) rule.rule_file = "built-in/x.yaml";
+  const std::vector<std::string> lines = Lines(RenderGateAnnotations(result));
+  EXPECT_THAT(lines[0], StartsWith("::error file=ci/dladvisor.yaml,line=1,title=Step time regressed"));
+  EXPECT_THAT(lines[1], StartsWith("::error file=training/data.py,line=87,"));
+  EXPECT_THAT(lines[5], StartsWith("::warning file=ci/dladvisor.yaml,line=1,title=Tensor cores"));
 }
 
 TEST(GateAnnotations, NameTheCauseFirst) {

@@ -122,9 +122,12 @@ TEST(Sarif, HasNoAbsolutePath) {
   EXPECT_EQ(uri("./train/../x.py", "rules/x.yaml"), "x.py");
   EXPECT_EQ(uri("/opt/python/torch/nn.py", "rules/x.yaml"), "rules/x.yaml");
   EXPECT_EQ(uri("../other/x.py", "/home/ci/repo/team/x.yaml"), "team/x.yaml");
-  EXPECT_EQ(uri("C:\\torch\\nn.py", "/elsewhere/team/x.yaml"), "x.yaml");
+  EXPECT_EQ(uri("C:\\torch\\nn.py", "/elsewhere/team/x.yaml"), "dladvisor.yaml");
   EXPECT_EQ(uri("/home/ci/repository/x.py", ""), "dladvisor.yaml");
   EXPECT_EQ(uri("", "built-in/ranks/slow-host.yaml"), "dladvisor.yaml");
+  result.policy_file = "ci/gate.yaml";
+  EXPECT_EQ(uri("", "built-in/ranks/slow-host.yaml"), "ci/gate.yaml");
+  EXPECT_EQ(UriOf(RunOf(result)["results"][0]), "ci/gate.yaml");
 }
 
 TEST(Sarif, FingerprintsAreOfTheRuleAndWhatItIsAbout) {

@@ -124,6 +124,7 @@ struct GateResult {
   std::string headline;              // "Step time regressed by 23.1 % (...): data loading, +38.2 ms"
   std::string generator;             // "dladvisor 0.1.0"
   std::string next_step;             // what to do where it did not pass; or ""
+  std::string policy_file;           // the project's dladvisor.yaml; or ""
   Side baseline, candidate;
   std::vector<Difference> differences;
   std::vector<MetricVerdict> metrics;      // that gate or warn, in order of the policy

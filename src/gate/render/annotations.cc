@@ -51,7 +51,8 @@ struct Annotation {
 
 std::string OnOneLine(const std::string& text) { return Ellipsize(Visible(OneLine(text)), kMaxColumns); }
 
-Annotation Of(const MetricVerdict& metric) {
+// `policy` is where it is shown.
+Annotation Of(const MetricVerdict& metric, const std::string& policy) {
   std::string message = OnOneLine(metric.why);
   if (message.empty())
     message = fmt::format("{} before, {} now", ValueText(metric.baseline, metric.unit),
@@ -59,19 +60,22 @@ Annotation Of(const MetricVerdict& metric) {
   const std::string change = PercentText(metric.change);
   return {fmt::format("{} {}{}", OnOneLine(metric.title), VerdictName(metric.verdict),
                       change.empty() ? "" : " (" + change + ")"),
-          message, "", 0};
+          message, policy, policy.empty() ? 0 : 1};
 }
 
-Annotation Of(const Trend& trend) {
-  return {OnOneLine(trend.title) + ": trend regressed", OnOneLine(trend.why), "", 0};
+Annotation Of(const Trend& trend, const std::string& policy) {
+  return {OnOneLine(trend.title) + ": trend regressed", OnOneLine(trend.why), policy, policy.empty() ? 0 : 1};
 }
 
-Annotation Of(const RuleVerdict& rule, std::string_view root) {
+// Shown where it happens in the program, else where the rule stands, else at the policy.
+Annotation Of(const RuleVerdict& rule, std::string_view root, const std::string& policy) {
   std::string message = OnOneLine(rule.problem.text);
   if (!rule.recommendation.empty()) message += "\n" + OnOneLine(rule.recommendation[0]);
   if (const std::string saving = SavingText(rule); !saving.empty()) message += "\nSaves " + saving + ".";
-  return {fmt::format("{} [{}]", OnOneLine(rule.title), OnOneLine(rule.rule)), message,
-          Visible(RelativePath(rule.source_file, root)), rule.source_line};
+  FilePlace place = PlaceInCheckout(rule, root);
+  if (place.path.empty()) place = {policy, policy.empty() ? 0 : 1};
+  return {fmt::format("{} [{}]", OnOneLine(rule.title), OnOneLine(rule.rule)), message, Visible(place.path),
+          place.line};
 }
 
 std::string Command(const char* kind, const Annotation& annotation) {
@@ -99,6 +103,7 @@ std::string Commands(const char* kind, std::vector<Annotation> annotations) {
 
 std::string RenderGateAnnotations(const GateResult& result, std::string_view root) {
   std::vector<Annotation> errors, warnings;
+  const std::string policy = Visible(RelativePath(result.policy_file, root));
   if (result.verdict == Verdict::kNotComparable)
     (result.exit_status == 0 ? warnings : errors)
         .push_back({OutcomeText(result),
@@ -107,15 +112,15 @@ std::string RenderGateAnnotations(const GateResult& result, std::string_view roo
                     "", 0});
   for (const MetricVerdict& metric : result.metrics) {
     if (Fails(result, metric)) {
-      errors.push_back(Of(metric));
+      errors.push_back(Of(metric, policy));
       // Which names the cause.
       if (errors.size() == 1) errors[0].message += "\n" + OnOneLine(result.headline);
     }
-    if (Warns(result, metric)) warnings.push_back(Of(metric));
+    if (Warns(result, metric)) warnings.push_back(Of(metric, policy));
   }
   for (const Trend& trend : result.trends) {
-    if (Fails(trend)) errors.push_back(Of(trend));
-    if (Warns(trend)) warnings.push_back(Of(trend));
+    if (Fails(trend)) errors.push_back(Of(trend, policy));
+    if (Warns(trend)) warnings.push_back(Of(trend, policy));
   }
   // What is new matters more than what was there; of either, what saves most.
   std::vector<const RuleVerdict*> rules;
@@ -125,8 +130,8 @@ std::string RenderGateAnnotations(const GateResult& result, std::string_view roo
     return a->saves_high_ns.value_or(0) > b->saves_high_ns.value_or(0);
   });
   for (const RuleVerdict* rule : rules) {
-    if (Fails(*rule)) errors.push_back(Of(*rule, root));
-    if (Warns(*rule)) warnings.push_back(Of(*rule, root));
+    if (Fails(*rule)) errors.push_back(Of(*rule, root, policy));
+    if (Warns(*rule)) warnings.push_back(Of(*rule, root, policy));
   }
   return Commands("error", std::move(errors)) + Commands("warning", std::move(warnings));
 }

@@ -18,11 +18,8 @@ using Json = nlohmann::ordered_json;
 
 // GitHub refuses more than 25,000 results and shows 5,000.
 constexpr size_t kMaxResults = 5000;
-// Where the project says what is gated: what is found in no file of the program is reported there.
+// Where a project says what is gated.
 constexpr const char* kProjectFile = "dladvisor.yaml";
-
-// Where rules of the program lie, which are no files of the repository.
-constexpr std::string_view kBuiltIn = "built-in/";
 
 constexpr size_t kMaxDescription = 1000;  // GitHub cuts descriptions at 1,024
 
@@ -143,7 +140,13 @@ class Log {
   size_t left_out_ = 0;
 };
 
-void AddMetric(Log& log, const GateResult& result, const MetricVerdict& metric) {
+// Of what is found in no file of the program.
+std::string PolicyUri(const GateResult& result, std::string_view root) {
+  const std::string uri = RelativeUri(result.policy_file, root);
+  return uri.empty() ? kProjectFile : uri;
+}
+
+void AddMetric(Log& log, const GateResult& result, const MetricVerdict& metric, const std::string& policy) {
   const bool fails = Fails(result, metric);
   if (!fails && !Warns(result, metric)) return;
   const std::string id = "gate/" + Visible(metric.metric), title = Visible(OneLine(metric.title));
@@ -162,11 +165,10 @@ void AddMetric(Log& log, const GateResult& result, const MetricVerdict& metric) 
   if (text.empty())
     text = fmt::format("{}: {}, {} before.", VerdictName(metric.verdict),
                        ValueText(metric.candidate, metric.unit), ValueText(metric.baseline, metric.unit));
-  log.Result(id, index, fails ? "error" : "warning", text, id + '\0', "new",
-             Location(kProjectFile, 1, title));
+  log.Result(id, index, fails ? "error" : "warning", text, id + '\0', "new", Location(policy, 1, title));
 }
 
-void AddTrend(Log& log, const Trend& trend) {
+void AddTrend(Log& log, const Trend& trend, const std::string& policy) {
   if (!Fails(trend) && !Warns(trend)) return;
   const std::string id = "gate/trend/" + Visible(trend.metric), title = Visible(OneLine(trend.title));
   const size_t index = log.Rule(id, [&] {
@@ -180,7 +182,7 @@ void AddTrend(Log& log, const Trend& trend) {
         {"properties", {{"tags", Json::array({"performance"})}}}};
   });
   log.Result(id, index, Fails(trend) ? "error" : "warning", Visible(OneLine(trend.why)), id + '\0', "new",
-             Location(kProjectFile, 1, title));
+             Location(policy, 1, title));
 }
 
 std::string HelpMarkdown(const RuleVerdict& rule) {
@@ -198,7 +200,8 @@ std::string HelpText(const RuleVerdict& rule) {
 
 // Findings of one identity are one result, whose level is that of the worst: which of them there are, and
 // what each says, may change from run to run.
-void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::string_view root) {
+void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::string_view root,
+             const std::string& policy) {
   const RuleVerdict& rule = *findings.front();
   const std::string id = Visible(rule.rule), title = Visible(OneLine(rule.title));
   const size_t index = log.Rule(id, [&] {
@@ -222,26 +225,19 @@ void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::str
     fails = fails || Fails(*finding);
     is_new = is_new || finding->change == RuleVerdict::Change::kNew;
   }
-  std::string uri = RelativeUri(rule.source_file, root);
-  int line = rule.source_line;
-  const bool is_own = !rule.rule_file.starts_with(kBuiltIn);
-  if (uri.empty() && is_own) {
-    uri = RelativeUri(rule.rule_file, root);
-    line = rule.rule_line;
-  }
-  if (uri.empty() && is_own)
-    uri = RelativeUri(rule.rule_file.substr(rule.rule_file.find_last_of("/\\") + 1), root);
-  if (uri.empty()) uri = kProjectFile;
+  const FilePlace place = PlaceInCheckout(rule, root);
+  const std::string uri = place.path.empty() ? policy : RelativeUri(place.path, "");
   log.Result(id, index, fails ? "error" : SarifLevel(level), text, IdentityOf(rule),
-             is_new ? "new" : "unchanged", Location(uri, line, SubjectText(rule.subjects)));
+             is_new ? "new" : "unchanged", Location(uri, place.line, SubjectText(rule.subjects)));
 }
 
 }  // namespace
 
 std::string RenderGateSarif(const GateResult& result, std::string_view root) {
   Log log;
-  for (const MetricVerdict& metric : result.metrics) AddMetric(log, result, metric);
-  for (const Trend& trend : result.trends) AddTrend(log, trend);
+  const std::string policy = PolicyUri(result, root);
+  for (const MetricVerdict& metric : result.metrics) AddMetric(log, result, metric, policy);
+  for (const Trend& trend : result.trends) AddTrend(log, trend, policy);
   std::vector<std::vector<const RuleVerdict*>> results;
   std::map<std::string, size_t> by_identity;
   for (const RuleVerdict& rule : result.rules) {
@@ -250,7 +246,7 @@ std::string RenderGateSarif(const GateResult& result, std::string_view root) {
     if (is_first) results.emplace_back();
     results[at->second].push_back(&rule);
   }
-  for (const auto& findings : results) AddRule(log, findings, root);
+  for (const auto& findings : results) AddRule(log, findings, root, policy);
   return std::move(log).Write(result);
 }
 

@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "src/render/change_text.h"
 
 namespace dladvisor {
 namespace {
+
+// Where rules of the program lie, which are no files of the repository.
+constexpr std::string_view kBuiltIn = "built-in/";
 
 bool IsKnown(const std::optional<double>& value) { return value && std::isfinite(*value); }
 
@@ -205,6 +209,15 @@ std::string RelativePath(std::string_view path, std::string_view root) {
     }
   }
   return clean;
+}
+
+FilePlace PlaceInCheckout(const RuleVerdict& rule, std::string_view root) {
+  if (std::string path = RelativePath(rule.source_file, root); !path.empty())
+    return {std::move(path), rule.source_line};
+  if (rule.rule_file.starts_with(kBuiltIn)) return {};
+  if (std::string path = RelativePath(rule.rule_file, root); !path.empty())
+    return {std::move(path), rule.rule_line};
+  return {};
 }
 
 std::string RelativeUri(std::string_view path, std::string_view root) {

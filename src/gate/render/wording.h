@@ -63,4 +63,12 @@ std::string RelativeUri(std::string_view path, std::string_view root);
 // The same without percent-encoding.
 std::string RelativePath(std::string_view path, std::string_view root);
 
+// A line of the repository: where the program does what the rule finds, else where the rule stands if it is
+// the repository's own.
+struct FilePlace {
+  std::string path;  // relative; "" where it is in no file of the repository
+  int line = 0;
+};
+FilePlace PlaceInCheckout(const RuleVerdict& rule, std::string_view root);
+
 }  // namespace dladvisor
