@@ -43,7 +43,10 @@ std::vector<int64_t> ChosenSteps(const TimelineOptions& options, const Database&
   if (!options.profile.steps.empty()) return all;
   return Integers(
       db,
-      "SELECT step FROM typical_step JOIN pacing_gpu USING (rank, device) WHERE step IS NOT NULL LIMIT 1");
+      "SELECT step FROM typical_step JOIN pacing_gpu USING (rank, device) WHERE step IS NOT NULL ORDER BY "
+      "iif((SELECT count(DISTINCT rank) > 1 FROM typical_step), step IS NOT (SELECT worst_step FROM jitter "
+      "WHERE cohort = 0), 0), iif((SELECT count(DISTINCT rank) > 1 FROM typical_step), -step_ns, step_ns) "
+      "LIMIT 1");
 }
 
 // What makes the clock of each rank the common one: that of the profile with the earliest origin.

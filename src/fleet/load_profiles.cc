@@ -15,6 +15,7 @@
 #include "src/analysis/context/varint.h"
 #include "src/analysis/families.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/ranks/pacing_gpu.h"
 #include "src/analysis/ranks/rank.h"
 #include "src/analysis/ranks/straggler.h"
 #include "src/analysis/summary/profile.h"
@@ -143,12 +144,13 @@ Digest LoadFacts(const std::filesystem::path& path, const AnalysisOptions& optio
   return digest;
 }
 
-// Of many profiles the details are kept of those that a reader will look at: the slowest, the fastest and a
-// typical one, stragglers, and the first.
+// Of many profiles the details are kept of those that a reader will look at: the one that sets the pace, the
+// slowest, the fastest and a typical one, stragglers, and the first.
 std::vector<size_t> WorthDetails(const Digest& digest) {
   std::vector<int64_t> ranks;
   for (const JitterRow& row : RowsOf(digest, JitterRelation()))
     if (row.cohort == 0) ranks.insert(ranks.end(), {row.max_rank, row.min_rank, row.typical_rank});
+  for (const PacingGpuRow& row : RowsOf(digest, PacingGpuRelation())) ranks.push_back(row.rank);
   for (const StragglerRow& row : RowsOf(digest, StragglerRelation())) ranks.push_back(*row.rank);
   std::set<size_t> profiles;
   for (const RankRow& row : RowsOf(digest, RankRelation()))

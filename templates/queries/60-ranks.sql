@@ -12,20 +12,25 @@ WHERE (rank, device) = (SELECT rank, device
   LIMIT 1)
 ORDER BY ns DESC, bucket;
 
--- As the timeline has it beside the culprit (timeline.sql).
+-- As the timeline has it beside the culprit (50-timeline.sql): the typical one of jitter, else the one in the middle by
+-- time of its own.
 -- id: typical_ledger
 -- title: Time Ledger of a Typical GPU
--- note: Of the GPU in the middle by time of its own.
+-- note: Of a GPU in the middle by time of its own.
 -- relation: time_ledger
 -- empty: hidden
+WITH placed AS (SELECT t.rank, t.device, row_number() OVER (ORDER BY p.rank IS NULL, r.own_ns DESC, t.rank, t.device) AS place,
+    count(*) OVER () AS gpus
+  FROM (SELECT DISTINCT rank, device FROM time_ledger) t LEFT JOIN rank r USING (rank, device)
+    LEFT JOIN pacing_gpu p USING (rank, device))
 SELECT rank, device, bucket, ns, ns_per_step, share
 FROM time_ledger
 WHERE (rank, device) = (SELECT rank, device
-  FROM (SELECT t.rank, t.device, row_number() OVER (ORDER BY p.rank IS NULL, r.own_ns DESC, t.rank, t.device) AS place,
-      count(*) OVER () AS gpus
-    FROM (SELECT DISTINCT rank, device FROM time_ledger) t LEFT JOIN rank r USING (rank, device)
-      LEFT JOIN pacing_gpu p USING (rank, device))
-  WHERE place > 1 AND place = gpus / 2 + 1)
+  FROM placed
+  WHERE place > 1
+  ORDER BY (rank, device) NOT IN (SELECT typical_rank, typical_device FROM jitter WHERE cohort = 0 AND peers > 2),
+      abs(place - gpus / 2 - 1)
+  LIMIT 1)
 ORDER BY ns DESC, bucket;
 
 -- id: exposed_waiting

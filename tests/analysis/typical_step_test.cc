@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -34,9 +35,16 @@ TEST(TypicalStep, DrawsTheStepOfMedianLengthOnItsLanes) {
     b.Launch(at + 3'000, at + 10'000, at + 30'000, test::kGemm);
     b.Launch(at + 4'000, at + 30'000, at + 50'000, "add");
   }
-  const auto rows = RowsOf(b);
+  auto rows = RowsOf(b);
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(rows[0].step_ns, 100'000);
+  const int64_t median = *rows[0].step;
+  // The longest is drawn, too.
+  const auto longest = std::ranges::find_if(rows, [&](const auto& row) { return row.step != median; });
+  ASSERT_NE(longest, rows.end());
+  EXPECT_EQ(longest->lane, 0);
+  for (auto row = longest; row != rows.end(); ++row) EXPECT_EQ(row->step_ns, 130'000);
+  rows.erase(longest, rows.end());
   const auto compute = LaneOf(rows, "compute");
   ASSERT_EQ(compute.size(), 2u);
   EXPECT_EQ(compute[0].name, test::kGemm);

@@ -18,7 +18,8 @@ const RelationOf<TypicalStepRow>& TypicalStepRelation() {
       RelationOf<TypicalStepRow>(
           "typical_step",
           "What each GPU and the threads that launch for it did in the steady step of "
-          "median length, or in the analysed window where there are no steps, on lanes "
+          "median length and in the longest one, or in the analysed window where there are no steps, on "
+          "lanes "
           "of at most 240 boxes: what is shorter is drawn as one event of a cell, the one that takes more "
           "than half where there is such.")
           .Key("rank", &TypicalStepRow::rank, kRankNumber, "Rank.")
@@ -128,22 +129,15 @@ void ForEachIn(const std::vector<uint32_t>& rows, const GpuOperations& operation
 
 class Picture {
  public:
-  Picture(const Context& context, const GpuTimeline& timeline, size_t gpu, std::vector<TypicalStepRow>& rows)
+  // Of the analysed window without a `step`.
+  Picture(const Context& context, const GpuTimeline& timeline, const StepLedger* step, size_t gpu,
+          std::vector<TypicalStepRow>& rows)
       : context_(context), trace_(context.trace), timeline_(timeline), gpu_(gpu), rows_(rows) {
     const auto& of_gpu = context.ranks.gpus[gpu];
     row_.rank = of_gpu.rank;
     row_.device = trace_.devices[of_gpu.device].ordinal;
-    time_ = timeline.window;
-    if (!timeline.steps.empty()) {
-      std::vector<const StepLedger*> steps;
-      for (const StepLedger& step : timeline.steps) steps.push_back(&step);
-      const auto middle = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
-      std::ranges::nth_element(steps, middle, {}, [](const StepLedger* step) {
-        return std::pair(step->time.length(), step->number);
-      });
-      time_ = (*middle)->time;
-      row_.step = (*middle)->number;
-    }
+    time_ = step == nullptr ? timeline.window : step->time;
+    if (step != nullptr) row_.step = step->number;
     row_.step_start_ns = time_.start;
     row_.step_ns = time_.length();
   }
@@ -289,12 +283,26 @@ class Picture {
   std::map<uint32_t, size_t> launches_;  // of the step, by thread
 };
 
+// The one of median length, and the longest.
+std::vector<const StepLedger*> DrawnSteps(const GpuTimeline& timeline) {
+  if (timeline.steps.empty()) return {nullptr};
+  std::vector<const StepLedger*> steps;
+  for (const StepLedger& step : timeline.steps) steps.push_back(&step);
+  std::ranges::sort(steps, {},
+                    [](const StepLedger* step) { return std::pair(step->time.length(), step->number); });
+  const StepLedger* middle = steps[(steps.size() - 1) / 2];
+  if (steps.back() == middle) return {middle};
+  return {middle, steps.back()};
+}
+
 }  // namespace
 
 std::vector<TypicalStepRow> ComputeTypicalStep(const Context& context,
                                                const std::vector<GpuTimeline>& timelines) {
   std::vector<TypicalStepRow> rows;
-  for (size_t gpu = 0; gpu < timelines.size(); ++gpu) Picture(context, timelines[gpu], gpu, rows).Draw();
+  for (size_t gpu = 0; gpu < timelines.size(); ++gpu)
+    for (const StepLedger* step : DrawnSteps(timelines[gpu]))
+      Picture(context, timelines[gpu], step, gpu, rows).Draw();
   return rows;
 }
 

@@ -172,6 +172,16 @@ std::vector<Segment> LegendOf(const ReportTable& table, const DrawnGpu& gpu) {
   return legend;
 }
 
+// Which of all steps it is.
+const char* KindOfStep(const ReportModel& model, const Value& step) {
+  if (FigureNumber(model, "profiled_iterations") == 1.0) return "";
+  if (FigureNumber(model, "ranks").value_or(0) < 2) return ", of median length";
+  const ReportTable* jitter = FindTable(model, "jitter");
+  const bool worst =
+      jitter != nullptr && !jitter->rows.rows.empty() && CellOf(*jitter, 0, "worst_step") == step;
+  return worst ? ", the worst of all" : "";
+}
+
 }  // namespace
 
 data TimelinePlots(const ReportModel& model, const std::vector<FindingGroup>& groups) {
@@ -185,12 +195,11 @@ data TimelinePlots(const ReportModel& model, const std::vector<FindingGroup>& gr
     std::vector<std::pair<double, std::string>> ticks;
     for (const double at : RoundTicks(length))
       ticks.emplace_back(at, at > 0 ? FormatValue(at, Unit::kNanoseconds) : "0");
-    std::string title =
-        IsNull(CellOf(*table, first, "step"))
-            ? fmt::format("The analysed time ({})", FormatValue(length, Unit::kNanoseconds))
-            : fmt::format("Step {} ({}){}", CellText(*table, first, "step", Unit::kNone),
-                          FormatValue(length, Unit::kNanoseconds),
-                          FigureNumber(model, "profiled_iterations") == 1.0 ? "" : ", of median length");
+    std::string title = IsNull(CellOf(*table, first, "step"))
+                            ? fmt::format("The analysed time ({})", FormatValue(length, Unit::kNanoseconds))
+                            : fmt::format("Step {} ({}){}", CellText(*table, first, "step", Unit::kNone),
+                                          FormatValue(length, Unit::kNanoseconds),
+                                          KindOfStep(model, CellOf(*table, first, "step")));
     if (FigureNumber(model, "ranks").value_or(0) > 1)
       title += fmt::format(", rank {}", CellText(*table, first, "rank", Unit::kNone));
     if (FigureNumber(model, "gpus").value_or(0) > 1)
