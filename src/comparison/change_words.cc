@@ -139,7 +139,8 @@ std::string WithoutCommonWork(const RunsCompared& compared) {
   return compared.operators.empty()
              ? "The runs cannot be compared: neither recorded work on a GPU, or steps. Record both with a "
                "profiler that traces the GPU."
-             : "The runs cannot be compared: no operator ran in both. Give two recordings of one program.";
+             : "The runs cannot be compared: no operator ran in the same place of both programs. Give two "
+               "recordings of one program.";
 }
 
 std::string Headline(const RunsCompared& compared) {

@@ -77,11 +77,14 @@ void AddAlone(const Works& before, const Works& after, std::vector<WorkPair>& pa
 // What a kernel computes is not known where its kind is not.
 bool HasKind(const RecordedWork& work) { return !work.kind.empty() && work.kind != kOtherKind; }
 
-// PyTorch names some operators by the library that does the work: cudnn_convolution and miopen_convolution,
-// _scaled_dot_product_flash_attention and ..._efficient_attention.
-std::string WithoutLibrary(std::string name) {
+// PyTorch names some operators by the library that does the work, cudnn_convolution and miopen_convolution,
+// _scaled_dot_product_flash_attention and ..._efficient_attention, or by what it adds: mm and addmm.
+std::string CommonName(std::string name) {
   static const RE2 library(R"(\b_?(?:cudnn|miopen|mkldnn)_)"),
-      kernel(R"(_(?:flash|efficient|cudnn|fused)_attention)");
+      kernel(R"(_(?:flash|efficient|cudnn|fused)_attention)"), sum(R"(\b(?:addmm|_addmm_activation)\b)"),
+      batched_sum(R"(\bbaddbmm\b)");
+  RE2::GlobalReplace(&name, sum, "mm");
+  RE2::GlobalReplace(&name, batched_sum, "bmm");
   RE2::GlobalReplace(&name, kernel, "_attention");
   RE2::GlobalReplace(&name, library, "");
   return name;
@@ -90,7 +93,7 @@ std::string WithoutLibrary(std::string name) {
 std::string KindWithinOperator(const RecordedWork& work) {
   const std::string_view op = work.op;
   if (!HasKind(work) || op.empty()) return "";
-  return fmt::format("{}\n{}", WithoutLibrary(std::string(op.substr(op.rfind('/') + 1))), work.kind);
+  return fmt::format("{}\n{}", CommonName(std::string(op.substr(op.rfind('/') + 1))), work.kind);
 }
 
 }  // namespace
@@ -122,7 +125,7 @@ std::vector<WorkPair> MatchOperators(std::span<const RecordedWork> before,
   Works left = PointersTo(before), right = PointersTo(after);
   std::vector<WorkPair> pairs;
   PairByKey(left, right, &RecordedWork::name, MatchedBy::kName, pairs);
-  const KeyOf key = [](const RecordedWork& work) { return WithoutLibrary(work.name); };
+  const KeyOf key = [](const RecordedWork& work) { return CommonName(work.name); };
   PairByKey(left, right, key, MatchedBy::kOperator, pairs);
   AddAlone(left, right, pairs);
   return pairs;
@@ -132,7 +135,7 @@ std::vector<WorkPair> MatchShapes(std::span<const RecordedWork> before, std::spa
   Works left = PointersTo(before), right = PointersTo(after);
   std::vector<WorkPair> pairs;
   PairByKey(left, right, &RecordedWork::name, MatchedBy::kName, pairs);
-  const KeyOf key = [](const RecordedWork& work) { return WithoutLibrary(work.op); };
+  const KeyOf key = [](const RecordedWork& work) { return CommonName(work.op); };
   PairByKey(left, right, key, MatchedBy::kOperator, pairs);
   AddAlone(left, right, pairs);
   return pairs;

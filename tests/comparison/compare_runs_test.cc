@@ -143,7 +143,8 @@ TEST(CompareRuns, NothingInCommonIsSaid) {
   other.step_pattern = "epoch #";
   other.operators[0].name = "/else";
   EXPECT_THAT(Compare(LoadingRun(), other).headline,
-              testing::StartsWith("The runs cannot be compared: no operator ran in both."));
+              testing::StartsWith(
+                  "The runs cannot be compared: no operator ran in the same place of both programs."));
 }
 
 TEST(RecordedRun, ReadsStepsAndTheLedgerOfAMeanStep) {
@@ -210,7 +211,8 @@ TEST(CompareRuns, StepsWithoutWorkOnAGpuAreNoStepsOfTheOtherRun) {
   const RunsCompared compared = Compare(LoadingRun(), host);
   EXPECT_EQ(compared.unit, ComparedUnit::kCall);
   EXPECT_THAT(compared.headline,
-              testing::StartsWith("The runs cannot be compared: no operator ran in both."));
+              testing::StartsWith(
+                  "The runs cannot be compared: no operator ran in the same place of both programs."));
   EXPECT_THAT(compared.notes, ElementsAre("B recorded no work on a GPU."));
   EXPECT_FALSE(compared.change);
 }

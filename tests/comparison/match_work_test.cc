@@ -99,6 +99,14 @@ TEST(MatchOperators, LibrariesAreNotWorkOfTheirOwn) {
   EXPECT_FALSE(pairs[2].after || pairs[3].before);
 }
 
+TEST(MatchOperators, ASumMakesNoOtherProduct) {
+  const std::vector<RecordedWork> before = {Kernel("/step/aten::mm", "", "", 9)},
+                                  after = {Kernel("/step/aten::addmm", "", "", 5)};
+  const auto pairs = MatchOperators(before, after);
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs[0].after_name, after[0].name);
+}
+
 TEST(SumByKind, CountsWhatHasNoKindAsOther) {
   const std::vector<RecordedWork> before = {Kernel("a", "matrix", "", 1), Kernel("b", "matrix", "", 2),
                                             Kernel("c", "", "", 4)};
