@@ -279,9 +279,12 @@ Unit YamlMap::ReadUnit(const std::string& key) {
 void YamlMap::Finish() {
   for (const auto& entry : node_) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
-    if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
-      problems_.Add(PlaceOf(entry.first), rule_,
-                    fmt::format("{} has no key '{}'{}", what_, key, DidYouMean(key, asked_)));
+    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    // {doc: Most, really}
+    const bool is_text = entry.second.IsNull() && node_.Style() == YAML::EmitterStyle::Flow;
+    problems_.Add(PlaceOf(entry.first), rule_,
+                  fmt::format("{} has no key '{}'{}", what_, key,
+                              is_text ? "; a text with a comma stands in quotes" : DidYouMean(key, asked_)));
   }
 }
 
