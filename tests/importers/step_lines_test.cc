@@ -253,6 +253,14 @@ TEST(StepLines, OtherLoops) {
   EXPECT_EQ(log.program, "Detectron2");
   EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 200);
   log = second(
+      "[12/22 19:31:54] d2.utils.events INFO:  eta: 0:00:19  iter: 19  cls_acc: 0.89  total_loss: 5.4  "
+      "aux_loss: 0.2  time: 0.9540  last_time: 0.9  data_time: 0.2795  lr: 2e-05  max_mem: 3802M\n"
+      "[12/22 19:32:15] d2.utils.events INFO:  eta: 0:00:00  iter: 39  cls_acc: 0.92  total_loss: 4.8  "
+      "aux_loss: 0.1  time: 0.9600  last_time: 0.9  data_time: 0.0065  lr: 2e-05  max_mem: 3802M\n");
+  EXPECT_EQ(log.program, "Detectron2") << "with other metrics before the loss";
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 960);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].loss, 4.8);
+  log = second(
       "2020-01-01 00:00:00 | INFO | train_inner | epoch 001:    100 / 1000 loss=11.5, ppl=9, wps=12000, "
       "ups=2.5, wpb=4800, bsz=160, num_updates=100, lr=1e-05, gnorm=3.1, loss_scale=64, train_wall=40, "
       "wall=41\n"
@@ -301,6 +309,29 @@ TEST(StepLines, Blocks) {
   EXPECT_DOUBLE_EQ(*log.iterations[1].loss, 11.3);
   EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 20000);
   EXPECT_DOUBLE_EQ(*log.iterations[1].tokens_per_second, 1000);
+}
+
+TEST(StepLines, TimersOfVerl) {
+  const auto line = [](int step, const char* gen) {
+    return "\x1b[36m(TaskRunner pid=1)\x1b[0m step:" + std::to_string(step) +
+           " - perf/mfu/actor:np.float64(0.25) - actor/pg_loss:np.float64(-0.0619) - "
+           "perf/max_memory_allocated_gb:np.float64(50.5) - "
+           "timing_s/agent_loop/generate_sequences/mean:np.float64(45.5) - timing_s/gen:" +
+           gen + " - timing_s/step:214.5 - timing_per_token_ms/gen:0.78\n";
+  };
+  const TrainingLog log = StepLog(line(1, "86.25") + "Progress\n" + line(2, "70.5"));
+  EXPECT_EQ(log.program, "verl");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 214500);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].loss, -0.0619);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].mfu, 0.25);
+  ASSERT_EQ(log.timers.size(), 4u);
+  EXPECT_EQ(log.timers[2].name, "gen");
+  EXPECT_EQ(log.timers[2].row, 1u);
+  EXPECT_DOUBLE_EQ(*log.timers[2].ns, 70.5e9);
+  EXPECT_EQ(log.timers[3].name, "agent_loop/generate_sequences/mean");
+  ASSERT_EQ(log.memory.size(), 2u);
+  EXPECT_EQ(log.memory[0].max_allocated, static_cast<int64_t>(50.5 * 1073741824));
 }
 
 TEST(StepLines, RanksAndRestarts) {

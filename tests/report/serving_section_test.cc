@@ -15,7 +15,7 @@ using test::FakeRun;
 using testing::HasSubstr;
 using testing::Not;
 
-FakeRun Server() {
+FakeRun Server(double mean_running = 24.12) {
   using I = int64_t;
   FakeRun run;
   run.Give("profile", {{{"profile", I{0}}, {"format", "serving log"}, {"serving_lines", I{21}}}});
@@ -25,7 +25,7 @@ FakeRun Server() {
                         {"loaded_lines", I{17}},
                         {"engines", I{1}},
                         {"duration_ns", I{340'000'000'000}},
-                        {"mean_running", 24.12},
+                        {"mean_running", mean_running},
                         {"most_running", I{66}},
                         {"most_waiting", I{27}},
                         {"waiting_lines", I{8}},
@@ -43,6 +43,7 @@ TEST(ServingSection, HeadlineIsTheLoad) {
       test::Render(Server(), ReportFormat::kText),
       HasSubstr("A log of vLLM, not a trace: 24.1 requests at once on average, 66 at most, 223 tokens/s "
                 "generated;"));
+  EXPECT_THAT(test::Render(Server(1), ReportFormat::kText), HasSubstr("trace: 1 request at once on average"));
 }
 
 TEST(ServingSection, SummaryOfTheLog) {

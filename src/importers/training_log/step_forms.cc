@@ -9,6 +9,10 @@ constexpr double kMs = 1e-3, kPercent = 0.01, kMebi = 1048576, kGibi = 107374182
 }  // namespace
 
 #define NUMBER R"((-?[\d.,]+(?:[eE][+-]?\d+)?|nan|inf|NaN|Inf))"
+// Of NumPy, printed as "np.float64(1.5)".
+#define NUMPY R"((?:np\.\w+\()?)" NUMBER
+#define TIMER(name) \
+  { kTimer, "\\btiming_s/" name ":" NUMPY, 1, name }
 
 const std::vector<Form>& Forms() {
   // By epochs or by iterations, which differ in the head.
@@ -72,6 +76,32 @@ const std::vector<Form>& Forms() {
        {{kTotal, "train_time:" NUMBER "ms", kMs},
         {kTotal, "train_time:" NUMBER "s"},
         {kLoss, "train_loss:" NUMBER}}},
+      {"verl",
+       "timing_s/step:",
+       R"(\bstep:(\d+) - )",
+       "s",
+       0,
+       1,
+       false,
+       {{kElapsed, "\\btiming_s/step:" NUMPY},
+        {kMfu, "\\bperf/mfu/actor:" NUMPY},
+        {kLoss, "\\bactor/pg_loss:" NUMPY},
+        {kNorm, "\\bactor/grad_norm:" NUMPY},
+        {kLearningRate, "\\bactor/lr:" NUMPY},
+        {kMemory, "\\bperf/max_memory_allocated_gb:" NUMPY, kGibi},
+        TIMER("gen"),
+        TIMER("agent_loop/generate_sequences/mean"),
+        TIMER("agent_loop/generate_sequences/max"),
+        TIMER("reward"),
+        TIMER("old_log_prob"),
+        TIMER("ref"),
+        TIMER("values"),
+        TIMER("adv"),
+        TIMER("update_critic"),
+        TIMER("update_actor"),
+        TIMER("update_weights"),
+        TIMER("testing"),
+        TIMER("save_checkpoint")}},
       {"torchtitan",
        "tps:",
        R"(\bstep: *(\d+) +loss:)",
@@ -193,7 +223,7 @@ const std::vector<Form>& Forms() {
       {"MMEngine", "data_time: ", R"(\bIter(?:\(train\))? *\[ *(\d+)/(\d+)\])", "sn", 0, 1, false, mmengine},
       {"Detectron2",
        "total_loss: ",
-       R"(\biter: (\d+) +total_loss: )",
+       R"(\biter: (\d+) .*\btotal_loss: )",
        "s",
        0,
        0,
@@ -254,6 +284,8 @@ const std::vector<Form>& Forms() {
   return forms;
 }
 
+#undef TIMER
+#undef NUMPY
 #undef NUMBER
 
 }  // namespace dladvisor::training_log

@@ -26,12 +26,14 @@ enum FieldKind : uint8_t {
   kNorm,
   kLossScale,
   kMemory,  // bytes, the most of a GPU
+  kTimer,   // of the step, under its own name
 };
 
 struct FieldForm {
   FieldKind kind;
   const char* words;  // with the number as its only group; "nan" and "inf" stay
   double scale = 1;
+  const char* timer = "";
 };
 
 // Of programs of which some count epochs from 0 and some from 1.

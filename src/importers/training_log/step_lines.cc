@@ -67,7 +67,7 @@ std::optional<double> SecondsOfClock(std::string_view clock) {
 
 std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
   for (const char* words : {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb",
-                            "HellaSwag accuracy", "Epoch(val)", "Test: ["})
+                            "HellaSwag accuracy", "Epoch(val)", "Test: [", "Start inference on "})
     if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
   for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",
                             "Saving the checkpoint", "Saved checkpoint"})
@@ -155,7 +155,10 @@ void StepLinesReader::Fields(std::string_view text) {
     const FieldForm& field = form_->fields[i];
     const auto value = field.kind == kClock ? SecondsOfClock(number) : Grouped(number);
     if (!value && field.kind == kLoss) row_->nan = 1;
-    if (value) Field(field.kind, *value * field.scale);
+    if (value && field.kind == kTimer)
+      timers_.emplace_back(field.timer, *value * kNsPerSecond);
+    else if (value)
+      Field(field.kind, *value * field.scale);
   }
 }
 
@@ -241,6 +244,7 @@ void StepLinesReader::EndStep() {
              mean_input = std::exchange(mean_input_, {}), mean = std::exchange(mean_time_, {}),
              tokens = std::exchange(tokens_, {});
   const auto bytes = std::exchange(bytes_, {});
+  const auto timers = std::exchange(timers_, {});
   std::vector<TrainingIteration>& rows = log_.iterations;
   // Another rank's line, or a second one of this step, as where a validation follows.
   if (!rows.empty() && row.iteration <= rows.back().iteration &&
@@ -279,6 +283,8 @@ void StepLinesReader::EndStep() {
   if (!row.elapsed_ns && !row.tokens_per_second && !row.samples_per_second && !row.loss && !row.nan) return;
   if (waited && *waited >= 0 && row.elapsed_ns)
     log_.timers.push_back({rows.size(), "data", {}, *waited * kNsPerSecond, {}, {}});
+  for (const auto& [name, ns] : timers)
+    if (ns >= 0) log_.timers.push_back({rows.size(), name, {}, ns, {}, {}});
   if (bytes) {
     TrainingMemory memory;
     memory.iteration = row.iteration;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs that print a line (or a block of them) for a step, with its number and its time, speed or share of
-// waiting for data: nanoGPT and what is built on it, torchtitan, NeMo, Composer, OLMo, fairseq, PyTorch's
-// examples, torchvision, timm, MMEngine, Detectron2, Keras. Their lines differ in names alone, so that a
-// table says which ones are what.
+// waiting for data: nanoGPT and what is built on it, torchtitan, NeMo, Composer, OLMo, verl, fairseq,
+// PyTorch's examples, torchvision, timm, MMEngine, Detectron2, Keras. Their lines differ in names alone, so
+// that a table says which ones are what.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/trace/training_progress.h"
 
@@ -41,7 +43,8 @@ class StepLinesReader {
   // Of the line: since the start, or of the epoch until now.
   std::optional<double> input_, total_, mean_time_, mean_input_, last_total_;
   std::optional<int64_t> bytes_;
-  int64_t epoch_ = 0, step_ = 0;  // of the line, in the epoch
+  std::vector<std::pair<std::string, double>> timers_;  // name and ns
+  int64_t epoch_ = 0, step_ = 0;                        // of the line, in the epoch
   int64_t last_epoch_ = 0;
   std::optional<int64_t> first_epoch_;
   int64_t bar_epoch_ = 0, full_bar_epoch_ = -1;  // of the lines "Epoch 1/10", and of the last full bar

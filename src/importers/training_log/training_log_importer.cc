@@ -198,7 +198,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 
 constinit const Importer kTrainingLogImporter = {
     .in_errors =
-        ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, "
+        ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, verl, "
         "fairseq, YOLO, Keras, epochs with a progress bar, loops in the style of nanoGPT, timm or PyTorch's "
         "examples) and servers (vLLM, SGLang)",
     .in_help = "output of a training run or of a server",

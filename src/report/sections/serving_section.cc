@@ -48,6 +48,10 @@ const ReportTable* ServingAlone(const ReportModel& model) {
   return serving == nullptr || serving->rows.rows.empty() ? nullptr : serving;
 }
 
+namespace {
+std::string Requests(const std::string& count) { return count + (count == "1" ? " request" : " requests"); }
+}  // namespace
+
 std::string ServingText(const ReportTable& serving) {
   if (serving.total_rows > 1)
     return fmt::format("{} logs of servers, none of them a trace", serving.total_rows);
@@ -55,10 +59,10 @@ std::string ServingText(const ReportTable& serving) {
   std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
   if (!(cells.Number("loaded_lines") > 0)) return text + "no request in any of its lines";
   if (cells.Has("mean_running"))
-    text += fmt::format("{} requests at once on average, {} at most", cells.Rate("mean_running"),
+    text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),
                         cells.Count("most_running"));
   else
-    text += fmt::format("{} requests at once at most", cells.Count("most_running"));
+    text += fmt::format("{} at once at most", Requests(cells.Count("most_running")));
   if (cells.Has("generated_tokens_per_second"))
     text += fmt::format(", {} tokens/s generated{}", cells.Rate("generated_tokens_per_second"),
                         cells.Number("engines") > 1 ? " by an engine" : "");
