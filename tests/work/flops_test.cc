@@ -292,6 +292,13 @@ const std::vector<FlopsCase>& Cases() {
       {"aiter::gemm_a8w8", "[[64, 512], [256, 512], [64, 1], [1, 256], [64, 256]]",
        R"(["c10::Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", "float", "float", "c10::BFloat16"])", "",
        16777216},
+      {"my_lib::triton_matmul", "[[64, 512], [512, 256]]", R"(["c10::BFloat16", "c10::BFloat16"])", "",
+       2LL * 64 * 256 * 512},
+      {"cutlass::mm", "[[64, 512], [512, 256]]", R"(["c10::Half", "c10::Half"])", "", 2LL * 64 * 256 * 512},
+      {"my_lib::batched_gemm", "[[4, 64, 512], [4, 256, 512]]", R"(["c10::Half", "c10::Half"])", "",
+       2LL * 4 * 64 * 256 * 512},
+      {"triton_tem_fused_mm_0", "[[64, 512], [512, 256], [64, 256]]",
+       R"(["c10::Half", "c10::Half", "c10::Half"])", "", 2LL * 64 * 256 * 512},
       {"fbgemm::f8f8bf16_rowwise", "[[64, 512], [256, 512], [64], [256]]",
        R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float"])", "", 16777216},
       // Not in the registry: two layers of an LSTM, whose weights meet 12 x 8 rows.
@@ -414,7 +421,12 @@ TEST(Flops, AreUnknownWhereShapesDoNotFit) {
   EXPECT_EQ(unknown("aten::mm", "[[-1, 4], [4, 2]]"), why::kTooLarge);
   EXPECT_EQ(unknown("aten::scaled_dot_product_attention", "[[2, 3, 8, 4], [2, 2, 8, 4], [2, 2, 8, 4]]"),
             why::kOtherShapes);
+  EXPECT_EQ(unknown("my_lib::gemm", "[[8, 4], [8, 4]]"), why::kOtherShapes) << "what it writes may be one";
+  EXPECT_EQ(unknown("my_lib::gemm", "[[8, 4]]"), why::kOtherShapes);
+  EXPECT_EQ(unknown("my_lib::gemm", "[]"), why::kNoShapes);
   EXPECT_FALSE(FormulaOf("aten::view"));
+  EXPECT_FALSE(FormulaOf("fbgemm::permute_2D_sparse_data")) << "named after a library of products";
+  EXPECT_FALSE(FormulaOf("torch::autograd::CppNode<gemm_gpu::Permute>"));
 }
 
 TEST(Flops, OfPackedSequencesOfDifferentLengthsAreUnknown) {

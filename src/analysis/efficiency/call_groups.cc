@@ -10,10 +10,12 @@ namespace dladvisor {
 namespace {
 
 class CallGrouper {
+  // What is asked of an operator, side by side.
   struct OfOperator {
+    uint32_t name_number = 0, shapes = 0;
     std::optional<Precision> recorded;  // of those with FLOPs
-    std::string_view layout;
-    bool has_flops = false;
+    uint8_t layout = 0;
+    bool has_work = false, has_flops = false;
     bool needs_element = false;  // its size, to know the bytes
     bool needs_layout = false;   // of a product
   };
@@ -21,15 +23,19 @@ class CallGrouper {
  public:
   CallGrouper(const Context& context, const OperatorWork& work)
       : context_(context), work_(work), notes_(context.kernels.size()) {
+    out_.layouts = {""};
     operators_.reserve(work.operators.size());
     std::string_view type;  // of the one before, as most have the same
     std::optional<Precision> of_type;
     for (const DistinctOperator& of : work.operators) {
       OfOperator& known = operators_.emplace_back();
-      if (!of.result.work) continue;
+      known.name_number = of.name_number;
+      known.shapes = of.shapes;
+      known.has_work = of.result.work.has_value();
+      if (!known.has_work) continue;
       const Work& operation = *of.result.work;
-      known.layout = operation.layout;
-      known.needs_layout = operation.kind == WorkKind::kMatrixProduct && known.layout.empty();
+      known.layout = LayoutOf(operation.layout);
+      known.needs_layout = operation.kind == WorkKind::kMatrixProduct && operation.layout.empty();
       known.has_flops = operation.flops.has_value();
       known.needs_element = !operation.bytes && operation.untyped_elements;
       if (!known.has_flops || operation.data_type.empty()) continue;
@@ -47,6 +53,7 @@ class CallGrouper {
     for (const OperatorWork::OfGpu& of : work_.gpus)
       most += std::min(of.calls.size(), 2 * work_.operators.size());
     out_.groups.reserve(most);
+    out_.has_work.assign(work_.gpus.size(), 0);
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) AddGpu(gpu);
     Join();
     return std::move(out_);
@@ -60,13 +67,13 @@ class CallGrouper {
       const OfOperator& of = operators_[call.operation];
       Precision precision = Precision::kUnknown;
       uint8_t element_bytes = 0;
-      std::string_view layout = of.layout;
+      uint8_t layout = of.layout;
       if (of.has_flops || of.needs_element) {
         const NameId kernel = kernels.name[call.kernel];
         const KernelNote& note = NoteOfName(kernel);
         if (of.has_flops) precision = PrecisionOf(of.recorded, context_.kernels[kernel], note);
         if (of.needs_element) element_bytes = static_cast<uint8_t>(note.element_bytes);
-        if (of.needs_layout) layout = note.layout;
+        if (of.needs_layout) layout = LayoutOf(note.layout);
       }
       CallGroup& group = GroupOf(gpu, call.operation, precision, element_bytes, layout);
       group.winograd |= call.winograd;
@@ -79,14 +86,13 @@ class CallGrouper {
 
   // Those of one operator are few.
   CallGroup& GroupOf(size_t gpu, uint32_t operation, Precision precision, uint8_t element_bytes,
-                     std::string_view layout) {
+                     uint8_t layout) {
     for (uint32_t at = newest_[operation]; at != kNoIndex; at = out_.groups[at].next_of_operation)
       if (CallGroup& known = out_.groups[at];
           known.precision == precision && known.element_bytes == element_bytes && known.layout == layout)
         return known;
     CallGroup& group = out_.groups.emplace_back();
     group.gpu = static_cast<uint32_t>(gpu);
-    group.rank = context_.ranks.gpus[gpu].rank;
     group.operation = operation;
     group.precision = precision;
     group.element_bytes = element_bytes;
@@ -96,6 +102,15 @@ class CallGrouper {
     return group;
   }
 
+  // There are few layouts.
+  uint8_t LayoutOf(std::string_view layout) {
+    const auto index = std::ranges::find(out_.layouts, layout) - out_.layouts.begin();
+    if (index == std::ssize(out_.layouts)) out_.layouts.push_back(layout);
+    return static_cast<uint8_t>(index);
+  }
+
+  int64_t RankOf(const CallGroup& group) const { return context_.ranks.gpus[group.gpu].rank; }
+
   const KernelNote& NoteOfName(NameId name) {
     KernelNote& note = notes_[name];
     if (!note.is_known) note = NoteOf(context_.trace.names.View(name), context_.kernels[name]);
@@ -103,16 +118,16 @@ class CallGrouper {
   }
 
   bool HasRowOf(const CallGroup& a, const CallGroup& b) const {
-    const DistinctOperator &of_a = work_.operators[a.operation], &of_b = work_.operators[b.operation];
-    return of_a.shapes == of_b.shapes && of_a.name_number == of_b.name_number && a.rank == b.rank &&
+    const OfOperator &of_a = operators_[a.operation], &of_b = operators_[b.operation];
+    return of_a.shapes == of_b.shapes && of_a.name_number == of_b.name_number && RankOf(a) == RankOf(b) &&
            a.layout == b.layout && PrecisionNameOf(work_, a) == PrecisionNameOf(work_, b) &&
            DataTypeOf(work_, a) == DataTypeOf(work_, b);
   }
 
   uint64_t HashOf(const CallGroup& group) const {
-    const DistinctOperator& of = work_.operators[group.operation];
+    const OfOperator& of = operators_[group.operation];
     uint64_t hash = of.shapes;
-    for (const uint64_t part : {uint64_t{of.name_number}, static_cast<uint64_t>(group.rank),
+    for (const uint64_t part : {uint64_t{of.name_number}, static_cast<uint64_t>(RankOf(group)),
                                 static_cast<uint64_t>(group.precision)})
       hash = (hash ^ hash >> 29) * 0x9E3779B97F4A7C15U + part;
     return hash ^ hash >> 32;
@@ -130,13 +145,13 @@ class CallGrouper {
         at = (at + 1) & (size - 1);
       if (slots[at] == kNoIndex) {
         slots[at] = static_cast<uint32_t>(out_.rows.size());
-        out_.rows.push_back({.first = i, .last = i, .rank = group.rank});
+        out_.rows.push_back({.first = i, .last = i});
       }
       GroupRow& row = out_.rows[slots[at]];
       if (row.last != i) out_.groups[row.last].next_of_row = i;
       row.last = i;
       row.gpu_ns += group.gpu_ns;
-      row.has_work |= work_.operators[group.operation].result.work.has_value();
+      out_.has_work[group.gpu] |= static_cast<uint8_t>(operators_[group.operation].has_work);
     }
   }
 

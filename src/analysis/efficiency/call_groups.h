@@ -15,13 +15,12 @@ namespace dladvisor {
 
 // Calls of one operator with the same arguments on one GPU, in one precision and layout.
 struct CallGroup {
-  int64_t rank = 0;
   Ns gpu_ns = 0;
-  std::string_view layout;  // Work::layout; of products whose strides are not recorded by the kernel's name
-  uint32_t gpu = 0;         // index into ranks.gpus
-  uint32_t operation = 0;   // index into OperatorWork::operators
+  uint32_t gpu = 0;        // index into ranks.gpus
+  uint32_t operation = 0;  // index into OperatorWork::operators
   uint32_t calls = 0, recomputed = 0, kernels = 0;
   uint32_t next_of_operation = kNoIndex, next_of_row = kNoIndex;
+  uint8_t layout = 0;         // index into CallGroups::layouts
   uint8_t element_bytes = 0;  // where the type is not recorded: by the kernel's name, 0 where that is silent
   Precision precision = Precision::kUnknown;
   bool winograd = false;
@@ -30,14 +29,14 @@ struct CallGroup {
 // Groups of a rank with the same names, shapes, types, precision and layout.
 struct GroupRow {
   uint32_t first = 0, last = 0;  // of a chain of groups
-  int64_t rank = 0;
   Ns gpu_ns = 0;
-  bool has_work = false;
 };
 
 struct CallGroups {
+  std::vector<std::string_view> layouts;  // Work::layout; of products without strides by the kernel's name
   std::vector<CallGroup> groups;
-  std::vector<GroupRow> rows;  // in the order of their first calls
+  std::vector<GroupRow> rows;     // in the order of their first calls
+  std::vector<uint8_t> has_work;  // by GPU, 1 where the work of an operator is known
 };
 
 CallGroups GroupCalls(const Context& context, const OperatorWork& work);

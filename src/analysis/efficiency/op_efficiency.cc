@@ -66,6 +66,7 @@ struct RunSums {
 
 class EfficiencyBuilder {
   struct OfGpu {
+    int64_t rank = 0;
     std::array<Limit, kPrecisions> compute;
     Limit memory;
     double floor_ns = 0;
@@ -78,6 +79,7 @@ class EfficiencyBuilder {
       : work_(work), calls_(GroupCalls(context, work)), gpus_(work.gpus.size()) {
     for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       OfGpu& of = gpus_[gpu];
+      of.rank = context.ranks.gpus[gpu].rank;
       for (size_t i = 0; i < kPrecisions; ++i)
         of.compute[i] = ComputeLimit(peaks[gpu], static_cast<Precision>(i));
       of.memory = {peaks[gpu].memory_bytes_per_s, peaks[gpu].achievable_memory_bytes_per_s};
@@ -132,12 +134,13 @@ class EfficiencyBuilder {
       bool is_known = false;
     };
     std::map<int64_t, OfRank> by_rank;
-    OfRank* of = nullptr;
+    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu)
+      by_rank[gpus_[gpu].rank].is_known |= calls_.has_work[gpu] != 0;
+    std::pair<uint32_t, OfRank*> last = {kNoIndex, nullptr};  // most rows are of the GPU of the one before
     for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
-      const GroupRow& row = calls_.rows[i];
-      if (!of || row.rank != calls_.rows[i - 1].rank) of = &by_rank[row.rank];
-      of->rows.push_back(i);
-      of->is_known |= row.has_work;
+      const uint32_t gpu = calls_.groups[calls_.rows[i].first].gpu;
+      if (gpu != last.first) last = {gpu, &by_rank[gpus_[gpu].rank]};
+      last.second->rows.push_back(i);
     }
     std::vector<uint32_t> listed;
     for (auto& [rank, of_rank] : by_rank) {
@@ -161,7 +164,7 @@ class EfficiencyBuilder {
       const CallGroup& group = calls_.groups[calls_.rows[row].first];
       const DistinctOperator& of = work_.operators[group.operation];
       return std::tuple(of.name, DataTypeOf(work_, group), work_.shapes.Describe(of.shapes),
-                        PrecisionNameOf(work_, group), group.layout);
+                        PrecisionNameOf(work_, group), calls_.layouts[group.layout]);
     };
     for (auto first = rows.begin(); first != rows.end();) {
       const auto last = std::find_if(first, rows.end(), [&](uint32_t row) {
@@ -180,7 +183,7 @@ class EfficiencyBuilder {
     row.shapes = work_.shapes.Describe(of.shapes);
     row.data_type = DataTypeOf(work_, first);
     row.precision = PrecisionNameOf(work_, first);
-    row.layout = first.layout;
+    row.layout = calls_.layouts[first.layout];
     if (totals.kind) row.kind = NameOf(*totals.kind);
     if (of.result.work && !of.result.work->assumed.empty()) row.assumed = of.result.work->assumed;
     if (!totals.unknown.empty()) row.unknown_reason = totals.unknown;
@@ -191,7 +194,7 @@ class EfficiencyBuilder {
     const WorkResult& result = work_.operators[group.operation].result;
     const std::optional<Work>& work = result.work;
     OpEfficiencyRow& row = totals.row;
-    row.rank = group.rank;
+    row.rank = gpus_[group.gpu].rank;
     row.calls += group.calls;
     row.recomputed_calls += group.recomputed;
     row.kernels += group.kernels;

@@ -58,6 +58,7 @@ class OperatorWorkBuilder {
       return std::move(out_);
     }
     owner_.assign(ranges_.size(), kUnset);
+    owners_.reserve(ranges_.size());
     formulas_.resize(context_.texts->size());
     gradients_.resize(context_.texts->size());
     by_arguments_.assign(trace_.operator_arguments.size(), kNoIndex);
@@ -143,6 +144,7 @@ class OperatorWorkBuilder {
   void AddGpu(size_t gpu) {
     const Kernels& kernels = trace_.kernels;
     OperatorWork::OfGpu& of = out_.gpus[gpu];
+    of.calls.reserve(context_.work[gpu].kernels.size());
     for (Owner& owner : owners_) owner.call = kNoIndex;
     ForEachKernel(gpu, [&](uint32_t k, uint8_t note) {
       const uint32_t range = context_.attribution.kernel_range[k];

@@ -2,6 +2,7 @@
 #include "src/analysis/work/matrix_work.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -246,6 +247,31 @@ WorkResult Experts(const CallOfOperator& call) {
   return {work, {}};
 }
 
+// [.., m, k] times [.., k, n], or [.., n, k]; neither fits where the ranks or batches differ.
+struct Fit {
+  bool plain = false, transposed = false;
+  int64_t batch = 1;
+
+  Fit(const Tensor& a, const Tensor& b) {
+    if (a.rank() != b.rank() || a.rank() > 3 || (a.rank() == 3 && a.shape[0] != b.shape[0])) return;
+    if (a.rank() == 3) batch = a.shape[0];
+    plain = a.back() == b.back(1);
+    transposed = a.back() == b.back();
+  }
+};
+
+// Products of other programs that give their result: two matrices of two shapes, or square ones. Two of one
+// shape are as likely an operand and what it is written to.
+WorkResult ByTwoShapes(const Tensor& a, const Tensor& b) {
+  const Fit fit(a, b);
+  if ((!fit.plain && !fit.transposed) || (!fit.plain && a.shape == b.shape))
+    return WorkResult::Unknown(why::kOtherShapes);
+  const Result result{fit.batch, a.back(1), fit.plain ? b.back() : b.back(1), !fit.plain};
+  // Narrow types give wider ones, which are not recorded.
+  const bool wide = a.type && a.type->bytes > 1;
+  return ProductResult(result, a.back(), a, b, wide ? a.type : std::nullopt);
+}
+
 // Kernels of Inductor's templates and of other programs: a product where three matrices fit together in no
 // other way. [m, k] and [k, n], or [n, k], give [m, n].
 WorkResult ByShapes(const CallOfOperator& call) {
@@ -253,18 +279,27 @@ WorkResult ByShapes(const CallOfOperator& call) {
   for (const Argument& argument : call.arguments.all())
     for (const Tensor& tensor : argument.tensors)
       if (tensor.rank() >= 2) tensors.push_back(&tensor);
-  if (tensors.size() < 3) return WorkResult::Unknown(why::kNoShapes);
-  if (tensors.size() > 3) return WorkResult::Unknown(why::kOtherShapes);
+  if (tensors.empty()) return WorkResult::Unknown(why::kNoShapes);
+  if (tensors.size() == 2) return ByTwoShapes(*tensors[0], *tensors[1]);
+  if (tensors.size() != 3) return WorkResult::Unknown(why::kOtherShapes);
   const Tensor &a = *tensors[0], &b = *tensors[1], &out = *tensors[2];
-  if (a.rank() != b.rank() || a.rank() != out.rank() || a.rank() > 3)
+  const Fit fit(a, b);
+  if (a.rank() != out.rank() || (out.rank() == 3 && out.shape[0] != fit.batch))
     return WorkResult::Unknown(why::kOtherShapes);
-  const int64_t batch = a.rank() == 3 ? a.shape[0] : 1;
-  if (a.rank() == 3 && (b.shape[0] != batch || out.shape[0] != batch))
-    return WorkResult::Unknown(why::kOtherShapes);
-  const bool plain = a.back() == b.back(1) && out.back() == b.back();
-  const bool transposed = a.back() == b.back() && out.back() == b.back(1);
+  const bool plain = fit.plain && out.back() == b.back();
+  const bool transposed = fit.transposed && out.back() == b.back(1);
   if (out.back(1) != a.back(1) || (!plain && !transposed)) return WorkResult::Unknown(why::kOtherShapes);
-  return ProductResult({batch, out.back(1), out.back(), !plain}, a.back(), a, b, out.type);
+  return ProductResult({fit.batch, out.back(1), out.back(), !plain}, a.back(), a, b, out.type);
+}
+
+// Of other programs' operators: what stands before the name is whose they are, and most of FBGEMM's are no
+// products.
+bool IsNamedAsProduct(std::string_view name) {
+  if (name.starts_with("aten::") || name.find('<') != std::string_view::npos) return false;
+  if (const size_t scope = name.rfind("::"); scope != std::string_view::npos) name.remove_prefix(scope + 2);
+  if (name == "mm" || name == "bmm") return true;
+  return std::ranges::any_of(std::array{"gemm", "matmul", "scaled_mm"},
+                             [&](const char* part) { return name.find(part) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -317,10 +352,7 @@ Formula MatrixFormula(std::string_view name) {
   if (name.starts_with("triton_tem_fused_") &&
       (name.find("mm") != std::string_view::npos || name.find("bmm") != std::string_view::npos))
     return ByShapes;
-  if (!name.starts_with("aten::"))
-    for (const std::string_view part : {"gemm", "matmul", "scaled_mm"})
-      if (name.find(part) != std::string_view::npos) return ByShapes;
-  return {};
+  return IsNamedAsProduct(name) ? ByShapes : Formula();
 }
 
 }  // namespace dladvisor
