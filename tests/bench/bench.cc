@@ -68,7 +68,7 @@ constexpr std::string_view kUsage =
        bench efficiency [KERNELS]    what it costs to know how fast operators run
        bench fleet [RANKS]           the report of many ranks; 192
        bench gate [PROFILE...]       how right a gate is
-       bench gate-lines TEXT [GATES] the lines of it whose noise and setup hold TEXT; 1000 gates each
+       bench gate-lines TEXT [GATES] the lines of it whose noise and setup hold TEXT; 4000 gates each
        bench hostile                 what hostile rules take
        bench write SHAPE KERNELS FILE
                                      writes a profile of a shape
@@ -109,7 +109,7 @@ void RunFleet(int64_t ranks) {
   MeasureFleet(folder.path(), ranks);
 }
 
-constexpr int64_t kUsualKernels = 1'000'000, kUsualRanks = 192, kUsualGates = 1000;
+constexpr int64_t kUsualKernels = 1'000'000, kUsualRanks = 192;
 
 void RunCommand(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
@@ -120,7 +120,7 @@ void RunCommand(const std::vector<std::string>& arguments) {
   if (command == "gate")
     MeasureGate({arguments.begin() + 1, arguments.end()});
   else if (command == "gate-lines" && (count == 2 || count == 3))
-    MeasureGateLines(arguments[1], static_cast<size_t>(number(2, kUsualGates)));
+    MeasureGateLines(arguments[1], static_cast<size_t>(number(2, kGatesOfALine)));
   else if (command == "hostile" && count == 1)
     MeasureHostile();
   else if (command == "hostile" && count == 2)

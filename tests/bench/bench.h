@@ -33,6 +33,7 @@ void MeasureHostile();
 void RunHostile(size_t number);
 
 // gate_bench.cc
+inline constexpr size_t kGatesOfALine = 4000;
 void MeasureGate(const std::vector<std::filesystem::path>& profiles);
 // Only the lines of metrics whose noise and setup hold that text, "Pareto" or "3 turns", of so many gates
 // each.

@@ -40,7 +40,7 @@ namespace dladvisor {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr size_t kGates = 1000, kSteps = 50, kHistoryRuns = 12, kFewestRecorded = 20;
+constexpr size_t kSteps = 50, kHistoryRuns = 12, kFewestRecorded = 20;
 constexpr double kJobEffects[] = {0.003, 0.01, 0.03, 0.10};
 constexpr double kDrift = 0.01, kShareOfRun = 0.1;  // of a run's own effect in that of its job
 
@@ -408,6 +408,8 @@ void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only
         least_found = std::min(least_found, line.found);
         most_found = std::max(most_found, line.found);
       }
+  if (std::ranges::all_of(by_setup, [](const auto& lines) { return lines.empty(); }))
+    throw Error(std::string(only), "stands in no line", "`bench gate-lines \"\" 1` prints all lines.");
   fmt::print(
       "\nBy setup: false failures, the most of any noise; of the kinds in which nine of ten gates name a "
       "detectable "
@@ -437,10 +439,11 @@ void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only
     for (const double other : most.other_false) fmt::print(" |{:>7}", percent(other));
     fmt::print("\n");
   }
-  fmt::print(
-      "Of all lines: at most {:.2f} % false; of those in which nine of ten gates name a detectable "
-      "change, {:.1f} to {:.1f} % found.\n",
-      100 * worst_false, 100 * least_found, 100 * most_found);
+  fmt::print("Of all lines: at most {:.2f} % false", 100 * worst_false);
+  if (least_found <= most_found)
+    fmt::print("; of those in which nine of ten gates name a detectable change, {:.1f} to {:.1f} % found",
+               100 * least_found, 100 * most_found);
+  fmt::print(".\n");
 }
 
 }  // namespace
@@ -448,7 +451,7 @@ void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only
 void MeasureGate(const std::vector<fs::path>& profiles) {
   MeasureFindings();
   MeasureTrends();
-  MeasureMetrics(profiles, "", kGates);
+  MeasureMetrics(profiles, "", kGatesOfALine);
 }
 
 void MeasureGateLines(std::string_view only, size_t gates) { MeasureMetrics({}, only, gates); }
