@@ -59,6 +59,15 @@ std::string UnknownOption(const CLI::App& app) {
     if (unknown.empty() && word.starts_with("--")) unknown = word.substr(0, word.find('='));
   if (unknown.empty()) return "";
   std::vector<std::string> names;
+  const auto has = [&](const CLI::App* command) {
+    return std::ranges::any_of(command->get_options(), [&](const CLI::Option* option) {
+      return std::ranges::any_of(option->get_lnames(),
+                                 [&](const std::string& name) { return "--" + name == unknown; });
+    });
+  };
+  for (const CLI::App* command : app.get_subcommands())
+    if (has(command))
+      return fmt::format("{} stands behind the command: {} {}", unknown, command->get_name(), unknown);
   for (const CLI::App* command = &app; command != nullptr;
        command = command->get_subcommands().empty() ? nullptr : command->get_subcommands()[0])
     for (const CLI::Option* option : command->get_options())

@@ -50,9 +50,11 @@ std::string Left(const std::string& text, size_t width) {
   return text + std::string(columns < width ? width - columns : 0, ' ');
 }
 
-std::string ShareBar(double share) {
+std::string ShareBar(double share, size_t width) {
+  constexpr size_t kLead = 48, kLeast = 8, kMost = 40;
+  const auto whole = static_cast<double>(std::clamp(width < kLead ? 0 : width - kLead, kLeast, kMost));
   std::string bar;
-  for (int i = 0; i < static_cast<int>(std::clamp(share, 0.0, 1.0) * 40 + 0.5); ++i) bar += "█";
+  for (int i = 0; i < static_cast<int>(std::clamp(share, 0.0, 1.0) * whole + 0.5); ++i) bar += "█";
   return bar;
 }
 

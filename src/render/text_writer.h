@@ -40,7 +40,7 @@ std::string Prose(std::string_view text);
 std::string Right(const std::string& text, size_t width);
 std::string Left(const std::string& text, size_t width);
 
-// A bar of forty blocks for the whole.
-std::string ShareBar(double share);
+// A bar of forty blocks for the whole, of fewer where a line of `width` columns has no room for them.
+std::string ShareBar(double share, size_t width);
 
 }  // namespace dladvisor

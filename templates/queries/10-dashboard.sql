@@ -29,7 +29,7 @@ ORDER BY gpu_ns DESC, category;
 -- A group uses tensor cores where any of its rows is known to; unknown where none is and some are not known.
 -- id: top_ops
 -- title: Top 10 GPU Ops
--- note: GPU time of all calls, of all ranks.
+-- note: GPU time of all calls.
 -- relation: op
 SELECT sum(gpu_ns) AS gpu_ns, sum(gpu_ns) * 1.0 / (SELECT nullif(sum(gpu_ns), 0)
   FROM op) AS share, op, max(op_type) AS op_type, sum(calls) AS calls,

@@ -57,8 +57,8 @@ ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::strin
   ComparisonTable table{std::move(id), std::move(title), {}};
   double largest = 0;
   for (const ComparisonRow& row : rows) largest = std::max(largest, SizeOf(row));
-  const double least =
-      std::max(kLeastOfUnit * compared.before.unit_ns.value_or(0), kLeastOfLargest * largest);
+  const double least_of_unit = kLeastOfUnit * compared.before.unit_ns.value_or(0),
+               least = whole ? least_of_unit : std::max(least_of_unit, kLeastOfLargest * largest);
   const bool calls = compared.unit == ComparedUnit::kCall;
   for (ComparisonRow& row : rows) {
     // A call of what one side has alone says nothing of the other.

@@ -65,9 +65,11 @@ void WriteFindings(TextWriter& out, const ReportModel& model) {
             (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), out.width()) + ")"),
         StyleOfSeverity(finding.severity));
     if (!group.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(group.recommendation[0]));
-    out.Line(fmt::format("{}  {}{}  [{}]", indent,
-                         group.saving.empty() ? "" : out.Styled("saves " + group.saving, "32") + "  ",
-                         SeverityName(finding.severity), Visible(finding.rule)));
+    const std::string rule = fmt::format("{}  [{}]", SeverityName(finding.severity), Visible(finding.rule)),
+                      saves = group.saving.empty() ? "" : "saves " + group.saving;
+    const bool one_line = Columns(indent + saves + rule) + 4 <= out.width();
+    if (!saves.empty() && !one_line) out.Line(indent + "  " + out.Styled(saves, "32"));
+    out.Line(indent + "  " + (saves.empty() || !one_line ? "" : out.Styled(saves, "32") + "  ") + rule);
     if (!group.per_day.empty()) out.Wrapped(indent + "  ", group.per_day);
   }
   if (groups.size() > kMaxFindings) {
@@ -100,7 +102,7 @@ void WriteLedger(TextWriter& out, const ReportModel& model) {
   for (const Segment& segment : segments)
     out.Line(fmt::format("  {}{}  {}  {}", Left(Visible(segment.label), 24),
                          Right(FormatValue(segment.value / total, Unit::kRatio), 8), Right(segment.text, 9),
-                         out.Styled(ShareBar(segment.value / total), "36")));
+                         out.Styled(ShareBar(segment.value / total, out.width()), "36")));
 }
 
 void WriteBreakdown(TextWriter& out, const ReportModel& model) {
@@ -113,7 +115,7 @@ void WriteBreakdown(TextWriter& out, const ReportModel& model) {
                          Left(FormatValue(CellOf(*usage, row, "category"), Unit::kText), 24),
                          Right(FormatValue(share, Unit::kRatio), 8),
                          Right(FormatValue(CellOf(*usage, row, "ns"), Unit::kNanoseconds), 9),
-                         out.Styled(ShareBar(AsNumber(share).value_or(0)), "36")));
+                         out.Styled(ShareBar(AsNumber(share).value_or(0), out.width()), "36")));
   }
 }
 
@@ -249,7 +251,7 @@ void WriteLog(TextWriter& out, const ReportModel& model) {
                     Left(Ellipsize(Visible(FormatValue(CellOf(*timers, row, "timer"), Unit::kText)), 38), 38),
                     Right(FormatValue(share, Unit::kRatio), 8),
                     ranks ? time("least_rank_ns") + " – " + time("most_rank_ns") : Right(time("mean_ns"), 9),
-                    ranks ? "" : out.Styled(ShareBar(AsNumber(share).value_or(0)), "36")));
+                    ranks ? "" : out.Styled(ShareBar(AsNumber(share).value_or(0), out.width()), "36")));
   }
   WriteLeftOut(out, LeftOutText(*timers, kMostTimers));
 }
@@ -282,10 +284,10 @@ std::string RenderText(const ReportModel& model) {
   out.Line();
   const std::vector<std::string> flags = CaptureFlags(model);
   if (const std::string line = HardwareToDeclare(model); !line.empty()) {
-    out.Line("To compare with this GPU's peaks, declare them in dladvisor.yaml:");
+    out.Wrapped("", "To compare with this GPU's peaks, declare them in dladvisor.yaml:");
     out.Wrapped("  ", Visible(line));
   }
-  out.Line(CoverageText(*model.advice) + ".");
+  out.Wrapped("", CoverageText(*model.advice) + ".");
   const std::string joined = Visible(fmt::format("{}", fmt::join(flags, " ")));
   if (!flags.empty() && !IsProgramsLogAlone(model) && TelemetryAlone(model) != nullptr)
     out.Line("To let more rules decide, log with:\n  nvidia-smi " + joined + " --format=csv -l 1");
