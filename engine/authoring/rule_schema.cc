@@ -30,7 +30,7 @@ Json TextOrList(const char* description, size_t least = 0) {
           {"oneOf", {text, {{"type", "array"}, {"items", text}, {"minItems", least}}}}};
 }
 
-Json Links(const char* description) {
+Json LinkOrLinks(const char* description) {
   const Json link = {{"type", "string"}, {"pattern", "^https?://[^\\s/<>][^\\s<>]*$"}};
   return {{"description", description}, {"oneOf", {link, {{"type", "array"}, {"items", link}}}}};
 }
@@ -135,7 +135,7 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
       {"code", FullText("What to paste, of one or several lines: code or a command, without prose.")},
       {"evidence", SqlOr({{"sql", FullText("A SELECT; :name is a column of the subject, a let or a param.")}},
                          {"sql"}, "Rows that show the problem.")},
-      {"references", Links("Where to read on.")},
+      {"references", LinkOrLinks("Where to read on.")},
   };
 }
 
