@@ -208,6 +208,23 @@ TEST(Headline, PromisesNothingOfProfilingAgain) {
   EXPECT_THAT(text("capture"), HasSubstr("first, change it."));
 }
 
+TEST(Headline, ACauseIsNotSureOfWhatItsSymptomSaves) {
+  const auto text = [](std::optional<double> own_ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("cause", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("symptom", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Change it."};
+    advice.findings[0].causes = {1};
+    advice.findings[1].caused_by = 0;
+    advice.findings[1].saves = SavingClaim{"idle/launch", 10e6, 15e6, 15e6};
+    if (own_ns) advice.findings[0].saves = SavingClaim{"idle/launch", *own_ns, *own_ns, *own_ns};
+    return Render(RunWithLedger({{"compute/other", 10'000'000}, {"idle/launch", 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text({}), HasSubstr("first, change it, which saves up to 15.0 ms (up to 75 % of the loss)."));
+  EXPECT_THAT(text(12e6), HasSubstr("first, change it, which saves 12.0 ms (60 % of the loss)."));
+}
+
 // Its code is loaded once in any program; of a test of milliseconds it is most of the time.
 TEST(Headline, DoesNotBeginWithTheStartOfATest) {
   const auto text = [](int64_t ns) {

@@ -45,6 +45,15 @@ const Finding& MostSaving(const Advice& advice, size_t root) {
   return *most;
 }
 
+// What MostSaving says, of which a cause that borrows it from its symptom is sure of nothing.
+Finding Claiming(const Advice& advice, size_t root) {
+  const Finding& most = MostSaving(advice, root);
+  Finding claim;
+  claim.saves = most.saves;
+  if (claim.saves && &most != &advice.findings[root]) claim.saves->low_ns = 0;
+  return claim;
+}
+
 bool IsOnCapture(const Advice& advice, const Finding& finding) {
   const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
   return rule != advice.rules.end() && rule->category == "capture";
@@ -253,7 +262,7 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   std::optional<size_t> best, start_up;
   double most = 0;
   for (const size_t root : roots) {
-    const std::optional<SavingClaim>& saves = MostSaving(advice, root).saves;
+    const std::optional<SavingClaim> saves = Claiming(advice, root).saves;
     if (is_test && saves && saves->bucket == "idle/compilation") continue;
     if (!saves || !(saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost))) continue;
     if (HappensOnce(*saves, has_steps) && *saves->high_ns < kMostlyStartUp * total) {
@@ -322,9 +331,10 @@ HeadlineText Headline(const ReportModel& model) {
                         CoverageText(advice)),
             ""};
   }
-  const Finding& saving = MostSaving(advice, *first);
+  const Finding saving = Claiming(advice, *first);
   // Profiling again saves nothing of what the program loses.
-  const bool claims = &saving == &advice.findings[*first] || !IsOnCapture(advice, advice.findings[*first]);
+  const Finding& begun = advice.findings[*first];
+  const bool claims = &MostSaving(advice, *first) == &begun || !IsOnCapture(advice, begun);
   const std::string saved = claims ? SavingText(model, saving) : "";
   if (saved.empty()) return {loss + "; ", order + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}.", order, saved, ShareText(model, saving))};
