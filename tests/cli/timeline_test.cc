@@ -2,6 +2,7 @@
 // `dladvisor timeline` as its user runs it: what it writes is a trace by the Trace Event Format's rules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <cmath>
 #include <map>
@@ -110,6 +111,28 @@ TEST_F(TimelineCommand, SaysWhatItCannotDraw) {
   const auto digest = Run("timeline job.digest -o out.json");
   EXPECT_EQ(digest.status, 3);
   EXPECT_THAT(digest.err, HasSubstr("digest"));
+}
+
+// Report and command choose alike: the step in which the slowest GPU is farthest behind, on that GPU over
+// another.
+TEST_F(TimelineCommand, ShowsAJobsWorstStepAsTheReportDoes) {
+  const auto asked =
+      Run("query job \"SELECT worst_step, max_rank FROM jitter WHERE cohort = 0\" --format csv");
+  ASSERT_EQ(asked.status, 0) << asked.err;
+  std::string worst, slowest;
+  ASSERT_TRUE(RE2::FullMatch(asked.out, R"((?s)[^\n]*\n(\d+),(\d+)\r?\n?)", &worst, &slowest)) << asked.out;
+  const auto report = Run("report job -o job.html");
+  ASSERT_EQ(report.status, 0) << report.err;
+  const std::string html = test::ReadFile(scratch_->path() / "job.html");
+  const size_t first = html.find("<figcaption>Step "), second = html.find("<figcaption>Step ", first + 1);
+  ASSERT_NE(second, std::string::npos);
+  EXPECT_TRUE(html.substr(first).starts_with("<figcaption>Step " + worst + " ("));
+  EXPECT_THAT(html.substr(first, 100), HasSubstr("the worst of all, rank " + slowest));
+  EXPECT_THAT(html.substr(second, 100), HasSubstr("for comparison"));
+  std::set<std::string> steps;
+  for (const json& event : EventsOf("job", "worst.json"))
+    if (const std::string name = event.at("name"); name.starts_with("step ")) steps.insert(name);
+  EXPECT_EQ(steps, std::set<std::string>{"step " + worst});
 }
 
 }  // namespace

@@ -25,21 +25,6 @@ constexpr size_t kCellColumns = 360;
 constexpr size_t kShortColumns = 64;  // of a name, until one opens it
 constexpr size_t kTooltipColumns = 2000;
 
-// Escaped, with chances to break the line where a path or a qualified name has its joints.
-std::string Breakable(std::string_view visible) {
-  std::string html;
-  while (!visible.empty()) {
-    // Not after the first character: a path's leading slash stays with its first part.
-    size_t end = visible.find_first_of("/:<,", html.empty() ? 1 : 0);
-    end = end == std::string_view::npos ? visible.size() : visible.find_first_not_of("/:<,", end);
-    if (end == std::string_view::npos) end = visible.size();
-    html += EscapeHtml(visible.substr(0, end));
-    visible.remove_prefix(end);
-    if (!visible.empty()) html += "<wbr>";
-  }
-  return html;
-}
-
 // `label` stands for a longer name until one opens it, by click, touch or keyboard.
 std::string NameCell(const std::string& text, const std::string& label, bool row_header) {
   const std::string name = Visible(text);
@@ -183,6 +168,20 @@ ColumnStyle StyleIn(const ResultSet& rows, size_t column) {
 }
 
 }  // namespace
+
+std::string Breakable(std::string_view visible) {
+  std::string html;
+  while (!visible.empty()) {
+    // Not after the first character: a path's leading slash stays with its first part.
+    size_t end = visible.find_first_of("/:<,", html.empty() ? 1 : 0);
+    end = end == std::string_view::npos ? visible.size() : visible.find_first_not_of("/:<,", end);
+    if (end == std::string_view::npos) end = visible.size();
+    html += EscapeHtml(visible.substr(0, end));
+    visible.remove_prefix(end);
+    if (!visible.empty()) html += "<wbr>";
+  }
+  return html;
+}
 
 data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
   data headers{data::type::list};

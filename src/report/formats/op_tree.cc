@@ -54,7 +54,7 @@ std::string Label(const std::string& name, const Node& node, double whole) {
   return fmt::format(
       "<span class=\"branch\" style=\"--w:{:.1f}%\"><span>{}</span><b>{}</b><span "
       "class=\"share-of\">{}</span></span>",
-      node.total / whole * 100, EscapeHtml(Ellipsize(Visible(name), kLongestName)),
+      node.total / whole * 100, Breakable(Ellipsize(Visible(name), kLongestName)),
       FormatValue(node.total, Unit::kNanoseconds), FormatValue(node.total / whole, Unit::kRatio));
 }
 
