@@ -117,8 +117,9 @@ TEST(Hardware, EverySourceNamesADocument) {
       "datasheet|whitepaper|brochure|[Pp]rogramming Guide|technical brief|hardware overview|https://");
   for (const GpuModel& model : BuiltInHardware().models) {
     EXPECT_TRUE(std::regex_search(model.source, document)) << model.model << ": " << model.source;
-    if (!model.achievable_source.empty())
+    if (!model.achievable_source.empty()) {
       EXPECT_THAT(model.achievable_source, HasSubstr("https://")) << model.model;
+    }
   }
   for (const Architecture& architecture : BuiltInHardware().architectures)
     EXPECT_TRUE(std::regex_search(architecture.source, document))
