@@ -33,7 +33,7 @@ void WriteFigures(TextWriter& out, const ReportModel& model, std::span<const std
   for (const Figure* figure : ShownFigures(model, ids)) {
     std::string value = Visible(FormatValue(figure->value, figure->unit));
     if (IsNull(figure->value)) value += " (" + Visible(figure->unknown_because) + ")";
-    out.Line("  " + Left(figure->label, 30) + Ellipsize(value, out.width() - 32));
+    out.Wrapped("  " + Left(figure->label, 30), value);
   }
 }
 
