@@ -39,25 +39,35 @@ std::vector<IntervalSet> SelfTimes(const Trace& trace, const OperatorTree& tree)
 class OsTime {
  public:
   explicit OsTime(const Trace& trace) : calls_(trace.os_calls), of_thread_(trace.threads.size()) {
-    for (uint32_t i = 0; i < calls_.size(); ++i)
-      if (calls_.thread[i] != kNoIndex) of_thread_[calls_.thread[i]].push_back(i);
+    for (uint32_t i = 0; i < calls_.size(); ++i) {
+      if (calls_.thread[i] == kNoIndex) continue;
+      std::vector<Call>& calls = of_thread_[calls_.thread[i]];
+      calls.push_back({i, std::max(calls_.end[i], calls.empty() ? calls_.end[i] : calls.back().last_end)});
+    }
   }
   void Add(uint32_t thread, const IntervalSet& times, std::map<NameId, Ns>& by_name) const {
     if (thread == kNoIndex || times.empty()) return;
-    const std::vector<uint32_t>& calls = of_thread_[thread];
-    for (size_t i = 0, first = 0; i < calls.size() && calls_.start[calls[i]] < times.back().end; ++i) {
-      const Interval call{calls_.start[calls[i]], calls_.end[calls[i]]};
-      while (first < times.size() && times[first].end <= call.start) ++first;
+    const std::vector<Call>& calls = of_thread_[thread];
+    auto call = std::ranges::upper_bound(calls, times.front().start, {}, &Call::last_end);
+    for (size_t first = 0; call != calls.end() && calls_.start[call->index] < times.back().end; ++call) {
+      const Interval during{calls_.start[call->index], calls_.end[call->index]};
+      while (first < times.size() && times[first].end <= during.start) ++first;
       Ns within = 0;
-      for (size_t t = first; t < times.size() && times[t].start < call.end; ++t)
-        within += std::min(times[t].end, call.end) - std::max(times[t].start, call.start);
-      if (within > 0) by_name[calls_.name[calls[i]]] += within;
+      for (size_t t = first; t < times.size() && times[t].start < during.end; ++t)
+        within +=
+            std::max<Ns>(0, std::min(times[t].end, during.end) - std::max(times[t].start, during.start));
+      if (within > 0) by_name[calls_.name[call->index]] += within;
     }
   }
 
  private:
+  struct Call {
+    uint32_t index = 0;
+    Ns last_end = 0;  // of this one and all before
+  };
+
   const OsCalls& calls_;
-  std::vector<std::vector<uint32_t>> of_thread_;
+  std::vector<std::vector<Call>> of_thread_;  // by their starts
 };
 
 }  // namespace
