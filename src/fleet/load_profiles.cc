@@ -19,7 +19,9 @@
 #include "src/analysis/ranks/rank.h"
 #include "src/analysis/ranks/straggler.h"
 #include "src/analysis/summary/profile.h"
+#include "src/analysis/timeline/step.h"
 #include "src/analysis/timeline/time_ledger.h"
+#include "src/analysis/timeline/typical_step.h"
 #include "src/events/event_relations.h"
 #include "src/fleet/digest_message.h"
 #include "src/fleet/earlier_run.h"
@@ -159,6 +161,33 @@ std::vector<size_t> WorthDetails(const Digest& digest) {
   return {profiles.begin(), profiles.end()};
 }
 
+// Where the step that is worst of all begins on each of its ranks, which have different clocks.
+std::vector<int64_t> StartsOfWorstStep(const Digest& digest) {
+  std::vector<int64_t> starts;
+  for (const JitterRow& row : RowsOf(digest, JitterRelation()))
+    if (row.cohort == 0)
+      for (const StepRow& step : RowsOf(digest, StepRelation()))
+        if (step.step == row.worst_step) starts.push_back(step.start_ns);
+  return starts;
+}
+
+// Of few profiles, all of which have details: those of the ranks that reports draw (the one that sets the
+// pace, over a typical one) which keep no picture of the worst step.
+std::vector<size_t> WithoutPicture(const Digest& digest) {
+  std::set<size_t> profiles;
+  const std::vector<TypicalStepRow> pictures = RowsOf(digest, TypicalStepRelation());
+  for (const JitterRow& row : RowsOf(digest, JitterRelation())) {
+    if (row.cohort != 0) continue;
+    std::set<int64_t> ranks = {row.typical_rank};
+    for (const PacingGpuRow& pacing : RowsOf(digest, PacingGpuRelation())) ranks.insert(pacing.rank);
+    for (const TypicalStepRow& picture : pictures)
+      if (picture.step == row.worst_step) ranks.erase(picture.rank);
+    for (const RankRow& rank : RowsOf(digest, RankRelation()))
+      if (ranks.contains(rank.rank)) profiles.insert(static_cast<size_t>(rank.profile));
+  }
+  return {profiles.begin(), profiles.end()};
+}
+
 // What became of one of several files.
 struct Reading {
   bool is_read = false;
@@ -263,17 +292,58 @@ Profile Merged(const std::vector<FoundFile>& found, std::vector<Reading> reading
   return profile;
 }
 
-// Reads some files once more, for the relations that were left out. On the first process `profiles` are their
-// numbers in `digest`.
-void AddDetails(const std::vector<FoundFile>& chosen, const std::vector<size_t>& profiles,
-                const AnalysisOptions& options, Team& team, Digest& digest) {
-  if (chosen.empty()) return;
-  const std::vector<Reading> readings = ReadAll(chosen, options, team, true, {}, {});
+// Files to read once more, for relations that were left out, with the pictures of these steps.
+struct SecondLook {
+  std::vector<size_t> files;     // their numbers among all
+  std::vector<size_t> profiles;  // their numbers in the digest
+  std::vector<int64_t> drawn;    // AnalysisOptions::drawn
+};
+
+// On the first process, where `read` are the numbers of the files that were.
+SecondLook LookAgain(const std::vector<FoundFile>& found, const std::vector<size_t>& read, bool with_details,
+                     const Digest& digest) {
+  SecondLook look;
+  for (const size_t profile : with_details ? WithoutPicture(digest) : WorthDetails(digest)) {
+    const FoundFile& file = found[read[profile]];
+    if (with_details && IsDigest(file.path)) continue;  // shows what it has
+    look.profiles.push_back(profile);
+    look.files.push_back(read[profile]);
+  }
+  if (!look.files.empty()) look.drawn = StartsOfWorstStep(digest);
+  return look;
+}
+
+// What the other processes need of it.
+void Put(const SecondLook& look, std::string& out) {
+  PutVarint(out, static_cast<int64_t>(look.files.size()));
+  for (const size_t file : look.files) PutVarint(out, static_cast<int64_t>(file));
+  for (const int64_t start : look.drawn) PutVarint(out, start);
+}
+
+void Take(std::string_view in, SecondLook& look) {
+  VarintReader reader(in, "message");
+  look.files.resize(static_cast<size_t>(reader.Next()));
+  for (size_t& file : look.files) file = static_cast<size_t>(reader.Next());
+  look.drawn.clear();
+  while (reader.position() < in.size()) look.drawn.push_back(reader.Next());
+}
+
+void AddDetails(const std::vector<FoundFile>& found, const SecondLook& look, AnalysisOptions options,
+                bool with_details, Team& team, Digest& digest) {
+  if (look.files.empty()) return;
+  std::vector<FoundFile> chosen;
+  for (const size_t file : look.files) chosen.push_back(found[file]);
+  options.drawn = look.drawn;
+  std::vector<Reading> readings = ReadAll(chosen, options, team, true, {}, {});
   if (team.rank() > 0) return;
   const std::vector<RankRow> ranks = RowsOf(digest, RankRelation());
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (!readings[i].is_read) throw Error(chosen[i].path.string(), "was read, and could not be read again");
-    AppendDetails(readings[i].digest, profiles[i], ranks, digest);
+    if (with_details)  // it has all but the picture
+      std::erase_if(readings[i].digest.relations, [](const Table& table) {
+        return IsDetail(table.schema().name) && table.schema().name != TypicalStepRelation().schema().name;
+      });
+    AppendDetails(readings[i].digest, look.profiles[i], ranks, digest);
   }
 }
 
@@ -283,24 +353,22 @@ Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& 
   std::vector<Reading> readings = ReadAll(found, options, team, with_details, progress, std::move(known));
   Profile profile;
   profile.is_elsewhere = team.rank() > 0;
-  std::vector<size_t> profiles;  // whose details are kept
-  std::string message;           // their numbers in `found`
+  SecondLook look;
+  std::string message;
   try {
     std::vector<size_t> read;
-    if (!profile.is_elsewhere) profile = Merged(found, std::move(readings), read);
-    if (!profile.is_elsewhere && !with_details) profiles = WorthDetails(profile.digest);
-    for (const size_t number : profiles) PutVarint(message, static_cast<int64_t>(read[number]));
+    if (!profile.is_elsewhere) {
+      profile = Merged(found, std::move(readings), read);
+      look = LookAgain(found, read, with_details, profile.digest);
+    }
+    Put(look, message);
   } catch (...) {
-    if (!with_details) team.Share({});  // the others wait for it
+    team.Share({});  // the others wait for it
     throw;
   }
-  if (!with_details) {
-    message = team.Share(std::move(message));
-    std::vector<FoundFile> chosen;
-    for (VarintReader reader(message, "message"); reader.position() < message.size();)
-      chosen.push_back(found[static_cast<size_t>(reader.Next())]);
-    AddDetails(chosen, profiles, options, team, profile.digest);
-  }
+  message = team.Share(std::move(message));
+  if (!message.empty()) Take(message, look);
+  AddDetails(found, look, options, with_details, team, profile.digest);
   if (!profile.is_elsewhere) AddEmptyRelations(profile.digest);
   return profile;
 }

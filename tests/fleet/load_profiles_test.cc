@@ -4,17 +4,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "examples/data-parallel/exports.h"
 #include "src/analysis/communication/collective_group.h"
+#include "src/analysis/ranks/pacing_gpu.h"
 #include "src/analysis/ranks/rank.h"
 #include "src/analysis/ranks/straggler.h"
 #include "src/analysis/summary/profile.h"
+#include "src/analysis/timeline/typical_step.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -58,6 +62,35 @@ class Profiles : public testing::Test {
 
 test::ScratchDir* Profiles::dir_ = nullptr;
 
+// On the rank that sets the pace and on a typical one, also where that step is neither's longest.
+void ExpectPicturesOfTheWorstStep(const Profile& profile) {
+  const std::vector<JitterRow> jitter = RowsOf(profile, JitterRelation());
+  const std::vector<PacingGpuRow> pacing = RowsOf(profile, PacingGpuRelation());
+  ASSERT_FALSE(jitter.empty());
+  ASSERT_FALSE(pacing.empty());
+  std::set<int64_t> drawn;
+  std::set<std::tuple<int64_t, int64_t, int64_t, int64_t>> keys;
+  for (const TypicalStepRow& row : RowsOf(profile, TypicalStepRelation())) {
+    if (row.step == jitter[0].worst_step) drawn.insert(row.rank);
+    EXPECT_TRUE(keys.insert({row.rank, row.device, row.lane, row.start_ns}).second) << "drawn twice";
+  }
+  EXPECT_TRUE(drawn.contains(pacing[0].rank));
+  EXPECT_TRUE(drawn.contains(jitter[0].typical_rank));
+}
+
+TEST_F(Profiles, KeepPicturesOfTheWorstStepOfManyRanks) {
+  ExpectPicturesOfTheWorstStep(Load({Runs().string()}));
+}
+
+TEST_F(Profiles, KeepPicturesOfTheWorstStepOfFewRanks) {
+  std::vector<std::string> files;
+  for (const fs::directory_entry& file : fs::directory_iterator(Runs()))
+    files.push_back(file.path().string());
+  std::ranges::sort(files);
+  for (const size_t first : {0u, 6u, 10u})
+    ExpectPicturesOfTheWorstStep(Load({files.begin() + first, files.begin() + first + 6}));
+}
+
 TEST_F(Profiles, AFolderIsAJob) {
   const Profile profile = Load({Runs().string()});
   EXPECT_EQ(profile.files.size(), size_t{kNodes * kGpus});
@@ -85,7 +118,12 @@ TEST_F(Profiles, DigestsOfRanksGiveTheSameAsTheirProfiles) {
   fs::create_directories(digests);
   for (const auto& entry : fs::directory_iterator(Runs()))
     WriteDigest(LoadProfile(entry.path(), {}).digest, digests / (entry.path().stem().string() + ".digest"));
-  const Profile direct = Load({Runs().string()}), from_digests = Load({digests.string()});
+  Profile direct = Load({Runs().string()}), from_digests = Load({digests.string()});
+  // A rank alone does not know which step is the worst of all.
+  for (Profile* profile : {&direct, &from_digests})
+    std::erase_if(profile->digest.relations, [](const Table& table) {
+      return table.schema().name == TypicalStepRelation().schema().name;
+    });
   EXPECT_TRUE(SerializeDigest(direct.digest) == SerializeDigest(from_digests.digest));
 }
 

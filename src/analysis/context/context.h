@@ -29,6 +29,8 @@ struct AnalysisOptions {
   std::string pipeline;         // regex of the ranges of a pipeline's passes, see pipeline_name.h, or ""
   std::optional<int64_t> rank;  // rank of the file's first GPU process, where the caller knows it
   std::shared_ptr<const Hardware> hardware;  // what a project declares of its GPUs, or null
+  std::vector<int64_t>
+      drawn;  // starts of the steps that typical_step shows, in place of those that it chooses
 };
 
 // A rank is a process with GPU work; ranks of one file are numbered in order of (device ordinal, pid), from

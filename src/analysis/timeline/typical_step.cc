@@ -17,11 +17,10 @@ const RelationOf<TypicalStepRow>& TypicalStepRelation() {
   static const auto relation =
       RelationOf<TypicalStepRow>(
           "typical_step",
-          "What each GPU and the threads that launch for it did in the steady step of "
-          "median length and in the longest one, or in the analysed window where there are no steps, on "
-          "lanes "
-          "of at most 240 boxes: what is shorter is drawn as one event of a cell, the one that takes more "
-          "than half where there is such.")
+          "What each GPU and the threads that launch for it did in the steady step of median length and in "
+          "the longest one, in the worst one of a job where the GPU is compared, or in the analysed window "
+          "where there are no steps, on lanes of at most 240 boxes: what is shorter is drawn as one event of "
+          "a cell, the one that takes more than half where there is such.")
           .Key("rank", &TypicalStepRow::rank, kRankNumber, "Rank.")
           .Key("device", &TypicalStepRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("lane", &TypicalStepRow::lane, Unit::kNone, "Lane, from 0 at the top.")
@@ -283,11 +282,15 @@ class Picture {
   std::map<uint32_t, size_t> launches_;  // of the step, by thread
 };
 
-// The one of median length, and the longest.
-std::vector<const StepLedger*> DrawnSteps(const GpuTimeline& timeline) {
+// Those that are asked for; else the one of median length, and the longest.
+std::vector<const StepLedger*> DrawnSteps(const GpuTimeline& timeline, const std::vector<int64_t>& asked) {
   if (timeline.steps.empty()) return {nullptr};
-  std::vector<const StepLedger*> steps;
-  for (const StepLedger& step : timeline.steps) steps.push_back(&step);
+  std::vector<const StepLedger*> steps, found;
+  for (const StepLedger& step : timeline.steps) {
+    steps.push_back(&step);
+    if (std::ranges::find(asked, step.time.start) != asked.end()) found.push_back(&step);
+  }
+  if (!found.empty()) return found;
   std::ranges::sort(steps, {},
                     [](const StepLedger* step) { return std::pair(step->time.length(), step->number); });
   const StepLedger* middle = steps[(steps.size() - 1) / 2];
@@ -301,7 +304,7 @@ std::vector<TypicalStepRow> ComputeTypicalStep(const Context& context,
                                                const std::vector<GpuTimeline>& timelines) {
   std::vector<TypicalStepRow> rows;
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu)
-    for (const StepLedger* step : DrawnSteps(timelines[gpu]))
+    for (const StepLedger* step : DrawnSteps(timelines[gpu], context.options.drawn))
       Picture(context, timelines[gpu], step, gpu, rows).Draw();
   return rows;
 }

@@ -120,21 +120,22 @@ void WriteBreakdown(TextWriter& out, const ReportModel& model) {
 }
 
 // Rows of tables wrap on a narrow terminal; names of a few letters would say nothing.
-size_t RowWidth(const TextWriter& out) { return std::max(out.width(), TextStyle().width); }
+constexpr size_t kNarrowest = 80;
+size_t RowWidth(const TextWriter& out) { return std::max(out.width(), kNarrowest); }
 
 void WriteTopOps(TextWriter& out, const ReportModel& model) {
   const ReportTable* ops = FindTable(model, "top_ops");
   if (ops == nullptr || ops->rows.rows.empty()) return;
   out.Heading("Top 10 GPU Ops");
   if (!ops->scope.empty()) out.Line("  " + ops->scope);
-  out.Line(out.Styled("          GPU Time      Calls  TC Eligible  Using TC  Op Name", "2"));
+  out.Line(out.Styled("    GPU Time     Calls  TC Eligible  Using TC  Op Name", "2"));
   for (size_t row = 0; row < ops->rows.rows.size(); ++row) {
     const auto cell = [&](const char* column) {
       return CellText(CellOf(*ops, row, column), StyleOf({column, Unit::kNone}));
     };
-    out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("gpu_ns"), 16), Right(cell("calls"), 10),
+    out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("gpu_ns"), 10), Right(cell("calls"), 9),
                          Right(cell("tensor_core_eligible"), 12), Right(cell("uses_tensor_cores"), 9),
-                         Ellipsize(Visible(cell("op")), RowWidth(out) - 55)));
+                         Ellipsize(Visible(cell("op")), RowWidth(out) - 48)));
   }
 }
 
@@ -142,14 +143,14 @@ void WriteMemoryOperators(TextWriter& out, const ReportModel& model) {
   const ReportTable* operators = FindTable(model, "memory_operators");
   if (operators == nullptr || operators->rows.rows.empty()) return;
   out.Heading(operators->title);
-  out.Line(out.Styled("    Self Allocated    Allocated  Self Increase      Calls  Operator", "2"));
+  out.Line(out.Styled("  Self Allocated  Allocated  Self Increase     Calls  Operator", "2"));
   for (size_t row = 0; row < operators->rows.rows.size(); ++row) {
     const auto cell = [&](const char* column) {
       return CellText(CellOf(*operators, row, column), StyleOf({column, Unit::kNone}));
     };
-    out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("self_allocated_bytes"), 16),
-                         Right(cell("allocated_bytes"), 12), Right(cell("self_increase_bytes"), 14),
-                         Right(cell("calls"), 10), Ellipsize(Visible(cell("name")), RowWidth(out) - 59)));
+    out.Line(fmt::format("  {} {} {} {}  {}", Right(cell("self_allocated_bytes"), 14),
+                         Right(cell("allocated_bytes"), 10), Right(cell("self_increase_bytes"), 14),
+                         Right(cell("calls"), 9), Ellipsize(Visible(cell("name")), RowWidth(out) - 54)));
   }
 }
 
@@ -159,14 +160,13 @@ void WritePipelines(TextWriter& out, const ReportModel& model) {
   if (sentences.empty() || stages == nullptr) return;
   out.Heading("Pipeline");
   for (const std::string& sentence : sentences) out.Wrapped("  ", Visible(sentence));
-  out.Line(
-      out.Styled("  Stage   Rank              F              B              W           Work   Bubble", "2"));
+  out.Line(out.Styled("  Stage   Rank            F            B            W         Work   Bubble", "2"));
   for (const size_t row : DrawnStages(model)) {
     const auto cell = [&](const char* column, size_t width) {
       return Right(CellText(CellOf(*stages, row, column), StyleOf({column, Unit::kNone})), width);
     };
-    out.Line(fmt::format("  {} {} {} {} {} {} {}", cell("stage", 5), cell("rank", 6), cell("forward_ns", 14),
-                         cell("backward_ns", 14), cell("weight_ns", 14), cell("work_ns", 14),
+    out.Line(fmt::format("  {} {} {} {} {} {} {}", cell("stage", 5), cell("rank", 6), cell("forward_ns", 12),
+                         cell("backward_ns", 12), cell("weight_ns", 12), cell("work_ns", 12),
                          cell("bubble_share", 8)));
   }
   WriteLeftOut(out, StagesLeftOutText(model));
@@ -198,16 +198,14 @@ void WriteRanks(TextWriter& out, const ReportModel& model) {
   out.Heading("Ranks");
   for (const std::string& sentence : RankSentences(model)) out.Wrapped("  ", Visible(sentence));
   WriteProfilesToOpen(out, model);
-  out.Line(out.Styled(
-      "   Rank  GPU  Node         Local       Excess       Kernels         Gaps       Late       Waiting",
-      "2"));
+  out.Line(out.Styled("   Rank  GPU  Node     Local    Excess   Kernels      Gaps      Late   Waiting", "2"));
   for (size_t row = 0; row < std::min(ranks->rows.rows.size(), kTopRanks); ++row) {
     const auto cell = [&](const char* column, size_t width) {
       return Right(CellText(CellOf(*ranks, row, column), StyleOf({column, Unit::kNone})), width);
     };
     out.Line(fmt::format("  {} {} {} {} {} {} {} {} {}", cell("rank", 5), cell("device", 4), cell("node", 5),
-                         cell("own_ns", 13), cell("excess_ns", 12), cell("kernel_ns", 13), cell("gap_ns", 12),
-                         cell("start_gap_ns", 10), cell("waiting_ns", 13)));
+                         cell("own_ns", 9), cell("excess_ns", 9), cell("kernel_ns", 9), cell("gap_ns", 9),
+                         cell("start_gap_ns", 9), cell("waiting_ns", 9)));
   }
   if (ranks->total_rows > kTopRanks)
     out.Line(fmt::format("  … and {} that are less behind.", ranks->total_rows - kTopRanks));
@@ -217,15 +215,15 @@ void WriteTelemetry(TextWriter& out, const ReportModel& model) {
   const ReportTable* telemetry = FindTable(model, "telemetry");
   if (telemetry == nullptr || telemetry->rows.rows.empty()) return;
   out.Heading(telemetry->title);
-  out.Line(out.Styled(
-      "  File  GPU   Samples      Busy  Peak Memory      of  Power      of  Highest  SM Clock", "2"));
+  out.Line(
+      out.Styled("  File GPU Samples    Busy Peak Memory       of  Power     of  Highest  SM Clock", "2"));
   for (size_t row = 0; row < telemetry->rows.rows.size(); ++row) {
     const auto cell = [&](const char* column, size_t width) {
       return Right(CellText(CellOf(*telemetry, row, column), StyleOf({column, Unit::kNone})), width);
     };
-    out.Line(fmt::format("  {} {} {} {} {} {} {} {} {} {}", cell("profile", 4), cell("device", 4),
-                         cell("samples", 9), cell("gpu_utilization", 9), cell("peak_memory_bytes", 12),
-                         cell("total_memory_bytes", 8), cell("mean_power", 6), cell("power_limit", 7),
+    out.Line(fmt::format("  {} {} {} {} {} {} {} {} {} {}", cell("profile", 4), cell("device", 3),
+                         cell("samples", 7), cell("gpu_utilization", 7), cell("peak_memory_bytes", 11),
+                         cell("total_memory_bytes", 8), cell("mean_power", 6), cell("power_limit", 6),
                          cell("highest_temperature", 8), cell("mean_sm_clock", 9)));
   }
   WriteLeftOut(out, LeftOutText(*telemetry, telemetry->rows.rows.size()));
