@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steady steps of each GPU as a picture shows them: the one of median length, which is typical, and the
-// longest, in which ranks are compared, or those that are asked for; on lanes for what computes, communicates and copies, for idle time by
-// its cause, and for the ranges of the threads that launch most. However many events the step has, a lane has
-// at most kTimelineCells boxes: what is shorter than a cell is drawn as one of the events in it, the one that
-// takes more than half where there is such (weighted majority: R. Boyer and J Moore, "MJRTY", 1981), with the
-// time that events take in it. Without steps it is the analysed window.
+// longest, in which ranks are compared, or those that are asked for; on lanes for what computes, communicates
+// and copies, for idle time by its cause, and for the ranges of the threads that launch most. However many
+// events the step has, a lane has at most kTimelineCells boxes: what is shorter than a cell is drawn as one
+// of the events in it, the one that takes more than half where there is such (weighted majority: R. Boyer and
+// J Moore, "MJRTY", 1981), with the time that events take in it. Without steps it is the analysed window.
 #pragma once
 
 #include <cstdint>
