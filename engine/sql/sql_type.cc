@@ -77,8 +77,8 @@ const std::map<std::string_view, Result>& Results() {
 SqlType TypeOfColumn(std::string_view name, Type type, Unit unit) {
   SqlType result{type, unit, false, false, {}};
   if (unit == Unit::kNone || unit == Unit::kText) result.unit = std::nullopt;
-  result.share = unit == Unit::kRatio &&
-                 (name.ends_with("share") || name.ends_with("_utilization") || name.ends_with("_efficiency"));
+  result.share = unit == Unit::kRatio && (name.find("share") != name.npos || name.ends_with("_utilization") ||
+                                          name.ends_with("_efficiency"));
   return result;
 }
 

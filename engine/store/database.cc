@@ -32,7 +32,9 @@ constexpr const char* kHowToDoLess =
 Unit UnitByName(std::string_view name) {
   if (name.ends_with("_ns")) return Unit::kNanoseconds;
   if (name.ends_with("_bytes") || name == "bytes") return Unit::kBytes;
-  if (name.ends_with("_share")) return Unit::kRatio;
+  // idle_share, share_of_kernel_time
+  if (name.ends_with("_share") || name.starts_with("share_") || name.find("_share_") != name.npos)
+    return Unit::kRatio;
   return Unit::kNone;
 }
 

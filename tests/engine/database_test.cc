@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/store/database.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,6 +44,11 @@ TEST(Database, KnowsUnits) {
   EXPECT_EQ(columns[3].unit, Unit::kText);  // renamed, still a plain column
   EXPECT_EQ(shops.database.Query("SELECT s FROM (SELECT busy_share AS s FROM shop)").columns[0].unit,
             Unit::kRatio);
+  for (const char* name : {"open_share", "share_of_visits", "busy_share_of_day"})
+    EXPECT_EQ(
+        shops.database.Query(fmt::format("SELECT sum(busy_share) AS {} FROM shop", name)).columns[0].unit,
+        Unit::kRatio)
+        << name;
 }
 
 TEST(Database, BindsValuesByName) {
