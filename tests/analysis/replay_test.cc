@@ -116,6 +116,19 @@ TEST(Replay, SavesAsMuchPerStepWhicheverStepsAreAnalysed) {
   }
 }
 
+// Of a single step nothing is launched before its batch is there: what that costs is not known to be nothing.
+TEST(Replay, WhatStandsBeforeTheFirstLaunchHasNoSaving) {
+  TraceBuilder b;
+  b.Range(0, 8000, "ProfilerStep#7");
+  b.Range(0, 4000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  b.Launch(4000, 4300, 7000, "k");
+  const auto rows = WhatIfsOf(b);
+  const WhatIfRow* loading = RowOf(rows, "data loading");
+  ASSERT_NE(loading, nullptr);
+  EXPECT_EQ(loading->calls, 1);
+  EXPECT_FALSE(loading->saves_ns);
+}
+
 TEST(Replay, ARangeThatWasNeverClosedIsNotLeftOut) {
   TraceBuilder b = Reads(true);
   b.Range(0, 200'000, "data_loader", 0, true);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -76,7 +77,15 @@ TEST(StepDetection, AgreesWithTheDefinition) {
     if (std::ranges::any_of(ranges, launches))
       while (!launches(ranges.back())) ranges.pop_back();
     ASSERT_EQ(steps.size(), ranges.size());
+    // The first step begins where the GPU has done what was launched beside the steps, before its own work.
+    Ns own = std::numeric_limits<Ns>::max();
+    for (const Work& w : work)
+      if (w.call >= ranges[0].start && w.call < ranges[0].end) own = std::min(own, w.start);
     Ns begin = ranges[0].start;
+    for (const Work& w : work)
+      if ((w.call < ranges[0].start || w.call >= ranges.back().end) && w.end <= own &&
+          own < std::numeric_limits<Ns>::max())
+        begin = std::max(begin, w.end);
     for (size_t n = 0; n < steps.size(); ++n) {
       Ns first = 0, last = 0;
       for (const Work& w : work) {
@@ -356,6 +365,16 @@ TEST(StepDetection, LastStepsThatLaunchNothingAreNone) {
   b.Launch(10, 20, 80, "k");
   b.Launch(110, 120, 180, "k");
   EXPECT_EQ(StepsOf(b).size(), 2u);
+}
+
+TEST(StepDetection, TheFirstBeginsWhenEarlierWorkIsDone) {
+  TraceBuilder b;
+  for (int i = 0; i < 3; ++i) {
+    b.Range(100 * i, 100 * i + 90, "ProfilerStep#" + std::to_string(i));
+    b.Launch(100 * i + 10, 1000 + 500 * i, 1500 + 500 * i, "k");
+  }
+  b.Kernel(400, 980, "launched before the profile began", 0);
+  EXPECT_EQ(StepsOf(b)[0].time, (Interval{980, 1500}));
 }
 
 TEST(StepDetection, EnginesOfServersNameTheirSteps) {

@@ -199,6 +199,23 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
   EXPECT_EQ(trace.facts.at("counter_ranges"), "1");
 }
 
+// What the driver does is no time of the profiler: it loads code lazily without one, too.
+TEST(Kineto, OnlyTheProfilersOwnOverhead) {
+  const auto overhead = [](const std::string& name, int64_t start) {
+    return fmt::format(
+        R"({{"ph":"X","cat":"overhead","name":"{}","pid":-1,"tid":0,"ts":{},"dur":5,"args":{{}}}})", name,
+        start);
+  };
+  const Trace trace = ReadText("{\"traceEvents\":[" + overhead("Activity Buffer Request", 10) + "," +
+                               overhead("Runtime Triggered Module Loading", 20) + "," +
+                               overhead("Lazy Function Loading", 30) + "," + overhead("Driver Compiler", 40) +
+                               "," + overhead("Command Buffer Full", 50) + "," +
+                               overhead("Buffer Flush", 60) + "," + kLaunch + "," + kKernel + "]}");
+  ASSERT_EQ(trace.overheads.size(), 2u);
+  EXPECT_EQ(trace.names.View(trace.overheads.name[0]), "Activity Buffer Request");
+  EXPECT_EQ(trace.names.View(trace.overheads.name[1]), "Buffer Flush");
+}
+
 TEST(Kineto, TakesTheHashOfACollectiveWhereItHasNoSequence) {
   const auto number = [](const char* more) {
     const Trace trace = ReadText(fmt::format(

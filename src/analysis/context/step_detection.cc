@@ -435,6 +435,12 @@ class StepFinder {
       any[i] = 1;
     });
     Ns begin = ranges.front().time.start;
+    // Where the host is far ahead, the GPU first works off what was launched before.
+    if (any[0])
+      ForEachOperation(rank, [&](Ns launched, Interval operation) {
+        const bool is_of_step = launched >= ranges.front().time.start && launched < ranges.back().time.end;
+        if (!is_of_step && operation.end <= steps[0].gpu.start) begin = std::max(begin, operation.end);
+      });
     for (size_t i = 0; i < steps.size(); ++i) {
       const Ns end = std::max(begin, any[i] ? steps[i].gpu.end : ranges[i].time.end);
       steps[i].time = {begin, end};

@@ -26,8 +26,8 @@
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or
-// first launch; that of a server with its first GPU operation, since the step before it may still have run.
-// Last steps that launch nothing are left out.
+// first launch, or where the GPU has done what was launched before; that of a server with its first GPU
+// operation, since the step before it may still have run. Last steps that launch nothing are left out.
 //
 // Warm-up: leading steps longer than the median of the later ones by more than 5 robust standard deviations
 // (1.4826 x median absolute deviation) and by more than 20 %, or whose GPU operations are more or fewer than

@@ -58,7 +58,7 @@ const RelationOf<GpuRow>& GpuRelation() {
                   "The part of it of kernels whose names show that they do without tensor cores.")
           .Column("tensor_core_efficiency", &GpuRow::tensor_core_efficiency, Unit::kRatio,
                   "Tensor-core kernel time / kernel time of eligible ops, as DLProf defines it; unknown "
-                  "without such ops.")
+                  "without such ops, and where names do not show it for half of it.")
           .Column("communication_ns", &GpuRow::communication_ns, Unit::kNanoseconds,
                   "Time with a collective running (union).")
           .Column("work_ns", &GpuRow::work_ns, Unit::kNanoseconds,
@@ -143,7 +143,7 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
     }
     row.eligible_ns = ops.eligible_ns[i];
     row.eligible_unknown_ns = ops.eligible_unknown_ns[i];
-    if (row.eligible_ns > 0)
+    if (2 * row.eligible_unknown_ns < row.eligible_ns)
       row.tensor_core_efficiency =
           static_cast<double>(ops.eligible_tensor_core_ns[i]) / static_cast<double>(row.eligible_ns);
     row.communication_ns = Length(timeline.communication);

@@ -124,7 +124,8 @@ const RelationOf<RunRow>& RunRelation() {
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
                   "Mean over GPUs of the share of the window with a kernel running.", capability::kGpuWork)
           .Column("tensor_core_efficiency", &RunRow::tensor_core_efficiency, Unit::kRatio,
-                  "Tensor-core kernel time over kernel time of eligible ops; unknown without such ops.")
+                  "Tensor-core kernel time over kernel time of eligible ops; unknown without such ops, and "
+                  "where names do not show it for half of it.")
           .Column("kernel_ns", &RunRow::kernel_ns, Unit::kNanoseconds,
                   "Summed kernel time in the windows of all GPUs.", capability::kGpuWork)
           .Column("eligible_ops", &RunRow::eligible_ops, Unit::kCount, "Ops that could use tensor cores.",
@@ -195,7 +196,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
     row.window_end_ns = window.end;
   }
   double utilization = 0;
-  int64_t known = 0, eligible = 0, tensor_core = 0;
+  int64_t known = 0, eligible = 0, eligible_unknown = 0, tensor_core = 0;
   row.kernel_ns = 0;
   for (size_t i = 0; i < gpus.size(); ++i) {
     *row.kernel_ns += gpus[i].kernel_ns;
@@ -204,6 +205,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
       ++known;
     }
     eligible += ops.eligible_ns[i];
+    eligible_unknown += gpus[i].eligible_unknown_ns;
     tensor_core += ops.eligible_tensor_core_ns[i];
     if (gpus[i].memory_used_share)
       row.memory_used_share = std::max(row.memory_used_share.value_or(0), *gpus[i].memory_used_share);
@@ -214,7 +216,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   row.mfu = efficiency.mfu;
   row.hfu = efficiency.hfu;
   row.speed_of_light = efficiency.speed_of_light;
-  if (eligible > 0)
+  if (2 * eligible_unknown < eligible)
     row.tensor_core_efficiency = static_cast<double>(tensor_core) / static_cast<double>(eligible);
   row.eligible_ops = row.eligible_half_ops = row.half_kernel_ns = 0;
   for (const OpRow& op : ops.ops) {

@@ -78,6 +78,16 @@ class Replay {
     });
   }
 
+  // Whether a replay without it differs: what stands before the first launch is not played.
+  bool Reaches(Change change) const {
+    return std::any_of(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
+                       calls_.begin() + static_cast<ptrdiff_t>(end_call_), [&](const Call& c) {
+                         return change == kScalarReads
+                                    ? c.reads_scalar
+                                    : c.left_out_before[change] + c.left_out_within[change] > 0;
+                       });
+  }
+
   // The analysed steps, from the end of what was launched before them to the end of what they launch;
   // without steps from the first call to the last end.
   Ns Recorded() const {
@@ -366,7 +376,9 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
           .Column("replayed_ns", &WhatIfRow::replayed_ns, Unit::kNanoseconds, "The same, replayed unchanged.")
           .Column("predicted_ns", &WhatIfRow::predicted_ns, Unit::kNanoseconds, "Replayed with the change.")
           .Column("saves_ns", &WhatIfRow::saves_ns, Unit::kNanoseconds,
-                  "replayed_ns - predicted_ns; unknown where the replay is not like the recording.");
+                  "replayed_ns - predicted_ns; unknown where the replay is not like the recording, or plays "
+                  "nothing of "
+                  "what is left out.");
   return relation;
 }
 
@@ -390,7 +402,7 @@ std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<
       if (!replayed) replayed = static_cast<double>(replay.Run(kNothing));
       row.recorded_ns = recorded / steps;
       row.replayed_ns = *replayed / steps;
-      if (std::abs(*replayed - recorded) <= kMostError * recorded) {
+      if (replay.Reaches(change) && std::abs(*replayed - recorded) <= kMostError * recorded) {
         const auto predicted = static_cast<double>(replay.Run(change));
         row.predicted_ns = predicted / steps;
         row.saves_ns = std::max(0.0, *replayed - predicted) / steps;

@@ -377,7 +377,11 @@ void Batch::AddPythonFunction(const Event& e) {
   f.name.push_back(Name(e.name));
 }
 
+// Of CUPTI's kinds of overhead these are the driver's, and happen without a profiler, too.
 void Batch::AddOverhead(const Event& e) {
+  if (e.name == "Driver Compiler" || e.name == "Runtime Triggered Module Loading" ||
+      e.name == "Lazy Function Loading" || e.name == "Command Buffer Full")
+    return;
   Overheads& o = trace.overheads;
   o.start.push_back(e.start);
   o.end.push_back(EndOf(e));
