@@ -80,11 +80,12 @@ Trace ReadProfile(const fs::path& path) {
                 "copy or export it again; it was cut or changed");
   std::string readable = "dladvisor reads ";
   for (const Importer* importer : kImporters) readable += importer->in_errors;
-  throw WrongKind(
-      input.name(),
-      fmt::format("not a profile: {}, neither a SQLite database, JSON, nor an Nsight Systems report",
-                  input.IsText() ? "a text file" : "unknown binary content"),
-      readable);
+  throw WrongKind(input.name(),
+                  input.IsText()
+                      ? "not a profile: a text file in which no line is of a log that dladvisor knows"
+                      : "not a profile: unknown binary content, neither a SQLite database, JSON, nor an "
+                        "Nsight Systems report",
+                  readable);
 }
 
 bool MayBeReadable(const fs::path& path) {

@@ -49,6 +49,9 @@ constexpr auto kSigns = std::to_array<Sign>({
     {"PAR1", 4, {"a Parquet file", kExportAsSqlite}},
     {"ARROW1", 6, {"an Arrow file", kExportAsSqlite}},
     {"\x89HDF", 4, {"an HDF5 file", kExportAsSqlite}},
+    {"version https://git-lfs.github.com/spec/",
+     40,
+     {"a pointer of Git LFS in place of the file", "fetch the file itself: git lfs pull"}},
     {"brain.Event:", 64, {"a log of TensorBoard, which holds no times of GPUs", kRecordWithNsys}},
 });
 

@@ -64,6 +64,7 @@ struct TrainingExtreme {
 struct TrainingLog {
   std::string program;  // "Megatron-LM", "DeepSpeed", "Hugging Face Trainer", ...; "" for no log
   std::vector<TrainingIteration> iterations;
+  bool of_epochs = false;  // that each of these is an epoch, as nothing smaller is timed
   std::vector<TrainingTimer> timers;
   std::vector<TrainingMemory> memory;
   std::vector<TrainingEvent> events;

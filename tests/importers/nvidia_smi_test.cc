@@ -365,6 +365,14 @@ TEST(SmiLogs, EveryDamagedByteIsAnswered) {
     }
 }
 
+// As a loop of a shell writes it.
+TEST(SmiCsv, OneColumnWhoseNameIsRepeated) {
+  const Trace trace = test::ReadLog("utilization.gpu [%]\n85 %\nutilization.gpu [%]\n100 %\n");
+  const auto samples = test::SamplesOf(trace, TelemetryMetric::kGpuUtilization);
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_DOUBLE_EQ(std::get<2>(samples[1]), 1);
+}
+
 TEST(GpuCsv, AShareIsNoIndex) {
   EXPECT_THAT(SmiRefusal("time,gpu,gpu_memory_used\n0,45 %,300\n1,50 %,300\n").reason(),
               HasSubstr("without a sample"));

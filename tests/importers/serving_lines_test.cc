@@ -109,6 +109,52 @@ TEST(ServingLines, Sglang) {
   EXPECT_EQ(log.preemptions, 1);
 }
 
+// Advice of the engine is none of its settings.
+TEST(ServingLines, WordsOfAdviceAreNoSettings) {
+  const ServingLog log =
+      test::ReadLog(std::string(kVllm) +
+                    "INFO 04-14 08:39:35 Initializing an LLM engine (v0.7.2) with config: "
+                    "quantization=None, enforce_eager=False, kv_cache_dtype=auto\n"
+                    "INFO 04-14 08:39:35 Capturing cudagraphs for decoding. To run the model in "
+                    "eager mode, set 'enforce_eager=True' or use '--enforce-eager' in the CLI.\n")
+          .serving_log;
+  EXPECT_EQ(log.settings.at("eager"), "False");
+}
+
+TEST(ServingLines, TensorRtLlm) {
+  const ServingLog log =
+      test::ReadLog(
+          "[04/28/2025-09:56:44] [TRT-LLM] [I] iter = 198, global_rank = 0, rank = 0, currank_total_requests "
+          "= 0/0, elapsed_time = 0.005s, timestamp = 2025-04-28 09:56:44, num_scheduled_requests: 10, states "
+          "= "
+          "{'num_ctx_requests': 0, 'num_ctx_tokens': 0, 'num_generation_tokens': 16}\n"
+          "[04/28/2025-09:56:44] [TRT-LLM] [I] iter = 198, global_rank = 1, rank = 1, currank_total_requests "
+          "= 0/0, elapsed_time = 0.005s, timestamp = 2025-04-28 09:56:44, num_scheduled_requests: 10, states "
+          "= "
+          "{'num_ctx_requests': 0, 'num_ctx_tokens': 0, 'num_generation_tokens': 16}\n"
+          "[04/28/2025-09:56:45] [TRT-LLM] [I] iter = 199, global_rank = 0, rank = 0, currank_total_requests "
+          "= 0/0, host_step_time = 20.0ms, prev_device_step_time = 19.0ms, timestamp = 2025-04-28 09:56:45, "
+          "num_scheduled_requests: 3, states = {'num_ctx_requests': 1, 'num_ctx_tokens': 512, "
+          "'num_generation_tokens': 2}\n")
+          .serving_log;
+  EXPECT_EQ(log.program, "TensorRT-LLM");
+  ASSERT_EQ(log.samples.size(), 2u) << "of one rank";
+  EXPECT_EQ(log.samples[0].running, 10);
+  EXPECT_DOUBLE_EQ(*log.samples[0].generated_tokens_per_second, 2000) << "without padding";
+  EXPECT_DOUBLE_EQ(*log.samples[1].generated_tokens_per_second, 100);
+  EXPECT_DOUBLE_EQ(*log.samples[1].prompt_tokens_per_second, 25600);
+  EXPECT_EQ(*log.samples[1].time_ns - *log.samples[0].time_ns, 1'000'000'000);
+}
+
+TEST(ServingLines, AServerThatAnsweredNothing) {
+  try {
+    test::ReadLog("[2026-03-27 09:31:17] server_args=ServerArgs(model_path='m', tp_size=1)\n");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.reason(), HasSubstr("a log of SGLang without a line of its load"));
+  }
+}
+
 TEST(ServingLines, OfATrainingThatGeneratesAreItsOwn) {
   const Trace trace = test::ReadLog(std::string(kVllm) +
                                     "iter 10: loss 9.5, time 135.20ms, mfu 12.50%\niter 20: loss 9.1, time "

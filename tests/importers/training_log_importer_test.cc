@@ -322,6 +322,28 @@ TEST(DeepSpeedLog, Lines) {
 }
 
 // DeepSpeed prints its configuration with a name on each line, and in parts of it "device" again.
+// Where nothing else of the log has a time; of iterations before of micro-batches.
+TEST(DeepSpeedLog, TimersAlone) {
+  const std::string
+      micro =
+          "time (ms) | forward_microstep: 200.00 | backward_microstep: 300.00 | backward_inner_microstep: "
+          "299.00 | "
+          "backward_allreduce_microstep: 0.05 | step_microstep: 25.00\n",
+      whole =
+          "[2023-06-21 07:39:09,443] [INFO] [Rank 0] rank=0 time (ms) | forward: 400.0 | backward: "
+          "600.0 | backward_inner: 590.0 | backward_allreduce: 10.0 | step: 50.0\n";
+  const TrainingLog alone = test::ReadLog(micro + micro).training_log;
+  EXPECT_EQ(alone.program, "DeepSpeed");
+  ASSERT_EQ(alone.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(*alone.iterations[1].elapsed_ns, 525e6);
+  ASSERT_EQ(alone.timers.size(), 10u);
+  EXPECT_EQ(alone.timers[5].row, 1u);
+  EXPECT_EQ(alone.timers[5].name, "forward");
+  const TrainingLog both = test::ReadLog(micro + micro + whole + micro + micro + whole).training_log;
+  ASSERT_EQ(both.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(*both.iterations[0].elapsed_ns, 1050e6);
+}
+
 TEST(DeepSpeedLog, WhatIsKeptOnTheHost) {
   const std::string line = "steps: 10 loss: 5.1 iter time (s): 2.0 samples/sec: 8.0\n";
   EXPECT_THAT(

@@ -154,6 +154,10 @@ const RelationOf<TrainingRow>& TrainingRelation() {
               "program", &TrainingRow::program, Unit::kText,
               "Whose lines they are: Megatron-LM (or what is built on it), Megatron-DeepSpeed, DeepSpeed, "
               "Hugging Face Trainer, or a program that prints steps (nanoGPT, torchtitan, fairseq, ...).")
+          .Column(
+              "unit", &TrainingRow::unit, Unit::kText,
+              "What the lines are of, and what is meant by iterations here: iteration, or epoch where the "
+              "log has no time of anything smaller.")
           .Column("lines", &TrainingRow::lines, Unit::kCount, "Lines of iterations.")
           .Column("attempts", &TrainingRow::attempts, Unit::kCount, "Starts of the training.")
           .Column("iterations", &TrainingRow::iterations, Unit::kCount,
@@ -227,6 +231,7 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   if (source.empty()) return {};
   TrainingRow row;
   row.program = source.program;
+  row.unit = source.of_epochs ? "epoch" : "iteration";
   AddLines(log, row);
   AddSizes(SizesOf(context.trace), row);
   for (const TrainingIteration& line : source.iterations)

@@ -16,7 +16,7 @@ namespace dladvisor {
 
 struct TrainingRow {
   int64_t profile = 0;
-  std::string program;
+  std::string program, unit;
   int64_t lines = 0, attempts = 0;
   std::optional<int64_t> iterations, steady_iterations, first_iteration, first_steady_iteration,
       last_iteration, planned;

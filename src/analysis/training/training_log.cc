@@ -2,6 +2,7 @@
 #include "src/analysis/training/training_log.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -124,6 +125,8 @@ class Explainer {
     if (happens(TrainingEventKind::kEvaluation) && EvaluationExplains(rows_[i])) return "evaluation";
     for (const auto& [kind, name] : kEvents)
       if (happens(kind)) return name;
+    if (timer == nullptr && IsAfterMultipleOf("eval_interval", rows_[i])) return "evaluation";
+    if (timer == nullptr && IsAfterMultipleOf("save_interval", rows_[i])) return "checkpoint";
     if (timer == nullptr) return "unexplained";
     const std::string_view kind = TimerKind(*timer);
     return std::string(kind == "all" ? "compute" : kind);
@@ -134,6 +137,17 @@ class Explainer {
     return log_.evaluations > 0 &&
            log_.evaluation_ns / static_cast<double>(log_.evaluations) >=
                kExplains * row.excess_ns.value_or(0) * static_cast<double>(row.covers.value_or(1));
+  }
+
+  // By the argument that says after how many iterations something happens, of which the log has no line.
+  bool IsAfterMultipleOf(const char* setting, const TrainingLogRow& row) const {
+    const auto found = log_.settings.find(setting);
+    if (found == log_.settings.end() || !row.covers) return false;
+    int64_t interval = 0;
+    const std::string& text = found->second;
+    if (std::from_chars(text.data(), text.data() + text.size(), interval).ec != std::errc()) return false;
+    const int64_t before = row.iteration - 1;
+    return interval > *row.covers && before >= interval && before % interval < *row.covers;
   }
 
   const TrainingLog& log_;

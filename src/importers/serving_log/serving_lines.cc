@@ -58,6 +58,8 @@ bool ServingLinesReader::Line(std::string_view line) {
     Batch(line);
   else if (Has(line, "raft acceptance rate: "))
     Drafts(line);
+  else if (Has(line, "num_scheduled_requests"))
+    Iteration(line);
   // A group of sequences that vLLM preempts; SGLang calls it a retraction.
   if (Has(line, " is preempted by ") || Has(line, "Retract requests")) ++log_.preemptions;
   Settings(line);
@@ -115,6 +117,34 @@ void ServingLinesReader::Batch(std::string_view line) {
   log_.samples.push_back(std::move(sample));
 }
 
+// TensorRT-LLM's, of one step of its executor: "iter = 198, global_rank = 0, ..., host_step_time = 5.06ms,
+// ..., num_scheduled_requests: 10, states = {..., 'num_generation_tokens': 16}" ("elapsed_time = 0.00506s"
+// before its version 1.0). Steps of several ranks are the same ones.
+void ServingLinesReader::Iteration(std::string_view line) {
+  static const RE2 head(R"(\biter = \d+, global_rank = (\d+),.*num_scheduled_requests[:=] ?(\d+))"),
+      step(R"(\b(?:host_step_time = ([\d.]+)ms|elapsed_time = ([\d.]+)s))");
+  int64_t rank = 0;
+  ServingSample sample;
+  std::string ms, seconds;
+  int64_t running = 0;
+  if (!RE2::PartialMatch(line, head, &rank, &running) || rank != 0) return;
+  log_.program = "TensorRT-LLM";
+  sample.running = running;
+  sample.time_ns = TimeOf(line.substr(std::min(line.find("timestamp = "), line.size())));
+  if (RE2::PartialMatch(line, step, &ms, &seconds)) {
+    const double length = NumberAfter(ms.empty() ? seconds : ms, "").value_or(0) * (ms.empty() ? 1 : 1e-3);
+    const auto generated = NumberAfter(line, "'num_generation_tokens': "),
+               read = NumberAfter(line, "'num_ctx_tokens': ");
+    // Tokens of steps as CUDA graphs are padded to the size of the graph.
+    const auto own =
+        generated ? std::optional(std::min(*generated, static_cast<double>(running))) : generated;
+    if (length > 0 && own) sample.generated_tokens_per_second = *own / length;
+    if (length > 0 && read) sample.prompt_tokens_per_second = *read / length;
+  }
+  if (const auto used = ShareAfter(line, "kv_cache_util = ", 1)) sample.cache_used = used;
+  log_.samples.push_back(std::move(sample));
+}
+
 // vLLM's line of speculative decoding, which follows that of the throughput.
 void ServingLinesReader::Drafts(std::string_view line) {
   if (log_.samples.empty() || log_.samples.back().accepted) return;
@@ -125,6 +155,8 @@ void ServingLinesReader::Drafts(std::string_view line) {
 }
 
 void ServingLinesReader::Settings(std::string_view line) {
+  if (Has(line, "LLM engine (v") || Has(line, "vLLM API server version")) server_ = "vLLM";
+  if (Has(line, "server_args=ServerArgs(")) server_ = "SGLang";
   static const RE2 cache(R"(KV cache size: ([\d,]+) tokens|\bmax_total_num_tokens=(\d+))");
   std::string first, second;
   if ((Has(line, "KV cache size: ") || Has(line, "max_total_num_tokens=")) &&
@@ -160,8 +192,10 @@ void ServingLinesReader::Settings(std::string_view line) {
       const char before = at == 0 ? ' ' : line[at - 1];
       std::string text;
       if (before != ' ' && before != '\'' && before != '(' && before != ',') continue;
-      if (RE2::PartialMatch(line.substr(at + std::string_view(words).size()), value, &text))
-        log_.settings[name] = text;
+      // "set 'enforce_eager=True'" is advice of the engine, and "'enforce_eager': True" a setting.
+      const std::string_view after = line.substr(at + std::string_view(words).size());
+      if ((before == '\'') != after.starts_with('\'')) continue;
+      if (RE2::PartialMatch(after, value, &text)) log_.settings[name] = text;
       break;
     }
   }

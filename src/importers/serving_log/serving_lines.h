@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of servers of language models: vLLM's statistics ("Avg prompt throughput: ..., Running: 3 reqs,
-// ..."), SGLang's batches ("Decode batch. #running-req: 3, ..."), and what they print of cache and arguments.
+// ..."), SGLang's batches ("Decode batch. #running-req: 3, ..."), TensorRT-LLM's iterations ("iter = 198, ...
+// num_scheduled_requests: 10, ..."), and what they print of cache and arguments.
 #pragma once
 
 #include <string_view>
@@ -14,14 +15,18 @@ class ServingLinesReader {
   // Whether the line reports its load.
   bool Line(std::string_view line);
   ServingLog Finish();
+  // Of which server there are lines at all, such as of its start; "" for none.
+  std::string_view server() const { return server_; }
 
  private:
   void Statistics(std::string_view line);
   void Batch(std::string_view line);
+  void Iteration(std::string_view line);
   void Drafts(std::string_view line);
   void Settings(std::string_view line);
 
   ServingLog log_;
+  std::string_view server_;
 };
 
 }  // namespace dladvisor::serving_log

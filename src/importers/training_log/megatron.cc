@@ -84,7 +84,9 @@ bool MegatronReader::Line(std::string_view line) {
   if (line.find("saving checkpoint at iteration") != std::string_view::npos ||
       line.find("successfully saved checkpoint") != std::string_view::npos)
     Event(TrainingEventKind::kCheckpoint);
-  if (line.find("validation loss at") != std::string_view::npos) Event(TrainingEventKind::kEvaluation);
+  if (line.find("validation loss at") != std::string_view::npos ||
+      line.find("validation results on") != std::string_view::npos)
+    Event(TrainingEventKind::kEvaluation);
   if (line.find("unning garbage collection") != std::string_view::npos)
     Event(TrainingEventKind::kGarbageCollection);
   if (line.find('|') == std::string_view::npos) return false;

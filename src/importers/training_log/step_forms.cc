@@ -27,6 +27,14 @@ const std::vector<Form>& Forms() {
                                              {kLoss, "\\bloss=" NUMBER}};
   static const std::vector<FieldForm> any = {{kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER},
                                              {kLearningRate, "(?i)\\blr[:=]? *" NUMBER}};
+#define EPOCH_TIME \
+  R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|duration|elapsed|in)\b[^\d,;|]{0,12}?)" NUMBER
+  static const std::vector<FieldForm> epoch = {{kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
+                                               {kElapsed, EPOCH_TIME " *ms\\b", kMs},
+                                               {kElapsed, EPOCH_TIME " *min\\w*\\b", 60},
+                                               {kClock, "(?i)\\btime\\W{0,3}(\\d+m *\\d+) *s"},
+                                               {kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER}};
+#undef EPOCH_TIME
   static const std::vector<FieldForm> yolo = {{kRate, NUMBER "it/s"},
                                               {kElapsed, NUMBER "s/it"},
                                               {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
@@ -102,6 +110,37 @@ const std::vector<Form>& Forms() {
         TIMER("update_weights"),
         TIMER("testing"),
         TIMER("save_checkpoint")}},
+      // Its TFLOP/s and tokens are of one device.
+      {"MaxText",
+       "completed step:",
+       R"(\bcompleted step: (\d+), seconds: )",
+       "s",
+       0,
+       0,
+       false,
+       {{kElapsed, "\\bseconds: " NUMBER},
+        {kTflops, "TFLOP/s/device: " NUMBER},
+        {kLoss, "\\bloss: " NUMBER}}},
+      // "Ep 1 (Step 000005): Train loss 8.935, Val loss 8.771"; times are those of the lines.
+      {"a loop in the style of LLMs from Scratch",
+       "(Step ",
+       R"(\bEp(?:och)? \d+ \(Step (\d+)\):)",
+       "s",
+       0,
+       0,
+       false,
+       {{kLoss, "(?i)train loss " NUMBER}}},
+      // "Epoch:[1/2](100/56608) loss:2.3 lr:0.0005 epoch_Time:116.0min:", the time that is left.
+      {"MiniMind",
+       "poch",
+       R"((?i)\bepoch: ?\[(\d+)/\d+\] ?\((\d+)/(\d+)\))",
+       "esn",
+       1,
+       1,
+       false,
+       {{kRemaining, "(?i)\\b(?:epoch|eta)_time: *" NUMBER " *min", 60},
+        {kLoss, "\\bloss: *" NUMBER},
+        {kLearningRate, "(?i)\\b(?:lr|learning_rate): *" NUMBER}}},
       {"torchtitan",
        "tps:",
        R"(\bstep: *(\d+) +loss:)",
@@ -259,6 +298,9 @@ const std::vector<Form>& Forms() {
        bar},
       {"a program with a progress bar", ": 100%|",
        R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false, bar},
+      // A bar for training beside others for validation, its epoch on a line before.
+      {"a program with a progress bar", ": 100%|",
+       R"((?i)\btrain\w*[^|/\d]*: +100%\|[^|]*\| *(\d+)/(\d+) \[)", "bn", 1, 1, false, bar},
       // "469/469 [=====] - 3s 5ms/step - loss: 0.4", since its third version "469/469 ━━━━ 3s 5ms/step -
       // loss: 0.4".
       {"Keras",
@@ -280,6 +322,10 @@ const std::vector<Form>& Forms() {
       {kAnyProgram, "poch",
        R"((?i)\b(?:iter|batch|step)\w*:? *\[? *(\d+) */ *(\d+) *\]?[ ,|:]*epoch:? *\[? *(\d+) */ *\d+)",
        "sne", kEither, 1, false, any},
+      // "Epoch 1/100, Loss: 5.6, Val Loss: 4.3, Time: 214.51s", "epoch 3 took 12.1 s"; else by the times of
+      // the lines.
+      {kEpochs, "poch", R"((?i)\bepoch:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,
+       epoch},
   };
   return forms;
 }

@@ -12,6 +12,7 @@ enum FieldKind : uint8_t {
   kTotal,      // since the start
   kMean,       // of the epoch's steps until now
   kClock,      // of the epoch until now, as 1:02:03 or 02:03: of a progress bar
+  kRemaining,  // until the epoch's end, by the mean of its steps until now
   kRate,       // steps in a second
   kInput,      // of a step's time, waiting for its batch
   kMeanInput,  // the same, of the epoch's steps until now
@@ -40,13 +41,15 @@ struct FieldForm {
 inline constexpr int64_t kEither = -1;
 // Forms that many write by hand: where a log has another's lines, too, those count.
 inline constexpr const char* kAnyProgram = "a program that prints epochs and iterations";
+// Of which nothing smaller than an epoch is timed.
+inline constexpr const char* kEpochs = "a program that prints epochs";
 
 struct Form {
   const char* program;
   const char* mark;  // part of every head
   const char* head;  // with a group for each letter of `parts`
   // e: epoch, s: step, n: steps in all, or of an epoch if there is one; b: step of a bar, which counts where
-  // it is full, its epoch standing on a line before
+  // it is full, its epoch standing on a line before; t: epoch that is timed as a whole
   const char* parts;
   int64_t first_epoch = 0, first_step = 0;
   bool block = false;  // its fields stand on the lines after the head

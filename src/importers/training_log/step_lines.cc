@@ -14,6 +14,7 @@
 namespace dladvisor::training_log {
 namespace {
 
+// Below which a text is not known for a log, unless the lines have timers of their program.
 constexpr size_t kLeastSteps = 2;
 // Numbers of steps that one line of another rank may be behind.
 constexpr int64_t kBehind = 1;
@@ -21,6 +22,8 @@ constexpr int64_t kBehind = 1;
 constexpr double kMostError = 0.05, kDecimals = 0.0005;
 // Whole seconds are exact enough from here on.
 constexpr double kLeastBetween = 20e9, kLeastClock = 20;
+// Of what is left of an epoch, in whole minutes, a twentieth.
+constexpr double kLeastRemaining = 20 * 60;
 
 // The expressions of a form, compiled once.
 struct Compiled {
@@ -52,11 +55,11 @@ std::optional<double> Grouped(std::string text) {
   return Number(text);
 }
 
-// Of "1:02:03" or "02:03".
+// Of "1:02:03" or "02:03", or "2m 3".
 std::optional<double> SecondsOfClock(std::string_view clock) {
   double seconds = 0;
   while (true) {
-    const size_t colon = clock.find(':');
+    const size_t colon = clock.find_first_of(":m");
     const auto part = Integer(clock.substr(0, colon));
     if (!part || *part > 1'000'000) return std::nullopt;
     seconds = seconds * 60 + static_cast<double>(*part);
@@ -75,23 +78,21 @@ std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
   return std::nullopt;
 }
 
+// "Epoch 1/100, Batch 10/164": not a line of the whole epoch; nor is a bar.
+bool OfPartOfEpoch(std::string_view line) {
+  static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,3}\d|%\|)");
+  return RE2::PartialMatch(line, part);
+}
+
 }  // namespace
 
-bool StepLinesReader::Line(std::string_view line) {
-  if (line.size() > 65536) return false;
-  std::string plain;
-  if (line.find('\x1b') != std::string_view::npos) {
-    plain = WithoutColours(line);
-    line = plain;
-  }
-  static const RE2 epoch_of_bars(R"(^Epoch (\d+)/\d+\s*$)");
-  if (line.starts_with("Epoch ")) RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_);
-  for (const Form& form : Forms()) {
-    if (line.find(form.mark) == std::string_view::npos ||
-        (form_ != nullptr && form_->program != form.program))
-      continue;
-    if (Head(form, line)) return true;
-  }
+bool ProgramLinesReader::Line(std::string_view line) {
+  static const RE2 epoch_of_bars(R"((?:^|[\s|\]-])Epoch:? +\[?(\d+) ?/ ?\d+\]?\s*$)");
+  if (line.find("Epoch") != std::string_view::npos) RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_);
+  for (const Form& form : Forms())
+    if (form.program == program_ && line.find(form.mark) != std::string_view::npos && Head(form, line))
+      return true;
+  if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
   if (const auto kind = BetweenSteps(line); kind && form_ != nullptr) {
     EndStep();
     const size_t before = log_.iterations.size();
@@ -106,7 +107,7 @@ bool StepLinesReader::Line(std::string_view line) {
   return false;
 }
 
-bool StepLinesReader::Head(const Form& form, std::string_view line) {
+bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   int64_t step = 0;
   std::string numbers[3];
   const RE2& head = *ExpressionsOf(form).head;
@@ -116,6 +117,8 @@ bool StepLinesReader::Head(const Form& form, std::string_view line) {
                          ? RE2::PartialMatch(line, head, &numbers[0], &numbers[1])
                          : RE2::PartialMatch(line, head, &numbers[0], &numbers[1], &numbers[2]);
   if (!found) return false;
+  const bool of_epoch = parts == "t";
+  if (of_epoch && OfPartOfEpoch(line)) return false;
   EndStep();
   const auto part = [&](char letter) {
     const size_t at = parts.find(letter);
@@ -123,17 +126,20 @@ bool StepLinesReader::Head(const Form& form, std::string_view line) {
     return number && *number >= 0 && *number < int64_t{1} << 40 ? number : std::nullopt;
   };
   const bool bar = parts.front() == 'b';
-  const auto printed = part(bar ? 'b' : 's'), all = part('n');
+  const auto printed = part(bar ? 'b' : of_epoch ? 't' : 's'), all = part('n');
   const auto epoch = bar ? std::optional(bar_epoch_) : part('e');
   // A bar is written again with what the validation says.
   if (bar && (printed != all || bar_epoch_ == full_bar_epoch_)) return false;
   if (bar) full_bar_epoch_ = bar_epoch_;
   if (!printed || (parts.size() == 3 && (!all || !epoch || *epoch > 1'000'000))) return false;
   step = *printed - form.first_step + 1;
+  if (of_epoch && !first_epoch_) first_epoch_ = std::min<int64_t>(*printed, 1);
+  if (of_epoch) step = *printed - *first_epoch_ + 1;
   form_ = &form;
   TrainingIteration& row = row_.emplace();
   epoch_ = epoch.value_or(0);
   step_ = step;
+  all_ = all.value_or(0);
   row.iteration = std::max<int64_t>(step, 0);
   if (epoch && !first_epoch_)
     first_epoch_ = form.first_epoch == kEither ? std::min<int64_t>(*epoch, 1) : form.first_epoch;
@@ -147,7 +153,7 @@ bool StepLinesReader::Head(const Form& form, std::string_view line) {
   return true;
 }
 
-void StepLinesReader::Fields(std::string_view text) {
+void ProgramLinesReader::Fields(std::string_view text) {
   const Compiled& compiled = ExpressionsOf(*form_);
   for (size_t i = 0; i < form_->fields.size(); ++i) {
     std::string number;
@@ -162,7 +168,7 @@ void StepLinesReader::Fields(std::string_view text) {
   }
 }
 
-void StepLinesReader::Field(int kind, double value) {
+void ProgramLinesReader::Field(int kind, double value) {
   TrainingIteration& row = *row_;
   const bool positive = value > 0;
   switch (kind) {
@@ -180,7 +186,14 @@ void StepLinesReader::Field(int kind, double value) {
       break;
     case kClock:
       // Whole seconds: what the bar says of its rate is finer for short epochs.
-      if (value >= kLeastClock && step_ > 0) mean_time_ = value / static_cast<double>(step_);
+      if (*form_->parts == 't')
+        row.elapsed_ns = value * kNsPerSecond;
+      else if (value >= kLeastClock && step_ > 0)
+        mean_time_ = value / static_cast<double>(step_);
+      break;
+    case kRemaining:
+      if (value >= kLeastRemaining && step_ < all_)
+        row.elapsed_ns = value * kNsPerSecond / static_cast<double>(all_ - step_);
       break;
     case kInput:
       input_ = value;
@@ -225,8 +238,8 @@ void StepLinesReader::Field(int kind, double value) {
 }
 
 // The mean of the lines since the last one, from means since the epoch began.
-std::optional<double> StepLinesReader::SinceLast(std::optional<double> mean, double sum,
-                                                 double at_last) const {
+std::optional<double> ProgramLinesReader::SinceLast(std::optional<double> mean, double sum,
+                                                    double at_last) const {
   if (!mean) return std::nullopt;
   const bool same = running_.epoch == epoch_ && step_ > running_.steps;
   const int64_t steps = same ? running_.steps : 0;
@@ -236,7 +249,32 @@ std::optional<double> StepLinesReader::SinceLast(std::optional<double> mean, dou
   return value > 0 && error <= kMostError * value ? value : at_last;
 }
 
-void StepLinesReader::EndStep() {
+// The first line of each epoch, for the times of lines; where lines print times, those that do.
+bool ProgramLinesReader::IsOfNewEpoch(const TrainingIteration& row) {
+  if (row.elapsed_ns && !std::exchange(printed_epochs_, true)) {
+    log_.iterations.clear();
+    log_.events.clear();
+    last_iteration_.reset();
+  }
+  return printed_epochs_ ? row.elapsed_ns.has_value() : row.iteration != last_iteration_;
+}
+
+// "Validation: 100%|####| 56/56 [00:00<00:00, 62.8it/s]" between two of training.
+void ProgramLinesReader::EvaluationBar(std::string_view line) {
+  static const RE2 bar(
+      R"((?i)\b(?:val|valid\w*|eval\w*)\b[^|/\d]*: +100%\|[^|]*\| *\d+/(\d+) \[[\d:]+<[\d:]+, *([\d.]+) *(it/s|s/it))");
+  int64_t steps = 0;
+  double rate = 0;
+  std::string unit;
+  if (evaluated_rows_ == log_.iterations.size() || line.find("100%|") == std::string_view::npos ||
+      !RE2::PartialMatch(line, bar, &steps, &rate, &unit) || !(rate > 0))
+    return;
+  evaluated_rows_ = log_.iterations.size();
+  ++log_.evaluations;
+  log_.evaluation_ns += static_cast<double>(steps) * kNsPerSecond * (unit == "it/s" ? 1 / rate : rate);
+}
+
+void ProgramLinesReader::EndStep() {
   if (!row_) return;
   TrainingIteration row = std::move(*row_);
   row_.reset();
@@ -250,11 +288,13 @@ void StepLinesReader::EndStep() {
   if (!rows.empty() && row.iteration <= rows.back().iteration &&
       rows.back().iteration - row.iteration <= kBehind)
     return;
-  const int64_t last = rows.empty() ? 0 : rows.back().iteration;
-  const bool again = !rows.empty() && row.iteration <= last;
-  row.attempt = rows.empty() ? 0 : rows.back().attempt + again;
+  row.attempt = rows.empty() ? 0 : rows.back().attempt + (row.iteration <= rows.back().iteration);
+  if (*form_->parts == 't' && !IsOfNewEpoch(row)) return;
+  // Of the line before, which says nothing of its own iteration where it has a total alone.
+  const int64_t last = last_iteration_.value_or(0);
+  const bool follows = last_iteration_ && row.iteration > last;
   const auto distance = static_cast<double>(row.iteration - last);
-  const bool follows = !rows.empty() && !again;
+  last_iteration_ = row.iteration;
   if (total && follows && last_total_ && *total > *last_total_)
     row.elapsed_ns = (*total - *last_total_) / distance * kNsPerSecond;
   last_total_ = total;
@@ -294,17 +334,53 @@ void StepLinesReader::EndStep() {
   rows.push_back(std::move(row));
 }
 
-TrainingLog StepLinesReader::Finish() {
+TrainingLog ProgramLinesReader::Finish() {
   EndStep();
   const auto timed = std::ranges::count_if(log_.iterations, [](const TrainingIteration& row) {
     return row.elapsed_ns || row.tokens_per_second || row.samples_per_second || row.tflops_per_gpu;
   });
-  if (static_cast<size_t>(timed) < kLeastSteps) return {};
+  const bool has_timers = std::ranges::any_of(log_.timers, [](const auto& t) { return t.name != "data"; });
+  if (static_cast<size_t>(timed) < (has_timers ? 1 : kLeastSteps)) return {};
   SetCovers(log_.iterations, std::nullopt);
   for (TrainingIteration& row : log_.iterations)
     if (row.nan) row.nan = row.covers.value_or(1);
-  log_.program = form_->program;
+  log_.program = program_;
+  log_.of_epochs = program_ == kEpochs;
   return std::move(log_);
+}
+
+StepLinesReader::StepLinesReader() {
+  std::vector<std::string_view> names;
+  for (const Form& form : Forms())
+    if (std::ranges::find(names, form.program) == names.end()) names.emplace_back(form.program);
+  for (const std::string_view name : names) programs_.emplace_back(name);
+}
+
+bool StepLinesReader::Line(std::string_view line) {
+  if (line.size() > 65536) return false;
+  std::string plain;
+  if (line.find('\x1b') != std::string_view::npos) {
+    plain = WithoutColours(line);
+    line = plain;
+  }
+  bool step = false;
+  for (ProgramLinesReader& program : programs_) step = program.Line(line) || step;
+  return step;
+}
+
+TrainingLog StepLinesReader::Finish() {
+  TrainingLog best;
+  const auto by_hand = [](const TrainingLog& log) {
+    return (log.program == kAnyProgram ? 1 : 0) + (log.of_epochs ? 2 : 0);
+  };
+  for (ProgramLinesReader& program : programs_) {
+    TrainingLog log = program.Finish();
+    if (log.empty()) continue;
+    if (best.empty() || by_hand(log) < by_hand(best) ||
+        (by_hand(log) == by_hand(best) && log.iterations.size() > best.iterations.size()))
+      best = std::move(log);
+  }
+  return best;
 }
 
 }  // namespace dladvisor::training_log

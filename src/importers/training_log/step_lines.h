@@ -2,7 +2,8 @@
 // Logs that print a line (or a block of them) for a step, with its number and its time, speed or share of
 // waiting for data: nanoGPT and what is built on it, torchtitan, NeMo, Composer, OLMo, verl, fairseq,
 // PyTorch's examples, torchvision, timm, MMEngine, Detectron2, Keras. Their lines differ in names alone, so
-// that a table says which ones are what.
+// that a table says which ones are what. A text may hold lines of several programs, or code that looks like
+// one's: each is read by itself, and the one that says most counts.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,11 @@ namespace dladvisor::training_log {
 
 struct Form;  // the names of one program
 
-class StepLinesReader {
+// The lines of one program.
+class ProgramLinesReader {
  public:
-  // Whether the line reports a step.
+  explicit ProgramLinesReader(std::string_view program) : program_(program) {}
+  // Whether the line, which has no colours, reports a step.
   bool Line(std::string_view line);
   TrainingLog Finish();
 
@@ -35,22 +38,38 @@ class StepLinesReader {
   void Fields(std::string_view text);
   void Field(int kind, double value);
   std::optional<double> SinceLast(std::optional<double> mean, double sum, double at_last) const;
+  void EvaluationBar(std::string_view line);
+  bool IsOfNewEpoch(const TrainingIteration& row);
   void EndStep();
 
+  std::string_view program_;
   TrainingLog log_;
-  const Form* form_ = nullptr;  // of the first line that was known
+  const Form* form_ = nullptr;  // of the last line that was known
   std::optional<TrainingIteration> row_;
   // Of the line: since the start, or of the epoch until now.
   std::optional<double> input_, total_, mean_time_, mean_input_, last_total_;
   std::optional<int64_t> bytes_;
   std::vector<std::pair<std::string, double>> timers_;  // name and ns
-  int64_t epoch_ = 0, step_ = 0;                        // of the line, in the epoch
+  int64_t epoch_ = 0, step_ = 0, all_ = 0;              // of the line, in the epoch; steps of the epoch
   int64_t last_epoch_ = 0;
   std::optional<int64_t> first_epoch_;
   int64_t bar_epoch_ = 0, full_bar_epoch_ = -1;  // of the lines "Epoch 1/10", and of the last full bar
-  std::optional<int64_t> last_time_ns_;
-  std::optional<double> tokens_, last_tokens_;  // since the start
+  std::optional<int64_t> last_time_ns_, last_iteration_;  // of the last line, whether it became a row or not
+  std::optional<double> tokens_, last_tokens_;            // since the start
   Running running_;
+  bool printed_epochs_ = false;           // whether a line of an epoch has its time
+  std::optional<size_t> evaluated_rows_;  // how many there were at the last evaluation's bar
+};
+
+class StepLinesReader {
+ public:
+  StepLinesReader();
+  // Whether the line reports a step.
+  bool Line(std::string_view line);
+  TrainingLog Finish();
+
+ private:
+  std::vector<ProgramLinesReader> programs_;
 };
 
 }  // namespace dladvisor::training_log

@@ -57,24 +57,28 @@ void TrainerReader::Line(std::string_view line) {
     events_[AtLast()].insert(TrainingEventKind::kEvaluation);
   if (line.find("Saving model checkpoint to") != std::string_view::npos)
     events_[AtLast()].insert(TrainingEventKind::kCheckpoint);
-  if (line.find("it/s]") != std::string_view::npos || line.find("s/it]") != std::string_view::npos) Bar(line);
+  if (line.find("it/s") != std::string_view::npos || line.find("s/it") != std::string_view::npos) Bar(line);
   if (line.find("{'") != std::string_view::npos) Record(line);
 }
 
 // " 25%|##        | 1/4 [03:45<11:15, 225.28s/it]"
 void TrainerReader::Bar(std::string_view line) {
   static const RE2 bar(
-      R"((?:([^\s\d%|]+)?\s*\d+%)?\|[^|]*\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, [^\]]*(?:it/s|s/it)[^\]]*\])");
+      R"((?:([^\s\d%|]+ )?([^\s\d%|]+)?\s*\d+%)?\|[^|]*\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, [^\]]*(?:it/s|s/it)([^\]]*)\])");
   re2::StringPiece rest = line;
   int64_t done = 0, planned = 0, minutes = 0, seconds = 0;
-  std::string title, hours;
-  while (RE2::FindAndConsume(&rest, bar, &title, &done, &planned, &hours, &minutes, &seconds)) {
+  std::string before, title, hours, values;
+  while (RE2::FindAndConsume(&rest, bar, &before, &title, &done, &planned, &hours, &minutes, &seconds,
+                             &values)) {
     if (done > planned || hours.size() > 6) continue;
     const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
     // Of something else: tokenising, evaluation. Without a count, the longest of those without a title is the
     // training's.
-    const bool titled = !title.empty() && title != "Train:" && title != "Training:" && title.back() != ']' &&
-                        title.back() != '}';
+    static const RE2 training(R"((?i)^(?:train(?:ing)?|(?:train(?:ing)? )?(?:progress|steps?)):$)"),
+        validation("(?i)val|test"), loss("(?i)loss=");
+    const bool named = RE2::FullMatch(title, training) || RE2::FullMatch(before + title, training);
+    const bool shows_loss = RE2::PartialMatch(values, loss) && !RE2::PartialMatch(before + title, validation);
+    const bool titled = !title.empty() && !named && !shows_loss && title.back() != ']' && title.back() != '}';
     if (planned_ ? planned != *planned_ : titled || planned < longest_) continue;
     if (!planned_ && planned > longest_) {
       longest_ = planned;
@@ -83,6 +87,8 @@ void TrainerReader::Bar(std::string_view line) {
       losses_.clear();
       last_ = 0;
     }
+    // Words that only a training's bar has.
+    told_by_bars_ = told_by_bars_ || shows_loss || (named && RE2::PartialMatch(before + title, "(?i)train"));
     last_ = std::max(last_, done);
     if (done > 0) seconds_.try_emplace(done, since);
   }
@@ -176,8 +182,9 @@ TrainingLog TrainerReader::Finish() {
   }
   // A bar of few steps may be anything's.
   const bool told = planned_ || !losses_.empty() || log_.runtime_ns;
-  if (!told) log_.iterations.clear();
-  if (!log_.iterations.empty() || log_.runtime_ns) log_.program = "Hugging Face Trainer";
+  if (!told && !(told_by_bars_ && log_.iterations.size() > 1)) log_.iterations.clear();
+  if (!log_.iterations.empty() || log_.runtime_ns)
+    log_.program = told ? "Hugging Face Trainer" : "a program with a progress bar";
   return std::move(log_);
 }
 

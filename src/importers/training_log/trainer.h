@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of Hugging Face's Trainer and of what is built on it (LLaMA-Factory, ms-swift): its progress bar, of
+// Lines of Hugging Face's Trainer and of what is built on it (LLaMA-Factory, ms-swift), and of other loops in
+// one bar that names training or a loss (kohya, diffusers, verl): its progress bar, of
 // which all processes write one each, the losses that it prints, evaluations, and the totals at the end. The
 // bar prints whole seconds, so that a row here covers as many iterations as are needed for a meaningful time.
 #pragma once
@@ -30,6 +31,7 @@ class TrainerReader {
   std::optional<int64_t>
       planned_of_bars_;  // of the longest bar, where nothing else tells how many are planned
   int64_t longest_ = 0;
+  bool told_by_bars_ = false;        // that it is a training, by words of the bar itself
   std::optional<int64_t> start_ns_;  // of the lines' own times
   // By the iteration after which they happened.
   std::map<int64_t, std::set<TrainingEventKind>> events_;

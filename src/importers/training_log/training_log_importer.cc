@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/training_log_importer.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -39,17 +40,18 @@ class Reader {
     if (training_log::Trim(line).empty()) return;
     if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
     reader_of_settings_.Line(line, settings_);
-    quotes_ = (megatron_.Line(line) && fenced_) || quotes_;
-    quotes_ = (steps_.Line(line) && fenced_) || quotes_;
+    Count(megatron_.Line(line));
+    Count(steps_.Line(line));
     TakeError(line);
     deepspeed_.Line(line);
     trainer_.Line(line);
     tables.Line(line);
-    quotes_ = (servers.Line(line) && fenced_) || quotes_;
+    Count(servers.Line(line));
   }
 
-  // Whether the lines are quoted in a document: of which runs, it says in words.
-  bool quotes() const { return quotes_; }
+  // Whether the lines are quoted in a document: of which runs, it says in words. A log may print texts of a
+  // model, which have fences of their own.
+  bool quotes() const { return fenced_lines_ > other_lines_; }
 
   // Of the program that prints most about itself.
   TrainingLog Finish() {
@@ -58,7 +60,9 @@ class Reader {
     const bool timed = std::ranges::any_of(
         log.iterations, [](const TrainingIteration& row) { return row.elapsed_ns.has_value(); });
     TrainingLog steps = timed ? TrainingLog() : steps_.Finish();
-    const bool own = !steps.empty() && steps.program != training_log::kAnyProgram;
+    // A single line that looks like a program's may be part of another's output.
+    const bool own =
+        steps.iterations.size() > 1 && steps.program != training_log::kAnyProgram && !steps.of_epochs;
     if (own) log = std::move(steps);
     if (log.empty()) log = trainer_.Finish();
     if (log.empty()) log = deepspeed_.Finish();
@@ -83,6 +87,10 @@ class Reader {
   serving_log::ServingLinesReader servers;
 
  private:
+  void Count(bool known) {
+    if (known) ++(fenced_ ? fenced_lines_ : other_lines_);
+  }
+
   std::optional<int64_t> Setting(const char* name) const {
     const auto found = settings_.find(name);
     return found == settings_.end() ? std::nullopt : training_log::Integer(found->second);
@@ -109,7 +117,8 @@ class Reader {
   SettingsReader reader_of_settings_;
   std::map<std::string, std::string> settings_;
   std::string error_;
-  bool fenced_ = false, quotes_ = false, traceback_ = false;
+  int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
+  bool fenced_ = false, traceback_ = false;
 };
 
 // The number that a line ends with may be cut.
@@ -171,6 +180,11 @@ std::optional<Trace> ReadLog(ByteSource& source) {
       KeepDevicesOnly(trace);
     return ServingTrace(source, std::move(serving), std::move(trace));
   }
+  if (log.empty() && !tables && !reader.servers.server().empty())
+    throw WrongKind(source.name(),
+                    fmt::format("a log of {} without a line of its load", reader.servers.server()),
+                    "take the log of a server that answers requests for a minute or more, with its "
+                    "statistics on (no --disable-log-stats of vLLM)");
   if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) return std::nullopt;
   Trace trace;
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
@@ -199,8 +213,9 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 constinit const Importer kTrainingLogImporter = {
     .in_errors =
         ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, verl, "
-        "fairseq, YOLO, Keras, epochs with a progress bar, loops in the style of nanoGPT, timm or PyTorch's "
-        "examples) and servers (vLLM, SGLang)",
+        "fairseq, YOLO, Keras, MaxText, progress bars, epochs with their times, loops in the style of "
+        "nanoGPT, timm "
+        "or PyTorch's examples) and servers (vLLM, SGLang, TensorRT-LLM)",
     .in_help = "output of a training run or of a server",
     .extensions = ".log .out .txt",
     .more_extensions = "",

@@ -113,8 +113,11 @@ std::string TrainingText(const ReportTable& training) {
   const Row row(training);
   std::string text = fmt::format("A training log of {}, not a trace: ", row.Text("program", Unit::kText));
   if (row.Has("mean_ns"))
-    text += fmt::format("{} iteration{} of {} on average{}",
-                        row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines of",
+    text += fmt::format("{} {}{} of {} on average{}",
+                        row.Has("iterations")      ? row.Count("iterations")
+                        : row.Number("lines") == 1 ? "one line of"
+                                                   : row.Count("lines") + " lines of",
+                        row.Text("unit", Unit::kText),
                         row.Has("iterations") && !(row.Number("iterations") > 1) ? "" : "s",
                         row.Time("mean_ns"), WithoutWarmup(row));
   else
@@ -134,10 +137,12 @@ std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportMod
     if (!value.empty()) summary.emplace_back(label, std::move(value));
   };
   add("Program", row.Text("program", Unit::kText));
-  add("Iterations", Iterations(row));
+  const bool epochs = row.Text("unit", Unit::kText) == "epoch";
+  add(epochs ? "Epochs" : "Iterations", Iterations(row));
   if (row.Has("mean_ns"))
-    add("Iteration Time", fmt::format("{} on average{}, median line {}, slowest {}", row.Time("mean_ns"),
-                                      WithoutWarmup(row), row.Time("median_ns"), row.Time("slowest_ns")));
+    add(epochs ? "Epoch Time" : "Iteration Time",
+        fmt::format("{} on average{}, median line {}, slowest {}", row.Time("mean_ns"), WithoutWarmup(row),
+                    row.Time("median_ns"), row.Time("slowest_ns")));
   if (row.Has("runtime_ns")) add("Training Time", row.Time("runtime_ns"));
   add("Throughput", Throughput(row));
   if (row.Has("printed_mfu")) add("Utilisation as Printed", row.Text("printed_mfu", Unit::kRatio));

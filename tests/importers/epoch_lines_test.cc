@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs that many write by hand: epochs with their times, progress bars, what is left of an epoch; and texts
+// in which lines of several programs stand.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using testing::HasSubstr;
+
+TrainingLog LogOf(const std::string& text) { return test::ReadLog(text).training_log; }
+
+double Seconds(const TrainingIteration& row) { return row.elapsed_ns.value_or(0) / 1e9; }
+
+// Those of batches have no times, and what a line of an epoch says of its validation is none of its own.
+TEST(EpochLines, WithTheirTimes) {
+  const TrainingLog log = LogOf(
+      "Epoch 1/9, Batch 10/164, Loss: 7.4\nEpoch 1/9, Batch 20/164, Loss: 7.1\n"
+      "Epoch 1/9, Loss: 5.6, Val Loss: 4.3, Time: 214.51s\n"
+      "Epoch 2/9, Batch 10/164, Loss: 4.4\n"
+      "Epoch 2/9, Loss: 3.6, Val Loss: 4.0, Time: 215.06s\nEpoch 2: saving model to best.pt\n");
+  EXPECT_TRUE(log.of_epochs);
+  EXPECT_EQ(log.program, "a program that prints epochs");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_EQ(log.iterations[1].iteration, 2);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 214.51);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 215.06);
+}
+
+TEST(EpochLines, InOtherWordsAndUnits) {
+  EXPECT_DOUBLE_EQ(Seconds(LogOf("epoch 0 took 12.5 s\nepoch 1 took 11.5 sec\n").iterations[1]), 11.5);
+  EXPECT_DOUBLE_EQ(
+      Seconds(LogOf("Epoch: 01 | Epoch Time: 1m 5s\nEpoch: 02 | Epoch Time: 1m 3s\n").iterations[0]), 65);
+  EXPECT_DOUBLE_EQ(Seconds(LogOf("[Epoch 1] time: 250 ms\n[Epoch 2] time: 240 ms\n").iterations[0]), 0.25);
+}
+
+// From the first line of one epoch to that of the next, whatever stands between.
+TEST(EpochLines, ByTheTimesOfTheLines) {
+  const TrainingLog log = LogOf(
+      "2025-09-16 12:00:00,500 - INFO - Epoch 1/3\n2025-09-16 12:00:08,000 - INFO - Epoch 1: loss 2.5\n"
+      "2025-09-16 12:00:10,500 - INFO - Epoch 2/3\n2025-09-16 12:00:18,000 - INFO - Epoch 2: loss 1.5\n"
+      "2025-09-16 12:00:21,500 - INFO - Epoch 3/3\n");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 10);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 11);
+}
+
+TEST(EpochLines, WhatIsLeftOfAnEpoch) {
+  const TrainingLog log = LogOf(
+      "Epoch:[1/1](600/60600), loss: 2.5, lr: 0.0005, epoch_time: 100.0min\n"
+      "Epoch:[1/1](1200/60600), loss: 2.4, lr: 0.0005, epoch_time: 99.0min\n"
+      "Epoch:[1/1](60000/60600), loss: 2.3, lr: 0.0005, epoch_time: 1.0min\n");
+  EXPECT_EQ(log.program, "MiniMind");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 0.1);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 0.1);
+  EXPECT_FALSE(log.iterations[2].elapsed_ns) << "whole minutes say nothing of so few";
+}
+
+TEST(EpochLines, BarsOfTrainingAndValidation) {
+  const TrainingLog log = LogOf(
+      "2025-09-16 12:03:31,009 - INFO - Epoch 1/2\n"
+      "Training:  33%|###3      | 1/3 [00:00<00:00,  4.00it/s]\r"
+      "Training: 100%|##########| 3/3 [00:00<00:00, 10.00it/s]2025-09-16 12:03:31,659 - INFO - Loss: 1.3\n"
+      "Validation: 100%|##########| 50/50 [00:01<00:00, 50.00it/s]\n"
+      "2025-09-16 12:03:33,520 - INFO - Epoch 2/2\n"
+      "Training: 100%|##########| 3/3 [00:00<00:00, 20.00it/s]\n"
+      "Validation: 100%|##########| 50/50 [00:01<00:00, 25.00it/s]\n");
+  EXPECT_EQ(log.program, "a program with a progress bar");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_EQ(log.iterations[1].iteration, 6);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 0.1);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 0.05);
+  EXPECT_EQ(log.evaluations, 2);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 3e9);
+}
+
+// A bar that names training, or a loss, and no other.
+TEST(EpochLines, OneBarOfTheWholeTraining) {
+  const std::string head = "\x1b[36m(TaskRunner pid=7)\x1b[0m ";
+  const TrainingLog named =
+      LogOf(head + "Training Progress:   0%|          | 1/900 [01:00<99:58:54, 60.00s/it]\n" + head +
+            "Training Progress:   0%|          | 2/900 [02:04<99:18:08, 62.00s/it]\n");
+  EXPECT_EQ(named.program, "a program with a progress bar");
+  ASSERT_EQ(named.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Seconds(named.iterations[1]), 64);
+  const TrainingLog loss = LogOf(
+      "steps:   2%|2  | 30/900 [00:30<15:00, 1.00s/it, avr_loss=0.09]\r"
+      "steps:   7%|7  | 60/900 [01:30<15:00, 2.00s/it, avr_loss=0.08]\n");
+  ASSERT_EQ(loss.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Seconds(loss.iterations[1]), 2);
+  EXPECT_THROW(LogOf("Map:   2%|2  | 30/900 [00:30<15:00, 1.00s/it]\rMap: 7%|7 | 60/900 [01:30<15:00, "
+                     "2.00s/it]\n"),
+               Error);
+}
+
+TEST(EpochLines, StepsWithoutTimesByTheTimesOfTheLines) {
+  const TrainingLog log = LogOf(
+      "2024-10-10 22:34:03.000 | INFO | main:1 - Ep 1 (Step 000000): Train loss 10.3, Val loss 10.0\n"
+      "2024-10-10 22:34:04.500 | INFO | main:1 - Ep 1 (Step 000005): Train loss 8.9, Val loss 8.7\n"
+      "2024-10-10 22:34:06.500 | INFO | main:1 - Ep 1 (Step 000010): Train loss 8.4, Val loss 8.3\n");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.iterations[1].iteration, 6) << "counted from 0";
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 0.3);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[2]), 0.4);
+}
+
+TEST(EpochLines, OfSeveralProgramsTheOneThatSaysMost) {
+  const TrainingLog log = LogOf(
+      "print(f'iter 10: loss 9.5, time 135.20ms, mfu 12.50%')\n"
+      "step:0/1480 val_loss:10.8298 train_time:0ms step_avg:0.04ms\n"
+      "step:1/1480 train_time:344ms step_avg:344.19ms\nstep:2/1480 train_time:568ms step_avg:283.88ms\n");
+  EXPECT_EQ(log.program, "modded-nanogpt");
+  ASSERT_EQ(log.iterations.size(), 2u) << "the first has a total alone";
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 0.344);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 0.224);
+}
+
+TEST(EpochLines, MaxText) {
+  const TrainingLog log = LogOf(
+      "I0811 21:54:55.5 metric_logger.py:226] completed step: 1, seconds: 0.631, TFLOP/s/device: 5688.282, "
+      "Tokens/s/device: 311629.521, total_weights: 1572864, loss: 12.979\n"
+      "I0811 21:55:06.1 metric_logger.py:226] completed step: 2, seconds: 10.228, TFLOP/s/device: 350.869, "
+      "Tokens/s/device: 19222.175, total_weights: 1572864, loss: 12.980\n");
+  EXPECT_EQ(log.program, "MaxText");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 10.228);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].tflops_per_gpu, 350.869);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].loss, 12.98);
+}
+
+// Fences of texts that a model wrote do not make a log a document.
+TEST(EpochLines, FencesAmongTheLines) {
+  const std::string line = "iter 10: loss 9.5, time 135.20ms, mfu 12.50%\n";
+  EXPECT_EQ(LogOf(line + "iter 20: loss 9.5, time 135.20ms, mfu 12.50%\n```python\n" +
+                  "iter 30: loss 9.5, time 135.20ms, mfu 12.50%\n")
+                .iterations.size(),
+            3u);
+}
+
+TEST(EpochLines, ATextOfOtherThings) {
+  try {
+    LogOf("Epoch: [1/9] started\nsome words\n");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.reason(), HasSubstr("no line is of a log"));
+  }
+}
+
+}  // namespace
+}  // namespace dladvisor
