@@ -59,6 +59,28 @@ FakeRun Training() {
   return run;
 }
 
+TEST(TrainingReport, SaysEpochsWhereNothingSmallerIsTimed) {
+  using I = int64_t;
+  FakeRun run;
+  run.Give("profile", {{{"profile", I{0}}, {"format", "training log"}, {"training_lines", I{9}}}});
+  run.Give("training", {{{"profile", I{0}},
+                         {"program", "a program that prints epochs"},
+                         {"unit", "epoch"},
+                         {"lines", I{9}},
+                         {"iterations", I{9}},
+                         {"steady_iterations", I{8}},
+                         {"attempts", I{1}},
+                         {"first_iteration", I{1}},
+                         {"last_iteration", I{9}},
+                         {"mean_ns", 2.15e11},
+                         {"median_ns", 2.15e11},
+                         {"slowest_ns", 2.16e11}}});
+  const std::string text = Render(run, ReportFormat::kText);
+  EXPECT_THAT(text, HasSubstr("9 epochs of 3.58 min on average after"));
+  EXPECT_THAT(text, HasSubstr("Epoch Time"));
+  EXPECT_THAT(text, Not(HasSubstr("Iteration Time")));
+}
+
 TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   const std::string text = Render(Training(), ReportFormat::kText);
   EXPECT_THAT(

@@ -50,6 +50,8 @@ std::string WithoutWarmup(const Row& row) {
   return left_out == 1 ? " after the first" : fmt::format(" after the first {:.0f}", left_out);
 }
 
+bool IsOfEpochs(const Row& row) { return row.Text("unit", Unit::kText) == "epoch"; }
+
 std::string Iterations(const Row& row) {
   if (!(row.Number("lines") > 0)) return "none printed";
   std::string text = row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines";
@@ -117,7 +119,7 @@ std::string TrainingText(const ReportTable& training) {
                         row.Has("iterations")      ? row.Count("iterations")
                         : row.Number("lines") == 1 ? "one line of"
                                                    : row.Count("lines") + " lines of",
-                        row.Text("unit", Unit::kText),
+                        IsOfEpochs(row) ? "epoch" : "iteration",
                         row.Has("iterations") && !(row.Number("iterations") > 1) ? "" : "s",
                         row.Time("mean_ns"), WithoutWarmup(row));
   else
@@ -137,7 +139,7 @@ std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportMod
     if (!value.empty()) summary.emplace_back(label, std::move(value));
   };
   add("Program", row.Text("program", Unit::kText));
-  const bool epochs = row.Text("unit", Unit::kText) == "epoch";
+  const bool epochs = IsOfEpochs(row);
   add(epochs ? "Epochs" : "Iterations", Iterations(row));
   if (row.Has("mean_ns"))
     add(epochs ? "Epoch Time" : "Iteration Time",
