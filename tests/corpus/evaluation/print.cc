@@ -160,7 +160,7 @@ Rows Pairs(const std::vector<JudgedPair>& pairs) {
   for (const JudgedPair& judged : pairs) {
     std::optional<double> saved;
     if (judged.before_ns && judged.after_ns) saved = *judged.before_ns - *judged.after_ns;
-    const bool promised = judged.low_ns && judged.high_ns;
+    const bool promised = judged.low_ns && judged.high_ns && *judged.high_ns > 0;
     std::string promise = "nothing", holds = "-", gone = "-";
     if (judged.predicted) {
       promise = promised ? Time(judged.low_ns) + " to " + Time(judged.high_ns) : "no saving";
