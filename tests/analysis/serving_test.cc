@@ -40,6 +40,17 @@ TEST(Serving, MeansLeaveOutIdleLines) {
   EXPECT_EQ(row.waiting_lines, 0);
 }
 
+// Requests shorter than the time between lines never run in one; what ends a burst is no load of its own.
+TEST(Serving, CountsWhatRanBetweenTwoLines) {
+  const ServingRow row =
+      RowOf({Sample(0, 0, 0, 0), Sample(0, 0, 0, 40), Sample(0, 0, 0, 0), Sample(0, 0, 0, 44),
+             Sample(0, 0, 0, 0), Sample(3, 0, 0, 90), Sample(0, 0, 0, 2)});
+  EXPECT_EQ(row.loaded_lines, 3);
+  EXPECT_DOUBLE_EQ(*row.generated_tokens_per_second, 58);
+  EXPECT_DOUBLE_EQ(*row.mean_running, 5.0 / 3);
+  EXPECT_EQ(RowOf({Sample(0, 0, 0, 40)}).most_running, 1);
+}
+
 TEST(Serving, CountsWhatWaitsForTheCacheAndForAPlace) {
   const ServingRow row =
       RowOf({Sample(8, 5, 0.99, 1), Sample(8, 5, 0.5, 1), Sample(6, 5, 0.5, 1), Sample(8, 0, 0.99, 1)},

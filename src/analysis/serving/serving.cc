@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "src/analysis/family/family.h"
 
@@ -47,6 +49,7 @@ std::optional<int64_t> CountOf(const ServingLog& log, const char* name) {
 void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
   Mean running, waiting, transferring, prompt, generated, accepted, length, prefix, cache;
   std::set<std::optional<std::string>> engines;
+  std::map<std::optional<std::string>, bool> ran_before;
   // Beside lines of decoding, those of prefill are no mean over time: each is of the moments in which it
   // runs.
   const bool decodes = std::ranges::any_of(
@@ -58,10 +61,15 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     KeepMost(line.waiting, row.most_waiting);
     KeepMost(line.cache_used, row.most_cache_used);
     KeepMost(line.generated_tokens_per_second, row.most_generated_tokens_per_second);
-    if (!(line.running.value_or(0) + line.waiting.value_or(0) > 0)) continue;
+    // What ran between two lines, and has ended by both: one request at the least.
+    const bool passed = std::exchange(ran_before[line.engine], line.running.value_or(0) > 0) == false &&
+                        line.running == 0 && line.waiting.value_or(0) == 0 &&
+                        line.generated_tokens_per_second.value_or(0) > 0;
+    if (!passed && !(line.running.value_or(0) + line.waiting.value_or(0) > 0)) continue;
     ++row.loaded_lines;
+    if (passed) KeepMost(std::optional<int64_t>(1), row.most_running);
     // A line of prefill alone has no more than the requests of that batch.
-    if (line.generated_tokens_per_second) running.Add(line.running);
+    if (line.generated_tokens_per_second) running.Add(passed ? std::optional<int64_t>(1) : line.running);
     waiting.Add(line.waiting);
     transferring.Add(line.transferring);
     if (line.generated_tokens_per_second || !decodes) prompt.Add(line.prompt_tokens_per_second);
@@ -69,7 +77,7 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     accepted.Add(line.accepted_share);
     length.Add(line.accepted_length);
     prefix.Add(line.prefix_hit_share);
-    cache.Add(line.cache_used);
+    if (!passed) cache.Add(line.cache_used);
     if (!line.waiting) continue;
     const bool waits = *line.waiting > 0;
     row.waiting_lines = row.waiting_lines.value_or(0) + waits;
@@ -104,7 +112,7 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("program", &ServingRow::program, Unit::kText, "Whose lines they are: vLLM, SGLang.")
           .Column("lines", &ServingRow::lines, Unit::kCount, "Lines that report its load.")
           .Column("loaded_lines", &ServingRow::loaded_lines, Unit::kCount,
-                  "Of these, the ones with requests that run or wait.")
+                  "Of these, the ones with requests that run or wait, or that ran since an idle line before.")
           .Column("engines", &ServingRow::engines, Unit::kCount, "Engines or ranks that print.")
           .Column("duration_ns", &ServingRow::duration_ns, Unit::kNanoseconds,
                   "From the first line to the last; unknown where they have no times.")

@@ -6,6 +6,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/hardware/gpu_peak.h"
+#include "src/analysis/training/training_pace.h"
 #include "src/analysis/training/training_setting.h"
 #include "src/analysis/training/training_work.h"
 #include "src/statistics/distribution.h"
@@ -81,6 +82,11 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
   row.tflops_per_gpu = flops.mean();
   row.printed_mfu = mfu.mean();
   if (log.empty()) return;
+  if (const auto shifts = FindPaceShifts(log)) {
+    row.fast_stretch_ns = shifts->fast_ns;
+    row.slow_stretch_ns = shifts->slow_ns;
+    row.slow_stretches_lost_ns = shifts->lost_ns;
+  }
   const auto first_of = [](const TrainingLogRow& line) {
     return line.iteration - std::min(line.covers.value_or(1), line.iteration) + 1;
   };
@@ -206,6 +212,13 @@ const RelationOf<TrainingRow>& TrainingRelation() {
                   "Slow lines after warm-up; unknown where too few lines compare.")
           .Column("slow_ns", &TrainingRow::slow_ns, Unit::kNanoseconds,
                   "What all iterations of these took over the median.")
+          .Column("fast_stretch_ns", &TrainingRow::fast_stretch_ns, Unit::kNanoseconds,
+                  "Of twenty stretches of lines with the same batch, the median iteration of the fastest; "
+                  "unknown unless one is slower by a quarter, and others before and after it are not.")
+          .Column("slow_stretch_ns", &TrainingRow::slow_stretch_ns, Unit::kNanoseconds,
+                  "That of the slowest.")
+          .Column("slow_stretches_lost_ns", &TrainingRow::slow_stretches_lost_ns, Unit::kNanoseconds,
+                  "What all slow stretches take over the pace of the fastest.")
           .Column("world_size", &TrainingRow::world_size, Unit::kCount, "GPUs of the job.")
           .Column("tensor_parallel", &TrainingRow::tensor_parallel, Unit::kCount, "GPUs that share layers.")
           .Column("pipeline_parallel", &TrainingRow::pipeline_parallel, Unit::kCount, "Pipeline stages.")

@@ -26,7 +26,7 @@ struct TrainingRow {
   std::optional<int64_t> evaluations;
   std::optional<double> evaluation_ns;
   std::optional<int64_t> skipped, nan, slow_lines;
-  std::optional<double> slow_ns;
+  std::optional<double> slow_ns, fast_stretch_ns, slow_stretch_ns, slow_stretches_lost_ns;
   std::optional<int64_t> world_size, tensor_parallel, pipeline_parallel, data_parallel, virtual_stages,
       micro_batch, global_batch, micro_batches, seq_length;
   std::optional<std::string> precision, recompute;

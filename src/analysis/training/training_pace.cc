@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/training/training_pace.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "src/statistics/quantile.h"
+
+namespace dladvisor {
+namespace {
+
+// A stretch of so many lines has quantiles that single outliers do not move; twenty of them show a course.
+constexpr size_t kLeastLinesOfStretch = 20, kMostStretches = 20, kLeastStretches = 5;
+// Nine lines in ten of one stretch are slower than nine in ten of the other, and by a quarter.
+constexpr double kLow = 0.1, kHigh = 0.9, kLeastRatio = 1.25;
+
+struct Line {
+  double ns;  // of one iteration
+  double covers;
+};
+
+struct Stretch {
+  double low, median, high;
+  double covers;
+};
+
+bool IsSlower(const Stretch& a, const Stretch& b) {
+  return a.low > b.high && a.median >= kLeastRatio * b.median;
+}
+
+// Where lines tell tokens per second, an iteration of more tokens is not slower for it.
+std::vector<Line> LinesOf(const std::vector<TrainingLogRow>& log) {
+  std::map<int64_t, std::vector<const TrainingLogRow*>> by_batch;
+  for (const TrainingLogRow& row : log)
+    if (!row.warmup && row.elapsed_ns) by_batch[row.global_batch.value_or(-1)].push_back(&row);
+  const auto most = std::ranges::max_element(by_batch, {}, [](const auto& b) { return b.second.size(); });
+  if (most == by_batch.end()) return {};
+  std::vector<double> tokens;
+  for (const TrainingLogRow* row : most->second)
+    if (row->tokens_per_second.value_or(0) > 0) tokens.push_back(*row->elapsed_ns * *row->tokens_per_second);
+  const bool by_token = tokens.size() == most->second.size();
+  const double typical = by_token ? Median(tokens) : 0;
+  std::vector<Line> lines;
+  for (const TrainingLogRow* row : most->second)
+    lines.push_back({by_token ? typical / *row->tokens_per_second : *row->elapsed_ns,
+                     static_cast<double>(row->covers.value_or(1))});
+  return lines;
+}
+
+std::vector<Stretch> StretchesOf(const std::vector<Line>& lines) {
+  const size_t count = std::min(kMostStretches, lines.size() / kLeastLinesOfStretch);
+  std::vector<Stretch> stretches;
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<double> times;
+    double covers = 0;
+    for (size_t line = i * lines.size() / count; line < (i + 1) * lines.size() / count; ++line) {
+      times.push_back(lines[line].ns);
+      covers += lines[line].covers;
+    }
+    const double low = Quantile(times, kLow), high = Quantile(times, kHigh);
+    stretches.push_back({low, Median(times), high, covers});
+  }
+  return stretches;
+}
+
+}  // namespace
+
+std::optional<PaceShifts> FindPaceShifts(const std::vector<TrainingLogRow>& log) {
+  const std::vector<Stretch> stretches = StretchesOf(LinesOf(log));
+  if (stretches.size() < kLeastStretches) return std::nullopt;
+  bool between = false;
+  for (auto slow = stretches.begin(); slow != stretches.end() && !between; ++slow) {
+    const auto faster = [&](const Stretch& other) { return IsSlower(*slow, other); };
+    between = std::any_of(stretches.begin(), slow, faster) && std::any_of(slow + 1, stretches.end(), faster);
+  }
+  if (!between) return std::nullopt;
+  const Stretch fastest = *std::ranges::min_element(stretches, {}, &Stretch::median);
+  PaceShifts shifts{fastest.median, std::ranges::max_element(stretches, {}, &Stretch::median)->median, 0};
+  for (const Stretch& stretch : stretches)
+    if (IsSlower(stretch, fastest)) shifts.lost_ns += (stretch.median - fastest.median) * stretch.covers;
+  return shifts;
+}
+
+}  // namespace dladvisor

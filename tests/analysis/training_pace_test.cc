@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/training/training_pace.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace dladvisor {
+namespace {
+
+// Stretches of 40 lines of about so many ms, each with a spread of a tenth.
+std::vector<TrainingLogRow> Log(const std::vector<double>& stretches) {
+  std::vector<TrainingLogRow> rows;
+  for (const double ms : stretches)
+    for (int i = 0; i < 40; ++i) {
+      TrainingLogRow& row = rows.emplace_back();
+      row.iteration = static_cast<int64_t>(rows.size());
+      row.covers = 1;
+      row.elapsed_ns = ms * (1 + 0.1 * (i % 11 - 5) / 5) * 1e6;
+      row.global_batch = 8;
+    }
+  return rows;
+}
+
+TEST(TrainingPace, StretchesThatAreSlowBetweenOthers) {
+  const auto shifts = FindPaceShifts(Log({100, 100, 100, 100, 200, 200, 100, 100, 100, 100}));
+  ASSERT_TRUE(shifts);
+  EXPECT_NEAR(shifts->fast_ns, 100e6, 3e6);
+  EXPECT_NEAR(shifts->slow_ns, 200e6, 6e6);
+  EXPECT_NEAR(shifts->lost_ns, 80 * 100e6, 5e8);
+}
+
+// As sequences that grow do, or a warm-up that is long.
+TEST(TrainingPace, WhatDoesNotComeBackIsASchedule) {
+  EXPECT_FALSE(FindPaceShifts(Log({100, 100, 100, 200, 200, 200, 300, 300, 300, 300})));
+  EXPECT_FALSE(FindPaceShifts(Log({300, 300, 100, 100, 100, 100, 100, 100, 100, 100})));
+}
+
+TEST(TrainingPace, SingleSlowLinesAndSmallShiftsAreNone) {
+  auto log = Log({100, 100, 100, 100, 100, 100, 100, 100, 100, 100});
+  for (size_t i = 20; i < log.size(); i += 20) *log[i].elapsed_ns *= 30;
+  EXPECT_FALSE(FindPaceShifts(log));
+  EXPECT_FALSE(FindPaceShifts(Log({100, 100, 100, 115, 115, 115, 100, 100, 100, 100})));
+  auto few = Log({100, 200, 100});
+  EXPECT_TRUE(FindPaceShifts(few));
+  few.erase(few.begin(), few.begin() + 30);
+  EXPECT_FALSE(FindPaceShifts(few)) << "90 lines show no course";
+}
+
+TEST(TrainingPace, OtherBatchesAndWarmupDoNotCount) {
+  auto log = Log({100, 100, 100, 100, 200, 200, 100, 100, 100, 100});
+  for (TrainingLogRow& row : log)
+    if (row.iteration > 160 && row.iteration <= 240) row.global_batch = 16;
+  EXPECT_FALSE(FindPaceShifts(log));
+}
+
+TEST(TrainingPace, LongerSequencesAreNotSlower) {
+  auto log = Log({100, 100, 100, 100, 200, 200, 100, 100, 100, 100});
+  for (TrainingLogRow& row : log) row.tokens_per_second = 1000;
+  EXPECT_FALSE(FindPaceShifts(log));
+  for (TrainingLogRow& row : log) row.tokens_per_second = 1e11 / *row.elapsed_ns;
+  EXPECT_TRUE(FindPaceShifts(log));
+}
+
+}  // namespace
+}  // namespace dladvisor
