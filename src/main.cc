@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/freed_memory.h"
 #include "src/cli/cli.h"
 
-int main(int argc, char** argv) { return dladvisor::Main(argc, argv); }
+int main(int argc, char** argv) {
+  dladvisor::ReuseFreedMemory();
+  return dladvisor::Main(argc, argv);
+}

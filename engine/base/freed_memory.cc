@@ -3,19 +3,32 @@
 
 #include <malloc.h>
 
+#include <limits>
+
 namespace dladvisor {
+namespace {
 
 // Sanitizers have a heap of their own: glibc's was never set up there, and trimming it from several threads
 // at once crashes.
-void GiveBackFreedMemory() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHeapOfGlibc = false;
 #elif defined(__has_feature)
-#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
-  malloc_trim(0);
-#endif
+constexpr bool kHeapOfGlibc = !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
 #else
-  malloc_trim(0);
+constexpr bool kHeapOfGlibc = true;
 #endif
+
+}  // namespace
+
+void ReuseFreedMemory() {
+  if constexpr (kHeapOfGlibc) {
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  }
+}
+
+void GiveBackFreedMemory() {
+  if constexpr (kHeapOfGlibc) malloc_trim(0);
 }
 
 }  // namespace dladvisor
