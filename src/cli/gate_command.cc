@@ -315,6 +315,7 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
   }
   RefuseUnreadable(given.unreadable_baseline, judged.result.baseline, judged.result);
   RefuseUnreadable(given.unreadable_candidate, judged.result.candidate, judged.result);
+  if (project.gate.reports_only) ReportOnly(judged.result);
   if (!options.history.empty()) AddToHistory(options, judged);
   return judged;
 }

@@ -292,6 +292,8 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
       {"--config strict.yaml --baseline base1 slow1", 1, "noise explains up to"},
       {"--config slower.yaml --baseline base slow1 slow2 slow3", 0, "nothing fails; "},
       {"--config slower.yaml --baseline base wide", 0, "nothing fails; "},
+      {"--config slower.yaml --baseline base same1/job_0_0.sqlite broken.sqlite", 0, "nothing fails; "},
+      {"--config slower.yaml --baseline none.digest same1", 2, "there is no baseline yet"},
       {"--baseline base same1/job_0_0.sqlite broken.sqlite", 2, "of the files cannot be read"},
       {"--baseline brief.sqlite brief.sqlite", 2, "cannot be compared"},
       {"--rules no-rules --baseline base same1", 3, "no-rules"},

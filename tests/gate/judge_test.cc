@@ -154,7 +154,9 @@ TEST(Judge, ErrorsOfBothSidesFailUnlessNewOnesAlone) {
 }
 
 TEST(Judge, ReportingFailsNothingAndSaysWhatWould) {
-  const GateResult result = Judge({RunAt(100)}, {RunAt(180)}, Policy("mode: report"));
+  EXPECT_TRUE(Policy("mode: report").reports_only);
+  GateResult result = Judge({RunAt(100)}, {RunAt(180)});
+  ReportOnly(result);
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_EQ(result.verdict, Verdict::kRegressed);
   EXPECT_THAT(result.headline,
@@ -164,8 +166,15 @@ TEST(Judge, ReportingFailsNothingAndSaysWhatWould) {
   EXPECT_EQ(RenderGateSarif(result, "").find("\"level\": \"error\""), std::string::npos);
   EXPECT_THAT(RenderGateSarif(result, ""), HasSubstr("nothing fails; `mode: gate` makes it fail"));
   EXPECT_EQ(RenderGateAnnotations(result, "").find("::error"), std::string::npos);
-  EXPECT_EQ(Judge({RunAt(100)}, {RunAt(100)}, Policy("mode: report")).headline.find("reported"),
-            std::string::npos);
+  GateResult passed = Judge({RunAt(100)}, {RunAt(100)});
+  ReportOnly(passed);
+  EXPECT_EQ(passed.headline.find("reported"), std::string::npos);
+  GateResult unreadable = Judge({RunAt(100)}, {RunAt(100)});
+  RefuseUnreadable({"b.json: is cut off"}, unreadable.candidate, unreadable);
+  ReportOnly(unreadable);
+  EXPECT_EQ(unreadable.exit_status, 0);
+  EXPECT_EQ(unreadable.verdict, Verdict::kNotComparable);
+  EXPECT_THAT(unreadable.headline, HasSubstr("fails nothing yet: 1 of the files cannot be read"));
 }
 
 TEST(Judge, SmallStepsFailTheBudgetOfTheLastMerges) {

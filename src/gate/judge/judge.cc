@@ -87,7 +87,6 @@ class GateJudge {
     SayWaivers(knowledge);
     Decide();
     SayIncomplete();
-    if (policy_.reports_only) ReportOnly();
     return std::move(result_);
   }
 
@@ -162,22 +161,6 @@ class GateJudge {
         result_.notes.push_back(fmt::format("{} is waived until {}: {}.", what, waiver.until, waiver.reason));
       }
     }
-  }
-
-  // What a project asks for while it gets to know the gate: what would fail warns in every output, as
-  // services fail a build for a failure in JUnit or an error in SARIF, too.
-  void ReportOnly() {
-    if (result_.exit_status == 0) return;
-    const auto warns = [](auto& verdicts) {
-      for (auto& verdict : verdicts) verdict.level = std::min(verdict.level, Level::kWarn);
-    };
-    warns(result_.metrics);
-    warns(result_.rules);
-    warns(result_.trends);
-    result_.notes.push_back(
-        "dladvisor.yaml has `gate: {mode: report}`: nothing fails; `mode: gate` makes it fail.");
-    result_.headline = fmt::format("This is reported, and fails nothing yet: {}", result_.headline);
-    result_.exit_status = 0;
   }
 
   // Of a profile that ends early the last steps, and what was recorded last, are missing.
@@ -453,6 +436,21 @@ void RefuseUnreadable(const std::vector<std::string>& messages, Side& side, Gate
       fmt::format("{} of the files cannot be read, so that this is no verdict on all of them. {}",
                   messages.size(), result.headline);
   result.next_step = "Give files that can be read; the notes name those that cannot.";
+}
+
+// Services fail a build for a failure in JUnit or an error in SARIF, too: all of it becomes a warning.
+void ReportOnly(GateResult& result) {
+  if (result.exit_status == 0) return;
+  const auto warns = [](auto& verdicts) {
+    for (auto& verdict : verdicts) verdict.level = std::min(verdict.level, Level::kWarn);
+  };
+  warns(result.metrics);
+  warns(result.rules);
+  warns(result.trends);
+  result.notes.push_back(
+      "dladvisor.yaml has `gate: {mode: report}`: nothing fails; `mode: gate` makes it fail.");
+  result.headline = fmt::format("This is reported, and fails nothing yet: {}", result.headline);
+  result.exit_status = 0;
 }
 
 GateResult NotJudged(int exit_status, const std::string& message) {

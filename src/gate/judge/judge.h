@@ -15,7 +15,8 @@
 
 namespace dladvisor {
 
-// REQUIRES: a run on each side. `history` has the runs before this one, in order.
+// REQUIRES: a run on each side. `history` has the runs before this one, in order. GatePolicy::reports_only is
+// left to ReportOnly().
 GateResult JudgeRuns(const GateSides& sides, const KnowledgeBase& knowledge, const GatePolicy& policy,
                      const std::vector<HistoryRun>& history);
 
@@ -26,6 +27,9 @@ std::vector<HistoryRun> EarlierRuns(const std::vector<HistoryRun>& history, std:
 // Where runs of several cannot be read: what is left is compared, and not passed.
 // `side` is the one of the result that they are of.
 void RefuseUnreadable(const std::vector<std::string>& messages, Side& side, GateResult& result);
+
+// What a project asks for while it gets to know the gate: what would fail warns, and is said to.
+void ReportOnly(GateResult& result);
 
 // Where nothing could be judged: what every output says of it. `message` is that of an Error, whose first
 // line says what is wrong.
