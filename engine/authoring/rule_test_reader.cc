@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "engine/base/text.h"
@@ -18,20 +19,22 @@ namespace {
 // Reads one test file against the schemas.
 class TestReader {
  public:
-  // Of a rule or, where it is null, of a relation.
+  // Of a rule or, where it is null, of a relation; or of one that is wrong, as are those of the names
+  // `wrong`.
   TestReader(const YamlFile& yaml, const std::string& name, const Rule* rule, const DerivedRelation* relation,
-             std::vector<const Schema*> schemas, Problems& problems)
+             const std::set<std::string>& wrong, std::vector<const Schema*> schemas, Problems& problems)
       : yaml_(yaml),
         name_(name),
         rule_(rule),
         relation_(relation),
+        wrong_(wrong),
         schemas_(std::move(schemas)),
         problems_(problems) {}
 
   TestFile Read() {
     TestFile file{name_, false, {}};
     YamlMap map(yaml_, yaml_.root(), name_, "a test file", problems_);
-    file.never_unknown = rule_ && map.Text("never_unknown").has_value();
+    file.never_unknown = !relation_ && map.Text("never_unknown").has_value();
     const YAML::Node tests = map.Get("tests");
     if (!tests.IsDefined() || !tests.IsSequence())
       problems_.Add(map.place(), name_, "a test file lacks 'tests': a list");
@@ -59,12 +62,17 @@ class TestReader {
     const YAML::Node expect = map.Get("expect");
     if (expect.IsDefined() && expect.IsSequence())
       for (const YAML::Node& item : expect)
-        test.expect.push_back(rule_ ? ReadExpectation(item) : ReadExpectedRow(item));
+        test.expect.push_back(IsOfRule(item) ? ReadExpectation(item) : ReadExpectedRow(item));
     else
       problems_.Add(map.place(), name_,
                     "a test lacks 'expect': a finding per subject, or a row ([] for none)");
     map.Finish();
     return test;
+  }
+
+  // One that is wrong is either: findings have an outcome.
+  bool IsOfRule(const YAML::Node& expected) const {
+    return rule_ || (!relation_ && expected.IsMap() && expected["outcome"].IsDefined());
   }
 
   void ReadRows(const YAML::Node& key, const YAML::Node& rows, TestCase& test) {
@@ -75,6 +83,7 @@ class TestReader {
       if (known->name == relation) schema = known;
       names.push_back(known->name);
     }
+    if (!schema && wrong_.contains(relation)) return;
     if (!schema)
       return problems_.Add(yaml_.PlaceOf(key), name_,
                            fmt::format("no such relation: {}{}", relation, DidYouMean(relation, names)));
@@ -144,6 +153,7 @@ class TestReader {
 
   Expectation ReadExpectedRow(const YAML::Node& node) {
     Expectation e;
+    if (!relation_) return e;
     std::vector<std::string> columns;
     for (const Column& column : relation_->schema.columns) columns.push_back(column.name);
     if (!node.IsMap())
@@ -154,6 +164,7 @@ class TestReader {
   }
 
   void ReadValues(const YAML::Node& node, Expectation& e) {
+    if (!rule_) return;
     std::vector<std::string> lets;
     for (const Let& let : rule_->lets) lets.push_back(let.name);
     if (!node.IsMap())
@@ -177,6 +188,7 @@ class TestReader {
   }
 
   void ReadSubject(const YAML::Node& node, Expectation& e) {
+    if (!rule_) return;
     if (!node.IsMap())
       return problems_.Add(yaml_.PlaceOf(node), name_, "'subject' must be a mapping (key column: value)");
     for (const auto& entry : node) {
@@ -204,6 +216,7 @@ class TestReader {
   const std::string& name_;
   const Rule* rule_;
   const DerivedRelation* relation_;
+  const std::set<std::string>& wrong_;
   std::vector<const Schema*> schemas_;
   Problems& problems_;
 };
@@ -252,8 +265,15 @@ std::optional<TestFile> ReadTestFile(const RuleFile& file, const KnowledgeBase& 
   const auto yaml = YamlFile::Parse(file.path, file.content, problems);
   if (!yaml) return std::nullopt;
   const size_t before = problems.size();
-  TestFile tests = TestReader(*yaml, name, rule, relation, knowledge.schemas(), problems).Read();
+  TestFile tests = TestReader(*yaml, name, rule, relation, {}, knowledge.schemas(), problems).Read();
   return problems.size() > before ? std::nullopt : std::optional(std::move(tests));
+}
+
+void CheckTestFile(const RuleFile& file, const std::set<std::string>& wrong, const KnowledgeBase& knowledge,
+                   Problems& problems) {
+  const std::string name = std::filesystem::path(file.path).stem().stem().string();
+  if (const auto yaml = YamlFile::Parse(file.path, file.content, problems))
+    TestReader(*yaml, name, nullptr, nullptr, wrong, knowledge.schemas(), problems).Read();
 }
 
 }  // namespace dladvisor

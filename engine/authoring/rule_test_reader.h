@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,11 @@ struct TestFile {
 // Nothing where the file cannot be read or tests nothing that is known; every problem is added.
 std::optional<TestFile> ReadTestFile(const RuleFile& file, const KnowledgeBase& knowledge,
                                      Problems& problems);
+
+// Adds what is wrong with the tests of a rule or relation that is wrong itself, as are those of these names:
+// all but what only a sound one tells.
+void CheckTestFile(const RuleFile& file, const std::set<std::string>& wrong, const KnowledgeBase& knowledge,
+                   Problems& problems);
 
 // The whole text as a number.
 std::optional<double> NumberOf(const std::string& text);

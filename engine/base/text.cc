@@ -47,6 +47,22 @@ size_t Utf8SequenceLength(std::string_view s) {
   return length;
 }
 
+// "step_ns" for "avg_step_ns": the one that has most of the words in common, at least two, and all of either.
+std::optional<std::string> NearestByWords(std::string_view word, std::span<const std::string> candidates) {
+  const std::vector<std::string_view> words = Split(word, '_');
+  std::optional<std::string> best;
+  size_t most = 1;
+  for (const std::string& candidate : candidates) {
+    const std::vector<std::string_view> others = Split(candidate, '_');
+    const auto common = static_cast<size_t>(
+        std::ranges::count_if(words, [&](std::string_view w) { return std::ranges::count(others, w) > 0; }));
+    if (common <= most || common < std::min(words.size(), others.size())) continue;
+    most = common;
+    best = candidate;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -62,7 +78,7 @@ std::optional<std::string> Nearest(std::string_view word, std::span<const std::s
   if (best || word.size() < 3) return best;
   for (const std::string& candidate : candidates)  // cut short
     if (candidate.starts_with(word)) return candidate;
-  return best;
+  return NearestByWords(word, candidates);
 }
 
 std::string DidYouMean(std::string_view word, std::span<const std::string> candidates) {

@@ -12,6 +12,7 @@
 #include "engine/authoring/rule_schema.h"
 #include "engine/authoring/rule_template.h"
 #include "engine/authoring/rule_test.h"
+#include "engine/authoring/rule_test_reader.h"
 #include "engine/base/output_file.h"
 #include "engine/base/text.h"
 #include "engine/rules/yaml_reader.h"
@@ -79,6 +80,16 @@ bool IsSoundHardware(const RuleFile& file) {
   return true;
 }
 
+// Adds the mistakes in the tests of rules that are wrong themselves, so that both are mended at once.
+void AddTestsOfWrongRules(std::span<const RuleFile> tests, SoundRules& sound) {
+  Problems problems;
+  for (const RuleFile& file : tests)
+    if (sound.left_out.contains(std::filesystem::path(file.path).stem().stem().string()))
+      CheckTestFile(file, sound.left_out, sound.knowledge, problems);
+  const std::vector<std::string> lines = problems.Lines();
+  sound.problems.insert(sound.problems.end(), lines.begin(), lines.end());
+}
+
 // The file itself and its tests, or the rule that they test, whatever is wrong with others.
 void CheckFile(const CommonOptions& common, const Project& project, const std::string& path) {
   const std::string rule_path =
@@ -88,17 +99,28 @@ void CheckFile(const CommonOptions& common, const Project& project, const std::s
     fmt::print("{} is well formed\n", path);
     return;
   }
+  const std::filesystem::path beside = std::filesystem::path(rule_path).replace_extension(".test.yaml");
   SoundRules sound = LoadSoundRules(common, project);
-  std::vector<std::string> problems;
   const std::string id = std::filesystem::path(path).stem().stem().string();
-  for (const std::string& problem : sound.problems)
-    if (IsSame(problem.substr(0, problem.find(':')), rule_path)) problems.push_back(problem);
-  if (!problems.empty()) throw RuleErrors(problems);
+  std::erase_if(sound.problems, [&](const std::string& problem) {
+    return !IsSame(problem.substr(0, problem.find(':')), rule_path);
+  });
   const Rule* known = sound.knowledge.Find(id);
   const DerivedRelation* relation = sound.knowledge.FindRelation(id);
   const std::string known_path = known ? known->place.file : relation ? relation->place.file : "";
-  if (!IsSame(known_path, rule_path)) sound.knowledge.AddLayer(std::vector<RuleFile>{file});
-  const std::filesystem::path beside = std::filesystem::path(rule_path).replace_extension(".test.yaml");
+  if (sound.problems.empty() && !IsSame(known_path, rule_path)) {
+    try {
+      sound.knowledge.AddLayer(std::vector<RuleFile>{file});
+    } catch (const RuleErrors& errors) {  // of a file that is in no folder of rules yet
+      sound.problems = errors.problems();
+      sound.left_out.insert(id);
+    }
+  }
+  if (!sound.problems.empty()) {
+    if (std::filesystem::exists(beside))
+      AddTestsOfWrongRules(std::vector<RuleFile>{{beside.string(), ReadWhole(beside)}}, sound);
+    throw RuleErrors(sound.problems);
+  }
   std::vector<RuleFile> tests;
   if (std::filesystem::exists(beside)) {
     known = sound.knowledge.Find(id);
@@ -123,6 +145,10 @@ void Check(const CommonOptions& common, const std::string& file) {
         fmt::format("`dladvisor rules check --rules {}` checks all of its rules, with the others.", file));
   if (!file.empty() && !is_project) return CheckFile(common, project, file);
   ProfileOptions().ToAnalysisOptions(project);  // refuse what the project sets wrong
+  if (SoundRules sound = LoadSoundRules(common, project); !sound.problems.empty()) {
+    AddTestsOfWrongRules(LoadRuleTests(common, project), sound);
+    throw RuleErrors(sound.problems);
+  }
   const KnowledgeBase configured = LoadConfiguredRules(common, project);
   const KnowledgeBase knowledge = LoadRules(common, project);
   for (const std::string& warning : configured.warnings()) fmt::print(stderr, "warning: {}\n", warning);
@@ -158,6 +184,7 @@ void Test(const CommonOptions& common, const TestOptions& options) {
   const Project project = LoadProject(common.config);
   SoundRules sound = LoadSoundRules(common, project);
   std::vector<RuleFile> tests = LoadRuleTests(common, project);
+  AddTestsOfWrongRules(tests, sound);
   std::erase_if(tests, [&](const RuleFile& file) {
     return sound.left_out.contains(std::filesystem::path(file.path).stem().stem().string());
   });

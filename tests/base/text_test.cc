@@ -15,6 +15,13 @@ TEST(Nearest, FindsTypos) {
   EXPECT_EQ(DidYouMean("idle_nss", kColumns), " (did you mean idle_ns?)");
 }
 
+TEST(Nearest, FindsNamesOfTheSameWords) {
+  const std::vector<std::string> columns = {"gpu_ns", "step_ns", "steps", "idle_step_ns"};
+  EXPECT_EQ(Nearest("avg_step_ns", columns), "step_ns");
+  EXPECT_EQ(Nearest("first_idle_step_ns", columns), "idle_step_ns");
+  EXPECT_FALSE(Nearest("avg_memory_ns", columns).has_value());
+}
+
 TEST(Nearest, IsSilentOnStrangers) {
   EXPECT_FALSE(Nearest("temperature", kColumns).has_value());
   EXPECT_EQ(DidYouMean("x", kColumns), "");

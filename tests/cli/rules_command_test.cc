@@ -91,6 +91,23 @@ TEST_F(RulesCommand, AFailingTestShowsTheDifference) {
   EXPECT_THAT(Run("rules check"), HasSubstr("slow: no test expects fired, unknown"));
 }
 
+TEST_F(RulesCommand, MistakesOfARuleAndOfItsTestsAreSaidTogether) {
+  Run("rules new io/slow-ckpt --for run -o both");
+  const auto replace = [&](const std::string& file, const char* from, const char* to) {
+    std::string text = test::ReadFile(folder_.path() / file);
+    text.replace(text.find(from), std::string_view(from).size(), to);
+    WriteFile(file, text);
+  };
+  replace("both/io/slow-ckpt.yaml", "problem:", "problme:");
+  replace("both/io/slow-ckpt.test.yaml", "run:", "rnu:");
+  for (const char* command :
+       {"--rules both rules check", "--rules both rules test", "rules check both/io/slow-ckpt.yaml",
+        "rules check both/io/slow-ckpt.test.yaml"})
+    EXPECT_THAT(Run(command, 3), AllOf(HasSubstr("no key 'problme' (did you mean problem?)"),
+                                       HasSubstr("no such relation: rnu (did you mean run?)")))
+        << command;
+}
+
 TEST_F(RulesCommand, AProjectFileIsCheckedAsOne) {
   WriteFile("other/dladvisor.yaml", "gate: {new_findings: warn}\n");
   EXPECT_EQ(Run("rules check other/dladvisor.yaml"), "other/dladvisor.yaml is well formed\n");
