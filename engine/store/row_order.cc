@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -38,7 +39,11 @@ bool IsUnknown(const CellView& cell) {
 int Compare(const CellView& a, const CellView& b) {
   const bool unknown_a = IsUnknown(a), unknown_b = IsUnknown(b);
   if (unknown_a || unknown_b) return static_cast<int>(unknown_b) - static_cast<int>(unknown_a);
-  if (a.kind == CellView::Kind::kText) return a.text.compare(b.text);
+  if (a.kind == CellView::Kind::kText) {
+    // Relations keep equal texts once, as a rule.
+    const bool is_same = a.text.data() == b.text.data() && a.text.size() == b.text.size();
+    return is_same ? 0 : a.text.compare(b.text);
+  }
   if (a.kind == CellView::Kind::kReal) return a.real < b.real ? -1 : a.real > b.real ? 1 : 0;
   return a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
 }
@@ -72,7 +77,19 @@ bool RowOrder::IsBefore(const Entry& a, const Entry& b) const {
   return a.row < b.row;
 }
 
+bool RowOrder::IsEqualInAll(size_t column) const {
+  return std::all_of(rows_.begin(), rows_.end(), [&](const Entry& entry) {
+    return entry.key == rows_[0].key &&
+           Compare(relation_->At(entry.row, column), relation_->At(rows_[0].row, column)) == 0;
+  });
+}
+
 void RowOrder::Begin() {
+  // A rank or what is unknown of all rows orders none: keys are of the first term that does.
+  while (terms_.size() > 1 && IsEqualInAll(terms_[0].column)) {
+    terms_.erase(terms_.begin());
+    for (Entry& entry : rows_) entry.key = KeyOf(entry.row);
+  }
   const bool is_sorted = std::is_sorted(rows_.begin(), rows_.end(),
                                         [&](const Entry& a, const Entry& b) { return IsBefore(a, b); });
   if (is_sorted)
@@ -82,16 +99,19 @@ void RowOrder::Begin() {
 }
 
 void RowOrder::SortMore() {
+  const auto is_before = [&](const Entry& a, const Entry& b) { return IsBefore(a, b); };
   const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(sorted_);
   auto last = rows_.end();
   if (const size_t more = std::max(kSortedFirst, sorted_ * kSortedMore); more < rows_.size() - sorted_) {
-    // By keys alone, which is fast, and then all that have the last one's key.
+    // By keys alone, which is fast, and then those that have the last one's key.
     const auto nth = first + static_cast<std::ptrdiff_t>(more);
     std::nth_element(first, nth, rows_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
-    last =
-        std::partition(nth, rows_.end(), [key = nth->key](const Entry& entry) { return entry.key == key; });
+    const auto has_key = [key = nth->key](const Entry& entry) { return entry.key == key; };
+    const auto with_key = std::partition(first, nth, std::not_fn(has_key));
+    std::nth_element(with_key, nth, std::partition(nth, rows_.end(), has_key), is_before);
+    last = nth;
   }
-  std::sort(first, last, [&](const Entry& a, const Entry& b) { return IsBefore(a, b); });
+  std::sort(first, last, is_before);
   sorted_ = static_cast<size_t>(last - rows_.begin());
 }
 

@@ -44,6 +44,7 @@ class RowOrder {
   };
 
   int64_t KeyOf(size_t row) const;
+  bool IsEqualInAll(size_t column) const;
   bool IsBefore(const Entry& a, const Entry& b) const;
   void SortMore();
 

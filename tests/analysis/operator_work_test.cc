@@ -24,7 +24,7 @@ struct DrawnOperators : test::OperatorsBuilder {
     std::vector<Found> found;
     for (const OperatorWorkCall& call : work.gpus.at(0).calls) {
       const DistinctOperator& of = work.operators[call.operation];
-      found.push_back({std::string(of.name), work.shapes.Describe(of.shapes),
+      found.push_back({std::string(work.names[of.name]), work.shapes.Describe(of.shapes),
                        of.result.work ? std::optional<int64_t>(of.result.work->flops) : std::nullopt,
                        call.kernel_ns, work.IsRecomputed(call), of.result.unknown});
     }

@@ -201,20 +201,21 @@ class Twin {
     sqlite3* raw = nullptr;
     EXPECT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);
     plain_.reset(raw);
-    Run("CREATE TABLE mine(i INTEGER, n INTEGER, r REAL, t TEXT)");
+    Run("CREATE TABLE mine(i INTEGER, n INTEGER, r REAL, t TEXT, same TEXT, none REAL)");
     const std::vector<std::string> texts = {"", "a", "A", "ab", "abcdefgh", "abcdefghi", "abcdefgh\xc3\xa9",
                                             "b"};
     std::string insert = "BEGIN;";
     for (size_t i = 0; i < rows; ++i) {
       const auto unknown = [&] { return random() % 8 == 0; };
-      std::vector<Value> row(4);
+      std::vector<Value> row(6);
       row[0] = static_cast<int64_t>(random() % 50) - 25;
       if (!unknown()) row[1] = static_cast<int64_t>(random() % 3000);
       if (!unknown()) row[2] = static_cast<double>(static_cast<int64_t>(random() % 9) - 4) / 2;
       if (!unknown()) row[3] = texts[random() % texts.size()];
+      row[4] = "one";
       table_.AddRow(row);
-      insert += fmt::format("INSERT INTO mine VALUES({},{},{},{});", Sql(row[0]), Sql(row[1]), Sql(row[2]),
-                            Sql(row[3]));
+      insert += fmt::format("INSERT INTO mine VALUES({},{},{},{},{},{});", Sql(row[0]), Sql(row[1]),
+                            Sql(row[2]), Sql(row[3]), Sql(row[4]), Sql(row[5]));
     }
     Run(insert + "COMMIT");
     database_.Add(table_);
@@ -233,10 +234,10 @@ class Twin {
 
  private:
   static std::vector<Column> Columns() {
-    return {{"i", Type::kInteger, Unit::kNone, "", false, ""},
-            {"n", Type::kInteger, Unit::kNone, "", true, ""},
-            {"r", Type::kReal, Unit::kNone, "", true, ""},
-            {"t", Type::kText, Unit::kText, "", true, ""}};
+    return {
+        {"i", Type::kInteger, Unit::kNone, "", false, ""}, {"n", Type::kInteger, Unit::kNone, "", true, ""},
+        {"r", Type::kReal, Unit::kNone, "", true, ""},     {"t", Type::kText, Unit::kText, "", true, ""},
+        {"same", Type::kText, Unit::kText, "", false, ""}, {"none", Type::kReal, Unit::kNone, "", true, ""}};
   }
   void Run(const std::string& sql) {
     EXPECT_EQ(sqlite3_exec(plain_.get(), sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
@@ -274,9 +275,11 @@ TEST(VirtualTable, GivesEqualRowsAndOrdersAsSqliteDoes) {
           "WHERE t = 'A' COLLATE NOCASE", "WHERE n = 17.0", "WHERE n = '17'", "WHERE t = 5", "WHERE r = 1",
           "WHERE n IN (5, 3, 4)", "WHERE t IS NULL AND i = 2", "WHERE rowid = 7", "WHERE t LIKE '%BC%'",
           "WHERE t LIKE '%b'", "WHERE t LIKE '%_b%'", "WHERE t NOT LIKE '%a%'", "WHERE n LIKE '%17%'"})
-      for (const char* order : {"rowid", "n DESC, rowid", "t, r DESC, n, i DESC, rowid", "r, t DESC, rowid",
-                                "t COLLATE NOCASE, rowid", "n NULLS LAST, rowid",
-                                "r DESC, n, t, i, rowid LIMIT 5", "t DESC, i, rowid LIMIT 2000 OFFSET 3"})
+      for (const char* order :
+           {"rowid", "n DESC, rowid", "t, r DESC, n, i DESC, rowid", "r, t DESC, rowid",
+            "t COLLATE NOCASE, rowid", "n NULLS LAST, rowid", "r DESC, n, t, i, rowid LIMIT 5",
+            "t DESC, i, rowid LIMIT 2000 OFFSET 3", "none DESC, same, r DESC, i, rowid LIMIT 7",
+            "same DESC, none, n, t, i, rowid"})
         twin.Compare(fmt::format("SELECT rowid, * FROM mine {} ORDER BY {}", where, order));
     for (const char* sql :
          {"SELECT i, count(*), sum(n), max(t) FROM mine GROUP BY i ORDER BY i",

@@ -109,7 +109,7 @@ TEST(Bytes, AreCompulsoryTraffic) {
     const Formula formula = FormulaOf(of.name);
     ASSERT_TRUE(formula) << of.name;
     const WorkResult result = formula({Arguments(of.shapes, of.types, "", of.values)});
-    ASSERT_TRUE(result.work) << of.name << " " << of.shapes << ": " << result.unknown;
+    ASSERT_TRUE(result.work) << of.name << " " << of.shapes << ": " << std::string_view(result.unknown);
     EXPECT_EQ(result.work->bytes, of.bytes) << of.name << " " << of.shapes;
     EXPECT_EQ(NameOf(result.work->kind), of.kind) << of.name;
     EXPECT_EQ(result.work->data_type, of.data_type) << of.name;

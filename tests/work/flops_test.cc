@@ -315,7 +315,7 @@ TEST(Flops, AreThoseOfPytorchsRegistry) {
     const Formula formula = FormulaOf(of.name);
     ASSERT_TRUE(formula) << of.name;
     const WorkResult result = formula({Arguments(of.shapes, of.types, "", of.values)});
-    ASSERT_TRUE(result.work) << of.name << " " << of.shapes << ": " << result.unknown;
+    ASSERT_TRUE(result.work) << of.name << " " << of.shapes << ": " << std::string_view(result.unknown);
     EXPECT_EQ(result.work->flops, of.flops) << of.name << " " << of.shapes << " " << of.values;
   }
 }
@@ -372,7 +372,7 @@ TEST(Flops, OfProductsNeedNoTypes) {
         of.name.find("scaled") != std::string::npos || of.name.find("grouped") != std::string::npos)
       continue;
     const WorkResult result = FormulaOf(of.name)({Arguments(of.shapes, "", "", "")});
-    ASSERT_TRUE(result.work) << of.name << " " << of.shapes << ": " << result.unknown;
+    ASSERT_TRUE(result.work) << of.name << " " << of.shapes << ": " << std::string_view(result.unknown);
     EXPECT_EQ(result.work->flops, of.flops) << of.name << " " << of.shapes;
     EXPECT_FALSE(result.work->bytes);
     EXPECT_EQ(result.work->bytes_unknown, why::kNoTypes);
@@ -398,7 +398,8 @@ TEST(Flops, OfAttentionCountAllScoresWhereScalarsAreNotRecorded) {
     const Arguments with(of.shapes, of.types, "", of.values), without(of.shapes, of.types, "", "");
     const WorkResult recorded = FormulaOf(of.name)({with}), assumed = FormulaOf(of.name)({without});
     if (assumed.unknown == why::kNoLengths) continue;  // of packed sequences lengths are scalars, too
-    ASSERT_TRUE(recorded.work && assumed.work) << of.name << " " << of.shapes << ": " << assumed.unknown;
+    ASSERT_TRUE(recorded.work && assumed.work)
+        << of.name << " " << of.shapes << ": " << std::string_view(assumed.unknown);
     EXPECT_TRUE(recorded.work->assumed.empty());
     EXPECT_EQ(assumed.work->assumed, why::kNotCausal);
     EXPECT_GE(*assumed.work->flops, *recorded.work->flops) << of.name << " " << of.shapes;

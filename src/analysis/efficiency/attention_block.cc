@@ -45,16 +45,15 @@ Softmax SoftmaxOfName(std::string_view name) {
 
 // By operator; nothing where there is none.
 std::vector<Softmax> FindSoftmax(const OperatorWork& work) {
-  std::vector<std::optional<Softmax>> of_name;
+  std::vector<Softmax> of_name;
+  for (const std::string_view name : work.names) of_name.push_back(SoftmaxOfName(name));
   std::vector<Softmax> of_operator;
   bool found = false;
   for (const DistinctOperator& of : work.operators) {
-    if (of.name_number >= of_name.size()) of_name.resize(of.name_number + 1);
-    std::optional<Softmax>& named = of_name[of.name_number];
-    if (!named) named = SoftmaxOfName(of.name);
+    const Softmax named = of_name[of.name];
     const bool is_operator =
-        *named != Softmax::kBackward && of.result.work && of.result.work->kind == WorkKind::kSoftmax;
-    of_operator.push_back(is_operator ? Softmax::kOperator : *named);
+        named != Softmax::kBackward && of.result.work && of.result.work->kind == WorkKind::kSoftmax;
+    of_operator.push_back(is_operator ? Softmax::kOperator : named);
     found |= of_operator.back() != Softmax::kNone;
   }
   if (!found) of_operator.clear();
@@ -130,7 +129,7 @@ class AttentionBuilder {
       if ((softmax == Softmax::kNone || softmax == Softmax::kPieces) && of_call != Softmax::kNone)
         softmax = of_call;
       if (!names.empty()) names += " > ";
-      names += of.name;
+      names += work_.names[of.name];
       gpu_ns += call.kernel_ns;
       kernels += call.kernels;
       if (!dims_[call.operation]) score_ns += call.kernel_ns;

@@ -12,7 +12,7 @@ namespace {
 class CallGrouper {
   // What is asked of an operator, side by side.
   struct OfOperator {
-    uint32_t name_number = 0, shapes = 0;
+    uint32_t name = 0, shapes = 0;
     std::optional<Precision> recorded;  // of those with FLOPs
     uint8_t layout = 0;
     bool has_work = false, has_flops = false;
@@ -29,7 +29,7 @@ class CallGrouper {
     std::optional<Precision> of_type;
     for (const DistinctOperator& of : work.operators) {
       OfOperator& known = operators_.emplace_back();
-      known.name_number = of.name_number;
+      known.name = of.name;
       known.shapes = of.shapes;
       known.has_work = of.result.work.has_value();
       if (!known.has_work) continue;
@@ -119,7 +119,7 @@ class CallGrouper {
 
   bool HasRowOf(const CallGroup& a, const CallGroup& b) const {
     const OfOperator &of_a = operators_[a.operation], &of_b = operators_[b.operation];
-    return of_a.shapes == of_b.shapes && of_a.name_number == of_b.name_number && RankOf(a) == RankOf(b) &&
+    return of_a.shapes == of_b.shapes && of_a.name == of_b.name && RankOf(a) == RankOf(b) &&
            a.layout == b.layout && PrecisionNameOf(work_, a) == PrecisionNameOf(work_, b) &&
            DataTypeOf(work_, a) == DataTypeOf(work_, b);
   }
@@ -127,8 +127,8 @@ class CallGrouper {
   uint64_t HashOf(const CallGroup& group) const {
     const OfOperator& of = operators_[group.operation];
     uint64_t hash = of.shapes;
-    for (const uint64_t part : {uint64_t{of.name_number}, static_cast<uint64_t>(RankOf(group)),
-                                static_cast<uint64_t>(group.precision)})
+    for (const uint64_t part :
+         {uint64_t{of.name}, static_cast<uint64_t>(RankOf(group)), static_cast<uint64_t>(group.precision)})
       hash = (hash ^ hash >> 29) * 0x9E3779B97F4A7C15U + part;
     return hash ^ hash >> 32;
   }

@@ -20,7 +20,7 @@ constexpr size_t kCandidatesOfRank = 200;
 constexpr size_t kLongestChain = 64;  // operators
 
 bool CanFuse(const DistinctOperator& of) {
-  if (!of.result.work || of.name.starts_with("triton_")) return false;  // those are fused already
+  if (!of.result.work) return false;
   switch (of.result.work->kind) {
     case WorkKind::kElementWise:
     case WorkKind::kReduction:
@@ -34,9 +34,8 @@ bool CanFuse(const DistinctOperator& of) {
 }
 
 bool Names(std::string_view text, std::string_view word) {
-  return !std::ranges::search(text, word, [](char a, char b) {
-            return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
-          }).empty();
+  const auto is_equal = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), is_equal) != text.end();
 }
 
 // Of a chain with this operator: "attention" and "optimizer" have fused kernels of their own; "" of others.
@@ -107,8 +106,10 @@ class FusionBuilder {
 
   std::vector<FusionCandidateRow> Build() {
     outputs_.reserve(work_.operators.size());
+    std::vector<uint8_t> is_fused;  // by name, what was fused before
+    for (const std::string_view name : work_.names) is_fused.push_back(name.starts_with("triton_"));
     for (const DistinctOperator& of : work_.operators)
-      outputs_.push_back(CanFuse(of) ? *of.result.work->output_elements : kFusesNot);
+      outputs_.push_back(!is_fused[of.name] && CanFuse(of) ? *of.result.work->output_elements : kFusesNot);
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
@@ -169,8 +170,8 @@ class FusionBuilder {
     row.rank = of.rank;
     row.operators = static_cast<int64_t>(key.size() - kNamesInKey);
     for (const uint32_t name : key.subspan(kNamesInKey)) {
-      row.ops.append(row.ops.empty() ? "" : " > ").append(names_[name]);
-      if (row.purpose.empty()) row.purpose = purposes_[name];
+      row.ops.append(row.ops.empty() ? "" : " > ").append(work_.names[name]);
+      if (row.purpose.empty()) row.purpose = PurposeOf(work_.names[name]);
     }
     if (row.purpose.empty()) row.purpose = "other";
     row.shapes = work_.shapes.Describe(work_.operators[of.first_operator].shapes);
@@ -214,7 +215,7 @@ class FusionBuilder {
   void Close(Open& chain, ByNumbers<Chains>& found) const {
     // One operator again and again is a loop over other tensors, as benchmarks have it.
     const auto same = [&](uint32_t a, uint32_t b) {
-      return work_.operators[a].name_number == work_.operators[b].name_number &&
+      return work_.operators[a].name == work_.operators[b].name &&
              work_.operators[a].shapes == work_.operators[b].shapes;
     };
     const bool differ =
@@ -236,15 +237,7 @@ class FusionBuilder {
     Count bytes = 0, within = 0;  // what passes within the chain, written and read
     for (size_t i = 0; i < operators.size(); ++i) {
       const DistinctOperator& of = work_.operators[operators[i]];
-      key_.push_back(of.name_number);
-      if (of.name_number >= names_.size()) {
-        names_.resize(of.name_number + 1);
-        purposes_.resize(of.name_number + 1);
-      }
-      if (names_[of.name_number].empty()) {
-        names_[of.name_number] = of.name;
-        purposes_[of.name_number] = PurposeOf(of.name);
-      }
+      key_.push_back(of.name);
       const Work& work = *of.result.work;
       bytes = bytes + (work.bytes ? Count(*work.bytes) : Count::Unknown());
       if (i + 1 < operators.size())
@@ -285,8 +278,7 @@ class FusionBuilder {
   const OperatorWork& work_;
   const std::vector<GpuPeaks>& peaks_;
   std::vector<int64_t> outputs_;  // by operator: elements of its result, kFusesNot where it is left out
-  std::vector<std::string_view> names_, purposes_;  // by number, of those in chains
-  std::vector<uint32_t> key_;                       // of the row at hand
+  std::vector<uint32_t> key_;     // of the row at hand
   ByNumbers<Row> rows_;
 };
 

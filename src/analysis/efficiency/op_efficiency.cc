@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "src/analysis/efficiency/call_groups.h"
@@ -160,17 +159,24 @@ class EfficiencyBuilder {
 
   // Of rows with the same GPU time, which follow one another.
   void SortByName(std::vector<uint32_t>& rows) const {
-    const auto name = [&](uint32_t row) {
-      const CallGroup& group = calls_.groups[calls_.rows[row].first];
-      const DistinctOperator& of = work_.operators[group.operation];
-      return std::tuple(of.name, DataTypeOf(work_, group), work_.shapes.Describe(of.shapes),
-                        PrecisionNameOf(work_, group), calls_.layouts[group.layout]);
+    const auto is_before = [&](uint32_t row, uint32_t other) {
+      const CallGroup &a = calls_.groups[calls_.rows[row].first],
+                      &b = calls_.groups[calls_.rows[other].first];
+      const DistinctOperator &of_a = work_.operators[a.operation], &of_b = work_.operators[b.operation];
+      if (of_a.name != of_b.name) return work_.names[of_a.name] < work_.names[of_b.name];
+      if (const auto order = DataTypeOf(work_, a) <=> DataTypeOf(work_, b); order != 0) return order < 0;
+      if (of_a.shapes != of_b.shapes)
+        if (const auto order = work_.shapes.Describe(of_a.shapes) <=> work_.shapes.Describe(of_b.shapes);
+            order != 0)
+          return order < 0;
+      return std::pair(PrecisionNameOf(work_, a), calls_.layouts[a.layout]) <
+             std::pair(PrecisionNameOf(work_, b), calls_.layouts[b.layout]);
     };
     for (auto first = rows.begin(); first != rows.end();) {
       const auto last = std::find_if(first, rows.end(), [&](uint32_t row) {
         return calls_.rows[row].gpu_ns != calls_.rows[*first].gpu_ns;
       });
-      if (last - first > 1) std::ranges::sort(first, last, {}, name);
+      if (last - first > 1) std::sort(first, last, is_before);
       first = last;
     }
   }
@@ -179,7 +185,7 @@ class EfficiencyBuilder {
     const CallGroup& first = calls_.groups[of_row.first];
     const DistinctOperator& of = work_.operators[first.operation];
     OpEfficiencyRow& row = totals.row;
-    row.op = of.name;
+    row.op = work_.names[of.name];
     row.shapes = work_.shapes.Describe(of.shapes);
     row.data_type = DataTypeOf(work_, first);
     row.precision = PrecisionNameOf(work_, first);

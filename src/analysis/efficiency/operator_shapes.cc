@@ -2,7 +2,11 @@
 #include "src/analysis/efficiency/operator_shapes.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 namespace dladvisor {
 namespace {
@@ -102,19 +106,26 @@ void OperatorShapes::Grow() {
 
 std::string OperatorShapes::Describe(uint32_t shapes) const {
   std::string text;
+  const auto add_number = [&](int64_t number) {
+    std::array<char, std::numeric_limits<int64_t>::digits10 + 2> digits;
+    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+  };
   ForEachItem(shapes, [&](Item item, std::span<const uint32_t> words) {
     if (!text.empty()) text += "; ";
     switch (item) {
       case kTensor: {
-        const char* before = "";
+        bool is_first = true;
         ForEachNumber(words, [&](int64_t number) {
-          text += before + std::to_string(number);
-          before = "x";
+          if (!std::exchange(is_first, false)) text += 'x';
+          add_number(number);
         });
         break;
       }
       case kList:
-        ForEachNumber(words, [&](int64_t number) { text += std::to_string(number) + " tensors"; });
+        ForEachNumber(words, [&](int64_t number) {
+          add_number(number);
+          text += " tensors";
+        });
         break;
       case kValue: {
         std::string value(words[0], '\0');

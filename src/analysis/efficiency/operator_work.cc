@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,12 +11,13 @@
 
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/efficiency/forward_calls.h"
+#include "src/analysis/efficiency/known_sizes.h"
 #include "src/analysis/efficiency/operator_outputs.h"
 
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kCountedWithin = "its work is that of an operator within it";
+constexpr Literal kCountedWithin = "its work is that of an operator within it";
 
 constexpr std::string_view kSizes = ", sizes = [";
 
@@ -29,19 +29,6 @@ int64_t SequenceIn(std::string_view appended) {
     std::from_chars(appended.data() + kBefore.size(), appended.data() + appended.size(), number);
   return number;
 }
-
-// A text and the sizes in the name of a range, and of a convolution those of its result.
-struct TextAndSizes {
-  uint32_t text = 0;
-  std::string_view sizes, output;
-  bool operator==(const TextAndSizes&) const = default;
-};
-struct HashOfTextAndSizes {
-  size_t operator()(const TextAndSizes& of) const {
-    return std::hash<std::string_view>()(of.sizes) ^ of.text * size_t{0x9E3779B9} ^
-           (of.output.empty() ? 0 : 31 * std::hash<std::string_view>()(of.output));
-  }
-};
 
 class OperatorWorkBuilder {
  public:
@@ -87,8 +74,7 @@ class OperatorWorkBuilder {
     bool is_known = false;
     Formula formula;
     bool is_backward = false, needs_batch = false, needs_output = false;
-    std::string_view name;          // of the operator
-    uint32_t name_number = 0;       // equal where names are
+    uint32_t name_number = 0;       // in OperatorWork::names
     uint32_t of_marker = kNoIndex;  // the operator with the marker's shapes
   };
 
@@ -215,9 +201,10 @@ class OperatorWorkBuilder {
     of.is_backward = !of.formula && whole.find("Backward") != std::string_view::npos;
     of.needs_batch = NeedsBatch(whole);
     of.needs_output = NeedsOutput(whole);
-    of.name = marker.kind == Marker::Kind::kPlain ? whole : std::string_view(marker.name);
-    of.name_number =
-        name_numbers_.try_emplace(of.name, static_cast<uint32_t>(name_numbers_.size())).first->second;
+    const std::string_view name = marker.kind == Marker::Kind::kPlain ? whole : std::string_view(marker.name);
+    const auto [known, is_new] = name_numbers_.try_emplace(name, static_cast<uint32_t>(name_numbers_.size()));
+    of.name_number = known->second;
+    if (is_new) out_.names.push_back(name);
     return of;
   }
 
@@ -280,19 +267,19 @@ class OperatorWorkBuilder {
     if (whole.ends_with(sizes) &&
         context_.texts->TextAt(text).size() + kSizes.size() - 1 + sizes.size() == whole.size())
       return AddWithoutTypes(of_text, formula, sizes);
-    const auto [known, is_new] = by_sizes_.try_emplace({text, sizes, {}}, kNoIndex);
-    if (is_new) known->second = AddWithoutTypes(of_text, formula, sizes);
-    return known->second;
+    uint32_t& known = by_sizes_.At({text, sizes, {}});
+    if (known == kNoIndex) known = AddWithoutTypes(of_text, formula, sizes);
+    return known;
   }
 
   uint32_t OperatorWithOutput(uint32_t text, const OfText& of_text, NameId name, std::string_view output,
                               const Formula& formula) {
     const std::string_view sizes = SizesInText(trace_.names.View(name));
-    const auto [known, is_new] = by_sizes_.try_emplace({text, sizes, output}, kNoIndex);
-    if (!is_new) return known->second;
+    uint32_t& known = by_sizes_.At({text, sizes, output});
+    if (known != kNoIndex) return known;
     std::vector<Sizes> shapes;
     if (!output.empty()) shapes = ParseShapes(std::string(1, '[').append(output).append(1, ']'));
-    return known->second = AddWithoutTypes(of_text, formula, sizes, shapes.empty() ? nullptr : &shapes[0]);
+    return known = AddWithoutTypes(of_text, formula, sizes, shapes.empty() ? nullptr : &shapes[0]);
   }
 
   uint32_t OperatorWithArguments(uint32_t text, const OfText& of_text, uint32_t index, const Formula& formula,
@@ -342,8 +329,7 @@ class OperatorWorkBuilder {
   uint32_t Add(const OfText& of_text, const WorkResult& result) {
     const bool scalars_count = result.work && (result.work->kind == WorkKind::kConvolution ||
                                                result.work->kind == WorkKind::kAttention);
-    out_.operators.push_back(
-        {of_text.name, of_text.name_number, out_.shapes.Add(arguments_, scalars_count), result});
+    out_.operators.push_back({of_text.name_number, out_.shapes.Add(arguments_, scalars_count), result});
     return static_cast<uint32_t>(out_.operators.size() - 1);
   }
 
@@ -353,7 +339,7 @@ class OperatorWorkBuilder {
     if (!is_new) return known->second;
     const OfText& of = FormulaOfText(text);
     out_.operators.push_back(
-        {of.name, of.name_number, out_.shapes.Add(Arguments(), false), WorkResult::Unknown(why::kNoFormula)});
+        {of.name_number, out_.shapes.Add(Arguments(), false), WorkResult::Unknown(why::kNoFormula)});
     return known->second;
   }
 
@@ -479,7 +465,7 @@ class OperatorWorkBuilder {
   // By the range of the batch: by index of text and of arguments.
   std::map<NameId, std::map<std::pair<uint32_t, uint32_t>, uint32_t>> by_batch_;
   std::vector<uint32_t> by_name_;  // by name id of a range: the operator with the sizes in it, or kNoIndex
-  std::unordered_map<TextAndSizes, uint32_t, HashOfTextAndSizes> by_sizes_;
+  KnownSizes by_sizes_;
   std::unordered_map<uint32_t, uint32_t> unknown_;  // by index of text: operators without a formula
   OperatorOutputs outputs_{context_};
   ForwardCalls forward_;

@@ -21,8 +21,7 @@ namespace dladvisor {
 
 // Calls of one operator with the same arguments.
 struct DistinctOperator {
-  std::string_view name;     // "aten::addmm", of a text of the context
-  uint32_t name_number = 0;  // equal where names are
+  uint32_t name = 0;    // in OperatorWork::names
   uint32_t shapes = 0;  // in OperatorWork::shapes: of tensors, and of convolutions and attention the scalars
   WorkResult result;
 };
@@ -38,6 +37,7 @@ struct OperatorWorkCall {
 
 struct OperatorWork {
   std::vector<DistinctOperator> operators;
+  std::vector<std::string_view> names;  // "aten::addmm", each once, of texts of the context
   OperatorShapes shapes;
   // Of each of ranks.gpus.
   struct OfGpu {

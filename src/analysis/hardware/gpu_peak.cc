@@ -54,13 +54,12 @@ namespace {
 constexpr Ns kShortestKernel = 500, kLongestFloor = 5000;
 
 std::optional<int64_t> LaunchFloor(const Kernels& kernels, const GpuWork& work) {
-  std::optional<int64_t> shortest;
-  for (const uint32_t k : work.kernels) {
-    const Ns duration = kernels.end[k] - kernels.start[k];
-    if (duration >= kShortestKernel && duration <= kLongestFloor)
-      shortest = std::min(shortest.value_or(duration), duration);
-  }
-  return shortest;
+  constexpr auto kRange = static_cast<uint64_t>(kLongestFloor - kShortestKernel);
+  uint64_t least = kRange + 1;  // above the shortest that counts: what is below it wraps around
+  for (const uint32_t k : work.kernels)
+    least = std::min(least, static_cast<uint64_t>(kernels.end[k] - kernels.start[k] - kShortestKernel));
+  if (least > kRange) return std::nullopt;
+  return kShortestKernel + static_cast<Ns>(least);
 }
 
 Rates Scaled(Rates rates, double by) {

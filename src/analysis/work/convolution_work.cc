@@ -73,14 +73,14 @@ std::optional<Sizes> OutputShape(const Arguments& arguments, const ConvolutionPo
 }
 
 // Of [batch, channels, ...]; "" where strides are not recorded, or one channel or position has no order.
-std::string_view LayoutOf(const Tensor& of) {
+Literal LayoutOf(const Tensor& of) {
   if (of.rank() < 3 || of.strides.size() != of.rank() || of.shape[1] == 1 || of.back() == 1) return "";
   if (of.strides[1] == 1) return "channels last";
-  return of.strides[of.rank() - 1] == 1 ? "channels first" : "";
+  if (of.strides[of.rank() - 1] == 1) return "channels first";
+  return "";
 }
 
-WorkResult ConvolutionResult(Count multiplications, Count bytes, std::string_view bytes_unknown,
-                             const Tensor& of) {
+WorkResult ConvolutionResult(Count multiplications, Count bytes, Literal bytes_unknown, const Tensor& of) {
   Work work;
   work.kind = WorkKind::kConvolution;
   work.flops = work.model_flops = (multiplications * 2).value();

@@ -12,32 +12,31 @@ namespace dladvisor {
 
 class Count {
  public:
-  constexpr Count(int64_t value) : value_(value) {  // NOLINT(google-explicit-constructor): reads as a number
-    if (value < 0) value_ = std::nullopt;
-  }
-  static constexpr Count Unknown() { return {-1}; }
+  constexpr Count(int64_t value) : value_(value < 0 ? kUnknown : value) {}  // NOLINT: reads as a number
+  static constexpr Count Unknown() { return {kUnknown}; }
 
-  constexpr std::optional<int64_t> value() const { return value_; }
+  constexpr std::optional<int64_t> value() const { return value_ < 0 ? std::nullopt : std::optional(value_); }
 
   friend constexpr Count operator*(Count a, Count b) {
     int64_t product = 0;
-    if (!a.value_ || !b.value_ || __builtin_mul_overflow(*a.value_, *b.value_, &product)) return Unknown();
-    return product;
+    return IsUnknown(a, b) || __builtin_mul_overflow(a.value_, b.value_, &product) ? kUnknown : product;
   }
   friend constexpr Count operator+(Count a, Count b) {
     int64_t sum = 0;
-    if (!a.value_ || !b.value_ || __builtin_add_overflow(*a.value_, *b.value_, &sum)) return Unknown();
-    return sum;
+    return IsUnknown(a, b) || __builtin_add_overflow(a.value_, b.value_, &sum) ? kUnknown : sum;
   }
   friend constexpr Count operator-(Count a, Count b) {
-    return a.value_ && b.value_ ? Count(*a.value_ - *b.value_) : Unknown();
+    return IsUnknown(a, b) ? kUnknown : a.value_ - b.value_;
   }
   friend constexpr Count operator/(Count a, int64_t divisor) {
-    return a.value_ ? Count(*a.value_ / divisor) : Unknown();
+    return a.value_ < 0 ? kUnknown : a.value_ / divisor;
   }
 
  private:
-  std::optional<int64_t> value_;
+  static constexpr int64_t kUnknown = -1;
+  static constexpr bool IsUnknown(Count a, Count b) { return (a.value_ | b.value_) < 0; }
+
+  int64_t value_;
 };
 
 // A count in the memory of one number, for structures of which a trace of changing shapes has very many.

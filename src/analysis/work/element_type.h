@@ -7,12 +7,14 @@
 #include <optional>
 #include <string_view>
 
+#include "src/analysis/work/literal.h"
+
 namespace dladvisor {
 
 struct ElementType {
-  std::string_view name;  // "fp64", "fp32", "fp16", "bf16", "fp8", "fp4", "int64", ..., "bool", "complex64"
-  int64_t bytes = 0;
-  int64_t elements = 1;  // in these bytes: 2 of FP4, whose shapes count bytes
+  Literal name;  // "fp64", "fp32", "fp16", "bf16", "fp8", "fp4", "int64", ..., "bool", "complex64"
+  int32_t bytes = 0;
+  int16_t elements = 1;  // in these bytes: 2 of FP4, whose shapes count bytes
   bool is_float = false;
 };
 

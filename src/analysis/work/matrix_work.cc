@@ -46,7 +46,7 @@ Contiguous ContiguousOf(const Tensor& matrix) {
   return matrix.strides[rank - 2] == 1 || matrix.back(1) == 1 ? Contiguous::kColumns : Contiguous::kNeither;
 }
 
-std::string_view MatrixLayout(const Tensor& a, const Tensor& b, bool transposes) {
+Literal MatrixLayout(const Tensor& a, const Tensor& b, bool transposes) {
   const Contiguous of_a = ContiguousOf(a), of_b = ContiguousOf(b);
   if (of_a == Contiguous::kUnknown || of_b == Contiguous::kUnknown) return "";
   if (of_a == Contiguous::kNeither || of_b == Contiguous::kNeither) return "strided";

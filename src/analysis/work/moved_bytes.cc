@@ -3,7 +3,7 @@
 
 namespace dladvisor {
 
-WorkResult Moved(WorkKind kind, Count bytes, std::string_view data_type) {
+WorkResult Moved(WorkKind kind, Count bytes, Literal data_type) {
   WorkResult result;
   Work& work = result.work.emplace();
   work.kind = kind;
@@ -13,8 +13,7 @@ WorkResult Moved(WorkKind kind, Count bytes, std::string_view data_type) {
   return result;
 }
 
-WorkResult MovedInto(WorkKind kind, Count bytes, std::string_view data_type, Count elements,
-                     int64_t element) {
+WorkResult MovedInto(WorkKind kind, Count bytes, Literal data_type, Count elements, int64_t element) {
   WorkResult result = Moved(kind, bytes, data_type);
   result.work->output_elements = elements.value();
   if (element > 0) result.work->output_bytes = (elements * element).value();
@@ -34,9 +33,7 @@ Count BytesOf(const std::vector<const Tensor*>& tensors) {
   return bytes;
 }
 
-std::string_view TypeName(const Tensor& tensor) {
-  return tensor.type ? tensor.type->name : std::string_view();
-}
+Literal TypeName(const Tensor& tensor) { return tensor.type ? tensor.type->name : Literal(); }
 
 Formula Like(WorkKind kind, size_t like) {
   return [=](const CallOfOperator& call) {

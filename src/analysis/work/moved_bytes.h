@@ -10,14 +10,14 @@
 namespace dladvisor {
 
 // Work without FLOPs.
-WorkResult Moved(WorkKind kind, Count bytes, std::string_view data_type);
+WorkResult Moved(WorkKind kind, Count bytes, Literal data_type);
 // The same with a result of so many elements, each of so many bytes, 0 where that is not known.
-WorkResult MovedInto(WorkKind kind, Count bytes, std::string_view data_type, Count elements, int64_t element);
+WorkResult MovedInto(WorkKind kind, Count bytes, Literal data_type, Count elements, int64_t element);
 
 // All tensors that are arguments of their own, once each.
 std::vector<const Tensor*> TensorsOf(const Arguments& arguments);
 Count BytesOf(const std::vector<const Tensor*>& tensors);
-std::string_view TypeName(const Tensor& tensor);  // "" where it is not recorded
+Literal TypeName(const Tensor& tensor);  // "" where it is not recorded
 
 // Reads all tensors and writes one like the argument `like`.
 Formula Like(WorkKind kind, size_t like);

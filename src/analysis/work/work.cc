@@ -68,7 +68,7 @@ WorkResult WorkWithoutTypes(const Formula& formula, Arguments& arguments, const 
   const auto compute = [&] { return formula({.arguments = arguments, .output = output}); };
   WorkResult result = compute();
   if (!result.work || result.work->bytes) return result;
-  const auto bytes_of = [&](int64_t element) {
+  const auto bytes_of = [&](int32_t element) {
     arguments.SetType(ElementType{"", element});
     const WorkResult typed = compute();
     return typed.work ? std::optional<int64_t>(typed.work->bytes) : std::nullopt;

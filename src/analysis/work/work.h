@@ -14,6 +14,7 @@
 
 #include "src/analysis/work/arguments.h"
 #include "src/analysis/work/count.h"
+#include "src/analysis/work/literal.h"
 
 namespace dladvisor {
 
@@ -55,32 +56,32 @@ struct Work {
   // Of matrix products "nn", "nt", ..., as BLAS names what is transposed, "strided" where neither rows nor
   // columns of a matrix are contiguous, which BLAS takes only as a copy. Of convolutions "channels first" or
   // "channels last". "" where strides are not recorded.
-  std::string_view layout;
+  Literal layout;
   std::optional<double> expert_rows;  // of mixtures of experts: rows that an expert gets on average
-  std::string_view data_type;         // ElementType::name of what is computed on, "" where it is not recorded
-  std::string_view bytes_unknown;     // why they are not known
-  std::string_view assumed;           // what FLOPs take for granted that is not recorded, "" else
+  Literal data_type;                  // ElementType::name of what is computed on, "" where it is not recorded
+  Literal bytes_unknown;              // why they are not known
+  Literal assumed;                    // what FLOPs take for granted that is not recorded, "" else
 };
 
 struct WorkResult {
   std::optional<Work> work;
-  std::string_view unknown;  // why there is none
+  Literal unknown;  // why there is none
 
-  static WorkResult Unknown(std::string_view why) { return {std::nullopt, why}; }
+  static WorkResult Unknown(Literal why) { return {std::nullopt, why}; }
 };
 
 namespace why {
-inline constexpr std::string_view kNoFormula = "no formula for this operator";
-inline constexpr std::string_view kNoShapes = "shapes are not recorded";
-inline constexpr std::string_view kNoTypes = "types are not recorded";
-inline constexpr std::string_view kNoScalars = "values of scalars are not recorded";
-inline constexpr std::string_view kOtherShapes = "shapes do not fit the operator";
-inline constexpr std::string_view kNoLengths = "lengths of sequences are not recorded";
-inline constexpr std::string_view kNoOutput = "the shape of the output does not follow from the inputs";
-inline constexpr std::string_view kTooLarge = "sizes exceed 63 bits";
-inline constexpr std::string_view kRouting = "bytes depend on which experts were chosen";
-inline constexpr std::string_view kWindow = "attention within a window";
-inline constexpr std::string_view kNotCausal =
+inline constexpr Literal kNoFormula = "no formula for this operator";
+inline constexpr Literal kNoShapes = "shapes are not recorded";
+inline constexpr Literal kNoTypes = "types are not recorded";
+inline constexpr Literal kNoScalars = "values of scalars are not recorded";
+inline constexpr Literal kOtherShapes = "shapes do not fit the operator";
+inline constexpr Literal kNoLengths = "lengths of sequences are not recorded";
+inline constexpr Literal kNoOutput = "the shape of the output does not follow from the inputs";
+inline constexpr Literal kTooLarge = "sizes exceed 63 bits";
+inline constexpr Literal kRouting = "bytes depend on which experts were chosen";
+inline constexpr Literal kWindow = "attention within a window";
+inline constexpr Literal kNotCausal =
     "whether the attention is causal is not recorded: all scores are counted, twice those of causal "
     "attention";
 }  // namespace why
