@@ -30,6 +30,16 @@ void Add(TraceBuilder& b, const std::vector<double>& ms, int64_t attempt = 0) {
 
 std::vector<TrainingLogRow> Rows(TraceBuilder& b) { return ComputeTrainingLog(test::ContextOf(b.trace)); }
 
+// Whole seconds of epochs of twelve.
+TEST(TrainingLog, WhatDiffersByRoundingIsNotSlow) {
+  TraceBuilder b;
+  Add(b, {120, 120, 120, 130, 120, 120, 130, 120, 120, 120, 150, 120, 120});
+  const auto rows = Rows(b);
+  EXPECT_EQ(rows[3].slow, false);
+  EXPECT_EQ(rows[6].slow, false);
+  EXPECT_EQ(rows[10].slow, true);
+}
+
 TEST(TrainingLog, SlowLinesAndWarmup) {
   TraceBuilder b;
   Add(b, {300, 200, 100, 101, 102, 100, 99, 100, 160, 100, 104});

@@ -111,6 +111,31 @@ TEST(EpochLines, StepsWithoutTimesByTheTimesOfTheLines) {
   EXPECT_DOUBLE_EQ(Seconds(log.iterations[2]), 0.4);
 }
 
+TEST(EpochLines, StepsAndTheirLosses) {
+  const TrainingLog log = LogOf(
+      "2026-02-03 13:24:36.900 | INFO | main:172 - Step 100, Loss: 6.2\n"
+      "2026-02-03 13:24:40.200 | INFO | main:172 - Step 200, Loss: 6.1\n"
+      "2026-02-03 13:24:43.000 | INFO | main:176 - Epoch 1 completed. Average loss: 6.1\n"
+      "2026-02-03 13:24:43.600 | INFO | main:172 - Step 300, Loss: 6.0\n");
+  EXPECT_EQ(log.program, "a program that prints steps");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.iterations[2].iteration, 300);
+  EXPECT_NEAR(Seconds(log.iterations[2]), 0.034, 1e-9);
+  EXPECT_DOUBLE_EQ(*log.iterations[2].loss, 6.0);
+}
+
+TEST(EpochLines, KerasInOneLineForAnEpoch) {
+  const TrainingLog log = LogOf(
+      "Epoch 1/3\n19/19 - 38s - loss: 0.3384 - accuracy: 0.3406\nEpoch 2/3\n19/19 - 19s - loss: 0.2871\n"
+      "Epoch 3/3\n19/19 - 4s - loss: 0.2450\n");
+  EXPECT_EQ(log.program, "Keras");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.iterations[1].iteration, 38);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 2);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 1);
+  EXPECT_FALSE(log.iterations[2].elapsed_ns) << "four rounded seconds are too rough";
+}
+
 TEST(EpochLines, OfSeveralProgramsTheOneThatSaysMost) {
   const TrainingLog log = LogOf(
       "print(f'iter 10: loss 9.5, time 135.20ms, mfu 12.50%')\n"

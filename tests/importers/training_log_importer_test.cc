@@ -362,6 +362,21 @@ TEST(DeepSpeedLog, WhatIsKeptOnTheHost) {
       UnorderedElementsAre(Pair("offload_optimizer", "cpu")));
 }
 
+TEST(TrainingLogs, TheDeviceThatTheyName) {
+  const std::string steps =
+      "iter 10: loss 9.5, time 135.20ms, mfu 1%\niter 20: loss 9.5, time 135.20ms, mfu 1%\n";
+  const auto device = [&](const std::string& line) {
+    const auto settings = test::ReadLog(line + "\n" + steps).training_log.settings;
+    return settings.contains("device") ? settings.at("device") : "";
+  };
+  EXPECT_EQ(device("2026-02-03 | INFO | Using device: cpu"), "cpu");
+  EXPECT_EQ(device("Training started on cpu"), "cpu");
+  EXPECT_EQ(device("Device: CPU"), "cpu");
+  EXPECT_EQ(device("device(type='cuda', index=0)"), "gpu");
+  EXPECT_EQ(device("model device: cpu\nUsing device: cuda"), "gpu");
+  EXPECT_EQ(device("device placement of cpu tensors"), "");
+}
+
 TEST(TrainingLogs, OtherTextsAreNone) {
   EXPECT_THAT(LogRefusal("Hello\nworld | iteration\n"), HasSubstr("not a profile"));
   EXPECT_THAT(LogRefusal("iteration 1/2 | nothing: told |\n"), HasSubstr("not a profile"));

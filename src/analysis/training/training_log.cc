@@ -17,6 +17,9 @@ namespace {
 // A line is slow whose modified z-score (0.6745 times its distance from the median, over the median of
 // distances) is above 3.5, the customary limit, and that takes a twentieth more than the median.
 constexpr double kScore = 3.5, kNormal = 0.6745, kLeastExcess = 0.05;
+// Where most lines print one and the same time, the next one is what it is rounded to, up to this share of
+// it.
+constexpr double kCoarsest = 0.1;
 // Lines of one kind below which their median and spread say little; lines of an attempt from which its first
 // is left out as warm-up.
 constexpr size_t kLeastLines = 8, kLeastOfAttempt = 3;
@@ -39,10 +42,27 @@ std::vector<double> TimesOf(const std::vector<TrainingLogRow>& rows, const Rows&
   return times;
 }
 
+// The least distance of another time from the median that most lines print; 0 where times are not rounded.
+double RoundedTo(const std::vector<double>& times, double median) {
+  double least = kCoarsest * median;
+  bool found = false;
+  for (const double time : times) {
+    const double distance = std::abs(time - median);
+    if (distance <= 0 || distance > least) continue;
+    least = distance;
+    found = true;
+  }
+  return found ? least : 0;
+}
+
 void MarkSlow(std::vector<TrainingLogRow>& rows, const Rows& group) {
   std::vector<double> times = TimesOf(rows, group);
-  const double median = Median(times), spread = MedianAbsoluteDeviation(times);
-  const double fence = median + std::max(kScore * spread / kNormal, kLeastExcess * median);
+  const double median = Median(times);
+  const std::vector<double> printed = times;
+  const double spread = MedianAbsoluteDeviation(times);
+  // Half a step more than one: what differs by rounding is not slow.
+  const double step = spread > 0 ? 0 : 1.5 * RoundedTo(printed, median);
+  const double fence = median + std::max({kScore * spread / kNormal, kLeastExcess * median, step});
   for (const size_t i : group) {
     rows[i].excess_ns = *rows[i].elapsed_ns - median;
     if (group.size() >= kLeastLines) rows[i].slow = *rows[i].elapsed_ns > fence;

@@ -192,9 +192,27 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
     settings.try_emplace("offload_optimizer", "cpu");
 }
 
+// "Using device: cpu", "device=device(type='cuda', index=0)", "Training started on cpu". A program that names
+// a GPU as well computes on it.
+void TakeDevice(std::string_view line, std::map<std::string, std::string>& settings) {
+  static const RE2 device(
+      R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu)\b)");
+  // Where other things are than the model; keys in quotes are of configurations.
+  static const RE2 others("(?i)map_location|offload|buffer|storage|loader|tokeniz");
+  std::string name;
+  if (line.size() > 512) return;
+  if (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)) return;
+  const bool cpu = name == "cpu" || name == "CPU";
+  if (!cpu)
+    settings["device"] = "gpu";
+  else
+    settings.try_emplace("device", "cpu");
+}
+
 }  // namespace
 
 void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
+  TakeDevice(line, settings);
   if (line.size() <= 4096) TakeOffload(line, section_, settings);
   if (line.find("NCCL") != std::string_view::npos || line.find("nnodes") != std::string_view::npos ||
       line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||

@@ -314,6 +314,15 @@ const std::vector<Form>& Forms() {
         {kElapsed, NUMBER "ms/step", kMs},
         {kElapsed, NUMBER "[uµ]s/step", 1e-6},
         {kLoss, "\\bloss: *" NUMBER}}},
+      // "19/19 - 12s - loss: 0.3384", with verbose=2.
+      {"Keras",
+       "s - loss:",
+       R"((?:^|\s)(\d+)/(\d+) - \d+s - loss:)",
+       "bn",
+       1,
+       1,
+       false,
+       {{kSeconds, " - (\\d+)s - loss:"}, {kLoss, "\\bloss: *" NUMBER}}},
       // "Epoch [1/5], Step [100/600], Loss: 0.1", "[batch 50/152, epoch 1/15]: loss_rmse:0.1"; their times
       // are those of the lines, as what is printed as a time may be of anything.
       {kAnyProgram, "poch",
@@ -322,6 +331,9 @@ const std::vector<Form>& Forms() {
       {kAnyProgram, "poch",
        R"((?i)\b(?:iter|batch|step)\w*:? *\[? *(\d+) */ *(\d+) *\]?[ ,|:]*epoch:? *\[? *(\d+) */ *\d+)",
        "sne", kEither, 1, false, any},
+      // "Step 100, Loss: 6.2713", "step 7/900 | train_loss 2.1"; times are those of the lines.
+      {kStepsAlone, "oss", R"((?i)\bstep[ :#=]*(\d+)(?: *(?:/|of) *(\d+))?[ ,:|]+(?:train\w*[ _]?)?loss\b)",
+       "sn", 0, 1, false, any},
       // "Epoch 1/100, Loss: 5.6, Val Loss: 4.3, Time: 214.51s", "epoch 3 took 12.1 s"; else by the times of
       // the lines.
       {kEpochs, "poch", R"((?i)\bepoch:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,

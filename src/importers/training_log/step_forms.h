@@ -12,6 +12,7 @@ enum FieldKind : uint8_t {
   kTotal,      // since the start
   kMean,       // of the epoch's steps until now
   kClock,      // of the epoch until now, as 1:02:03 or 02:03: of a progress bar
+  kSeconds,    // of the epoch until now, rounded to whole ones
   kRemaining,  // until the epoch's end, by the mean of its steps until now
   kRate,       // steps in a second
   kInput,      // of a step's time, waiting for its batch
@@ -41,6 +42,7 @@ struct FieldForm {
 inline constexpr int64_t kEither = -1;
 // Forms that many write by hand: where a log has another's lines, too, those count.
 inline constexpr const char* kAnyProgram = "a program that prints epochs and iterations";
+inline constexpr const char* kStepsAlone = "a program that prints steps";
 // Of which nothing smaller than an epoch is timed.
 inline constexpr const char* kEpochs = "a program that prints epochs";
 

@@ -22,6 +22,8 @@ constexpr int64_t kBehind = 1;
 constexpr double kMostError = 0.05, kDecimals = 0.0005;
 // Whole seconds are exact enough from here on.
 constexpr double kLeastBetween = 20e9, kLeastClock = 20;
+// Rounded ones from half as many.
+constexpr double kLeastRounded = 10;
 // Of what is left of an epoch, in whole minutes, a twentieth.
 constexpr double kLeastRemaining = 20 * 60;
 
@@ -190,6 +192,10 @@ void ProgramLinesReader::Field(int kind, double value) {
         row.elapsed_ns = value * kNsPerSecond;
       else if (value >= kLeastClock && step_ > 0)
         mean_time_ = value / static_cast<double>(step_);
+      break;
+    case kSeconds:
+      if (value >= kLeastRounded && step_ > 0)
+        row.elapsed_ns = value * kNsPerSecond / static_cast<double>(step_);
       break;
     case kRemaining:
       if (value >= kLeastRemaining && step_ < all_)
@@ -371,7 +377,7 @@ bool StepLinesReader::Line(std::string_view line) {
 TrainingLog StepLinesReader::Finish() {
   TrainingLog best;
   const auto by_hand = [](const TrainingLog& log) {
-    return (log.program == kAnyProgram ? 1 : 0) + (log.of_epochs ? 2 : 0);
+    return (log.program == kAnyProgram || log.program == kStepsAlone ? 1 : 0) + (log.of_epochs ? 2 : 0);
   };
   for (ProgramLinesReader& program : programs_) {
     TrainingLog log = program.Finish();

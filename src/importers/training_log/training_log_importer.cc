@@ -61,8 +61,8 @@ class Reader {
         log.iterations, [](const TrainingIteration& row) { return row.elapsed_ns.has_value(); });
     TrainingLog steps = timed ? TrainingLog() : steps_.Finish();
     // A single line that looks like a program's may be part of another's output.
-    const bool own =
-        steps.iterations.size() > 1 && steps.program != training_log::kAnyProgram && !steps.of_epochs;
+    const bool own = steps.iterations.size() > 1 && steps.program != training_log::kAnyProgram &&
+                     steps.program != training_log::kStepsAlone && !steps.of_epochs;
     if (own) log = std::move(steps);
     if (log.empty()) log = trainer_.Finish();
     if (log.empty()) log = deepspeed_.Finish();
