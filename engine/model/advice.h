@@ -84,6 +84,7 @@ struct SavingClaim {
   std::string bucket;                     // of the ledger
   std::optional<double> low_ns, high_ns;  // time per step, at most what the bucket holds
   std::optional<double> claimed_ns;       // `high` as the rule has it
+  std::optional<double> alone_ns = {};    // `high` if no other finding saved anything
 };
 
 // What all root findings together save, by bucket.

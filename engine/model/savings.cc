@@ -116,9 +116,13 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
   const bool waits = !is_work && std::ranges::any_of(accounts, [&](const Account& a) {
     return !Matches(a.subject, finding.subject);
   });
-  std::optional<double> granted;
+  std::optional<double> granted, alone;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
+    const double whole = std::max(
+        0.0, std::min({*saves.high_ns, account.total, SumOf(account.holds, buckets).value_or(account.total),
+                       waits ? account.loss : account.total}));
+    alone = std::max(alone.value_or(0), whole);
     const double total = counts ? account.total_left : account.total;
     double part =
         std::max(0.0, std::min({*saves.high_ns, total,
@@ -130,6 +134,7 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
     account.total_left -= part;
     if (waits) account.loss_left -= part;
   }
+  saves.alone_ns = alone ? alone : saves.high_ns;
   if (granted) saves.high_ns = granted;
   if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
 }

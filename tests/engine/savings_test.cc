@@ -67,6 +67,7 @@ TEST(Savings, GiveNoMoreThanTheBucketHolds) {
   EXPECT_THAT(Highs(advice), ElementsAre(100, 200));
   EXPECT_EQ(advice.findings[0].saves->low_ns, 100);
   EXPECT_EQ(advice.findings[0].saves->claimed_ns, 500);
+  EXPECT_EQ(advice.findings[0].saves->alone_ns, 100);
   // Of two shops at the same time the one that saves most counts.
   ASSERT_EQ(advice.savings.size(), 1u);
   EXPECT_EQ(advice.savings[0].bucket, "idle/rain");
@@ -106,7 +107,10 @@ TEST(Savings, HigherConfidenceThenTheLargerTakesFirst) {
   shop.Rule("a", "{from: idle/rain, high: '80'}", "for: shop\nconfidence: low\n");
   shop.Rule("b", "{from: idle/rain, high: '30'}", "for: shop\nconfidence: high\n");
   shop.Rule("c", "{from: idle/rain, high: '60'}", "for: shop\nconfidence: high\n");
-  EXPECT_THAT(Highs(shop.Infer()), ElementsAre(10, 80, 30, 30, 60, 60));
+  const Advice advice = shop.Infer();
+  EXPECT_THAT(Highs(advice), ElementsAre(10, 80, 30, 30, 60, 60));
+  EXPECT_EQ(advice.findings[0].saves->alone_ns, 80) << "of the 100 that the first shop's bucket holds";
+  EXPECT_EQ(advice.findings[2].saves->alone_ns, 30);
 }
 
 TEST(Savings, OfASymptomAreNotAddedToThoseOfItsCause) {

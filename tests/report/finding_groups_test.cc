@@ -109,6 +109,21 @@ TEST(Findings, ComeInOrderOfWhatTheySave) {
   EXPECT_EQ(order, (std::vector<std::string>{"large", "note", "small", "none"}));
 }
 
+TEST(Findings, SayWhatTheySaveAloneWhereOthersSaveMostOfIt) {
+  const auto saving = [](double high, double alone) {
+    Advice advice;
+    Finding finding = MakeFinding("rule", Severity::kWarning, Outcome::kFired);
+    finding.saves = SavingClaim{"idle/launch", 0, high, alone, alone};
+    advice.findings.push_back(finding);
+    FakeRun run = TypicalRun();
+    const Database db = run.Build();
+    return GroupFindings(BuildReport(db, advice, kOptions))[0].saving;
+  };
+  EXPECT_EQ(saving(5e6, 6e6), "up to 5.00 ms per step");
+  EXPECT_EQ(saving(5e6, 355e6), "up to 5.00 ms per step beside the others, up to 355 ms alone");
+  EXPECT_EQ(saving(0, 355e6), "nothing beside the others, up to 355 ms alone");
+}
+
 TEST(Findings, SayTheirSubjectOnce) {
   Advice advice = TypicalAdvice();
   const FakeRun run = TypicalRun();

@@ -130,6 +130,7 @@ void SetSavingBar(const ReportModel& model, const FindingGroup& group, data& ite
     high = *saves->high_ns;
     low = saves->low_ns.value_or(0);
   }
+  if (!(high > 0)) return;
   const double sure = std::clamp(low / *whole, 0.0, 1.0), most = std::clamp(high / *whole, 0.0, 1.0);
   item.set("bar", true);
   item.set("sure", fmt::format("{:.2f}", sure * 100));

@@ -85,7 +85,7 @@ FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indi
   }
   const auto high = [](const Finding* f) { return f->saves ? f->saves->high_ns.value_or(-1) : -1; };
   const Finding& most = **std::ranges::max_element(members, {}, high);
-  group.saving = SavingText(model, most);
+  group.saving = SavingBesideOthersText(model, most);
   if (most.saves) group.per_day = DayText(model, *most.saves);
   return group;
 }

@@ -9,6 +9,9 @@
 
 namespace dladvisor {
 
+// What others save of the same time, from which it is worth saying: texts of findings have the whole.
+constexpr double kMuchMore = 1.5;
+
 std::string CoverageText(const Advice& advice) {
   const Coverage& coverage = advice.coverage;
   std::string text = fmt::format("{} of {} rule{} could look", coverage.decided, coverage.rules,
@@ -32,6 +35,14 @@ std::string SavingText(const ReportModel& model, const Finding& finding) {
   if (!(low > 0)) return "up to " + high + per;
   if (low_text == high) return high + per;
   return low_text + " – " + high + per;
+}
+
+std::string SavingBesideOthersText(const ReportModel& model, const Finding& finding) {
+  const std::string saving = SavingText(model, finding);
+  if (!finding.saves || !finding.saves->high_ns || !finding.saves->alone_ns) return saving;
+  if (!(*finding.saves->alone_ns > kMuchMore * *finding.saves->high_ns)) return saving;
+  return fmt::format("{} beside the others, up to {} alone", saving.empty() ? "nothing" : saving,
+                     FormatValue(*finding.saves->alone_ns, Unit::kNanoseconds));
 }
 
 std::string TotalSavingText(const ReportModel& model) {
