@@ -198,6 +198,8 @@ constexpr std::array kDoubts = std::to_array<Doubt>({
     {"kernels-not-recorded",
      "Most of the launched kernels were not recorded, so that the GPU may have worked where it seems idle. ",
      true},
+    {"collectives-only", "The profile holds nothing but collectives, so that idle time in it means nothing; ",
+     false},
     {"several-runs", "The files are not of one run, so that figures over all of them mean nothing; ", false},
 });
 
