@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <numeric>
 
@@ -47,6 +48,11 @@ size_t Utf8SequenceLength(std::string_view s) {
   return length;
 }
 
+bool IsInOtherCase(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
 // "step_ns" for "avg_step_ns": the one that has most of the words in common, at least two, and all of either.
 std::optional<std::string> NearestByWords(std::string_view word, std::span<const std::string> candidates) {
   const std::vector<std::string_view> words = Split(word, '_');
@@ -78,6 +84,8 @@ std::optional<std::string> Nearest(std::string_view word, std::span<const std::s
   if (best || word.size() < 3) return best;
   for (const std::string& candidate : candidates)  // cut short
     if (candidate.starts_with(word)) return candidate;
+  for (const std::string& candidate : candidates)
+    if (IsInOtherCase(word, candidate)) return candidate;
   return NearestByWords(word, candidates);
 }
 

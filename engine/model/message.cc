@@ -117,6 +117,10 @@ MessageTemplate::MessageTemplate(const std::string& mustache)
     const std::string& error = impl_->message.error_message();
     throw Error("message", error.starts_with("Unclosed tag") ? "opens {{ and does not close it" : error);
   }
+  for (size_t at = mustache.find("{{"); at != std::string::npos; at = mustache.find("{{", at + 1))
+    if (const size_t name = mustache.find_first_not_of(' ', at + 2);
+        name != std::string::npos && mustache.compare(name, 2, "}}") == 0)
+      throw Error("message", "has {{ }} without a name in it");
   impl_->message.set_custom_escape([](const std::string& text) { return text; });
 }
 

@@ -363,6 +363,14 @@ void Run(const GateOptions& options, const CommonOptions& common) {
 }  // namespace
 
 void AddGateCommand(CLI::App& app, const CommonOptions& common) {
+  // Without a file the gate would pass, or write nothing, where a script forgot to set a variable.
+  const CLI::Validator names_file(
+      [](const std::string& path) {
+        return std::string(path.empty() ? "no file is named; an unset variable of the shell leaves nothing "
+                                          "between the quotes"
+                                        : "");
+      },
+      "");
   auto options = std::make_shared<GateOptions>();
   CLI::App* command =
       app.add_subcommand("gate", "Fail where runs are slower than a baseline, by more than noise");
@@ -371,6 +379,7 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
           "--baseline", options->baseline,
           "What to compare with: a digest, a folder of digests, or profiles; several times for repeats")
       ->type_name("FILE")
+      ->check(names_file)
       ->required()
       ->allow_extra_args(false);
   options->profile.AddTo(*command);
@@ -378,21 +387,30 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
   command
       ->add_option("--history", options->history,
                    "SQLite file that every gate adds its runs to: shows slow creep, and how much runs differ")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(names_file);
   command
       ->add_option("--merge-history", options->other_histories,
                    "History whose runs are added to --history first, e.g. of a branch that was merged")
       ->type_name("FILE")
+      ->check(names_file)
       ->allow_extra_args(false);
   command->add_option("--label", options->label, "What the history calls these runs, e.g. the commit");
-  command->add_option("--junit", options->junit, "JUnit XML to write")->type_name("FILE");
-  command->add_option("--sarif", options->sarif, "SARIF 2.1.0 to write")->type_name("FILE");
+  command->add_option("--junit", options->junit, "JUnit XML to write")->type_name("FILE")->check(names_file);
+  command->add_option("--sarif", options->sarif, "SARIF 2.1.0 to write")
+      ->type_name("FILE")
+      ->check(names_file);
   command
       ->add_option("--markdown", options->markdown,
                    "Markdown to write, e.g. $GITHUB_STEP_SUMMARY or a comment's text")
-      ->type_name("FILE");
-  command->add_option("--html", options->html, "Report of the comparison to write")->type_name("FILE");
-  command->add_option("--json", options->json, "The whole result to write")->type_name("FILE");
+      ->type_name("FILE")
+      ->check(names_file);
+  command->add_option("--html", options->html, "Report of the comparison to write")
+      ->type_name("FILE")
+      ->check(names_file);
+  command->add_option("--json", options->json, "The whole result to write")
+      ->type_name("FILE")
+      ->check(names_file);
   command->add_flag("--annotations", options->annotations, "Print GitHub annotations, too");
   command->footer(
       "Exit status: 0 passed or inconclusive, 1 failed, 2 not comparable or no baseline, 3 bad usage or "

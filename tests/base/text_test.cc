@@ -15,6 +15,11 @@ TEST(Nearest, FindsTypos) {
   EXPECT_EQ(DidYouMean("idle_nss", kColumns), " (did you mean idle_ns?)");
 }
 
+TEST(Nearest, FindsNamesInOtherCase) {
+  EXPECT_EQ(Nearest("RANK", kColumns), "rank");
+  EXPECT_EQ(Nearest("Idle_Share", kColumns), "idle_share");
+}
+
 TEST(Nearest, FindsNamesOfTheSameWords) {
   const std::vector<std::string> columns = {"gpu_ns", "step_ns", "steps", "idle_step_ns"};
   EXPECT_EQ(Nearest("avg_step_ns", columns), "step_ns");

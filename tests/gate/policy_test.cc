@@ -100,6 +100,12 @@ TEST(Policy, RefusesWhatItDoesNotKnowWithTheNearest) {
   EXPECT_THAT(problem("error_rules: nwe"), HasSubstr("did you mean new?"));
   EXPECT_THAT(problem("metrics: {step.time: {merges: 3}}"), HasSubstr("from 8 to 200"));
   EXPECT_THAT(problem("metrics: {step.time: {creep: 3 %}}"), HasSubstr("'creep' needs 'merges'"));
+  EXPECT_THAT(problem("metrics: {step.time: {min: 5 ms, max: 1 ms}}"), HasSubstr("'min' is above 'max'"));
+  for (const char* day : {"2026-02-31", "2026-13-01", "2026-00-10", "2026-06-1", "26-06-01"})
+    EXPECT_THAT(problem(std::string("waivers: [{rule: x, reason: y, until: ") + day + "}]"),
+                HasSubstr("'until' must be a day"))
+        << day;
+  EXPECT_THAT(problem("waivers: [{rule: x, reason: y, until: 2028-02-29}]"), testing::IsEmpty());
   EXPECT_THAT(problem("allow: [gpu.modell]"), HasSubstr("did you mean gpu.model?"));
   EXPECT_THAT(problem("allow: [host]"), HasSubstr("is none of"));  // does not block anyhow
   EXPECT_THAT(problem("false_alarms: 60 %"), HasSubstr("at most 20 %"));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -149,8 +150,13 @@ class Reader {
   }
 
   static bool IsDate(const std::string& text) {
-    static const RE2 pattern(R"(\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))");
-    return RE2::FullMatch(text, pattern);
+    static const RE2 pattern(R"((\d{4})-(\d{2})-(\d{2}))");
+    int year = 0;
+    unsigned month = 0, day = 0;
+    if (!RE2::FullMatch(text, pattern, &year, &month, &day)) return false;
+    return std::chrono::year_month_day(std::chrono::year(year), std::chrono::month(month),
+                                       std::chrono::day(day))
+        .ok();
   }
 
   void ReadMetrics(const YAML::Node& node, GatePolicy& policy) {
@@ -189,6 +195,8 @@ class Reader {
     metric.run_to_run = Quantity(map, "run_to_run", Unit::kRatio);
     metric.max = Quantity(map, "max", kind->unit);
     metric.min = Quantity(map, "min", kind->unit);
+    if (metric.min && metric.max && *metric.min > *metric.max)
+      problems_.Add(yaml_.PlaceOf(key), "", "'min' is above 'max', so that every value would fail");
     metric.aggregate = Choice<Aggregation>(map, "aggregate", kAggregations);
     if (const auto merges = Quantity(map, "merges", Unit::kNone)) {
       metric.merges = static_cast<size_t>(std::clamp(*merges, 0.0, 1000.0));

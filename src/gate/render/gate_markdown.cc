@@ -124,7 +124,8 @@ class Comment {
     Open("Why, and what was taken for noise");
     text_ +=
         "\nThe interval is where the true change lies; *detectable* is the regression that four of five "
-        "gates of as many runs find, where noise is known and not assumed.\n\n";
+        "gates of as many new runs find whose steps vary as these do, where noise is known and not "
+        "assumed.\n\n";
     for (const MetricVerdict* metric : First(metrics))
       if (const std::string reason = Reason(*metric); !reason.empty())
         text_ += "- **" + Cell(metric->title) + "**: " + reason + "\n";
