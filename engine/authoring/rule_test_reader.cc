@@ -139,6 +139,11 @@ class TestReader {
                                 DidYouMean(*e.outcome, kOutcomes)));
     e.problem = map.Text("problem");
     e.recommendation = map.Text("recommendation");
+    for (const auto& [key, text] :
+         {std::pair("problem", &e.problem), std::pair("recommendation", &e.recommendation)})
+      if (*text && (*text)->empty())
+        problems_.Add(map.PlaceOf(map.Get(key)), name_,
+                      fmt::format("'{}' is empty, which is part of any text", key));
     e.suppressed_by = map.Text("suppressed_by");
     e.saves_low = ReadSaving(map, "saves_low");
     e.saves_high = ReadSaving(map, "saves_high");

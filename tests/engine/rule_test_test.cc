@@ -62,6 +62,15 @@ TEST(RuleTest, EveryKeyOfAnExpectationCanPass) {
             "");
 }
 
+TEST(RuleTest, AnEmptyTextExpectsNothing) {
+  EXPECT_THAT(
+      RunTests("busy",
+               "tests: [{name: one, given: {}, expect: [{outcome: fired, problem: '', recommendation: "
+               "''}]}]")
+          .problems,
+      ElementsAre(HasSubstr("'problem' is empty"), HasSubstr("'recommendation' is empty")));
+}
+
 TEST(RuleTest, NumbersMayBeRanges) {
   EXPECT_EQ(Diff("{outcome: fired, saves_high: 299..301, saves_low: 100..100}"), "");
   EXPECT_EQ(Diff("{outcome: fired, saves_high: 301..302}"),
