@@ -88,12 +88,20 @@ bool OfPartOfEpoch(std::string_view line) {
 
 }  // namespace
 
+ProgramLinesReader::ProgramLinesReader(std::string_view program) : program_(program) {
+  for (const Form& form : Forms()) {
+    if (form.program != program) continue;
+    forms_.push_back(&form);
+    has_bars_ = has_bars_ || *form.parts == 'b';
+  }
+}
+
 bool ProgramLinesReader::Line(std::string_view line) {
   static const RE2 epoch_of_bars(R"((?:^|[\s|\]-])Epoch:? +\[?(\d+) ?/ ?\d+\]?\s*$)");
-  if (line.find("Epoch") != std::string_view::npos) RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_);
-  for (const Form& form : Forms())
-    if (form.program == program_ && line.find(form.mark) != std::string_view::npos && Head(form, line))
-      return true;
+  if (has_bars_ && line.find("Epoch") != std::string_view::npos)
+    RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_);
+  for (const Form* form : forms_)
+    if (line.find(form->mark) != std::string_view::npos && Head(*form, line)) return true;
   if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
   if (const auto kind = BetweenSteps(line); kind && form_ != nullptr) {
     EndStep();

@@ -22,7 +22,7 @@ struct Form;  // the names of one program
 // The lines of one program.
 class ProgramLinesReader {
  public:
-  explicit ProgramLinesReader(std::string_view program) : program_(program) {}
+  explicit ProgramLinesReader(std::string_view program);
   // Whether the line, which has no colours, reports a step.
   bool Line(std::string_view line);
   TrainingLog Finish();
@@ -43,6 +43,8 @@ class ProgramLinesReader {
   void EndStep();
 
   std::string_view program_;
+  std::vector<const Form*> forms_;
+  bool has_bars_ = false;
   TrainingLog log_;
   const Form* form_ = nullptr;  // of the last line that was known
   std::optional<TrainingIteration> row_;
