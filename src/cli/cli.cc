@@ -125,10 +125,12 @@ int Main(int argc, char** argv) {
   CommonOptions common;
   app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
       ->allow_extra_args(false)
-      ->type_name("FOLDER");
+      ->type_name("FOLDER")
+      ->check(NamesFile());
   app.add_option("--config", common.config,
                  "Project file; default: the first dladvisor.yaml from the working folder upwards")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(NamesFile());
   app.add_flag("--quiet", common.quiet, "No progress messages");
   app.add_flag("--stats", common.stats, "Print how long each stage took to stderr");
   for (const Command add :

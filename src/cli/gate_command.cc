@@ -363,14 +363,7 @@ void Run(const GateOptions& options, const CommonOptions& common) {
 }  // namespace
 
 void AddGateCommand(CLI::App& app, const CommonOptions& common) {
-  // Without a file the gate would pass, or write nothing, where a script forgot to set a variable.
-  const CLI::Validator names_file(
-      [](const std::string& path) {
-        return std::string(path.empty() ? "no file is named; an unset variable of the shell leaves nothing "
-                                          "between the quotes"
-                                        : "");
-      },
-      "");
+  const CLI::Validator names_file = NamesFile();
   auto options = std::make_shared<GateOptions>();
   CLI::App* command =
       app.add_subcommand("gate", "Fail where runs are slower than a baseline, by more than noise");

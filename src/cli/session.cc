@@ -281,4 +281,14 @@ void RefuseToOverwrite(const std::string& output, const Profile& profile) {
   }
 }
 
+CLI::Validator NamesFile() {
+  return {[](const std::string& path) {
+            return std::string(path.empty()
+                                   ? "no file is named; an unset variable of the shell leaves nothing "
+                                     "between the quotes"
+                                   : "");
+          },
+          ""};
+}
+
 }  // namespace dladvisor

@@ -106,4 +106,8 @@ std::string TitleOf(const Profile& profile, const ProfileOptions& options);
 // Refuses to write over one of the inputs.
 void RefuseToOverwrite(const std::string& output, const Profile& profile);
 
+// Refuses an empty name, without which a gate would pass, or write nothing, where a script forgot to set a
+// variable.
+CLI::Validator NamesFile();
+
 }  // namespace dladvisor

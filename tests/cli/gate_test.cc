@@ -392,7 +392,8 @@ TEST_F(Gate, SomeUnreadableRunsAreNoPass) {
 TEST_F(Gate, BadUsageAndAPolicyThatIsNotUnderstoodAreRefused) {
   EXPECT_EQ(Run("gate same1").status, 3);
   EXPECT_EQ(Run("gate --baseline base").status, 3);
-  for (const char* unset : {"--baseline ''", "--baseline base --junit ''", "--baseline base --history ''"}) {
+  for (const char* unset : {"--baseline ''", "--baseline base --junit ''", "--baseline base --history ''",
+                            "--baseline base --config ''", "--baseline base --rules ''"}) {
     const auto run = Run(std::string("gate same1 ") + unset);
     EXPECT_EQ(run.status, 3) << unset;
     EXPECT_THAT(run.err, HasSubstr("no file is named")) << unset;
