@@ -17,6 +17,9 @@
 namespace dladvisor {
 namespace {
 
+// What is left of a bucket that is given away is not exactly 0.
+constexpr double kLeastNs = 1;
+
 // What one subject of the ledger still has to give.
 struct Account {
   std::vector<NamedValue> subject;
@@ -128,6 +131,7 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
         std::max(0.0, std::min({*saves.high_ns, total,
                                 SumOf(counts ? account.left : account.holds, buckets).value_or(total)}));
     if (waits) part = std::min(part, counts ? account.loss_left : account.loss);
+    if (part < kLeastNs) part = 0;
     granted = std::max(granted.value_or(0), part);
     if (!counts) continue;
     Take(account, buckets, part, std::min(saves.low_ns.value_or(0), part));

@@ -75,6 +75,15 @@ TEST(Savings, GiveNoMoreThanTheBucketHolds) {
   EXPECT_EQ(advice.savings[0].low_ns, 150);
 }
 
+TEST(Savings, OfLessThanANanosecondAreNone) {
+  ShopHours shop;
+  shop.Rule("a", "{from: idle/rain, high: '99.9999'}", "confidence: high\nfor: shop\n");
+  shop.Rule("b", "{from: idle/rain, high: '50', low: '20'}");
+  const Advice advice = shop.Infer();
+  EXPECT_THAT(Highs(advice), testing::UnorderedElementsAre(99.9999, 99.9999, 0, 50));
+  for (const Finding& finding : advice.findings) EXPECT_LE(finding.saves->low_ns, finding.saves->high_ns);
+}
+
 TEST(Savings, OfAFamilyComeFromItsBuckets) {
   ShopHours shop;
   shop.hours.AddRow({int64_t{1}, std::string("idle/lunch"), int64_t{30}});
