@@ -107,6 +107,24 @@ TEST(Evaluation, ACauseThatNotesFindWrongDoesNotCount) {
   EXPECT_TRUE(file.first_right) << "nothing to recommend, and nothing recommended";
 }
 
+TEST(Evaluation, WithoutAMajorCauseWhatIsRecommendedFirstMustBeRight) {
+  for (const Verdict verdict : {Verdict::kRight, Verdict::kMisleading, Verdict::kWrong}) {
+    Example example;
+    example.label.causes[0].major = false;
+    example.Notes().findings["copies"] = {verdict, "by the data", "", {}};
+    example.Say("copies");
+    EXPECT_EQ(example.Judge().first_right, verdict == Verdict::kRight);
+  }
+}
+
+TEST(Evaluation, AFindingThatIsNotRightPromisesNothing) {
+  Example example;
+  example.Say("gaps", "", 1e6, 2e6);
+  EXPECT_FALSE(example.Judge().findings[0].range.value().holds);
+  example.observed.findings[0].low = 0;
+  EXPECT_FALSE(example.Judge().findings[0].range) << "a range from 0 is no promise";
+}
+
 TEST(Evaluation, NamesRulesThatExist) {
   if (!LabelsAreThere()) GTEST_SKIP() << "no labels beside the folder of profiles";
   std::set<std::string> rules = {""};

@@ -250,12 +250,14 @@ std::string AsMarkdown(const std::vector<JudgedFile>& files, const std::vector<J
          "  right; *misleading* where the statement is a fact but the cause or remedy is not, or where it "
          "does not matter; wrong.\n"
          "- A major cause is named if a finding that is right says it and its remedy.\n"
-         "- The first recommendation is right if it is for a major cause, or if there is none and no wrong "
-         "one is given.\n"
+         "- The first recommendation is right if it is for a major cause; where there is none, if it is a "
+         "finding that is right, or\n"
+         "  if nothing is recommended.\n"
          "- A promised saving holds if neither end is above what the label allows for that cause (by more "
          "than a tenth), and its upper\n"
-         "  end reaches half of what the label estimates, where it does. Labels mostly bound; what pairs "
-         "measured is below.\n"
+         "  end reaches half of what the label estimates, where it does. A finding that is not right must "
+         "promise nothing for\n"
+         "  certain. Labels mostly bound; what pairs measured is below.\n"
          "- Rules are developed on the half *seen* of the files (by a hash of their path); the half *unseen* "
          "is only counted.\n\n" +
          Piped(Summary(files, halves)) + "\n## By kind of program\n\n" + Piped(ByKind(files, halves)) +
