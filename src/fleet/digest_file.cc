@@ -376,7 +376,8 @@ std::vector<KernelSequence> ReadSequences(sqlite3* db, const fs::path& path) {
     }
     sequence.communication.assign(communication.begin(), communication.end());
     sequence.blocks.resize(blocks.size() / sizeof(double));
-    std::memcpy(sequence.blocks.data(), blocks.data(), sequence.blocks.size() * sizeof(double));
+    if (!sequence.blocks.empty())
+      std::memcpy(sequence.blocks.data(), blocks.data(), sequence.blocks.size() * sizeof(double));
     sequence.other_steps = sqlite3_column_int64(rows.get(), 7);
     sequence.encoded = Text(rows, 8);
     sqlite3_bind_int64(steps.get(), 1, sqlite3_column_int64(rows.get(), 0));

@@ -289,6 +289,12 @@ TEST(Digest, KeepsWhatRanksAreComparedBy) {
   EXPECT_EQ(SerializeDigest(read), SerializeDigest(digest));
 }
 
+TEST(Digest, KeepsASequenceOfNothing) {
+  Digest digest;
+  digest.sequences.resize(1);
+  EXPECT_EQ(ParseDigest(SerializeDigest(digest), "x").sequences.size(), 1u);
+}
+
 TEST(Digest, RefusesDamagedSequences) {
   KernelSequence sequence;
   sequence.names = {"gemm"};
