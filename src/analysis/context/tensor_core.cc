@@ -4,128 +4,66 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "src/analysis/context/kernel_kind.h"
+#include "src/analysis/context/kernel_words.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace {
 
-// A kernel's name in lower case, as a whole and as the words between its punctuation.
-class Name {
- public:
-  explicit Name(std::string_view name) {
-    text_.reserve(name.size());
-    for (const char c : name) text_ += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    // Parts of names that only look like matrix work: FBGEMM's library prefix on everything it holds,
-    // argument types that cuBLAS shares between kernels, CUTLASS's and vLLM's scalar types.
-    for (const auto& [part, instead] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
-             {"fbgemm_gpu", ""},
-             {"cublasgemv", ""},
-             {"cublasgemm", ""},
-             {"cudnnconvolutionstruct", ""},
-             {"cutlass::bfloat16_t", "bfloat16"},
-             {"cutlass::half_t", "half"},
-             {"cutlass::float_e", "e"},
-             {"fp8kvcachedatatype", ""}})
-      for (size_t at = text_.find(part); at != std::string::npos; at = text_.find(part, at))
-        text_.replace(at, part.size(), instead);
-    mangled_ = text_.starts_with("_z");
-    std::string_view rest = text_;
-    for (size_t i = 0; i < rest.size() && !mangled_;) {
-      size_t end = i;
-      while (end < rest.size() && std::isalnum(static_cast<unsigned char>(rest[end]))) ++end;
-      if (end > i) words_.push_back(rest.substr(i, end - i));
-      i = end + 1;
-    }
-  }
-  Name(const Name&) = delete;
-  Name& operator=(const Name&) = delete;
-
-  bool Has(std::string_view part) const { return text_.find(part) != std::string::npos; }
-  bool HasAny(std::initializer_list<std::string_view> parts) const {
-    return std::any_of(parts.begin(), parts.end(), [&](std::string_view p) { return Has(p); });
-  }
-  bool StartsWith(std::string_view part) const { return text_.starts_with(part); }
-  bool HasWord(std::string_view word) const {
-    return std::find(words_.begin(), words_.end(), word) != words_.end();
-  }
-  bool HasAnyWord(std::initializer_list<std::string_view> words) const {
-    return std::any_of(words.begin(), words.end(), [&](std::string_view w) { return HasWord(w); });
-  }
-  bool HasWordLike(const RE2& pattern) const {
-    return std::any_of(words_.begin(), words_.end(), [&](std::string_view w) {
-      return RE2::FullMatch(re2::StringPiece(w.data(), w.size()), pattern);
-    });
-  }
-  // The word that stands `distance` words after the first one equal to `word`; "" where there is none.
-  std::string_view WordAfter(std::string_view word, size_t distance = 1) const {
-    const auto at = static_cast<size_t>(std::find(words_.begin(), words_.end(), word) - words_.begin());
-    return at + distance < words_.size() ? words_[at + distance] : std::string_view();
-  }
-  // An Itanium-mangled name has no words: its substitutions ("S8_") would read as types.
-  bool mangled() const { return mangled_; }
-
- private:
-  std::string text_;
-  std::vector<std::string_view> words_;
-  bool mangled_ = false;
-};
-
 // Shapes of matrix instructions: h884, s1688gemm, i8816, bf16 s16816gemm, d884gemm, s161616gemm.
-const RE2& MmaWord() {
-  static const RE2 pattern(
+const WordPattern& MmaWord() {
+  static const WordPattern pattern(
       "[hsidbcz](?:884|1688|16816|16832|16864|8816|8832|161616|161632|81632)(?:gemm|cudnn|fprop|dgrad|wgrad|"
       "conv)?[a-z0-9]*");
   return pattern;
 }
 
-const RE2& TensorShapeWord() {
-  static const RE2 pattern("tensor\\d+x\\d+x\\d+");
+const WordPattern& TensorShapeWord() {
+  static const WordPattern pattern("tensor\\d+x\\d+x\\d+");
   return pattern;
 }
 
 // AMD's Tensile writes the matrix instruction as MI16x16x16x1.
-const RE2& MatrixInstructionWord() {
-  static const RE2 pattern("mi\\d+x\\d+(?:x\\d+)*");
+const WordPattern& MatrixInstructionWord() {
+  static const WordPattern pattern("mi\\d+x\\d+(?:x\\d+)*");
   return pattern;
 }
 
 // The classic BLAS entry points, whose kernels run on the general pipelines unless an instruction is named.
-const RE2& PlainGemmWord() {
-  static const RE2 pattern("(?:[sdczh]|gc|cgc)gemm(?:ex|3m)?");
+const WordPattern& PlainGemmWord() {
+  static const WordPattern pattern("(?:[sdczh]|gc|cgc)gemm(?:ex|3m)?");
   return pattern;
 }
 
 // AMD's composable kernels and MIOpen say xdl, xdlops or gtcx where they use matrix instructions.
-bool HasMma(const Name& name) {
+bool HasMma(const KernelWords& name) {
   return name.HasWordLike(MmaWord()) || name.HasWordLike(TensorShapeWord()) ||
          name.HasAny({"tensorop", "gmma", "tcgen05", "umma_", "mma_sync", "mfma", "xdl_", "xdlops", "_gtcx",
                       "m16n8k"}) ||
          name.HasAnyWord({"hmma", "imma", "dmma", "qmma", "wmma", "mma"});
 }
 
-bool IsCommunication(const Name& name) {
+bool IsCommunication(const KernelWords& name) {
   return name.HasAny({"nccl", "rccl", "nvshmem", "cross_device_reduce", "multimem_all", "one_shot_all_reduce",
                       "two_shot_all_reduce", "deep_ep::", "::ep::internode::", "::ep::intranode::"});
 }
 
-bool IsAttention(const Name& name) {
+bool IsAttention(const KernelWords& name) {
   return name.HasAny({"flash_fwd", "flash_bwd", "flash::", "flashattn", "flash_attn", "fmha", "sdpa",
                       "attention", "mha_fwd", "mha_bwd", "attn_fwd", "attn_bwd", "withkvcache",
                       "withpagedkvcache", "withraggedkvcache"});
 }
 
 // Kernels that only prepare or finish matrix work, whatever library type their arguments have.
-bool IsAuxiliary(const Name& name) {
+bool IsAuxiliary(const KernelWords& name) {
   return name.HasAny({"pooling",
                       "splitk_reduce",
                       "splitkreduce",
@@ -157,21 +95,21 @@ bool IsAuxiliary(const Name& name) {
 }
 
 // Element-wise work and reductions, which may carry a GEMM's type names; yields to a matrix instruction.
-bool IsPointwise(const Name& name) {
+bool IsPointwise(const KernelWords& name) {
   return name.HasAny({"elementwise", "reduce_kernel", "softmax", "layer_norm", "batch_norm", "triton_poi",
                       "triton_red", "triton_per", "triton_for"});
 }
 
 // TensorRT-LLM's generated products name output and operands: bmm_MxE4m3_MxE2m1MxE4m3_Fp32_..._sm100f.
-bool IsGeneratedGemm(const Name& name) {
+bool IsGeneratedGemm(const KernelWords& name) {
   return (name.StartsWith("bmm_") || name.StartsWith("gemm_")) && name.HasWordLike(*[] {
-    static const RE2 chip("sm\\d+[af]?");
+    static const WordPattern chip("sm\\d+[af]?");
     return &chip;
   }());
 }
 
 // Products of libraries and compilers.
-bool IsLibraryGemm(const Name& name) {
+bool IsLibraryGemm(const KernelWords& name) {
   if (IsGeneratedGemm(name)) return true;
   return name.HasAny({"cijk_", "nvjet", "cutlass_", "cutlass3x", "cutlass::kernel", "cutlass::device_kernel",
                       "marlin", "machete", "triton_mm", "triton_tem"}) &&
@@ -179,11 +117,11 @@ bool IsLibraryGemm(const Name& name) {
 }
 
 // Also what only calls itself a product, as programs call their own kernels.
-bool IsGemm(const Name& name) {
+bool IsGemm(const KernelWords& name) {
   return IsLibraryGemm(name) || (name.HasAny({"gemm", "matmul"}) && !name.Has("gemv"));
 }
 
-bool IsConvolution(const Name& name) {
+bool IsConvolution(const KernelWords& name) {
   return name.HasAny({"convolve", "conv2d", "conv3d", "conv1d", "fprop", "dgrad", "wgrad", "winograd",
                       "scudnn", "icudnn", "884cudnn", "1688cudnn", "16816cudnn", "depthwise_conv",
                       "conv_depthwise", "naive_conv", "grouped_conv", "convolution"});
@@ -191,7 +129,7 @@ bool IsConvolution(const Name& name) {
 
 // Types of Tensile's operands follow its index order: Cijk_Alik_Bljk_HHS_BH_..., ..._B_BS_BH_...,
 // ..._S_B_....
-Precision TensilePrecision(const Name& name) {
+Precision TensilePrecision(const KernelWords& name) {
   const std::string_view types = name.WordAfter("cijk", 3);
   if (types.starts_with("f8") || types.starts_with("b8")) return Precision::kFp8;
   if (types.starts_with("i8") || types.starts_with("4xi8")) return Precision::kInt8;
@@ -213,7 +151,7 @@ Precision TensilePrecision(const Name& name) {
 
 // cuBLAS's nvjet kernels name their input type by a letter: nvjet_tst_..., nvjet_sm90_hsh_...,
 // nvjet_qqtst_...
-Precision NvjetPrecision(const Name& name) {
+Precision NvjetPrecision(const KernelWords& name) {
   std::string_view types = name.WordAfter("nvjet");
   if (types.starts_with("sm")) types = name.WordAfter("nvjet", 2);
   if (name.HasWord("tf32")) return Precision::kTf32;
@@ -236,14 +174,14 @@ Precision NvjetPrecision(const Name& name) {
 
 // Block-scaled products of two FP4 operands, whose scales are FP8: "..._ue4m3xe2m1_ue4m3xe2m1_f32_...",
 // "...<cutlass::float_e2m1_t, cutlass::float_ue4m3_t>...". With one operand of FP8 they are products of FP8.
-bool IsFp4Product(const Name& name) {
-  static const RE2 fp4("ue(?:4m3|8m0)x(?:e2m1|f4)"), wider("ue8m0x(?:e4m3|e5m2|e2m3|e3m2|f8|f6)");
+bool IsFp4Product(const KernelWords& name) {
+  static const WordPattern fp4("ue(?:4m3|8m0)x(?:e2m1|f4)"), wider("ue8m0x(?:e4m3|e5m2|e2m3|e3m2|f8|f6)");
   if (name.HasWordLike(fp4)) return !name.HasWordLike(wider);
   return name.HasWord("e2m1") && !name.HasAnyWord({"e4m3", "e5m2"});
 }
 
 // The wider of two operands is what a product computes in.
-Precision GeneratedPrecision(const Name& name) {
+Precision GeneratedPrecision(const KernelWords& name) {
   const std::string_view operands = name.WordAfter(name.StartsWith("bmm_") ? "bmm" : "gemm", 2);
   const auto has = [&](std::string_view type) { return operands.find(type) != std::string_view::npos; };
   if (has("bfloat16")) return Precision::kBf16;
@@ -252,14 +190,15 @@ Precision GeneratedPrecision(const Name& name) {
   return has("e2m1") ? Precision::kFp4 : Precision::kUnknown;
 }
 
-Precision PrecisionOf(const Name& name, bool matrix_work) {
+Precision PrecisionOf(const KernelWords& name, bool matrix_work) {
   if (name.Has("cijk_")) return TensilePrecision(name);
   if (IsGeneratedGemm(name)) return GeneratedPrecision(name);
   if (matrix_work && IsFp4Product(name)) return Precision::kFp4;
   if (matrix_work && name.Has("nvjet") && NvjetPrecision(name) == Precision::kFp4) return Precision::kFp4;
   if (name.HasAny({"e4m3", "e5m2", "fp8", "float8"})) return Precision::kFp8;
   if (name.HasAny({"bfloat16", "bf16"})) return Precision::kBf16;
-  static const RE2 half_word("half2?|f16|hgemm|f16f(?:16|32)|h(?:884|1688|16816)[a-z0-9]*|s884[a-z0-9]*");
+  static const WordPattern half_word(
+      "half2?|f16|hgemm|f16f(?:16|32)|h(?:884|1688|16816)[a-z0-9]*|s884[a-z0-9]*");
   if (name.HasAny({"fp16", "_f16_", "float16"}) || name.HasWordLike(half_word)) return Precision::kFp16;
   if (name.mangled())
     return name.Has("df16b")                   ? Precision::kBf16
@@ -267,21 +206,21 @@ Precision PrecisionOf(const Name& name, bool matrix_work) {
                                                : Precision::kUnknown;
   if (!matrix_work) return Precision::kUnknown;
   if (name.Has("nvjet")) return NvjetPrecision(name);
-  static const RE2 integer_mma("i(?:8816|16816|16832|8832|16864)[a-z0-9]*");
+  static const WordPattern integer_mma("i(?:8816|16816|16832|8832|16864)[a-z0-9]*");
   if (name.HasAny({"int8", "s8s8", "_i8i8"}) || name.HasAnyWord({"imma", "s8"}) ||
       name.HasWordLike(integer_mma))
     return Precision::kInt8;
-  static const RE2 double_word("[dz]gemm(?:ex)?|[dz]884[a-z0-9]*|dfma|dmma|double2?");
+  static const WordPattern double_word("[dz]gemm(?:ex)?|[dz]884[a-z0-9]*|dfma|dmma|double2?");
   if (name.Has("f64f64") || name.HasWordLike(double_word)) return Precision::kFp64;
   // s1688 without a 16-bit type takes TF32 inputs.
-  static const RE2 tf32_mma("[sc]1688[a-z0-9]*");
+  static const WordPattern tf32_mma("[sc]1688[a-z0-9]*");
   if (name.Has("tf32") || name.HasWordLike(tf32_mma)) return Precision::kTf32;
-  static const RE2 single_word("(?:[sc]|gc|cgc)gemm(?:ex|3m)?|ffma|float2?|f32|fp32");
+  static const WordPattern single_word("(?:[sc]|gc|cgc)gemm(?:ex|3m)?|ffma|float2?|f32|fp32");
   if (name.HasAny({"f32f32", "scudnn"}) || name.HasWordLike(single_word)) return Precision::kFp32;
   return Precision::kUnknown;
 }
 
-std::optional<bool> AttentionUsesTensorCores(const Name& name) {
+std::optional<bool> AttentionUsesTensorCores(const KernelWords& name) {
   // CUTLASS's memory-efficient kernels name type and chip: FP32 inputs need an Ampere or later for TF32.
   if (name.Has("fmha_cutlass") && name.Has("_f32_")) return name.Has("sm80");
   // FlashInfer and vLLM decode with vector instructions, a query being a single row.
@@ -290,7 +229,7 @@ std::optional<bool> AttentionUsesTensorCores(const Name& name) {
   return std::nullopt;  // Triton's and home-made ones
 }
 
-std::optional<bool> UsesTensorCores(const Name& name, const KernelTraits& traits) {
+std::optional<bool> UsesTensorCores(const KernelWords& name, const KernelTraits& traits) {
   // FP32 and packed-FP16 pipelines, and chips from before tensor cores, whatever else the name says.
   if (name.HasAny({"ffma", "dfma", "hfma2", "simt"}) ||
       name.HasAnyWord({"sm50", "sm52", "sm60", "sm61", "maxwell"}))
@@ -321,7 +260,7 @@ bool IsHalf(Precision p) {
 }
 
 KernelTraits ClassifyKernel(std::string_view demangled_name) {
-  const Name name(demangled_name);
+  const KernelWords name(demangled_name);
   KernelTraits traits;
   traits.communication = IsCommunication(name);
   const bool auxiliary = traits.communication || IsAuxiliary(name) || (IsPointwise(name) && !HasMma(name));
