@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/store/equal_index.h"
 
+#include <sqlite3.h>
+
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -21,6 +24,16 @@ uint64_t Mixed(uint64_t hash, const CellView& cell) {
 }
 
 }  // namespace
+
+std::optional<int64_t> EqualInteger(sqlite3_value* value) {
+  const int type = sqlite3_value_numeric_type(value);
+  if (type == SQLITE_INTEGER) return sqlite3_value_int64(value);
+  if (type != SQLITE_FLOAT) return std::nullopt;
+  constexpr double kLimit = 9'223'372'036'854'775'808.0;
+  const double real = sqlite3_value_double(value);
+  if (!(real >= -kLimit && real < kLimit) || real != std::floor(real)) return std::nullopt;
+  return static_cast<int64_t>(real);
+}
 
 bool EqualTo::Holds(const Relation& relation, size_t row) const {
   const CellView cell = relation.At(row, column);

@@ -5,13 +5,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/store/relation.h"
 #include "engine/store/sqlite_allocator.h"
 
+struct sqlite3_value;
+
 namespace dladvisor {
+
+// What cells of an integer column are equal to that SQLite takes for equal to the value; nothing where none
+// is.
+std::optional<int64_t> EqualInteger(sqlite3_value* value);
 
 // A cell that compares equal to what a statement asks for: an integer or a text.
 struct EqualTo {

@@ -13,7 +13,7 @@ namespace dladvisor {
 namespace {
 
 // So many rows are sorted first, and each time more by this factor.
-constexpr size_t kSortedFirst = 1024, kSortedMore = 16;
+constexpr size_t kSortedFirst = 64, kSortedMore = 16;
 
 constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();
 

@@ -228,12 +228,18 @@ bool HasPart(std::string_view text, std::string_view part) {
 // row, of which there may be hundreds of thousands. Texts end at their first zero, as SQLite has it.
 void Like(sqlite3_context* context, int, sqlite3_value** argv) {
   const auto* pattern = reinterpret_cast<const char*>(sqlite3_value_text(argv[0]));
-  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(argv[1]));
-  if (!pattern || !text) return;
+  if (!pattern) return;
   const int most = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
   if (sqlite3_value_bytes(argv[0]) > most)
     return sqlite3_result_error(context, "LIKE or GLOB pattern too complex", -1);
   const std::string_view part = PartAskedFor(pattern);
+  if (!part.empty() && sqlite3_value_type(argv[1]) == SQLITE_TEXT) {
+    const re2::StringPiece text = TextOf(argv[1]);
+    const std::string_view whole(text.data(), text.size());
+    return sqlite3_result_int(context, HasPart(whole.substr(0, whole.find('\0')), part));
+  }
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(argv[1]));
+  if (!text) return;
   sqlite3_result_int(context, part.empty() ? sqlite3_strlike(pattern, text, 0) == 0 : HasPart(text, part));
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/base/sqlite.h"
+#include "engine/store/cell_test.h"
 #include "engine/store/equal_index.h"
 #include "engine/store/row_order.h"
 
@@ -55,13 +56,15 @@ struct Cursor : sqlite3_vtab_cursor {
   size_t row, end;  // of those that are not in `order`
   std::vector<EqualTo> equal;
   std::deque<std::string> texts;  // of `equal`
-  const EqualIndex* index;        // or null
+  std::vector<CellTest> tests;
+  const EqualIndex* index;  // or null
   std::optional<RowOrder> order;
 };
 
 // Bits of idxNum: which bounds on the sorted column Filter receives, in this order, and whether to look the
 // others up in an index. idxStr has a line for each column of which Filter receives a value after these,
-// "=COLUMN", and then one for each that the rows are ordered by, "+COLUMN" or "-COLUMN".
+// "=COLUMN", one for each that CellTest takes, and then one for each that the rows are ordered by, "+COLUMN"
+// or "-COLUMN".
 enum Bound : int { kEqual = 1, kLower = 2, kUpper = 4, kIndexed = 8 };
 
 const char* SqlType(Type type) {
@@ -186,8 +189,16 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     info->aConstraintUsage[i].omit = !is_text;
     selectivity *= is_text ? kRowsPerText : kRowsPerInteger;
   }
+  const bool is_tested = !plan.empty();
+  for (int i = 0; i < info->nConstraint; ++i) {
+    if (info->aConstraint[i].iColumn == sorted_column || info->aConstraintUsage[i].argvIndex > 0) continue;
+    const char sign = CellTest::SignOf(table.relation->schema(), info, i);
+    if (sign == 0) continue;
+    if (CellTest::TakesValue(sign)) info->aConstraintUsage[i].argvIndex = ++argument;
+    plan += fmt::format("{}{}\n", sign, info->aConstraint[i].iColumn);
+  }
   // Among the rows of one value of the sorted column a further search is worth an index where they are many.
-  if (!plan.empty() && (equal >= 0 ? table.estimate.per_value : table.estimate.rows) >= kIndexedRows) {
+  if (is_tested && (equal >= 0 ? table.estimate.per_value : table.estimate.rows) >= kIndexedRows) {
     flags |= kIndexed;
     const double found = equal >= 0 ? table.estimate.per_value * selectivity : table.estimate.per_value;
     info->estimatedCost = found + 16;
@@ -235,21 +246,9 @@ size_t Search(const Relation& relation, size_t column, Number bound, bool after)
   return low;
 }
 
-// What cells of an integer column are equal to that SQLite takes for equal to the value; nothing where none
-// is.
-std::optional<int64_t> EqualInteger(sqlite3_value* value) {
-  const int type = sqlite3_value_numeric_type(value);
-  if (type == SQLITE_INTEGER) return sqlite3_value_int64(value);
-  if (type != SQLITE_FLOAT) return std::nullopt;
-  constexpr double kLimit = 9'223'372'036'854'775'808.0;
-  const double real = sqlite3_value_double(value);
-  if (!(real >= -kLimit && real < kLimit) || real != std::floor(real)) return std::nullopt;
-  return static_cast<int64_t>(real);
-}
-
 bool Holds(const Cursor& cursor, size_t row) {
-  return std::ranges::all_of(cursor.equal,
-                             [&](const EqualTo& equal) { return equal.Holds(*cursor.relation, row); });
+  const auto holds = [&](const auto& test) { return test.Holds(*cursor.relation, row); };
+  return std::ranges::all_of(cursor.equal, holds) && std::ranges::all_of(cursor.tests, holds);
 }
 
 // The next row from `row` on that has what the statement asks for, or cursor.end.
@@ -294,8 +293,12 @@ bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool&
   for (; !plan.empty(); plan.remove_prefix(plan.find('\n') + 1)) {
     size_t column = 0;
     std::from_chars(plan.data() + 1, plan.data() + plan.size(), column);
-    if (plan[0] != '=') {
+    if (plan[0] == '+' || plan[0] == '-') {
       order.push_back({column, plan[0] == '-'});
+      continue;
+    }
+    if (plan[0] != '=') {
+      cursor.tests.emplace_back(plan[0], column, CellTest::TakesValue(plan[0]) ? *argv++ : nullptr);
       continue;
     }
     sqlite3_value* value = *argv++;
@@ -329,6 +332,7 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char* plan, int argc, sql
   cursor->end = relation.rows();
   cursor->equal.clear();
   cursor->texts.clear();
+  cursor->tests.clear();
   cursor->index = nullptr;
   cursor->order.reset();
   int argument = 0;

@@ -270,11 +270,48 @@ TEST(VirtualTable, GivesEqualRowsAndOrdersAsSqliteDoes) {
   std::mt19937_64 random(19);
   for (const size_t rows : {3u, 1200u, 12'000u}) {
     Twin twin(random, rows);
-    for (const char* where :
-         {"", "WHERE i = 3", "WHERE n = 17 AND t = 'ab'", "WHERE n = NULL", "WHERE t = 'abcdefgh'",
-          "WHERE t = 'A' COLLATE NOCASE", "WHERE n = 17.0", "WHERE n = '17'", "WHERE t = 5", "WHERE r = 1",
-          "WHERE n IN (5, 3, 4)", "WHERE t IS NULL AND i = 2", "WHERE rowid = 7", "WHERE t LIKE '%BC%'",
-          "WHERE t LIKE '%b'", "WHERE t LIKE '%_b%'", "WHERE t NOT LIKE '%a%'", "WHERE n LIKE '%17%'"})
+    for (const char* where : {"",
+                              "WHERE i = 3",
+                              "WHERE n = 17 AND t = 'ab'",
+                              "WHERE n = NULL",
+                              "WHERE t = 'abcdefgh'",
+                              "WHERE t = 'A' COLLATE NOCASE",
+                              "WHERE n = 17.0",
+                              "WHERE n = '17'",
+                              "WHERE t = 5",
+                              "WHERE r = 1",
+                              "WHERE n IN (5, 3, 4)",
+                              "WHERE t IN ('ab', 'A', NULL, 'abcdefghi')",
+                              "WHERE t IN (SELECT '')",
+                              "WHERE t IN ('b', 5)",
+                              "WHERE t NOT IN ('a', 'b')",
+                              "WHERE t IN ('a', 'B') COLLATE NOCASE",
+                              "WHERE t COLLATE NOCASE IN ('a', 'B')",
+                              "WHERE t IN (NULL)",
+                              "WHERE t IN (SELECT t FROM mine WHERE i = 1)",
+                              "WHERE t IN (SELECT 'x' || i FROM mine UNION SELECT 'ab')",
+                              "WHERE n IS NOT NULL AND t IS NOT NULL",
+                              "WHERE none IS NOT NULL",
+                              "WHERE r > 0.5",
+                              "WHERE r >= 1 AND r < 2",
+                              "WHERE r > -0.5 AND t IN ('a', 'ab')",
+                              "WHERE n > 2990.5",
+                              "WHERE n <= '20'",
+                              "WHERE n < 'x'",
+                              "WHERE n > 'x'",
+                              "WHERE n > NULL",
+                              "WHERE r < x'00'",
+                              "WHERE n BETWEEN 10 AND 12",
+                              "WHERE 5 > n",
+                              "WHERE t > 'ab'",
+                              "WHERE i > 20 AND i >= 22",
+                              "WHERE t IS NULL AND i = 2",
+                              "WHERE rowid = 7",
+                              "WHERE t LIKE '%BC%'",
+                              "WHERE t LIKE '%b'",
+                              "WHERE t LIKE '%_b%'",
+                              "WHERE t NOT LIKE '%a%'",
+                              "WHERE n LIKE '%17%'"})
       for (const char* order :
            {"rowid", "n DESC, rowid", "t, r DESC, n, i DESC, rowid", "r, t DESC, rowid",
             "t COLLATE NOCASE, rowid", "n NULLS LAST, rowid", "r DESC, n, t, i, rowid LIMIT 5",
@@ -290,6 +327,13 @@ TEST(VirtualTable, GivesEqualRowsAndOrdersAsSqliteDoes) {
           "mine AS a ORDER BY a.rowid LIMIT 100",
           "SELECT count(*), sum(a.i * b.i) FROM mine AS a JOIN mine AS b USING (n)",
           "SELECT count(*), sum(a.r * b.i) FROM mine AS a JOIN mine AS b ON a.n = b.n AND a.t = b.t",
+          "SELECT count(*), sum(b.i) FROM mine AS a JOIN mine AS b ON b.n = a.n AND b.r > a.r AND b.t IN "
+          "(a.t, 'ab')",
+          "SELECT t, sum(n) FROM mine WHERE r > 0 AND t IN ('a', 'ab', 'b') GROUP BY t HAVING sum(n) > 5 "
+          "ORDER BY t",
+          "SELECT a.rowid, b.rowid FROM mine AS a LEFT JOIN mine AS b ON b.n = a.n AND b.t IS NOT NULL AND "
+          "b.i < a.i "
+          "ORDER BY 1, 2",
           "SELECT a.rowid, b.rowid FROM mine AS a LEFT JOIN mine AS b ON b.n = a.n + 1 AND b.i = a.i ORDER "
           "BY 1, 2"})
       twin.Compare(sql);
