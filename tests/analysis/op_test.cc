@@ -166,6 +166,22 @@ TEST(Op, AnOpThatOnlyCallsTheApiHasARow) {
   EXPECT_EQ(RowOf(families, "/wait").cpu_ns, 100);
 }
 
+TEST(Op, TellsOperatorsFromRangesOfTheProgram) {
+  TraceBuilder b;
+  b.Range(0, 100, "step");
+  b.Launch(10, 20, 30, "own_kernel");
+  b.Range(40, 60, "aten::mm");
+  b.Launch(45, 70, 80, kPlainGemm);
+  b.Launch(150, 200, 210, "lone");
+  EXPECT_EQ(RowOf(ComputeOps(test::ContextOf(b.trace)), "/step").of_framework, std::nullopt)
+      << "no operator was recorded";
+  b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern("cpu_op"));
+  const OpFamilies families = ComputeOps(test::ContextOf(b.trace));
+  EXPECT_EQ(RowOf(families, "/step").of_framework, false);
+  EXPECT_EQ(RowOf(families, "/step/aten::mm").of_framework, true);
+  EXPECT_EQ(RowOf(families, "(no range)/lone").of_framework, std::nullopt);
+}
+
 TEST(Op, KernelsOutsideAllRangesAreOpsByName) {
   TraceBuilder b;
   b.Launch(10, 100, 110, "copy_kernel");

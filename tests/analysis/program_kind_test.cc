@@ -117,6 +117,26 @@ TEST(ProgramKind, IsKnownByNames) {
   EXPECT_EQ(KindOf(Repeated("gemm", "step[x]")), "computing");
 }
 
+TEST(ProgramKind, OperatorsOfAnotherDeviceAndWaitsForItAreNoProgramOfTheHost) {
+  const auto trace = [](const std::string& name, Ns each) {
+    TraceBuilder b;
+    b.trace.devices.clear();
+    b.trace.facts["listed_gpus"] = "0";
+    for (int i = 0; i < 3; ++i) {
+      b.Range(10 * i * kMs, 10 * i * kMs + each, name);
+      b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern("cpu_op"));
+    }
+    return b;
+  };
+  EXPECT_EQ(KindOf(trace("aten::_scaled_dot_product_attention_math_for_mps", kMs / 10)), "accelerator");
+  EXPECT_EQ(KindOf(trace("aten::mps_convolution_backward", kMs / 10)), "accelerator");
+  EXPECT_EQ(KindOf(trace("aten::clamps", kMs / 10)), "host");
+  EXPECT_EQ(KindOf(trace("aten::_local_scalar_dense", 2 * kMs)), "accelerator");
+  EXPECT_EQ(FindProgramKind(test::ContextOf(trace("aten::_local_scalar_dense", 2 * kMs).trace))->evidence,
+            "3 reads of single values wait for it");
+  EXPECT_EQ(KindOf(trace("aten::_local_scalar_dense", kMs / 10)), "host") << "as the host reads its own";
+}
+
 TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   const auto trace = [](const std::string& range) {
     TraceBuilder b;

@@ -206,11 +206,12 @@ TEST(Kineto, OnlyTheProfilersOwnOverhead) {
         R"({{"ph":"X","cat":"overhead","name":"{}","pid":-1,"tid":0,"ts":{},"dur":5,"args":{{}}}})", name,
         start);
   };
-  const Trace trace = ReadText("{\"traceEvents\":[" + overhead("Activity Buffer Request", 10) + "," +
-                               overhead("Runtime Triggered Module Loading", 20) + "," +
-                               overhead("Lazy Function Loading", 30) + "," + overhead("Driver Compiler", 40) +
-                               "," + overhead("Command Buffer Full", 50) + "," +
-                               overhead("Buffer Flush", 60) + "," + kLaunch + "," + kKernel + "]}");
+  const Trace trace =
+      ReadText("{\"traceEvents\":[" + overhead("Activity Buffer Request", 10) + "," +
+               overhead("Runtime Triggered Module Loading", 20) + "," +
+               overhead("Lazy Function Loading", 30) + "," + overhead("Driver Compiler", 40) + "," +
+               overhead("Command Buffer Full", 50) + "," + overhead("Unrecognized", 55) + "," +
+               overhead("Buffer Flush", 60) + "," + kLaunch + "," + kKernel + "]}");
   ASSERT_EQ(trace.overheads.size(), 2u);
   EXPECT_EQ(trace.names.View(trace.overheads.name[0]), "Activity Buffer Request");
   EXPECT_EQ(trace.names.View(trace.overheads.name[1]), "Buffer Flush");

@@ -114,6 +114,24 @@ TEST_P(EveryFormat, DoesNotAskForAGpuThatTheProgramDoesNotUse) {
   EXPECT_THAT(report, Not(HasSubstr("profile again with --trace=cuda,nvtx")));
 }
 
+TEST_P(EveryFormat, DoesNotSayThatAnAcceleratorIsNoGpuInUse) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{0}}, {"gpus", int64_t{0}}, {"kind", "accelerator"}}});
+  run.Give("profile", {{{"profile", int64_t{0}}, {"kernels", int64_t{0}}}});
+  Advice advice;
+  Finding note;
+  note.rule = "other-accelerator";
+  note.title = "The work is on an accelerator that is not read";
+  note.severity = Severity::kInfo;
+  note.outcome = Outcome::kFired;
+  note.recommendation = {"Read what the accelerator does with its own tools. Here only the host is shown."};
+  advice.findings = {note};
+  const std::string report = Words(Render(run, advice, GetParam()));
+  EXPECT_THAT(report, HasSubstr("The work is on an accelerator that is not read; first, read what the "
+                                "accelerator does with its own tools."));
+  EXPECT_THAT(report, Not(HasSubstr("uses no GPU")));
+}
+
 TEST_P(EveryFormat, IsHonestWhenNothingFired) {
   Advice advice;
   advice.coverage = {11, 9, 0};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "src/analysis/context/op_path.h"
+#include "src/analysis/context/operator_tree.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/work/arguments.h"
@@ -52,6 +53,7 @@ class OpTable {
  public:
   explicit OpTable(const Context& context) : context_(context), trace_(context.trace) {
     for (const auto& gpu : context.ranks.gpus) windows_.emplace(gpu.rank, context.HostWindowOf(gpu.rank));
+    for (uint32_t i = 0; i < trace_.ranges.size() && !has_operators_; ++i) has_operators_ = IsOperator(i);
   }
 
   OpFamilies Build() {
@@ -62,6 +64,10 @@ class OpTable {
   }
 
  private:
+  bool IsOperator(uint32_t range) const {
+    return trace_.names.View(trace_.ranges.domain[range]) == kOperatorDomain;
+  }
+
   bool InWindow(int64_t rank, Ns time) const {
     const auto window = windows_.find(rank);
     return window != windows_.end() && time >= window->second.start && time < window->second.end;
@@ -246,6 +252,7 @@ class OpTable {
     row.copy_ns = op.copy_ns;
     row.set_ns = op.set_ns;
     row.busy_ns = op.busy_ns;
+    if (has_operators_ && op.first_range != kNoIndex) row.of_framework = IsOperator(op.first_range);
     row.tensor_core_eligible = TensorCoreEligibleOp(row.op_type) || op.eligible_kernel;
     row.uses_tensor_cores = op.tensor_core.Get();
     row.tensor_core_ns = op.tensor_core_ns;
@@ -346,6 +353,7 @@ class OpTable {
   const Context& context_;
   const Trace& trace_;
   std::map<int64_t, Interval> windows_;
+  bool has_operators_ = false;
   std::vector<OpTotals> totals_;
   std::vector<bool> is_early_;                             // by range: counted by AddEarlyRange
   std::vector<Ns> busy_until_;                             // of each op on the GPU at hand

@@ -16,6 +16,7 @@ struct OpRow {
   std::optional<std::string> direction;
   int64_t calls = 0, kernels = 0, cpu_ns = 0, gpu_ns = 0, copy_ns = 0, set_ns = 0, busy_ns = 0;
   std::optional<int64_t> min_cpu_ns, max_cpu_ns, api_ns, overhead_ns;
+  std::optional<bool> of_framework;
   bool tensor_core_eligible = false;
   std::optional<bool> uses_tensor_cores;
   int64_t tensor_core_ns = 0;

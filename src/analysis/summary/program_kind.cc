@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -75,6 +76,34 @@ std::optional<ProgramKind> OtherAccelerator(const Trace& trace) {
   return std::nullopt;
 }
 
+// Operators of an accelerator that is no GPU of CUDA or ROCm, as Apple's (aten::_mps_convolution).
+std::optional<ProgramKind> OperatorOfAccelerator(const Names& ranges) {
+  static const RE2 of_device(R"((?i)^aten::(\w*_)?(mps|xpu|hpu|npu|mtia)(_\w*)?$)");
+  const auto range = Matching(ranges, of_device);
+  return range ? std::optional(ProgramKind{program_kind::kAccelerator, "operator " + *range}) : std::nullopt;
+}
+
+// A value that the host has computed is read in no time: who waits for values waits for a device.
+std::optional<ProgramKind> WaitsForValues(const Trace& trace) {
+  constexpr int64_t kLeastReads = 3;
+  constexpr double kLeastShare = 0.1;
+  int64_t reads = 0;
+  Ns waited = 0, first = std::numeric_limits<Ns>::max(), last = std::numeric_limits<Ns>::min();
+  for (size_t i = 0; i < trace.ranges.size(); ++i) {
+    if (trace.ranges.open[i] || trace.names.View(trace.ranges.domain[i]) != kOperatorDomain) continue;
+    const Ns length = trace.ranges.end[i] - trace.ranges.start[i];
+    first = std::min(first, trace.ranges.start[i]);
+    last = std::max(last, trace.ranges.end[i]);
+    if (length < kLeastWork || trace.names.View(trace.ranges.name[i]) != "aten::_local_scalar_dense")
+      continue;
+    ++reads;
+    waited += length;
+  }
+  if (reads < kLeastReads || static_cast<double>(waited) < kLeastShare * static_cast<double>(last - first))
+    return std::nullopt;
+  return ProgramKind{program_kind::kAccelerator, fmt::format("{} reads of single values wait for it", reads)};
+}
+
 // An operator that computes on a GPU only launches there: that half of its calls take longer than any launch
 // shows that the host computes. First calls load what they need, so that one or two say nothing.
 std::optional<ProgramKind> ComputesItself(const Trace& trace) {
@@ -106,7 +135,9 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   static const RE2 of_hosts(
       R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn)");
   if (Matching(ranges, of_gpus)) return std::nullopt;
+  if (auto other = OperatorOfAccelerator(ranges)) return other;
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
+  if (auto waits = WaitsForValues(trace)) return waits;
   if (auto computing = ComputesItself(trace)) return computing;
   // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
   const auto listed = trace.facts.find("listed_gpus");

@@ -377,10 +377,11 @@ void Batch::AddPythonFunction(const Event& e) {
   f.name.push_back(Name(e.name));
 }
 
-// Of CUPTI's kinds of overhead these are the driver's, and happen without a profiler, too.
+// Of CUPTI's kinds of overhead these are the driver's, and happen without a profiler, too. A kind that Kineto
+// does not know, as those of loading code were to its older versions, is nobody's for certain.
 void Batch::AddOverhead(const Event& e) {
   if (e.name == "Driver Compiler" || e.name == "Runtime Triggered Module Loading" ||
-      e.name == "Lazy Function Loading" || e.name == "Command Buffer Full")
+      e.name == "Lazy Function Loading" || e.name == "Command Buffer Full" || e.name == "Unrecognized")
     return;
   Overheads& o = trace.overheads;
   o.start.push_back(e.start);

@@ -307,6 +307,8 @@ HeadlineText Headline(const ReportModel& model) {
             first ? order + "." : "a trace shows where that time goes."};
   if (!HasGpuWork(model)) {
     if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
+    if (first && FindingOf(advice, "other-accelerator"))
+      return {"The work is on an accelerator that is not read; ", order + "."};
     if (UsesNoGpu(model))
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
     if (CalledNoGpu(model))
