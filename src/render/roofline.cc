@@ -152,10 +152,11 @@ std::string Roofline(const std::string& id, const std::string& title, double ban
   const Axis x{std::max(std::floor(std::log10(least)), right - kMostDecades), right, kLeft, kRight};
   const Axis y{std::max(std::floor(std::log10(slowest)), top - kMostDecades), top, kBottom, kTop};
 
-  std::string svg =
-      OpenSvg(id, "roofline", "0 0 960 408", "", title,
-              fmt::format("{} operators by FLOP per byte and FLOP/s, under {} ceilings and the memory's {}.",
-                          drawn, ceilings.size(), FormatValue(bandwidth, Unit::kBytesPerSecond)));
+  std::string svg = OpenSvg(
+      id, "roofline", "0 0 960 408", "", title,
+      fmt::format("{} operator{} by FLOP per byte and FLOP/s, under {} ceiling{} and the memory's {}.", drawn,
+                  drawn == 1 ? "" : "s", ceilings.size(), ceilings.size() == 1 ? "" : "s",
+                  FormatValue(bandwidth, Unit::kBytesPerSecond)));
   svg += Ticks(x, y);
   // Large ones first, so that they cover none.
   std::vector<const RooflineDot*> order;

@@ -87,5 +87,15 @@ TEST(HardwareToDeclare, NamesTheGpusThatComputedAndAreUnknown) {
   EXPECT_EQ(line({gpu(0, "NVIDIA L4", 9)}, {{{"rank", I{0}}, {"device", I{0}}}}), "");
 }
 
+// Between backticks Markdown would show what escapes the brackets.
+TEST(HardwareToDeclare, CanBeCopiedFromMarkdown) {
+  test::FakeRun fake;
+  fake.Give("gpu",
+            {{{"rank", I{0}}, {"device", I{0}}, {"name", std::string("Mystery_9")}, {"kernels", I{9}}}});
+  const Advice advice;
+  EXPECT_THAT(RenderReport(BuildReport(fake.Build(), advice, {}), ReportFormat::kMarkdown),
+              testing::HasSubstr("<code>hardware: {gpus: \\[{model: \"Mystery\\_9\", names: "));
+}
+
 }  // namespace
 }  // namespace dladvisor
