@@ -23,10 +23,11 @@ struct DrawnOperators : test::OperatorsBuilder {
     const OperatorWork work = ComputeOperatorWork(context);
     std::vector<Found> found;
     for (const OperatorWorkCall& call : work.gpus.at(0).calls) {
-      const DistinctOperator& of = work.operators[call.operation];
+      const auto& of = work.operators[call.operation];
+      const WorkResult result = work.operators.ResultOf(of);
       found.push_back({std::string(work.names[of.name]), work.shapes.Describe(of.shapes),
-                       of.result.work ? std::optional<int64_t>(of.result.work->flops) : std::nullopt,
-                       call.kernel_ns, work.IsRecomputed(call), of.result.unknown});
+                       result.work ? std::optional<int64_t>(result.work->flops) : std::nullopt,
+                       call.kernel_ns, work.IsRecomputed(call), result.unknown});
     }
     return found;
   }

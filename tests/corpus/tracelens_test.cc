@@ -151,7 +151,7 @@ class OurCalls {
     const OperatorWork work = ComputeOperatorWork(*context_);
     for (const OperatorWork::OfGpu& gpu : work.gpus)
       for (const OperatorWorkCall& call : gpu.calls) {
-        const auto& of = work.operators[call.operation].result.work;
+        const auto of = work.operators.ResultOf(work.operators[call.operation]).work;
         if (!of || !of->flops) continue;
         calls_.push_back({{of->kind, *of->flops}, call.range, static_cast<double>(call.kernel_ns)});
       }

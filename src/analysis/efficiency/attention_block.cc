@@ -26,10 +26,10 @@ struct ProductDims {
 };
 
 // Of products with one batch dimension, or with none.
-std::optional<ProductDims> DimsOf(const DistinctOperator& of, const OperatorShapes& shapes) {
-  if (!of.result.work || of.result.work->kind != WorkKind::kMatrixProduct) return std::nullopt;
+std::optional<ProductDims> DimsOf(const OperatorWork& work, const DistinctOperators::Operator& of) {
+  if (work.operators.ClassOf(of).kind != WorkKind::kMatrixProduct) return std::nullopt;
   Sizes a, b;  // the last two
-  shapes.ForEachTensor(of.shapes, [&](const Sizes& shape) { a = std::exchange(b, shape); });
+  work.shapes.ForEachTensor(of.shapes, [&](const Sizes& shape) { a = std::exchange(b, shape); });
   if (a.size() < 2 || a.size() != b.size() || a.back() != b[b.size() - 2]) return std::nullopt;
   const auto batch = Product(std::span(a).first(a.size() - 2)).value();
   if (!batch) return std::nullopt;
@@ -49,10 +49,10 @@ std::vector<Softmax> FindSoftmax(const OperatorWork& work) {
   for (const std::string_view name : work.names) of_name.push_back(SoftmaxOfName(name));
   std::vector<Softmax> of_operator;
   bool found = false;
-  for (const DistinctOperator& of : work.operators) {
+  for (const auto& of : work.operators) {
     const Softmax named = of_name[of.name];
     const bool is_operator =
-        named != Softmax::kBackward && of.result.work && of.result.work->kind == WorkKind::kSoftmax;
+        named != Softmax::kBackward && work.operators.ClassOf(of).kind == WorkKind::kSoftmax;
     of_operator.push_back(is_operator ? Softmax::kOperator : named);
     found |= of_operator.back() != Softmax::kNone;
   }
@@ -67,7 +67,7 @@ class AttentionBuilder {
 
   std::vector<AttentionBlockRow> Build() {
     if (softmax_.empty()) return {};
-    for (const DistinctOperator& of : work_.operators) dims_.push_back(DimsOf(of, work_.shapes));
+    for (const auto& of : work_.operators) dims_.push_back(DimsOf(work_, of));
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
@@ -92,7 +92,8 @@ class AttentionBuilder {
  private:
   // `block` is a product of scores and what followed it on them.
   void Continue(size_t gpu, std::vector<OperatorWorkCall>& block, const OperatorWorkCall& call) {
-    const DistinctOperator& of = work_.operators[call.operation];
+    const auto& of = work_.operators[call.operation];
+    const std::optional<WorkKind> kind = work_.operators.ClassOf(of).kind;
     const std::optional<ProductDims>& dims = dims_[call.operation];
     if (!block.empty()) {
       const ProductDims& scores = *dims_[block.front().operation];
@@ -103,16 +104,14 @@ class AttentionBuilder {
         block.clear();
         return;
       }
-      const bool on_scores = !dims && elements && block.size() <= kMostOperators && of.result.work &&
-                             !HasFlops(of.result.work->kind) &&
-                             work_.shapes.HasTensorOf(of.shapes, *elements);
+      const bool on_scores = !dims && elements && block.size() <= kMostOperators && kind &&
+                             !HasFlops(*kind) && work_.shapes.HasTensorOf(of.shapes, *elements);
       if (on_scores) {
         block.push_back(call);
         return;
       }
       // Sums and maxima of the rows are operators on fewer elements, as what copies the values is.
-      if (!dims && of.result.work && !HasFlops(of.result.work->kind) && block.size() <= kMostOperators)
-        return;
+      if (!dims && kind && !HasFlops(*kind) && block.size() <= kMostOperators) return;
     }
     block.clear();
     if (dims && dims->n >= kLeastKeys) block.push_back(call);
@@ -124,7 +123,7 @@ class AttentionBuilder {
     Ns gpu_ns = 0, score_ns = 0;
     int64_t kernels = 0;
     for (const OperatorWorkCall& call : block) {
-      const DistinctOperator& of = work_.operators[call.operation];
+      const auto& of = work_.operators[call.operation];
       const Softmax of_call = softmax_[call.operation];
       if ((softmax == Softmax::kNone || softmax == Softmax::kPieces) && of_call != Softmax::kNone)
         softmax = of_call;
@@ -136,7 +135,7 @@ class AttentionBuilder {
     }
     if (softmax == Softmax::kNone) return;
     const ProductDims &first = *dims_[block.front().operation], &last = *dims_[block.back().operation];
-    const Work& work = *work_.operators[block.front().operation].result.work;
+    const Work work = *work_.operators.ResultOf(work_.operators[block.front().operation]).work;
     const std::string direction = softmax == Softmax::kBackward ? "backward" : "forward";
     const std::string kind = softmax == Softmax::kPieces ? "pieces" : "operator";
     const int64_t rank = context_.ranks.gpus[gpu].rank;
@@ -163,7 +162,7 @@ class AttentionBuilder {
   // Of one block: FLOPs of both products; queries, keys and values are read and the result is written.
   void AddFused(size_t gpu, const ProductDims& first, const ProductDims& last, const Work& work,
                 const std::vector<OperatorWorkCall>& block, AttentionBlockRow& row) const {
-    const Work& second = *work_.operators[block.back().operation].result.work;
+    const Work second = *work_.operators.ResultOf(work_.operators[block.back().operation]).work;
     const auto flops = static_cast<double>(*work.flops) + static_cast<double>(*second.flops);
     const auto elements = (Count(first.batch) * (Count(first.m) * first.k + Count(first.n) * first.k +
                                                  Count(last.k) * last.n + Count(last.m) * last.n))

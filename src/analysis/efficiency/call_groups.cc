@@ -10,9 +10,8 @@ namespace dladvisor {
 namespace {
 
 class CallGrouper {
-  // What is asked of an operator, side by side.
-  struct OfOperator {
-    uint32_t name = 0, shapes = 0;
+  // What is asked of operators, by the class of their work.
+  struct OfClass {
     std::optional<Precision> recorded;  // of those with FLOPs
     uint8_t layout = 0;
     bool has_work = false, has_flops = false;
@@ -24,26 +23,16 @@ class CallGrouper {
   CallGrouper(const Context& context, const OperatorWork& work)
       : context_(context), work_(work), notes_(context.kernels.size()) {
     out_.layouts = {""};
-    operators_.reserve(work.operators.size());
-    std::string_view type;  // of the one before, as most have the same
-    std::optional<Precision> of_type;
-    for (const DistinctOperator& of : work.operators) {
-      OfOperator& known = operators_.emplace_back();
-      known.name = of.name;
-      known.shapes = of.shapes;
-      known.has_work = of.result.work.has_value();
+    for (const WorkClass& of : work.operators.classes()) {
+      OfClass& known = classes_.emplace_back();
+      known.has_work = of.kind.has_value();
       if (!known.has_work) continue;
-      const Work& operation = *of.result.work;
-      known.layout = LayoutOf(operation.layout);
-      known.needs_layout = operation.kind == WorkKind::kMatrixProduct && operation.layout.empty();
-      known.has_flops = operation.flops.has_value();
-      known.needs_element = !operation.bytes && operation.untyped_elements;
-      if (!known.has_flops || operation.data_type.empty()) continue;
-      if (!of_type || type != operation.data_type) {
-        type = operation.data_type;
-        of_type = ParsePrecision(type).value_or(Precision::kUnknown);
-      }
-      known.recorded = of_type;
+      known.layout = LayoutOf(of.layout);
+      known.needs_layout = of.kind == WorkKind::kMatrixProduct && of.layout.empty();
+      known.has_flops = of.Has(kFlops);
+      known.needs_element = !of.Has(kBytes) && of.Has(kUntypedElements);
+      if (known.has_flops && !of.data_type.empty())
+        known.recorded = ParsePrecision(of.data_type).value_or(Precision::kUnknown);
     }
   }
 
@@ -64,7 +53,7 @@ class CallGrouper {
     const Kernels& kernels = context_.trace.kernels;
     newest_.assign(work_.operators.size(), kNoIndex);
     for (const OperatorWorkCall& call : work_.gpus[gpu].calls) {
-      const OfOperator& of = operators_[call.operation];
+      const OfClass& of = classes_[work_.operators[call.operation].work];
       Precision precision = Precision::kUnknown;
       uint8_t element_bytes = 0;
       uint8_t layout = of.layout;
@@ -118,14 +107,14 @@ class CallGrouper {
   }
 
   bool HasRowOf(const CallGroup& a, const CallGroup& b) const {
-    const OfOperator &of_a = operators_[a.operation], &of_b = operators_[b.operation];
+    const auto &of_a = work_.operators[a.operation], &of_b = work_.operators[b.operation];
     return of_a.shapes == of_b.shapes && of_a.name == of_b.name && RankOf(a) == RankOf(b) &&
            a.layout == b.layout && PrecisionNameOf(work_, a) == PrecisionNameOf(work_, b) &&
            DataTypeOf(work_, a) == DataTypeOf(work_, b);
   }
 
   uint64_t HashOf(const CallGroup& group) const {
-    const OfOperator& of = operators_[group.operation];
+    const auto& of = work_.operators[group.operation];
     uint64_t hash = of.shapes;
     for (const uint64_t part :
          {uint64_t{of.name}, static_cast<uint64_t>(RankOf(group)), static_cast<uint64_t>(group.precision)})
@@ -151,14 +140,15 @@ class CallGrouper {
       if (row.last != i) out_.groups[row.last].next_of_row = i;
       row.last = i;
       row.gpu_ns += group.gpu_ns;
-      out_.has_work[group.gpu] |= static_cast<uint8_t>(operators_[group.operation].has_work);
+      out_.has_work[group.gpu] |=
+          static_cast<uint8_t>(classes_[work_.operators[group.operation].work].has_work);
     }
   }
 
   const Context& context_;
   const OperatorWork& work_;
   std::vector<KernelNote> notes_;  // by name id
-  std::vector<OfOperator> operators_;
+  std::vector<OfClass> classes_;
   std::vector<uint32_t> newest_;  // by operator: the last group of the GPU at hand
   CallGroups out_;
 };
@@ -166,13 +156,12 @@ class CallGrouper {
 }  // namespace
 
 std::string_view DataTypeOf(const OperatorWork& work, const CallGroup& group) {
-  const std::optional<Work>& of = work.operators[group.operation].result.work;
-  return of ? of->data_type : std::string_view();
+  return work.operators.ClassOf(work.operators[group.operation]).data_type;
 }
 
 std::string_view PrecisionNameOf(const OperatorWork& work, const CallGroup& group) {
-  const std::optional<Work>& of = work.operators[group.operation].result.work;
-  return of && of->flops ? PrecisionName(group.precision) : std::string_view();
+  const WorkClass& of = work.operators.ClassOf(work.operators[group.operation]);
+  return of.Has(kFlops) ? PrecisionName(group.precision) : std::string_view();
 }
 
 CallGroups GroupCalls(const Context& context, const OperatorWork& work) {

@@ -19,15 +19,15 @@ namespace {
 constexpr size_t kCandidatesOfRank = 200;
 constexpr size_t kLongestChain = 64;  // operators
 
-bool CanFuse(const DistinctOperator& of) {
-  if (!of.result.work) return false;
-  switch (of.result.work->kind) {
+bool CanFuse(const WorkClass& of) {
+  if (!of.kind) return false;
+  switch (*of.kind) {
     case WorkKind::kElementWise:
     case WorkKind::kReduction:
     case WorkKind::kNormalization:
     case WorkKind::kSoftmax:
     case WorkKind::kCopy:
-      return of.result.work->output_elements.has_value();
+      return true;
     default:
       return false;
   }
@@ -108,8 +108,12 @@ class FusionBuilder {
     outputs_.reserve(work_.operators.size());
     std::vector<uint8_t> is_fused;  // by name, what was fused before
     for (const std::string_view name : work_.names) is_fused.push_back(name.starts_with("triton_"));
-    for (const DistinctOperator& of : work_.operators)
-      outputs_.push_back(!is_fused[of.name] && CanFuse(of) ? *of.result.work->output_elements : kFusesNot);
+    std::vector<uint8_t> can_fuse;  // by class of work
+    for (const WorkClass& of : work_.operators.classes()) can_fuse.push_back(CanFuse(of));
+    for (const auto& of : work_.operators)
+      outputs_.push_back(!is_fused[of.name] && can_fuse[of.work]
+                             ? *work_.operators.NumberOf(of, kOutputElements)
+                             : kFusesNot);
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
@@ -236,9 +240,9 @@ class FusionBuilder {
     key_ = {static_cast<uint32_t>(rank), work_.operators[operators.front()].shapes};
     Count bytes = 0, within = 0;  // what passes within the chain, written and read
     for (size_t i = 0; i < operators.size(); ++i) {
-      const DistinctOperator& of = work_.operators[operators[i]];
+      const auto& of = work_.operators[operators[i]];
       key_.push_back(of.name);
-      const Work& work = *of.result.work;
+      const Work work = *work_.operators.ResultOf(of).work;
       bytes = bytes + (work.bytes ? Count(*work.bytes) : Count::Unknown());
       if (i + 1 < operators.size())
         within = within + (work.output_bytes ? Count(*work.output_bytes) * 2 : Count::Unknown());

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -159,31 +162,41 @@ class EfficiencyBuilder {
 
   // Of rows with the same GPU time, which follow one another.
   void SortByName(std::vector<uint32_t>& rows) const {
-    const auto is_before = [&](uint32_t row, uint32_t other) {
-      const CallGroup &a = calls_.groups[calls_.rows[row].first],
-                      &b = calls_.groups[calls_.rows[other].first];
-      const DistinctOperator &of_a = work_.operators[a.operation], &of_b = work_.operators[b.operation];
+    struct Tied {
+      uint32_t row;
+      std::string shapes;
+    };
+    const auto is_before = [&](const Tied& one, const Tied& other) {
+      const CallGroup &a = calls_.groups[calls_.rows[one.row].first],
+                      &b = calls_.groups[calls_.rows[other.row].first];
+      const auto &of_a = work_.operators[a.operation], &of_b = work_.operators[b.operation];
       if (of_a.name != of_b.name) return work_.names[of_a.name] < work_.names[of_b.name];
       if (const auto order = DataTypeOf(work_, a) <=> DataTypeOf(work_, b); order != 0) return order < 0;
-      if (of_a.shapes != of_b.shapes)
-        if (const auto order = work_.shapes.Describe(of_a.shapes) <=> work_.shapes.Describe(of_b.shapes);
-            order != 0)
-          return order < 0;
+      if (const auto order = one.shapes <=> other.shapes; order != 0) return order < 0;
       return std::pair(PrecisionNameOf(work_, a), calls_.layouts[a.layout]) <
              std::pair(PrecisionNameOf(work_, b), calls_.layouts[b.layout]);
     };
+    std::vector<Tied> tied;
     for (auto first = rows.begin(); first != rows.end();) {
       const auto last = std::find_if(first, rows.end(), [&](uint32_t row) {
         return calls_.rows[row].gpu_ns != calls_.rows[*first].gpu_ns;
       });
-      if (last - first > 1) std::sort(first, last, is_before);
+      if (last - first > 1) {
+        tied.clear();
+        for (const uint32_t row : std::span(first, last)) {
+          const uint32_t operation = calls_.groups[calls_.rows[row].first].operation;
+          tied.push_back({row, work_.shapes.Describe(work_.operators[operation].shapes)});
+        }
+        std::sort(tied.begin(), tied.end(), is_before);
+        std::ranges::transform(tied, first, &Tied::row);
+      }
       first = last;
     }
   }
 
   OpEfficiencyRow Named(const GroupRow& of_row, Totals totals) const {
     const CallGroup& first = calls_.groups[of_row.first];
-    const DistinctOperator& of = work_.operators[first.operation];
+    const auto& of = work_.operators[first.operation];
     OpEfficiencyRow& row = totals.row;
     row.op = work_.names[of.name];
     row.shapes = work_.shapes.Describe(of.shapes);
@@ -191,50 +204,53 @@ class EfficiencyBuilder {
     row.precision = PrecisionNameOf(work_, first);
     row.layout = calls_.layouts[first.layout];
     if (totals.kind) row.kind = NameOf(*totals.kind);
-    if (of.result.work && !of.result.work->assumed.empty()) row.assumed = of.result.work->assumed;
+    if (const Literal assumed = work_.operators.ClassOf(of).assumed; !assumed.empty()) row.assumed = assumed;
     if (!totals.unknown.empty()) row.unknown_reason = totals.unknown;
     return std::move(row);
   }
 
   void Add(const CallGroup& group, Totals& totals) const {
-    const WorkResult& result = work_.operators[group.operation].result;
-    const std::optional<Work>& work = result.work;
+    const auto& of = work_.operators[group.operation];
+    const WorkClass& work = work_.operators.ClassOf(of);
+    const auto number = [&](WorkNumber which) { return work_.operators.NumberOf(of, which); };
     OpEfficiencyRow& row = totals.row;
     row.rank = gpus_[group.gpu].rank;
     row.calls += group.calls;
     row.recomputed_calls += group.recomputed;
     row.kernels += group.kernels;
     row.gpu_ns += group.gpu_ns;
-    if (!work) {
-      totals.unknown = result.unknown;
+    if (!work.kind) {
+      totals.unknown = work.unknown;
       return;
     }
-    totals.kind = work->kind;
-    row.output_tiles = work->output_tiles;
-    row.expert_rows = work->expert_rows;
-    row.inner = work->inner;
+    totals.kind = work.kind;
+    row.output_tiles = number(kOutputTiles);
+    row.expert_rows.reset();
+    if (work.Has(kExpertRows)) row.expert_rows = std::bit_cast<double>(*number(kExpertRows));
+    row.inner = number(kInner);
     const OfGpu& gpu = gpus_[group.gpu];
-    totals.compute = work->flops ? gpu.compute[static_cast<size_t>(group.precision)] : Limit();
+    totals.compute = work.Has(kFlops) ? gpu.compute[static_cast<size_t>(group.precision)] : Limit();
     totals.memory = gpu.memory;
     const auto calls = static_cast<double>(group.calls);
     double compute_ns = 0, memory_ns = 0, compute_peak_ns = 0, memory_peak_ns = 0;
-    if (work->flops) {
+    if (work.Has(kFlops)) {
       totals.has_flops = true;
       totals.precision_known = group.precision != Precision::kUnknown;
-      const auto flops = static_cast<double>(*work->flops);
+      const auto flops = static_cast<double>(*number(kFlops));
       totals.flops += calls * flops;
       if (totals.compute.peak) {
         compute_ns = flops / totals.compute.best() * kNsPerSecond;
         compute_peak_ns = flops / *totals.compute.peak * kNsPerSecond;
         totals.peak_ns += calls * compute_peak_ns;
         totals.model_peak_ns += static_cast<double>(group.calls - group.recomputed) *
-                                static_cast<double>(*work->model_flops) / *totals.compute.peak * kNsPerSecond;
+                                static_cast<double>(*number(kModelFlops)) / *totals.compute.peak *
+                                kNsPerSecond;
       }
     }
     totals.winograd |= group.winograd;
-    std::optional<int64_t> moved = work->bytes;
+    std::optional<int64_t> moved = number(kBytes);
     if (!moved && group.element_bytes > 0)
-      moved = (Count(*work->untyped_elements) * group.element_bytes).value();
+      moved = (Count(*number(kUntypedElements)) * group.element_bytes).value();
     if (moved) {
       totals.has_bytes = true;
       const auto bytes = static_cast<double>(*moved);
@@ -244,7 +260,7 @@ class EfficiencyBuilder {
         memory_peak_ns = bytes / *totals.memory.peak * kNsPerSecond;
       }
     } else {
-      totals.bytes_unknown = work->bytes_unknown;
+      totals.bytes_unknown = work.bytes_unknown;
     }
     const double floor = gpu.floor_ns;
     totals.compute_ns += calls * compute_ns;

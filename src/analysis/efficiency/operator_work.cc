@@ -52,7 +52,7 @@ class OperatorWorkBuilder {
     // As many as there may be: memory that is not used costs nothing.
     const bool by_name = ranges_.arguments.size() == 0;
     const size_t most = by_name ? trace_.names.size() : trace_.operator_arguments.size();
-    out_.operators.reserve(most);
+    out_.operators.Reserve(most);
     out_.shapes.Reserve(most);
     if (by_name) by_name_.assign(most, kNoIndex);
     for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) AddGpu(gpu);
@@ -159,7 +159,7 @@ class OperatorWorkBuilder {
   }
 
   bool HasWork(uint32_t operation) const {
-    return operation != kNoIndex && out_.operators[operation].result.work.has_value();
+    return operation != kNoIndex && out_.operators.ClassOf(out_.operators[operation]).kind.has_value();
   }
 
   // The innermost range from this one on whose work is known; else this one, with the reason.
@@ -329,17 +329,15 @@ class OperatorWorkBuilder {
   uint32_t Add(const OfText& of_text, const WorkResult& result) {
     const bool scalars_count = result.work && (result.work->kind == WorkKind::kConvolution ||
                                                result.work->kind == WorkKind::kAttention);
-    out_.operators.push_back({of_text.name_number, out_.shapes.Add(arguments_, scalars_count), result});
-    return static_cast<uint32_t>(out_.operators.size() - 1);
+    return out_.operators.Add(of_text.name_number, out_.shapes.Add(arguments_, scalars_count), result);
   }
 
   uint32_t UnknownOperator(uint32_t range) {
     const uint32_t text = context_.texts->IndexOf(ranges_.name[range]);
-    const auto [known, is_new] = unknown_.try_emplace(text, static_cast<uint32_t>(out_.operators.size()));
-    if (!is_new) return known->second;
-    const OfText& of = FormulaOfText(text);
-    out_.operators.push_back(
-        {of.name_number, out_.shapes.Add(Arguments(), false), WorkResult::Unknown(why::kNoFormula)});
+    const auto [known, is_new] = unknown_.try_emplace(text, kNoIndex);
+    if (is_new)
+      known->second = out_.operators.Add(FormulaOfText(text).name_number, out_.shapes.Add(Arguments(), false),
+                                         WorkResult::Unknown(why::kNoFormula));
     return known->second;
   }
 
@@ -386,10 +384,10 @@ class OperatorWorkBuilder {
 
   // Where operators with FLOPs enclose others with some, the outer ones' kernels are of unknown work.
   void LeaveOutOuter() {
-    std::vector<uint8_t> has_inner(ranges_.size(), 0), of_operator;
-    for (const DistinctOperator& of : out_.operators)
-      of_operator.push_back(of.result.work && of.result.work->flops);
-    const auto has_flops = [&](const OperatorWorkCall& call) { return of_operator[call.operation] != 0; };
+    std::vector<uint8_t> has_inner(ranges_.size(), 0);
+    const auto has_flops = [&](const OperatorWorkCall& call) {
+      return out_.operators.ClassOf(out_.operators[call.operation]).Has(kFlops);
+    };
     for (const OperatorWork::OfGpu& gpu : out_.gpus)
       for (const OperatorWorkCall& call : gpu.calls)
         if (has_flops(call))
@@ -400,12 +398,10 @@ class OperatorWorkBuilder {
     for (OperatorWork::OfGpu& gpu : out_.gpus)
       for (OperatorWorkCall& call : gpu.calls) {
         if (!has_inner[call.range] || !has_flops(call)) continue;
-        const auto [known, is_new] =
-            outer.try_emplace(call.operation, static_cast<uint32_t>(out_.operators.size()));
+        const auto [known, is_new] = outer.try_emplace(call.operation, kNoIndex);
         if (is_new) {
-          DistinctOperator without = out_.operators[call.operation];
-          without.result = WorkResult::Unknown(kCountedWithin);
-          out_.operators.push_back(std::move(without));
+          const auto [name, shapes, work, first] = out_.operators[call.operation];
+          known->second = out_.operators.Add(name, shapes, WorkResult::Unknown(kCountedWithin));
         }
         call.operation = known->second;
       }

@@ -13,18 +13,12 @@
 #include <vector>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/efficiency/distinct_operators.h"
 #include "src/analysis/efficiency/operator_shapes.h"
 #include "src/analysis/family/values.h"
 #include "src/analysis/work/work.h"
 
 namespace dladvisor {
-
-// Calls of one operator with the same arguments.
-struct DistinctOperator {
-  uint32_t name = 0;    // in OperatorWork::names
-  uint32_t shapes = 0;  // in OperatorWork::shapes: of tensors, and of convolutions and attention the scalars
-  WorkResult result;
-};
 
 struct OperatorWorkCall {
   uint32_t range = kNoIndex;   // index into trace.ranges
@@ -36,7 +30,7 @@ struct OperatorWorkCall {
 };
 
 struct OperatorWork {
-  std::vector<DistinctOperator> operators;
+  DistinctOperators operators;
   std::vector<std::string_view> names;  // "aten::addmm", each once, of texts of the context
   OperatorShapes shapes;
   // Of each of ranks.gpus.

@@ -16,6 +16,7 @@ class Literal {
   constexpr Literal(const char (&text)[Size]) : text_(text) {}  // NOLINT(google-explicit-constructor)
 
   constexpr operator std::string_view() const { return text_; }  // NOLINT(google-explicit-constructor)
+  constexpr const char* data() const { return text_; }
   constexpr bool empty() const { return *text_ == '\0'; }
 
   template <std::convertible_to<std::string_view> Text>
