@@ -75,6 +75,13 @@ struct TrainingLog {
   // Evaluations between the iterations, where the log prints how long each takes: how many, and their time.
   int64_t evaluations = 0;
   double evaluation_ns = 0;
+  // Of each end of an epoch whose lines print both when they were written and what their iterations took: the
+  // time in between that is of no iteration.
+  std::vector<double> between_epochs_ns;
+  // Iterations before which PyTorch's allocator gave its cached memory back, for want of free memory.
+  int64_t flushed_iterations = 0;
+  // Lines of other trainings in the log, which are left out.
+  int64_t other_lines = 0;
   std::string error;  // the first exception that the program died of, "" for none
 
   bool empty() const { return program.empty(); }

@@ -95,6 +95,19 @@ TEST(TrainingLog, CausesOfSlowLines) {
   EXPECT_FALSE(rows[8].cause);
 }
 
+// A timer that few lines have takes no time in the others.
+TEST(TrainingLog, ATimerOfItsOwnExplainsALine) {
+  const auto cause = [](const char* timer) {
+    TraceBuilder b;
+    Add(b, {100, 100, 100, 100, 100, 100, 400, 100, 100, 100});
+    b.trace.training_log.timers.push_back({6, timer, {}, 290e6, {}, {}});
+    return Rows(b)[6].cause;
+  };
+  EXPECT_EQ(cause("save_checkpoint"), "checkpoint");
+  EXPECT_EQ(cause("testing"), "evaluation");
+  EXPECT_EQ(cause("update_weights"), "compute");
+}
+
 // A trainer that saves its best model evaluates before.
 TEST(TrainingLog, OfTwoEventsTheOneThatTakesAsLong) {
   for (const double evaluation_ms : {0.0, 100.0, 900.0}) {

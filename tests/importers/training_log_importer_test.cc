@@ -419,5 +419,17 @@ TEST(TrainingLogs, DamageDoesNoHarm) {
   }
 }
 
+TEST(TrainingLogImporter, CountsWhatDeepSpeedSaysOfTheAllocator) {
+  const auto step = [](int number) {
+    return fmt::format(
+        "[2025-10-28 20:51:32,092] [WARNING] [stage3.py:2165:step] 2 pytorch allocator cache flushes since "
+        "last step.\n"
+        "[2025-10-28 20:51:32,092] [INFO] [timer.py:264:stop] epoch=0/micro_step={0}/global_step={0}, "
+        "RunningAvgSamplesPerSec=7.2, CurrSamplesPerSec=7.5, MemAllocated=12.99GB\n",
+        number);
+  };
+  EXPECT_EQ(test::ReadLog(step(1) + step(2) + step(3)).training_log.flushed_iterations, 3);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -2,6 +2,7 @@
 #include "src/analysis/training/training.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "src/analysis/family/family.h"
@@ -204,6 +205,16 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("evaluations", &TrainingRow::evaluations, Unit::kCount,
                   "Evaluations of which the log prints the time; unknown where there are none.")
           .Column("evaluation_ns", &TrainingRow::evaluation_ns, Unit::kNanoseconds, "Time of all of them.")
+          .Column("epoch_ends", &TrainingRow::epoch_ends, Unit::kCount,
+                  "Ends of epochs of which the lines tell when they were written and what iterations took; "
+                  "unknown without.")
+          .Column("between_epochs_ns", &TrainingRow::between_epochs_ns, Unit::kNanoseconds,
+                  "Time at all of these that is of no iteration.")
+          .Column("flushed_iterations", &TrainingRow::flushed_iterations, Unit::kCount,
+                  "Iterations before which PyTorch's allocator had to give cached memory back, as DeepSpeed "
+                  "warns; unknown without such a line.")
+          .Column("other_lines", &TrainingRow::other_lines, Unit::kCount,
+                  "Lines of other, shorter trainings in the log, which are left out; unknown without.")
           .Column("error", &TrainingRow::error, Unit::kText,
                   "First exception in the log; unknown without one.")
           .Column("skipped", &TrainingRow::skipped, Unit::kCount, "Iterations whose update was skipped.")
@@ -254,6 +265,13 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
     row.evaluations = source.evaluations;
     row.evaluation_ns = source.evaluation_ns;
   }
+  if (!source.between_epochs_ns.empty()) {
+    row.epoch_ends = static_cast<int64_t>(source.between_epochs_ns.size());
+    row.between_epochs_ns =
+        std::accumulate(source.between_epochs_ns.begin(), source.between_epochs_ns.end(), 0.0);
+  }
+  if (source.flushed_iterations > 0) row.flushed_iterations = source.flushed_iterations;
+  if (source.other_lines > 0) row.other_lines = source.other_lines;
   if (!source.error.empty()) row.error = source.error;
   if (!row.samples_per_second) row.samples_per_second = source.samples_per_second;
   AddWork(context, row);

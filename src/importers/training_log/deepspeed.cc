@@ -55,6 +55,8 @@ void DeepSpeedReader::Line(std::string_view line) {
   } else if (line.find("CurrSamplesPerSec=") != std::string_view::npos) {
     if (!RE2::PartialMatch(line, throughput, &step, &first)) return;
     Row(step, line).samples_per_second = Number(first);
+  } else if (line.find("pytorch allocator cache flushes since last step") != std::string_view::npos) {
+    ++log_.flushed_iterations;
   } else if (line.find("time (ms) |") != std::string_view::npos) {
     Parts(line);
   }

@@ -48,12 +48,13 @@ void ForEachPair(std::string_view text,
 }
 
 std::optional<int64_t> LastTime(std::string_view text) {
-  static const RE2 date(R"((\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))");
+  static const RE2 date(
+      R"((?:^|[^\d-])((?:\d{2})?\d{2}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))");
   re2::StringPiece rest(text.data(), text.size());
   std::string day, clock, last;
   while (RE2::FindAndConsume(&rest, date, &day, &clock)) {
     if (const size_t comma = clock.find(','); comma != std::string::npos) clock[comma] = '.';
-    last = day + " " + clock;
+    last = (day.size() == 8 ? "20" : "") + day + " " + clock;
   }
   if (last.empty()) return std::nullopt;
   const auto time = nvidia_smi::ParseTime(last);

@@ -26,14 +26,17 @@ const std::vector<Form>& Forms() {
                                              {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
                                              {kLoss, "\\bloss=" NUMBER}};
   static const std::vector<FieldForm> any = {{kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER},
-                                             {kLearningRate, "(?i)\\blr[:=]? *" NUMBER}};
+                                             {kLearningRate, "(?i)\\blr[:=]? *" NUMBER},
+                                             {kTokens, NUMBER " *tok(?:en)?s?/s"}};
 #define EPOCH_TIME \
   R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|duration|elapsed|in)\b[^\d,;|]{0,12}?)" NUMBER
-  static const std::vector<FieldForm> epoch = {{kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
-                                               {kElapsed, EPOCH_TIME " *ms\\b", kMs},
-                                               {kElapsed, EPOCH_TIME " *min\\w*\\b", 60},
-                                               {kClock, "(?i)\\btime\\W{0,3}(\\d+m *\\d+) *s"},
-                                               {kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER}};
+  static const std::vector<FieldForm> epoch = {
+      {kElapsed, "(?i)\\bepoch:? *\\d+(?: */ *\\d+)? *[\\[(] *" NUMBER " *s *[\\])]"},
+      {kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
+      {kElapsed, EPOCH_TIME " *ms\\b", kMs},
+      {kElapsed, EPOCH_TIME " *min\\w*\\b", 60},
+      {kClock, "(?i)\\btime\\W{0,3}(\\d+m *\\d+) *s"},
+      {kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER}};
 #undef EPOCH_TIME
   static const std::vector<FieldForm> yolo = {{kRate, NUMBER "it/s"},
                                               {kElapsed, NUMBER "s/it"},
@@ -180,7 +183,7 @@ const std::vector<Form>& Forms() {
         {kLearningRate, "\\blr=" NUMBER}}},
       {"OLMo",
        "[step=",
-       R"(\[step=(\d+)(?:/(\d+))?)",
+       R"(\[step=(\d+)(?:/(\d+))?(?:,[^\[\]]*)?\]\s*$)",
        "sn",
        0,
        1,
@@ -221,7 +224,7 @@ const std::vector<Form>& Forms() {
         {kLearningRate, "\\blr=" NUMBER}}},
       {"torchvision",
        "eta: ",
-       R"(\bEpoch: \[(\d+)\] +\[ *(\d+)/(\d+)\] +eta: )",
+       R"(\bEpoch: \[(\d+)(?:/\d+)?\] +\[ *(\d+)/(\d+)\] +eta: )",
        "esn",
        0,
        0,
@@ -284,6 +287,28 @@ const std::vector<Form>& Forms() {
         {kMemory, "\\bmem: *" NUMBER "Mb", kMebi},
         {kLearningRate, "\\blr: *" NUMBER},
         {kLoss, "total_loss: *" NUMBER}}},
+      // "[epoch:  0, iter:   1,100, lr:(2.000e-04,)] l_pix: 2.9e+05"; later versions add "time (data): 0.4
+      // (0.1)".
+      {"BasicSR",
+       "iter:",
+       R"(\[epoch: *\d+, *iter: *([\d,]+), *lr:)",
+       "s",
+       0,
+       1,
+       false,
+       {{kElapsed, "time \\(data\\): *" NUMBER},
+        {kInput, "time \\(data\\): *[\\d.]+ *\\( *" NUMBER "\\)"},
+        {kLearningRate, "lr:\\(" NUMBER},
+        {kLoss, "\\bl_\\w+: *" NUMBER}}},
+      // "Progress on: 12.6kit/200kit rate:1.4it/s remaining:36:56:20 elapsed:2:48:09", as JAX's programs log.
+      {"tqdm_logging",
+       "Progress on: ",
+       R"(\bProgress on: ([\d.]+k?)it/([\d.]+k?)it +rate:)",
+       "sn",
+       0,
+       1,
+       false,
+       {{kRate, "\\brate:" NUMBER "it/s"}, {kElapsed, "\\brate:" NUMBER "s/it"}}},
       {"DCGAN in TensorFlow",
        "] time: ",
        R"(Epoch: ?\[ *(\d+)/ *\d+\] +\[ *(\d+)/ *(\d+)\] +time: )",
@@ -298,6 +323,9 @@ const std::vector<Form>& Forms() {
        bar},
       {"a program with a progress bar", ": 100%|",
        R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false, bar},
+      // "[fold_0] 001/200: 100%|####| 4/4 [00:07<00:00, 1.42s/it, loss=0.81]"
+      {"a program with a progress bar", ": 100%|",
+       R"((?:^|[\s\]])(\d+)/\d+: +100%\|[^|]*\| *(\d+)/(\d+) \[.*(?i:loss))", "esn", kEither, 1, false, bar},
       // A bar for training beside others for validation, its epoch on a line before.
       {"a program with a progress bar", ": 100%|",
        R"((?i)\btrain\w*[^|/\d]*: +100%\|[^|]*\| *(\d+)/(\d+) \[)", "bn", 1, 1, false, bar},
@@ -334,6 +362,10 @@ const std::vector<Form>& Forms() {
       // "Step 100, Loss: 6.2713", "step 7/900 | train_loss 2.1"; times are those of the lines.
       {kStepsAlone, "oss", R"((?i)\bstep[ :#=]*(\d+)(?: *(?:/|of) *(\d+))?[ ,:|]+(?:train\w*[ _]?)?loss\b)",
        "sn", 0, 1, false, any},
+      // "Iters: 10/20000 || Lr: 0.02 || Task Loss: 2.5"
+      {kStepsAlone, "oss",
+       R"((?i)\b(?:iter(?:ation)?s?|steps?)[ :#=]*\[? *(\d+) ?/ ?(\d+)\]?[ ,:|]+\S.{0,80}?\bloss\b)", "sn", 0,
+       1, false, any, "poch"},
       // "Epoch 1/100, Loss: 5.6, Val Loss: 4.3, Time: 214.51s", "epoch 3 took 12.1 s"; else by the times of
       // the lines.
       {kEpochs, "poch", R"((?i)\bepoch:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,

@@ -56,6 +56,7 @@ struct Form {
   int64_t first_epoch = 0, first_step = 0;
   bool block = false;  // its fields stand on the lines after the head
   std::vector<FieldForm> fields;
+  const char* unless = nullptr;  // words of lines that are another form's
 };
 
 const std::vector<Form>& Forms();

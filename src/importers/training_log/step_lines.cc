@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -57,6 +58,14 @@ std::optional<double> Grouped(std::string text) {
   return Number(text);
 }
 
+// "1,100" too, and "12.6k".
+std::optional<int64_t> Count(const std::string& text) {
+  if (text.find_first_of(".,k") == std::string::npos) return Integer(text);
+  const auto number = Grouped(text);
+  if (!number || *number < 0 || *number > 1e12) return std::nullopt;
+  return std::llround(*number * (text.ends_with('k') ? 1000 : 1));
+}
+
 // Of "1:02:03" or "02:03", or "2m 3".
 std::optional<double> SecondsOfClock(std::string_view clock) {
   double seconds = 0;
@@ -71,8 +80,9 @@ std::optional<double> SecondsOfClock(std::string_view clock) {
 }
 
 std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
-  for (const char* words : {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb",
-                            "HellaSwag accuracy", "Epoch(val)", "Test: [", "Start inference on "})
+  for (const char* words :
+       {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb", "HellaSwag accuracy",
+        "Start validation", "Starting validation", "Epoch(val)", "Test: [", "Start inference on "})
     if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
   for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",
                             "Saving the checkpoint", "Saved checkpoint"})
@@ -126,13 +136,13 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
                      : parts.size() == 2
                          ? RE2::PartialMatch(line, head, &numbers[0], &numbers[1])
                          : RE2::PartialMatch(line, head, &numbers[0], &numbers[1], &numbers[2]);
-  if (!found) return false;
+  if (!found || (form.unless != nullptr && line.find(form.unless) != std::string_view::npos)) return false;
   const bool of_epoch = parts == "t";
   if (of_epoch && OfPartOfEpoch(line)) return false;
   EndStep();
   const auto part = [&](char letter) {
     const size_t at = parts.find(letter);
-    const auto number = at == std::string_view::npos ? std::nullopt : Integer(numbers[at]);
+    const auto number = at == std::string_view::npos ? std::nullopt : Count(numbers[at]);
     return number && *number >= 0 && *number < int64_t{1} << 40 ? number : std::nullopt;
   };
   const bool bar = parts.front() == 'b';
@@ -323,11 +333,14 @@ void ProgramLinesReader::EndStep() {
   // Times of lines count where no time is printed, or one of few digits beside fine ones of lines.
   if (row.time_ns && follows && last_time_ns_ && *row.time_ns > *last_time_ns_) {
     const auto between = static_cast<double>(*row.time_ns - *last_time_ns_);
+    const bool printed = row.elapsed_ns.has_value();
     if (!row.elapsed_ns && (between >= kLeastBetween || *row.time_ns % 1'000'000'000 != 0)) {
       row.elapsed_ns = between / distance;
       const bool told = !log_.events.empty() && log_.events.back().before == rows.size();
       if (epoch_ != last_epoch_ && !told) log_.events.push_back({rows.size(), TrainingEventKind::kEpochEnd});
     }
+    if (printed && epoch_ != last_epoch_ && *form_->parts == 'e')
+      log_.between_epochs_ns.push_back(std::max(0.0, between - distance * *row.elapsed_ns));
     if (tokens && last_tokens_ && *tokens > *last_tokens_)
       row.tokens_per_second = (*tokens - *last_tokens_) * kNsPerSecond / between;
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "src/importers/bytes/lines.h"
@@ -30,6 +31,69 @@ using training_log::MegatronReader;
 using training_log::SettingsReader;
 using training_log::StepLinesReader;
 using training_log::TrainerReader;
+
+double TimeOf(const TrainingIteration& row) {
+  return row.elapsed_ns.value_or(0) * static_cast<double>(row.covers.value_or(1));
+}
+
+// Of a log that several trainings wrote one after the other, each from its first iteration on: the longest
+// and those of its pace. A mean over a training and a short one of another size is nobody's.
+void KeepLongestTraining(TrainingLog& log) {
+  constexpr double kSamePace = 1.5;
+  const std::vector<TrainingIteration>& rows = log.iterations;
+  struct Part {
+    size_t begin = 0, end = 0;
+    double pace = 0, time = 0;
+  };
+  std::vector<Part> parts;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const bool starts =
+        i == 0 || (rows[i].attempt != rows[i - 1].attempt && rows[i].iteration <= rows[i].covers.value_or(1));
+    if (starts) parts.push_back({i, i, 0, 0});
+    parts.back().end = i + 1;
+  }
+  for (Part& part : parts) {
+    std::vector<double> times;
+    for (size_t i = part.begin; i < part.end; ++i) {
+      if (rows[i].elapsed_ns) times.push_back(*rows[i].elapsed_ns);
+      part.time += TimeOf(rows[i]);
+    }
+    if (times.empty()) continue;
+    std::ranges::nth_element(times, times.begin() + static_cast<ptrdiff_t>(times.size() / 2));
+    part.pace = times[times.size() / 2];
+  }
+  if (parts.size() < 2) return;
+  const Part longest = *std::ranges::max_element(parts, {}, &Part::time);
+  std::vector<size_t> new_index(rows.size() + 1);
+  std::vector<bool> kept(rows.size() + 1, true);
+  for (const Part& part : parts)
+    if (!(part.pace <= longest.pace * kSamePace && longest.pace <= part.pace * kSamePace))
+      std::fill(kept.begin() + static_cast<ptrdiff_t>(part.begin),
+                kept.begin() + static_cast<ptrdiff_t>(part.end), false);
+  std::vector<TrainingIteration> left;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    new_index[i] = left.size();
+    if (kept[i]) left.push_back(rows[i]);
+  }
+  new_index[rows.size()] = left.size();
+  if (left.size() == rows.size()) return;
+  log.other_lines = static_cast<int64_t>(rows.size() - left.size());
+  std::erase_if(log.timers, [&](const TrainingTimer& timer) { return !kept[timer.row]; });
+  for (TrainingTimer& timer : log.timers) timer.row = new_index[timer.row];
+  std::erase_if(log.extremes, [&](const TrainingExtreme& extreme) { return !kept[extreme.row]; });
+  for (TrainingExtreme& extreme : log.extremes) extreme.row = new_index[extreme.row];
+  std::erase_if(log.events, [&](const TrainingEvent& event) { return !kept[event.before]; });
+  for (TrainingEvent& event : log.events) event.before = new_index[event.before];
+  // Which of the trainings these are of is not known.
+  log.memory.clear();
+  log.between_epochs_ns.clear();
+  int64_t attempt = -1, last = -1;
+  for (TrainingIteration& row : left) {
+    if (row.attempt != last) ++attempt;
+    last = std::exchange(row.attempt, attempt);
+  }
+  log.iterations = std::move(left);
+}
 
 // Arguments that are known, from which on a text is a training's even where it prints no iteration.
 constexpr size_t kLeastSettings = 8;
@@ -73,6 +137,7 @@ class Reader {
               ? "Megatron-LM"
               : "a program that prints its arguments";
     if (log.empty()) return log;
+    KeepLongestTraining(log);
     log.error = std::move(error_);
     if (const auto deepspeed = settings_.find("deepspeed");
         log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")

@@ -148,6 +148,11 @@ std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportMod
   if (row.Has("runtime_ns")) add("Training Time", row.Time("runtime_ns"));
   add("Throughput", Throughput(row));
   if (row.Has("printed_mfu")) add("Utilisation as Printed", row.Text("printed_mfu", Unit::kRatio));
+  if (row.Has("epoch_ends"))
+    add("Between Epochs",
+        fmt::format("{} at {} ends of epochs", row.Time("between_epochs_ns"), row.Count("epoch_ends")));
+  if (row.Has("other_lines"))
+    add("Left Out", fmt::format("{} lines of other trainings in the log", row.Count("other_lines")));
   if (row.Has("evaluations"))
     add("Evaluations", fmt::format("{}, {} in all", row.Count("evaluations"), row.Time("evaluation_ns")));
   if (row.Has("skipped")) add("Skipped by the Loss Scaler", row.Count("skipped"));
