@@ -217,6 +217,20 @@ JobDraws ByJob(Runs runs, const SpreadWithinJobs& spread, double scale, Aggregat
 // How many draws of the noise between jobs: not less noise for two than for one, see RunNoise.
 double DrawsThatAverage(size_t jobs) { return jobs < kFewestRuns ? 1 : static_cast<double>(jobs); }
 
+// What steps show of the noise within a run errs to the side of too much (run_mean.h), in every run alike,
+// which no number of runs averages out. Beside the spread of runs, which errs to neither side, it therefore
+// weighs as what a single run shows: with the mean of their degrees.
+double LikelyDegreesOfRun(Runs baseline, Runs candidate) {
+  double sum = 0, known = 0;
+  for (const Runs runs : {baseline, candidate})
+    for (const RunMean& run : runs) {
+      if (!std::isfinite(run.variance)) continue;
+      sum += run.likely_degrees;
+      ++known;
+    }
+  return known > 0 ? sum / known : kInfinity;
+}
+
 // `between_jobs` is the variance that is given, of so many degrees; of a history, averaged over the share
 // `in_history` of runs.
 NoiseEstimate::WithinJobs NoiseWithinJobs(Runs baseline, Runs candidate, const SpreadWithinJobs& spread,
@@ -238,8 +252,13 @@ NoiseEstimate::WithinJobs NoiseWithinJobs(Runs baseline, Runs candidate, const S
     of_run = spread.variance;
     noise.degrees = spread.degrees;
   } else if (spread.degrees > 0 && std::isfinite(likely.degrees())) {
-    noise.degrees = spread.degrees + likely.degrees();
-    of_run = (spread.degrees * spread.variance + likely.degrees() * likely.sum()) / noise.degrees;
+    const double of_steps = std::min(likely.degrees(), LikelyDegreesOfRun(baseline, candidate));
+    const double of_both = spread.degrees + of_steps;
+    VarianceSum both;
+    both.Add(spread.degrees / of_both * spread.variance, spread.degrees);
+    both.Add(of_steps / of_both * likely.sum(), likely.degrees());
+    of_run = both.sum();
+    noise.degrees = both.degrees();
   }
   noise.variance = of_run * (scale_b * scale_b / static_cast<double>(baseline.size()) +
                              scale_c * scale_c / static_cast<double>(candidate.size()));

@@ -94,7 +94,7 @@ Variance VarianceOf(const DifferenceNoise& noise) {
   return {(shown.degrees * shown.value + given.degrees * given.value) / degrees, degrees};
 }
 
-// Equally probable values of chi-square over its degrees of freedom.
+// Equally probable values of chi-square over its degrees of freedom, the least first.
 using Scales = std::vector<double>;
 Scales ScalesOf(double degrees) {
   constexpr size_t points = 10;
@@ -152,29 +152,60 @@ class Power {
     return sum / static_cast<double>(of_variance_.size() * of_shown_.size() * of_within_.size());
   }
 
+  // The variance of the difference that is due to jobs and to runs.
+  struct Parts {
+    double of_jobs = 0, of_runs = 0;
+  };
+
+  // For one value of what is given and one of the noise within runs, as scales of their estimates. A history
+  // has noise of both kinds. Where its value is below that within runs, jobs do not differ, and both are
+  // values of the noise within runs: what that is, is their mean, weighed by their degrees of freedom, as
+  // where variance components are estimated and one is not positive (Searle, Casella and McCulloch 1992).
+  Parts PartsOf(const NoiseEstimate& given, double of_given, double of_old) const {
+    const NoiseEstimate::WithinJobs& within = given.within_jobs;
+    const double between = given.variance.sum() - given.within.sum();
+    if (!(within.in_history > 0)) return {between / of_given, within.variance / of_old};
+    const double of_jobs = between / of_given - within.in_history / of_old;
+    if (of_jobs < 0) {
+      const double degrees = given.variance.degrees();
+      const double pooled = (within.degrees / of_old + degrees * between / of_given / within.in_history) /
+                            (within.degrees + degrees);
+      return {0, within.variance * pooled};
+    }
+    // A history that shows no more than the noise within its runs shows none between jobs.
+    return {between > within.in_history ? of_jobs : 0, within.variance / of_old};
+  }
+
   // Noise between runs is given, that within runs is estimated anew from each gate's: by their steps, or the
-  // spread of runs of one job where that is more.
+  // spread of runs of one job where that is more. What steps will show follows from what they showed, not
+  // from what a history says of the noise, as their estimate errs to the side of too much.
   double OfGiven(const NoiseEstimate& given, double change) const {
     const NoiseEstimate::WithinJobs& within = given.within_jobs;
     const double between = given.variance.sum() - given.within.sum();
-    // A history that shows no more than the noise within its runs shows none between jobs.
-    const bool jobs_differ = between > within.in_history;
     const double if_by_steps = StudentQuantile(alpha_, within.sum_by_steps),
                  if_by_spread = StudentQuantile(alpha_, within.sum_by_spread);
     double sum = 0;
+    std::vector<double> from(of_spread_.size() + 1);  // found by the spread, from this one of its values on
     for (const double of_old : of_within_)
-      for (const double of_new : of_steps_)
-        for (const double of_spread : of_spread_) {
-          const double of_runs = within.variance / of_old;
-          const double by_steps = within.by_steps / of_old * of_new, by_spread = of_runs * of_spread;
-          const double bound = by_spread > by_steps ? if_by_spread * std::sqrt(between + by_spread)
-                                                    : if_by_steps * std::sqrt(between + by_steps);
-          for (const double scale : of_variance_) {
-            const double of_jobs =
-                jobs_differ ? std::max(between / scale - within.in_history / of_old, 0.0) : 0;
-            sum += Beyond(change, bound + given.offset, std::sqrt(of_jobs + of_runs));
-          }
+      for (const double of_given : of_variance_) {
+        const Parts parts = PartsOf(given, of_given, of_old);
+        const double sd = std::sqrt(parts.of_jobs + parts.of_runs);
+        for (size_t i = of_spread_.size(); i-- > 0;)
+          from[i] =
+              from[i + 1] +
+              Beyond(change, if_by_spread * std::sqrt(between + parts.of_runs * of_spread_[i]) + given.offset,
+                     sd);
+        for (const double of_new : of_steps_) {
+          const double by_steps = within.by_steps / of_old * of_new;
+          const auto by_spread = std::ranges::upper_bound(
+              of_spread_, by_steps, {}, [&](double scale) { return parts.of_runs * scale; });
+          const auto less = by_spread - of_spread_.begin();  // than what steps show
+          sum += from[static_cast<size_t>(less)];
+          if (less > 0)
+            sum += static_cast<double>(less) *
+                   Beyond(change, if_by_steps * std::sqrt(between + by_steps) + given.offset, sd);
         }
+      }
     return sum / static_cast<double>(of_variance_.size() * of_within_.size() * of_steps_.size() *
                                      of_spread_.size());
   }

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a gate of these runs would have called a regression, and what gates of as many new runs find.
+//
+// The latter needs three variances: of new runs, between and within jobs, and what the new gate will show of
+// them. The noise within a run is estimated from its steps, whose dependence few steps show badly, and as the
+// gate must not call noise a regression, the estimate is the largest of three (run_mean.h): in simulated
+// series it is 1 to 1.8 times the truth. New gates will err alike, so what they show of steps follows from
+// what these show. What the noise is, however, the spread of runs of one job and the history tell without
+// such an error. Beside the spread, steps count as those of one run; and where a history has less noise than
+// they say is within runs, the noise within is estimated from both, and there is none between jobs.
 #pragma once
 
 #include <optional>
