@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "src/fleet/digest_writer.h"
+
 namespace dladvisor {
 namespace {
 

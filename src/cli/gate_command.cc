@@ -16,6 +16,7 @@
 #include "src/cli/gate_sides.h"
 #include "src/cli/output_format.h"
 #include "src/fleet/digest_file.h"
+#include "src/fleet/digest_writer.h"
 #include "src/fleet/find_files.h"
 #include "src/fleet/runs.h"
 #include "src/gate/judge/judge.h"

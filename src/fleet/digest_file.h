@@ -33,9 +33,5 @@ bool IsDigest(const std::filesystem::path& path);
 Digest ReadDigest(const std::filesystem::path& path);
 // The same of a digest's bytes; `name` is what errors call it.
 Digest ParseDigest(std::string content, const std::string& name);
-// Throws Error, about `name`, where memory or SQLite's limits do not suffice.
-std::string SerializeDigest(const Digest& digest, const std::string& name = "digest");
-// Replaces the file atomically, or leaves it as it was and throws Error.
-void WriteDigest(const Digest& digest, const std::filesystem::path& path);
 
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "src/cli/session.h"
+#include "src/fleet/digest_writer.h"
 #include "src/fleet/runs.h"
 #include "src/gate/judge/judge.h"
 #include "src/gate/judge/rule_verdict.h"

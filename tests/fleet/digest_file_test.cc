@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/sqlite.h"
 #include "engine/store/heap_budget.h"
+#include "src/fleet/digest_writer.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "src/fleet/digest_writer.h"
 
 namespace dladvisor {
 namespace {

@@ -19,6 +19,7 @@
 #include "src/analysis/ranks/straggler.h"
 #include "src/analysis/summary/profile.h"
 #include "src/analysis/timeline/typical_step.h"
+#include "src/fleet/digest_writer.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

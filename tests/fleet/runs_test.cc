@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "examples/data-parallel/exports.h"
 #include "src/analysis/summary/profile.h"
+#include "src/fleet/digest_writer.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {

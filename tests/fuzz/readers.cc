@@ -13,6 +13,7 @@
 #include "engine/rules/yaml_reader.h"
 #include "src/analysis/analysis.h"
 #include "src/fleet/digest_file.h"
+#include "src/fleet/digest_writer.h"
 #include "src/fleet/load_profiles.h"
 #include "src/gate/judge/policy.h"
 #include "src/importers/importers.h"
