@@ -31,6 +31,12 @@ TEST(GateMarkdown, HasTablesAndFoldsDetails) {
   EXPECT_THAT(text, HasSubstr("<details><summary>Findings on both sides (1)</summary>"));
 }
 
+TEST(GateMarkdown, WhatPassesIsNoWarning) {
+  GateResult result = PassedGate();
+  for (MetricVerdict& metric : result.metrics) metric.level = Level::kWarn;  // as in reporting mode
+  EXPECT_THAT(RenderGateMarkdown(result), testing::Not(HasSubstr("(warning)")));
+}
+
 TEST(GateMarkdown, FitsIntoACommentAndSaysWhatIsLeftOut) {
   const std::string text = RenderGateMarkdown(HugeGate());
   EXPECT_LE(text.size(), kMaxCommentSize);

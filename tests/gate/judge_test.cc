@@ -243,7 +243,8 @@ TEST(Judge, OtherHardwareIsNoPass) {
   const GateResult result = Judge({RunAt(100)}, {other});
   EXPECT_EQ(result.verdict, Verdict::kNotComparable);
   EXPECT_EQ(result.exit_status, 2);
-  EXPECT_THAT(result.headline, HasSubstr("model of the GPUs (NVIDIA A100-SXM4-80GB and NVIDIA H100)"));
+  EXPECT_THAT(result.headline,
+              HasSubstr("model of the GPUs (baseline: NVIDIA A100-SXM4-80GB; candidate: NVIDIA H100)"));
   EXPECT_EQ(result.metrics.at(0).verdict, Verdict::kNotComparable);
   EXPECT_TRUE(result.explanation.empty());
   EXPECT_EQ(Judge({RunAt(100)}, {other}, Policy("allow: [gpu.model]")).exit_status, 0);

@@ -189,8 +189,8 @@ class GateJudge {
     for (const Difference& difference : result_.differences)
       if (difference.blocks) {
         names.push_back(difference.trait);
-        titles.push_back(fmt::format("{} ({} and {})", WithinSentence(difference.title), difference.baseline,
-                                     difference.candidate));
+        titles.push_back(fmt::format("{} (baseline: {}; candidate: {})", WithinSentence(difference.title),
+                                     difference.baseline, difference.candidate));
       }
     result_.headline =
         fmt::format("The runs cannot be compared: they differ in {}.", fmt::join(titles, ", "));

@@ -113,7 +113,7 @@ class Comment {
           [&](const MetricVerdict* metric) {
             std::string verdict =
                 SignOf(metric->verdict, Fails(result_, *metric)) + std::string(VerdictName(metric->verdict));
-            if (metric->level == Level::kWarn) verdict += " (warning)";
+            if (metric->level == Level::kWarn && Warns(result_, *metric)) verdict += " (warning)";
             if (!metric->not_gated.empty()) verdict += " (not gated)";
             return fmt::format(
                 "| {} | {} | {} | {} | {} | {} | {} |", Cell(metric->title),
