@@ -150,10 +150,38 @@ class TestReader {
     if (const YAML::Node values = map.Get("values"); values.IsDefined()) ReadValues(values, e);
     if (map.Get("missing").IsDefined()) {
       e.missing.emplace();
-      for (auto& [fact, place] : map.TextList("missing")) e.missing->push_back(fact);
+      for (auto& [fact, place] : map.TextList("missing")) {
+        CheckFact(fact, place);
+        e.missing->push_back(fact);
+      }
     }
     map.Finish();
     return e;
+  }
+
+  // A column with its relation, or a relation that a profile alone has.
+  void CheckFact(const std::string& fact, const Place& place) {
+    const std::string relation = fact.substr(0, fact.find('.'));
+    if (wrong_.contains(relation)) return;
+    std::vector<std::string> relations, columns, facts;
+    for (const Schema* schema : schemas_) {
+      relations.push_back(schema->name);
+      for (const Column& column : schema->columns) {
+        if (schema->name == relation) columns.push_back(column.name);
+        if (column.name == fact) facts.push_back(schema->name + "." + fact);
+      }
+    }
+    const bool is_relation = std::ranges::count(relations, relation) > 0;
+    if (is_relation && relation == fact) return;
+    const std::string column = fact.substr(std::min(relation.size() + 1, fact.size()));
+    if (is_relation && std::ranges::count(columns, column) > 0) return;
+    const std::string own = rule_ ? rule_->subject_relation + "." + fact : "";
+    problems_.Add(place, name_,
+                  is_relation ? fmt::format("no column {}{}", fact, DidYouMean(column, columns))
+                  : !facts.empty()
+                      ? fmt::format("'{}' is a column without its relation, as in {}", fact,
+                                    std::ranges::count(facts, own) > 0 ? own : facts[0])
+                      : fmt::format("no such relation: {}{}", relation, DidYouMean(relation, relations)));
   }
 
   Expectation ReadExpectedRow(const YAML::Node& node) {

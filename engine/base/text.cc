@@ -69,6 +69,19 @@ std::optional<std::string> NearestByWords(std::string_view word, std::span<const
   return best;
 }
 
+// "params" for "parameters": the one of at least four letters that begins the word, but for a plural's s;
+// the longest.
+std::optional<std::string> Abbreviated(std::string_view word, std::span<const std::string> candidates) {
+  std::optional<std::string> best;
+  for (const std::string& candidate : candidates) {
+    const std::string_view singular =
+        std::string_view(candidate).substr(0, candidate.size() - (candidate.ends_with('s') ? 1 : 0));
+    if (singular.size() >= 4 && word.starts_with(singular) && (!best || candidate.size() > best->size()))
+      best = candidate;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -86,7 +99,8 @@ std::optional<std::string> Nearest(std::string_view word, std::span<const std::s
     if (candidate.starts_with(word)) return candidate;
   for (const std::string& candidate : candidates)
     if (IsInOtherCase(word, candidate)) return candidate;
-  return NearestByWords(word, candidates);
+  if (auto by_words = NearestByWords(word, candidates)) return by_words;
+  return Abbreviated(word, candidates);
 }
 
 std::string DidYouMean(std::string_view word, std::span<const std::string> candidates) {

@@ -15,6 +15,8 @@
 #include "engine/model/subject.h"
 #include "engine/rules/bad_patterns.h"
 #include "engine/rules/count_sql.h"
+#include "engine/rules/message_checker.h"
+#include "engine/rules/unused_names.h"
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
@@ -36,11 +38,12 @@ class Checker {
       for (Condition& condition : rule_.when) CheckCondition(condition);
       CheckSaves();
       CheckEvidence();
-      CheckMessage(rule_.problem);
-      for (const Message& message : rule_.recommendation) CheckMessage(message);
-      CheckMessage(rule_.code);
+      const MessageScope scope{rule_.id, AllNames(), types_};
+      CheckMessage(rule_.problem, scope, problems_, warnings_);
+      for (const Message& message : rule_.recommendation) CheckMessage(message, scope, problems_, warnings_);
+      CheckMessage(rule_.code, scope, problems_, warnings_);
     }
-    CheckUse();
+    CheckUse(rule_, problems_);
     if (MessageNames(rule_.problem.text).empty() && !rule_.problem.text.empty())
       warnings_.Add(rule_.problem.place, rule_.id,
                     "the problem names no value: readers want to know how much");
@@ -109,8 +112,10 @@ class Checker {
       if (!schema) {
         std::vector<std::string> names;
         for (const Schema* known : db_.Relations()) names.push_back(known->name);
+        const bool is_query = rule_.subject_relation.find(' ') != std::string::npos;
         Add(rule_.subject_place, fmt::format("no such relation: {}{}", rule_.subject_relation,
-                                             DidYouMean(rule_.subject_relation, names)));
+                                             is_query ? "; a query stands in {sql: SELECT ..., key: [COLUMN]}"
+                                                      : DidYouMean(rule_.subject_relation, names)));
         return false;
       }
       rule_.subject_key = usable_.subject_key = schema->key;
@@ -189,8 +194,8 @@ class Checker {
 
   void CheckCondition(Condition& condition) {
     if (!CheckExpression(condition.sql, condition.place)) return;
-    if (TypesOfExpression(condition.sql, condition.place, problems_).result.type == Type::kText)
-      Add(condition.place, "is a text, which is neither true nor false");
+    const SqlType type = TypesOfExpression(condition.sql, condition.place, problems_).result;
+    if (IsNoCondition(type)) Add(condition.place, NoCondition(type));
     if (!ReadsSubject(condition.sql))
       warnings_.Add(condition.place, rule_.id,
                     "is the same for every subject: it names neither a column nor a let");
@@ -349,7 +354,10 @@ class Checker {
       if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason, text);
       const int past = error.offset() - prefix - static_cast<int>(text.size());
       if (reason.starts_with("near ") && prefix >= 0 && error.offset() >= 0 && past >= 0)
-        reason = "ends before it is complete";  // what follows is not the author's
+        reason =
+            text.find_last_not_of(" \n") != std::string::npos && text[text.find_last_not_of(" \n")] == '%'
+                ? "ends with %, which divides and keeps the remainder: 50 % is 0.5"
+                : "ends before it is complete";  // what follows is not the author's
       if (reason.starts_with("misuse of ")) reason += "; it needs a query of its own: (SELECT ... FROM ...)";
       problems_.AddInText(place, rule_.id, reason, text,
                           prefix < 0 || error.offset() < prefix ? -1 : error.offset() - prefix);
@@ -378,6 +386,8 @@ class Checker {
   void CheckEvidence() {
     if (!rule_.evidence || rule_.evidence->sql.empty()) return;
     const std::string& sql = rule_.evidence->sql;
+    if (db_.FindRelation(sql) != nullptr)
+      return Add(rule_.evidence->place, fmt::format("evidence is a query: SELECT ... FROM {}", sql));
     if (!CheckSql(sql, sql, 0, rule_.evidence->place, AllNames())) return;
     const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(WithHelpers(usable_, sql)).columns);
     const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
@@ -386,87 +396,6 @@ class Checker {
       return own == types_.end() ? TypeOfParam(name) : own->second;
     };
     CheckTypes(sql, rule_.evidence->place, rule_.id, resolve, problems_);
-  }
-
-  void CheckMessage(const Message& message) {
-    const std::vector<std::string> names = AllNames();
-    const std::vector<MessageName> used = MessageNames(message.text);
-    for (const MessageName& name : used) {
-      if (std::any_of(used.begin(), used.end(), [&](const MessageName& n) {
-            return n.name == name.name && n.section != name.section;
-          })) {
-        problems_.AddInText(
-            message.place, rule_.id,
-            fmt::format("'{}' is both a section and a value: make a let for the section", name.name),
-            message.text, static_cast<int>(name.offset));
-        return;
-      }
-      if (std::find(names.begin(), names.end(), name.name) != names.end()) {
-        if (name.per_period && types_[name.name].unit.value_or(Unit::kNanoseconds) != Unit::kNanoseconds)
-          problems_.AddInText(message.place, rule_.id,
-                              fmt::format("'{}' is no time: '/step' is for values in ns", name.name),
-                              message.text, static_cast<int>(name.offset));
-        continue;
-      }
-      problems_.AddInText(
-          message.place, rule_.id,
-          IsName(name.name) ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
-                            : fmt::format("{{{{{}}}}} is not a plain value: for words that depend on a value "
-                                          "make a let with iif(), and calculate in a let",
-                                          name.name),
-          message.text, static_cast<int>(name.offset));
-      return;  // a tag that is not a value may change what the rest means
-    }
-    for (const std::string& name : names)
-      if (const size_t at = message.text.find("{" + name + "}");
-          at != std::string::npos && (at == 0 || message.text[at - 1] != '{'))
-        warnings_.Add(message.place, rule_.id,
-                      fmt::format("{{{0}}} is shown as it is: {{{{{0}}}}} is the value", name));
-    std::vector<NamedValue> scope;
-    for (const std::string& name : names) scope.push_back({name, Value(int64_t{1}), Unit::kNone});
-    try {
-      RenderMessage(message.text, scope);
-    } catch (const Error& error) {
-      Add(message.place, error.reason());
-    }
-  }
-
-  // Params and lets that nothing names are leftovers or typos.
-  void CheckUse() {
-    std::vector<std::string> sql;
-    for (const Let& let : rule_.lets) sql.push_back(let.sql);
-    for (const Condition& condition : rule_.when) sql.push_back(condition.sql);
-    if (rule_.saves) sql.push_back(rule_.saves->high.sql);
-    if (rule_.saves && rule_.saves->low) sql.push_back(rule_.saves->low->sql);
-    if (rule_.evidence) sql.push_back(rule_.evidence->sql);
-    sql.push_back(rule_.subject_sql);
-    for (const Helper& helper : rule_.helpers) sql.push_back(helper.sql);
-    std::vector<MessageName> messages = MessageNames(rule_.problem.text);
-    for (const Message& message : rule_.recommendation)
-      for (MessageName& name : MessageNames(message.text)) messages.push_back(std::move(name));
-    for (MessageName& name : MessageNames(rule_.code.text)) messages.push_back(std::move(name));
-    const auto in_message = [&](const std::string& name) {
-      return std::any_of(messages.begin(), messages.end(),
-                         [&](const MessageName& m) { return m.name == name; });
-    };
-    for (const Param& param : rule_.params) {
-      const bool used = std::any_of(sql.begin(), sql.end(), [&](const std::string& text) {
-        return FindParameter(text, param.name).has_value();
-      });
-      if (!used && !in_message(param.name))
-        Add(param.place, fmt::format("param '{}' is never used", param.name));
-    }
-    for (const Helper& helper : rule_.helpers)
-      if (std::ranges::none_of(sql, [&](const std::string& text) {
-            return text != helper.sql && NamesWord(text, helper.name);
-          }))
-        Add(helper.place, fmt::format("'{}' in 'with' is never used", helper.name));
-    for (const Let& let : rule_.lets) {
-      const bool used = std::any_of(sql.begin(), sql.end(), [&](const std::string& text) {
-        return NamesWord(text, let.name) || FindParameter(text, let.name).has_value();
-      });
-      if (!used && !in_message(let.name)) Add(let.place, fmt::format("let '{}' is never used", let.name));
-    }
   }
 
   Rule& rule_;

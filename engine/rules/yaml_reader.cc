@@ -52,6 +52,8 @@ std::string YamlHint(const std::string& content, int line) {
   for (int i = 0; i <= line && std::getline(in, text); ++i)
     if (const size_t first = text.find_first_not_of(' '); first != std::string::npos && text[first] == '\t')
       return fmt::format("; line {} begins with a tab, and YAML indents with spaces", i + 1);
+  if (text.find("- !") != std::string::npos || text.find(": !") != std::string::npos)
+    return "; a text that begins with ! needs quotes";
   if (text.find(": {{") != std::string::npos || text.find("- {{") != std::string::npos)
     return "; a text that begins with {{ needs quotes";
   const size_t colon = text.find(": ");

@@ -86,6 +86,26 @@ SqlType Plain(Type type) { return {type, std::nullopt, false, false, {}}; }
 
 bool IsNumber(const SqlType& t) { return t.type && *t.type != Type::kText; }
 
+bool IsNoCondition(const SqlType& t) {
+  return t.table || t.type == Type::kText || t.type == Type::kReal || (t.unit && *t.unit != Unit::kCount) ||
+         (t.value && *t.value != 0 && *t.value != 1);
+}
+
+std::string NoCondition(const SqlType& t) {
+  return std::string("is a ") + (t.type == Type::kText ? "text" : "number") +
+         ", which is neither true nor false: compare it";
+}
+
+std::string_view PatternProblem(std::string_view op, std::string_view literal) {
+  if (literal.size() < 4 || literal.front() != '\'' || literal.back() != '\'') return "";
+  const auto has = [&](std::string_view any) { return literal.find_first_of(any) != std::string_view::npos; };
+  if (op == "LIKE" && has("*") && !has("%_")) return "fits the character * alone: LIKE has % for any text";
+  if (op == "GLOB" && has("%") && !has("*?[")) return "fits the character % alone: GLOB has * for any text";
+  if ((op == "=" || op == "==") && (literal[1] == '%' || literal[literal.size() - 2] == '%'))
+    return "equals that text with its %: LIKE compares with a pattern";
+  return "";
+}
+
 SqlType Common(const SqlType& a, const SqlType& b) {
   SqlType common;
   if (a.type == b.type) common.type = a.type;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "engine/base/value.h"
@@ -25,6 +26,14 @@ SqlType TypeOfColumn(std::string_view name, Type type, Unit unit);
 
 SqlType Plain(Type type);  // of no unit
 bool IsNumber(const SqlType& type);
+// What is no condition: a text, a real number or one of a unit, or a number that is neither 0 nor 1. SQLite
+// takes any number but 0 for true. A count may ask whether there is any.
+bool IsNoCondition(const SqlType& type);
+std::string NoCondition(const SqlType& type);  // what is said of one
+
+// What nobody means by a literal, in its quotes, that an operator (LIKE, GLOB, =) compares with; or "". The
+// wildcards of LIKE are % and _, those of GLOB *, ? and [; a pattern of the other's fits nothing.
+std::string_view PatternProblem(std::string_view op, std::string_view literal);
 
 // What both are, for results that may be either.
 SqlType Common(const SqlType& a, const SqlType& b);

@@ -167,7 +167,9 @@ class Parser {
     SqlType left;
     if (weakest <= kNot && IsWord("NOT") && Ahead(1).word != "EXISTS") {
       Next();
-      Expression(kNot);
+      const size_t negated = Now().start;
+      const SqlType type = Expression(kNot);
+      if (IsNoCondition(type)) Report(negated, Text(negated, EndBefore()) + " " + NoCondition(type));
       left = Plain(Type::kInteger);
       strongest = kAnd;
     } else {
@@ -176,7 +178,7 @@ class Parser {
     for (;;) {
       const Level level = LevelAhead();
       if (level < weakest || level > strongest) return left;
-      const bool chained = strongest == kOrder && level == kOrder;
+      const bool chained = strongest == kOrder && level == kOrder && !std::exchange(joins_conditions_, false);
       if (chained) Report(Now().start, "compares the result of a comparison: write a < b AND b < c");
       left = Applied({start, EndBefore(), left}, level);
       strongest = level;
@@ -208,15 +210,20 @@ class Parser {
           Report(op.start, "divides integers, which drops the remainder: use ratio(a, b)");
         return op.text == "*" ? ProductOf(left.type, right) : QuotientOf(left.type, right);
       }
-      case kConcatenation:
-        Expression(tighter);
-        return op.text == "||" ? Plain(Type::kText) : SqlType();
+      case kConcatenation: {
+        const SqlType right = Expression(tighter);
+        if (op.text != "||") return {};
+        if (!IsNumber(left.type) || !IsNumber(right)) return Plain(Type::kText);
+        Report(op.start, "joins texts: SQL has OR in place of ||");
+        joins_conditions_ = true;
+        return {};
+      }
       case kOr:
       case kAnd: {
-        if (at_ > 1 && tokens_[at_ - 2].start == left.start) ReportLoneLiteral(tokens_[at_ - 2], op);
-        const size_t first = at_;
-        Expression(tighter);
-        if (at_ == first + 1) ReportLoneLiteral(tokens_[first], op);
+        JudgeCondition(left, op);
+        const size_t start = Now().start;
+        const SqlType right = Expression(tighter);
+        JudgeCondition({start, EndBefore(), right}, op);
         break;
       }
       default:
@@ -226,11 +233,20 @@ class Parser {
     return Plain(Type::kInteger);
   }
 
-  // As in `kind = 'a' OR 'b'`.
-  void ReportLoneLiteral(const SqlWord& literal, const SqlWord& op) {
-    if (literal.kind == Kind::kNumber || literal.kind == Kind::kString)
-      Report(literal.start, fmt::format("{} compares nothing: each side of {} is a condition of its own",
-                                        literal.text, op.word));
+  // One of those that AND, OR or NOT is of. SQLite takes a literal, as in `kind = 'a' OR 'b'`, as well.
+  void JudgeCondition(const Operand& condition, const SqlWord& op) {
+    const std::string text = Text(condition.start, condition.end);
+    if (IsLiteral(text))
+      Report(condition.start,
+             fmt::format("{} compares nothing: each side of {} is a condition of its own", text, op.word));
+    else if (IsNoCondition(condition.type))
+      Report(condition.start, text + " " + NoCondition(condition.type));
+  }
+
+  static bool IsLiteral(std::string_view text) {
+    const std::vector<SqlWord> words = SqlWords(text);
+    return !words.empty() && words[0].end() == text.size() &&
+           (words[0].kind == Kind::kNumber || words[0].kind == Kind::kString);
   }
 
   SqlType Sum(const Operand& left, const SqlWord& op, const SqlType& right) {
@@ -261,6 +277,9 @@ class Parser {
     } else if (word == "IN") {
       InList(left, op);
     } else if (word == "LIKE" || word == "GLOB" || word == "REGEXP" || word == "MATCH") {
+      if (Now().kind == Kind::kString)
+        if (const auto reason = PatternProblem(word, Now().text); !reason.empty())
+          Report(Now().start, std::string(reason));
       Expression(kOrder);
       if (TakeWord("ESCAPE")) Expression(kOrder);
     }
@@ -301,6 +320,8 @@ class Parser {
     const bool is_null = Now().word == "NULL";
     SqlType right = Expression(tighter);
     Judge(left, op, start, right);
+    const auto reason = PatternProblem(op.text, Text(start, EndBefore()));
+    if (!reason.empty()) Report(start, std::string(reason));
     if (is_null && op.kind == Kind::kOther && Text(start, EndBefore()).size() == 4)
       Report(left.start, "is never true of NULL: IS NULL and IS NOT NULL ask for it");
     return right;
@@ -466,6 +487,7 @@ class Parser {
   size_t at_ = 0;
   int depth_ = 0;  // of functions and lists, whose comparisons are not the condition's own
   bool report_ = false, collect_ = false;
+  bool joins_conditions_ = false;  // by || as in C, which is of texts: what follows it means no comparison
   std::map<std::string, SqlType> defined_;
   std::vector<Comparison> comparisons_;
   SqlTypes types_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 #include <vector>
 
 #include "engine/base/text.h"
@@ -61,12 +62,35 @@ const Unknown kUnknown[] = {
     {"no such function: ", "no such function: ",
      [](std::string_view, const Catalog&) { return AllowedFunctions(); }, false, false}};
 
+// Characters that look like those of SQL and come with text that is copied from documents; or "".
+std::string_view LooksAlike(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kAlike[] = {
+      {"\u2018", "; texts stand in straight quotes: '...'"},
+      {"\u2019", "; texts stand in straight quotes: '...'"},
+      {"\u201c", "; texts stand in straight quotes: '...'"},
+      {"\u201d", "; texts stand in straight quotes: '...'"},
+      {"\u2212", "; it is not the minus of SQL: type -"},
+      {"\u2013", "; it is not the minus of SQL: type -"},
+      {"\u00a0", "; it holds a space that does not break: type it anew"},
+      {"\u200b", "; it holds an invisible character: type it anew"},
+      {"\u2264", "; SQL has <= in place of it"},
+      {"\u2265", "; SQL has >= in place of it"},
+      {"\u2260", "; SQL has <> in place of it"}};
+  for (const auto& [character, hint] : kAlike)
+    if (text.find(character) != std::string_view::npos) return hint;
+  return "";
+}
+
 // What is meant by what SQLite does not understand, where that is plain; or "".
 std::string_view WhatIsMeant(std::string_view message, std::string_view sql, int offset) {
   constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
+  if (message == "unrecognized token: \"#\"") return "; a comment in SQL begins with --";
   if (!message.starts_with("near \"") || !message.ends_with("\": syntax error") || offset < 0) return "";
   const std::string_view near = message.substr(6, message.find('"', 6) - 6);
   const std::string_view before = sql.substr(0, static_cast<size_t>(offset));
+  if (const std::string_view hint = LooksAlike(near); !hint.empty()) return hint;
+  if (near == ">" && before.ends_with('=')) return "; SQL has >= in place of =>";
+  if (near == "<" && before.ends_with('=')) return "; SQL has <= in place of =<";
   if (near == "&" && before.ends_with('&')) return "; SQL has AND in place of &&";
   const size_t value = before.find_last_not_of(' ');
   if (value != std::string_view::npos && std::isdigit(static_cast<unsigned char>(before[value])) &&
@@ -95,6 +119,9 @@ SqlError ExplainSqlError(std::string_view sql, const std::string& message, int o
     if (unknown.qualified) name = name.substr(name.find('.') + 1);
     const std::vector<std::string> known = unknown.known(sql, catalog);
     std::string hint = unknown.of_columns ? WhereItIs(BehindDot(name), sql, catalog) : "";
+    if (unknown.qualified && sql.find("'" + name + "'") != std::string_view::npos)
+      hint = fmt::format("; texts after IN stand in parentheses: ('{}')", name);
+    if (hint.empty()) hint = LooksAlike(name);
     if (hint.empty()) hint = DidYouMean(BehindDot(name), known);
     return {std::string(unknown.ours) + name + hint, offset < 0 ? FindWord(sql, name) : offset};
   }

@@ -27,6 +27,13 @@ TEST(Nearest, FindsNamesOfTheSameWords) {
   EXPECT_FALSE(Nearest("avg_memory_ns", columns).has_value());
 }
 
+TEST(Nearest, FindsAbbreviations) {
+  const std::vector<std::string> keys = {"params", "problem", "let", "code"};
+  EXPECT_EQ(Nearest("parameters", keys), "params");
+  EXPECT_EQ(Nearest("problem_statement", keys), "problem");
+  EXPECT_FALSE(Nearest("letters_of_thanks", keys).has_value());
+}
+
 TEST(Nearest, IsSilentOnStrangers) {
   EXPECT_FALSE(Nearest("temperature", kColumns).has_value());
   EXPECT_EQ(DidYouMean("x", kColumns), "");

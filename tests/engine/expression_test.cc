@@ -42,8 +42,8 @@ std::vector<std::string> FactNames(const ConditionTrace& condition) {
 }
 
 TEST(Truth, IsSqls) {
-  EXPECT_THAT(Outcomes(Judge("when: ['0.5']\n")), ElementsAre("fired", "fired"));
-  EXPECT_THAT(Outcomes(Judge("when: ['0.0']\n")), ElementsAre("clear", "clear"));
+  EXPECT_THAT(Outcomes(Judge("when: [\"CAST('0.5' AS NUMERIC)\"]\n")), ElementsAre("fired", "fired"));
+  EXPECT_THAT(Outcomes(Judge("when: [\"CAST('0.0' AS NUMERIC)\"]\n")), ElementsAre("clear", "clear"));
   EXPECT_THAT(Outcomes(Judge("when: [\"CAST('1' AS NUMERIC)\"]\n")), ElementsAre("fired", "fired"));
   EXPECT_THAT(Outcomes(Judge("when: [\"CAST('word' AS NUMERIC)\"]\n")), ElementsAre("clear", "clear"));
   EXPECT_THAT(Outcomes(Judge("when: ['NULL']\n")), ElementsAre("unknown", "unknown"));
@@ -149,7 +149,7 @@ when: [price > 1, number > 1]
 TEST(Params, HaveTheTypesThatTheyAreWrittenIn) {
   const Advice advice =
       Judge(R"yaml(params: {i: 3, r: 3.0, e: 1e3, n: -2, t: tea, q: '3', yes: true, no: false, word: nan}
-when: [":i + :r + :e + :n + :q + :yes + :no OR :t || :word"]
+when: [":i + :r + :e + :n + :q + :yes + :no > 0 OR :t || :word > ''"]
 problem: "{{i}} {{r}} {{e}} {{n}} {{t}} {{q}} {{yes}} {{no}} {{word}}"
 )yaml");
   ASSERT_FALSE(advice.findings.empty());

@@ -226,5 +226,15 @@ TEST(Messages, ANameInSingleBracesIsAWarning) {
   EXPECT_THAT(warnings("{{price}} {{{price}}} {prices} {{item}}"), IsEmpty());
 }
 
+TEST(Messages, AUnitAfterAValueThatBringsItIsAWarning) {
+  const auto warnings = [](const std::string& problem) {
+    return KnowledgeOf("for: shop\nwhen: [busy_share > 0.5]\nproblem: '" + problem + "'\n").warnings();
+  };
+  EXPECT_THAT(warnings("{{busy_share}} % of {{open_ns}} ns"),
+              ElementsAre("r/x.yaml:5:11: x: {{busy_share}} brings its unit: leave out '%' after it",
+                          "r/x.yaml:5:11: x: {{open_ns}} brings its unit: leave out 'ns' after it"));
+  EXPECT_THAT(warnings("{{busy_share}} of {{open_ns}}, {{stock_bytes}} in stock"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace dladvisor

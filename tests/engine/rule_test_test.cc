@@ -71,6 +71,20 @@ TEST(RuleTest, AnEmptyTextExpectsNothing) {
       ElementsAre(HasSubstr("'problem' is empty"), HasSubstr("'recommendation' is empty")));
 }
 
+TEST(RuleTest, AMissingFactIsAColumnOfARelation) {
+  const auto problems = [](const std::string& missing) {
+    return RunTests("busy",
+                    "tests: [{name: one, given: {}, expect: [{outcome: unknown, missing: " + missing + "}]}]")
+        .problems;
+  };
+  EXPECT_THAT(problems("[shop.town, shop]"), testing::IsEmpty());
+  EXPECT_THAT(problems("[busy_share, shop.twon, shp.town, nothing]"),
+              ElementsAre(HasSubstr("'busy_share' is a column without its relation, as in shop.busy_share"),
+                          HasSubstr("no column shop.twon (did you mean town?)"),
+                          HasSubstr("no such relation: shp (did you mean shop?)"),
+                          HasSubstr("no such relation: nothing")));
+}
+
 TEST(RuleTest, NumbersMayBeRanges) {
   EXPECT_EQ(Diff("{outcome: fired, saves_high: 299..301, saves_low: 100..100}"), "");
   EXPECT_EQ(Diff("{outcome: fired, saves_high: 301..302}"),
