@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./dev bench efficiency [KERNELS]: what it costs to know how fast operators run against what their GPU can
-// do. CPU time of the facts, of the rules and of the report's tables that are about it, as a share of that of
-// a whole report, for traces and exports that record shapes: few that repeat, and nearly all different.
+// do. CPU time of the facts, of the rules, of the report's tables that are about it and of their part of the
+// page, as a share of that of a whole report, for traces and exports that record shapes: few that repeat, and
+// nearly all different.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,22 +88,40 @@ double TablesSeconds(const Profile& profile) {
   });
 }
 
+// The page, less that with these tables empty.
+double PageSeconds(const Profile& profile) {
+  Database database = profile.OpenDatabase();
+  const Advice advice = Infer(LoadRules({}, {}), database);
+  const ReportModel all = BuildReport(database, advice, {});
+  ReportModel without = all;
+  for (ReportTable& table : without.tables) {
+    if (!IsAboutEfficiency(table.sql)) continue;
+    table.rows.rows.clear();
+    table.total_rows = 0;
+  }
+  const auto seconds = [](const ReportModel& model) {
+    return LeastCpu(kTimes, [&] { RenderReport(model, ReportFormat::kHtml); });
+  };
+  return std::max(0.0, seconds(all) - seconds(without));
+}
+
 void Measure(std::string_view shape, const fs::path& path) {
   double report = 1e300;
   for (int i = 0; i < kTimes; ++i)
     report = std::min(report, RunChild({"report", path.string(), "-o", path.string() + ".html"}).cpu_seconds);
   const Profile profile = LoadProfile(path, {});
   const double facts = FactsSeconds(*profile.trace), rules = RulesSeconds(profile),
-               tables = TablesSeconds(profile);
-  fmt::print("{:<24}{:>10.1f}{:>10.1f}{:>10.1f}{:>10.1f}{:>8.1f} %\n", shape, report * 1e3, facts * 1e3,
-             rules * 1e3, tables * 1e3, (facts + rules + tables) / report * 100);
+               tables = TablesSeconds(profile), page = PageSeconds(profile);
+  fmt::print("{:<24}{:>10.1f}{:>10.1f}{:>10.1f}{:>10.1f}{:>10.1f}{:>8.1f} %\n", shape, report * 1e3,
+             facts * 1e3, rules * 1e3, tables * 1e3, page * 1e3,
+             (facts + rules + tables + page) / report * 100);
 }
 
 }  // namespace
 
 void MeasureEfficiency(const fs::path& folder, int64_t kernels) {
-  fmt::print("{:<24}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "efficiency of operators", "report ms", "facts ms",
-             "rules ms", "tables ms", "share");
+  fmt::print("{:<24}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "efficiency of operators", "report ms",
+             "facts ms", "rules ms", "tables ms", "page ms", "share");
   for (const std::string_view shape :
        {"plain trace", "20,000 batch sizes", "sizes in NVTX", "20,000 sizes in NVTX"}) {
     const fs::path path = folder / (shape.ends_with("NVTX") ? "run.sqlite" : "trace.json");
