@@ -210,6 +210,10 @@ TEST(StepLines, FormsThatNameTheirStepsInOtherWords) {
                     "[fold_0] 001/200: 100%|####| 4/4 [00:07<00:00, 1.50s/it, loss=0.8]\n"
                     "[fold_0] 002/200: 100%|####| 4/4 [00:07<00:00, 1.25s/it, loss=0.7]\n"),
               ElementsAre(Pair(4, 1500), Pair(8, 1250)));
+  EXPECT_THAT(times("- Train | Epoch 1 | 143/573 | 1.25 it/sec | Loss 0.0952 | Reco 0.0920\n"
+                    "- Valid | Epoch 1 | 1/3 | 0.29 it/sec | Loss 0.1287 | Reco 0.1287\n"
+                    "- Train | Epoch 2 | 143/573 | 2.00 sec/it | Loss 0.0972 | Reco 0.0940\n"),
+              ElementsAre(Pair(143, 800), Pair(716, 2000)));
   EXPECT_THAT(times("Epoch 1/100 [38.7s] | LR: 3.8e-06 | Train Loss: 2.72 | Val Loss: 1.23\n"
                     "Epoch 2/100 [34.5s] | LR: 7.1e-06 | Train Loss: 2.77 | Val Loss: 1.20\n"),
               ElementsAre(Pair(1, 38700), Pair(2, 34500)));

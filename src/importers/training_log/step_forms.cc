@@ -287,6 +287,15 @@ const std::vector<Form>& Forms() {
         {kMemory, "\\bmem: *" NUMBER "Mb", kMebi},
         {kLearningRate, "\\blr: *" NUMBER},
         {kLoss, "total_loss: *" NUMBER}}},
+      // "Train | Epoch 22 | 143/573 | 1.30 it/sec | Loss 0.0952"
+      {"Demucs",
+       "Train | Epoch ",
+       R"(\bTrain \| Epoch (\d+) \| (\d+)/(\d+) \| )",
+       "esn",
+       1,
+       1,
+       false,
+       {{kRate, NUMBER " it/sec"}, {kElapsed, NUMBER " sec/it"}, {kLoss, "\\bLoss *" NUMBER}}},
       // "[epoch:  0, iter:   1,100, lr:(2.000e-04,)] l_pix: 2.9e+05"; later versions add "time (data): 0.4
       // (0.1)".
       {"BasicSR",
