@@ -192,6 +192,22 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   EXPECT_EQ(rows[1].errors, 0);
 }
 
+TEST(ApiName, OfACallThatReachesIntoTheWindowTheRestIsOutside) {
+  TraceBuilder b;  // the window is 100 to 200
+  b.Api(40, 130, "cudaDeviceSynchronize", 0);
+  b.Kernel(100, 200, "a", 1);
+  b.Api(120, 180, "cudaMemcpy", 0);
+  b.Api(190, 290, "cudaFree", 0);
+  b.Api(300, 310, "cudaFree", 0);
+  const auto rows = ComputeApiNames(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "cudaFree");
+  EXPECT_EQ(rows[0].max_outside_ns, 90);
+  EXPECT_EQ(rows[1].name, "cudaDeviceSynchronize");
+  EXPECT_EQ(rows[1].max_outside_ns, 60) << "of its 90 ns, 30 are in the window";
+  EXPECT_EQ(rows[2].max_outside_ns, 0);
+}
+
 TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {
   const auto profile = [](const TraceBuilder& b) { return ComputeProfile(test::ContextOf(b.trace)); };
   TraceBuilder with_work;

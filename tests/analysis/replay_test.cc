@@ -63,7 +63,59 @@ TEST(Replay, WithoutScalarReadsTheQueueIsKept) {
   EXPECT_LT(*reads->predicted_ns, *reads->replayed_ns);
 }
 
-TEST(Replay, NothingToLeaveOutGivesNoRow) { EXPECT_TRUE(WhatIfsOf(Reads(false)).empty()); }
+// Twenty rounds of ten launches, 500 ns each, of kernels that take `kernel` ns.
+TraceBuilder Launches(Ns kernel) {
+  TraceBuilder b;
+  Ns host = 0, gpu = 0;
+  for (int64_t launch = 1; launch <= 200; ++launch, host += 500) {
+    gpu = std::max(gpu, host + 100);
+    b.Api(host, host + 200, "cudaLaunchKernel", launch);
+    b.Kernel(gpu, gpu + kernel, "k", launch);
+    gpu += kernel;
+  }
+  return b;
+}
+
+TEST(Replay, NothingToLeaveOutGivesNoRow) { EXPECT_TRUE(WhatIfsOf(Launches(200)).empty()); }
+
+// A copy from pageable memory waits for the kernels in front of it: with shorter ones the host is on sooner.
+TEST(Replay, ACopyFromPageableMemoryWaitsForItsStream) {
+  TraceBuilder b;
+  int64_t correlation = 0;
+  Ns host = 0, gpu = 100;
+  for (int step = 0; step < 20; ++step) {
+    gpu = std::max(gpu, host + 100);
+    b.Api(host, gpu + 9000, "cudaMemcpyAsync", ++correlation);  // returns when all is staged
+    b.Copy(gpu, gpu + 10'000, 1 << 20, CopyDirection::kHostToDevice, MemoryKind::kPageable,
+           MemoryKind::kDevice, correlation);
+    host = gpu + 9000;
+    gpu += 10'000;
+    b.Api(host, host + 100, "cudaLaunchKernel", ++correlation);
+    b.Kernel(gpu, gpu + 100'000, "k", correlation);
+    gpu += 100'000;
+    host += 40'000;
+  }
+  const auto rows = WhatIfsOf(b);
+  const WhatIfRow* kernels = RowOf(rows, "kernels");
+  ASSERT_NE(kernels, nullptr);
+  EXPECT_NEAR(*kernels->replayed_ns, *kernels->recorded_ns, 0.05 * *kernels->recorded_ns);
+  ASSERT_TRUE(kernels->saves_ns);
+  // Of 110 us a step 50 remain: the host's 40, and the copy's 10.
+  EXPECT_NEAR(*kernels->saves_ns, 20 * 60'000, 100'000);
+}
+
+TEST(Replay, WithoutTheWorkOfABusyGpuTheHostsTimeIsLeft) {
+  for (const Ns kernel : {450, 1000}) {  // the host is nearly the limit; the GPU is
+    const auto rows = WhatIfsOf(Launches(kernel));
+    const WhatIfRow* work = RowOf(rows, "kernels");
+    ASSERT_NE(work, nullptr);
+    EXPECT_EQ(work->calls, 200);
+    ASSERT_TRUE(work->saves_ns);
+    // Behind the last launch comes the latency, the 5th percentile of the delays: 5 us where the queue grows.
+    EXPECT_NEAR(*work->predicted_ns, 199 * 500 + 200, 5000);
+    EXPECT_NEAR(*work->saves_ns, kernel == 450 ? 350 : 200 * 500, kernel == 450 ? 10 : 5000);
+  }
+}
 
 TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
   for (const bool hidden : {true, false}) {

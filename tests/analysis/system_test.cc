@@ -32,5 +32,19 @@ TEST(System, TheRuntimeOrTheNameShowsTheVendor) {
   EXPECT_EQ(VendorOf("GPU 0"), "unknown");
 }
 
+TEST(System, KernelsThatRunOnNoOtherShowTheVendor) {
+  for (const auto* const kernel : {"Cijk_Ailk_Bljk_BBS_BH_MT256x128x64", "igemm_fwd_gtcx_nhwc_fp32_bx0",
+                                   "attn_fwd.kd", "miopenSp3AsmConv"}) {
+    TraceBuilder b;
+    b.trace.devices[0].name = "";
+    b.Launch(0, 10, 20, kernel);  // by a call of CUDA, as tools that convert traces write
+    EXPECT_EQ(ComputeSystem(test::ContextOf(b.trace)).vendor, "AMD") << kernel;
+  }
+  TraceBuilder b;
+  b.trace.devices[0].name = "";
+  b.Launch(0, 10, 20, "igemm_of_a_program");
+  EXPECT_EQ(ComputeSystem(test::ContextOf(b.trace)).vendor, "NVIDIA");
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -21,6 +21,12 @@ bool IsFailure(int64_t result) {
   return result != 0 && result != kDeinitialized && result != kContextIsDestroyed;
 }
 
+// What of a call lies outside of the window: the longer of the parts before and after it.
+int64_t LongestOutside(Interval call, Interval window) {
+  return std::max({std::min(call.end, window.start) - call.start, call.end - std::max(call.start, window.end),
+                   int64_t{0}});
+}
+
 }  // namespace
 
 const RelationOf<ApiNameRow>& ApiNameRelation() {
@@ -38,6 +44,9 @@ const RelationOf<ApiNameRow>& ApiNameRelation() {
           .Column("window_ns", &ApiNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations in it.")
           .Column("calls_per_step", &ApiNameRow::calls_per_step, Unit::kCount,
                   "Those calls per steady step; unknown without steps.")
+          .Column("max_outside_ns", &ApiNameRow::max_outside_ns, Unit::kNanoseconds,
+                  "Longest part of one call that lies before or after the window; longest call where there "
+                  "is none.")
           .Column("errors", &ApiNameRow::errors, Unit::kCount,
                   "Calls that did not return success, without those to a context that is gone.");
   return relation;
@@ -66,6 +75,9 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.total_ns += duration;
     row.errors += IsFailure(calls.result[i]);
     const auto window = windows.find(rank);
+    row.max_outside_ns = std::max(
+        row.max_outside_ns,
+        window == windows.end() ? duration : LongestOutside({calls.start[i], calls.end[i]}, window->second));
     if (window != windows.end() && calls.start[i] >= window->second.start &&
         calls.start[i] < window->second.end) {
       ++row.window_calls;
@@ -80,6 +92,7 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.max_ns = std::max(row.max_ns, part.max_ns);
     if (key.first >= 0) row.rank = key.first;
     row.name = name;
+    row.max_outside_ns = std::max(row.max_outside_ns, part.max_outside_ns);
     row.calls += part.calls;
     row.total_ns += part.total_ns;
     row.errors += part.errors;

@@ -18,6 +18,7 @@ struct ApiNameRow {
   double avg_ns = 0;
   int64_t min_ns = 0, max_ns = 0, window_calls = 0, window_ns = 0;
   std::optional<double> calls_per_step;
+  int64_t max_outside_ns = 0;
   int64_t errors = 0;
 };
 const RelationOf<ApiNameRow>& ApiNameRelation();

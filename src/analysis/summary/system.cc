@@ -55,8 +55,20 @@ const RelationOf<SystemRow>& SystemRelation() {
 
 namespace {
 
-// Who made the GPUs, by the first call of a runtime, else by a name of a GPU.
+// Libraries that exist for AMD's GPUs only: Tensile's, MIOpen's and AITER's kernels, and the suffix of its
+// code objects.
+bool IsKernelOfAmd(std::string_view name) {
+  return name.starts_with("Cijk_") || name.starts_with("miopen") || name.starts_with("MIOpen") ||
+         name.starts_with("aiter") || name.ends_with(".kd") ||
+         (name.starts_with("igemm_") && name.find("_gtcx") != std::string_view::npos);
+}
+
+// Who made the GPUs, by kernels that run on no other (of the first, which show as much as all), else by the
+// first call of a runtime, else by a name of a GPU.
 std::optional<std::string> VendorOf(const Trace& trace) {
+  constexpr size_t kLooked = 10'000;
+  for (size_t i = 0; i < std::min(trace.kernels.size(), kLooked); ++i)
+    if (IsKernelOfAmd(trace.names.View(trace.kernels.name[i]))) return "AMD";
   for (const NameId id : trace.api_calls.name) {
     const std::string_view name = trace.names.View(id);
     if (name.starts_with("hip")) return "AMD";

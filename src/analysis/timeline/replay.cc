@@ -23,14 +23,17 @@ constexpr Ns kShortestWait = 3000;
 
 using Stream = std::pair<uint32_t, int64_t>;  // device and stream
 
-// What may be left out: waits for single values; or what the host does in some ranges.
-enum Change : uint8_t { kNothing, kScalarReads, kLoading, kZeroGrad, kOptimizer };
-constexpr std::array<std::string_view, 5> kChangeNames = {"", "scalar reads", "data loading", "zero_grad",
-                                                          "optimizer on the host"};
+// What may be left out: waits for single values; what the host does in some ranges; or all kernels.
+enum Change : uint8_t { kNothing, kScalarReads, kLoading, kZeroGrad, kOptimizer, kKernels };
+constexpr std::array<std::string_view, 6> kChangeNames = {
+    "", "scalar reads", "data loading", "zero_grad", "optimizer on the host", "kernels"};
+// Faster kernels save nothing to speak of on a GPU that is idle for more than the rest.
+constexpr double kBusy = 0.8;
 
 struct Operation {
   uint32_t call, stream;  // stream: index into those of the replay
   Ns start, duration;
+  bool is_kernel;  // or graph
 };
 
 // A call of the host, in order of start; calls within another call are part of it.
@@ -39,7 +42,7 @@ struct Call {
   uint32_t thread;
   enum class Waits : uint8_t { kNot, kForItsWork, kForStream, kForDevice } waits = Waits::kNot;
   bool reads_scalar = false;
-  Ns returning = 0;  // from the end of its copy
+  Ns returning = 0;  // from the end of its copy; less than 0 where it returns before that
   size_t first_operation = 0, end_operation = 0;
   std::array<Ns, kChangeNames.size()> left_out_before{}, left_out_within{};
 };
@@ -51,7 +54,11 @@ class Replay {
         trace_(context.trace),
         steps_(context.StepCount(rank)),
         window_(context.HostOfSteps(rank)) {
-    if (trace_.api_calls.size() > kMostCalls || !HasSomethingToLeaveOut()) return;
+    for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
+      busy_ |= context.ranks.gpus[gpu].rank == rank &&
+               static_cast<double>(timelines[gpu].kernel_busy_ns) >
+                   kBusy * static_cast<double>(timelines[gpu].window.length());
+    if (trace_.api_calls.size() > kMostCalls || !(busy_ || HasSomethingToLeaveOut())) return;
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
       if (context.ranks.gpus[gpu].rank == rank) {
         latency_ = timelines[gpu].min_latency_ns.value_or(0);
@@ -69,6 +76,7 @@ class Replay {
   double Steps() const { return static_cast<double>(std::max<int64_t>(steps_, 1)); }
   // How many waits or ranges a change leaves out of the analysed steps.
   int64_t Count(Change change) const {
+    if (change == kKernels) return busy_ ? std::ranges::count_if(operations_, &Operation::is_kernel) : 0;
     if (change == kScalarReads)
       return std::count_if(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
                            calls_.begin() + static_cast<ptrdiff_t>(end_call_),
@@ -80,7 +88,8 @@ class Replay {
 
   // Whether a replay without it differs: what stands before the first launch is not played.
   bool Reaches(Change change) const {
-    return std::any_of(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
+    return change == kKernels ||
+           std::any_of(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
                        calls_.begin() + static_cast<ptrdiff_t>(end_call_), [&](const Call& c) {
                          return change == kScalarReads
                                     ? c.reads_scalar
@@ -111,7 +120,8 @@ class Replay {
       Ns own_work = 0;
       for (size_t i = call.first_operation; i < call.end_operation; ++i) {
         Ns& of_stream = done[operations_[i].stream];
-        const bool runs = without != kZeroGrad || call.left_out_within[without] == 0;
+        const bool runs = !(without == kKernels && operations_[i].is_kernel) &&
+                          (without != kZeroGrad || call.left_out_within[without] == 0);
         of_stream = std::max(of_stream, now + latency_) + (runs ? operations_[i].duration : 0);
         own_work = std::max(own_work, of_stream);
         all_done = std::max(all_done, of_stream);
@@ -137,21 +147,21 @@ class Replay {
  private:
   void CollectOperations(size_t gpu) {
     const auto add = [&](const GpuOperations& table, const std::vector<uint32_t>& rows,
-                         const std::vector<uint32_t>& calls) {
+                         const std::vector<uint32_t>& calls, bool is_kernel) {
       for (const uint32_t i : rows) {
         unlaunched_ += calls[i] == kNoIndex;
         operations_.push_back({calls[i], IndexOf({table.device[i], table.stream[i]}), table.start[i],
-                               table.end[i] - table.start[i]});
+                               table.end[i] - table.start[i], is_kernel});
         last_ = std::max(last_, table.end[i]);
       }
     };
     const GpuWork& work = context_.work[gpu];
     operations_.reserve(operations_.size() + work.kernels.size() + work.copies.size() + work.sets.size() +
                         work.graphs.size());
-    add(trace_.kernels, work.kernels, context_.launches.kernel);
-    add(trace_.copies, work.copies, context_.launches.copy);
-    add(trace_.sets, work.sets, context_.launches.set);
-    add(trace_.graph_launches, work.graphs, context_.launches.graph);
+    add(trace_.kernels, work.kernels, context_.launches.kernel, true);
+    add(trace_.copies, work.copies, context_.launches.copy, false);
+    add(trace_.sets, work.sets, context_.launches.set, false);
+    add(trace_.graph_launches, work.graphs, context_.launches.graph, true);
   }
 
   uint32_t IndexOf(const Stream& stream) {
@@ -199,7 +209,7 @@ class Replay {
       if (calls.thread[operation.call] != kNoIndex) launches[calls.thread[operation.call]] = 1;
     LeaveOut(launches);
     const std::vector<ApiKind> kinds = ClassifyApis(trace_);
-    const std::vector<Copying> copies = CopiesToHost();
+    const std::vector<Copying> copies = CopiesThatWait();
     std::vector<uint8_t> read_before(trace_.threads.size(), 0);  // the thread's last call read a scalar
     Ns end = 0;
     size_t operation = 0;
@@ -229,10 +239,12 @@ class Replay {
       call.first_operation = first_operation;
       call.end_operation = operation;
       if (copies[i] != Copying::kNot) {
-        call.reads_scalar = copies[i] != Copying::kWaits;
-        if (operation > first_operation)
-          call.returning = std::max<Ns>(
-              0, calls.end[i] - operations_[operation - 1].start - operations_[operation - 1].duration);
+        call.reads_scalar = copies[i] == Copying::kReadsScalar || copies[i] == Copying::kReadsScalarAndWaits;
+        if (operation > first_operation) {
+          call.returning =
+              calls.end[i] - operations_[operation - 1].start - operations_[operation - 1].duration;
+          if (copies[i] != Copying::kWaitsForStream) call.returning = std::max<Ns>(0, call.returning);
+        }
         if (copies[i] != Copying::kReadsScalar) call.waits = Call::Waits::kForItsWork;
       } else if (kinds[calls.name[i]] == ApiKind::kSync) {
         const std::string_view name = trace_.names.View(calls.name[i]);
@@ -320,17 +332,24 @@ class Replay {
   }
 
   // What calls do that copy to pageable memory of the host: most wait until it is done, some leave that to
-  // the synchronisation after them.
-  enum class Copying : uint8_t { kNot, kWaits, kReadsScalar, kReadsScalarAndWaits };
-  std::vector<Copying> CopiesToHost() const {
+  // the synchronisation after them. From such memory they return once the data is staged, which they begin
+  // behind the work in front of it: those that return after the copy's start have waited for that.
+  enum class Copying : uint8_t { kNot, kWaits, kWaitsForStream, kReadsScalar, kReadsScalarAndWaits };
+  std::vector<Copying> CopiesThatWait() const {
     const Copies& copies = trace_.copies;
     std::vector<Copying> of_call(trace_.api_calls.size(), Copying::kNot);
     for (uint32_t i = 0; i < copies.size(); ++i) {
       const uint32_t call = context_.launches.copy[i];
-      if (call == kNoIndex || copies.direction[i] != CopyDirection::kDeviceToHost ||
+      if (call == kNoIndex) continue;
+      const Ns returned = trace_.api_calls.end[call];
+      if (copies.direction[i] == CopyDirection::kHostToDevice && copies.source[i] == MemoryKind::kPageable) {
+        if (returned > copies.start[i]) of_call[call] = Copying::kWaitsForStream;
+        continue;
+      }
+      if (copies.direction[i] != CopyDirection::kDeviceToHost ||
           copies.destination[i] != MemoryKind::kPageable)
         continue;
-      const bool waits = trace_.api_calls.end[call] >= copies.end[i];
+      const bool waits = returned >= copies.end[i];
       if (copies.bytes[i] <= kScalarBytes)
         of_call[call] = waits ? Copying::kReadsScalarAndWaits : Copying::kReadsScalar;
       else if (waits)
@@ -345,6 +364,7 @@ class Replay {
   const Interval window_;                 // in which the host works on them
   size_t first_call_ = 0, end_call_ = 0;  // of calls_, in that window
   Ns latency_ = 0, first_ = 0, last_ = 0;
+  bool busy_ = false;  // any GPU of the rank, nearly always
   size_t unlaunched_ = 0;
   std::map<Stream, uint32_t> stream_index_;
   std::vector<Stream> streams_;
@@ -365,10 +385,10 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
           .Key("rank", &WhatIfRow::rank, kRankNumber, "Rank.")
           .Key("change", &WhatIfRow::change, Unit::kText,
                "What is left out: scalar reads (waits for single values), data loading, zero_grad (with its "
-               "kernels), or "
-               "optimizer on the host (its kernels stay).")
+               "kernels), optimizer on the host (its kernels stay), or, of a GPU that is busy for more than "
+               "80 % of the time, all kernels, which leaves what host and copies take.")
           .Column("calls", &WhatIfRow::calls, Unit::kCount,
-                  "Waits or ranges that are left out of it, of all steps.")
+                  "Waits or ranges that are left out of it, of all steps; or all kernels.")
           .Column("recorded_ns", &WhatIfRow::recorded_ns, Unit::kNanoseconds,
                   "From the end of the work before the steps, or from the first launch, to the end of all "
                   "work, as "
@@ -393,7 +413,7 @@ std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<
     const double steps = replay.Steps();
     const auto recorded = static_cast<double>(replay.Recorded());
     std::optional<double> replayed;
-    for (const Change change : {kScalarReads, kLoading, kZeroGrad, kOptimizer}) {
+    for (const Change change : {kScalarReads, kLoading, kZeroGrad, kOptimizer, kKernels}) {
       WhatIfRow row;
       row.rank = gpu.rank;
       row.change = kChangeNames[change];
