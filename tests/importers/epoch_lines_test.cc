@@ -14,6 +14,7 @@
 namespace dladvisor {
 namespace {
 using testing::HasSubstr;
+using testing::Not;
 
 TrainingLog LogOf(const std::string& text) { return test::ReadLog(text).training_log; }
 
@@ -231,6 +232,24 @@ TEST(StepLines, TokensPerSecondOfStepsWithoutTimes) {
                               .training_log;
   ASSERT_EQ(log.iterations.size(), 2u);
   EXPECT_EQ(log.iterations[1].tokens_per_second, 457);
+}
+
+TEST(TrainingLogImporter, NamesWhatOtherProfilersPrint) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      test::ReadLog(text);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  EXPECT_THAT(refusal("\n ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n Time (%)  Total Time (ns)\n"),
+              HasSubstr("statistics that nsys has printed"));
+  EXPECT_THAT(refusal("Processing [a.sqlite] with [/opt/nsys/reports/osrt_sum.py]... \n"),
+              HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal("==18148== NVPROF is profiling process 18148, command: python train.py\n"),
+              HasSubstr("the output of nvprof"));
+  EXPECT_THAT(refusal("Epoch [1/50]\nEpoch [2/50]\n"), Not(HasSubstr("nvprof")));
 }
 
 // What a checkpoint manager says of its steps is no line of OLMo.

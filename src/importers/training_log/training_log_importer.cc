@@ -228,6 +228,21 @@ Trace ServingTrace(ByteSource& source, ServingLog log, Trace trace) {
   return trace;
 }
 
+// What profilers print for people to read has sums alone.
+void RefusePrintedStatistics(ByteSource& source) {
+  static const RE2 nsys(R"(\*\* [^*\n]+ \([a-z_]+_sum\):|Processing \[[^\]\n]+\] with \[[^\]\n]+\.py\])"),
+      nvprof(R"((?m)^==\d+== (?:NVPROF is profiling process|Profiling (?:application|result):))");
+  const std::string_view head = source.Head();
+  const re2::StringPiece text(head.data(), head.size());
+  if (RE2::PartialMatch(text, nsys))
+    throw WrongKind(source.name(), "statistics that nsys has printed: sums, without the events they are of",
+                    "give the report itself (REPORT.nsys-rep), or its export: nsys export --type sqlite "
+                    "REPORT.nsys-rep");
+  if (RE2::PartialMatch(text, nvprof))
+    throw WrongKind(source.name(), "the output of nvprof, which is not read",
+                    "profile again with its successor: nsys profile --trace=cuda,nvtx -o report PROGRAM");
+}
+
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
   Reader reader;
@@ -250,6 +265,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
                     fmt::format("a log of {} without a line of its load", reader.servers.server()),
                     "take the log of a server that answers requests for a minute or more, with its "
                     "statistics on (no --disable-log-stats of vLLM)");
+  if (log.empty() && !tables) RefusePrintedStatistics(source);
   if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) return std::nullopt;
   Trace trace;
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
