@@ -262,6 +262,7 @@ NoiseEstimate::WithinJobs NoiseWithinJobs(Runs baseline, Runs candidate, const S
   }
   noise.variance = of_run * (scale_b * scale_b / static_cast<double>(baseline.size()) +
                              scale_c * scale_c / static_cast<double>(candidate.size()));
+  noise.degrees_of_history = between_degrees;
   noise.in_history = in_history * of_run * std::pow((scale_b + scale_c) / 2, 2);
   noise.degrees_of_spread = spread.degrees;
   VarianceSum if_by_steps, if_by_spread;

@@ -82,10 +82,11 @@ struct NoiseEstimate {
   // Of noise that is given: what noise within jobs adds to the difference of these runs, by the spread of
   // runs of one job and by their steps.
   struct WithinJobs {
-    double variance = 0, degrees = 0;            // likely
-    double by_steps = 0, degrees_of_steps = 0;   // what steps alone show
-    double degrees_of_spread = 0;                // 0 where no job has several runs
-    double in_history = 0;                       // what a history has of it already
+    double variance = 0, degrees = 0;           // likely
+    double by_steps = 0, degrees_of_steps = 0;  // what steps alone show
+    double degrees_of_spread = 0;               // 0 where no job has several runs
+    double in_history = 0;                      // what a history has of it already
+    double degrees_of_history = 0;
     double sum_by_steps = 0, sum_by_spread = 0;  // degrees of the whole variance where it is by either
   } within_jobs;
 

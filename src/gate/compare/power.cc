@@ -167,7 +167,7 @@ class Power {
     if (!(within.in_history > 0)) return {between / of_given, within.variance / of_old};
     const double of_jobs = between / of_given - within.in_history / of_old;
     if (of_jobs < 0) {
-      const double degrees = given.variance.degrees();
+      const double degrees = within.degrees_of_history;
       const double pooled = (within.degrees / of_old + degrees * between / of_given / within.in_history) /
                             (within.degrees + degrees);
       return {0, within.variance * pooled};
