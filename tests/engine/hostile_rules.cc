@@ -125,6 +125,48 @@ void AddLargeStatements(std::vector<std::string>& all) {
   all.push_back("(SELECT count(*) FROM (SELECT name || id || name AS t FROM event GROUP BY t)) > 0");
 }
 
+void AddWindowsAndSets(std::vector<std::string>& all) {
+  for (
+      const char* sql :
+      {"SELECT max(s) FROM (SELECT sum(value) OVER (ORDER BY name ROWS BETWEEN 50000 PRECEDING AND 50000 "
+       "FOLLOWING) AS s FROM event)",
+       "SELECT max(s) FROM (SELECT max(name) OVER (ORDER BY value RANGE BETWEEN 5000 PRECEDING AND 5000 "
+       "FOLLOWING EXCLUDE CURRENT ROW) AS s FROM event)",
+       "SELECT max(s) FROM (SELECT group_concat(name) OVER (ORDER BY id) AS s FROM event)",
+       "SELECT max(s) FROM (SELECT count(name) OVER (ORDER BY name, value ROWS 9999 PRECEDING) AS s FROM "
+       "event)",
+       "SELECT max(s) FROM (SELECT lag(name, id) OVER (PARTITION BY value % 3 ORDER BY name) AS s FROM "
+       "event)",
+       "SELECT max(s) FROM (SELECT nth_value(name, 50000) OVER (ORDER BY name GROUPS BETWEEN 900 PRECEDING "
+       "AND 900 FOLLOWING EXCLUDE TIES) AS s FROM event)",
+       "SELECT count(*) FROM (SELECT a.id FROM event a, event b EXCEPT SELECT id FROM event)",
+       "SELECT count(*) FROM (SELECT a.name || b.id FROM event a, event b INTERSECT SELECT name FROM event)",
+       "SELECT count(*) FROM (SELECT name FROM event GROUP BY name, value, id HAVING max(name) > min(name))",
+       "SELECT length(name) FROM event ORDER BY length(name) * value, name LIMIT 1 OFFSET 99999",
+       "SELECT count(*) FROM event a WHERE EXISTS (SELECT 1 FROM event b WHERE b.value = a.value AND NOT "
+       "EXISTS (SELECT 1 FROM event c WHERE c.name > b.name AND c.id < a.id))",
+       "SELECT count(*) FROM event a WHERE (a.name, a.value) IN (SELECT b.name || '', b.value + 0 FROM event "
+       "b WHERE b.id <> a.id)",
+       "SELECT sum((SELECT count(*) FROM event b WHERE b.id % 7 = a.id % 7)) FROM event a",
+       "SELECT count(*) FROM event a NATURAL JOIN event b NATURAL JOIN (SELECT id + 0 AS id FROM event)",
+       "SELECT count(*) FROM event a FULL JOIN event b ON a.name = b.name || 'x'",
+       "SELECT count(*) FILTER (WHERE a.name > b.name) FROM event a CROSS JOIN event b",
+       // Relations that double, and recursions that do.
+       "WITH a AS (SELECT id FROM event), b AS (SELECT x.id FROM a x, a y), c AS (SELECT x.id FROM b x, b y) "
+       "SELECT count(*) FROM c",
+       "WITH RECURSIVE f(a, b) AS (SELECT 'a', 'b' UNION ALL SELECT b, a || b FROM f) SELECT count(*) FROM f",
+       "WITH RECURSIVE g(n) AS (SELECT 1 UNION SELECT (n * 1103515245 + 12345) % 2147483648 FROM g) SELECT "
+       "count(*) FROM g",
+       "WITH RECURSIVE q(i, d) AS (SELECT 1, 0 UNION ALL SELECT i * 2, d + 1 FROM q UNION ALL SELECT i * 2 + "
+       "1, d + 1 FROM q ORDER BY 2) SELECT max(d) FROM q"})
+    all.push_back(fmt::format("({}) IS NOT NULL", sql));
+  for (const char* condition :
+       {"name LIKE '%' || upper(name) || '!_%' ESCAPE '!'", "regexp_extract(name, name) = name",
+        "CAST(name || id AS REAL) + CAST(replace(name, 'a', id) AS INTEGER) > 0",
+        "id << 60 >> id & id | (SELECT sum(e.id | subject.id) FROM event e) > 0"})
+    all.emplace_back(condition);
+}
+
 }  // namespace
 
 const std::vector<std::string>& HostileConditions() {
@@ -135,6 +177,7 @@ const std::vector<std::string>& HostileConditions() {
     AddTexts(all);
     AddPatterns(all);
     AddLargeStatements(all);
+    AddWindowsAndSets(all);
     return all;
   }();
   return conditions;
