@@ -45,6 +45,27 @@ TEST(KernelSteps, KernelSequencePartitionsToo) {
   }
 }
 
+// Of each round the kernel at place `at` has the name that `name` gives for the round.
+TraceBuilder LoopWithKernel(int at, const std::vector<std::string>& name) {
+  TraceBuilder b;
+  Ns t = 300;
+  for (const std::string& of_round : name) {
+    for (int k = 0; k < 10; ++k)
+      b.Launch(t - 10, t + 20 * k, t + 20 * k + 15, k == at ? of_round : "kernel" + std::to_string(k));
+    t += 500;
+  }
+  return b;
+}
+
+TEST(KernelSteps, TheLibrarysChoiceOfAProductsKernelMakesNoOtherRound) {
+  EXPECT_EQ(
+      StepsOf(LoopWithKernel(4, {"ampere_sgemm_128x64_tn", "ampere_sgemm_32x32_tn", "ampere_sgemm_32x32_tn",
+                                 "ampere_sgemm_128x64_tn", "cutlass_80_simt_sgemm_256x128_8x4_tn_align1"}))
+          .size(),
+      5u);
+  EXPECT_TRUE(StepsOf(LoopWithKernel(4, {"first", "second", "second", "first", "third"})).empty());
+}
+
 TEST(KernelSteps, AGraphBehindTheKernelsOfEachRoundEndsIt) {
   TraceBuilder b = KernelLoop(5);
   GraphLaunches& graphs = b.trace.graph_launches;

@@ -8,10 +8,15 @@
 #include <set>
 #include <utility>
 
+#include "src/analysis/context/kernel_kind.h"
 #include "src/analysis/context/kernel_period.h"
+#include "src/analysis/context/tensor_core.h"
 
 namespace dladvisor {
 namespace {
+
+// Of more different names a sequence is none of a few kernels that repeat.
+constexpr size_t kMostNames = 1000;
 
 // Rounds of a program that says nothing of its structure may be shorter than a step of training.
 constexpr PeriodCriteria kRounds = {.items = 2, .names = 2, .repeats = 5};
@@ -35,6 +40,7 @@ class KernelStepFinder {
         period = FindPeriod(names, kRounds);
         if (period && !TakeMostTime(g, *period)) period.reset();
       }
+      if (!period) period = FindPeriod(WithProductsAlike(g));
       if (period) {  // variants of a kernel, as for another direction, differ in their template arguments
         std::vector<uint32_t> short_names;
         for (const uint32_t kernel : work_[g].kernels)
@@ -78,6 +84,24 @@ class KernelStepFinder {
   }
 
  private:
+  // The kernels of a GPU by what they do: libraries choose another kernel for the same product where a size
+  // grows by one, as that of a sequence does with each token. Nothing where their names are too many.
+  std::vector<uint32_t> WithProductsAlike(size_t gpu) const {
+    std::map<NameId, bool> is_product;
+    std::vector<uint32_t> alike;
+    for (const uint32_t kernel : work_[gpu].kernels) {
+      const NameId name = trace_.kernels.name[kernel];
+      const auto [known, is_new] = is_product.try_emplace(name, false);
+      if (is_product.size() > kMostNames) return {};
+      if (is_new) {
+        const std::string_view text = trace_.names.View(name);
+        known->second = KernelKind(text, ClassifyKernel(text)) == "matrix";
+      }
+      alike.push_back(known->second ? kNoIndex : trace_.kernels.short_name[kernel]);
+    }
+    return alike;
+  }
+
   // The call that launches the i-th kernel of a GPU; the kernel's own time where it is not recorded.
   Interval LaunchOf(size_t gpu, size_t i) const {
     const uint32_t kernel = work_[gpu].kernels[i], call = launches_.kernel[kernel];
