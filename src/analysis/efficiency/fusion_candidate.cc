@@ -110,10 +110,10 @@ class FusionBuilder {
     for (const std::string_view name : work_.names) is_fused.push_back(name.starts_with("triton_"));
     std::vector<uint8_t> can_fuse;  // by class of work
     for (const WorkClass& of : work_.operators.classes()) can_fuse.push_back(CanFuse(of));
-    for (const auto& of : work_.operators)
-      outputs_.push_back(!is_fused[of.name] && can_fuse[of.work]
-                             ? *work_.operators.NumberOf(of, kOutputElements)
-                             : kFusesNot);
+    for (const auto& of : work_.operators) {
+      const OptionalCount elements = work_.operators.NumberOf(of, kOutputElements);
+      outputs_.push_back(elements && !is_fused[of.name] && can_fuse[of.work] ? *elements : kFusesNot);
+    }
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
