@@ -8,42 +8,13 @@
 #include <set>
 #include <utility>
 
+#include "engine/sql/operator_level.h"
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
 namespace {
 
-// Words that end an expression or stand between expressions of a SELECT.
-bool IsClauseWord(const std::string& word) {
-  static const std::set<std::string> words = {
-      "SELECT",  "DISTINCT", "ALL",     "FROM",      "WHERE",     "GROUP",   "BY",        "HAVING",
-      "ORDER",   "LIMIT",    "OFFSET",  "JOIN",      "LEFT",      "RIGHT",   "FULL",      "INNER",
-      "CROSS",   "OUTER",    "NATURAL", "ON",        "USING",     "UNION",   "INTERSECT", "EXCEPT",
-      "VALUES",  "WITH",     "AS",      "RECURSIVE", "ASC",       "DESC",    "NULLS",     "FIRST",
-      "LAST",    "WINDOW",   "OVER",    "PARTITION", "ROWS",      "RANGE",   "GROUPS",    "FILTER",
-      "WHEN",    "THEN",     "ELSE",    "END",       "AND",       "OR",      "NOT",       "IS",
-      "IN",      "LIKE",     "GLOB",    "REGEXP",    "MATCH",     "BETWEEN", "ESCAPE",    "ISNULL",
-      "NOTNULL", "COLLATE",  "INDEXED", "PRECEDING", "FOLLOWING", "CURRENT", "UNBOUNDED", "MATERIALIZED"};
-  return words.contains(word);
-}
-
-// Precedence, weakest first. NOT and kUnary are prefixes, the others stand behind an operand.
-enum Level { kNone, kOr, kAnd, kNot, kEquality, kOrder, kBits, kSum, kProduct, kConcatenation, kUnary };
-
-const std::map<Level, std::set<std::string_view>>& Operators() {
-  static const std::map<Level, std::set<std::string_view>> operators = {
-      {kOr, {"OR"}},
-      {kAnd, {"AND"}},
-      {kEquality,
-       {"=", "==", "<>", "!=", "IS", "BETWEEN", "IN", "LIKE", "GLOB", "REGEXP", "MATCH", "ISNULL",
-        "NOTNULL"}},
-      {kOrder, {"<", "<=", ">", ">="}},
-      {kBits, {"&", "|", "<<", ">>"}},
-      {kSum, {"+", "-"}},
-      {kProduct, {"*", "/", "%"}},
-      {kConcatenation, {"||", "->", "->>"}}};
-  return operators;
-}
+using namespace sql;
 
 class Parser {
  public:
@@ -149,7 +120,7 @@ class Parser {
   }
 
   // The level of the operator that is next, or kNone.
-  Level LevelAhead() const {
+  OperatorLevel LevelAhead() const {
     static constexpr std::string_view kNegatable[] = {"IN",    "LIKE",    "GLOB", "REGEXP",
                                                       "MATCH", "BETWEEN", "NULL"};
     if (IsWord("NOT"))
@@ -161,9 +132,9 @@ class Parser {
   }
 
   // An expression of operators that bind at least as tightly as `weakest`.
-  SqlType Expression(Level weakest = kOr) {
+  SqlType Expression(OperatorLevel weakest = kOr) {
     const size_t start = Now().start;
-    Level strongest = kUnary;
+    OperatorLevel strongest = kUnary;
     SqlType left;
     if (weakest <= kNot && IsWord("NOT") && Ahead(1).word != "EXISTS") {
       Next();
@@ -176,7 +147,7 @@ class Parser {
       left = Prefixed();
     }
     for (;;) {
-      const Level level = LevelAhead();
+      const OperatorLevel level = LevelAhead();
       if (level < weakest || level > strongest) return left;
       const bool chained = strongest == kOrder && level == kOrder && !std::exchange(joins_conditions_, false);
       if (chained) Report(Now().start, "compares the result of a comparison: write a < b AND b < c");
@@ -188,10 +159,10 @@ class Parser {
   size_t EndBefore() const { return at_ == 0 ? 0 : tokens_[at_ - 1].end(); }
 
   // What the operator that is next makes of `left` and of what follows.
-  SqlType Applied(const Operand& left, Level level) {
+  SqlType Applied(const Operand& left, OperatorLevel level) {
     const SqlWord op = Now();
     Next();
-    const auto tighter = static_cast<Level>(level + 1);
+    const auto tighter = static_cast<OperatorLevel>(level + 1);
     switch (level) {
       case kEquality:
         if (op.kind != Kind::kOther) {
@@ -315,7 +286,7 @@ class Parser {
     TakeOperator(")");
   }
 
-  SqlType Compare(const Operand& left, const SqlWord& op, Level tighter) {
+  SqlType Compare(const Operand& left, const SqlWord& op, OperatorLevel tighter) {
     const size_t start = Now().start;
     const bool is_null = Now().word == "NULL";
     SqlType right = Expression(tighter);
