@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "examples/data-parallel/exports.h"
+#include "tests/cli/planted_run.h"
 #include "tests/support/files.h"
 
 namespace dladvisor {
@@ -13,34 +13,14 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// A run on two GPUs; a `share` of each step rank 1 launches late.
-void WriteJobTo(const fs::path& folder, uint64_t seed, double share) {
-  example::JobOptions options;
-  options.nodes = 1;
-  options.gpus_per_node = 2;
-  options.steps = 12;
-  options.kernels = 40;
-  options.seed = seed;
-  options.program = 1;
-  if (share > 0) {
-    example::Plant plant;
-    plant.cause = example::Cause::kLaunches;
-    plant.rank = 1;
-    plant.last_step = options.steps - 1;
-    plant.share = share;
-    plant.first_kernel = 7;
-    plant.last_kernel = 33;
-    options.plants = {plant};
-  }
-  example::WriteJob(example::Job(options), folder, example::DefaultNsysSchema());
-}
+constexpr test::RunSize kSize = {.steps = 12, .kernels = 40};
 
 class CompareCommand : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     scratch_ = std::make_unique<test::ScratchDir>();
-    WriteJobTo(Path("slow"), 1, 0.3);
-    WriteJobTo(Path("fast"), 2, 0);
+    test::WriteRun(Path("slow"), 1, 0.3, kSize);
+    test::WriteRun(Path("fast"), 2, 0, kSize);
   }
   static void TearDownTestSuite() { scratch_.reset(); }
   static fs::path Path(const std::string& name) { return scratch_->path() / name; }

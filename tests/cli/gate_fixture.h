@@ -5,37 +5,14 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 
-#include "examples/data-parallel/exports.h"
+#include "tests/cli/planted_run.h"
 #include "tests/support/files.h"
 
 namespace dladvisor::test {
-
-// A run of the program number 1 on `gpus` GPUs; of `share` > 0 with a host that launches late.
-inline void WriteRun(const std::filesystem::path& folder, uint64_t seed, double share = 0, int gpus = 2) {
-  example::JobOptions options;
-  options.nodes = 1;
-  options.gpus_per_node = gpus;
-  options.steps = 24;
-  options.kernels = 60;
-  options.seed = seed;
-  options.program = 1;
-  if (share > 0) {
-    example::Plant plant;
-    plant.cause = example::Cause::kLaunches;
-    plant.rank = 1;
-    plant.last_step = options.steps - 1;
-    plant.share = share;
-    plant.first_kernel = 7;
-    plant.last_kernel = 33;
-    options.plants = {plant};
-  }
-  example::WriteJob(example::Job(options), folder, example::DefaultNsysSchema());
-}
 
 inline void Execute(const std::filesystem::path& path, const std::string& sql) {
   sqlite3* db = nullptr;
@@ -53,7 +30,7 @@ class Gate : public ::testing::Test {
       WriteRun(Path("same" + std::to_string(run)), 10 + run);
       WriteRun(Path("slow" + std::to_string(run)), 20 + run, 0.3);
     }
-    WriteRun(Path("wide"), 1, 0, 4);
+    WriteRun(Path("wide"), 1, 0, {.gpus = 4});
     EXPECT_EQ(Run("gate --baseline base --update base1 base2 base3").status, 0);
   }
   static void TearDownTestSuite() { scratch_.reset(); }
