@@ -45,6 +45,31 @@ TEST(KernelSteps, KernelSequencePartitionsToo) {
   }
 }
 
+// `rounds` of one kernel that runs 15 of 20 ms, and `other` ms in every second of them.
+TraceBuilder LoopOfOneKernel(int rounds, Ns other = 15) {
+  constexpr Ns kMs = 1'000'000;
+  TraceBuilder b;
+  for (int round = 0; round < rounds; ++round) {
+    const Ns t = 20 * kMs * round, length = round % 2 == 0 ? other : 15;
+    b.Launch(t, t + kMs, t + kMs + length * kMs, "solve");
+  }
+  return b;
+}
+
+TEST(KernelSteps, ALoopOfOneKernelHasARoundForEach) {
+  EXPECT_EQ(StepsOf(LoopOfOneKernel(8)).size(), 8u);
+  EXPECT_TRUE(StepsOf(LoopOfOneKernel(4)).empty()) << "too few";
+  EXPECT_TRUE(StepsOf(LoopOfOneKernel(8, 2)).empty()) << "pieces that differ";
+  TraceBuilder copying = LoopOfOneKernel(8);
+  copying.Copy(161'000'000, 361'000'000, 1 << 30, CopyDirection::kDeviceToHost, MemoryKind::kDevice,
+               MemoryKind::kPageable, 99);
+  EXPECT_TRUE(StepsOf(copying).empty()) << "most of its time is a copy";
+  TraceBuilder brief;
+  for (int round = 0; round < 8; ++round)
+    brief.Launch(100 * round, 100 * round + 10, 100 * round + 90, "add");
+  EXPECT_TRUE(StepsOf(brief).empty()) << "a test";
+}
+
 // Of each round the kernel at place `at` has the name that `name` gives for the round.
 TraceBuilder LoopWithKernel(int at, const std::vector<std::string>& name) {
   TraceBuilder b;

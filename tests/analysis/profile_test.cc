@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 
 #include "tests/analysis/trace_builder.h"
 
@@ -21,6 +22,44 @@ TEST(Profile, TellsOperatorsWithGradientsOnFromTheirBackwardPass) {
   const ProfileRow row = ComputeProfile(test::ContextOf(b.trace));
   EXPECT_EQ(row.gradient_calls, 2);
   EXPECT_EQ(row.backward_calls, 1);
+}
+
+void AddOverhead(TraceBuilder& b, const std::string& name) {
+  b.trace.overheads.start.push_back(5);
+  b.trace.overheads.end.push_back(6);
+  b.trace.overheads.thread.push_back(kNoIndex);
+  b.trace.overheads.name.push_back(b.trace.names.Intern(name));
+}
+
+TEST(Profile, SaysWhatEndedTheCapture) {
+  const auto end = [](const std::string& overhead, const std::string& milliseconds, Ns session) {
+    TraceBuilder b;
+    AddOverhead(b, overhead);
+    b.trace.capture_options["RUN_DURATION_MS"] = milliseconds;
+    b.trace.session_duration_ns = session;
+    return ComputeProfile(test::ContextOf(b.trace)).ended_by.value_or("unknown");
+  };
+  EXPECT_EQ(end("CUDA profiling data flush on process exit", "10000", 10'005'000'000), "program");
+  EXPECT_EQ(end("CUDA profiling initialization", "10000", 10'005'000'000), "duration");
+  EXPECT_EQ(end("CUDA profiling initialization", "10000", 9'005'000'000), "unknown") << "shorter";
+  EXPECT_EQ(end("CUDA profiling initialization", "2387", 2'386'986'224), "unknown")
+      << "the length of the session, which nobody set";
+}
+
+TEST(Profile, SaysWhatCallsWithoutKernelsAre) {
+  const auto row = [](const char* call, const char* overhead) {
+    TraceBuilder b;
+    b.Api(0, 1, call, 0);
+    AddOverhead(b, overhead);
+    return ComputeProfile(test::ContextOf(b.trace));
+  };
+  const ProfileRow started = row("cuInit", "CUDA profiling initialization");
+  EXPECT_EQ(started.notes, "of the CUDA calls that were recorded none launches a kernel.");
+  EXPECT_TRUE(started.missing_capture.has_value());
+  const ProfileRow ended = row("cuInit", "CUDA profiling data flush on process exit");
+  EXPECT_FALSE(ended.missing_capture.has_value()) << "another capture would hold as little";
+  EXPECT_EQ(row("cudaLaunchKernel", "CUDA profiling initialization").notes,
+            "calls that launch kernels were recorded, and no kernel.");
 }
 
 }  // namespace

@@ -166,6 +166,15 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   EXPECT_EQ(KindOf(machine), "unknown");
 }
 
+TEST(ProgramKind, AMachineWithoutADriverRunsTheProgramOnTheHost) {
+  TraceBuilder b;
+  b.trace.format = "nsys";
+  b.Range(0, 10, "solve");
+  EXPECT_EQ(KindOf(b), "unknown");
+  b.trace.facts["listed_gpus"] = "0";
+  EXPECT_EQ(KindOf(b), "host");
+}
+
 TEST(ProgramKind, AProcessThatRunsNoOperatorIsOfTheHost) {
   TraceBuilder b;
   b.Frame(0, 10, "vllm/v1/engine/async_llm.py(1): generate");

@@ -159,6 +159,23 @@ TEST_F(HostTables, WhetherTheGpuWasTracedIsSaidByOptionsOrMessages) {
   EXPECT_EQ(traced("('SHOW_BACKTRACE', 'true')", "Profiling has started."), "unknown");
 }
 
+TEST_F(HostTables, AMachineWithoutADriverListsNoGpu) {
+  int files = 0;
+  const auto read = [&](const std::string& version) {
+    return ReadProfile(MakeDatabase(
+        dir_.path() / (std::to_string(++files) + "-driver.sqlite"),
+        std::string(kHostStrings) +
+            "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT); INSERT INTO TARGET_INFO_SYSTEM_ENV "
+            "VALUES ('NvDriverVersion', '" +
+            version + "');"));
+  };
+  const Trace without = read("0"), with = read("575.51.03");
+  EXPECT_EQ(without.facts.at("listed_gpus"), "0");
+  EXPECT_FALSE(without.facts.contains("driver_version"));
+  EXPECT_FALSE(with.facts.contains("listed_gpus"));
+  EXPECT_EQ(with.facts.at("driver_version"), "575.51.03");
+}
+
 // Exports of 2022 and 2023 have no options of the capture.
 TEST_F(HostTables, WhetherTheGpuWasTracedIsSaidByTheProfilersOwnStart) {
   int files = 0;

@@ -2,6 +2,7 @@
 #include "src/analysis/context/kernel_steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -22,6 +23,12 @@ constexpr size_t kMostNames = 1000;
 constexpr PeriodCriteria kRounds = {.items = 2, .names = 2, .repeats = 5};
 constexpr double kLeastShareOfRounds = 0.8;
 
+// Rounds of one kernel: launched one by one, alike in shape and time, for longer than a test takes.
+constexpr PeriodCriteria kOneKernel = {.items = 1, .names = 1, .repeats = 5};
+constexpr Ns kLeastOfOneKernel = 50'000'000, kLeastWork = 1'000'000;  // in all; of one, a piece being less
+constexpr double kAlike = 0.5, kLeastAlike = 0.9;  // off the median by no more; share of the rounds
+constexpr double kLeastOfAll = 0.6;                // of the time in which the device works or is copied to
+
 class KernelStepFinder {
  public:
   KernelStepFinder(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
@@ -39,6 +46,10 @@ class KernelStepFinder {
       if (!period && trace_.ranges.size() == 0) {
         period = FindPeriod(names, kRounds);
         if (period && !TakeMostTime(g, *period)) period.reset();
+        if (!period) {
+          period = FindPeriod(names, kOneKernel);
+          if (period && !AreOneKernelAgainAndAgain(g, *period)) period.reset();
+        }
       }
       if (!period) period = FindPeriod(WithProductsAlike(g));
       if (period) {  // variants of a kernel, as for another direction, differ in their template arguments
@@ -195,7 +206,7 @@ class KernelStepFinder {
     if (AreWithinOneCall(gpu, first, count, period)) return false;
     const auto covered =
         static_cast<double>(k.end[kernels[first + count * period - 1]] - k.start[kernels[first]]);
-    return covered >= 0.6 * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);
+    return covered >= kLeastOfAll * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);
   }
 
   // Whether rounds take most of the device's kernel time, and not only of its kernels.
@@ -208,6 +219,39 @@ class KernelStepFinder {
       if (i >= rounds.first && i < rounds.first + rounds.count * rounds.period) within += length;
     }
     return static_cast<double>(within) >= kLeastShareOfRounds * static_cast<double>(all);
+  }
+
+  // Whether rounds of one kernel are those of a loop, as of a solver, and not pieces of one call that differ.
+  bool AreOneKernelAgainAndAgain(size_t gpu, const SequencePeriod& rounds) const {
+    if (rounds.period != 1 || !TakeMostTime(gpu, rounds)) return false;
+    const std::vector<uint32_t>& kernels = work_[gpu].kernels;
+    const Kernels& k = trace_.kernels;
+    const uint32_t first = kernels[rounds.first], last = kernels[rounds.first + rounds.count - 1];
+    const Interval loop{k.start[first], k.end[last]};
+    // Copies before and after a few rounds that take longer than these are what the program does, too.
+    Interval all = loop;
+    for (const uint32_t copy : work_[gpu].copies) {
+      all.start = std::min(all.start, trace_.copies.start[copy]);
+      all.end = std::max(all.end, trace_.copies.end[copy]);
+    }
+    if (loop.length() < kLeastOfOneKernel ||
+        static_cast<double>(loop.length()) < kLeastOfAll * static_cast<double>(all.length()))
+      return false;
+    std::vector<Ns> lengths;
+    for (size_t n = 0; n < rounds.count; ++n) {
+      const uint32_t kernel = kernels[rounds.first + n];
+      if (k.grid[kernel] != k.grid[first] || k.block[kernel] != k.block[first]) return false;
+      lengths.push_back(k.end[kernel] - k.start[kernel]);
+    }
+    std::vector<Ns> sorted = lengths;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::ranges::nth_element(sorted, middle);
+    if (*middle < kLeastWork) return false;
+    const auto median = static_cast<double>(*middle);
+    const auto alike = std::ranges::count_if(lengths, [&](Ns length) {
+      return std::abs(static_cast<double>(length) - median) <= kAlike * median;
+    });
+    return static_cast<double>(alike) >= kLeastAlike * static_cast<double>(lengths.size());
   }
 
   const Trace& trace_;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -53,6 +54,30 @@ bool FailedToCollect(const Trace& trace) {
   });
 }
 
+// A profiler that writes what it has as a process exits saw its end; else a set duration may have come first.
+std::optional<std::string> EndOfCapture(const Trace& trace) {
+  const Overheads& overheads = trace.overheads;
+  for (size_t i = 0; i < overheads.size(); ++i)
+    if (trace.names.View(overheads.name[i]).find("on process exit") != std::string_view::npos)
+      return "program";
+  // The length of the session, but where one was asked for: that is given in whole seconds.
+  const auto set = trace.capture_options.find("RUN_DURATION_MS");
+  if (set == trace.capture_options.end() || !trace.session_duration_ns) return std::nullopt;
+  int64_t milliseconds = 0;
+  std::from_chars(set->second.data(), set->second.data() + set->second.size(), milliseconds);
+  constexpr int64_t kMsPerSecond = 1000, kNsPerMs = 1'000'000;
+  if (milliseconds <= 0 || milliseconds % kMsPerSecond != 0 ||
+      *trace.session_duration_ns < milliseconds * kNsPerMs)
+    return std::nullopt;
+  return "duration";
+}
+
+bool Launches(const Trace& trace) {
+  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  return std::ranges::any_of(trace.api_calls.name,
+                             [&](NameId name) { return kinds[name] == ApiKind::kLaunch; });
+}
+
 // Without kernels: what to capture next time, and the sentence that says why.
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
@@ -63,9 +88,11 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   const CaptureWords& words = CaptureWordsOf(trace.format);
   std::string why(words.no_gpu_work);
   std::string wanted = capability::kRangesOfGpuWork;
-  if (row.api_calls > 0) {
-    why = "CUDA calls were recorded but no kernel ran in the captured time";
-    wanted = capability::kMoreTime;
+  if (row.api_calls > 0 && Launches(trace)) {
+    why = "calls that launch kernels were recorded, and no kernel";
+  } else if (row.api_calls > 0) {
+    why = "of the CUDA calls that were recorded none launches a kernel";
+    wanted = row.ended_by == "program" ? "" : capability::kMoreTime;
   } else if (row.copies + row.sets > 0) {
     why = "copies were recorded but no kernel ran in the captured time";
     wanted = capability::kMoreTime;
@@ -196,6 +223,9 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Of a profile without GPU work: 1 where the profiler was asked to record the GPU's work, 0 "
                   "where "
                   "not; unknown where the file does not say.")
+          .Column("ended_by", &ProfileRow::ended_by, Unit::kText,
+                  "What ended the capture: the program itself, or the duration that was set; unknown where "
+                  "the file does not say.")
           .Column("missing_capture", &ProfileRow::missing_capture, Unit::kText,
                   "Capture flags that would show GPU work; unknown where it is there.");
   return relation;
@@ -219,6 +249,7 @@ ProfileRow ComputeProfile(const Context& context) {
   row.recorded_local_rank = recorded.local_rank;
   row.recorded_rank_source = known(recorded.by);
   row.session_ns = trace.session_duration_ns;
+  row.ended_by = EndOfCapture(trace);
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())
     row.clock_origin_local_ns = std::stoll(local->second);

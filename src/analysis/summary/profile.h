@@ -33,6 +33,7 @@ struct ProfileRow {
   std::optional<std::string> missing_capture;
   bool truncated = false;
   std::optional<bool> gpu_traced;
+  std::optional<std::string> ended_by;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
 ProfileRow ComputeProfile(const Context& context);

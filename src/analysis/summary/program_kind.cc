@@ -142,6 +142,8 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
   const auto listed = trace.facts.find("listed_gpus");
   if (listed == trace.facts.end()) return std::nullopt;
+  if (trace.format == "nsys" && listed->second == "0")
+    return ProgramKind{program_kind::kHost, "no driver of an NVIDIA GPU on the machine"};
   bool operators = false;
   for (size_t i = 0; i < trace.ranges.size() && !operators; ++i)
     operators = trace.names.View(trace.ranges.domain[i]) == kOperatorDomain;

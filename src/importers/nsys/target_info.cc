@@ -89,7 +89,12 @@ void ReadSystemEnvironment(Context& in) {
   SetFact(trace, "cpu_cores", values["CpuCores"]);
   const bool is_wsl = values["SoftwareReleaseVersion"].find("-WSL2") != std::string::npos;
   SetFact(trace, "os", values["OsDescription"] + (is_wsl ? " (WSL2)" : ""));
-  SetFact(trace, "driver_version", DriverVersion(values["NvDriverVersion"]));
+  // "0" where the machine, or the container, has no driver of a GPU.
+  if (values["NvDriverVersion"] == "0") {
+    if (trace.devices.empty()) trace.facts["listed_gpus"] = "0";
+  } else {
+    SetFact(trace, "driver_version", DriverVersion(values["NvDriverVersion"]));
+  }
   SetFact(trace, "cuda_version", CudaVersion(values["CudaDriverVersion"]));
   ReadEnvironmentList(values["DeviceEnvironment"], trace.environment);
 }

@@ -242,6 +242,15 @@ std::optional<size_t> OnMostOfTheLoss(const ReportModel& model, const std::vecto
   return std::nullopt;
 }
 
+// Copies alone: what no kernel follows is no loss of the program's work.
+std::optional<size_t> NoKernelAtAll(const ReportModel& model) {
+  for (const Segment& segment : HeadlineSegments(model))
+    if (segment.value > 0 &&
+        (segment.label.starts_with("compute/") || segment.label.starts_with("communication/")))
+      return std::nullopt;
+  return FindingOf(*model.advice, "no-gpu-work");
+}
+
 // Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
 // goes on: they come first unless the profile is mostly of its start.
 constexpr double kMostlyStartUp = 0.5;
@@ -256,6 +265,7 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   const std::vector<size_t> roots = advice.Roots();
   for (const Doubt& doubt : kDoubts)
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
+  if (const auto none = NoKernelAtAll(model)) return none;
   // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
   const bool has_steps = FigureNumber(model, "step_time").has_value();
   const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
@@ -311,12 +321,19 @@ HeadlineText Headline(const ReportModel& model) {
       return {"The work is on an accelerator that is not read; ", order + "."};
     if (UsesNoGpu(model))
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
+    const auto none = FindingOf(advice, "no-gpu-work");
     if (CalledNoGpu(model))
-      return {"No GPU work was recorded: the program made no CUDA call while it was traced.", ""};
+      return {std::string("No GPU work was recorded: the program made no CUDA call while it was traced") +
+                  (none ? "; " : "."),
+              none ? fmt::format("first, {}.", FirstThing(advice.findings[*none])) : ""};
     // Calls of the program were recorded: the flags were right.
     if (const auto lost = FindingOf(advice, "gpu-trace-missing"))
       return {"Launches were recorded, and nothing of the GPU; ",
               fmt::format("first, {}.", FirstThing(advice.findings[*lost]))};
+    // What another capture with more options would not show.
+    if (none && !advice.findings[*none].recommendation.empty() &&
+        !advice.findings[*none].recommendation.front().FirstSentence().starts_with("Profile again with"))
+      return {"No GPU work was recorded; ", fmt::format("first, {}.", FirstThing(advice.findings[*none]))};
     const std::vector<std::string> flags = CaptureFlags(model);
     return {std::string("No GPU work was recorded") +
                 (flags.empty() ? std::string(".")
@@ -324,6 +341,7 @@ HeadlineText Headline(const ReportModel& model) {
                                              fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
             ""};
   }
+  if (NoKernelAtAll(model)) return {doubt + "No kernel was recorded; ", first ? order + "." : ""};
   const bool counts = std::ranges::none_of(
       kDoubts, [&](const Doubt& d) { return !d.keeps_figures && FindingOf(advice, d.rule); });
   if (!counts && first) return {doubt, order + "."};
