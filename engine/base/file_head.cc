@@ -6,7 +6,9 @@
 namespace dladvisor {
 
 std::string ReadHead(const std::filesystem::path& path, size_t bytes) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in;
+  in.rdbuf()->pubsetbuf(nullptr, 0);  // which would be filled
+  in.open(path, std::ios::binary);
   std::string head(bytes, '\0');
   in.read(head.data(), static_cast<std::streamsize>(bytes));
   head.resize(static_cast<size_t>(in.gcount()));

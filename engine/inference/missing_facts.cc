@@ -27,6 +27,24 @@ void AddOnce(std::vector<std::string>& texts, const std::string& text) {
   if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
+// As IS of SQL has it.
+bool IsSame(const CellView& cell, const Value& value) {
+  switch (cell.kind) {
+    case CellView::Kind::kNull:
+      return IsNull(value);
+    case CellView::Kind::kText: {
+      const auto* text = std::get_if<std::string>(&value);
+      return text && *text == cell.text;
+    }
+    case CellView::Kind::kInteger:
+      if (const auto* integer = std::get_if<int64_t>(&value)) return *integer == cell.integer;
+      return AsNumber(value) == static_cast<double>(cell.integer);
+    case CellView::Kind::kReal:
+      return AsNumber(value) == cell.real;
+  }
+  return false;
+}
+
 void AddCapture(Finding& finding, const std::string& name) {
   if (!name.empty() && std::ranges::find(finding.capture, name) == finding.capture.end())
     finding.capture.push_back(name);
@@ -127,24 +145,74 @@ MissingFacts::Lack MissingFacts::LackOfOwn(const NamedValue& value) {
 // are those whose shared key columns are equal.
 const MissingFacts::Lack& MissingFacts::LackOf(const ColumnRead& read, const Schema& schema) {
   std::vector<Binding> keys;
-  std::string where;
+  std::vector<Value> values;
   for (const std::string& key : schema.key)
     for (size_t i = 0; i < subject_columns_; ++i)
       if (scope_[i].name == key && std::ranges::find(rule_.subject_key, key) != rule_.subject_key.end()) {
-        where += fmt::format("{}\"{}\" IS :{}", where.empty() ? " WHERE " : " AND ", key, key);
         keys.push_back({key, scope_[i].value});
+        values.push_back(scope_[i].value);
       }
-  const std::string sql = fmt::format("SELECT count(*) = 0, sum(\"{}\" IS NULL) > 0 FROM \"{}\"{}",
-                                      read.column, read.relation, where);
-  auto [entry, is_new] = lacks_.try_emplace(WithValues(sql, keys));
+  auto [entry, is_new] = lacks_.try_emplace({read.relation, read.column, std::move(values)});
   if (is_new) {
-    const std::vector<Value> row = db_.Query(sql, keys).rows[0];
-    if (AsNumber(row[0]).value_or(0) != 0)
+    const RowsOfColumn rows = Look(read, schema, keys);
+    if (!rows.any)
       entry->second = {Lack::kNoRow, NoRowText(read, keys)};
-    else if (AsNumber(row[1]).value_or(0) != 0)
-      entry->second = NullOf(read, schema, where, keys);
+    else if (rows.any_null)
+      entry->second = NullOf(read, schema, rows, keys);
   }
   return entry->second;
+}
+
+// By SQL, which has a budget, where there are many.
+MissingFacts::RowsOfColumn MissingFacts::Look(const ColumnRead& read, const Schema& schema,
+                                              const std::vector<Binding>& keys) {
+  constexpr size_t kMostRows = 10'000, kMostInAll = 20'000'000;
+  const size_t rows = db_.RowCount(read.relation);
+  looked_at_ += rows;
+  return rows <= kMostRows && looked_at_ <= kMostInAll ? LookAtRows(read, schema, keys)
+                                                       : LookBySql(read, schema, keys);
+}
+
+MissingFacts::RowsOfColumn MissingFacts::LookAtRows(const ColumnRead& read, const Schema& schema,
+                                                    const std::vector<Binding>& keys) const {
+  const Relation& relation = *db_.FindRows(read.relation);
+  const size_t column = *schema.Find(read.column);
+  std::vector<std::pair<size_t, const Value*>> wanted;
+  for (const Binding& key : keys) wanted.emplace_back(*schema.Find(key.name), &key.value);
+  const auto matches = [&](size_t row) {
+    return std::ranges::all_of(
+        wanted, [&](const auto& key) { return IsSame(relation.At(row, key.first), *key.second); });
+  };
+  RowsOfColumn found;
+  for (size_t row = 0; row < relation.rows(); ++row) {
+    if (!matches(row)) continue;
+    const bool is_null = relation.At(row, column).kind == CellView::Kind::kNull;
+    found.any = true;
+    found.any_null |= is_null;
+    if (schema.key.empty()) continue;
+    found.nulls[ToValue(relation.At(row, *schema.Find(schema.key.back())))] |= is_null;
+    if (found.nulls.size() > kMostLooked) found.nulls.erase(std::prev(found.nulls.end()));
+  }
+  return found;
+}
+
+MissingFacts::RowsOfColumn MissingFacts::LookBySql(const ColumnRead& read, const Schema& schema,
+                                                   const std::vector<Binding>& keys) const {
+  std::string from = fmt::format(" FROM \"{}\"", read.relation);
+  for (size_t i = 0; i < keys.size(); ++i)
+    from += fmt::format("{}\"{}\" IS :{}", i == 0 ? " WHERE " : " AND ", keys[i].name, keys[i].name);
+  const std::vector<Value> counts =
+      db_.Query(fmt::format("SELECT count(*) > 0, sum(\"{}\" IS NULL) > 0{}", read.column, from), keys)
+          .rows[0];
+  RowsOfColumn found;
+  found.any = AsNumber(counts[0]).value_or(0) != 0;
+  found.any_null = AsNumber(counts[1]).value_or(0) != 0;
+  if (!found.any_null || schema.key.empty()) return found;
+  const ResultSet rows = db_.Query(fmt::format("SELECT \"{}\", max(\"{}\" IS NULL){} GROUP BY 1 ORDER BY 1",
+                                               schema.key.back(), read.column, from),
+                                   keys, kMostLooked);
+  for (const auto& row : rows.rows) found.nulls[row[0]] = AsNumber(row[1]).value_or(0) != 0;
+  return found;
 }
 
 std::string MissingFacts::NoRowText(const ColumnRead& read, const std::vector<Binding>& keys) const {
@@ -159,22 +227,17 @@ std::string MissingFacts::NoRowText(const ColumnRead& read, const std::vector<Bi
 // " of bucket idle/input, idle/os and 3 more", where the last of the keys tells the rows of a subject
 // apart. Of rows that the rule names only those.
 MissingFacts::Lack MissingFacts::NullOf(const ColumnRead& read, const Schema& schema,
-                                        const std::string& where, const std::vector<Binding>& keys) const {
-  constexpr size_t kMost = 3, kMostLooked = 100;
+                                        const RowsOfColumn& rows, const std::vector<Binding>& keys) const {
+  constexpr size_t kMost = 3;
   if (schema.key.empty() || schema.key.back() == read.column) return {Lack::kNull};
   const std::string& key = schema.key.back();
   if (const auto bound = std::ranges::find(keys, key, &Binding::name); bound != keys.end())
     return {Lack::kNull, "", {FormatValue(bound->value, Unit::kNone)}};
-  const ResultSet rows =
-      db_.Query(fmt::format("SELECT \"{0}\", max(\"{1}\" IS NULL) FROM \"{2}\"{3} GROUP BY 1 ORDER BY 1", key,
-                            read.column, read.relation, where),
-                keys, kMostLooked);
   std::vector<std::string> nulls, named;
   bool names_rows = false;
-  for (const auto& row : rows.rows) {
-    const std::string name = FormatValue(row[0], Unit::kNone);
-    const bool is_null = AsNumber(row[1]).value_or(0) != 0,
-               is_named = sql_.find("'" + name + "'") != std::string::npos;
+  for (const auto& [row, is_null] : rows.nulls) {
+    const std::string name = FormatValue(row, Unit::kNone);
+    const bool is_named = sql_.find("'" + name + "'") != std::string::npos;
     if (is_null) nulls.push_back(name);
     if (is_null && is_named) named.push_back(name);
     names_rows |= is_named;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,12 @@ class MissingFacts {
     std::string text = {};               // of NULL in which rows: " of bucket idle/input"; or ""
     std::vector<std::string> rows = {};  // likewise: "idle/input"
   };
+  // The rows that match a subject, of a relation's column.
+  struct RowsOfColumn {
+    bool any = false, any_null = false;
+    std::map<Value, bool> nulls =
+        {};  // by the last key column of the first of them, whether it is NULL there
+  };
   struct Missing {
     std::vector<std::string> facts, lacks, capture;
   };
@@ -51,8 +58,15 @@ class MissingFacts {
   static Lack LackOfOwn(const NamedValue& value);
   const Lack& LackOf(const ColumnRead& read, const Schema& schema);
   std::string NoRowText(const ColumnRead& read, const std::vector<Binding>& keys) const;
-  Lack NullOf(const ColumnRead& read, const Schema& schema, const std::string& where,
+  Lack NullOf(const ColumnRead& read, const Schema& schema, const RowsOfColumn& rows,
               const std::vector<Binding>& keys) const;
+  RowsOfColumn Look(const ColumnRead& read, const Schema& schema, const std::vector<Binding>& keys);
+  RowsOfColumn LookAtRows(const ColumnRead& read, const Schema& schema,
+                          const std::vector<Binding>& keys) const;
+  RowsOfColumn LookBySql(const ColumnRead& read, const Schema& schema,
+                         const std::vector<Binding>& keys) const;
+
+  static constexpr size_t kMostLooked = 100;  // values of the last key column
 
   const Rule& rule_;
   const Database& db_;
@@ -61,7 +75,9 @@ class MissingFacts {
   const std::string sql_;
   std::map<std::pair<size_t, std::vector<bool>>, std::vector<ColumnRead>> reads_;  // of a condition, by the
                                                                                    // lets that are NULL
-  std::map<std::string, Lack> lacks_;
+  // By relation, column and the values of the shared key columns.
+  std::map<std::tuple<std::string, std::string, std::vector<Value>>, Lack> lacks_;
+  size_t looked_at_ = 0;                          // rows, in all
   std::map<std::vector<bool>, Missing> missing_;  // by which conditions and values are unknown
 };
 

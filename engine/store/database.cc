@@ -248,6 +248,12 @@ size_t Database::RowCount(std::string_view relation) const {
   return impl_->ComputeRows(*impl_->catalog.Find(relation));
 }
 
+const Relation* Database::FindRows(std::string_view name) const {
+  const Relation* relation = impl_->catalog.Find(name);
+  if (relation) impl_->ComputeRows(*relation);
+  return relation;
+}
+
 ResultSet Database::Query(std::string_view sql, std::span<const Binding> bindings, size_t max_rows) const {
   ThrowIfCancelled();
   if (const auto why = impl_->budget.WhyUsedUp()) throw SqlError(*why, -1, kHowToDoLess);

@@ -63,6 +63,8 @@ class Database {
   std::vector<const Schema*> Relations() const;  // in the order added
   const Schema* FindRelation(std::string_view name) const;
   size_t RowCount(std::string_view relation) const;  // REQUIRES: the relation was added
+  // The rows themselves, computed where they were not, for what takes no SQL; null where there is none.
+  const Relation* FindRows(std::string_view relation) const;
 
   // Runs one SELECT. Throws SqlError; the message names the nearest known word for unknown tables/columns.
   ResultSet Query(std::string_view sql, std::span<const Binding> bindings = {},

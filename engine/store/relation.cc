@@ -36,8 +36,7 @@ CellView Table::At(size_t row, size_t column) const {
   return CellView::Null();
 }
 
-Value Table::ValueAt(size_t row, size_t column) const {
-  const CellView cell = At(row, column);
+Value ToValue(const CellView& cell) {
   switch (cell.kind) {
     case CellView::Kind::kInteger:
       return cell.integer;
@@ -50,6 +49,8 @@ Value Table::ValueAt(size_t row, size_t column) const {
   }
   return {};
 }
+
+Value Table::ValueAt(size_t row, size_t column) const { return ToValue(At(row, column)); }
 
 std::optional<size_t> Table::SortedColumn() const {
   return sorted_ && rows() > 0 ? std::optional<size_t>(0) : std::nullopt;

@@ -77,6 +77,9 @@ struct CellView {
   static CellView Of(std::string_view v) { return {Kind::kText, 0, 0, v}; }
 };
 
+// The same with a text of its own.
+Value ToValue(const CellView& cell);
+
 // How many rows a relation is expected to have, in all and for each value of its sorted column.
 struct RowEstimate {
   double rows = 10'000;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "src/fleet/earlier_run.h"
@@ -63,6 +64,16 @@ struct OpenRun {
   }
 };
 
+// What reports draw and no gate judges by, unless rules read it: most rows of a large digest.
+std::set<std::string> NotRead(const KnowledgeBase& knowledge) {
+  std::set<std::string> names = {"divergence", "group_op", "kernel_position", "name_step", "typical_step"};
+  for (const Rule& rule : knowledge.rules())
+    for (const std::string& read : rule.reads) names.erase(read);
+  for (const auto& relation : knowledge.relations())
+    for (const std::string& read : relation->reads) names.erase(read);
+  return names;
+}
+
 // So many digests are judged side by side, and open at a time on each side.
 constexpr size_t kMostOpen = 16;
 
@@ -106,7 +117,7 @@ ReadSide Read(const std::vector<std::string>& arguments, const AnalysisOptions& 
       side.described.emplace(facts[i].first, std::move(descriptions[i]));
     facts.clear();
   };
-  side.unreadable = LoadRuns(arguments, analysis, [&](const std::string& name, Profile profile) {
+  const auto take = [&](const std::string& name, Profile profile) {
     const size_t index = side.runs.size();
     GateRun& run = side.runs.emplace_back();
     run.name = name;
@@ -119,7 +130,8 @@ ReadSide Read(const std::vector<std::string>& arguments, const AnalysisOptions& 
     run = MeasureGateRun(name, open.database);
     open.Judge(knowledge, before, run);
     side.described.emplace(index, DescribeRun(run, open.database));
-  });
+  };
+  side.unreadable = LoadRuns(arguments, analysis, take, {}, NotRead(knowledge));
   for (const auto& [index, profile] : facts) side.open[index];
   ParallelFor(facts.size(), [&](size_t i) {
     auto& [index, profile] = facts[i];

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "engine/base/cancellation.h"
@@ -110,12 +109,35 @@ std::optional<CellView> ReadCell(const Statement& s, int column, Type type) {
   }
 }
 
+constexpr size_t kHeadBytes = kDigestIdAt + kDigestIdBytes.size();
+
+// The head and what follows it in the file, at once where the file's size is right.
+std::string ReadRest(std::ifstream& in, std::string head, const fs::path& path) {
+  constexpr size_t kMore = 64 << 10;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  std::string content = std::move(head);
+  for (size_t want = error ? kMore : size + 1; in; want = content.size() + kMore) {  // + 1: meets the end
+    const size_t had = content.size();
+    content.resize(std::max<size_t>(want, had + 1));
+    in.read(content.data() + had, static_cast<std::streamsize>(content.size() - had));
+    content.resize(had + static_cast<size_t>(in.gcount()));
+  }
+  return content;
+}
+
+// The file from its beginning, without a buffer of its own.
+std::ifstream OpenUnbuffered(const fs::path& path) {
+  std::ifstream in;
+  in.rdbuf()->pubsetbuf(nullptr, 0);
+  in.open(path, std::ios::binary);
+  return in;
+}
+
 std::string ReadBytes(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in = OpenUnbuffered(path);
   if (!in) throw Error(path.string(), "cannot be read", "Check the path and its permissions.");
-  std::ostringstream content;
-  content << in.rdbuf();
-  return std::move(content).str();
+  return ReadRest(in, "", path);
 }
 
 // Opens the bytes as a read-only database in memory: nothing is ever written beside the user's file.
@@ -280,11 +302,10 @@ std::vector<CollectiveTrack> ReadTracks(sqlite3* db, const fs::path& path) {
 
 }  // namespace
 
-bool IsDigest(const fs::path& path) {
-  const std::string head = ReadHead(path, kDigestIdAt + kDigestIdBytes.size());
-  if (!head.starts_with(kSqliteMagic)) return false;
-  if (head.ends_with(kDigestIdBytes)) return true;
-  // One without it, of an earlier version or copied by other tools.
+namespace {
+
+// One without the mark in its head, of an earlier version or copied by other tools.
+bool HoldsDigestTable(const fs::path& path) {
   std::string uri = "file:";
   for (const char c : fs::absolute(path).string()) {
     if (c == '?' || c == '#' || c == '%')
@@ -307,9 +328,26 @@ bool IsDigest(const fs::path& path) {
   return version && sqlite3_step(version.get()) == SQLITE_ROW;
 }
 
+}  // namespace
+
+bool IsDigest(const fs::path& path) {
+  const std::string head = ReadHead(path, kHeadBytes);
+  return head.starts_with(kSqliteMagic) && (head.ends_with(kDigestIdBytes) || HoldsDigestTable(path));
+}
+
+std::optional<Digest> ReadIfDigest(const fs::path& path, const std::set<std::string>& left_out) {
+  std::ifstream in = OpenUnbuffered(path);
+  std::string head(kHeadBytes, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(in.gcount()));
+  if (!head.starts_with(kSqliteMagic) || !(head.ends_with(kDigestIdBytes) || HoldsDigestTable(path)))
+    return std::nullopt;
+  return ParseDigest(ReadRest(in, std::move(head), path), path.string(), left_out);
+}
+
 Digest ReadDigest(const fs::path& path) { return ParseDigest(ReadBytes(path), path.string()); }
 
-Digest ParseDigest(std::string content, const std::string& name) {
+Digest ParseDigest(std::string content, const std::string& name, const std::set<std::string>& left_out) {
   const fs::path path = name;
   if (!std::string_view(content).starts_with(kSqliteMagic)) Refuse(path, "is not a digest");
   CheckLength(content, path);
@@ -329,8 +367,9 @@ Digest ParseDigest(std::string content, const std::string& name) {
       Prepare(db.get(), "SELECT name, doc FROM digest_relation ORDER BY position", path);
   const Statement columns = Prepare(db.get(), kColumnsOfRelation, path);
   while (NextRow(db.get(), relations, path))
-    digest.relations.push_back(ReadTable(
-        db.get(), ReadSchema(db.get(), columns, Text(relations, 0), Text(relations, 1), path), path));
+    if (std::string relation = Text(relations, 0); !left_out.contains(relation))
+      digest.relations.push_back(ReadTable(
+          db.get(), ReadSchema(db.get(), columns, std::move(relation), Text(relations, 1), path), path));
   digest.sequences = ReadSequences(db.get(), path);
   digest.collectives = ReadTracks(db.get(), path);
   return digest;

@@ -12,6 +12,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,9 +32,13 @@ std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
 }
 
 bool IsDigest(const std::filesystem::path& path);
+// The digest, where the file is one, of which nothing is then read twice; without the relations `left_out`.
+// Throws Error as ReadDigest.
+std::optional<Digest> ReadIfDigest(const std::filesystem::path& path,
+                                   const std::set<std::string>& left_out = {});
 // Throws Error: no digest, damaged, or of a newer format than this program reads.
 Digest ReadDigest(const std::filesystem::path& path);
 // The same of a digest's bytes; `name` is what errors call it.
-Digest ParseDigest(std::string content, const std::string& name);
+Digest ParseDigest(std::string content, const std::string& name, const std::set<std::string>& left_out = {});
 
 }  // namespace dladvisor

@@ -108,14 +108,12 @@ EventPlaces PlacesOf(const Context& context) {
 }
 
 Profile LoadOne(const std::filesystem::path& path, const AnalysisOptions& options) {
+  if (std::optional<Profile> digest = LoadIfDigest(path)) {
+    RefuseSteps(path, options);
+    return std::move(*digest);
+  }
   Profile profile;
   profile.files = {path.string()};
-  if (path != "-" && IsDigest(path)) {
-    RefuseSteps(path, options);
-    profile.digest = ReadDigest(path);
-    TakeOurSchemas(profile.digest);
-    return profile;
-  }
   profile.trace = std::make_unique<Trace>(ReadProfile(path));
   profile.analysed = std::make_unique<AnalysedTrace>(*profile.trace, options);
   profile.digest = profile.analysed->ComputeDigest();
@@ -374,6 +372,18 @@ Profile LoadSeveral(const std::vector<FoundFile>& found, const AnalysisOptions& 
 }
 
 }  // namespace
+
+std::optional<Profile> LoadIfDigest(const std::filesystem::path& path,
+                                    const std::set<std::string>& left_out) {
+  if (path == "-") return std::nullopt;
+  std::optional<Digest> digest = ReadIfDigest(path, left_out);
+  if (!digest) return std::nullopt;
+  Profile profile;
+  profile.files = {path.string()};
+  profile.digest = std::move(*digest);
+  TakeOurSchemas(profile.digest);
+  return profile;
+}
 
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options) {
   return LoadOne(path, options);

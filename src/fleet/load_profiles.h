@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,10 @@ const std::vector<const Schema*>& AllSchemas();
 
 // A knowledge base without rules over all relations, whose rules claim savings from the time ledger.
 KnowledgeBase EmptyKnowledge();
+
+// Reads the file, once, where it is a digest; the relations `left_out` have no rows then. Throws Error.
+std::optional<Profile> LoadIfDigest(const std::filesystem::path& path,
+                                    const std::set<std::string>& left_out = {});
 
 // Reads one profile of any format, or a digest, and analyses it. Throws Error.
 Profile LoadProfile(const std::filesystem::path& path, const AnalysisOptions& options);

@@ -36,13 +36,14 @@ bool AreRanksOfOneRun(const Digest& digest, bool recorded) {
   return copies < ranks && (copies == 0 || ranks > 2);
 }
 
-bool AreDigests(const std::vector<FoundFile>& files) {
-  return std::ranges::all_of(files, [](const FoundFile& file) { return IsDigest(file.path); });
-}
-
 // The steps of digests are already chosen.
 AnalysisOptions OptionsFor(bool are_digests, const AnalysisOptions& options) {
   return are_digests ? AnalysisOptions() : options;
+}
+
+Profile LoadRun(const fs::path& path, const AnalysisOptions& options, const std::set<std::string>& left_out) {
+  std::optional<Profile> digest = LoadIfDigest(path, left_out);
+  return digest ? std::move(*digest) : LoadProfile(path, options);
 }
 
 // Whether of so many files, `copies` of which hold a rank that another holds, none can make them the ranks of
@@ -55,8 +56,8 @@ bool AreRepeats(size_t files, size_t copies) {
 class Loader {
  public:
   Loader(const AnalysisOptions& options, const std::function<void(const std::string&, Profile)>& take,
-         const std::function<void(size_t, size_t)>& progress)
-      : options_(options), take_(take), progress_(progress) {}
+         const std::function<void(size_t, size_t)>& progress, const std::set<std::string>& left_out)
+      : options_(options), take_(take), progress_(progress), left_out_(left_out) {}
 
   void LoadFiles(const std::vector<std::string>& files) {
     std::vector<FoundFile> found;
@@ -64,7 +65,7 @@ class Loader {
     HoldDigests(found);
     if (files.size() > 1 && std::ranges::find(files, "-") == files.end() &&
         MayBeTogether(found, /*recorded=*/true) &&
-        LoadTogether(files[0], FindFiles(files), IsDigest(files[0]), /*recorded=*/true))
+        LoadTogether(files[0], FindFiles(files), IsADigest(files[0]), /*recorded=*/true))
       return;
     for (const FoundFile& file : found) LoadAlone(file);
   }
@@ -95,17 +96,26 @@ class Loader {
     const fs::path key = path.lexically_normal();  // as FindFiles gives them
     const auto held = held_.find(key);
     if (held != held_.end()) return held->second;
-    return held_.emplace(key, LoadProfile(path, OptionsFor(IsDigest(path), options_))).first->second;
+    return held_.emplace(key, LoadRun(path, options_, left_out_)).first->second;
   }
 
-  // Reads a few digests side by side. What is wrong with one is said when it is taken.
+  bool IsADigest(const fs::path& path) const {
+    const auto held = held_.find(path.lexically_normal());
+    return held != held_.end() ? !held->second.trace : IsDigest(path);
+  }
+
+  bool AreDigests(const std::vector<FoundFile>& files) const {
+    return std::ranges::all_of(files, [this](const FoundFile& file) { return IsADigest(file.path); });
+  }
+
+  // Reads the digests among a few files side by side. What is wrong with one is said when it is taken.
   void HoldDigests(const std::vector<FoundFile>& files) {
     constexpr size_t kMost = 16;
-    if (files.size() < 2 || files.size() > kMost || !AreDigests(files)) return;
+    if (files.size() < 2 || files.size() > kMost) return;
     std::vector<std::optional<Profile>> read(files.size());
     ParallelFor(files.size(), [&](size_t i) {
       try {
-        read[i] = LoadProfile(files[i].path, {});
+        read[i] = LoadIfDigest(files[i].path, left_out_);
       } catch (const Error&) {
       }
     });
@@ -124,7 +134,7 @@ class Loader {
 
   bool HoldsRuns(const std::vector<FoundFile>& files) {
     return std::ranges::any_of(files, [this](const FoundFile& file) {
-      return IsDigest(file.path) && RowsOf(Hold(file.path).digest, ProfileRelation()).size() > 1;
+      return IsADigest(file.path) && RowsOf(Hold(file.path).digest, ProfileRelation()).size() > 1;
     });
   }
 
@@ -184,6 +194,7 @@ class Loader {
   const AnalysisOptions& options_;
   const std::function<void(const std::string&, Profile)>& take_;
   const std::function<void(size_t, size_t)>& progress_;
+  const std::set<std::string>& left_out_;
   std::map<fs::path, Profile> held_;
   size_t taken_ = 0;
   std::vector<std::string> unreadable_;
@@ -206,15 +217,14 @@ std::vector<std::string> EachOnce(const std::vector<std::string>& arguments) {
 
 std::vector<std::string> LoadRuns(const std::vector<std::string>& given, const AnalysisOptions& options,
                                   const std::function<void(const std::string&, Profile)>& take,
-                                  const std::function<void(size_t, size_t)>& progress) {
+                                  const std::function<void(size_t, size_t)>& progress,
+                                  const std::set<std::string>& left_out) {
   const std::vector<std::string> arguments = EachOnce(given);
   if (arguments.size() == 1 && (arguments[0] == "-" || fs::is_regular_file(arguments[0]))) {
-    take(arguments[0],
-         LoadProfile(arguments[0], OptionsFor(arguments[0] != "-" && IsDigest(arguments[0]),
-                                              options)));  // says by itself what is wrong with it
+    take(arguments[0], LoadRun(arguments[0], options, left_out));  // says by itself what is wrong with it
     return {};
   }
-  Loader loader(options, take, progress);
+  Loader loader(options, take, progress, left_out);
   std::vector<std::string> files;
   for (const std::string& argument : arguments)
     if (argument == "-" || fs::is_regular_file(argument)) files.push_back(argument);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,11 @@ namespace dladvisor {
 
 // Reads one run after the other and hands it over with its name, the path or argument that it was given by.
 // `progress` is as for LoadProfiles. Returns one message for each of several files that cannot be read.
+// Digests are read without the relations `left_out`.
 // Throws Error where there is no file, or none that can be read: of one file what is wrong with it.
 std::vector<std::string> LoadRuns(const std::vector<std::string>& given, const AnalysisOptions& options,
                                   const std::function<void(const std::string&, Profile)>& take,
-                                  const std::function<void(size_t, size_t)>& progress = {});
+                                  const std::function<void(size_t, size_t)>& progress = {},
+                                  const std::set<std::string>& left_out = {});
 
 }  // namespace dladvisor

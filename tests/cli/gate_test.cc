@@ -111,6 +111,20 @@ TEST_F(Gate, ARuleThatTheTeamMadeAnErrorFails) {
   EXPECT_THAT(run.out, HasSubstr("slow-host"));
 }
 
+// Of digests a gate reads no more than it needs.
+TEST_F(Gate, RulesReadOfDigestsWhatReportsAloneDraw) {
+  fs::create_directories(Path("drawn"));
+  test::WriteFile(Path("drawn/kernel-names.yaml"),
+                  "id: kernel-names\ntitle: Kernels have names\nfor: run\n"
+                  "let: {names: \"(SELECT count(*) FROM name_step)\"}\nwhen: [names > 0]\n"
+                  "problem: \"{{names}} names.\"\nrecommendation: [Count them.]\n");
+  test::WriteFile(Path("drawn.yaml"),
+                  "rule_folders: [drawn]\nrules: {kernel-names: error}\ngate: {metrics: {step.time: off}}\n");
+  const auto run = Run("gate --config drawn.yaml --baseline base same1 same2 same3");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out, HasSubstr("(kernel-names)"));
+}
+
 TEST_F(Gate, RulesReadTheBaselineAndTheHistory) {
   fs::create_directories(Path("before"));
   test::WriteFile(Path("before/slower.yaml"),

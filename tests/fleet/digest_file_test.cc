@@ -82,6 +82,22 @@ TEST(Digest, RoundTripsValuesAndSchemas) {
   EXPECT_EQ(read.relations[1].rows(), 0u);
 }
 
+TEST(Digest, IsReadWithoutWhatNobodyAsksFor) {
+  test::ScratchDir scratch;
+  const fs::path path = scratch.path() / "a.digest", other = scratch.path() / "other";
+  WriteDigest(SmallDigest(), path);
+  const std::optional<Digest> whole = ReadIfDigest(path);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->relations.size(), 2u);
+  const std::optional<Digest> part = ReadIfDigest(path, {"gpu"});
+  ASSERT_TRUE(part);
+  ASSERT_EQ(part->relations.size(), 1u);
+  EXPECT_NE(part->relations[0].schema().name, "gpu");
+  test::WriteFile(other, "{}");
+  EXPECT_FALSE(ReadIfDigest(other));
+  EXPECT_FALSE(ReadIfDigest(scratch.path() / "missing"));
+}
+
 TEST(Digest, SameFactsGiveTheSameBytes) {
   test::ScratchDir scratch;
   WriteDigest(SmallDigest(), scratch.path() / "a");
