@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of servers of language models, as they print them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,6 +145,29 @@ TEST(ServingLines, TensorRtLlm) {
   EXPECT_DOUBLE_EQ(*log.samples[1].generated_tokens_per_second, 100);
   EXPECT_DOUBLE_EQ(*log.samples[1].prompt_tokens_per_second, 25600);
   EXPECT_EQ(*log.samples[1].time_ns - *log.samples[0].time_ns, 1'000'000'000);
+}
+
+TEST(ServingLines, LlamaCpp) {
+  std::string text =
+      "main: n_parallel is set to auto, using n_parallel = 4 and kv_unified = true\n"
+      "load_tensors: offloaded 20/49 layers to GPU\n";
+  for (int task = 0; task < 3; ++task)
+    text += fmt::format(
+        "slot launch_slot_: id  3 | task {} | processing task, is_child = 0\n"
+        "prompt eval time =     500.00 ms /   100 tokens (    5.00 ms per token,   200.00 tokens per "
+        "second)\n"
+        "       eval time =    1500.00 ms /    50 tokens (   30.00 ms per token,    33.33 tokens per "
+        "second)\n"
+        "slot      release: id  3 | task {} | stop processing: n_tokens = 150, truncated = 0\n",
+        task, task);
+  const ServingLog log = test::ReadLog(text).serving_log;
+  EXPECT_EQ(log.program, "llama.cpp");
+  ASSERT_EQ(log.samples.size(), 3u);
+  EXPECT_EQ(log.samples[0].running, 1);
+  EXPECT_DOUBLE_EQ(*log.samples[0].prompt_tokens_per_second, 50);
+  EXPECT_DOUBLE_EQ(*log.samples[0].generated_tokens_per_second, 25);
+  EXPECT_EQ(log.settings.at("max_running_requests"), "4");
+  EXPECT_EQ(log.settings.at("gpu_layers"), "20");
 }
 
 TEST(ServingLines, AServerThatAnsweredNothing) {

@@ -2,6 +2,7 @@
 #include "src/importers/input/input.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/base/error.h"
 
@@ -20,13 +21,15 @@ Input::Input(const fs::path& path) : path_(path), bytes_(path) {
 }
 
 bool Input::IsText() const {
-  // Bars go back by \b. A file that was cut while a program wrote it begins with a hole, of zeros.
+  // Bars go back by \b. A file that was cut while a program wrote it has holes, of zeros, where lines begin.
   const std::string_view text = head();
-  const bool has_hole = text.starts_with('\0') && text.find('\n') != std::string_view::npos;
+  const bool may_have_holes = text.find('\n') != std::string_view::npos;
+  char before = '\n';
   return std::none_of(text.begin(), text.end(), [&](char c) {
     const auto byte = static_cast<unsigned char>(c);
+    const bool begins = std::exchange(before, c == '\0' ? before : c) == '\n';
     return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' &&
-           byte != 0x1B && !(has_hole && byte == 0);
+           byte != 0x1B && !(may_have_holes && begins && byte == 0);
   });
 }
 

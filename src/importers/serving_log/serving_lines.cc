@@ -60,6 +60,8 @@ bool ServingLinesReader::Line(std::string_view line) {
     Drafts(line);
   else if (Has(line, "num_scheduled_requests"))
     Iteration(line);
+  else if (Has(line, "eval time =") || Has(line, " slot ") || line.starts_with("slot "))
+    Request(line);
   // A group of sequences that vLLM preempts; SGLang calls it a retraction.
   if (Has(line, " is preempted by ") || Has(line, "Retract requests")) ++log_.preemptions;
   Settings(line);
@@ -145,6 +147,40 @@ void ServingLinesReader::Iteration(std::string_view line) {
   log_.samples.push_back(std::move(sample));
 }
 
+// llama.cpp's: "slot launch_slot_: id 3 | task 62 | processing task", then, when the request is done, "prompt
+// eval time = 124.60 ms / 218 tokens (...)", "eval time = 329.83 ms / 25 tokens (...)" and "slot release:
+// ...".
+void ServingLinesReader::Request(std::string_view line) {
+  static const RE2 times(R"((prompt )?eval time = *([\d.]+) ms / *(\d+) (?:tokens|runs))");
+  if (Has(line, "launch_slot_") && Has(line, "processing task")) {
+    ++requests_;
+    server_ = "llama.cpp";
+    return;
+  }
+  if (Has(line, " release: ") && Has(line, "stop processing")) {
+    requests_ = std::max<int64_t>(0, requests_ - 1);
+    return;
+  }
+  std::string prompt;
+  double ms = 0, tokens = 0;
+  if (requests_ == 0 || !RE2::PartialMatch(line, times, &prompt, &ms, &tokens)) return;
+  if (!prompt.empty()) {
+    prompt_ms_ = ms;
+    prompt_tokens_ = tokens;
+    return;
+  }
+  const double seconds = (std::exchange(prompt_ms_, 0) + ms) * 1e-3;
+  const double read = std::exchange(prompt_tokens_, 0);
+  if (!(seconds > 0)) return;
+  log_.program = "llama.cpp";
+  ServingSample sample;
+  sample.running = requests_;
+  // Of all that are in work, as much each.
+  sample.prompt_tokens_per_second = read / seconds * static_cast<double>(requests_);
+  sample.generated_tokens_per_second = tokens / seconds * static_cast<double>(requests_);
+  log_.samples.push_back(std::move(sample));
+}
+
 // vLLM's line of speculative decoding, which follows that of the throughput.
 void ServingLinesReader::Drafts(std::string_view line) {
   if (log_.samples.empty() || log_.samples.back().accepted) return;
@@ -167,6 +203,13 @@ void ServingLinesReader::Settings(std::string_view line) {
     if (std::from_chars(digits.data(), digits.data() + digits.size(), tokens).ec == std::errc() && tokens > 0)
       log_.cache_tokens = tokens;
   }
+  static const RE2 layers(R"(offloaded (\d+)/(\d+) layers to GPU)"), slots(R"(\bn_parallel = (\d+))");
+  if (Has(line, "layers to GPU") && RE2::PartialMatch(line, layers, &first, &second)) {
+    log_.settings["gpu_layers"] = first;
+    log_.settings["layers"] = second;
+  }
+  if (Has(line, "n_parallel = ") && RE2::PartialMatch(line, slots, &first))
+    log_.settings["max_running_requests"] = first;
   if (Has(line, "Performance might be sub-optimal! Config file not found"))
     log_.settings["moe_config"] = "default";
   // As key of a dictionary, or as argument of a call. Both engines print their arguments on long lines.

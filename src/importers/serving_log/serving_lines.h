@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of servers of language models: vLLM's statistics ("Avg prompt throughput: ..., Running: 3 reqs,
 // ..."), SGLang's batches ("Decode batch. #running-req: 3, ..."), TensorRT-LLM's iterations ("iter = 198, ...
-// num_scheduled_requests: 10, ..."), and what they print of cache and arguments.
+// num_scheduled_requests: 10, ..."), llama.cpp's times of each request, and what they print of cache and
+// arguments.
 #pragma once
 
 #include <string_view>
@@ -23,10 +24,14 @@ class ServingLinesReader {
   void Batch(std::string_view line);
   void Iteration(std::string_view line);
   void Drafts(std::string_view line);
+  void Request(std::string_view line);
   void Settings(std::string_view line);
 
   ServingLog log_;
   std::string_view server_;
+  // llama.cpp's: requests in work, and of the one whose times are being printed those of its prompt.
+  int64_t requests_ = 0;
+  double prompt_ms_ = 0, prompt_tokens_ = 0;
 };
 
 }  // namespace dladvisor::serving_log

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/slow_paths.h"
 
 namespace dladvisor::training_log {
 namespace {
@@ -187,6 +188,9 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
     section.clear();
   }
   if (line.find('}') != std::string_view::npos) section.clear();
+  // verl's: of the actor, as the reference has no optimizer.
+  if (line.find("'optimizer_offload': True") != std::string_view::npos)
+    settings["optimizer_offload"] = "True";
   // The optimizer that DeepSpeed takes for it; its first line also names what it replaces.
   if (line.find("DeepSpeed Basic Optimizer = DeepSpeedCPU") != std::string_view::npos)
     settings.try_emplace("offload_optimizer", "cpu");
@@ -196,11 +200,14 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
 // a GPU as well computes on it.
 void TakeDevice(std::string_view line, std::map<std::string, std::string>& settings) {
   static const RE2 device(
-      R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu)\b)");
+      R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps)\b)"),
+      none(
+          R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: (?:False|True \(cuda\), used: False)|GPU will not be used)");
   // Where other things are than the model; keys in quotes are of configurations.
   static const RE2 others("(?i)map_location|offload|buffer|storage|loader|tokeniz");
   std::string name;
   if (line.size() > 512) return;
+  if (RE2::PartialMatch(line, none)) settings.try_emplace("device", "cpu");
   if (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)) return;
   const bool cpu = name == "cpu" || name == "CPU";
   if (!cpu)
@@ -213,6 +220,7 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
 
 void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
   TakeDevice(line, settings);
+  TakeSlowPath(line, settings);
   if (line.size() <= 4096) TakeOffload(line, section_, settings);
   if (line.find("NCCL") != std::string_view::npos || line.find("nnodes") != std::string_view::npos ||
       line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||

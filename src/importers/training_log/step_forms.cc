@@ -35,6 +35,7 @@ const std::vector<Form>& Forms() {
       {kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
       {kElapsed, EPOCH_TIME " *ms\\b", kMs},
       {kElapsed, EPOCH_TIME " *min\\w*\\b", 60},
+      {kElapsed, "(?i)\\btime cost *[=:] *" NUMBER " *$"},  // MXNet's, in seconds
       {kClock, "(?i)\\btime\\W{0,3}(\\d+m *\\d+) *s"},
       {kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER}};
 #undef EPOCH_TIME
@@ -330,14 +331,13 @@ const std::vector<Form>& Forms() {
        yolo},
       {"PyTorch Lightning", "v_num=", R"(\bEpoch (\d+): +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
        bar},
-      {"a program with a progress bar", ": 100%|",
-       R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false, bar},
+      {kBars, ": 100%|", R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
+       bar},
       // "[fold_0] 001/200: 100%|####| 4/4 [00:07<00:00, 1.42s/it, loss=0.81]"
-      {"a program with a progress bar", ": 100%|",
-       R"((?:^|[\s\]])(\d+)/\d+: +100%\|[^|]*\| *(\d+)/(\d+) \[.*(?i:loss))", "esn", kEither, 1, false, bar},
+      {kBars, ": 100%|", R"((?:^|[\s\]])(\d+)/\d+: +100%\|[^|]*\| *(\d+)/(\d+) \[.*(?i:loss))", "esn",
+       kEither, 1, false, bar},
       // A bar for training beside others for validation, its epoch on a line before.
-      {"a program with a progress bar", ": 100%|",
-       R"((?i)\btrain\w*[^|/\d]*: +100%\|[^|]*\| *(\d+)/(\d+) \[)", "bn", 1, 1, false, bar},
+      {kBars, "%|", R"((?i)\btrain\w*[^|/\d]*: +\d+%\|[^|]*\| *(\d+)/(\d+) \[)", "bn", 1, 1, false, bar},
       // "469/469 [=====] - 3s 5ms/step - loss: 0.4", since its third version "469/469 ━━━━ 3s 5ms/step -
       // loss: 0.4".
       {"Keras",
@@ -375,6 +375,9 @@ const std::vector<Form>& Forms() {
       {kStepsAlone, "oss",
        R"((?i)\b(?:iter(?:ation)?s?|steps?)[ :#=]*\[? *(\d+) ?/ ?(\d+)\]?[ ,:|]+\S.{0,80}?\bloss\b)", "sn", 0,
        1, false, any, "poch"},
+      // "Train(12), loss: 1.28, time: 519 s"
+      {kEpochs, "rain", R"((?i)^[^\d%]{0,48}\btrain(?:ing)? ?[(\[](\d+)[)\]].{0,80}\btime\b)", "t", kEither,
+       1, false, epoch},
       // "Epoch 1/100, Loss: 5.6, Val Loss: 4.3, Time: 214.51s", "epoch 3 took 12.1 s"; else by the times of
       // the lines.
       {kEpochs, "poch", R"((?i)\bepoch:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,

@@ -43,6 +43,7 @@ inline constexpr int64_t kEither = -1;
 // Forms that many write by hand: where a log has another's lines, too, those count.
 inline constexpr const char* kAnyProgram = "a program that prints epochs and iterations";
 inline constexpr const char* kStepsAlone = "a program that prints steps";
+inline constexpr const char* kBars = "a program with a progress bar";
 // Of which nothing smaller than an epoch is timed.
 inline constexpr const char* kEpochs = "a program that prints epochs";
 

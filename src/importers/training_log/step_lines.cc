@@ -92,7 +92,7 @@ std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
 
 // "Epoch 1/100, Batch 10/164": not a line of the whole epoch; nor is a bar.
 bool OfPartOfEpoch(std::string_view line) {
-  static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,3}\d|%\|)");
+  static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,8}\d|%\|)");
   return RE2::PartialMatch(line, part);
 }
 
@@ -109,7 +109,7 @@ ProgramLinesReader::ProgramLinesReader(std::string_view program) : program_(prog
 bool ProgramLinesReader::Line(std::string_view line) {
   static const RE2 epoch_of_bars(R"((?:^|[\s|\]-])Epoch:? +\[?(\d+) ?/ ?\d+\]?\s*$)");
   if (has_bars_ && line.find("Epoch") != std::string_view::npos)
-    RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_);
+    told_epoch_ = RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_) || told_epoch_;
   for (const Form* form : forms_)
     if (line.find(form->mark) != std::string_view::npos && Head(*form, line)) return true;
   if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
@@ -147,10 +147,13 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   };
   const bool bar = parts.front() == 'b';
   const auto printed = part(bar ? 'b' : of_epoch ? 't' : 's'), all = part('n');
-  const auto epoch = bar ? std::optional(bar_epoch_) : part('e');
+  // Where no line tells the epoch, a bar that starts anew does.
+  if (bar && printed != all) new_bar_ = true;
+  if (bar && printed == all && !told_epoch_ && std::exchange(new_bar_, false)) ++bar_epoch_;
   // A bar is written again with what the validation says.
   if (bar && (printed != all || bar_epoch_ == full_bar_epoch_)) return false;
   if (bar) full_bar_epoch_ = bar_epoch_;
+  const auto epoch = bar ? std::optional(bar_epoch_) : part('e');
   if (!printed || (parts.size() == 3 && (!all || !epoch || *epoch > 1'000'000))) return false;
   step = *printed - form.first_step + 1;
   if (of_epoch && !first_epoch_) first_epoch_ = std::min<int64_t>(*printed, 1);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/step_forms.h"
 
 namespace dladvisor::training_log {
 namespace {
@@ -183,8 +184,7 @@ TrainingLog TrainerReader::Finish() {
   // A bar of few steps may be anything's.
   const bool told = planned_ || !losses_.empty() || log_.runtime_ns;
   if (!told && !(told_by_bars_ && log_.iterations.size() > 1)) log_.iterations.clear();
-  if (!log_.iterations.empty() || log_.runtime_ns)
-    log_.program = told ? "Hugging Face Trainer" : "a program with a progress bar";
+  if (!log_.iterations.empty() || log_.runtime_ns) log_.program = told ? "Hugging Face Trainer" : kBars;
   return std::move(log_);
 }
 

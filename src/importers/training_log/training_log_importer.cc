@@ -17,8 +17,11 @@
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/training_log/deepspeed.h"
+#include "src/importers/training_log/epoch_bars.h"
+#include "src/importers/training_log/general_lines.h"
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/megatron.h"
+#include "src/importers/training_log/mlperf.h"
 #include "src/importers/training_log/settings.h"
 #include "src/importers/training_log/step_forms.h"
 #include "src/importers/training_log/step_lines.h"
@@ -27,7 +30,10 @@
 namespace dladvisor {
 namespace {
 using training_log::DeepSpeedReader;
+using training_log::EpochBarsReader;
+using training_log::GeneralLinesReader;
 using training_log::MegatronReader;
+using training_log::MlperfReader;
 using training_log::SettingsReader;
 using training_log::StepLinesReader;
 using training_log::TrainerReader;
@@ -95,6 +101,28 @@ void KeepLongestTraining(TrainingLog& log) {
   log.iterations = std::move(left);
 }
 
+// Of the iterations, the time that is known; a nanosecond of those of which the pace is.
+double KnownTime(const TrainingLog& log) {
+  double known = 0;
+  for (const TrainingIteration& row : log.iterations) {
+    known += TimeOf(row);
+    if (row.samples_per_second || row.tokens_per_second) known += 1;
+  }
+  return known;
+}
+
+// Of two readings of the same lines: times before none, steps before epochs, loading before none, and more
+// of the time before less.
+bool SaysMore(const TrainingLog& log, const TrainingLog& than) {
+  if (log.empty() || than.empty()) return !log.empty();
+  constexpr double kTimed = 1e6, kMore = 1.5;
+  const double time = KnownTime(log), other = KnownTime(than);
+  if ((time > kTimed) != (other > kTimed)) return time > other;
+  if (log.of_epochs != than.of_epochs) return than.of_epochs;
+  if (log.timers.empty() != than.timers.empty()) return than.timers.empty();
+  return time > kMore * other;
+}
+
 // Arguments that are known, from which on a text is a training's even where it prints no iteration.
 constexpr size_t kLeastSettings = 8;
 
@@ -106,6 +134,9 @@ class Reader {
     reader_of_settings_.Line(line, settings_);
     Count(megatron_.Line(line));
     Count(steps_.Line(line));
+    Count(general_.Line(line));
+    mlperf_.Line(line);
+    epoch_bars_.Line(line);
     TakeError(line);
     deepspeed_.Line(line);
     trainer_.Line(line);
@@ -125,18 +156,30 @@ class Reader {
         log.iterations, [](const TrainingIteration& row) { return row.elapsed_ns.has_value(); });
     TrainingLog steps = timed ? TrainingLog() : steps_.Finish();
     // A single line that looks like a program's may be part of another's output.
+    if (steps.program == training_log::kBars) {
+      TrainingLog bars = epoch_bars_.Finish();
+      if (SaysMore(bars, steps)) steps = std::move(bars);
+    }
     const bool own = steps.iterations.size() > 1 && steps.program != training_log::kAnyProgram &&
                      steps.program != training_log::kStepsAlone && !steps.of_epochs;
     if (own) log = std::move(steps);
     if (log.empty()) log = trainer_.Finish();
     if (log.empty()) log = deepspeed_.Finish();
     if (log.empty() && !own) log = std::move(steps);
-    if (log.empty() && settings_.size() >= kLeastSettings)
+    if (log.empty() || (!own && (log.of_epochs || log.program == training_log::kAnyProgram ||
+                                 log.program == training_log::kStepsAlone))) {
+      for (TrainingLog other : {general_.Finish(), epoch_bars_.Finish(), mlperf_.Finish()})
+        if (SaysMore(other, log)) log = std::move(other);
+    }
+    if (log.empty() && Arguments() >= kLeastSettings)
       log.program =
           settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
               ? "Megatron-LM"
               : "a program that prints its arguments";
+    if (log.empty() && of_training_ && !error_.empty() && servers.server().empty())
+      log.program = "a program that stopped";
     if (log.empty()) return log;
+    if (went_on_ && !log.iterations.empty()) error_.clear();
     KeepLongestTraining(log);
     log.error = std::move(error_);
     if (const auto deepspeed = settings_.find("deepspeed");
@@ -146,14 +189,26 @@ class Reader {
     return log;
   }
 
+  // That ended the program, "" for none.
+  const std::string& error() const { return error_; }
+
   int64_t skipped_lines() const { return megatron_.skipped_lines(); }
 
   nvidia_smi::TableReader tables;
   serving_log::ServingLinesReader servers;
 
  private:
+  // Whether what is known after an error shows that the program, or a later start of it, went on.
   void Count(bool known) {
     if (known) ++(fenced_ ? fenced_lines_ : other_lines_);
+    went_on_ = went_on_ || known;
+  }
+
+  // Warnings are of other programs, too.
+  size_t Arguments() const {
+    return static_cast<size_t>(std::ranges::count_if(settings_, [](const auto& setting) {
+      return !setting.first.starts_with("slow_path_") && setting.first != "mixed_precision";
+    }));
   }
 
   std::optional<int64_t> Setting(const char* name) const {
@@ -165,18 +220,26 @@ class Reader {
   // line.
   void TakeError(std::string_view line) {
     static const RE2 exception(
-        R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(: .{0,120})?)");
-    if (!error_.empty() || line.size() > 4096) return;
-    traceback_ = traceback_ || line.find("Traceback (most recent call last)") != std::string_view::npos;
+        R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,120})|:?\s*$))"),
+        training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
+    if ((!error_.empty() && !went_on_) || line.size() > 4096) return;
+    if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = true;
     if (!traceback_) return;
+    of_training_ = of_training_ || RE2::PartialMatch(line, training);
     std::string type, words;
     if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
       return;
-    if (RE2::PartialMatch(line, exception, &type, &words)) error_ = type + words;
+    if (!RE2::PartialMatch(line, exception, &type, &words)) return;
+    error_ = type + words;
+    while (error_.ends_with(' ') || error_.ends_with('.')) error_.pop_back();
+    traceback_ = went_on_ = false;
   }
 
   MegatronReader megatron_;
   StepLinesReader steps_;
+  GeneralLinesReader general_;
+  MlperfReader mlperf_;
+  EpochBarsReader epoch_bars_;
   DeepSpeedReader deepspeed_;
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;
@@ -184,6 +247,8 @@ class Reader {
   std::string error_;
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
   bool fenced_ = false, traceback_ = false;
+  bool of_training_ = false;  // by the files of a traceback
+  bool went_on_ = false;      // since the error
 };
 
 // The number that a line ends with may be cut.
@@ -262,7 +327,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   }
   if (log.empty() && !tables && !reader.servers.server().empty())
     throw WrongKind(source.name(),
-                    fmt::format("a log of {} without a line of its load", reader.servers.server()),
+                    fmt::format("a log of {} without a line of its load{}", reader.servers.server(),
+                                reader.error().empty() ? "" : "; it ended with " + reader.error()),
                     "take the log of a server that answers requests for a minute or more, with its "
                     "statistics on (no --disable-log-stats of vLLM)");
   if (log.empty() && !tables) RefusePrintedStatistics(source);
@@ -296,7 +362,9 @@ constinit const Importer kTrainingLogImporter = {
         ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, verl, "
         "fairseq, YOLO, Keras, MaxText, progress bars, epochs with their times, loops in the style of "
         "nanoGPT, timm "
-        "or PyTorch's examples) and servers (vLLM, SGLang, TensorRT-LLM)",
+        "or PyTorch's examples, MLPerf, other lines that count steps and name a time) and servers (vLLM, "
+        "SGLang, TensorRT-LLM, "
+        "llama.cpp)",
     .in_help = "output of a training run or of a server",
     .extensions = ".log .out .txt",
     .more_extensions = "",

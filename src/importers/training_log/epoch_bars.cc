@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/epoch_bars.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/step_forms.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+// A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
+constexpr int64_t kSecondsOfRow = 20;
+// Rows below which another reader knows more.
+constexpr size_t kLeastRowsOfBars = 3;
+
+}  // namespace
+
+void EpochBarsReader::Line(std::string_view line) {
+  if (line.find("%|") == std::string_view::npos || line.find("poch") == std::string_view::npos) return;
+  static const RE2 bar(
+      R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/]{0,24}?\d+%\|[^|]*\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
+      other("(?i)\\b(?:val|valid\\w*|eval\\w*|test\\w*)\\b");
+  re2::StringPiece rest = line;
+  int64_t epoch = 0, done = 0, total = 0, minutes = 0, seconds = 0;
+  std::string hours;
+  while (RE2::FindAndConsume(&rest, bar, &epoch, &done, &total, &hours, &minutes, &seconds)) {
+    const size_t end = line.find("%|");
+    if (RE2::PartialMatch(line.substr(0, end), other) || done > total || hours.size() > 6) continue;
+    const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
+    if (epoch_ != epoch || total != total_ || done < last_done_) {
+      const bool again = epoch_ && epoch <= *epoch_;
+      if (epoch_) Add(last_done_, last_seconds_);
+      before_ = again ? 0 : before_ + (epoch_ ? total_ : 0);
+      epoch_ = epoch;
+      total_ = total;
+      done_ = seconds_ = 0;
+    }
+    last_done_ = done;
+    last_seconds_ = since;
+    if (since - seconds_ >= kSecondsOfRow) Add(done, since);
+  }
+}
+
+void EpochBarsReader::Add(int64_t done, int64_t seconds) {
+  // The first step waits for the loader: it begins the first row.
+  if (done <= done_ || seconds - seconds_ < kSecondsOfRow) return;
+  TrainingIteration row;
+  row.iteration = before_ + done;
+  if (!log_.iterations.empty()) {
+    const TrainingIteration& last = log_.iterations.back();
+    row.attempt = last.attempt + (row.iteration <= last.iteration);
+  }
+  row.covers = done - done_;
+  row.elapsed_ns = static_cast<double>(seconds - seconds_) * kNsPerSecond / static_cast<double>(done - done_);
+  log_.iterations.push_back(row);
+  done_ = done;
+  seconds_ = seconds;
+}
+
+TrainingLog EpochBarsReader::Finish() {
+  if (epoch_) Add(last_done_, last_seconds_);
+  if (log_.iterations.size() < kLeastRowsOfBars) return {};
+  log_.program = kBars;
+  return std::move(log_);
+}
+
+}  // namespace dladvisor::training_log

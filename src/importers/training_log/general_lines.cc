@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/general_lines.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "src/importers/training_log/line_values.h"
+#include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/step_forms.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+constexpr size_t kLongestLine = 2048, kMostSteps = 2'000'000;
+// Fewer lines of steps show no course.
+constexpr size_t kLeastLines = 5, kLeastRows = 2;
+// Of the lines, that have what only trainings print.
+constexpr double kMostLines = 0.8;
+// How far a printed time and the time between lines may be apart, to be the same.
+constexpr double kAlike = 1.5;
+// A mean since the epoch began starts with its first step, that waits for the loader.
+constexpr double kFalls = 1.5;
+// Times of lines in whole seconds are off by one: at most a twentieth of so many.
+constexpr double kLeastSecondsBetween = 20;
+
+bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// The last word of the name, too: "12 INFO Step" ends with one.
+bool Ends(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view word) {
+    return name == word || (name.ends_with(word) && name[name.size() - word.size() - 1] == ' ');
+  });
+}
+
+bool IsStep(const Value& value) {
+  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < 1e12 &&
+         Ends(value.name, {"step", "steps", "iter", "iters", "iteration", "iterations", "it", "batch",
+                           "batch id", "batch idx", "global step", "update", "updates"});
+}
+
+bool IsEpoch(const Value& value) {
+  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < 1e7 &&
+         Ends(value.name, {"epoch", "ep"});
+}
+
+// A line of an evaluation names it before its step.
+bool Evaluates(std::string_view line) {
+  static const RE2 words(
+      R"re((?i)(?:^|[^\w.])(?:val|valid|validation|validating|test|testing|eval|evaluation|evaluating|inference|predict\w*)\b[^.]{0,40}?\d)re");
+  return RE2::PartialMatch(line.substr(0, std::min<size_t>(line.size(), 160)), words);
+}
+
+// What happens between steps, by its own line: a loss or a score of a validation, a file that is saved.
+std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
+  if (line.size() > kLongestLine) return std::nullopt;
+  static const RE2 evaluation(
+      R"re((?i)(?:^|[^\w./])(?:val|valid|validation|eval|evaluation|test)[ _:-].{0,24}?(?:loss|acc|mse|mae|psnr|miou|map|f1|ppl|perplexity|bleu|wer)\w*\b.{0,12}\d)re"),
+      checkpoint(R"re((?i)\b(?:sav(?:e|ed|es|ing)) .{0,24}(?:checkpoint|model|weights|state|best))re");
+  if (RE2::PartialMatch(line, evaluation)) return TrainingEventKind::kEvaluation;
+  if (line.find("av") != std::string_view::npos && RE2::PartialMatch(line, checkpoint))
+    return TrainingEventKind::kCheckpoint;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_view line) const {
+  Step step;
+  const std::vector<Value> values = ValuesOf(line);
+  if (values.size() < 2) return std::nullopt;
+  for (const Value& value : values) {
+    const std::string& name = value.name;
+    const double number = value.number;
+    const Unit unit = value.unit;
+    const double scale = value.scale;
+    const bool time = unit == Unit::kSeconds || unit == Unit::kNone;
+    if (!step.epoch && IsEpoch(value)) {
+      step.epoch = static_cast<int64_t>(number);
+    } else if (!step.step && (IsStep(value) || (name.empty() && &value == &values.front() && value.total))) {
+      step.step = static_cast<int64_t>(number);
+      step.steps = value.total;
+    } else if (unit == Unit::kPerSecond && number > 0) {
+      step.step_time = 1 / number;
+    } else if (unit == Unit::kSecondsEach && number > 0) {
+      step.step_time = number * scale;
+    } else if (unit == Unit::kSamples && number > 0) {
+      step.samples_per_second = number;
+    } else if (unit == Unit::kTokens && number > 0) {
+      // "11270/8704 tok/s": of sources and targets.
+      step.tokens_per_second = value.total ? number + static_cast<double>(*value.total) : number;
+    } else if (time && Ends(name, {"iter time", "step time", "batch time", "iteration time", "batch cost",
+                                   "avg batch cost", "time per step", "time per iter", "time per iteration",
+                                   "time per batch", "time iter", "time step", "sec per step", "s per step",
+                                   "sec iter", "sec step"})) {
+      if (number > 0) step.step_time = number * scale;
+    } else if (unit == Unit::kNone && Ends(name, {"ms batch", "ms step", "ms iter", "ms it"})) {
+      if (number > 0) step.step_time = number * 1e-3;
+    } else if (time && (Ends(name, {"data time", "data", "reader cost", "avg reader cost", "data loading",
+                                    "data load", "load time", "loading time", "loader time", "fetch time",
+                                    "data load time", "data loading time", "data wait", "fetch"}))) {
+      if (number >= 0 && !(value.whole && unit == Unit::kNone)) step.input = number * scale;
+    } else if (time && (Ends(name, {"elapsed", "elapsed time", "time elapsed", "total time", "used time",
+                                    "total used time", "time so far", "wall time", "total elapsed"}))) {
+      step.since_start = number * scale;
+      step.rounded = value.whole;
+    } else if (time && !step.time && (Ends(name, {"time", "dt", "took", "time cost", "cost", "duration"}))) {
+      if (number > 0 && !(value.whole && unit == Unit::kNone && number > 1e6)) step.time = number * scale;
+      step.has_mean = value.mean.has_value();
+    } else if (name.empty() && unit == Unit::kSeconds && &value == &values.back()) {
+      step.since_start = number * scale;
+      step.rounded = value.whole;
+    } else if (name.find("loss") != std::string::npos || IsOneOf(name, {"ppl", "xent", "perplexity"})) {
+      if (!step.loss) step.loss = number;
+      step.trains = true;
+    } else if (Ends(name, {"lr", "learning rate"})) {
+      step.learning_rate = number;
+      step.trains = true;
+    } else if (Ends(name, {"acc", "accuracy", "auc", "grad norm", "grad", "gnorm", "train acc"})) {
+      step.trains = true;
+    }
+  }
+  if (!step.step) return std::nullopt;
+  step.time_ns = LastTime(line);
+  return step;
+}
+
+bool GeneralLinesReader::Line(std::string_view line) {
+  if (const auto event = HappensBetween(line);
+      event && !steps_.empty() &&
+      (events_.empty() || events_.back().before != steps_.size() || events_.back().kind != *event))
+    events_.push_back({steps_.size(), *event});
+  std::string plain;
+  if (line.find('\x1b') != std::string_view::npos && line.size() <= kLongestLine)
+    line = plain = WithoutColours(line);
+  if (line.size() > kLongestLine || line.size() < 12 || steps_.size() >= kMostSteps) return false;
+  // A bar has its own reader.
+  if (line.find("%|") != std::string_view::npos || line.find_first_of("0123456789") == std::string_view::npos)
+    return false;
+  // Words of what only trainings print.
+  const auto has = [&](const char* words) { return line.find(words) != std::string_view::npos; };
+  if (!has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") && !has("grad"))
+    return false;
+  static const RE2 counter(
+      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|batch_i|_step)re");
+  if (!RE2::PartialMatch(line, counter) || Evaluates(line)) return false;
+  auto step = Read(line);
+  if (!step || !step->trains) return false;
+  steps_.push_back(*std::move(step));
+  return true;
+}
+
+// Rows of one training each, numbered over its epochs; of lines of one step the first. Of each row `covers`
+// holds the steps since the line before.
+std::vector<TrainingIteration> GeneralLinesReader::Number() const {
+  std::vector<TrainingIteration> rows;
+  int64_t epoch = 0, step = 0, per_epoch = 0;
+  bool first = true;
+  for (const Step& line : steps_) {
+    TrainingIteration row;
+    const int64_t now = *line.step, of = line.epoch.value_or(epoch);
+    const bool again = !first && now == step && of == epoch;
+    if (first) {
+      row.iteration = std::max<int64_t>(now, 1);
+      row.covers = row.iteration;
+    } else {
+      const TrainingIteration& last = rows.back();
+      row.attempt = last.attempt;
+      if (again) {
+        row.covers = 0;
+      } else if (of == epoch && now > step) {
+        row.covers = now - step;
+      } else if (of > epoch || (!line.epoch && now < step && line.steps && per_epoch == *line.steps)) {
+        // An epoch may start at 0 or 1, or go on counting.
+        row.covers =
+            now > step ? now - step : std::max<int64_t>(1, now + (per_epoch > step ? per_epoch - step : 0));
+      } else {
+        ++row.attempt;
+        row.covers = std::max<int64_t>(now, 1);
+      }
+      row.iteration = row.attempt == last.attempt ? last.iteration + *row.covers : *row.covers;
+    }
+    first = false;
+    epoch = of;
+    step = now;
+    per_epoch = line.steps.value_or(0);
+    row.time_ns = line.time_ns;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// By what the lines' own times say of it; else a time beside one of loading, or with a mean, is of a step,
+// one that grows with each line is of the run, one that falls from each epoch's first line on is the epoch's
+// mean, and any other is of the steps since the last line where each step has one.
+GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
+  const std::vector<TrainingIteration> rows = Number();
+  size_t timed = 0, beside = 0, falls = 0, grows = 0, follows = 0, as_step = 0, as_last = 0, stamped = 0,
+         single = 0;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& line = steps_[i];
+    if (!line.time) continue;
+    ++timed;
+    beside += line.has_mean || line.input.has_value();
+    if (i == 0 || rows[i].attempt != rows[i - 1].attempt || !steps_[i - 1].time || *rows[i].covers == 0)
+      continue;
+    ++follows;
+    grows += *line.time > *steps_[i - 1].time;
+    falls += line.epoch == steps_[i - 1].epoch ? *line.time <= *steps_[i - 1].time
+                                               : *line.time > kFalls * *steps_[i - 1].time;
+    single += *rows[i].covers == 1;
+    if (!line.time_ns || !steps_[i - 1].time_ns || *line.time_ns <= *steps_[i - 1].time_ns) continue;
+    const double between = static_cast<double>(*line.time_ns - *steps_[i - 1].time_ns) / kNsPerSecond;
+    if (between < kLeastSecondsBetween && *line.time_ns % 1'000'000'000 == 0) continue;
+    ++stamped;
+    const auto alike = [&](double time) { return time < between * kAlike && between < time * kAlike; };
+    as_step += alike(*line.time * static_cast<double>(*rows[i].covers));
+    as_last += alike(*line.time);
+  }
+  if (timed < kLeastLines || follows == 0) return Meaning::kNone;
+  const auto most = [](size_t part, size_t whole) {
+    return static_cast<double>(part) >= kMostLines * static_cast<double>(whole);
+  };
+  if (most(grows, follows) && follows >= kLeastLines &&
+      *std::ranges::max_element(steps_, {}, [](const Step& s) { return s.time.value_or(0); })->time >
+          2 * *std::ranges::find_if(steps_, [](const Step& s) { return s.time.has_value(); })->time)
+    return Meaning::kSinceStart;
+  if (most(beside, timed)) return Meaning::kStep;
+  if (most(falls, follows) && follows >= kLeastLines && steps_.back().epoch != steps_.front().epoch)
+    return Meaning::kMeanOfEpoch;
+  if (stamped >= kLeastLines && as_last * 2 > stamped && as_last >= as_step) return Meaning::kSinceLast;
+  if (stamped >= kLeastLines) return as_step * 2 > stamped ? Meaning::kStep : Meaning::kNone;
+  return most(single, follows) ? Meaning::kSinceLast : Meaning::kNone;
+}
+
+TrainingLog GeneralLinesReader::Finish() {
+  TrainingLog log;
+  if (steps_.size() < kLeastLines) return log;
+  const Meaning meaning = MeaningOfTime();
+  std::vector<TrainingIteration> rows = Number();
+  std::optional<double> last_start;
+  std::optional<int64_t> last_time;
+  double covered = 0, covered_since = 0;  // steps since the last line's time, since that of last_start
+  auto event = events_.begin();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Step& line = steps_[i];
+    TrainingIteration& row = rows[i];
+    const bool starts = i == 0 || row.attempt != rows[i - 1].attempt;
+    for (; event != events_.end() && event->before <= i; ++event)
+      log.events.push_back({log.iterations.size(), event->kind});
+    if (*row.covers == 0) continue;  // another line of the same step
+    if (starts) {
+      covered = covered_since = 0;
+      last_time.reset();
+      last_start.reset();
+    }
+    const auto covers = static_cast<double>(*row.covers);
+    covered += covers;
+    covered_since += covers;
+    std::optional<double> seconds = line.step_time;
+    if (!seconds && line.time && meaning == Meaning::kStep) seconds = line.time;
+    if (!seconds && line.time && meaning == Meaning::kSinceLast && !starts) seconds = *line.time / covers;
+    if (line.time && meaning == Meaning::kMeanOfEpoch) {
+      if (i + 1 < rows.size() && steps_[i + 1].epoch == line.epoch) continue;
+      seconds = line.time;
+    }
+    const bool fine = line.time_ns && *line.time_ns % 1'000'000'000 != 0;
+    const auto since = meaning == Meaning::kSinceStart && line.time ? line.time : line.since_start;
+    const bool printed = seconds.has_value();
+    if (!seconds && since && last_start && *since > *last_start && !(line.rounded && fine)) {
+      if (line.rounded && *since - *last_start < kLeastSecondsBetween) continue;
+      seconds = (*since - *last_start) / covered_since;
+    }
+    if (!seconds && line.time_ns && last_time && *line.time_ns > *last_time &&
+        (fine || static_cast<double>(*line.time_ns - *last_time) >= kLeastSecondsBetween * kNsPerSecond))
+      seconds = static_cast<double>(*line.time_ns - *last_time) / kNsPerSecond / covered;
+    if (!printed && seconds && i > 0 && steps_[i - 1].epoch != line.epoch &&
+        (log.events.empty() || log.events.back().before != log.iterations.size()))
+      log.events.push_back({log.iterations.size(), TrainingEventKind::kEpochEnd});
+    if (since) {
+      last_start = since;
+      covered_since = 0;
+    }
+    last_time = line.time_ns;
+    covered = 0;
+    row.samples_per_second = line.samples_per_second;
+    row.tokens_per_second = line.tokens_per_second;
+    row.loss = line.loss;
+    row.learning_rate = line.learning_rate;
+    if (!line.epoch) row.planned = line.steps;
+    if (seconds && *seconds > 0 && *seconds < 1e7) row.elapsed_ns = *seconds * kNsPerSecond;
+    if (line.input && seconds && *line.input <= *seconds)
+      log.timers.push_back({log.iterations.size(), "data", {}, *line.input * kNsPerSecond, {}, {}});
+    log.iterations.push_back(row);
+  }
+  if (log.iterations.size() < kLeastRows) return {};
+  SetCovers(log.iterations, std::nullopt);
+  log.program = kStepsAlone;
+  return log;
+}
+
+}  // namespace dladvisor::training_log

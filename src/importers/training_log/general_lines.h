@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs of no known program: lines that repeat with a number of a step that grows, and values under names
+// ("iter: 20  time: 0.76 (0.69)  data: 0.04", "Step 50/100000; lr: 1.0; 11270/8704 tok/s;  4 sec"). Names and
+// units say what a value is. A time that may be of a step, of the steps since the last line or of the whole
+// run counts where the log itself decides that.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "src/trace/training_progress.h"
+
+namespace dladvisor::training_log {
+
+class GeneralLinesReader {
+ public:
+  // Whether the line, which has no colours, looks like one of a step.
+  bool Line(std::string_view line);
+  TrainingLog Finish();
+
+ private:
+  // What a line holds. Times in seconds.
+  struct Step {
+    std::optional<int64_t> epoch, step, steps;
+    std::optional<int64_t> time_ns;  // when it was written
+    std::optional<double> step_time, time, input, since_start;
+    bool has_mean = false;  // that the time has one beside it: it is of one step
+    bool rounded = false;   // that since_start has whole seconds
+    std::optional<double> samples_per_second, tokens_per_second, loss, learning_rate, batch;
+    bool trains = false;  // has a value that only trainings print
+  };
+  enum class Meaning : uint8_t { kNone, kStep, kSinceLast, kSinceStart, kMeanOfEpoch };
+
+  std::optional<Step> Read(std::string_view line) const;
+  Meaning MeaningOfTime() const;
+  std::vector<TrainingIteration> Number() const;
+
+  std::vector<Step> steps_;
+  std::vector<TrainingEvent> events_;  // before which of the steps
+};
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/line_values.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "src/importers/training_log/log_line.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+struct UnitForm {
+  std::string_view words;
+  Unit unit;
+  double scale;
+};
+
+// In lower case.
+constexpr auto kUnits = std::to_array<UnitForm>({
+    {"s", Unit::kSeconds, 1},
+    {"sec", Unit::kSeconds, 1},
+    {"secs", Unit::kSeconds, 1},
+    {"second", Unit::kSeconds, 1},
+    {"seconds", Unit::kSeconds, 1},
+    {"ms", Unit::kSeconds, 1e-3},
+    {"msec", Unit::kSeconds, 1e-3},
+    {"us", Unit::kSeconds, 1e-6},
+    {"min", Unit::kSeconds, 60},
+    {"mins", Unit::kSeconds, 60},
+    {"minutes", Unit::kSeconds, 60},
+    {"h", Unit::kSeconds, 3600},
+    {"it/s", Unit::kPerSecond, 1},
+    {"it/sec", Unit::kPerSecond, 1},
+    {"its/s", Unit::kPerSecond, 1},
+    {"iter/s", Unit::kPerSecond, 1},
+    {"iters/s", Unit::kPerSecond, 1},
+    {"iter/sec", Unit::kPerSecond, 1},
+    {"iters/sec", Unit::kPerSecond, 1},
+    {"step/s", Unit::kPerSecond, 1},
+    {"steps/s", Unit::kPerSecond, 1},
+    {"step/sec", Unit::kPerSecond, 1},
+    {"steps/sec", Unit::kPerSecond, 1},
+    {"batch/s", Unit::kPerSecond, 1},
+    {"batches/s", Unit::kPerSecond, 1},
+    {"batches/sec", Unit::kPerSecond, 1},
+    {"s/it", Unit::kSecondsEach, 1},
+    {"sec/it", Unit::kSecondsEach, 1},
+    {"s/iter", Unit::kSecondsEach, 1},
+    {"sec/iter", Unit::kSecondsEach, 1},
+    {"s/step", Unit::kSecondsEach, 1},
+    {"sec/step", Unit::kSecondsEach, 1},
+    {"s/batch", Unit::kSecondsEach, 1},
+    {"sec/batch", Unit::kSecondsEach, 1},
+    {"ms/it", Unit::kSecondsEach, 1e-3},
+    {"ms/iter", Unit::kSecondsEach, 1e-3},
+    {"ms/step", Unit::kSecondsEach, 1e-3},
+    {"ms/batch", Unit::kSecondsEach, 1e-3},
+    {"samples/s", Unit::kSamples, 1},
+    {"samples/sec", Unit::kSamples, 1},
+    {"sample/s", Unit::kSamples, 1},
+    {"img/s", Unit::kSamples, 1},
+    {"imgs/s", Unit::kSamples, 1},
+    {"img/sec", Unit::kSamples, 1},
+    {"images/s", Unit::kSamples, 1},
+    {"images/sec", Unit::kSamples, 1},
+    {"examples/s", Unit::kSamples, 1},
+    {"examples/sec", Unit::kSamples, 1},
+    {"instance/sec", Unit::kSamples, 1},
+    {"ins/s", Unit::kSamples, 1},
+    {"tok/s", Unit::kTokens, 1},
+    {"toks/s", Unit::kTokens, 1},
+    {"tok/sec", Unit::kTokens, 1},
+    {"tokens/s", Unit::kTokens, 1},
+    {"tokens/sec", Unit::kTokens, 1},
+});
+
+const UnitForm* UnitOf(std::string_view word) {
+  const auto found = std::ranges::find(kUnits, word, &UnitForm::words);
+  return found == kUnits.end() ? nullptr : &*found;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// The end of the number that begins at `at`.
+size_t EndOfNumber(std::string_view line, size_t at) {
+  size_t end = at + (line[at] == '-' ? 1 : 0);
+  while (end < line.size() && IsDigit(line[end])) ++end;
+  // "1,803,550"
+  while (end + 3 < line.size() && line[end] == ',' && IsDigit(line[end + 1]) && IsDigit(line[end + 2]) &&
+         IsDigit(line[end + 3]) && (end + 4 == line.size() || !IsDigit(line[end + 4])))
+    end += 4;
+  if (end + 1 < line.size() && line[end] == '.' && IsDigit(line[end + 1]))
+    for (++end; end < line.size() && IsDigit(line[end]);) ++end;
+  if (end + 1 < line.size() && (line[end] == 'e' || line[end] == 'E')) {
+    size_t exponent = end + 1 + (line[end + 1] == '-' || line[end + 1] == '+' ? 1 : 0);
+    if (exponent < line.size() && IsDigit(line[exponent])) {
+      while (exponent < line.size() && IsDigit(line[exponent])) ++exponent;
+      end = exponent;
+    }
+  }
+  return end;
+}
+
+std::optional<double> Parsed(std::string_view text) {
+  std::string digits(text);
+  std::erase(digits, ',');
+  return Number(digits);
+}
+
+// The words that end before the number: behind the last sign that parts values, without what joins them.
+std::string NameOf(std::string_view before) {
+  constexpr std::string_view kJoins = " \t:=[(\"'<#~";
+  const size_t last = before.find_last_not_of(kJoins);
+  if (last == std::string_view::npos) return {};
+  before = before.substr(0, last + 1);
+  const size_t start = before.find_last_of(",;|[](){}\t\"'=:");
+  if (start != std::string_view::npos) before.remove_prefix(start + 1);
+  if (const size_t gap = before.rfind("  "); gap != std::string_view::npos) before.remove_prefix(gap + 2);
+  before = Trim(before);
+  std::string name;
+  for (const char c : before)
+    name += c == '_' || c == '-' || c == '/' ? ' '
+                                             : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+std::vector<Value> ValuesOf(std::string_view line) {
+  std::vector<Value> values;
+  size_t last = 0;  // end of the value before
+  for (size_t at = 0; at < line.size();) {
+    const bool minus = line[at] == '-' && at + 1 < line.size() && IsDigit(line[at + 1]);
+    const char before = at == 0 ? ' ' : line[at - 1];
+    if (!(IsDigit(line[at]) || minus) || IsLetter(before) || IsDigit(before) || before == '_' ||
+        before == '.' || (minus && before != ' ' && before != ':' && before != '=')) {
+      ++at;
+      continue;
+    }
+    size_t end = EndOfNumber(line, at);
+    const auto number = Parsed(line.substr(at, end - at));
+    // "8:42:56" is a clock, "2019-07-23" a date.
+    const bool more = end + 1 < line.size() && IsDigit(line[end + 1]) && before != '[';
+    const bool clock = end < line.size() && (line[end] == ':' || (line[end] == '-' && more));
+    if (!number || clock || (before == ':' && at >= 2 && IsDigit(line[at - 2]))) {
+      while (end < line.size() && (IsDigit(line[end]) || line[end] == ':' || line[end] == '-')) ++end;
+      at = last = std::max(end, at + 1);
+      continue;
+    }
+    Value value;
+    value.name = NameOf(line.substr(last, at - last));
+    value.number = *number;
+    value.whole = line.substr(at, end - at).find_first_of(".eE-") == std::string_view::npos;
+    // "[20-40]": steps of a range end with the second.
+    if (before == '[' && end + 1 < line.size() && line[end] == '-' && IsDigit(line[end + 1])) {
+      const size_t second = EndOfNumber(line, end + 1);
+      value.number = Parsed(line.substr(end + 1, second - end - 1)).value_or(value.number);
+      end = second;
+    }
+    size_t next = end;
+    while (next < line.size() && line[next] == ' ') ++next;
+    if (value.whole && next + 1 < line.size() && line[next] == '/') {
+      size_t total = next + 1;
+      while (total < line.size() && line[total] == ' ') ++total;
+      if (total < line.size() && IsDigit(line[total])) {
+        const size_t total_end = EndOfNumber(line, total);
+        if (const auto count = Parsed(line.substr(total, total_end - total)); count && *count < 1e12) {
+          value.total = static_cast<int64_t>(*count);
+          end = total_end;
+        }
+      }
+    }
+    next = end;
+    if (next < line.size() && line[next] == ' ') ++next;
+    size_t word = next;
+    while (word < line.size() && (IsLetter(line[word]) || line[word] == '/')) ++word;
+    std::string lower;
+    for (const char c : line.substr(next, std::min<size_t>(word - next, 16)))
+      lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (const UnitForm* unit = UnitOf(lower)) {
+      value.unit = unit->unit;
+      value.scale = unit->scale;
+      end = word;
+    }
+    // "50/2983 batches"
+    if (value.total && value.name.empty() &&
+        (lower == "batches" || lower == "steps" || lower == "iters" || lower == "iterations"))
+      value.name = "step";
+    // "0.76 (0.69)"
+    size_t bracket = end;
+    while (bracket < line.size() && line[bracket] == ' ') ++bracket;
+    if (bracket + 1 < line.size() && line[bracket] == '(' && IsDigit(line[bracket + 1])) {
+      const size_t mean = EndOfNumber(line, bracket + 1);
+      value.mean = Parsed(line.substr(bracket + 1, mean - bracket - 1));
+      end = mean;
+    }
+    values.push_back(std::move(value));
+    at = last = end;
+  }
+  return values;
+}
+
+}  // namespace dladvisor::training_log

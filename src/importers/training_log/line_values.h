@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of a line with their names and units, as people write them: "iter: 20", "time=0.76 (0.69)",
+// "Step 50/100000;", "Speed: 36.2 samples/sec", "4 sec".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dladvisor::training_log {
+
+enum class Unit : uint8_t { kNone, kSeconds, kPerSecond, kSecondsEach, kSamples, kTokens };
+
+// A number of a line with the words before it and its unit, both in lower case.
+struct Value {
+  std::string name;
+  double number = 0;
+  bool whole = false;
+  Unit unit = Unit::kNone;
+  double scale = 1;              // of the unit, to seconds
+  std::optional<double> mean;    // "0.76 (0.69)"
+  std::optional<int64_t> total;  // "50/100000"
+};
+
+// Of dates and clocks none.
+std::vector<Value> ValuesOf(std::string_view line);
+
+}  // namespace dladvisor::training_log

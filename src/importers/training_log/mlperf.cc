@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/mlperf.h"
+
+#include <re2/re2.h>
+
+#include <string>
+#include <utility>
+
+namespace dladvisor::training_log {
+namespace {
+
+constexpr double kNsPerEventMs = 1e6, kMsPerSecond = 1e3;
+
+}  // namespace
+
+void MlperfReader::Line(std::string_view line) {
+  const size_t mark = line.find(":::MLL");
+  if (mark == std::string_view::npos) return;
+  line = line.substr(mark, 4096);
+  static const RE2 json(R"re("time_ms": *(\d+(?:\.\d+)?).*?"key": *"(\w+)")re"),
+      old(R"re(^:::MLL (\d+\.\d+) (\w+):)re");
+  double time = 0;
+  std::string key;
+  if (RE2::PartialMatch(line, json, &time, &key))
+    Event(key, time);
+  else if (RE2::PartialMatch(line, old, &time, &key))
+    Event(key, time * kMsPerSecond);
+}
+
+void MlperfReader::Add(Intervals& intervals, double start, double end) {
+  if (end <= start || start < intervals.last_end_ms) return;
+  intervals.last_end_ms = end;
+  TrainingIteration row;
+  row.iteration = ++intervals.count;
+  row.covers = 1;
+  row.elapsed_ns = (end - start) * kNsPerEventMs;
+  intervals.log.iterations.push_back(row);
+}
+
+void MlperfReader::Event(std::string_view key, double ms) {
+  const auto interval = [&](Intervals& intervals, std::string_view name) {
+    if (!key.starts_with(name)) return;
+    const std::string_view rest = key.substr(name.size());
+    if (rest == "_start" && !intervals.start_ms) intervals.start_ms = ms;
+    if ((rest == "_stop" || rest == "_end") && intervals.start_ms)
+      Add(intervals, *std::exchange(intervals.start_ms, {}), ms);
+  };
+  interval(epochs_, "epoch");
+  interval(blocks_, "block");
+  if (key == "eval_start" && !evaluation_ms_) evaluation_ms_ = ms;
+  if ((key == "eval_stop" || key == "eval_end") && evaluation_ms_) {
+    const double start = *std::exchange(evaluation_ms_, {});
+    if (ms > start && start >= last_evaluation_ms_) {
+      last_evaluation_ms_ = ms;
+      ++evaluations_;
+      evaluation_ns_ += (ms - start) * kNsPerEventMs;
+    }
+  }
+  if (key == "run_start" && !run_ms_) run_ms_ = ms;
+  if ((key == "run_stop" || key == "run_end") && run_ms_ && !runtime_ns_ && ms > *run_ms_)
+    runtime_ns_ = (ms - *run_ms_) * kNsPerEventMs;
+}
+
+TrainingLog MlperfReader::Finish() {
+  Intervals& intervals = epochs_.count >= blocks_.count ? epochs_ : blocks_;
+  TrainingLog log = std::move(intervals.log);
+  if (log.iterations.size() < 2) return {};
+  log.program = "MLPerf";
+  log.of_epochs = true;
+  log.evaluations = evaluations_;
+  log.evaluation_ns = evaluation_ns_;
+  log.runtime_ns = runtime_ns_;
+  return log;
+}
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of steps of no known program, by the names and units of their values; bars of epochs; MLPerf's
+// events; what ends a run and what makes it slow.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using testing::HasSubstr;
+
+TrainingLog Log(const std::string& text) { return test::ReadLog(text).training_log; }
+
+// A line for each of the steps, in which `line(step)` says it.
+template <class Line>
+std::string Lines(int from, int to, int distance, Line line) {
+  std::string text;
+  for (int step = from; step <= to; step += distance) text += line(step) + "\n";
+  return text;
+}
+
+void ExpectSeconds(const TrainingLog& log, size_t row, double seconds) {
+  ASSERT_GT(log.iterations.size(), row);
+  ASSERT_TRUE(log.iterations[row].elapsed_ns);
+  EXPECT_NEAR(*log.iterations[row].elapsed_ns, seconds * 1e9, 1e6);
+}
+
+TEST(GeneralLines, TimeAndLoadingWithTheirMeans) {
+  const TrainingLog log = Log(Lines(20, 200, 20, [](int step) {
+    return fmt::format(
+        "2019-07-23 05:50:47,251 trainer INFO: eta: 8:42:56  iter: {}  loss: 1.2 (1.7)  time: 0.75 (0.69)  "
+        "data: 0.25 (0.3)  lr: 0.0001  max mem: 2942",
+        step);
+  }));
+  EXPECT_EQ(log.program, "a program that prints steps");
+  ASSERT_EQ(log.iterations.size(), 10u);
+  EXPECT_EQ(log.iterations[1].iteration, 40);
+  EXPECT_EQ(log.iterations[1].covers, 20);
+  ExpectSeconds(log, 1, 0.75);
+  ASSERT_EQ(log.timers.size(), 10u);
+  EXPECT_EQ(log.timers[0].name, "data");
+  EXPECT_NEAR(*log.timers[0].ns, 0.25e9, 1);
+}
+
+TEST(GeneralLines, UnitsTellWhatAValueIs) {
+  ExpectSeconds(Log(Lines(0, 500, 50,
+                          [](int step) {
+                            return fmt::format(
+                                "[{:06}/50000] loss 0.04 | GPU 98% | 4.00 it/s | ETA 254.0 min", step);
+                          })),
+                3, 0.25);
+  ExpectSeconds(Log(Lines(0, 500, 50,
+                          [](int step) {
+                            return fmt::format("| epoch 1 | {}/2983 batches | ms/batch 20.5 | loss 5.1",
+                                               step);
+                          })),
+                3, 0.0205);
+  const TrainingLog log = Log(Lines(20, 400, 20, [](int step) {
+    return fmt::format("Epoch[3] Batch [{}]\tSpeed: 36.22 samples/sec\tTrain-Acc=0.7", step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 20u);
+  EXPECT_EQ(log.iterations[2].samples_per_second, 36.22);
+  EXPECT_FALSE(log.iterations[2].elapsed_ns) << "the size of a batch is not known";
+}
+
+TEST(GeneralLines, ATimeThatGrowsIsOfTheRun) {
+  const TrainingLog log = Log(Lines(1, 60, 1, [](int print) {
+    const int epoch = (print - 1) / 4, step = (print - 1) % 4 * 25 + 25;
+    return fmt::format("Epoch {}, Step {}, total used time {:.4f} (s), avg loss so far is 0.1", epoch, step,
+                       7.0 * print);
+  }));
+  ASSERT_EQ(log.iterations.size(), 60u);
+  EXPECT_EQ(log.iterations.back().iteration, 1500);
+  ExpectSeconds(log, 1, 0.28);
+}
+
+TEST(GeneralLines, WholeSecondsAreJoined) {
+  const TrainingLog log = Log(Lines(50, 1000, 50, [](int step) {
+    return fmt::format("Step {}/100000; acc:  12.00; ppl: 26.87; lr: 1.0; 11270/8704 tok/s;      {} sec",
+                       step, step * 7 / 100);
+  }));
+  ASSERT_GE(log.iterations.size(), 2u);
+  for (size_t i = 1; i < log.iterations.size(); ++i) ExpectSeconds(log, i, 0.07);
+  EXPECT_EQ(log.iterations[0].tokens_per_second, 11270 + 8704);
+}
+
+TEST(GeneralLines, AMeanOfTheEpochIsReadAtItsEnd) {
+  std::string text;
+  for (int epoch = 0; epoch < 8; ++epoch)
+    for (int step = 0; step < 500; step += 100)
+      text += fmt::format("Epoch: [{}/100] Iter:[{}/500], Time: {:.2f}, lr: [0.01], Loss: 1.5\n", epoch, step,
+                          (4.5 + 0.3 * step) / (step + 1));
+  const TrainingLog log = Log(text);
+  ASSERT_EQ(log.iterations.size(), 8u);
+  ExpectSeconds(log, 3, 0.31);
+}
+
+TEST(GeneralLines, ATimeOfUnknownMeaningIsNone) {
+  const TrainingLog log = Log(Lines(0, 500, 10, [](int step) {
+    return fmt::format("Epoch 0 | Step {}/6501 | Loss: 8.9 | Time: 0.5s", step);
+  }));
+  for (const TrainingIteration& row : log.iterations) EXPECT_FALSE(row.elapsed_ns);
+}
+
+TEST(GeneralLines, TheTimesOfLinesDecide) {
+  const auto line = [](int step, const char* time) {
+    return fmt::format("2024-05-01 12:{:02}:{:02},500 step {} | loss 2.1 | time {}", step / 10 * 30 / 60,
+                       step / 10 * 30 % 60, step, time);
+  };
+  ExpectSeconds(Log(Lines(10, 200, 10, [&](int step) { return line(step, "3.0 s"); })), 2, 3);
+  ExpectSeconds(Log(Lines(10, 200, 10, [&](int step) { return line(step, "30.0 s"); })), 2, 3);
+}
+
+TEST(GeneralLines, ValidationsBetweenSteps) {
+  std::string text;
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    for (int step = 10; step <= 40; step += 10)
+      text +=
+          fmt::format("epoch {} step {} loss 0.5 time {:.1f} s elapsed\n", epoch, step, epoch * 50.0 + step);
+    text += fmt::format("Epoch {}, val loss is 0.04, val mse is 0.02.\n", epoch);
+  }
+  const TrainingLog log = Log(text);
+  ASSERT_FALSE(log.events.empty());
+  EXPECT_EQ(log.events[0].kind, TrainingEventKind::kEvaluation);
+  EXPECT_EQ(log.events[0].before, 4u);
+}
+
+TEST(GeneralLines, LinesOfOtherProgramsAreNone) {
+  EXPECT_THROW(
+      Log(Lines(1, 100, 1, [](int step) { return fmt::format("step {} copied 5 files, 3.2 s", step); })),
+      Error);
+}
+
+TEST(EpochBars, PartsOfAnEpochThatEndsInTheMiddle) {
+  std::string text;
+  for (int epoch = 1; epoch <= 2; ++epoch)
+    for (int step = 1; step <= 200; ++step)
+      text += fmt::format("Epoch {}/60:  {}%|###   | {}/445 [{:02}:{:02}<07:08,  1.03it/s, L=4.1]\r", epoch,
+                          step * 100 / 445, step, step / 60, step % 60);
+  const TrainingLog log = Log(text);
+  EXPECT_EQ(log.program, "a program with a progress bar");
+  ASSERT_GE(log.iterations.size(), 18u);
+  ExpectSeconds(log, 2, 1);
+  EXPECT_EQ(log.iterations[0].covers, 20);
+  EXPECT_EQ(log.iterations.back().iteration, 445 + 200);
+}
+
+TEST(EpochBars, BarsOfEpochsThatNoLineNames) {
+  std::string text;
+  for (int epoch = 0; epoch < 6; ++epoch)
+    text +=
+        "training:  45%|####  | 5/11 [00:02<00:03,  2.0it/s]\rtraining: 100%|####| 11/11 [00:05<00:00,  "
+        "2.0it/s]\r"
+        "validating: 100%|####| 1/1 [00:01<00:00,  1.25s/it]\r\n";
+  const TrainingLog log = Log(text);
+  EXPECT_EQ(log.iterations.size(), 6u);
+  EXPECT_EQ(log.iterations.back().iteration, 66);
+  EXPECT_EQ(log.evaluations, 6);
+}
+
+TEST(EpochLines, NumbersInBracketsAndTimesWithoutUnit) {
+  const TrainingLog affordance = Log(Lines(0, 9, 1, [](int epoch) {
+    return fmt::format("Epoch({}) begin training........\nTrain({}), loss: 2.29, time: 415 s", epoch, epoch);
+  }));
+  EXPECT_TRUE(affordance.of_epochs);
+  ExpectSeconds(affordance, 3, 415);
+  const TrainingLog mxnet =
+      Log(Lines(0, 9, 1, [](int epoch) { return fmt::format("Epoch[{}] Time cost=106.624", epoch); }));
+  ExpectSeconds(mxnet, 3, 106.624);
+}
+
+TEST(Mlperf, EpochsAndEvaluations) {
+  std::string text;
+  for (int64_t epoch = 0, ms = 1594407138977; epoch < 4; ++epoch, ms += 70'000)
+    for (const auto& [key, at] : {std::pair{"epoch_start", ms},
+                                  {"epoch_stop", ms + 60'000},
+                                  {"eval_start", ms + 60'000},
+                                  {"eval_stop", ms + 70'000}})
+      text += fmt::format(
+          R"(:::MLLOG {{"namespace": "", "time_ms": {}, "event_type": "INTERVAL_START", "key": "{}", "value": null, "metadata": {{"epoch_num": {}}}}})"
+          "\n",
+          at, key, epoch);
+  const TrainingLog log = Log(text);
+  EXPECT_EQ(log.program, "MLPerf");
+  ASSERT_EQ(log.iterations.size(), 4u);
+  ExpectSeconds(log, 0, 60);
+  EXPECT_EQ(log.evaluations, 4);
+  EXPECT_NEAR(log.evaluation_ns, 40e9, 1);
+  const TrainingLog old =
+      Log(":::MLL 100.000 epoch_start: {\"value\": null}\n:::MLL 101.500 epoch_stop: {\"value\": null}\n"
+          ":::MLL 101.600 epoch_start: {\"value\": null}\n:::MLL 103.000 epoch_stop: {\"value\": null}\n");
+  ExpectSeconds(old, 0, 1.5);
+}
+
+std::string Steps(int from, int to) {
+  return Lines(from, to, 1,
+               [](int step) { return fmt::format("step {} loss 2.5, 250 ms/step, lr 0.1", step); });
+}
+
+constexpr const char* kTraceback =
+    "Traceback (most recent call last):\n  File \"/w/train.py\", line 20, in <module>\n    raise "
+    "ValueError(\n"
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB. \n";
+
+TEST(Errors, TheOneThatEndsTheRun) {
+  EXPECT_EQ(Log(Steps(1, 20) + kTraceback).error,
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB");
+  EXPECT_EQ(Log(kTraceback + Steps(1, 20)).error, "") << "a later start went on";
+  const TrainingLog none = Log(kTraceback);
+  EXPECT_EQ(none.program, "a program that stopped");
+  EXPECT_THAT(none.error, HasSubstr("out of memory"));
+  EXPECT_THROW(Log("Traceback (most recent call last):\n  File \"/w/copy.py\", line 20\nOSError: no file\n"),
+               Error)
+      << "no training";
+}
+
+TEST(Settings, WarningsOfSlowPaths) {
+  const TrainingLog log =
+      Log("WARNING: constraints for invoking optimized fused softmax kernel are not met. We default back.\n"
+          "FlashAttention2 is not installed. Falling back to eager attention.\n"
+          "    warnings.warn(\"xFormers not available\")\n" +
+          Steps(1, 20));
+  EXPECT_TRUE(log.settings.contains("slow_path_softmax"));
+  EXPECT_TRUE(log.settings.contains("slow_path_attention"));
+  EXPECT_FALSE(log.settings.contains("slow_path_unused"));
+}
+
+TEST(Settings, StateThatGoesToTheHost) {
+  EXPECT_EQ(Log("   'optimizer_offload': True,\n" + Steps(1, 20)).settings.at("optimizer_offload"), "True");
+  EXPECT_FALSE(Log("   'param_offload': True},\n" + Steps(1, 20)).settings.contains("optimizer_offload"))
+      << "of the reference";
+}
+
+TEST(Settings, NoGpuIsTheCpu) {
+  EXPECT_EQ(Log("COMPUTE_DTYPE: torch.float32 (auto-detected: no CUDA (CPU/MPS))\n" + Steps(1, 20))
+                .settings.at("device"),
+            "cpu");
+  EXPECT_EQ(Log("GPU available: True (cuda), used: False\n" + Steps(1, 20)).settings.at("device"), "cpu");
+  EXPECT_EQ(Log("Using device: mps\n" + Steps(1, 20)).settings.at("device"), "gpu");
+  EXPECT_FALSE(Log("no CUDA errors so far\n" + Steps(1, 20)).settings.contains("device"));
+}
+
+TEST(Input, HolesOfZerosWhereLinesBegin) {
+  EXPECT_EQ(Log(Steps(1, 20) + std::string(5000, '\0') + Steps(21, 40)).iterations.size(), 40u);
+}
+
+}  // namespace
+}  // namespace dladvisor
