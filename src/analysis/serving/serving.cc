@@ -109,7 +109,8 @@ const RelationOf<ServingRow>& ServingRelation() {
                              "A server of language models as reported by its log, one row per log. Means are "
                              "over lines with requests, which it calls loaded.")
           .Key("profile", &ServingRow::profile, kProfileNumber, "Number of the file.")
-          .Column("program", &ServingRow::program, Unit::kText, "Whose lines they are: vLLM, SGLang.")
+          .Column("program", &ServingRow::program, Unit::kText,
+                  "Whose lines they are: vLLM, SGLang, TensorRT-LLM, llama.cpp.")
           .Column("lines", &ServingRow::lines, Unit::kCount, "Lines that report its load.")
           .Column("loaded_lines", &ServingRow::loaded_lines, Unit::kCount,
                   "Of these, the ones with requests that run or wait, or that ran since an idle line before.")
@@ -150,6 +151,10 @@ const RelationOf<ServingRow>& ServingRelation() {
                   "Mean number of tokens that a step of it brings.")
           .Column("prefix_hit_share", &ServingRow::prefix_hit_share, Unit::kRatio,
                   "Mean part of the prompts' tokens that the cache had.")
+          .Column("gpu_layers", &ServingRow::gpu_layers, Unit::kCount,
+                  "Layers of the model that are on the GPU; unknown where the log does not say.")
+          .Column("layers", &ServingRow::layers, Unit::kCount,
+                  "Layers of the model, as the same line counts them.")
           .Column("cache_tokens", &ServingRow::cache_tokens, Unit::kCount, "Tokens that the KV cache holds.")
           .Column("max_running", &ServingRow::max_running, Unit::kCount,
                   "Most requests that an engine runs at once by its arguments (--max-num-seqs, "
@@ -170,6 +175,8 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (serving.empty()) return {};
   ServingRow row;
   row.program = serving.program;
+  row.layers = CountOf(serving, "layers");
+  if (row.layers) row.gpu_layers = CountOf(serving, "gpu_layers").value_or(0);
   row.cache_tokens = serving.cache_tokens;
   row.max_running = CountOf(serving, "max_running_requests");
   row.max_length = CountOf(serving, "max_length");
