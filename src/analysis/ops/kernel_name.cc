@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -40,6 +41,26 @@ struct Sums {
 };
 
 // In one pass over the GPU's kernels in order of start, since a pass by name would jump through every column.
+// Whether the means of eight equal parts of executions, which are in order of time, all rise or all fall.
+std::optional<bool> Drifts(std::span<const int64_t> durations) {
+  constexpr size_t kParts = 8, kLeastOfPart = 2;
+  if (durations.size() < kParts * kLeastOfPart) return std::nullopt;
+  size_t rises = 0, falls = 0;
+  double before = 0;
+  for (size_t part = 0; part < kParts; ++part) {
+    const size_t first = part * durations.size() / kParts, end = (part + 1) * durations.size() / kParts;
+    const double sum = std::accumulate(durations.begin() + static_cast<std::ptrdiff_t>(first),
+                                       durations.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+    const double mean = sum / static_cast<double>(end - first);
+    if (part > 0) {
+      rises += mean > before;
+      falls += mean < before;
+    }
+    before = mean;
+  }
+  return rises == kParts - 1 || falls == kParts - 1;
+}
+
 class ByName {
  public:
   ByName(const Context& context, size_t gpu)
@@ -133,6 +154,7 @@ class ByName {
     row.min_ns = *std::min_element(durations.begin(), durations.end());
     row.max_ns = *std::max_element(durations.begin(), durations.end());
     row.stddev_ns = Deviation(durations, row.avg_ns);
+    row.drifts = Drifts(durations);
     row.median_ns = Median(durations);
     if (sums.shape_known) {
       row.grid_avg = sums.grid / count;
@@ -179,6 +201,9 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("max_ns", &KernelNameRow::max_ns, Unit::kNanoseconds, "Longest.")
           .Column("stddev_ns", &KernelNameRow::stddev_ns, Unit::kNanoseconds,
                   "Sample standard deviation; unknown for one execution.")
+          .Column("drifts", &KernelNameRow::drifts, Unit::kNone,
+                  "1 where executions become longer, or shorter, all the way from first to last, as where a "
+                  "problem grows or shrinks: by the means of eight equal parts of them. Unknown for few.")
           .Column("share", &KernelNameRow::share, Unit::kRatio, "Share of the device's summed kernel time.")
           .Column("grid_avg", &KernelNameRow::grid_avg, Unit::kCount,
                   "Mean number of thread blocks; unknown where the profile lacks it for some execution.")
