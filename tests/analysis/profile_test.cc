@@ -58,6 +58,12 @@ TEST(Profile, SaysWhatCallsWithoutKernelsAre) {
   EXPECT_TRUE(started.missing_capture.has_value());
   const ProfileRow ended = row("cuInit", "CUDA profiling data flush on process exit");
   EXPECT_FALSE(ended.missing_capture.has_value()) << "another capture would hold as little";
+  TraceBuilder lost;
+  lost.trace.capture_options["gpu_traced"] = "yes";
+  AddOverhead(lost, "CUDA profiling data flush on context created");
+  const ProfileRow created = ComputeProfile(test::ContextOf(lost.trace));
+  EXPECT_EQ(created.notes, "the program created a CUDA context, and no call of it was recorded.");
+  EXPECT_FALSE(created.gpu_traced.has_value()) << "it is not known that no call was made";
   EXPECT_EQ(row("cudaLaunchKernel", "CUDA profiling initialization").notes,
             "calls that launch kernels were recorded, and no kernel.");
 }

@@ -72,6 +72,15 @@ std::optional<std::string> EndOfCapture(const Trace& trace) {
   return "duration";
 }
 
+// The profiler notes its own work as the program initialises CUDA or creates a context, whether it then
+// records the calls or not.
+bool CreatesContext(const Trace& trace) {
+  return std::ranges::any_of(trace.overheads.name, [&](NameId id) {
+    const std::string_view name = trace.names.View(id);
+    return name.find("on context created") != std::string_view::npos;
+  });
+}
+
 bool Launches(const Trace& trace) {
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   return std::ranges::any_of(trace.api_calls.name,
@@ -99,6 +108,10 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   } else if (row.gpu_traced == true && FailedToCollect(trace)) {
     why = "CUDA was traced, but the profiler says that it could not collect what the GPU did";
     row.gpu_traced.reset();
+  } else if (row.context_created == true) {
+    why = "the program created a CUDA context, and no call of it was recorded";
+    row.gpu_traced.reset();
+    wanted.clear();
   } else if (row.gpu_traced == true) {
     why = "CUDA was traced, and the program made no CUDA call";
     wanted.clear();
@@ -226,6 +239,9 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("ended_by", &ProfileRow::ended_by, Unit::kText,
                   "What ended the capture: the program itself, or the duration that was set; unknown where "
                   "the file does not say.")
+          .Column("context_created", &ProfileRow::context_created, Unit::kNone,
+                  "1 where the profiler notes that the program created a CUDA context; unknown where it does "
+                  "not.")
           .Column("missing_capture", &ProfileRow::missing_capture, Unit::kText,
                   "Capture flags that would show GPU work; unknown where it is there.");
   return relation;
@@ -250,6 +266,7 @@ ProfileRow ComputeProfile(const Context& context) {
   row.recorded_rank_source = known(recorded.by);
   row.session_ns = trace.session_duration_ns;
   row.ended_by = EndOfCapture(trace);
+  if (CreatesContext(trace)) row.context_created = true;
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())
     row.clock_origin_local_ns = std::stoll(local->second);

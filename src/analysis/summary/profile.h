@@ -34,6 +34,7 @@ struct ProfileRow {
   bool truncated = false;
   std::optional<bool> gpu_traced;
   std::optional<std::string> ended_by;
+  std::optional<bool> context_created;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
 ProfileRow ComputeProfile(const Context& context);
