@@ -31,6 +31,7 @@ struct ServingLog {
   std::optional<int64_t> cache_tokens;          // that the KV cache holds
   int64_t preemptions = 0;                      // lines that report requests thrown out of the cache
   std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed
+  std::string error;                            // the exception that the engine died of, "" for none
 
   bool empty() const { return samples.empty(); }
 };

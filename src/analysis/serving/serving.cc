@@ -151,6 +151,8 @@ const RelationOf<ServingRow>& ServingRelation() {
                   "Mean number of tokens that a step of it brings.")
           .Column("prefix_hit_share", &ServingRow::prefix_hit_share, Unit::kRatio,
                   "Mean part of the prompts' tokens that the cache had.")
+          .Column("error", &ServingRow::error, Unit::kText,
+                  "Exception of the engine that ends the log; unknown where none is printed.")
           .Column("gpu_layers", &ServingRow::gpu_layers, Unit::kCount,
                   "Layers of the model that are on the GPU; unknown where the log does not say.")
           .Column("layers", &ServingRow::layers, Unit::kCount,
@@ -175,6 +177,7 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (serving.empty()) return {};
   ServingRow row;
   row.program = serving.program;
+  if (!serving.error.empty()) row.error = serving.error;
   row.layers = CountOf(serving, "layers");
   if (row.layers) row.gpu_layers = CountOf(serving, "gpu_layers").value_or(0);
   row.cache_tokens = serving.cache_tokens;

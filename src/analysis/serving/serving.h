@@ -28,6 +28,7 @@ struct ServingRow {
   std::optional<int64_t> gpu_layers, layers, cache_tokens, max_running, max_length;
   int64_t preemptions = 0;
   std::optional<bool> eager;
+  std::optional<std::string> error;
   bool default_moe = false;
 };
 const RelationOf<ServingRow>& ServingRelation();

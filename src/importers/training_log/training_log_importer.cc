@@ -192,6 +192,12 @@ class Reader {
   // That ended the program, "" for none.
   const std::string& error() const { return error_; }
 
+  // Of a server: one that answers a single request is not its end.
+  std::string EngineError() const {
+    static const RE2 engine("CUDA|HIP|NCCL|Engine|Accelerator|OutOfMemory|out of memory");
+    return !went_on_ && RE2::PartialMatch(error_, engine) ? error_ : "";
+  }
+
   int64_t skipped_lines() const { return megatron_.skipped_lines(); }
 
   nvidia_smi::TableReader tables;
@@ -218,21 +224,30 @@ class Reader {
 
   // "AttributeError: ...", behind a rank or a date, where an exception ends; of its words no more than fits a
   // line.
-  void TakeError(std::string_view line) {
+  void TakeError(std::string_view coloured) {
+    if (coloured.size() > 4096) return;
+    const std::string plain = coloured.find('\x1b') == std::string_view::npos
+                                  ? std::string()
+                                  : training_log::WithoutColours(coloured);
+    const std::string_view line = plain.empty() ? coloured : std::string_view(plain);
     static const RE2 exception(
         R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,120})|:?\s*$))"),
         training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
-    if ((!error_.empty() && !went_on_) || line.size() > 4096) return;
+    // The first of the ranks', unless it has no words.
+    const bool known = !error_.empty() && error_.find(':') != std::string::npos;
+    if (known && !went_on_) return;
     if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = true;
     if (!traceback_) return;
     of_training_ = of_training_ || RE2::PartialMatch(line, training);
     std::string type, words;
     if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
       return;
-    if (!RE2::PartialMatch(line, exception, &type, &words)) return;
+    if (!RE2::PartialMatch(line, exception, &type, &words) || (!error_.empty() && !went_on_ && words.empty()))
+      return;
     error_ = type + words;
     while (error_.ends_with(' ') || error_.ends_with('.')) error_.pop_back();
-    traceback_ = went_on_ = false;
+    traceback_ = words.empty();
+    went_on_ = false;
   }
 
   MegatronReader megatron_;
@@ -323,6 +338,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     if (tables) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
     if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size()))
       KeepDevicesOnly(trace);
+    serving.error = reader.EngineError();
     return ServingTrace(source, std::move(serving), std::move(trace));
   }
   if (log.empty() && !tables && !reader.servers.server().empty())
