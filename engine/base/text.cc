@@ -48,6 +48,13 @@ size_t Utf8SequenceLength(std::string_view s) {
   return length;
 }
 
+// Of the ASCII characters that it begins with.
+size_t AsciiLength(std::string_view s) {
+  size_t length = 0;
+  while (length < s.size() && static_cast<unsigned char>(s[length]) < 0x80) ++length;
+  return length;
+}
+
 bool IsInOtherCase(std::string_view a, std::string_view b) {
   return std::ranges::equal(
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
@@ -112,6 +119,11 @@ std::string ValidUtf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
   while (!text.empty()) {
+    if (const size_t ascii = AsciiLength(text); ascii > 0) {
+      valid += text.substr(0, ascii);
+      text.remove_prefix(ascii);
+      continue;
+    }
     const size_t length = Utf8SequenceLength(text);
     if (length == 0) {
       valid += "\uFFFD";

@@ -38,6 +38,40 @@ bool IsInvisible(char32_t c) {
          (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
 }
 
+// All of it shows as it is, a column each.
+bool IsPrintableAscii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+// What stands for a character in HTML, or nothing where it stands for itself.
+std::string_view EntityOf(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return {};
+  }
+}
+
+void AddEscapedVisible(std::string& escaped, std::string_view text) {
+  size_t from = 0;  // of what is not copied yet
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view entity = EntityOf(text[at]);
+    if (entity.empty()) continue;
+    escaped.append(text, from, at - from).append(entity);
+    from = at + 1;
+  }
+  escaped.append(text, from);
+}
+
 template <class F>
 void ForEachCodePoint(std::string_view valid, F f) {
   while (!valid.empty()) {
@@ -86,6 +120,7 @@ std::string WithCode(std::string_view text, F escape) {
 }  // namespace
 
 std::string Visible(std::string_view text) {
+  if (IsPrintableAscii(text)) return std::string(text);
   const std::string valid = ValidUtf8(text);
   std::string visible;
   visible.reserve(valid.size());
@@ -107,29 +142,17 @@ std::string Visible(std::string_view text) {
 }
 
 std::string EscapeHtml(std::string_view text) {
-  std::string escaped;
-  for (const char c : Visible(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
+  std::string html;
+  html.reserve(text.size());
+  AddEscapedHtml(html, text);
+  return html;
+}
+
+void AddEscapedHtml(std::string& html, std::string_view text) {
+  if (IsPrintableAscii(text))
+    AddEscapedVisible(html, text);
+  else
+    AddEscapedVisible(html, Visible(text));
 }
 
 std::string EscapeMarkdown(std::string_view text) {
@@ -202,6 +225,7 @@ size_t Columns(std::string_view valid_utf8) {
 }
 
 std::string Ellipsize(std::string_view valid_utf8, size_t columns) {
+  if (valid_utf8.size() <= columns) return std::string(valid_utf8);
   const size_t total = Columns(valid_utf8);
   if (total <= columns) return std::string(valid_utf8);
   const size_t head = (columns - 1) / 3;

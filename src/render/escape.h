@@ -15,6 +15,8 @@ std::string Visible(std::string_view text);
 
 // Visible text for HTML content and quoted attributes.
 std::string EscapeHtml(std::string_view text);
+// The same behind what `html` has.
+void AddEscapedHtml(std::string& html, std::string_view text);
 
 // Visible text for one Markdown line or table cell: no markup, no link, no mention, no end of the cell.
 std::string EscapeMarkdown(std::string_view text);

@@ -4,128 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "engine/base/text.h"
 #include "src/render/escape.h"
-#include "src/render/kernel_label.h"
+#include "src/report/formats/table_cells.h"
 #include "src/report/model/column_style.h"
 #include "src/report/sections/dashboard.h"
 
 namespace dladvisor {
 namespace {
-
-// Kernel names of templates run to kilobytes: an opened cell shows the ends of one, its tooltip more.
-constexpr size_t kCellColumns = 360;
-constexpr size_t kShortColumns = 64;  // of a name, until one opens it
-constexpr size_t kTooltipColumns = 2000;
-
-// `label` stands for a longer name until one opens it, by click, touch or keyboard.
-std::string NameCell(const std::string& text, const std::string& label, bool row_header) {
-  const std::string name = Visible(text);
-  const char* tag = row_header ? "th scope=\"row\"" : "td";
-  const char* close = row_header ? "th" : "td";
-  const std::string whole = Breakable(Ellipsize(name, kCellColumns));
-  if (label == name) return fmt::format("<{} class=\"name\"><span>{}</span></{}>", tag, whole, close);
-  return fmt::format("<{} class=\"name\"><details><summary title=\"{}\">{}</summary>{}</details></{}>", tag,
-                     EscapeHtml(Ellipsize(name, kTooltipColumns)), Breakable(label), whole, close);
-}
-
-std::string BooleanCell(const Value& value) {
-  const auto* flag = std::get_if<int64_t>(&value);
-  const auto [css, mark, word] = flag == nullptr ? std::tuple{"unknown", "?", "unknown"}
-                                 : *flag != 0    ? std::tuple{"yes", "✓", "yes"}
-                                                 : std::tuple{"no", "✗", "no"};
-  return fmt::format(
-      "<td class=\"flag {}\" data-v=\"{}\"><span aria-hidden=\"true\">{}</span><span "
-      "class=\"sr\">{}</span></td>",
-      css, flag == nullptr ? -1 : *flag, mark, word);
-}
-
-using Labels = std::map<std::string, std::string>;
-
-// Of paths that are alike where they are cut: what they have in common, but for the last part, is left out.
-Labels DistinctParts(const std::set<std::string>& paths) {
-  const std::string first = Visible(*paths.begin());
-  const std::string last = first.substr(first.find_last_of('/', first.size() - 2) + 1);  // "x" or "x/"
-  size_t before = first.size(), behind = first.size(), shortest = first.size();
-  for (const std::string& path : paths) {
-    const std::string name = Visible(path);
-    const auto same = [&](auto begin, auto end, auto other, auto other_end) {
-      return static_cast<size_t>(std::mismatch(begin, end, other, other_end).first - begin);
-    };
-    before = std::min(before, same(first.begin(), first.end(), name.begin(), name.end()));
-    behind = std::min(behind, same(first.rbegin(), first.rend(), name.rbegin(), name.rend()));
-    shortest = std::min(shortest, name.size());
-  }
-  // Whole parts, and no letter twice.
-  const size_t slash = first.substr(0, before).rfind('/');
-  before = slash == std::string::npos ? 0 : slash;
-  behind = std::min(behind, shortest - before);
-  const size_t next = first.find('/', first.size() - behind);
-  behind = next == std::string::npos ? 0 : first.size() - next;
-  Labels labels;
-  for (const std::string& path : paths) {
-    const std::string name = Visible(path);
-    std::string label = (before > 0 ? "…" : "") + name.substr(before, name.size() - before - behind);
-    if (behind > 0) label += behind > last.size() + 1 ? "/…/" + last : "/" + last;
-    labels[path] = label.size() <= 2 * kShortColumns ? label : name;
-  }
-  return labels;
-}
-
-// Short names of a column's texts; none where it holds no names.
-Labels LabelsOf(const ResultSet& rows, size_t column, size_t shown) {
-  std::vector<std::string> names;
-  for (size_t row = 0; row < shown; ++row)
-    if (const auto* text = std::get_if<std::string>(&rows.rows[row][column])) names.push_back(*text);
-  if (rows.columns[column].name == "kernel") return KernelLabels(names, kShortColumns);
-  Labels labels;  // long paths differ mostly at their ends
-  std::map<std::string, std::set<std::string>> alike;
-  for (const std::string& name : names) alike[Ellipsize(Visible(name), kShortColumns)].insert(name);
-  for (const auto& [label, same] : alike)
-    if (same.size() == 1)
-      labels[*same.begin()] = label;
-    else
-      labels.merge(DistinctParts(same));
-  // Parts of other paths may be the same.
-  std::map<std::string, size_t> count;
-  for (const auto& [name, label] : labels) ++count[label];
-  for (auto& [name, label] : labels)
-    if (count[label] > 1) label = Visible(name);
-  return labels;
-}
-
-// A number over a bar as wide as its share of `most`; without one where that is 0.
-std::string CellHtml(const Value& value, const ColumnStyle& style, const Labels& labels, bool row_header,
-                     double most) {
-  if (style.kind == ColumnKind::kBoolean) return BooleanCell(value);
-  const auto number = AsNumber(value);
-  if (IsNull(value) || (number && !std::isfinite(*number)))
-    return fmt::format(
-        "<td class=\"{}\" title=\"unknown\"><span class=\"nil\">–<span class=\"sr\"> "
-        "unknown</span></span></td>",
-        style.kind == ColumnKind::kText || style.kind == ColumnKind::kName ? "text" : "num");
-  if (!number) {
-    const std::string& text = std::get<std::string>(value);
-    if (style.kind == ColumnKind::kName || text.size() > 40)
-      return NameCell(text, labels.at(text), row_header);
-    return fmt::format("<td class=\"text\">{}</td>", EscapeHtml(text));
-  }
-  const std::string text = EscapeHtml(CellText(value, style));
-  if (style.kind == ColumnKind::kShare)
-    return fmt::format("<td class=\"num share\" data-v=\"{}\" style=\"--w:{:.2f}%\"><span>{}</span></td>",
-                       *number, std::clamp(*number, 0.0, 1.0) * 100, text);
-  if (most > 0)
-    return fmt::format("<td class=\"num share\" data-v=\"{}\" style=\"--w:{:.1f}%\"><span>{}</span></td>",
-                       *number, std::clamp(*number / most, 0.0, 1.0) * 100, text);
-  return fmt::format("<td class=\"num\" data-v=\"{}\">{}</td>", *number, text);
-}
 
 // The greatest of a column.
 double MostOf(const ResultSet& rows, size_t column, size_t shown) {
@@ -169,20 +60,6 @@ ColumnStyle StyleIn(const ResultSet& rows, size_t column) {
 
 }  // namespace
 
-std::string Breakable(std::string_view visible) {
-  std::string html;
-  while (!visible.empty()) {
-    // Not after the first character: a path's leading slash stays with its first part.
-    size_t end = visible.find_first_of("/:<,", html.empty() ? 1 : 0);
-    end = end == std::string_view::npos ? visible.size() : visible.find_first_not_of("/:<,", end);
-    if (end == std::string_view::npos) end = visible.size();
-    html += EscapeHtml(visible.substr(0, end));
-    visible.remove_prefix(end);
-    if (!visible.empty()) html += "<wbr>";
-  }
-  return html;
-}
-
 data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
   data headers{data::type::list};
   std::vector<ColumnStyle> styles;
@@ -215,15 +92,16 @@ data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
     if (!cumulative.empty() && table.rows.columns[c].name == "share") add_header("Cumulative", "num", "");
   }
   if (has_share) bar_column.reset();  // which has bars of its own
-  std::vector<Labels> labels;
-  for (const size_t c : columns) labels.push_back(LabelsOf(table.rows, c, shown));
+  std::vector<NameCells> names;
+  for (size_t i = 0; i < columns.size(); ++i)
+    names.push_back(NameCellsOf(table.rows, columns[i], shown, styles[i], header_column == columns[i]));
   const double most = bar_column && shown > 1 ? MostOf(table.rows, *bar_column, shown) : 0;
   std::string body;
   for (size_t row = 0; row < shown; ++row) {
     body += "<tr>";
     for (size_t i = 0; i < columns.size(); ++i) {
-      body += CellHtml(table.rows.rows[row][columns[i]], styles[i], labels[i], header_column == columns[i],
-                       bar_column == columns[i] ? most : 0);
+      AddCell(body, table.rows.rows[row][columns[i]], styles[i], names[i],
+              bar_column == columns[i] ? most : 0);
       if (!cumulative.empty() && table.rows.columns[columns[i]].name == "share")
         body += fmt::format("<td class=\"num\" data-v=\"{}\">{}</td>", cumulative[row],
                             FormatValue(cumulative[row], Unit::kRatio));

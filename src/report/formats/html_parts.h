@@ -22,9 +22,6 @@ data TableData(const ReportTable& table, const std::vector<size_t>& columns);
 // The first kMaxRecords rows as label and value, for the wide tables of a row or two.
 data RecordsData(const ReportTable& table);
 // A panel of the dashboard with a ring: {{> donut_part}}.
-// Escaped, with chances to break the line where a path or a qualified name has its joints.
-std::string Breakable(std::string_view visible);
-
 data DonutCard(const std::string& id, const std::string& title, const std::string& tip,
                const std::vector<Segment>& segments, const std::string& center, const std::string& unknown);
 data LegendData(const std::vector<Segment>& segments);

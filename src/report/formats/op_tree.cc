@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/render/escape.h"
+#include "src/report/formats/table_cells.h"
 
 namespace dladvisor {
 namespace {
