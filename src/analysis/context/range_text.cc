@@ -2,6 +2,7 @@
 #include "src/analysis/context/range_text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,15 @@ std::string WithoutIds(std::string_view text) {
   return folded;
 }
 
+// 71 of ", seq = 71, op_id = 7"; kNoIndex where no number is appended.
+uint32_t SequenceIn(std::string_view appended) {
+  constexpr std::string_view kBefore = ", seq = ";
+  uint32_t number = kNoIndex;
+  if (appended.starts_with(kBefore))
+    std::from_chars(appended.data() + kBefore.size(), appended.data() + appended.size(), number);
+  return number;
+}
+
 }  // namespace
 
 RangeTexts::RangeTexts(const Trace& trace, size_t most_texts) : of_name_(trace.names.size(), kNoIndex) {
@@ -54,7 +64,13 @@ RangeTexts::RangeTexts(const Trace& trace, size_t most_texts) : of_name_(trace.n
     if (of_name_[name] == kNoIndex) continue;
     const std::string_view text = trace.names.View(name);
     // A DLProf marker is a Python literal: what looks appended is part of it.
-    of_name_[name] = texts_.Intern(text.starts_with("{") ? text : WithoutCall(text));
+    const std::string_view plain = text.starts_with("{") ? text : WithoutCall(text);
+    of_name_[name] = texts_.Intern(plain);
+    if (plain.size() == text.size()) continue;
+    if (const uint32_t sequence = SequenceIn(text.substr(plain.size())); sequence != kNoIndex) {
+      if (sequences_.empty()) sequences_.assign(of_name_.size(), kNoIndex);
+      sequences_[name] = sequence;
+    }
   }
   if (texts_.size() > most_texts) FoldRare(trace.ranges, most_texts, WithoutIds);
   if (texts_.size() > 2 * most_texts)

@@ -29,6 +29,11 @@ class RangeTexts {
   uint32_t IndexOf(NameId name) const { return of_name_[name]; }
   const Marker& MarkerAt(uint32_t index) const { return markers_[index]; }
   std::string_view TextAt(uint32_t index) const { return texts_.View(index); }  // without the call
+  // Autograd's number of the call, which emit_nvtx appends behind the operator, 71 of "aten::mm, seq = 71";
+  // -1 where there is none.
+  int64_t SequenceOf(NameId name) const {
+    return name < sequences_.size() && sequences_[name] != kNoIndex ? int64_t{sequences_[name]} : -1;
+  }
   const Marker& MarkerOf(NameId name) const { return markers_[of_name_[name]]; }
   size_t size() const { return markers_.size(); }
 
@@ -40,6 +45,7 @@ class RangeTexts {
   std::vector<uint32_t> of_name_;  // kNoIndex for what names no range
   StringPool texts_;
   std::vector<Marker> markers_;
+  std::vector<uint32_t> sequences_;  // by name, as far as one has a number
 };
 
 }  // namespace dladvisor

@@ -26,6 +26,7 @@ std::string_view SizesInText(std::string_view text) {
   const size_t open = text.find('[', at);
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
+    if (text[i] < '[') continue;  // as digits, commas and blanks are
     depth += text[i] == '[';
     depth -= text[i] == ']';
     if (depth == 0) return text.substr(open, i + 1 - open);

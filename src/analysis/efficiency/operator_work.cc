@@ -2,7 +2,6 @@
 #include "src/analysis/efficiency/operator_work.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,15 +19,6 @@ namespace {
 constexpr Literal kCountedWithin = "its work is that of an operator within it";
 
 constexpr std::string_view kSizes = ", sizes = [";
-
-// 71 of ", seq = 71, op_id = 7", which emit_nvtx appends to the operator; -1 where it appends no number.
-int64_t SequenceIn(std::string_view appended) {
-  constexpr std::string_view kBefore = ", seq = ";
-  int64_t number = -1;
-  if (appended.starts_with(kBefore))
-    std::from_chars(appended.data() + kBefore.size(), appended.data() + appended.size(), number);
-  return number;
-}
 
 class OperatorWorkBuilder {
  public:
@@ -230,10 +220,7 @@ class OperatorWorkBuilder {
   // it stands in the text of the range.
   int64_t SequenceOf(uint32_t range) const {
     if (ranges_.sequence.size() > 0) return ranges_.sequence[range];
-    const NameId name = ranges_.name[range];
-    const std::string_view whole = trace_.names.View(name);
-    const std::string_view plain = context_.texts->TextAt(context_.texts->IndexOf(name));
-    return whole.starts_with(plain) ? SequenceIn(whole.substr(plain.size())) : -1;
+    return context_.texts->SequenceOf(ranges_.name[range]);
   }
 
   // Whether it is recorded to be none of a backward pass.
