@@ -91,10 +91,17 @@ void Table::AddCell(size_t column, const CellView& cell) {
   }
 }
 
-void Table::AddCell(size_t column, const CellView& cell, InternedViews& texts) {
-  if (cell.kind != CellView::Kind::kText || schema_.columns[column].type != Type::kText)
-    return AddCell(column, cell);
-  Add(column, true, texts.Intern(cell.text, texts_));
+void Table::AddCells(size_t column, std::span<const int64_t> values, std::span<const uint8_t> unknown) {
+  Cells& cells = columns_[column];
+  if (column == 0 && sorted_) {  // whose order is looked at
+    for (size_t i = 0; i < values.size(); ++i) Add(column, unknown[i] == 0, values[i]);
+    return;
+  }
+  const bool any_unknown = std::ranges::find_if(unknown, std::identity()) != unknown.end();
+  if (any_unknown && cells.known.empty()) cells.known.assign(cells.values.size(), true);
+  if (any_unknown || !cells.known.empty())
+    for (const uint8_t is_unknown : unknown) cells.known.push_back(is_unknown == 0);
+  for (const int64_t value : values) cells.values.push_back(value);
 }
 
 void Table::Add(size_t column, bool known, int64_t value) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/store/row_member.h"
 
+#include <algorithm>
+#include <array>
+#include <span>
 #include <type_traits>
 
 #include "engine/store/relation.h"
@@ -22,28 +25,36 @@ struct Unwrap<std::optional<T>> {
   static constexpr bool is_optional = true;
 };
 
+// As Table::AddCells() takes it.
 template <class T>
-CellView ViewOf(const T& value) {
-  if constexpr (kIsText<T>)
-    return CellView::Of(std::string_view(value));
+int64_t BitsOf(const T& value, InternedViews& texts, Table& table) {
+  if constexpr (std::is_same_v<T, std::string_view>)
+    return table.IdOf(value, texts);
+  else if constexpr (std::is_same_v<T, std::string>)
+    return table.IdOf(value);
   else if constexpr (std::is_same_v<T, double>)
-    return CellView::Of(value);
+    return std::bit_cast<int64_t>(value);
   else
-    return CellView::Of(static_cast<int64_t>(value));
-}
-template <class T>
-CellView ViewOf(const std::optional<T>& value) {
-  return value ? ViewOf(*value) : CellView::Null();
+    return static_cast<int64_t>(value);
 }
 
 template <class T>
 void Add(const RawRows& members, size_t column, InternedViews& texts, Table& table) {
-  for (size_t i = 0; i < members.count; ++i) {
-    const CellView cell = ViewOf(*reinterpret_cast<const T*>(members.first + i * members.size));
-    if constexpr (std::is_same_v<typename Unwrap<T>::type, std::string_view>)
-      table.AddCell(column, cell, texts);
-    else
-      table.AddCell(column, cell);
+  constexpr size_t kAtOnce = 64;
+  std::array<int64_t, kAtOnce> values;
+  std::array<uint8_t, kAtOnce> unknown = {};
+  for (size_t first = 0; first < members.count; first += kAtOnce) {
+    const size_t count = std::min(kAtOnce, members.count - first);
+    for (size_t i = 0; i < count; ++i) {
+      const T& member = *reinterpret_cast<const T*>(members.first + (first + i) * members.size);
+      if constexpr (Unwrap<T>::is_optional) {
+        unknown[i] = !member.has_value();
+        values[i] = member ? BitsOf(*member, texts, table) : 0;
+      } else {
+        values[i] = BitsOf(member, texts, table);
+      }
+    }
+    table.AddCells(column, std::span(values).first(count), std::span(unknown).first(count));
   }
 }
 
