@@ -106,37 +106,53 @@ class CallGrouper {
     return note;
   }
 
+  // Of groups of one rank, and of operators with one name and one number of shapes.
   bool HasRowOf(const CallGroup& a, const CallGroup& b) const {
-    const auto &of_a = work_.operators[a.operation], &of_b = work_.operators[b.operation];
-    return of_a.shapes == of_b.shapes && of_a.name == of_b.name && RankOf(a) == RankOf(b) &&
-           a.layout == b.layout && PrecisionNameOf(work_, a) == PrecisionNameOf(work_, b) &&
+    return a.layout == b.layout && PrecisionNameOf(work_, a) == PrecisionNameOf(work_, b) &&
            DataTypeOf(work_, a) == DataTypeOf(work_, b);
   }
 
-  uint64_t HashOf(const CallGroup& group) const {
-    const auto& of = work_.operators[group.operation];
-    uint64_t hash = of.shapes;
-    for (const uint64_t part :
-         {uint64_t{of.name}, static_cast<uint64_t>(RankOf(group)), static_cast<uint64_t>(group.precision)})
-      hash = (hash ^ hash >> 29) * 0x9E3779B97F4A7C15U + part;
-    return hash ^ hash >> 32;
+  // By operator, the first one of its name and shapes.
+  std::vector<uint32_t> FindTwins() const {
+    size_t size = 64;
+    while (size < 2 * work_.operators.size()) size *= 2;
+    std::vector<uint32_t> slots(size, kNoIndex);  // a hash table of operators
+    std::vector<uint32_t> twins(work_.operators.size());
+    for (uint32_t i = 0; i < twins.size(); ++i) {
+      const auto& of = work_.operators[i];
+      const uint64_t hash = (uint64_t{of.shapes} << 20 ^ of.name) * 0x9E3779B97F4A7C15U;
+      size_t at = (hash >> 32) & (size - 1);
+      const auto is_other = [&](uint32_t other) {
+        return work_.operators[other].shapes != of.shapes || work_.operators[other].name != of.name;
+      };
+      while (slots[at] != kNoIndex && is_other(slots[at])) at = (at + 1) & (size - 1);
+      if (slots[at] == kNoIndex) slots[at] = i;
+      twins[i] = slots[at];
+    }
+    return twins;
   }
 
   void Join() {
-    size_t size = 64;
-    while (size < 2 * out_.groups.size()) size *= 2;
-    std::vector<uint32_t> slots(size, kNoIndex);  // a hash table of rows
+    const std::vector<uint32_t> twins = FindTwins();
+    std::vector<uint32_t> newest;  // by the first of twins: the last row of the rank at hand
+    std::optional<int64_t> rank;
     out_.rows.reserve(out_.groups.size());
     for (uint32_t i = 0; i < out_.groups.size(); ++i) {
       const CallGroup& group = out_.groups[i];
-      uint64_t at = HashOf(group) & (size - 1);
-      while (slots[at] != kNoIndex && !HasRowOf(out_.groups[out_.rows[slots[at]].first], group))
-        at = (at + 1) & (size - 1);
-      if (slots[at] == kNoIndex) {
-        slots[at] = static_cast<uint32_t>(out_.rows.size());
-        out_.rows.push_back({.first = i, .last = i});
+      if (rank != RankOf(group)) {  // GPUs of one rank follow one another
+        rank = RankOf(group);
+        newest.assign(twins.size(), kNoIndex);
       }
-      GroupRow& row = out_.rows[slots[at]];
+      uint32_t& last = newest[twins[group.operation]];
+      uint32_t row_index = last;
+      while (row_index != kNoIndex && !HasRowOf(out_.groups[out_.rows[row_index].first], group))
+        row_index = out_.rows[row_index].before;
+      if (row_index == kNoIndex) {
+        row_index = static_cast<uint32_t>(out_.rows.size());
+        out_.rows.push_back({.first = i, .last = i, .before = last});
+        last = row_index;
+      }
+      GroupRow& row = out_.rows[row_index];
       if (row.last != i) out_.groups[row.last].next_of_row = i;
       row.last = i;
       row.gpu_ns += group.gpu_ns;

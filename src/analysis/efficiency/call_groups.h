@@ -29,6 +29,7 @@ struct CallGroup {
 // Groups of a rank with the same names, shapes, types, precision and layout.
 struct GroupRow {
   uint32_t first = 0, last = 0;  // of a chain of groups
+  uint32_t before = kNoIndex;    // the row before it of the rank and of operators with the name and shapes
   Ns gpu_ns = 0;
 };
 
