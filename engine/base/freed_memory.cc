@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 
+#include <cstddef>
 #include <limits>
 
 namespace dladvisor {
@@ -18,6 +19,9 @@ constexpr bool kHeapOfGlibc = !__has_feature(address_sanitizer) && !__has_featur
 constexpr bool kHeapOfGlibc = true;
 #endif
 
+// Less is had anew, page by page, in longer than it takes to compute on it.
+constexpr size_t kWorthGivingBack = size_t{256} << 20;
+
 }  // namespace
 
 void ReuseFreedMemory() {
@@ -28,7 +32,8 @@ void ReuseFreedMemory() {
 }
 
 void GiveBackFreedMemory() {
-  if constexpr (kHeapOfGlibc) malloc_trim(0);
+  if constexpr (kHeapOfGlibc)
+    if (mallinfo2().fordblks >= kWorthGivingBack) malloc_trim(0);
 }
 
 }  // namespace dladvisor

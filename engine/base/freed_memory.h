@@ -9,8 +9,8 @@ namespace dladvisor {
 // Lets freed memory serve the next allocation: for programs, at their start.
 void ReuseFreedMemory();
 
-// Gives memory that was freed back to the system: what one stage of a large profile needs on the way is a
-// tenth of what the next one has.
+// Gives memory that was freed back to the system, where it is much: what one stage of a large profile needs
+// on the way is a tenth of what the next one has.
 void GiveBackFreedMemory();
 
 }  // namespace dladvisor

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/freed_memory.h"
 #include "src/cli/cli.h"
 #include "src/cli/session.h"
 #include "tests/bench/export.h"
@@ -158,6 +159,7 @@ double BestOf(int times, const std::function<void()>& work) {
 }  // namespace dladvisor
 
 int main(int argc, char** argv) {
+  dladvisor::ReuseFreedMemory();  // as the program does
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments[0] == "report") return dladvisor::Main(argc, argv);  // see RunChild
   if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
