@@ -68,9 +68,14 @@ int64_t RowOrder::KeyOf(size_t row) const {
   return terms_[0].descending ? ~key : key;
 }
 
+bool RowOrder::IsWhole(int64_t key) const {
+  return key != kFirst && key != ~kFirst && relation_->schema().columns[terms_[0].column].type != Type::kText;
+}
+
 bool RowOrder::IsBefore(const Entry& a, const Entry& b) const {
   if (a.key != b.key) return a.key < b.key;
-  for (const OrderTerm& term : terms_) {
+  for (size_t i = IsWhole(a.key) ? 1 : 0; i < terms_.size(); ++i) {
+    const OrderTerm& term = terms_[i];
     const int order = Compare(relation_->At(a.row, term.column), relation_->At(b.row, term.column));
     if (order != 0) return term.descending ? order > 0 : order < 0;
   }

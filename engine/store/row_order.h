@@ -44,6 +44,8 @@ class RowOrder {
   };
 
   int64_t KeyOf(size_t row) const;
+  // Whether rows with this key are equal in the first term.
+  bool IsWhole(int64_t key) const;
   bool IsEqualInAll(size_t column) const;
   bool IsBefore(const Entry& a, const Entry& b) const;
   void SortMore();
