@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "src/analysis/efficiency/call_groups.h"
@@ -96,6 +97,7 @@ class EfficiencyBuilder {
     }
   }
 
+  // Once.
   OpEfficiencies Build() {
     RunSums sums;
     for (const GroupRow& row : calls_.rows) TotalsOf(row, sums);
@@ -111,7 +113,7 @@ class EfficiencyBuilder {
     return totals;
   }
 
-  Table ListRows() const {
+  Table ListRows() {
     const std::vector<uint32_t> listed = Longest();
     Table table(OpEfficiencyRelation().schema());
     table.Reserve(listed.size());
@@ -130,7 +132,7 @@ class EfficiencyBuilder {
 
   // Indices of the rows that are listed, by rank, most GPU time first. Where nothing is known of a rank's
   // operators, a list of them says nothing.
-  std::vector<uint32_t> Longest() const {
+  std::vector<uint32_t> Longest() {
     struct OfRank {
       std::vector<uint32_t> rows;
       bool is_known = false;
@@ -161,10 +163,10 @@ class EfficiencyBuilder {
   }
 
   // Of rows with the same GPU time, which follow one another.
-  void SortByName(std::vector<uint32_t>& rows) const {
+  void SortByName(std::vector<uint32_t>& rows) {
     struct Tied {
       uint32_t row;
-      std::string shapes;
+      std::string_view shapes;
     };
     const auto is_before = [&](const Tied& one, const Tied& other) {
       const CallGroup &a = calls_.groups[calls_.rows[one.row].first],
@@ -185,7 +187,7 @@ class EfficiencyBuilder {
         tied.clear();
         for (const uint32_t row : std::span(first, last)) {
           const uint32_t operation = calls_.groups[calls_.rows[row].first].operation;
-          tied.push_back({row, work_.shapes.Describe(work_.operators[operation].shapes)});
+          tied.push_back({row, ShapesOf(operation)});
         }
         std::sort(tied.begin(), tied.end(), is_before);
         std::ranges::transform(tied, first, &Tied::row);
@@ -194,12 +196,20 @@ class EfficiencyBuilder {
     }
   }
 
-  OpEfficiencyRow Named(const GroupRow& of_row, Totals totals) const {
+  // GPUs of several ranks run the same.
+  std::string_view ShapesOf(uint32_t operation) {
+    const uint32_t shapes = work_.operators[operation].shapes;
+    const auto [known, is_new] = described_.try_emplace(shapes);
+    if (is_new) known->second = work_.shapes.Describe(shapes);
+    return known->second;
+  }
+
+  OpEfficiencyRow Named(const GroupRow& of_row, Totals totals) {
     const CallGroup& first = calls_.groups[of_row.first];
     const auto& of = work_.operators[first.operation];
     OpEfficiencyRow& row = totals.row;
     row.op = work_.names[of.name];
-    row.shapes = work_.shapes.Describe(of.shapes);
+    row.shapes = ShapesOf(first.operation);
     row.data_type = DataTypeOf(work_, first);
     row.precision = PrecisionNameOf(work_, first);
     row.layout = calls_.layouts[first.layout];
@@ -368,6 +378,7 @@ class EfficiencyBuilder {
   const OperatorWork& work_;
   CallGroups calls_;
   std::vector<OfGpu> gpus_;
+  std::unordered_map<uint32_t, std::string> described_;  // by number of OperatorWork::shapes
   double all_kernel_ns_ = 0, window_ns_ = 0;
 };
 

@@ -24,12 +24,9 @@
 
 namespace dladvisor {
 
-// Few texts differ but those of shapes.
 struct OpEfficiencyRow {
   int64_t rank = 0;
-  std::string_view op, data_type;
-  std::string shapes;
-  std::string_view precision, layout;
+  std::string_view op, data_type, shapes, precision, layout;
   std::optional<std::string_view> kind;
   int64_t calls = 0, recomputed_calls = 0, kernels = 0, gpu_ns = 0;
   std::optional<double> kernel_share;

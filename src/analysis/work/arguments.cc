@@ -28,11 +28,10 @@ std::vector<std::string_view> ListItems(std::string_view json) {
 // The digits from `at` on, which it is moved behind: 0 and more, or -1 where they do not fit.
 int64_t ReadDigits(const char*& at, const char* end) {
   constexpr int kDigits = 18;  // any such number fits
-  int64_t number = 0;
-  int digits = 0;
-  for (; at != end && *at >= '0' && *at <= '9'; ++at)
-    if (++digits <= kDigits) number = number * 10 + (*at - '0');
-  return digits <= kDigits ? number : -1;
+  const char* const first = at;
+  uint64_t number = 0;  // of too many digits it does not count
+  for (; at != end && *at >= '0' && *at <= '9'; ++at) number = number * 10 + static_cast<uint64_t>(*at - '0');
+  return at - first <= kDigits ? static_cast<int64_t>(number) : -1;
 }
 
 // Visits what "[[4096], [[2, 3], [7]]]" has: arguments, the tensors of those that are lists, and sizes. A
@@ -48,6 +47,7 @@ void ReadShapes(std::string_view json, Reader& reader) {
       continue;
     }
     ++at;
+    if (c == ',' || c == ' ') continue;
     if (c == '[' || c == '(') {
       ++depth;
       if (depth == 2) reader.BeginArgument();
