@@ -108,8 +108,10 @@ class TestReader {
     if (!index) {
       std::vector<std::string> names;
       for (const Column& column : schema.columns) names.push_back(column.name);
-      return problems_.Add(yaml_.PlaceOf(key), name_,
-                           fmt::format("no column {}.{}{}", schema.name, name, DidYouMean(name, names)));
+      return problems_.Add(
+          yaml_.PlaceOf(key), name_,
+          fmt::format("no column {}.{}{}", schema.name, name,
+                      RangeOf(name) ? "; a number has a point, not a comma: 0.5" : DidYouMean(name, names)));
     }
     if (cell.IsNull()) return;
     const Column& column = schema.columns[*index];
@@ -145,6 +147,14 @@ class TestReader {
         problems_.Add(map.PlaceOf(map.Get(key)), name_,
                       fmt::format("'{}' is empty, which is part of any text", key));
     e.suppressed_by = map.Text("suppressed_by");
+    if (rule_ && e.suppressed_by && !e.suppressed_by->empty()) {
+      std::vector<std::string> names;
+      for (const RuleReference& unless : rule_->unless) names.push_back(unless.id);
+      if (std::ranges::find(names, *e.suppressed_by) == names.end())
+        problems_.Add(map.PlaceOf(map.Get("suppressed_by")), name_,
+                      fmt::format("'{}' is no rule of 'unless'{}", *e.suppressed_by,
+                                  DidYouMean(*e.suppressed_by, names)));
+    }
     e.saves_low = ReadSaving(map, "saves_low");
     e.saves_high = ReadSaving(map, "saves_high");
     if (const YAML::Node values = map.Get("values"); values.IsDefined()) ReadValues(values, e);

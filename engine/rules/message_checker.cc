@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 
 #include "engine/base/error.h"
@@ -32,6 +33,10 @@ std::string UnitAfter(const std::string& text, const MessageName& name, const Sq
   at = std::min(text.find_first_not_of("} ", at), text.size());
   const std::string word = text.substr(at, text.find_first_of(" \n.,;:)", at) - at);
   return std::ranges::count(known->second, word) > 0 ? word : "";
+}
+
+bool EndsWord(const std::string& text, size_t at) {
+  return at >= text.size() || !(std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
 }
 
 }  // namespace
@@ -69,6 +74,19 @@ void CheckMessage(const Message& message, const MessageScope& scope, Problems& p
       if (const std::string unit = UnitAfter(message.text, name, type->second); !unit.empty())
         warnings.Add(message.place, scope.rule,
                      fmt::format("{{{{{}}}}} brings its unit: leave out '{}' after it", name.name, unit));
+  if (const size_t at = message.text.find("{%");
+      at != std::string::npos && message.text.find("%}", at) != std::string::npos)
+    warnings.AddInText(message.place, scope.rule,
+                       "{% ... %} is shown as it is: {{#name}}...{{/name}} shows what it holds where name is "
+                       "neither NULL, 0 nor empty",
+                       message.text, static_cast<int>(at));
+  for (const std::string& name : names)
+    for (const std::string& other : {"%(" + name + ")s", "$" + name, "<" + name + ">", "#{" + name + "}"})
+      if (const size_t at = message.text.find(other);
+          at != std::string::npos && EndsWord(message.text, at + other.size()))
+        warnings.AddInText(message.place, scope.rule,
+                           fmt::format("{} is shown as it is: {{{{{}}}}} is the value", other, name),
+                           message.text, static_cast<int>(at));
   for (const std::string& name : names)
     if (const size_t at = message.text.find("{" + name + "}");
         at != std::string::npos && (at == 0 || message.text[at - 1] != '{'))

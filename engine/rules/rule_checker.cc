@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -16,6 +17,7 @@
 #include "engine/rules/bad_patterns.h"
 #include "engine/rules/count_sql.h"
 #include "engine/rules/message_checker.h"
+#include "engine/rules/odd_sql.h"
 #include "engine/rules/unused_names.h"
 #include "engine/sql/sql_text.h"
 
@@ -210,7 +212,19 @@ class Checker {
           return condition.comparisons.clear();
         }
       }
+      if (comparison.unit == Unit::kRatio &&
+          IsHundredfold(comparison.left) != IsHundredfold(comparison.right))
+        CheckHundredfold(comparison, condition.place);
     }
+  }
+
+  // A hundred times a share that is compared with a share, as 100 % is 1; with 15 it is in percent, and
+  // right.
+  void CheckHundredfold(const Comparison& comparison, const Place& place) {
+    const std::string& other = IsHundredfold(comparison.left) ? comparison.right : comparison.left;
+    Problems ignored;
+    if (TypesOfExpression(other, place, ignored).result.unit == Unit::kRatio)
+      Add(place, fmt::format("compares a hundred times a share with the share {}: 100 % is 1", other));
   }
 
   // Whether an expression may differ between subjects.
@@ -236,6 +250,10 @@ class Checker {
             fmt::format("saves.{} is a time in ns and this is in {}", name, UnitName(*type.unit)));
       if (type.value && *type.value < 0)
         Add(claim.place, fmt::format("saves.{} is below 0: a saving is a time", name));
+      if (type.value && *type.value > 0)
+        warnings_.Add(claim.place, rule_.id,
+                      fmt::format("saves.{} is the same for every subject: it reads no fact", name));
+      CheckScaledTimes(claim.sql, claim.place);
     };
     check(saves.high, "high");
     if (saves.low) check(*saves.low, "low");
@@ -277,6 +295,10 @@ class Checker {
         Add(let.place, fmt::format("let '{}' has the name of a column of the subject", let.name));
         continue;
       }
+      if (sound &&
+          (let.unit == Unit::kNanoseconds ||
+           (let.unit == Unit::kNone && type.unit == Unit::kNanoseconds && let.name.ends_with("_ns"))))
+        CheckScaledTimes(let.sql, let.place);
       if (!sound) let.sql = "NULL";
       if (let.unit == Unit::kNone && type.unit) {
         let.unit = *type.unit;
@@ -347,7 +369,7 @@ class Checker {
       const std::vector<BadPattern> patterns = BadPatterns(text, db_, ParamBindings(rule_));
       for (const BadPattern& bad : patterns)
         problems_.AddInText(place, rule_.id, bad.reason, text, static_cast<int>(bad.offset));
-      return patterns.empty();
+      return patterns.empty() && CheckOddSql(text, place);
     } catch (const SqlError& error) {
       std::string reason = error.what();
       if (IsOfBrokenHelper(reason)) return false;
@@ -363,6 +385,30 @@ class Checker {
                           prefix < 0 || error.offset() < prefix ? -1 : error.offset() - prefix);
       return false;
     }
+  }
+
+  // False where what is odd is an error. Expressions are checked twice, and what is odd said once.
+  bool CheckOddSql(const std::string& text, const Place& place) {
+    bool sound = true;
+    for (const OddSql& odd : FindOddSql(text, db_)) {
+      if (odd.is_certain) {
+        problems_.AddInText(place, rule_.id, odd.reason, text, static_cast<int>(odd.offset));
+        sound = false;
+      } else if (warned_.emplace(place.line, place.column, odd.reason).second) {
+        warnings_.AddInText(place, rule_.id, odd.reason, text, static_cast<int>(odd.offset));
+      }
+    }
+    return sound;
+  }
+
+  // Of SQL that gives a time.
+  void CheckScaledTimes(const std::string& sql, const Place& place) {
+    const auto is_time = [this](std::string_view name) {
+      const auto type = types_.find(std::string(name));
+      return type != types_.end() && type->second.unit == Unit::kNanoseconds;
+    };
+    for (const OddSql& odd : FindScaledTimes(sql, is_time))
+      warnings_.AddInText(place, rule_.id, odd.reason, sql, static_cast<int>(odd.offset));
   }
 
   // Adds the lets to the words that may have been meant.
@@ -403,12 +449,13 @@ class Checker {
   const std::optional<Ledger>& ledger_;
   Problems& problems_;
   Problems& warnings_;
-  std::vector<std::string> columns_;         // of the subject
-  std::map<std::string, SqlType> types_;     // of the subject's columns and the lets so far
-  std::set<std::string> reads_;              // relations
-  std::vector<std::string> broken_helpers_;  // names
-  size_t checked_lets_ = 0;                  // those above the one at hand
-  Rule usable_;                              // the rule with NULL for what is broken in it
+  std::vector<std::string> columns_;                    // of the subject
+  std::map<std::string, SqlType> types_;                // of the subject's columns and the lets so far
+  std::set<std::string> reads_;                         // relations
+  std::vector<std::string> broken_helpers_;             // names
+  std::set<std::tuple<int, int, std::string>> warned_;  // line, column and what was said of it
+  size_t checked_lets_ = 0;                             // those above the one at hand
+  Rule usable_;                                         // the rule with NULL for what is broken in it
 };
 
 }  // namespace

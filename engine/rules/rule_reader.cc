@@ -105,6 +105,9 @@ class Reader {
       rule.subject_relation = node.Scalar();
       return;
     }
+    if (!node.IsMap())
+      return problems_.Add(rule.subject_place, rule_,
+                           "'for' is the name of one relation, or {sql: SELECT ..., key: [COLUMN]}");
     YamlMap query(yaml_, node, rule_, "'for'", problems_);
     rule.subject_sql = query.RequiredText("sql");
     rule.subject_place = query.PlaceOf(query.Get("sql"));

@@ -56,10 +56,40 @@ std::string YamlHint(const std::string& content, int line) {
     return "; a text that begins with ! needs quotes";
   if (text.find(": {{") != std::string::npos || text.find("- {{") != std::string::npos)
     return "; a text that begins with {{ needs quotes";
+  const size_t item = text.find_first_not_of("- ");
+  if (item != std::string::npos && item > 0 && (text[item] == '"' || text[item] == '\'') &&
+      text.find_last_not_of(' ') != text.find(text[item], item + 1))
+    return "; a text that begins with a quote ends with it: put all of it into the other quotes";
   const size_t colon = text.find(": ");
   if (colon != std::string::npos && text.find(": ", colon + 2) != std::string::npos &&
       text.find_first_of("\"'{[>|", colon + 2) != colon + 2)
     return "; a text that holds ': ' needs quotes";
+  return "";
+}
+
+// What an author may write in place of a unit; or "".
+std::string_view UnitMeant(const std::string& unit) {
+  const std::set<std::string> times = {"us",      "µs",           "ms",          "s",   "sec",
+                                       "seconds", "milliseconds", "nanoseconds", "time"},
+                              sizes = {"B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "byte"},
+                              shares = {"%", "percent", "pct", "share", "fraction"};
+  if (times.contains(unit)) return "times are in ns, and messages choose ms or s themselves";
+  if (sizes.contains(unit)) return "sizes are in bytes, and messages choose MiB or GiB themselves";
+  if (shares.contains(unit)) return "shares are a ratio, of which 15 % is 0.15";
+  return "";
+}
+
+// Keys that other tools have in place of ours; or "".
+std::string_view KeyMeant(std::string_view key, const std::vector<std::string>& known) {
+  constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
+      {"if", "when"},         {"condition", "when"},     {"conditions", "when"},
+      {"message", "problem"}, {"msg", "problem"},        {"description", "doc"},
+      {"level", "severity"},  {"fix", "recommendation"}, {"advice", "recommendation"},
+      {"variables", "let"},   {"threshold", "params"},   {"thresholds", "params"},
+      {"relation", "for"},    {"links", "references"},   {"value", "default"},
+      {"input", "given"},     {"inputs", "given"},       {"expected", "expect"}};
+  for (const auto& [other, ours] : kKeys)
+    if (key == other && std::ranges::find(known, ours) != known.end()) return ours;
   return "";
 }
 
@@ -239,8 +269,15 @@ std::vector<std::pair<std::string, Place>> YamlMap::TextList(const std::string& 
   std::vector<std::pair<std::string, Place>> items;
   const YAML::Node node = Get(key);
   if (!node.IsDefined() || node.IsNull()) return items;
+  const bool names_each_once = key == "given" || key == "unless" || key == "causes" || key == "references";
+  const auto is_there = [&](const std::string& text) {
+    return names_each_once &&
+           std::ranges::any_of(items, [&](const auto& item) { return item.first == text; });
+  };
   const auto add = [&](const YAML::Node& item) {
-    if (item.IsScalar() && !item.Scalar().empty())
+    if (item.IsScalar() && is_there(item.Scalar()))
+      problems_.Add(PlaceOf(item), rule_, fmt::format("an item of '{}' stands twice", key));
+    else if (item.IsScalar() && !item.Scalar().empty())
       items.emplace_back(item.Scalar(), PlaceOf(item));
     else if (item.IsScalar())
       problems_.Add(PlaceOf(item), rule_, fmt::format("an item of '{}' is empty", key));
@@ -269,7 +306,9 @@ Unit YamlMap::ReadUnit(const std::string& key) {
   const auto text = Text(key);
   if (!text) return Unit::kNone;
   const auto unit = ParseUnit(*text);
-  if (!unit)
+  if (!unit && !UnitMeant(*text).empty())
+    problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("no unit '{}': {}", *text, UnitMeant(*text)));
+  else if (!unit)
     problems_.Add(
         PlaceOf(Get(key)), rule_,
         fmt::format("no unit '{}'; units: ns, bytes, ratio, count, count/step, bytes/s, flops, flops/s, "
@@ -284,9 +323,12 @@ void YamlMap::Finish() {
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     // {doc: Most, really}
     const bool is_text = entry.second.IsNull() && node_.Style() == YAML::EmitterStyle::Flow;
-    problems_.Add(PlaceOf(entry.first), rule_,
-                  fmt::format("{} has no key '{}'{}", what_, key,
-                              is_text ? "; a text with a comma stands in quotes" : DidYouMean(key, asked_)));
+    std::string hint = is_text ? "; a text with a comma stands in quotes" : DidYouMean(key, asked_);
+    if (const std::string_view meant = KeyMeant(key, asked_); !meant.empty())
+      hint = fmt::format(" (did you mean {}?)", meant);
+    if (what_ == "a rule" && (key == "enabled" || key == "disabled"))
+      hint = "; dladvisor.yaml turns rules off: `rules: {ID: off}`";
+    problems_.Add(PlaceOf(entry.first), rule_, fmt::format("{} has no key '{}'{}", what_, key, hint));
   }
 }
 

@@ -81,16 +81,79 @@ std::string_view LooksAlike(std::string_view text) {
   return "";
 }
 
+// "0,5"
+bool HoldsDecimalComma(std::string_view sql) {
+  const auto is_digit = [&](size_t at) {
+    return at < sql.size() && std::isdigit(static_cast<unsigned char>(sql[at]));
+  };
+  for (size_t at = sql.find(','); at != std::string_view::npos; at = sql.find(',', at + 1))
+    if (at > 0 && is_digit(at - 1) && is_digit(at + 1)) return true;
+  return false;
+}
+
+// "name.word", before a parenthesis.
+bool EndsWithMethod(std::string_view before) {
+  size_t at = before.size();
+  while (at > 0 && IsWordChar(before[at - 1])) --at;
+  return at > 1 && at < before.size() && before[at - 1] == '.' && IsWordChar(before[at - 2]);
+}
+
+// What SQL has in place of a function or value of other languages; or "".
+std::string_view InOtherWords(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"contains", "; SQL has instr(text, 'part') > 0, or text LIKE '%part%'"},
+      {"startswith", "; SQL has text LIKE 'part%'"},
+      {"starts_with", "; SQL has text LIKE 'part%'"},
+      {"endswith", "; SQL has text LIKE '%part'"},
+      {"ends_with", "; SQL has text LIKE '%part'"},
+      {"len", "; SQL has length(text)"},
+      {"size", "; SQL has length(text), or count(*) in a query"},
+      {"mean", "; SQL has avg(x)"},
+      {"average", "; SQL has avg(x)"},
+      {"p50", "; SQL has median(x)"},
+      {"p90", "; SQL has percentile(x, 90)"},
+      {"p95", "; SQL has percentile(x, 95)"},
+      {"p99", "; SQL has percentile(x, 99)"},
+      {"quantile", "; SQL has percentile(x, 90) is the 90th"},
+      {"if", "; SQL has iif(CONDITION, VALUE, OTHER)"},
+      {"ifelse", "; SQL has iif(CONDITION, VALUE, OTHER)"},
+      {"isnull", "; SQL has ifnull(x, OTHER), or x IS NULL"},
+      {"nvl", "; SQL has ifnull(x, OTHER)"},
+      {"int", "; SQL has CAST(x AS INTEGER)"},
+      {"float", "; SQL has CAST(x AS REAL)"},
+      {"str", "; SQL has CAST(x AS TEXT)"},
+      {"concat", "; SQL has a || b"},
+      {"regexp_match", "; SQL has text REGEXP 'pattern'"},
+      {"none", "; SQL has NULL"},
+      {"nil", "; SQL has NULL"},
+      {"undefined", "; SQL has NULL"},
+      {"nan", "; SQL has NULL"}};
+  for (const auto& [other, hint] : kWords)
+    if (name.size() == other.size() && std::ranges::equal(name, other, {}, [](char c) {
+          return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }))
+      return hint;
+  return "";
+}
+
 // What is meant by what SQLite does not understand, where that is plain; or "".
 std::string_view WhatIsMeant(std::string_view message, std::string_view sql, int offset) {
   constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
   if (message == "unrecognized token: \"#\"") return "; a comment in SQL begins with --";
+  if (message == "unrecognized token: \"{\"")
+    return "; {{name}} is for messages: in SQL a param is :name, and a let or column its name";
+  if (message == "row value misused" && HoldsDecimalComma(sql))
+    return "; a number has a point, not a comma: 0.5";
   if (!message.starts_with("near \"") || !message.ends_with("\": syntax error") || offset < 0) return "";
   const std::string_view near = message.substr(6, message.find('"', 6) - 6);
   const std::string_view before = sql.substr(0, static_cast<size_t>(offset));
   if (const std::string_view hint = LooksAlike(near); !hint.empty()) return hint;
   if (near == ">" && before.ends_with('=')) return "; SQL has >= in place of =>";
   if (near == "<" && before.ends_with('=')) return "; SQL has <= in place of =<";
+  if (near == "(" && EndsWithMethod(before))
+    return "; SQL has no methods: upper(text), instr(text, 'part') > 0, text LIKE '%part%'";
+  if (near == "if") return "; a choice is iif(CONDITION, VALUE, OTHER)";
+  if (near == ";") return "; it is one query or expression, without ;";
   if (near == "&" && before.ends_with('&')) return "; SQL has AND in place of &&";
   const size_t value = before.find_last_not_of(' ');
   if (value != std::string_view::npos && std::isdigit(static_cast<unsigned char>(before[value])) &&
@@ -121,6 +184,7 @@ SqlError ExplainSqlError(std::string_view sql, const std::string& message, int o
     std::string hint = unknown.of_columns ? WhereItIs(BehindDot(name), sql, catalog) : "";
     if (unknown.qualified && sql.find("'" + name + "'") != std::string_view::npos)
       hint = fmt::format("; texts after IN stand in parentheses: ('{}')", name);
+    if (hint.empty() && !unknown.qualified) hint = InOtherWords(name);
     if (hint.empty()) hint = LooksAlike(name);
     if (hint.empty()) hint = DidYouMean(BehindDot(name), known);
     return {std::string(unknown.ours) + name + hint, offset < 0 ? FindWord(sql, name) : offset};

@@ -79,6 +79,12 @@ class ProjectReader {
           std::make_shared<Hardware>(ReadHardware(yaml_, hardware, BuiltInHardware(), problems_));
     if (const YAML::Node gate = map.Get("gate"); gate.IsDefined())
       project.gate = ReadGatePolicy(yaml_, gate, problems_);
+    for (const Waiver& waiver : project.gate.waivers)  // names a rule that there must be
+      if (!waiver.rule.empty()) {
+        RuleSetting& named = project.settings.emplace_back();
+        named.id = waiver.rule;
+        named.place = waiver.place;
+      }
     map.Finish();
     return project;
   }

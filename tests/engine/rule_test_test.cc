@@ -100,6 +100,32 @@ TEST(RuleTest, NumbersMayBeRanges) {
                   HasSubstr("there already is a test 'one'")));
 }
 
+TEST(RuleTest, ARuleThatFailedHasNoValues) {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  knowledge.AddLayer(std::vector<RuleFile>{
+      {"r/fails.yaml",
+       "id: fails\ntitle: T\nfor: shop\nlet: {most: \"(SELECT percentile(busy_share, :of) FROM shop)\"}\n"
+       "params: {of: 950}\nwhen: [most > 0]\nproblem: P\nrecommendation: R\n"}});
+  const RuleTestReport report = RunRuleTests(
+      knowledge,
+      std::vector<RuleFile>{{"r/fails.test.yaml",
+                             "tests:\n  - name: one\n    given: {shop: [{shop: 1, busy_share: 0.5}]}\n"
+                             "    expect: [{outcome: fired, values: {most: 0.5}}]\n"}});
+  ASSERT_EQ(report.results.size(), 1u);
+  EXPECT_THAT(report.results[0].diff, HasSubstr("failed (percentile: the second argument is a number from"));
+}
+
+TEST(RuleTest, ANumberThatIsNoneIsSaid) {
+  EXPECT_THAT(Diff("{outcome: fired, problem: busy 75}"), IsEmpty());
+  const auto problem = [](const std::string& test) {
+    return RunTests("busy", "tests:\n  - name: one\n    given: {shop: [{shop: 1, " + test).problems;
+  };
+  EXPECT_THAT(problem("busy_share: 0,5}]}\n    expect: []\n"),
+              ElementsAre(HasSubstr("no column shop.5; a number has a point, not a comma: 0.5")));
+  EXPECT_THAT(problem("busy_share: 0.5}]}\n    expect: [{outcome: suppressed, suppressed_by: emty}]\n"),
+              ElementsAre(HasSubstr("'emty' is no rule of 'unless' (did you mean empty?)")));
+}
+
 TEST(RuleTest, ASavingMayHaveToBeMissing) {
   const auto diff = [](const std::string& saving) {
     const RuleTestReport report =

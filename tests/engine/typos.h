@@ -48,5 +48,7 @@ struct Typo {
 std::span<const Typo> TyposInNames();
 // Of conditions and other SQL, and of messages.
 std::span<const Typo> TyposInSql();
+// What authors bring from other languages and tools.
+std::span<const Typo> TyposOfOthers();
 
 }  // namespace dladvisor::test

@@ -58,8 +58,8 @@ std::span<const Typo> TyposInNames() {
        {"26:11: busy-shop: 'override' must be true or false"}},
       {"Unit",
        "unit: ratio, doc",
-       "unit: percent, doc",
-       {"7:34: busy-shop: no unit 'percent'; units: ns, bytes, ratio, count, count/step, bytes/s, flops, "
+       "unit: minutes, doc",
+       {"7:34: busy-shop: no unit 'minutes'; units: ns, bytes, ratio, count, count/step, bytes/s, flops, "
         "flops/s, celsius, "
         "watts, hertz, text"}},
       {"ParamName",

@@ -94,7 +94,8 @@ TEST(Policy, RefusesWhatItDoesNotKnowWithTheNearest) {
   EXPECT_THAT(problem("waivers: [{reason: y, until: 2026-01-01}]"),
               HasSubstr("names a 'rule' or a 'metric'"));
   EXPECT_THAT(problem("waivers: [{metric: step.tme, reason: y, until: 2026-01-01}]"),
-              HasSubstr("there is no metric 'step.tme'"));
+              HasSubstr("there is no metric 'step.tme' (did you mean step.time?)"));
+  EXPECT_THAT(problem("metrics: {step.time: {merges: 15}}"), HasSubstr("'merges' needs 'creep'"));
   EXPECT_THAT(problem("waivers: [{rule: x, until: 2026-01-01}]"), HasSubstr("a waiver lacks 'reason'"));
   EXPECT_THAT(problem("mode: reprt"), HasSubstr("did you mean report?"));
   EXPECT_THAT(problem("error_rules: nwe"), HasSubstr("did you mean new?"));

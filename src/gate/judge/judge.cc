@@ -461,8 +461,8 @@ GateResult NotJudged(int exit_status, const std::string& message) {
   result.headline = message.substr(0, hint);
   for (size_t at = 0, lines = 0; (at = result.headline.find('\n', at)) != std::string::npos;)
     result.headline.replace(at, 1, lines++ == 0 ? ": " : "; ");
-  result.next_step = InOneLine(message.substr(hint));
-  result.next_step.erase(0, result.next_step.find_first_not_of(' '));
+  result.next_step =
+      InOneLine(message.substr(std::min(message.find_first_not_of("\n ", hint), message.size())));
   if (!result.next_step.empty())
     result.next_step[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result.next_step[0])));
   return result;

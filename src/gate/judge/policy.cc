@@ -137,11 +137,15 @@ class Reader {
       waiver.metric = map.Text("metric").value_or("");
       waiver.reason = map.RequiredText("reason");
       waiver.until = map.RequiredText("until");
+      waiver.place = map.place();
       if (waiver.rule.empty() == waiver.metric.empty())
         problems_.Add(map.place(), "", "a waiver names a 'rule' or a 'metric'");
+      std::vector<std::string> metrics;
+      for (const MetricKind& kind : MetricKinds()) metrics.push_back(kind.name);
       if (!waiver.metric.empty() && FindMetricKind(waiver.metric) == nullptr)
-        problems_.Add(map.PlaceOf(map.Get("metric")), "",
-                      fmt::format("there is no metric '{}'", waiver.metric));
+        problems_.Add(
+            map.PlaceOf(map.Get("metric")), "",
+            fmt::format("there is no metric '{}'{}", waiver.metric, DidYouMean(waiver.metric, metrics)));
       if (!waiver.until.empty() && !IsDate(waiver.until))
         problems_.Add(map.PlaceOf(map.Get("until")), "", "'until' must be a day such as 2026-06-01");
       map.Finish();
@@ -206,6 +210,8 @@ class Reader {
     if (const auto creep = Quantity(map, "creep", Unit::kRatio)) {
       metric.creep = *creep;
       if (!metric.merges) problems_.Add(yaml_.PlaceOf(key), "", "'creep' needs 'merges': over how many runs");
+    } else if (metric.merges) {
+      problems_.Add(yaml_.PlaceOf(key), "", "'merges' needs 'creep': how much they may add together");
     }
     if (!metric.gated && metric.reason.empty())
       problems_.Add(yaml_.PlaceOf(key), "",

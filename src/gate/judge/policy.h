@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/rule.h"
 #include "engine/rules/yaml_reader.h"
 #include "src/gate/compare/comparison.h"
 #include "src/gate/model/verdict.h"
@@ -55,6 +56,7 @@ struct MetricPolicy {
 struct Waiver {
   std::string rule, metric;   // one of them
   std::string reason, until;  // "2026-06-01", the last day
+  Place place = {};
 };
 
 struct GatePolicy {

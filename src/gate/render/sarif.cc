@@ -117,7 +117,9 @@ class Log {
     if (result.verdict == Verdict::kNotComparable)
       notifications.push_back(
           {{"level", result.exit_status == 0 ? "warning" : "error"},
-           {"message", Message(Visible(OneLine(result.headline + " " + result.next_step)))}});
+           {"message",
+            Message(Visible(OneLine(result.headline + (result.headline.ends_with('.') ? " " : ". ") +
+                                    result.next_step)))}});
     for (const std::string& note : result.notes)
       notifications.push_back({{"level", "note"}, {"message", Message(Visible(OneLine(note)))}});
     if (!notifications.empty()) invocation["toolExecutionNotifications"] = std::move(notifications);
