@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <optional>
+
 #include "src/analysis/compat/idle_breakdown.h"
 #include "src/analysis/compat/memory_bandwidth.h"
 #include "src/analysis/compat/operator_sequence.h"
 #include "src/analysis/compat/queue_length.h"
+#include "src/analysis/ops/kernel_name.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -151,6 +155,25 @@ TEST(OperatorSequence, KernelsOfACallAreOne) {
   EXPECT_EQ(rows[0].occurrences, 2);
   EXPECT_DOUBLE_EQ(rows[0].mean_launch_delay_ns, 10);
   EXPECT_DOUBLE_EQ(rows[0].mean_start_delay_ns, 20);
+}
+
+// Whether a kernel whose i-th execution takes `length(i)` becomes longer or shorter all the way.
+std::optional<bool> Drifts(int executions, const std::function<Ns(int)>& length) {
+  TraceBuilder b;
+  for (int i = 0; i < executions; ++i) b.Launch(1000 * i, 1000 * i + 10, 1000 * i + 10 + length(i), "k");
+  const Context context = test::ContextOf(b.trace);
+  const Table table = ComputeKernelNames(context, ComputeKernelNameOrder(context));
+  const Value value = table.ValueAt(0, table.schema().Find("drifts").value());
+  if (IsNull(value)) return std::nullopt;
+  return AsNumber(value) == 1.0;
+}
+
+TEST(KernelName, DriftsWhereItsWorkGrowsOrShrinks) {
+  EXPECT_EQ(Drifts(32, [](int i) { return 100 + 10 * i; }), true);
+  EXPECT_EQ(Drifts(32, [](int i) { return 500 - 10 * i; }), true);
+  EXPECT_EQ(Drifts(32, [](int i) { return i % 7 == 0 ? 500 : 100; }), false);
+  EXPECT_EQ(Drifts(32, [](int) { return 100; }), false);
+  EXPECT_EQ(Drifts(8, [](int i) { return 100 + 10 * i; }), std::nullopt) << "too few";
 }
 
 }  // namespace
