@@ -137,6 +137,63 @@ TEST(GeneralLines, LinesOfOtherProgramsAreNone) {
       Error);
 }
 
+TEST(GeneralLines, EpochsOfAllAndStepsInBrackets) {
+  const TrainingLog log = Log(Lines(0, 110, 10, [](int step) {
+    return fmt::format("Epoch: [1/400][ {}/120]\tTime  1.867 ( 2.028)\tData  0.4 ( 0.5)\tLoss 2.1 (2.0)",
+                       step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 12u);
+  EXPECT_FALSE(log.timers.empty());
+  const TrainingLog other = Log(Lines(
+      0, 110, 10, [](int step) { return fmt::format("Epoch 3/400 [{}/120] loss 2.1 4.0 it/s", step); }));
+  ASSERT_EQ(other.iterations.size(), 12u);
+  ExpectSeconds(other, 2, 0.25);
+}
+
+TEST(StepLines, AnEpochsFirstStepIsOne) {
+  std::string text;
+  for (int epoch = 0; epoch < 3; ++epoch)
+    for (int step = 0; step < 100; step += 10)
+      text += fmt::format("Epoch: [{}][{}/100]\tTime {} ({:.3f})\tData {} ({:.3f})\tLoss 2.1 (2.0)\n", epoch,
+                          step, step == 0 ? 9.0 : 1.0, (9.0 + step) / (step + 1), step == 0 ? 8.0 : 0.0,
+                          8.0 / (step + 1));
+  const TrainingLog log = Log(text);
+  ASSERT_EQ(log.iterations.size(), 30u);
+  EXPECT_EQ(log.iterations[10].covers, 1);
+  EXPECT_EQ(log.iterations[11].covers, 10);
+}
+
+TEST(Trainer, EvaluationsBesideTheTraining) {
+  const char* const evaluation = "{'eval_loss': 1.0, 'eval_runtime': 20.0, 'epoch': 1.0}\n";
+  const char* const totals = "{'train_runtime': 100.0, 'train_samples_per_second': 8.0, 'epoch': 2.0}\n";
+  const std::string one(evaluation);
+  EXPECT_EQ(Log(one + totals + one + one).evaluations, 1) << "later ones are of another run";
+  EXPECT_EQ(Log(one + one + one + one + one + one + totals).evaluations, 0) << "longer than the training";
+}
+
+TEST(StepLines, OfSeveralStartsEachBeginsAnew) {
+  std::string text = "AMP not enabled. Training in float32.\n";
+  for (int start = 0; start < 4; ++start)
+    for (int step = 0; step < 2; ++step)
+      text += fmt::format(
+          "2024-03-06 {:02}:00:{:02},500 train: [INFO] - Train: 0 [ {}/390 ( 0%)]  Loss: 13.42 (13.4)\n",
+          10 + start, step * 20, step * 100);
+  const TrainingLog log = Log(text);
+  ASSERT_EQ(log.iterations.size(), 8u);
+  EXPECT_EQ(log.iterations.back().attempt, 3);
+  ExpectSeconds(log, 7, 0.2);
+  EXPECT_EQ(log.settings.at("amp"), "False");
+}
+
+TEST(GeneralLines, ATrainingThatCountsNothingIsToldWhatToPrint) {
+  try {
+    Log(Lines(1, 30, 1, [](int) { return std::string("current loss: 0.25, best loss: 0.2"); }));
+    ADD_FAILURE() << "was read";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.reason(), HasSubstr("no line counts steps or epochs"));
+  }
+}
+
 TEST(EpochBars, PartsOfAnEpochThatEndsInTheMiddle) {
   std::string text;
   for (int epoch = 1; epoch <= 2; ++epoch)
@@ -214,6 +271,9 @@ TEST(Errors, TheOneThatEndsTheRun) {
   EXPECT_EQ(Log(kTraceback + Steps(1, 20)).error, "") << "a later start went on";
   const TrainingLog none = Log(kTraceback);
   EXPECT_EQ(none.program, "a program that stopped");
+  EXPECT_THROW(Log(kTraceback + Lines(1, 600, 1, [](int i) { return fmt::format("something {}", i); })),
+               Error)
+      << "went on";
   EXPECT_THAT(none.error, HasSubstr("out of memory"));
   EXPECT_THROW(Log("Traceback (most recent call last):\n  File \"/w/copy.py\", line 20\nOSError: no file\n"),
                Error)

@@ -82,7 +82,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     const bool time = unit == Unit::kSeconds || unit == Unit::kNone;
     if (!step.epoch && IsEpoch(value)) {
       step.epoch = static_cast<int64_t>(number);
-    } else if (!step.step && (IsStep(value) || (name.empty() && &value == &values.front() && value.total))) {
+    } else if (!step.step && (IsStep(value) ||
+                              (name.empty() && value.total && (step.epoch || &value == &values.front())))) {
       step.step = static_cast<int64_t>(number);
       step.steps = value.total;
     } else if (unit == Unit::kPerSecond && number > 0) {
@@ -147,7 +148,7 @@ bool GeneralLinesReader::Line(std::string_view line) {
   if (!has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") && !has("grad"))
     return false;
   static const RE2 counter(
-      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|batch_i|_step)re");
+      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,3}\d+ ?/)re");
   if (!RE2::PartialMatch(line, counter) || Evaluates(line)) return false;
   auto step = Read(line);
   if (!step || !step->trains) return false;

@@ -79,7 +79,7 @@ void SetCovers(std::vector<TrainingIteration>& rows, std::optional<int64_t> inte
   for (size_t i = 0; interval && i < rows.size(); ++i) {
     const bool first = i == 0 || rows[i].attempt != rows[i - 1].attempt;
     const int64_t distance = first ? rows[i].iteration : rows[i].iteration - rows[i - 1].iteration;
-    rows[i].covers = std::max<int64_t>(1, std::min(*interval, distance));
+    rows[i].covers = std::max<int64_t>(1, std::min({*interval, distance, rows[i].covers.value_or(distance)}));
   }
 }
 

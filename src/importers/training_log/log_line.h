@@ -32,7 +32,8 @@ std::optional<int64_t> LastTime(std::string_view text);
 // The text without the escape sequences that colour it on a terminal.
 std::string WithoutColours(std::string_view text);
 
-// What each line covers: up to `interval` iterations, else the distance that is most common.
+// What each line covers: up to `interval` iterations, else the distance that is most common; no more than it
+// says already.
 void SetCovers(std::vector<TrainingIteration>& rows, std::optional<int64_t> interval);
 
 }  // namespace dladvisor::training_log

@@ -221,6 +221,8 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
 void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
   TakeDevice(line, settings);
   TakeSlowPath(line, settings);
+  // timm's.
+  if (line.find("AMP not enabled. Training in float32") != std::string_view::npos) settings["amp"] = "False";
   if (line.size() <= 4096) TakeOffload(line, section_, settings);
   if (line.find("NCCL") != std::string_view::npos || line.find("nnodes") != std::string_view::npos ||
       line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||

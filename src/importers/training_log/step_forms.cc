@@ -237,7 +237,7 @@ const std::vector<Form>& Forms() {
         {kMemory, "max mem: " NUMBER, kMebi}}},
       {"PyTorch's ImageNet example",
        "Time",
-       R"(\bEpoch: *\[(\d+)\] *\[ *(\d+)/(\d+)\])",
+       R"(\bEpoch: *\[(\d+)(?:/\d+)?\] *\[ *(\d+)/(\d+)\])",
        "esn",
        0,
        0,

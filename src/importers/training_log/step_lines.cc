@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kLeastSteps = 2;
 // Numbers of steps that one line of another rank may be behind.
 constexpr int64_t kBehind = 1;
+// What prints its first step again so long after it is another start.
+constexpr double kLeastRestart = 10e9;
 // Printed means have three decimals: of a difference of two, the error must stay below this share.
 constexpr double kMostError = 0.05, kDecimals = 0.0005;
 // Whole seconds are exact enough from here on.
@@ -312,7 +314,9 @@ void ProgramLinesReader::EndStep() {
   const auto timers = std::exchange(timers_, {});
   std::vector<TrainingIteration>& rows = log_.iterations;
   // Another rank's line, or a second one of this step, as where a validation follows.
-  if (!rows.empty() && row.iteration <= rows.back().iteration &&
+  const bool restarts = row.iteration <= 1 && row.time_ns && last_time_ns_ &&
+                        static_cast<double>(*row.time_ns - *last_time_ns_) > kLeastRestart;
+  if (!rows.empty() && !restarts && row.iteration <= rows.back().iteration &&
       rows.back().iteration - row.iteration <= kBehind)
     return;
   row.attempt = rows.empty() ? 0 : rows.back().attempt + (row.iteration <= rows.back().iteration);
@@ -347,6 +351,8 @@ void ProgramLinesReader::EndStep() {
     if (tokens && last_tokens_ && *tokens > *last_tokens_)
       row.tokens_per_second = (*tokens - *last_tokens_) * kNsPerSecond / between;
   }
+  // An epoch's first step waits for the loader to start; the line shows that step alone.
+  if (mean && row.elapsed_ns && step_ == 1 && epoch_ != last_epoch_) row.covers = 1;
   last_time_ns_ = row.time_ns;
   last_epoch_ = epoch_;
   last_tokens_ = tokens;

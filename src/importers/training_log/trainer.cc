@@ -121,6 +121,8 @@ void TrainerReader::Record(std::string_view line) {
     return;
   }
   if (const auto seconds = Field(line, "'eval_runtime': "); seconds && *seconds > 0) {
+    // What follows the totals is of another run, or of none.
+    if (log_.runtime_ns) return;
     ++log_.evaluations;
     events_[AtLast()].insert(TrainingEventKind::kEvaluation);
     log_.evaluation_ns += *seconds * kNsPerSecond;
@@ -180,6 +182,11 @@ TrainingLog TrainerReader::Finish() {
     log_.iterations.push_back(row);
     iteration = done;
     since = seconds;
+  }
+  // Longer than the training: they are no part of it.
+  if (log_.runtime_ns && log_.evaluation_ns > *log_.runtime_ns) {
+    log_.evaluations = 0;
+    log_.evaluation_ns = 0;
   }
   // A bar of few steps may be anything's.
   const bool told = planned_ || !losses_.empty() || log_.runtime_ns;

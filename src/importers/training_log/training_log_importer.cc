@@ -125,11 +125,19 @@ bool SaysMore(const TrainingLog& log, const TrainingLog& than) {
 
 // Arguments that are known, from which on a text is a training's even where it prints no iteration.
 constexpr size_t kLeastSettings = 8;
+// Lines with a loss that show a training which counts nothing.
+constexpr int64_t kLeastLosses = 20;
+// Lines behind an exception that still are of the end it brings: traces of other ranks, of the launcher.
+constexpr int64_t kLinesOfEnd = 500;
 
 class Reader {
  public:
   void Line(std::string_view line) {
     if (training_log::Trim(line).empty()) return;
+    ++lines_;
+    static const RE2 loss(R"re((?i)loss\w*["']?[ :=]+-?\d)re");
+    if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss))
+      ++losses_;
     if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
     reader_of_settings_.Line(line, settings_);
     Count(megatron_.Line(line));
@@ -176,7 +184,8 @@ class Reader {
           settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
               ? "Megatron-LM"
               : "a program that prints its arguments";
-    if (log.empty() && of_training_ && !error_.empty() && servers.server().empty())
+    if (log.empty() && of_training_ && !error_.empty() && lines_ - error_line_ <= kLinesOfEnd &&
+        servers.server().empty())
       log.program = "a program that stopped";
     if (log.empty()) return log;
     if (went_on_ && !log.iterations.empty()) error_.clear();
@@ -188,6 +197,9 @@ class Reader {
     log.settings = std::move(settings_);
     return log;
   }
+
+  // Whether it prints losses as a training does.
+  bool PrintsLosses() const { return losses_ >= kLeastLosses; }
 
   // That ended the program, "" for none.
   const std::string& error() const { return error_; }
@@ -233,20 +245,20 @@ class Reader {
     static const RE2 exception(
         R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,120})|:?\s*$))"),
         training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
-    // The first of the ranks', unless it has no words.
-    const bool known = !error_.empty() && error_.find(':') != std::string::npos;
-    if (known && !went_on_) return;
     if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = true;
     if (!traceback_) return;
     of_training_ = of_training_ || RE2::PartialMatch(line, training);
     std::string type, words;
     if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
       return;
-    if (!RE2::PartialMatch(line, exception, &type, &words) || (!error_.empty() && !went_on_ && words.empty()))
-      return;
+    if (!RE2::PartialMatch(line, exception, &type, &words)) return;
+    error_line_ = lines_;
+    traceback_ = words.empty();
+    // The first of the ranks', unless it has no words.
+    const bool known = error_.find(':') != std::string::npos || (!error_.empty() && words.empty());
+    if (known && !went_on_) return;
     error_ = type + words;
     while (error_.ends_with(' ') || error_.ends_with('.')) error_.pop_back();
-    traceback_ = words.empty();
     went_on_ = false;
   }
 
@@ -264,6 +276,7 @@ class Reader {
   bool fenced_ = false, traceback_ = false;
   bool of_training_ = false;  // by the files of a traceback
   bool went_on_ = false;      // since the error
+  int64_t lines_ = 0, error_line_ = 0, losses_ = 0;
 };
 
 // The number that a line ends with may be cut.
@@ -348,6 +361,11 @@ std::optional<Trace> ReadLog(ByteSource& source) {
                     "take the log of a server that answers requests for a minute or more, with its "
                     "statistics on (no --disable-log-stats of vLLM)");
   if (log.empty() && !tables) RefusePrintedStatistics(source);
+  if (log.empty() && !tables && reader.PrintsLosses())
+    throw WrongKind(
+        source.name(), "the output of a training of which no line counts steps or epochs beside a time",
+        "print a line for every few steps with its number, its loss and the time of a step (\"step "
+        "100 loss 2.10 0.25 s/step\"), or log with the time of each line");
   if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) return std::nullopt;
   Trace trace;
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
