@@ -69,6 +69,15 @@ TEST(GeneralLines, UnitsTellWhatAValueIs) {
   EXPECT_FALSE(log.iterations[2].elapsed_ns) << "the size of a batch is not known";
 }
 
+TEST(GeneralLines, TensorFlowsEstimator) {
+  const TrainingLog log = Log(Lines(100, 1000, 100, [](int step) {
+    return fmt::format(
+        "INFO:tensorflow:global_step/sec: 4.0\nINFO:tensorflow:loss = 1.25, step = {} (25.000 sec)", step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectSeconds(log, 2, 0.25);
+}
+
 TEST(GeneralLines, ATimeThatGrowsIsOfTheRun) {
   const TrainingLog log = Log(Lines(1, 60, 1, [](int print) {
     const int epoch = (print - 1) / 4, step = (print - 1) % 4 * 25 + 25;
@@ -148,6 +157,18 @@ TEST(GeneralLines, EpochsOfAllAndStepsInBrackets) {
       0, 110, 10, [](int step) { return fmt::format("Epoch 3/400 [{}/120] loss 2.1 4.0 it/s", step); }));
   ASSERT_EQ(other.iterations.size(), 12u);
   ExpectSeconds(other, 2, 0.25);
+}
+
+TEST(StepLines, EpochsOfAllInMmEnginesLines) {
+  const TrainingLog log = Log(Lines(20, 100, 20, [](int step) {
+    return fmt::format(
+        "[10/20 12:23:16] trainer INFO: Epoch [1/300][{}/365]\tlr: 3e-02, time: 2.670, data_time: 2.280, "
+        "loss 15.0",
+        step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 5u);
+  ExpectSeconds(log, 1, 2.67);
+  EXPECT_FALSE(log.timers.empty());
 }
 
 TEST(StepLines, AnEpochsFirstStepIsOne) {

@@ -86,6 +86,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                               (name.empty() && value.total && (step.epoch || &value == &values.front())))) {
       step.step = static_cast<int64_t>(number);
       step.steps = value.total;
+      // TensorFlow's "loss = 1.2, step = 200 (24.1 sec)".
+      if (value.mean && line.find(" sec)") != std::string_view::npos) step.since_last = value.mean;
     } else if (unit == Unit::kPerSecond && number > 0) {
       step.step_time = 1 / number;
     } else if (unit == Unit::kSecondsEach && number > 0) {
@@ -264,6 +266,7 @@ TrainingLog GeneralLinesReader::Finish() {
     covered += covers;
     covered_since += covers;
     std::optional<double> seconds = line.step_time;
+    if (!seconds && line.since_last && !starts) seconds = *line.since_last / covers;
     if (!seconds && line.time && meaning == Meaning::kStep) seconds = line.time;
     if (!seconds && line.time && meaning == Meaning::kSinceLast && !starts) seconds = *line.time / covers;
     if (line.time && meaning == Meaning::kMeanOfEpoch) {

@@ -17,12 +17,12 @@ void MlperfReader::Line(std::string_view line) {
   const size_t mark = line.find(":::MLL");
   if (mark == std::string_view::npos) return;
   line = line.substr(mark, 4096);
-  static const RE2 json(R"re("time_ms": *(\d+(?:\.\d+)?).*?"key": *"(\w+)")re"),
+  static const RE2 stamp(R"re("time_(ms|s)": *(\d+(?:\.\d+)?))re"), name(R"re("key": *"(\w+)")re"),
       old(R"re(^:::MLL (\d+\.\d+) (\w+):)re");
   double time = 0;
-  std::string key;
-  if (RE2::PartialMatch(line, json, &time, &key))
-    Event(key, time);
+  std::string unit, key;
+  if (RE2::PartialMatch(line, stamp, &unit, &time) && RE2::PartialMatch(line, name, &key))
+    Event(key, unit == "s" ? time * kMsPerSecond : time);
   else if (RE2::PartialMatch(line, old, &time, &key))
     Event(key, time * kMsPerSecond);
 }
