@@ -15,7 +15,7 @@ namespace {
 
 using WordList = std::vector<SqlWord>;
 
-std::optional<double> NumberOf(const SqlWord& word) {
+std::optional<double> NumberOfWord(const SqlWord& word) {
   if (word.kind != SqlToken::Kind::kNumber) return std::nullopt;
   double number = 0;
   const char* const end = word.text.data() + word.text.size();
@@ -91,7 +91,7 @@ void FindPercentile(const WordList& words, size_t at, std::vector<OddSql>& odd) 
   const std::vector<const SqlWord*> arguments = RestOfLevel(words, at + 2);
   if (arguments.size() < 3 || arguments[arguments.size() - 2]->text != ",") return;
   const SqlWord& percent = *arguments.back();
-  const std::optional<double> number = NumberOf(percent);
+  const std::optional<double> number = NumberOfWord(percent);
   if (!number) return;
   if (*number > 100)
     odd.push_back({"percentile: the second argument is a number from 0 to 100", percent.start, true});
@@ -123,7 +123,7 @@ std::vector<OddSql> FindScaledTimes(std::string_view sql,
   std::vector<OddSql> odd;
   const WordList words = SqlWords(sql);
   for (size_t at = 0; at + 2 < words.size(); ++at) {
-    const std::optional<double> number = NumberOf(words[at + 2]);
+    const std::optional<double> number = NumberOfWord(words[at + 2]);
     if (!number || !words[at].is_name || !is_time(words[at].text)) continue;
     const double divisor = words[at + 1].text == "/" ? *number : words[at + 1].text == "*" ? 1 / *number : 0;
     for (const auto& [scale, words_of] :
@@ -143,7 +143,8 @@ bool IsHundredfold(std::string_view sql) {
   const auto is_name = [](const SqlWord& word) {
     return word.is_name || word.kind == SqlToken::Kind::kParameter;
   };
-  return (is_name(words[0]) && NumberOf(words[2]) == 100) || (is_name(words[2]) && NumberOf(words[0]) == 100);
+  return (is_name(words[0]) && NumberOfWord(words[2]) == 100) ||
+         (is_name(words[2]) && NumberOfWord(words[0]) == 100);
 }
 
 }  // namespace dladvisor

@@ -17,7 +17,7 @@ constexpr double kFull = 0.95;
 // Of the most requests that may run: a line is of one moment, in which some have just ended.
 constexpr double kAtLimit = 0.9;
 
-class Mean {
+class KnownMean {
  public:
   template <class T>
   void Add(const std::optional<T>& value) {
@@ -47,7 +47,7 @@ std::optional<int64_t> CountOf(const ServingLog& log, const char* name) {
 }
 
 void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
-  Mean running, waiting, transferring, prompt, generated, accepted, length, prefix, cache;
+  KnownMean running, waiting, transferring, prompt, generated, accepted, length, prefix, cache;
   std::set<std::optional<std::string>> engines;
   std::map<std::optional<std::string>, bool> ran_before;
   // Beside lines of decoding, those of prefill are no mean over time: each is of the moments in which it

@@ -81,7 +81,7 @@ bool CreatesContext(const Trace& trace) {
   });
 }
 
-bool Launches(const Trace& trace) {
+bool AnyLaunch(const Trace& trace) {
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   return std::ranges::any_of(trace.api_calls.name,
                              [&](NameId name) { return kinds[name] == ApiKind::kLaunch; });
@@ -97,7 +97,7 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   const CaptureWords& words = CaptureWordsOf(trace.format);
   std::string why(words.no_gpu_work);
   std::string wanted = capability::kRangesOfGpuWork;
-  if (row.api_calls > 0 && Launches(trace)) {
+  if (row.api_calls > 0 && AnyLaunch(trace)) {
     why = "calls that launch kernels were recorded, and no kernel";
   } else if (row.api_calls > 0) {
     why = "of the CUDA calls that were recorded none launches a kernel";
@@ -341,7 +341,7 @@ std::vector<DiagnosticRow> ComputeDiagnostics(const Context& context) {
 
 namespace {
 
-void Place(ProfileRow& row, const ProfilePlace& place) {
+void PlaceProfile(ProfileRow& row, const ProfilePlace& place) {
   if (place.duplicate_of) row.duplicate_of = place.duplicate_of;
   if (place.node) row.recorded_node = place.node;
 }
@@ -350,7 +350,7 @@ void Place(ProfileRow& row, const ProfilePlace& place) {
 
 const Family& ProfileFamily() {
   static const Family family =
-      FamilyOf(ProfileRelation(), ComputeProfile).OfFiles().Placed(ProfileRelation(), Place);
+      FamilyOf(ProfileRelation(), ComputeProfile).OfFiles().Placed(ProfileRelation(), PlaceProfile);
   return family;
 }
 

@@ -101,7 +101,7 @@ std::vector<bool> Saturated(const Telemetry& t, const Rows& rows, TelemetryMetri
   return saturated;
 }
 
-class Mean {
+class WeightedMean {
  public:
   void Add(double value, double weight) {
     sum_ += value * weight;
@@ -229,7 +229,7 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     row.limit_value = LimitOf(t, by_metric, key);
     const std::vector<double> weights = Weights(t, rows);
     std::vector<double> values;
-    Mean mean, busy_mean, active_mean, at_limit, busy_at_limit, saturated, dropped;
+    WeightedMean mean, busy_mean, active_mean, at_limit, busy_at_limit, saturated, dropped;
     std::vector<double> when_saturated;
     const std::vector<bool> is_saturated = Saturated(t, rows, key.second, utilization);
     for (size_t i = 0; i < rows.size(); ++i)

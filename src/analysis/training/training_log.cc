@@ -27,10 +27,10 @@ constexpr size_t kLeastLines = 8, kLeastOfAttempt = 3;
 constexpr double kExplains = 0.5;
 
 using Rows = std::vector<size_t>;
-using Group = std::pair<int64_t, int64_t>;  // attempt and batch, -1 where unknown: lines that compare
+using Alike = std::pair<int64_t, int64_t>;  // attempt and batch, -1 where unknown: lines that compare
 
-std::map<Group, Rows> GroupLines(const std::vector<TrainingLogRow>& rows) {
-  std::map<Group, Rows> groups;
+std::map<Alike, Rows> GroupLines(const std::vector<TrainingLogRow>& rows) {
+  std::map<Alike, Rows> groups;
   for (size_t i = 0; i < rows.size(); ++i)
     if (rows[i].elapsed_ns) groups[{rows[i].attempt, rows[i].global_batch.value_or(-1)}].push_back(i);
   return groups;
@@ -283,7 +283,7 @@ std::vector<TrainingLogRow> ComputeTrainingLog(const Context& context) {
     row.nan = line.nan;
     row.consumed_samples = line.consumed_samples;
   }
-  const std::map<Group, Rows> groups = GroupLines(rows);
+  const std::map<Alike, Rows> groups = GroupLines(rows);
   for (const auto& [group, lines] : groups) MarkSlow(rows, lines);
   MarkWarmup(rows);
   Explainer explainer(log, rows);

@@ -17,7 +17,7 @@ std::optional<std::string> Text(const Settings& settings, std::initializer_list<
   return std::nullopt;
 }
 
-std::optional<int64_t> Count(const Settings& settings, std::initializer_list<const char*> names) {
+std::optional<int64_t> CountSetting(const Settings& settings, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const auto text = Text(settings, {name});
     int64_t number = 0;
@@ -66,19 +66,20 @@ TrainingSizes SizesOf(const Trace& trace) {
   const Settings& settings = trace.training_log.settings;
   TrainingSizes sizes;
   sizes.world_size = trace.world_size;
-  sizes.tensor_parallel = Count(settings, {"tensor_model_parallel_size", "model_parallel_size"});
-  sizes.pipeline_parallel = Count(settings, {"pipeline_model_parallel_size", "pipe_parallel_size"});
-  sizes.virtual_stages = Count(settings, {"virtual_pipeline_model_parallel_size"});
+  sizes.tensor_parallel = CountSetting(settings, {"tensor_model_parallel_size", "model_parallel_size"});
+  sizes.pipeline_parallel = CountSetting(settings, {"pipeline_model_parallel_size", "pipe_parallel_size"});
+  sizes.virtual_stages = CountSetting(settings, {"virtual_pipeline_model_parallel_size"});
   if (!sizes.virtual_stages && sizes.pipeline_parallel) sizes.virtual_stages = 1;
-  sizes.data_parallel = Count(settings, {"data_parallel_size"});
+  sizes.data_parallel = CountSetting(settings, {"data_parallel_size"});
   if (!sizes.data_parallel && sizes.world_size && sizes.tensor_parallel) {
     const int64_t model = *sizes.tensor_parallel * sizes.pipeline_parallel.value_or(1) *
-                          Count(settings, {"context_parallel_size"}).value_or(1);
+                          CountSetting(settings, {"context_parallel_size"}).value_or(1);
     if (*sizes.world_size % model == 0) sizes.data_parallel = *sizes.world_size / model;
   }
-  sizes.micro_batch = Count(settings, {"micro_batch_size", "train_micro_batch_size_per_gpu", "batch_size"});
-  sizes.global_batch = Count(settings, {"global_batch_size", "train_batch_size"});
-  const auto accumulated = Count(settings, {"gradient_accumulation_steps"});
+  sizes.micro_batch =
+      CountSetting(settings, {"micro_batch_size", "train_micro_batch_size_per_gpu", "batch_size"});
+  sizes.global_batch = CountSetting(settings, {"global_batch_size", "train_batch_size"});
+  const auto accumulated = CountSetting(settings, {"gradient_accumulation_steps"});
   if (sizes.micro_batch && sizes.global_batch && accumulated && !sizes.data_parallel &&
       *sizes.global_batch % (*sizes.micro_batch * *accumulated) == 0)
     sizes.data_parallel = *sizes.global_batch / (*sizes.micro_batch * *accumulated);
@@ -87,7 +88,7 @@ TrainingSizes SizesOf(const Trace& trace) {
     if (*sizes.global_batch % at_once == 0) sizes.micro_batches = *sizes.global_batch / at_once;
   }
   if (!sizes.micro_batches && sizes.pipeline_parallel.value_or(1) == 1) sizes.micro_batches = accumulated;
-  sizes.seq_length = Count(settings, {"seq_length"});
+  sizes.seq_length = CountSetting(settings, {"seq_length"});
   sizes.precision = PrecisionOf(settings);
   sizes.recompute = RecomputeOf(settings);
   return sizes;

@@ -7,9 +7,9 @@
 namespace dladvisor {
 namespace {
 
-class Arguments {
+class WorkArguments {
  public:
-  explicit Arguments(const std::map<std::string, std::string>& settings) : settings_(settings) {}
+  explicit WorkArguments(const std::map<std::string, std::string>& settings) : settings_(settings) {}
 
   std::string_view Text(const char* name) const {
     const auto found = settings_.find(name);
@@ -33,7 +33,7 @@ class Arguments {
 }  // namespace
 
 TrainingWork WorkOfArguments(const std::map<std::string, std::string>& settings) {
-  const Arguments arguments(settings);
+  const WorkArguments arguments(settings);
   const auto layers = arguments.Size("num_layers"), hidden = arguments.Size("hidden_size"),
              heads = arguments.Size("num_attention_heads"), sequence = arguments.Size("seq_length"),
              vocabulary = arguments.Size("padded_vocab_size");

@@ -16,7 +16,7 @@ namespace {
 
 // A row whose time changes by less than this part of the unit's time, or of the table's largest change, is
 // not worth a line.
-constexpr double kLeastOfUnit = 0.0005, kLeastOfLargest = 0.005;
+constexpr double kLeastRowOfUnit = 0.0005, kLeastRowOfLargest = 0.005;
 constexpr size_t kLabelColumns = 96;  // of a kernel
 
 double SizeOf(const ComparisonRow& row) {
@@ -57,8 +57,8 @@ ComparisonTable TableOf(const RunsCompared& compared, std::string id, std::strin
   ComparisonTable table{std::move(id), std::move(title), {}};
   double largest = 0;
   for (const ComparisonRow& row : rows) largest = std::max(largest, SizeOf(row));
-  const double least_of_unit = kLeastOfUnit * compared.before.unit_ns.value_or(0),
-               least = whole ? least_of_unit : std::max(least_of_unit, kLeastOfLargest * largest);
+  const double least_of_unit = kLeastRowOfUnit * compared.before.unit_ns.value_or(0),
+               least = whole ? least_of_unit : std::max(least_of_unit, kLeastRowOfLargest * largest);
   const bool calls = compared.unit == ComparedUnit::kCall;
   for (ComparisonRow& row : rows) {
     // A call of what one side has alone says nothing of the other.

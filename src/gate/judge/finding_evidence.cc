@@ -33,7 +33,7 @@ bool HasIt(const GateRun& run, const Finding& finding) {
   });
 }
 
-std::string Runs(size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); }
+std::string CountOfRuns(size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -76,7 +76,8 @@ std::string FindingEvidence::Doubt(const Finding& finding) const {
   return fmt::format(
       "{} is new, and does not fail the gate: it fires in {} of {} of the candidate and in {} of {} of the "
       "baseline, as one that comes and goes may do{}{}.",
-      finding.rule, count(candidate_), Runs(candidate_.size()), count(baseline_), Runs(baseline_.size()),
+      finding.rule, count(candidate_), CountOfRuns(candidate_.size()), count(baseline_),
+      CountOfRuns(baseline_.size()),
       after_ < candidate_.size() || before_ < baseline_.size() ? " where runs of one job are alike" : "",
       finding.saves && !finding.saves->bucket.empty()
           ? fmt::format(", and {} takes no longer than noise explains", finding.saves->bucket)

@@ -43,14 +43,6 @@ constexpr std::array kFields = std::to_array<Field>({
     {"MMCLK", "MEM_CLOCK", Metric::kMemoryClock, "MHz"},
 });
 constexpr std::string_view kPrefix = "DCGM_FI_";
-// Bits of the throttle reasons, as of nvidia-smi.
-constexpr uint64_t kPowerReasons = 0x4 | 0x80, kHeatReasons = 0x20 | 0x40;
-
-void AddReasons(double value, TelemetryLog& log) {
-  const auto bits = value >= 0 && value < 1e15 ? static_cast<uint64_t>(value) : 0;
-  log.Add(Metric::kThrottledByPower, {(bits & kPowerReasons) != 0 ? 1.0 : 0.0, ""});
-  log.Add(Metric::kThrottledByHeat, {(bits & kHeatReasons) != 0 ? 1.0 : 0.0, ""});
-}
 
 // A line of names: "#Entity  GPUTL  POWER", its # apart or not.
 std::vector<std::string_view> DmonNames(std::string_view line) {
@@ -135,7 +127,7 @@ class Scrape {
       for (const auto& [name, value] : gpu.values) {
         std::string_view field = std::string_view(name).substr(kPrefix.size());
         if (field.starts_with("DEV_")) field.remove_prefix(4);
-        if (field == "CLOCK_THROTTLE_REASONS" || field == "CLOCKS_EVENT_REASONS") AddReasons(value, log_);
+        if (field == "CLOCK_THROTTLE_REASONS" || field == "CLOCKS_EVENT_REASONS") log_.AddThrottling(value);
         if (field == "FB_USED" || field == "FB_FREE" || field == "FB_RESERVED") {
           memory += value;
           parts += field != "FB_RESERVED";

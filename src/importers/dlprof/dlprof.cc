@@ -71,9 +71,9 @@ std::optional<SyncKind> SyncKindOf(std::string_view function) {
   return std::nullopt;
 }
 
-class Reader {
+class DatabaseReader {
  public:
-  Reader(const Database& db, Trace& trace) : db_(db), trace_(trace) {}
+  DatabaseReader(const Database& db, Trace& trace) : db_(db), trace_(trace) {}
 
   void Read() {
     ReadDictionary();
@@ -98,7 +98,7 @@ class Reader {
   class Events {
    public:
     // `columns` begins with the names of start and stop.
-    Events(Reader& reader, std::string_view table, const std::vector<std::string_view>& columns)
+    Events(DatabaseReader& reader, std::string_view table, const std::vector<std::string_view>& columns)
         : reader_(reader), table_(table), rows_(reader.db_, table, columns) {}
     ~Events() {
       if (!reader_.db_.Has(table_)) return;
@@ -124,7 +124,7 @@ class Reader {
     const Rows& rows() const { return rows_; }
 
    private:
-    Reader& reader_;
+    DatabaseReader& reader_;
     std::string table_;
     Rows rows_;
     std::pair<Ns, Ns> time_;
@@ -450,11 +450,11 @@ Trace ReadDatabase(const Database& db) {
   trace.health.notes.push_back(
       "DLProf's database has no streams, registers, shared memory or kinds of host memory, and does not "
       "record which function launched a kernel: cudaLaunchKernel stands for all.");
-  Reader(db, trace).Read();
+  DatabaseReader(db, trace).Read();
   return trace;
 }
 
-Importer::Fit Fits(const Input& input) {
+Importer::Fit DatabaseFits(const Input& input) {
   const Database* db = input.database();
   return db && db->Has(kOps) && (db->Has(kKernels) || db->Has(kOpInstances)) ? Importer::Fit::kYes
                                                                              : Importer::Fit::kNo;
@@ -467,7 +467,7 @@ constinit const Importer kDlprofImporter = {
     .in_help = "DLProf database",
     .extensions = "",
     .more_extensions = "",
-    .fits = Fits,
+    .fits = DatabaseFits,
     .read = [](Input& input) { return std::optional(ReadDatabase(*input.database())); },
 };
 

@@ -146,7 +146,7 @@ Trace ReadReport(const fs::path& path) {
   }
 }
 
-Importer::Fit Fits(const Input& input) {
+Importer::Fit ReportFits(const Input& input) {
   const std::string extension = input.path().extension().string();
   return !input.database() && (extension == ".nsys-rep" || extension == ".qdrep") ? Importer::Fit::kYes
                                                                                   : Importer::Fit::kNo;
@@ -159,7 +159,7 @@ constinit const Importer kNsysReportImporter = {
     .in_help = "",
     .extensions = ".nsys-rep",
     .more_extensions = ".qdrep",
-    .fits = Fits,
+    .fits = ReportFits,
     .read = [](Input& input) { return std::optional(ReadReport(input.path())); },
 };
 

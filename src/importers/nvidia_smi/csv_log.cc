@@ -22,9 +22,6 @@ namespace {
 using nvidia_smi::LogColumn;
 using Kind = LogColumn::Kind;
 
-// Bits of clocks_event_reasons.active.
-constexpr uint64_t kPowerReasons = 0x4 | 0x80, kHeatReasons = 0x20 | 0x40;
-
 // Lines that one row may have besides its first: one for each GPU that a command printed.
 constexpr int kMostLinesOfCell = 16;
 
@@ -92,9 +89,7 @@ class CsvRowReader {
       return;
     }
     if (column.kind == Kind::kThrottleReasons) {
-      const auto bits = quantity->number < 1e15 ? static_cast<uint64_t>(quantity->number) : 0;
-      log.Add(TelemetryMetric::kThrottledByPower, {(bits & kPowerReasons) != 0 ? 1.0 : 0.0, ""});
-      log.Add(TelemetryMetric::kThrottledByHeat, {(bits & kHeatReasons) != 0 ? 1.0 : 0.0, ""});
+      log.AddThrottling(quantity->number);
       return;
     }
     if (quantity->unit.empty()) quantity->unit = column.unit;

@@ -88,6 +88,13 @@ void TelemetryLog::Begin(std::optional<Time> time, uint32_t device) {
   device_ = device;
 }
 
+void TelemetryLog::AddThrottling(double bits) {
+  constexpr uint64_t kPowerReasons = 0x4 | 0x80, kHeatReasons = 0x20 | 0x40;
+  const auto reasons = bits >= 0 && bits < 1e15 ? static_cast<uint64_t>(bits) : 0;
+  Add(TelemetryMetric::kThrottledByPower, {(reasons & kPowerReasons) != 0 ? 1.0 : 0.0, ""});
+  Add(TelemetryMetric::kThrottledByHeat, {(reasons & kHeatReasons) != 0 ? 1.0 : 0.0, ""});
+}
+
 void TelemetryLog::Add(TelemetryMetric metric, const Quantity& quantity) {
   Telemetry& t = trace_.telemetry;
   const std::optional<double> factor =

@@ -24,6 +24,8 @@ class TelemetryLog {
   // The first value of a metric in a sample counts, but throttling by any cause is throttling. A number
   // without a unit is of the unit that the largest of its metric speaks for.
   void Add(TelemetryMetric metric, const Quantity& quantity);
+  // `bits` as of clocks_event_reasons.active.
+  void AddThrottling(double bits);
   void Skip(const char* what) { ++trace_.health.rows_skipped[what]; }
 
   // Whether to leave out a last line without end, whose last number may be cut: not where it is the only one.

@@ -130,7 +130,7 @@ constexpr int64_t kLeastLosses = 20;
 // Lines behind an exception that still are of the end it brings: traces of other ranks, of the launcher.
 constexpr int64_t kLinesOfEnd = 500;
 
-class Reader {
+class LogReader {
  public:
   void Line(std::string_view line) {
     if (training_log::Trim(line).empty()) return;
@@ -287,7 +287,7 @@ std::string_view WithoutCutEnd(std::string_view line) {
   return line.substr(0, bar == std::string_view::npos ? 0 : bar + 1);
 }
 
-void ReadLines(ByteSource& source, Reader& reader) {
+void ReadLines(ByteSource& source, LogReader& reader) {
   Lines lines(source);
   while (const auto line = lines.Next()) {
     std::string_view rest = *line;
@@ -338,7 +338,7 @@ void RefusePrintedStatistics(ByteSource& source) {
 
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
-  Reader reader;
+  LogReader reader;
   ReadLines(source, reader);
   const bool tables = reader.tables.log.trace().telemetry.size() > 0;
   TrainingLog log = reader.Finish();

@@ -50,7 +50,7 @@ OrderedJson ShortValue(const Value& value, size_t most = kInFull.text) {
 }
 
 // The first rows as objects.
-OrderedJson Evidence(const ResultSet& evidence, const Detail& detail) {
+OrderedJson EvidenceJson(const ResultSet& evidence, const Detail& detail) {
   OrderedJson rows = OrderedJson::array();
   for (size_t i = 0; i < std::min(evidence.rows.size(), detail.evidence_rows); ++i) {
     OrderedJson row = OrderedJson::object();
@@ -89,7 +89,7 @@ OrderedJson FindingOf(const ReportModel& model, const FindingGroup& group, const
           {"recommendation", std::move(advice)},
           {"saves", ToJson(finding.saves)},
           {"facts", Facts(finding, detail)},
-          {"evidence", Evidence(finding.evidence, detail)}};
+          {"evidence", EvidenceJson(finding.evidence, detail)}};
 }
 
 OrderedJson FigureOf(const Figure& figure) {

@@ -13,13 +13,12 @@
 #include "src/render/escape.h"
 #include "src/render/svg.h"
 #include "src/report/formats/html_parts.h"
+#include "src/report/sections/ranks_section.h"
 
 namespace dladvisor {
 namespace {
 
-std::string Time(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
-// "+561 µs".
-std::string Signed(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
+std::string TimeText(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
 
 // "Rank 5", "Ranks 480–519".
 std::string Numbered(const char* what, const Value& first, const Value& last) {
@@ -57,7 +56,7 @@ data HeatPlot(const ReportTable& table) {
     const double excess = CellNumber(table, row, "excess_ns");
     rows[line].cells[place] = {HeatClass(excess, most),
                                fmt::format("Rank {}{}, step {}: {}", CellText(table, row, "rank"), gpu,
-                                           CellText(table, row, "step"), Signed(excess))};
+                                           CellText(table, row, "step"), SignedTime(excess))};
   }
   std::vector<Segment> legend;
   for (int level = 4; level >= -4; --level) {
@@ -67,9 +66,9 @@ data HeatPlot(const ReportTable& table) {
                       : level == 0  ? "about the mean"
                                     : "",
                       0,
-                      level == 0  ? "±" + Time(most / 16)
-                      : level > 0 ? "> " + Time(above)
-                                  : "< " + Time(-above),
+                      level == 0  ? "±" + TimeText(most / 16)
+                      : level > 0 ? "> " + TimeText(above)
+                                  : "< " + TimeText(-above),
                       level == 0 ? "h0" : fmt::format("{}{}", level > 0 ? 'h' : 'l', std::abs(level))});
   }
   std::string label = "Local time of each rank and step against the mean over the GPUs of the step";
@@ -81,7 +80,7 @@ data HeatPlot(const ReportTable& table) {
   const std::string description =
       fmt::format("{} by {} cells; farthest from the mean is rank {} in step {}, {}.", lines, places,
                   CellText(table, worst, "rank"), CellText(table, worst, "step"),
-                  Signed(CellNumber(table, worst, "excess_ns")));
+                  SignedTime(CellNumber(table, worst, "excess_ns")));
   data plot;
   plot.set("label", label);
   plot.set("svg", HeatMap("rank-heat", label, description, columns, rows));
@@ -129,14 +128,14 @@ data CurvePlot(const std::string& id, const std::string& title, Pair pair, const
     const auto farthest = std::ranges::max_element(
         line.points, {}, [](const std::pair<double, double>& point) { return std::abs(point.second); });
     if (farthest != line.points.end())
-      line.text = fmt::format("{} at kernel {:.0f}", Time(farthest->second), farthest->first);
+      line.text = fmt::format("{} at kernel {:.0f}", TimeText(farthest->second), farthest->first);
     legend.push_back({line.label, 0, line.text, line.color});
   }
   data plot;
   plot.set("label", title);
-  plot.set("svg",
-           LineChart(id, title, pair.lines, marks,
-                     {Time(pair.most), Time(pair.least), "Kernel 0", fmt::format("{:.0f}", last_position)}));
+  plot.set("svg", LineChart(id, title, pair.lines, marks,
+                            {TimeText(pair.most), TimeText(pair.least), "Kernel 0",
+                             fmt::format("{:.0f}", last_position)}));
   plot.set("legend", LegendData(legend));
   return plot;
 }

@@ -16,9 +16,6 @@ namespace {
 constexpr size_t kMaxCohorts = 4, kMaxReasons = 4;
 
 std::string Time(double ns) { return FormatValue(ns, Unit::kNanoseconds); }
-// "+561 µs".
-std::string Signed(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
-
 // "549 µs of it in gaps between kernels and 21.6 µs in kernels"; with signs where some of it is made up for.
 std::string CauseText(const ReportTable& jitter, size_t row) {
   std::vector<std::pair<double, const char*>> causes = {
@@ -33,11 +30,12 @@ std::string CauseText(const ReportTable& jitter, size_t row) {
   std::string text;
   for (size_t i = 0; i < causes.size(); ++i) {
     const auto& [ns, where] = causes[i];
-    text += fmt::format("{}{}{} {}",
-                        i == 0                   ? ""
-                        : i + 1 == causes.size() ? " and "
-                                                 : ", ",
-                        some_earlier ? Signed(ns) : Time(ns), i == 0 && !some_earlier ? " of it" : "", where);
+    text +=
+        fmt::format("{}{}{} {}",
+                    i == 0                   ? ""
+                    : i + 1 == causes.size() ? " and "
+                                             : ", ",
+                    some_earlier ? SignedTime(ns) : Time(ns), i == 0 && !some_earlier ? " of it" : "", where);
   }
   return text;
 }
@@ -82,6 +80,8 @@ std::string NotComparedText(const ReportTable& left_out, const ReportTable& rank
 }
 
 }  // namespace
+
+std::string SignedTime(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
 
 std::vector<std::string> RankSentences(const ReportModel& model) {
   std::vector<std::string> sentences;

@@ -12,6 +12,9 @@ namespace dladvisor {
 // Rows of the table `ranks` that Markdown and text show.
 inline constexpr size_t kTopRanks = 8;
 
+// "+561 µs".
+std::string SignedTime(double ns);
+
 // Who is slowest in which step, by how much and by what: one for each of the largest cohorts; and which ranks
 // are not compared. None where there are fewer than two ranks.
 std::vector<std::string> RankSentences(const ReportModel& model);
