@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# One static library per folder. Sources are globbed, so that a new file needs no edit here; a folder may
-# include the headers of the folders that its library links itself, and no others (check_includes.sh).
+# A library per folder. Sources are globbed, so that a new file needs no edit here; a folder may include the
+# headers of the folders that its library links itself, and no others (check_includes.sh).
 #
-#   dladvisor_library(trace HOT LINK dla_base)   # every .cc of the current folder becomes library dla_trace
+#   dladvisor_library(trace HOT ALL LINK dla_base)   # every .cc of the current folder becomes library dla_trace
+#   dladvisor_library(analysis_host WITH analysis HOT api_name sync_site LINK dla_trace)
 #
-# HOT marks what works on each event, or on each cell that is written, and is optimised most. COLD marks what works
-# on results and need not be fast: like tests it is optimised least, in the tests' build not at all. -Og compiles in
-# two thirds of the time of -O2, -O1 in three quarters.
+# HOT names what works on each event, or on each cell that is written, and is optimised most. COLD marks what
+# works on results and need not be fast: like tests it is optimised least, in the tests' build not at all. -Og
+# compiles in two thirds of the time of -O2, -O1 in three quarters. WITH compiles what is not hot together with
+# that of other folders: a third of the time goes to what each unit has of the library's templates.
 
 add_library(dla_flags INTERFACE)
 target_include_directories(dla_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
@@ -63,22 +65,81 @@ function(dladvisor_cold target)
   target_precompile_headers(${target} REUSE_FROM dla_cold_pch)
 endfunction()
 
+# Sets OUT to the library that compiles what LIBRARY names, or none where it is one of its own.
+function(dladvisor_compiled_in out library)
+  get_property(in GLOBAL PROPERTY ${library}_COMPILED_IN)
+  set(${out} ${in} PARENT_SCOPE)
+endfunction()
+
+# Adds LIBRARY for sources optimised as LEVEL says: HOT, COLD or neither.
+function(dladvisor_objects library level)
+  if(TARGET ${library})
+    return()
+  endif()
+  add_library(${library} STATIC ${PROJECT_BINARY_DIR}/pch_anchor.cc)
+  target_link_libraries(${library} PUBLIC dla_flags)
+  if(level STREQUAL COLD)
+    dladvisor_cold(${library})
+    return()
+  endif()
+  target_precompile_headers(${library} REUSE_FROM dla_pch)
+  if(NOT level STREQUAL HOT)
+    target_compile_options(${library} PRIVATE ${less_optimised})
+  endif()
+endfunction()
+
 function(dladvisor_library name)
-  cmake_parse_arguments(ARG "HOT;COLD" "" "LINK;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "WITH" "HOT;LINK;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  if(NOT sources)
-    set(sources ${PROJECT_BINARY_DIR}/pch_anchor.cc)
-  endif()
-  add_library(dla_${name} STATIC ${sources} ${ARG_SOURCES})
-  target_link_libraries(dla_${name} PUBLIC dla_flags ${ARG_LINK})
-  if(ARG_COLD)
-    dladvisor_cold(dla_${name})
+  set(hot ${ARG_HOT})
+  if(ARG_HOT STREQUAL ALL)
+    set(hot ${sources})
+    set(sources "")
   else()
-    target_precompile_headers(dla_${name} REUSE_FROM dla_pch)
-    if(NOT ARG_HOT)
-      target_compile_options(dla_${name} PRIVATE ${less_optimised})
-    endif()
+    list(TRANSFORM hot REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1.cc")
+    list(REMOVE_ITEM sources "" ${hot})
   endif()
+  set(level "")
+  if(ARG_COLD)
+    set(level COLD)
+  endif()
+
+  set(libraries "")
+  if(hot)
+    dladvisor_objects(dla_${name} HOT)
+    target_sources(dla_${name} PRIVATE ${hot} ${ARG_SOURCES})
+    list(APPEND libraries dla_${name})
+  endif()
+  if(ARG_WITH)
+    set(together dla_${ARG_WITH}_folders)
+    dladvisor_objects(${together} "${level}")
+    target_sources(${together} PRIVATE ${sources})
+    list(APPEND libraries ${together})
+    if(hot)
+      target_link_libraries(dla_${name} PUBLIC ${together})
+      target_link_libraries(${together} PUBLIC dla_${name})
+    else()
+      add_library(dla_${name} INTERFACE)
+      target_link_libraries(dla_${name} INTERFACE ${together})
+      set_property(GLOBAL PROPERTY dla_${name}_COMPILED_IN ${together})
+    endif()
+  elseif(NOT hot)
+    dladvisor_objects(dla_${name} "${level}")
+    target_sources(dla_${name} PRIVATE ${sources} ${ARG_SOURCES})
+    list(APPEND libraries dla_${name})
+  endif()
+
+  foreach(linked ${ARG_LINK})
+    dladvisor_compiled_in(in ${linked})
+    if(in)
+      set(linked ${in})
+    endif()
+    foreach(library ${libraries})
+      if(NOT library STREQUAL linked)
+        target_link_libraries(${library} PUBLIC ${linked})
+      endif()
+    endforeach()
+  endforeach()
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(JOIN " " line ${folder} dla_${name} ${ARG_LINK})
   set_property(GLOBAL APPEND PROPERTY DLADVISOR_FOLDERS ${line})
