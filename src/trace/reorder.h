@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,42 +16,28 @@
 
 namespace dladvisor {
 
-// The order of rows by start (ties: `before`, then their order), empty where they are sorted already.
+// The order of rows by start, of rows that start together their own order; empty where they are sorted
+// already.
+std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start);
+
+// The same, but rows that start together are in the order of `before`, and only then in their own.
 template <typename Before>
 std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start, Before before) {
-  bool sorted = true;
-  for (size_t i = 1; sorted && i < start.size(); ++i)
-    sorted = start[i - 1] < start[i] || (start[i - 1] == start[i] && !before(i, i - 1));
-  if (sorted) return {};
-  const auto earlier = [&](uint32_t a, uint32_t b) {
-    return start[a] != start[b] ? start[a] < start[b] : before(a, b);
-  };
-  // Profilers write the rows of one process or thread after those of another, each in order: runs, which are
-  // merged two by two.
-  std::vector<uint32_t> order(start.size());
-  std::vector<size_t> runs;  // where each begins
-  for (size_t i = 0; i < order.size(); ++i) {
-    order[i] = static_cast<uint32_t>(i);
-    if (i == 0 || earlier(order[i], order[i - 1])) runs.push_back(i);
-  }
-  for (std::vector<uint32_t> merged(order.size()); runs.size() > 1; order.swap(merged)) {
-    std::vector<size_t> longer;
-    for (size_t r = 0; r < runs.size(); r += 2) {
-      const auto at = [&](size_t run) {
-        return static_cast<std::ptrdiff_t>(run < runs.size() ? runs[run] : order.size());
-      };
-      const auto first = order.begin();
-      std::merge(first + at(r), first + at(r + 1), first + at(r + 1), first + at(r + 2),
-                 merged.begin() + at(r), earlier);
-      longer.push_back(runs[r]);
+  std::vector<uint32_t> order = OrderByStart(start);
+  const auto row = [&](size_t i) { return order.empty() ? static_cast<uint32_t>(i) : order[i]; };
+  for (size_t first = 0, last = 0; first < start.size(); first = last) {
+    bool in_order = true;
+    for (last = first + 1; last < start.size() && start[row(last)] == start[row(first)]; ++last)
+      in_order &= !before(row(last), row(last - 1));
+    if (in_order) continue;
+    if (order.empty()) {
+      order.resize(start.size());
+      std::iota(order.begin(), order.end(), 0);
     }
-    runs = std::move(longer);
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first),
+                     order.begin() + static_cast<std::ptrdiff_t>(last), before);
   }
   return order;
-}
-
-inline std::vector<uint32_t> OrderByStart(const std::vector<Ns>& start) {
-  return OrderByStart(start, [](size_t, size_t) { return false; });
 }
 
 template <typename T>
