@@ -125,8 +125,8 @@ class Table final : public Relation {
   // Adds a cell to one column, as AddRow() does; each column must get as many. What is of another type than
   // the column is unknown.
   void AddCell(size_t column, const CellView& cell);
-  // Adds many cells to a column: integers, reals by their bits, texts by their ids. Where `unknown` says so of
-  // any, that cell's value is 0.
+  // Adds many cells to a column: integers, reals by their bits, texts by their ids. Where `unknown` says so
+  // of any, that cell's value is 0.
   void AddCells(size_t column, std::span<const int64_t> values, std::span<const uint8_t> unknown);
   // The id of a text; it is looked up in `texts` first.
   NameId IdOf(std::string_view text) { return texts_.Intern(text); }

@@ -164,12 +164,15 @@ Json HardwareKeys() {
                               {"source", Text("Where the figures are from.")}},
                              "Operations per clock and multiprocessor.");
   architecture["required"] = {"source"};
-  return Object({{"architectures",
-                  {{"type", "object"},
-                   {"additionalProperties", std::move(architecture)},
-                   {"description", "Architectures by name."}}},
-                 {"gpus", ListOf(std::move(gpu), "GPU models.")}},
-                "GPUs that hardware.yaml does not know, with its keys.");
+  return Object(
+      {{"architectures",
+        {{"type", "object"},
+         {"additionalProperties", std::move(architecture)},
+         {"description", "Architectures by name."}}},
+       {"gpus", ListOf(std::move(gpu), "GPU models.")},
+       {"unnamed",
+        Text("The model of GPUs that a profile does not name: one of these, or of hardware.yaml.")}},
+      "GPUs that hardware.yaml does not know, with its keys.");
 }
 
 Json Setting() {

@@ -70,6 +70,7 @@ const GpuModel* FindCutName(const Hardware& hardware, std::string_view beginning
 
 const GpuModel* FindModel(const Hardware& hardware, const GpuDescription& gpu) {
   const std::string plain = PlainName(gpu.name);
+  if (plain.empty() && hardware.unnamed) return &*hardware.unnamed;
   if (plain.ends_with("..."))
     return FindCutName(hardware, std::string_view(plain).substr(0, plain.size() - 3), gpu);
   const GpuModel* only = nullptr;

@@ -59,6 +59,7 @@ struct GpuModel {
 struct Hardware {
   std::vector<Architecture> architectures;
   std::vector<GpuModel> models;
+  std::optional<GpuModel> unnamed = {};  // what a GPU is whose name a profile does not say
 
   const Architecture* FindArchitecture(std::string_view name) const;  // null where it is not known
 };
@@ -78,9 +79,9 @@ struct GpuDescription {
 };
 
 // The model of a name, without regard to case and to the vendor's name before it; "MIG 1g.10gb" after it
-// names a slice. A name that several models share is decided by multiprocessors and memory, as far as they
-// are known, as is one that a table of nvidia-smi cut: "Tesla V100-SXM2...". Null where none is, or several
-// are.
+// names a slice. No name is that of the table's `unnamed`. A name that several models share is decided by
+// multiprocessors and memory, as far as they are known, as is one that a table of nvidia-smi cut: "Tesla
+// V100-SXM2...". Null where none is, or several are.
 const GpuModel* FindModel(const Hardware& hardware, const GpuDescription& gpu);
 
 // Whether the recorded memory is that of the model: profilers count what the driver leaves.

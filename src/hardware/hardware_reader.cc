@@ -34,11 +34,34 @@ class HardwareReader {
       else
         for (const YAML::Node& gpu : gpus) ReadModel(gpu);
     }
+    ReadUnnamed(map);
     map.Finish();
     return std::move(hardware_);
   }
 
  private:
+  // A model as reports call it, or as profilers do.
+  void ReadUnnamed(YamlMap& map) {
+    const std::optional<std::string> name = map.Text("unnamed");
+    if (!name) return;
+    std::vector<std::string> known;
+    for (const Hardware* from : std::initializer_list<const Hardware*>{&hardware_, &known_}) {
+      for (const GpuModel& model : from->models)
+        if (model.model == *name) {
+          hardware_.unnamed = model;
+          return;
+        }
+      if (const GpuModel* model = FindModel(*from, {*name, {}, {}})) {
+        hardware_.unnamed = *model;
+        return;
+      }
+      for (const GpuModel& model : from->models) known.push_back(model.model);
+    }
+    problems_.Add(map.PlaceOf(map.Get("unnamed")), "",
+                  fmt::format("no GPU model '{}'{}: hardware.yaml lists them, and 'gpus' declares more",
+                              *name, DidYouMean(*name, known)));
+  }
+
   void ReadArchitecture(const YAML::Node& key, const YAML::Node& node) {
     Architecture architecture;
     architecture.name = key.IsScalar() ? key.Scalar() : "";

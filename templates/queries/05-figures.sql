@@ -224,9 +224,9 @@ FROM (SELECT gpu_names, count(*) OVER () AS total
 -- relation: gpu
 -- column: name
 -- unknown: there is none
-SELECT group_concat(DISTINCT name)
+SELECT group_concat(DISTINCT coalesce(name, 'without a name'))
 FROM gpu
-WHERE name IS NOT NULL AND kernels > 0 AND (rank, device) NOT IN (SELECT rank, device FROM gpu_peak);
+WHERE kernels > 0 AND (rank, device) NOT IN (SELECT rank, device FROM gpu_peak);
 
 -- id: cpu_model
 -- title: CPU Model

@@ -215,6 +215,23 @@ TEST(HardwareReader, DerivesPeaksThatARowLeavesOut) {
                    54 * 1e9 * 2048);
 }
 
+TEST(HardwareReader, SaysWhatAGpuWithoutANameIs) {
+  EXPECT_EQ(Find(""), nullptr);
+  for (const char* text : {"unnamed: Instinct MI300X\n", "unnamed: AMD Instinct MI300X\n"}) {
+    const Reading reading = Read(text);
+    EXPECT_THAT(reading.problems, IsEmpty());
+    const GpuModel* model = FindModel(reading.hardware, {});
+    ASSERT_NE(model, nullptr);
+    EXPECT_EQ(model->model, "Instinct MI300X");
+    EXPECT_EQ(FindModel(reading.hardware, {.name = "NVIDIA L4", .multiprocessors = {}, .memory_bytes = {}}),
+              nullptr);
+  }
+  EXPECT_EQ(Read("gpus:\n  - {model: A, names: [B], source: s}\nunnamed: A\n").hardware.unnamed->model, "A");
+  EXPECT_THAT(Read("unnamed: Instinct MI3000X\n").problems,
+              ElementsAre(HasSubstr(
+                  "table.yaml:1:10: no GPU model 'Instinct MI3000X' (did you mean Instinct MI300X?)")));
+}
+
 TEST(HardwareReader, SaysWhereAndWhatToDo) {
   EXPECT_THAT(
       Read("gpus:\n  - {model: A, names: [A], architecture: sm80, multiprocessors: 108, boost_clock_mhz: "

@@ -85,6 +85,9 @@ TEST(HardwareToDeclare, NamesTheGpusThatComputedAndAreUnknown) {
                    {{{"rank", I{0}}, {"device", I{0}}}}),
               testing::StartsWith("hardware: {gpus: [{model: \"Mystery: 9\", names: [\"Mystery: 9\"], "));
   EXPECT_EQ(line({gpu(0, "NVIDIA L4", 9)}, {{{"rank", I{0}}, {"device", I{0}}}}), "");
+  const Row unnamed = {{"rank", I{0}}, {"device", I{3}}, {"kernels", I{9}}};
+  EXPECT_EQ(line({unnamed}, {}), "hardware: {unnamed: MODEL}");
+  EXPECT_THAT(line({unnamed, gpu(1, "Mystery: 9", 9)}, {}), testing::EndsWith("}], unnamed: MODEL}"));
 }
 
 // Between backticks Markdown would show what escapes the brackets.

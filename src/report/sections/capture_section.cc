@@ -77,12 +77,19 @@ std::string HardwareToDeclare(const ReportModel& model) {
   if (gpus == nullptr || IsNull(gpus->value)) return "";
   const std::string names = FormatValue(gpus->value, Unit::kText);
   std::string models;
-  for (const std::string_view name : Split(names, ','))
+  bool has_unnamed = false;
+  for (const std::string_view name : Split(names, ',')) {
+    if (name == "without a name") {
+      has_unnamed = true;
+      continue;
+    }
     models += fmt::format(
         "{0}{{model: \"{1}\", names: [\"{1}\"], vector_tflops: {{fp32: ...}}, matrix_tflops: {{bf16: ...}}, "
         "memory_gb_per_s: ..., source: ...}}",
         models.empty() ? "" : ", ", name);
-  return fmt::format("hardware: {{gpus: [{}]}}", models);
+  }
+  return fmt::format("hardware: {{{}{}{}}}", models.empty() ? "" : fmt::format("gpus: [{}]", models),
+                     has_unnamed && !models.empty() ? ", " : "", has_unnamed ? "unnamed: MODEL" : "");
 }
 
 std::string InputsText(const ReportModel& model) {
