@@ -55,6 +55,8 @@ TEST(Efficiency, NothingExceedsThePeak) {
       ++operators;
       ExpectShare(row.compute_share, what);
       ExpectShare(row.memory_share, what);
+      if (row.flops_per_s && row.peak_flops_per_s) EXPECT_LE(*row.flops_per_s, *row.peak_flops_per_s) << what;
+      if (row.bytes_per_s && row.peak_bytes_per_s) EXPECT_LE(*row.bytes_per_s, *row.peak_bytes_per_s) << what;
       ExpectShare(row.attained_share, what);
       ExpectShare(row.kernel_share, what);
       with_share += row.attained_share.has_value();

@@ -321,10 +321,12 @@ class EfficiencyBuilder {
         row.bytes_per_s.reset();
         return;
       }
-      if (share > 1)
+      if (share > 1) {
         totals.unknown = kWinograd;
-      else
+        row.flops_per_s.reset();
+      } else {
         row.compute_share = share;
+      }
       sums.peak_ns += totals.peak_ns;
       sums.model_peak_ns += totals.model_peak_ns;
       sums.placed_flops_ns += ns;
@@ -335,6 +337,7 @@ class EfficiencyBuilder {
       const double share = *row.bytes_per_s / *row.peak_bytes_per_s;
       if (share > 1) {
         totals.unknown = kCached;
+        row.bytes_per_s.reset();
         sums.attainable_ns += ns;  // at the limit, whatever that is
         sums.timed_ns += ns;
         return;
@@ -441,10 +444,10 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
           .Column("bytes", &Row::bytes, Unit::kBytes,
                   "What all calls must read and write at least: each input once, each output once.",
                   capability::kOperatorShapes)
-          .Column("flops_per_s", &Row::flops_per_s, Unit::kFlopsPerSecond, "flops / gpu_ns.",
-                  capability::kOperatorShapes)
-          .Column("bytes_per_s", &Row::bytes_per_s, Unit::kBytesPerSecond, "bytes / gpu_ns.",
-                  capability::kOperatorShapes)
+          .Column("flops_per_s", &Row::flops_per_s, Unit::kFlopsPerSecond,
+                  "flops / gpu_ns; unknown where that is above the peak.", capability::kOperatorShapes)
+          .Column("bytes_per_s", &Row::bytes_per_s, Unit::kBytesPerSecond,
+                  "bytes / gpu_ns; unknown where that is above the peak.", capability::kOperatorShapes)
           .Column("intensity", &Row::intensity, Unit::kNone, "flops / bytes.", capability::kOperatorShapes)
           .Column("peak_flops_per_s", &Row::peak_flops_per_s, Unit::kFlopsPerSecond,
                   "Dense peak of the GPU in this precision; unknown where the GPU is.")

@@ -6,8 +6,9 @@
 // memory's, and the shortest kernel that ran on the GPU. Rates are what was measured as achievable on that
 // model, where someone has, and the peak else.
 //
-// No rate is above the peak. FLOPs that are show that shapes, types or the GPU are not what they seem, and
-// the figures are unknown. Bytes that are lie in a cache: no time follows from them then.
+// No rate is above the peak. FLOPs that would be show that shapes, types or the GPU are not what they seem,
+// or that the algorithm does fewer. Bytes that would be lie in a cache: no time follows from them then.
+// Figures are unknown in all these cases, with the reason.
 #pragma once
 
 #include <cstdint>
