@@ -152,12 +152,10 @@ void Check(const CommonOptions& common, const std::string& file) {
   const KnowledgeBase configured = LoadConfiguredRules(common, project);
   const KnowledgeBase knowledge = LoadRules(common, project);
   for (const std::string& warning : configured.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  if (is_project) return fmt::print("{} is well formed\n", file);
   for (const std::string& rule : TestAll(knowledge, LoadRuleTests(common, project)).untested)
     fmt::print(stderr, "warning: {}\n", rule);
-  if (is_project)
-    fmt::print("{} is well formed\n", file);
-  else
-    fmt::print("{} rules are well formed\n", knowledge.rules().size());
+  fmt::print("{} rules are well formed\n", knowledge.rules().size());
 }
 
 struct TestOptions {

@@ -167,6 +167,54 @@ void AddWindowsAndSets(std::vector<std::string>& all) {
     all.emplace_back(condition);
 }
 
+// What looks small: functions of text and numbers over what grows, orders that nothing uses, many levels.
+void AddSmallLookingOnes(std::vector<std::string>& all) {
+  all.insert(
+      all.end(),
+      {"(SELECT count(DISTINCT a.name || b.id) FROM event AS a CROSS JOIN event AS b) > id",
+       "(SELECT group_concat(name, char(10)) FROM event WHERE id >= subject.id) LIKE '%zz%'",
+       "(SELECT max(length(group_concat)) FROM (SELECT group_concat(name) AS group_concat FROM event GROUP "
+       "BY id "
+       "% 3)) > id",
+       "(SELECT percentile(a.value * b.value, 50) FROM event AS a CROSS JOIN event AS b) > id",
+       "(SELECT median(b.value) FROM event AS b WHERE b.id <= subject.id) > value",
+       "(SELECT percentile(b.value, 90) FROM event AS b WHERE b.name <> subject.name) > value",
+       "(SELECT sum(regexp_extract(b.name, '([0-9]+)_') > id) FROM event AS b) > value",
+       "(SELECT count(*) FROM event AS b WHERE b.name REGEXP subject.name) > 3",
+       "(SELECT count(*) FROM event AS b WHERE subject.name LIKE '%' || b.name || '%') > 3",
+       "(SELECT count(*) FROM event AS b WHERE instr(b.name, subject.name) > 0) > 3",
+       "(SELECT count(*) FROM event AS b WHERE replace(b.name, 'a', subject.name) GLOB '*k*k*k*k*z') > 3",
+       "(SELECT count(*) FROM event AS b WHERE b.name GLOB '*a*b*a*b*a*b*a*b*a*b*a*b*z') > 3",
+       "(SELECT count(*) FROM event AS b WHERE b.name LIKE '%a%b%a%b%a%b%a%b%a%b%z') > 3",
+       "length(printf('%0300000000d', id)) > 5",
+       "length(printf('%*d', 1000000000, id)) > 5",
+       "length(hex(zeroblob(400000000))) > id",
+       "length(replace(replace(hex(zeroblob(4000)), '0', hex(zeroblob(4000))), '0', name)) > 3",
+       "length(quote(zeroblob(200000000))) > 3",
+       "(WITH RECURSIVE t(x, s) AS (SELECT 1, name UNION ALL SELECT x + 1, s || s FROM t WHERE x < 60) "
+       "SELECT "
+       "max(length(s)) FROM t) > 3",
+       "(WITH RECURSIVE t(x) AS (SELECT id UNION SELECT (x * 1103515245 + 12345) % 2147483648 FROM t) SELECT "
+       "count(*) FROM t) > 3",
+       "(SELECT sum(rank) FROM (SELECT row_number() OVER (ORDER BY a.value, b.name) AS rank FROM event AS a "
+       "CROSS "
+       "JOIN event AS b)) > 3",
+       "(SELECT max(s) FROM (SELECT sum(b.value) OVER (ORDER BY b.id ROWS BETWEEN 50000 PRECEDING AND 50000 "
+       "FOLLOWING) AS s FROM event AS b)) > value",
+       "(SELECT max(s) FROM (SELECT group_concat(b.name) OVER (ORDER BY b.id) AS s FROM event AS b)) > name",
+       "(SELECT count(*) FROM event AS a WHERE NOT EXISTS (SELECT 1 FROM event AS b WHERE b.value > a.value "
+       "+ "
+       "subject.value)) > 3",
+       "(SELECT count(*) FROM (SELECT name FROM event EXCEPT SELECT b.name || subject.id FROM event AS b)) > "
+       "3",
+       "(SELECT count(*) FROM (SELECT id, name FROM event ORDER BY name || name || name || name DESC)) > "
+       "value",
+       "abs(id) + (SELECT max(abs(a.id - b.id)) FROM event AS a, event AS b WHERE a.name > b.name) > 3",
+       "(SELECT count(*) FROM event WHERE upper(lower(upper(lower(upper(lower(name)))))) = "
+       "upper(subject.name)) > "
+       "3"});
+}
+
 }  // namespace
 
 const std::vector<std::string>& HostileConditions() {
@@ -178,6 +226,7 @@ const std::vector<std::string>& HostileConditions() {
     AddPatterns(all);
     AddLargeStatements(all);
     AddWindowsAndSets(all);
+    AddSmallLookingOnes(all);
     return all;
   }();
   return conditions;
