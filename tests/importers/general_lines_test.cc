@@ -159,6 +159,19 @@ TEST(GeneralLines, EpochsOfAllAndStepsInBrackets) {
   ExpectSeconds(other, 2, 0.25);
 }
 
+TEST(StepLines, EvaluationsByTheMeanOfTheirSteps) {
+  std::string text;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int step = 0; step < 100; step += 10)
+      text +=
+          fmt::format("Epoch: [{}][{}/100]\tTime 1.0 (1.0)\tData 0.0 (0.0)\tLoss 2.1 (2.0)\n", epoch, step);
+    text += "Test: [0/40]\tTime 4.0 (4.0)\tLoss 2.0 (2.0)\nTest: [30/40]\tTime 0.4 (0.5)\tLoss 2.0 (2.0)\n";
+  }
+  const TrainingLog log = Log(text);
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_NEAR(log.evaluation_ns, 60e9, 1);
+}
+
 TEST(StepLines, EpochsOfAllInMmEnginesLines) {
   const TrainingLog log = Log(Lines(20, 100, 20, [](int step) {
     return fmt::format(

@@ -115,6 +115,7 @@ bool ProgramLinesReader::Line(std::string_view line) {
   for (const Form* form : forms_)
     if (line.find(form->mark) != std::string_view::npos && Head(*form, line)) return true;
   if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
+  if (form_ != nullptr && form_->parts[0] == 'e' && !log_.iterations.empty()) EvaluationLine(line);
   if (const auto kind = BetweenSteps(line); kind && form_ != nullptr) {
     EndStep();
     const size_t before = log_.iterations.size();
@@ -301,6 +302,23 @@ void ProgramLinesReader::EvaluationBar(std::string_view line) {
   evaluated_rows_ = log_.iterations.size();
   ++log_.evaluations;
   log_.evaluation_ns += static_cast<double>(steps) * kNsPerSecond * (unit == "it/s" ? 1 / rate : rate);
+}
+
+// "Test: [30/242]  Time 0.604 (0.59)": the mean of its steps times their count; the last of its lines says it
+// best.
+void ProgramLinesReader::EvaluationLine(std::string_view line) {
+  static const RE2 words(
+      R"((?:^|[\s\]])(?:Test|Val\w*|Eval\w*): *\[ *(\d+)/(\d+)\].*?\bTime *[\d.]+ *\( *([\d.]+)\))");
+  int64_t step = 0, steps = 0;
+  double mean = 0;
+  if (line.find("Time") == std::string_view::npos || !RE2::PartialMatch(line, words, &step, &steps, &mean) ||
+      !(mean > 0) || steps > 1'000'000'000)
+    return;
+  if (evaluated_rows_ != log_.iterations.size()) ++log_.evaluations;
+  if (evaluated_rows_ == log_.iterations.size()) log_.evaluation_ns -= evaluation_ns_;
+  evaluated_rows_ = log_.iterations.size();
+  evaluation_ns_ = static_cast<double>(steps) * mean * kNsPerSecond;
+  log_.evaluation_ns += evaluation_ns_;
 }
 
 void ProgramLinesReader::EndStep() {

@@ -39,6 +39,7 @@ class ProgramLinesReader {
   void Field(int kind, double value);
   std::optional<double> SinceLast(std::optional<double> mean, double sum, double at_last) const;
   void EvaluationBar(std::string_view line);
+  void EvaluationLine(std::string_view line);
   bool IsOfNewEpoch(const TrainingIteration& row);
   void EndStep();
 
@@ -61,6 +62,7 @@ class ProgramLinesReader {
   std::optional<double> tokens_, last_tokens_;            // since the start
   Running running_;
   bool printed_epochs_ = false;           // whether a line of an epoch has its time
+  double evaluation_ns_ = 0;              // of the evaluation whose lines come
   std::optional<size_t> evaluated_rows_;  // how many there were at the last evaluation's bar
 };
 
