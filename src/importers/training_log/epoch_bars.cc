@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kSecondsOfRow = 20;
 // Rows below which another reader knows more.
 constexpr size_t kLeastRowsOfBars = 3;
+// What no count of steps, and no minutes of a bar, reach.
+constexpr int64_t kMostOfBar = 1'000'000'000'000, kMostMinutes = 1'000'000;
 
 }  // namespace
 
@@ -25,12 +27,14 @@ void EpochBarsReader::Line(std::string_view line) {
   static const RE2 bar(
       R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/]{0,24}?\d+%\|[^|]*\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
       other("(?i)\\b(?:val|valid\\w*|eval\\w*|test\\w*)\\b");
-  re2::StringPiece rest = line;
+  re2::StringPiece rest = line, before = line;
   int64_t epoch = 0, done = 0, total = 0, minutes = 0, seconds = 0;
   std::string hours;
   while (RE2::FindAndConsume(&rest, bar, &epoch, &done, &total, &hours, &minutes, &seconds)) {
-    const size_t end = line.find("%|");
-    if (RE2::PartialMatch(line.substr(0, end), other) || done > total || hours.size() > 6) continue;
+    const std::string_view head = std::string_view(std::exchange(before, rest));
+    if (RE2::PartialMatch(head.substr(0, head.find("%|")), other) || done > total || total > kMostOfBar ||
+        minutes > kMostMinutes || hours.size() > 6)
+      continue;
     const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
     if (epoch_ != epoch || total != total_ || done < last_done_) {
       const bool again = epoch_ && epoch <= *epoch_;

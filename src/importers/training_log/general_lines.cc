@@ -18,13 +18,16 @@ namespace {
 constexpr size_t kLongestLine = 2048, kMostSteps = 2'000'000;
 // Fewer lines of steps show no course.
 constexpr size_t kLeastLines = 5, kLeastRows = 2;
-// Of the lines, that have what only trainings print.
+// Share of the lines that must agree on what their time is of.
 constexpr double kMostLines = 0.8;
+constexpr double kMostNumber = 1e12;  // what no number of a step reaches
+// Numbers of steps that a line of another rank may be behind.
+constexpr int64_t kRankBehind = 1;
 // How far a printed time and the time between lines may be apart, to be the same.
 constexpr double kAlike = 1.5;
 // A mean since the epoch began starts with its first step, that waits for the loader.
 constexpr double kFalls = 1.5;
-// Times of lines in whole seconds are off by one: at most a twentieth of so many.
+// A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr double kLeastSecondsBetween = 20;
 
 bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -33,15 +36,23 @@ bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> name
 
 // The last word of the name, too: "12 INFO Step" ends with one.
 bool Ends(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::any_of(names, [&](std::string_view word) {
+  return !name.empty() && std::ranges::any_of(names, [&](std::string_view word) {
     return name == word || (name.ends_with(word) && name[name.size() - word.size() - 1] == ' ');
   });
 }
 
+bool Counts(const Value& value) {
+  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < kMostNumber;
+}
+
+// "batch" may be its size, too, where another word counts steps.
+bool IsBatch(const Value& value) {
+  return Counts(value) && Ends(value.name, {"batch", "batch id", "batch idx"});
+}
+
 bool IsStep(const Value& value) {
-  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < 1e12 &&
-         Ends(value.name, {"step", "steps", "iter", "iters", "iteration", "iterations", "it", "batch",
-                           "batch id", "batch idx", "global step", "update", "updates"});
+  return Counts(value) && Ends(value.name, {"step", "steps", "iter", "iters", "iteration", "iterations", "it",
+                                            "update", "updates"});
 }
 
 bool IsEpoch(const Value& value) {
@@ -53,7 +64,10 @@ bool IsEpoch(const Value& value) {
 bool Evaluates(std::string_view line) {
   static const RE2 words(
       R"re((?i)(?:^|[^\w.])(?:val|valid|validation|validating|test|testing|eval|evaluation|evaluating|inference|predict\w*)\b[^.]{0,40}?\d)re");
-  return RE2::PartialMatch(line.substr(0, std::min<size_t>(line.size(), 160)), words);
+  static const RE2 setting(
+      R"re((?i)(?:val|eval|test)\w*[ _-](?:every|interval|freq))re");  // "eval every 500"
+  const std::string_view head = line.substr(0, std::min<size_t>(line.size(), 160));
+  return RE2::PartialMatch(head, words) && !RE2::PartialMatch(head, setting);
 }
 
 // What happens between steps, by its own line: a loss or a score of a validation, a file that is saved.
@@ -74,6 +88,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   Step step;
   const std::vector<Value> values = ValuesOf(line);
   if (values.size() < 2) return std::nullopt;
+  const bool batch_counts = std::ranges::none_of(values, IsStep);
   for (const Value& value : values) {
     const std::string& name = value.name;
     const double number = value.number;
@@ -82,8 +97,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     const bool time = unit == Unit::kSeconds || unit == Unit::kNone;
     if (!step.epoch && IsEpoch(value)) {
       step.epoch = static_cast<int64_t>(number);
-    } else if (!step.step && (IsStep(value) ||
-                              (name.empty() && value.total && (step.epoch || &value == &values.front())))) {
+    } else if (!step.step && (IsStep(value) || (batch_counts && IsBatch(value)) ||
+                              (name.empty() && value.total && Counts(value) &&
+                               (step.epoch || &value == &values.front())))) {
       step.step = static_cast<int64_t>(number);
       step.steps = value.total;
       // TensorFlow's "loss = 1.2, step = 200 (24.1 sec)".
@@ -134,10 +150,10 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
 }
 
 bool GeneralLinesReader::Line(std::string_view line) {
-  if (const auto event = HappensBetween(line);
-      event && !steps_.empty() &&
-      (events_.empty() || events_.back().before != steps_.size() || events_.back().kind != *event))
-    events_.push_back({steps_.size(), *event});
+  if (!steps_.empty())
+    if (const auto event = HappensBetween(line);
+        event && (events_.empty() || events_.back().before != steps_.size() || events_.back().kind != *event))
+      events_.push_back({steps_.size(), *event});
   std::string plain;
   if (line.find('\x1b') != std::string_view::npos && line.size() <= kLongestLine)
     line = plain = WithoutColours(line);
@@ -167,7 +183,10 @@ std::vector<TrainingIteration> GeneralLinesReader::Number() const {
   for (const Step& line : steps_) {
     TrainingIteration row;
     const int64_t now = *line.step, of = line.epoch.value_or(epoch);
-    const bool again = !first && now == step && of == epoch;
+    const bool behind =
+        !first && ((of == epoch && now < step && step - now <= kRankBehind) ||
+                   (line.epoch && of == epoch - 1 && step <= kRankBehind && now > step + kRankBehind));
+    const bool again = behind || (!first && now == step && of == epoch);
     if (first) {
       row.iteration = std::max<int64_t>(now, 1);
       row.covers = row.iteration;
@@ -189,9 +208,11 @@ std::vector<TrainingIteration> GeneralLinesReader::Number() const {
       row.iteration = row.attempt == last.attempt ? last.iteration + *row.covers : *row.covers;
     }
     first = false;
-    epoch = of;
-    step = now;
-    per_epoch = line.steps.value_or(0);
+    if (!behind) {
+      epoch = of;
+      step = now;
+      per_epoch = line.steps.value_or(0);
+    }
     row.time_ns = line.time_ns;
     rows.push_back(row);
   }

@@ -74,7 +74,20 @@ constexpr auto kUnits = std::to_array<UnitForm>({
     {"tok/sec", Unit::kTokens, 1},
     {"tokens/s", Unit::kTokens, 1},
     {"tokens/sec", Unit::kTokens, 1},
+    {"k", Unit::kOther, 1},
+    {"m", Unit::kOther, 1},
+    {"g", Unit::kOther, 1},
+    {"b", Unit::kOther, 1},
+    {"kb", Unit::kOther, 1},
+    {"mb", Unit::kOther, 1},
+    {"gb", Unit::kOther, 1},
+    {"tb", Unit::kOther, 1},
+    {"kib", Unit::kOther, 1},
+    {"mib", Unit::kOther, 1},
+    {"gib", Unit::kOther, 1},
 });
+
+constexpr size_t kMostValues = 64;  // a line with more is a dump of numbers
 
 const UnitForm* UnitOf(std::string_view word) {
   const auto found = std::ranges::find(kUnits, word, &UnitForm::words);
@@ -82,6 +95,7 @@ const UnitForm* UnitOf(std::string_view word) {
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigitAt(std::string_view line, size_t at) { return at < line.size() && IsDigit(line[at]); }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 // The end of the number that begins at `at`.
@@ -127,12 +141,32 @@ std::string NameOf(std::string_view before) {
   return name;
 }
 
+// A unit of time that a name ends with, which is cut off it: "time(ms): ", "step_time_ms=".
+const UnitForm* CutUnit(std::string_view before, std::string& name) {
+  const auto seconds = [](std::string_view word) {
+    const UnitForm* unit = UnitOf(word);
+    return unit && unit->unit == Unit::kSeconds ? unit : nullptr;
+  };
+  const size_t last = before.find_last_not_of(" \t:=");
+  const size_t open = before.rfind('(');
+  if (last != std::string_view::npos && before[last] == ')' && open != std::string_view::npos) {
+    const UnitForm* unit = seconds(before.substr(open + 1, last - open - 1));
+    if (unit) name = NameOf(before.substr(0, open));
+    return unit;
+  }
+  const size_t gap = name.rfind(' ');
+  if (gap == std::string::npos) return nullptr;
+  const UnitForm* unit = seconds(std::string_view(name).substr(gap + 1));
+  if (unit) name.resize(gap);
+  return unit;
+}
+
 }  // namespace
 
 std::vector<Value> ValuesOf(std::string_view line) {
   std::vector<Value> values;
   size_t last = 0;  // end of the value before
-  for (size_t at = 0; at < line.size();) {
+  for (size_t at = 0; at < line.size() && values.size() < kMostValues;) {
     const bool minus = line[at] == '-' && at + 1 < line.size() && IsDigit(line[at + 1]);
     const char before = at == 0 ? ' ' : line[at - 1];
     if (!(IsDigit(line[at]) || minus) || IsLetter(before) || IsDigit(before) || before == '_' ||
@@ -143,8 +177,7 @@ std::vector<Value> ValuesOf(std::string_view line) {
     size_t end = EndOfNumber(line, at);
     const auto number = Parsed(line.substr(at, end - at));
     // "8:42:56" is a clock, "2019-07-23" a date.
-    const bool more = end + 1 < line.size() && IsDigit(line[end + 1]) && before != '[';
-    const bool clock = end < line.size() && (line[end] == ':' || (line[end] == '-' && more));
+    const bool clock = IsDigitAt(line, end + 1) && (line[end] == ':' || (line[end] == '-' && before != '['));
     if (!number || clock || (before == ':' && at >= 2 && IsDigit(line[at - 2]))) {
       while (end < line.size() && (IsDigit(line[end]) || line[end] == ':' || line[end] == '-')) ++end;
       at = last = std::max(end, at + 1);
@@ -152,6 +185,7 @@ std::vector<Value> ValuesOf(std::string_view line) {
     }
     Value value;
     value.name = NameOf(line.substr(last, at - last));
+    const UnitForm* named_unit = CutUnit(line.substr(last, at - last), value.name);
     value.number = *number;
     value.whole = line.substr(at, end - at).find_first_of(".eE-") == std::string_view::npos;
     // "[20-40]": steps of a range end with the second.
@@ -167,6 +201,10 @@ std::vector<Value> ValuesOf(std::string_view line) {
       while (total < line.size() && line[total] == ' ') ++total;
       if (total < line.size() && IsDigit(line[total])) {
         const size_t total_end = EndOfNumber(line, total);
+        if (total_end < line.size() && line[total_end] == '/' && IsDigitAt(line, total_end + 1)) {
+          at = last = EndOfNumber(line, total_end + 1);  // "2024/01/31" is a date
+          continue;
+        }
         if (const auto count = Parsed(line.substr(total, total_end - total)); count && *count < 1e12) {
           value.total = static_cast<int64_t>(*count);
           end = total_end;
@@ -184,6 +222,9 @@ std::vector<Value> ValuesOf(std::string_view line) {
       value.unit = unit->unit;
       value.scale = unit->scale;
       end = word;
+    } else if (named_unit) {
+      value.unit = named_unit->unit;
+      value.scale = named_unit->scale;
     }
     // "50/2983 batches"
     if (value.total && value.name.empty() &&

@@ -11,7 +11,8 @@
 
 namespace dladvisor::training_log {
 
-enum class Unit : uint8_t { kNone, kSeconds, kPerSecond, kSecondsEach, kSamples, kTokens };
+// kOther is of amounts: "3.0 M", "4.1 GB".
+enum class Unit : uint8_t { kNone, kSeconds, kPerSecond, kSecondsEach, kSamples, kTokens, kOther };
 
 // A number of a line with the words before it and its unit, both in lower case.
 struct Value {
@@ -24,7 +25,7 @@ struct Value {
   std::optional<int64_t> total;  // "50/100000"
 };
 
-// Of dates and clocks none.
+// At most 64; of dates and clocks none.
 std::vector<Value> ValuesOf(std::string_view line);
 
 }  // namespace dladvisor::training_log

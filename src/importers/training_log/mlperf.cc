@@ -10,6 +10,8 @@ namespace dladvisor::training_log {
 namespace {
 
 constexpr double kNsPerEventMs = 1e6, kMsPerSecond = 1e3;
+// An event that is said to take four months is none.
+constexpr double kMostMs = 1e10;
 
 }  // namespace
 
@@ -28,7 +30,7 @@ void MlperfReader::Line(std::string_view line) {
 }
 
 void MlperfReader::Add(Intervals& intervals, double start, double end) {
-  if (end <= start || start < intervals.last_end_ms) return;
+  if (end <= start || end - start > kMostMs || start < intervals.last_end_ms) return;
   intervals.last_end_ms = end;
   TrainingIteration row;
   row.iteration = ++intervals.count;
@@ -45,19 +47,26 @@ void MlperfReader::Event(std::string_view key, double ms) {
     if ((rest == "_stop" || rest == "_end") && intervals.start_ms)
       Add(intervals, *std::exchange(intervals.start_ms, {}), ms);
   };
+  // A run that begins ends what another, which was killed, had begun.
+  if (key == "run_start" || key == "init_start") {
+    epochs_.start_ms.reset();
+    blocks_.start_ms.reset();
+    evaluation_ms_.reset();
+  }
   interval(epochs_, "epoch");
   interval(blocks_, "block");
   if (key == "eval_start" && !evaluation_ms_) evaluation_ms_ = ms;
   if ((key == "eval_stop" || key == "eval_end") && evaluation_ms_) {
     const double start = *std::exchange(evaluation_ms_, {});
-    if (ms > start && start >= last_evaluation_ms_) {
+    if (ms > start && ms - start < kMostMs && start >= last_evaluation_ms_) {
       last_evaluation_ms_ = ms;
       ++evaluations_;
       evaluation_ns_ += (ms - start) * kNsPerEventMs;
     }
   }
-  if (key == "run_start" && !run_ms_) run_ms_ = ms;
-  if ((key == "run_stop" || key == "run_end") && run_ms_ && !runtime_ns_ && ms > *run_ms_)
+  if (key == "run_start") run_ms_ = ms;
+  if ((key == "run_stop" || key == "run_end") && run_ms_ && !runtime_ns_ && ms > *run_ms_ &&
+      ms - *run_ms_ < kMostMs)
     runtime_ns_ = (ms - *run_ms_) * kNsPerEventMs;
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of steps as people write them by hand, and numbers in logs that nothing can count to.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+
+TrainingLog LogOf(const std::string& text) { return test::ReadLog(text).training_log; }
+
+// 60 lines, in each of which `form` has the step's number.
+std::string SixtyLines(const char* form) {
+  std::string text;
+  for (int step = 1; step <= 60; ++step) text += fmt::format(fmt::runtime(form), step) + "\n";
+  return text;
+}
+
+void ExpectStepsOf(const char* form, double seconds) {
+  const TrainingLog log = LogOf(SixtyLines(form));
+  ASSERT_EQ(log.iterations.size(), 60u) << form;
+  ASSERT_TRUE(log.iterations[5].elapsed_ns) << form;
+  EXPECT_NEAR(*log.iterations[5].elapsed_ns, seconds * 1e9, 1e6) << form;
+  EXPECT_EQ(log.iterations[5].iteration, 6) << form;
+  EXPECT_EQ(log.iterations.back().attempt, 0) << form;
+}
+
+TEST(WrittenLines, AColonBehindTheStepIsNoClock) {
+  ExpectStepsOf("Step {}: loss=2.0, time=0.5s, lr=1e-3", 0.5);
+  ExpectStepsOf("step {}: loss 2.0 | step time 0.25 s", 0.25);
+}
+
+TEST(WrittenLines, DatesWithSlashesAreNoSteps) {
+  ExpectStepsOf("2024/01/31 10:00:00 step {} loss 2.0 step_time 0.5 s", 0.5);
+}
+
+TEST(WrittenLines, NamesEndWithUnits) {
+  ExpectStepsOf("step {} loss 2.0 step time(ms): 500.0", 0.5);
+  ExpectStepsOf("step={} loss=2.0 step_time_ms=500.0", 0.5);
+}
+
+TEST(WrittenLines, WhatIsNamedBeforeTheStep) {
+  ExpectStepsOf("batch: 32 step: {} loss: 2.0 step time: 0.5 s", 0.5);
+  ExpectStepsOf("step {} | eval every 500 | loss 2.0 | step time 0.5 s", 0.5);
+}
+
+TEST(WrittenLines, AmountsOfDataAreNoTimeOfLoading) {
+  EXPECT_TRUE(LogOf(SixtyLines("step {} loss 2.0 step time 5.0 s data 3.0 M")).timers.empty());
+}
+
+TEST(WrittenLines, AnotherRankOneStepBehindIsNoRestart) {
+  std::string text;
+  for (int step = 1; step <= 40; ++step)
+    for (const int of_rank : {step, step + 1, step})
+      text += fmt::format("[rank] step {} loss 2.0 step_time 0.5 lr 1e-3\n", of_rank);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 41u);
+  EXPECT_EQ(log.iterations.back().iteration, 41);
+  EXPECT_EQ(log.iterations.back().attempt, 0);
+}
+
+TEST(WrittenLines, NumbersThatNothingCountsToAreNone) {
+  for (const char* form :
+       {"{0}000000000000000000000000000/90 loss 2.0 time 0.5 s step",
+        "Epoch 1: 50%|####| 1{0}/90 [9223372036854775807:{0:02}<00:01, 2.0it/s]",
+        "Epoch {0}: 50%|####| 9/9223372036854775807 [00:{0:02}<00:01, 2.0it/s]",
+        ":::MLLOG {{\"key\": \"epoch_start\", \"time_ms\": {0}00000000000000000000000000}}"}) {
+    try {
+      for (const TrainingIteration& row : LogOf(SixtyLines(form)).iterations) {
+        EXPECT_GE(row.iteration, 0) << form;
+        EXPECT_LT(row.elapsed_ns.value_or(0), 1e18) << form;
+      }
+    } catch (const Error&) {  // no log
+    }
+  }
+}
+
+TEST(WrittenLines, ARunOfMlperfThatWasKilledLeavesNoEpochOpen) {
+  const auto event = [](const char* key, int64_t minute) {
+    return fmt::format(":::MLLOG {{\"time_ms\": {}, \"key\": \"{}\"}}\n", minute * 60'000, key);
+  };
+  std::string text = event("run_start", 0);
+  for (int epoch = 0; epoch < 3; ++epoch)
+    text += event("epoch_start", epoch) + event("epoch_stop", epoch + 1);
+  text += event("epoch_start", 3) + event("run_start", 600);
+  for (int epoch = 600; epoch < 603; ++epoch)
+    text += event("epoch_start", epoch) + event("epoch_stop", epoch + 1);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 6u);
+  for (const TrainingIteration& row : log.iterations) EXPECT_EQ(row.elapsed_ns, 60e9);
+}
+
+}  // namespace
+}  // namespace dladvisor
