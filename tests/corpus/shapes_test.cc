@@ -28,7 +28,7 @@
 namespace dladvisor {
 namespace {
 
-constexpr int64_t kKernels = 8'000, kEvents = 40'000;
+constexpr int64_t kKernels = 8'000, kEvents = 40'000, kLines = 4'000;
 constexpr int64_t kMostSteps = 20, kManySteps = 1000;
 constexpr int64_t kMostStepsPerRow = 50, kMostStepsOfAnyStatement = 1'000'000;
 constexpr size_t kMostBytesPerEvent = 80;  // of columns
@@ -149,6 +149,15 @@ TEST(Shapes, StatementsOverTracesGoWithTheFacts) {
     WriteChromeTrace(path, kEvents, shape);
     CheckStatements(path);
   }
+}
+
+TEST(Shapes, StatementsOverLogsGoWithTheFacts) {
+  const test::ScratchDir dir;
+  const auto path = dir.path() / "steps.log";
+  std::string lines;
+  for (int64_t i = 0; i < kLines; ++i) lines += "step " + std::to_string(i) + " loss 2.0 lr 1e-4\n";
+  test::WriteFile(path, lines);
+  CheckStatements(path);
 }
 
 // Of chains of operators and of operators by shape, as many as are listed are kept, however many there are.
