@@ -21,8 +21,8 @@
 //         memory_gb_per_s: 1800
 //         source: where it was measured
 //       source: where the figures are from
-//   unnamed: A100 SXM 80 GB               # of those and the known ones: the model of GPUs that a profile
-//   does not name architectures:
+//   unnamed: A100 SXM 80 GB               # of GPUs that a profile does not name: a model that is known
+//   architectures:
 //     sm80:                               # operations per clock and multiprocessor
 //       vector: {fp32: 128}
 //       matrix: {bf16: 2048}
