@@ -325,6 +325,21 @@ TEST(Settings, WarningsOfSlowPaths) {
   EXPECT_FALSE(log.settings.contains("slow_path_unused"));
 }
 
+TEST(Settings, AttentionIsOnASlowPathWhereItsFastOneIsWhatIsMissing) {
+  for (const char* missing :
+       {"Flash Attention not available, using the math kernel", "flash-attn is not installed",
+        "WARNING: the package flash_attn seems to be not installed.", "`flash_attn` package not available",
+        "FlashAttention (flash-attn) is not installed", "flash-attn>=2.1.0 is not installed",
+        "Flash Attention 3 not available, using PyTorch SDPA fallback", "FlashAttention-2 isn't available"})
+    EXPECT_TRUE(Log(missing + ("\n" + Steps(1, 20))).settings.contains("slow_path_attention")) << missing;
+  for (const char* other :
+       {"Flash Attention is available. FP8 not available on this GPU.", "flash_attn ok; xla not installed",
+        "Some cards are not installed: flash loader; hash lash not installed",
+        "FlashAttention-3 is not available, using FlashAttention-2",
+        "Flash Attention 3 not available. Falling back to Flash Attention 2."})
+    EXPECT_FALSE(Log(other + ("\n" + Steps(1, 20))).settings.contains("slow_path_attention")) << other;
+}
+
 TEST(Settings, StateThatGoesToTheHost) {
   EXPECT_EQ(Log("   'optimizer_offload': True,\n" + Steps(1, 20)).settings.at("optimizer_offload"), "True");
   EXPECT_FALSE(Log("   'param_offload': True},\n" + Steps(1, 20)).settings.contains("optimizer_offload"))
@@ -338,6 +353,20 @@ TEST(Settings, NoGpuIsTheCpu) {
   EXPECT_EQ(Log("GPU available: True (cuda), used: False\n" + Steps(1, 20)).settings.at("device"), "cpu");
   EXPECT_EQ(Log("Using device: mps\n" + Steps(1, 20)).settings.at("device"), "gpu");
   EXPECT_FALSE(Log("no CUDA errors so far\n" + Steps(1, 20)).settings.contains("device"));
+  EXPECT_EQ(Log("GPU available: False, used: False\n" + Steps(1, 20)).settings.at("gpu"), "none");
+  EXPECT_EQ(Log("GPU available: True (cuda), used: False\n" + Steps(1, 20)).settings.at("gpu"), "unused");
+}
+
+TEST(Settings, NoGpuBesideAnotherAcceleratorIsNotTheCpu) {
+  for (const char* of : {"TPU available: True, using: 8 TPU cores\n", "HPU available: True, using: 8 HPUs\n",
+                         "IPU available: True, using: 4 IPUs\n"}) {
+    const TrainingLog log = Log(std::string("GPU available: False, used: False\n") + of + Steps(1, 20));
+    EXPECT_NE(log.settings.at("device"), "cpu") << of;
+  }
+  EXPECT_EQ(
+      Log("GPU available: False, used: False\nTPU available: False, using: 0 TPU cores\n" + Steps(1, 20))
+          .settings.at("device"),
+      "cpu");
 }
 
 TEST(Input, HolesOfZerosWhereLinesBegin) {

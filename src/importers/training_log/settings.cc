@@ -197,17 +197,27 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
 }
 
 // "Using device: cpu", "device=device(type='cuda', index=0)", "Training started on cpu". A program that names
-// a GPU as well computes on it.
+// a GPU as well computes on it, as on an accelerator that Lightning uses. `gpu` says whether the log finds no
+// GPU or leaves it unused.
 void TakeDevice(std::string_view line, std::map<std::string, std::string>& settings) {
   static const RE2 device(
       R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps)\b)"),
       none(
-          R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: (?:False|True \(cuda\), used: False)|GPU will not be used)");
+          R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: False|(GPU available: True \(cuda\), used: False|GPU will not be used))"),
+      other(R"(\b([THI]PU) available: True, using: [1-9])");
   // Where other things are than the model; keys in quotes are of configurations.
   static const RE2 others("(?i)map_location|offload|buffer|storage|loader|tokeniz");
-  std::string name;
+  std::string name, unused;
   if (line.size() > 512) return;
-  if (RE2::PartialMatch(line, none)) settings.try_emplace("device", "cpu");
+  if (RE2::PartialMatch(line, none, &unused)) {
+    settings.try_emplace("device", "cpu");
+    settings.try_emplace("gpu", unused.empty() ? "none" : "unused");
+  }
+  if (line.find("available: True, using") != std::string_view::npos &&
+      RE2::PartialMatch(line, other, &name)) {
+    settings["device"] = name;
+    return;
+  }
   if (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)) return;
   const bool cpu = name == "cpu" || name == "CPU";
   if (!cpu)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/slow_paths.h"
 
+#include <re2/re2.h>
+
 #include <array>
 
 namespace dladvisor::training_log {
@@ -13,13 +15,6 @@ struct Warning {
 constexpr auto kWarnings = std::to_array<Warning>({
     // Megatron-LM.
     {"constraints for invoking optimized fused softmax kernel are not met", "", "softmax"},
-    // Transformers, timm, programs of their own: "FlashAttention2 is not installed. Falling back ...".
-    {"not installed", "lash", "attention"},
-    {"not available", "lash Attention", "attention"},
-    {"not available", "lashAttention", "attention"},
-    {"not available", "lash attention", "attention"},
-    {"not available", "lash-attn", "attention"},
-    {"not available", "lash_attn", "attention"},
     {"xFormers not available", "", "attention"},
     {"xFormers is not available", "", "attention"},
     {"No module named 'xformers'", "", "attention"},
@@ -38,6 +33,18 @@ constexpr auto kWarnings = std::to_array<Warning>({
     {"torch._dynamo hit config.recompile_limit", "", "recompiles"},
 });
 
+// "FlashAttention2 is not installed. Falling back ..." of Transformers, timm, programs of their own. Where
+// another version takes its place, attention is still fast.
+bool MissesFlashAttention(std::string_view line) {
+  static const RE2 missing(
+      R"((?i)flash[-_ ]?(?:attention|attn)(?:[-_ ]?v?\d)?(?:\.\w+)*(?:[<>=]=?[\d.]+)?[`'")]*)"
+      R"((?: (?:package|library|module|backend|kernels?))?(?:(?: is| are| was| seems to be)? not| isn't) )"
+      R"((?:installed|available))");
+  static const RE2 instead(R"((?i)(?:\busing|\bback (?:to|on)|\buses?) flash)");
+  return line.find("lash") != std::string_view::npos && RE2::PartialMatch(line, missing) &&
+         !RE2::PartialMatch(line, instead);
+}
+
 }  // namespace
 
 void TakeSlowPath(std::string_view line, std::map<std::string, std::string>& settings) {
@@ -51,6 +58,7 @@ void TakeSlowPath(std::string_view line, std::map<std::string, std::string>& set
     if (line.find(warning.words) != std::string_view::npos &&
         line.find(warning.also) != std::string_view::npos)
       settings["slow_path_" + std::string(warning.name)] = "warned";
+  if (MissesFlashAttention(line)) settings["slow_path_attention"] = "warned";
 }
 
 }  // namespace dladvisor::training_log
