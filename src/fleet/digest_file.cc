@@ -328,14 +328,22 @@ bool HoldsDigestTable(const fs::path& path) {
   return version && sqlite3_step(version.get()) == SQLITE_ROW;
 }
 
+// What is read of a pipe is gone for those that read it next.
+bool MayBeDigest(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
 }  // namespace
 
 bool IsDigest(const fs::path& path) {
+  if (!MayBeDigest(path)) return false;
   const std::string head = ReadHead(path, kHeadBytes);
   return head.starts_with(kSqliteMagic) && (head.ends_with(kDigestIdBytes) || HoldsDigestTable(path));
 }
 
 std::optional<Digest> ReadIfDigest(const fs::path& path, const std::set<std::string>& left_out) {
+  if (!MayBeDigest(path)) return std::nullopt;
   std::ifstream in = OpenUnbuffered(path);
   std::string head(kHeadBytes, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));

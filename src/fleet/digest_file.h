@@ -31,6 +31,7 @@ std::vector<Row> RowsOf(const Digest& digest, const RelationOf<Row>& relation) {
   return table ? relation.ToRows(*table) : std::vector<Row>();
 }
 
+// False for a pipe, of which nothing is then read.
 bool IsDigest(const std::filesystem::path& path);
 // The digest, where the file is one, of which nothing is then read twice; without the relations `left_out`.
 // Throws Error as ReadDigest.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/fleet/digest_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <optional>
@@ -138,6 +142,22 @@ TEST(Digest, IsWholeOrNotThere) {
               std::string::npos)
         << error.what();
   }
+}
+
+TEST(Digest, TakesNothingOutOfAPipe) {
+  test::ScratchDir scratch;
+  const fs::path pipe = scratch.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int end = ::open(pipe.c_str(), O_RDWR);
+  ASSERT_GE(end, 0);
+  const std::string content(4000, 'x');
+  ASSERT_EQ(::write(end, content.data(), content.size()), 4000);
+  EXPECT_FALSE(IsDigest(pipe));
+  EXPECT_FALSE(ReadIfDigest(pipe));
+  int left = 0;
+  EXPECT_EQ(::ioctl(end, FIONREAD, &left), 0);
+  EXPECT_EQ(left, 4000);
+  ::close(end);
 }
 
 TEST(Digest, RefusesWhatIsNone) {
