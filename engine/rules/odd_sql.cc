@@ -96,9 +96,9 @@ void FindPercentile(const WordList& words, size_t at, std::vector<OddSql>& odd) 
   if (*number > 100)
     odd.push_back({"percentile: the second argument is a number from 0 to 100", percent.start, true});
   else if (*number > 0 && *number < 1)
-    odd.push_back(
-        {fmt::format("is the percentile {0}, of 100: {1} is the share {0}", percent.text, 100 * *number),
-         percent.start});
+    odd.push_back({fmt::format("{0} is below the 1st percentile; write {1:.6g} for a share of {0}",
+                               percent.text, 100 * *number),
+                   percent.start});
 }
 
 }  // namespace

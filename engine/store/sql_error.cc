@@ -114,7 +114,7 @@ std::string_view InOtherWords(std::string_view name) {
       {"p90", "; SQL has percentile(x, 90)"},
       {"p95", "; SQL has percentile(x, 95)"},
       {"p99", "; SQL has percentile(x, 99)"},
-      {"quantile", "; SQL has percentile(x, 90) is the 90th"},
+      {"quantile", "; SQL has percentile(x, 90), the 90th"},
       {"if", "; SQL has iif(CONDITION, VALUE, OTHER)"},
       {"ifelse", "; SQL has iif(CONDITION, VALUE, OTHER)"},
       {"isnull", "; SQL has ifnull(x, OTHER), or x IS NULL"},

@@ -70,7 +70,9 @@ TEST(OddSql, AWildcardThatIsComparedAsItStands) {
 
 TEST(OddSql, APercentileGivenAsAShare) {
   EXPECT_THAT(OfCondition("busy_share > (SELECT percentile(busy_share, 0.9) FROM shop)"),
-              ElementsAre(HasSubstr("is the percentile 0.9, of 100: 90 is the share 0.9")));
+              ElementsAre(HasSubstr("0.9 is below the 1st percentile; write 90 for a share of 0.9")));
+  EXPECT_THAT(OfCondition("busy_share > (SELECT percentile(busy_share, 0.57) FROM shop)"),
+              ElementsAre(HasSubstr("write 57 for a share of 0.57")));
   EXPECT_THAT(OfCondition("busy_share > (SELECT percentile(busy_share, 90) FROM shop)"), IsEmpty());
   EXPECT_THAT(OfCondition("busy_share > (SELECT percentile(busy_share, 0) FROM shop)"), IsEmpty());
 }
