@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run by dladvisor_embed: writes OUTPUT, a C++ source that holds FILES (paths below ROOT), each with a 0 behind
 # it. The assembler reads them, which takes no time; as arrays the compiler would for seconds.
+# The symbols are local to that file: with LTO, what names them may be compiled apart from it.
 set(blocks "")
 set(symbols "")
 set(entries "")

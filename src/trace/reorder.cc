@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/trace/reorder.h"
 
+#include <algorithm>
 #include <boost/sort/spreadsort/integer_sort.hpp>
+#include <numeric>
+#include <utility>
 
 namespace dladvisor {
 namespace {
