@@ -17,24 +17,20 @@ namespace {
 constexpr int64_t kSecondsOfRow = 20;
 // Rows below which another reader knows more.
 constexpr size_t kLeastRowsOfBars = 3;
-// What no count of steps, and no minutes of a bar, reach.
-constexpr int64_t kMostOfBar = 1'000'000'000'000, kMostMinutes = 1'000'000;
 
 }  // namespace
 
 void EpochBarsReader::Line(std::string_view line) {
   if (line.find("%|") == std::string_view::npos || line.find("poch") == std::string_view::npos) return;
   static const RE2 bar(
-      R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/]{0,24}?\d+%\|[^|]*\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
+      R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/]{0,24}?\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
       other("(?i)\\b(?:val|valid\\w*|eval\\w*|test\\w*)\\b");
   re2::StringPiece rest = line, before = line;
   int64_t epoch = 0, done = 0, total = 0, minutes = 0, seconds = 0;
   std::string hours;
   while (RE2::FindAndConsume(&rest, bar, &epoch, &done, &total, &hours, &minutes, &seconds)) {
     const std::string_view head = std::string_view(std::exchange(before, rest));
-    if (RE2::PartialMatch(head.substr(0, head.find("%|")), other) || done > total || total > kMostOfBar ||
-        minutes > kMostMinutes || hours.size() > 6)
-      continue;
+    if (RE2::PartialMatch(head.substr(0, head.find("%|")), other) || done > total) continue;
     const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
     if (epoch_ != epoch || total != total_ || done < last_done_) {
       const bool again = epoch_ && epoch <= *epoch_;

@@ -34,7 +34,7 @@ std::optional<int64_t> CountOf(std::string_view line) {
 
 // "1h 2m 3s" and its parts.
 std::optional<int64_t> Seconds(std::string_view line) {
-  static const RE2 words(R"('elapsed_time': '(?:(\d+)d )?(?:(\d+)h )?(?:(\d+)m )?(\d+)s')");
+  static const RE2 words(R"('elapsed_time': '(?:(\d{1,6})d )?(?:(\d{1,6})h )?(?:(\d{1,6})m )?(\d{1,12})s')");
   std::string days, hours, minutes;
   int64_t seconds = 0;
   if (!RE2::PartialMatch(line, words, &days, &hours, &minutes, &seconds)) return std::nullopt;
@@ -65,13 +65,13 @@ void TrainerReader::Line(std::string_view line) {
 // " 25%|##        | 1/4 [03:45<11:15, 225.28s/it]"
 void TrainerReader::Bar(std::string_view line) {
   static const RE2 bar(
-      R"((?:([^\s\d%|]+ )?([^\s\d%|]+)?\s*\d+%)?\|[^|]*\| *(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d{2})<[^,\]]*, [^\]]*(?:it/s|s/it)([^\]]*)\])");
+      R"((?:([^\s\d%|]+ )?([^\s\d%|]+)?\s*\d+%)?\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, [^\]]*(?:it/s|s/it)([^\]]*)\])");
   re2::StringPiece rest = line;
   int64_t done = 0, planned = 0, minutes = 0, seconds = 0;
   std::string before, title, hours, values;
   while (RE2::FindAndConsume(&rest, bar, &before, &title, &done, &planned, &hours, &minutes, &seconds,
                              &values)) {
-    if (done > planned || hours.size() > 6) continue;
+    if (done > planned) continue;
     const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
     // Of something else: tokenising, evaluation. Without a count, the longest of those without a title is the
     // training's.
