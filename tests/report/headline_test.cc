@@ -188,6 +188,44 @@ TEST(Headline, BeginsWithWhatRecursUnlessMostIsStartUp) {
   EXPECT_THAT(text(300e6, 0), HasSubstr("first, warm up, which saves up to 300 ms of start-up"));
 }
 
+TEST(Headline, BeginsWithTheStartWhereCollectivesWaitForThatOfOtherRanks) {
+  const auto text = [](const char* bucket, double start_up_ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("kernel-compilation", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("other", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Warm up."};
+    advice.findings[0].saves = SavingClaim{"idle/compilation", 0, start_up_ns, start_up_ns};
+    advice.findings[1].recommendation = {"Change it."};
+    advice.findings[1].saves = SavingClaim{bucket, 0, 300e6, 300e6};
+    return Render(RunWithLedger({{"compute/other", 100'000'000},
+                                 {"idle/compilation", static_cast<int64_t>(start_up_ns)},
+                                 {bucket, 900'000'000 - static_cast<int64_t>(start_up_ns)}}),
+                  advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("communication/exposed", 400e6), HasSubstr("first, warm up"));
+  EXPECT_THAT(text("communication/exposed", 200e6), HasSubstr("first, change it"));
+  EXPECT_THAT(text("idle/host", 400e6), HasSubstr("first, change it"));
+}
+
+TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
+  const auto text = [](double share) {
+    Advice advice;
+    advice.findings = {MakeFinding("allocation", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Allocate once."};
+    advice.findings[0].saves = SavingClaim{"idle/allocation", 0, 15e6, 15e6};
+    advice.findings[1].recommendation = {"Do it on the GPU."};
+    const std::vector<NamedValue> scope = {{"share_of_program_time", share, Unit::kRatio}};
+    advice.findings[1].problem = RenderMessage("{{share_of_program_time}} of the time", scope);
+    return Render(RunWithLedger({{"compute/other", 80'000'000}, {"idle/allocation", 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(0.9), HasSubstr("For 90.0 % of the program's time only the host computes. 20.0 ms of the "
+                                   "profiled 100 ms are lost (20 %), all of it to allocation of memory; "
+                                   "first, do it on the GPU."));
+  EXPECT_THAT(text(0.4), HasSubstr("first, allocate once, which saves up to 15.0 ms"));
+}
+
 // A test that is too short to judge has children that say what they save: profiling again does not.
 TEST(Headline, PromisesNothingOfProfilingAgain) {
   const auto text = [](const char* category) {

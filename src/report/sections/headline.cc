@@ -251,12 +251,31 @@ std::optional<size_t> NoKernelAtAll(const ReportModel& model) {
   return FindingOf(*model.advice, "no-gpu-work");
 }
 
+// The host computes outside of the window for longer than all that the window holds.
+constexpr double kMostOfTheProgram = 0.5;
+struct HostAlone {
+  size_t root = 0;
+  double share = 0;  // of the program's time
+};
+std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
+  const auto root = FindingOf(advice, "host-computes-alone");
+  if (!root) return std::nullopt;
+  for (const PlacedValue& placed : advice.findings[*root].problem.values)
+    if (placed.value.name == "share_of_program_time")
+      if (const double share = AsNumber(placed.value.value).value_or(0); share > kMostOfTheProgram)
+        return HostAlone{*root, share};
+  return std::nullopt;
+}
+
 // Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
 // goes on: they come first unless the profile is mostly of its start.
 constexpr double kMostlyStartUp = 0.5;
 bool HappensOnce(const SavingClaim& saves, bool has_steps) {
   return !has_steps && saves.bucket == "idle/compilation";
 }
+// Collectives of such a start wait for the other ranks, which load code as well.
+constexpr double kStartOfRanks = 0.25;
+bool WaitsForStarts(const SavingClaim& saves) { return saves.bucket.starts_with("communication"); }
 
 }  // namespace
 
@@ -266,19 +285,21 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   for (const Doubt& doubt : kDoubts)
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
   if (const auto none = NoKernelAtAll(model)) return none;
+  if (const auto host = HostAloneForMostOfTheTime(advice)) return host->root;
   // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
   const bool has_steps = FigureNumber(model, "step_time").has_value();
   const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
                lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
   const bool is_test = total < kBrief && FindingOf(advice, "one-shot-program");
   std::optional<size_t> best, start_up;
-  double most = 0;
+  double most = 0, starting = 0;
+  bool waits_for_starts = false;  // whether the best is communication
   for (const size_t root : roots) {
     const std::optional<SavingClaim> saves = Claiming(advice, root).saves;
     if (is_test && saves && saves->bucket == "idle/compilation") continue;
     if (!saves || !(saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost))) continue;
     if (HappensOnce(*saves, has_steps) && *saves->high_ns < kMostlyStartUp * total) {
-      if (!start_up) start_up = root;
+      if (!start_up) start_up = root, starting = *saves->high_ns;
       continue;
     }
     // Of a note only what is sure comes before a warning.
@@ -287,7 +308,9 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
     if (best && !(expected > most)) continue;
     best = root;
     most = expected;
+    waits_for_starts = WaitsForStarts(*saves);
   }
+  if (waits_for_starts && starting > kStartOfRanks * total) return start_up;
   if (best || start_up) return best ? best : start_up;
   if (const auto root = OnMostOfTheLoss(model, roots); root && !is_test) return root;
   for (const bool may_save : {false, true})
@@ -345,7 +368,12 @@ HeadlineText Headline(const ReportModel& model) {
   const bool counts = std::ranges::none_of(
       kDoubts, [&](const Doubt& d) { return !d.keeps_figures && FindingOf(advice, d.rule); });
   if (!counts && first) return {doubt, order + "."};
-  const std::string loss = doubt + LossText(model, first);
+  const auto host = HostAloneForMostOfTheTime(advice);
+  const std::string alone = host && host->root == first
+                                ? fmt::format("For {} of the program's time only the host computes. ",
+                                              FormatValue(host->share, Unit::kRatio))
+                                : "";
+  const std::string loss = doubt + alone + LossText(model, first);
   if (!first) {
     const bool advised = !advice.Roots().empty();
     return {fmt::format("{}; {} ({}).", loss,
@@ -357,7 +385,7 @@ HeadlineText Headline(const ReportModel& model) {
   // Profiling again saves nothing of what the program loses.
   const Finding& begun = advice.findings[*first];
   const bool claims = &MostSaving(advice, *first) == &begun || !IsOnCapture(advice, begun);
-  const std::string saved = claims ? SavingText(model, saving) : "";
+  const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
   if (saved.empty()) return {loss + "; ", order + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}.", order, saved, ShareText(model, saving))};
 }
