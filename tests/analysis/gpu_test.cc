@@ -179,8 +179,10 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, 2);
   b.Api(15, 16, "cudaFree_v3020", 0);
   b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, 4);  // the driver is gone
+  b.Api(16, 16, "cuCtxSynchronize", 0);
+  b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, 201);  // a profiler that stops finds no context
   const auto rows = ComputeApiNames(test::ContextOf(b.trace));
-  ASSERT_EQ(rows.size(), 2u);
+  ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].name, "cudaMalloc");
   EXPECT_EQ(rows[0].calls, 2);
   EXPECT_EQ(rows[0].total_ns, 15);
@@ -190,6 +192,7 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   EXPECT_EQ(rows[0].errors, 1);
   EXPECT_EQ(rows[1].name, "cudaFree");
   EXPECT_EQ(rows[1].errors, 0);
+  EXPECT_EQ(rows[2].errors, 0);
 }
 
 TEST(ApiName, OfACallThatReachesIntoTheWindowTheRestIsOutside) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -56,9 +58,10 @@ TEST(HostStretch, BeforeAPrefetchOfWhatTheHostFilled) {
 }
 
 // A thread that computes for two seconds and then launches.
-TraceBuilder LateStart(Ns computed) {
+TraceBuilder LateStart(Ns computed, std::optional<Ns> driver_until = {}) {
   TraceBuilder b;
   b.Run(0, computed, 3);
+  if (driver_until) b.Api(100 * kMs, *driver_until, "cuModuleGetLoadingMode", 8);
   b.Launch(2000 * kMs, 2001 * kMs, 2010 * kMs, "kernel");
   b.Api(2011 * kMs, 2012 * kMs, "cudaDeviceSynchronize", 7);
   return b;
@@ -81,6 +84,40 @@ TEST(HostStretch, AProgramThatWaitsAtItsStartDoesNotCompute) {
   TraceBuilder b = LateStart(900 * kMs);
   b.trace.processes[0].name = "./a.out";
   EXPECT_TRUE(StretchesOf(b).empty());
+}
+
+TEST(HostStretch, BeforeTheFirstCallForDataHoweverEarlyTheDriverIsAsked) {
+  TraceBuilder b = LateStart(1900 * kMs, 101 * kMs);
+  b.trace.processes[0].name = "./a.out";
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "start");
+  EXPECT_EQ(rows[0].duration_ns, 2000 * kMs);
+  EXPECT_NEAR(rows[0].share, 2000.0 / 2012, 1e-9);
+}
+
+TEST(HostStretch, ADriverThatStartsIsNotTheProgramThatComputes) {
+  TraceBuilder b = LateStart(1900 * kMs, 1800 * kMs);
+  b.trace.processes[0].name = "./a.out";
+  EXPECT_TRUE(StretchesOf(b).empty());
+}
+
+TEST(HostStretch, CallsOfTheOperatingSystemTellWhoComputesAtTheStart) {
+  const auto of = [](Ns read, std::string_view process) {
+    TraceBuilder b;
+    b.Os(0, kMs, "fopen");
+    b.Os(10 * kMs, read, "read");
+    b.Launch(2000 * kMs, 2001 * kMs, 2010 * kMs, "kernel");
+    b.Api(2011 * kMs, 2012 * kMs, "cudaDeviceSynchronize", 7);
+    b.trace.processes[0].name = process;
+    return StretchesOf(b);
+  };
+  const auto rows = of(100 * kMs, "./a.out");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "start");
+  EXPECT_EQ(rows[0].duration_ns, 2000 * kMs);
+  EXPECT_TRUE(of(1500 * kMs, "./a.out").empty()) << "it reads";
+  EXPECT_TRUE(of(100 * kMs, "").empty()) << "it may be an interpreter that imports";
 }
 
 TEST(HostStretch, BetweenCallsWithoutGpuWork) {

@@ -38,12 +38,30 @@ TEST(IdleActivity, SaysWhatTheLaunchingThreadDidWhileNothingWasQueued) {
   EXPECT_EQ(rows[1].ns, 50);
   EXPECT_DOUBLE_EQ(rows[1].share.value(), 0.5);
   EXPECT_FALSE(rows[1].callers.has_value());
-  EXPECT_EQ(rows[2].kind, "off CPU");
+  EXPECT_EQ(rows[2].kind, "blocked");  // `read` had it leave the CPU
   EXPECT_EQ(rows[2].ns, 70);
   EXPECT_EQ(rows[3].kind, "sample");
   EXPECT_EQ(rows[3].name, "decode");
   EXPECT_EQ(rows[3].callers, "main");
   EXPECT_FALSE(rows[3].ns.has_value());
+}
+
+TEST(IdleActivity, TellsAThreadThatWaitsInACallFromOneThatHasNoCpu) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Api(20, 110, "cudaDeviceSynchronize", 0);
+  b.Run(0, 30, 3);
+  b.Run(120, 130, 3);  // woken late
+  b.Run(160, 205, 3);
+  b.Launch(200, 205, 210, "second");
+  const auto rows = ActivitiesOf(b);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].kind, "CUDA call");
+  EXPECT_EQ(rows[1].kind, "blocked");
+  EXPECT_EQ(rows[1].ns, 20);
+  EXPECT_EQ(rows[2].kind, "off CPU");
+  EXPECT_EQ(rows[2].name, "(not running)");
+  EXPECT_EQ(rows[2].ns, 30);
 }
 
 TEST(IdleActivity, KeepsTheStackOfTheLongestCall) {

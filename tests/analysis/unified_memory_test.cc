@@ -46,6 +46,23 @@ TEST(UnifiedMemory, TimeInWhichTheHostGoesThroughPages) {
   EXPECT_EQ(rows[0].host_access_ns, 5 * kMs);
 }
 
+TEST(UnifiedMemory, TimeInWhichKernelsWaitForPages) {
+  constexpr Ns kUs = 1000;
+  TraceBuilder b;
+  const auto migrate = [&](Ns start, Ns end, CopyDirection direction) {
+    b.Copy(start * kUs, end * kUs, 4096, direction, MemoryKind::kManaged, MemoryKind::kManaged, 0);
+  };
+  b.Kernel(100 * kUs, 2000 * kUs, "k", 0);
+  migrate(90, 110, CopyDirection::kUnifiedHostToDevice);  // the kernel begins within it
+  migrate(150, 160, CopyDirection::kUnifiedHostToDevice);
+  migrate(200, 210, CopyDirection::kUnifiedDeviceToHost);  // evicted: the next comes too late for a fault
+  migrate(900, 950, CopyDirection::kUnifiedHostToDevice);
+  migrate(2100, 2200, CopyDirection::kUnifiedHostToDevice);  // no kernel waits for it
+  const auto rows = ComputeUnifiedMemory(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].kernel_wait_ns, 60 * kUs + 50 * kUs);
+}
+
 TEST(UnifiedMemory, NoRowWithoutAny) {
   TraceBuilder b;
   b.Kernel(0, 1000, "k", 0);

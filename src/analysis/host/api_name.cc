@@ -15,9 +15,11 @@ namespace dladvisor {
 namespace {
 
 // What calls answer once the driver or the context is torn down (CUDA_ERROR_DEINITIALIZED and
-// CUDA_ERROR_CONTEXT_IS_DESTROYED, and the same of HIP): the program ends.
-bool IsFailure(int64_t result) {
-  constexpr int64_t kDeinitialized = 4, kContextIsDestroyed = 709;
+// CUDA_ERROR_CONTEXT_IS_DESTROYED, and the same of HIP): the program ends. One that waits for a context and
+// finds none (CUDA_ERROR_INVALID_CONTEXT) has nothing to wait for: profilers do so when they stop.
+bool IsFailure(std::string_view name, int64_t result) {
+  constexpr int64_t kDeinitialized = 4, kInvalidContext = 201, kContextIsDestroyed = 709;
+  if (result == kInvalidContext && name == "cuCtxSynchronize") return false;
   return result != 0 && result != kDeinitialized && result != kContextIsDestroyed;
 }
 
@@ -73,7 +75,7 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.max_ns = std::max(row.max_ns, duration);
     ++row.calls;
     row.total_ns += duration;
-    row.errors += IsFailure(calls.result[i]);
+    row.errors += calls.result[i] != 0 && IsFailure(trace.names.View(calls.name[i]), calls.result[i]);
     const auto window = windows.find(rank);
     row.max_outside_ns = std::max(
         row.max_outside_ns,

@@ -63,6 +63,7 @@ class Stretches {
     const ApiCalls& calls = trace_.api_calls;
     struct Process {
       Ns first = 0, until = 0;
+      bool has_data = false;  // whether a call allocated, copied or launched
       uint32_t last = kNoIndex;
       std::optional<Ns> begins, worked;  // start of its first GPU operation, end of its last
     };
@@ -84,10 +85,9 @@ class Stretches {
       if (calls.thread[i] == kNoIndex) continue;
       const uint32_t of = trace_.threads[calls.thread[i]].process;
       Process& process = processes[of];
-      if (process.last == kNoIndex) {
-        process.first = calls.start[i];
-        if (process.begins) AddStart(of, i);
-      }
+      if (process.last == kNoIndex) process.first = calls.start[i];
+      if (process.begins && !process.has_data && HasData(i)) AddStart(of, i);
+      process.has_data = process.has_data || HasData(i);
       if (process.last != kNoIndex) {
         const bool is_before = process.begins && calls.start[i] <= *process.begins;
         const Ns from =
@@ -107,10 +107,11 @@ class Stretches {
       process.until = std::max(process.until, calls.end[i]);
     }
     for (const auto& [index, process] : processes)
-      if (process.last != kNoIndex) spans_[index] = process.until - process.first;
+      if (process.last != kNoIndex) spans_[index] = {process.first, process.until};
   }
 
-  // From the first that was seen of the thread to the process's first call. Interpreters import there.
+  // From the first that was seen of the thread to the process's first call for data. Interpreters import
+  // there, and calls before it start the driver: their time is not the program's.
   void AddStart(uint32_t process, uint32_t call) {
     static const RE2 interpreter(R"((?i)python|julia|java|node|ruby|matlab|(^|/)R$)");
     const std::string& name = trace_.processes[process].name;
@@ -131,6 +132,20 @@ class Stretches {
       computed += samples.time[i] - std::max(sampled_until, samples.time[i] - kSampled);
       sampled_until = samples.time[i];
     }
+    // Without either, a thread of a known program computes where it is in no call of the operating system.
+    if (runs.size() == 0 && samples.size() == 0 && !name.empty()) {
+      const OsCalls& os = trace_.os_calls;
+      std::vector<Interval> called;
+      for (size_t i = 0; i < os.size() && os.start[i] < until; ++i)
+        if (os.thread[i] == thread) called.push_back({os.start[i], std::min(os.end[i], until)});
+      if (!called.empty()) from = called.front().start;
+      computed = until - from - Length(Union(std::move(called)));
+    }
+    const ApiCalls& calls = trace_.api_calls;
+    std::vector<Interval> starting;
+    for (uint32_t i = 0; i < call; ++i)
+      if (calls.thread[i] == thread) starting.push_back({calls.start[i], std::min(calls.end[i], until)});
+    computed -= Length(Clip(Union(std::move(starting)), {from, until}));
     if (until - from >= kShortestStart && 2 * computed >= until - from)
       found_.push_back({process, thread, kNoIndex, call, {from, until}, "start"});
   }
@@ -152,8 +167,9 @@ class Stretches {
     row.end_ns = s.time.end;
     row.duration_ns = s.time.length();
     row.place = s.place;
-    const Ns span = spans_.at(s.process) + (s.before == kNoIndex ? row.duration_ns : 0);
-    row.share = static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, span));
+    Interval span = spans_.at(s.process);
+    span.start = std::min(span.start, s.time.start);
+    row.share = static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, span.length()));
     const ApiCalls& calls = trace_.api_calls;
     if (s.before != kNoIndex) row.before = std::string(ApiBaseName(trace_.names.View(calls.name[s.before])));
     row.after = std::string(ApiBaseName(trace_.names.View(calls.name[s.after])));
@@ -196,7 +212,7 @@ class Stretches {
   const Trace& trace_;
   const std::vector<ApiKind> kinds_;  // by name id
   std::vector<Stretch> found_;
-  std::map<uint32_t, Ns> spans_;  // by process: from its first call to its last
+  std::map<uint32_t, Interval> spans_;  // by process: from its first call to its last
 };
 
 }  // namespace
@@ -208,7 +224,8 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
           "host_stretch",
           "Stretches of 10 ms and more outside the analysed window in which a process makes no CUDA call: "
           "between two calls that allocate, copy or launch where the profile has no GPU work or before the "
-          "first of it, before the first call of a native program whose thread computes for a second and "
+          "first of it, before the first call of a native program for data where its thread computes for a "
+          "second and "
           "more, and after the "
           "last GPU operation until the last call; the longest twenty.")
           .Key("pid", &Row::pid, Unit::kNone, "Process.")

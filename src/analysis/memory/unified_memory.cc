@@ -13,6 +13,9 @@ namespace {
 // Between two pages that the host touches one after the other. Longer pauses are other work.
 constexpr Ns kLongestAccess = 10'000'000;
 
+// Between two pages that a kernel waits for. Longer pauses are the kernel's own work.
+constexpr Ns kLongestFault = 100'000;
+
 // Time between migrations to the host, each followed by the next, in which the GPU has nothing to do.
 Ns HostAccess(const Context& context, size_t gpu) {
   const Trace& trace = context.trace;
@@ -46,6 +49,20 @@ Ns HostAccess(const Context& context, size_t gpu) {
   return total;
 }
 
+// Time of kernels in which pages come to the GPU one after the other: what they wait for them.
+Ns KernelWait(const Context& context, size_t gpu, std::vector<Interval> arriving) {
+  std::stable_sort(arriving.begin(), arriving.end(),
+                   [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  for (size_t i = 1; i < arriving.size(); ++i) {
+    Interval& before = arriving[i - 1];
+    if (arriving[i].start - before.end <= kLongestFault) before.end = std::max(before.end, arriving[i].start);
+  }
+  std::vector<Interval> kernels;
+  for (const uint32_t i : context.work[gpu].kernels)
+    kernels.push_back({context.trace.kernels.start[i], context.trace.kernels.end[i]});
+  return Length(Clip(Intersect(Union(std::move(arriving)), Union(std::move(kernels))), context.windows[gpu]));
+}
+
 }  // namespace
 
 const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
@@ -71,7 +88,10 @@ const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
                   "Times that migrations to the GPU begin again after some to the host.")
           .Column("host_access_ns", &UnifiedMemoryRow::host_access_ns, Unit::kNanoseconds,
                   "Time between migrations to the host that follow each other within 10 ms, in which the "
-                  "GPU does nothing: the host goes through the pages.");
+                  "GPU does nothing: the host goes through the pages.")
+          .Column("kernel_wait_ns", &UnifiedMemoryRow::kernel_wait_ns, Unit::kNanoseconds,
+                  "Time of kernels in which migrations to the GPU follow each other within 100 us: what "
+                  "kernels wait for pages that they touch, where none are prefetched.");
   return relation;
 }
 
@@ -89,7 +109,7 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
     row.rank = where.rank;
     row.device = trace.devices[where.device].ordinal;
     int64_t gpu_faults = 0, cpu_faults = 0;
-    std::vector<Interval> handled, moving;
+    std::vector<Interval> handled, moving, arriving;
     bool last_to_host = false;
     for (size_t i = 0; i < faults.size(); ++i) {
       if (faults.process[i] != where.process || !inside(faults.start[i])) continue;
@@ -110,6 +130,7 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
       last_to_host = to_host;
       (to_device ? row.to_device_bytes : row.to_host_bytes) += trace.copies.bytes[i];
       moving.push_back({trace.copies.start[i], trace.copies.end[i]});
+      if (to_device) arriving.push_back(moving.back());
     }
     if (gpu_captured) {
       row.gpu_faults = gpu_faults;
@@ -118,6 +139,7 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
     if (cpu_captured) row.cpu_faults = cpu_faults;
     row.migration_ns = Length(Clip(Union(std::move(moving)), window));
     if (row.to_host_bytes > 0) row.host_access_ns = HostAccess(context, gpu);
+    row.kernel_wait_ns = KernelWait(context, gpu, std::move(arriving));
     if (row.migrations + gpu_faults + cpu_faults > 0) rows.push_back(std::move(row));
   }
   return rows;

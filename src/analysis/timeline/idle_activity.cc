@@ -83,9 +83,18 @@ class Collector {
     mpi_calls_.In(thread, time,
                   [&](uint32_t i, int64_t ns) { add("MPI call", trace_.mpi_calls.name[i], ns, kNoIndex); });
     if (runs_.Knows(thread)) {
-      int64_t running = 0;
-      runs_.In(thread, time, [&](uint32_t, int64_t ns) { running += ns; });
-      add("off CPU", kNoName, time.length() - running, kNoIndex);
+      int64_t off = 0, in_call = 0;
+      Ns from = time.start;
+      const auto until = [&](Ns end) {
+        if (end > from) (InCall(thread, from) ? in_call : off) += end - from;
+      };
+      runs_.In(thread, time, [&](uint32_t i, int64_t) {
+        until(trace_.cpu_runs.start[i]);
+        from = trace_.cpu_runs.end[i];
+      });
+      until(time.end);
+      if (off > 0) add("off CPU", kNoName, off, kNoIndex);
+      if (in_call > 0) add("blocked", kNoName, in_call, kNoIndex);
     }
     const std::vector<Ns>& at = trace_.cpu_samples.time;
     const std::vector<uint32_t>& samples = samples_[thread];
@@ -137,6 +146,16 @@ class Collector {
     return text;
   }
 
+  // Whether the thread is in a call: one that leaves the CPU there waits until it is woken.
+  bool InCall(uint32_t thread, Ns time) const {
+    bool in = false;
+    const auto visit = [&](uint32_t, int64_t) { in = true; };
+    calls_.In(thread, {time, time + 1}, visit);
+    os_calls_.In(thread, {time, time + 1}, visit);
+    mpi_calls_.In(thread, {time, time + 1}, visit);
+    return in;
+  }
+
   const Trace& trace_;
   ByThread calls_, os_calls_, mpi_calls_, runs_;
   std::vector<std::vector<uint32_t>> samples_;
@@ -153,7 +172,8 @@ const RelationOf<IdleActivityRow>& IdleActivityRelation() {
           .Key("rank", &IdleActivityRow::rank, kRankNumber, "Rank.")
           .Key("device", &IdleActivityRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("kind", &IdleActivityRow::kind, Unit::kText,
-               "CUDA call, OS call, MPI call, sample (of the stack), or off CPU.")
+               "CUDA call, OS call, MPI call, sample (of the stack), off CPU, or blocked: off the CPU since "
+               "within a call.")
           .Key("name", &IdleActivityRow::name, Unit::kText, "Function.")
           .Column("ns", &IdleActivityRow::ns, Unit::kNanoseconds,
                   "Time in it while nothing was queued; unknown for samples. Kinds overlap.")
