@@ -207,6 +207,31 @@ TEST(Headline, BeginsWithTheStartWhereCollectivesWaitForThatOfOtherRanks) {
   EXPECT_THAT(text("idle/host", 400e6), HasSubstr("first, change it"));
 }
 
+// Of a GPU that computes all the time a warning on copies outside of it, or a wait of a hundredth, is no
+// place to begin.
+TEST(Headline, BeginsWithTheKernelThatTakesTheTimeWhereLittleIsLost) {
+  const auto text = [](int64_t lost_ns, double saved_ns, const char* category) {
+    Advice advice;
+    advice.findings = {MakeFinding("wait", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("dominant-kernel", Severity::kInfo, Outcome::kFired)};
+    advice.rules.resize(2);
+    advice.rules[0].id = "wait";
+    advice.rules[0].category = category;
+    advice.rules[1].id = "dominant-kernel";
+    advice.rules[1].category = "compute";
+    advice.findings[0].recommendation = {"Wait less."};
+    advice.findings[1].recommendation = {"Look at the kernel."};
+    if (saved_ns > 0) advice.findings[0].saves = SavingClaim{"idle/sync", 0, saved_ns, saved_ns};
+    return Render(RunWithLedger({{"compute/other", 1'000'000'000 - lost_ns}, {"idle/sync", lost_ns}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(70'000'000, 70e6, "synchronization"), HasSubstr("first, look at the kernel"));
+  EXPECT_THAT(text(200'000'000, 70e6, "synchronization"), HasSubstr("first, wait less"));
+  EXPECT_THAT(text(2'000'000, 0, "copies"), HasSubstr("first, look at the kernel"));
+  EXPECT_THAT(text(2'000'000, 0, "configuration"), HasSubstr("first, wait less"));
+  EXPECT_THAT(text(200'000'000, 0, "copies"), HasSubstr("first, wait less"));
+}
+
 TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
   const auto text = [](double share) {
     Advice advice;

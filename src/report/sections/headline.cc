@@ -54,9 +54,20 @@ Finding Claiming(const Advice& advice, size_t root) {
   return claim;
 }
 
-bool IsOnCapture(const Advice& advice, const Finding& finding) {
+std::string_view CategoryOf(const Advice& advice, const Finding& finding) {
   const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
-  return rule != advice.rules.end() && rule->category == "capture";
+  return rule != advice.rules.end() ? std::string_view(rule->category) : "";
+}
+
+bool IsOnCapture(const Advice& advice, const Finding& finding) {
+  return CategoryOf(advice, finding) == "capture";
+}
+
+// Whether it is about time in which the GPU does not compute.
+bool IsOnLoss(const Advice& advice, const Finding& finding) {
+  constexpr std::array kCategories = std::to_array<std::string_view>(
+      {"communication", "copies", "input", "io", "launch", "memory", "synchronization"});
+  return std::ranges::find(kCategories, CategoryOf(advice, finding)) != kCategories.end();
 }
 
 // A note on the capture is nothing to do for the program, and one of low confidence nothing to begin with.
@@ -311,13 +322,27 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
     waits_for_starts = WaitsForStarts(*saves);
   }
   if (waits_for_starts && starting > kStartOfRanks * total) return start_up;
+  // Where one kernel takes most of the time and little is lost, it is what to look at.
+  const bool little_lost = HasGpuWork(model) && lost < kSmallLoss * total;
+  if (const auto kernel = FindingOf(advice, "dominant-kernel");
+      kernel && lost < 2 * kSmallLoss * total && most < kSmallLoss * total && best && !start_up)
+    return kernel;
   if (best || start_up) return best ? best : start_up;
   if (const auto root = OnMostOfTheLoss(model, roots); root && !is_test) return root;
-  for (const bool may_save : {false, true})
-    for (const size_t root : roots)
-      if (advice.findings[root].severity != Severity::kInfo && (may_save || !advice.findings[root].saves))
-        return root;
-  // Where nothing is a warning, a note says what takes the time.
+  const auto on_little = [&](size_t root) { return little_lost && IsOnLoss(advice, advice.findings[root]); };
+  const auto warning = [&](bool of_little) -> std::optional<size_t> {
+    for (const bool may_save : {false, true})
+      for (const size_t root : roots)
+        if (advice.findings[root].severity != Severity::kInfo && on_little(root) == of_little &&
+            (may_save || !advice.findings[root].saves))
+          return root;
+    return std::nullopt;
+  };
+  if (const auto root = warning(false)) return root;
+  // Where nothing is a warning, or one on what is hardly lost, a note says what takes the time.
+  for (const size_t root : roots)
+    if (IsNoteOnProgram(advice, advice.findings[root]) && !on_little(root)) return root;
+  if (const auto root = warning(true)) return root;
   for (const size_t root : roots)
     if (IsNoteOnProgram(advice, advice.findings[root])) return root;
   // Of a program without GPU work what is recorded is all that there is to advise on.
