@@ -13,7 +13,7 @@ namespace {
 struct DrawnOperators : test::OperatorsBuilder {
   struct Found {
     std::string op, shapes;
-    std::optional<int64_t> flops;
+    std::optional<int64_t> flops, bytes;
     Ns kernel_ns = 0;
     bool recomputed = false;
     std::string_view unknown;
@@ -27,6 +27,7 @@ struct DrawnOperators : test::OperatorsBuilder {
       const WorkResult result = work.operators.ResultOf(of);
       found.push_back({std::string(work.names[of.name]), work.shapes.Describe(of.shapes),
                        result.work ? std::optional<int64_t>(result.work->flops) : std::nullopt,
+                       result.work ? std::optional<int64_t>(result.work->bytes) : std::nullopt,
                        call.kernel_ns, work.IsRecomputed(call), result.unknown});
     }
     return found;
@@ -48,6 +49,42 @@ TEST(OperatorWork, OfNestedOperatorsCountsOnce) {
   EXPECT_EQ(calls[0].shapes, "6; 4x5; 5x6");
   EXPECT_EQ(calls[0].flops, 240);
   EXPECT_EQ(calls[0].kernel_ns, 40);
+}
+
+// aten::einsum of three tensors: two products, and a copy for the second. Its own sizes are those of a list.
+TEST(OperatorWork, OfAnEinsumIsThatOfItsProducts) {
+  DrawnOperators b;
+  b.Operator(0, 200, "aten::einsum", "[[], [[2, 3, 4], [2, 4, 5], [5, 6]], []]", R"(["", "TensorList", ""])");
+  b.Operator(10, 50, "aten::bmm", "[[2, 3, 4], [2, 4, 5]]", test::kTwoHalves);
+  b.Launch(20, 200, 230, test::kGemm);
+  b.Operator(60, 80, "aten::copy_", "[[6, 5], [6, 5], []]", R"(["c10::Half", "c10::Half", "Scalar"])");
+  b.Launch(70, 230, 240, "copy");
+  b.Operator(90, 150, "aten::bmm", "[[1, 6, 5], [1, 5, 6]]", test::kTwoHalves);
+  b.Launch(100, 300, 340, test::kGemm);
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].op, "aten::bmm");
+  EXPECT_EQ(calls[0].flops, 2 * 2 * 3 * 4 * 5);
+  EXPECT_EQ(calls[0].bytes, 2 * 2 * (12 + 20 + 15));
+  EXPECT_EQ(calls[1].op, "aten::copy_");
+  EXPECT_EQ(calls[2].flops, 2 * 6 * 5 * 6);
+  EXPECT_EQ(calls[2].bytes, 2 * (30 + 30 + 36));
+}
+
+// One that sums over nothing multiplies element by element; what it launches itself is of unknown work.
+TEST(OperatorWork, OfAnEinsumWithoutAProductIsItsParts) {
+  DrawnOperators b;
+  b.Operator(0, 200, "aten::einsum", "[[], [[3, 4], [3, 4]], []]", R"(["", "TensorList", ""])");
+  b.Launch(5, 100, 120, "prepare");
+  b.Operator(10, 50, "aten::mul", "[[3, 4], [3, 4]]", test::kTwoHalves);
+  b.Launch(20, 200, 230, "multiply");
+  const auto calls = b.Calls();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].op, "aten::einsum");
+  EXPECT_FALSE(calls[0].flops);
+  EXPECT_FALSE(calls[0].unknown.empty());
+  EXPECT_EQ(calls[1].op, "aten::mul");
+  EXPECT_EQ(calls[1].bytes, 2 * 3 * 12);
 }
 
 // Where the inner one launches other kernels than the outer, the FLOPs are those of the inner one.
