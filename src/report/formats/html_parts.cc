@@ -114,7 +114,7 @@ data TableData(const ReportTable& table, const std::vector<size_t>& columns) {
   item.set("note", TextOrFalse(table.note));
   item.set("reason", TextOrFalse(table.rows.columns.empty() ? table.note : ""));
   item.set("columns", headers);
-  item.set("body", body);
+  item["body"] = data{body};  // moved, not copied as by set()
   item.set("empty", shown == 0);
   item.set("long", shown > kMaxOpenRows);
   item.set("sql", TextOrFalse(table.sql));

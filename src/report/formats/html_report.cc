@@ -262,7 +262,7 @@ data PageData(const ReportModel& model) {
                                               : ""));
   page.set("finding_count", fmt::format("{}", groups.size()));
   std::vector<std::string> without_rows;
-  page.set("views", ViewList(model, without_rows));
+  page["views"] = ViewList(model, without_rows);
   page.set("views_without_rows", log_alone || without_rows.empty()
                                      ? data{false}
                                      : data{fmt::format("{}", fmt::join(without_rows, ", "))});

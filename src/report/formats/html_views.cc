@@ -200,17 +200,20 @@ std::string IterationChart(const ReportModel& model, const std::string& id) {
 }
 
 data ViewList(const ReportModel& model, std::vector<std::string>& without_rows) {
-  data views{data::type::list};
+  // Tables are large: what is put into a list of the template is copied, and again as that grows.
+  kainjow::mustache::list views;
+  views.reserve(ReportViews().size());
   for (const ReportView& view : ReportViews()) {
-    data tables{data::type::list};
+    kainjow::mustache::list tables;
+    tables.reserve(view.tables.size());
     size_t rows = 0;
     for (const std::string& id : view.tables) {
       const ReportTable* table = FindTable(model, id);
       if (table == nullptr) continue;
       if (rows == 0) rows = table->total_rows;
-      tables << TableData(*table, ShownColumns(model, *table));
+      tables.push_back(TableData(*table, ShownColumns(model, *table)));
     }
-    if (tables.is_empty_list()) continue;  // of another format
+    if (tables.empty()) continue;  // of another format
     if (rows == 0) {
       without_rows.push_back(view.title);
       continue;
@@ -220,17 +223,17 @@ data ViewList(const ReportModel& model, std::vector<std::string>& without_rows) 
     item.set("view_title", view.title);
     item.set("count",
              fmt::format("{} row{}", WithThousands(static_cast<int64_t>(rows)), rows == 1 ? "" : "s"));
-    item.set("tables", tables);
-    item.set("several", tables.list_value().size() > 1);
+    item.set("several", tables.size() > 1);
+    item["tables"] = data{tables};
     const Drawing drawing = DrawingOf(view);
     item.set("chart", TextOrFalse(drawing.chart == nullptr ? "" : drawing.chart(model)));
     item.set("sentences",
              TextList(drawing.sentences == nullptr ? std::vector<std::string>() : drawing.sentences(model)));
     item.set("tree", TextOrFalse(drawing.tree == nullptr ? "" : drawing.tree(model)));
     item.set("plots", drawing.plots == nullptr ? data{data::type::list} : drawing.plots(model));
-    views << item;
+    views.push_back(std::move(item));
   }
-  return views;
+  return data{views};
 }
 
 }  // namespace dladvisor
