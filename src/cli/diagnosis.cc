@@ -34,7 +34,7 @@ std::string UnreadableText(const Profile& profile) {
 
 std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const Project& project,
                                     const KnowledgeBase& knowledge, Stages& stages,
-                                    const std::string& explained) {
+                                    const std::string& explained, ReportFormat format) {
   const AnalysisOptions analysis = options.ToAnalysisOptions(project);
   stages.Begin("read");
   auto diagnosis = std::make_unique<Diagnosis>();
@@ -53,6 +53,7 @@ std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const Project
   report.banner = UnreadableText(diagnosis->profile);
   report.generator = kProgram;
   report.price = project.price;
+  report.shown_rows = RowsShown(format);
   diagnosis->model = BuildReport(diagnosis->database, diagnosis->advice, report);
   stages.Hide();
   return diagnosis;

@@ -20,9 +20,11 @@ struct Diagnosis {
 };
 
 // What a rule needs to be explained is kept of `explained`, where it is not "". Null on processes of an MPI
-// job that have nothing more to do. Throws Error.
+// job that have nothing more to do. The model holds what this format shows, which JSON shows most of. Throws
+// Error.
 std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const Project& project,
                                     const KnowledgeBase& knowledge, Stages& stages,
-                                    const std::string& explained = "");
+                                    const std::string& explained = "",
+                                    ReportFormat format = ReportFormat::kJson);
 
 }  // namespace dladvisor

@@ -34,7 +34,8 @@ void RunReport(const ReportCommandOptions& options, const CommonOptions& common)
   Stages stages(common);
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
-  const std::unique_ptr<Diagnosis> diagnosis = Diagnose(options.profile, project, knowledge, stages);
+  const std::unique_ptr<Diagnosis> diagnosis =
+      Diagnose(options.profile, project, knowledge, stages, "", format);
   if (!diagnosis) return;
   if (!options.output.output.empty()) RefuseToOverwrite(options.output.output, diagnosis->profile);
   diagnosis->model.options.text = options.output.Style();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "src/report/formats/html_parts.h"
 #include "src/report/formats/html_report.h"
 #include "src/report/formats/json_report.h"
 #include "src/report/formats/markdown_report.h"
@@ -82,7 +83,8 @@ std::string ScopeOf(const Database& db, const std::string& relation, double rank
 
 }  // namespace
 
-ReportTable ReadTable(const Database& db, const TableQuery& query) {
+ReportTable ReadTable(const Database& db, const TableQuery& query, size_t shown_rows) {
+  const size_t most = query.is_listed ? std::min(query.max_rows, shown_rows) : query.max_rows;
   ReportTable table{query.id, query.title, query.note, query.sql, {}, 0};
   if (db.FindRelation(query.relation) == nullptr) {
     table.note = MissingRelation(query.relation);
@@ -90,9 +92,9 @@ ReportTable ReadTable(const Database& db, const TableQuery& query) {
   }
   try {
     // SQLite sorts no more rows than the limit, and none where another order is asked for.
-    table.rows = db.Query(fmt::format("SELECT * FROM ({}) LIMIT {}", query.sql, query.max_rows));
+    table.rows = db.Query(fmt::format("SELECT * FROM ({}) LIMIT {}", query.sql, most));
     table.total_rows = table.rows.rows.size();
-    if (table.total_rows == query.max_rows) {
+    if (table.total_rows == most) {
       const ResultSet count = db.Query("SELECT count(*) FROM (" + query.sql + ") ORDER BY 1");
       if (const auto* total = std::get_if<int64_t>(&count.rows.at(0).at(0)))
         table.total_rows = static_cast<size_t>(*total);
@@ -106,6 +108,10 @@ ReportTable ReadTable(const Database& db, const TableQuery& query) {
   return table;
 }
 
+size_t RowsShown(ReportFormat format) {
+  return format == ReportFormat::kJson ? kMaxReportRows : kMaxHtmlRows;
+}
+
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options) {
   ReportModel model;
   model.options = options;
@@ -115,7 +121,7 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
   const double ranks = FigureNumber(model, "ranks").value_or(0), profiles = CountOf(db, "profile", "*");
   for (const TableQuery& query : TableQueries()) {
     if (query.needs == "operators" && !has_operators) continue;
-    ReportTable table = ReadTable(db, query);
+    ReportTable table = ReadTable(db, query, options.shown_rows);
     if (query.only_with_rows && table.total_rows == 0 && table.note == query.note) continue;
     if (!table.rows.rows.empty() && !query.only_with_rows)
       table.scope = ScopeOf(db, query.relation, ranks, profiles);

@@ -17,8 +17,10 @@ inline constexpr size_t kMostWithoutScope = 16;
 
 enum class ReportFormat { kHtml, kMarkdown, kJson, kText };
 
+// Rows of a table that a report of this format shows.
+size_t RowsShown(ReportFormat format);
 // The rows that a report has of a table.
-ReportTable ReadTable(const Database& db, const TableQuery& query);
+ReportTable ReadTable(const Database& db, const TableQuery& query, size_t shown_rows = kMaxReportRows);
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options);
 std::string RenderReport(const ReportModel& model, ReportFormat format);
 

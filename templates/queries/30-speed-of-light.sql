@@ -42,6 +42,7 @@ SELECT known_work_share FROM run;
 -- note: Headroom is GPU time beyond the least that the work needs on this GPU: FLOPs at the achievable rate, bytes at the achievable bandwidth, or the shortest kernel.
 -- relation: op_efficiency
 -- empty: hidden
+-- rows: listed
 SELECT rank, op, shapes, gpu_ns, headroom_ns, attained_share, bound, flops_per_s, compute_share, bytes_per_s, memory_share,
     precision, layout, calls, kernel_share, kind, data_type, unknown_reason
 FROM op_efficiency
@@ -53,6 +54,7 @@ ORDER BY headroom_ns DESC NULLS LAST, gpu_ns DESC, rank, op, shapes, data_type, 
 -- note: Matrix products by shape.
 -- relation: op_efficiency
 -- empty: hidden
+-- rows: listed
 SELECT rank, op, shapes, data_type, precision, layout, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
     memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
@@ -65,6 +67,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 -- note: Scaled dot-product attention, forward. Causal attention counts half of the scores, and all of them where it is not recorded whether it is causal.
 -- relation: op_efficiency
 -- empty: hidden
+-- rows: listed
 SELECT rank, op, shapes, data_type, precision, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
     memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
@@ -77,6 +80,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 -- note: Scaled dot-product attention, backward. Causal attention counts half of the scores, and all of them where it is not recorded whether it is causal.
 -- relation: op_efficiency
 -- empty: hidden
+-- rows: listed
 SELECT rank, op, shapes, data_type, precision, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
     memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
@@ -89,6 +93,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 -- note: Convolutions, forward.
 -- relation: op_efficiency
 -- empty: hidden
+-- rows: listed
 SELECT rank, op, shapes, data_type, precision, layout, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
     memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
@@ -101,6 +106,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 -- note: Gradients of convolutions.
 -- relation: op_efficiency
 -- empty: hidden
+-- rows: listed
 SELECT rank, op, shapes, data_type, precision, layout, gpu_ns, flops_per_s, compute_share, attained_share, headroom_ns, bound,
     memory_share, calls, kernel_share, flops, intensity
 FROM op_efficiency
@@ -113,6 +119,7 @@ ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
 -- note: Two matrix products with a softmax between them, by shape. A fused kernel reads queries, keys and values and writes the result.
 -- relation: attention_block
 -- empty: hidden
+-- rows: listed
 SELECT rank, direction, batch, queries, keys, head_size, value_size, gpu_ns, score_ns, fused_ns, headroom_ns, blocks, kernels, kernel_share,
     softmax, data_type, ops AS chain
 FROM attention_block
@@ -124,6 +131,7 @@ ORDER BY gpu_ns DESC, rank, direction, softmax, batch, queries, keys, head_size,
 -- note: Operators in a row that only move data. One kernel reads the first inputs and writes the last results.
 -- relation: fusion_candidate
 -- empty: hidden
+-- rows: listed
 SELECT rank, ops AS chain, shapes, gpu_ns, fused_ns, headroom_ns, chains, kernels, kernel_share, bytes, fused_bytes
 FROM fusion_candidate
 ORDER BY gpu_ns DESC, rank, ops, shapes;
@@ -134,6 +142,7 @@ ORDER BY gpu_ns DESC, rank, ops, shapes;
 -- note: Dense rates of the model, and what was measured to be achievable where somebody has published it.
 -- relation: gpu_peak
 -- empty: hidden
+-- rows: listed
 SELECT rank, device, model, precision, unit, flops_per_s, achievable_flops_per_s, memory_bytes_per_s,
     achievable_memory_bytes_per_s, known_by, source
 FROM gpu_peak

@@ -84,7 +84,7 @@ double TablesSeconds(const Profile& profile) {
     for (const FigureQuery& figure : FigureQueries())
       if (IsAboutEfficiency(figure.sql)) database.Query(figure.sql);
     for (const TableQuery& table : TableQueries())
-      if (IsAboutEfficiency(table.sql)) ReadTable(database, table);
+      if (IsAboutEfficiency(table.sql)) ReadTable(database, table, RowsShown(ReportFormat::kHtml));
   });
 }
 
@@ -92,7 +92,9 @@ double TablesSeconds(const Profile& profile) {
 double PageSeconds(const Profile& profile) {
   Database database = profile.OpenDatabase();
   const Advice advice = Infer(LoadRules({}, {}), database);
-  const ReportModel all = BuildReport(database, advice, {});
+  ReportOptions options;
+  options.shown_rows = RowsShown(ReportFormat::kHtml);
+  const ReportModel all = BuildReport(database, advice, options);
   ReportModel without = all;
   for (ReportTable& table : without.tables) {
     if (!IsAboutEfficiency(table.sql)) continue;

@@ -22,9 +22,11 @@ namespace {
 
 // Of a figure title, unit, relation, column and unknown; of a table title, note, relation, needs (asked only
 // where the profiler records that: operators), empty (hidden: the report does not show the table then),
-// max_rows, view (the title of the one that shows it) and drawn (what is drawn in that view).
-constexpr std::array<std::string_view, 11> kKeys = {
-    "title", "note", "unit", "relation", "column", "unknown", "needs", "empty", "max_rows", "view", "drawn"};
+// max_rows, rows (listed: nothing is made of them but a list), view (the title of the one that shows it) and
+// drawn (what is drawn in that view).
+constexpr std::array<std::string_view, 12> kKeys = {"title",    "note",    "unit",  "relation",
+                                                    "column",   "unknown", "needs", "empty",
+                                                    "max_rows", "rows",    "view",  "drawn"};
 
 struct Queries {
   std::vector<FigureQuery> figures;
@@ -48,6 +50,7 @@ TableQuery TableOf(const SqlStatement& statement) {
   TableQuery table{statement.Get("id"),       statement.Get("title"), statement.Get("note"),
                    statement.Get("relation"), statement.sql,          statement.Get("needs")};
   table.only_with_rows = statement.Get("empty") == "hidden";
+  table.is_listed = statement.Get("rows") == "listed";
   const std::string& most = statement.Get("max_rows");
   if (!most.empty() &&
       std::from_chars(most.data(), most.data() + most.size(), table.max_rows).ec != std::errc())

@@ -27,6 +27,7 @@ struct TableQuery {
   std::string needs = {};       // asked only where the profiler records it: "operators", or "" for all
   bool only_with_rows = false;  // else the report does not speak of it
   size_t max_rows = kMaxReportRows;
+  bool is_listed = false;  // and no more is made of it: rows that are not shown need not be read
 };
 
 // A part of the HTML that one opens: the tables that name it as theirs.

@@ -13,6 +13,9 @@
 
 namespace dladvisor {
 
+// Rows of a table that the model holds.
+inline constexpr size_t kMaxReportRows = 1000;
+
 // Of an hour of a GPU.
 struct Price {
   std::optional<double> per_gpu_hour;
@@ -25,6 +28,7 @@ struct ReportOptions {
   std::string generator;  // "dladvisor 0.1.0"
   TextStyle text = {};    // of terminal text
   Price price = {};
+  size_t shown_rows = kMaxReportRows;  // that the format shows of a table; see TableQuery::is_listed
 };
 
 // One figure of the report, with the query that gives it.
@@ -43,8 +47,6 @@ struct ReportTable {
   size_t total_rows = 0;   // that the query gives
   std::string scope = {};  // "Of ranks 0, 5, 13 of 960." where only theirs were kept; also part of the note
 };
-
-inline constexpr size_t kMaxReportRows = 1000;
 
 struct ReportModel {
   ReportOptions options;
