@@ -107,14 +107,15 @@ class OperatorWorkBuilder {
       if (start < window.start || start >= window.end) continue;
       const uint8_t note = NoteOfKernel(kernels.name[k]);
       if (note & kCommunication) continue;
-      all += kernels.end[k] - start;
-      visit(k, note);
+      const Ns duration = kernels.end[k] - start;
+      all += duration;
+      visit(k, note, duration);
     }
     out_.gpus[gpu].kernel_ns = all;
   }
 
   void AddUnattributed() {
-    for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) ForEachKernel(gpu, [](uint32_t, uint8_t) {});
+    for (size_t gpu = 0; gpu < context_.work.size(); ++gpu) ForEachKernel(gpu, [](uint32_t, uint8_t, Ns) {});
   }
 
   void AddGpu(size_t gpu) {
@@ -122,7 +123,7 @@ class OperatorWorkBuilder {
     OperatorWork::OfGpu& of = out_.gpus[gpu];
     of.calls.reserve(context_.work[gpu].kernels.size());
     for (Owner& owner : owners_) owner.call = kNoIndex;
-    ForEachKernel(gpu, [&](uint32_t k, uint8_t note) {
+    ForEachKernel(gpu, [&](uint32_t k, uint8_t note, Ns duration) {
       const uint32_t range = context_.attribution.kernel_range[k];
       if (range == kNoIndex || context_.attribution.kernel_inherited[k] || kernels.graph_node[k] != 0) return;
       Owner& owner = owners_[OwnerOf(range)];
@@ -134,7 +135,6 @@ class OperatorWorkBuilder {
         added.kernel = k;
       }
       OperatorWorkCall& call = of.calls[owner.call];
-      const Ns duration = kernels.end[k] - kernels.start[k];
       if (call.kernel != k) {
         const uint32_t other = call.kernel;
         const bool product = note & kProduct, of_other = NoteOfKernel(kernels.name[other]) & kProduct;
