@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "src/report/model/report_model.h"
 #include "tests/report/fixture.h"
@@ -90,6 +91,31 @@ TEST(ManyRanks, FewRanksOfManyProfilesSaySoToo) {
   const Database db = run.Build();
   const Advice advice;
   EXPECT_EQ(FindTable(BuildReport(db, advice, {}), "top_ops")->scope, "Of ranks 0, 1, 2, 3, 4 of 12.");
+}
+
+// What is a list and nothing else is read as far as it is shown, and counted to its end.
+TEST(ListedTables, HoldTheRowsThatTheFormatShows) {
+  FakeRun run = LargeJob(1, 1);
+  for (I i = 0; i < 300; ++i)
+    run.Give("op_efficiency", {{{"rank", I{0}},
+                                {"op", "aten::mm"},
+                                {"shapes", std::to_string(i)},
+                                {"kind", "matrix"},
+                                {"gpu_ns", 1000 + i}}});
+  const Database db = run.Build();
+  const Advice advice;
+  for (const auto& [format, rows] : {std::pair(ReportFormat::kHtml, 200U), {ReportFormat::kJson, 300U}}) {
+    ReportOptions options;
+    options.shown_rows = RowsShown(format);
+    const ReportModel model = BuildReport(db, advice, options);
+    const ReportTable& products = *FindTable(model, "gemm");
+    EXPECT_EQ(products.rows.rows.size(), rows);
+    EXPECT_EQ(products.total_rows, 300U);
+    EXPECT_EQ(CellText(products, 0, "shapes"), "299");
+    if (format == ReportFormat::kHtml) {
+      EXPECT_THAT(RenderReport(model, format), HasSubstr("200 of 300 rows shown"));
+    }
+  }
 }
 
 TEST(ManyRanks, CaptureHealthIsOfAllProfiles) {
