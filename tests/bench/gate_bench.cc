@@ -40,7 +40,8 @@ namespace dladvisor {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr size_t kSteps = 50, kHistoryRuns = 12, kFewestRecorded = 20;
+// Of a run; of runs that are alone, as those that tell how heavy the tail of their noise is.
+constexpr size_t kSteps = 50, kStepsOfSingle = 100, kHistoryRuns = 12, kFewestRecorded = 20;
 constexpr double kJobEffects[] = {0.003, 0.01, 0.03, 0.10};
 constexpr double kDrift = 0.01, kShareOfRun = 0.1;  // of a run's own effect in that of its job
 
@@ -99,15 +100,17 @@ struct Draw {
   test::SimulatedRuns baseline, candidate;
 };
 
+size_t StepsOf(const Setup& setup) { return setup.runs == 1 ? kStepsOfSingle : kSteps; }
+
 Draw DrawGate(const Setup& setup, const test::StepNoise& noise, const test::RunEffects& effects,
               test::Random& random) {
   if (setup.taken == Taken::kInTurns) {
-    auto [baseline, candidate] = test::DrawTurns(noise, effects, setup.runs, kSteps, random);
+    auto [baseline, candidate] = test::DrawTurns(noise, effects, setup.runs, StepsOf(setup), random);
     return {std::move(baseline), std::move(candidate)};
   }
   const size_t jobs = setup.taken == Taken::kInJobs ? setup.runs : 1;
   const auto side = [&](size_t first) {
-    return test::DrawJobs(noise, effects, jobs, setup.runs / jobs, kSteps, first, random);
+    return test::DrawJobs(noise, effects, jobs, setup.runs / jobs, StepsOf(setup), first, random);
   };
   return {side(0), side(jobs)};
 }
@@ -125,7 +128,7 @@ RunNoise NoiseKnown(const Setup& setup, const test::StepNoise& noise, const test
     case Known::kHistory: {
       std::vector<double> means;
       for (const RunMean& run :
-           test::MeansOf(test::DrawJobs(noise, effects, kHistoryRuns, 1, kSteps, 0, random)))
+           test::MeansOf(test::DrawJobs(noise, effects, kHistoryRuns, 1, StepsOf(setup), 0, random)))
         means.push_back(run.mean);
       return test::LearnFrom(means).value_or(nothing);
     }
@@ -376,13 +379,14 @@ void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only
     std::fflush(stdout);
   };
   fmt::print(
-      "All in %. {} gates a line, {} steps a run. sd: of the noise between jobs; that between runs of a job "
+      "All in %. {} gates a line, {} steps a run, {} of a single one. sd: of the noise between jobs; that "
+      "between runs of a job "
       "is "
       "a tenth of it, and drift over the day {:.0f} %. runs: of each side, in one job a side, each in a job "
       "of "
       "its own, or both sides in turns in one job. false: the same program called worse; detectable: median "
       "of what gates call so; none: gates that do not; found: of new runs slowed by it, called worse.\n",
-      gates, kSteps, 100 * kDrift);
+      gates, kSteps, kStepsOfSingle, 100 * kDrift);
   fmt::print("{:<26}{:>5}{:>5} {:<8}{:<8}{:>7}{:>11}{:>6}{:>7}  |{:>15} |{:>15} |{:>15}\n", "", "", "", "",
              "", "", "", "", "", "threshold 5 %", "Google Bench.", "asv");
   fmt::print("{:<26}{:>5}{:>5} {:<8}{:<8}{:>7}{:>11}{:>6}{:>7} ", "noise of steps", "sd", "runs", "taken in",
@@ -391,6 +395,7 @@ void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only
   fmt::print("\n");
   double worst_false = 0, least_found = 1, most_found = 0;
   std::array<std::vector<Line>, std::size(kSetups)> by_setup;
+  std::vector<std::pair<std::string, std::vector<Line>>> rest;  // by noise of steps
   uint32_t number = 0;
   for (const test::StepNoise& noise : models)
     for (const double job_sd : kJobEffects)
@@ -404,7 +409,11 @@ void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only
         by_setup[static_cast<size_t>(&setup - kSetups)].push_back(line);
         print(noise.name, percent(job_sd), std::to_string(setup.runs), NameOf(setup.taken), setup.name, line);
         worst_false = std::max(worst_false, line.is_false);
-        if (line.unknown > 0.1) continue;  // named where noise looks small by chance
+        if (line.unknown > 0.1) {  // named where noise looks small by chance
+          if (rest.empty() || rest.back().first != noise.name) rest.emplace_back(noise.name, 0);
+          if (line.unknown < 1) rest.back().second.push_back(line);
+          continue;
+        }
         least_found = std::min(least_found, line.found);
         most_found = std::max(most_found, line.found);
       }
@@ -444,6 +453,16 @@ void MeasureMetrics(const std::vector<fs::path>& profiles, std::string_view only
     fmt::print("; of those in which nine of ten gates name a detectable change, {:.1f} to {:.1f} % found",
                100 * least_found, 100 * most_found);
   fmt::print(".\n");
+  for (const auto& [noise, lines] : rest) {
+    if (lines.empty()) continue;
+    double named = 0, found = 0;
+    for (const Line& line : lines) {
+      named += 1 - line.unknown;
+      found += (1 - line.unknown) * line.found;
+    }
+    fmt::print("{}: {} lines in which fewer do; {:.1f} % of their gates, of which {:.1f} % is found\n", noise,
+               lines.size(), 100 * named / static_cast<double>(lines.size()), 100 * found / named);
+  }
 }
 
 }  // namespace

@@ -96,6 +96,8 @@ std::vector<RunMean> Slowed(std::span<const RunMean> runs, double share) {
     run.variance *= (1 + share) * (1 + share);
     run.likely_variance *= (1 + share) * (1 + share);
     run.of_longest *= 1 + share;
+    run.tail_excess *= 1 + share;
+    run.tail_difference *= 1 + share;
   }
   return slowed;
 }

@@ -189,8 +189,9 @@ RunComparison Compare(std::span<const RunMean> baseline, std::span<const RunMean
   if (!result.groups.empty()) result.verdict = Verdict::kInconclusive;
   result.noise_is_assumed = IsAssumed(noise, between_runs, options.alpha);
   result.noise = Describe(noise, baseline, candidate, between_runs, result.baseline, options.alpha);
-  if (options.gates && !result.noise.empty() && HangsOnOneStep(baseline, candidate, noise))
-    result.noise += "; one long step makes so much of it that no change is called detectable";
+  if (options.gates && !result.noise.empty() && !result.noise_is_assumed)
+    if (const std::string why = WhyNoneDetectable(baseline, candidate, noise); !why.empty())
+      result.noise += "; " + why;
   result.why = difference == 0 ? "It is the same."
                                : Explain(result.verdict, worse, zone, bound, limit, result.baseline, options);
   if (!result.groups.empty())

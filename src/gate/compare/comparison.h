@@ -39,7 +39,8 @@ struct RunComparison {
   // shown it. Unknown where none would, and where values are not positive.
   std::optional<double> fails_from;
   // The worsening of the program, likewise, that gates of as many new runs find in kPower of cases. Unknown
-  // where noise is only assumed or hangs on one step, and of other aggregates than means.
+  // where noise is only assumed or its tail is heavy or not known (power.h), and of other aggregates than
+  // means.
   std::optional<double> detectable;
   // Where a part of the candidate's runs is worse than the others: what part, and by how much. Else "".
   std::string groups;

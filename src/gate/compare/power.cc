@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/gate/compare/power.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <string>
 #include <vector>
 
 #include "src/statistics/probability.h"
@@ -18,8 +21,11 @@ using Runs = std::span<const RunMean>;
 constexpr double kNormal = std::numeric_limits<double>::infinity();  // degrees of freedom
 // A regression of more than this factor is not promised to be found.
 constexpr double kLargestChange = 10;
-// Of the standard deviation of the difference, what a single step may have moved it by.
-constexpr double kMostOfOneStep = 0.5;
+// Of the standard deviation of the difference, what a single step may have moved it by; and one that is as
+// long as steps of a distribution without variance are.
+constexpr double kMostOfOneStep = 0.5, kMostOfOneInHeavyTail = 0.1;
+// Gini coefficient of the excesses of a generalized Pareto distribution of shape 1 / 2.
+constexpr double kGiniWithoutVariance = 2.0 / 3;
 
 // The noise if the candidate were worse by a share of the baseline, with its noise in proportion.
 class NoiseOfChange {
@@ -225,12 +231,28 @@ std::optional<double> LimitOfNoise(Runs baseline, Runs candidate, double before,
   return LeastChange(bound(0), noise.most(), [&](double change) { return bound(change) <= change; });
 }
 
-bool HangsOnOneStep(Runs baseline, Runs candidate, const DifferenceNoise& noise) {
-  double longest = 0;
+std::string WhyNoneDetectable(Runs baseline, Runs candidate, const DifferenceNoise& noise) {
+  double longest = 0, excess = 0, difference = 0;
+  size_t steps = 0;
   for (const Runs runs : {baseline, candidate})
-    for (const RunMean& run : runs)
+    for (const RunMean& run : runs) {
       longest = std::max(longest, run.of_longest / static_cast<double>(runs.size()));
-  return longest > kMostOfOneStep * std::sqrt(VarianceOf(noise).value);
+      excess += run.tail_excess;
+      difference += run.tail_difference;
+      if (run.steps > 1) steps += run.steps;
+    }
+  const double sd = std::sqrt(VarianceOf(noise).value);
+  if (longest > kMostOfOneStep * sd)
+    return "one long step makes so much of it that no change is called detectable";
+  if (difference > 2 * kGiniWithoutVariance * excess && longest > kMostOfOneInHeavyTail * sd)
+    return "a few steps are so much longer than the others that nothing tells how long the next will be, and "
+           "no "
+           "change is called detectable";
+  if (steps > 0 && steps < kStepsThatShowTail)
+    return fmt::format(
+        "{} steps do not show how often one is long, so that no change is called detectable: record {}",
+        steps, kStepsThatShowTail);
+  return "";
 }
 
 std::optional<double> DetectableChange(Runs baseline, Runs candidate, double before, double after,
@@ -239,7 +261,7 @@ std::optional<double> DetectableChange(Runs baseline, Runs candidate, double bef
   NoiseOfChange noise(baseline, candidate, before, after, between, options);
   const DifferenceNoise first = noise.At(0);
   if (!first.shown && between.source == RunNoise::Source::kAssumed) return std::nullopt;
-  if (HangsOnOneStep(baseline, candidate, first)) return std::nullopt;
+  if (!WhyNoneDetectable(baseline, candidate, first).empty()) return std::nullopt;
   const double zone = std::max(options.regression * before, options.floor);
   const Power power(first, zone, options.alpha);
   return LeastChange(std::max(zone, first.Bound(options.alpha)) / before, noise.most(),

@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "src/gate/compare/comparison.h"
 
@@ -29,9 +30,18 @@ std::optional<double> DetectableChange(std::span<const RunMean> baseline, std::s
                                        double before, double after, const RunNoise& between,
                                        const ComparisonOptions& options);
 
-// Whether a single step makes so much of the noise that new runs may have much more or less of it, as spikes
-// do, which have no variance that few runs could show. Nothing is called detectable then.
-bool HangsOnOneStep(std::span<const RunMean> baseline, std::span<const RunMean> candidate,
-                    const DifferenceNoise& noise);
+// Steps of all runs together, of which one in fifty that is long is not seen in 5 of 100 gates. Fewer do not
+// tell how heavy the tail of their noise is. Runs of one value have no steps to tell of.
+inline constexpr size_t kStepsThatShowTail = 150;
+
+// Why nothing is called detectable though the noise is known, as a clause that follows a semicolon; or "". A
+// chance can be promised only where the variance of new runs is known, which it is not
+//   where a single step makes so much of the noise that new runs may have much more or less of it;
+//   where the steps that deviate most do so as those of a distribution without variance (Gini coefficient of
+//     their excesses 2 / 3 and above: a generalized Pareto distribution of shape 1 / 2, Hosking and Wallis
+//     1987) and one of them makes more than a little of it;
+//   where steps are too few to show either.
+std::string WhyNoneDetectable(std::span<const RunMean> baseline, std::span<const RunMean> candidate,
+                              const DifferenceNoise& noise);
 
 }  // namespace dladvisor

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <vector>
 
 namespace dladvisor {
 namespace {
@@ -18,6 +20,8 @@ constexpr double kFewestLikelyDegrees = 1.5;
 // Dependence over more steps is not looked for, so that the time stays in proportion to the steps.
 constexpr size_t kLongestLag = 1000;
 
+constexpr size_t kStepsForOneOfTail = 10, kFewestOfTail = 2;
+
 double NormalDensity(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 double NormalShare(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
@@ -29,6 +33,20 @@ double Autocovariance(std::span<const double> steps, double mean, size_t lag) {
   double sum = 0;
   for (size_t i = lag; i < steps.size(); ++i) sum += (steps[i] - mean) * (steps[i - lag] - mean);
   return sum / static_cast<double>(steps.size());
+}
+
+void MeasureTail(std::span<const double> steps, RunMean& run) {
+  std::vector<double> deviations;
+  for (const double step : steps) deviations.push_back(std::abs(step - run.mean));
+  const size_t count = std::max(kFewestOfTail, steps.size() / kStepsForOneOfTail);
+  std::ranges::partial_sort(deviations, deviations.begin() + static_cast<int64_t>(count) + 1, std::greater());
+  run.of_longest = deviations[0] / static_cast<double>(steps.size());
+  const double n = static_cast<double>(count), next = deviations[count];
+  for (size_t i = 0; i < count; ++i) {
+    const double excess = deviations[i] - next;
+    run.tail_excess += excess / n;
+    run.tail_difference += 2 * (n - 1 - 2 * static_cast<double>(i)) * excess / n / (n - 1);
+  }
 }
 
 }  // namespace
@@ -83,7 +101,7 @@ RunMean MeanOfSteps(std::span<const double> steps) {
       std::max(run.variance, std::min(if_independent * Inflation(std::max(likely, 0.0)), of_steps));
   run.likely_degrees =
       std::max(kFewestLikelyDegrees, std::min({run.degrees, n / (2 * last + 1), n / (1 + 2 / free)}));
-  for (const double step : steps) run.of_longest = std::max(run.of_longest, std::abs(step - run.mean) / n);
+  MeasureTail(steps, run);
   return run;
 }
 

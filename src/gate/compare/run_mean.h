@@ -26,6 +26,9 @@ struct RunMean {
   double likely_variance = 0;
   double likely_degrees = std::numeric_limits<double>::infinity();
   double of_longest = 0;
+  // Of the tenth of its steps that deviates most, two at least: by how much more they do than the next one,
+  // and by how much any two of them differ in that; in the mean.
+  double tail_excess = 0, tail_difference = 0;
   size_t steps = 0;
   double independent_steps = 0;         // the effective number
   std::optional<int64_t> start_utc_ns;  // when the run was recorded, where that is known
