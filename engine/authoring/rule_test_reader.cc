@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "engine/sql/sql_type.h"
 
 namespace dladvisor {
 namespace {
@@ -36,9 +37,10 @@ class TestReader {
     YamlMap map(yaml_, yaml_.root(), name_, "a test file", problems_);
     file.never_unknown = !relation_ && map.Text("never_unknown").has_value();
     const YAML::Node tests = map.Get("tests");
-    if (!tests.IsDefined() || !tests.IsSequence())
+    const bool is_list = tests.IsDefined() && tests.IsSequence();
+    if (!is_list && !map.IsMisspelt("tests"))
       problems_.Add(map.place(), name_, "a test file lacks 'tests': a list");
-    else
+    if (is_list)
       for (const YAML::Node& node : tests) {
         file.cases.push_back(ReadCase(node));
         const std::string& name = file.cases.back().name;
@@ -57,13 +59,13 @@ class TestReader {
     const YAML::Node given = map.Get("given");
     if (given.IsDefined() && given.IsMap())
       for (const auto& entry : given) ReadRows(entry.first, entry.second, test);
-    else
+    else if (!map.IsMisspelt("given"))
       problems_.Add(map.place(), name_, "a test lacks 'given': rows by relation");
     const YAML::Node expect = map.Get("expect");
     if (expect.IsDefined() && expect.IsSequence())
       for (const YAML::Node& item : expect)
         test.expect.push_back(IsOfRule(item) ? ReadExpectation(item) : ReadExpectedRow(item));
-    else
+    else if (!map.IsMisspelt("expect"))
       problems_.Add(map.place(), name_,
                     "a test lacks 'expect': a finding per subject, or a row ([] for none)");
     map.Finish();
@@ -117,6 +119,14 @@ class TestReader {
     const Column& column = schema.columns[*index];
     const std::string text = cell.IsScalar() ? cell.Scalar() : "";
     const auto number = NumberOf(text);
+    if (column.type != Type::kText && number && cell.Tag() == "!")
+      return problems_.Add(yaml_.PlaceOf(cell), name_,
+                           fmt::format("{}.{} is a number and '{}' in quotes is a text: leave the quotes out",
+                                       schema.name, name, text));
+    if (number && (*number < 0 || *number > 1) && TypeOfColumn(column.name, column.type, column.unit).share)
+      return problems_.Add(
+          yaml_.PlaceOf(cell), name_,
+          fmt::format("{}.{} is a share, which lies between 0 and 1: 15 % is 0.15", schema.name, name));
     if (column.type == Type::kText && cell.IsScalar())
       values[*index] = text;
     else if (column.type == Type::kReal && number)
@@ -126,7 +136,22 @@ class TestReader {
       values[*index] = static_cast<int64_t>(*number);
     else
       problems_.Add(yaml_.PlaceOf(cell), name_,
-                    fmt::format("{}.{} is of type {}", schema.name, name, TypeName(column.type)));
+                    fmt::format("{}.{} is of type {}{}", schema.name, name, TypeName(column.type),
+                                HintForNumber(text, column.unit)));
+  }
+
+  // What to write in place of a text that is no number; or "".
+  static std::string HintForNumber(const std::string& text, Unit unit) {
+    for (const char* word : {"unknown", "none", "None", "nan", ".nan", "NaN", ".NaN", "nil", "N/A", "-"})
+      if (text == word) return "; a value that is unknown is left out, or null";
+    if (text == "true" || text == "false") return text == "true" ? ": 1" : ": 0";
+    const size_t digits = text.find_first_not_of("0123456789.+-");
+    const auto number = NumberOf(text.substr(0, digits));
+    if (!number || digits == std::string::npos) return "";
+    if (text.ends_with('%')) return fmt::format(": {} is {:g}", text, *number / 100);
+    return unit == Unit::kNanoseconds ? "; times are in ns: 5 ms is 5.0e+6"
+           : unit == Unit::kBytes     ? "; sizes are in bytes: 5 MB is 5.0e+6"
+                                      : "";
   }
 
   Expectation ReadExpectation(const YAML::Node& node) {

@@ -101,6 +101,16 @@ void FindPercentile(const WordList& words, size_t at, std::vector<OddSql>& odd) 
                    percent.start});
 }
 
+void FindNumberMisused(const WordList& words, size_t at, std::vector<OddSql>& odd) {
+  const std::optional<double> number = NumberOfWord(words[at + 1]);
+  if (!number) return;
+  if (words[at].word == "LIKE" || words[at].word == "GLOB" || words[at].word == "REGEXP")
+    odd.push_back({fmt::format("{} compares texts: a number is compared with =", words[at].word),
+                   words[at].start, true});
+  if ((words[at].text == "/" || words[at].text == "%") && *number == 0)
+    odd.push_back({"divides by 0, which is unknown whatever is divided", words[at].start, true});
+}
+
 }  // namespace
 
 std::vector<OddSql> FindOddSql(std::string_view sql, const Database& db) {
@@ -114,6 +124,7 @@ std::vector<OddSql> FindOddSql(std::string_view sql, const Database& db) {
     FindFirstOfMany(words, at, db, odd);
     FindWildcard(words, at, odd);
     FindPercentile(words, at, odd);
+    FindNumberMisused(words, at, odd);
   }
   return odd;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What SQLite takes without a word, and hardly any author means: a join of every row with every other, the
 // first of many rows as a value, a shift of bits, a wildcard that is compared as it stands, a percentile
-// given as a share.
+// given as a share, a number where a text is compared or that divides by nothing.
 #pragma once
 
 #include <functional>

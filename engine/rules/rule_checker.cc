@@ -15,6 +15,7 @@
 #include "engine/model/message.h"
 #include "engine/model/subject.h"
 #include "engine/rules/bad_patterns.h"
+#include "engine/rules/contradiction.h"
 #include "engine/rules/count_sql.h"
 #include "engine/rules/message_checker.h"
 #include "engine/rules/odd_sql.h"
@@ -38,6 +39,12 @@ class Checker {
     if (CheckSubject()) {
       CheckLets();
       for (Condition& condition : rule_.when) CheckCondition(condition);
+      for (const Contradiction& found : FindContradictions(rule_.when, rule_.params)) {
+        const Condition& condition = rule_.when[found.condition];
+        (found.is_certain ? problems_ : warnings_)
+            .AddInText(condition.place, rule_.id, found.reason, condition.sql,
+                       static_cast<int>(found.offset));
+      }
       CheckSaves();
       CheckEvidence();
       const MessageScope scope{rule_.id, AllNames(), types_};

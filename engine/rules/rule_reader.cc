@@ -50,7 +50,8 @@ class Reader {
     ReadHelpers(map.Get("with"), rule);
     ReadLets(map.Get("let"), rule);
     for (auto& [sql, place] : map.TextList("when")) rule.when.push_back({sql, place, {}});
-    if (rule.when.empty()) problems_.Add(rule.place, rule_, "a rule lacks 'when': at least one condition");
+    if (rule.when.empty() && !map.IsMisspelt("when"))
+      problems_.Add(rule.place, rule_, "a rule lacks 'when': at least one condition");
     rule.given = References(map, "given");
     rule.unless = References(map, "unless");
     rule.causes = References(map, "causes");
@@ -58,7 +59,7 @@ class Reader {
     rule.problem = {map.RequiredText("problem"), map.PlaceOf(map.Get("problem"))};
     while (!rule.problem.text.empty() && rule.problem.text.back() == '\n') rule.problem.text.pop_back();
     for (auto& [text, place] : map.TextList("recommendation")) rule.recommendation.push_back({text, place});
-    if (rule.recommendation.empty())
+    if (rule.recommendation.empty() && !map.IsMisspelt("recommendation"))
       problems_.Add(rule.place, rule_, "a rule lacks 'recommendation': what to change");
     rule.code = {map.Text("code").value_or(""), map.PlaceOf(map.Get("code"))};
     ReadEvidence(map.Get("evidence"), rule);

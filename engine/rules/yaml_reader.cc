@@ -5,6 +5,7 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -80,17 +81,44 @@ std::string_view UnitMeant(const std::string& unit) {
 }
 
 // Keys that other tools have in place of ours; or "".
-std::string_view KeyMeant(std::string_view key, const std::vector<std::string>& known) {
-  constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
-      {"if", "when"},         {"condition", "when"},     {"conditions", "when"},
-      {"message", "problem"}, {"msg", "problem"},        {"description", "doc"},
-      {"level", "severity"},  {"fix", "recommendation"}, {"advice", "recommendation"},
-      {"variables", "let"},   {"threshold", "params"},   {"thresholds", "params"},
-      {"relation", "for"},    {"links", "references"},   {"value", "default"},
-      {"input", "given"},     {"inputs", "given"},       {"expected", "expect"}};
+std::string_view KeyMeant(std::string_view as_written, const std::vector<std::string>& known) {
+  std::string key(as_written);
+  std::ranges::transform(key, key.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (const auto same = std::ranges::find(known, key); same != known.end()) return *same;
+  constexpr std::pair<std::string_view, std::string_view> kKeys[] = {{"if", "when"},
+                                                                     {"condition", "when"},
+                                                                     {"conditions", "when"},
+                                                                     {"message", "problem"},
+                                                                     {"msg", "problem"},
+                                                                     {"description", "doc"},
+                                                                     {"level", "severity"},
+                                                                     {"fix", "recommendation"},
+                                                                     {"advice", "recommendation"},
+                                                                     {"variables", "let"},
+                                                                     {"threshold", "params"},
+                                                                     {"thresholds", "params"},
+                                                                     {"relation", "for"},
+                                                                     {"links", "references"},
+                                                                     {"value", "default"},
+                                                                     {"input", "given"},
+                                                                     {"inputs", "given"},
+                                                                     {"expected", "expect"},
+                                                                     {"fired", "outcome"},
+                                                                     {"fires", "outcome"},
+                                                                     {"result", "outcome"},
+                                                                     {"tolerance", "regression"},
+                                                                     {"threshold", "regression"},
+                                                                     {"limit", "max"},
+                                                                     {"budget", "max"},
+                                                                     {"noise", "run_to_run"}};
   for (const auto& [other, ours] : kKeys)
     if (key == other && std::ranges::find(known, ours) != known.end()) return ours;
   return "";
+}
+
+bool IsOfGate(std::string_view key) {
+  constexpr std::string_view kKeys[] = {"metrics", "waivers", "mode", "trend", "aggregate", "allow"};
+  return std::ranges::find(kKeys, key) != std::end(kKeys);
 }
 
 void FindDuplicateKeys(const YamlFile& file, const YAML::Node& node, Problems& problems) {
@@ -249,7 +277,8 @@ YAML::Node YamlMap::Get(const std::string& key) {
 
 std::string YamlMap::RequiredText(const std::string& key) {
   const std::optional<std::string> text = Text(key);
-  if (!text && !Get(key).IsDefined()) problems_.Add(place_, rule_, fmt::format("{} lacks '{}'", what_, key));
+  if (!text && !Get(key).IsDefined() && !IsMisspelt(key))
+    problems_.Add(place_, rule_, fmt::format("{} lacks '{}'", what_, key));
   if (text && text->find_first_not_of(" \t\n") == std::string::npos)
     problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("'{}' is empty", key));
   return text.value_or("");
@@ -317,6 +346,15 @@ Unit YamlMap::ReadUnit(const std::string& key) {
   return unit.value_or(Unit::kNone);
 }
 
+bool YamlMap::IsMisspelt(const std::string& key) const {
+  const std::vector<std::string> wanted = {key};
+  return std::any_of(node_.begin(), node_.end(), [&](const auto& entry) {
+    const std::string other = entry.first.IsScalar() ? entry.first.Scalar() : "";
+    if (std::ranges::find(asked_, other) != asked_.end()) return false;
+    return !DidYouMean(other, wanted).empty() || !KeyMeant(other, wanted).empty();
+  });
+}
+
 void YamlMap::Finish() {
   for (const auto& entry : node_) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
@@ -326,6 +364,7 @@ void YamlMap::Finish() {
     std::string hint = is_text ? "; a text with a comma stands in quotes" : DidYouMean(key, asked_);
     if (const std::string_view meant = KeyMeant(key, asked_); !meant.empty())
       hint = fmt::format(" (did you mean {}?)", meant);
+    if (what_ == "a project file" && IsOfGate(key)) hint = "; it stands under 'gate'";
     if (what_ == "a rule" && (key == "enabled" || key == "disabled"))
       hint = "; dladvisor.yaml turns rules off: `rules: {ID: off}`";
     problems_.Add(PlaceOf(entry.first), rule_, fmt::format("{} has no key '{}'{}", what_, key, hint));

@@ -69,6 +69,9 @@ class YamlMap {
   std::vector<std::pair<std::string, Place>> TextList(const std::string& key);  // a scalar counts as one item
   bool Flag(const std::string& key);                                            // false where it is not there
   Unit ReadUnit(const std::string& key);                                        // kNone where it is not there
+  // Whether a key that nobody has asked for is likely to be meant for this one, which is not there. Finish
+  // then says so, and that the key lacks need not be said.
+  bool IsMisspelt(const std::string& key) const;
   // Of the mapping itself where the node is not there.
   Place PlaceOf(const YAML::Node& node) const { return node.IsDefined() ? file_.PlaceOf(node) : place_; }
   const Place& place() const { return place_; }

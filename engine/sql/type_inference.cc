@@ -316,6 +316,8 @@ class Parser {
                     fmt::format("compares {} with {}", UnitName(*type.unit), UnitName(*right.unit)));
     if ((type.share && right.value.value_or(0) > 1) || (right.share && type.value.value_or(0) > 1))
       Report(left.start, "compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15");
+    if ((type.share && right.value.value_or(0) < 0) || (right.share && type.value.value_or(0) < 0))
+      Report(left.start, "compares a share, which lies between 0 and 1, with a number below 0");
   }
 
   // An operand with its signs and collation.

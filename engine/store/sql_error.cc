@@ -98,6 +98,14 @@ bool EndsWithMethod(std::string_view before) {
   return at > 1 && at < before.size() && before[at - 1] == '.' && IsWordChar(before[at - 2]);
 }
 
+// "x IN " or "x not in ".
+bool EndsWithIn(std::string_view before) {
+  while (before.ends_with(' ')) before.remove_suffix(1);
+  if (before.size() < 3 || IsWordChar(before[before.size() - 3])) return false;
+  const std::string_view word = before.substr(before.size() - 2);
+  return word == "IN" || word == "in";
+}
+
 // What SQL has in place of a function or value of other languages; or "".
 std::string_view InOtherWords(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
@@ -138,10 +146,12 @@ std::string_view InOtherWords(std::string_view name) {
 
 // What is meant by what SQLite does not understand, where that is plain; or "".
 std::string_view WhatIsMeant(std::string_view message, std::string_view sql, int offset) {
+  constexpr std::string_view kPower = "; SQL has pow(x, y)";
   constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
   if (message == "unrecognized token: \"#\"") return "; a comment in SQL begins with --";
   if (message == "unrecognized token: \"{\"")
     return "; {{name}} is for messages: in SQL a param is :name, and a let or column its name";
+  if (message == "unrecognized token: \"^\"") return kPower;
   if (message == "row value misused" && HoldsDecimalComma(sql))
     return "; a number has a point, not a comma: 0.5";
   if (!message.starts_with("near \"") || !message.ends_with("\": syntax error") || offset < 0) return "";
@@ -154,6 +164,8 @@ std::string_view WhatIsMeant(std::string_view message, std::string_view sql, int
     return "; SQL has no methods: upper(text), instr(text, 'part') > 0, text LIKE '%part%'";
   if (near == "if") return "; a choice is iif(CONDITION, VALUE, OTHER)";
   if (near == ";") return "; it is one query or expression, without ;";
+  if (near == "*" && before.ends_with('*')) return kPower;
+  if (EndsWithIn(before)) return "; IN takes a list in parentheses: (1, 2)";
   if (near == "&" && before.ends_with('&')) return "; SQL has AND in place of &&";
   const size_t value = before.find_last_not_of(' ');
   if (value != std::string_view::npos && std::isdigit(static_cast<unsigned char>(before[value])) &&

@@ -284,7 +284,7 @@ TEST(RuleTests, RefuseUnknownWords) {
       problem("r/busy.test.yaml", "tests:\n  - name: x\n    given: {shop: [{shop: many}]}\n    expect: []\n"),
       HasSubstr("shop.shop is of type integer"));
   EXPECT_THAT(problem("r/busy.test.yaml", "tests:\n  - name: x\n    given: {}\n    expects: []\n"),
-              HasSubstr("'expect'"));
+              HasSubstr("a test has no key 'expects' (did you mean expect?)"));
 }
 
 }  // namespace

@@ -246,8 +246,25 @@ TEST(RuleTest, RefusesWhatItDoesNotUnderstand) {
       ElementsAre("r/busy.test.yaml:3:27: busy: shop.shop is of type integer",
                   "r/busy.test.yaml:3:38: busy: shop.town is of type text"));
   EXPECT_THAT(problems("test: []\n"),
-              ElementsAre("r/busy.test.yaml:1:1: busy: a test file lacks 'tests': a list",
-                          "r/busy.test.yaml:1:1: busy: a test file has no key 'test' (did you mean tests?)"));
+              ElementsAre("r/busy.test.yaml:1:1: busy: a test file has no key 'test' (did you mean tests?)"));
+  EXPECT_THAT(problems(start + "{subject: {shop: 1}, fired: true}]\n"),
+              ElementsAre("r/busy.test.yaml:4:35: busy: an expectation has no key 'fired' (did you mean "
+                          "outcome?)"));
+  const auto given = [&](const std::string& cell) {
+    return problems("tests:\n  - name: one\n    given: {shop: [{" + cell + "}]}\n    expect: []\n");
+  };
+  EXPECT_THAT(given("shop: \"50\""),
+              ElementsAre("r/busy.test.yaml:3:28: busy: shop.shop is a number and '50' in quotes is a text: "
+                          "leave the quotes out"));
+  EXPECT_THAT(given("busy_share: 50"),
+              ElementsAre("r/busy.test.yaml:3:33: busy: shop.busy_share is a share, which lies between 0 and "
+                          "1: 15 % is 0.15"));
+  EXPECT_THAT(given("busy_share: 50 %"),
+              ElementsAre("r/busy.test.yaml:3:33: busy: shop.busy_share is of type real: 50 % is 0.5"));
+  EXPECT_THAT(given("busy_share: None"),
+              ElementsAre("r/busy.test.yaml:3:33: busy: shop.busy_share is of type real; a value that is "
+                          "unknown is left out, or null"));
+  EXPECT_THAT(given("open_ns: 5 ms"), ElementsAre(testing::HasSubstr("; times are in ns: 5 ms is 5.0e+6")));
   EXPECT_THAT(problems("tests: ["), ElementsAre(testing::HasSubstr("YAML: ")));
   EXPECT_THAT(problems("- x\n"), testing::Not(IsEmpty()));
 }

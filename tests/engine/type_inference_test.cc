@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "NOT EXISTS (SELECT 1 FROM t)", "iif(calls > 1, busy_ns, 0) > 0",
                     "max(busy_ns, wall_ns) - busy_ns > :most", "count(*) FILTER (WHERE calls > 1) > 3",
                     "name ->> 'rank' = 0", "sum(busy_ns) OVER (PARTITION BY rank ORDER BY calls) > :most",
-                    "-calls < 0", "calls & 1 = 1", "idle_share > -5", "idle_share * 100 > 15",
+                    "-calls < 0", "calls & 1 = 1", "idle_ns > -5", "idle_share * 100 > 15",
                     "idle_share + idle_share > 1.5",
                     "SELECT sum(busy_ns) AS total, name FROM t WHERE idle_share > 0.2 GROUP BY name ORDER BY "
                     "total DESC LIMIT 3",
