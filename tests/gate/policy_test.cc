@@ -111,6 +111,25 @@ TEST(Policy, RefusesWhatItDoesNotKnowWithTheNearest) {
   EXPECT_THAT(problem("allow: [host]"), HasSubstr("is none of"));  // does not block anyhow
   EXPECT_THAT(problem("false_alarms: 60 %"), HasSubstr("at most 20 %"));
   EXPECT_THAT(problem("metrics: {step.time: {regression: 3}}"), HasSubstr("such as 85 %"));
+  for (const char* key : {"regression", "run_to_run"})
+    EXPECT_THAT(problem(std::string("metrics: {step.time: {") + key + ": 500 %}}"),
+                HasSubstr(std::string("'") + key + "' is at most 100 %: 5 % is written 5 % or 0.05"));
+  EXPECT_THAT(problem("metrics: {step.time: {merges: 15, creep: 500 %}}"), HasSubstr("'creep' is at most"));
+  EXPECT_THAT(problem("metrics: {throughput: {max: 120}}"),
+              HasSubstr("'max' would fail where throughput is better: 'min' says how little it may be"));
+  EXPECT_THAT(problem("metrics: {step.time: {floor: 5 %}}"), HasSubstr("; 'regression' is a share"));
+  EXPECT_THAT(problem("metrics: {op.time/.*conv.*: warn}"), HasSubstr("has .* as regular expressions do"));
+  EXPECT_THAT(problem("metrics: {op.time/*: warn, op.time/*conv*: error}"),
+              HasSubstr("'op.time/*conv*' never counts, as 'op.time/*' above fits all of it"));
+  EXPECT_THAT(problem("metrics: {op.time/*conv*: error, op.time/*: warn}"), testing::IsEmpty());
+  EXPECT_THAT(problem("waivers: [{rule: x, reason: y, until: 2028-02-29}, {rule: x, reason: z, until: "
+                      "2028-03-01}]"),
+              HasSubstr("there already is a waiver of 'x'"));
+  EXPECT_THAT(problem("metrics: {step.time: {tolerance: 5 %}}"), HasSubstr("did you mean regression?"));
+  EXPECT_THAT(problem("metrics: {step.time: {level: fail}}"), HasSubstr("did you mean error?"));
+  EXPECT_THAT(problem("on_inconclusive: error"), HasSubstr("did you mean fail?"));
+  EXPECT_THAT(problem("aggregate: average"), HasSubstr("did you mean mean?"));
+  EXPECT_THAT(problem("mode: warn"), HasSubstr("did you mean report?"));
   EXPECT_THAT(problem("metrics: [step.time]"), HasSubstr("must be a mapping"));
 }
 

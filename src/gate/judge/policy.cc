@@ -88,6 +88,21 @@ const char* ExampleOf(Unit unit) {
   }
 }
 
+// " (did you mean error?)" of what others call it, or of what is near.
+std::string WordMeant(const std::string& text, const std::vector<std::string>& known) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"fail", "error"},      {"failure", "error"},  {"critical", "error"},  {"error", "fail"},
+      {"true", "fail"},       {"true", "error"},     {"warning", "warn"},    {"ignore", "off"},
+      {"none", "off"},        {"false", "off"},      {"info", "explain"},    {"average", "mean"},
+      {"avg", "mean"},        {"min", "optimistic"}, {"best", "optimistic"}, {"worst", "pessimistic"},
+      {"max", "pessimistic"}, {"warn", "report"},    {"off", "report"},      {"dry-run", "report"},
+      {"yes", "true"},        {"on", "true"},        {"no", "false"},        {"off", "false"}};
+  for (const auto& [other, ours] : kWords)
+    if (text == other && std::ranges::find(known, ours) != known.end())
+      return fmt::format(" (did you mean {}?)", ours);
+  return DidYouMean(text, known);
+}
+
 class Reader {
  public:
   Reader(const YamlFile& yaml, Problems& problems) : yaml_(yaml), problems_(problems) {}
@@ -148,6 +163,11 @@ class Reader {
             fmt::format("there is no metric '{}'{}", waiver.metric, DidYouMean(waiver.metric, metrics)));
       if (!waiver.until.empty() && !IsDate(waiver.until))
         problems_.Add(map.PlaceOf(map.Get("until")), "", "'until' must be a day such as 2026-06-01");
+      if (std::ranges::any_of(policy.waivers, [&](const Waiver& other) {
+            return other.rule == waiver.rule && other.metric == waiver.metric;
+          }))
+        problems_.Add(map.place(), "",
+                      fmt::format("there already is a waiver of '{}{}'", waiver.rule, waiver.metric));
       map.Finish();
       policy.waivers.push_back(std::move(waiver));
     }
@@ -167,7 +187,16 @@ class Reader {
     if (!node.IsMap())
       return problems_.Add(yaml_.PlaceOf(node), "", "'metrics' must be a mapping (metric: limits)");
     std::vector<MetricPolicy> metrics;
-    for (const auto& entry : node) metrics.push_back(ReadMetric(entry.first, entry.second));
+    for (const auto& entry : node) {
+      MetricPolicy metric = ReadMetric(entry.first, entry.second);
+      for (const MetricPolicy& above : metrics)
+        if (fnmatch(above.pattern.c_str(), metric.pattern.c_str(), FNM_NOESCAPE) == 0)
+          problems_.Add(yaml_.PlaceOf(entry.first), "",
+                        fmt::format("'{}' never counts, as '{}' above fits all of it: the first that fits "
+                                    "does, so move it up",
+                                    metric.pattern, above.pattern));
+      metrics.push_back(std::move(metric));
+    }
     if (std::ranges::find(metrics, "step.time", &MetricPolicy::pattern) == metrics.end())
       metrics.insert(metrics.begin(), policy.metrics[0]);
     policy.metrics = std::move(metrics);
@@ -176,6 +205,10 @@ class Reader {
   MetricPolicy ReadMetric(const YAML::Node& key, const YAML::Node& node) {
     MetricPolicy metric = GatePolicy().metrics[0];
     metric.pattern = key.IsScalar() ? key.Scalar() : "";
+    if (metric.pattern.find(".*") != std::string::npos)
+      problems_.Add(yaml_.PlaceOf(key), "",
+                    fmt::format("'{}' has .* as regular expressions do: * alone stands for any characters",
+                                metric.pattern));
     const MetricKind* kind = FindMetricKind(metric.pattern);
     if (kind == nullptr) {
       std::vector<std::string> known;
@@ -194,11 +227,15 @@ class Reader {
     metric.level = Choice<Level>(map, "level", kLevels).value_or(metric.level);
     metric.gated = Choice<bool>(map, "gated", kFlags).value_or(true);
     metric.reason = map.Text("reason").value_or("");
-    metric.regression = Quantity(map, "regression", Unit::kRatio).value_or(metric.regression);
+    metric.regression = Share(map, "regression").value_or(metric.regression);
     metric.floor = Quantity(map, "floor", kind->unit).value_or(metric.floor);
-    metric.run_to_run = Quantity(map, "run_to_run", Unit::kRatio);
+    metric.run_to_run = Share(map, "run_to_run");
     metric.max = Quantity(map, "max", kind->unit);
     metric.min = Quantity(map, "min", kind->unit);
+    if (metric.max && !kind->lower_is_better)
+      problems_.Add(map.PlaceOf(map.Get("max")), "",
+                    fmt::format("'max' would fail where {} is better: 'min' says how little it may be",
+                                metric.pattern));
     if (metric.min && metric.max && *metric.min > *metric.max)
       problems_.Add(yaml_.PlaceOf(key), "", "'min' is above 'max', so that every value would fail");
     metric.aggregate = Choice<Aggregation>(map, "aggregate", kAggregations);
@@ -207,7 +244,7 @@ class Reader {
       if (*merges < 8 || *merges > 200 || *merges != std::floor(*merges))
         problems_.Add(yaml_.PlaceOf(key), "", "'merges' must be a whole number from 8 to 200");
     }
-    if (const auto creep = Quantity(map, "creep", Unit::kRatio)) {
+    if (const auto creep = Share(map, "creep")) {
       metric.creep = *creep;
       if (!metric.merges) problems_.Add(yaml_.PlaceOf(key), "", "'creep' needs 'merges': over how many runs");
     } else if (metric.merges) {
@@ -218,6 +255,15 @@ class Reader {
                     fmt::format("'{}' is not gated: give the 'reason' too", metric.pattern));
     map.Finish();
     return metric;
+  }
+
+  // How much is told from noise at most: above that a word or unit is wrong.
+  std::optional<double> Share(YamlMap& map, const std::string& key) {
+    const std::optional<double> share = Quantity(map, key, Unit::kRatio);
+    if (share && *share > 1)
+      problems_.Add(map.PlaceOf(map.Get(key)), "",
+                    fmt::format("'{}' is at most 100 %: 5 % is written 5 % or 0.05", key));
+    return share;
   }
 
   std::optional<Level> LevelOf(const YAML::Node& node) {
@@ -243,7 +289,7 @@ class Reader {
     }
     problems_.Add(
         place, "",
-        fmt::format("{} '{}' is none of {}{}", key, text, fmt::join(known, ", "), DidYouMean(text, known)));
+        fmt::format("{} '{}' is none of {}{}", key, text, fmt::join(known, ", "), WordMeant(text, known)));
     return std::nullopt;
   }
 
@@ -254,7 +300,10 @@ class Reader {
     if (node.IsScalar()) quantity = ParseQuantity(node.Scalar(), unit);
     if (!quantity)
       problems_.Add(yaml_.PlaceOf(node), "",
-                    fmt::format("'{}' must be a number with its unit, such as {}", key, ExampleOf(unit)));
+                    fmt::format("'{}' must be a number with its unit, such as {}{}", key, ExampleOf(unit),
+                                key == "floor" && node.IsScalar() && node.Scalar().ends_with('%')
+                                    ? "; 'regression' is a share"
+                                    : ""));
     return quantity;
   }
 
