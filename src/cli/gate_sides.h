@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/rules/knowledge_base.h"
@@ -14,6 +15,11 @@
 #include "src/gate/runs/gate_run.h"
 
 namespace dladvisor {
+
+// Relations of a profile that reports draw and no gate judges by, so that it does not read them unless rules
+// do: most rows of a large digest.
+inline constexpr std::string_view kDrawnByReportsAlone[] = {"divergence", "group_op", "kernel_position",
+                                                            "name_step", "typical_step"};
 
 struct GivenRuns {
   std::vector<GateRun> baseline, candidate;
