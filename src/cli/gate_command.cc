@@ -297,6 +297,8 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
   std::vector<HistoryRun> history;
   if (!options.other_histories.empty() && options.history.empty())
     throw Error("--merge-history", "adds to a history", "Give it with --history.");
+  if (!options.label.empty() && options.history.empty())
+    throw Error("--label", "is what a history calls the runs", "Give it with --history.");
   for (const std::string& other : options.other_histories) MergeHistory(options.history, other);
   if (!options.history.empty()) history = ReadHistory(options.history);
   stages.Begin("runs");
