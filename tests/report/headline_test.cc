@@ -210,7 +210,8 @@ TEST(Headline, BeginsWithTheStartWhereCollectivesWaitForThatOfOtherRanks) {
 // Of a GPU that computes all the time a warning on copies outside of it, or a wait of a hundredth, is no
 // place to begin.
 TEST(Headline, BeginsWithTheKernelThatTakesTheTimeWhereLittleIsLost) {
-  const auto text = [](int64_t lost_ns, double saved_ns, const char* category) {
+  const auto text = [](int64_t lost_ns, double saved_ns, const char* category,
+                       const char* bucket = "idle/sync") {
     Advice advice;
     advice.findings = {MakeFinding("wait", Severity::kWarning, Outcome::kFired),
                        MakeFinding("dominant-kernel", Severity::kInfo, Outcome::kFired)};
@@ -221,26 +222,28 @@ TEST(Headline, BeginsWithTheKernelThatTakesTheTimeWhereLittleIsLost) {
     advice.rules[1].category = "compute";
     advice.findings[0].recommendation = {"Wait less."};
     advice.findings[1].recommendation = {"Look at the kernel."};
-    if (saved_ns > 0) advice.findings[0].saves = SavingClaim{"idle/sync", 0, saved_ns, saved_ns};
+    if (saved_ns > 0) advice.findings[0].saves = SavingClaim{bucket, 0, saved_ns, saved_ns};
     return Render(RunWithLedger({{"compute/other", 1'000'000'000 - lost_ns}, {"idle/sync", lost_ns}}), advice,
                   ReportFormat::kMarkdown);
   };
   EXPECT_THAT(text(70'000'000, 70e6, "synchronization"), HasSubstr("first, look at the kernel"));
   EXPECT_THAT(text(200'000'000, 70e6, "synchronization"), HasSubstr("first, wait less"));
+  EXPECT_THAT(text(70'000'000, 70e6, "compute", "compute"), HasSubstr("first, wait less"));
   EXPECT_THAT(text(2'000'000, 0, "copies"), HasSubstr("first, look at the kernel"));
   EXPECT_THAT(text(2'000'000, 0, "configuration"), HasSubstr("first, wait less"));
   EXPECT_THAT(text(200'000'000, 0, "copies"), HasSubstr("first, wait less"));
 }
 
 TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
-  const auto text = [](double share) {
+  const auto text = [](double share, const char* other = "allocation", int64_t reading = 0) {
     Advice advice;
-    advice.findings = {MakeFinding("allocation", Severity::kWarning, Outcome::kFired),
+    advice.findings = {MakeFinding(other, Severity::kWarning, Outcome::kFired),
                        MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
     advice.findings[0].recommendation = {"Allocate once."};
     advice.findings[0].saves = SavingClaim{"idle/allocation", 0, 15e6, 15e6};
     advice.findings[1].recommendation = {"Do it on the GPU."};
     const std::vector<NamedValue> scope = {{"share_of_program_time", share, Unit::kRatio}};
+    advice.findings[1].lets = {{"reading", reading, Unit::kNone}};
     advice.findings[1].problem = RenderMessage("{{share_of_program_time}} of the time", scope);
     return Render(RunWithLedger({{"compute/other", 80'000'000}, {"idle/allocation", 20'000'000}}), advice,
                   ReportFormat::kMarkdown);
@@ -249,6 +252,8 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
                                    "profiled 100 ms are lost (20 %), all of it to allocation of memory; "
                                    "first, do it on the GPU."));
   EXPECT_THAT(text(0.4), HasSubstr("first, allocate once, which saves up to 15.0 ms"));
+  EXPECT_THAT(text(0.9, "cuda-errors"), HasSubstr("first, allocate once"));
+  EXPECT_THAT(text(0.9, "allocation", 1), HasSubstr("first, allocate once")) << "it reads its input";
 }
 
 // A test that is too short to judge has children that say what they save: profiling again does not.

@@ -271,6 +271,9 @@ struct HostAlone {
 std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
   const auto root = FindingOf(advice, "host-computes-alone");
   if (!root) return std::nullopt;
+  // Input that is read once is a start.
+  for (const NamedValue& known : advice.findings[*root].lets)
+    if (known.name == "reading" && AsNumber(known.value).value_or(0) > 0) return std::nullopt;
   for (const PlacedValue& placed : advice.findings[*root].problem.values)
     if (placed.value.name == "share_of_program_time")
       if (const double share = AsNumber(placed.value.value).value_or(0); share > kMostOfTheProgram)
@@ -296,7 +299,8 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   for (const Doubt& doubt : kDoubts)
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
   if (const auto none = NoKernelAtAll(model)) return none;
-  if (const auto host = HostAloneForMostOfTheTime(advice)) return host->root;
+  if (HasGpuWork(model) && !FindingOf(advice, "cuda-errors"))
+    if (const auto host = HostAloneForMostOfTheTime(advice)) return host->root;
   // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
   const bool has_steps = FigureNumber(model, "step_time").has_value();
   const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
@@ -325,7 +329,8 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   // Where one kernel takes most of the time and little is lost, it is what to look at.
   const bool little_lost = HasGpuWork(model) && lost < kSmallLoss * total;
   if (const auto kernel = FindingOf(advice, "dominant-kernel");
-      kernel && lost < 2 * kSmallLoss * total && most < kSmallLoss * total && best && !start_up)
+      kernel && lost < 2 * kSmallLoss * total && most < kSmallLoss * total && best && !start_up &&
+      !MostSaving(advice, *best).saves->bucket.starts_with("compute"))
     return kernel;
   if (best || start_up) return best ? best : start_up;
   if (const auto root = OnMostOfTheLoss(model, roots); root && !is_test) return root;
