@@ -16,8 +16,8 @@ SELECT * FROM training ORDER BY profile;
 SELECT t.profile, t.timer, t.kind, avg(t.ns) AS mean_ns, avg(t.min_ns) AS least_rank_ns,
     avg(t.max_ns) AS most_rank_ns, avg(t.share) AS share
 FROM training_timer AS t
-JOIN training_log AS l ON l.profile = t.profile AND l.attempt = t.attempt AND l.iteration = t.iteration
-WHERE NOT l.warmup
+JOIN (SELECT DISTINCT profile, attempt, iteration FROM training_log WHERE NOT warmup) AS l
+  ON l.profile = t.profile AND l.attempt = t.attempt AND l.iteration = t.iteration
 GROUP BY t.profile, t.timer, t.kind
 ORDER BY t.profile, avg(t.share) DESC, t.timer;
 
