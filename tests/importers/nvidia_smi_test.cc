@@ -378,5 +378,31 @@ TEST(GpuCsv, AShareIsNoIndex) {
               HasSubstr("without a sample"));
 }
 
+TEST(Tegrastats, SamplesWithTheirTimes) {
+  const Trace trace = test::ReadLog(
+      "10-01-2025 20:06:05 RAM 5447/6834MB (lfb 2x128kB) SWAP 542/3417MB (cached 2MB) CPU [100%@1190,off] "
+      "EMC_FREQ 0% "
+      "GR3D_FREQ 0% CPU@40.5C GPU@38C VDD_IN 5701mW/5559mW VDD_CPU_GPU_CV 1600mW/1500mW\n"
+      "10-01-2025 20:06:06 RAM 5453/6834MB (lfb 54x128kB) SWAP 542/3417MB (cached 2MB) CPU [99%@1190,off] "
+      "EMC_FREQ 0% "
+      "GR3D_FREQ 99%@[905] CPU@40.5C GPU@41C VDD_IN 9315mW/5600mW VDD_CPU_GPU_CV 1600mW/1500mW\n");
+  EXPECT_EQ(trace.facts.at("profiler"), "tegrastats");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0), Is(0, kSecond, 0.99)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kSmClock), ElementsAre(Is(0, kSecond, 905e6)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kTemperature), ElementsAre(Is(0, 0, 38), Is(0, kSecond, 41)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(0, 0, 5.701), Is(0, kSecond, 9.315)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
+              ElementsAre(Is(0, 0, 5447 * test::kMiB), Is(0, kSecond, 5453 * test::kMiB)));
+}
+
+TEST(Tegrastats, OldLinesHaveNoTime) {
+  const Trace trace = test::ReadLog(
+      "RAM 1000/3956MB (lfb 6x1MB) IRAM 0/252kB CPU [1%@102] EMC_FREQ 0% GR3D_FREQ 12% PLL@25C GPU@24C "
+      "POM_5V_IN "
+      "2500/2600\nRAM 1000/3956MB (lfb 6x1MB) CPU [1%@102] GR3D_FREQ 99% GPU@24C POM_5V_IN 2500/2600\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(0, -1, 2.5), Is(0, -1, 2.5)));
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -5,12 +5,13 @@
 
 #include "src/importers/nvidia_smi/csv_log.h"
 #include "src/importers/nvidia_smi/dmon_log.h"
+#include "src/importers/nvidia_smi/tegrastats_log.h"
 
 namespace dladvisor {
 namespace {
 
 Importer::Fit Fits(const Input& input) {
-  if (LooksLikeDmonLog(input.head())) return Importer::Fit::kYes;
+  if (LooksLikeDmonLog(input.head()) || LooksLikeTegrastatsLog(input.head())) return Importer::Fit::kYes;
   return LooksLikeGpuCsv(input.head()) ? Importer::Fit::kUnlessAnother : Importer::Fit::kNo;
 }
 
@@ -18,13 +19,15 @@ Importer::Fit Fits(const Input& input) {
 
 constinit const Importer kNvidiaSmiImporter = {
     .in_errors =
-        ", logs of nvidia-smi (its table, dmon, and --format=csv, with the line of headers or with units)",
+        ", logs of nvidia-smi (its table, dmon, and --format=csv, with the line of headers or with units) "
+        "and of tegrastats",
     .in_help = "log of nvidia-smi",
     .extensions = ".csv",
     .more_extensions = "",
     .fits = Fits,
     .read =
         [](Input& input) {
+          if (LooksLikeTegrastatsLog(input.head())) return std::optional(ReadTegrastatsLog(input.bytes()));
           return std::optional(LooksLikeDmonLog(input.head()) ? ReadDmonLog(input.bytes())
                                                               : ReadGpuCsv(input.head(), input.bytes()));
         },
