@@ -23,13 +23,22 @@ Input::Input(const fs::path& path) : path_(path), bytes_(path) {
 bool Input::IsText() const {
   // Bars go back by \b. A file that was cut while a program wrote it has holes, of zeros, where lines begin.
   const std::string_view text = head();
+  // Bars that several write to one file leave long ones elsewhere, too.
+  constexpr size_t kHole = 16;
   const bool may_have_holes = text.find('\n') != std::string_view::npos;
   char before = '\n';
+  size_t zeros = 0;
   return std::none_of(text.begin(), text.end(), [&](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool begins = std::exchange(before, c == '\0' ? before : c) == '\n';
+    if (byte == 0) {
+      ++zeros;
+      return !may_have_holes;
+    }
+    const bool hole = before == '\n' || before == '\r' || c == '\r' || zeros >= kHole;
+    if (std::exchange(zeros, 0) > 0 && !hole) return true;
+    before = c;
     return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' &&
-           byte != 0x1B && !(may_have_holes && begins && byte == 0);
+           byte != 0x1B;
   });
 }
 

@@ -260,6 +260,15 @@ bool LooksLikeJson(std::string_view head) {
   return next != '-' && std::isalnum(static_cast<unsigned char>(next)) == 0;
 }
 
+// A record a line, as loggers write them: no trace.
+bool LooksLikeJsonLines(std::string_view head) {
+  const std::string_view first = head.substr(0, head.find('\n'));
+  if (first.size() < 2 || first.size() == head.size()) return false;
+  const size_t end = first.find_last_not_of(" \t\r");
+  return first.front() == '{' && end != std::string_view::npos && first[end] == '}' &&
+         head.substr(first.size() + 1).starts_with('{');
+}
+
 Trace ReadTrace(ByteSource& source) {
   auto reader = std::make_unique<Reader>(source, EventText::Cut::kGuessed);
   std::unique_ptr<Batch> batch = reader->Read();
@@ -320,7 +329,8 @@ constinit const Importer kKinetoImporter = {
     .more_extensions = ".gz",
     .fits =
         [](const Input& input) {
-          return LooksLikeJson(input.head()) ? Importer::Fit::kYes : Importer::Fit::kNo;
+          return LooksLikeJson(input.head()) && !LooksLikeJsonLines(input.head()) ? Importer::Fit::kYes
+                                                                                  : Importer::Fit::kNo;
         },
     .read = [](Input& input) { return std::optional(ReadTrace(input.bytes())); },
 };

@@ -20,6 +20,8 @@ constexpr size_t kLongestLine = 2048, kMostSteps = 2'000'000;
 constexpr size_t kLeastLines = 5, kLeastRows = 2;
 // Share of the lines that must agree on what their time is of.
 constexpr double kMostLines = 0.8;
+// Longer is something else: the program was stopped and started again.
+constexpr int64_t kLongestEvaluation = int64_t{86'400} * 1'000'000'000;
 constexpr double kMostNumber = 1e12;  // what no number of a step reaches
 // Numbers of steps that a line of another rank may be behind.
 constexpr int64_t kRankBehind = 1;
@@ -67,7 +69,10 @@ bool Evaluates(std::string_view line) {
   static const RE2 setting(
       R"re((?i)(?:val|eval|test)\w*[ _-](?:every|interval|freq))re");  // "eval every 500"
   const std::string_view head = line.substr(0, std::min<size_t>(line.size(), 160));
-  return RE2::PartialMatch(head, words) && !RE2::PartialMatch(head, setting);
+  // "Iter: 100, Train Loss: 0.4, Val Loss: 0.36": of the training.
+  static const RE2 training(R"re((?i)^.*?\btrain\w*[ _-]loss\b.*?\b(?:val|test|eval))re");
+  return RE2::PartialMatch(head, words) && !RE2::PartialMatch(head, setting) &&
+         !RE2::PartialMatch(head, training);
 }
 
 // What happens between steps, by its own line: a loss or a score of a validation, a file that is saved.
@@ -76,7 +81,8 @@ std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
   static const RE2 evaluation(
       R"re((?i)(?:^|[^\w./])(?:val|valid|validation|eval|evaluation|test)[ _:-].{0,24}?(?:loss|acc|mse|mae|psnr|miou|map|f1|ppl|perplexity|bleu|wer)\w*\b.{0,12}\d)re"),
       checkpoint(R"re((?i)\b(?:sav(?:e|ed|es|ing)) .{0,24}(?:checkpoint|model|weights|state|best))re");
-  if (RE2::PartialMatch(line, evaluation)) return TrainingEventKind::kEvaluation;
+  if (line.find("begin validation") != std::string_view::npos || RE2::PartialMatch(line, evaluation))
+    return TrainingEventKind::kEvaluation;
   if (line.find("av") != std::string_view::npos && RE2::PartialMatch(line, checkpoint))
     return TrainingEventKind::kCheckpoint;
   return std::nullopt;
@@ -124,6 +130,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                                     "data load", "load time", "loading time", "loader time", "fetch time",
                                     "data load time", "data loading time", "data wait", "fetch"}))) {
       if (number >= 0 && !(value.whole && unit == Unit::kNone)) step.input = number * scale;
+    } else if (value.clock) {
+      step.since_start = number;
+      step.rounded = true;
     } else if (time && (Ends(name, {"elapsed", "elapsed time", "time elapsed", "total time", "used time",
                                     "total used time", "time so far", "wall time", "total elapsed"}))) {
       step.since_start = number * scale;
@@ -145,15 +154,33 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     }
   }
   if (!step.step) return std::nullopt;
+  // "GAN training: time elapsed = 51.26 [s] | epoch=1 | batch= [51/3503]"
+  static const RE2 training(R"re((?i)\btraining\b)re");
+  step.trains = step.trains || (step.epoch && (step.since_start || step.time || step.step_time) &&
+                                RE2::PartialMatch(line, training));
   step.time_ns = LastTime(line);
   return step;
 }
 
+// "begin validation on ..." until the line of its result, or of what follows.
+void GeneralLinesReader::TimeEvaluation(std::string_view line) {
+  if (line.find("begin validation") != std::string_view::npos) {
+    evaluation_since_ = LastTime(line);
+    return;
+  }
+  const auto since = std::exchange(evaluation_since_, {}), until = since ? LastTime(line) : std::nullopt;
+  if (!until || *until < *since || *until - *since > kLongestEvaluation) return;
+  ++evaluations_;
+  evaluation_ns_ += static_cast<double>(*until - *since);
+}
+
 bool GeneralLinesReader::Line(std::string_view line) {
   if (!steps_.empty())
-    if (const auto event = HappensBetween(line);
-        event && (events_.empty() || events_.back().before != steps_.size() || events_.back().kind != *event))
-      events_.push_back({steps_.size(), *event});
+    if (const auto event = HappensBetween(line)) {
+      TimeEvaluation(line);
+      if (events_.empty() || events_.back().before != steps_.size() || events_.back().kind != *event)
+        events_.push_back({steps_.size(), *event});
+    }
   std::string plain;
   if (line.find('\x1b') != std::string_view::npos && line.size() <= kLongestLine)
     line = plain = WithoutColours(line);
@@ -163,7 +190,8 @@ bool GeneralLinesReader::Line(std::string_view line) {
     return false;
   // Words of what only trainings print.
   const auto has = [&](const char* words) { return line.find(words) != std::string_view::npos; };
-  if (!has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") && !has("grad"))
+  if (!has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") && !has("grad") &&
+      !(has("rain") && (has("ime") || has("lapsed"))))
     return false;
   static const RE2 counter(
       R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,3}\d+ ?/)re");
@@ -226,11 +254,22 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
   const std::vector<TrainingIteration> rows = Number();
   size_t timed = 0, beside = 0, falls = 0, grows = 0, follows = 0, as_step = 0, as_last = 0, stamped = 0,
          single = 0;
+  // Since the line from which the lines' times are looked at, by either meaning.
+  std::optional<int64_t> anchor;
+  double if_step = 0, if_last = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& line = steps_[i];
+    if (i == 0 || rows[i].attempt != rows[i - 1].attempt) anchor.reset();
     if (!line.time) continue;
     ++timed;
     beside += line.has_mean || line.input.has_value();
+    if (!anchor) {
+      anchor = line.time_ns;
+      if_step = if_last = 0;
+    } else if (*rows[i].covers > 0) {
+      if_step += *line.time * static_cast<double>(*rows[i].covers);
+      if_last += *line.time;
+    }
     if (i == 0 || rows[i].attempt != rows[i - 1].attempt || !steps_[i - 1].time || *rows[i].covers == 0)
       continue;
     ++follows;
@@ -238,13 +277,15 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
     falls += line.epoch == steps_[i - 1].epoch ? *line.time <= *steps_[i - 1].time
                                                : *line.time > kFalls * *steps_[i - 1].time;
     single += *rows[i].covers == 1;
-    if (!line.time_ns || !steps_[i - 1].time_ns || *line.time_ns <= *steps_[i - 1].time_ns) continue;
-    const double between = static_cast<double>(*line.time_ns - *steps_[i - 1].time_ns) / kNsPerSecond;
+    if (!line.time_ns || !anchor || *line.time_ns <= *anchor) continue;
+    const double between = static_cast<double>(*line.time_ns - *anchor) / kNsPerSecond;
     if (between < kLeastSecondsBetween && *line.time_ns % 1'000'000'000 == 0) continue;
     ++stamped;
     const auto alike = [&](double time) { return time < between * kAlike && between < time * kAlike; };
-    as_step += alike(*line.time * static_cast<double>(*rows[i].covers));
-    as_last += alike(*line.time);
+    as_step += alike(if_step);
+    as_last += alike(if_last);
+    anchor = line.time_ns;
+    if_step = if_last = 0;
   }
   if (timed < kLeastLines || follows == 0) return Meaning::kNone;
   const auto most = [](size_t part, size_t whole) {
@@ -269,6 +310,7 @@ TrainingLog GeneralLinesReader::Finish() {
   std::vector<TrainingIteration> rows = Number();
   std::optional<double> last_start;
   std::optional<int64_t> last_time;
+  size_t longer = 0;                      // lines whose loading takes longer than their step
   double covered = 0, covered_since = 0;  // steps since the last line's time, since that of last_start
   auto event = events_.begin();
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -319,12 +361,18 @@ TrainingLog GeneralLinesReader::Finish() {
     row.learning_rate = line.learning_rate;
     if (!line.epoch) row.planned = line.steps;
     if (seconds && *seconds > 0 && *seconds < 1e7) row.elapsed_ns = *seconds * kNsPerSecond;
+    if (line.input && seconds && *line.input > *seconds) ++longer;
     if (line.input && seconds && *line.input <= *seconds)
       log.timers.push_back({log.iterations.size(), "data", {}, *line.input * kNsPerSecond, {}, {}});
     log.iterations.push_back(row);
   }
   if (log.iterations.size() < kLeastRows) return {};
+  // Then it is of another span than a step, as of an epoch's first batch alone.
+  if (static_cast<double>(longer) > (1 - kMostLines) * static_cast<double>(longer + log.timers.size()))
+    log.timers.clear();
   SetCovers(log.iterations, std::nullopt);
+  log.evaluations = evaluations_;
+  log.evaluation_ns = evaluation_ns_;
   log.program = kStepsAlone;
   return log;
 }

@@ -18,6 +18,8 @@ class GeneralLinesReader {
  public:
   // Whether the line, which has no colours, looks like one of a step.
   bool Line(std::string_view line);
+  // That an evaluation follows the lines so far.
+  void Evaluation() { events_.push_back({steps_.size(), TrainingEventKind::kEvaluation}); }
   TrainingLog Finish();
 
  private:
@@ -37,8 +39,13 @@ class GeneralLinesReader {
   Meaning MeaningOfTime() const;
   std::vector<TrainingIteration> Number() const;
 
+  void TimeEvaluation(std::string_view line);
+
   std::vector<Step> steps_;
   std::vector<TrainingEvent> events_;  // before which of the steps
+  std::optional<int64_t> evaluation_since_;
+  int64_t evaluations_ = 0;
+  double evaluation_ns_ = 0;
 };
 
 }  // namespace dladvisor::training_log

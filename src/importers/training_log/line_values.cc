@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/line_values.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -161,6 +163,26 @@ const UnitForm* CutUnit(std::string_view before, std::string& name) {
   return unit;
 }
 
+// "Time: 0:03:39", "elapsed: 1:02:03": the time since a start. What begins with two digits may be the time of
+// the day, where no word says that it has elapsed.
+std::optional<Value> ClockOf(std::string_view line, size_t last, size_t at) {
+  static const RE2 clock(R"((\d{1,5}):(\d\d):(\d\d)(?:\D|$))"),
+      elapsed("(?:^| )(?:elapsed|(?:total |used )?time (?:elapsed|used|usage)|elapsed time)$");
+  re2::StringPiece rest = line.substr(at);
+  int64_t hours = 0, minutes = 0, seconds = 0;
+  if (!RE2::Consume(&rest, clock, &hours, &minutes, &seconds)) return std::nullopt;
+  Value value;
+  value.name = NameOf(line.substr(last, at - last));
+  const bool single = line.size() > at + 1 && line[at + 1] == ':';
+  if (!RE2::PartialMatch(value.name, elapsed) &&
+      !(single && (value.name == "time" || value.name.ends_with(" time"))))
+    return std::nullopt;
+  value.number = static_cast<double>((hours * 60 + minutes) * 60 + seconds);
+  value.whole = value.clock = true;
+  value.unit = Unit::kSeconds;
+  return value;
+}
+
 }  // namespace
 
 std::vector<Value> ValuesOf(std::string_view line) {
@@ -179,6 +201,7 @@ std::vector<Value> ValuesOf(std::string_view line) {
     // "8:42:56" is a clock, "2019-07-23" a date.
     const bool clock = IsDigitAt(line, end + 1) && (line[end] == ':' || (line[end] == '-' && before != '['));
     if (!number || clock || (before == ':' && at >= 2 && IsDigit(line[at - 2]))) {
+      if (auto since = ClockOf(line, last, at)) values.push_back(*std::move(since));
       while (end < line.size() && (IsDigit(line[end]) || line[end] == ':' || line[end] == '-')) ++end;
       at = last = std::max(end, at + 1);
       continue;
@@ -213,6 +236,7 @@ std::vector<Value> ValuesOf(std::string_view line) {
     }
     next = end;
     if (next < line.size() && line[next] == ' ') ++next;
+    if (next + 2 < line.size() && line[next] == '[' && IsLetter(line[next + 1])) ++next;  // "51.26 [s]"
     size_t word = next;
     while (word < line.size() && (IsLetter(line[word]) || line[word] == '/')) ++word;
     std::string lower;

@@ -23,9 +23,10 @@ struct Value {
   double scale = 1;              // of the unit, to seconds
   std::optional<double> mean;    // "0.76 (0.69)"
   std::optional<int64_t> total;  // "50/100000"
+  bool clock = false;            // "Time: 0:03:39", in seconds
 };
 
-// At most 64; of dates and clocks none.
+// At most 64; of dates none, of clocks those that are named as a time since a start.
 std::vector<Value> ValuesOf(std::string_view line);
 
 }  // namespace dladvisor::training_log

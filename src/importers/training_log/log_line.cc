@@ -8,10 +8,37 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "src/importers/nvidia_smi/log_cell.h"
 
 namespace dladvisor::training_log {
+namespace {
+
+#define CLOCK R"((\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))"
+
+// "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, and glog's "I0731
+// 06:15:00.67", of any year: as ISO writes it, "" for none.
+std::string LastSlashedTime(std::string_view text) {
+  static const RE2 year_first(R"((?:^|[^\d/])(\d{4})/(\d{2})/(\d{2})[ T,-]{1,3})" CLOCK),
+      year_last(R"((?:^|[^\d/])(\d{2})/(\d{2})/(\d{4})[ T,-]{1,3})" CLOCK),
+      glog(R"(^[IWEF](\d{2})(\d{2}) )" CLOCK);
+  std::string year, month, day, clock;
+  if (text.find(':') == std::string_view::npos) return {};
+  if (text.find('/') != std::string_view::npos) {
+    re2::StringPiece rest(text.data(), text.size());
+    while (RE2::FindAndConsume(&rest, year_first, &year, &month, &day, &clock)) continue;
+    if (clock.empty())
+      while (RE2::FindAndConsume(&rest, year_last, &month, &day, &year, &clock)) continue;
+    if (month > "12") std::swap(month, day);
+  }
+  if (clock.empty() && RE2::PartialMatch(text, glog, &month, &day, &clock)) year = "2000";
+  return clock.empty() ? std::string() : year + "-" + month + "-" + day + " " + clock;
+}
+
+#undef CLOCK
+
+}  // namespace
 
 std::string_view Trim(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
@@ -55,6 +82,9 @@ std::optional<int64_t> LastTime(std::string_view text) {
   while (RE2::FindAndConsume(&rest, date, &day, &clock)) {
     if (const size_t comma = clock.find(','); comma != std::string::npos) clock[comma] = '.';
     last = (day.size() == 8 ? "20" : "") + day + " " + clock;
+  }
+  if (last.empty() && !(last = LastSlashedTime(text)).empty()) {
+    if (const size_t comma = last.find(','); comma != std::string::npos) last[comma] = '.';
   }
   if (last.empty()) return std::nullopt;
   const auto time = nvidia_smi::ParseTime(last);

@@ -25,8 +25,8 @@ std::optional<int64_t> Integer(std::string_view text);
 void ForEachPair(std::string_view text,
                  const std::function<void(std::string_view name, std::string_view value)>& pair);
 
-// The last date and time in the text, "2024-05-01 12:00:00.123" or "24-05-01 12:00:00.123", in ns since 1970
-// without a time zone.
+// The last date and time in the text, "2024-05-01 12:00:00.123" or "24-05-01 12:00:00.123", else with
+// slashes, in ns since 1970 without a time zone.
 std::optional<int64_t> LastTime(std::string_view text);
 
 // The text without the escape sequences that colour it on a terminal.

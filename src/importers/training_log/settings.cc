@@ -184,7 +184,11 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
   std::string name, where;
   if (RE2::PartialMatch(line, opens, &name)) section = name;
   if (!section.empty() && RE2::PartialMatch(line, device, &where)) {
-    if (where != "none") settings[section] = where;
+    // A later start may leave there what an earlier one moved.
+    if (where == "none")
+      settings.erase(section);
+    else
+      settings[section] = where;
     section.clear();
   }
   if (line.find('}') != std::string_view::npos) section.clear();

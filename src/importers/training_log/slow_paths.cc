@@ -28,6 +28,8 @@ constexpr auto kWarnings = std::to_array<Warning>({
     // Lightning.
     {"set `torch.set_float32_matmul_precision", "", "tf32"},
     {"does not have many workers which may be a bottleneck", "train_dataloader", "workers"},
+    // PyTorch's DataLoader.
+    {"Our suggested max number of worker in current system is", "", "crowded"},
     // torch.compile.
     {"torch._dynamo hit config.cache_size_limit", "", "recompiles"},
     {"torch._dynamo hit config.recompile_limit", "", "recompiles"},

@@ -8,20 +8,21 @@
 namespace dladvisor::training_log {
 
 enum FieldKind : uint8_t {
-  kElapsed,    // of one step
-  kTotal,      // since the start
-  kMean,       // of the epoch's steps until now
-  kClock,      // of the epoch until now, as 1:02:03 or 02:03: of a progress bar
-  kSeconds,    // of the epoch until now, rounded to whole ones
-  kRemaining,  // until the epoch's end, by the mean of its steps until now
-  kRate,       // steps in a second
-  kInput,      // of a step's time, waiting for its batch
-  kMeanInput,  // the same, of the epoch's steps until now
-  kTokens,     // in a second, of all GPUs
-  kAllTokens,  // since the start
-  kSamples,    // in a second, of all GPUs
-  kBatch,      // samples of a step
-  kTflops,     // of one GPU
+  kElapsed,     // of one step
+  kTotal,       // since the start
+  kWholeTotal,  // the same in whole seconds
+  kMean,        // of the epoch's steps until now
+  kClock,       // of the epoch until now, as 1:02:03 or 02:03: of a progress bar
+  kSeconds,     // of the epoch until now, rounded to whole ones
+  kRemaining,   // until the epoch's end, by the mean of its steps until now
+  kRate,        // steps in a second
+  kInput,       // of a step's time, waiting for its batch
+  kMeanInput,   // the same, of the epoch's steps until now
+  kTokens,      // in a second, of all GPUs
+  kAllTokens,   // since the start
+  kSamples,     // in a second, of all GPUs
+  kBatch,       // samples of a step
+  kTflops,      // of one GPU
   kMfu,
   kLoss,
   kLearningRate,

@@ -82,9 +82,9 @@ std::optional<double> SecondsOfClock(std::string_view clock) {
 }
 
 std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
-  for (const char* words :
-       {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb", "HellaSwag accuracy",
-        "Start validation", "Starting validation", "Epoch(val)", "Test: [", "Start inference on "})
+  for (const char* words : {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb",
+                            "HellaSwag accuracy", "Start validation", "Starting validation",
+                            "begin validation", "Epoch(val)", "Test: [", "Start inference on "})
     if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
   for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",
                             "Saving the checkpoint", "Saved checkpoint"})
@@ -122,7 +122,7 @@ bool ProgramLinesReader::Line(std::string_view line) {
     if (log_.events.empty() || log_.events.back().before != before || log_.events.back().kind != *kind)
       log_.events.push_back({before, *kind});
   } else if (row_ && form_->block) {
-    if (!line.empty() && (line.front() == ' ' || line.front() == '\t'))
+    if (!line.empty() && (line.front() == ' ' || line.front() == '\t' || line.front() == '|'))
       Fields(line);
     else
       EndStep();
@@ -207,6 +207,10 @@ void ProgramLinesReader::Field(int kind, double value) {
     case kTotal:
       total_ = value;
       break;
+    case kWholeTotal:
+      total_ = value;
+      whole_total_ = true;
+      break;
     case kMean:
       mean_time_ = value;
       break;
@@ -268,15 +272,16 @@ void ProgramLinesReader::Field(int kind, double value) {
 }
 
 // The mean of the lines since the last one, from means since the epoch began.
-std::optional<double> ProgramLinesReader::SinceLast(std::optional<double> mean, double sum,
-                                                    double at_last) const {
+std::optional<double> ProgramLinesReader::SinceLast(std::optional<double> mean, double sum) const {
   if (!mean) return std::nullopt;
   const bool same = running_.epoch == epoch_ && step_ > running_.steps;
   const int64_t steps = same ? running_.steps : 0;
   const double value =
       (*mean * static_cast<double>(step_) - (same ? sum : 0)) / static_cast<double>(step_ - steps);
   const double error = kDecimals * static_cast<double>(step_ + steps) / static_cast<double>(step_ - steps);
-  return value > 0 && error <= kMostError * value ? value : at_last;
+  // Of means that grow too coarse for their differences the mean itself: what the line's own step took may be
+  // far from what the others did.
+  return value > 0 && error <= kMostError * value ? value : *mean;
 }
 
 // The first line of each epoch, for the times of lines; where lines print times, those that do.
@@ -339,6 +344,9 @@ void ProgramLinesReader::EndStep() {
     return;
   row.attempt = rows.empty() ? 0 : rows.back().attempt + (row.iteration <= rows.back().iteration);
   if (*form_->parts == 't' && !IsOfNewEpoch(row)) return;
+  if (whole_total_ && total && last_total_ && *total - *last_total_ >= 0 &&
+      *total - *last_total_ < kLeastRounded)
+    return;
   // Of the line before, which says nothing of its own iteration where it has a total alone.
   const int64_t last = last_iteration_.value_or(0);
   const bool follows = last_iteration_ && row.iteration > last;
@@ -350,8 +358,8 @@ void ProgramLinesReader::EndStep() {
   std::optional<double> waited = input;
   if (mean && row.elapsed_ns && step_ > 0) {
     const double printed = *row.elapsed_ns / kNsPerSecond;
-    row.elapsed_ns = SinceLast(mean, running_.time, printed).value_or(printed) * kNsPerSecond;
-    if (input) waited = SinceLast(mean_input, running_.input, *input);
+    row.elapsed_ns = SinceLast(mean, running_.time).value_or(printed) * kNsPerSecond;
+    if (input) waited = SinceLast(mean_input, running_.input).value_or(*input);
     running_ = {*mean * static_cast<double>(step_), mean_input.value_or(0) * static_cast<double>(step_),
                 step_, epoch_};
   }

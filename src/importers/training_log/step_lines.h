@@ -37,7 +37,7 @@ class ProgramLinesReader {
   bool Head(const Form& form, std::string_view line);
   void Fields(std::string_view text);
   void Field(int kind, double value);
-  std::optional<double> SinceLast(std::optional<double> mean, double sum, double at_last) const;
+  std::optional<double> SinceLast(std::optional<double> mean, double sum) const;
   void EvaluationBar(std::string_view line);
   void EvaluationLine(std::string_view line);
   bool IsOfNewEpoch(const TrainingIteration& row);
@@ -51,6 +51,7 @@ class ProgramLinesReader {
   std::optional<TrainingIteration> row_;
   // Of the line: since the start, or of the epoch until now.
   std::optional<double> input_, total_, mean_time_, mean_input_, last_total_;
+  bool whole_total_ = false;  // that totals are whole seconds
   std::optional<int64_t> bytes_;
   std::vector<std::pair<std::string, double>> timers_;  // name and ns
   int64_t epoch_ = 0, step_ = 0, all_ = 0;              // of the line, in the epoch; steps of the epoch

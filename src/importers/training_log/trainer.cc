@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,8 @@
 namespace dladvisor::training_log {
 namespace {
 
+// Lines that name the epoch which the bar counts, from which on it counts epochs.
+constexpr int64_t kLeastEpochs = 3;
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kLeastSeconds = 20;
 
@@ -60,6 +63,19 @@ void TrainerReader::Line(std::string_view line) {
     events_[AtLast()].insert(TrainingEventKind::kCheckpoint);
   if (line.find("it/s") != std::string_view::npos || line.find("s/it") != std::string_view::npos) Bar(line);
   if (line.find("{'") != std::string_view::npos) Record(line);
+  if (last_ > 0 && line.find("poch") != std::string_view::npos) CountEpoch(line);
+}
+
+// "Epoch num 83| train loss 0.26" beside a bar that stands at 83.
+void TrainerReader::CountEpoch(std::string_view line) {
+  static const RE2 epoch(R"((?i)^\W*epoch[^\d%|/]{0,8}(\d{1,9})\b)");
+  int64_t number = 0;
+  if (!RE2::PartialMatch(line.substr(0, 64), epoch, &number)) return;
+  // Each once; one that is far from what the bar counts shows that it counts something else.
+  const bool near = number >= last_ - 1 && number <= last_ + 1;
+  if (near && number != epoch_of_bar_) ++epochs_of_bar_;
+  if (!near) epochs_of_bar_ = std::min<int64_t>(epochs_of_bar_, 0) - 1;
+  epoch_of_bar_ = number;
 }
 
 // " 25%|##        | 1/4 [03:45<11:15, 225.28s/it]"
@@ -79,7 +95,8 @@ void TrainerReader::Bar(std::string_view line) {
         validation("(?i)val|test"), loss("(?i)loss=");
     const bool named = RE2::FullMatch(title, training) || RE2::FullMatch(before + title, training);
     const bool shows_loss = RE2::PartialMatch(values, loss) && !RE2::PartialMatch(before + title, validation);
-    const bool titled = !title.empty() && !named && !shows_loss && title.back() != ']' && title.back() != '}';
+    const bool titled =
+        !title.empty() && title != ":" && !named && !shows_loss && title.back() != ']' && title.back() != '}';
     if (planned_ ? planned != *planned_ : titled || planned < longest_) continue;
     if (!planned_ && planned > longest_) {
       longest_ = planned;
@@ -134,6 +151,16 @@ void TrainerReader::Record(std::string_view line) {
   const std::string_view record = line.substr(at);
   const int64_t step = StepOf(record);
   if (step <= 0) return;
+  // What is done at an epoch's end comes before the record that is of the next one.
+  if (const auto epoch = Field(record, "'epoch': "); epoch && *epoch >= 0 && *epoch < 1e9) {
+    const int64_t before = losses_.empty() ? 0 : losses_.rbegin()->first;
+    if (epoch_ && std::floor(*epoch) > std::floor(*epoch_) && step > before) {
+      const double part = (std::floor(*epoch) - *epoch_) / (*epoch - *epoch_);
+      events_[before + static_cast<int64_t>(part * static_cast<double>(step - before))].insert(
+          TrainingEventKind::kEpochEnd);
+    }
+    epoch_ = epoch;
+  }
   Loss loss{Field(record, kLoss), Field(record, "'learning_rate': "), Field(record, "'grad_norm': "),
             Field(record, "'tokens_global_per_sec': "), false};
   loss.nan = !loss.loss && record.substr(0, kLoss.size() + 5).find("nan") != std::string_view::npos;
@@ -155,7 +182,7 @@ void TrainerReader::Record(std::string_view line) {
   }
 }
 
-TrainingLog TrainerReader::Finish() {
+TrainingLog TrainerReader::Finish(bool prints_losses) {
   int64_t iteration = 0, since = 0;
   const int64_t last = seconds_.empty() ? 0 : seconds_.rbegin()->first;
   for (const auto& [done, seconds] : seconds_) {
@@ -190,8 +217,12 @@ TrainingLog TrainerReader::Finish() {
   }
   // A bar of few steps may be anything's.
   const bool told = planned_ || !losses_.empty() || log_.runtime_ns;
-  if (!told && !(told_by_bars_ && log_.iterations.size() > 1)) log_.iterations.clear();
+  if (!told && !((told_by_bars_ || prints_losses) && log_.iterations.size() > 1)) log_.iterations.clear();
   if (!log_.iterations.empty() || log_.runtime_ns) log_.program = told ? "Hugging Face Trainer" : kBars;
+  if (log_.program == kBars && epochs_of_bar_ >= kLeastEpochs) {
+    log_.program = kEpochs;
+    log_.of_epochs = true;
+  }
   return std::move(log_);
 }
 

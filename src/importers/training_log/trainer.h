@@ -18,10 +18,12 @@ namespace dladvisor::training_log {
 class TrainerReader {
  public:
   void Line(std::string_view line);
-  TrainingLog Finish();
+  // A bar without a title counts where the log prints losses.
+  TrainingLog Finish(bool prints_losses);
 
  private:
   void Bar(std::string_view line);
+  void CountEpoch(std::string_view line);
   void Record(std::string_view line);
   int64_t StepOf(std::string_view line) const;
   int64_t AtLast() const;
@@ -41,7 +43,9 @@ class TrainerReader {
     bool nan = false;
   };
   std::map<int64_t, Loss> losses_;
-  int64_t last_ = 0;  // iteration of the last bar
+  int64_t last_ = 0;             // iteration of the last bar
+  std::optional<double> epoch_;  // of the last record
+  int64_t epochs_of_bar_ = 0, epoch_of_bar_ = -1;
 };
 
 }  // namespace dladvisor::training_log

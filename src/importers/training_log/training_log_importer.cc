@@ -22,6 +22,8 @@
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/mlperf.h"
+#include "src/importers/training_log/other_lines.h"
+#include "src/importers/training_log/record_lines.h"
 #include "src/importers/training_log/settings.h"
 #include "src/importers/training_log/step_forms.h"
 #include "src/importers/training_log/step_lines.h"
@@ -133,6 +135,12 @@ constexpr int64_t kLinesOfEnd = 500;
 class LogReader {
  public:
   void Line(std::string_view line) {
+    if (const auto pairs = records_.AsPairs(line)) {
+      ++lines_;
+      Count(general_.Line(*pairs));
+      if (records_.evaluated()) general_.Evaluation();
+      return;
+    }
     if (training_log::Trim(line).empty()) return;
     ++lines_;
     static const RE2 loss(R"re((?i)loss\w*["']?[ :=]+-?\d)re");
@@ -149,6 +157,7 @@ class LogReader {
     deepspeed_.Line(line);
     trainer_.Line(line);
     tables.Line(line);
+    others.Line(line);
     Count(servers.Line(line));
   }
 
@@ -171,12 +180,17 @@ class LogReader {
     const bool own = steps.iterations.size() > 1 && steps.program != training_log::kAnyProgram &&
                      steps.program != training_log::kStepsAlone && !steps.of_epochs;
     if (own) log = std::move(steps);
-    if (log.empty()) log = trainer_.Finish();
+    if (log.empty()) log = trainer_.Finish(PrintsLosses() && steps.empty());
     if (log.empty()) log = deepspeed_.Finish();
     if (log.empty() && !own) log = std::move(steps);
     if (log.empty() || (!own && (log.of_epochs || log.program == training_log::kAnyProgram ||
                                  log.program == training_log::kStepsAlone))) {
-      for (TrainingLog other : {general_.Finish(), epoch_bars_.Finish(), mlperf_.Finish()})
+      TrainingLog lines = general_.Finish();
+      if (records_.of_epochs() && !lines.empty()) {
+        lines.of_epochs = true;
+        lines.program = training_log::kEpochs;
+      }
+      for (TrainingLog other : {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish()})
         if (SaysMore(other, log)) log = std::move(other);
     }
     if (log.empty() && Arguments() >= kLeastSettings)
@@ -214,6 +228,7 @@ class LogReader {
 
   nvidia_smi::TableReader tables;
   serving_log::ServingLinesReader servers;
+  training_log::OtherLinesReader others;
 
  private:
   // Whether what is known after an error shows that the program, or a later start of it, went on.
@@ -265,6 +280,7 @@ class LogReader {
   MegatronReader megatron_;
   StepLinesReader steps_;
   GeneralLinesReader general_;
+  training_log::RecordLinesReader records_;
   MlperfReader mlperf_;
   EpochBarsReader epoch_bars_;
   DeepSpeedReader deepspeed_;
@@ -291,11 +307,12 @@ void ReadLines(ByteSource& source, LogReader& reader) {
   Lines lines(source);
   while (const auto line = lines.Next()) {
     std::string_view rest = *line;
-    if (const size_t text = rest.find_first_not_of('\0'); text != std::string_view::npos)
-      rest.remove_prefix(text);
-    // A progress bar ends what the next one overwrites with a carriage return.
-    for (size_t end = rest.find('\r'); end != std::string_view::npos; end = rest.find('\r')) {
-      reader.Line(rest.substr(0, end));
+    // A progress bar ends what the next one overwrites with a carriage return; a hole in the file ends what
+    // stands before it.
+    constexpr std::string_view kEnds("\r\0", 2);
+    for (size_t end = rest.find_first_of(kEnds); end != std::string_view::npos;
+         end = rest.find_first_of(kEnds)) {
+      if (end > 0) reader.Line(rest.substr(0, end));
       rest.remove_prefix(end + 1);
     }
     reader.Line(lines.IsCut() ? WithoutCutEnd(rest) : rest);
@@ -366,7 +383,11 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         source.name(), "the output of a training of which no line counts steps or epochs beside a time",
         "print a line for every few steps with its number, its loss and the time of a step (\"step "
         "100 loss 2.10 0.25 s/step\"), or log with the time of each line");
-  if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) return std::nullopt;
+  if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) {
+    const auto refusal = reader.others.Refuse(reader.error());
+    if (!refusal.what.empty()) throw WrongKind(source.name(), refusal.what, refusal.next_step);
+    return std::nullopt;
+  }
   Trace trace;
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
   if (log.empty()) return trace;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/other_lines.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+
+#include "src/importers/training_log/log_line.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+constexpr size_t kLongestLineOfOthers = 4096, kLongestTitle = 48;
+constexpr int64_t kLeastSecondsOfBar = 30;  // of a bar that is more than a start's
+
+struct Mark {
+  std::string_view words, program;
+  bool serves;
+};
+constexpr auto kMarks = std::to_array<Mark>({
+    {"text_generation_launcher", "TGI (text-generation-inference)", true},
+    {"text_generation_router", "TGI (text-generation-inference)", true},
+    {"llama_model_load", "llama.cpp", true},
+    {"lmdeploy", "LMDeploy", true},
+    {"detectron2 INFO", "Detectron2", false},
+    {"d2.engine", "Detectron2", false},
+    {"mmengine - ", "MMEngine", false},
+    {"mmdet - ", "MMDetection", false},
+    {"[fairseq", "fairseq", false},
+    {"[lightning", "Lightning", false},
+    {"pytorch_lightning", "Lightning", false},
+    {"LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES", "Lightning", false},
+    {"accelerate.accelerator", "Accelerate", false},
+    {"***** Running training *****", "Hugging Face Trainer", false},
+    {"DeepSpeed info: version", "DeepSpeed", false},
+    {"ultralytics", "Ultralytics", false},
+});
+
+}  // namespace
+
+void OtherLinesReader::Line(std::string_view line) {
+  if (line.size() > kLongestLineOfOthers) return;
+  if (program_.empty())
+    for (const Mark& mark : kMarks)
+      if (line.find(mark.words) != std::string_view::npos) {
+        program_ = mark.program;
+        serves_ = mark.serves;
+        break;
+      }
+  if (line.find("%|") != std::string_view::npos) Bar(line);
+  // What stops a program without an exception.
+  static const RE2 stop(
+      R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+))");
+  if (stop_.empty() &&
+      (line.find("rror") != std::string_view::npos || line.find("can't open") != std::string_view::npos))
+    RE2::PartialMatch(line, stop, &stop_);
+}
+
+// "Processing examples:   3%|#    | 55/2000 [11:53<7:17:54, 13.51s/it]"
+void OtherLinesReader::Bar(std::string_view line) {
+  static const RE2 bar(
+      R"(([^|%]*?):? *\d{1,3}%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<)");
+  re2::StringPiece rest = line;
+  std::string title, hours;
+  int64_t done = 0, total = 0, minutes = 0, seconds = 0;
+  while (RE2::FindAndConsume(&rest, bar, &title, &done, &total, &hours, &minutes, &seconds)) {
+    const int64_t since = (Integer(hours).value_or(0) * 60 + minutes) * 60 + seconds;
+    if (since < kLeastSecondsOfBar || since < seconds_ || done <= 0 || done > total) continue;
+    const std::string_view words = Trim(title);
+    title_ = words.substr(words.size() - std::min(words.size(), kLongestTitle));
+    std::erase_if(title_, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
+    done_ = done;
+    total_ = total;
+    seconds_ = since;
+  }
+}
+
+OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error) const {
+  const std::string& end = error.empty() ? stop_ : error;
+  const std::string of = program_.empty() ? "the output of a program" : fmt::format("a log of {}", program_);
+  if (!end.empty())
+    return {
+        fmt::format("{} that stopped: {}", program_.empty() ? of : of + ", a program", end),
+        "mend the error, and give the log of a run that trains, or answers requests, for a minute or more"};
+  if (seconds_ > 0)
+    return {fmt::format(
+                "{} without a step of a training: its progress bar{} stands at {} of {} after {} s, {:.3g} "
+                "s each",
+                of, title_.empty() ? "" : " \"" + title_ + "\"", done_, total_, seconds_,
+                static_cast<double>(seconds_) / static_cast<double>(done_)),
+            "where it evaluates, generates or prepares data, record a trace of some of these: nsys profile "
+            "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
+  if (serves_)
+    return {
+        of + " without a line of a request that dladvisor reads",
+        "take the log of a server that answers requests for a minute or more; where it has them, record a "
+        "trace under load: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node"};
+  if (!program_.empty())
+    return {
+        of + " without a line of an iteration",
+        "give the log of a training that prints its steps, from the process that does; where it evaluates "
+        "only, record a trace: nsys profile --trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
+  return {};
+}
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a text without a step of a training shows of itself, for the message that refuses it: the program that
+// wrote it, and its longest progress bar.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dladvisor::training_log {
+
+class OtherLinesReader {
+ public:
+  void Line(std::string_view line);
+
+  // What the text is, "" where nothing is known of it, and what to do then.
+  struct Refusal {
+    std::string what, next_step;
+  };
+  // `error` ended the program, "" for none.
+  Refusal Refuse(const std::string& error) const;
+
+ private:
+  void Bar(std::string_view line);
+
+  std::string_view program_;
+  bool serves_ = false;
+  std::string title_, stop_;
+  int64_t done_ = 0, total_ = 0, seconds_ = 0;  // of the longest bar
+};
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of a training's values, a row for each step or epoch, as loggers write them: the first line names
+// the columns ("epoch,step,train_loss", "index,iteration,timestamp,training_loss").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dladvisor::training_log {
+
+class RecordLinesReader {
+ public:
+  // The line of a row as "name: value" pairs, of which the others read; nothing for what is no row.
+  std::optional<std::string> AsPairs(std::string_view line);
+
+  // Whether the last row holds the results of an evaluation, too.
+  bool evaluated() const { return evaluated_; }
+
+  // Whether rows are of epochs.
+  bool of_epochs() const { return of_epochs_; }
+
+ private:
+  std::vector<std::string> names_;
+  bool first_ = true, of_epochs_ = false, evaluated_ = false;
+};
+
+}  // namespace dladvisor::training_log

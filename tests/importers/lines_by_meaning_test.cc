@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lines of trainings mean where no unit or word says it: times without unit beside times of lines,
+// clocks, coarse means, rows of tables, bars without a title; and what a text without a step says of itself.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using testing::HasSubstr;
+
+TrainingLog ByMeaning(const std::string& text) { return test::ReadLog(text).training_log; }
+
+std::string RefusalOf(const std::string& text) {
+  try {
+    test::ReadLog(text);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "was read";
+  return "";
+}
+
+void ExpectRow(const TrainingLog& log, size_t row, double seconds) {
+  ASSERT_GT(log.iterations.size(), row);
+  ASSERT_TRUE(log.iterations[row].elapsed_ns);
+  EXPECT_NEAR(*log.iterations[row].elapsed_ns, seconds * 1e9, 1e-3 * seconds * 1e9);
+}
+
+std::string Clock(int seconds) {
+  return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+TEST(LinesByMeaning, TimeWithoutUnitIsOfAStepByWholeSecondsOfLines) {
+  std::string text;
+  for (int line = 0; line < 40; ++line)
+    text += fmt::format("[2020/11/25 {}] root INFO: epoch: [1/120], iter: {}, 'loss': 0.98, time: 1.208\n",
+                        Clock(12 * line), 10 * line);
+  ExpectRow(ByMeaning(text), 5, 1.208);
+}
+
+TEST(LinesByMeaning, TimeWithoutUnitIsOfTheStepsSinceTheLastLine) {
+  std::string text;
+  for (int line = 0; line < 40; ++line)
+    text +=
+        fmt::format("11/25/2020 {} - INFO - step: {} loss: 0.98 time: 12.1\n", Clock(12 * line), 10 * line);
+  ExpectRow(ByMeaning(text), 5, 1.21);
+}
+
+TEST(LinesByMeaning, DatesWithSlashesTimeTheirLines) {
+  for (const char* date : {"02/13/2022", "13/02/2022", "2022/02/13"}) {
+    std::string text;
+    for (int line = 1; line <= 12; ++line)
+      text += fmt::format("{} {} - INFO - Epoch: [1], step: [{}], lr: 0.00002, batch_loss: 0.0052\n", date,
+                          Clock(66 * line), 100 * line);
+    ExpectRow(ByMeaning(text), 3, 0.66);
+  }
+}
+
+TEST(LinesByMeaning, DatesOfGlog) {
+  std::string text;
+  for (int line = 1; line <= 12; ++line)
+    text += fmt::format("I0731 {}.250000 140120 trainer.py:192] step: {} loss: 2.5\n", Clock(30 * line),
+                        100 * line);
+  ExpectRow(ByMeaning(text), 3, 0.3);
+}
+
+TEST(LinesByMeaning, ClockIsTheTimeSinceTheStart) {
+  std::string text = "Epoch [1/3]\n";
+  for (int line = 0; line <= 12; ++line)
+    text += fmt::format(
+        "Iter: {:6},  Train Loss:   0.4,  Train Acc: 86.72%,  Val Loss:  0.36,  Val Acc: 89.44%,  "
+        "Time: {} *\n",
+        100 * line, Clock(37 + 182 * line).substr(1));
+  const TrainingLog log = ByMeaning(text);
+  ExpectRow(log, 3, 1.82);
+}
+
+TEST(LinesByMeaning, ClockOfTheDayIsNoTime) {
+  std::string text;
+  for (int line = 0; line <= 12; ++line)
+    text += fmt::format("step: {} loss: 0.4 eta: {}\n", 10 * line, Clock(40'000 - 100 * line));
+  EXPECT_FALSE(ByMeaning(text + text).iterations.size() > 1 && ByMeaning(text).iterations[1].elapsed_ns);
+}
+
+TEST(LinesByMeaning, UnitInBracketsBesideWordsOfATraining) {
+  std::string text;
+  for (int line = 0; line < 12; ++line)
+    text += fmt::format("GAN training: time elapsed = {:.2f} [s] | epoch=1 | batch= [{}/3503]\n",
+                        1.62 + 49.5 * line, 50 * line + 1);
+  const TrainingLog log = ByMeaning(text);
+  ExpectRow(log, 3, 0.99);
+  EXPECT_EQ(log.iterations[3].iteration, 151);
+}
+
+// The line's own step waits or does not; the mean of the epoch says what most do, when its digits no longer
+// tell what those since the last line did.
+TEST(LinesByMeaning, MeansTooCoarseForTheirDifferencesCountThemselves) {
+  std::string text;
+  for (int step = 0; step <= 10'000; step += 20)
+    text +=
+        fmt::format("Epoch: [0][{:5}/10010]\tTime  0.465 ( 1.900)\tData  0.000 ( 1.400)\tLoss 6.9\n", step);
+  const TrainingLog log = ByMeaning(text);
+  ExpectRow(log, 400, 1.9);
+  ASSERT_GT(log.timers.size(), 400u);
+  EXPECT_NEAR(*log.timers[400].ns, 1.4e9, 1e7);
+}
+
+TEST(LinesByMeaning, LoadingThatIsLongerThanTheStepsIsOfAnotherSpan) {
+  std::string text;
+  for (int line = 0; line < 8; ++line)
+    text += fmt::format(
+        "2024-07-14 {} - LOGS - Epoch: {} [{}/10000000], loss: 19.9, LR: 1e-06, Avg. batch load time: "
+        "2.411, Elapsed time: 2.71\n",
+        Clock(24 * line), line, 60 * line);
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_GT(log.iterations.size(), 4u);
+  EXPECT_TRUE(log.timers.empty());
+}
+
+TEST(LinesByMeaning, RowsOfATableAreSteps) {
+  std::string text = "index,iteration,test_accuracy,test_loss,timestamp,training_accuracy,training_loss\n";
+  for (int step = 0; step < 40; ++step)
+    text += fmt::format("{},{},{},2018-08-04 14:16:{:02}.{:03},0.1,2.3\n", step, step,
+                        step % 10 == 5 ? "0.5,1.2" : ",", step / 10, 100 * (step % 10));
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_EQ(log.iterations.size(), 40u);
+  ExpectRow(log, 3, 0.1);
+  ASSERT_EQ(log.events.size(), 4u);
+  EXPECT_EQ(log.events[0].kind, TrainingEventKind::kEvaluation);
+  EXPECT_EQ(log.events[0].before, 6u);
+}
+
+TEST(LinesByMeaning, RowsOfATableOfEpochs) {
+  std::string text = "epoch,time,train/box_loss,metrics/mAP50(B),val/box_loss,lr/pg0\n";
+  for (int epoch = 1; epoch <= 30; ++epoch)
+    text += fmt::format("{},{:.2f},1.5,0.4,1.6,0.001\n", epoch, 31.5 * epoch);
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_TRUE(log.of_epochs);
+  ExpectRow(log, 3, 31.5);
+}
+
+TEST(LinesByMeaning, RecordsAsJsonAreSteps) {
+  std::string text;
+  for (int step = 1; step <= 20; ++step)
+    text += fmt::format(
+        "{{\"mode\": \"train\", \"epoch\": 1, \"iter\": {}, \"lr\": 0.02, \"data_time\": 0.1, \"loss\": 1.2, "
+        "\"time\": 0.5}}\n",
+        50 * step);
+  const TrainingLog log = ByMeaning(text);
+  ExpectRow(log, 3, 0.5);
+  EXPECT_FALSE(log.timers.empty());
+}
+
+TEST(LinesByMeaning, BarsOfNewerUltralytics) {
+  std::string text;
+  for (int epoch = 1; epoch <= 4; ++epoch)
+    for (const char* bar :
+         {"50% ━━━━━─────── 37/75 1.5s/it 55.5<55.5s", "100% ━━━━━━━━━━━━ 75/75 1.5s/it 1:53"})
+      text += fmt::format(
+          "\x1b[K       {}/50      8.38G     0.5991     0.4714     0.8693         53        640: {}\r\n",
+          epoch, bar);
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_EQ(log.program, "YOLO");
+  ASSERT_EQ(log.iterations.size(), 4u);
+  EXPECT_EQ(log.iterations[3].iteration, 300);
+  ExpectRow(log, 2, 113.0 / 75);
+}
+
+TEST(LinesByMeaning, TablesOfStableBaselines) {
+  std::string text;
+  for (int round = 1; round <= 8; ++round)
+    text += fmt::format(
+        "---------\n| time/              |          |\n|    fps             | 75       |\n|    iterations    "
+        "  "
+        "| {}       |\n|    time_elapsed    | {}      |\n|    total_timesteps | {}    |\n| train/ |  |\n|    "
+        "loss                 | 4.17       |\n---------\n",
+        round, 27 * round, 2048 * round);
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_EQ(log.program, "Stable-Baselines3");
+  ASSERT_EQ(log.iterations.size(), 8u);
+  ExpectRow(log, 3, 27);
+}
+
+// Of short rounds whole seconds say too little each.
+TEST(LinesByMeaning, TablesOfStableBaselinesWithShortRounds) {
+  std::string text;
+  for (int round = 1; round <= 40; ++round)
+    text += fmt::format("|    iterations      | {}       |\n|    time_elapsed    | {}      |\n---------\n",
+                        round, 3 * round / 2);
+  const TrainingLog log = ByMeaning(text);
+  ASSERT_GE(log.iterations.size(), 3u);
+  ASSERT_TRUE(log.iterations[2].elapsed_ns);
+  EXPECT_NEAR(*log.iterations[2].elapsed_ns, 1.5e9, 0.15e9);
+}
+
+std::string BarsOfEpochs(const std::string& hole) {
+  std::string text;
+  for (int epoch = 0; epoch < 30; ++epoch)
+    text +=
+        fmt::format("Epoch num {}| train loss 0.26\n: {:3}%|###  | {}/200 [{:02}:{:02}<58:51, 30.19s/it]{}\r",
+                    epoch, epoch / 2, epoch + 1, 30 * (epoch + 1) / 60, 30 * (epoch + 1) % 60, hole);
+  return text + "\n";
+}
+
+TEST(LinesByMeaning, BarWithoutTitleBesideLosses) {
+  for (const std::string& hole : {std::string(), std::string(200, '\0')}) {
+    const TrainingLog log = ByMeaning(BarsOfEpochs(hole));
+    EXPECT_TRUE(log.of_epochs);
+    ExpectRow(log, 5, 30);
+  }
+}
+
+TEST(LinesByMeaning, PauseAtTheEndOfATrainersEpoch) {
+  std::string text;
+  int seconds = 0;
+  for (int step = 10; step <= 300; step += 10) {
+    seconds += 24 + (step == 110 || step == 220 ? 18 : 0);
+    text += fmt::format(
+        " 9%|#  | {}/300 [{:02}:{:02}<03:47,  2.40s/it]\n{{'loss': 0.06, 'learning_rate': 1e-05, 'epoch': "
+        "{:.2f}}}\n",
+        step, seconds / 60, seconds % 60, step / 105.0);
+  }
+  const TrainingLog log = ByMeaning(text);
+  size_t ends = 0;
+  for (const TrainingEvent& event : log.events) {
+    ends += event.kind == TrainingEventKind::kEpochEnd;
+    EXPECT_EQ(log.iterations[event.before].iteration % 110, 0);
+  }
+  EXPECT_EQ(ends, 2u);
+}
+
+TEST(LinesByMeaning, ValidationBetweenItsBeginAndItsResult) {
+  std::string text;
+  for (int step = 200; step <= 2000; step += 200) {
+    text += fmt::format(
+        "[2022-04-08 18:{:02}:05,372][train_inner][INFO] - {{\"epoch\": 1, \"update\": 0.4, \"loss\": "
+        "\"9.2\", \"ups\": "
+        "\"0.5\", "
+        "\"num_updates\": \"{}\"}}\n",
+        step / 200 * 4, step);
+    if (step % 1000 == 0)
+      text += fmt::format(
+          "[2022-04-08 18:{0:02}:10,000][fairseq_cli.train][INFO] - begin validation on \"valid\" subset\n"
+          "[2022-04-08 18:{0:02}:50,000][valid][INFO] - {{\"epoch\": 1, \"valid_loss\": \"6.389\"}}\n",
+          step / 200 * 4);
+  }
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_EQ(log.evaluations, 2);
+  EXPECT_NEAR(log.evaluation_ns, 80e9, 1e6);
+}
+
+TEST(LinesByMeaning, LaterStartThatLeavesTheStateOnTheGpu) {
+  const auto config = [](const char* device) {
+    return fmt::format("  \"offload_param\": {{\n    \"device\": \"{}\"\n  }},\n", device);
+  };
+  std::string steps;
+  for (int step = 1; step <= 12; ++step) steps += fmt::format("step {} loss: 2.1 step time: 0.5 s\n", step);
+  EXPECT_TRUE(ByMeaning(config("cpu") + steps).settings.contains("offload_param"));
+  EXPECT_FALSE(ByMeaning(config("cpu") + config("none") + steps).settings.contains("offload_param"));
+}
+
+TEST(TextWithoutSteps, SaysWhatItHolds) {
+  EXPECT_THAT(
+      RefusalOf("Setting pad_token_id\nProcessing examples:   3%|#   | 55/2000 [11:53<7:17:54, "
+                "13.51s/it]\nThe claim\n"),
+      HasSubstr("its progress bar \"Processing examples\" stands at 55 of 2000 after 713 s, 13 s each"));
+  EXPECT_THAT(
+      RefusalOf("[07/03 17:29:36] detectron2 INFO: Rank of current process: 0. World size: 1\nSEED: -1\n"),
+      HasSubstr("a log of Detectron2 without a line of an iteration"));
+  EXPECT_THAT(
+      RefusalOf("2025-04-14T15:51:31Z  INFO text_generation_launcher: Args {\n model_id: \"zephyr\"\n"),
+      HasSubstr("a log of TGI (text-generation-inference) without a line of a request"));
+  EXPECT_THAT(RefusalOf("python: can't open file '/data1/train.py': [Errno 2] No such file or directory\n"),
+              HasSubstr("the output of a program that stopped: python: can't open file"));
+  EXPECT_THAT(RefusalOf("a game began\nthe turn ends\n"),
+              HasSubstr("no line is of a log that dladvisor knows"));
+}
+
+}  // namespace
+}  // namespace dladvisor
