@@ -256,14 +256,76 @@ TEST(LinesByMeaning, ValidationBetweenItsBeginAndItsResult) {
   EXPECT_NEAR(log.evaluation_ns, 80e9, 1e6);
 }
 
-TEST(LinesByMeaning, LaterStartThatLeavesTheStateOnTheGpu) {
+TEST(LinesByMeaning, ConfigurationsThatDifferTellNothing) {
   const auto config = [](const char* device) {
-    return fmt::format("  \"offload_param\": {{\n    \"device\": \"{}\"\n  }},\n", device);
+    return fmt::format("  \"offload_optimizer\": {{\n    \"device\": \"{}\"\n  }},\n", device);
   };
   std::string steps;
   for (int step = 1; step <= 12; ++step) steps += fmt::format("step {} loss: 2.1 step time: 0.5 s\n", step);
-  EXPECT_TRUE(ByMeaning(config("cpu") + steps).settings.contains("offload_param"));
-  EXPECT_FALSE(ByMeaning(config("cpu") + config("none") + steps).settings.contains("offload_param"));
+  EXPECT_TRUE(ByMeaning(config("cpu") + config("cpu") + steps).settings.contains("offload_optimizer"));
+  EXPECT_FALSE(ByMeaning(config("cpu") + config("none") + steps).settings.contains("offload_optimizer"));
+  EXPECT_FALSE(ByMeaning(config("none") + config("cpu") + steps).settings.contains("offload_optimizer"));
+}
+
+TEST(LinesByMeaning, DateWithoutYearIsNoStep) {
+  std::string text;
+  for (int step = 0; step <= 120; step += 10)
+    text += fmt::format(
+        "[10/05 {}] epoch:[  1/100] \x1b[95mtrain step:{}  \x1b[0m \x1b[92mloss: 3.3\x1b[0m "
+        "\x1b[92mbatch_cost: 0.544 sec,\x1b[0m \x1b[92mreader_cost: 0.002 sec,\x1b[0m\n",
+        Clock(step / 2), step);
+  const TrainingLog log = ByMeaning(text);
+  ASSERT_EQ(log.iterations.size(), 13u);
+  EXPECT_EQ(log.iterations[4].covers, 10);
+  ExpectRow(log, 4, 0.544);
+}
+
+TEST(LinesByMeaning, StartsThatEndAtTheirFirstStep) {
+  std::string text;
+  for (const int start : {0, 400, 900})
+    for (int step = 0; step <= (start < 900 ? 0 : 600); step += 100)
+      text +=
+          fmt::format("[2024-03-30 {},021][main.Trainner][INFO] - iteration index: {}, batch loss: 63.4\n",
+                      Clock(start + step), step);
+  const TrainingLog log = ByMeaning(text);
+  ASSERT_GE(log.iterations.size(), 4u);
+  for (const TrainingIteration& row : log.iterations) EXPECT_NEAR(row.elapsed_ns.value_or(1e9), 1e9, 1e7);
+}
+
+TEST(LinesByMeaning, EpochThatTakesSeconds) {
+  std::string text;
+  for (int epoch = 0; epoch < 6; ++epoch)
+    text += fmt::format(
+        "[03/02 11:22:36][INFO] train_net.py:  686: Epoch {} takes 262.5s. Epochs from 0 to {} take 262s in "
+        "average\n",
+        epoch, epoch);
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_TRUE(log.of_epochs);
+  ExpectRow(log, 2, 262.5);
+}
+
+TEST(LinesByMeaning, EvaluationsOfDetectron2) {
+  std::string text;
+  for (int step = 19; step < 400; step += 20) {
+    text += fmt::format(
+        "[11/19 20:02:14] d2.utils.events INFO:  eta: 20:45:15  iter: {}  total_loss: 0.15  time: 0.675  "
+        "data_time: 0.06  lr: 0.04  max_mem: 11810M\n",
+        step);
+    if (step % 200 == 199)
+      text +=
+          "[11/19 20:15:35] d2.evaluation.evaluator INFO: Total inference time: 0:02:16.655341 (0.04 s / "
+          "iter)\n";
+  }
+  const TrainingLog log = ByMeaning(text);
+  EXPECT_EQ(log.evaluations, 2);
+  EXPECT_NEAR(log.evaluation_ns, 272e9, 1);
+}
+
+TEST(LinesByMeaning, LoaderOfImagesWithoutWorkers) {
+  std::string steps;
+  for (int step = 1; step <= 12; ++step) steps += fmt::format("step {} loss: 2.1 step time: 0.5 s\n", step);
+  EXPECT_TRUE(ByMeaning("  NUM_WORKERS: 0  # was 8\n" + steps).settings.contains("slow_path_no_workers"));
+  EXPECT_FALSE(ByMeaning("  NUM_WORKERS: 8\n" + steps).settings.contains("slow_path_no_workers"));
 }
 
 TEST(TextWithoutSteps, SaysWhatItHolds) {
@@ -279,6 +341,16 @@ TEST(TextWithoutSteps, SaysWhatItHolds) {
       HasSubstr("a log of TGI (text-generation-inference) without a line of a request"));
   EXPECT_THAT(RefusalOf("python: can't open file '/data1/train.py': [Errno 2] No such file or directory\n"),
               HasSubstr("the output of a program that stopped: python: can't open file"));
+  EXPECT_THAT(RefusalOf("$\n-----\nExited with exit code 127.\nRun time : 92 sec.\n"),
+              HasSubstr("that stopped: Exited with exit code 127"));
+  std::string rows, records;
+  for (int i = 0; i < 12; ++i) {
+    rows += fmt::format("2025/09/08 14:14:{:02}.120, 0, 11409\n", i);
+    records += fmt::format("{{\"train_lr\": 0.1, \"train_loss\": 4.8, \"n\": {}}}\n", i);
+  }
+  EXPECT_THAT(RefusalOf(rows),
+              HasSubstr("a table of numbers by date, without names of its columns or units"));
+  EXPECT_THAT(RefusalOf(records), HasSubstr("records of a training without the time of a step or epoch"));
   EXPECT_THAT(RefusalOf("a game began\nthe turn ends\n"),
               HasSubstr("no line is of a log that dladvisor knows"));
 }

@@ -22,6 +22,8 @@ constexpr size_t kLeastLines = 5, kLeastRows = 2;
 constexpr double kMostLines = 0.8;
 // Longer is something else: the program was stopped and started again.
 constexpr int64_t kLongestEvaluation = int64_t{86'400} * 1'000'000'000;
+// What prints its first step again so long after it is another start.
+constexpr int64_t kRestartOfLines = 10'000'000'000;
 constexpr double kMostNumber = 1e12;  // what no number of a step reaches
 // Numbers of steps that a line of another rank may be behind.
 constexpr int64_t kRankBehind = 1;
@@ -54,7 +56,7 @@ bool IsBatch(const Value& value) {
 
 bool IsStep(const Value& value) {
   return Counts(value) && Ends(value.name, {"step", "steps", "iter", "iters", "iteration", "iterations", "it",
-                                            "update", "updates"});
+                                            "update", "updates", "step index", "iteration index"});
 }
 
 bool IsEpoch(const Value& value) {
@@ -214,7 +216,11 @@ std::vector<TrainingIteration> GeneralLinesReader::Number() const {
     const bool behind =
         !first && ((of == epoch && now < step && step - now <= kRankBehind) ||
                    (line.epoch && of == epoch - 1 && step <= kRankBehind && now > step + kRankBehind));
-    const bool again = behind || (!first && now == step && of == epoch);
+    // A process that died at its first step, and the next one's; of another rank the line follows at once.
+    const bool restarts = !first && now == step && now <= 1 && line.time_ns && rows.back().time_ns &&
+                          *line.time_ns > *rows.back().time_ns &&
+                          *line.time_ns - *rows.back().time_ns > kRestartOfLines;
+    const bool again = behind || (!first && now == step && of == epoch && !restarts);
     if (first) {
       row.iteration = std::max<int64_t>(now, 1);
       row.covers = row.iteration;

@@ -98,6 +98,10 @@ const UnitForm* UnitOf(std::string_view word) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsDigitAt(std::string_view line, size_t at) { return at < line.size() && IsDigit(line[at]); }
+bool IsClockAt(std::string_view line, size_t at) {
+  return IsDigitAt(line, at) && IsDigitAt(line, at + 1) && at + 2 < line.size() && line[at + 2] == ':' &&
+         IsDigitAt(line, at + 3) && IsDigitAt(line, at + 4) && at + 5 < line.size() && line[at + 5] == ':';
+}
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 // The end of the number that begins at `at`.
@@ -224,6 +228,10 @@ std::vector<Value> ValuesOf(std::string_view line) {
       while (total < line.size() && line[total] == ' ') ++total;
       if (total < line.size() && IsDigit(line[total])) {
         const size_t total_end = EndOfNumber(line, total);
+        if (IsClockAt(line, total_end + 1)) {
+          at = last = total_end;  // "10/05 20:31:36", too
+          continue;
+        }
         if (total_end < line.size() && line[total_end] == '/' && IsDigitAt(line, total_end + 1)) {
           at = last = EndOfNumber(line, total_end + 1);  // "2024/01/31" is a date
           continue;

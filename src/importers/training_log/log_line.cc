@@ -17,12 +17,12 @@ namespace {
 
 #define CLOCK R"((\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))"
 
-// "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, and glog's "I0731
-// 06:15:00.67", of any year: as ISO writes it, "" for none.
+// "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, "[10/05
+// 20:31:36]" and glog's "I0731 06:15:00.67", of any year: as ISO writes it, "" for none.
 std::string LastSlashedTime(std::string_view text) {
   static const RE2 year_first(R"((?:^|[^\d/])(\d{4})/(\d{2})/(\d{2})[ T,-]{1,3})" CLOCK),
       year_last(R"((?:^|[^\d/])(\d{2})/(\d{2})/(\d{4})[ T,-]{1,3})" CLOCK),
-      glog(R"(^[IWEF](\d{2})(\d{2}) )" CLOCK);
+      no_year(R"(^\[(\d{2})/(\d{2}) )" CLOCK), glog(R"(^[IWEF](\d{2})(\d{2}) )" CLOCK);
   std::string year, month, day, clock;
   if (text.find(':') == std::string_view::npos) return {};
   if (text.find('/') != std::string_view::npos) {
@@ -32,7 +32,9 @@ std::string LastSlashedTime(std::string_view text) {
       while (RE2::FindAndConsume(&rest, year_last, &month, &day, &year, &clock)) continue;
     if (month > "12") std::swap(month, day);
   }
-  if (clock.empty() && RE2::PartialMatch(text, glog, &month, &day, &clock)) year = "2000";
+  if (clock.empty() && (RE2::PartialMatch(text, no_year, &month, &day, &clock) ||
+                        RE2::PartialMatch(text, glog, &month, &day, &clock)))
+    year = "2000";
   return clock.empty() ? std::string() : year + "-" + month + "-" + day + " " + clock;
 }
 

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kLongestLineOfOthers = 4096, kLongestTitle = 48;
 constexpr int64_t kLeastSecondsOfBar = 30;  // of a bar that is more than a start's
 
+constexpr int64_t kLeastRecords = 5;
+
 struct Mark {
   std::string_view words, program;
   bool serves;
@@ -26,6 +28,7 @@ constexpr auto kMarks = std::to_array<Mark>({
     {"lmdeploy", "LMDeploy", true},
     {"detectron2 INFO", "Detectron2", false},
     {"d2.engine", "Detectron2", false},
+    {"detectron2.engine", "Detectron2", false},
     {"mmengine - ", "MMEngine", false},
     {"mmdet - ", "MMDetection", false},
     {"[fairseq", "fairseq", false},
@@ -38,10 +41,16 @@ constexpr auto kMarks = std::to_array<Mark>({
     {"ultralytics", "Ultralytics", false},
 });
 
+bool BeginsWithDigit(std::string_view line) { return !line.empty() && line[0] >= '0' && line[0] <= '9'; }
+
 }  // namespace
 
 void OtherLinesReader::Line(std::string_view line) {
+  ++lines_;
+  if (line.starts_with("{\"") && line.find("loss\":") != std::string_view::npos) ++records_;
   if (line.size() > kLongestLineOfOthers) return;
+  static const RE2 row(R"(^\d{4}[/-]\d\d[/-]\d\d[ T][\d:.]{8,18}(?:, *-?[\d.]+){1,16}\s*$)");
+  if (BeginsWithDigit(line) && RE2::PartialMatch(line, row)) ++rows_;
   if (program_.empty())
     for (const Mark& mark : kMarks)
       if (line.find(mark.words) != std::string_view::npos) {
@@ -52,9 +61,10 @@ void OtherLinesReader::Line(std::string_view line) {
   if (line.find("%|") != std::string_view::npos) Bar(line);
   // What stops a program without an exception.
   static const RE2 stop(
-      R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+))");
+      R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Exited with exit code \d+))");
   if (stop_.empty() &&
-      (line.find("rror") != std::string_view::npos || line.find("can't open") != std::string_view::npos))
+      (line.find("rror") != std::string_view::npos || line.find("can't open") != std::string_view::npos ||
+       line.find("Exited") != std::string_view::npos))
     RE2::PartialMatch(line, stop, &stop_);
 }
 
@@ -97,6 +107,14 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error) con
         of + " without a line of a request that dladvisor reads",
         "take the log of a server that answers requests for a minute or more; where it has them, record a "
         "trace under load: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node"};
+  if (records_ >= kLeastRecords && 2 * records_ > lines_)
+    return {
+        "records of a training without the time of a step or epoch",
+        "add the time of each to its record (\"time\": 0.25, in seconds), or give what the program printed"};
+  if (rows_ >= kLeastRecords && 2 * rows_ > lines_)
+    return {"a table of numbers by date, without names of its columns or units",
+            "log with names and units: nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,"
+            "memory.total,power.draw --format=csv -l 1"};
   if (!program_.empty())
     return {
         of + " without a line of an iteration",

@@ -28,6 +28,7 @@ class OtherLinesReader {
   bool serves_ = false;
   std::string title_, stop_;
   int64_t done_ = 0, total_ = 0, seconds_ = 0;  // of the longest bar
+  int64_t lines_ = 0, records_ = 0, rows_ = 0;  // in JSON with a loss; numbers behind a date
 };
 
 }  // namespace dladvisor::training_log

@@ -184,11 +184,11 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
   std::string name, where;
   if (RE2::PartialMatch(line, opens, &name)) section = name;
   if (!section.empty() && RE2::PartialMatch(line, device, &where)) {
-    // A later start may leave there what an earlier one moved.
-    if (where == "none")
-      settings.erase(section);
-    else
-      settings[section] = where;
+    // Where the configurations of a log differ, as of a training and of the frozen models beside it, it is
+    // not known which is the training's.
+    if (where == "none") settings[section] = where;
+    if (const auto known = settings.try_emplace(section, where).first; known->second != "none")
+      known->second = where;
     section.clear();
   }
   if (line.find('}') != std::string_view::npos) section.clear();

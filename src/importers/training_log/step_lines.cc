@@ -116,6 +116,7 @@ bool ProgramLinesReader::Line(std::string_view line) {
     if (line.find(form->mark) != std::string_view::npos && Head(*form, line)) return true;
   if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
   if (form_ != nullptr && form_->parts[0] == 'e' && !log_.iterations.empty()) EvaluationLine(line);
+  if (form_ != nullptr) EvaluationTotal(line);
   if (const auto kind = BetweenSteps(line); kind && form_ != nullptr) {
     EndStep();
     const size_t before = log_.iterations.size();
@@ -324,6 +325,17 @@ void ProgramLinesReader::EvaluationLine(std::string_view line) {
   evaluated_rows_ = log_.iterations.size();
   evaluation_ns_ = static_cast<double>(steps) * mean * kNsPerSecond;
   log_.evaluation_ns += evaluation_ns_;
+}
+
+// Detectron2's "Total inference time: 0:02:16.655341 (0.041050 s / iter per device, on 6 devices)".
+void ProgramLinesReader::EvaluationTotal(std::string_view line) {
+  static const RE2 total(R"(\bTotal inference time: (\d{1,5}:\d\d:\d\d)\b)");
+  std::string clock;
+  if (line.find("Total inference time: ") == std::string_view::npos ||
+      !RE2::PartialMatch(line, total, &clock))
+    return;
+  ++log_.evaluations;
+  log_.evaluation_ns += SecondsOfClock(clock).value_or(0) * kNsPerSecond;
 }
 
 void ProgramLinesReader::EndStep() {

@@ -40,6 +40,7 @@ class ProgramLinesReader {
   std::optional<double> SinceLast(std::optional<double> mean, double sum) const;
   void EvaluationBar(std::string_view line);
   void EvaluationLine(std::string_view line);
+  void EvaluationTotal(std::string_view line);
   bool IsOfNewEpoch(const TrainingIteration& row);
   void EndStep();
 

@@ -208,6 +208,9 @@ class LogReader {
     if (const auto deepspeed = settings_.find("deepspeed");
         log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")
       log.program = "Megatron-DeepSpeed";
+    std::erase_if(settings_, [](const auto& setting) {
+      return setting.first.starts_with("offload_") && setting.second == "none";
+    });
     log.settings = std::move(settings_);
     return log;
   }
