@@ -57,25 +57,41 @@ class ChainTexts {
   std::vector<std::string> texts_;
 };
 
-// What SQL shows of a table: the schema and, for the table of a trace, how its cells are read.
-template <class Table>
+// What SQL shows of a table: the schema and, for the table of a trace, how its cells are read. No template of
+// the table: cells of all tables that are read alike are read by one function.
 class View {
  public:
   // Of no trace: the schema alone.
-  explicit View(const Trace* trace = nullptr, const Table* table = nullptr,
-                std::shared_ptr<const EventPlaces> places = nullptr)
-      : trace_(trace), table_(table), places_(std::move(places)) {
-    schema.name = Table::kTable.name;
-    schema.doc = Table::kTable.doc;
+  template <class Table>
+  static View Of(const Trace* trace = nullptr, const Table* table = nullptr,
+                 std::shared_ptr<const EventPlaces> places = nullptr) {
+    View view;
+    view.trace_ = trace;
+    view.places_ = std::move(places);
+    view.schema.name = Table::kTable.name;
+    view.schema.doc = Table::kTable.doc;
+    if (table) view.times_ = &RowTimes(*table);
+    if constexpr (requires(Table t) { t.end; }) {
+      view.has_end_ = true;
+      if (table) view.ends_ = &table->end;
+    }
+    if constexpr (requires(Table t) { t.chains; })
+      if (table) view.chains_ = &table->chains;
+    constexpr bool kHasProcess = requires(Table t) { t.process; };
+    constexpr bool kHasThread = requires(Table t) { t.thread; };
+    if constexpr (kHasProcess)
+      view.SetProcess(table ? &table->process : nullptr, false);
+    else if constexpr (kHasThread)
+      view.SetProcess(table ? &table->thread : nullptr, true);
     Table::ForEachColumn([&](auto member, const EventColumn& about) {
-      const auto* column = table_ ? &(table_->*member) : nullptr;
       if constexpr (std::is_same_v<Table, Kernels>)
-        if (about.kind == ColumnKind::kShape) AddShape();
-      if (!about.name.empty()) Add(column, about);
+        if (about.kind == ColumnKind::kShape) view.AddShape(table);
+      if constexpr (std::is_same_v<Table, CpuSamples>)
+        if (about.kind == ColumnKind::kChain) view.AddFunction(table ? &(table->*member) : nullptr);
+      if (!about.name.empty()) view.Add(table ? &(table->*member) : nullptr, about);
     });
-    if constexpr (
-        requires(Table t) { t.process; } || requires(Table t) { t.thread; })
-      AddPlace();
+    if (kHasProcess || kHasThread) view.AddPlace();
+    return view;
   }
 
   Schema schema;
@@ -108,7 +124,7 @@ class View {
             return device == kNoIndex ? CellView::Null() : CellView::Of(t->devices[device].ordinal);
           });
         case ColumnKind::kChain:
-          return AddChain(column, about);
+          return Put(Type::kText, about, true, Chain(column, first_frame_, kMostFrames));
         default:
           break;
       }
@@ -116,10 +132,9 @@ class View {
     if constexpr (std::is_same_v<Column, IntColumn>)
       if (about.kind == ColumnKind::kArguments) return AddArguments(column);
     AddNumber<Cell>(column, about);
-    if constexpr (requires(Table t) { t.end; })
-      if (about.kind == ColumnKind::kEnd)
-        Put(Type::kInteger, {ColumnKind::kNumber, "duration_ns", "End minus start.", Unit::kNanoseconds},
-            false, [t = table_](size_t i) { return CellView::Of(t->end[i] - t->start[i]); });
+    if (has_end_ && about.kind == ColumnKind::kEnd)
+      Put(Type::kInteger, {ColumnKind::kNumber, "duration_ns", "End minus start.", Unit::kNanoseconds}, false,
+          [times = times_, ends = ends_](size_t i) { return CellView::Of((*ends)[i] - (*times)[i]); });
   }
 
   template <class Cell, class Column>
@@ -152,16 +167,13 @@ class View {
     });
   }
 
-  static std::optional<int64_t> RankOf(const Trace& trace, const Table& table, const EventPlaces& places,
-                                       size_t row) {
-    uint32_t process = kNoIndex;
-    if constexpr (requires(Table t) { t.process; }) {
-      if (row < table.process.size()) process = table.process[row];
-    } else {
-      if (row < table.thread.size() && table.thread[row] != kNoIndex)
-        process = trace.threads[table.thread[row]].process;
-    }
-    return places.RankOf(process);
+  // What rows tell their process by: a column of processes, or one of threads.
+  template <class Column>
+  void SetProcess(const Column* column, bool is_thread) {
+    process_ = [=, t = trace_](size_t i) {
+      const uint32_t index = i < column->size() ? static_cast<uint32_t>((*column)[i]) : kNoIndex;
+      return is_thread && index != kNoIndex ? t->threads[index].process : index;
+    };
   }
 
   void AddPlace() {
@@ -169,19 +181,17 @@ class View {
       return number ? CellView::Of(*number) : CellView::Null();
     };
     Put(Type::kInteger, Shown("rank", Unit::kNone, "Rank of its process."), true,
-        [=, t = trace_, table = table_, places = places_](size_t i) {
-          return cell(RankOf(*t, *table, *places, i));
-        });
+        [=, process = process_, places = places_](size_t i) { return cell(places->RankOf(process(i))); });
     Put(Type::kInteger, Shown("step", Unit::kNone, "Step of the rank in whose time it begins, as in step."),
-        true, [=, t = trace_, table = table_, places = places_](size_t i) {
-          const auto rank = RankOf(*t, *table, *places, i);
-          return cell(rank ? places->StepAt(*rank, RowTimes(*table)[i]) : std::nullopt);
+        true, [=, process = process_, times = times_, places = places_](size_t i) {
+          const auto rank = places->RankOf(process(i));
+          return cell(rank ? places->StepAt(*rank, (*times)[i]) : std::nullopt);
         });
   }
 
-  void AddShape() {
+  void AddShape(const Kernels* kernels) {
     const auto add = [&](std::string_view name, std::string_view doc, auto dimensions, size_t axis) {
-      Put(Type::kInteger, Shown(name, Unit::kCount, doc), true, [=, kernels = table_](size_t i) {
+      Put(Type::kInteger, Shown(name, Unit::kCount, doc), true, [=](size_t i) {
         if (kernels->shape.size() == 0) return CellView::Null();
         const int64_t size = (kernels->shapes[static_cast<size_t>(kernels->shape[i])].*dimensions)[axis];
         return size == 0 ? CellView::Null() : CellView::Of(size);
@@ -207,45 +217,41 @@ class View {
     add("types", "Types of an operator's arguments, in JSON.", &OperatorArguments::types);
   }
 
+  // The function that a sample was taken in, the first of the frames, which are in a column of their own.
   template <class Column>
-  void AddChain(const Column* column, const EventColumn& about) {
-    size_t first = 0;
-    if constexpr (std::is_same_v<Table, CpuSamples>) {
+  void AddFunction(const Column* column) {
+    if constexpr (std::is_same_v<std::decay_t<decltype((*column)[0])>, uint32_t>)
       Put(Type::kText, NameColumn("function", "Function that was executed."), true, Chain(column, 0, 1));
-      first = 1;
-    }
-    Put(Type::kText, about, true, Chain(column, first, kMostFrames));
+    first_frame_ = 1;
   }
 
   // Frames of a call chain from `first` on, innermost first, as one text. The texts of all chains are made
   // when the first is read: a cell is a view.
   template <class Column>
   Getter Chain(const Column* column, size_t first, size_t last) {
-    if constexpr (requires(Table t) { t.chains; })
-      return [texts = std::make_shared<ChainTexts>(), column, trace = trace_, table = table_, first,
-              last](size_t i) {
-        const uint32_t chain = (*column)[i];
-        if (chain == kNoIndex) return CellView::Null();
-        const std::string& text = texts->Get(trace->names, table->chains, first, last)[chain];
-        return text.empty() ? CellView::Null() : CellView::Of(text);
-      };
-    else
-      return [](size_t) { return CellView::Null(); };
+    return [texts = std::make_shared<ChainTexts>(), column, trace = trace_, chains = chains_, first,
+            last](size_t i) {
+      const auto chain = static_cast<uint32_t>((*column)[i]);
+      if (chain == kNoIndex) return CellView::Null();
+      const std::string& text = texts->Get(trace->names, *chains, first, last)[chain];
+      return text.empty() ? CellView::Null() : CellView::Of(text);
+    };
   }
 
-  const Trace* trace_;
-  const Table* table_;
+  const Trace* trace_ = nullptr;
+  const std::vector<Ns>* times_ = nullptr;
+  const std::vector<Ns>* ends_ = nullptr;
+  const CallChains* chains_ = nullptr;
+  bool has_end_ = false;
+  size_t first_frame_ = 0;  // that a column of chains shows
+  std::function<uint32_t(size_t row)> process_;
   std::shared_ptr<const EventPlaces> places_;
 };
 
 class EventRelation final : public Relation {
  public:
-  template <class Table>
-  EventRelation(View<Table> view, const Table& table)
-      : schema_(std::move(view.schema)),
-        rows_(table.size()),
-        getters_(std::move(view.getters)),
-        times_(RowTimes(table)) {}
+  EventRelation(View view, size_t rows, const std::vector<Ns>& times)
+      : schema_(std::move(view.schema)), rows_(rows), getters_(std::move(view.getters)), times_(times) {}
 
   const Schema& schema() const override { return schema_; }
   size_t rows() const override { return rows_; }
@@ -295,8 +301,9 @@ std::vector<std::unique_ptr<Relation>> EventRelations(const Trace& trace, EventP
   const auto shared = std::make_shared<const EventPlaces>(std::move(places));
   std::vector<std::unique_ptr<Relation>> relations;
   ForEachShownTable([&]<class Table>(Table Trace::*table) {
+    const Table& rows = trace.*table;
     relations.push_back(
-        std::make_unique<EventRelation>(View<Table>(&trace, &(trace.*table), shared), trace.*table));
+        std::make_unique<EventRelation>(View::Of<Table>(&trace, &rows, shared), rows.size(), RowTimes(rows)));
   });
   return relations;
 }
@@ -304,7 +311,7 @@ std::vector<std::unique_ptr<Relation>> EventRelations(const Trace& trace, EventP
 const std::vector<const Schema*>& EventSchemas() {
   static const std::vector<const Schema*> schemas = [] {
     static std::vector<Schema> held;
-    ForEachShownTable([]<class Table>(Table Trace::*) { held.push_back(View<Table>().schema); });
+    ForEachShownTable([]<class Table>(Table Trace::*) { held.push_back(View::Of<Table>().schema); });
     std::vector<const Schema*> all;
     for (const Schema& schema : held) all.push_back(&schema);
     return all;
