@@ -110,13 +110,13 @@ Json AllTools() {
             {"before", "after"})});
 }
 
-bool AreTexts(const nlohmann::json& value) {
+bool AreTexts(const Json& value) {
   return value.is_array() && !value.empty() &&
          std::ranges::all_of(value, [](const auto& item) { return item.is_string(); });
 }
 
 // Of the tool's schema: names are known, required ones there, types as they must be.
-void Check(const Json& tool, const nlohmann::json& arguments) {
+void Check(const Json& tool, const Json& arguments) {
   const std::string name = tool["name"];
   if (!arguments.is_object()) throw Error(name, "takes its arguments as an object");
   const Json& schema = tool["inputSchema"];
@@ -141,13 +141,13 @@ void Check(const Json& tool, const nlohmann::json& arguments) {
                   schema["properties"][key.get<std::string>()]["description"]);
 }
 
-std::vector<std::string> TextsOf(const nlohmann::json& arguments, const char* key) {
+std::vector<std::string> TextsOf(const Json& arguments, const char* key) {
   if (!arguments.contains(key)) return {};
-  const nlohmann::json& value = arguments[key];
+  const Json& value = arguments[key];
   return value.is_string() ? std::vector<std::string>{value} : value.get<std::vector<std::string>>();
 }
 
-std::string TextOf(const nlohmann::json& arguments, const char* key) { return arguments.value(key, ""); }
+std::string TextOf(const Json& arguments, const char* key) { return arguments.value(key, ""); }
 
 // At most `most` bytes of a text, without half a character.
 std::string ShortenTo(std::string_view text, size_t most) {
@@ -157,7 +157,7 @@ std::string ShortenTo(std::string_view text, size_t most) {
 }
 
 // A page of whole lines; `header` stands over each.
-std::string PageOf(const std::string& header, const std::string& text, const nlohmann::json& arguments) {
+std::string PageOf(const std::string& header, const std::string& text, const Json& arguments) {
   constexpr size_t kRoomForNote = 200, kLongestLine = 2000;
   const std::string head = ShortenTo(header, kMostAnswerBytes / 4);
   const size_t room = kMostAnswerBytes - kRoomForNote - head.size();
@@ -181,7 +181,7 @@ std::string PageOf(const std::string& header, const std::string& text, const nlo
   return answer;
 }
 
-ProfileOptions OptionsOf(const nlohmann::json& arguments) {
+ProfileOptions OptionsOf(const Json& arguments) {
   ProfileOptions options;
   options.paths = TextsOf(arguments, "profile");
   options.steps = TextOf(arguments, "steps");
@@ -236,7 +236,7 @@ bool McpTools::Has(const std::string& name) {
   return std::ranges::any_of(List(), [&](const Json& tool) { return tool["name"] == name; });
 }
 
-const McpTools::Loaded& McpTools::Load(const nlohmann::json& arguments, const Progress& progress) {
+const McpTools::Loaded& McpTools::Load(const Json& arguments, const Progress& progress) {
   const ProfileOptions options = OptionsOf(arguments);
   const Project project = LoadProject(common_.config);
   const std::string key = KeyOf(options, common_, project);
@@ -254,12 +254,12 @@ const McpTools::Loaded& McpTools::Load(const nlohmann::json& arguments, const Pr
   return loaded_.front();
 }
 
-std::string McpTools::Report(const nlohmann::json& arguments, const Progress& progress) {
+std::string McpTools::Report(const Json& arguments, const Progress& progress) {
   return RenderJsonSummary(Load(arguments, progress).diagnosis->model, kMostAnswerBytes,
                            arguments.value("skip", size_t{0}));
 }
 
-std::string McpTools::Explain(const nlohmann::json& arguments, const Progress& progress) {
+std::string McpTools::Explain(const Json& arguments, const Progress& progress) {
   const Loaded& loaded = Load(arguments, progress);
   const Rule& rule = FindRule(loaded.knowledge, TextOf(arguments, "rule"));
   const std::vector<std::string> subject = TextsOf(arguments, "subject");
@@ -272,7 +272,7 @@ std::string McpTools::Explain(const nlohmann::json& arguments, const Progress& p
   return PageOf("", ExplanationText(rule, advice, subject), arguments);
 }
 
-std::string McpTools::Query(const nlohmann::json& arguments, const Progress& progress) {
+std::string McpTools::Query(const Json& arguments, const Progress& progress) {
   const Diagnosis& diagnosis = *Load(arguments, progress).diagnosis;
   progress("query");
   const std::string sql = TextOf(arguments, "sql");
@@ -286,12 +286,12 @@ std::string McpTools::Query(const nlohmann::json& arguments, const Progress& pro
                 csv.substr(first_line), arguments);
 }
 
-std::string McpTools::Facts(const nlohmann::json& arguments) {
+std::string McpTools::Facts(const Json& arguments) {
   const KnowledgeBase knowledge = LoadRules(common_, LoadProject(common_.config));
   return PageOf("", FactsText(knowledge, TextOf(arguments, "relation")), arguments);
 }
 
-std::string McpTools::Rules(const nlohmann::json& arguments) {
+std::string McpTools::Rules(const Json& arguments) {
   const Project project = LoadProject(common_.config);
   const std::string text =
       RulesText(common_, project, LoadConfiguredRules(common_, project), TextOf(arguments, "rule"));
@@ -303,7 +303,7 @@ std::string McpTools::Rules(const nlohmann::json& arguments) {
   return PageOf("", found.empty() ? "no rule's line holds " + search + "\n" : found, arguments);
 }
 
-std::string McpTools::Compare(const nlohmann::json& arguments, const Progress& progress) {
+std::string McpTools::Compare(const Json& arguments, const Progress& progress) {
   ProfileOptions options;
   options.paths = {TextOf(arguments, "before"), TextOf(arguments, "after")};
   if (std::ranges::find(options.paths, "-") != options.paths.end())
@@ -316,8 +316,7 @@ std::string McpTools::Compare(const nlohmann::json& arguments, const Progress& p
   return PageOf("", RenderComparisonText(compared, kProgram, {}), arguments);
 }
 
-std::string McpTools::Call(const std::string& name, const nlohmann::json& arguments,
-                           const Progress& progress) {
+std::string McpTools::Call(const std::string& name, const Json& arguments, const Progress& progress) {
   for (const Json& tool : List())
     if (tool["name"] == name) Check(tool, arguments);
   if (name == "report") return Report(arguments, progress);

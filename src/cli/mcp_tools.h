@@ -32,18 +32,19 @@ class McpTools {
 
   // The answer's text, at most kMostAnswerBytes of it. Throws Error, with the next step, for arguments that
   // are wrong and for profiles that cannot be read.
-  std::string Call(const std::string& name, const nlohmann::json& arguments, const Progress& progress);
+  std::string Call(const std::string& name, const nlohmann::ordered_json& arguments,
+                   const Progress& progress);
 
  private:
   struct Loaded;
 
-  const Loaded& Load(const nlohmann::json& arguments, const Progress& progress);
-  std::string Report(const nlohmann::json& arguments, const Progress& progress);
-  std::string Explain(const nlohmann::json& arguments, const Progress& progress);
-  std::string Query(const nlohmann::json& arguments, const Progress& progress);
-  std::string Facts(const nlohmann::json& arguments);
-  std::string Rules(const nlohmann::json& arguments);
-  std::string Compare(const nlohmann::json& arguments, const Progress& progress);
+  const Loaded& Load(const nlohmann::ordered_json& arguments, const Progress& progress);
+  std::string Report(const nlohmann::ordered_json& arguments, const Progress& progress);
+  std::string Explain(const nlohmann::ordered_json& arguments, const Progress& progress);
+  std::string Query(const nlohmann::ordered_json& arguments, const Progress& progress);
+  std::string Facts(const nlohmann::ordered_json& arguments);
+  std::string Rules(const nlohmann::ordered_json& arguments);
+  std::string Compare(const nlohmann::ordered_json& arguments, const Progress& progress);
 
   CommonOptions common_;
   std::list<Loaded> loaded_;  // the last used first

@@ -20,7 +20,7 @@ namespace {
 // Tracks of a GPU; its streams come after them, in order of appearance.
 enum GpuTrack : int64_t { kStepTrack, kIdleTrack, kWaitingTrack, kFirstStream };
 
-std::string JsonText(std::string_view text) { return nlohmann::json(ValidUtf8(text)).dump(); }
+std::string JsonText(std::string_view text) { return nlohmann::ordered_json(ValidUtf8(text)).dump(); }
 
 bool Overlaps(Ns start, Ns end, Interval time) { return start < time.end && end > time.start; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/gate/model/verdict.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace dladvisor {
@@ -39,10 +40,12 @@ std::string IdentityOf(const RuleVerdict& rule) { return IdentityOf(rule.rule, r
 
 std::string IdentityOf(const std::string& rule, const std::string& subject) {
   std::string identity = rule + '\0';
-  const auto keys = nlohmann::json::parse(subject, nullptr, false);
+  const auto keys = nlohmann::ordered_json::parse(subject, nullptr, false);
   if (!keys.is_object()) return identity;
+  std::map<std::string, std::string> texts;  // the same in whichever order
   for (const auto& [name, value] : keys.items())
-    if (value.is_string()) identity += name + '\0' + value.get<std::string>() + '\0';
+    if (value.is_string()) texts[name] = value.get<std::string>();
+  for (const auto& [name, text] : texts) identity += name + '\0' + text + '\0';
   return identity;
 }
 
