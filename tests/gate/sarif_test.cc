@@ -130,6 +130,22 @@ TEST(Sarif, HasNoAbsolutePath) {
   EXPECT_EQ(UriOf(RunOf(result)["results"][0]), "ci/gate.yaml");
 }
 
+TEST(Sarif, LocatesNothingInFilesThatTheCheckoutLacks) {
+  const ScratchDir checkout;
+  std::filesystem::create_directory(checkout.path() / "train");
+  WriteFile(checkout.path() / "train/loop.py", "");
+  GateResult result = RegressedGate();
+  RuleVerdict& rule = result.rules[0];
+  rule.rule_file = "built-in/ranks/slow-host.yaml";
+  const auto uri = [&](const std::string& source) {
+    rule.source_file = source;
+    return UriOf(RunOf(result, checkout.path().string())["results"][4]);
+  };
+  EXPECT_EQ(uri("train/loop.py"), "train/loop.py");
+  EXPECT_EQ(uri("torch/nn/modules/module.py"), "dladvisor.yaml");
+  EXPECT_EQ(uri("train"), "dladvisor.yaml");
+}
+
 TEST(Sarif, FingerprintsAreOfTheRuleAndWhatItIsAbout) {
   const auto print = [](const GateResult& result) {
     return RunOf(result)["results"][4]["partialFingerprints"];

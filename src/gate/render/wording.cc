@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "engine/base/text.h"
 #include "src/render/change_text.h"
 
 namespace dladvisor {
+namespace fs = std::filesystem;
 namespace {
 
 // Where rules of the program lie, which are no files of the repository.
@@ -212,10 +215,16 @@ std::string RelativePath(std::string_view path, std::string_view root) {
 }
 
 FilePlace PlaceInCheckout(const RuleVerdict& rule, std::string_view root) {
-  if (std::string path = RelativePath(rule.source_file, root); !path.empty())
+  // Profiles name files of libraries, too, some relative to where those are installed.
+  std::error_code ignored;
+  const bool is_there = fs::is_directory(root, ignored);
+  const auto has = [&](const std::string& path) {
+    return !path.empty() && (!is_there || fs::is_regular_file(fs::path(root) / path, ignored));
+  };
+  if (std::string path = RelativePath(rule.source_file, root); has(path))
     return {std::move(path), rule.source_line};
   if (rule.rule_file.starts_with(kBuiltIn)) return {};
-  if (std::string path = RelativePath(rule.rule_file, root); !path.empty())
+  if (std::string path = RelativePath(rule.rule_file, root); has(path))
     return {std::move(path), rule.rule_line};
   return {};
 }

@@ -64,7 +64,7 @@ std::string RelativeUri(std::string_view path, std::string_view root);
 std::string RelativePath(std::string_view path, std::string_view root);
 
 // A line of the repository: where the program does what the rule finds, else where the rule stands if it is
-// the repository's own.
+// the repository's own. Of a root that is there, only files that are in it.
 struct FilePlace {
   std::string path;  // relative; "" where it is in no file of the repository
   int line = 0;
