@@ -281,59 +281,88 @@ std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
   return std::nullopt;
 }
 
+// What a saving is weighed against: the time of a step, else of what is analysed.
+struct Whole {
+  bool has_steps = false;
+  double total = 0, lost = 0;
+};
+Whole WholeOf(const ReportModel& model) {
+  const bool has_steps = FigureNumber(model, "step_time").has_value();
+  return {has_steps, FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
+          FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0)};
+}
+
+bool IsTest(const Advice& advice, const Whole& whole) {
+  return whole.total < kBrief && FindingOf(advice, "one-shot-program").has_value();
+}
+
+// What comes before all that saves time.
+std::optional<size_t> BeforeSavings(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  for (const Doubt& doubt : kDoubts)
+    if (const auto root = FindingOf(advice, doubt.rule)) return root;
+  if (const auto none = NoKernelAtAll(model)) return none;
+  if (!HasGpuWork(model) || FindingOf(advice, "cuda-errors")) return std::nullopt;
+  const auto host = HostAloneForMostOfTheTime(advice);
+  return host ? std::optional(host->root) : std::nullopt;
+}
+
 // Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
 // goes on: they come first unless the profile is mostly of its start.
 constexpr double kMostlyStartUp = 0.5;
 bool HappensOnce(const SavingClaim& saves, bool has_steps) {
   return !has_steps && saves.bucket == "idle/compilation";
 }
-// Collectives of such a start wait for the other ranks, which load code as well.
-constexpr double kStartOfRanks = 0.25;
-bool WaitsForStarts(const SavingClaim& saves) { return saves.bucket.starts_with("communication"); }
 
-}  // namespace
-
-std::optional<size_t> DoFirst(const ReportModel& model) {
-  const Advice& advice = *model.advice;
-  const std::vector<size_t> roots = advice.Roots();
-  for (const Doubt& doubt : kDoubts)
-    if (const auto root = FindingOf(advice, doubt.rule)) return root;
-  if (const auto none = NoKernelAtAll(model)) return none;
-  if (HasGpuWork(model) && !FindingOf(advice, "cuda-errors"))
-    if (const auto host = HostAloneForMostOfTheTime(advice)) return host->root;
-  // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
-  const bool has_steps = FigureNumber(model, "step_time").has_value();
-  const double total = FigureNumber(model, has_steps ? "step_time" : "window").value_or(0),
-               lost = FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0);
-  const bool is_test = total < kBrief && FindingOf(advice, "one-shot-program");
+// The findings that save most: of what recurs, and the first of what happens once.
+struct Weighed {
   std::optional<size_t> best, start_up;
-  double most = 0, starting = 0;
-  bool waits_for_starts = false;  // whether the best is communication
-  for (const size_t root : roots) {
+  double expected = 0, starting = 0;  // what they save
+  bool of_communication = false;      // whether the best does
+};
+Weighed WeighSavings(const Advice& advice, const Whole& whole) {
+  // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
+  const double least = std::max(0.01 * whole.total, 0.05 * whole.lost);
+  const bool is_test = IsTest(advice, whole);
+  Weighed found;
+  for (const size_t root : advice.Roots()) {
     const std::optional<SavingClaim> saves = Claiming(advice, root).saves;
-    if (is_test && saves && saves->bucket == "idle/compilation") continue;
-    if (!saves || !(saves->high_ns.value_or(0) > std::max(0.01 * total, 0.05 * lost))) continue;
-    if (HappensOnce(*saves, has_steps) && *saves->high_ns < kMostlyStartUp * total) {
-      if (!start_up) start_up = root, starting = *saves->high_ns;
+    if (!saves || (is_test && saves->bucket == "idle/compilation")) continue;
+    const double high = saves->high_ns.value_or(0);
+    if (!(high > least)) continue;
+    if (HappensOnce(*saves, whole.has_steps) && high < kMostlyStartUp * whole.total) {
+      if (found.start_up) continue;
+      found.start_up = root;
+      found.starting = high;
       continue;
     }
     // Of a note only what is sure comes before a warning.
     const bool is_note = advice.findings[root].severity == Severity::kInfo;
-    const double expected = (saves->low_ns.value_or(0) + (is_note ? 0 : *saves->high_ns)) / 2;
-    if (best && !(expected > most)) continue;
-    best = root;
-    most = expected;
-    waits_for_starts = WaitsForStarts(*saves);
+    const double expected = (saves->low_ns.value_or(0) + (is_note ? 0 : high)) / 2;
+    if (found.best && !(expected > found.expected)) continue;
+    found.best = root;
+    found.expected = expected;
+    found.of_communication = saves->bucket.starts_with("communication");
   }
-  if (waits_for_starts && starting > kStartOfRanks * total) return start_up;
-  // Where one kernel takes most of the time and little is lost, it is what to look at.
-  const bool little_lost = HasGpuWork(model) && lost < kSmallLoss * total;
-  if (const auto kernel = FindingOf(advice, "dominant-kernel");
-      kernel && lost < 2 * kSmallLoss * total && most < kSmallLoss * total && best && !start_up &&
-      !MostSaving(advice, *best).saves->bucket.starts_with("compute"))
-    return kernel;
-  if (best || start_up) return best ? best : start_up;
-  if (const auto root = OnMostOfTheLoss(model, roots); root && !is_test) return root;
+  return found;
+}
+
+// Where one kernel takes most of the time and little is lost, it is what to look at.
+std::optional<size_t> KernelBeforeSavings(const Advice& advice, const Whole& whole, const Weighed& savings) {
+  const auto kernel = FindingOf(advice, "dominant-kernel");
+  if (!kernel || !savings.best || savings.start_up) return std::nullopt;
+  const bool is_little =
+      whole.lost < 2 * kSmallLoss * whole.total && savings.expected < kSmallLoss * whole.total;
+  const bool computes = MostSaving(advice, *savings.best).saves->bucket.starts_with("compute");
+  return is_little && !computes ? kernel : std::nullopt;
+}
+
+// Where no finding says what it saves: a warning, or a note on what takes the time. What is said of a loss
+// comes last where hardly any time is lost.
+std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole) {
+  const Advice& advice = *model.advice;
+  const std::vector<size_t> roots = advice.Roots();
+  const bool little_lost = HasGpuWork(model) && whole.lost < kSmallLoss * whole.total;
   const auto on_little = [&](size_t root) { return little_lost && IsOnLoss(advice, advice.findings[root]); };
   const auto warning = [&](bool of_little) -> std::optional<size_t> {
     for (const bool may_save : {false, true})
@@ -343,16 +372,36 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
           return root;
     return std::nullopt;
   };
-  if (const auto root = warning(false)) return root;
-  // Where nothing is a warning, or one on what is hardly lost, a note says what takes the time.
-  for (const size_t root : roots)
-    if (IsNoteOnProgram(advice, advice.findings[root]) && !on_little(root)) return root;
-  if (const auto root = warning(true)) return root;
-  for (const size_t root : roots)
-    if (IsNoteOnProgram(advice, advice.findings[root])) return root;
+  const auto note = [&](bool of_little) -> std::optional<size_t> {
+    for (const size_t root : roots)
+      if (IsNoteOnProgram(advice, advice.findings[root]) && on_little(root) == of_little) return root;
+    return std::nullopt;
+  };
+  for (const bool of_little : {false, true}) {
+    if (const auto root = warning(of_little)) return root;
+    if (const auto root = note(of_little)) return root;
+  }
   // Of a program without GPU work what is recorded is all that there is to advise on.
   if (!HasGpuWork(model) && UsesNoGpu(model) && !roots.empty()) return roots.front();
   return std::nullopt;
+}
+
+// From this share of the time on, collectives wait for the start of the other ranks, which load code as well.
+constexpr double kStartOfRanks = 0.25;
+
+}  // namespace
+
+std::optional<size_t> DoFirst(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  if (const auto root = BeforeSavings(model)) return root;
+  const Whole whole = WholeOf(model);
+  const Weighed savings = WeighSavings(advice, whole);
+  if (savings.of_communication && savings.starting > kStartOfRanks * whole.total) return savings.start_up;
+  if (const auto kernel = KernelBeforeSavings(advice, whole, savings)) return kernel;
+  if (savings.best) return savings.best;
+  if (savings.start_up) return savings.start_up;
+  const auto root = OnMostOfTheLoss(model, advice.Roots());
+  return root && !IsTest(advice, whole) ? root : WithoutSaving(model, whole);
 }
 
 HeadlineText Headline(const ReportModel& model) {
