@@ -120,6 +120,33 @@ TEST(HostStretch, CallsOfTheOperatingSystemTellWhoComputesAtTheStart) {
   EXPECT_TRUE(of(100 * kMs, "").empty()) << "it may be an interpreter that imports";
 }
 
+TEST(HostStretch, CallsOfTheSystemWithinThoseOfTheDriverCountOnce) {
+  TraceBuilder b;
+  b.Os(0, kMs, "fopen");
+  b.Os(100 * kMs, 800 * kMs, "ioctl");
+  b.Api(100 * kMs, 800 * kMs, "cuInit", 8);
+  b.Launch(2000 * kMs, 2001 * kMs, 2010 * kMs, "kernel");
+  b.Api(2011 * kMs, 2012 * kMs, "cudaDeviceSynchronize", 7);
+  b.trace.processes[0].name = "./a.out";
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "start");
+  EXPECT_EQ(rows[0].duration_ns, 2000 * kMs);
+}
+
+TEST(HostStretch, ADriverThatSleepsTakesNoTimeOfTheThreadsComputing) {
+  TraceBuilder b;
+  b.Run(0, 50 * kMs, 3);
+  b.Api(50 * kMs, 900 * kMs, "cuModuleGetLoadingMode", 8);
+  b.Run(900 * kMs, 1950 * kMs, 3);
+  b.Launch(2000 * kMs, 2001 * kMs, 2010 * kMs, "kernel");
+  b.Api(2011 * kMs, 2012 * kMs, "cudaDeviceSynchronize", 7);
+  b.trace.processes[0].name = "./a.out";
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "start");
+}
+
 TEST(HostStretch, BetweenCallsWithoutGpuWork) {
   TraceBuilder b;
   b.Api(0, kMs, "cudaMalloc", 0);

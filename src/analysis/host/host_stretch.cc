@@ -4,7 +4,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -118,36 +117,38 @@ class Stretches {
     if (RE2::PartialMatch(name, interpreter)) return;
     const Ns until = trace_.api_calls.start[call];
     const uint32_t thread = trace_.api_calls.thread[call];
-    Ns from = until, computed = 0, sampled_until = std::numeric_limits<Ns>::min();
-    const CpuRuns& runs = trace_.cpu_runs;
-    for (size_t i = 0; i < runs.size() && runs.start[i] < until; ++i) {
-      if (runs.thread[i] != thread) continue;
-      from = std::min(from, runs.start[i]);
-      computed += std::min(runs.end[i], until) - runs.start[i];
-    }
-    const CpuSamples& samples = trace_.cpu_samples;
-    for (size_t i = 0; i < samples.size() && samples.time[i] < until && runs.size() == 0; ++i) {
-      if (samples.thread[i] != thread) continue;
-      from = std::min(from, samples.time[i]);
-      computed += samples.time[i] - std::max(sampled_until, samples.time[i] - kSampled);
-      sampled_until = samples.time[i];
-    }
-    // Without either, a thread of a known program computes where it is in no call of the operating system.
-    if (runs.size() == 0 && samples.size() == 0 && !name.empty()) {
-      const OsCalls& os = trace_.os_calls;
-      std::vector<Interval> called;
-      for (size_t i = 0; i < os.size() && os.start[i] < until; ++i)
-        if (os.thread[i] == thread) called.push_back({os.start[i], std::min(os.end[i], until)});
-      if (!called.empty()) from = called.front().start;
-      computed = until - from - Length(Union(std::move(called)));
-    }
+    const Seen seen = SeenBefore(thread, until, !name.empty());
     const ApiCalls& calls = trace_.api_calls;
     std::vector<Interval> starting;
     for (uint32_t i = 0; i < call; ++i)
       if (calls.thread[i] == thread) starting.push_back({calls.start[i], std::min(calls.end[i], until)});
-    computed -= Length(Clip(Union(std::move(starting)), {from, until}));
-    if (until - from >= kShortestStart && 2 * computed >= until - from)
-      found_.push_back({process, thread, kNoIndex, call, {from, until}, "start"});
+    const Ns computed = Length(Subtract(seen.computing, Union(std::move(starting))));
+    if (until - seen.from >= kShortestStart && 2 * computed >= until - seen.from)
+      found_.push_back({process, thread, kNoIndex, call, {seen.from, until}, "start"});
+  }
+
+  // What is known of a thread before a time: since when, and when it computes.
+  struct Seen {
+    Ns from = 0;
+    IntervalSet computing;
+  };
+  Seen SeenBefore(uint32_t thread, Ns until, bool is_known_program) const {
+    const CpuRuns& runs = trace_.cpu_runs;
+    const CpuSamples& samples = trace_.cpu_samples;
+    std::vector<Interval> times;
+    for (size_t i = 0; i < runs.size() && runs.start[i] < until; ++i)
+      if (runs.thread[i] == thread) times.push_back({runs.start[i], std::min(runs.end[i], until)});
+    if (runs.size() > 0) return {times.empty() ? until : times.front().start, Union(std::move(times))};
+    for (size_t i = 0; i < samples.size() && samples.time[i] < until; ++i)
+      if (samples.thread[i] == thread) times.push_back({samples.time[i] - kSampled, samples.time[i]});
+    if (samples.size() > 0) return {times.empty() ? until : times.front().end, Union(std::move(times))};
+    // Without either, a thread of a known program computes where it is in no call of the operating system.
+    if (!is_known_program) return {until, {}};
+    const OsCalls& os = trace_.os_calls;
+    for (size_t i = 0; i < os.size() && os.start[i] < until; ++i)
+      if (os.thread[i] == thread) times.push_back({os.start[i], std::min(os.end[i], until)});
+    const Ns from = times.empty() ? until : times.front().start;
+    return {from, Subtract({{from, until}}, Union(std::move(times)))};
   }
 
   // Whether the call allocates, copies, prefetches or launches: between two such data is made, not the
