@@ -235,7 +235,7 @@ TEST(Headline, BeginsWithTheKernelThatTakesTheTimeWhereLittleIsLost) {
 }
 
 TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
-  const auto text = [](double share, const char* other = "allocation", int64_t reading = 0) {
+  const auto text = [](double share, const char* other = "allocation", const char* known = "known") {
     Advice advice;
     advice.findings = {MakeFinding(other, Severity::kWarning, Outcome::kFired),
                        MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
@@ -243,7 +243,7 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
     advice.findings[0].saves = SavingClaim{"idle/allocation", 0, 15e6, 15e6};
     advice.findings[1].recommendation = {"Do it on the GPU."};
     const std::vector<NamedValue> scope = {{"share_of_program_time", share, Unit::kRatio}};
-    advice.findings[1].lets = {{"reading", reading, Unit::kNone}};
+    advice.findings[1].lets = {{known, int64_t{1}, Unit::kNone}};
     advice.findings[1].problem = RenderMessage("{{share_of_program_time}} of the time", scope);
     return Render(RunWithLedger({{"compute/other", 80'000'000}, {"idle/allocation", 20'000'000}}), advice,
                   ReportFormat::kMarkdown);
@@ -253,7 +253,8 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
                                    "first, do it on the GPU."));
   EXPECT_THAT(text(0.4), HasSubstr("first, allocate once, which saves up to 15.0 ms"));
   EXPECT_THAT(text(0.9, "cuda-errors"), HasSubstr("first, allocate once"));
-  EXPECT_THAT(text(0.9, "allocation", 1), HasSubstr("first, allocate once")) << "it reads its input";
+  EXPECT_THAT(text(0.9, "allocation", "reading"), HasSubstr("first, allocate once")) << "it reads its input";
+  EXPECT_THAT(text(0.9, "allocation", "waits"), HasSubstr("first, allocate once")) << "it computes nothing";
 }
 
 // A test that is too short to judge has children that say what they save: profiling again does not.

@@ -271,9 +271,10 @@ struct HostAlone {
 std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
   const auto root = FindingOf(advice, "host-computes-alone");
   if (!root) return std::nullopt;
-  // Input that is read once is a start.
+  // Input that is read once is a start, and a thread that waits computes nothing.
   for (const NamedValue& known : advice.findings[*root].lets)
-    if (known.name == "reading" && AsNumber(known.value).value_or(0) > 0) return std::nullopt;
+    if ((known.name == "reading" || known.name == "waits") && AsNumber(known.value).value_or(0) > 0)
+      return std::nullopt;
   for (const PlacedValue& placed : advice.findings[*root].problem.values)
     if (placed.value.name == "share_of_program_time")
       if (const double share = AsNumber(placed.value.value).value_or(0); share > kMostOfTheProgram)
