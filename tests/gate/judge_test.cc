@@ -17,10 +17,10 @@ namespace dladvisor {
 namespace {
 using testing::HasSubstr;
 
-// A run of 20 steps around `mean`, in ms, that vary by 1 %.
-GateRun RunAt(double mean) {
+// A run of steps around `mean`, in ms, that vary by 1 %.
+GateRun RunAt(double mean, int count = 20) {
   std::vector<int64_t> steps;
-  for (int i = 0; i < 20; ++i)
+  for (int i = 0; i < count; ++i)
     steps.push_back(static_cast<int64_t>(mean * 1e6 * (1 + 0.01 * ((i * 7) % 5 - 2))));
   const test::Facts facts = test::RunOf(steps);
   Database database = facts.Build();
@@ -213,6 +213,12 @@ TEST(Judge, AFindingExplainsAChangeAndDoesNotProveIt) {
   EXPECT_EQ(failed.exit_status, 1);
   EXPECT_THAT(failed.headline, HasSubstr("new finding: The GPU waits for data (data-loading)"));
   EXPECT_EQ(failed.next_step, "Load in workers.");
+}
+
+TEST(Judge, AChangeToTheBetterIsNotExplainedByWhatGrew) {
+  const GateResult result = Judge({RunAt(130, 3)}, {RunAt(100, 3)});
+  EXPECT_EQ(result.verdict, Verdict::kInconclusive);
+  EXPECT_THAT(result.headline, HasSubstr("If it is not noise: compute/other takes 30.0 ms less per step."));
 }
 
 TEST(Judge, ARuleThatIsAnErrorFails) {

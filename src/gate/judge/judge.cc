@@ -262,8 +262,7 @@ class GateJudge {
               ? fmt::format("{}, {} to {}: {}", metric->title, FormatValue(*metric->baseline, metric->unit),
                             FormatValue(*metric->candidate, metric->unit), WithinSentence(metric->why))
               : fmt::format("{}: {}", metric->title, WithinSentence(metric->why));
-      if (const std::string cause = metric->baseline && metric->candidate ? Cause() : ""; !cause.empty())
-        result_.headline += " If it is not noise: " + cause;
+      result_.headline += IfNoNoise(*metric);
       result_.next_step = metric->has_groups ? kCompareGroups : kMeasureNoise;
     } else if (const auto better = first(Verdict::kImproved); better != end) {
       result_.verdict = Verdict::kImproved;
@@ -387,6 +386,16 @@ class GateJudge {
         rule != nullptr && rule->change == RuleVerdict::Change::kGone)
       text += fmt::format("; gone: {} ({})", rule->title, rule->rule);
     return text;
+  }
+
+  // " If it is not noise: ..." of a metric that may have changed: what grew, or shrank where it became
+  // better.
+  std::string IfNoNoise(const MetricVerdict& metric) const {
+    if (!metric.baseline || !metric.candidate) return "";
+    const double worse = (metric.lower_is_better ? 1 : -1) * (*metric.candidate - *metric.baseline);
+    const std::string cause = worse < 0 ? CauseOfImprovement() : Cause();
+    if (cause.empty()) return "";
+    return " If it is not noise" + (worse < 0 ? cause + "." : ": " + cause);
   }
 
   static std::string NextStepOf(const RuleVerdict* rule) {
