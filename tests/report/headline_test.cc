@@ -248,9 +248,10 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
     return Render(RunWithLedger({{"compute/other", 80'000'000}, {"idle/allocation", 20'000'000}}), advice,
                   ReportFormat::kMarkdown);
   };
-  EXPECT_THAT(text(0.9), HasSubstr("For 90.0 % of the program's time only the host computes. 20.0 ms of the "
-                                   "profiled 100 ms are lost (20 %), all of it to allocation of memory; "
-                                   "first, do it on the GPU."));
+  EXPECT_THAT(text(0.9),
+              HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to allocation of "
+                        "memory; for 90.0 % of the program's time only the host computes; first, "
+                        "do it on the GPU."));
   EXPECT_THAT(text(0.4), HasSubstr("first, allocate once, which saves up to 15.0 ms"));
   EXPECT_THAT(text(0.9, "cuda-errors"), HasSubstr("first, allocate once"));
   EXPECT_THAT(text(0.9, "allocation", "reading"), HasSubstr("first, allocate once")) << "it reads its input";

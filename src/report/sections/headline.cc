@@ -450,10 +450,10 @@ HeadlineText Headline(const ReportModel& model) {
   if (!counts && first) return {doubt, order + "."};
   const auto host = HostAloneForMostOfTheTime(advice);
   const std::string alone = host && host->root == first
-                                ? fmt::format("For {} of the program's time only the host computes. ",
+                                ? fmt::format("; for {} of the program's time only the host computes",
                                               FormatValue(host->share, Unit::kRatio))
                                 : "";
-  const std::string loss = doubt + alone + LossText(model, first);
+  const std::string loss = doubt + LossText(model, first) + alone;
   if (!first) {
     const bool advised = !advice.Roots().empty();
     return {fmt::format("{}; {} ({}).", loss,
