@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <set>
 #include <utility>
@@ -13,6 +14,12 @@
 
 namespace dladvisor {
 namespace {
+
+// "share" and "subject.share".
+bool IsColumnName(std::string_view text) {
+  return std::ranges::all_of(
+      text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '"'; });
+}
 
 using namespace sql;
 
@@ -316,7 +323,9 @@ class Parser {
                     fmt::format("compares {} with {}", UnitName(*type.unit), UnitName(*right.unit)));
     if ((type.share && right.value.value_or(0) > 1) || (right.share && type.value.value_or(0) > 1))
       Report(left.start, "compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15");
-    if ((type.share && right.value.value_or(0) < 0) || (right.share && type.value.value_or(0) < 0))
+    // What is computed of shares may be below 0: a difference, coalesce(share, -1).
+    if ((type.share && right.value.value_or(0) < 0 && IsColumnName(Text(left.start, left.end))) ||
+        (right.share && type.value.value_or(0) < 0 && IsColumnName(Text(right_start, EndBefore()))))
       Report(left.start, "compares a share, which lies between 0 and 1, with a number below 0");
   }
 

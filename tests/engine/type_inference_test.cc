@@ -52,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "max(busy_ns, wall_ns) - busy_ns > :most", "count(*) FILTER (WHERE calls > 1) > 3",
                     "name ->> 'rank' = 0", "sum(busy_ns) OVER (PARTITION BY rank ORDER BY calls) > :most",
                     "-calls < 0", "calls & 1 = 1", "idle_ns > -5", "idle_share * 100 > 15",
-                    "idle_share + idle_share > 1.5",
+                    "idle_share + idle_share > 1.5", "idle_share - 0.5 * idle_share < -0.1",
+                    "coalesce(idle_share, -1) = -1",
                     "SELECT sum(busy_ns) AS total, name FROM t WHERE idle_share > 0.2 GROUP BY name ORDER BY "
                     "total DESC LIMIT 3",
                     "WITH x AS (SELECT busy_ns AS b FROM t) SELECT b + wall_ns FROM x", "1e6 < busy_ns",
