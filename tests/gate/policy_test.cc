@@ -119,6 +119,7 @@ TEST(Policy, RefusesWhatItDoesNotKnowWithTheNearest) {
               HasSubstr("'max' would fail where throughput is better: 'min' says how little it may be"));
   EXPECT_THAT(problem("metrics: {step.time: {floor: 5 %}}"), HasSubstr("; 'regression' is a share"));
   EXPECT_THAT(problem("metrics: {op.time/.*conv.*: warn}"), HasSubstr("has .* as regular expressions do"));
+  EXPECT_THAT(problem("metrics: {range.time/model.layers.*: warn}"), testing::IsEmpty());
   EXPECT_THAT(problem("metrics: {op.time/*: warn, op.time/*conv*: error}"),
               HasSubstr("'op.time/*conv*' never counts, as 'op.time/*' above fits all of it"));
   EXPECT_THAT(problem("metrics: {op.time/*conv*: error, op.time/*: warn}"), testing::IsEmpty());

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -101,6 +102,13 @@ std::string WordMeant(const std::string& text, const std::vector<std::string>& k
     if (text == other && std::ranges::find(known, ours) != known.end())
       return fmt::format(" (did you mean {}?)", ours);
   return DidYouMean(text, known);
+}
+
+// Of "op.time/.*" and "memory.*"; names of ranges have points of their own: "range.time/model.layers.*".
+bool HasRegularExpression(std::string_view pattern) {
+  const size_t at = pattern.find(".*"), name = pattern.find('/');
+  return at != std::string_view::npos &&
+         (at < name || std::isalnum(static_cast<unsigned char>(pattern[at - 1])) == 0);
 }
 
 class Reader {
@@ -205,7 +213,7 @@ class Reader {
   MetricPolicy ReadMetric(const YAML::Node& key, const YAML::Node& node) {
     MetricPolicy metric = GatePolicy().metrics[0];
     metric.pattern = key.IsScalar() ? key.Scalar() : "";
-    if (metric.pattern.find(".*") != std::string::npos)
+    if (HasRegularExpression(metric.pattern))
       problems_.Add(yaml_.PlaceOf(key), "",
                     fmt::format("'{}' has .* as regular expressions do: * alone stands for any characters",
                                 metric.pattern));
