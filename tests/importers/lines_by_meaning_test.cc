@@ -53,6 +53,43 @@ TEST(LinesByMeaning, TimeWithoutUnitIsOfTheStepsSinceTheLastLine) {
   ExpectRow(ByMeaning(text), 5, 1.21);
 }
 
+TEST(LinesByMeaning, TimesInWholeSecondsTimeLinesThatAreCloseTogether) {
+  std::string text;
+  for (int line = 0; line < 100; ++line)
+    text += fmt::format("[10/05 {}] step {} loss 2.0\n", Clock(72'000 + 5 * line), 10 * line);
+  const TrainingLog log = ByMeaning(text);
+  ExpectRow(log, 3, 0.5);
+  EXPECT_EQ(log.iterations.back().iteration, 991);
+  int64_t covered = 0;
+  for (const TrainingIteration& row : log.iterations) covered += row.covers.value_or(0);
+  EXPECT_EQ(covered, 991);
+}
+
+TEST(LinesByMeaning, DayThatIsTakenForAMonthMakesNoIterationOfAMonth) {
+  std::string text;
+  for (int line = 0; line < 100; ++line)
+    text += fmt::format("{:02}/03/2022 {} - INFO - step {} loss 2.0\n", line < 50 ? 5 : 6,
+                        Clock((line < 50 ? 84'900 : 0) + 30 * (line % 50)), line);
+  for (const TrainingIteration& row : ByMeaning(text).iterations)
+    EXPECT_LT(row.elapsed_ns.value_or(0), 60e9) << row.iteration;
+}
+
+TEST(LinesByMeaning, LossThatIsNoNumberCounts) {
+  std::string lines, rows = "step,loss,value_loss,step_time\n";
+  for (int step = 1; step <= 40; ++step) {
+    const std::string loss = step > 30 ? "nan" : "2.0";
+    lines += fmt::format("step {} | loss {} | val_loss nan | 0.25 s/step\n", step, loss);
+    rows += fmt::format("{},{},1.0,0.25\n", step, loss);
+  }
+  for (const std::string& text : {lines, rows}) {
+    const TrainingLog log = ByMeaning(text);
+    ASSERT_EQ(log.iterations.size(), 40);
+    EXPECT_FALSE(log.iterations[29].nan);
+    EXPECT_EQ(log.iterations[30].nan, 1);
+  }
+  EXPECT_TRUE(ByMeaning(rows).events.empty());
+}
+
 TEST(LinesByMeaning, DatesWithSlashesTimeTheirLines) {
   for (const char* date : {"02/13/2022", "13/02/2022", "2022/02/13"}) {
     std::string text;

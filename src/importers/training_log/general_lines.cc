@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -90,12 +91,25 @@ std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
   return std::nullopt;
 }
 
+// "loss: nan", of the training.
+bool LosesItself(std::string_view line) {
+  static const RE2 loss(
+      R"re((?i)((?:[a-z]+[ _/-])?)loss\w*["')]{0,2} {0,2}[:=]? {0,2}["'(]{0,2}[+-]?nan\b)re"),
+      other("(?i)^(?:val|eval|test)");
+  std::string before;
+  re2::StringPiece rest(line.data(), line.size());
+  while (RE2::FindAndConsume(&rest, loss, &before))
+    if (!RE2::PartialMatch(before, other)) return true;
+  return false;
+}
+
 }  // namespace
 
 std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_view line) const {
   Step step;
   const std::vector<Value> values = ValuesOf(line);
-  if (values.size() < 2) return std::nullopt;
+  step.nan = step.trains = LosesItself(line);
+  if (values.size() < (step.nan ? 1 : 2)) return std::nullopt;
   const bool batch_counts = std::ranges::none_of(values, IsStep);
   for (const Value& value : values) {
     const std::string& name = value.name;
@@ -156,6 +170,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     }
   }
   if (!step.step) return std::nullopt;
+  if (step.nan) step.loss.reset();
   // "GAN training: time elapsed = 51.26 [s] | epoch=1 | batch= [51/3503]"
   static const RE2 training(R"re((?i)\btraining\b)re");
   step.trains = step.trains || (step.epoch && (step.since_start || step.time || step.step_time) &&
@@ -316,6 +331,15 @@ TrainingLog GeneralLinesReader::Finish() {
   std::vector<TrainingIteration> rows = Number();
   std::optional<double> last_start;
   std::optional<int64_t> last_time;
+  // Then the lines' times say something even in whole seconds.
+  int64_t first_ns = std::numeric_limits<int64_t>::max(), last_ns = std::numeric_limits<int64_t>::min();
+  for (const Step& line : steps_) {
+    first_ns = std::min(first_ns, line.time_ns.value_or(first_ns));
+    last_ns = std::max(last_ns, line.time_ns.value_or(last_ns));
+  }
+  const bool spans =
+      static_cast<double>(last_ns) - static_cast<double>(first_ns) >= kLeastSecondsBetween * kNsPerSecond;
+  int64_t nan = 0, merged = 0;            // steps since the last row
   size_t longer = 0;                      // lines whose loading takes longer than their step
   double covered = 0, covered_since = 0;  // steps since the last line's time, since that of last_start
   auto event = events_.begin();
@@ -330,10 +354,12 @@ TrainingLog GeneralLinesReader::Finish() {
       covered = covered_since = 0;
       last_time.reset();
       last_start.reset();
+      merged = 0;
     }
     const auto covers = static_cast<double>(*row.covers);
     covered += covers;
     covered_since += covers;
+    if (line.nan) nan += *row.covers;
     std::optional<double> seconds = line.step_time;
     if (!seconds && line.since_last && !starts) seconds = *line.since_last / covers;
     if (!seconds && line.time && meaning == Meaning::kStep) seconds = line.time;
@@ -346,12 +372,22 @@ TrainingLog GeneralLinesReader::Finish() {
     const auto since = meaning == Meaning::kSinceStart && line.time ? line.time : line.since_start;
     const bool printed = seconds.has_value();
     if (!seconds && since && last_start && *since > *last_start && !(line.rounded && fine)) {
-      if (line.rounded && *since - *last_start < kLeastSecondsBetween) continue;
+      if (line.rounded && *since - *last_start < kLeastSecondsBetween) {
+        merged += *row.covers;
+        continue;
+      }
       seconds = (*since - *last_start) / covered_since;
     }
-    if (!seconds && line.time_ns && last_time && *line.time_ns > *last_time &&
-        (fine || static_cast<double>(*line.time_ns - *last_time) >= kLeastSecondsBetween * kNsPerSecond))
-      seconds = static_cast<double>(*line.time_ns - *last_time) / kNsPerSecond / covered;
+    const bool later = line.time_ns && last_time && *line.time_ns >= *last_time;
+    const int64_t between = later ? *line.time_ns - *last_time : 0;
+    const bool coarse = !fine && static_cast<double>(between) < kLeastSecondsBetween * kNsPerSecond;
+    if (!seconds && !since && later && coarse && spans && i + 1 < rows.size() && !line.samples_per_second &&
+        !line.tokens_per_second) {
+      merged += *row.covers;
+      continue;
+    }
+    if (!seconds && between > 0 && between < kLongestBetween && !coarse)
+      seconds = static_cast<double>(between) / kNsPerSecond / covered;
     if (!printed && seconds && i > 0 && steps_[i - 1].epoch != line.epoch &&
         (log.events.empty() || log.events.back().before != log.iterations.size()))
       log.events.push_back({log.iterations.size(), TrainingEventKind::kEpochEnd});
@@ -361,10 +397,12 @@ TrainingLog GeneralLinesReader::Finish() {
     }
     last_time = line.time_ns;
     covered = 0;
+    *row.covers += std::exchange(merged, 0);
     row.samples_per_second = line.samples_per_second;
     row.tokens_per_second = line.tokens_per_second;
     row.loss = line.loss;
     row.learning_rate = line.learning_rate;
+    if (nan > 0) row.nan = std::exchange(nan, 0);
     if (!line.epoch) row.planned = line.steps;
     if (seconds && *seconds > 0 && *seconds < 1e7) row.elapsed_ns = *seconds * kNsPerSecond;
     if (line.input && seconds && *line.input > *seconds) ++longer;
@@ -377,6 +415,8 @@ TrainingLog GeneralLinesReader::Finish() {
   if (static_cast<double>(longer) > (1 - kMostLines) * static_cast<double>(longer + log.timers.size()))
     log.timers.clear();
   SetCovers(log.iterations, std::nullopt);
+  for (TrainingIteration& row : log.iterations)
+    if (row.nan) row.nan = std::min(*row.nan, row.covers.value_or(1));
   log.evaluations = evaluations_;
   log.evaluation_ns = evaluation_ns_;
   log.program = kStepsAlone;

@@ -31,6 +31,7 @@ class GeneralLinesReader {
     bool has_mean = false;  // that the time has one beside it: it is of one step
     bool rounded = false;   // that since_start has whole seconds
     std::optional<double> samples_per_second, tokens_per_second, loss, learning_rate;
+    bool nan = false;     // that its loss is not a number
     bool trains = false;  // has a value that only trainings print
   };
   enum class Meaning : uint8_t { kNone, kStep, kSinceLast, kSinceStart, kMeanOfEpoch };

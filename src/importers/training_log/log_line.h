@@ -13,6 +13,9 @@
 
 namespace dladvisor::training_log {
 
+// Between lines; dates of which the day is taken for the month are further apart, from one day to the next.
+inline constexpr int64_t kLongestBetween = 27 * int64_t{86'400} * 1'000'000'000;
+
 inline constexpr double kNsPerSecond = 1e9;
 
 std::string_view Trim(std::string_view text);

@@ -31,6 +31,17 @@ bool CountsSteps(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
+// "value_loss" is of a training by rewards.
+bool IsOfEvaluation(std::string_view name) {
+  return (name.starts_with("val") && !name.starts_with("value")) || name.starts_with("test") ||
+         name.starts_with("eval");
+}
+
+bool IsNan(std::string_view cell) {
+  return cell.size() == 3 && std::tolower(cell[0]) == 'n' && std::tolower(cell[1]) == 'a' &&
+         std::tolower(cell[2]) == 'n';
+}
+
 }  // namespace
 
 std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
@@ -68,12 +79,12 @@ std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
     if (cell.empty()) continue;
     if (cell.find(':') != std::string::npos)
       time = cell + " ";
-    else if (!Number(cell))
+    else if (!Number(cell) && !(IsNan(cell) && names_[i].find("loss") != std::string::npos))
       continue;
     else if (CountsSteps(names_[i]) || names_[i] == "epoch")
       // Loggers of floating-point numbers write whole ones so, too.
       counts += names_[i] + ": " + (cell.ends_with(".0") ? cell.substr(0, cell.size() - 2) : cell) + ", ";
-    else if (names_[i].starts_with("val") || names_[i].starts_with("test") || names_[i].starts_with("eval"))
+    else if (IsOfEvaluation(names_[i]))
       evaluated_ = true;
     else
       values += names_[i] + ": " + cell + ", ";

@@ -376,7 +376,8 @@ void ProgramLinesReader::EndStep() {
                 step_, epoch_};
   }
   // Times of lines count where no time is printed, or one of few digits beside fine ones of lines.
-  if (row.time_ns && follows && last_time_ns_ && *row.time_ns > *last_time_ns_) {
+  if (row.time_ns && follows && last_time_ns_ && *row.time_ns > *last_time_ns_ &&
+      *row.time_ns - *last_time_ns_ < kLongestBetween) {
     const auto between = static_cast<double>(*row.time_ns - *last_time_ns_);
     const bool printed = row.elapsed_ns.has_value();
     if (!row.elapsed_ns && (between >= kLeastBetween || *row.time_ns % 1'000'000'000 != 0)) {
