@@ -16,7 +16,7 @@ runs() {  # runs NAME FIRST_SEED GPUS [OPTION...]
   local name=$1 seed=$2 gpus=$3 i
   shift 3
   for i in 1 2 3; do
-    data-parallel --nodes 1 --gpus "$gpus" --steps 24 --kernels 60 --program 1 --seed $((seed + i)) "$@" -o "$name/$i"
+    data-parallel --nodes 1 --gpus "$gpus" --steps 60 --kernels 60 --program 1 --seed $((seed + i)) "$@" -o "$name/$i"
   done
 }
 runs main 0 2
