@@ -404,5 +404,36 @@ TEST(Tegrastats, OldLinesHaveNoTime) {
   EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(0, -1, 2.5), Is(0, -1, 2.5)));
 }
 
+TEST(Tegrastats, LinesFromBeforeTheGpuIsUsedHaveNoneOfIt) {
+  const std::string idle = "RAM 1000/3956MB (lfb 6x1MB) CPU [1%@102] GPU@24C VDD_IN 2500/2500\n";
+  const Trace trace =
+      test::ReadLog(idle + idle + "RAM 1000/3956MB (lfb 6x1MB) CPU [1%@102] GR3D_FREQ 12%@1134 GPU@24C\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 0.12)));
+  EXPECT_EQ(trace.facts.at("profiler"), "tegrastats");
+}
+
+TEST(GpuCsv, RowsMayHaveATimeOfTheScriptBeforeTheDriversOwn) {
+  const Trace trace = test::ReadLog(
+      "time,gpu_index,gpu_name,gpu_util_percent,mem_used_mb,mem_total_mb,temp_c,power_w\n"
+      "2026-05-06 10:06:45,2026/05/06 10:06:45.500, 0, NVIDIA GeForce RTX 4060, 7, 410, 8188, 42, 2.01\n"
+      "2026-05-06 10:06:46,2026/05/06 10:06:46.500, 0, NVIDIA GeForce RTX 4060, 9, 410, 8188, 42, 2.18\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.07), Is(0, kSecond, 0.09)));
+  EXPECT_FALSE(trace.facts.contains("profiler"));
+}
+
+TEST(GpuCsv, AnotherQueryMayFollowAndLinesOfAScriptComeFirst) {
+  const Trace trace = test::ReadLog(
+      "Monitoring GPU ...\n"
+      "timestamp, index, utilization.gpu [%], memory.used [MiB]\n"
+      "2024/01/02 03:04:05.000, 0, 7 %, 100 MiB\n"
+      "timestamp, index, power.draw [W], utilization.gpu [%]\n"
+      "2024/01/02 03:04:06.000, 0, 42.00 W, 9 %\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.07), Is(0, kSecond, 0.09)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(0, kSecond, 42)));
+  EXPECT_EQ(trace.facts.at("profiler"), "nvidia-smi");
+}
+
 }  // namespace
 }  // namespace dladvisor

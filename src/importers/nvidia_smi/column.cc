@@ -161,7 +161,7 @@ LogColumn CsvColumn(std::string_view name) {
     if (!FactorOfUnit(column.unit)) column.unit.clear();
     name = Trim(name.substr(0, bracket));
   }
-  column.names_gpu = name.find('.') != std::string_view::npos;
+  column.names_gpu = column.dotted = name.find('.') != std::string_view::npos;
   if (name == "utilization.memory") {
     column.kind = Kind::kMetric;
     column.metric = Metric::kMemoryUtilization;

@@ -17,6 +17,7 @@ struct LogColumn {
   TelemetryMetric metric = TelemetryMetric::kGpuUtilization;
   std::string unit;        // of numbers without one, "" where the name does not show it
   bool names_gpu = false;  // the name is one of a GPU's, not one that a host may have as well
+  bool dotted = false;     // the name is one of nvidia-smi --query-gpu: "utilization.gpu"
 };
 
 // "utilization.gpu [%]", "gpu_index", "temperature_C".

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -50,9 +51,22 @@ std::vector<LogColumn> ColumnsOf(std::string_view header) {
   return columns;
 }
 
+bool IsMetric(const LogColumn& column) {
+  return column.kind == Kind::kMetric || column.kind == Kind::kThrottleReasons;
+}
+
+// Whether the line names columns: no cell of it is a number, and one names a metric.
+bool IsHeader(std::string_view line) {
+  if (line.find(',') == std::string_view::npos) return false;
+  for (const std::string_view cell : nvidia_smi::SplitAtCommas(line))
+    if (cell.empty() || nvidia_smi::ParseQuantity(cell) || nvidia_smi::IsAbsent(cell)) return false;
+  return std::ranges::any_of(ColumnsOf(line), IsMetric);
+}
+
 class CsvRowReader {
  public:
-  explicit CsvRowReader(const std::vector<LogColumn>& columns) : columns_(columns) {
+  explicit CsvRowReader(std::vector<LogColumn> named) : columns_(std::move(named)) {
+    const std::vector<LogColumn>& columns = columns_;
     // The index identifies a GPU as people name it; a bus id or UUID where it is missing.
     for (size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].kind == Kind::kTime && !time_) time_ = i;
@@ -63,7 +77,11 @@ class CsvRowReader {
 
   bool names_gpus() const { return identity_.has_value(); }
 
-  void Row(const std::vector<std::string_view>& cells, nvidia_smi::TelemetryLog& log) const {
+  void Row(std::vector<std::string_view> cells, nvidia_smi::TelemetryLog& log) const {
+    // A script that writes a time of its own before what nvidia-smi prints, under one name.
+    if (cells.size() == columns_.size() + 1 && time_ == 0 && nvidia_smi::ParseTime(cells[0]) &&
+        nvidia_smi::ParseTime(cells[1]))
+      cells.erase(cells.begin());
     // A time with nothing behind it: the tool printed no GPU then.
     if (cells.size() > 1 && std::ranges::all_of(cells.begin() + 1, cells.end(), &std::string_view::empty))
       return;
@@ -82,7 +100,7 @@ class CsvRowReader {
 
  private:
   static void Cell(const LogColumn& column, std::string_view cell, nvidia_smi::TelemetryLog& log) {
-    if (column.kind != Kind::kMetric && column.kind != Kind::kThrottleReasons) return;
+    if (!IsMetric(column)) return;
     std::optional<nvidia_smi::Quantity> quantity = nvidia_smi::ParseQuantity(cell);
     if (!quantity || quantity->number < 0) {
       if (!nvidia_smi::IsAbsent(cell)) log.Skip("cells");
@@ -96,15 +114,41 @@ class CsvRowReader {
     log.Add(column.metric, *quantity);
   }
 
-  const std::vector<LogColumn>& columns_;
+  std::vector<LogColumn> columns_;
   std::optional<size_t> time_, identity_, name_;
 };
 
 }  // namespace
 
+namespace {
+
+// What a script may write before nvidia-smi's own names of columns.
+constexpr int kMostLinesBeforeHeader = 16;
+
+// Names as nvidia-smi writes them: "utilization.gpu [%]".
+bool IsHeaderOfDriver(std::string_view line) {
+  if (line.find(".gpu") == std::string_view::npos && line.find("memory.used") == std::string_view::npos)
+    return false;
+  return line.size() <= 4096 && IsHeader(line) &&
+         std::ranges::any_of(ColumnsOf(line), [](const LogColumn& c) { return c.dotted && IsMetric(c); });
+}
+
+// How many lines stand before it.
+int LinesBeforeHeader(std::string_view head) {
+  for (int i = 0; i < kMostLinesBeforeHeader; ++i) {
+    const size_t end = head.find('\n');
+    if (IsHeaderOfDriver(nvidia_smi::Trim(head.substr(0, end)))) return i;
+    if (end == std::string_view::npos) break;
+    head.remove_prefix(end + 1);
+  }
+  return 0;
+}
+
+}  // namespace
+
 bool LooksLikeGpuCsv(std::string_view head) {
   head = WithoutMark(head);
-  if (!nvidia_smi::UnnamedColumns(head).empty()) return true;
+  if (!nvidia_smi::UnnamedColumns(head).empty() || LinesBeforeHeader(head) > 0) return true;
   const std::string_view line = head.substr(0, head.find('\n'));
   // A name alone may be of any table, but not as nvidia-smi writes it: "utilization.gpu [%]".
   if (line.find(',') == std::string_view::npos && line.find(".gpu [") == std::string_view::npos) return false;
@@ -120,21 +164,29 @@ Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
   Lines lines(source);
   std::string header;
   if (!unnamed) {
+    for (int before = LinesBeforeHeader(WithoutMark(head)); before > 0; --before) lines.Next();
     header = WithoutMark(lines.Next().value_or(""));
     columns = ColumnsOf(header);
   }
-  if (std::ranges::none_of(columns, [](const LogColumn& c) {
-        return c.kind == Kind::kMetric || c.kind == Kind::kThrottleReasons;
-      }))
+  if (std::ranges::none_of(columns, IsMetric))
     throw WrongKind(source.name(),
                     fmt::format("a CSV table of GPUs without a metric that dladvisor knows (its columns: {})",
                                 fmt::join(nvidia_smi::SplitAtCommas(header), ", ")),
                     "log with nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,power.draw,"
                     "temperature.gpu,clocks.sm --format=csv -l 1");
-  const CsvRowReader reader(columns);
+  const bool of_driver =
+      unnamed || std::ranges::any_of(columns, [](const LogColumn& c) { return c.dotted && IsMetric(c); });
+  CsvRowReader reader(std::move(columns));
   nvidia_smi::TelemetryLog log;
+  if (of_driver) log.trace().facts["profiler"] = "nvidia-smi";
   while (const auto line = lines.Next()) {
     if (nvidia_smi::Trim(*line).empty() || (!unnamed && *line == header)) continue;
+    // A log that another query goes on with, as after a restart.
+    if (!unnamed && IsHeader(*line)) {
+      header = *line;
+      reader = CsvRowReader(ColumnsOf(header));
+      continue;
+    }
     if (lines.IsCut() && log.LeavesOutCutLine()) break;
     if (std::ranges::count(*line, '"') % 2 == 0) {
       reader.Row(nvidia_smi::SplitCsv(WithoutMark(*line)), log);

@@ -45,7 +45,8 @@ void TakeSample(std::string_view line, TelemetryLog& log) {
 }  // namespace
 
 bool LooksLikeTegrastatsLog(std::string_view head) {
-  static const RE2 line(R"(^(?:\d{2}-\d{2}-\d{4} \d{2}:\d{2}:\d{2} )?RAM \d+/\d+MB .*GR3D_FREQ )");
+  // Of what the GPU does it says nothing before it is used for the first time.
+  static const RE2 line(R"(^(?:\d{2}-\d{2}-\d{4} \d{2}:\d{2}:\d{2} )?RAM \d+/\d+MB \(lfb .*CPU \[)");
   const size_t first = head.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos &&
          RE2::PartialMatch(head.substr(first, head.find('\n', first) - first), line);

@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t kLeastEpochs = 3;
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kLeastSeconds = 20;
+// What no training plans.
+constexpr int64_t kMostCount = 1'000'000'000'000;
 
 // The number of "'name': 1.5" or "'name': '1.5'".
 std::optional<double> Field(std::string_view line, std::string_view name) {
@@ -32,7 +34,8 @@ std::optional<double> Field(std::string_view line, std::string_view name) {
 std::optional<int64_t> CountOf(std::string_view line) {
   std::string count(line.substr(line.rfind(" = ") + 3));
   std::erase(count, ',');
-  return Integer(count);
+  const auto number = Integer(count);
+  return number && *number > kMostCount ? std::nullopt : number;
 }
 
 // "1h 2m 3s" and its parts.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/base/text.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 
@@ -15,9 +16,11 @@ const ReportTable* TelemetryAlone(const ReportModel& model) {
 }
 
 std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry) {
-  std::string text = fmt::format("A log of nvidia-smi, not a trace: {} GPU{}",
-                                 WithThousands(static_cast<int64_t>(telemetry.total_rows)),
-                                 telemetry.total_rows == 1 ? "" : "s");
+  const Figure* tool = FindFigure(model, "profiler");
+  const bool named = tool != nullptr && !IsNull(tool->value);
+  std::string text = fmt::format(
+      "A log of {}, not a trace: {} GPU{}", named ? Visible(FigureText(model, "profiler")) : "GPU telemetry",
+      WithThousands(static_cast<int64_t>(telemetry.total_rows)), telemetry.total_rows == 1 ? "" : "s");
   const ReportTable* busy = FindTable(model, "telemetry_busy");
   if (busy != nullptr && !busy->rows.rows.empty() && !IsNull(CellOf(*busy, 0, "busy_share")))
     text += fmt::format(", busy {} of the time", FormatValue(CellOf(*busy, 0, "busy_share"), Unit::kRatio));

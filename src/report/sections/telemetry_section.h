@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report says of a log of nvidia-smi.
+// What the report says of a log of GPU telemetry.
 #pragma once
 
 #include <string>
