@@ -138,6 +138,10 @@ TEST(Headline, DoesNotAskForFlagsThatWereGiven) {
   advice.findings[0].recommendation = {"Take a newer profiler."};
   EXPECT_THAT(Render(FakeRun(), advice, ReportFormat::kMarkdown),
               HasSubstr("Launches were recorded, and nothing of the GPU; first, take a newer profiler."));
+  advice.findings = {MakeFinding("counters-profiled", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Record times."};
+  EXPECT_THAT(Render(FakeRun(), advice, ReportFormat::kMarkdown),
+              HasSubstr("Hardware counters were profiled, not times; first, record times."));
 }
 
 TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {

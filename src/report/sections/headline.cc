@@ -433,6 +433,9 @@ HeadlineText Headline(const ReportModel& model) {
     if (const auto lost = FindingOf(advice, "gpu-trace-missing"))
       return {"Launches were recorded, and nothing of the GPU; ",
               fmt::format("first, {}.", FirstThing(advice.findings[*lost]))};
+    if (const auto counted = FindingOf(advice, "counters-profiled"))
+      return {"Hardware counters were profiled, not times; ",
+              fmt::format("first, {}.", FirstThing(advice.findings[*counted]))};
     // What another capture with more options would not show.
     if (none && !advice.findings[*none].recommendation.empty() &&
         !advice.findings[*none].recommendation.front().FirstSentence().starts_with("Profile again with"))
