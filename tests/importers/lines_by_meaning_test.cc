@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "engine/base/error.h"
@@ -390,6 +391,112 @@ TEST(TextWithoutSteps, SaysWhatItHolds) {
   EXPECT_THAT(RefusalOf(records), HasSubstr("records of a training without the time of a step or epoch"));
   EXPECT_THAT(RefusalOf("a game began\nthe turn ends\n"),
               HasSubstr("no line is of a log that dladvisor knows"));
+}
+
+TEST(LinesByMeaning, TableWhoseColumnsBlanksPartIsRead) {
+  std::string text = "2021-01-25 05:58:00 [INFO]:    Epoch       Batch       box      total      time\n";
+  int second = 3600;
+  for (int epoch = 0; epoch < 4; ++epoch)
+    for (int batch = 0; batch < 165; batch += 40) {
+      // Two hours in which the first epoch's model is evaluated.
+      second += batch > 0 ? 316 : epoch == 2 ? 7200 : 50;
+      text += fmt::format("2021-01-25 {} [INFO]:    {}/3     {}/165     0.22      15{}      {}\n",
+                          Clock(second), epoch, batch, batch,
+                          batch == 0        ? 13.9
+                          : batch % 80 == 0 ? 7.2
+                                            : 7.0);
+    }
+  const TrainingLog log = ByMeaning(text);
+  ASSERT_GE(log.iterations.size(), 15u);
+  ExpectRow(log, 1, 7.0);
+  double most = 0;
+  for (const TrainingIteration& row : log.iterations)
+    most = std::max(most, row.elapsed_ns.value_or(0) * static_cast<double>(row.covers.value_or(1)));
+  EXPECT_NEAR(most, 7200e9, 10e9) << "the time of one step is not that of those beside it";
+  EXPECT_EQ(log.events.back().kind, TrainingEventKind::kEpochEnd);
+}
+
+TEST(LinesByMeaning, CellsInQuotesMayHoldCommas) {
+  std::string text = "step,name,loss,step_time\n";
+  for (int step = 1; step <= 8; ++step) text += fmt::format("{},\"a, b\",2.0,0.5\n", step);
+  ExpectRow(ByMeaning(text), 3, 0.5);
+}
+
+TEST(LinesByMeaning, LossOfAValidationOnEveryLineOfAStepIsNoEvent) {
+  std::string text, some;
+  for (int step = 1; step <= 40; ++step) {
+    text += fmt::format("step {} loss 2.0 val_loss: 2.1 0.25 s/step\n", step);
+    some += fmt::format("step {} loss 2.0{} 0.25 s/step\n", step, step % 10 == 0 ? " val_loss: 2.1" : "");
+  }
+  EXPECT_TRUE(ByMeaning(text).events.empty());
+  EXPECT_EQ(ByMeaning(some).events.size(), 4u);
+}
+
+TEST(LinesByMeaning, TimeOfAnEpochMayFollowOnALineOfItsOwn) {
+  std::string text;
+  for (int epoch = 1; epoch <= 3; ++epoch)
+    for (int part = 1; part <= 2; ++part)
+      text += fmt::format("Epoch {} Loss 4.1 Accuracy 0.02\nTime taken for 1 epoch: {}.5 secs\n\n", epoch,
+                          100 * part);
+  const TrainingLog log = ByMeaning(text);
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_TRUE(log.of_epochs);
+  ExpectRow(log, 1, 200.5);
+}
+
+TEST(LinesByMeaning, TimesOfEpochsThatCountFromTheStartAreSplit) {
+  std::string totals, times;
+  for (int epoch = 1; epoch <= 8; ++epoch) {
+    totals += fmt::format("Epoch {}, Loss: 0.5, Time: {}.0s\n", epoch, 30 * epoch);
+    times += fmt::format("Epoch {}, Loss: 0.5, Time: {}.0s\n", epoch, 30 + epoch);
+  }
+  ExpectRow(ByMeaning(totals), 5, 30);
+  ExpectRow(ByMeaning(times), 5, 36);
+}
+
+TEST(LinesByMeaning, FewLinesWithLossesAndNoTimeAreATrainingsAllTheSame) {
+  EXPECT_THAT(RefusalOf("Epoch 1 loss 2.1\nEpoch 2 loss 2.0\nEpoch 3 loss 1.9\n"),
+              HasSubstr("no line counts steps or epochs beside a time"));
+}
+
+TEST(LinesByMeaning, BarThatGoesOnFromACheckpointCountsFromThere) {
+  std::string text = "  0%|          | 0/2696 [00:00<?, ?it/s]\n";
+  for (int step = 531; step <= 560; ++step)
+    text +=
+        fmt::format(" 20%|##   | {}/2696 [{:02}:{:02}<10:41,  3.38it/s]\n{{'loss': 0.02, 'epoch': 0.4}}\n",
+                    step, (step - 530) * 80 / 60, (step - 530) * 80 % 60);
+  const TrainingLog log = ByMeaning(text);
+  ExpectRow(log, 0, 80);
+  EXPECT_EQ(log.iterations.front().covers, 1);
+  EXPECT_THAT(RefusalOf("Compressing layers:   0%|   | 0/224 [00:00<?, ?it/s]\n"
+                        "Compressing layers:  66%|##  | 148/224 [00:40<01:00, 0.3s/it]\n"
+                        "Compressing layers:  67%|##  | 150/224 [02:40<02:00, 3s/it]\n"),
+              HasSubstr("60 s each since it went on from 148"));
+}
+
+TEST(LinesByMeaning, OptimizerStepsBeyondAllBoundsAreUnknown) {
+  EXPECT_FALSE(ByMeaning("  Total optimization steps = 9223372036854775807\n  Num Epochs = 1\n"
+                         "{'loss': 0.02, 'epoch': 1.0}\n{'train_runtime': 10.5}\n")
+                   .empty());
+}
+
+TEST(LinesByMeaning, CollectiveThatTimesOutStopsATraining) {
+  std::string text;
+  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  text +=
+      "[rank1]:[E614 08:25:43.644 ProcessGroupNCCL.cpp:629] [Rank 1] Watchdog caught collective operation "
+      "timeout: WorkNCCL(SeqNum=309, OpType=ALLREDUCE, NumelIn=1) ran for 1800000 ms\n"
+      "Traceback (most recent call last):\ntorch.distributed.elastic.ChildFailedError: \n";
+  EXPECT_EQ(ByMeaning(text).error, "NCCL: a collective operation timed out (ALLREDUCE)");
+}
+
+TEST(LinesByMeaning, SettingsTellMixedPrecisionAndWhatGenerates) {
+  std::string text = "2022-05-06 09:45:51,433 config= AMP: False\n";
+  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  EXPECT_EQ(ByMeaning(text).settings.at("amp"), "False");
+  text += "{'loss': 0.0, 'completion_length': 111.9, 'reward': 0.6}\n";
+  EXPECT_EQ(ByMeaning(text).settings.at("rollouts"), "trainer");
+  EXPECT_EQ(ByMeaning(text + "INFO vllm engine started\n").settings.at("rollouts"), "vllm");
 }
 
 }  // namespace

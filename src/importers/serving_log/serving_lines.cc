@@ -244,6 +244,10 @@ void ServingLinesReader::Settings(std::string_view line) {
   }
 }
 
+bool ServingLinesReader::Starts(std::string_view line) {
+  return Has(line, "vLLM API server version") || Has(line, "server_args=ServerArgs(");
+}
+
 ServingLog ServingLinesReader::Finish() { return std::move(log_); }
 
 }  // namespace dladvisor::serving_log

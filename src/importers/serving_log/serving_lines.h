@@ -16,6 +16,8 @@ class ServingLinesReader {
   // Whether the line reports its load.
   bool Line(std::string_view line);
   ServingLog Finish();
+  // Whether the line is the first of a server.
+  static bool Starts(std::string_view line);
   // Of which server there are lines at all, such as of its start; "" for none.
   std::string_view server() const { return server_; }
 

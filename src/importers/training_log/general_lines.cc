@@ -192,30 +192,35 @@ void GeneralLinesReader::TimeEvaluation(std::string_view line) {
 }
 
 bool GeneralLinesReader::Line(std::string_view line) {
-  if (!steps_.empty())
-    if (const auto event = HappensBetween(line)) {
-      TimeEvaluation(line);
-      if (events_.empty() || events_.back().before != steps_.size() || events_.back().kind != *event)
-        events_.push_back({steps_.size(), *event});
-    }
+  const auto event = steps_.empty() ? std::nullopt : HappensBetween(line);
+  const auto happened = [&](bool in_step) {
+    if (!event) return false;
+    TimeEvaluation(line);
+    const size_t before = steps_.size() - (in_step ? 1 : 0);
+    if (events_.empty() || events_.back().before != before || events_.back().kind != *event)
+      events_.push_back({before, *event});
+    in_steps_ += in_step;
+    return false;
+  };
   std::string plain;
   if (line.find('\x1b') != std::string_view::npos && line.size() <= kLongestLine)
     line = plain = WithoutColours(line);
-  if (line.size() > kLongestLine || line.size() < 12 || steps_.size() >= kMostSteps) return false;
+  if (line.size() > kLongestLine || line.size() < 12 || steps_.size() >= kMostSteps) return happened(false);
   // A bar has its own reader.
   if (line.find("%|") != std::string_view::npos || line.find_first_of("0123456789") == std::string_view::npos)
-    return false;
+    return happened(false);
   // Words of what only trainings print.
   const auto has = [&](const char* words) { return line.find(words) != std::string_view::npos; };
   if (!has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") && !has("grad") &&
       !(has("rain") && (has("ime") || has("lapsed"))))
-    return false;
+    return happened(false);
   static const RE2 counter(
       R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,3}\d+ ?/)re");
-  if (!RE2::PartialMatch(line, counter) || Evaluates(line)) return false;
+  if (!RE2::PartialMatch(line, counter) || Evaluates(line)) return happened(false);
   auto step = Read(line);
-  if (!step || !step->trains) return false;
+  if (!step || !step->trains) return happened(false);
   steps_.push_back(*std::move(step));
+  happened(true);
   return true;
 }
 
@@ -327,6 +332,8 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
 TrainingLog GeneralLinesReader::Finish() {
   TrainingLog log;
   if (steps_.size() < kLeastLines) return log;
+  // Where most lines of steps have a result of a validation, it tells no line from another.
+  if (2 * in_steps_ > steps_.size()) events_.clear();
   const Meaning meaning = MeaningOfTime();
   std::vector<TrainingIteration> rows = Number();
   std::optional<double> last_start;
@@ -370,7 +377,7 @@ TrainingLog GeneralLinesReader::Finish() {
     }
     const bool fine = line.time_ns && *line.time_ns % 1'000'000'000 != 0;
     const auto since = meaning == Meaning::kSinceStart && line.time ? line.time : line.since_start;
-    const bool printed = seconds.has_value();
+    bool printed = seconds.has_value();
     if (!seconds && since && last_start && *since > *last_start && !(line.rounded && fine)) {
       if (line.rounded && *since - *last_start < kLeastSecondsBetween) {
         merged += *row.covers;
@@ -381,6 +388,15 @@ TrainingLog GeneralLinesReader::Finish() {
     const bool later = line.time_ns && last_time && *line.time_ns >= *last_time;
     const int64_t between = later ? *line.time_ns - *last_time : 0;
     const bool coarse = !fine && static_cast<double>(between) < kLeastSecondsBetween * kNsPerSecond;
+    // The time of a single step that is far from what those beside it took, as of an epoch's first one.
+    const double since_line = static_cast<double>(between) / kNsPerSecond;
+    const bool first_of_epoch = i > 0 && steps_[i - 1].epoch != line.epoch;
+    if (printed && meaning == Meaning::kStep && !line.step_time && !coarse && between > 0 &&
+        between < kLongestBetween && covered > 1 &&
+        (first_of_epoch || *seconds * covered > kAlike * since_line)) {
+      seconds = since_line / covered;
+      printed = false;
+    }
     if (!seconds && !since && later && coarse && spans && i + 1 < rows.size() && !line.samples_per_second &&
         !line.tokens_per_second) {
       merged += *row.covers;

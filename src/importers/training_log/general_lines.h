@@ -44,6 +44,7 @@ class GeneralLinesReader {
 
   std::vector<Step> steps_;
   std::vector<TrainingEvent> events_;  // before which of the steps
+  size_t in_steps_ = 0;                // of these, on a line of a step itself
   std::optional<int64_t> evaluation_since_;
   int64_t evaluations_ = 0;
   double evaluation_ns_ = 0;

@@ -16,6 +16,8 @@ constexpr size_t kLongestLineOfOthers = 4096, kLongestTitle = 48;
 constexpr int64_t kLeastSecondsOfBar = 30;  // of a bar that is more than a start's
 
 constexpr int64_t kLeastRecords = 5;
+// Steps at once, from which on a bar shows that a program goes on where it stopped.
+constexpr int64_t kLeastJumpOfBar = 20;
 
 struct Mark {
   std::string_view words, program;
@@ -61,10 +63,10 @@ void OtherLinesReader::Line(std::string_view line) {
   if (line.find("%|") != std::string_view::npos) Bar(line);
   // What stops a program without an exception.
   static const RE2 stop(
-      R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Exited with exit code \d+))");
+      R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Exited with exit code \d+|CUDA out of memory))");
   if (stop_.empty() &&
-      (line.find("rror") != std::string_view::npos || line.find("can't open") != std::string_view::npos ||
-       line.find("Exited") != std::string_view::npos))
+      (line.find("rror") != std::string_view::npos || line.find("out of memory") != std::string_view::npos ||
+       line.find("can't open") != std::string_view::npos || line.find("Exited") != std::string_view::npos))
     RE2::PartialMatch(line, stop, &stop_);
 }
 
@@ -77,6 +79,13 @@ void OtherLinesReader::Bar(std::string_view line) {
   int64_t done = 0, total = 0, minutes = 0, seconds = 0;
   while (RE2::FindAndConsume(&rest, bar, &title, &done, &total, &hours, &minutes, &seconds)) {
     const int64_t since = (Integer(hours).value_or(0) * 60 + minutes) * 60 + seconds;
+    // What was done before goes into the bar's first step.
+    if (done <= 1) first_done_ = first_seconds_ = 0;
+    if (last_done_ <= 1 && done > kLeastJumpOfBar) {
+      first_done_ = done;
+      first_seconds_ = since;
+    }
+    last_done_ = done;
     if (since < kLeastSecondsOfBar || since < seconds_ || done <= 0 || done > total) continue;
     const std::string_view words = Trim(title);
     title_ = words.substr(words.size() - std::min(words.size(), kLongestTitle));
@@ -94,14 +103,18 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error) con
     return {
         fmt::format("{} that stopped: {}", program_.empty() ? of : of + ", a program", end),
         "mend the error, and give the log of a run that trains, or answers requests, for a minute or more"};
-  if (seconds_ > 0)
+  if (seconds_ > 0) {
+    const bool goes_on = first_done_ > 0 && done_ > first_done_;
+    const double each = static_cast<double>(seconds_ - (goes_on ? first_seconds_ : 0)) /
+                        static_cast<double>(done_ - (goes_on ? first_done_ : 0));
     return {fmt::format(
                 "{} without a step of a training: its progress bar{} stands at {} of {} after {} s, {:.3g} "
-                "s each",
-                of, title_.empty() ? "" : " \"" + title_ + "\"", done_, total_, seconds_,
-                static_cast<double>(seconds_) / static_cast<double>(done_)),
+                "s each{}",
+                of, title_.empty() ? "" : " \"" + title_ + "\"", done_, total_, seconds_, each,
+                goes_on ? fmt::format(" since it went on from {}", first_done_) : ""),
             "where it evaluates, generates or prepares data, record a trace of some of these: nsys profile "
             "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
+  }
   if (serves_)
     return {
         of + " without a line of a request that dladvisor reads",

@@ -27,8 +27,9 @@ class OtherLinesReader {
   std::string_view program_;
   bool serves_ = false;
   std::string title_, stop_;
-  int64_t done_ = 0, total_ = 0, seconds_ = 0;  // of the longest bar
-  int64_t lines_ = 0, records_ = 0, rows_ = 0;  // in JSON with a loss; numbers behind a date
+  int64_t done_ = 0, total_ = 0, seconds_ = 0;                  // of the longest bar
+  int64_t first_done_ = 0, first_seconds_ = 0, last_done_ = 0;  // from where a bar that goes on counts
+  int64_t lines_ = 0, records_ = 0, rows_ = 0;                  // in JSON with a loss; numbers behind a date
 };
 
 }  // namespace dladvisor::training_log

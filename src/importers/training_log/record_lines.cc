@@ -4,18 +4,23 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "src/importers/training_log/log_line.h"
 
 namespace dladvisor::training_log {
 namespace {
 
-constexpr size_t kLongestRow = 2048, kMostColumns = 48;
+constexpr size_t kLongestRow = 2048, kMostColumns = 48, kLeastColumns = 4;
 
 std::vector<std::string> Cells(std::string_view line) {
   std::vector<std::string> cells;
   while (cells.size() <= kMostColumns) {
-    const size_t comma = line.find(',');
+    // "12,5" in quotes is one cell.
+    bool quoted = false;
+    size_t comma = 0;
+    for (; comma < line.size() && (quoted || line[comma] != ','); ++comma) quoted ^= line[comma] == '"';
+    if (comma == line.size()) comma = std::string_view::npos;
     std::string_view cell = Trim(line.substr(0, comma));
     if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') cell = cell.substr(1, cell.size() - 2);
     cells.emplace_back(cell);
@@ -23,6 +28,38 @@ std::vector<std::string> Cells(std::string_view line) {
     line.remove_prefix(comma + 1);
   }
   return cells;
+}
+
+std::vector<std::string_view> Words(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (size_t at = line.find_first_not_of(" \t");
+       at != std::string_view::npos && words.size() <= kMostColumns;) {
+    const size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(" \t", end);
+  }
+  return words;
+}
+
+bool IsNameOfColumn(std::string_view word) {
+  return !word.empty() && std::isalpha(static_cast<unsigned char>(word.front())) != 0 &&
+         word.find_first_of(":=,;.\"'[]{}!?") == std::string_view::npos;
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
+// "7.12", "3.6e+03", and of counts "40/165".
+bool IsCell(std::string_view word) {
+  const size_t slash = word.find('/');
+  if (slash != std::string_view::npos)
+    return Integer(word.substr(0, slash)).has_value() && Integer(word.substr(slash + 1)).has_value();
+  constexpr std::string_view kParts = "0123456789+-.eEnainfNIG%";
+  return word.find_first_not_of(kParts) == std::string_view::npos &&
+         (Number(word).has_value() || Lower(word) == "nan" || Lower(word) == "inf");
 }
 
 bool CountsSteps(std::string_view name) {
@@ -44,7 +81,48 @@ bool IsNan(std::string_view cell) {
 
 }  // namespace
 
+// "[INFO]:  Epoch  Batch  box  total  time", then "[INFO]:  0/29  40/165  0.172  158  7.12": as many words,
+// all of them numbers, behind what stands before the names, too.
+std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
+  if (line.size() > kLongestRow) return std::nullopt;
+  const std::vector<std::string_view> words = Words(line);
+  if (words.size() < kLeastColumns || words.size() > kMostColumns) return std::nullopt;
+  size_t first = words.size();
+  while (first > 0 && IsNameOfColumn(words[first - 1])) --first;
+  if (words.size() - first >= kLeastColumns) {
+    std::vector<std::string> names;
+    for (size_t i = first; i < words.size(); ++i) names.push_back(Lower(words[i]));
+    const bool values = std::ranges::any_of(names, [](const std::string& name) {
+      return name.find("loss") != std::string::npos || name == "total";
+    });
+    const bool steps = std::ranges::any_of(names, CountsSteps);
+    if (values && (steps || names.front() == "epoch") && names.size() == words.size() - first) {
+      columns_ = std::move(names);
+      before_columns_ = first;
+      steps_in_table_ = steps;
+    }
+    return std::nullopt;
+  }
+  if (columns_.empty() || words.size() != before_columns_ + columns_.size()) return std::nullopt;
+  if (!std::ranges::all_of(words.begin() + static_cast<ptrdiff_t>(before_columns_), words.end(), IsCell))
+    return std::nullopt;
+  std::string time, counts, values;
+  for (size_t i = 0; i < before_columns_; ++i) time.append(words[i]).append(" ");
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const std::string_view cell = words[before_columns_ + i];
+    const std::string& name = columns_[i];
+    if (CountsSteps(name) || name == "epoch")
+      counts.append(name == "epoch" && !steps_in_table_ ? "step" : name).append(": ").append(cell) += ", ";
+    else if (!IsOfEvaluation(name))
+      values.append(name == "total" ? "total loss" : name).append(": ").append(cell) += ", ";
+  }
+  of_epochs_ = of_epochs_ || !steps_in_table_;
+  evaluated_ = false;
+  return time + counts + values;
+}
+
 std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
+  if (auto row = Table(line)) return row;
   if (!first_ && names_.empty()) return std::nullopt;
   if (line.size() > kLongestRow || line.find(',') == std::string_view::npos) {
     first_ = first_ && Trim(line).empty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a training's values, a row for each step or epoch, as loggers write them: the first line names
-// the columns ("epoch,step,train_loss", "index,iteration,timestamp,training_loss").
+// the columns ("epoch,step,train_loss", "index,iteration,timestamp,training_loss"), or lines of columns that
+// blanks part, among others.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,14 @@ class RecordLinesReader {
   bool of_epochs() const { return of_epochs_; }
 
  private:
+  std::optional<std::string> Table(std::string_view line);
+
   std::vector<std::string> names_;
   bool first_ = true, of_epochs_ = false, evaluated_ = false;
+  // Of a table without commas: its names, and how many words stand before them on each line.
+  std::vector<std::string> columns_;
+  size_t before_columns_ = 0;
+  bool steps_in_table_ = false;
 };
 
 }  // namespace dladvisor::training_log

@@ -235,6 +235,19 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
 void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
   TakeDevice(line, settings);
   TakeSlowPath(line, settings);
+  // Of Hugging Face's TRL, whose trainers generate what they train on.
+  if (line.find("'completion_length': ") != std::string_view::npos ||
+      line.find("'completions/mean_length': ") != std::string_view::npos)
+    settings.try_emplace("rollouts", "trainer");
+  if (line.find("vllm") != std::string_view::npos || line.find("vLLM") != std::string_view::npos)
+    settings["rollouts"] = "vllm";
+  // Of configurations in YAML: "AMP: False".
+  static const RE2 amp(
+      R"((?:^|\s)(?:AMP|amp|use_amp|USE_AMP|AMP_ENABLE|amp_enabled?) *[:=] *([Ff]alse|[Tt]rue)\s*$)");
+  if (std::string value;
+      (line.find("AMP") != std::string_view::npos || line.find("amp") != std::string_view::npos) &&
+      line.size() <= 512 && RE2::PartialMatch(line, amp, &value))
+    settings["amp"] = value.front() == 'f' || value.front() == 'F' ? "False" : "True";
   // timm's.
   if (line.find("AMP not enabled. Training in float32") != std::string_view::npos) settings["amp"] = "False";
   if (line.size() <= 4096) TakeOffload(line, section_, settings);

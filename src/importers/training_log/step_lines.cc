@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/importers/training_log/epoch_times.h"
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/step_forms.h"
 
@@ -25,6 +26,7 @@ constexpr double kLeastRestart = 10e9;
 constexpr double kMostError = 0.05, kDecimals = 0.0005;
 // Whole seconds are exact enough from here on.
 constexpr double kLeastBetween = 20e9, kLeastClock = 20;
+constexpr int64_t kSecondNs = 1'000'000'000;
 // Rounded ones from half as many.
 constexpr double kLeastRounded = 10;
 // Of what is left of an epoch, in whole minutes, a twentieth.
@@ -112,6 +114,7 @@ bool ProgramLinesReader::Line(std::string_view line) {
   static const RE2 epoch_of_bars(R"((?:^|[\s|\]-])Epoch:? +\[?(\d+) ?/ ?\d+\]?\s*$)");
   if (has_bars_ && line.find("Epoch") != std::string_view::npos)
     told_epoch_ = RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_) || told_epoch_;
+  if (form_ != nullptr && form_->parts[0] == 't' && TimeAfterEpoch(line)) return true;
   for (const Form* form : forms_)
     if (line.find(form->mark) != std::string_view::npos && Head(*form, line)) return true;
   if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
@@ -327,6 +330,16 @@ void ProgramLinesReader::EvaluationLine(std::string_view line) {
   log_.evaluation_ns += evaluation_ns_;
 }
 
+// Where it is printed again within the epoch, it counts from the epoch's start.
+bool ProgramLinesReader::TimeAfterEpoch(std::string_view line) {
+  const auto seconds = TimeOfEpochBefore(line);
+  if (!seconds || log_.iterations.empty() || log_.iterations.back().iteration != last_iteration_)
+    return false;
+  TrainingIteration& row = log_.iterations.back();
+  row.elapsed_ns = std::max(row.elapsed_ns.value_or(0), *seconds * kNsPerSecond);
+  return true;
+}
+
 // Detectron2's "Total inference time: 0:02:16.655341 (0.041050 s / iter per device, on 6 devices)".
 void ProgramLinesReader::EvaluationTotal(std::string_view line) {
   static const RE2 total(R"(\bTotal inference time: (\d{1,5}:\d\d:\d\d)\b)");
@@ -358,6 +371,13 @@ void ProgramLinesReader::EndStep() {
   if (*form_->parts == 't' && !IsOfNewEpoch(row)) return;
   if (whole_total_ && total && last_total_ && *total - *last_total_ >= 0 &&
       *total - *last_total_ < kLeastRounded)
+    return;
+  // Two lines of whole seconds that are close together say little: the first of them waits for a later one.
+  // What is written by hand has its own reader.
+  if (program_ != kStepsAlone && program_ != kAnyProgram && row.time_ns && last_time_ns_ && last_iteration_ &&
+      row.iteration > *last_iteration_ && !row.elapsed_ns && !total && !tokens && !row.tokens_per_second &&
+      !row.samples_per_second && *row.time_ns % kSecondNs == 0 && *last_time_ns_ % kSecondNs == 0 &&
+      *row.time_ns >= *last_time_ns_ && static_cast<double>(*row.time_ns - *last_time_ns_) < kLeastBetween)
     return;
   // Of the line before, which says nothing of its own iteration where it has a total alone.
   const int64_t last = last_iteration_.value_or(0);
@@ -417,6 +437,7 @@ TrainingLog ProgramLinesReader::Finish() {
   const bool has_timers = std::ranges::any_of(log_.timers, [](const auto& t) { return t.name != "data"; });
   if (static_cast<size_t>(timed) < (has_timers ? 1 : kLeastSteps)) return {};
   SetCovers(log_.iterations, std::nullopt);
+  if (program_ == kEpochs) SplitTotals(log_.iterations);
   for (TrainingIteration& row : log_.iterations)
     if (row.nan) row.nan = row.covers.value_or(1);
   log_.program = program_;

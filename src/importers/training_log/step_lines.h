@@ -41,6 +41,7 @@ class ProgramLinesReader {
   void EvaluationBar(std::string_view line);
   void EvaluationLine(std::string_view line);
   void EvaluationTotal(std::string_view line);
+  bool TimeAfterEpoch(std::string_view line);
   bool IsOfNewEpoch(const TrainingIteration& row);
   void EndStep();
 

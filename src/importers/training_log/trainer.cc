@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/step_forms.h"
@@ -18,6 +19,9 @@ namespace {
 constexpr int64_t kLeastEpochs = 3;
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kLeastSeconds = 20;
+// Of the first number of a bar, by the usual distance of two: that it was not counted up to it.
+constexpr int64_t kLeastJump = 20;
+constexpr size_t kLeastJumpRows = 4;
 // What no training plans.
 constexpr int64_t kMostCount = 1'000'000'000'000;
 
@@ -185,8 +189,24 @@ void TrainerReader::Record(std::string_view line) {
   }
 }
 
+// The bar of a training that goes on from a checkpoint begins with one jump to the iterations that are done.
+bool TrainerReader::GoesOn() const {
+  if (seconds_.size() < kLeastJumpRows) return false;
+  std::vector<int64_t> distances;
+  for (auto row = std::next(seconds_.begin()); row != seconds_.end(); ++row)
+    distances.push_back(row->first - std::prev(row)->first);
+  const auto middle = distances.begin() + static_cast<ptrdiff_t>(distances.size() / 2);
+  std::ranges::nth_element(distances, middle);
+  return seconds_.begin()->first > kLeastJump * *middle;
+}
+
 TrainingLog TrainerReader::Finish(bool prints_losses) {
   int64_t iteration = 0, since = 0;
+  if (GoesOn()) {
+    iteration = seconds_.begin()->first;
+    since = seconds_.begin()->second;
+    seconds_.erase(seconds_.begin());
+  }
   const int64_t last = seconds_.empty() ? 0 : seconds_.rbegin()->first;
   for (const auto& [done, seconds] : seconds_) {
     if (seconds < since || (seconds - since < kLeastSeconds && (done != last || iteration > 0))) continue;

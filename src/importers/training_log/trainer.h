@@ -27,6 +27,7 @@ class TrainerReader {
   void Record(std::string_view line);
   int64_t StepOf(std::string_view line) const;
   int64_t AtLast() const;
+  bool GoesOn() const;
 
   TrainingLog log_;
   std::optional<int64_t> planned_, epochs_;

@@ -129,6 +129,8 @@ bool SaysMore(const TrainingLog& log, const TrainingLog& than) {
 constexpr size_t kLeastSettings = 8;
 // Lines with a loss that show a training which counts nothing.
 constexpr int64_t kLeastLosses = 20;
+// Beside the number of a step or epoch a loss shows as much as so many alone.
+constexpr int64_t kOfCounted = 7;
 // Lines behind an exception that still are of the end it brings: traces of other ranks, of the launcher.
 constexpr int64_t kLinesOfEnd = 500;
 
@@ -143,9 +145,10 @@ class LogReader {
     }
     if (training_log::Trim(line).empty()) return;
     ++lines_;
-    static const RE2 loss(R"re((?i)loss\w*["']?[ :=]+-?\d)re");
+    static const RE2 loss(R"re((?i)loss\w*["']?[ :=]+-?\d)re"),
+        counted(R"re((?i)\b(?:epoch|step|iter(?:ation)?)s?[ :=#\[(]{1,3}\d)re");
     if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss))
-      ++losses_;
+      losses_ += RE2::PartialMatch(line, counted) ? kOfCounted : 1;
     if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
     reader_of_settings_.Line(line, settings_);
     Count(megatron_.Line(line));
@@ -159,6 +162,8 @@ class LogReader {
     tables.Line(line);
     others.Line(line);
     Count(servers.Line(line));
+    // A start of another process.
+    if (servers.Starts(line)) went_on_ = true;
   }
 
   // Whether the lines are quoted in a document: of which runs, it says in words. A log may print texts of a
@@ -219,7 +224,7 @@ class LogReader {
   bool PrintsLosses() const { return losses_ >= kLeastLosses; }
 
   // That ended the program, "" for none.
-  const std::string& error() const { return error_; }
+  std::string error() const { return went_on_ ? "" : error_; }
 
   // Of a server: one that answers a single request is not its end.
   std::string EngineError() const {
@@ -263,6 +268,19 @@ class LogReader {
     static const RE2 exception(
         R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,120})|:?\s*$))"),
         training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
+    // It ends a rank without an exception of Python's, and the launcher's names no reason.
+    static const RE2 watchdog(
+        R"(Watchdog caught collective operation timeout: WorkNCCL\(.{0,40}?OpType=(\w+))");
+    std::string collective;
+    if (line.find("Watchdog caught") != std::string_view::npos &&
+        RE2::PartialMatch(line, watchdog, &collective)) {
+      if (error_.find(": ") == std::string::npos || went_on_) {
+        error_ = "NCCL: a collective operation timed out (" + collective + ")";
+        error_line_ = lines_;
+        went_on_ = false;
+      }
+      return;
+    }
     if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = true;
     if (!traceback_) return;
     of_training_ = of_training_ || RE2::PartialMatch(line, training);
@@ -273,10 +291,10 @@ class LogReader {
     error_line_ = lines_;
     traceback_ = words.empty();
     // The first of the ranks', unless it has no words.
-    const bool known = error_.find(':') != std::string::npos || (!error_.empty() && words.empty());
+    const bool known = error_.find(": ") != std::string::npos || (!error_.empty() && words.size() < 3);
     if (known && !went_on_) return;
     error_ = type + words;
-    while (error_.ends_with(' ') || error_.ends_with('.')) error_.pop_back();
+    while (error_.ends_with(' ') || error_.ends_with('.') || error_.ends_with(':')) error_.pop_back();
     went_on_ = false;
   }
 

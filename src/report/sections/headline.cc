@@ -303,6 +303,8 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   for (const Doubt& doubt : kDoubts)
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
   if (const auto none = NoKernelAtAll(model)) return none;
+  // A training that died has no pace to improve.
+  if (const auto stopped = FindingOf(advice, "log-stopped"); stopped && !HasGpuWork(model)) return stopped;
   if (!HasGpuWork(model) || FindingOf(advice, "cuda-errors")) return std::nullopt;
   const auto host = HostAloneForMostOfTheTime(advice);
   return host ? std::optional(host->root) : std::nullopt;

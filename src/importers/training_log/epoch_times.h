@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of epochs that stand on a line of their own, or that count from the training's start.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "src/trace/training_progress.h"
+
+namespace dladvisor::training_log {
+
+// In seconds, of "Time taken for 1 epoch: 292.7 secs", "Epoch time: 12.1 s", which follow the epoch's loss.
+std::optional<double> TimeOfEpochBefore(std::string_view line);
+
+// Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves.
+void SplitTotals(std::vector<TrainingIteration>& epochs);
+
+}  // namespace dladvisor::training_log
