@@ -25,7 +25,7 @@ ORDER BY profile;
 -- relation: profile
 -- empty: hidden
 -- max_rows: 3
-SELECT p.path, p.format, p.producer_version, p.clock_origin_utc_ns, r.first_step, r.last_step, r.step_source
+SELECT p.path, p.format, p.producer_version, p.clock_origin_utc_ns, r.first_step, r.last_step, r.step_source, r.measured
 FROM profile p CROSS JOIN run r
 ORDER BY p.profile;
 

@@ -45,6 +45,16 @@ TEST(HostStretch, AfterTheLastWork) {
   EXPECT_DOUBLE_EQ(rows[0].share, 38.0 / 101);
 }
 
+TEST(HostStretch, TearingDownACommunicatorIsNoComputing) {
+  for (const bool of_nccl : {true, false}) {
+    TraceBuilder b;
+    b.Launch(0, 50 * kMs, 60 * kMs, "kernel");
+    b.Range(61 * kMs, 99 * kMs, of_nccl ? "ncclCommDestroy" : "check the result");
+    b.Api(100 * kMs, 101 * kMs, "cudaFree_v3020", 8);
+    EXPECT_EQ(StretchesOf(b).size(), of_nccl ? 0u : 1u);
+  }
+}
+
 TEST(HostStretch, BeforeAPrefetchOfWhatTheHostFilled) {
   TraceBuilder b;
   b.Api(0, kMs, "cudaMallocManaged_v6000", 7);

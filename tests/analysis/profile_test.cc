@@ -66,6 +66,14 @@ TEST(Profile, SaysWhatCallsWithoutKernelsAre) {
   EXPECT_FALSE(created.gpu_traced.has_value()) << "it is not known that no call was made";
   EXPECT_EQ(row("cudaLaunchKernel", "CUDA profiling initialization").notes,
             "calls that launch kernels were recorded, and no kernel.");
+  TraceBuilder gone;
+  gone.trace.capture_options["gpu_traced"] = "yes";
+  AddOverhead(gone, "CUDA profiling initialization");
+  EXPECT_EQ(ComputeProfile(test::ContextOf(gone.trace)).notes,
+            "the program initialised CUDA, and the profiler never came to write what it recorded.");
+  AddOverhead(gone, "CUDA profiling data flush on process exit");
+  EXPECT_EQ(ComputeProfile(test::ContextOf(gone.trace)).notes,
+            "CUDA was traced, and the program made no CUDA call.");
 }
 
 }  // namespace

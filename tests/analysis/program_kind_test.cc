@@ -39,6 +39,18 @@ TEST(ProgramKind, WhatDoesNotRepeatIsOneShot) {
   EXPECT_EQ(KindOf(b), "computing") << "five of each";
 }
 
+TEST(ProgramKind, WhatAProgramMeasuresIsNoOneShot) {
+  for (const int kernels : {19, 20}) {
+    TraceBuilder b;
+    b.Range(0, 1000 * kMs, "warmup");
+    b.Launch(500 * kMs, 900 * kMs, 901 * kMs, "k0");
+    b.Range(1000 * kMs, 1100 * kMs, "measure");
+    for (int k = 0; k < kernels; ++k)
+      b.Launch((1001 + k) * kMs, (1001 + k) * kMs + 10, (1001 + k) * kMs + 20, "k" + std::to_string(k));
+    EXPECT_EQ(KindOf(b) == "one-shot", kernels < 20);
+  }
+}
+
 TEST(ProgramKind, WorkThatIsOverSoonerThanTheStartIsOneShot) {
   const auto after = [](Ns start_up, Ns length) {
     TraceBuilder b;

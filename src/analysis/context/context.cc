@@ -4,9 +4,11 @@
 #include <memory>
 
 #include "engine/base/freed_memory.h"
+#include "src/analysis/context/analysed_window.h"
 #include "src/analysis/context/attribution.h"
 #include "src/analysis/context/launch_join.h"
 #include "src/analysis/context/op_path.h"
+#include "src/analysis/context/program_phase.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/context/rank_assignment.h"
 #include "src/analysis/context/step_detection.h"
@@ -16,7 +18,7 @@
 namespace dladvisor {
 
 Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
-  Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   ParallelFor(2, [&](size_t part) {
     if (part == 0) {
       context.launches = FindLaunches(trace);
@@ -28,15 +30,18 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
   });
   ParallelFor(2, [&](size_t part) {
     if (part == 0) {
-      context.steps =
-          FindSteps(trace, *context.texts, context.ranks, context.work, context.launches, options);
+      if (!options.whole)
+        context.phases = FindPhases(trace, *context.texts, context.ranks, context.work, context.launches);
+      context.steps = FindSteps(trace, *context.texts, context.ranks, context.work, context.launches,
+                                context.phases, options);
     } else {
       context.attribution = Attribute(trace, context.launches);
       context.paths = std::make_shared<OpPaths>(trace, *context.texts, context.attribution.range_parent);
       context.kernels = ClassifyKernels(trace);
     }
   });
-  context.windows = FindWindows(trace, context.ranks, context.work, context.steps);
+  context.windows =
+      FindWindows(trace, context.ranks, context.work, context.launches, context.phases, context.steps);
   GiveBackFreedMemory();
   return context;
 }

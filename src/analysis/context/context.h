@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,6 +101,14 @@ struct Steps {
   std::string range_pattern;  // the range name with its number replaced by #, e.g. "ProfilerStep#"
 };
 
+// What ranges say of a rank's phases. See program_phase.h.
+struct Phases {
+  Interval counted;     // host time of the launches that count
+  IntervalSet warm_up;  // in ranges of a warm-up
+  std::string by;       // the range that says so: the first that measures, else the last of the warm-up
+  bool Counts(Ns launched) const { return launched >= counted.start && launched < counted.end; }
+};
+
 struct Context {
   const Trace& trace;
   const AnalysisOptions& options;
@@ -111,26 +120,34 @@ struct Context {
   std::shared_ptr<const RangeTexts> texts;
   std::shared_ptr<const OpPaths> paths;  // refers to `texts`
   KernelTraitsByName kernels;
+  std::map<int64_t, Phases> phases;  // by rank; absent where ranges say nothing of it
   Steps steps;
   // The analysed window of each of ranks.gpus (same order): the steady steps of the rank where steps were
-  // found, else from the rank's first to its last GPU operation.
+  // found, else from the rank's first to its last GPU operation, of those that its phases count.
   std::vector<Interval> windows;
 
-  // The window in which the host worked for it: the steady steps of the rank, else `activity`, since the
-  // first GPU operation was launched before it began, and the last one is waited for after it ended.
+  // The window in which the host worked for it: the steady steps of the rank, else what its phases count of
+  // `activity`, since the first GPU operation was launched before it began, and the last one is waited for
+  // after it ended.
   Interval HostWindowOf(int64_t rank) const {
     for (size_t i = 0; i < ranks.gpus.size(); ++i)
       if (ranks.gpus[i].rank == rank && StepCount(rank) > 0) return windows[i];
-    return activity;
+    return CountedActivity(rank);
   }
-  // What the host did for the steady steps of the rank, which may be long before the GPU works on them;
-  // `activity` where there are no steps.
+  // What the host did for the steady steps of the rank, which may be long before the GPU works on them; as
+  // above where there are no steps.
   Interval HostOfSteps(int64_t rank) const {
     for (const auto& [r, list] : steps.by_rank)
       if (r == rank)
         for (const Step& step : list)
           if (!step.warmup) return {step.host.start, list.back().host.end};
-    return activity;
+    return CountedActivity(rank);
+  }
+  Interval CountedActivity(int64_t rank) const {
+    const auto of_rank = phases.find(rank);
+    if (of_rank == phases.end()) return activity;
+    const Interval& counted = of_rank->second.counted;
+    return {std::max(activity.start, counted.start), std::min(activity.end, counted.end)};
   }
   int64_t RankOfThread(uint32_t thread) const {
     const uint32_t process = thread == kNoIndex ? kNoIndex : trace.threads[thread].process;

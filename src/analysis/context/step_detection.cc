@@ -20,6 +20,8 @@
 #include "engine/base/text.h"
 #include "src/analysis/context/kernel_steps.h"
 #include "src/analysis/context/markers.h"
+#include "src/analysis/context/passes.h"
+#include "src/analysis/context/program_phase.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/context/serving_step.h"
 #include "src/statistics/quantile.h"
@@ -40,12 +42,6 @@ constexpr std::string_view kProfilerStep = "ProfilerStep#";
 bool IsUpdate(std::string_view text, const Marker& marker) {
   return text.starts_with("Optimizer.step#") || (marker.kind == Marker::Kind::kOp && marker.name == "step");
 }
-
-// A range that may be a step: its number and where it stands.
-struct StepRange {
-  int64_t number;
-  Interval time;
-};
 
 // Whether a step has other work than those after it: what was launched before the profile began, autotuning.
 bool HasOtherWork(size_t operations, std::vector<double> rest) {
@@ -88,8 +84,15 @@ constexpr double kLeastShareOfWork = 0.1;
 class StepFinder {
  public:
   StepFinder(const Trace& trace, const RangeTexts& texts, const Ranks& ranks,
-             const std::vector<GpuWork>& work, const Launches& launches, const AnalysisOptions& options)
-      : trace_(trace), texts_(texts), ranks_(ranks), work_(work), launches_(launches), options_(options) {}
+             const std::vector<GpuWork>& work, const Launches& launches,
+             const std::map<int64_t, Phases>& phases, const AnalysisOptions& options)
+      : trace_(trace),
+        texts_(texts),
+        ranks_(ranks),
+        work_(work),
+        launches_(launches),
+        phases_(phases),
+        options_(options) {}
 
   Steps Find() {
     Steps steps;
@@ -100,7 +103,11 @@ class StepFinder {
     FromRanges(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) FromPasses(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) {
-      steps.by_rank = StepsFromKernels(trace_, ranks_, work_, launches_);
+      steps.by_rank =
+          phases_.empty()
+              ? StepsFromKernels(trace_, ranks_, work_, launches_)
+              : StepsFromKernels(trace_, ranks_, WorkThatCounts(trace_, ranks_, work_, launches_, phases_),
+                                 launches_);
       if (!steps.by_rank.empty()) steps.source = "kernel sequence";
     }
     if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
@@ -172,7 +179,7 @@ class StepFinder {
           match.pattern = options_.step_range;
         }
       }
-      if (!match.is_step) continue;
+      if (!match.is_step || (options_.step_range.empty() && !Counts(i))) continue;
       auto& list = candidates[{match.pattern, ranges.thread[i]}];
       list.push_back({match.has_number ? match.number : static_cast<int64_t>(list.size()),
                       {ranges.start[i], ranges.end[i]}});
@@ -180,6 +187,14 @@ class StepFinder {
     for (auto& [key, list] : candidates)
       if (IsProfilerStep(key.first)) NumberAnew(list);
     return candidates;
+  }
+
+  // Whether the phases of the program leave the range in: a step of the warm-up is none of those to judge.
+  bool Counts(size_t range) const {
+    if (phases_.empty()) return true;
+    const uint32_t process = trace_.threads[trace_.ranges.thread[range]].process;
+    const auto phases = phases_.find(process == kNoIndex ? -1 : ranks_.of_process[process]);
+    return phases == phases_.end() || phases->second.Counts(trace_.ranges.start[range]);
   }
 
   // A profiler that was started again in one program numbers its steps from 0 again.
@@ -265,33 +280,20 @@ class StepFinder {
     if (first.operations > 0) first.time.start = std::max(first.time.start, first.gpu.start);
   }
 
-  enum class Pass : uint8_t { kUnknown, kNone, kForward, kBackward, kUpdate };
-
-  static Pass PassOf(std::string_view name) {
-    static const RE2 forward(R"((?i)(?:## )?(?:forward|fwd)(?:[ _-]?pass)?(?: ##)?)"),
-        backward(R"((?i)(?:## )?(?:backward|bwd)(?:[ _-]?pass)?(?: ##)?)"),
-        update(R"((?i)(?:## )?(?:optimi[sz]er|optim)(?:[ _.-]?step)?(?: ##)?)");
-    const re2::StringPiece text(name.data(), name.size());
-    return RE2::FullMatch(text, forward)    ? Pass::kForward
-           : RE2::FullMatch(text, backward) ? Pass::kBackward
-           : RE2::FullMatch(text, update)   ? Pass::kUpdate
-                                            : Pass::kNone;
-  }
-
   // From each forward pass until the next one after a backward pass, or after an update where there are such,
   // for programs that name their passes and not their steps.
   void FromPasses(Steps& steps) const {
     const Ranges& ranges = trace_.ranges;
-    std::vector<Pass> passes(texts_.size(), Pass::kUnknown);
-    std::map<uint32_t, std::vector<std::pair<Pass, Interval>>> by_thread;
+    std::vector<PassKind> passes(texts_.size(), PassKind::kUnknown);
+    std::map<uint32_t, std::vector<std::pair<PassKind, Interval>>> by_thread;
     for (size_t i = 0; i < ranges.size(); ++i) {
       const std::string_view domain = trace_.names.View(ranges.domain[i]);
       if (ranges.open[i] || ranges.kind[i] == RangeKind::kMark || ranges.thread[i] == kNoIndex ||
           domain == "cpu_op" || domain == "nn.Module")
         continue;
       const uint32_t text = texts_.IndexOf(ranges.name[i]);
-      if (passes[text] == Pass::kUnknown) passes[text] = PassOf(texts_.TextAt(text));
-      if (passes[text] == Pass::kNone) continue;
+      if (passes[text] == PassKind::kUnknown) passes[text] = PassOf(texts_.TextAt(text));
+      if (passes[text] == PassKind::kNone || !Counts(i)) continue;
       auto& list = by_thread[ranges.thread[i]];
       if (list.empty() || ranges.start[i] >= list.back().second.end)
         list.emplace_back(passes[text], Interval{ranges.start[i], ranges.end[i]});
@@ -313,28 +315,6 @@ class StepFinder {
     }
   }
 
-  static std::vector<StepRange> BetweenPasses(const std::vector<std::pair<Pass, Interval>>& passes) {
-    const bool updates =
-        std::ranges::any_of(passes, [](const auto& pass) { return pass.first == Pass::kUpdate; });
-    std::vector<StepRange> between;
-    std::optional<Ns> begin;
-    bool complete = false;
-    const auto end = [&](Ns time) {
-      if (begin && complete) between.push_back({static_cast<int64_t>(between.size()), {*begin, time}});
-      if (complete) begin.reset();
-      complete = false;
-    };
-    for (const auto& [pass, time] : passes) {
-      if (pass == Pass::kForward) {
-        end(time.start);
-        if (!begin) begin = time.start;
-      }
-      complete = complete || (begin && pass == (updates ? Pass::kUpdate : Pass::kBackward));
-    }
-    if (!passes.empty()) end(passes.back().second.end);
-    return between;
-  }
-
   // Steps between the ends of an optimizer's updates; each must launch about as much as the others, which
   // those of two optimizers that take turns do not.
   void FromUpdates(Steps& steps) const {
@@ -345,7 +325,7 @@ class StepFinder {
     std::map<std::pair<uint32_t, uint32_t>, std::vector<Ns>> ends;  // by text and thread
     for (size_t i = 0; i < ranges.size(); ++i)
       if (!ranges.open[i] && ranges.kind[i] != RangeKind::kMark && ranges.thread[i] != kNoIndex)
-        if (const uint32_t text = texts_.IndexOf(ranges.name[i]); is_update[text])
+        if (const uint32_t text = texts_.IndexOf(ranges.name[i]); is_update[text] && Counts(i))
           ends[{text, ranges.thread[i]}].push_back(ranges.end[i]);
     std::map<int64_t, std::vector<Step>> best;  // by rank
     for (const auto& [key, of_name] : ends) {
@@ -455,42 +435,16 @@ class StepFinder {
   const Ranks& ranks_;
   const std::vector<GpuWork>& work_;
   const Launches& launches_;
+  const std::map<int64_t, Phases>& phases_;
   const AnalysisOptions& options_;
 };
 
 }  // namespace
 
 Steps FindSteps(const Trace& trace, const RangeTexts& texts, const Ranks& ranks,
-                const std::vector<GpuWork>& work, const Launches& launches, const AnalysisOptions& options) {
-  return StepFinder(trace, texts, ranks, work, launches, options).Find();
-}
-
-std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
-                                  const Steps& steps) {
-  std::map<int64_t, Interval> by_rank;
-  for (size_t i = 0; i < ranks.gpus.size(); ++i) {
-    const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
-      for (const uint32_t row : rows) {
-        const auto [window, is_new] =
-            by_rank.try_emplace(ranks.gpus[i].rank, Interval{ops.start[row], ops.end[row]});
-        if (is_new) continue;
-        window->second.start = std::min(window->second.start, ops.start[row]);
-        window->second.end = std::max(window->second.end, ops.end[row]);
-      }
-    };
-    add(trace.kernels, work[i].kernels);
-    add(trace.copies, work[i].copies);
-    add(trace.sets, work[i].sets);
-    add(trace.graph_launches, work[i].graphs);
-  }
-  for (const auto& [rank, list] : steps.by_rank) {
-    const auto first = std::find_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
-    if (first != list.end() && list.back().time.end > first->time.start)
-      by_rank[rank] = {first->time.start, list.back().time.end};
-  }
-  std::vector<Interval> windows;
-  for (const Ranks::Gpu& gpu : ranks.gpus) windows.push_back(by_rank[gpu.rank]);
-  return windows;
+                const std::vector<GpuWork>& work, const Launches& launches,
+                const std::map<int64_t, Phases>& phases, const AnalysisOptions& options) {
+  return StepFinder(trace, texts, ranks, work, launches, phases, options).Find();
 }
 
 }  // namespace dladvisor

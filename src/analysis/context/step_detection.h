@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training steps and the analysed window.
+// Training steps.
 //
-// Steps are process-wide. They are found from
+// Steps are process-wide. What the phases of a program leave out (program_phase.h) holds none. They are found
+// from
 //  1. ranges: those that match AnalysisOptions::step_range, else those that PyTorch's profiler writes
 //     (`ProfilerStep#7`), else those of an inference server's engine (serving_step.h), one of either being
 //     enough, else the numbered range with the most instances on one thread (`iteration 7`,
@@ -39,6 +40,7 @@
 // steps. They are excluded.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "src/analysis/context/context.h"
@@ -48,11 +50,7 @@ namespace dladvisor {
 // Throws Error where options.step_range matches no ranges that can be steps (one range of a thread each,
 // around most of what is launched; less than a tenth is refused), or options.steps no step.
 Steps FindSteps(const Trace& trace, const RangeTexts& texts, const Ranks& ranks,
-                const std::vector<GpuWork>& work, const Launches& launches, const AnalysisOptions& options);
-
-// The analysed window of each of ranks.gpus: its rank's steady steps, else from the first to the last end of
-// the rank's GPU operations, so that imports before and exports after are not taken for idleness.
-std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
-                                  const Steps& steps);
+                const std::vector<GpuWork>& work, const Launches& launches,
+                const std::map<int64_t, Phases>& phases, const AnalysisOptions& options);
 
 }  // namespace dladvisor

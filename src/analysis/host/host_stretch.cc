@@ -31,6 +31,13 @@ bool NamesAFunction(std::string_view frame) {
   return !frame.empty() && !RE2::FullMatch(re2::StringPiece(frame.data(), frame.size()), nothing);
 }
 
+// Setting up and tearing down the communicators of a job computes nothing.
+bool IsOfCommunicators(const std::string& activity) {
+  static const RE2 calls(
+      R"((?i)^((nccl|rccl|nvshmem)x?_?(comm)?_?(init|destroy|abort|finalize|split|shrink)|MPI_(Init|Finalize)))");
+  return RE2::PartialMatch(activity, calls);
+}
+
 struct Stretch {
   uint32_t process = 0, thread = kNoIndex;  // that makes the call after it
   uint32_t before = kNoIndex, after = kNoIndex;
@@ -53,7 +60,8 @@ class Stretches {
     for (const Stretch& s : found_) times.push_back({s.thread, s.time});
     const std::vector<std::string> activities = HostActivities(context_, times);
     std::vector<HostStretchRow> rows;
-    for (size_t i = 0; i < found_.size(); ++i) rows.push_back(RowOf(found_[i], activities[i]));
+    for (size_t i = 0; i < found_.size(); ++i)
+      if (!IsOfCommunicators(activities[i])) rows.push_back(RowOf(found_[i], activities[i]));
     return rows;
   }
 
@@ -228,7 +236,9 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
           "first of it, before the first call of a native program for data where its thread computes for a "
           "second and "
           "more, and after the "
-          "last GPU operation until the last call; the longest twenty.")
+          "last GPU operation until the last call; the longest twenty, without those in which communicators "
+          "are "
+          "set up or torn down.")
           .Key("pid", &Row::pid, Unit::kNone, "Process.")
           .Key("start_ns", &Row::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
           .Column("end_ns", &Row::end_ns, Unit::kNanoseconds, "End on the profile's clock.")

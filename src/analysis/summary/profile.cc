@@ -74,11 +74,16 @@ std::optional<std::string> EndOfCapture(const Trace& trace) {
 
 // The profiler notes its own work as the program initialises CUDA or creates a context, whether it then
 // records the calls or not.
-bool CreatesContext(const Trace& trace) {
+bool Notes(const Trace& trace, std::string_view work) {
   return std::ranges::any_of(trace.overheads.name, [&](NameId id) {
-    const std::string_view name = trace.names.View(id);
-    return name.find("on context created") != std::string_view::npos;
+    return trace.names.View(id).find(work) != std::string_view::npos;
   });
+}
+bool CreatesContext(const Trace& trace) { return Notes(trace, "on context created"); }
+// It writes what it recorded as the program exits, a device is reset or the capture stops. Where it began and
+// never wrote, the process was gone before.
+bool NeverWritten(const Trace& trace) {
+  return Notes(trace, "CUDA profiling initialization") && !Notes(trace, "data flush");
 }
 
 bool AnyLaunch(const Trace& trace) {
@@ -110,6 +115,10 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
     row.gpu_traced.reset();
   } else if (row.context_created == true) {
     why = "the program created a CUDA context, and no call of it was recorded";
+    row.gpu_traced.reset();
+    wanted.clear();
+  } else if (row.never_written == true) {
+    why = "the program initialised CUDA, and the profiler never came to write what it recorded";
     row.gpu_traced.reset();
     wanted.clear();
   } else if (row.gpu_traced == true) {
@@ -242,6 +251,10 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("context_created", &ProfileRow::context_created, Unit::kNone,
                   "1 where the profiler notes that the program created a CUDA context; unknown where it does "
                   "not.")
+          .Column(
+              "never_written", &ProfileRow::never_written, Unit::kNone,
+              "1 where the profiler notes that the program initialised CUDA, and never that it wrote what it "
+              "recorded; unknown where it does not.")
           .Column("missing_capture", &ProfileRow::missing_capture, Unit::kText,
                   "Capture flags that would show GPU work; unknown where it is there.");
   return relation;
@@ -267,6 +280,7 @@ ProfileRow ComputeProfile(const Context& context) {
   row.session_ns = trace.session_duration_ns;
   row.ended_by = EndOfCapture(trace);
   if (CreatesContext(trace)) row.context_created = true;
+  if (NeverWritten(trace)) row.never_written = true;
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())
     row.clock_origin_local_ns = std::stoll(local->second);

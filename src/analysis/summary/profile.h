@@ -34,7 +34,7 @@ struct ProfileRow {
   bool truncated = false;
   std::optional<bool> gpu_traced;
   std::optional<std::string> ended_by;
-  std::optional<bool> context_created;
+  std::optional<bool> context_created, never_written;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
 ProfileRow ComputeProfile(const Context& context);

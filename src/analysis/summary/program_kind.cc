@@ -214,10 +214,23 @@ std::optional<ProgramKind> OverBeforeLong(const Context& context) {
                                  static_cast<double>(start_up) / kMillisecond)};
 }
 
+// A program that says what it measures has warmed up, and knows what it wants to know.
+bool Measures(const Context& context) {
+  constexpr size_t kLeastMeasured = 20;  // kernels
+  if (context.phases.empty()) return false;
+  size_t measured = 0;
+  for (size_t gpu = 0; gpu < context.windows.size(); ++gpu)
+    for (const uint32_t kernel : context.work[gpu].kernels)
+      measured += context.trace.kernels.start[kernel] >= context.windows[gpu].start &&
+                  context.trace.kernels.end[kernel] <= context.windows[gpu].end;
+  return measured >= kLeastMeasured;
+}
+
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
   const Kernels& all = context.trace.kernels;
   const auto kernels = static_cast<int64_t>(all.size()), distinct = static_cast<int64_t>(names.size());
-  if (kernels == 0 || context.trace.graph_launches.size() > 0 || kernels >= kLeastKernels || Loops(context))
+  if (kernels == 0 || context.trace.graph_launches.size() > 0 || kernels >= kLeastKernels || Loops(context) ||
+      Measures(context))
     return std::nullopt;
   if (auto brief = OverBeforeLong(context)) return brief;
   Ns work = 0;

@@ -29,6 +29,7 @@ void SetStepTime(const std::vector<double>& durations, RunRow& row) {
 // Mean and sample deviation of the slowest rank's steady steps.
 void AddSteps(const Context& context, const std::vector<StepRow>& steps, RunRow& row) {
   if (!context.steps.source.empty()) row.step_source = context.steps.source;
+  if (!context.phases.empty()) row.measured = context.phases.begin()->second.by;
   if (context.steps.by_rank.empty()) return;
   if (!context.steps.range_pattern.empty()) row.step_pattern = context.steps.range_pattern;
   const int64_t first_rank = context.steps.by_rank.front().first;
@@ -121,6 +122,10 @@ const RelationOf<RunRow>& RunRelation() {
                   "found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
+          .Column("measured", &RunRow::measured, Unit::kText,
+                  "The range by which the program says what it measures, or that it has warmed up: the "
+                  "window is of "
+                  "what follows; unknown where none does.")
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
                   "Mean over GPUs of the share of the window with a kernel running.", capability::kGpuWork)
           .Column("tensor_core_efficiency", &RunRow::tensor_core_efficiency, Unit::kRatio,
@@ -285,6 +290,7 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
       merged.window_end_ns = run.window_end_ns;
       merged.start_up_ns = run.start_up_ns;
     }
+    if (run.measured && !merged.measured) merged.measured = run.measured;
     if (run.step_source == "none") merged.step_source = run.step_source;
     if (run.steps > 0 && merged.steps == 0) {
       merged.steps = run.steps;

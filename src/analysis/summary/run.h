@@ -23,7 +23,7 @@ struct RunRow {
   int64_t steps = 0, total_steps = 0;
   std::optional<int64_t> first_step, last_step;
   std::optional<double> step_ns, step_stddev_ns;
-  std::optional<std::string> step_source, step_pattern;
+  std::optional<std::string> step_source, step_pattern, measured;
   std::optional<double> gpu_utilization, tensor_core_efficiency;
   std::optional<int64_t> kernel_ns, eligible_ops, eligible_half_ops, half_kernel_ns;
   int64_t launches_through_graphs = 0;

@@ -115,6 +115,11 @@ std::string InputsText(const ReportModel& model) {
                         first == last ? "step " + first : fmt::format("steps {} to {}", first, last),
                         CellText(*inputs, 0, "step_source"));
   }
+  if (!IsNull(CellOf(*inputs, 0, "measured")))
+    text += fmt::format(
+        ". The analysed time begins with what the program says that it measures, or after its "
+        "warm-up: range {}",
+        Ellipsize(Visible(CellText(*inputs, 0, "measured")), 80));
   return text + ".";
 }
 
