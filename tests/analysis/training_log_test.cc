@@ -57,6 +57,18 @@ TEST(TrainingLog, SlowLinesAndWarmup) {
   EXPECT_DOUBLE_EQ(*rows[3].samples_per_second, 4 / 0.101);
 }
 
+TEST(TrainingLog, SlowLinesThatComeAtAnIntervalAreToldApart) {
+  std::vector<double> ms(100, 100), once(100, 100);
+  for (size_t i = 24; i < 100; i += 25) ms[i] = 900;
+  for (const size_t i : {17u, 40u, 41u, 90u}) once[i] = 900;
+  TraceBuilder regular, other;
+  Add(regular, ms);
+  Add(other, once);
+  EXPECT_EQ(Rows(regular)[49].cause, "regular interval");
+  EXPECT_EQ(Rows(regular)[24].cause, "regular interval");
+  EXPECT_EQ(Rows(other)[40].cause, "unexplained");
+}
+
 TEST(TrainingLog, FewLinesAreNotJudged) {
   TraceBuilder b;
   Add(b, {100, 100, 500});

@@ -474,30 +474,5 @@ TEST(LinesByMeaning, BarThatGoesOnFromACheckpointCountsFromThere) {
               HasSubstr("60 s each since it went on from 148"));
 }
 
-TEST(LinesByMeaning, OptimizerStepsBeyondAllBoundsAreUnknown) {
-  EXPECT_FALSE(ByMeaning("  Total optimization steps = 9223372036854775807\n  Num Epochs = 1\n"
-                         "{'loss': 0.02, 'epoch': 1.0}\n{'train_runtime': 10.5}\n")
-                   .empty());
-}
-
-TEST(LinesByMeaning, CollectiveThatTimesOutStopsATraining) {
-  std::string text;
-  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
-  text +=
-      "[rank1]:[E614 08:25:43.644 ProcessGroupNCCL.cpp:629] [Rank 1] Watchdog caught collective operation "
-      "timeout: WorkNCCL(SeqNum=309, OpType=ALLREDUCE, NumelIn=1) ran for 1800000 ms\n"
-      "Traceback (most recent call last):\ntorch.distributed.elastic.ChildFailedError: \n";
-  EXPECT_EQ(ByMeaning(text).error, "NCCL: a collective operation timed out (ALLREDUCE)");
-}
-
-TEST(LinesByMeaning, SettingsTellMixedPrecisionAndWhatGenerates) {
-  std::string text = "2022-05-06 09:45:51,433 config= AMP: False\n";
-  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
-  EXPECT_EQ(ByMeaning(text).settings.at("amp"), "False");
-  text += "{'loss': 0.0, 'completion_length': 111.9, 'reward': 0.6}\n";
-  EXPECT_EQ(ByMeaning(text).settings.at("rollouts"), "trainer");
-  EXPECT_EQ(ByMeaning(text + "INFO vllm engine started\n").settings.at("rollouts"), "vllm");
-}
-
 }  // namespace
 }  // namespace dladvisor

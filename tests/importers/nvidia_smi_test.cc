@@ -435,5 +435,51 @@ TEST(GpuCsv, AnotherQueryMayFollowAndLinesOfAScriptComeFirst) {
   EXPECT_EQ(trace.facts.at("profiler"), "nvidia-smi");
 }
 
+TEST(VendorTables, RocmSmi) {
+  const std::string table =
+      "========================= ROCm System Management Interface =========================\n"
+      "GPU  Temp (DieEdge)  AvgPwr  SCLK     MCLK     Fan  Perf  PwrCap  VRAM%  GPU%  \n"
+      "0    43.0c           39.0W   1700Mhz  1600Mhz  0%   auto  560.0W   12%   97%  \n"
+      "1    45.0c           41.0W   800Mhz   1600Mhz  0%   auto  560.0W    0%   3%   \n";
+  const Trace trace = test::ReadLog(table + table);
+  EXPECT_EQ(trace.facts.at("profiler"), "rocm-smi");
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 4u);
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPowerLimit).front(), Is(0, -1, 560));
+  const Trace newer = test::ReadLog(
+      "Device  Node  IDs              Temp        Power     Partitions          SCLK    MCLK     Fan  Perf  "
+      "PwrCap  VRAM%  GPU%  \n"
+      "              (DID,     GUID)  (Junction)  (Socket)  (Mem, Compute, ID)                           \n"
+      "0       2     0x74a1,   28851  41.0°C      136.0W    NPS1, SPX, 0        132Mhz  900Mhz   0%   auto  "
+      "750.0W  0%     95%    \n");
+  EXPECT_THAT(test::SamplesOf(newer, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 0.95)));
+  EXPECT_THAT(test::SamplesOf(newer, Metric::kPower), ElementsAre(Is(0, -1, 136)));
+}
+
+TEST(VendorTables, AmdSmiMonitor) {
+  const Trace trace = test::ReadLog(
+      " TIMESTAMP  GPU  POWER  GPU_T   GFX_CLK   GFX%  VRAM_USED  VRAM_TOTAL\n"
+      "1728408462    0  151 W  39 °C   132 MHz   97 %    1024 MB  196592 MB\n"
+      "1728408463    0  161 W  39 °C   132 MHz   98 %    2048 MB  196592 MB\n");
+  EXPECT_EQ(trace.facts.at("profiler"), "amd-smi");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.97), Is(0, kSecond, 0.98)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
+              ElementsAre(Is(0, 0, 1024 * test::kMiB), Is(0, kSecond, 2048 * test::kMiB)));
+}
+
+TEST(VendorTables, NpuSmi) {
+  const Trace trace = test::ReadLog(
+      "| npu-smi 23.0.2                 Version: 23.0.2                                             |\n"
+      "| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|\n"
+      "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |\n"
+      "+===========================+===============+====================================================+\n"
+      "| 0     910B3               | OK            | 93.6        42                0    / 0             |\n"
+      "| 0                         | 0000:C1:00.0  | 97          0    / 0          3318 / 65536         |\n");
+  EXPECT_EQ(trace.facts.at("profiler"), "npu-smi");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 0.97)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryTotal), ElementsAre(Is(0, -1, 65536 * test::kMiB)));
+  EXPECT_EQ(trace.devices[0].name, "Ascend 910B3");
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -95,5 +95,77 @@ TEST(WrittenLines, ARunOfMlperfThatWasKilledLeavesNoEpochOpen) {
   for (const TrainingIteration& row : log.iterations) EXPECT_EQ(row.elapsed_ns, 60e9);
 }
 
+TEST(WrittenLines, OptimizerStepsBeyondAllBoundsAreUnknown) {
+  EXPECT_FALSE(LogOf("  Total optimization steps = 9223372036854775807\n  Num Epochs = 1\n"
+                     "{'loss': 0.02, 'epoch': 1.0}\n{'train_runtime': 10.5}\n")
+                   .empty());
+}
+
+TEST(WrittenLines, CollectiveThatTimesOutStopsATraining) {
+  std::string text;
+  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  text +=
+      "[rank1]:[E614 08:25:43.644 ProcessGroupNCCL.cpp:629] [Rank 1] Watchdog caught collective operation "
+      "timeout: WorkNCCL(SeqNum=309, OpType=ALLREDUCE, NumelIn=1) ran for 1800000 ms\n"
+      "Traceback (most recent call last):\ntorch.distributed.elastic.ChildFailedError: \n";
+  EXPECT_EQ(LogOf(text).error, "NCCL: a collective operation timed out (ALLREDUCE)");
+}
+
+TEST(WrittenLines, SettingsTellMixedPrecisionAndWhatGenerates) {
+  std::string text = "2022-05-06 09:45:51,433 config= AMP: False\n";
+  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  EXPECT_EQ(LogOf(text).settings.at("amp"), "False");
+  text += "{'loss': 0.0, 'completion_length': 111.9, 'reward': 0.6}\n";
+  EXPECT_EQ(LogOf(text).settings.at("rollouts"), "trainer");
+  EXPECT_EQ(LogOf(text + "INFO vllm engine started\n").settings.at("rollouts"), "vllm");
+}
+
+TEST(WrittenLines, TimeOfOneIterationIsNotThatOfAllOfItsLine) {
+  std::string text;
+  for (int step = 10; step <= 1000; step += 10)
+    text += fmt::format("iter {}: loss 3.0, time {}ms\n", step, step % 250 == 0 ? 33560.0 : 560.0);
+  const TrainingLog log = LogOf(text);
+  double all = 0;
+  for (const TrainingIteration& row : log.iterations)
+    all += row.elapsed_ns.value_or(0) * static_cast<double>(row.covers.value_or(1));
+  EXPECT_NEAR(all, (1000 * 0.56 + 4 * 33.0) * 1e9, 10e9);
+}
+
+TEST(WrittenLines, LoadAndGpuTimeAreOfTheStepsSinceTheLastLine) {
+  std::string text;
+  for (int step = 100; step <= 4000; step += 100)
+    text +=
+        fmt::format("iter: {:06} - train loss: 0.9 - lr: 4e-05 - load time: 0.50 - gpu time: 9.50\n", step);
+  const TrainingLog log = LogOf(text);
+  ASSERT_TRUE(log.iterations[3].elapsed_ns);
+  EXPECT_NEAR(*log.iterations[3].elapsed_ns, 0.1e9, 1e6);
+  ASSERT_FALSE(log.timers.empty());
+  EXPECT_NEAR(*log.timers[3].ns, 5e6, 1e4);
+}
+
+TEST(WrittenLines, RecordingOfATerminalIsNoLog) {
+  try {
+    LogOf("\x1b[?1049h\x1b[HEvery 2.0s: nvidia-smi\n\x1b[6d| NVIDIA-SMI 570\x1b[6;37HDriver\n");
+    ADD_FAILURE() << "was read";
+  } catch (const Error& e) {
+    EXPECT_NE(e.reason().find("a recording of a terminal"), std::string::npos) << e.what();
+  }
+}
+
+TEST(WrittenLines, OldestLinesOfMlperfSayWhenEpochsBegin) {
+  std::string text;
+  for (int epoch = 0; epoch < 3; ++epoch)
+    text += fmt::format(
+        ":::MLPv0.5.0 ssd {}.5 (train.py:40) train_epoch: {}\n:::MLPv0.5.0 ssd {}.5 (train.py:50) "
+        "eval_start: {}\n"
+        ":::MLPv0.5.0 ssd {}.5 (train.py:60) eval_stop: {}\n",
+        1541639000 + 100 * epoch, epoch, 1541639080 + 100 * epoch, epoch, 1541639100 + 100 * epoch, epoch);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_NEAR(*log.iterations[1].elapsed_ns, 80e9, 1e6);
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_NEAR(log.evaluation_ns, 60e9, 1e6);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -25,6 +25,9 @@ constexpr double kCoarsest = 0.1;
 constexpr size_t kLeastLines = 8, kLeastOfAttempt = 3;
 // Of what a line takes longer, the share by which a timer must have grown to be the reason.
 constexpr double kExplains = 0.5;
+// Lines at one distance that are no chance, and how many lines lie between two of them at least.
+constexpr size_t kLeastRegular = 4;
+constexpr int64_t kLeastLinesBetween = 5;
 
 using Rows = std::vector<size_t>;
 using Alike = std::pair<int64_t, int64_t>;  // attempt and batch, -1 where unknown: lines that compare
@@ -178,6 +181,28 @@ class Explainer {
   const std::map<std::string, std::map<size_t, double>> timers_;
 };
 
+// Slow lines without another reason that come at every so many iterations: what the program does then, it
+// does by a setting.
+void MarkRegular(std::vector<TrainingLogRow>& rows) {
+  for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    Rows open;
+    std::map<int64_t, size_t> distances;
+    for (; end < rows.size() && rows[end].attempt == rows[begin].attempt; ++end) {
+      if (rows[end].cause != "unexplained") continue;
+      if (!open.empty()) ++distances[rows[end].iteration - rows[open.back()].iteration];
+      open.push_back(end);
+    }
+    const auto most = std::ranges::max_element(distances, {}, [](const auto& d) { return d.second; });
+    if (open.size() < kLeastRegular || most == distances.end()) continue;
+    const int64_t interval = most->first, lines = rows[open.front()].covers.value_or(1);
+    if (interval < kLeastLinesBetween * lines || 2 * most->second < open.size()) continue;
+    for (size_t i = 1; i < open.size(); ++i)
+      for (const size_t row : {open[i - 1], open[i]})
+        if (rows[open[i]].iteration - rows[open[i - 1]].iteration == interval)
+          rows[row].cause = "regular interval";
+  }
+}
+
 // Samples of one iteration, from the line, the lines around it or the arguments.
 std::optional<int64_t> BatchOf(const TrainingLog& log, size_t i, const TrainingSizes& sizes) {
   const TrainingIteration& row = log.iterations[i];
@@ -226,11 +251,12 @@ const RelationOf<TrainingLogRow>& TrainingLogRelation() {
           .Column("slow", &TrainingLogRow::slow, Unit::kNone,
                   "1 where it takes a twentieth more than the median and its modified z-score is above 3.5; "
                   "unknown where fewer than 8 lines compare.")
-          .Column("cause", &TrainingLogRow::cause, Unit::kText,
-                  "What coincides with a slow line: start, checkpoint, evaluation, garbage collection, end "
-                  "of an epoch, else "
-                  "what the grown timer measures (input, communication, optimizer, compute), else "
-                  "unexplained; unknown for others.")
+          .Column(
+              "cause", &TrainingLogRow::cause, Unit::kText,
+              "What coincides with a slow line: start, checkpoint, evaluation, garbage collection, end "
+              "of an epoch, else "
+              "what the grown timer measures (input, communication, optimizer, compute), else regular "
+              "interval where they come at every so many iterations, else unexplained; unknown for others.")
           .Column("grown_timer", &TrainingLogRow::grown_timer, Unit::kText,
                   "Timer that grew most over its median, by at least half of the excess.")
           .Column("global_batch", &TrainingLogRow::global_batch, Unit::kCount, "Samples of an iteration.")
@@ -288,6 +314,7 @@ std::vector<TrainingLogRow> ComputeTrainingLog(const Context& context) {
   MarkWarmup(rows);
   Explainer explainer(log, rows);
   for (const auto& [group, lines] : groups) explainer.Explain(lines);
+  MarkRegular(rows);
   return rows;
 }
 

@@ -41,6 +41,8 @@ void TableReader::Line(std::string_view line) {
     log.trace().facts["profiler"] = "nvidia-smi " + text;
     log.trace().facts["driver_version"] = driver;
     if (cuda != "N/A") log.trace().facts["cuda_version"] = cuda;
+  } else {
+    vendors_.Line(line, time_, log);
   }
 }
 

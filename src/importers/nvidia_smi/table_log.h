@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the table that nvidia-smi prints without options, once or many times (nvidia-smi -l, watch), also
-// among the lines of another log. It prints two lines per GPU; GPUs split by MIG have no utilisation.
+// Reads the table that nvidia-smi prints without options, once or many times (nvidia-smi -l, watch), and
+// what other vendors' tools print, also among the lines of another log. It prints two lines per GPU; GPUs
+// split by MIG have no utilisation.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "src/importers/nvidia_smi/telemetry_log.h"
+#include "src/importers/nvidia_smi/vendor_tables.h"
 
 namespace dladvisor {
 
@@ -24,6 +26,7 @@ class TableReader {
 
   std::optional<Time> time_;
   std::string gpu_, name_;
+  VendorTableReader vendors_;
   bool second_ = false;  // whether the line before named a GPU
 };
 

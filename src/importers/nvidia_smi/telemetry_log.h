@@ -32,6 +32,7 @@ class TelemetryLog {
   bool LeavesOutCutLine();
 
   Trace& trace() { return trace_; }
+  size_t samples() const { return trace_.telemetry.size(); }
 
   // `what` names the format in messages. Throws Error where there is no sample.
   Trace Finish(const std::string& path, const std::string& what);

@@ -153,6 +153,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                                     "total used time", "time so far", "wall time", "total elapsed"}))) {
       step.since_start = number * scale;
       step.rounded = value.whole;
+    } else if (time && Ends(name, {"gpu time"}) && step.input) {
+      // VietOCR's, both of the steps since the last line.
+      step.since_last = number * scale + *step.input;
     } else if (time && !step.time && (Ends(name, {"time", "dt", "took", "time cost", "cost", "duration"}))) {
       if (number > 0 && !(value.whole && unit == Unit::kNone && number > 1e6)) step.time = number * scale;
       step.has_mean = value.mean.has_value();
@@ -421,6 +424,11 @@ TrainingLog GeneralLinesReader::Finish() {
     if (nan > 0) row.nan = std::exchange(nan, 0);
     if (!line.epoch) row.planned = line.steps;
     if (seconds && *seconds > 0 && *seconds < 1e7) row.elapsed_ns = *seconds * kNsPerSecond;
+    if (line.input && line.since_last && seconds) {
+      log.timers.push_back({log.iterations.size(), "data", {}, *line.input / covers * kNsPerSecond, {}, {}});
+      log.iterations.push_back(row);
+      continue;
+    }
     if (line.input && seconds && *line.input > *seconds) ++longer;
     if (line.input && seconds && *line.input <= *seconds)
       log.timers.push_back({log.iterations.size(), "data", {}, *line.input * kNsPerSecond, {}, {}});

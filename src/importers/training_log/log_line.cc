@@ -115,4 +115,19 @@ void SetCovers(std::vector<TrainingIteration>& rows, std::optional<int64_t> inte
   }
 }
 
+void SpreadSingleTimes(std::vector<TrainingIteration>& rows) {
+  constexpr double kFar = 1.5;
+  std::vector<double> times;
+  for (const TrainingIteration& row : rows)
+    if (row.elapsed_ns) times.push_back(*row.elapsed_ns);
+  if (times.empty()) return;
+  const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  for (TrainingIteration& row : rows) {
+    const double covers = static_cast<double>(std::max<int64_t>(row.covers.value_or(1), 1));
+    if (row.elapsed_ns && *row.elapsed_ns > kFar * *middle)
+      row.elapsed_ns = ((covers - 1) * *middle + *row.elapsed_ns) / covers;
+  }
+}
+
 }  // namespace dladvisor::training_log

@@ -39,4 +39,8 @@ std::string WithoutColours(std::string_view text);
 // says already.
 void SetCovers(std::vector<TrainingIteration>& rows, std::optional<int64_t> interval);
 
+// Of lines that print the time of one iteration alone and cover several: one that is far above the others, as
+// where the program evaluates, is not that of those beside it.
+void SpreadSingleTimes(std::vector<TrainingIteration>& rows);
+
 }  // namespace dladvisor::training_log

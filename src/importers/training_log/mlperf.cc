@@ -16,17 +16,30 @@ constexpr double kMostMs = 1e10;
 }  // namespace
 
 void MlperfReader::Line(std::string_view line) {
-  const size_t mark = line.find(":::MLL");
+  const size_t mark = line.find(":::ML");
   if (mark == std::string_view::npos) return;
   line = line.substr(mark, 4096);
   static const RE2 stamp(R"re("time_(ms|s)": *(\d+(?:\.\d+)?))re"), name(R"re("key": *"(\w+)")re"),
-      old(R"re(^:::MLL (\d+\.\d+) (\w+):)re");
+      old(R"re(^:::MLL (\d+\.\d+) (\w+):)re"),
+      oldest(R"re(^:::MLPv0\.5\.\d+ \S+ (\d+\.\d+) \([^)]*\) (\w+))re");
   double time = 0;
   std::string unit, key;
   if (RE2::PartialMatch(line, stamp, &unit, &time) && RE2::PartialMatch(line, name, &key))
     Event(key, unit == "s" ? time * kMsPerSecond : time);
   else if (RE2::PartialMatch(line, old, &time, &key))
     Event(key, time * kMsPerSecond);
+  else if (RE2::PartialMatch(line, oldest, &time, &key))
+    OldestEvent(key, time * kMsPerSecond);
+}
+
+// Of version 0.5, which says when an epoch begins, and not when it ends.
+void MlperfReader::OldestEvent(std::string_view key, double ms) {
+  const bool epoch = key == "train_epoch";
+  if (epoch || key == "eval_start" || key == "run_stop") Event("epoch_stop", ms);
+  if (epoch)
+    Event("epoch_start", ms);
+  else
+    Event(key, ms);
 }
 
 void MlperfReader::Add(Intervals& intervals, double start, double end) {

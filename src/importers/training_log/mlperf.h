@@ -28,6 +28,7 @@ class MlperfReader {
   };
 
   void Event(std::string_view key, double ms);
+  void OldestEvent(std::string_view key, double ms);
   static void Add(Intervals& intervals, double start, double end);
 
   Intervals epochs_, blocks_;

@@ -437,6 +437,7 @@ TrainingLog ProgramLinesReader::Finish() {
   const bool has_timers = std::ranges::any_of(log_.timers, [](const auto& t) { return t.name != "data"; });
   if (static_cast<size_t>(timed) < (has_timers ? 1 : kLeastSteps)) return {};
   SetCovers(log_.iterations, std::nullopt);
+  if (program_ == "nanoGPT") SpreadSingleTimes(log_.iterations);
   if (program_ == kEpochs) SplitTotals(log_.iterations);
   for (TrainingIteration& row : log_.iterations)
     if (row.nan) row.nan = row.covers.value_or(1);

@@ -374,10 +374,22 @@ void RefusePrintedStatistics(ByteSource& source) {
                     "profile again with its successor: nsys profile --trace=cuda,nvtx -o report PROGRAM");
 }
 
+// What `script` or `tee` keep of a program that draws on a whole terminal: places of the cursor for lines.
+void RefuseTerminal(ByteSource& source, const LogReader& reader) {
+  if (source.Head().find("\x1b[?1049h") == std::string_view::npos) return;
+  if (reader.tables.log.samples() > 0 || reader.PrintsLosses()) return;
+  throw WrongKind(source.name(),
+                  "a recording of a terminal on which a program draws (watch, nvtop): places of the cursor, "
+                  "not lines",
+                  "log in lines: nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,"
+                  "memory.total,power.draw --format=csv -l 1 > gpu.csv");
+}
+
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
   LogReader reader;
   ReadLines(source, reader);
+  RefuseTerminal(source, reader);
   const bool tables = reader.tables.log.trace().telemetry.size() > 0;
   TrainingLog log = reader.Finish();
   ServingLog serving = reader.servers.Finish();
