@@ -167,5 +167,50 @@ TEST(WrittenLines, OldestLinesOfMlperfSayWhenEpochsBegin) {
   EXPECT_NEAR(log.evaluation_ns, 60e9, 1e6);
 }
 
+TEST(WrittenLines, SavedCheckpointIsNoEpoch) {
+  std::string text;
+  for (int line = 0; line < 20; ++line)
+    text += fmt::format(
+        "[2026-03-22 22:{:02}:10,100][main][INFO] - epoch {} | loss 2.5e-02 | lr 8e-05\n"
+        "[2026-03-22 22:{:02}:20,100][main][INFO] - Checkpoint saved to best.pt  (epoch {}, loss 4e-03)\n",
+        line, 500 * (line + 1), line, 500 * (line + 1) + 20);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 20u);
+  EXPECT_EQ(log.iterations[5].covers, 500);
+  EXPECT_NEAR(*log.iterations[5].elapsed_ns, 0.12e9, 1e6);
+}
+
+TEST(WrittenLines, LaunchersErrorIsNotTheReason) {
+  std::string text;
+  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  text +=
+      "Traceback (most recent call last):\nsubprocess.CalledProcessError: Command 'python train.py' failed\n"
+      "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device\n"
+      "Traceback (most recent call last):\nsubprocess.CalledProcessError: Command 'python train.py' failed\n";
+  EXPECT_EQ(LogOf(text).error, "OSError: [Errno 28] No space left on device");
+}
+
+TEST(WrittenLines, DataParallelIsOneClassOfThatEnd) {
+  const auto wrapper = [](const std::string& line) {
+    return LogOf(line + "\n" + SixtyLines("step {} loss 2.0 0.25 s/step")).settings.contains("data_parallel");
+  };
+  EXPECT_TRUE(wrapper("Using 2 GPUs via DataParallel"));
+  EXPECT_TRUE(wrapper("DataParallel("));
+  EXPECT_FALSE(wrapper("Using DistributedDataParallel"));
+  EXPECT_FALSE(wrapper("torch.nn.parallel.DistributedDataParallel is used, not DataParallel"));
+}
+
+TEST(WrittenLines, TrainBeforeACountIsAStep) {
+  std::string text;
+  for (int step = 10; step <= 400; step += 10)
+    text += fmt::format(
+        "I1216 14:{:02}:{:02}.224024 139628846601088 train.py:577] [Train {}/1882] {{'train_loss': "
+        "0.0007}}\n",
+        step / 100, step % 100 / 2, step);
+  const TrainingLog log = LogOf(text);
+  ASSERT_GT(log.iterations.size(), 20u);
+  EXPECT_NEAR(*log.iterations[3].elapsed_ns, 0.5e9, 1e7);
+}
+
 }  // namespace
 }  // namespace dladvisor

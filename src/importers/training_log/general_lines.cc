@@ -119,9 +119,10 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     const bool time = unit == Unit::kSeconds || unit == Unit::kNone;
     if (!step.epoch && IsEpoch(value)) {
       step.epoch = static_cast<int64_t>(number);
-    } else if (!step.step && (IsStep(value) || (batch_counts && IsBatch(value)) ||
-                              (name.empty() && value.total && Counts(value) &&
-                               (step.epoch || &value == &values.front())))) {
+    } else if (!step.step &&
+               (IsStep(value) || (batch_counts && IsBatch(value)) ||
+                (value.total && Counts(value) &&
+                 (name == "train" || (name.empty() && (step.epoch || &value == &values.front())))))) {
       step.step = static_cast<int64_t>(number);
       step.steps = value.total;
       // TensorFlow's "loss = 1.2, step = 200 (24.1 sec)".
@@ -218,7 +219,7 @@ bool GeneralLinesReader::Line(std::string_view line) {
       !(has("rain") && (has("ime") || has("lapsed"))))
     return happened(false);
   static const RE2 counter(
-      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,3}\d+ ?/)re");
+      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,3}\d+ ?/)re");
   if (!RE2::PartialMatch(line, counter) || Evaluates(line)) return happened(false);
   auto step = Read(line);
   if (!step || !step->trains) return happened(false);

@@ -146,6 +146,9 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   if (!found || (form.unless != nullptr && line.find(form.unless) != std::string_view::npos)) return false;
   const bool of_epoch = parts == "t";
   if (of_epoch && OfPartOfEpoch(line)) return false;
+  // "Checkpoint saved to best.pt (epoch 4276, loss 5.8e-03)"
+  if (of_epoch && BetweenSteps(line.substr(0, line.find(form.mark))) == TrainingEventKind::kCheckpoint)
+    return false;
   EndStep();
   const auto part = [&](char letter) {
     const size_t at = parts.find(letter);

@@ -288,11 +288,14 @@ class LogReader {
     if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
       return;
     if (!RE2::PartialMatch(line, exception, &type, &words)) return;
-    error_line_ = lines_;
+    const bool late = lines_ - std::exchange(error_line_, lines_) > kLinesOfEnd;
     traceback_ = words.empty();
-    // The first of the ranks', unless it has no words.
-    const bool known = error_.find(": ") != std::string::npos || (!error_.empty() && words.size() < 3);
-    if (known && !went_on_) return;
+    // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
+    static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");
+    const bool vague = words.size() < 3 || RE2::PartialMatch(type, launcher);
+    const bool known = (error_.find(": ") != std::string::npos && !RE2::PartialMatch(error_, launcher)) ||
+                       (!error_.empty() && vague);
+    if (known && !went_on_ && (vague || !late)) return;
     error_ = type + words;
     while (error_.ends_with(' ') || error_.ends_with('.') || error_.ends_with(':')) error_.pop_back();
     went_on_ = false;
