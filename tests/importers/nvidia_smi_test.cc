@@ -481,5 +481,14 @@ TEST(VendorTables, NpuSmi) {
   EXPECT_EQ(trace.devices[0].name, "Ascend 910B3");
 }
 
+TEST(GpuCsv, CellWithTheUnitOfAnotherColumnIsLeftOut) {
+  const Trace trace = test::ReadLog(
+      "timestamp, index, utilization.gpu [%], memory.used [MiB]\n"
+      "2024/01/02 03:04:05.000, 0, 7 %, 100 MiB\n"
+      "2024/01/02 03:04:06.000, 0, 100 MiB, 7 %\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization), ElementsAre(Is(0, 0, 0.07)));
+  EXPECT_EQ(trace.health.rows_skipped.at("cells"), 2);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -212,5 +212,15 @@ TEST(WrittenLines, TrainBeforeACountIsAStep) {
   EXPECT_NEAR(*log.iterations[3].elapsed_ns, 0.5e9, 1e7);
 }
 
+TEST(WrittenLines, TimeThatIsAlwaysTheSameIsNoMeanOfAnEpoch) {
+  std::string text;
+  for (int line = 0; line < 60; ++line)
+    text += fmt::format("2024-01-01 00:{:02}:{:02} epoch: {}, iter: {}, loss: 0.9, time: 0.7\n",
+                        line * 28 / 60, line * 28 % 60, line / 20, line % 20 * 40);
+  const TrainingLog log = LogOf(text);
+  EXPECT_GT(log.iterations.size(), 50u);
+  EXPECT_NEAR(*log.iterations[5].elapsed_ns, 0.7e9, 1e7);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -20,7 +20,7 @@ Importer::Fit Fits(const Input& input) {
 constinit const Importer kNvidiaSmiImporter = {
     .in_errors =
         ", logs of nvidia-smi (its table, dmon, and --format=csv, with the line of headers or with units) "
-        "and of tegrastats",
+        "and of tegrastats, rocm-smi, amd-smi monitor and npu-smi",
     .in_help = "log of nvidia-smi",
     .extensions = ".csv",
     .more_extensions = "",

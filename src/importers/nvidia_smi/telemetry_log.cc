@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -48,6 +49,35 @@ double FactorOf(TelemetryMetric metric, double most, bool whole) {
       break;
   }
   return 1;
+}
+
+// Whether the unit, which is known, is one of the metric's: a cell of another column has another one.
+bool IsUnitOf(TelemetryMetric metric, std::string_view unit) {
+  std::string lower(unit);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool share = lower.starts_with('%') || lower.starts_with('p'), clock = lower.ends_with("hz");
+  switch (metric) {
+    case TelemetryMetric::kGpuUtilization:
+    case TelemetryMetric::kMemoryUtilization:
+      return share;
+    case TelemetryMetric::kMemoryUsed:
+    case TelemetryMetric::kMemoryTotal:
+      return lower.find('b') != std::string::npos && lower != "bool";
+    case TelemetryMetric::kPower:
+    case TelemetryMetric::kPowerLimit:
+      return lower.find('w') != std::string::npos;
+    case TelemetryMetric::kSmClock:
+    case TelemetryMetric::kSmClockLimit:
+    case TelemetryMetric::kMemoryClock:
+      return clock;
+    case TelemetryMetric::kTemperature:
+    case TelemetryMetric::kMemoryTemperature:
+      return !share && !clock && lower.find('b') == std::string::npos;
+    case TelemetryMetric::kThrottledByHeat:
+    case TelemetryMetric::kThrottledByPower:
+      break;
+  }
+  return true;
 }
 
 // Metrics whose numbers have one unit.
@@ -100,6 +130,7 @@ void TelemetryLog::Add(TelemetryMetric metric, const Quantity& quantity) {
   const std::optional<double> factor =
       quantity.unit.empty() ? std::optional(1.0) : FactorOfUnit(quantity.unit);
   if (!factor) return;
+  if (!quantity.unit.empty() && !IsUnitOf(metric, quantity.unit)) return Skip("cells");
   const double value = quantity.number * *factor;
   for (size_t i = begin_; i < t.size(); ++i)
     if (t.metric[i] == metric) {

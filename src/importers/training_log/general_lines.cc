@@ -283,7 +283,7 @@ std::vector<TrainingIteration> GeneralLinesReader::Number() const {
 GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
   const std::vector<TrainingIteration> rows = Number();
   size_t timed = 0, beside = 0, falls = 0, grows = 0, follows = 0, as_step = 0, as_last = 0, stamped = 0,
-         single = 0;
+         single = 0, epochs = 0, rises = 0;
   // Since the line from which the lines' times are looked at, by either meaning.
   std::optional<int64_t> anchor;
   double if_step = 0, if_last = 0;
@@ -304,6 +304,9 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
       continue;
     ++follows;
     grows += *line.time > *steps_[i - 1].time;
+    const bool starts = line.epoch != steps_[i - 1].epoch;
+    epochs += starts;
+    rises += starts && *line.time > kFalls * *steps_[i - 1].time;
     falls += line.epoch == steps_[i - 1].epoch ? *line.time <= *steps_[i - 1].time
                                                : *line.time > kFalls * *steps_[i - 1].time;
     single += *rows[i].covers == 1;
@@ -326,7 +329,8 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
           2 * *std::ranges::find_if(steps_, [](const Step& s) { return s.time.has_value(); })->time)
     return Meaning::kSinceStart;
   if (most(beside, timed)) return Meaning::kStep;
-  if (most(falls, follows) && follows >= kLeastLines && steps_.back().epoch != steps_.front().epoch)
+  // A time that is always the same falls nowhere.
+  if (most(falls, follows) && follows >= kLeastLines && epochs > 0 && 2 * rises > epochs)
     return Meaning::kMeanOfEpoch;
   if (stamped >= kLeastLines && as_last * 2 > stamped && as_last >= as_step) return Meaning::kSinceLast;
   if (stamped >= kLeastLines) return as_step * 2 > stamped ? Meaning::kStep : Meaning::kNone;
