@@ -91,7 +91,7 @@ class RuleEvaluation {
         keep_clear_(options.keep_clear == "*" || options.keep_clear == rule.id),
         params_(ParamBindings(rule)) {}
 
-  std::vector<std::string> Reads() const { return db_.Prepare(WithHelpers(rule_, Sql())).relations; }
+  std::vector<std::string> Reads() const { return db_.Prepare(WithHelpers(rule_, Sql(false))).relations; }
 
   Evaluation Run() {
     Evaluation evaluation;
@@ -101,9 +101,10 @@ class RuleEvaluation {
       const Counts counts = Count();
       evaluation.subjects = counts.subjects;
       if (keep_clear_ ? counts.subjects == 0 : counts.not_clear == 0) return evaluation;
+      const std::string sql = Sql(keep_clear_ || counts.none_is_clear);
       const ResultSet rows =
-          db_.Query(WithHelpers(rule_, Sql()), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
-      if (!rows.rows.empty()) Prepare(rows.columns);
+          db_.Query(WithHelpers(rule_, sql), params_, keep_clear_ ? SIZE_MAX : kMaxFindings + 1);
+      if (!rows.rows.empty()) Prepare(rows.columns, sql);
       for (const auto& row : rows.rows) {
         Finding finding = Judge(row);
         if (finding.outcome == Outcome::kClear && !keep_clear_) continue;
@@ -137,6 +138,7 @@ class RuleEvaluation {
 
   struct Counts {
     size_t subjects = 0, not_clear = 0;
+    bool none_is_clear = false;  // known
   };
 
   // In one pass over the subjects. Of many, whose number is known, none is taken for clear.
@@ -146,10 +148,11 @@ class RuleEvaluation {
     if (rows == 0 || rows > kFew) return {rows, rows};
     const ResultSet counts = db_.Query(rule_.count_sql, params_);
     const auto count = [&](size_t i) { return static_cast<size_t>(AsNumber(counts.rows[0][i]).value_or(0)); };
-    return {count(0), count(1)};
+    return {count(0), count(1), count(0) == count(1)};
   }
 
-  std::string Sql() const {
+  // Of all subjects, or else of those that are not clear: what decides that is computed as far as it must be.
+  std::string Sql(bool of_all) const {
     std::string sql = "SELECT subject.*";
     // NOT NOT: true, false or NULL as SQL has it, also where the value is a text.
     for (const Condition& condition : rule_.when) sql += ", NOT NOT (" + condition.sql + "\n)";
@@ -160,12 +163,13 @@ class RuleEvaluation {
     for (const Condition& condition : rule_.when)
       for (const Comparison& comparison : condition.comparisons)
         sql += ", (" + comparison.left + "\n), (" + comparison.right + "\n)";
-    return sql + " FROM (" + SubjectSql(rule_, rule_.lets.size()) + "\n) AS subject" +
-           (keep_clear_ ? "" : " WHERE " + NotClearSql(rule_));
+    const LetValues values = of_all ? LetValues::kOnce : LetValues::kWhereNamed;
+    return sql + " FROM (" + SubjectSql(rule_, rule_.lets.size(), values) + "\n) AS subject" +
+           (of_all ? " LIMIT -1" : " WHERE " + NotClearSql(rule_));
   }
 
   // What is the same for all rows.
-  void Prepare(const std::vector<ResultColumn>& columns) {
+  void Prepare(const std::vector<ResultColumn>& columns, const std::string& sql) {
     size_t expressions = rule_.when.size() + (rule_.saves ? 2 : 0);
     for (const Condition& condition : rule_.when) expressions += 2 * condition.comparisons.size();
     values_ = columns.size() - expressions;
@@ -186,7 +190,7 @@ class RuleEvaluation {
       auto& named = named_.emplace_back();
       AddNamed(NamesOfSql(condition.sql), named);
     }
-    missing_.emplace(rule_, db_, scope_, subject_columns_, values_, Sql());
+    missing_.emplace(rule_, db_, scope_, subject_columns_, values_, sql);
     problem_.emplace(rule_.problem.text);
     for (const Message& message : rule_.recommendation) recommendation_.emplace_back(message.text);
     code_.emplace(rule_.code.text);

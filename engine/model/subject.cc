@@ -40,7 +40,8 @@ bool MayName(std::string_view capitals, const Let& let) {
 }  // namespace
 
 // Lets that name none of one another stand side by side: SQLite expands `subject.*` anew at each level.
-std::string SubjectSql(const Rule& rule, size_t lets) {
+// SQLite copies the expressions of what it selects from to where they are named, but not past a LIMIT.
+std::string SubjectSql(const Rule& rule, size_t lets, LetValues values) {
   std::string sql =
       rule.subject_sql.empty() ? "SELECT * FROM " + Quoted(rule.subject_relation) : rule.subject_sql;
   for (size_t i = 0; i < lets;) {
@@ -55,6 +56,7 @@ std::string SubjectSql(const Rule& rule, size_t lets) {
     for (; count < level.size() && !names_one_of_the_level(level[count]); ++count)
       columns += ", (" + level[count].sql + "\n) AS " + Quoted(level[count].name);
     sql = "SELECT subject.*" + columns + " FROM (" + sql + "\n) AS subject";
+    if (values == LetValues::kOnce) sql += " LIMIT -1";
     i += count;
   }
   return sql;

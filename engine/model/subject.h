@@ -3,6 +3,7 @@
 // so that sub-queries can name the subject's columns unambiguously (subject.shop).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,14 @@
 
 namespace dladvisor {
 
+// How often a let is computed for a subject.
+enum class LetValues : uint8_t {
+  kWhereNamed,  // each time that it is named, as far as that decides anything
+  kOnce,        // once, and not where it is named, which SQLite would copy it to
+};
+
 // SELECT of the subjects with the first `lets` lets as further columns.
-std::string SubjectSql(const Rule& rule, size_t lets);
+std::string SubjectSql(const Rule& rule, size_t lets, LetValues values = LetValues::kWhereNamed);
 
 // SELECT of one expression over SubjectSql(rule, lets); the expression starts at kExpressionOffset.
 inline constexpr int kExpressionOffset = 8;
