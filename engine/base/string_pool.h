@@ -40,6 +40,14 @@ class StringPool {
     views_.push_back(Keep(text));
     return id;
   }
+  // Of a text that was interned, or kNone.
+  static constexpr NameId kNone = UINT32_MAX;
+  NameId Find(std::string_view text) const {
+    const auto hash = static_cast<uint32_t>(std::hash<std::string_view>{}(text));
+    for (size_t at = hash & (slots_.size() - 1); slots_[at] != kFree; at = (at + 1) & (slots_.size() - 1))
+      if (hashes_[slots_[at]] == hash && views_[slots_[at]] == text) return slots_[at];
+    return kNone;
+  }
   std::string_view View(NameId id) const { return views_[id]; }
   size_t size() const { return views_.size(); }
 

@@ -38,10 +38,17 @@ char CellTest::SignOf(const Schema& schema, sqlite3_index_info* info, int constr
   }
 }
 
-CellTest::CellTest(char sign, size_t column, sqlite3_value* value) : column_(column) {
+CellTest::CellTest(const Relation& relation, char sign, size_t column, sqlite3_value* value)
+    : column_(column) {
   if (sign == '>') ReadBound(value, low_);
   if (sign == '<') ReadBound(value, high_);
   if (sign == '@') ReadList(value);
+  if (asks_ != Asks::kTexts) return;
+  table_ = dynamic_cast<const Table*>(&relation);
+  for (const std::string& text : texts_)
+    if (const int64_t stored = table_ ? table_->StoredFor(text) : StringPool::kNone;
+        stored != StringPool::kNone)
+      stored_.push_back(stored);
 }
 
 void CellTest::ReadBound(sqlite3_value* value, double& bound) {
@@ -71,6 +78,8 @@ void CellTest::ReadList(sqlite3_value* list) {
 bool CellTest::Holds(const Relation& relation, size_t row) const {
   if (asks_ == Asks::kNothing) return true;
   if (asks_ == Asks::kImpossible) return false;
+  if (table_)
+    return std::ranges::any_of(stored_, [&](int64_t stored) { return table_->Stores(row, column_, stored); });
   const CellView cell = relation.At(row, column_);
   switch (cell.kind) {
     case CellView::Kind::kNull:

@@ -26,7 +26,7 @@ class CellTest {
   // Whether what the constraint compares with is asked for.
   static bool TakesValue(char sign) { return sign != '!'; }
 
-  CellTest(char sign, size_t column, sqlite3_value* value);
+  CellTest(const Relation& relation, char sign, size_t column, sqlite3_value* value);
 
   bool Holds(const Relation& relation, size_t row) const;
 
@@ -38,6 +38,8 @@ class CellTest {
   enum class Asks { kNothing, kBounds, kTexts, kImpossible } asks_ = Asks::kBounds;
   double low_ = -std::numeric_limits<double>::infinity(), high_ = std::numeric_limits<double>::infinity();
   std::vector<std::string> texts_;
+  const Table* table_ = nullptr;  // where texts are asked of one
+  std::vector<int64_t> stored_;   // what it stores for those that it has
 };
 
 }  // namespace dladvisor

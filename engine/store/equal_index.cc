@@ -35,7 +35,13 @@ std::optional<int64_t> EqualInteger(sqlite3_value* value) {
   return static_cast<int64_t>(real);
 }
 
+EqualTo::EqualTo(const Relation& relation, size_t column, const CellView& value)
+    : column(column), value(value), table(dynamic_cast<const Table*>(&relation)) {
+  if (table) stored = value.kind == CellView::Kind::kText ? table->StoredFor(value.text) : value.integer;
+}
+
 bool EqualTo::Holds(const Relation& relation, size_t row) const {
+  if (table) return table->Stores(row, column, stored);
   const CellView cell = relation.At(row, column);
   if (cell.kind != value.kind) return false;
   return cell.kind == CellView::Kind::kText ? cell.text == value.text : cell.integer == value.integer;

@@ -22,8 +22,12 @@ std::optional<int64_t> EqualInteger(sqlite3_value* value);
 
 // A cell that compares equal to what a statement asks for: an integer or a text.
 struct EqualTo {
+  EqualTo(const Relation& relation, size_t column, const CellView& value);
+
   size_t column = 0;
   CellView value;
+  const Table* table = nullptr;  // where the relation is one
+  int64_t stored = 0;            // what it stores for the value
 
   bool Holds(const Relation& relation, size_t row) const;
 };

@@ -120,6 +120,14 @@ class Table final : public Relation {
 
   Value ValueAt(size_t row, size_t column) const;
 
+  // What cells of a column of texts store that have this one, as one of integers stores these; and whether a
+  // cell is known and stores that. Rows are tested so without a look at texts.
+  int64_t StoredFor(std::string_view text) const { return texts_.Find(text); }
+  bool Stores(size_t row, size_t column, int64_t stored) const {
+    const Cells& cells = columns_[column];
+    return cells.values[row] == stored && (cells.known.empty() || cells.known[row]);
+  }
+
   // REQUIRES: one value per column, each NULL or of the column's type (an integer is taken for a real).
   void AddRow(const std::vector<Value>& row);
   // Adds a cell to one column, as AddRow() does; each column must get as many. What is of another type than

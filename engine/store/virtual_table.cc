@@ -298,14 +298,15 @@ bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool&
       continue;
     }
     if (plan[0] != '=') {
-      cursor.tests.emplace_back(plan[0], column, CellTest::TakesValue(plan[0]) ? *argv++ : nullptr);
+      cursor.tests.emplace_back(*cursor.relation, plan[0], column,
+                                CellTest::TakesValue(plan[0]) ? *argv++ : nullptr);
       continue;
     }
     sqlite3_value* value = *argv++;
     if (cursor.relation->schema().columns[column].type == Type::kInteger) {
       const std::optional<int64_t> integer = EqualInteger(value);
       if (!integer) return false;
-      cursor.equal.push_back({column, CellView::Of(*integer)});
+      cursor.equal.emplace_back(*cursor.relation, column, CellView::Of(*integer));
       continue;
     }
     const int type = sqlite3_value_type(value);
@@ -315,7 +316,8 @@ bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool&
     } else {
       const auto* bytes = reinterpret_cast<const char*>(sqlite3_value_text(value));
       cursor.texts.emplace_back(bytes, static_cast<size_t>(sqlite3_value_bytes(value)));
-      cursor.equal.push_back({column, CellView::Of(std::string_view(cursor.texts.back()))});
+      cursor.equal.emplace_back(*cursor.relation, column,
+                                CellView::Of(std::string_view(cursor.texts.back())));
     }
   }
   if (!order.empty()) cursor.order.emplace(*cursor.relation, std::move(order));
