@@ -242,10 +242,9 @@ class FusionBuilder {
     for (size_t i = 0; i < operators.size(); ++i) {
       const auto& of = work_.operators[operators[i]];
       key_.push_back(of.name);
-      const Work work = *work_.operators.ResultOf(of).work;
-      bytes = bytes + (work.bytes ? Count(*work.bytes) : Count::Unknown());
-      if (i + 1 < operators.size())
-        within = within + (work.output_bytes ? Count(*work.output_bytes) * 2 : Count::Unknown());
+      const auto number = [&](WorkNumber which) { return Count(*work_.operators.NumberOf(of, which)); };
+      bytes = bytes + number(kBytes);
+      if (i + 1 < operators.size()) within = within + number(kOutputBytes) * 2;
     }
     const Count fused = bytes - within;
     Row& row = rows_[key_];

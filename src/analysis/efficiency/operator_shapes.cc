@@ -15,10 +15,13 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 uint64_t HashOf(std::span<const uint32_t> words) {
   uint64_t hash = words.size();
-  for (const uint32_t word : words) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+  const auto add = [&](uint64_t bits) {
+    hash = (hash ^ bits) * 0x9E3779B97F4A7C15U;
     hash ^= hash >> 29;
-  }
+  };
+  size_t i = 0;
+  for (; i + 1 < words.size(); i += 2) add(uint64_t{words[i]} << 32 | words[i + 1]);
+  if (i < words.size()) add(words[i]);
   return hash;
 }
 
@@ -62,14 +65,18 @@ void OperatorShapes::Reserve(size_t descriptions) {
 }
 
 void OperatorShapes::AddTensor(const Sizes& shape) {
-  const bool is_short =
-      std::ranges::all_of(shape, [](int64_t size) { return size >= 0 && size < int64_t{kLong}; });
-  if (is_short && !shape.empty()) {
-    words_.push_back(static_cast<uint32_t>(shape.size()) << kItemBits | kTensor);
-    words_.insert(words_.end(), shape.begin(), shape.end());
-    return;
+  const size_t item = words_.size(), count = shape.size();
+  words_.resize(item + 1 + count);
+  uint32_t* to = &words_[item];
+  *to = static_cast<uint32_t>(count) << kItemBits | kTensor;
+  uint64_t all = 0;
+  for (const int64_t size : shape) {
+    *++to = static_cast<uint32_t>(size);
+    all |= static_cast<uint64_t>(size);
   }
-  const size_t item = Begin();
+  if (all < kLong && count > 0) return;
+  words_.resize(item);
+  Begin();
   // One without dimensions is as large as one of one element.
   if (shape.empty()) AddNumber(1);
   for (const int64_t size : shape) AddNumber(size);

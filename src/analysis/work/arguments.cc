@@ -44,6 +44,7 @@ void ReadShapes(std::string_view json, Reader& reader) {
     if (c >= '0' && c <= '9') {
       const int64_t number = ReadDigits(at, end);
       if (depth == 2 || depth == 3) reader.Size(number);
+      if (end - at > 1 && at[0] == ',' && at[1] == ' ') at += 2;  // most are followed so
       continue;
     }
     ++at;
@@ -136,11 +137,23 @@ ArgumentTypes::ArgumentTypes(std::string_view json) {
     items.push_back({ParseElementType(name), name == "TensorList"});
 }
 
+inline Tensor& Arguments::AddTensor() {
+  if (used_ == tensors_.size()) tensors_.emplace_back();
+  Tensor& tensor = tensors_[used_++];
+  tensor.shape.clear();
+  tensor.strides.clear();
+  tensor.type.reset();
+  return tensor;
+}
+
 // Each argument that is no list is one tensor at first, whatever it is.
 class Arguments::ShapeReader {
  public:
   explicit ShapeReader(Arguments& to) : to_(to) {}
-  void BeginArgument() { to_.places_.push_back({to_.AddTensor(), 1, false}); }
+  void BeginArgument() {
+    to_.places_.push_back({to_.used_, 1, false});
+    sizes_ = &to_.AddTensor().shape;
+  }
   void BeginItem() {
     Place& list = to_.places_.back();
     if (!list.is_list) {
@@ -148,13 +161,14 @@ class Arguments::ShapeReader {
       list.count = 0;
       to_.used_ = list.first;
     }
-    to_.AddTensor();
+    sizes_ = &to_.AddTensor().shape;
     ++list.count;
   }
-  void Size(int64_t size) { to_.tensors_[to_.used_ - 1].shape.push_back(size); }
+  void Size(int64_t size) { sizes_->push_back(size); }
 
  private:
   Arguments& to_;
+  Sizes* sizes_ = nullptr;  // of the tensor at hand
 };
 
 class Arguments::StrideReader {
@@ -180,15 +194,6 @@ class Arguments::StrideReader {
   size_t argument_ = 0, item_ = 0;  // the first from 1 on
   bool is_list_ = false;
 };
-
-size_t Arguments::AddTensor() {
-  if (used_ == tensors_.size()) tensors_.emplace_back();
-  Tensor& tensor = tensors_[used_];
-  tensor.shape.clear();
-  tensor.strides.clear();
-  tensor.type.reset();
-  return used_++;
-}
 
 Arguments::Arguments(std::string_view shapes, std::string_view types, std::string_view strides,
                      std::string_view values) {

@@ -98,7 +98,7 @@ class Arguments {
     size_t first = 0, count = 0;  // in tensors_
     bool is_list = false;
   };
-  size_t AddTensor();
+  Tensor& AddTensor();
 
   std::vector<Argument> arguments_;
   std::vector<Place> places_;  // by argument

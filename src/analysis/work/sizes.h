@@ -41,13 +41,10 @@ class Sizes {
   int64_t back() const { return data()[size_ - 1]; }
 
   void push_back(int64_t size) {
-    if (size_ < kFew) {
-      few_[size_] = size;
-    } else {
-      if (size_ == kFew) many_.assign(few_.begin(), few_.end());
-      many_.push_back(size);
-    }
-    ++size_;
+    if (size_ < kFew)
+      few_[size_++] = size;
+    else
+      AddToMany(size);
   }
   void clear() { size_ = 0; }
 
@@ -57,6 +54,14 @@ class Sizes {
 
  private:
   static constexpr size_t kFew = 6;
+
+  // Apart, so that what most tensors need is inlined.
+  [[gnu::noinline]] void AddToMany(int64_t size) {
+    if (size_ == kFew) many_.assign(few_.begin(), few_.end());
+    many_.push_back(size);
+    ++size_;
+  }
+
   size_t size_ = 0;
   std::array<int64_t, kFew> few_;  // in use where there are no more
   std::vector<int64_t> many_;      // all of them, where there are
