@@ -57,7 +57,8 @@ struct Totals {
   double model_peak_ns = 0, peak_ns = 0;  // FLOPs at the peak; the first without what is repeated
   bool has_flops = false, has_bytes = false, winograd = false, precision_known = false;
   std::optional<WorkKind> kind;
-  std::string_view unknown;  // of the work
+  const DistinctOperators::Operator* last = nullptr;  // of those whose work is known
+  std::string_view unknown;                           // of the work
   std::string_view bytes_unknown;
 };
 
@@ -214,6 +215,12 @@ class EfficiencyBuilder {
     row.precision = PrecisionNameOf(work_, first);
     row.layout = calls_.layouts[first.layout];
     if (totals.kind) row.kind = NameOf(*totals.kind);
+    if (totals.last) {
+      const auto number = [&](WorkNumber which) { return work_.operators.NumberOf(*totals.last, which); };
+      row.output_tiles = number(kOutputTiles);
+      row.inner = number(kInner);
+      if (const OptionalCount rows = number(kExpertRows)) row.expert_rows = std::bit_cast<double>(*rows);
+    }
     if (const Literal assumed = work_.operators.ClassOf(of).assumed; !assumed.empty()) row.assumed = assumed;
     if (!totals.unknown.empty()) row.unknown_reason = totals.unknown;
     return std::move(row);
@@ -234,10 +241,7 @@ class EfficiencyBuilder {
       return;
     }
     totals.kind = work.kind;
-    row.output_tiles = number(kOutputTiles);
-    row.expert_rows.reset();
-    if (work.Has(kExpertRows)) row.expert_rows = std::bit_cast<double>(*number(kExpertRows));
-    row.inner = number(kInner);
+    totals.last = &of;
     const OfGpu& gpu = gpus_[group.gpu];
     totals.compute = work.Has(kFlops) ? gpu.compute[static_cast<size_t>(group.precision)] : Limit();
     totals.memory = gpu.memory;

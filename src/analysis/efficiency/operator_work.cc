@@ -375,12 +375,16 @@ class OperatorWorkBuilder {
     const auto has_flops = [&](const OperatorWorkCall& call) {
       return out_.operators.ClassOf(out_.operators[call.operation]).Has(kFlops);
     };
+    bool any_outer = false;
     for (const OperatorWork::OfGpu& gpu : out_.gpus)
       for (const OperatorWorkCall& call : gpu.calls)
         if (has_flops(call))
           for (uint32_t r = context_.attribution.range_parent[call.range]; r != kNoIndex && !has_inner[r];
-               r = context_.attribution.range_parent[r])
+               r = context_.attribution.range_parent[r]) {
             has_inner[r] = 1;
+            any_outer |= owner_[r] < owners_.size() && owners_[owner_[r]].range == r;
+          }
+    if (!any_outer) return;
     std::map<uint32_t, uint32_t> outer;  // by operator, the same without work
     for (OperatorWork::OfGpu& gpu : out_.gpus)
       for (OperatorWorkCall& call : gpu.calls) {
