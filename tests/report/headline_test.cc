@@ -262,6 +262,40 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
   EXPECT_THAT(text(0.9, "allocation", "waits"), HasSubstr("first, allocate once")) << "it computes nothing";
 }
 
+TEST(Headline, SaysThatMinutesMayBeAPause) {
+  const auto text = [](double high) {
+    Advice advice;
+    advice.findings = {MakeFinding("gpu-gaps", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Do less on the host in the longest gap."};
+    advice.findings[0].saves = SavingClaim{"idle", 0, high, high};
+    advice.findings[0].lets = {{"alone", int64_t{1}, Unit::kNone}, {"longest_gap", 90e9, Unit::kNanoseconds}};
+    return Render(RunWithLedger({{"compute/other", 10'000'000'000}, {"idle/host", 90'000'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(0), HasSubstr("(90 %), all of it to work of the host between launches, unless the program "
+                                 "pauses in the 1.50 min of one gap; first, do less"));
+  EXPECT_THAT(text(80e9), Not(HasSubstr("pauses")));
+}
+
+TEST(Headline, BeginsWithAWarningBeforeANoteThatIsSureOfNothing) {
+  Advice advice;
+  advice.findings = {MakeFinding("layout", Severity::kInfo, Outcome::kFired),
+                     MakeFinding("compute/slow", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Use channels last."};
+  advice.findings[0].saves = SavingClaim{"compute", 0, 9e6, 9e6};
+  advice.findings[1].recommendation = {"Use tensor cores."};
+  EXPECT_THAT(Render(RunWithLedger({{"compute/other", 50'000'000}}), advice, ReportFormat::kMarkdown),
+              HasSubstr("first, use tensor cores"));
+  advice.findings[0].saves = SavingClaim{"compute", 0, 20e6, 20e6};
+  EXPECT_THAT(Render(RunWithLedger({{"compute/other", 50'000'000}}), advice, ReportFormat::kMarkdown),
+              HasSubstr("first, use channels last"))
+      << "it may be much";
+  advice.findings[0].saves = SavingClaim{"compute", 0, 9e6, 9e6};
+  advice.findings.pop_back();
+  EXPECT_THAT(Render(RunWithLedger({{"compute/other", 50'000'000}}), advice, ReportFormat::kMarkdown),
+              HasSubstr("first, use channels last"));
+}
+
 // A test that is too short to judge has children that say what they save: profiling again does not.
 TEST(Headline, PromisesNothingOfProfilingAgain) {
   const auto text = [](const char* category) {

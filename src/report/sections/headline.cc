@@ -70,6 +70,10 @@ bool IsOnLoss(const Advice& advice, const Finding& finding) {
   return std::ranges::find(kCategories, CategoryOf(advice, finding)) != kCategories.end();
 }
 
+bool IsWarning(const Advice& advice, size_t root) {
+  return advice.findings[root].severity != Severity::kInfo;
+}
+
 // A note on the capture is nothing to do for the program, and one of low confidence nothing to begin with.
 bool IsNoteOnProgram(const Advice& advice, const Finding& finding) {
   return finding.confidence != Confidence::kLow && !finding.recommendation.empty() &&
@@ -159,6 +163,24 @@ double SavedOfComputing(const ReportModel& model, const std::optional<size_t>& f
   return saves && saves->bucket.starts_with("compute") ? saves->high_ns.value_or(0) : 0;
 }
 
+// ", unless the program pauses in the 10.3 min of one gap": minutes without a call in which nothing shows
+// that the host computes.
+std::string PauseText(const Advice& advice) {
+  for (const size_t root : advice.Roots()) {
+    const Finding& gaps = advice.findings[root];
+    if (gaps.rule != "gpu-gaps" || !gaps.saves || gaps.saves->high_ns != 0) continue;
+    double alone = 0, longest_ns = 0;
+    for (const NamedValue& known : gaps.lets) {
+      if (known.name == "alone") alone = AsNumber(known.value).value_or(0);
+      if (known.name == "longest_gap") longest_ns = AsNumber(known.value).value_or(0);
+    }
+    if (alone > 0)
+      return fmt::format(", unless the program pauses in the {} of one gap",
+                         FormatValue(longest_ns, Unit::kNanoseconds));
+  }
+  return "";
+}
+
 // What is lost is all but computing: where more of that is to be saved, it says so.
 std::string LossText(const ReportModel& model, const std::optional<size_t>& first) {
   for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
@@ -170,10 +192,10 @@ std::string LossText(const ReportModel& model, const std::optional<size_t>& firs
     const double share = *lost_ns / *total_ns;
     if (share < kSmallLoss) return ComputeText(model, share, whole, *total_ns);
     const bool saves_more = SavedOfComputing(model, first) > *lost_ns;
-    return fmt::format("{} of {} are lost{} ({:.0f} %){}{}", FigureText(model, lost), whole,
+    return fmt::format("{} of {} are lost{} ({:.0f} %){}{}{}", FigureText(model, lost), whole,
                        saves_more ? " besides computing" : "", share * 100,
                        saves_more ? "" : CauseText(model, FigureText(model, lost), first),
-                       HeadroomText(model, *total_ns - *lost_ns, *total_ns));
+                       PauseText(*model.advice), HeadroomText(model, *total_ns - *lost_ns, *total_ns));
   }
   return "How much time is lost is unknown";
 }
@@ -319,10 +341,12 @@ bool HappensOnce(const SavingClaim& saves, bool has_steps) {
 
 // The findings that save most: of what recurs, and the first of what happens once.
 struct Weighed {
-  std::optional<size_t> best, start_up;
-  double expected = 0, starting = 0;  // what they save
-  bool of_communication = false;      // whether the best does
+  std::optional<size_t> best, start_up, note;  // a note that is sure of nothing, nor much
+  double expected = 0, starting = 0;           // what they save
+  bool of_communication = false;               // whether the best does
 };
+// What may save so much of the time is worth beginning with, though nothing of it is sure.
+constexpr double kWorthATry = 0.25;
 Weighed WeighSavings(const Advice& advice, const Whole& whole) {
   // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
   const double least = std::max(0.01 * whole.total, 0.05 * whole.lost);
@@ -342,6 +366,10 @@ Weighed WeighSavings(const Advice& advice, const Whole& whole) {
     // Of a note only what is sure comes before a warning.
     const bool is_note = advice.findings[root].severity == Severity::kInfo;
     const double expected = (saves->low_ns.value_or(0) + (is_note ? 0 : high)) / 2;
+    if (!(expected > 0) && high < kWorthATry * whole.total) {
+      if (!found.note) found.note = root;
+      continue;
+    }
     if (found.best && !(expected > found.expected)) continue;
     found.best = root;
     found.expected = expected;
@@ -404,7 +432,9 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   if (savings.best) return savings.best;
   if (savings.start_up) return savings.start_up;
   const auto root = OnMostOfTheLoss(model, advice.Roots());
-  return root && !IsTest(advice, whole) ? root : WithoutSaving(model, whole);
+  if (root && !IsTest(advice, whole)) return root;
+  const auto other = WithoutSaving(model, whole);
+  return savings.note && (!other || !IsWarning(advice, *other)) ? savings.note : other;
 }
 
 HeadlineText Headline(const ReportModel& model) {
