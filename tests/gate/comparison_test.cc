@@ -330,6 +330,24 @@ TEST(Comparison, PairsMayBeInEitherOrder) {
   EXPECT_THAT(Compare(before, after, kNothingKnown, {}).noise, HasSubstr("4 pairs taken in turns"));
 }
 
+// New runs of such a program may show more noise, as their steps depend on each other for longer, and then
+// fewer of them are independent: the gate of these takes more for noise for both reasons.
+TEST(Comparison, NeedsMoreWhereStepsShowBadlyHowLongTheyDepend) {
+  const auto detectable = [](double likely_degrees) {
+    RunMean run;
+    run.mean = 1;
+    run.variance = run.likely_variance = 1e-4;
+    run.degrees = 20;
+    run.likely_degrees = likely_degrees;
+    run.steps = 100;
+    RunMean other = run;
+    run.job = 0;
+    other.job = 1;
+    return *Compare(Runs{run}, Runs{other}, NoiseOfFloor(0.001, RunNoise::Source::kDeclared), {}).detectable;
+  };
+  EXPECT_GT(detectable(4), 1.14 * detectable(20));
+}
+
 // Shares of 200 gates: of the same program, and of new runs that are slower by what the gate calls
 // detectable.
 struct Shares {

@@ -77,6 +77,14 @@ TEST(RunMean, NoiseIsLikelyMoreThanFewStepsShow) {
   EXPECT_LT(dependent, independent / 3);
 }
 
+TEST(RunMean, IsLessSureOfTheNoiseTheLongerStepsDepend) {
+  test::Random random(4);
+  for (int i = 0; i < 50; ++i) {
+    const RunMean run = MeanOfSteps(test::AutoregressiveNoise(0.5, 0.05).draw(random, 400));
+    EXPECT_LT(run.likely_degrees, 75) << i;  // 400 / 7 by the correlation, 80 by the fewest autocovariances
+  }
+}
+
 TEST(RunMean, KnowsWhatItsLongestStepAdds) {
   const RunMean run = MeanOfSteps(test::Steps{1, 1, 1, 1, 1, 1, 1, 1, 1, 11});
   EXPECT_DOUBLE_EQ(run.mean, 2);

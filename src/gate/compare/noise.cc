@@ -265,13 +265,18 @@ NoiseEstimate::WithinJobs NoiseWithinJobs(Runs baseline, Runs candidate, const S
   noise.degrees_of_history = between_degrees;
   noise.in_history = in_history * of_run * std::pow((scale_b + scale_c) / 2, 2);
   noise.degrees_of_spread = spread.degrees;
-  VarianceSum if_by_steps, if_by_spread;
-  for (VarianceSum* sum : {&if_by_steps, &if_by_spread}) sum->Add(between_jobs, between_degrees);
-  for (const Runs runs : {baseline, candidate})
-    if_by_steps.Add(WithinRuns(runs).sum() / static_cast<double>(runs.size()), WithinRuns(runs).degrees());
+  noise.between.Add(between_jobs, between_degrees);
+  VarianceSum if_by_spread = noise.between, of_gate;
   if (spread.degrees > 0) if_by_spread.Add(noise.variance, spread.degrees);
-  noise.sum_by_steps = if_by_steps.degrees();
   noise.sum_by_spread = if_by_spread.degrees();
+  for (const Runs runs : {baseline, candidate}) {
+    of_gate.Add(WithinRuns(runs).sum() / static_cast<double>(runs.size()), WithinRuns(runs).degrees());
+    for (const RunMean& run : runs) {
+      noise.fewest_degrees += kFewestDegrees;
+      noise.most_degrees += static_cast<double>(run.steps) - 1;
+    }
+  }
+  noise.gate_degrees = of_gate.degrees();
   return noise;
 }
 

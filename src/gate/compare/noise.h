@@ -87,7 +87,10 @@ struct NoiseEstimate {
     double degrees_of_spread = 0;               // 0 where no job has several runs
     double in_history = 0;                      // what a history has of it already
     double degrees_of_history = 0;
-    double sum_by_steps = 0, sum_by_spread = 0;  // degrees of the whole variance where it is by either
+    double sum_by_spread = 0;  // degrees of the whole variance where it is by either
+    VarianceSum between;       // what is given of jobs
+    double gate_degrees = 0;   // of what a gate takes steps to show, at least and at most as of so many runs
+    double fewest_degrees = 0, most_degrees = 0;
   } within_jobs;
 
   double Error() const { return std::sqrt(variance.sum()); }

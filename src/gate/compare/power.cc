@@ -130,6 +130,8 @@ class Power {
     if (within.variance > 0) of_within_ = ScalesOf(within.degrees);
     if (within.by_steps > 0) of_steps_ = ScalesOf(within.degrees_of_steps);
     if (within.degrees_of_spread > 0) of_spread_ = ScalesOf(within.degrees_of_spread);
+    for (const double of_old : of_within_)
+      for (const double of_new : of_steps_) if_by_steps_.push_back(QuantileBySteps(within, of_new / of_old));
   }
 
   double Of(const DifferenceNoise& noise, double change) const {
@@ -156,6 +158,16 @@ class Power {
                         std::sqrt(variance / scale));
         }
     return sum / static_cast<double>(of_variance_.size() * of_shown_.size() * of_within_.size());
+  }
+
+  // Of a new gate whose steps show so many times the noise within runs that these show: mostly as they depend
+  // on each other for longer, so that as many times fewer are independent.
+  double QuantileBySteps(const NoiseEstimate::WithinJobs& within, double times) const {
+    VarianceSum sum = within.between;
+    sum.Add(within.by_steps * times,
+            std::clamp(within.gate_degrees / times, std::min(within.gate_degrees, within.fewest_degrees),
+                       std::max(within.gate_degrees, within.most_degrees)));
+    return StudentQuantile(alpha_, sum.degrees());
   }
 
   // The variance of the difference that is due to jobs and to runs.
@@ -188,12 +200,12 @@ class Power {
   double OfGiven(const NoiseEstimate& given, double change) const {
     const NoiseEstimate::WithinJobs& within = given.within_jobs;
     const double between = given.variance.sum() - given.within.sum();
-    const double if_by_steps = StudentQuantile(alpha_, within.sum_by_steps),
-                 if_by_spread = StudentQuantile(alpha_, within.sum_by_spread);
+    const double if_by_spread = StudentQuantile(alpha_, within.sum_by_spread);
     double sum = 0;
     std::vector<double> from(of_spread_.size() + 1);  // found by the spread, from this one of its values on
-    for (const double of_old : of_within_)
+    for (size_t old = 0; old < of_within_.size(); ++old)
       for (const double of_given : of_variance_) {
+        const double of_old = of_within_[old];
         const Parts parts = PartsOf(given, of_given, of_old);
         const double sd = std::sqrt(parts.of_jobs + parts.of_runs);
         for (size_t i = of_spread_.size(); i-- > 0;)
@@ -201,8 +213,9 @@ class Power {
               from[i + 1] +
               Beyond(change, if_by_spread * std::sqrt(between + parts.of_runs * of_spread_[i]) + given.offset,
                      sd);
-        for (const double of_new : of_steps_) {
-          const double by_steps = within.by_steps / of_old * of_new;
+        for (size_t i = 0; i < of_steps_.size(); ++i) {
+          const double by_steps = within.by_steps / of_old * of_steps_[i];
+          const double if_by_steps = if_by_steps_[old * of_steps_.size() + i];
           const auto by_spread = std::ranges::upper_bound(
               of_spread_, by_steps, {}, [&](double scale) { return parts.of_runs * scale; });
           const auto less = by_spread - of_spread_.begin();  // than what steps show
@@ -218,7 +231,8 @@ class Power {
 
   const double zone_, alpha_;
   Scales of_variance_, of_shown_, of_within_ = {1}, of_steps_ = {1}, of_spread_ = {0};
-  double quantile_ = 0;  // of what runs show
+  double quantile_ = 0;              // of what runs show
+  std::vector<double> if_by_steps_;  // by of_within_ and of_steps_
 };
 
 }  // namespace

@@ -10,13 +10,6 @@
 namespace dladvisor {
 namespace {
 
-// Less than this makes the quantile explode, of a variance that is corrected for how few values it is
-// estimated from. In simulated series of 20 steps and more, with correlations of 0 to 0.9, false alarms stay
-// about at `alpha`.
-constexpr double kFewestDegrees = 3;
-// Of fewer degrees the chance to find a change hangs on cases that are not worth promising for.
-constexpr double kFewestLikelyDegrees = 1.5;
-
 // Dependence over more steps is not looked for, so that the time stays in proportion to the steps.
 constexpr size_t kLongestLag = 1000;
 
@@ -94,13 +87,15 @@ RunMean MeanOfSteps(std::span<const double> steps) {
   run.degrees = std::max(kFewestDegrees, std::min(run.independent_steps, n / (last + 1)) - 1);
 
   // The correlation is normal around its estimate and not negative, as that of steps seldom is. What follows
-  // from its error for the variance, and what from the number of autocovariances (Priestley 1981, 6.2.4).
-  const double free = 1 - correlation * correlation, error = std::sqrt(free / n), z = estimate / error;
+  // from its error for the variance, and how sure that is: of AR(1), whose innovations' variance is estimated
+  // apart from it, and by the number of autocovariances (Priestley 1981, 6.2.4).
+  const double error = std::sqrt((1 - correlation * correlation) / n), z = estimate / error;
   const double likely = std::min(estimate + error * NormalDensity(z) / NormalShare(z), 1 - 2 / n);
   run.likely_variance =
       std::max(run.variance, std::min(if_independent * Inflation(std::max(likely, 0.0)), of_steps));
   run.likely_degrees =
-      std::max(kFewestLikelyDegrees, std::min({run.degrees, n / (2 * last + 1), n / (1 + 2 / free)}));
+      std::max(kFewestLikelyDegrees,
+               std::min({run.degrees, n / (2 * last + 1), n / (1 + 2 * Inflation(correlation))}));
   MeasureTail(steps, run);
   return run;
 }

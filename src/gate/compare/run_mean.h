@@ -40,6 +40,13 @@ struct RunMean {
 // The least number of steady steps for an estimate of the noise within a run.
 inline constexpr size_t kFewestSteps = 5;
 
+// Of a variance by steps. Less than this makes the quantile explode, of a variance that is corrected for how
+// few values it is estimated from. In simulated series of 20 steps and more, with correlations of 0 to 0.9,
+// false alarms stay about at `alpha`.
+inline constexpr double kFewestDegrees = 3;
+// Of fewer degrees the chance to find a change hangs on cases that are not worth promising for.
+inline constexpr double kFewestLikelyDegrees = 1.5;
+
 // Of fewer than kFewestSteps steps the variance is unknown: infinite.
 RunMean MeanOfSteps(std::span<const double> steps);
 
