@@ -323,9 +323,13 @@ class Parser {
                     fmt::format("compares {} with {}", UnitName(*type.unit), UnitName(*right.unit)));
     if ((type.share && right.value.value_or(0) > 1) || (right.share && type.value.value_or(0) > 1))
       Report(left.start, "compares a share, which lies between 0 and 1, with a larger number: 15 % is 0.15");
-    // What is computed of shares may be below 0: a difference, coalesce(share, -1).
-    if ((type.share && right.value.value_or(0) < 0 && IsColumnName(Text(left.start, left.end))) ||
-        (right.share && type.value.value_or(0) < 0 && IsColumnName(Text(right_start, EndBefore()))))
+    // What is computed of shares may be below 0: a difference, coalesce(share, -1). So may be a param that
+    // lets all through.
+    const auto is_below = [](const SqlType& number) {
+      return number.literal && number.value.value_or(0) < 0;
+    };
+    if ((type.share && is_below(right) && IsColumnName(Text(left.start, left.end))) ||
+        (right.share && is_below(type) && IsColumnName(Text(right_start, EndBefore()))))
       Report(left.start, "compares a share, which lies between 0 and 1, with a number below 0");
   }
 
