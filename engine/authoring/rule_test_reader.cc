@@ -99,8 +99,26 @@ class TestReader {
         continue;
       }
       for (const auto& cell : row) ReadCell(*schema, cell.first, cell.second, values);
+      if (const std::string key = KeyOf(*schema, values);
+          !key.empty() && std::ranges::any_of(table, [&](const std::vector<Value>& above) {
+            return KeyOf(*schema, above) == key;
+          }))
+        problems_.Add(yaml_.PlaceOf(row), name_,
+                      fmt::format("there already is a row of {} with {}: they are its key, and name one row",
+                                  relation, key));
       table.push_back(std::move(values));
     }
+  }
+
+  // "rank 0, device 1"; or "" where the row does not give all of its key.
+  static std::string KeyOf(const Schema& schema, const std::vector<Value>& row) {
+    std::string text;
+    for (const std::string& key : schema.key) {
+      const auto index = schema.Find(key);
+      if (!index || std::holds_alternative<std::monostate>(row[*index])) return "";
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, FormatValue(row[*index], Unit::kNone));
+    }
+    return text;
   }
 
   void ReadCell(const Schema& schema, const YAML::Node& key, const YAML::Node& cell,

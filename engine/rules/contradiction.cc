@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -96,9 +97,9 @@ std::optional<Limit> LimitOf(WordSpan words, const std::vector<Param>& params) {
   return std::nullopt;
 }
 
-// What a condition consists of where that is comparisons joined by AND; what is more is left out.
+// What a condition consists of where that is comparisons joined by AND, or by OR; what is more is left out.
 std::vector<Limit> LimitsOf(const std::vector<Condition>& conditions, size_t number,
-                            const std::vector<Param>& params) {
+                            const std::vector<Param>& params, std::string_view joined_by = "AND") {
   const std::string& sql = conditions[number].sql;
   const std::vector<SqlWord> words = SqlWords(sql);
   const WordSpan all = WordSpan(words).first(words.size() - 1);
@@ -106,9 +107,9 @@ std::vector<Limit> LimitsOf(const std::vector<Condition>& conditions, size_t num
   std::vector<size_t> ends;
   for (size_t at = 0; at < all.size(); ++at) {
     depth += all[at].text == "(" ? 1 : all[at].text == ")" ? -1 : 0;
-    for (const std::string_view word : {"OR", "BETWEEN", "CASE", "COLLATE"})
-      if (depth == 0 && all[at].word == word) return {};
-    if (depth == 0 && all[at].word == "AND") ends.push_back(at);
+    for (const std::string_view word : {"AND", "OR", "BETWEEN", "CASE", "COLLATE"})
+      if (depth == 0 && all[at].word == word && word != joined_by) return {};
+    if (depth == 0 && all[at].word == joined_by) ends.push_back(at);
   }
   ends.push_back(all.size());
   std::vector<Limit> limits;
@@ -158,7 +159,56 @@ bool Exclude(const Limit& a, const Limit& b) {
   return lies_below(*of_a, *of_b) || lies_below(*of_b, *of_a);
 }
 
+// Whether one of the two holds of every value.
+bool CoverAll(const Limit& a, const Limit& b) {
+  if (a.op.starts_with("IS") || b.op.starts_with("IS"))
+    return a.op != b.op && a.op.starts_with("IS") && b.op.starts_with("IS");
+  if ((a.op == "<>" && b.op == "=") || (a.op == "=" && b.op == "<>")) return a.value == b.value;
+  const auto of_a = RangeOfLimit(a), of_b = RangeOfLimit(b);
+  if (!of_a || !of_b) return false;
+  const auto meets = [](const Range& below, const Range& above) {
+    return std::isinf(below.low) && std::isinf(above.high) &&
+           (above.low < below.high || (above.low == below.high && !(above.low_open && below.high_open)));
+  };
+  return meets(*of_a, *of_b) || meets(*of_b, *of_a);
+}
+
+// Why a limit holds of all that the name may be, or "".
+std::string WhyAlways(const Limit& limit, Bounds bounds) {
+  const auto range = limit.of_param || bounds == Bounds::kUnknown ? std::nullopt : RangeOfLimit(limit);
+  if (!range) return "";
+  if (std::isinf(range->high) && (range->low < 0 || (range->low == 0 && !range->low_open)))
+    return bounds == Bounds::kShare ? "a share is never below 0" : "a count is never below 0";
+  if (bounds == Bounds::kShare && std::isinf(range->low) && range->high == 1 && !range->high_open)
+    return "a share is never above 1";
+  return "";
+}
+
 }  // namespace
+
+std::vector<Contradiction> FindTautologies(const std::vector<Condition>& conditions,
+                                           const std::vector<Param>& params,
+                                           const std::function<Bounds(const std::string&)>& bounds_of) {
+  std::vector<Contradiction> found;
+  for (size_t number = 0; number < conditions.size(); ++number) {
+    for (const Limit& limit : LimitsOf(conditions, number, params))
+      if (const std::string why = WhyAlways(limit, bounds_of(limit.name)); !why.empty())
+        found.push_back({number, limit.offset,
+                         fmt::format("holds wherever {} is known, as {}: IS NOT NULL asks whether it is",
+                                     limit.name, why),
+                         false});
+    const std::vector<Limit> either = LimitsOf(conditions, number, params, "OR");
+    for (size_t b = 1; b < either.size(); ++b)
+      for (size_t a = 0; a < b; ++a)
+        if (SameName(either[a].name, either[b].name) && CoverAll(either[a], either[b])) {
+          found.push_back({number, either[b].offset,
+                           fmt::format("always holds, or `{}` does: AND asks for both", either[a].text),
+                           false});
+          a = b;
+        }
+  }
+  return found;
+}
 
 std::vector<Contradiction> FindContradictions(const std::vector<Condition>& conditions,
                                               const std::vector<Param>& params) {

@@ -79,6 +79,7 @@ void FindWildcard(const WordList& words, size_t at, std::vector<OddSql>& odd) {
   if (text.kind != SqlToken::Kind::kString || text.text.size() < 3) return;
   const std::string_view inner = text.text.substr(1, text.text.size() - 2);
   if (std::ranges::find(kEquals, words[at].text) == std::end(kEquals)) return;
+  if (at + 2 < words.size() && words[at + 2].text == "||") return;  // a part of the text
   const auto begins_or_ends = [&](char c) { return inner.front() == c || inner.back() == c; };
   if (!begins_or_ends('%') && !begins_or_ends('*')) return;
   odd.push_back({fmt::format("compares with the very text '{}': {} for any characters", inner,
@@ -104,7 +105,8 @@ void FindPercentile(const WordList& words, size_t at, std::vector<OddSql>& odd) 
 void FindNumberMisused(const WordList& words, size_t at, std::vector<OddSql>& odd) {
   const std::optional<double> number = NumberOfWord(words[at + 1]);
   if (!number) return;
-  if (words[at].word == "LIKE" || words[at].word == "GLOB" || words[at].word == "REGEXP")
+  const bool is_part = at + 2 < words.size() && words[at + 2].text == "||";  // of a text: LIKE 5 || '%'
+  if (!is_part && IsOneOf(words[at], {"LIKE", "GLOB", "REGEXP"}))
     odd.push_back({fmt::format("{} compares texts: a number is compared with =", words[at].word),
                    words[at].start, true});
   if ((words[at].text == "/" || words[at].text == "%") && *number == 0)

@@ -45,6 +45,12 @@ class Checker {
             .AddInText(condition.place, rule_.id, found.reason, condition.sql,
                        static_cast<int>(found.offset));
       }
+      for (const Contradiction& found : FindTautologies(
+               rule_.when, rule_.params, [this](const std::string& name) { return BoundsOf(name); })) {
+        const Condition& condition = rule_.when[found.condition];
+        warnings_.AddInText(condition.place, rule_.id, found.reason, condition.sql,
+                            static_cast<int>(found.offset));
+      }
       CheckSaves();
       CheckEvidence();
       const MessageScope scope{rule_.id, AllNames(), types_};
@@ -232,6 +238,18 @@ class Checker {
     Problems ignored;
     if (TypesOfExpression(other, place, ignored).result.unit == Unit::kRatio)
       Add(place, fmt::format("compares a hundred times a share with the share {}: 100 % is 1", other));
+  }
+
+  // Only of columns that a relation declares: what is computed, a difference, may be below 0.
+  Bounds BoundsOf(const std::string& name) const {
+    const Schema* schema =
+        rule_.subject_relation.empty() ? nullptr : db_.FindRelation(rule_.subject_relation);
+    const auto index = schema ? schema->Find(name) : std::nullopt;
+    if (!index) return Bounds::kUnknown;
+    const Column& column = schema->columns[*index];
+    if (TypeOfColumn(column.name, column.type, column.unit).share) return Bounds::kShare;
+    return column.unit == Unit::kCount || column.unit == Unit::kCountPerStep ? Bounds::kNotNegative
+                                                                             : Bounds::kUnknown;
   }
 
   // Whether an expression may differ between subjects.

@@ -47,6 +47,23 @@ TEST(OddSql, AJoinThatSaysNotWhichRowsBelongTogether) {
     EXPECT_THAT(OfCondition(sound), IsEmpty()) << sound;
 }
 
+TEST(OddSql, AConditionThatAlwaysHolds) {
+  EXPECT_THAT(OfCondition("open_ns > 5 OR open_ns <= 5"),
+              ElementsAre(HasSubstr("always holds, or `open_ns > 5` does: AND asks for both")));
+  for (const char* both : {"shop < 5 OR town = 'Ulm' OR shop > 4", "town = 'Ulm' OR town <> 'Ulm'",
+                           "town IS NULL OR town IS NOT NULL", "5 >= open_ns OR 3 <= open_ns"})
+    EXPECT_THAT(OfCondition(both), ElementsAre(HasSubstr("always holds, or"))) << both;
+  EXPECT_THAT(OfCondition("busy_share >= 0 AND shop > 1"),
+              ElementsAre(HasSubstr("holds wherever busy_share is known, as a share is never below 0: IS NOT "
+                                    "NULL asks whether it is")));
+  EXPECT_THAT(OfCondition("busy_share <= 1"), ElementsAre(HasSubstr("a share is never above 1")));
+  for (const char* sound :
+       {"open_ns > 5 OR open_ns < 5", "open_ns < 5 OR open_ns > 6", "town = 'Ulm' OR town <> 'Bonn'",
+        "open_ns > 5 OR shop <= 5", "open_ns >= 0", "busy_share > 0", "busy_share < 1", "lost_ns >= 0",
+        "open_ns > 5 OR (open_ns <= 5 AND shop > 1)", "town IS NULL OR town <> 'Ulm'"})
+    EXPECT_THAT(OfCondition(sound), IsEmpty()) << sound;
+}
+
 TEST(OddSql, AShiftOfBits) {
   EXPECT_THAT(OfCondition("shop >> 1"), ElementsAre(HasSubstr(">> shifts bits: > compares")));
   EXPECT_THAT(OfCondition("shop << 1"), ElementsAre(HasSubstr("<< shifts bits: < compares")));
@@ -65,6 +82,8 @@ TEST(OddSql, AWildcardThatIsComparedAsItStands) {
   EXPECT_THAT(OfCondition("town = 'Berlin*'"), ElementsAre(HasSubstr("GLOB has * for any characters")));
   EXPECT_THAT(OfCondition("town <> '%lin'"), ElementsAre(HasSubstr("LIKE has % for any characters")));
   EXPECT_THAT(OfCondition("town = 'a * b'"), IsEmpty());
+  EXPECT_THAT(OfCondition("town = '*' || shop"), IsEmpty());
+  EXPECT_THAT(OfCondition("town LIKE 5 || '%'"), IsEmpty());
   EXPECT_THAT(OfCondition("town GLOB 'Berlin*'"), IsEmpty());
 }
 

@@ -100,6 +100,15 @@ TEST(RuleTest, NumbersMayBeRanges) {
                   HasSubstr("there already is a test 'one'")));
 }
 
+TEST(RuleTest, AKeyNamesOneRow) {
+  const auto problems = [](const std::string& rows) {
+    return RunTests("busy", "tests: [{name: one, given: {shop: [" + rows + "]}, expect: []}]").problems;
+  };
+  EXPECT_THAT(problems("{shop: 1, busy_share: 0.1}, {shop: 2}, {shop: 1, busy_share: 0.2}"),
+              ElementsAre(HasSubstr("there already is a row of shop with shop 1: they are its key")));
+  EXPECT_THAT(problems("{busy_share: 0.1}, {busy_share: 0.2}"), testing::IsEmpty());
+}
+
 TEST(RuleTest, ARuleThatFailedHasNoValues) {
   KnowledgeBase knowledge(test::ShopSchemas());
   knowledge.AddLayer(std::vector<RuleFile>{
