@@ -2,6 +2,7 @@
 #include "src/cli/cli.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -75,6 +76,30 @@ std::string UnknownOption(const CLI::App& app) {
   return fmt::format("{} is not an option{}", unknown, DidYouMean(unknown, names));
 }
 
+// -o of a command that has none, or "".
+std::string OutputOption(const CLI::App& app) {
+  if (app.get_subcommands().empty()) return "";
+  const std::vector<std::string> words = app.remaining(/*recurse=*/true);
+  if (words.empty() || (words[0] != "-o" && words[0] != "--output")) return "";
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_subcommands()[0]->get_options())
+    for (const std::string& name : option->get_lnames())
+      for (const char* format : {"html", "markdown", "json", "junit", "sarif"})
+        if (name == format) names.push_back("--" + name);
+  return names.empty() ? "" : fmt::format("-o is not an option: {} FILE write", fmt::join(names, ", "));
+}
+
+// An option that ends in "=": CLI11 takes the word behind it for its value.
+std::string EmptyOption(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1)
+      return fmt::format("{} names nothing; an unset variable of the shell leaves nothing behind the =",
+                         argument);
+  }
+  return "";
+}
+
 // The command that was being parsed, e.g. "dladvisor rules test".
 std::string CommandLine(const CLI::App& app) {
   std::string line = app.get_name();
@@ -140,6 +165,7 @@ int Main(int argc, char** argv) {
     add(app, common);
   NameGroups(app);
   std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const std::string problem = EmptyOption(arguments); !problem.empty()) return Fail(problem);
   if (IsReport(app, arguments)) arguments.insert(arguments.begin(), "report");
   try {
     std::ranges::reverse(arguments);  // as CLI11 takes them
@@ -152,6 +178,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const bool none = app.get_subcommands().empty();
     std::string problem = UnknownCommand(app);
+    if (problem.empty()) problem = OutputOption(app);
     if (problem.empty()) problem = UnknownOption(app);
     if (problem.empty())
       problem = none && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)

@@ -128,8 +128,10 @@ void RefuseOutputsOfUpdate(const GateOptions& options) {
   for (const auto& [name, value] :
        {std::pair("--junit", &options.junit), std::pair("--sarif", &options.sarif),
         std::pair("--markdown", &options.markdown), std::pair("--html", &options.html),
-        std::pair("--json", &options.json), std::pair("--history", &options.history)})
+        std::pair("--json", &options.json), std::pair("--history", &options.history),
+        std::pair("--label", &options.label)})
     if (!value->empty()) given.emplace_back(name);
+  if (!options.other_histories.empty()) given.emplace_back("--merge-history");
   if (options.annotations) given.emplace_back("--annotations");
   if (!given.empty())
     throw Error("--update",
@@ -257,14 +259,6 @@ void WriteNotJudged(const GateOptions& options, int status, const std::string& m
   }
 }
 
-// In UTC, "2026-06-01": what is waived until a day passes on it.
-std::string Today() {
-  const std::chrono::year_month_day today =
-      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(today.year()),
-                     static_cast<unsigned>(today.month()), static_cast<unsigned>(today.day()));
-}
-
 struct Judged {
   GateSides sides;
   GateResult result;
@@ -286,8 +280,17 @@ void SayRepeated(const std::vector<std::string>& given, std::vector<std::string>
       notes.push_back(fmt::format("{} is given several times, and counts as one run.", path));
 }
 
+void RefuseWithoutHistory(const GateOptions& options) {
+  if (!options.history.empty()) return;
+  if (!options.other_histories.empty())
+    throw Error("--merge-history", "adds to a history", "Give it with --history.");
+  if (!options.label.empty())
+    throw Error("--label", "is what a history calls the runs", "Give it with --history.");
+}
+
 // The history is written, too, so that a gate whose history cannot be is not one that passed.
 Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& stages) {
+  RefuseWithoutHistory(options);
   RefuseWithoutBaseline(options);
   Project project = LoadProject(common.config);
   project.gate.today = Today();
@@ -295,10 +298,6 @@ Judged Judge(const GateOptions& options, const CommonOptions& common, Stages& st
   stages.Begin("rules");
   const KnowledgeBase knowledge = LoadConfiguredRules(common, project);
   std::vector<HistoryRun> history;
-  if (!options.other_histories.empty() && options.history.empty())
-    throw Error("--merge-history", "adds to a history", "Give it with --history.");
-  if (!options.label.empty() && options.history.empty())
-    throw Error("--label", "is what a history calls the runs", "Give it with --history.");
   for (const std::string& other : options.other_histories) MergeHistory(options.history, other);
   if (!options.history.empty()) history = ReadHistory(options.history);
   stages.Begin("runs");

@@ -160,6 +160,18 @@ class ProjectReader {
 
 }  // namespace
 
+bool IsProjectFile(const std::string& file) {
+  if (fs::path(file).filename() == kProjectFile) return true;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;
+  Problems ignored;
+  const auto yaml = YamlFile::Parse(file, ReadText(file), ignored);
+  if (!yaml || !yaml->root().IsMap() || yaml->root()["id"]) return false;
+  for (const char* key : {"rules", "rule_folders", "gate", "hardware", "step_range", "price"})
+    if (yaml->root()[key]) return true;
+  return false;
+}
+
 Project LoadProject(const std::string& file) {
   const fs::path path = file.empty() ? FindUpwards() : fs::path(file);
   if (path.empty()) return {};

@@ -37,6 +37,9 @@ struct Project {
   Price price;
 };
 
+// Whether a file is a project's: by its name, or by keys that only a project's has, such as a preset.
+bool IsProjectFile(const std::string& file);
+
 // The project of `file`, or of the first dladvisor.yaml from the working folder upwards where it is "".
 // Throws RuleErrors with all problems of the file, and Error where it cannot be read.
 Project LoadProject(const std::string& file);

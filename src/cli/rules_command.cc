@@ -136,8 +136,20 @@ void CheckFile(const CommonOptions& common, const Project& project, const std::s
   fmt::print("{} is well formed\n", path);
 }
 
+// Of what a project may set, but hardly means to.
+void WarnOfProject(const Project& project) {
+  for (const std::string& warning : project.gate.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  Problems expired;
+  for (const auto& waiver : project.gate.waivers)
+    if (waiver.until < Today())
+      expired.Add(waiver.place, "",
+                  fmt::format("the waiver of '{}{}' expired on {} and counts no longer", waiver.rule,
+                              waiver.metric, waiver.until));
+  for (const std::string& line : expired.Lines()) fmt::print(stderr, "warning: {}\n", line);
+}
+
 void Check(const CommonOptions& common, const std::string& file) {
-  const bool is_project = std::filesystem::path(file).filename() == kProjectFile;
+  const bool is_project = IsProjectFile(file);
   const Project project = LoadProject(is_project ? file : common.config);
   if (std::error_code none; std::filesystem::is_directory(file, none))
     throw Error(
@@ -152,6 +164,7 @@ void Check(const CommonOptions& common, const std::string& file) {
   const KnowledgeBase configured = LoadConfiguredRules(common, project);
   const KnowledgeBase knowledge = LoadRules(common, project);
   for (const std::string& warning : configured.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  WarnOfProject(project);
   if (is_project) return fmt::print("{} is well formed\n", file);
   for (const std::string& rule : TestAll(knowledge, LoadRuleTests(common, project)).untested)
     fmt::print(stderr, "warning: {}\n", rule);

@@ -85,6 +85,7 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
       {"--baseline base --history no.history same1", 3, "no.history"},
       {"--baseline base --history h.sqlite --merge-history no.history same1", 3, "no.history"},
       {"--baseline base --merge-history no.history same1", 3, "--merge-history"},
+      {"--baseline base --label c1 same1", 3, "--label: is what a history calls the runs"},
       {"--baseline base --history newer.history same1", 3, "has history format 99"},
       {"--baseline base --history cut.history same1", 3, "its end is missing"},
       {"--baseline base --history . same1", 3, "cannot be read"},

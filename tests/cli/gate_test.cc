@@ -93,6 +93,15 @@ TEST_F(Gate, UpdateRefusesWhatItWouldNotDo) {
   EXPECT_FALSE(fs::exists(Path("new.digest")));
 }
 
+TEST_F(Gate, AnOptionWithoutItsValueTakesNoOther) {
+  EXPECT_NE(Run("gate --baseline= base same1").err.find("--baseline= names nothing; an unset variable"),
+            std::string::npos);
+  EXPECT_NE(Run("gate --baseline base same1 -o gate.html").err.find("-o is not an option: --junit, --sarif"),
+            std::string::npos);
+  EXPECT_NE(Run("gate --baseline new --update same1 --label c1").err.find("--label would not be written"),
+            std::string::npos);
+}
+
 TEST_F(Gate, InconclusiveIsAWarningUnlessTheProjectSaysOtherwise) {
   const auto run = Run("gate --baseline base1 slow1");
   EXPECT_EQ(run.status, 0) << run.out << run.err;

@@ -109,8 +109,19 @@ TEST_F(RulesCommand, MistakesOfARuleAndOfItsTestsAreSaidTogether) {
 }
 
 TEST_F(RulesCommand, AProjectFileIsCheckedAsOne) {
+  const std::string preset = (test::SourceDir() / "examples/presets/nsys-analyze.yaml").string();
+  EXPECT_EQ(Run("rules check " + preset), preset + " is well formed\n");
   WriteFile("other/dladvisor.yaml", "gate: {new_findings: warn}\n");
   EXPECT_EQ(Run("rules check other/dladvisor.yaml"), "other/dladvisor.yaml is well formed\n");
+  WriteFile("other/dladvisor.yaml",
+            "gate: {waivers: [{rule: slow-host, reason: known, until: 2020-01-01}], metrics: "
+            "{gpu.utilization: {min: 0.85 %}}}\n");
+  EXPECT_THAT(
+      Run("rules check other/dladvisor.yaml 2>&1"),
+      testing::AllOf(HasSubstr("warning: other/dladvisor.yaml:1:18: the waiver of 'slow-host' expired on "
+                               "2020-01-01 and counts no longer"),
+                     HasSubstr("'min' of gpu.utilization is below 1 %, which nearly every run has: 85 % "
+                               "is 85 % or 0.85")));
   WriteFile("other/dladvisor.yaml", "gate: {new_findigns: warn}\n");
   EXPECT_THAT(
       Run("rules check other/dladvisor.yaml", 3),

@@ -134,6 +134,7 @@ class Reader {
     for (const auto& [trait, place] : map.TextList("allow")) policy.allow.push_back(Trait(trait, place));
     if (const YAML::Node metrics = map.Get("metrics"); metrics.IsDefined()) ReadMetrics(metrics, policy);
     map.Finish();
+    policy.warnings = warnings_.Lines();
     return policy;
   }
 
@@ -240,6 +241,10 @@ class Reader {
     metric.run_to_run = Share(map, "run_to_run");
     metric.max = Quantity(map, "max", kind->unit);
     metric.min = Quantity(map, "min", kind->unit);
+    if (kind->unit == Unit::kRatio && metric.min.value_or(0) > 0 && metric.min.value_or(1) < 0.01)
+      warnings_.Add(map.PlaceOf(map.Get("min")), "",
+                    fmt::format("'min' of {} is below 1 %, which nearly every run has: 85 % is 85 % or 0.85",
+                                metric.pattern));
     if (metric.max && !kind->lower_is_better)
       problems_.Add(map.PlaceOf(map.Get("max")), "",
                     fmt::format("'max' would fail where {} is better: 'min' says how little it may be",
@@ -317,9 +322,17 @@ class Reader {
 
   const YamlFile& yaml_;
   Problems& problems_;
+  Problems warnings_;
 };
 
 }  // namespace
+
+std::string Today() {
+  const std::chrono::year_month_day today =
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(today.year()),
+                     static_cast<unsigned>(today.month()), static_cast<unsigned>(today.day()));
+}
 
 const MetricPolicy* GatePolicy::Find(const std::string& metric) const {
   for (const MetricPolicy& policy : metrics)

@@ -79,12 +79,17 @@ struct GatePolicy {
                                         .aggregate = {},
                                         .merges = {}}};
 
+  std::vector<std::string> warnings;  // of what may be meant, but hardly is
+
   // The first that fits; null where the metric only explains.
   const MetricPolicy* Find(const std::string& metric) const;
   // The waiver of a rule or a metric that has not expired, or null.
   const Waiver* WaiverOfRule(const std::string& rule) const;
   const Waiver* WaiverOfMetric(const std::string& metric) const;
 };
+
+// In UTC, "2026-06-01": what is waived until a day passes on it.
+std::string Today();
 
 // Of a mapping that is the value of `gate`. Every problem is added with its place; unknown keys, metrics and
 // traits with the nearest known one.
