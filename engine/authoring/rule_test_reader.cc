@@ -99,13 +99,13 @@ class TestReader {
         continue;
       }
       for (const auto& cell : row) ReadCell(*schema, cell.first, cell.second, values);
-      if (const std::string key = KeyOf(*schema, values);
-          !key.empty() && std::ranges::any_of(table, [&](const std::vector<Value>& above) {
-            return KeyOf(*schema, above) == key;
+      const std::string of_row = KeyOf(*schema, values);
+      if (!of_row.empty() && std::ranges::any_of(table, [&](const std::vector<Value>& above) {
+            return KeyOf(*schema, above) == of_row;
           }))
         problems_.Add(yaml_.PlaceOf(row), name_,
                       fmt::format("there already is a row of {} with {}: they are its key, and name one row",
-                                  relation, key));
+                                  relation, of_row));
       table.push_back(std::move(values));
     }
   }
