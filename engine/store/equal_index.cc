@@ -35,8 +35,8 @@ std::optional<int64_t> EqualInteger(sqlite3_value* value) {
   return static_cast<int64_t>(real);
 }
 
-EqualTo::EqualTo(const Relation& relation, size_t column, const CellView& value)
-    : column(column), value(value), table(dynamic_cast<const Table*>(&relation)) {
+EqualTo::EqualTo(const Relation& relation, size_t of_column, const CellView& with)
+    : column(of_column), value(with), table(dynamic_cast<const Table*>(&relation)) {
   if (table) stored = value.kind == CellView::Kind::kText ? table->StoredFor(value.text) : value.integer;
 }
 

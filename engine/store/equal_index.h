@@ -22,7 +22,7 @@ std::optional<int64_t> EqualInteger(sqlite3_value* value);
 
 // A cell that compares equal to what a statement asks for: an integer or a text.
 struct EqualTo {
-  EqualTo(const Relation& relation, size_t column, const CellView& value);
+  EqualTo(const Relation& relation, size_t of_column, const CellView& with);
 
   size_t column = 0;
   CellView value;
