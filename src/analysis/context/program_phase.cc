@@ -22,8 +22,11 @@ Phase PhaseOf(std::string_view name) {
   static const RE2 measured(
       R"((?i:^|[^a-z])(?i:measur(?:e|ed|ing|ements?)|benchmark(?:s|ed|ing)?|timed)(?:[^a-z]|$))");
   static const RE2 rate(R"((?i)(?:^|[^a-z])lr(?:[^a-z]|$)|learning|sched)");
+  // TorchInductor's own: "CachingAutotuner.benchmark_all_configs (dynamo_timed)".
+  static const RE2 compiler("dynamo_timed|Autotun");
   const re2::StringPiece text(name.data(), name.size());
   if (RE2::PartialMatch(text, warm_up)) return RE2::PartialMatch(text, rate) ? Phase::kNone : Phase::kWarmUp;
+  if (RE2::PartialMatch(text, compiler)) return Phase::kNone;
   return RE2::PartialMatch(text, measured) ? Phase::kMeasured : Phase::kNone;
 }
 

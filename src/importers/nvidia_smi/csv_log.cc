@@ -129,6 +129,10 @@ constexpr int kMostLinesBeforeHeader = 16;
 bool IsHeaderOfDriver(std::string_view line) {
   if (line.find(".gpu") == std::string_view::npos && line.find("memory.used") == std::string_view::npos)
     return false;
+  // A command that asks for them, or a sentence: "nvidia-smi --query-gpu=timestamp,utilization.gpu".
+  for (const std::string_view cell : nvidia_smi::SplitAtCommas(line))
+    if (nvidia_smi::Trim(cell.substr(0, cell.find('['))).find_first_of(" =\"'{:") != std::string_view::npos)
+      return false;
   return line.size() <= 4096 && IsHeader(line) &&
          std::ranges::any_of(ColumnsOf(line), [](const LogColumn& c) { return c.dotted && IsMetric(c); });
 }

@@ -124,7 +124,8 @@ void VendorTableReader::Npu(std::string_view line, const std::optional<Time>& ti
   std::string use, used, total, hbm_used, hbm_total;
   if (!number_.empty() && RE2::PartialMatch(line, second, &use, &used, &total, &hbm_used, &hbm_total)) {
     log.trace().facts["profiler"] = "npu-smi";
-    log.Begin(time, log.Device(std::exchange(number_, ""), "Ascend " + name_));
+    log.Begin(time, log.Device(std::exchange(number_, ""),
+                               name_.starts_with("Ascend") ? name_ : "Ascend " + name_));
     AddNumber(log, Metric::kGpuUtilization, use, "%");
     AddNumber(log, Metric::kPower, power_, "W");
     AddNumber(log, Metric::kTemperature, heat_, "C");

@@ -62,7 +62,8 @@ void TakeSlowPath(std::string_view line, std::map<std::string, std::string>& set
     settings["slow_path_no_workers"] = "0";
   // "Using 2 GPUs via DataParallel", a model that is printed as "DataParallel(": no other class that ends so.
   static const RE2 data_parallel(R"((?:^|[\s(])(?:(?:torch\.)?nn\.)?DataParallel(?:[\s).,!(]|$))"),
-      not_used(R"((?i)\b(?:no|not|without|unwrap|import)\w*\b)");
+      not_used(
+          R"((?i)\b(?:no|not|without|unwrap|import|instead|disabl|false|skip|want|default|availab)\w*\b)");
   if (line.find("DataParallel") != std::string_view::npos && RE2::PartialMatch(line, data_parallel) &&
       !RE2::PartialMatch(line, not_used))
     settings["data_parallel"] = "DataParallel";

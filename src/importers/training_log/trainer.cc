@@ -197,7 +197,7 @@ bool TrainerReader::GoesOn() const {
     distances.push_back(row->first - std::prev(row)->first);
   const auto middle = distances.begin() + static_cast<ptrdiff_t>(distances.size() / 2);
   std::ranges::nth_element(distances, middle);
-  return seconds_.begin()->first > kLeastJump * *middle;
+  return (seconds_.begin()->first - 1) / kLeastJump >= *middle;
 }
 
 TrainingLog TrainerReader::Finish(bool prints_losses) {
