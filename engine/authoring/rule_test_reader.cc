@@ -92,6 +92,7 @@ class TestReader {
     if (!rows.IsSequence())
       return problems_.Add(yaml_.PlaceOf(rows), name_, fmt::format("'{}' must be a list of rows", relation));
     auto& table = test.rows[relation];
+    std::set<std::string> keys;
     for (const YAML::Node& row : rows) {
       std::vector<Value> values(schema->columns.size());
       if (!row.IsMap()) {
@@ -100,9 +101,7 @@ class TestReader {
       }
       for (const auto& cell : row) ReadCell(*schema, cell.first, cell.second, values);
       const std::string of_row = KeyOf(*schema, values);
-      if (!of_row.empty() && std::ranges::any_of(table, [&](const std::vector<Value>& above) {
-            return KeyOf(*schema, above) == of_row;
-          }))
+      if (!of_row.empty() && !keys.insert(of_row).second)
         problems_.Add(yaml_.PlaceOf(row), name_,
                       fmt::format("there already is a row of {} with {}: they are its key, and name one row",
                                   relation, of_row));

@@ -161,6 +161,11 @@ bool Exclude(const Limit& a, const Limit& b) {
 
 // Whether one of the two holds of every value.
 bool CoverAll(const Limit& a, const Limit& b) {
+  // A project may set params otherwise.
+  const auto param_of = [](const Limit& limit) {
+    return std::string_view(limit.text).substr(limit.text.find(':') + 1);
+  };
+  if (a.of_param != b.of_param || (a.of_param && param_of(a) != param_of(b))) return false;
   if (a.op.starts_with("IS") || b.op.starts_with("IS"))
     return a.op != b.op && a.op.starts_with("IS") && b.op.starts_with("IS");
   if ((a.op == "<>" && b.op == "=") || (a.op == "=" && b.op == "<>")) return a.value == b.value;

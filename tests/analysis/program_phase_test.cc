@@ -67,6 +67,20 @@ TEST(ProgramPhase, TheWholeIsAnalysedWhereNamesMeanSomethingElse) {
   EXPECT_EQ(WindowOf(c).start, 10);
 }
 
+TEST(ProgramPhase, AutotuningIsNotWhatAProgramMeasures) {
+  TraceBuilder b;
+  b.Range(0, 1000, "CachingAutotuner.benchmark_all_configs (dynamo_timed)");
+  Launches(b, 0, 10);
+  Launches(b, 2000, 3);
+  EXPECT_EQ(WindowOf(b).start, 10);
+  TraceBuilder c;
+  c.Range(0, 1000, "warmup");
+  c.Range(100, 900, "benchmark candidates");
+  Launches(c, 0, 4);
+  Launches(c, 2000, 4);
+  EXPECT_EQ(WindowOf(c).start, 2010);
+}
+
 TEST(ProgramPhase, StepsOfAWarmUpAreNone) {
   TraceBuilder b;
   b.Range(0, 2000, "warm-up");

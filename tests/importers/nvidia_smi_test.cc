@@ -440,7 +440,7 @@ TEST(VendorTables, RocmSmi) {
       "========================= ROCm System Management Interface =========================\n"
       "GPU  Temp (DieEdge)  AvgPwr  SCLK     MCLK     Fan  Perf  PwrCap  VRAM%  GPU%  \n"
       "0    43.0c           39.0W   1700Mhz  1600Mhz  0%   auto  560.0W   12%   97%  \n"
-      "1    45.0c           41.0W   800Mhz   1600Mhz  0%   auto  560.0W    0%   3%   \n";
+      "1    45.0c           N/A     None     1600Mhz  0%   auto  560.0W    0%   3%   \n";
   const Trace trace = test::ReadLog(table + table);
   EXPECT_EQ(trace.facts.at("profiler"), "rocm-smi");
   EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 4u);

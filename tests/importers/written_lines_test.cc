@@ -111,10 +111,43 @@ TEST(WrittenLines, CollectiveThatTimesOutStopsATraining) {
   EXPECT_EQ(LogOf(text).error, "NCCL: a collective operation timed out (ALLREDUCE)");
 }
 
+TEST(WrittenLines, WhatATrainingGetsOverStopsIt) {
+  std::string steps;
+  for (int step = 1; step <= 40; ++step) steps += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  const std::string traceback = "Traceback (most recent call last):\n  File \"x.py\", line 3, in f\n";
+  EXPECT_EQ(LogOf(steps + traceback + "KeyError: 'best'\n").error, "KeyError: 'best'");
+  EXPECT_EQ(LogOf(steps + traceback + "KeyError: 'best'\nTraining complete. Saved model.\n").error, "");
+  EXPECT_EQ(LogOf(steps + "Exception ignored in: <function _Iter.__del__ at 0x7f>\n" + traceback +
+                  "AssertionError: can only test a child process\n")
+                .error,
+            "");
+}
+
+TEST(WrittenLines, ProseIsNoHeadOfATable) {
+  std::string text;
+  for (int step = 1; step <= 60; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  EXPECT_EQ(LogOf("Compute total loss at every step\nstarting\n[ 1 2 3 4 5 6\n1 2 3 4 5 6\n" + text)
+                .iterations.size(),
+            60u);
+}
+
+TEST(WrittenLines, EpochsThatBecomeLongerAreNoTotals) {
+  const auto last = [](double first, double growth) {
+    std::string text;
+    for (int epoch = 0; epoch < 10; ++epoch)
+      text += fmt::format("Epoch: {} Loss: 0.5 Time: {:.1f}s\n", epoch, first + growth * epoch);
+    return LogOf(text).iterations.back().elapsed_ns.value_or(0);
+  };
+  EXPECT_NEAR(last(100, 100), 100e9, 1e6);
+  EXPECT_NEAR(last(60, 31), 339e9, 1e6);
+}
+
 TEST(WrittenLines, SettingsTellMixedPrecisionAndWhatGenerates) {
   std::string text = "2022-05-06 09:45:51,433 config= AMP: False\n";
   for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
   EXPECT_EQ(LogOf(text).settings.at("amp"), "False");
+  EXPECT_FALSE(LogOf("dtype: bfloat16\n" + text).settings.contains("amp"));
+  EXPECT_FALSE(LogOf(text + "model in bf16\n").settings.contains("amp"));
   text += "{'loss': 0.0, 'completion_length': 111.9, 'reward': 0.6}\n";
   EXPECT_EQ(LogOf(text).settings.at("rollouts"), "trainer");
   EXPECT_EQ(LogOf(text + "INFO vllm engine started\n").settings.at("rollouts"), "vllm");
@@ -150,6 +183,9 @@ TEST(WrittenLines, RecordingOfATerminalIsNoLog) {
   } catch (const Error& e) {
     EXPECT_NE(e.reason().find("a recording of a terminal"), std::string::npos) << e.what();
   }
+  std::string text = "\x1b[?1049h\x1b[H vim\n\x1b[?1049l\n";
+  for (int step = 1; step <= 40; ++step) text += fmt::format("Epoch {} Time: 3.0s\n", step);
+  EXPECT_EQ(LogOf(text).iterations.size(), 40u);
 }
 
 TEST(WrittenLines, OldestLinesOfMlperfSayWhenEpochsBegin) {

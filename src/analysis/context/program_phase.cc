@@ -92,9 +92,9 @@ std::map<int64_t, Phases> FindPhases(const Trace& trace, const RangeTexts& texts
     std::string_view by = of_rank.last_warm_up;
     for (size_t m = 0; m < of_rank.measured.size(); ++m) {
       const Interval& time = of_rank.measured[m];
-      if (std::ranges::any_of(warm_up,
-                              [&](const Interval& w) { return time.start <= w.start && w.end <= time.end; }))
-        continue;
+      const auto within = std::ranges::lower_bound(warm_up, time.start, {}, &Interval::start);
+      const bool is_around = within != warm_up.end() && within->end <= time.end;
+      if (is_around || Contains(warm_up, time.start)) continue;
       if (measuring.empty()) by = of_rank.texts[m];
       measuring.push_back(time);
     }

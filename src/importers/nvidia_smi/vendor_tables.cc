@@ -62,7 +62,7 @@ void VendorTableReader::Line(std::string_view line, const std::optional<Time>& t
 // "0    43.0c  39.0W   1700Mhz 1600Mhz  0%  auto  560.0W  12%  97%": the last two are of memory and GPU.
 bool VendorTableReader::Rocm(std::string_view line, const std::optional<Time>& time, TelemetryLog& log) {
   static const RE2 row(
-      R"(^\s*(\d{1,3})\s+.*?([\d.]+)\s*(?:c|°C)\s+([\d.]+)\s*W\s+(?:.*?\s)?(\d+)Mhz\s+\d+Mhz\s+\S+\s+\S+\s+([\d.]+|\S+?)W?\s+\S+\s+(\d{1,3})%\s*$)");
+      R"(^\s*(\d{1,3})\s+.*?([\d.]+)\s*(?:c|°C)\s+(?:([\d.]+)\s*W|N/A)\s+(?:.*?\s)?(?:(\d+)Mhz|None)\s+(?:\d+Mhz|None)\s+\S+\s+\S+\s+([\d.]+|\S+?)W?\s+\S+\s+(\d{1,3})%\s*$)");
   std::string gpu, heat, power, clock, limit, use;
   if (!RE2::PartialMatch(line, row, &gpu, &heat, &power, &clock, &limit, &use)) return false;
   log.trace().facts["profiler"] = "rocm-smi";
@@ -120,15 +120,18 @@ bool VendorTableReader::Amd(std::string_view line, const std::optional<Time>& ti
 void VendorTableReader::Npu(std::string_view line, const std::optional<Time>& time, TelemetryLog& log) {
   static const RE2 first(R"(^\| *(\d{1,3}) +([A-Za-z0-9]\S*) +\| *\S+ +\| *([\d.]+|-|NA) +(\d+|-|NA)\b)"),
       second(
-          R"(^\| *\d{1,3}(?: +\d{1,3})? +\| *\S+ +\| *(\d{1,3}) +(\d+) */ *(\d+)(?: +(\d+) */ *(\d+))? *\|)");
-  std::string use, used, total, hbm_used, hbm_total;
-  if (!number_.empty() && RE2::PartialMatch(line, second, &use, &used, &total, &hbm_used, &hbm_total)) {
+          R"(^\| *\d{1,3}(?: +(\d{1,3}))? +\| *\S+ +\| *(\d{1,3}) +(\d+) */ *(\d+)(?: +(\d+) */ *(\d+))? *\|)");
+  // Of a card with several chips each has a physical number.
+  std::string chip, use, used, total, hbm_used, hbm_total;
+  if (!number_.empty() &&
+      RE2::PartialMatch(line, second, &chip, &use, &used, &total, &hbm_used, &hbm_total)) {
     log.trace().facts["profiler"] = "npu-smi";
-    log.Begin(time, log.Device(std::exchange(number_, ""),
+    log.Begin(time, log.Device(chip.empty() ? number_ : chip,
                                name_.starts_with("Ascend") ? name_ : "Ascend " + name_));
     AddNumber(log, Metric::kGpuUtilization, use, "%");
     AddNumber(log, Metric::kPower, power_, "W");
     AddNumber(log, Metric::kTemperature, heat_, "C");
+    number_.clear();
     const bool hbm = !hbm_total.empty() && hbm_total != "0";
     AddNumber(log, Metric::kMemoryUsed, hbm ? hbm_used : used, "MiB");
     AddNumber(log, Metric::kMemoryTotal, hbm ? hbm_total : total, "MiB");

@@ -3,8 +3,11 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/importers/training_log/log_line.h"
 
@@ -15,6 +18,8 @@ namespace {
 constexpr size_t kLeastTotals = 5;
 // Of a total the part that epochs of equal length explain, from which on it is one.
 constexpr double kMostlyTotal = 0.5;
+// By how much of the median the first epoch may differ from it.
+constexpr double kMostOfFirst = 0.3;
 
 }  // namespace
 
@@ -36,6 +41,13 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
   }
   const double all = static_cast<double>(epochs.size());
   if (*epochs.back().elapsed_ns < kMostlyTotal * all * *epochs.front().elapsed_ns) return;
+  // Epochs that become longer begin with another time than they grow by.
+  std::vector<double> growth;
+  for (size_t i = 1; i < epochs.size(); ++i)
+    growth.push_back(*epochs[i].elapsed_ns - *epochs[i - 1].elapsed_ns);
+  std::ranges::nth_element(growth, growth.begin() + static_cast<ptrdiff_t>(growth.size() / 2));
+  const double median = growth[growth.size() / 2];
+  if (std::abs(median - *epochs.front().elapsed_ns) > kMostOfFirst * median) return;
   double before = 0;
   for (TrainingIteration& row : epochs) {
     const double total = *row.elapsed_ns;

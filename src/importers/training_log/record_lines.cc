@@ -84,6 +84,8 @@ bool IsNan(std::string_view cell) {
 // "[INFO]:  Epoch  Batch  box  total  time", then "[INFO]:  0/29  40/165  0.172  158  7.12": as many words,
 // all of them numbers, behind what stands before the names, too.
 std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
+  if (line.find_first_not_of(" \t\r-=+|") == std::string_view::npos) return std::nullopt;
+  Columns head = std::exchange(head_, {});
   if (line.size() > kLongestRow) return std::nullopt;
   const std::vector<std::string_view> words = Words(line);
   if (words.size() < kLeastColumns || words.size() > kMostColumns) return std::nullopt;
@@ -96,27 +98,26 @@ std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
       return name.find("loss") != std::string::npos || name == "total";
     });
     const bool steps = std::ranges::any_of(names, CountsSteps);
-    if (values && (steps || names.front() == "epoch") && names.size() == words.size() - first) {
-      columns_ = std::move(names);
-      before_columns_ = first;
-      steps_in_table_ = steps;
-    }
+    if (values && (steps || names.front() == "epoch")) head_ = {std::move(names), first, steps};
     return std::nullopt;
   }
-  if (columns_.empty() || words.size() != before_columns_ + columns_.size()) return std::nullopt;
-  if (!std::ranges::all_of(words.begin() + static_cast<ptrdiff_t>(before_columns_), words.end(), IsCell))
-    return std::nullopt;
+  const auto is_row = [&](const Columns& columns) {
+    return !columns.names.empty() && words.size() == columns.before + columns.names.size() &&
+           std::ranges::all_of(words.begin() + static_cast<ptrdiff_t>(columns.before), words.end(), IsCell);
+  };
+  if (is_row(head)) table_ = std::move(head);
+  if (!is_row(table_)) return std::nullopt;
   std::string time, counts, values;
-  for (size_t i = 0; i < before_columns_; ++i) time.append(words[i]).append(" ");
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    const std::string_view cell = words[before_columns_ + i];
-    const std::string& name = columns_[i];
+  for (size_t i = 0; i < table_.before; ++i) time.append(words[i]).append(" ");
+  for (size_t i = 0; i < table_.names.size(); ++i) {
+    const std::string_view cell = words[table_.before + i];
+    const std::string& name = table_.names[i];
     if (CountsSteps(name) || name == "epoch")
-      counts.append(name == "epoch" && !steps_in_table_ ? "step" : name).append(": ").append(cell) += ", ";
+      counts.append(name == "epoch" && !table_.steps ? "step" : name).append(": ").append(cell) += ", ";
     else if (!IsOfEvaluation(name))
       values.append(name == "total" ? "total loss" : name).append(": ").append(cell) += ", ";
   }
-  of_epochs_ = of_epochs_ || !steps_in_table_;
+  of_epochs_ = of_epochs_ || !table_.steps;
   evaluated_ = false;
   return time + counts + values;
 }

@@ -27,10 +27,13 @@ class RecordLinesReader {
 
   std::vector<std::string> names_;
   bool first_ = true, of_epochs_ = false, evaluated_ = false;
-  // Of a table without commas: its names, and how many words stand before them on each line.
-  std::vector<std::string> columns_;
-  size_t before_columns_ = 0;
-  bool steps_in_table_ = false;
+  // Of a table without commas.
+  struct Columns {
+    std::vector<std::string> names;
+    size_t before = 0;  // words before them on each line
+    bool steps = false;
+  };
+  Columns table_, head_;  // the line above may be a head: if a row follows it
 };
 
 }  // namespace dladvisor::training_log

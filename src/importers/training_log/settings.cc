@@ -248,6 +248,14 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
       (line.find("AMP") != std::string_view::npos || line.find("amp") != std::string_view::npos) &&
       line.size() <= 512 && RE2::PartialMatch(line, amp, &value))
     settings["amp"] = value.front() == 'f' || value.front() == 'F' ? "False" : "True";
+  // Without autocast a program may compute in half precision all the same.
+  static const RE2 half(R"((?i)\b(?:bf16|bfloat16|float16)\b|\bfp16\W{1,4}true|\bhalf[-_ ]precision)"),
+      denied(R"((?i)false|none|null|\bno\b)");
+  if (line.size() <= 512 && !half_ && RE2::PartialMatch(line, half) && !RE2::PartialMatch(line, denied))
+    half_ = true;
+  if (const auto amp_off = settings.find("amp");
+      half_ && amp_off != settings.end() && amp_off->second == "False")
+    settings.erase(amp_off);
   // timm's.
   if (line.find("AMP not enabled. Training in float32") != std::string_view::npos) settings["amp"] = "False";
   if (line.size() <= 4096) TakeOffload(line, section_, settings);

@@ -17,6 +17,7 @@ class SettingsReader {
 
  private:
   std::string section_;  // of DeepSpeed's configuration, where it is one to offload
+  bool half_ = false;    // half precision is named
 };
 
 }  // namespace dladvisor::training_log

@@ -281,7 +281,16 @@ class LogReader {
       }
       return;
     }
-    if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = true;
+    // Of what Python or a program gets over.
+    if (line.find("Exception ignored in") != std::string_view::npos) {
+      ignored_ = true;
+      return;
+    }
+    static const RE2 finished(
+        R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)\b)");
+    if (!error_.empty() && !went_on_ && !traceback_ && RE2::PartialMatch(line, finished)) went_on_ = true;
+    if (line.find("Traceback (most recent call last)") != std::string_view::npos)
+      traceback_ = !std::exchange(ignored_, false);
     if (!traceback_) return;
     of_training_ = of_training_ || RE2::PartialMatch(line, training);
     std::string type, words;
@@ -316,6 +325,7 @@ class LogReader {
   bool fenced_ = false, traceback_ = false;
   bool of_training_ = false;  // by the files of a traceback
   bool went_on_ = false;      // since the error
+  bool ignored_ = false;      // the next traceback is
   int64_t lines_ = 0, error_line_ = 0, losses_ = 0;
 };
 
@@ -379,8 +389,7 @@ void RefusePrintedStatistics(ByteSource& source) {
 
 // What `script` or `tee` keep of a program that draws on a whole terminal: places of the cursor for lines.
 void RefuseTerminal(ByteSource& source, const LogReader& reader) {
-  if (source.Head().find("\x1b[?1049h") == std::string_view::npos) return;
-  if (reader.tables.log.samples() > 0 || reader.PrintsLosses()) return;
+  if (source.Head().find("\x1b[?1049h") == std::string_view::npos || reader.PrintsLosses()) return;
   throw WrongKind(source.name(),
                   "a recording of a terminal on which a program draws (watch, nvtop): places of the cursor, "
                   "not lines",
@@ -392,7 +401,6 @@ void RefuseTerminal(ByteSource& source, const LogReader& reader) {
 std::optional<Trace> ReadLog(ByteSource& source) {
   LogReader reader;
   ReadLines(source, reader);
-  RefuseTerminal(source, reader);
   const bool tables = reader.tables.log.trace().telemetry.size() > 0;
   TrainingLog log = reader.Finish();
   ServingLog serving = reader.servers.Finish();
@@ -407,6 +415,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     serving.error = reader.EngineError();
     return ServingTrace(source, std::move(serving), std::move(trace));
   }
+  if (log.empty() && serving.empty() && !tables) RefuseTerminal(source, reader);
   if (log.empty() && !tables && !reader.servers.server().empty())
     throw WrongKind(source.name(),
                     fmt::format("a log of {} without a line of its load{}", reader.servers.server(),
