@@ -58,7 +58,7 @@ constexpr Plant kPlants[] = {
     {"garbage-collection", kMs, First<[](PlantedThread& t) { t.Range("gc.collect", [&] { t.Work(kMs); }); }>},
     {"mpi-blocks", kMs, First<[](PlantedThread& t) { t.Range("gloo:all_reduce", [&] { t.Work(kMs); }); }>},
     {"os-waits", kMs, First<[](PlantedThread& t) { t.OsCall("poll", kMs); }>},
-    {"file-io-in-step", 0, First<[](PlantedThread& t) { t.OsCall("read", kMs); }>},
+    {"file-io-in-step", kMs, First<[](PlantedThread& t) { t.OsCall("read", kMs); }>},
     {"exposed-communication", 4 * kMs, Last<[](PlantedThread& t) {
        t.Wait();
        Reduce(t, 4 * kMs);
@@ -105,7 +105,7 @@ constexpr Plant kPlants[] = {
          t.Call("cudaStreamDestroy_v5050", 60 * kUs);
        }
      }>},
-    {"layout-conversions", 0, Last<[](PlantedThread& t) {
+    {"layout-conversions", 800 * kUs, Last<[](PlantedThread& t) {
        for (int i = 0; i < 4; ++i) t.Kernel("void cudnn::ops::nchwToNhwcKernel<float>(int)", 200 * kUs);
      }>},
     {"unfused-attention", 0, Last<[](PlantedThread& t) {
