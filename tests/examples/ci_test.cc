@@ -141,6 +141,8 @@ class CiScripts : public testing::Test {
                     "echo \"$*\" >> \"$CALLS\"\n"
                     "while [ $# -gt 0 ]; do\n"
                     "  if [ \"$1\" = --markdown ]; then echo verdict > \"$2\"; fi\n"
+                    "  if [ \"$1\" = --json ]; then printf '{\\n \"verdict\": \"%s\",\\n' \"$VERDICT\" > "
+                    "\"$2\"; fi\n"
                     "  if [ \"$1\" = --update ]; then touch \"$KEPT/made.digest\"; exit 0; fi\n"
                     "  shift\n"
                     "done\n"
@@ -208,6 +210,8 @@ TEST_F(CiScripts, TheActionRunsTheGate) {
   EXPECT_EQ(test::ReadFile(folder.path() / "output"), "status=1\n");
   ASSERT_EQ(Run("HISTORY=h.db " + step), 0) << out;
   EXPECT_THAT(Calls()[0], HasSubstr(" --history h.db --label 0123456789ab "));
+  ASSERT_EQ(Run("rm output; VERDICT=inconclusive HISTORY= " + step), 0) << out;
+  EXPECT_EQ(test::ReadFile(folder.path() / "output"), "status=2\n");
 }
 
 // A release lies in a folder that stands for the server.
@@ -302,6 +306,42 @@ TEST_F(CiScripts, TheEpilogueKeepsTheBaselineOfASlowRun) {
   EXPECT_EQ(Calls().size(), 2U);
   EXPECT_EQ(Run(epilogue, 2), 0);
   EXPECT_EQ(Calls().size(), 1U);
+  EXPECT_EQ(Run("VERDICT=inconclusive " + epilogue), 0);
+  EXPECT_EQ(Calls().size(), 1U);
+}
+
+// GitLab shows the status 2 as a warning, and so what may be noise; neither becomes the baseline.
+TEST_F(CiScripts, GitLabWarnsOfWhatMayBeNoise) {
+  const YAML::Node pipeline = YAML::LoadFile(Ci() / "gitlab" / "performance.gitlab-ci.yml");
+  EXPECT_EQ(pipeline[".performance"]["allow_failure"]["exit_codes"][0].as<int>(), 2);
+  const auto write = [&](const char* name, const char* job) {
+    std::string script = "set -e\n";
+    for (const YAML::Node& line : pipeline[job]["script"]) script += line.as<std::string>() + "\n";
+    test::WriteFile(folder.path() / name, script);
+  };
+  write("main.sh", "performance:main");
+  write("change.sh", "performance:change");
+  fs::create_directories(folder.path() / "ci");
+  test::WriteFile(folder.path() / "ci" / "profile.sh", "#!/bin/sh\necho x > \"$PROFILE\"\n");
+  test::WriteFile(folder.path() / "ci" / "measure.sh", "#!/bin/sh\nmkdir -p $3/base $3/head\n");
+  for (const char* script : {"profile.sh", "measure.sh"})
+    fs::permissions(folder.path() / "ci" / script, fs::perms::owner_all);
+  test::WriteFile(folder.path() / "bin" / "git", "#!/bin/sh\necho git \"$@\" >> \"$CALLS\"\n");
+  fs::permissions(folder.path() / "bin" / "git", fs::perms::owner_all);
+
+  const std::string main = "mkdir -p performance && touch performance/main.digest && ACCEPT= bash main.sh";
+  EXPECT_EQ(Run(main), 0) << out;
+  EXPECT_EQ(Calls().size(), 2U);
+  EXPECT_EQ(Run("VERDICT=inconclusive; export VERDICT; " + main), 2) << out;
+  EXPECT_EQ(Calls().size(), 1U);
+  EXPECT_EQ(Run(main, 1), 1) << out;
+
+  const std::string change = "CI_MERGE_REQUEST_DIFF_BASE_SHA=left bash change.sh";
+  EXPECT_EQ(Run(change), 0) << out;
+  EXPECT_THAT(Calls()[1], testing::EndsWith("base left"));
+  EXPECT_EQ(Run("CI_MERGE_REQUEST_TARGET_BRANCH_SHA=merged VERDICT=inconclusive " + change), 2) << out;
+  EXPECT_THAT(Calls()[1], testing::EndsWith("base merged"));
+  EXPECT_EQ(Run(change, 1), 1) << out;
 }
 
 // What the examples call, so that a renamed option is found here.

@@ -34,10 +34,11 @@ status=0
 dladvisor gate --baseline "$baseline" --junit "$results/gate.xml" --sarif "$results/gate.sarif" \
   --markdown "$results/gate.md" --html "$results/gate.html" --json "$results/gate.json" \
   --history "$kept/$name.sqlite" --label "$label" "${profiles[@]}" || status=$?
+if [ "$status" -eq 0 ] && grep -qs '^ "verdict": "inconclusive"' "$results/gate.json"; then status=2; fi
 if [ "$status" -eq 0 ] || [ -n "${ACCEPT:-}" ]; then
   dladvisor gate --baseline "$baseline" --update "${profiles[@]}"
   status=0
 fi
-# What cannot be compared is a warning, as in the other examples; the outputs say why.
+# What cannot be compared, or may be noise, is a warning, as in the other examples; the outputs say why.
 if [ "$status" -eq 2 ]; then status=0; fi
 exit "$status"
