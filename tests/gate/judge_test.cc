@@ -190,7 +190,7 @@ TEST(Judge, SmallStepsFailTheBudgetOfTheLastMerges) {
   const GateResult over = judge("{trend: off, metrics: {step.time: {merges: 15, creep: 5 %}}}");
   EXPECT_EQ(over.exit_status, 1);
   EXPECT_THAT(over.headline, HasSubstr("Since c2 the step time became"));
-  EXPECT_THAT(over.headline, HasSubstr("over the budget of 5 % for 15 runs"));
+  EXPECT_THAT(over.headline, HasSubstr("over the budget of 5 % for 15 runs; the creep began at c"));
   EXPECT_EQ(judge("{trend: off, metrics: {step.time: {merges: 15, creep: 10 %}}}").exit_status, 0);
   EXPECT_EQ(judge("{trend: off}").exit_status, 0);
 }

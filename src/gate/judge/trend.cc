@@ -52,6 +52,8 @@ std::string DateOf(int64_t utc_ns) {
                      utc.tm_hour, utc.tm_min);
 }
 
+std::string LabelOf(const HistoryRun& run) { return run.label.empty() ? DateOf(run.utc_ns) : run.label; }
+
 using Findings = std::set<std::pair<std::string, std::string>>;
 
 // Of the findings of the runs, those of more than `share` of them.
@@ -147,8 +149,7 @@ Trend TrendOf(const std::vector<HistoryRun>& runs, const std::string& setting, c
   trend.title = last.title;
   trend.unit = last.unit;
   const std::vector<double> values = ValuesOf(with, metric);
-  for (size_t i = 0; i < with.size(); ++i)
-    trend.points.push_back({with[i]->label.empty() ? DateOf(with[i]->utc_ns) : with[i]->label, values[i]});
+  for (size_t i = 0; i < with.size(); ++i) trend.points.push_back({LabelOf(*with[i]), values[i]});
   if (with.size() < kFewestHistoryRuns) {
     trend.why = fmt::format("A trend needs {} runs; {}.", kFewestHistoryRuns,
                             with.size() == 1 ? "there is one" : fmt::format("there are {}", with.size()));
@@ -205,6 +206,8 @@ std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<Hi
   std::vector<double> of_all = ValuesOf(with, metric);
   if (!options.lower_is_better)
     for (double& value : of_all) value = -value;
+  const Course course = CourseOf(of_all);
+  const std::string began = course.has_changed() ? LabelOf(*with[course.best().end]) : "";
   with.erase(with.begin(), with.end() - static_cast<std::ptrdiff_t>(std::min(merges, with.size())));
   const std::vector<double> values = ValuesOf(with, metric);
   constexpr auto kEnds = static_cast<std::ptrdiff_t>(kShortestLevel);
@@ -214,7 +217,7 @@ std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<Hi
   const double worse = (options.lower_is_better ? 1 : -1) * (after - before) / std::abs(before);
   // The variance of a median of few is at most that of a mean of normal values times pi / 2, and neighbours
   // that depend on each other average less.
-  const CorrelatedNoise between = NoiseBetween(of_all, CourseOf(of_all));
+  const CorrelatedNoise between = NoiseBetween(of_all, course);
   const double n = static_cast<double>(kShortestLevel), r = between.correlation;
   const double of_mean = (n + 2 * ((n - 1) * r + (n - 2) * r * r)) / (n * n);
   const double sd = std::max(noise->relative_sd, between.sd / std::abs(before)) *
@@ -225,8 +228,7 @@ std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<Hi
   const HistoryRun::Metric& last = with.back()->values.at(metric);
   trend.title = fmt::format("{} over {} runs", last.title, merges);
   trend.unit = last.unit;
-  for (size_t i = 0; i < with.size(); ++i)
-    trend.points.push_back({with[i]->label.empty() ? DateOf(with[i]->utc_ns) : with[i]->label, values[i]});
+  for (size_t i = 0; i < with.size(); ++i) trend.points.push_back({LabelOf(*with[i]), values[i]});
   const std::string change =
       fmt::format("Since {} the {} became {} {}", trend.points[0].label, WithinSentence(last.title),
                   DistanceText(worse), worse > 0 ? "worse" : "better");
@@ -236,7 +238,8 @@ std::optional<Trend> CreepOver(size_t merges, double creep, const std::vector<Hi
   trend.why =
       worse <= creep ? fmt::format("{}, within the budget of {:.4g} %.", change, 100 * creep)
       : worse > bound
-          ? fmt::format("{}, over the budget of {:.4g} % for {} runs.", change, 100 * creep, merges)
+          ? fmt::format("{}, over the budget of {:.4g} % for {} runs{}.", change, 100 * creep, merges,
+                        began.empty() ? "" : fmt::format("; the creep began at {}", began))
           : fmt::format("{}, but runs of the same program may differ by {}.", change, DistanceText(bound));
   return trend;
 }
