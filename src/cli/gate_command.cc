@@ -353,7 +353,26 @@ void RunUpdate(const GateOptions& options, const CommonOptions& common) {
   Update(options, options.profile.ToAnalysisOptions(project), project.gate, stages);
 }
 
+// Whether histories are merged, and nothing is judged.
+bool MergesAlone(const GateOptions& options) {
+  const bool writes = options.update || options.annotations || !options.label.empty() ||
+                      !options.junit.empty() || !options.sarif.empty() || !options.markdown.empty() ||
+                      !options.html.empty() || !options.json.empty();
+  return !options.history.empty() && !options.other_histories.empty() && options.baseline.empty() &&
+         options.profile.paths.empty() && !writes;
+}
+
+void RunMerge(const GateOptions& options) {
+  size_t added = 0;
+  for (const std::string& other : options.other_histories) added += MergeHistory(options.history, other);
+  fmt::print("{}: {} run{} added, {} in all\n", options.history, added, added == 1 ? "" : "s",
+             ReadHistory(options.history).size());
+}
+
 void Run(const GateOptions& options, const CommonOptions& common) {
+  if (MergesAlone(options)) return RunMerge(options);
+  if (options.baseline.empty()) throw CLI::RequiredError("--baseline");
+  if (options.profile.paths.empty()) throw CLI::RequiredError("PROFILE");
   try {
     options.update ? RunUpdate(options, common) : RunGate(options, common);
   } catch (const GateEnd& end) {
@@ -372,12 +391,13 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
   command
       ->add_option(
           "--baseline", options->baseline,
-          "What to compare with: a digest, a folder of digests, or profiles; several times for repeats")
+          "What to compare with: a digest, a folder of digests, or profiles; several times for repeats. "
+          "Required, unless histories alone are merged")
       ->type_name("FILE")
       ->check(names_file)
-      ->required()
       ->allow_extra_args(false);
   options->profile.AddTo(*command);
+  command->get_option("PROFILE...")->required(false);  // and checked, unless histories alone are merged
   command->add_flag("--update", options->update, "Make the profiles the baseline, and compare nothing");
   command
       ->add_option("--history", options->history,
@@ -386,7 +406,8 @@ void AddGateCommand(CLI::App& app, const CommonOptions& common) {
       ->check(names_file);
   command
       ->add_option("--merge-history", options->other_histories,
-                   "History whose runs are added to --history first, e.g. of a branch that was merged")
+                   "History whose runs are added to --history first, e.g. of a branch that was merged; "
+                   "without profiles this is all that is done")
       ->type_name("FILE")
       ->check(names_file)
       ->allow_extra_args(false);

@@ -139,6 +139,29 @@ TEST_F(Gate, EveryExitWritesEveryOutput) {
   }
 }
 
+// As Git's merge driver: histories become one, and nothing is judged.
+TEST_F(Gate, WithoutProfilesHistoriesAreMergedAlone) {
+  for (const char* file : {"ours.sqlite", "theirs.sqlite"}) {
+    HistoryRun run;
+    run.label = file;
+    AppendToHistory(Path(file), run);
+  }
+  const auto merged = Run("gate --history ours.sqlite --merge-history theirs.sqlite");
+  EXPECT_EQ(merged.status, 0) << merged.err;
+  EXPECT_EQ(merged.out, "ours.sqlite: 1 run added, 2 in all\n");
+  EXPECT_EQ(ReadHistory(Path("ours.sqlite")).size(), 2U);
+  EXPECT_EQ(ReadHistory(Path("theirs.sqlite")).size(), 1U);
+  // Anything that a gate alone can do needs what a gate needs.
+  for (const char* arguments :
+       {"--history ours.sqlite --merge-history theirs.sqlite --json o.json", "--history ours.sqlite same1",
+        "--merge-history theirs.sqlite", "--history ours.sqlite", "", "--update same1"}) {
+    const auto refused = Run(std::string("gate ") + arguments);
+    EXPECT_EQ(refused.status, 3) << arguments;
+    EXPECT_THAT(refused.err, HasSubstr("--baseline is required")) << arguments;
+  }
+  EXPECT_THAT(Run("gate --baseline base").err, HasSubstr("PROFILE is required"));
+}
+
 TEST_F(Gate, OtherHardwareIsNotComparable) {
   const auto run = Run("gate --baseline base wide");
   EXPECT_EQ(run.status, 2);
