@@ -246,11 +246,21 @@ void Print(const std::string& text) {
   std::fflush(stdout);
 }
 
+// Of the repository that the working folder is in, or else that folder.
+fs::path CheckoutRoot() {
+  std::error_code error;
+  const fs::path here = fs::current_path();
+  for (fs::path folder = here;; folder = folder.parent_path()) {
+    if (fs::exists(folder / ".git", error)) return folder;
+    if (folder == folder.root_path()) return here;
+  }
+}
+
 // Says in every output that nothing was judged, so that none of an earlier gate is taken for this one's.
 void WriteNotJudged(const GateOptions& options, int status, const std::string& message) {
   GateResult result = NotJudged(status, message);
   result.generator = kProgram;
-  const std::string root = fs::current_path().string();
+  const std::string root = CheckoutRoot().string();
   if (options.annotations) Print(RenderGateAnnotations(result, root));
   try {
     WriteOutputs(options, result, root);
@@ -335,13 +345,15 @@ void RunGate(const GateOptions& options, const CommonOptions& common) {
     WriteNotJudged(options, kUnreadable, error.what());
     throw;
   }
-  const std::string root = fs::current_path().string();
+  const fs::path root = CheckoutRoot();
+  const fs::path folder = fs::proximate(fs::current_path(), root);
+  judged.result.folder = folder == "." ? "" : folder.string();
   std::string text = RenderGateText(judged.result, {TerminalShowsColor(), TerminalColumns()});
-  if (options.annotations) text += RenderGateAnnotations(judged.result, root);
+  if (options.annotations) text += RenderGateAnnotations(judged.result, root.string());
   stages.Hide();
   Print(text);
   stages.Begin("write");
-  WriteOutputs(options, judged.result, root);
+  WriteOutputs(options, judged.result, root.string());
   if (judged.result.exit_status != 0) throw CLI::RuntimeError(judged.result.exit_status);
 }
 

@@ -144,6 +144,15 @@ TEST(Sarif, LocatesNothingInFilesThatTheCheckoutLacks) {
   EXPECT_EQ(uri("train/loop.py"), "train/loop.py");
   EXPECT_EQ(uri("torch/nn/modules/module.py"), "dladvisor.yaml");
   EXPECT_EQ(uri("train"), "dladvisor.yaml");
+  // Of a gate in a folder of the repository.
+  result.folder = "train";
+  result.policy_file = "../gate.yaml";
+  EXPECT_EQ(uri("loop.py"), "train/loop.py");
+  EXPECT_EQ(uri("train/loop.py"), "train/loop.py");
+  EXPECT_EQ(uri("other.py"), "gate.yaml");
+  EXPECT_EQ(uri(""), "gate.yaml");
+  result.policy_file = "own.yaml";
+  EXPECT_EQ(uri(""), "train/own.yaml");
 }
 
 TEST(Sarif, FingerprintsAreOfTheRuleAndWhatItIsAbout) {

@@ -125,6 +125,7 @@ struct GateResult {
   std::string generator;             // "dladvisor 0.1.0"
   std::string next_step;             // what to do where it did not pass; or ""
   std::string policy_file;           // the project's dladvisor.yaml; or ""
+  std::string folder;                // the working folder, relative to the root of the checkout; or ""
   Side baseline, candidate;
   std::vector<Difference> differences;
   std::vector<MetricVerdict> metrics;      // that gate or warn, in order of the policy

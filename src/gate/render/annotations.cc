@@ -68,11 +68,12 @@ Annotation Of(const Trend& trend, const std::string& policy) {
 }
 
 // Shown where it happens in the program, else where the rule stands, else at the policy.
-Annotation Of(const RuleVerdict& rule, std::string_view root, const std::string& policy) {
+Annotation Of(const RuleVerdict& rule, std::string_view root, std::string_view folder,
+              const std::string& policy) {
   std::string message = OnOneLine(rule.problem.text);
   if (!rule.recommendation.empty()) message += "\n" + OnOneLine(rule.recommendation[0]);
   if (const std::string saving = SavingText(rule); !saving.empty()) message += "\nSaves " + saving + ".";
-  FilePlace place = PlaceInCheckout(rule, root);
+  FilePlace place = PlaceInCheckout(rule, root, folder);
   if (place.path.empty()) place = {policy, policy.empty() ? 0 : 1};
   return {fmt::format("{} [{}]", OnOneLine(rule.title), OnOneLine(rule.rule)), message, Visible(place.path),
           place.line};
@@ -103,7 +104,7 @@ std::string Commands(const char* kind, std::vector<Annotation> annotations) {
 
 std::string RenderGateAnnotations(const GateResult& result, std::string_view root) {
   std::vector<Annotation> errors, warnings;
-  const std::string policy = Visible(RelativePath(result.policy_file, root));
+  const std::string policy = Visible(RelativePath(result.policy_file, root, result.folder));
   if (result.verdict == Verdict::kNotComparable)
     (result.exit_status == 0 ? warnings : errors)
         .push_back({OutcomeText(result),
@@ -130,8 +131,8 @@ std::string RenderGateAnnotations(const GateResult& result, std::string_view roo
     return a->saves_high_ns.value_or(0) > b->saves_high_ns.value_or(0);
   });
   for (const RuleVerdict* rule : rules) {
-    if (Fails(*rule)) errors.push_back(Of(*rule, root, policy));
-    if (Warns(*rule)) warnings.push_back(Of(*rule, root, policy));
+    if (Fails(*rule)) errors.push_back(Of(*rule, root, result.folder, policy));
+    if (Warns(*rule)) warnings.push_back(Of(*rule, root, result.folder, policy));
   }
   return Commands("error", std::move(errors)) + Commands("warning", std::move(warnings));
 }

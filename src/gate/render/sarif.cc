@@ -144,7 +144,7 @@ class Log {
 
 // Of what is found in no file of the program.
 std::string PolicyUri(const GateResult& result, std::string_view root) {
-  const std::string uri = RelativeUri(result.policy_file, root);
+  const std::string uri = PathUri(RelativePath(result.policy_file, root, result.folder));
   return uri.empty() ? kProjectFile : uri;
 }
 
@@ -203,7 +203,7 @@ std::string HelpText(const RuleVerdict& rule) {
 // Findings of one identity are one result, whose level is that of the worst: which of them there are, and
 // what each says, may change from run to run.
 void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::string_view root,
-             const std::string& policy) {
+             std::string_view folder, const std::string& policy) {
   const RuleVerdict& rule = *findings.front();
   const std::string id = Visible(rule.rule), title = Visible(OneLine(rule.title));
   const size_t index = log.Rule(id, [&] {
@@ -227,8 +227,8 @@ void AddRule(Log& log, const std::vector<const RuleVerdict*>& findings, std::str
     fails = fails || Fails(*finding);
     is_new = is_new || finding->change == RuleVerdict::Change::kNew;
   }
-  const FilePlace place = PlaceInCheckout(rule, root);
-  const std::string uri = place.path.empty() ? policy : RelativeUri(place.path, "");
+  const FilePlace place = PlaceInCheckout(rule, root, folder);
+  const std::string uri = place.path.empty() ? policy : PathUri(place.path);
   log.Result(id, index, fails ? "error" : SarifLevel(level), text, IdentityOf(rule),
              is_new ? "new" : "unchanged", Location(uri, place.line, SubjectText(rule.subjects)));
 }
@@ -248,7 +248,7 @@ std::string RenderGateSarif(const GateResult& result, std::string_view root) {
     if (is_first) results.emplace_back();
     results[at->second].push_back(&rule);
   }
-  for (const auto& findings : results) AddRule(log, findings, root, policy);
+  for (const auto& findings : results) AddRule(log, findings, root, result.folder, policy);
   return std::move(log).Write(result);
 }
 

@@ -187,16 +187,19 @@ std::vector<const RuleVerdict*> RulesThatAre(const GateResult& result, RuleVerdi
   return rules;
 }
 
-std::string RelativePath(std::string_view path, std::string_view root) {
+std::string RelativePath(std::string_view path, std::string_view root, std::string_view folder) {
+  if (path.empty()) return "";
   std::string text = ValidUtf8(path);
   std::ranges::replace(text, '\\', '/');
   const bool drive = text.size() > 1 && text[1] == ':';
   if (text.starts_with('/') || drive) {
-    std::string folder(root);
-    std::ranges::replace(folder, '\\', '/');
-    if (!folder.empty() && !folder.ends_with('/')) folder += '/';
-    if (folder.empty() || !text.starts_with(folder)) return "";
-    text.erase(0, folder.size());
+    std::string below(root);
+    std::ranges::replace(below, '\\', '/');
+    if (!below.empty() && !below.ends_with('/')) below += '/';
+    if (below.empty() || !text.starts_with(below)) return "";
+    text.erase(0, below.size());
+  } else if (!folder.empty()) {
+    text = std::string(folder) + "/" + text;
   }
   std::string clean;  // without "." and "..", as far as that can be
   std::string_view rest = text;
@@ -214,24 +217,26 @@ std::string RelativePath(std::string_view path, std::string_view root) {
   return clean;
 }
 
-FilePlace PlaceInCheckout(const RuleVerdict& rule, std::string_view root) {
+FilePlace PlaceInCheckout(const RuleVerdict& rule, std::string_view root, std::string_view folder) {
   // Profiles name files of libraries, too, some relative to where those are installed.
   std::error_code ignored;
   const bool is_there = fs::is_directory(root, ignored);
   const auto has = [&](const std::string& path) {
     return !path.empty() && (!is_there || fs::is_regular_file(fs::path(root) / path, ignored));
   };
-  if (std::string path = RelativePath(rule.source_file, root); has(path))
-    return {std::move(path), rule.source_line};
+  // A relative one was recorded where the program ran: in the working folder, or else in the root.
+  for (const std::string_view ran : {folder, std::string_view()})
+    if (std::string path = RelativePath(rule.source_file, root, ran); has(path))
+      return {std::move(path), rule.source_line};
   if (rule.rule_file.starts_with(kBuiltIn)) return {};
-  if (std::string path = RelativePath(rule.rule_file, root); has(path))
+  if (std::string path = RelativePath(rule.rule_file, root, folder); has(path))
     return {std::move(path), rule.rule_line};
   return {};
 }
 
-std::string RelativeUri(std::string_view path, std::string_view root) {
+std::string PathUri(std::string_view path) {
   std::string uri;
-  for (const char c : RelativePath(path, root)) {
+  for (const char c : path) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        std::string_view("-._~/").find(c) != std::string_view::npos;
     uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));

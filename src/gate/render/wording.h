@@ -58,10 +58,11 @@ std::string_view NameWithin(const MetricVerdict& metric);
 // Rules of one change, in their order; those that the project turned off are left out.
 std::vector<const RuleVerdict*> RulesThatAre(const GateResult& result, RuleVerdict::Change change);
 
-// `path` as a relative URI reference: what is under `root` relative to it; "" for what is elsewhere.
-std::string RelativeUri(std::string_view path, std::string_view root);
-// The same without percent-encoding.
-std::string RelativePath(std::string_view path, std::string_view root);
+// `path` relative to the root of the checkout; "" for what is elsewhere. What is relative is so to `folder`
+// in it.
+std::string RelativePath(std::string_view path, std::string_view root, std::string_view folder);
+// A relative path as a relative URI reference.
+std::string PathUri(std::string_view path);
 
 // A line of the repository: where the program does what the rule finds, else where the rule stands if it is
 // the repository's own. Of a root that is there, only files that are in it.
@@ -69,6 +70,6 @@ struct FilePlace {
   std::string path;  // relative; "" where it is in no file of the repository
   int line = 0;
 };
-FilePlace PlaceInCheckout(const RuleVerdict& rule, std::string_view root);
+FilePlace PlaceInCheckout(const RuleVerdict& rule, std::string_view root, std::string_view folder);
 
 }  // namespace dladvisor
