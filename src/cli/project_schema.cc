@@ -108,7 +108,7 @@ Json Gate() {
        {"mode", Choice({"gate", "report"}, "report: nothing fails, and what would have failed is said.")},
        {"error_rules",
         Choice({"all", "new"},
-               "new: a rule that is an error fails where the baseline did not have the finding.")},
+               "new: a rule that is an error fails where no run of the baseline has the finding, and could have seen it.")},
        {"waivers", ListOf(Waiver(), "What is known and passes until a day.")},
        {"allow", ListOf(Choice(traits, "A trait."), "In what the sides may differ and still be compared.")},
        {"metrics", std::move(limits)}},

@@ -116,6 +116,23 @@ TEST(RuleVerdict, ANewErrorNeedsNoFurtherEvidence) {
   const auto verdicts =
       JudgeFindings({RunWith({})}, {RunWith({Fired("rule", 0, Severity::kError)})}, policy, {});
   EXPECT_EQ(verdicts.at(0).verdict, Verdict::kRegressed);
+  EXPECT_EQ(verdicts.at(0).level, Level::kError);
+}
+
+// Where errors fail that are new alone, one that a run of the baseline had is not, nor one that it could not
+// see.
+TEST(RuleVerdict, AnErrorThatIsNotKnownToBeNewWarns) {
+  GatePolicy policy;
+  policy.fails_on_new_errors_alone = true;
+  const GateRun with = RunWith({Fired("rule", 0, Severity::kError)}), without = RunWith({});
+  const auto flapping = JudgeFindings({with, without, without}, {with, with, without}, policy, {});
+  EXPECT_EQ(flapping.at(0).level, Level::kWarn);
+  EXPECT_THAT(flapping.at(0).doubt, testing::HasSubstr("in 2 of 3 runs of the candidate and in 1 of 3 runs"));
+  GateRun blind = RunWith({});
+  blind.undecided[{"rule", ""}] = "it reads kernel";
+  EXPECT_EQ(JudgeFindings({blind}, {with}, policy, {}).at(0).level, Level::kWarn);
+  policy.fails_on_new_errors_alone = false;
+  EXPECT_EQ(JudgeFindings({blind}, {with}, policy, {}).at(0).level, Level::kError);
 }
 
 TEST(RuleVerdict, AFindingOfOneRunOfThreeIsNone) {

@@ -77,6 +77,12 @@ bool Has(const FiredByRule& side, const std::string& rule, const std::string& su
          });
 }
 
+bool FiresIn(std::span<const GateRun> runs, const std::string& rule) {
+  return std::ranges::any_of(runs, [&](const GateRun& run) {
+    return std::ranges::any_of(run.findings, [&](const Finding& finding) { return finding.rule == rule; });
+  });
+}
+
 // Where it happens, by a name in the evidence or else in the problem.
 std::pair<std::string, int> SourceOf(const Finding& finding) {
   for (const auto& row : finding.evidence.rows)
@@ -199,6 +205,7 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
       RuleVerdict verdict = Describe(fired, subject, knowledge.Find(rule));
       const bool is_absent = !Has(before, rule, subject);
       const bool is_new = is_absent && !IsUndecided(baseline, rule, subject);
+      const bool is_new_error = is_new && (!FiresIn(baseline, rule) || evidence.IsSure(*fired.finding));
       const bool is_root = 2 * fired.roots > candidate.size();
       verdict.change = is_new      ? RuleVerdict::Change::kNew
                        : is_absent ? RuleVerdict::Change::kVisible
@@ -206,10 +213,12 @@ std::vector<RuleVerdict> JudgeRules(std::span<const GateRun> baseline, std::span
       if (policy.WaiverOfRule(rule) != nullptr)
         verdict.level = Level::kExplain;
       else if (verdict.severity == Severity::kError)
-        verdict.level = policy.fails_on_new_errors_alone && !is_absent ? Level::kWarn : Level::kError;
+        verdict.level = policy.fails_on_new_errors_alone && !is_new_error ? Level::kWarn : Level::kError;
       else if (is_new && verdict.severity == Severity::kWarning && is_root)
         verdict.level = policy.new_findings == Level::kOff ? Level::kExplain : policy.new_findings;
       if (verdict.level >= Level::kWarn) verdict.verdict = Verdict::kRegressed;
+      if (is_new && verdict.severity == Severity::kError && verdict.level == Level::kWarn)
+        verdict.doubt = evidence.Doubt(*fired.finding);
       if (is_new && verdict.severity != Severity::kError && verdict.level >= Level::kWarn &&
           !policy.fail_on_inconclusive && !evidence.IsSure(*fired.finding)) {
         verdict.verdict = Verdict::kInconclusive;
