@@ -14,12 +14,14 @@ SELECT * FROM training ORDER BY profile;
 -- relation: training_timer
 -- empty: hidden
 SELECT t.profile, t.timer, t.kind, avg(t.ns) AS mean_ns, avg(t.min_ns) AS least_rank_ns,
-    avg(t.max_ns) AS most_rank_ns, avg(t.share) AS share
+    avg(t.max_ns) AS most_rank_ns,
+    ratio(sum(t.share * l.elapsed_ns * l.covers), sum(iif(t.share IS NOT NULL, l.elapsed_ns * l.covers, NULL))) AS share
 FROM training_timer AS t
-JOIN (SELECT DISTINCT profile, attempt, iteration FROM training_log WHERE NOT warmup) AS l
+JOIN (SELECT profile, attempt, iteration, min(elapsed_ns) AS elapsed_ns, min(coalesce(covers, 1)) AS covers
+    FROM training_log WHERE NOT warmup GROUP BY profile, attempt, iteration) AS l
   ON l.profile = t.profile AND l.attempt = t.attempt AND l.iteration = t.iteration
 GROUP BY t.profile, t.timer, t.kind
-ORDER BY t.profile, avg(t.share) DESC, t.timer;
+ORDER BY t.profile, share DESC, t.timer;
 
 -- id: training_iterations
 -- title: Lines of the Training Log

@@ -67,6 +67,9 @@ TEST(TrainingLog, SlowLinesThatComeAtAnIntervalAreToldApart) {
   EXPECT_EQ(Rows(regular)[49].cause, "regular interval");
   EXPECT_EQ(Rows(regular)[24].cause, "regular interval");
   EXPECT_EQ(Rows(other)[40].cause, "unexplained");
+  // A line that claims more iterations than fit five times into a number.
+  for (TrainingIteration& row : regular.trace.training_log.iterations) row.covers = 3'689'348'814'741'910'323;
+  EXPECT_EQ(Rows(regular)[49].cause, "unexplained");
 }
 
 TEST(TrainingLog, FewLinesAreNotJudged) {

@@ -15,14 +15,14 @@ using test::FakeRun;
 using testing::HasSubstr;
 using testing::Not;
 
-FakeRun Server(double mean_running = 24.12) {
+FakeRun Server(double mean_running = 24.12, int64_t loaded_lines = 17) {
   using I = int64_t;
   FakeRun run;
   run.Give("profile", {{{"profile", I{0}}, {"format", "serving log"}, {"serving_lines", I{21}}}});
   run.Give("serving", {{{"profile", I{0}},
                         {"program", "vLLM"},
                         {"lines", I{21}},
-                        {"loaded_lines", I{17}},
+                        {"loaded_lines", loaded_lines},
                         {"engines", I{1}},
                         {"duration_ns", I{340'000'000'000}},
                         {"mean_running", mean_running},
@@ -44,6 +44,8 @@ TEST(ServingSection, HeadlineIsTheLoad) {
       HasSubstr("A log of vLLM, not a trace: 24.1 requests at once on average, 66 at most, 223 tokens/s "
                 "generated;"));
   EXPECT_THAT(test::Render(Server(1), ReportFormat::kText), HasSubstr("trace: 1 request at once on average"));
+  EXPECT_THAT(test::Render(Server(0, 0), ReportFormat::kText),
+              HasSubstr("no request in any of its lines; take the log while it answers requests."));
 }
 
 TEST(ServingSection, SummaryOfTheLog) {

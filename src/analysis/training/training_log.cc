@@ -195,7 +195,8 @@ void MarkRegular(std::vector<TrainingLogRow>& rows) {
     const auto most = std::ranges::max_element(distances, {}, [](const auto& d) { return d.second; });
     if (open.size() < kLeastRegular || most == distances.end()) continue;
     const int64_t interval = most->first, lines = rows[open.front()].covers.value_or(1);
-    if (interval < kLeastLinesBetween * lines || 2 * most->second < open.size()) continue;
+    if (interval / kLeastLinesBetween < std::max<int64_t>(lines, 1) || 2 * most->second < open.size())
+      continue;
     for (size_t i = 1; i < open.size(); ++i)
       for (const size_t row : {open[i - 1], open[i]})
         if (rows[open[i]].iteration - rows[open[i - 1]].iteration == interval)

@@ -303,8 +303,11 @@ HeadlineText Headline(const ReportModel& model) {
   if (const ReportTable* training = TrainingAlone(model))
     return {doubt + TrainingText(*training) + "; ",
             first ? order + "." : "a trace shows where that time goes."};
-  if (const ReportTable* serving = ServingAlone(model))
-    return {doubt + ServingText(*serving) + "; ", first ? order + "." : "a trace shows where its time goes."};
+  if (const ReportTable* serving = ServingAlone(model)) {
+    const std::string next = HasRequests(*serving) ? "a trace shows where its time goes."
+                                                   : "take the log while it answers requests.";
+    return {doubt + ServingText(*serving) + "; ", first ? order + "." : next};
+  }
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
             first ? order + "." : "a trace shows where that time goes."};

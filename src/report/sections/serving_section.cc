@@ -52,12 +52,16 @@ namespace {
 std::string Requests(const std::string& count) { return count + (count == "1" ? " request" : " requests"); }
 }  // namespace
 
+bool HasRequests(const ReportTable& serving) {
+  return serving.total_rows > 1 || ServingCells(serving).Number("loaded_lines") > 0;
+}
+
 std::string ServingText(const ReportTable& serving) {
   if (serving.total_rows > 1)
     return fmt::format("{} logs of servers, none of them a trace", serving.total_rows);
   const ServingCells cells(serving);
   std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
-  if (!(cells.Number("loaded_lines") > 0)) return text + "no request in any of its lines";
+  if (!HasRequests(serving)) return text + "no request in any of its lines";
   if (cells.Has("mean_running"))
     text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),
                         cells.Count("most_running"));

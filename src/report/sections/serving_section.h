@@ -12,6 +12,8 @@ namespace dladvisor {
 
 // The table of a server's log, where the profile is one and no trace; else nullptr.
 const ReportTable* ServingAlone(const ReportModel& model);
+// Whether a line of the log, or of one of several, has a request.
+bool HasRequests(const ReportTable& serving);
 // "A log of vLLM, not a trace: 26.1 requests at once on average, 66 at most, 292 tokens/s generated".
 std::string ServingText(const ReportTable& serving);
 // What a reader asks of a server's log, as labels and values; empty without one, and of several, which are
