@@ -53,6 +53,32 @@ TEST(EpochLines, ByTheTimesOfTheLines) {
   EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 11);
 }
 
+// An evaluation after every third epoch, whose result stands behind the epoch's number or alone.
+TEST(EpochLines, EvaluationsBetweenEpochs) {
+  for (const bool alone : {false, true}) {
+    std::string text;
+    int second = 0;
+    for (int epoch = 1; epoch <= 12; ++epoch) {
+      const auto stamp = [&] {
+        return fmt::format("2025-03-02 05:{:02}:{:02},500 - INFO - ", second / 60, second % 60);
+      };
+      text += stamp() + fmt::format("##### Epoch {} #####\n", epoch);
+      second += 60;
+      text += stamp() + fmt::format("Epoch {} - Average Train Loss: 0.5\n", epoch);
+      if (epoch % 3 != 0) continue;
+      second += 20;
+      text += stamp() + (alone ? std::string() : fmt::format("Epoch {} - ", epoch)) +
+              "Validation BLEU: BLEU-1 71.65, BLEU-2 65.76\n";
+    }
+    const TrainingLog log = LogOf(text);
+    ASSERT_EQ(log.iterations.size(), 11u);
+    EXPECT_DOUBLE_EQ(Seconds(log.iterations[2]), 80);
+    ASSERT_GE(log.events.size(), 3u);
+    EXPECT_EQ(log.events[0].kind, TrainingEventKind::kEvaluation);
+    EXPECT_EQ(log.events[0].before, 2u);
+  }
+}
+
 TEST(EpochLines, WhatIsLeftOfAnEpoch) {
   const TrainingLog log = LogOf(
       "Epoch:[1/1](600/60600), loss: 2.5, lr: 0.0005, epoch_time: 100.0min\n"

@@ -69,6 +69,38 @@ TEST(GeneralLines, UnitsTellWhatAValueIs) {
   EXPECT_FALSE(log.iterations[2].elapsed_ns) << "the size of a batch is not known";
 }
 
+// Without a date on its lines a log may tell what its epochs took: 50 steps of a second and a half, ten
+// apart.
+TEST(GeneralLines, EpochsTellWhatATimeIsOf) {
+  const auto text = [](double of_step, double of_epoch) {
+    std::string lines;
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (int step = 0; step < 50; step += 10)
+        lines += fmt::format("Epoch {} | Step {}/50 | Loss: 0.55 | LR: 2.1e-04 | Time: {:.3f}s\n", epoch,
+                             step, of_step);
+      lines += fmt::format("Epoch {} completed in {:.2f}s | Avg Loss: 0.6\n", epoch, of_epoch);
+    }
+    return Log(lines);
+  };
+  const TrainingLog single = text(1.5, 82);
+  EXPECT_FALSE(single.of_epochs);
+  ASSERT_EQ(single.iterations.size(), 10u);
+  ExpectSeconds(single, 3, 1.5);
+  ExpectSeconds(text(15, 82), 3, 1.5);
+  EXPECT_TRUE(text(1.5, 3000).of_epochs) << "neither fits";
+}
+
+// "timer: 0.67 sec." before the line of its iteration, of SSD and what is built on it.
+TEST(GeneralLines, TimerBeforeItsIteration) {
+  const TrainingLog log = Log(Lines(10, 100, 10, [](int step) {
+    return fmt::format(
+        "Timer: 0.6700{}\nepoch:1 || iter:{} || Loss:5.2686\n->> conf loss:1.7548\n->>lr:0.0005",
+        step % 20 == 0 ? " sec." : "", step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectSeconds(log, 5, 0.67);
+}
+
 TEST(GeneralLines, TensorFlowsEstimator) {
   const TrainingLog log = Log(Lines(100, 1000, 100, [](int step) {
     return fmt::format(

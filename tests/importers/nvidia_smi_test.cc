@@ -435,6 +435,17 @@ TEST(GpuCsv, AnotherQueryMayFollowAndLinesOfAScriptComeFirst) {
   EXPECT_EQ(trace.facts.at("profiler"), "nvidia-smi");
 }
 
+// Which GPU it has, a training may print as nvidia-smi does.
+TEST(GpuCsv, OneRowAmongOtherLinesIsNotTheLog) {
+  std::string text =
+      "Starting\ntimestamp, index, utilization.gpu [%], memory.used [MiB]\n"
+      "2024/01/02 03:04:05.000, 0, 7 %, 100 MiB\n";
+  for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
+  const Trace trace = test::ReadLog(text);
+  EXPECT_EQ(trace.format, "training log");
+  EXPECT_EQ(trace.training_log.iterations.size(), 40u);
+}
+
 TEST(VendorTables, RocmSmi) {
   const std::string table =
       "========================= ROCm System Management Interface =========================\n"

@@ -142,6 +142,21 @@ TEST(WrittenLines, EpochsThatBecomeLongerAreNoTotals) {
   EXPECT_NEAR(last(60, 31), 339e9, 1e6);
 }
 
+TEST(WrittenLines, TimesOfLinesTellTotalsFromEpochsThatBecomeLonger) {
+  const auto last = [](bool totals) {
+    std::string text;
+    int seconds = 0;
+    for (int epoch = 0; epoch < 10; ++epoch) {
+      seconds += totals ? 60 : 60 + 58 * epoch;
+      text += fmt::format("2024-05-01 {:02}:{:02}:{:02} Epoch: {} Loss: 0.5 Time: {}.0s\n", seconds / 3600,
+                          seconds / 60 % 60, seconds % 60, epoch, 60 + 58 * epoch);
+    }
+    return LogOf(text).iterations.back().elapsed_ns.value_or(0);
+  };
+  EXPECT_NEAR(last(false), 582e9, 1e6);
+  EXPECT_NEAR(last(true), 58e9, 1e6);
+}
+
 TEST(WrittenLines, SettingsTellMixedPrecisionAndWhatGenerates) {
   std::string text = "2022-05-06 09:45:51,433 config= AMP: False\n";
   for (int step = 1; step <= 40; ++step) text += fmt::format("step {} loss 2.0 0.25 s/step\n", step);
@@ -234,6 +249,17 @@ TEST(WrittenLines, DataParallelIsOneClassOfThatEnd) {
   EXPECT_TRUE(wrapper("DataParallel("));
   EXPECT_FALSE(wrapper("Using DistributedDataParallel"));
   EXPECT_FALSE(wrapper("torch.nn.parallel.DistributedDataParallel is used, not DataParallel"));
+  EXPECT_TRUE(wrapper("Wrapping the model with nn.DataParallel."));
+  EXPECT_TRUE(wrapper("  (module): DataParallel("));
+  for (const char* line :
+       {"DataParallel: None", "multi_gpu via DataParallel: off", "DataParallel is deprecated",
+        "use DataParallel only with several GPUs", "can't use DataParallel here",
+        "Saved with DataParallel, loading", "Stripped the prefix module. of a checkpoint in DataParallel",
+        "Single GPU, running without DataParallel", "You may want to wrap it in DataParallel",
+        "using paddle.DataParallel"})
+    EXPECT_FALSE(wrapper(line)) << line;
+  EXPECT_FALSE(wrapper("DataParallel(\n  (_layers): ResNet("))
+      << "Paddle's, which has a process for each GPU";
 }
 
 TEST(WrittenLines, TrainBeforeACountIsAStep) {

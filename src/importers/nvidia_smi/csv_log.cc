@@ -137,11 +137,25 @@ bool IsHeaderOfDriver(std::string_view line) {
          std::ranges::any_of(ColumnsOf(line), [](const LogColumn& c) { return c.dotted && IsMetric(c); });
 }
 
+// Whether most lines below the header have as many cells: else it stands in the output of another program.
+bool HasRowsBelow(std::string_view header, std::string_view below) {
+  const size_t cells = nvidia_smi::SplitAtCommas(header).size();
+  size_t rows = 0, others = 0;
+  for (size_t end = below.find('\n'); end != std::string_view::npos; end = below.find('\n')) {
+    const std::string_view line = nvidia_smi::Trim(below.substr(0, end));
+    if (!line.empty()) ++(nvidia_smi::SplitCsv(line).size() == cells ? rows : others);
+    below.remove_prefix(end + 1);
+  }
+  return rows >= others;
+}
+
 // How many lines stand before it.
 int LinesBeforeHeader(std::string_view head) {
   for (int i = 0; i < kMostLinesBeforeHeader; ++i) {
     const size_t end = head.find('\n');
-    if (IsHeaderOfDriver(nvidia_smi::Trim(head.substr(0, end)))) return i;
+    const std::string_view line = nvidia_smi::Trim(head.substr(0, end));
+    if (IsHeaderOfDriver(line))
+      return end == std::string_view::npos || i == 0 || HasRowsBelow(line, head.substr(end + 1)) ? i : 0;
     if (end == std::string_view::npos) break;
     head.remove_prefix(end + 1);
   }

@@ -36,24 +36,25 @@ void DeepSpeedReader::Line(std::string_view line) {
   static const RE2 pipeline(R"(steps: (\d+) loss: *(\S+) iter time \(s\): *(\S+) samples/sec: *(\S+))"),
       scheduler(R"(\bstep=(\d+), skipped=(\d+), lr=\[([^,\]]*))"),
       throughput(R"(global_step=(\d+),.*?CurrSamplesPerSec=([^,\s]+))");
+  constexpr int64_t kMostSteps = int64_t{1} << 40;  // what no training counts
   int64_t step = 0, skipped = 0;
   std::string first, second, third;
   if (line.find("iter time (s):") != std::string_view::npos) {
-    if (!RE2::PartialMatch(line, pipeline, &step, &first, &second, &third)) return;
+    if (!RE2::PartialMatch(line, pipeline, &step, &first, &second, &third) || step >= kMostSteps) return;
     TrainingIteration& row = Row(step, line);
     row.loss = Number(first);
     if (const auto seconds = Number(second); seconds && *seconds > 0)
       row.elapsed_ns = *seconds * kNsPerSecond;
     row.samples_per_second = Number(third);
   } else if (line.find(" skipped=") != std::string_view::npos) {
-    if (!RE2::PartialMatch(line, scheduler, &step, &skipped, &first)) return;
+    if (!RE2::PartialMatch(line, scheduler, &step, &skipped, &first) || step >= kMostSteps) return;
     TrainingIteration& row = Row(step, line);
     row.learning_rate = Number(first);
     if (!row.skipped)
       row.skipped = std::max<int64_t>(0, skipped - (row.attempt == 0 ? skipped_.value_or(0) : 0));
     skipped_ = skipped;
   } else if (line.find("CurrSamplesPerSec=") != std::string_view::npos) {
-    if (!RE2::PartialMatch(line, throughput, &step, &first)) return;
+    if (!RE2::PartialMatch(line, throughput, &step, &first) || step >= kMostSteps) return;
     Row(step, line).samples_per_second = Number(first);
   } else if (line.find("pytorch allocator cache flushes since last step") != std::string_view::npos) {
     ++log_.flushed_iterations;

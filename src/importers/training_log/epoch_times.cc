@@ -33,6 +33,16 @@ std::optional<double> TimeOfEpochBefore(std::string_view line) {
   return number * (unit.front() == 'm' || unit.front() == 'M' ? 60 : 1);
 }
 
+std::optional<double> TimeOfWholeEpoch(std::string_view line) {
+  if (line.size() > 240 || line.find("poch") == std::string_view::npos) return std::nullopt;
+  static const RE2 whole(
+      R"((?i)\bepoch\b[^%]{0,48}?\b(?:complete[sd]?|finishe[sd]|done|ended|took|takes)\b[^\d%]{0,16}?(\d+(?:\.\d+)?) *(s|secs?|seconds?|min|mins|minutes?)\b)");
+  double number = 0;
+  std::string unit;
+  if (!RE2::PartialMatch(line, whole, &number, &unit) || !(number > 0)) return TimeOfEpochBefore(line);
+  return number * (unit.front() == 'm' || unit.front() == 'M' ? 60 : 1);
+}
+
 void SplitTotals(std::vector<TrainingIteration>& epochs) {
   if (epochs.size() < kLeastTotals) return;
   for (size_t i = 0; i < epochs.size(); ++i) {
@@ -45,13 +55,34 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
   std::vector<double> growth;
   for (size_t i = 1; i < epochs.size(); ++i)
     growth.push_back(*epochs[i].elapsed_ns - *epochs[i - 1].elapsed_ns);
-  std::ranges::nth_element(growth, growth.begin() + static_cast<ptrdiff_t>(growth.size() / 2));
-  const double median = growth[growth.size() / 2];
+  std::vector<double> sorted = growth;
+  std::ranges::nth_element(sorted, sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2));
+  const double median = sorted[sorted.size() / 2];
   if (std::abs(median - *epochs.front().elapsed_ns) > kMostOfFirst * median) return;
+  // What the lines' own times say of it.
+  size_t as_total = 0, as_own = 0;
+  for (size_t i = 1; i < epochs.size(); ++i) {
+    if (!epochs[i].time_ns || !epochs[i - 1].time_ns) continue;
+    const auto between =
+        static_cast<double>(*epochs[i].time_ns) - static_cast<double>(*epochs[i - 1].time_ns);
+    const double own = *epochs[i].elapsed_ns;
+    ++(std::abs(between - own) < std::abs(between - growth[i - 1]) ? as_own : as_total);
+  }
+  if (as_own > as_total) return;
   double before = 0;
   for (TrainingIteration& row : epochs) {
     const double total = *row.elapsed_ns;
     *row.elapsed_ns -= std::exchange(before, total);
+  }
+}
+
+void LeaveOutCommonEvents(TrainingLog& log) {
+  for (const TrainingEventKind kind : {TrainingEventKind::kEvaluation, TrainingEventKind::kCheckpoint}) {
+    const auto is = [&](const TrainingEvent& event) {
+      return event.kind == kind && event.before < log.iterations.size();
+    };
+    if (2 * static_cast<size_t>(std::ranges::count_if(log.events, is)) > log.iterations.size())
+      std::erase_if(log.events, is);
   }
 }
 

@@ -13,7 +13,14 @@ namespace dladvisor::training_log {
 // In seconds, of "Time taken for 1 epoch: 292.7 secs", "Epoch time: 12.1 s", which follow the epoch's loss.
 std::optional<double> TimeOfEpochBefore(std::string_view line);
 
+// In seconds, of a line that ends an epoch whatever else it says: "Epoch 3 completed in 4729.23s | Loss:
+// 0.6".
+std::optional<double> TimeOfWholeEpoch(std::string_view line);
+
 // Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves.
 void SplitTotals(std::vector<TrainingIteration>& epochs);
+
+// What most epochs have tells none from another.
+void LeaveOutCommonEvents(TrainingLog& log);
 
 }  // namespace dladvisor::training_log

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "src/importers/training_log/epoch_times.h"
 #include "src/importers/training_log/line_values.h"
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/step_forms.h"
@@ -76,19 +77,6 @@ bool Evaluates(std::string_view line) {
   static const RE2 training(R"re((?i)^.*?\btrain\w*[ _-]loss\b.*?\b(?:val|test|eval))re");
   return RE2::PartialMatch(head, words) && !RE2::PartialMatch(head, setting) &&
          !RE2::PartialMatch(head, training);
-}
-
-// What happens between steps, by its own line: a loss or a score of a validation, a file that is saved.
-std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
-  if (line.size() > kLongestLine) return std::nullopt;
-  static const RE2 evaluation(
-      R"re((?i)(?:^|[^\w./])(?:val|valid|validation|eval|evaluation|test)[ _:-].{0,24}?(?:loss|acc|mse|mae|psnr|miou|map|f1|ppl|perplexity|bleu|wer)\w*\b.{0,12}\d)re"),
-      checkpoint(R"re((?i)\b(?:sav(?:e|ed|es|ing)) .{0,24}(?:checkpoint|model|weights|state|best))re");
-  if (line.find("begin validation") != std::string_view::npos || RE2::PartialMatch(line, evaluation))
-    return TrainingEventKind::kEvaluation;
-  if (line.find("av") != std::string_view::npos && RE2::PartialMatch(line, checkpoint))
-    return TrainingEventKind::kCheckpoint;
-  return std::nullopt;
 }
 
 // "loss: nan", of the training.
@@ -195,7 +183,8 @@ void GeneralLinesReader::TimeEvaluation(std::string_view line) {
   evaluation_ns_ += static_cast<double>(*until - *since);
 }
 
-bool GeneralLinesReader::Line(std::string_view line) {
+bool GeneralLinesReader::ReadStep(std::string_view line) {
+  const auto timer = std::exchange(timer_, {});
   const auto event = steps_.empty() ? std::nullopt : HappensBetween(line);
   const auto happened = [&](bool in_step) {
     if (!event) return false;
@@ -223,9 +212,21 @@ bool GeneralLinesReader::Line(std::string_view line) {
   if (!RE2::PartialMatch(line, counter) || Evaluates(line)) return happened(false);
   auto step = Read(line);
   if (!step || !step->trains) return happened(false);
+  if (timer && !step->time && !step->step_time) step->step_time = timer;
   steps_.push_back(*std::move(step));
   happened(true);
   return true;
+}
+
+void GeneralLinesReader::ReadTimes(std::string_view line) {
+  if (line.size() > kLongestLine) return;
+  // Of one iteration, before the line of its number: "timer: 0.1234 sec.".
+  static const RE2 timer(R"re((?i)^\W{0,4}timer\W{1,3}(\d+\.\d+) *(?:s|sec|seconds)?\.?\s*$)re");
+  double seconds = 0;
+  if (line.find("imer") != std::string_view::npos && RE2::PartialMatch(line, timer, &seconds) && seconds > 0)
+    timer_ = seconds;
+  if (steps_.empty() || (!epochs_.empty() && epochs_.back().steps == steps_.size())) return;
+  if (const auto whole = TimeOfWholeEpoch(line)) epochs_.push_back({steps_.size(), *whole});
 }
 
 // Rows of one training each, numbered over its epochs; of lines of one step the first. Of each row `covers`
@@ -275,6 +276,27 @@ std::vector<TrainingIteration> GeneralLinesReader::Number() const {
     rows.push_back(row);
   }
   return rows;
+}
+
+// By what the epochs took, where lines tell it.
+GeneralLinesReader::Meaning GeneralLinesReader::MeaningByEpochs(
+    const std::vector<TrainingIteration>& rows) const {
+  size_t as_step = 0, as_last = 0, begin = 0;
+  for (const Epoch& epoch : epochs_) {
+    double if_step = 0, if_last = 0;
+    for (size_t i = begin; i < epoch.steps; ++i) {
+      if_step += steps_[i].time.value_or(0) * static_cast<double>(rows[i].covers.value_or(0));
+      if_last += steps_[i].time.value_or(0);
+    }
+    begin = epoch.steps;
+    const auto alike = [&](double time) {
+      return time < epoch.seconds * kAlike && epoch.seconds < time * kAlike;
+    };
+    as_step += alike(if_step);
+    as_last += alike(if_last);
+  }
+  if (as_step == as_last || 2 * std::max(as_step, as_last) <= epochs_.size()) return Meaning::kNone;
+  return as_step > as_last ? Meaning::kStep : Meaning::kSinceLast;
 }
 
 // By what the lines' own times say of it; else a time beside one of loading, or with a mean, is of a step,
@@ -334,6 +356,7 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
     return Meaning::kMeanOfEpoch;
   if (stamped >= kLeastLines && as_last * 2 > stamped && as_last >= as_step) return Meaning::kSinceLast;
   if (stamped >= kLeastLines) return as_step * 2 > stamped ? Meaning::kStep : Meaning::kNone;
+  if (const Meaning meaning = MeaningByEpochs(rows); meaning != Meaning::kNone) return meaning;
   return most(single, follows) ? Meaning::kSinceLast : Meaning::kNone;
 }
 

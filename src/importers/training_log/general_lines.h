@@ -17,7 +17,11 @@ namespace dladvisor::training_log {
 class GeneralLinesReader {
  public:
   // Whether the line, which has no colours, looks like one of a step.
-  bool Line(std::string_view line);
+  bool Line(std::string_view line) {
+    const bool step = ReadStep(line);
+    if (!step) ReadTimes(line);
+    return step;
+  }
   // That an evaluation follows the lines so far.
   void Evaluation() { events_.push_back({steps_.size(), TrainingEventKind::kEvaluation}); }
   TrainingLog Finish();
@@ -36,7 +40,16 @@ class GeneralLinesReader {
   };
   enum class Meaning : uint8_t { kNone, kStep, kSinceLast, kSinceStart, kMeanOfEpoch };
 
+  // The seconds of the epoch that the lines before `steps` end, as a line of its own tells them.
+  struct Epoch {
+    size_t steps = 0;
+    double seconds = 0;
+  };
+
+  bool ReadStep(std::string_view line);
+  void ReadTimes(std::string_view line);
   std::optional<Step> Read(std::string_view line) const;
+  Meaning MeaningByEpochs(const std::vector<TrainingIteration>& rows) const;
   Meaning MeaningOfTime() const;
   std::vector<TrainingIteration> Number() const;
 
@@ -45,6 +58,8 @@ class GeneralLinesReader {
   std::vector<Step> steps_;
   std::vector<TrainingEvent> events_;  // before which of the steps
   size_t in_steps_ = 0;                // of these, on a line of a step itself
+  std::vector<Epoch> epochs_;
+  std::optional<double> timer_;  // of the line before, "Timer: 0.67"
   std::optional<int64_t> evaluation_since_;
   int64_t evaluations_ = 0;
   double evaluation_ns_ = 0;

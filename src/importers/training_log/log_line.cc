@@ -15,6 +15,8 @@
 namespace dladvisor::training_log {
 namespace {
 
+constexpr size_t kLongestLineOfEvent = 2048;
+
 #define CLOCK R"((\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))"
 
 // "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, "[10/05
@@ -62,6 +64,11 @@ std::optional<int64_t> Integer(std::string_view text) {
   int64_t number = 0;
   const auto error = std::from_chars(text.data(), text.data() + text.size(), number).ec;
   return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<int64_t> CountedSteps(std::string_view text) {
+  const auto number = Integer(text);
+  return number && *number >= 0 && *number < int64_t{1} << 40 ? number : std::nullopt;
 }
 
 void ForEachPair(std::string_view text,
@@ -128,6 +135,18 @@ void SpreadSingleTimes(std::vector<TrainingIteration>& rows) {
     if (row.elapsed_ns && *row.elapsed_ns > kFar * *middle)
       row.elapsed_ns = ((covers - 1) * *middle + *row.elapsed_ns) / covers;
   }
+}
+
+std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
+  if (line.size() > kLongestLineOfEvent) return std::nullopt;
+  static const RE2 evaluation(
+      R"re((?i)(?:^|[^\w./])(?:val|valid|validation|eval|evaluation|test)[ _:-].{0,24}?(?:loss|acc|mse|mae|psnr|miou|map|f1|ppl|perplexity|bleu|wer)\w*\b.{0,12}\d)re"),
+      checkpoint(R"re((?i)\b(?:sav(?:e|ed|es|ing)) .{0,24}(?:checkpoint|model|weights|state|best))re");
+  if (line.find("begin validation") != std::string_view::npos || RE2::PartialMatch(line, evaluation))
+    return TrainingEventKind::kEvaluation;
+  if (line.find("av") != std::string_view::npos && RE2::PartialMatch(line, checkpoint))
+    return TrainingEventKind::kCheckpoint;
+  return std::nullopt;
 }
 
 }  // namespace dladvisor::training_log

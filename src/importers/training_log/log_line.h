@@ -24,6 +24,9 @@ std::string_view Trim(std::string_view text);
 std::optional<double> Number(std::string_view text);
 std::optional<int64_t> Integer(std::string_view text);
 
+// Of a step's number: no training counts as far as 2^40.
+std::optional<int64_t> CountedSteps(std::string_view text);
+
 // Calls `pair` with name and value of every "name: value" between bars.
 void ForEachPair(std::string_view text,
                  const std::function<void(std::string_view name, std::string_view value)>& pair);
@@ -34,6 +37,9 @@ std::optional<int64_t> LastTime(std::string_view text);
 
 // The text without the escape sequences that colour it on a terminal.
 std::string WithoutColours(std::string_view text);
+
+// What happens between steps, by its own line: a loss or a score of a validation, a file that is saved.
+std::optional<TrainingEventKind> HappensBetween(std::string_view line);
 
 // What each line covers: up to `interval` iterations, else the distance that is most common; no more than it
 // says already.

@@ -47,6 +47,23 @@ bool MissesFlashAttention(std::string_view line) {
          !RE2::PartialMatch(line, instead);
 }
 
+// "Using 2 GPUs via DataParallel", a model that is printed as "DataParallel(": no other class that ends so,
+// and not where the line says that it is not, or only may be. Paddle's, which is printed with its _layers,
+// has a process for each GPU.
+void TakeDataParallel(std::string_view line, std::map<std::string, std::string>& settings) {
+  static const RE2 printed(R"(^\s*(?:\(?\w+\)?: *)?(?:torch\.nn\.)?DataParallel\(\s*$)"),
+      used(
+          R"((?i)\b(?:us(?:e|es|ed|ing)|via|with|in|into|by|through|wrap\w*|enabl\w*)\b[^.;:]{0,40}?[\s(](?:(?:torch\.)?nn\.)?DataParallel(?:[\s).,!]|$))"),
+      not_used(
+          R"((?i)\b(?:no|not|none|never|without|off|unwrap\w*|remov\w*|strip\w*|import\w*|instead|disabl\w*|false|skip\w*|want\w*|default|availab\w*|deprecat\w*|requir\w*|only|need\w*|if|may|might|can|cannot|could|should|would|consider|recommend\w*|prefer\w*|rather|than|checkpoint|state_dict|load\w*|sav\w*|unused|unlike|1|one|single)\b|\w+n't\b)");
+  if (line.find("_layers") != std::string_view::npos && line.find("(_layers):") != std::string_view::npos)
+    settings.erase("data_parallel");
+  if (line.find("DataParallel") == std::string_view::npos) return;
+  if (RE2::PartialMatch(line, printed) ||
+      (RE2::PartialMatch(line, used) && !RE2::PartialMatch(line, not_used)))
+    settings["data_parallel"] = "DataParallel";
+}
+
 }  // namespace
 
 void TakeSlowPath(std::string_view line, std::map<std::string, std::string>& settings) {
@@ -60,13 +77,7 @@ void TakeSlowPath(std::string_view line, std::map<std::string, std::string>& set
   static const RE2 no_workers(R"(^\s*NUM_WORKERS: *0\b)");
   if (line.find("NUM_WORKERS") != std::string_view::npos && RE2::PartialMatch(line, no_workers))
     settings["slow_path_no_workers"] = "0";
-  // "Using 2 GPUs via DataParallel", a model that is printed as "DataParallel(": no other class that ends so.
-  static const RE2 data_parallel(R"((?:^|[\s(])(?:(?:torch\.)?nn\.)?DataParallel(?:[\s).,!(]|$))"),
-      not_used(
-          R"((?i)\b(?:no|not|without|unwrap|import|instead|disabl|false|skip|want|default|availab)\w*\b)");
-  if (line.find("DataParallel") != std::string_view::npos && RE2::PartialMatch(line, data_parallel) &&
-      !RE2::PartialMatch(line, not_used))
-    settings["data_parallel"] = "DataParallel";
+  TakeDataParallel(line, settings);
   for (const Warning& warning : kWarnings)
     if (line.find(warning.words) != std::string_view::npos &&
         line.find(warning.also) != std::string_view::npos)

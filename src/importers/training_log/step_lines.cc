@@ -120,11 +120,10 @@ bool ProgramLinesReader::Line(std::string_view line) {
   if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
   if (form_ != nullptr && form_->parts[0] == 'e' && !log_.iterations.empty()) EvaluationLine(line);
   if (form_ != nullptr) EvaluationTotal(line);
-  if (const auto kind = BetweenSteps(line); kind && form_ != nullptr) {
+  const bool of_epochs = program_ == kEpochs && !printed_epochs_;
+  if (const auto kind = of_epochs ? HappensBetween(line) : BetweenSteps(line); kind && form_ != nullptr) {
     EndStep();
-    const size_t before = log_.iterations.size();
-    if (log_.events.empty() || log_.events.back().before != before || log_.events.back().kind != *kind)
-      log_.events.push_back({before, *kind});
+    TakeEvent(*kind);
   } else if (row_ && form_->block) {
     if (!line.empty() && (line.front() == ' ' || line.front() == '\t' || line.front() == '|'))
       Fields(line);
@@ -132,6 +131,12 @@ bool ProgramLinesReader::Line(std::string_view line) {
       EndStep();
   }
   return false;
+}
+
+void ProgramLinesReader::TakeEvent(TrainingEventKind kind) {
+  const size_t before = log_.iterations.size();
+  if (log_.events.empty() || log_.events.back().before != before || log_.events.back().kind != kind)
+    log_.events.push_back({before, kind});
 }
 
 bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
@@ -168,6 +173,12 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   step = *printed - form.first_step + 1;
   if (of_epoch && !first_epoch_) first_epoch_ = std::min<int64_t>(*printed, 1);
   if (of_epoch) step = *printed - *first_epoch_ + 1;
+  // "Epoch 2 - Validation BLEU: 71.65", behind the epoch's own lines.
+  if (of_epoch && step == last_iteration_ && !printed_epochs_ &&
+      HappensBetween(line) == TrainingEventKind::kEvaluation) {
+    TakeEvent(TrainingEventKind::kEvaluation);
+    return true;
+  }
   form_ = &form;
   TrainingIteration& row = row_.emplace();
   epoch_ = epoch.value_or(0);
@@ -441,7 +452,10 @@ TrainingLog ProgramLinesReader::Finish() {
   if (static_cast<size_t>(timed) < (has_timers ? 1 : kLeastSteps)) return {};
   SetCovers(log_.iterations, std::nullopt);
   if (program_ == "nanoGPT") SpreadSingleTimes(log_.iterations);
-  if (program_ == kEpochs) SplitTotals(log_.iterations);
+  if (program_ == kEpochs) {
+    SplitTotals(log_.iterations);
+    LeaveOutCommonEvents(log_);
+  }
   for (TrainingIteration& row : log_.iterations)
     if (row.nan) row.nan = row.covers.value_or(1);
   log_.program = program_;

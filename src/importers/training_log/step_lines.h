@@ -38,6 +38,7 @@ class ProgramLinesReader {
   void Fields(std::string_view text);
   void Field(int kind, double value);
   std::optional<double> SinceLast(std::optional<double> mean, double sum) const;
+  void TakeEvent(TrainingEventKind kind);
   void EvaluationBar(std::string_view line);
   void EvaluationLine(std::string_view line);
   void EvaluationTotal(std::string_view line);

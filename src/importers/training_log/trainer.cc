@@ -128,7 +128,7 @@ int64_t TrainerReader::AtLast() const {
 int64_t TrainerReader::StepOf(std::string_view line) const {
   constexpr std::string_view kSteps = "'global_step/max_steps': '";
   if (const size_t at = line.find(kSteps); at != std::string_view::npos)
-    return Integer(line.substr(at + kSteps.size())).value_or(0);
+    return CountedSteps(line.substr(at + kSteps.size())).value_or(0);
   const auto epoch = Field(line, "'epoch': ");
   if (last_ > 0 || !epoch || !planned_ || epochs_.value_or(0) <= 0 || *epoch < 0 || *epoch > 1e6)
     return last_;
@@ -179,7 +179,7 @@ void TrainerReader::Record(std::string_view line) {
   constexpr std::string_view kSteps = "'global_step/max_steps': '";
   if (const size_t steps = record.find(kSteps); steps != std::string_view::npos && !planned_)
     if (const size_t slash = record.find('/', steps + kSteps.size()); slash != std::string_view::npos)
-      planned_of_bars_ = Integer(record.substr(slash + 1));
+      planned_of_bars_ = CountedSteps(record.substr(slash + 1));
   if (const auto gibibytes = Field(record, "'memory(GiB)': ");
       gibibytes && *gibibytes > 0 && *gibibytes < 1e6) {
     TrainingMemory memory;
