@@ -152,7 +152,12 @@ ORDER BY rank, device, flops_per_s DESC, precision, unit;
 -- title: Roofline
 -- relation: op_efficiency
 -- empty: hidden
+-- max_rows: 100
+WITH placed AS (
+  SELECT * FROM op_efficiency
+  WHERE flops_per_s IS NOT NULL AND intensity IS NOT NULL AND peak_flops_per_s IS NOT NULL AND peak_bytes_per_s IS NOT NULL
+)
 SELECT rank, op, shapes, data_type, precision, calls, gpu_ns, intensity, flops_per_s, compute_share, peak_flops_per_s, peak_bytes_per_s
-FROM op_efficiency
-WHERE flops_per_s IS NOT NULL AND intensity IS NOT NULL AND peak_flops_per_s IS NOT NULL AND peak_bytes_per_s IS NOT NULL
-ORDER BY gpu_ns DESC, rank, op, shapes, data_type, precision, layout;
+FROM placed
+WHERE rank = (SELECT rank FROM placed GROUP BY rank ORDER BY sum(gpu_ns) DESC, rank LIMIT 1)
+ORDER BY gpu_ns DESC, op, shapes, data_type, precision, layout;

@@ -2,6 +2,8 @@
 // Rates and limits on drawn traces.
 #include "src/analysis/efficiency/op_efficiency.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -106,6 +108,44 @@ TEST(OpEfficiency, ListsEqualDescriptionsOnce) {
   ASSERT_EQ(found.rows.size(), 1u);
   EXPECT_EQ(found.rows[0].shapes, "1");
   EXPECT_EQ(found.rows[0].calls, 2);
+}
+
+// Of dynamic shapes there may be any number: the rest of them must not be missing from sums.
+TEST(OpEfficiency, ListsTheRestOfManyShapesTogether) {
+  constexpr int kListed = 1000, kMore = 3;
+  DrawnCalls b;
+  for (int i = 0; i < kListed; ++i)
+    b.Call("aten::mm", fmt::format("[[{}, 1000], [1000, 1000]]", 2000 + i), kTwoHalves, 400'000);
+  for (int i = 0; i < kMore; ++i) {
+    b.Call("aten::mm", fmt::format("[[{}, 1000], [1000, 1000]]", 500 * (i + 1)), kTwoHalves, 100'000 + i);
+    b.Call("aten::copy_", fmt::format("[[{}, 1000], [{}, 1000]]", 100 + i, 100 + i), kTwoHalves, 300);
+  }
+  const Found found = b.Efficiencies();
+  ASSERT_EQ(found.rows.size(), kListed + 2u);
+  const OpEfficiencyRow& rest = found.rows[kListed];
+  EXPECT_EQ(rest.op, "aten::mm");
+  EXPECT_EQ(rest.shapes, "other shapes");
+  EXPECT_EQ(rest.kind, "matrix");
+  EXPECT_EQ(rest.precision, "fp16");
+  EXPECT_EQ(rest.calls, kMore);
+  EXPECT_EQ(rest.gpu_ns, 300'003);
+  EXPECT_EQ(rest.flops, 3.0 * kFlops);
+  EXPECT_NEAR(*rest.attainable_ns, 60'000, 1e-3);
+  EXPECT_NEAR(*rest.compute_share, 60'000.0 / 300'003, 1e-9);
+  EXPECT_NEAR(*rest.headroom_ns, 240'003, 1e-3);
+  EXPECT_EQ(rest.bound, "compute");
+  EXPECT_FALSE(rest.output_tiles) << "those of several shapes";
+  EXPECT_FALSE(rest.unknown_reason);
+  const OpEfficiencyRow& cached = found.rows[kListed + 1];
+  EXPECT_EQ(cached.op, "aten::copy_");
+  EXPECT_EQ(cached.shapes, "other shapes of unknown headroom");
+  EXPECT_EQ(cached.calls, kMore);
+  EXPECT_FALSE(cached.bytes_per_s);
+  EXPECT_FALSE(cached.attainable_ns);
+  EXPECT_THAT(std::string(*cached.unknown_reason), testing::HasSubstr("cache"));
+  double share = 0;
+  for (const OpEfficiencyRow& row : found.rows) share += *row.kernel_share;
+  EXPECT_NEAR(share, 1, 1e-9);
 }
 
 TEST(OpEfficiency, OfACopyIsItsShareOfTheBandwidth) {

@@ -174,7 +174,9 @@ TEST(Shapes, OperatorsOfManyShapesAreListedUpToALimit) {
   const Trace trace = ReadProfile(path);
   const AnalysedTrace analysed(trace, {});
   EXPECT_GT(analysed.Get<OperatorWork>().operators.size(), 10'000u);
-  EXPECT_EQ(analysed.Get<OpEfficiencies>().rows->rows(), 2'000u);
+  const size_t rows = analysed.Get<OpEfficiencies>().rows->rows();
+  EXPECT_GT(rows, 1'000u);
+  EXPECT_LE(rows, 1'010u) << "the rest of each operator is one row, or two";
 }
 
 // Where no shape is recorded nothing is kept of each call.

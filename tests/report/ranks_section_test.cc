@@ -198,7 +198,7 @@ TEST(RanksView, OfManyRanksAndStepsCellsStandForSeveral) {
   const size_t start = html.find("<svg class=\"heat\"");
   ASSERT_NE(start, std::string::npos);
   EXPECT_LT(html.find("</svg>", start) - start, 150'000u);
-  EXPECT_THAT(html, HasSubstr("200 of 480 rows shown"));
+  EXPECT_THAT(html, HasSubstr("100 of 480 rows shown"));
 }
 
 TEST(RanksView, TextShowsTheRanksMostBehind) {

@@ -240,7 +240,7 @@ TEST(Model, CountsRowsBeyondTheLimit) {
     gaps.push_back({{"rank", int64_t{0}}, {"name", "call" + std::to_string(i)}, {"total_ns", i}});
   run.Give("api_name", gaps);
   const std::string html = Render(run, TypicalAdvice(), ReportFormat::kHtml);
-  EXPECT_THAT(html, HasSubstr("200 of 1,500 rows shown; dladvisor query gives all."));
+  EXPECT_THAT(html, HasSubstr("100 of 1,500 rows shown; dladvisor query gives all."));
   EXPECT_THAT(html, HasSubstr("call1499"));
   EXPECT_THAT(html, Not(HasSubstr("call1000<")));
 }

@@ -2,65 +2,31 @@
 #include "src/analysis/efficiency/op_efficiency.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <deque>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
 #include "src/analysis/efficiency/call_groups.h"
+#include "src/analysis/efficiency/operator_rates.h"
 #include "src/analysis/family/family.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kUnknownGpu = "the peaks of this GPU are not known";
-constexpr std::string_view kUnknownPrecision = "the precision that the kernel computes in is not known";
-constexpr std::string_view kNoPeak = "the GPU has no peak of this precision";
-constexpr std::string_view kAbovePeak =
-    "faster than the peak: shapes, types or the GPU are not what the profile says";
-constexpr std::string_view kCached =
-    "bytes pass faster than through the memory: they lie in a cache, or are read as repeated dimensions";
-
 constexpr std::string_view kNoTime = "its kernels ended when they began, as recorded";
 
 constexpr double kKnownEnough = 0.5;  // share of the kernel time, for figures of the run
-constexpr size_t kRowsOfRank = 2000;  // of dynamic shapes there may be any number
-constexpr double kNsPerSecond = 1e9;
-
-constexpr std::string_view kWinograd = "a Winograd convolution does fewer operations than are counted";
+constexpr size_t kRowsOfRank = 1000;  // of dynamic shapes there may be any number
+constexpr std::string_view kOtherShapes = "other shapes";
+constexpr std::string_view kOtherUntimed = "other shapes of unknown headroom";
 
 constexpr size_t kRowsAtOnce = 64;
-
-// A rate, and what was measured of it where someone has.
-struct Limit {
-  std::optional<double> peak, achievable;
-  double best() const { return achievable ? *achievable : *peak; }
-};
-
-Limit ComputeLimit(const GpuPeaks& gpu, Precision precision) {
-  for (const ComputeUnit unit : {ComputeUnit::kMatrix, ComputeUnit::kVector})
-    if (const auto peak = gpu.Peak(precision, unit)) return {peak, gpu.Achievable(precision, unit)};
-  return {};
-}
-
-// Sums over groups with the same names, and their rates.
-struct Totals {
-  OpEfficiencyRow row;  // without what names it
-  Limit compute, memory;
-  double flops = 0, bytes = 0, compute_ns = 0, memory_ns = 0, floor_ns = 0, attainable_ns = 0;
-  double at_peak_ns = 0;                  // with peaks in place of what is achievable
-  double model_peak_ns = 0, peak_ns = 0;  // FLOPs at the peak; the first without what is repeated
-  bool has_flops = false, has_bytes = false, winograd = false, precision_known = false;
-  std::optional<WorkKind> kind;
-  const DistinctOperators::Operator* last = nullptr;  // of those whose work is known
-  std::string_view unknown;                           // of the work
-  std::string_view bytes_unknown;
-};
 
 // Over the rows of the run.
 struct RunSums {
@@ -68,103 +34,171 @@ struct RunSums {
   double attainable_ns = 0, timed_ns = 0;
 };
 
+// Rows of a rank that are not listed, together: those of one operator in one type, precision and layout whose
+// headroom is known, or is not.
+struct OtherRows {
+  CallGroup first;
+  OperatorTotals totals;
+  double attainable_ns = 0;
+  bool is_timed = false, all_flops_rates = true, all_bytes_rates = true;
+  Ns longest_ns = 0;                 // of one of them,
+  std::string_view unknown;          // and why its rates are
+  uint32_t next_of_name = kNoIndex;  // of the rank
+};
+
 class EfficiencyBuilder {
   struct OfGpu {
     int64_t rank = 0;
-    std::array<Limit, kPrecisions> compute;
-    Limit memory;
-    double floor_ns = 0;
+    GpuLimits limits;
     double rank_kernel_ns = 0;
-    bool peaks_known = false;  // of one GPU of the rank
+  };
+  struct OfRank {
+    std::vector<std::pair<Ns, uint32_t>> longest;  // rows by the negative of their GPU time
+    std::vector<uint32_t> listed;
+    std::vector<OtherRows> others;
+    bool is_known = false;  // of the work of an operator
   };
 
  public:
   EfficiencyBuilder(const Context& context, const OperatorWork& work, const std::vector<GpuPeaks>& peaks)
-      : work_(work), calls_(GroupCalls(context, work)), gpus_(work.gpus.size()) {
+      : work_(work),
+        calls_(GroupCalls(context, work)),
+        gpus_(work.gpus.size()),
+        is_listed_(calls_.rows.size(), 0),
+        described_(work.shapes.size(), kNoIndex) {
     for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       OfGpu& of = gpus_[gpu];
       of.rank = context.ranks.gpus[gpu].rank;
-      for (size_t i = 0; i < kPrecisions; ++i)
-        of.compute[i] = ComputeLimit(peaks[gpu], static_cast<Precision>(i));
-      of.memory = {peaks[gpu].memory_bytes_per_s, peaks[gpu].achievable_memory_bytes_per_s};
-      of.floor_ns = static_cast<double>(peaks[gpu].launch_floor_ns.value_or(0));
+      of.limits = LimitsOf(peaks[gpu]);
       for (size_t other = 0; other < gpus_.size(); ++other) {
         if (context.ranks.gpus[other].rank != context.ranks.gpus[gpu].rank) continue;
         of.rank_kernel_ns += static_cast<double>(work.gpus[other].kernel_ns);
-        of.peaks_known |= peaks[other].is_known();
+        of.limits.peaks_known |= peaks[other].is_known();
       }
       all_kernel_ns_ += static_cast<double>(work_.gpus[gpu].kernel_ns);
       window_ns_ += static_cast<double>(context.windows[gpu].length());
+      ranks_[of.rank].is_known |= calls_.has_work[gpu] != 0;
     }
   }
 
   // Once.
   OpEfficiencies Build() {
+    ChooseListed();
     RunSums sums;
-    for (const GroupRow& row : calls_.rows) TotalsOf(row, sums);
+    AddAll(sums);
     return {std::make_shared<Table>(ListRows()), RunOf(sums)};
   }
 
  private:
-  Totals TotalsOf(const GroupRow& row, RunSums& sums) const {
-    Totals totals;
+  const OfGpu& GpuOf(const GroupRow& row) const { return gpus_[calls_.groups[row.first].gpu]; }
+
+  OperatorTotals TotalsOf(const GroupRow& row) const {
+    OperatorTotals totals;
     for (uint32_t g = row.first; g != kNoIndex; g = calls_.groups[g].next_of_row)
-      Add(calls_.groups[g], totals);
-    Finish(gpus_[calls_.groups[row.first].gpu], totals, sums);
+      totals.Add(calls_.groups[g], work_.operators, gpus_[calls_.groups[g].gpu].limits);
     return totals;
   }
 
+  // The rows of each rank with the most GPU time. Where nothing is known of a rank's operators, a list of
+  // them says nothing.
+  void ChooseListed() {
+    std::pair<const OfGpu*, OfRank*> last = {nullptr, nullptr};  // most rows are of the GPU of the one before
+    for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
+      const OfGpu& gpu = GpuOf(calls_.rows[i]);
+      if (&gpu != last.first) last = {&gpu, &ranks_[gpu.rank]};
+      if (last.second->is_known) last.second->longest.emplace_back(-calls_.rows[i].gpu_ns, i);
+    }
+    for (auto& [rank, of] : ranks_) {
+      if (of.longest.size() > kRowsOfRank) {
+        std::ranges::nth_element(of.longest, of.longest.begin() + kRowsOfRank);
+        of.longest.resize(kRowsOfRank);
+      }
+      std::ranges::sort(of.longest);
+      for (const auto& [ns, row] : of.longest) {
+        of.listed.push_back(row);
+        is_listed_[row] = 1;
+      }
+      SortByName(of.listed);
+    }
+  }
+
+  void AddAll(RunSums& sums) {
+    std::vector<uint32_t> newest;  // by name: of the others of the rank at hand
+    OfRank* rank = nullptr;
+    for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
+      const GroupRow& row = calls_.rows[i];
+      const OfGpu& gpu = GpuOf(row);
+      const OperatorTotals totals = TotalsOf(row);
+      const OperatorRates rates = totals.has_rates() ? RatesOf(totals, gpu.limits) : OperatorRates();
+      if (totals.has_rates()) AddToRun(totals, rates, sums);
+      if (is_listed_[i]) continue;
+      // GPUs of one rank follow one another.
+      if (OfRank* const of = &ranks_[gpu.rank]; of != rank) {
+        rank = of;
+        newest.assign(work_.names.size(), kNoIndex);
+      }
+      if (rank->is_known) AddToOthers(calls_.groups[row.first], totals, rates, *rank, newest);
+    }
+  }
+
+  void AddToOthers(const CallGroup& first, const OperatorTotals& totals, const OperatorRates& rates,
+                   OfRank& rank, std::vector<uint32_t>& newest) const {
+    const bool is_timed = rates.attainable_ns.has_value();
+    uint32_t& newest_of_name = newest[work_.operators[first.operation].name];
+    uint32_t at = newest_of_name;
+    while (at != kNoIndex &&
+           (rank.others[at].is_timed != is_timed || !AreAlike(rank.others[at].first, first)))
+      at = rank.others[at].next_of_name;
+    if (at == kNoIndex) {
+      at = static_cast<uint32_t>(rank.others.size());
+      OtherRows& added = rank.others.emplace_back();
+      added.first = first;
+      added.is_timed = is_timed;
+      added.next_of_name = newest_of_name;
+      newest_of_name = at;
+    }
+    OtherRows& others = rank.others[at];
+    others.totals.Add(totals);
+    others.attainable_ns += rates.attainable_ns.value_or(0);
+    others.all_flops_rates &= rates.flops_per_s.has_value();
+    others.all_bytes_rates &= rates.bytes_per_s.has_value();
+    if (totals.gpu_ns > others.longest_ns) {
+      others.longest_ns = totals.gpu_ns;
+      others.unknown = rates.unknown;
+    }
+  }
+
+  bool AreAlike(const CallGroup& a, const CallGroup& b) const {
+    return a.layout == b.layout && PrecisionNameOf(work_, a) == PrecisionNameOf(work_, b) &&
+           DataTypeOf(work_, a) == DataTypeOf(work_, b);
+  }
+
   Table ListRows() {
-    const std::vector<uint32_t> listed = Longest();
     Table table(OpEfficiencyRelation().schema());
-    table.Reserve(listed.size());
     RelationOf<OpEfficiencyRow>::Appender appender(OpEfficiencyRelation(), table);
     std::vector<OpEfficiencyRow> rows;  // few at once: they are large
-    RunSums counted;                    // in the sums of the run already
-    for (const uint32_t index : listed) {
-      rows.push_back(Named(calls_.rows[index], TotalsOf(calls_.rows[index], counted)));
-      if (rows.size() < kRowsAtOnce) continue;
+    const auto add = [&](OpEfficiencyRow row) {
+      rows.push_back(std::move(row));
+      if (rows.size() < kRowsAtOnce) return;
       appender.Append(rows);
       rows.clear();
+    };
+    for (auto& [rank, of] : ranks_) {
+      for (const uint32_t index : of.listed) add(RowOf(calls_.rows[index]));
+      std::ranges::sort(of.others, {}, [&](const OtherRows& others) {
+        const CallGroup& first = others.first;
+        return std::tuple(-others.totals.gpu_ns, work_.names[work_.operators[first.operation].name],
+                          DataTypeOf(work_, first), PrecisionNameOf(work_, first),
+                          calls_.layouts[first.layout], others.is_timed);
+      });
+      for (const OtherRows& others : of.others) add(RowOf(others));
     }
     appender.Append(rows);
     return table;
   }
 
-  // Indices of the rows that are listed, by rank, most GPU time first. Where nothing is known of a rank's
-  // operators, a list of them says nothing.
-  std::vector<uint32_t> Longest() {
-    struct OfRank {
-      std::vector<uint32_t> rows;
-      bool is_known = false;
-    };
-    std::map<int64_t, OfRank> by_rank;
-    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu)
-      by_rank[gpus_[gpu].rank].is_known |= calls_.has_work[gpu] != 0;
-    std::pair<uint32_t, OfRank*> last = {kNoIndex, nullptr};  // most rows are of the GPU of the one before
-    for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
-      const uint32_t gpu = calls_.groups[calls_.rows[i].first].gpu;
-      if (gpu != last.first) last = {gpu, &by_rank[gpus_[gpu].rank]};
-      last.second->rows.push_back(i);
-    }
-    std::vector<uint32_t> listed;
-    for (auto& [rank, of_rank] : by_rank) {
-      if (!of_rank.is_known) continue;
-      std::vector<uint32_t>& rows = of_rank.rows;
-      const auto most_time = [&](uint32_t row) { return std::pair(-calls_.rows[row].gpu_ns, row); };
-      if (rows.size() > kRowsOfRank) {
-        std::ranges::nth_element(rows, rows.begin() + kRowsOfRank, {}, most_time);
-        rows.resize(kRowsOfRank);
-      }
-      std::ranges::sort(rows, {}, most_time);
-      SortByName(rows);
-      listed.insert(listed.end(), rows.begin(), rows.end());
-    }
-    return listed;
-  }
-
   // Of rows with the same GPU time, which follow one another.
-  void SortByName(std::vector<uint32_t>& rows) {
+  void SortByName(std::span<uint32_t> rows) {
     struct Tied {
       uint32_t row;
       std::string_view shapes;
@@ -200,170 +234,109 @@ class EfficiencyBuilder {
   // GPUs of several ranks run the same.
   std::string_view ShapesOf(uint32_t operation) {
     const uint32_t shapes = work_.operators[operation].shapes;
-    const auto [known, is_new] = described_.try_emplace(shapes);
-    if (is_new) known->second = work_.shapes.Describe(shapes);
-    return known->second;
+    uint32_t& known = described_[shapes];
+    if (known == kNoIndex) {
+      known = static_cast<uint32_t>(descriptions_.size());
+      descriptions_.push_back(work_.shapes.Describe(shapes));
+    }
+    return descriptions_[known];
   }
 
-  OpEfficiencyRow Named(const GroupRow& of_row, Totals totals) {
+  OpEfficiencyRow RowOf(const GroupRow& of_row) {
     const CallGroup& first = calls_.groups[of_row.first];
-    const auto& of = work_.operators[first.operation];
-    OpEfficiencyRow& row = totals.row;
-    row.op = work_.names[of.name];
+    const OperatorTotals totals = TotalsOf(of_row);
+    OpEfficiencyRow row = Named(first, totals);
     row.shapes = ShapesOf(first.operation);
-    row.data_type = DataTypeOf(work_, first);
-    row.precision = PrecisionNameOf(work_, first);
-    row.layout = calls_.layouts[first.layout];
-    if (totals.kind) row.kind = NameOf(*totals.kind);
-    if (totals.last) {
+    if (totals.last != nullptr) {
       const auto number = [&](WorkNumber which) { return work_.operators.NumberOf(*totals.last, which); };
       row.output_tiles = number(kOutputTiles);
       row.inner = number(kInner);
       if (const OptionalCount rows = number(kExpertRows)) row.expert_rows = std::bit_cast<double>(*rows);
     }
+    if (totals.has_rates()) AddRates(totals, RatesOf(totals, gpus_[first.gpu].limits), row);
+    return row;
+  }
+
+  OpEfficiencyRow RowOf(const OtherRows& others) {
+    const OperatorTotals& totals = others.totals;
+    OpEfficiencyRow row = Named(others.first, totals);
+    row.shapes = others.is_timed ? kOtherShapes : kOtherUntimed;
+    if (!totals.has_rates()) return row;
+    const auto ns = static_cast<double>(totals.gpu_ns);
+    OperatorRates rates;
+    rates.unknown = others.unknown;
+    if (totals.has_flops && others.all_flops_rates) {
+      rates.flops_per_s = totals.flops / ns * kNsPerSecond;
+      if (totals.compute->peak) rates.compute_share = *rates.flops_per_s / *totals.compute->peak;
+    }
+    if (totals.bytes_known() && others.all_bytes_rates) {
+      rates.bytes_per_s = totals.bytes / ns * kNsPerSecond;
+      if (totals.memory->peak) rates.memory_share = *rates.bytes_per_s / *totals.memory->peak;
+    }
+    if (others.is_timed) rates.attainable_ns = others.attainable_ns;
+    AddRates(totals, rates, row);
+    return row;
+  }
+
+  // Without shapes, and what follows from them.
+  OpEfficiencyRow Named(const CallGroup& first, const OperatorTotals& totals) const {
+    const OfGpu& gpu = gpus_[first.gpu];
+    const auto& of = work_.operators[first.operation];
+    OpEfficiencyRow row;
+    row.rank = gpu.rank;
+    row.op = work_.names[of.name];
+    row.data_type = DataTypeOf(work_, first);
+    row.precision = PrecisionNameOf(work_, first);
+    row.layout = calls_.layouts[first.layout];
+    row.calls = totals.calls;
+    row.recomputed_calls = totals.recomputed;
+    row.kernels = totals.kernels;
+    row.gpu_ns = totals.gpu_ns;
+    if (gpu.rank_kernel_ns > 0) row.kernel_share = static_cast<double>(totals.gpu_ns) / gpu.rank_kernel_ns;
+    if (totals.last != nullptr) row.kind = NameOf(*work_.operators.ClassOf(*totals.last).kind);
     if (const Literal assumed = work_.operators.ClassOf(of).assumed; !assumed.empty()) row.assumed = assumed;
-    if (!totals.unknown.empty()) row.unknown_reason = totals.unknown;
-    return std::move(row);
+    if (!totals.has_rates()) row.unknown_reason = totals.unknown.empty() ? kNoTime : totals.unknown;
+    return row;
   }
 
-  void Add(const CallGroup& group, Totals& totals) const {
-    const auto& of = work_.operators[group.operation];
-    const WorkClass& work = work_.operators.ClassOf(of);
-    const auto number = [&](WorkNumber which) { return work_.operators.NumberOf(of, which); };
-    OpEfficiencyRow& row = totals.row;
-    row.rank = gpus_[group.gpu].rank;
-    row.calls += group.calls;
-    row.recomputed_calls += group.recomputed;
-    row.kernels += group.kernels;
-    row.gpu_ns += group.gpu_ns;
-    if (!work.kind) {
-      totals.unknown = work.unknown;
-      return;
-    }
-    totals.kind = work.kind;
-    totals.last = &of;
-    const OfGpu& gpu = gpus_[group.gpu];
-    totals.compute = work.Has(kFlops) ? gpu.compute[static_cast<size_t>(group.precision)] : Limit();
-    totals.memory = gpu.memory;
-    const auto calls = static_cast<double>(group.calls);
-    double compute_ns = 0, memory_ns = 0, compute_peak_ns = 0, memory_peak_ns = 0;
-    if (work.Has(kFlops)) {
-      totals.has_flops = true;
-      totals.precision_known = group.precision != Precision::kUnknown;
-      const auto flops = static_cast<double>(*number(kFlops));
-      totals.flops += calls * flops;
-      if (totals.compute.peak) {
-        compute_ns = flops / totals.compute.best() * kNsPerSecond;
-        compute_peak_ns = flops / *totals.compute.peak * kNsPerSecond;
-        totals.peak_ns += calls * compute_peak_ns;
-        totals.model_peak_ns += static_cast<double>(group.calls - group.recomputed) *
-                                static_cast<double>(*number(kModelFlops)) / *totals.compute.peak *
-                                kNsPerSecond;
-      }
-    }
-    totals.winograd |= group.winograd;
-    std::optional<int64_t> moved = number(kBytes);
-    if (!moved && group.element_bytes > 0)
-      moved = (Count(*number(kUntypedElements)) * group.element_bytes).value();
-    if (moved) {
-      totals.has_bytes = true;
-      const auto bytes = static_cast<double>(*moved);
-      totals.bytes += calls * bytes;
-      if (totals.memory.peak) {
-        memory_ns = bytes / totals.memory.best() * kNsPerSecond;
-        memory_peak_ns = bytes / *totals.memory.peak * kNsPerSecond;
-      }
-    } else {
-      totals.bytes_unknown = work.bytes_unknown;
-    }
-    const double floor = gpu.floor_ns;
-    totals.compute_ns += calls * compute_ns;
-    totals.memory_ns += calls * memory_ns;
-    totals.floor_ns += calls * floor;
-    totals.attainable_ns += calls * std::max({compute_ns, memory_ns, floor});
-    totals.at_peak_ns += calls * std::max({compute_peak_ns, memory_peak_ns, floor});
-  }
-
-  static void Finish(const OfGpu& gpu, Totals& totals, RunSums& sums) {
-    OpEfficiencyRow& row = totals.row;
-    const auto ns = static_cast<double>(row.gpu_ns);
-    if (gpu.rank_kernel_ns > 0) row.kernel_share = ns / gpu.rank_kernel_ns;
-    if (totals.unknown.empty() && row.gpu_ns == 0) totals.unknown = kNoTime;
-    if (totals.unknown.empty()) AddRates(gpu, ns, totals, sums);
-  }
-
-  static void AddRates(const OfGpu& gpu, double ns, Totals& totals, RunSums& sums) {
-    OpEfficiencyRow& row = totals.row;
-    const bool bytes_known = totals.has_bytes && totals.bytes_unknown.empty();
+  static void AddRates(const OperatorTotals& totals, const OperatorRates& rates, OpEfficiencyRow& row) {
+    const auto ns = static_cast<double>(totals.gpu_ns);
+    if (!rates.unknown.empty()) row.unknown_reason = rates.unknown;
     if (totals.has_flops) {
       row.flops = totals.flops;
-      row.flops_per_s = totals.flops / ns * kNsPerSecond;
-      row.peak_flops_per_s = totals.compute.peak;
+      row.peak_flops_per_s = totals.compute->peak;
     }
-    if (bytes_known) {
+    if (totals.bytes_known()) {
       row.bytes = totals.bytes;
-      row.bytes_per_s = totals.bytes / ns * kNsPerSecond;
-      row.peak_bytes_per_s = totals.memory.peak;
+      row.peak_bytes_per_s = totals.memory->peak;
     }
     if (row.flops && row.bytes && *row.bytes > 0) row.intensity = *row.flops / *row.bytes;
-    const bool work_known = totals.has_flops || bytes_known;
-    if (work_known) sums.known_ns += ns;
-    if (totals.has_flops && !totals.precision_known)
-      totals.unknown = kUnknownPrecision;
-    else if (totals.has_flops && !totals.compute.peak)
-      totals.unknown = gpu.peaks_known ? kNoPeak : kUnknownGpu;
-    else if (!bytes_known)
-      totals.unknown = totals.bytes_unknown;
-    else if (!totals.memory.peak)
-      totals.unknown = kUnknownGpu;
-    if (row.peak_flops_per_s) {
-      const double share = *row.flops_per_s / *row.peak_flops_per_s;
-      if (share > 1 && !totals.winograd) {
-        totals.unknown = kAbovePeak;
-        sums.known_ns -= ns;
-        row.flops_per_s.reset();
-        row.bytes_per_s.reset();
-        return;
-      }
-      if (share > 1) {
-        totals.unknown = kWinograd;
-        row.flops_per_s.reset();
-      } else {
-        row.compute_share = share;
-      }
+    row.flops_per_s = rates.flops_per_s;
+    row.bytes_per_s = rates.bytes_per_s;
+    row.compute_share = rates.compute_share;
+    row.memory_share = rates.memory_share;
+    if (!rates.attainable_ns) return;
+    row.attainable_ns = rates.attainable_ns;
+    row.attained_share = *rates.attainable_ns / ns;
+    row.headroom_ns = ns - *rates.attainable_ns;
+    row.bound = totals.floor_ns > std::max(totals.compute_ns, totals.memory_ns) ? "latency"
+                : totals.compute_ns > totals.memory_ns                          ? "compute"
+                                                                                : "memory";
+  }
+
+  static void AddToRun(const OperatorTotals& totals, const OperatorRates& rates, RunSums& sums) {
+    if (rates.above_peak) return;
+    const auto ns = static_cast<double>(totals.gpu_ns);
+    if (totals.has_flops || totals.bytes_known()) sums.known_ns += ns;
+    if (totals.has_flops && totals.compute->peak) {
       sums.peak_ns += totals.peak_ns;
       sums.model_peak_ns += totals.model_peak_ns;
       sums.placed_flops_ns += ns;
     } else if (totals.has_flops) {
       sums.unplaced_flops_ns += ns;
     }
-    if (row.peak_bytes_per_s) {
-      const double share = *row.bytes_per_s / *row.peak_bytes_per_s;
-      if (share > 1) {
-        totals.unknown = kCached;
-        row.bytes_per_s.reset();
-        sums.attainable_ns += ns;  // at the limit, whatever that is
-        sums.timed_ns += ns;
-        return;
-      }
-      row.memory_share = share;
-    }
-    if (!totals.unknown.empty()) return;
-    AddAttainable(ns, totals, sums);
-  }
-
-  static void AddAttainable(double ns, Totals& totals, RunSums& sums) {
-    OpEfficiencyRow& row = totals.row;
-    // Who is faster than what was measured as achievable is compared with the peak.
-    double attainable = totals.attainable_ns;
-    if (attainable > ns) attainable = std::min(totals.at_peak_ns, ns);
-    row.attainable_ns = attainable;
-    row.attained_share = attainable / ns;
-    row.headroom_ns = ns - attainable;
-    row.bound = totals.floor_ns > std::max(totals.compute_ns, totals.memory_ns) ? "latency"
-                : totals.compute_ns > totals.memory_ns                          ? "compute"
-                                                                                : "memory";
-    sums.attainable_ns += attainable;
+    if (!rates.above_memory && !rates.attainable_ns) return;
+    sums.attainable_ns += rates.above_memory ? ns : *rates.attainable_ns;  // at the limit, whatever that is
     sums.timed_ns += ns;
   }
 
@@ -385,7 +358,10 @@ class EfficiencyBuilder {
   const OperatorWork& work_;
   CallGroups calls_;
   std::vector<OfGpu> gpus_;
-  std::unordered_map<uint32_t, std::string> described_;  // by number of OperatorWork::shapes
+  std::map<int64_t, OfRank> ranks_;
+  std::vector<uint8_t> is_listed_;   // by row
+  std::vector<uint32_t> described_;  // by number of OperatorWork::shapes: in descriptions_, or kNoIndex
+  std::deque<std::string> descriptions_;
   double all_kernel_ns_ = 0, window_ns_ = 0;
 };
 
@@ -397,10 +373,9 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
       RelationOf<Row>(
           "op_efficiency",
           "How fast operators run against what the GPU can do at most, by operator, shapes, types and "
-          "layout, in the "
-          "analysed window: the 2,000 of a rank with the most GPU time. Kernels count to the innermost "
-          "operator "
-          "whose work is known.")
+          "layout, in the analysed window: the 1,000 of a rank with the most GPU time, and behind them the "
+          "rest in rows of \"other shapes\", and of \"other shapes of unknown headroom\". Kernels count to "
+          "the innermost operator whose work is known.")
           .Key("rank", &Row::rank, kRankNumber, "Rank.")
           .Key("op", &Row::op, Unit::kText, "Operator, e.g. aten::addmm.")
           .Key("data_type", &Row::data_type, Unit::kText,

@@ -65,18 +65,20 @@ void OperatorShapes::Reserve(size_t descriptions) {
 }
 
 void OperatorShapes::AddTensor(const Sizes& shape) {
-  const size_t item = words_.size(), count = shape.size();
-  words_.resize(item + 1 + count);
-  uint32_t* to = &words_[item];
-  *to = static_cast<uint32_t>(count) << kItemBits | kTensor;
+  constexpr size_t kFew = 8;
+  std::array<uint32_t, kFew + 1> words;
+  const size_t count = shape.size();
+  words[0] = static_cast<uint32_t>(count) << kItemBits | kTensor;
   uint64_t all = 0;
-  for (const int64_t size : shape) {
-    *++to = static_cast<uint32_t>(size);
-    all |= static_cast<uint64_t>(size);
+  for (size_t i = 0; i < std::min(count, kFew); ++i) {
+    words[i + 1] = static_cast<uint32_t>(shape[i]);
+    all |= static_cast<uint64_t>(shape[i]);
   }
-  if (all < kLong && count > 0) return;
-  words_.resize(item);
-  Begin();
+  if (all < kLong && count > 0 && count <= kFew) {
+    words_.insert(words_.end(), words.data(), words.data() + count + 1);
+    return;
+  }
+  const size_t item = Begin();
   // One without dimensions is as large as one of one element.
   if (shape.empty()) AddNumber(1);
   for (const int64_t size : shape) AddNumber(size);
@@ -113,6 +115,8 @@ void OperatorShapes::Grow() {
 
 std::string OperatorShapes::Describe(uint32_t shapes) const {
   std::string text;
+  constexpr size_t kUsual = 64;
+  text.reserve(kUsual);
   const auto add_number = [&](int64_t number) {
     std::array<char, std::numeric_limits<int64_t>::digits10 + 2> digits;
     text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);

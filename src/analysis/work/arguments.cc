@@ -25,13 +25,20 @@ std::vector<std::string_view> ListItems(std::string_view json) {
   return items;
 }
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 // The digits from `at` on, which it is moved behind: 0 and more, or -1 where they do not fit.
 int64_t ReadDigits(const char*& at, const char* end) {
   constexpr int kDigits = 18;  // any such number fits
   const char* const first = at;
   uint64_t number = 0;  // of too many digits it does not count
-  for (; at != end && *at >= '0' && *at <= '9'; ++at) number = number * 10 + static_cast<uint64_t>(*at - '0');
+  for (; at != end && IsDigit(*at); ++at) number = number * 10 + static_cast<uint64_t>(*at - '0');
   return at - first <= kDigits ? static_cast<int64_t>(number) : -1;
+}
+
+// As most items of a list are followed.
+void SkipComma(const char*& at, const char* end) {
+  if (end - at > 1 && at[0] == ',' && at[1] == ' ') at += 2;
 }
 
 // Visits what "[[4096], [[2, 3], [7]]]" has: arguments, the tensors of those that are lists, and sizes. A
@@ -41,21 +48,21 @@ void ReadShapes(std::string_view json, Reader& reader) {
   int depth = 0;
   for (const char *at = json.data(), *end = at + json.size(); at != end;) {
     const char c = *at;
-    if (c >= '0' && c <= '9') {
+    if (IsDigit(c)) {
       const int64_t number = ReadDigits(at, end);
       if (depth == 2 || depth == 3) reader.Size(number);
-      if (end - at > 1 && at[0] == ',' && at[1] == ' ') at += 2;  // most are followed so
+      SkipComma(at, end);
       continue;
     }
     ++at;
-    if (c == ',' || c == ' ') continue;
-    if (c == '[' || c == '(') {
+    if (c == ']' || c == ')') {
+      --depth;
+      SkipComma(at, end);
+    } else if (c == '[' || c == '(') {
       ++depth;
       if (depth == 2) reader.BeginArgument();
       if (depth == 3) reader.BeginItem();
-    } else if (c == ']' || c == ')') {
-      --depth;
-    } else if (c == '-' && at != end && *at >= '0' && *at <= '9') {
+    } else if (c == '-' && at != end && IsDigit(*at)) {
       ReadDigits(at, end);
       if (depth == 2 || depth == 3) reader.Size(-1);
     }
@@ -137,12 +144,12 @@ ArgumentTypes::ArgumentTypes(std::string_view json) {
     items.push_back({ParseElementType(name), name == "TensorList"});
 }
 
+// Without a type yet.
 inline Tensor& Arguments::AddTensor() {
   if (used_ == tensors_.size()) tensors_.emplace_back();
   Tensor& tensor = tensors_[used_++];
   tensor.shape.clear();
   tensor.strides.clear();
-  tensor.type.reset();
   return tensor;
 }
 
@@ -214,13 +221,14 @@ void Arguments::Read(std::string_view shapes, const ArgumentTypes& types, std::s
     StrideReader stride_reader(*this);
     ReadShapes(strides, stride_reader);
   }
+  static const ArgumentTypes::Item kNoType;
   const bool has_types = !types.items.empty();
   for (size_t index = 0; index < places_.size(); ++index) {
     const Place& place = places_[index];
     Argument& argument = arguments_.emplace_back();
     argument.is_list = place.is_list;
     if (index < values_.size()) argument.value = values_[index];
-    const ArgumentTypes::Item item = index < types.items.size() ? types.items[index] : ArgumentTypes::Item();
+    const ArgumentTypes::Item& item = index < types.items.size() ? types.items[index] : kNoType;
     const std::span tensors(tensors_.data() + place.first, place.count);
     const bool has_sizes = !place.is_list && !tensors.front().shape.empty();
     // A tensor of no dimensions has no sizes; scalars may be written as a type without any, too. What has

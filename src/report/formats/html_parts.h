@@ -13,8 +13,9 @@
 
 namespace dladvisor {
 
-// Rows of a table; where there are more than kMaxOpenRows, and no script to page through them, they scroll.
-inline constexpr size_t kMaxHtmlRows = 200, kMaxOpenRows = 50;
+// Rows of a table, as many as DLProf's viewer shows at most at once; where there are more than kMaxOpenRows,
+// and no script to page through them, they scroll.
+inline constexpr size_t kMaxHtmlRows = 100, kMaxOpenRows = 50;
 inline constexpr size_t kMaxRecords = 16;
 
 // For {{> table_part}}. `columns` are the ones to show; `label` is what screen readers call the table.

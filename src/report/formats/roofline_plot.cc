@@ -15,20 +15,6 @@
 namespace dladvisor {
 namespace {
 
-// The rank with the most GPU time in dots, or nothing.
-std::optional<Value> RankToDraw(const ReportTable& table) {
-  std::map<double, std::pair<double, size_t>> ns_of;  // by rank, with a row of it
-  for (size_t row = 0; row < table.rows.rows.size(); ++row) {
-    if (IsNull(CellOf(table, row, "peak_flops_per_s")) || IsNull(CellOf(table, row, "intensity"))) continue;
-    auto& [ns, of_rank] = ns_of[CellNumber(table, row, "rank")];
-    ns += CellNumber(table, row, "gpu_ns");
-    of_rank = row;
-  }
-  const auto most = std::ranges::max_element(ns_of, {}, [](const auto& entry) { return entry.second.first; });
-  if (most == ns_of.end()) return std::nullopt;
-  return CellOf(table, most->second.second, "rank");
-}
-
 std::string DotText(const ReportTable& table, size_t row) {
   const std::string shapes = CellText(table, row, "shapes", Unit::kText);
   return fmt::format(
@@ -45,15 +31,12 @@ std::string DotText(const ReportTable& table, size_t row) {
 data RooflinePlots(const ReportModel& model) {
   data plots{data::type::list};
   const ReportTable* table = FindTable(model, "roofline");
-  if (table == nullptr) return plots;
-  const std::optional<Value> rank = RankToDraw(*table);
-  if (!rank) return plots;
+  if (table == nullptr || table->rows.rows.empty()) return plots;
   std::vector<RooflineCeiling> ceilings;
   std::map<std::pair<std::string, double>, size_t> ceiling_of;
   std::vector<RooflineDot> dots;
   double bandwidth = 0;
   for (size_t row = 0; row < table->rows.rows.size(); ++row) {
-    if (CellOf(*table, row, "rank") != *rank) continue;
     const double peak = CellNumber(*table, row, "peak_flops_per_s");
     const std::string precision = CellText(*table, row, "precision", Unit::kText);
     const auto [ceiling, is_new] = ceiling_of.try_emplace({precision, peak}, ceilings.size());
@@ -65,7 +48,8 @@ data RooflinePlots(const ReportModel& model) {
                     ceiling->second});
   }
   std::string title = "Roofline: operators by FLOP per byte and rate; areas are shares of their GPU time";
-  if (FigureNumber(model, "ranks").value_or(0) > 1) title += ", of rank " + FormatValue(*rank, Unit::kNone);
+  if (FigureNumber(model, "ranks").value_or(0) > 1)
+    title += ", of rank " + CellText(*table, 0, "rank", Unit::kNone);
   if (const std::string left = LeftOutText(*table, table->rows.rows.size(), "operators"); !left.empty())
     title += ", " + left;
   data plot;

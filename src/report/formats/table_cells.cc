@@ -57,6 +57,16 @@ void AddNumber(std::string& html, double number) {
   }
 }
 
+// Of a share, in tenths.
+void AddPercents(std::string& html, double share) {
+  const auto tenths = static_cast<int>(std::lround(share * 1000));
+  const fmt::format_int whole(tenths / 10);
+  html.append(whole.data(), whole.size());
+  if (tenths % 10 == 0) return;
+  html += '.';
+  html += static_cast<char>('0' + tenths % 10);
+}
+
 using Labels = std::map<std::string, std::string>;
 
 // Of paths that are alike where they are cut: what they have in common, but for the last part, is left out.
@@ -167,23 +177,19 @@ void AddCell(std::string& html, const Value& value, const ColumnStyle& style, co
     }
     return;
   }
-  const std::string text = EscapeHtml(CellText(value, style));
   const bool is_share = style.kind == ColumnKind::kShare;
-  if (!is_share && most <= 0) {
-    html += "<td class=\"num\" data-v=\"";
-    AddNumber(html, *number);
-    html.append("\">").append(text).append("</td>");
-    return;
-  }
-  html += "<td class=\"num share\" data-v=\"";
+  const bool has_bar = is_share || most > 0;
+  html += has_bar ? "<td class=\"num share\" data-v=\"" : "<td class=\"num\" data-v=\"";
   AddNumber(html, *number);
-  if (is_share)
-    fmt::format_to(std::back_inserter(html), "\" style=\"--w:{:.2f}%\"><span>",
-                   std::clamp(*number, 0.0, 1.0) * 100);
-  else
-    fmt::format_to(std::back_inserter(html), "\" style=\"--w:{:.1f}%\"><span>",
-                   std::clamp(*number / most, 0.0, 1.0) * 100);
-  html.append(text).append("</span></td>");
+  if (has_bar) {
+    html += "\" style=\"--w:";
+    AddPercents(html, std::clamp(is_share ? *number : *number / most, 0.0, 1.0));
+    html += "%\"><span>";
+  } else {
+    html += "\">";
+  }
+  AddEscapedHtml(html, CellText(value, style));
+  html += has_bar ? "</span></td>" : "</td>";
 }
 
 }  // namespace dladvisor
