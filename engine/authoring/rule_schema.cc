@@ -24,15 +24,19 @@ Json Choice(const std::vector<std::string>& values, const char* description) {
   return {{"enum", values}, {"description", description}};
 }
 
+// A key whose entries may all be comments.
+const Json kNothing = {{"type", "null"}};
+
 Json TextOrList(const char* description, size_t least = 0) {
-  const Json text = {{"type", {"string", "number"}}, {"minLength", 1}};
-  return {{"description", description},
-          {"oneOf", {text, {{"type", "array"}, {"items", text}, {"minItems", least}}}}};
+  const Json text = {{"type", {"string", "number"}}, {"pattern", "\\S"}};
+  Json either = {text, {{"type", "array"}, {"items", text}, {"minItems", least}}};
+  if (least == 0) either.push_back(kNothing);
+  return {{"description", description}, {"oneOf", std::move(either)}};
 }
 
 Json LinkOrLinks(const char* description) {
   const Json link = {{"type", "string"}, {"pattern", "^https?://[^\\s/<>][^\\s<>]*$"}};
-  return {{"description", description}, {"oneOf", {link, {{"type", "array"}, {"items", link}}}}};
+  return {{"description", description}, {"oneOf", {link, {{"type", "array"}, {"items", link}}, kNothing}}};
 }
 
 Json Object(Json properties, const std::vector<std::string>& required, const char* description = nullptr) {
@@ -49,6 +53,7 @@ Json MapOf(Json values, const char* description) {
 // The same, whose keys are names in SQL.
 Json NamedMapOf(Json values, const char* description) {
   Json map = MapOf(std::move(values), description);
+  map["type"] = {"object", "null"};
   map["propertyNames"] = {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}};
   return map;
 }
@@ -77,14 +82,23 @@ Json SqlOr(Json properties, const std::vector<std::string>& required, const char
 }
 
 Json Param() {
-  Json param = Object(
-      {{"default",
-        Scalar("The value, unless the project file sets another; with a table, of what fits none.")},
-       {"table", MapOf({{"type", "number"}}, "Numbers by pattern of a name, for lookup(:param, name).")},
-       {"unit", UnitChoice()},
-       {"doc", Text("What it means and where the number comes from.")}},
-      {});
+  Json table = MapOf({{"type", "number"}}, "Numbers by pattern of a name, for lookup(:param, name).");
+  table["minProperties"] = 1;
+  Json param =
+      Object({{"default",
+               Scalar("The value, unless the project file sets another; with a table, of what fits none.")},
+              {"table", std::move(table)},
+              {"unit", UnitChoice()},
+              {"doc", Text("What it means and where the number comes from.")}},
+             {});
   param["anyOf"] = {{{"required", {"default"}}}, {{"required", {"table"}}}};
+  const auto default_is = [](Json type) -> Json {
+    return {{"properties", {{"default", {{"type", std::move(type)}}}}}};
+  };
+  const Json is_measured = {{"required", {"unit"}},
+                            {"properties", {{"unit", {{"not", {{"const", UnitName(Unit::kText)}}}}}}}};
+  param["allOf"] = {{{"if", {{"required", {"table"}}}}, {"then", default_is("number")}},
+                    {{"if", is_measured}, {"then", default_is({"number", "boolean"})}}};
   return param;
 }
 
@@ -110,7 +124,7 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
        {{"description",
          "What it judges: a relation, each of whose rows is a subject, or a query with its key columns."},
         {"oneOf",
-         {{{"type", "string"}, {"examples", relations}},
+         {{{"type", "string"}, {"minLength", 1}, {"examples", relations}},
           Object({{"sql", FullText("A SELECT; each row is a subject.")},
                   {"key", TextOrList("Columns that name a subject; [] where there is one.")}},
                  {"sql", "key"})}}}},
@@ -127,7 +141,7 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
       {"causes", TextOrList("Rules whose findings this one explains: nested under it.")},
       {"saves", Object({{"from", bucket},
                         {"high", FullText("SQL: time that the fix saves at most, in ns per step.")},
-                        {"low", Text("SQL: time that it saves at least.")}},
+                        {"low", FullText("SQL: time that it saves at least.")}},
                        {"from", "high"}, "What fixing it saves.")},
       {"problem",
        FullText("What is wrong, with the values: {{name}} prints a column, let or param by its unit.")},
@@ -140,17 +154,21 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
 }
 
 Json RelationProperties() {
+  Json columns =
+      NamedMapOf(Object({{"type", Choice({"int", "integer", "real", "text"}, "Type of its values.")},
+                         {"unit", UnitChoice()},
+                         {"doc", Text("What it is.")}},
+                        {"type"}),
+                 "The columns of the SELECT.");
+  columns["type"] = "object";
+  columns["minProperties"] = 1;
   return {
       {"relation", FullText("The file's name without .yaml.")},
       {"doc", FullText("What a row is.")},
       {"override",
        {{"type", "boolean"}, {"description", "Replaces the relation of this name of an earlier layer."}}},
       {"key", TextOrList("Columns that name a row; [] where there is one.")},
-      {"columns", NamedMapOf(Object({{"type", Choice({"int", "real", "text"}, "Type of its values.")},
-                                     {"unit", UnitChoice()},
-                                     {"doc", Text("What it is.")}},
-                                    {"type"}),
-                             "The columns of the SELECT.")},
+      {"columns", std::move(columns)},
       {"sql", FullText("A SELECT over other relations.")},
   };
 }
@@ -164,9 +182,12 @@ std::string Document(const char* title, Json body) {
 // The rows that a test gives of a relation.
 Json Rows(const Schema& schema) {
   Json columns = Json::object();
+  const auto types = [](Type type) -> Json {
+    if (type == Type::kText) return {"string", "number", "null"};
+    return {type == Type::kInteger ? "integer" : "number", "null"};
+  };
   for (const Column& column : schema.columns)
-    columns[column.name] = {{"type", {column.type == Type::kText ? "string" : "number", "null"}},
-                            {"description", column.doc}};
+    columns[column.name] = {{"type", types(column.type)}, {"description", column.doc}};
   return {{"type", "array"}, {"description", schema.doc}, {"items", Object(std::move(columns), {})}};
 }
 
@@ -188,18 +209,23 @@ std::string TestSchema(const KnowledgeBase& knowledge) {
             {"pattern", "^(none|[^ ]+[.][.][^ ]+)$"},
             {"description", description}};
   };
-  const Json expectation = {
+  Json expectation = {
       {"type", "object"},
       {"properties",
        {{"subject", MapOf(Scalar("Value of a key column."), "Key columns of the subject.")},
         {"outcome", Choice({"fired", "clear", "unknown", "suppressed", "failed"}, "What the rule decides.")},
-        {"problem", Text("Part of the rendered problem.")},
-        {"recommendation", Text("Part of one of the rendered recommendations.")},
+        {"problem", FullText("Part of the rendered problem.")},
+        {"recommendation", FullText("Part of one of the rendered recommendations.")},
         {"saves_low", saves("ns, or a range: 1.0e+6..1.2e+6; none where nothing is claimed.")},
         {"saves_high", saves("ns, a range, or none.")},
         {"values", MapOf(Scalar("Value of a let."), "Values of lets.")},
         {"missing", TextOrList("Facts that are not known, as relation.column.")},
-        {"suppressed_by", Text("Id of the rule that suppresses it.")}}}};
+        {"suppressed_by", FullText("Id of the rule that suppresses it.")}}}};
+  // What has no outcome is a row of a relation, with columns of its own.
+  Json keys = Json::object();
+  for (const auto& [key, schema] : expectation["properties"].items()) keys[key] = true;
+  expectation["if"] = {{"required", {"outcome"}}};
+  expectation["then"] = {{"additionalProperties", false}, {"properties", std::move(keys)}};
   const Json test =
       Object({{"name", FullText("What the case shows.")},
               {"given",
@@ -213,7 +239,7 @@ std::string TestSchema(const KnowledgeBase& knowledge) {
                 {"items", expectation}}}},
              {"name", "given", "expect"});
   return Document("dladvisor rule test",
-                  Object({{"never_unknown", Text("Why no condition of the rule can be unknown.")},
+                  Object({{"never_unknown", FullText("Why no condition of the rule can be unknown.")},
                           {"tests", {{"type", "array"}, {"items", test}}}},
                          {"tests"}));
 }

@@ -35,7 +35,8 @@ class TestReader {
   TestFile Read() {
     TestFile file{name_, false, {}};
     YamlMap map(yaml_, yaml_.root(), name_, "a test file", problems_);
-    file.never_unknown = !relation_ && map.Text("never_unknown").has_value();
+    if (!relation_ && map.Get("never_unknown").IsDefined())
+      file.never_unknown = !map.RequiredText("never_unknown").empty();
     const YAML::Node tests = map.Get("tests");
     const bool is_list = tests.IsDefined() && tests.IsSequence();
     if (!is_list && !map.IsMisspelt("tests"))

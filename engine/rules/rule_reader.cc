@@ -61,7 +61,7 @@ class Reader {
     for (auto& [text, place] : map.TextList("recommendation")) rule.recommendation.push_back({text, place});
     if (rule.recommendation.empty() && !map.IsMisspelt("recommendation"))
       problems_.Add(rule.place, rule_, "a rule lacks 'recommendation': what to change");
-    rule.code = {map.Text("code").value_or(""), map.PlaceOf(map.Get("code"))};
+    if (map.Get("code").IsDefined()) rule.code = {map.RequiredText("code"), map.PlaceOf(map.Get("code"))};
     ReadEvidence(map.Get("evidence"), rule);
     for (auto& [text, place] : map.TextList("references")) {
       if (!IsLink(text))
@@ -232,7 +232,8 @@ class Reader {
     saves.from = map.RequiredText("from");
     saves.from_place = map.PlaceOf(map.Get("from"));
     saves.high = {map.RequiredText("high"), map.PlaceOf(map.Get("high")), {}};
-    if (const auto low = map.Text("low")) saves.low = Condition{*low, map.PlaceOf(map.Get("low")), {}};
+    if (map.Get("low").IsDefined())
+      saves.low = Condition{map.RequiredText("low"), map.PlaceOf(map.Get("low")), {}};
     map.Finish();
     rule.saves = std::move(saves);
   }

@@ -306,7 +306,7 @@ std::vector<std::pair<std::string, Place>> YamlMap::TextList(const std::string& 
   const auto add = [&](const YAML::Node& item) {
     if (item.IsScalar() && is_there(item.Scalar()))
       problems_.Add(PlaceOf(item), rule_, fmt::format("an item of '{}' stands twice", key));
-    else if (item.IsScalar() && !item.Scalar().empty())
+    else if (item.IsScalar() && item.Scalar().find_first_not_of(" \t\n") != std::string::npos)
       items.emplace_back(item.Scalar(), PlaceOf(item));
     else if (item.IsScalar())
       problems_.Add(PlaceOf(item), rule_, fmt::format("an item of '{}' is empty", key));

@@ -63,9 +63,9 @@ class ProjectReader {
       problems_.Add(yaml_.PlaceOf(rules), "", "'rules' must be a mapping (rule id: severity)");
     for (const auto& [folder, place] : map.TextList("rule_folders"))
       project.rule_folders.push_back((path.parent_path() / folder).lexically_normal().string());
-    project.steps = map.Text("steps").value_or("");
-    project.step_range = map.Text("step_range").value_or("");
-    project.pipeline = map.Text("pipeline").value_or("");
+    if (map.Get("steps").IsDefined()) project.steps = map.RequiredText("steps");
+    if (map.Get("step_range").IsDefined()) project.step_range = map.RequiredText("step_range");
+    if (map.Get("pipeline").IsDefined()) project.pipeline = map.RequiredText("pipeline");
     if (const auto price = map.Text("price")) {
       const auto read = ParsePrice(*price);
       if (read)
@@ -74,10 +74,10 @@ class ProjectReader {
         problems_.Add(map.PlaceOf(map.Get("price")), "",
                       fmt::format("price '{}' is no amount with its currency, such as 2.50 €", *price));
     }
-    if (const YAML::Node hardware = map.Get("hardware"); hardware.IsDefined())
+    if (const YAML::Node hardware = map.Get("hardware"); hardware.IsDefined() && !hardware.IsNull())
       project.hardware =
           std::make_shared<Hardware>(ReadHardware(yaml_, hardware, BuiltInHardware(), problems_));
-    if (const YAML::Node gate = map.Get("gate"); gate.IsDefined())
+    if (const YAML::Node gate = map.Get("gate"); gate.IsDefined() && !gate.IsNull())
       project.gate = ReadGatePolicy(yaml_, gate, problems_);
     for (const Waiver& waiver : project.gate.waivers)  // names a rule that there must be
       if (!waiver.rule.empty()) {
@@ -167,7 +167,8 @@ bool IsProjectFile(const std::string& file) {
   Problems ignored;
   const auto yaml = YamlFile::Parse(file, ReadText(file), ignored);
   if (!yaml || !yaml->root().IsMap() || yaml->root()["id"]) return false;
-  for (const char* key : {"rules", "rule_folders", "gate", "hardware", "step_range", "price"})
+  for (const char* key :
+       {"rules", "rule_folders", "gate", "hardware", "steps", "step_range", "pipeline", "price"})
     if (yaml->root()[key]) return true;
   return false;
 }

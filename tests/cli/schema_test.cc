@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The schemas for editors against the program: what it reads they know, and what it refuses they reject, as
 // far as a schema can.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -100,6 +102,65 @@ TEST(Schemas, RejectWhatRulesCheckRefuses) {
   EXPECT_EQ(accepted, kBeyondASchema);
 }
 
+// Lines of tests/cases/schemas, each a document: a whole one, or keys of a rule.
+std::vector<std::string> Lines(const std::string& name) {
+  std::istringstream in(Read("tests/cases/schemas/" + name));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// A sound rule, of which the line "KEY: VALUE ;; KEY: VALUE" says some keys otherwise.
+std::string RuleWith(std::string line) {
+  std::vector<std::string> keys = {"id: x",
+                                   "title: T",
+                                   "for: kernel_name",
+                                   "params: {m: 3}",
+                                   "let: {s: total_ns}",
+                                   "when: [instances > :m]",
+                                   "problem: N {{instances}} {{s}}",
+                                   "recommendation: [Do it.]"};
+  line += " ;; ";
+  for (size_t end; (end = line.find(" ;; ")) != std::string::npos; line.erase(0, end + 4)) {
+    const std::string key = line.substr(0, end), name = key.substr(0, key.find(':') + 1);
+    std::erase_if(keys, [&](const std::string& other) { return other.starts_with(name); });
+    keys.push_back(key);
+  }
+  std::string text;
+  for (const std::string& key : keys) text += key + "\n";
+  return text;
+}
+
+// What no other file decides is the same to the schema and to the program.
+TEST(Schemas, AgreeWithRulesCheck) {
+  const test::ScratchDir folder;
+  test::WriteFile(folder.path() / "rules/c/x.yaml", RuleWith("title: T"));
+  for (const std::string kind : {"rule", "test", "project"})
+    for (const std::string is : {"good", "bad"}) {
+      std::vector<std::string> documents;
+      for (const std::string& line : Lines(kind + "." + is))
+        documents.push_back(kind == "rule"   ? RuleWith(line)
+                            : kind == "test" ? "{" + line + "}\n"
+                                             : line + "\n");
+      ASSERT_GT(documents.size(), is == "good" ? 8u : 30u);
+      const auto problems = test::SchemaProblems(
+          Read(kind == "test" ? "rules/rule-test.schema.json" : "rules/" + kind + ".schema.json"), documents);
+      if (!problems) GTEST_SKIP() << "python3-jsonschema is not installed";
+      for (size_t i = 0; i < documents.size(); ++i) {
+        const std::string file = kind == "rule"   ? "rules/c/x.yaml"
+                                 : kind == "test" ? "rules/c/x.test.yaml"
+                                                  : "dladvisor.yaml";
+        test::WriteFile(folder.path() / file, documents[i]);
+        const test::RunResult checked = test::Run(
+            fmt::format("cd '{}' && '{}' {} rules check {}", folder.path().string(),
+                        test::ProgramPath().string(), kind == "project" ? "" : "--rules rules", file));
+        EXPECT_EQ((*problems)[i].empty(), is == "good") << documents[i] << (*problems)[i];
+        EXPECT_EQ(checked.status == 0, is == "good") << documents[i] << checked.out << checked.err;
+      }
+      test::WriteFile(folder.path() / "rules/c/x.yaml", RuleWith("title: T"));
+    }
+}
+
 TEST(Schemas, AcceptEveryRuleAndTestOfTheProgram) {
   std::vector<std::string> rules, tests;
   for (const char* folder : {"rules", "examples/team-rules/rules"})
@@ -137,9 +198,9 @@ std::string WhatCheckSays(const std::string& project) {
 }
 
 TEST(ProjectSchema, HasNoKeyThatTheProgramDoesNotKnow) {
-  const Json file = Json::parse(Read("rules/project.schema.json"))["properties"],
+  const Json document = Json::parse(Read("rules/project.schema.json")), file = document["properties"],
              gate = file["gate"]["properties"],
-             metric = gate["metrics"]["additionalProperties"]["oneOf"][1]["properties"],
+             metric = document["definitions"]["less_ns"]["oneOf"][1]["properties"],
              waiver = gate["waivers"]["items"]["properties"];
   // All keys at once, and one that is none, so that silence means something.
   const auto unknown = [](const Json& keys, const std::string& before, const std::string& after) {

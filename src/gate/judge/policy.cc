@@ -130,9 +130,11 @@ class Reader {
     policy.aggregate = Choice<Aggregation>(map, "aggregate", kAggregations).value_or(policy.aggregate);
     policy.reports_only = Choice<bool>(map, "mode", kModes).value_or(false);
     policy.fails_on_new_errors_alone = Choice<bool>(map, "error_rules", kErrorRules).value_or(false);
-    if (const YAML::Node waivers = map.Get("waivers"); waivers.IsDefined()) ReadWaivers(waivers, policy);
+    if (const YAML::Node waivers = map.Get("waivers"); waivers.IsDefined() && !waivers.IsNull())
+      ReadWaivers(waivers, policy);
     for (const auto& [trait, place] : map.TextList("allow")) policy.allow.push_back(Trait(trait, place));
-    if (const YAML::Node metrics = map.Get("metrics"); metrics.IsDefined()) ReadMetrics(metrics, policy);
+    if (const YAML::Node metrics = map.Get("metrics"); metrics.IsDefined() && !metrics.IsNull())
+      ReadMetrics(metrics, policy);
     map.Finish();
     policy.warnings = warnings_.Lines();
     return policy;
@@ -245,6 +247,9 @@ class Reader {
       warnings_.Add(map.PlaceOf(map.Get("min")), "",
                     fmt::format("'min' of {} is below 1 %, which nearly every run has: 85 % is 85 % or 0.85",
                                 metric.pattern));
+    if (kind->unit == Unit::kRatio && metric.min.value_or(0) > 1)
+      problems_.Add(map.PlaceOf(map.Get("min")), "",
+                    fmt::format("'min' of {} is above 100 %, which no run has", metric.pattern));
     if (metric.max && !kind->lower_is_better)
       problems_.Add(map.PlaceOf(map.Get("max")), "",
                     fmt::format("'max' would fail where {} is better: 'min' says how little it may be",
@@ -326,6 +331,13 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<std::string> SuffixesOf(Unit unit) {
+  std::vector<std::string> suffixes;
+  for (const Suffix& suffix : kSuffixes)
+    if (suffix.unit == unit) suffixes.emplace_back(suffix.text);
+  return suffixes;
+}
 
 std::string Today() {
   const std::chrono::year_month_day today =

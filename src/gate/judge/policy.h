@@ -88,6 +88,9 @@ struct GatePolicy {
   const Waiver* WaiverOfMetric(const std::string& metric) const;
 };
 
+// What a limit of that unit may be written in: "ns", "ms", ...; none of a plain number.
+std::vector<std::string> SuffixesOf(Unit unit);
+
 // In UTC, "2026-06-01": what is waived until a day passes on it.
 std::string Today();
 
