@@ -50,6 +50,7 @@ enum class TrainingEventKind : uint8_t { kCheckpoint, kEvaluation, kGarbageColle
 struct TrainingEvent {
   size_t before = 0;  // row of the iterations in whose time it falls; their count after the last
   TrainingEventKind kind = TrainingEventKind::kCheckpoint;
+  std::optional<double> ns{};  // what it took, where dates of lines tell it
 };
 
 // Of one metric the ranks where it is least and most, as Megatron-LM's StragglerDetector prints them.

@@ -99,7 +99,7 @@ TEST(TrainingLog, CausesOfSlowLines) {
     log.timers.push_back({i, "batch-generator", {}, i == 4 ? 45e6 : 5e6, {}, {}});
     log.timers.push_back({i, "forward-recv", {}, {}, 1e6, i == 5 ? 60e6 : 5e6});
   }
-  log.events.push_back({7, TrainingEventKind::kEvaluation});
+  log.events.push_back({7, TrainingEventKind::kEvaluation, {}});
   const auto rows = Rows(b);
   EXPECT_EQ(rows[4].cause, "input");
   EXPECT_EQ(rows[4].grown_timer, "batch-generator");
@@ -129,18 +129,30 @@ TEST(TrainingLog, OfTwoEventsTheOneThatTakesAsLong) {
     TraceBuilder b;
     Add(b, {100, 100, 100, 100, 200, 100, 100, 100, 100, 100, 100, 100});
     TrainingLog& log = b.trace.training_log;
-    log.events.push_back({4, TrainingEventKind::kCheckpoint});
-    log.events.push_back({4, TrainingEventKind::kEvaluation});
+    log.events.push_back({4, TrainingEventKind::kCheckpoint, {}});
+    log.events.push_back({4, TrainingEventKind::kEvaluation, {}});
     if (evaluation_ms > 0) log.evaluations = 1;
     log.evaluation_ns = evaluation_ms * 1e6;
     EXPECT_EQ(Rows(b)[4].cause, evaluation_ms > 500 ? "evaluation" : "checkpoint") << evaluation_ms;
   }
 }
 
+// What the dates of the lines say that each took.
+TEST(TrainingLog, OfTwoEventsTheLongerOne) {
+  for (const double evaluation_s : {0.02, 0.9}) {
+    TraceBuilder b;
+    Add(b, {100, 100, 100, 100, 200, 100, 100, 100, 100, 100, 100, 100});
+    TrainingLog& log = b.trace.training_log;
+    log.events.push_back({4, TrainingEventKind::kEvaluation, evaluation_s * 1e9});
+    log.events.push_back({4, TrainingEventKind::kCheckpoint, 0.92e9 - evaluation_s * 1e9});
+    EXPECT_EQ(Rows(b)[4].cause, evaluation_s > 0.5 ? "evaluation" : "checkpoint");
+  }
+}
+
 TEST(TrainingLog, WhatHappensBetweenEpochs) {
   TraceBuilder b;
   Add(b, {100, 100, 100, 100, 900, 100, 100, 100, 100, 100, 100, 100});
-  b.trace.training_log.events.push_back({4, TrainingEventKind::kEpochEnd});
+  b.trace.training_log.events.push_back({4, TrainingEventKind::kEpochEnd, {}});
   EXPECT_EQ(Rows(b)[4].cause, "end of an epoch");
 }
 

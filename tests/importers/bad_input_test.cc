@@ -122,6 +122,18 @@ TEST(BadInput, WhatOtherToolsWrote) {
   EXPECT_THAT(Refusal(database).hint(), HasSubstr("torch.profiler"));
 }
 
+TEST(BadInput, ATraceInWhichTheProfilerRecordedNothing) {
+  ScratchDir dir;
+  WriteFile(dir.path() / "a.json",
+            R"({"schemaVersion": 1, "traceEvents": [{"ph": "M", "name": "process_name", "ts": 1, "pid": 7}, )"
+            R"({"ph": "X", "cat": "Trace", "name": "PyTorch Profiler", "ts": 1, "dur": 5, "pid": "Spans"
+}]
+})");
+  const Error e = Refusal(dir.path() / "a.json");
+  EXPECT_THAT(e.reason(), HasSubstr("recorded nothing"));
+  EXPECT_THAT(e.hint(), HasSubstr("schedule"));
+}
+
 TEST(BadInput, Traces) {
   ScratchDir dir;
   WriteFile(dir.path() / "a.json",

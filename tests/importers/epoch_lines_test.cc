@@ -270,7 +270,11 @@ TEST(TrainingLogImporter, NamesWhatOtherProfilersPrint) {
     return "read";
   };
   EXPECT_THAT(refusal("\n ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n Time (%)  Total Time (ns)\n"),
-              HasSubstr("statistics that nsys has printed"));
+              HasSubstr("tables that nsys stats has printed"));
+  EXPECT_THAT(refusal("Time (%),Total Time (ns),Instances,Avg (ns),Name\n99.0,1000,10,100.0,gemm\n"),
+              HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal("Start (ns),Duration (ns),CorrId,GrdX,Name\n310086272,149853,129,1,gemm\n"),
+              HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("Processing [a.sqlite] with [/opt/nsys/reports/osrt_sum.py]... \n"),
               HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("==18148== NVPROF is profiling process 18148, command: python train.py\n"),

@@ -90,6 +90,25 @@ TEST(GeneralLines, EpochsTellWhatATimeIsOf) {
   EXPECT_TRUE(text(1.5, 3000).of_epochs) << "neither fits";
 }
 
+// A validation, and what is saved behind it, by the dates of their lines.
+TEST(GeneralLines, EventsTakeTheTimeBeforeTheirLines) {
+  std::string text;
+  for (int step = 1; step <= 8; ++step) {
+    text += fmt::format("2026-02-13 16:{:02}:00,100 - INFO - Step {} | Loss: 0.0055\n", 2 * step, step);
+    if (step == 4)
+      text +=
+          "2026-02-13 16:09:20,100 - INFO - Validation loss: 0.0165\n"
+          "2026-02-13 16:09:21,100 - INFO - Saved checkpoint to step_4.pt\n"
+          "2026-02-13 16:09:23,100 - INFO - Saved best model to best.pt\n";
+  }
+  const TrainingLog log = Log(text);
+  ASSERT_EQ(log.events.size(), 2u);
+  EXPECT_EQ(log.events[0].kind, TrainingEventKind::kEvaluation);
+  EXPECT_DOUBLE_EQ(log.events[0].ns.value_or(0), 80e9);
+  EXPECT_EQ(log.events[1].kind, TrainingEventKind::kCheckpoint);
+  EXPECT_DOUBLE_EQ(log.events[1].ns.value_or(0), 3e9);
+}
+
 // "timer: 0.67 sec." before the line of its iteration, of SSD and what is built on it.
 TEST(GeneralLines, TimerBeforeItsIteration) {
   const TrainingLog log = Log(Lines(10, 100, 10, [](int step) {

@@ -52,6 +52,13 @@ FakeRun Sensors(I gpus, I samples) {
   return run;
 }
 
+TEST(Series, ALogWithoutUtilizationIsAskedForIt) {
+  FakeRun run;
+  run.Give("profile", {{{"profile", I{0}}, {"telemetry_samples", I{9}}}});
+  run.Give("telemetry", {{{"profile", I{0}}, {"device", I{0}}, {"metric", "power_w"}, {"mean", 250.0}}});
+  EXPECT_THAT(test::Render(run, ReportFormat::kText), HasSubstr("1 GPU; log how busy they are, too"));
+}
+
 TEST(Series, WhatIsOutsideOfWhatIsNormalIsMarked) {
   const std::string html = Page(Sensors(2, 100));
   const std::string utilization = ChartOf(html, "series-gpu_utilization");

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "src/analysis/family/family.h"
@@ -141,6 +142,7 @@ class Explainer {
         {TrainingEventKind::kEvaluation, "evaluation"},
         {TrainingEventKind::kGarbageCollection, "garbage collection"},
         {TrainingEventKind::kEpochEnd, "end of an epoch"}};
+    if (const char* longest = LongestEvent(i, kEvents)) return longest;
     const auto happens = [&](TrainingEventKind kind) {
       return std::ranges::any_of(log_.events,
                                  [&](const TrainingEvent& e) { return e.before == i && e.kind == kind; });
@@ -156,6 +158,22 @@ class Explainer {
     if (*timer == "testing") return "evaluation";
     const std::string_view kind = TimerKind(*timer);
     return std::string(kind == "all" ? "compute" : kind);
+  }
+
+  // Of what happens in the row's time the one that takes most of it, where the log dates each.
+  const char* LongestEvent(size_t i, std::span<const std::pair<TrainingEventKind, const char*>> names) const {
+    double most =
+        kExplains * rows_[i].excess_ns.value_or(0) * static_cast<double>(rows_[i].covers.value_or(1));
+    const char* longest = nullptr;
+    for (const TrainingEvent& event : log_.events) {
+      if (event.before != i || event.kind == TrainingEventKind::kEpochEnd) continue;
+      if (!event.ns) return nullptr;
+      if (*event.ns < most) continue;
+      most = *event.ns;
+      for (const auto& [kind, name] : names)
+        if (kind == event.kind) longest = name;
+    }
+    return longest;
   }
 
   // By the mean of those of which the log prints the time.

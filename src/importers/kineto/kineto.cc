@@ -293,6 +293,15 @@ Trace ReadTrace(ByteSource& source) {
     for (const auto& [category, count] : batch->rows_read)
       found += fmt::format("{}{} ({})", found.empty() ? "" : ", ",
                            category.empty() ? "no category" : category, count);
+    // The profiler's own span: it was on.
+    if (batch->rows_read.size() == 1 && batch->rows_read.contains("Trace"))
+      throw WrongKind(
+          source.name(),
+          "a trace of PyTorch's profiler in which it recorded nothing: no operator, call or kernel",
+          "see that its schedule becomes active (prof.step() after every iteration, for more than skip_first "
+          "+ "
+          "wait + warmup of them, or no schedule), and that the work runs in this process between the "
+          "profiler's start and its stop");
     throw WrongKind(
         source.name(),
         "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "

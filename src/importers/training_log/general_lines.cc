@@ -189,9 +189,9 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
   const auto happened = [&](bool in_step) {
     if (!event) return false;
     TimeEvaluation(line);
-    const size_t before = steps_.size() - (in_step ? 1 : 0);
-    if (events_.empty() || events_.back().before != before || events_.back().kind != *event)
-      events_.push_back({before, *event});
+    // Of a line of a step's own it is not known how long it took.
+    AddEvent({steps_.size() - (in_step ? 1 : 0), *event, {}}, in_step ? std::string_view() : last_line_, line,
+             events_);
     in_steps_ += in_step;
     return false;
   };
@@ -386,7 +386,7 @@ TrainingLog GeneralLinesReader::Finish() {
     TrainingIteration& row = rows[i];
     const bool starts = i == 0 || row.attempt != rows[i - 1].attempt;
     for (; event != events_.end() && event->before <= i; ++event)
-      log.events.push_back({log.iterations.size(), event->kind});
+      log.events.push_back({log.iterations.size(), event->kind, event->ns});
     if (*row.covers == 0) continue;  // another line of the same step
     if (starts) {
       covered = covered_since = 0;
@@ -437,7 +437,7 @@ TrainingLog GeneralLinesReader::Finish() {
       seconds = static_cast<double>(between) / kNsPerSecond / covered;
     if (!printed && seconds && i > 0 && steps_[i - 1].epoch != line.epoch &&
         (log.events.empty() || log.events.back().before != log.iterations.size()))
-      log.events.push_back({log.iterations.size(), TrainingEventKind::kEpochEnd});
+      log.events.push_back({log.iterations.size(), TrainingEventKind::kEpochEnd, {}});
     if (since) {
       last_start = since;
       covered_since = 0;

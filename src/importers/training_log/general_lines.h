@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,10 +21,11 @@ class GeneralLinesReader {
   bool Line(std::string_view line) {
     const bool step = ReadStep(line);
     if (!step) ReadTimes(line);
+    last_line_ = line.substr(0, kStartOfLine);
     return step;
   }
   // That an evaluation follows the lines so far.
-  void Evaluation() { events_.push_back({steps_.size(), TrainingEventKind::kEvaluation}); }
+  void Evaluation() { events_.push_back({steps_.size(), TrainingEventKind::kEvaluation, {}}); }
   TrainingLog Finish();
 
  private:
@@ -58,6 +60,7 @@ class GeneralLinesReader {
   std::vector<Step> steps_;
   std::vector<TrainingEvent> events_;  // before which of the steps
   size_t in_steps_ = 0;                // of these, on a line of a step itself
+  std::string last_line_;              // its start
   std::vector<Epoch> epochs_;
   std::optional<double> timer_;  // of the line before, "Timer: 0.67"
   std::optional<int64_t> evaluation_since_;

@@ -16,6 +16,8 @@ namespace dladvisor::training_log {
 namespace {
 
 constexpr size_t kLongestLineOfEvent = 2048;
+// Longer is something else: the program was stopped and started again.
+constexpr int64_t kLongestEvent = int64_t{86'400} * 1'000'000'000;
 
 #define CLOCK R"((\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))"
 
@@ -147,6 +149,19 @@ std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
   if (line.find("av") != std::string_view::npos && RE2::PartialMatch(line, checkpoint))
     return TrainingEventKind::kCheckpoint;
   return std::nullopt;
+}
+
+void AddEvent(TrainingEvent event, std::string_view line_before, std::string_view line,
+              std::vector<TrainingEvent>& events) {
+  const auto since = LastTime(line_before), until = since ? LastTime(line) : since;
+  if (until && *until >= *since && *until - *since <= kLongestEvent)
+    event.ns = static_cast<double>(*until - *since);
+  for (auto other = events.rbegin(); other != events.rend() && other->before == event.before; ++other) {
+    if (other->kind != event.kind) continue;
+    other->ns = other->ns && event.ns ? std::optional(*other->ns + *event.ns) : std::nullopt;
+    return;
+  }
+  events.push_back(event);
 }
 
 }  // namespace dladvisor::training_log

@@ -18,6 +18,9 @@ inline constexpr int64_t kLongestBetween = 27 * int64_t{86'400} * 1'000'000'000;
 
 inline constexpr double kNsPerSecond = 1e9;
 
+// In which a line has its date.
+inline constexpr size_t kStartOfLine = 64;
+
 std::string_view Trim(std::string_view text);
 
 // The number that the text begins with, after blanks; nothing for one that is not finite.
@@ -40,6 +43,10 @@ std::string WithoutColours(std::string_view text);
 
 // What happens between steps, by its own line: a loss or a score of a validation, a file that is saved.
 std::optional<TrainingEventKind> HappensBetween(std::string_view line);
+
+// Takes what a line tells, which ends it: what it took is since the line before it, where both have dates.
+void AddEvent(TrainingEvent event, std::string_view line_before, std::string_view line,
+              std::vector<TrainingEvent>& events);
 
 // What each line covers: up to `interval` iterations, else the distance that is most common; no more than it
 // says already.

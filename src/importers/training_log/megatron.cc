@@ -233,7 +233,7 @@ void MegatronReader::Event(TrainingEventKind kind) {
   const size_t before = log_.iterations.size();
   for (auto event = log_.events.rbegin(); event != log_.events.rend() && event->before == before; ++event)
     if (event->kind == kind) return;
-  log_.events.push_back({before, kind});
+  log_.events.push_back({before, kind, {}});
 }
 
 TrainingLog MegatronReader::Finish(std::optional<int64_t> interval) {

@@ -102,7 +102,8 @@ bool OfPartOfEpoch(std::string_view line) {
 
 }  // namespace
 
-ProgramLinesReader::ProgramLinesReader(std::string_view program) : program_(program) {
+ProgramLinesReader::ProgramLinesReader(std::string_view program)
+    : program_(program), by_hand_(program == kAnyProgram || program == kStepsAlone || program == kEpochs) {
   for (const Form& form : Forms()) {
     if (form.program != program) continue;
     forms_.push_back(&form);
@@ -110,7 +111,8 @@ ProgramLinesReader::ProgramLinesReader(std::string_view program) : program_(prog
   }
 }
 
-bool ProgramLinesReader::Line(std::string_view line) {
+bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
+  before_ = before;
   static const RE2 epoch_of_bars(R"((?:^|[\s|\]-])Epoch:? +\[?(\d+) ?/ ?\d+\]?\s*$)");
   if (has_bars_ && line.find("Epoch") != std::string_view::npos)
     told_epoch_ = RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_) || told_epoch_;
@@ -120,10 +122,11 @@ bool ProgramLinesReader::Line(std::string_view line) {
   if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
   if (form_ != nullptr && form_->parts[0] == 'e' && !log_.iterations.empty()) EvaluationLine(line);
   if (form_ != nullptr) EvaluationTotal(line);
-  const bool of_epochs = program_ == kEpochs && !printed_epochs_;
-  if (const auto kind = of_epochs ? HappensBetween(line) : BetweenSteps(line); kind && form_ != nullptr) {
+  auto kind = form_ != nullptr ? BetweenSteps(line) : std::nullopt;
+  if (!kind && form_ != nullptr && by_hand_ && !printed_epochs_) kind = HappensBetween(line);
+  if (kind) {
     EndStep();
-    TakeEvent(*kind);
+    AddEvent({log_.iterations.size(), *kind, {}}, before_, line, log_.events);
   } else if (row_ && form_->block) {
     if (!line.empty() && (line.front() == ' ' || line.front() == '\t' || line.front() == '|'))
       Fields(line);
@@ -131,12 +134,6 @@ bool ProgramLinesReader::Line(std::string_view line) {
       EndStep();
   }
   return false;
-}
-
-void ProgramLinesReader::TakeEvent(TrainingEventKind kind) {
-  const size_t before = log_.iterations.size();
-  if (log_.events.empty() || log_.events.back().before != before || log_.events.back().kind != kind)
-    log_.events.push_back({before, kind});
 }
 
 bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
@@ -176,7 +173,7 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   // "Epoch 2 - Validation BLEU: 71.65", behind the epoch's own lines.
   if (of_epoch && step == last_iteration_ && !printed_epochs_ &&
       HappensBetween(line) == TrainingEventKind::kEvaluation) {
-    TakeEvent(TrainingEventKind::kEvaluation);
+    AddEvent({log_.iterations.size(), TrainingEventKind::kEvaluation, {}}, before_, line, log_.events);
     return true;
   }
   form_ = &form;
@@ -417,7 +414,8 @@ void ProgramLinesReader::EndStep() {
     if (!row.elapsed_ns && (between >= kLeastBetween || *row.time_ns % 1'000'000'000 != 0)) {
       row.elapsed_ns = between / distance;
       const bool told = !log_.events.empty() && log_.events.back().before == rows.size();
-      if (epoch_ != last_epoch_ && !told) log_.events.push_back({rows.size(), TrainingEventKind::kEpochEnd});
+      if (epoch_ != last_epoch_ && !told)
+        log_.events.push_back({rows.size(), TrainingEventKind::kEpochEnd, {}});
     }
     if (printed && epoch_ != last_epoch_ && *form_->parts == 'e')
       log_.between_epochs_ns.push_back(std::max(0.0, between - distance * *row.elapsed_ns));
@@ -452,10 +450,8 @@ TrainingLog ProgramLinesReader::Finish() {
   if (static_cast<size_t>(timed) < (has_timers ? 1 : kLeastSteps)) return {};
   SetCovers(log_.iterations, std::nullopt);
   if (program_ == "nanoGPT") SpreadSingleTimes(log_.iterations);
-  if (program_ == kEpochs) {
-    SplitTotals(log_.iterations);
-    LeaveOutCommonEvents(log_);
-  }
+  if (program_ == kEpochs) SplitTotals(log_.iterations);
+  if (by_hand_) LeaveOutCommonEvents(log_);
   for (TrainingIteration& row : log_.iterations)
     if (row.nan) row.nan = row.covers.value_or(1);
   log_.program = program_;
@@ -478,7 +474,8 @@ bool StepLinesReader::Line(std::string_view line) {
     line = plain;
   }
   bool step = false;
-  for (ProgramLinesReader& program : programs_) step = program.Line(line) || step;
+  for (ProgramLinesReader& program : programs_) step = program.Line(line, last_line_) || step;
+  last_line_ = line.substr(0, kStartOfLine);
   return step;
 }
 

@@ -23,8 +23,8 @@ struct Form;  // the names of one program
 class ProgramLinesReader {
  public:
   explicit ProgramLinesReader(std::string_view program);
-  // Whether the line, which has no colours, reports a step.
-  bool Line(std::string_view line);
+  // Whether the line, which has no colours, reports a step. `before` is the start of the one before it.
+  bool Line(std::string_view line, std::string_view before);
   TrainingLog Finish();
 
  private:
@@ -38,7 +38,6 @@ class ProgramLinesReader {
   void Fields(std::string_view text);
   void Field(int kind, double value);
   std::optional<double> SinceLast(std::optional<double> mean, double sum) const;
-  void TakeEvent(TrainingEventKind kind);
   void EvaluationBar(std::string_view line);
   void EvaluationLine(std::string_view line);
   void EvaluationTotal(std::string_view line);
@@ -46,7 +45,8 @@ class ProgramLinesReader {
   bool IsOfNewEpoch(const TrainingIteration& row);
   void EndStep();
 
-  std::string_view program_;
+  std::string_view program_, before_;
+  bool by_hand_;  // that its lines are in no program's words
   std::vector<const Form*> forms_;
   bool has_bars_ = false;
   TrainingLog log_;
@@ -79,6 +79,7 @@ class StepLinesReader {
 
  private:
   std::vector<ProgramLinesReader> programs_;
+  std::string last_line_;  // its start
 };
 
 }  // namespace dladvisor::training_log

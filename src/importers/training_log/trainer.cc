@@ -228,7 +228,7 @@ TrainingLog TrainerReader::Finish(bool prints_losses) {
     // What happened after an iteration takes the time of the next one.
     for (auto event = events_.lower_bound(iteration); event != events_.end() && event->first < done; ++event)
       for (const TrainingEventKind kind : event->second)
-        log_.events.push_back({log_.iterations.size(), kind});
+        log_.events.push_back({log_.iterations.size(), kind, {}});
     log_.iterations.push_back(row);
     iteration = done;
     since = seconds;

@@ -375,11 +375,12 @@ Trace ServingTrace(ByteSource& source, ServingLog log, Trace trace) {
 // What profilers print for people to read has sums alone.
 void RefusePrintedStatistics(ByteSource& source) {
   static const RE2 nsys(R"(\*\* [^*\n]+ \([a-z_]+_sum\):|Processing \[[^\]\n]+\] with \[[^\]\n]+\.py\])"),
+      table(R"re((?m)^"?(?:Start ?\(ns\)"?,"?Duration ?\(ns\)|Time ?\(%\)"?,"?Total Time ?\(ns\))"?,)re"),
       nvprof(R"((?m)^==\d+== (?:NVPROF is profiling process|Profiling (?:application|result):))");
   const std::string_view head = source.Head();
   const re2::StringPiece text(head.data(), head.size());
-  if (RE2::PartialMatch(text, nsys))
-    throw WrongKind(source.name(), "statistics that nsys has printed: sums, without the events they are of",
+  if (RE2::PartialMatch(text, nsys) || RE2::PartialMatch(text, table))
+    throw WrongKind(source.name(), "tables that nsys stats has printed, not the report they are made of",
                     "give the report itself (REPORT.nsys-rep), or its export: nsys export --type sqlite "
                     "REPORT.nsys-rep");
   if (RE2::PartialMatch(text, nvprof))

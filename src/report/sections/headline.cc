@@ -310,7 +310,9 @@ HeadlineText Headline(const ReportModel& model) {
   }
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
-            first ? order + "." : "a trace shows where that time goes."};
+            first                 ? order + "."
+            : HasBusyShare(model) ? "a trace shows where that time goes."
+                                  : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
   if (!HasGpuWork(model)) {
     if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
     if (first && FindingOf(advice, "other-accelerator"))

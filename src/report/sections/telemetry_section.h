@@ -10,6 +10,8 @@ namespace dladvisor {
 
 // The table of telemetry, where the profile is a log of it and no trace; else nullptr.
 const ReportTable* TelemetryAlone(const ReportModel& model);
+// Whether the log says how long the GPUs were busy.
+bool HasBusyShare(const ReportModel& model);
 // "A log of nvidia-smi, not a trace: 8 GPUs, busy 82.0 % of the time".
 std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry);
 
