@@ -37,6 +37,19 @@ TEST(NotMeasured, MfuNeedsShapesAndThePeakOfTheGpu) {
   facts.Give(RunRelation(), std::vector{run});
   EXPECT_EQ(WhyNotMeasured(facts.Build(), "run.mfu"),
             "The work of 31 % of the kernel time is known, and half of it is needed.");
+  run.known_work_share = 0.5;
+  facts.Give(RunRelation(), std::vector{run});
+  EXPECT_THAT(WhyNotMeasured(facts.Build(), "run.mfu"), HasSubstr("this GPU's peak is not known"));
+}
+
+TEST(NotMeasured, MfuNeedsTheNameOfTheGpu) {
+  test::Facts facts = test::RunOf({10, 10}).Give(ProfileRelation(), std::vector{ProfileOf("kineto")});
+  RunRow run;
+  run.known_work_share = 0.9;
+  facts.Give(RunRelation(), std::vector{run}).Give(GpuRelation(), std::vector{GpuRow{}});
+  for (const char* metric : {"run.mfu", "kernel.efficiency"})
+    EXPECT_EQ(WhyNotMeasured(facts.Build(), metric),
+              "The profile names no GPU: say in dladvisor.yaml which it is (`hardware: {unnamed: MODEL}`).");
 }
 
 TEST(NotMeasured, ALogWithoutIterationsIsNotAskedForRanges) {

@@ -71,6 +71,23 @@ TEST(TranslateCapture, AsksForWhatWasNotRecorded) {
               ElementsAre("--trace=cuda,nvtx"));
 }
 
+// Peaks that are missing leave as much unknown as shapes do.
+TEST(TranslateCapture, AsksForNoShapesThatWereRecorded) {
+  test::FakeRun fake;
+  fake.Give("profile", {{{"profile", I{0}}, {"format", std::string("kineto")}}});
+  fake.Give("run", {{{"known_work_share", 0.0}}});
+  const auto asked = [&fake] {
+    Advice advice;
+    advice.findings.push_back(test::MakeFinding("r", Severity::kInfo, Outcome::kUnknown));
+    advice.findings[0].capture = {"operator-shapes"};
+    TranslateCapture(advice, fake.Build());
+    return advice.findings[0].capture;
+  };
+  EXPECT_THAT(asked(), testing::ElementsAre("record_shapes=True"));
+  fake.Give("run", {{{"known_work_share", 0.3}}});
+  EXPECT_THAT(asked(), testing::IsEmpty());
+}
+
 TEST(HardwareToDeclare, NamesTheGpusThatComputedAndAreUnknown) {
   const auto line = [](const std::vector<Row>& gpus, const std::vector<Row>& peaks) {
     test::FakeRun fake;

@@ -65,11 +65,15 @@ std::string WhyNoEfficiency(const Database& db) {
   if (!unknown.rows.empty())
     return fmt::format("The peaks of {} are not known: declare them in dladvisor.yaml (`hardware:`).",
                        FormatValue(unknown.rows[0][0], Unit::kText));
+  constexpr double kNeeded = 0.5;
   const auto share = NumberOf(db, "SELECT known_work_share FROM run");
-  if (share.value_or(0) > 0)
+  if (share.value_or(0) <= 0) return NotRecorded(db, "Shapes of operators were", capability::kOperatorShapes);
+  if (*share < kNeeded)
     return fmt::format("The work of {:.0f} % of the kernel time is known, and half of it is needed.",
                        100 * *share);
-  return NotRecorded(db, "Shapes of operators were", capability::kOperatorShapes);
+  if (NumberOf(db, "SELECT count(*) FROM gpu_peak").value_or(0) == 0)
+    return "The profile names no GPU: say in dladvisor.yaml which it is (`hardware: {unnamed: MODEL}`).";
+  return "Of the precisions that it computes in, or of its memory, this GPU's peak is not known.";
 }
 
 std::string WhyNoSteps(const Database& db) {

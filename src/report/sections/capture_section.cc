@@ -43,6 +43,9 @@ std::set<std::string, std::less<>> RecordedIn(const Database& database) {
   for (size_t i = 0; i < all.size(); ++i)
     if (AsNumber(rows.rows.at(0).at(i)).value_or(0) != 0)
       for (const std::string_view name : Split(kEvidence[i].capabilities, ' ')) recorded.emplace(name);
+  if (database.FindRelation("run") != nullptr &&
+      !database.Query("SELECT 1 FROM run WHERE known_work_share > 0").rows.empty())
+    recorded.emplace(capability::kOperatorShapes);
   return recorded;
 }
 
