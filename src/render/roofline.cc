@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <set>
+#include <string_view>
 
 #include "engine/base/value.h"
 #include "src/render/escape.h"
@@ -20,6 +22,8 @@ constexpr double kLeft = 74, kRight = 934, kTop = 16, kBottom = 372;
 // Slower dots are drawn at the lower edge: one operator that hardly computes would press all others together.
 constexpr double kMostDecades = 6;
 constexpr double kLargestRadius = 30, kSmallestRadius = 2.5;
+constexpr size_t kMostLabels = 5;
+constexpr double kCharacter = 6, kLine = 12;  // pixels that a label takes
 constexpr std::array<const char*, 4> kColors = {"c-tensor", "c-compute", "c-comm", "c-copy"};
 
 // A logarithmic axis over whole decades, from pixel `from` to pixel `to`.
@@ -35,6 +39,11 @@ struct Axis {
 
 bool IsDrawn(const RooflineDot& dot) {
   return std::isfinite(dot.intensity) && std::isfinite(dot.rate) && dot.intensity > 0 && dot.rate > 0;
+}
+
+// `sum` is that of all weights.
+double RadiusOf(const RooflineDot& dot, double sum) {
+  return sum > 0 ? std::max(kLargestRadius * std::sqrt(dot.weight / sum), kSmallestRadius) : kSmallestRadius;
 }
 
 // Circle, square, triangle, diamond: of the same area as the circle of `radius`.
@@ -126,6 +135,32 @@ std::string Ceilings(const Axis& x, const Axis& y, double bandwidth,
   return svg;
 }
 
+// Names of the operators with the largest dots, above these, where they cover no other name.
+std::string DotLabels(const Axis& x, const Axis& y, double sum,
+                      const std::vector<const RooflineDot*>& largest) {
+  struct Placed {
+    double x, y, half_width;
+  };
+  std::vector<Placed> placed;
+  std::set<std::string_view> named;  // each operator is once, at the largest of its dots
+  std::string svg;
+  for (const RooflineDot* dot : largest) {
+    if (placed.size() == kMostLabels) break;
+    if (dot->label.empty() || !named.insert(dot->label).second) continue;
+    const double half_width = kCharacter * static_cast<double>(Columns(dot->label)) / 2;
+    const Placed at{std::clamp(x.At(dot->intensity), kLeft + half_width, kRight - half_width),
+                    y.At(dot->rate) - RadiusOf(*dot, sum) - 4, half_width};
+    const bool covers = std::ranges::any_of(placed, [&](const Placed& other) {
+      return std::abs(other.x - at.x) < other.half_width + half_width && std::abs(other.y - at.y) < kLine;
+    });
+    if (covers) continue;
+    placed.push_back(at);
+    svg += fmt::format(R"(<text class="middle" x="{:.1f}" y="{:.1f}">{}</text>)", at.x, at.y,
+                       EscapeHtml(dot->label));
+  }
+  return svg;
+}
+
 }  // namespace
 
 std::string Roofline(const std::string& id, const std::string& title, double bandwidth,
@@ -152,11 +187,15 @@ std::string Roofline(const std::string& id, const std::string& title, double ban
   const Axis x{std::max(std::floor(std::log10(least)), right - kMostDecades), right, kLeft, kRight};
   const Axis y{std::max(std::floor(std::log10(slowest)), top - kMostDecades), top, kBottom, kTop};
 
-  std::string svg = OpenSvg(
-      id, "roofline", "0 0 960 408", "", title,
+  const auto beyond = std::ranges::count_if(dots, [&](const RooflineDot& dot) {
+    return IsDrawn(dot) && (std::log10(dot.intensity) < x.first || std::log10(dot.rate) < y.first);
+  });
+  std::string description =
       fmt::format("{} operator{} by FLOP per byte and FLOP/s, under {} ceiling{} and the memory's {}.", drawn,
                   drawn == 1 ? "" : "s", ceilings.size(), ceilings.size() == 1 ? "" : "s",
-                  FormatValue(bandwidth, Unit::kBytesPerSecond)));
+                  FormatValue(bandwidth, Unit::kBytesPerSecond));
+  if (beyond > 0) description += fmt::format(" {} beyond the scale on its edge.", beyond);
+  std::string svg = OpenSvg(id, "roofline", "0 0 960 408", "", title, description);
   svg += Ticks(x, y);
   // Large ones first, so that they cover none.
   std::vector<const RooflineDot*> order;
@@ -165,14 +204,13 @@ std::string Roofline(const std::string& id, const std::string& title, double ban
   std::ranges::stable_sort(order,
                            [](const RooflineDot* a, const RooflineDot* b) { return a->weight > b->weight; });
   for (const RooflineDot* dot : order) {
-    const double radius =
-        sum > 0 ? std::max(kLargestRadius * std::sqrt(dot->weight / sum), kSmallestRadius) : kSmallestRadius;
     svg += fmt::format(R"(<g class="dot {}">{}<title>{}</title></g>)", kColors[dot->ceiling % kColors.size()],
-                       Shape(dot->ceiling, x.At(dot->intensity), y.At(dot->rate), radius),
+                       Shape(dot->ceiling, x.At(dot->intensity), y.At(dot->rate), RadiusOf(*dot, sum)),
                        EscapeHtml(dot->text));
   }
   svg += Slope(x, y, bandwidth, highest);
   svg += Ceilings(x, y, bandwidth, ceilings);
+  svg += DotLabels(x, y, sum, order);
   return svg + "</svg>";
 }
 

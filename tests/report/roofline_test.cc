@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <regex>
 #include <string>
+#include <vector>
 
 namespace dladvisor {
 namespace {
@@ -54,6 +56,30 @@ TEST(Roofline, MarkersOfCeilingsAreNoOperators) {
   std::smatch found;
   ASSERT_TRUE(std::regex_search(svg, found, marker)) << svg;
   EXPECT_GT(std::stod(found[1]), 934 + 4);
+}
+
+TEST(Roofline, LargestDotsAreNamedWhereNamesCoverNoOther) {
+  const std::string svg = Chart({{"1", 100, 1e13, 4, 0, "mm"},
+                                 {"2", 101, 1e13, 3, 0, "bmm"},
+                                 {"3", 10, 1e13, 2, 1, "add<float>"},
+                                 {"4", 10, 1e14, 1, 1},
+                                 {"5", 1000, 1e12, 1, 0, "add<float>"}});
+  EXPECT_THAT(svg, HasSubstr(">mm</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">bmm</text>"))) << "over the first";
+  const std::string add = ">add&lt;float&gt;</text>";
+  EXPECT_THAT(svg, HasSubstr(add));
+  EXPECT_EQ(svg.find(add), svg.rfind(add)) << "once";
+  std::vector<RooflineDot> many;
+  for (int i = 0; i < 20; ++i) many.push_back({"", std::pow(1.6, i), 1e13, 1, 0, "op" + std::to_string(i)});
+  static const std::regex name("op[0-9]+</text>");
+  const std::string of_many = Chart(many);
+  EXPECT_EQ(std::distance(std::sregex_iterator(of_many.begin(), of_many.end(), name), {}), 5);
+}
+
+TEST(Roofline, SaysHowManyDotsAreBeyondTheScale) {
+  EXPECT_THAT(Chart({{"mm", 100, 1e13, 1, 0}, {"tiny", 1, 1, 1, 0}}),
+              HasSubstr("1 beyond the scale on its edge."));
+  EXPECT_THAT(Chart({{"mm", 100, 1e13, 1, 0}}), Not(HasSubstr("beyond the scale")));
 }
 
 TEST(Roofline, AreaIsTheShareOfTime) {

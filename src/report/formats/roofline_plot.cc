@@ -15,6 +15,8 @@
 namespace dladvisor {
 namespace {
 
+constexpr size_t kLabelColumns = 32;
+
 std::string DotText(const ReportTable& table, size_t row) {
   const std::string shapes = CellText(table, row, "shapes", Unit::kText);
   return fmt::format(
@@ -43,9 +45,10 @@ data RooflinePlots(const ReportModel& model) {
     if (is_new)
       ceilings.push_back({fmt::format("{}, {}", precision, FormatValue(peak, Unit::kFlopsPerSecond)), peak});
     bandwidth = CellNumber(*table, row, "peak_bytes_per_s");
+    const std::string op = CellText(*table, row, "op", Unit::kText);
     dots.push_back({DotText(*table, row), CellNumber(*table, row, "intensity"),
                     CellNumber(*table, row, "flops_per_s"), CellNumber(*table, row, "gpu_ns"),
-                    ceiling->second});
+                    ceiling->second, Ellipsize(Visible(op.substr(op.rfind(':') + 1)), kLabelColumns)});
   }
   std::string title = "Roofline: operators by FLOP per byte and rate; areas are shares of their GPU time";
   if (FigureNumber(model, "ranks").value_or(0) > 1)
