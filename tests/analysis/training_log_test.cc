@@ -149,6 +149,22 @@ TEST(TrainingLog, OfTwoEventsTheLongerOne) {
   }
 }
 
+TEST(Training, RateWithoutATime) {
+  TraceBuilder b;
+  Add(b, {100, 100, 100, 100});
+  std::vector<TrainingIteration>& rows = b.trace.training_log.iterations;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].elapsed_ns.reset();
+    rows[i].global_batch.reset();
+    rows[i].tokens_per_second = i % 2 == 0 ? 200 : 600;
+  }
+  const Context context = test::ContextOf(b.trace);
+  const auto training = ComputeTrainings(context, ComputeTrainingLog(context));
+  ASSERT_EQ(training.size(), 1u);
+  EXPECT_FALSE(training[0].mean_ns);
+  EXPECT_NEAR(training[0].tokens_per_second.value_or(0), 3 / (1.0 / 600 + 1.0 / 200 + 1.0 / 600), 1e-6);
+}
+
 TEST(TrainingLog, WhatHappensBetweenEpochs) {
   TraceBuilder b;
   Add(b, {100, 100, 100, 100, 900, 100, 100, 100, 100, 100, 100, 100});

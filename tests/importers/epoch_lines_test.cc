@@ -128,6 +128,20 @@ TEST(EpochLines, OneBarOfTheWholeTraining) {
                Error);
 }
 
+// Before it counted steps, Keras counted samples.
+TEST(EpochLines, KerasThatCountsSamples) {
+  const TrainingLog log = LogOf(
+      "Train on 58 samples, validate on 26 samples\nEpoch 1/3\n"
+      "58/58 [==============================] - 0s 7ms/step - loss: 1.25 - val_loss: 1.0\nEpoch 2/3\n"
+      "58/58 [==============================] - 0s 150us/step - loss: 1.20 - val_loss: 1.0\nEpoch 3/3\n"
+      "58/58 [==============================] - 0s 100us/step - loss: 1.10 - val_loss: 1.0\n");
+  EXPECT_TRUE(log.of_epochs);
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.iterations[2].iteration, 3);
+  EXPECT_EQ(log.iterations[2].covers, 1);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[2]), 0.0058);
+}
+
 TEST(EpochLines, StepsWithoutTimesByTheTimesOfTheLines) {
   const TrainingLog log = LogOf(
       "2024-10-10 22:34:03.000 | INFO | main:1 - Ep 1 (Step 000000): Train loss 10.3, Val loss 10.0\n"

@@ -109,6 +109,18 @@ TEST(GeneralLines, EventsTakeTheTimeBeforeTheirLines) {
   EXPECT_DOUBLE_EQ(log.events[1].ns.value_or(0), 3e9);
 }
 
+// "Time" falls from an epoch's first line on: the mean of all of its iterations.
+TEST(GeneralLines, MeanOfAnEpochCoversIt) {
+  std::string text;
+  for (int epoch = 1; epoch <= 4; ++epoch)
+    for (int iter = 0; iter < 100; iter += 10)
+      text += fmt::format("Epoch: [{}/520] Iter:[{}/100], Time: {:.2f}, lr: [0.018], Loss: 1.59, Acc:0.64\n",
+                          epoch, iter, 0.4 + 5.0 / (iter + 1));
+  const TrainingLog log = Log(text);
+  ASSERT_EQ(log.iterations.size(), 4u);
+  EXPECT_EQ(log.iterations[2].covers, 100);
+}
+
 // "timer: 0.67 sec." before the line of its iteration, of SSD and what is built on it.
 TEST(GeneralLines, TimerBeforeItsIteration) {
   const TrainingLog log = Log(Lines(10, 100, 10, [](int step) {

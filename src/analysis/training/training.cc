@@ -36,6 +36,7 @@ void AddCount(const std::optional<int64_t>& value, std::optional<int64_t>& sum) 
 
 void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
   Sums total, steady, samples, sampled, tokens, timed, flops, mfu, slow;
+  Sums per_sample, per_token;  // seconds, of lines without a time
   std::vector<double> times;
   int64_t covered = 0, steady_covered = 0;
   bool all_covered = !log.empty();
@@ -61,6 +62,8 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
       timed.Add(line.elapsed_ns, covers);
     }
     if (line.elapsed_ns) times.push_back(*line.elapsed_ns);
+    if (line.tokens_per_second.value_or(0) > 0) per_token.Add(1 / *line.tokens_per_second, covers);
+    if (line.samples_per_second.value_or(0) > 0) per_sample.Add(1 / *line.samples_per_second, covers);
     if (line.elapsed_ns && line.samples_per_second) {
       samples.Add(*line.samples_per_second * *line.elapsed_ns, covers);
       sampled.Add(line.elapsed_ns, covers);
@@ -80,6 +83,9 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
   row.slowest_ns = distribution.max;
   if (sampled.sum().value_or(0) > 0) row.samples_per_second = *samples.sum() / *sampled.sum();
   if (timed.sum().value_or(0) > 0) row.tokens_per_second = *tokens.sum() / *timed.sum();
+  // Iterations of one size take the time that their rate says.
+  if (!row.mean_ns && per_sample.mean()) row.samples_per_second = 1 / *per_sample.mean();
+  if (!row.mean_ns && per_token.mean()) row.tokens_per_second = 1 / *per_token.mean();
   row.tflops_per_gpu = flops.mean();
   row.printed_mfu = mfu.mean();
   if (log.empty()) return;

@@ -76,6 +76,15 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
   }
 }
 
+void SamplesToEpochs(TrainingLog& log, int64_t samples) {
+  for (TrainingIteration& row : log.iterations) {
+    if (row.elapsed_ns) *row.elapsed_ns *= static_cast<double>(samples);
+    row.iteration /= samples;
+    row.covers = 1;
+  }
+  log.of_epochs = true;
+}
+
 void LeaveOutCommonEvents(TrainingLog& log) {
   for (const TrainingEventKind kind : {TrainingEventKind::kEvaluation, TrainingEventKind::kCheckpoint}) {
     const auto is = [&](const TrainingEvent& event) {

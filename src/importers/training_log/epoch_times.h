@@ -20,6 +20,9 @@ std::optional<double> TimeOfWholeEpoch(std::string_view line);
 // Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves.
 void SplitTotals(std::vector<TrainingIteration>& epochs);
 
+// Makes epochs of bars that count the samples of one, as Keras did before it counted steps.
+void SamplesToEpochs(TrainingLog& log, int64_t samples);
+
 // What most epochs have tells none from another.
 void LeaveOutCommonEvents(TrainingLog& log);
 

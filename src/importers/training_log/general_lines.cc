@@ -403,7 +403,10 @@ TrainingLog GeneralLinesReader::Finish() {
     if (!seconds && line.time && meaning == Meaning::kStep) seconds = line.time;
     if (!seconds && line.time && meaning == Meaning::kSinceLast && !starts) seconds = *line.time / covers;
     if (line.time && meaning == Meaning::kMeanOfEpoch) {
-      if (i + 1 < rows.size() && steps_[i + 1].epoch == line.epoch) continue;
+      if (i + 1 < rows.size() && steps_[i + 1].epoch == line.epoch) {
+        merged += *row.covers;
+        continue;
+      }
       seconds = line.time;
     }
     const bool fine = line.time_ns && *line.time_ns % 1'000'000'000 != 0;

@@ -113,6 +113,8 @@ ProgramLinesReader::ProgramLinesReader(std::string_view program)
 
 bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
   before_ = before;
+  static const RE2 counted(R"(^Train on (\d{1,9}) samples\b)");
+  if (program_ == "Keras" && line.starts_with("Train on ")) RE2::PartialMatch(line, counted, &samples_);
   static const RE2 epoch_of_bars(R"((?:^|[\s|\]-])Epoch:? +\[?(\d+) ?/ ?\d+\]?\s*$)");
   if (has_bars_ && line.find("Epoch") != std::string_view::npos)
     told_epoch_ = RE2::PartialMatch(line, epoch_of_bars, &bar_epoch_) || told_epoch_;
@@ -452,10 +454,11 @@ TrainingLog ProgramLinesReader::Finish() {
   if (program_ == "nanoGPT") SpreadSingleTimes(log_.iterations);
   if (program_ == kEpochs) SplitTotals(log_.iterations);
   if (by_hand_) LeaveOutCommonEvents(log_);
+  if (samples_ > 1 && all_ == samples_) SamplesToEpochs(log_, samples_);
   for (TrainingIteration& row : log_.iterations)
     if (row.nan) row.nan = row.covers.value_or(1);
   log_.program = program_;
-  log_.of_epochs = program_ == kEpochs;
+  log_.of_epochs = log_.of_epochs || program_ == kEpochs;
   return std::move(log_);
 }
 

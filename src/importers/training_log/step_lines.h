@@ -46,7 +46,8 @@ class ProgramLinesReader {
   void EndStep();
 
   std::string_view program_, before_;
-  bool by_hand_;  // that its lines are in no program's words
+  int64_t samples_ = 0;  // of an epoch, where bars count these
+  bool by_hand_;         // that its lines are in no program's words
   std::vector<const Form*> forms_;
   bool has_bars_ = false;
   TrainingLog log_;

@@ -310,9 +310,10 @@ HeadlineText Headline(const ReportModel& model) {
   }
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
-            first                 ? order + "."
-            : HasBusyShare(model) ? "a trace shows where that time goes."
-                                  : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
+            first                   ? order + "."
+            : IsOneLook(*telemetry) ? "log them over a minute of the work, not once."
+            : HasBusyShare(model)   ? "a trace shows where that time goes."
+                                    : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
   if (!HasGpuWork(model)) {
     if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
     if (first && FindingOf(advice, "other-accelerator"))

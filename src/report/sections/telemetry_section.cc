@@ -20,6 +20,15 @@ bool HasBusyShare(const ReportModel& model) {
   return busy != nullptr && !busy->rows.rows.empty() && !IsNull(CellOf(*busy, 0, "busy_share"));
 }
 
+bool IsOneLook(const ReportTable& telemetry) {
+  for (size_t row = 0; row < telemetry.rows.rows.size(); ++row) {
+    const Value cell = CellOf(telemetry, row, "samples");
+    const auto* samples = std::get_if<int64_t>(&cell);
+    if (samples == nullptr || *samples != 1) return false;
+  }
+  return true;
+}
+
 std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry) {
   const Figure* tool = FindFigure(model, "profiler");
   const bool named = tool != nullptr && !IsNull(tool->value);
@@ -28,8 +37,9 @@ std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry
       WithThousands(static_cast<int64_t>(telemetry.total_rows)), telemetry.total_rows == 1 ? "" : "s");
   if (HasBusyShare(model))
     text +=
-        fmt::format(", busy {} of the time",
-                    FormatValue(CellOf(*FindTable(model, "telemetry_busy"), 0, "busy_share"), Unit::kRatio));
+        fmt::format(", busy {} {}",
+                    FormatValue(CellOf(*FindTable(model, "telemetry_busy"), 0, "busy_share"), Unit::kRatio),
+                    IsOneLook(telemetry) ? "at that moment" : "of the time");
   return text;
 }
 

@@ -127,6 +127,8 @@ std::string TrainingText(const ReportTable& training) {
   if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))
     text += ", up to " + row.Time("slowest_ns");
   if (row.Has("samples_per_second")) text += ", " + Rate(row.Number("samples_per_second")) + " samples/s";
+  if (!row.Has("mean_ns") && row.Has("tokens_per_second"))
+    text += ", " + Rate(row.Number("tokens_per_second")) + " tokens/s";
   return text;
 }
 
