@@ -125,6 +125,7 @@ class EfficiencyBuilder {
   void AddAll(RunSums& sums) {
     std::vector<uint32_t> newest;  // by name: of the others of the rank at hand
     OfRank* rank = nullptr;
+    const OfGpu* last = nullptr;  // whose rank that is
     for (uint32_t i = 0; i < calls_.rows.size(); ++i) {
       const GroupRow& row = calls_.rows[i];
       const OfGpu& gpu = GpuOf(row);
@@ -132,10 +133,11 @@ class EfficiencyBuilder {
       const OperatorRates rates = totals.has_rates() ? RatesOf(totals, gpu.limits) : OperatorRates();
       if (totals.has_rates()) AddToRun(totals, rates, sums);
       if (is_listed_[i]) continue;
-      // GPUs of one rank follow one another.
-      if (OfRank* const of = &ranks_[gpu.rank]; of != rank) {
-        rank = of;
-        newest.assign(work_.names.size(), kNoIndex);
+      if (&gpu != last) {
+        // GPUs of one rank follow one another.
+        if (last == nullptr || last->rank != gpu.rank) newest.assign(work_.names.size(), kNoIndex);
+        rank = &ranks_[gpu.rank];
+        last = &gpu;
       }
       if (rank->is_known) AddToOthers(calls_.groups[row.first], totals, rates, *rank, newest);
     }
