@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
       file.path.replace(0, std::string_view(argv[1]).size(), "built-in");
     dladvisor::KnowledgeBase built_in = dladvisor::EmptyKnowledge();
     built_in.AddLayer(files);
-    for (const std::string& warning : knowledge.warnings()) fmt::print(stderr, "{}: warning\n", warning);
+    // What `rules check` would warn an author of is mended before it is built in.
+    if (!knowledge.warnings().empty()) throw dladvisor::RuleErrors(knowledge.warnings());
     dladvisor::WriteFileWhole(argv[2], dladvisor::WriteRuleImage(built_in));
   } catch (const dladvisor::RuleErrors& errors) {
     for (const std::string& problem : errors.problems()) fmt::print(stderr, "{}\n", problem);
