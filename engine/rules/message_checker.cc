@@ -39,6 +39,20 @@ bool EndsWord(const std::string& text, size_t at) {
   return at >= text.size() || !(std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
 }
 
+// Of "{{share * 100}}" as the author wrote it.
+std::string NoPlainValue(const std::string& text, const MessageName& name) {
+  const size_t open = text.rfind("{{", name.offset), close = text.find("}}", name.offset);
+  if (open == std::string::npos || close == std::string::npos) return "opens {{ and does not close it";
+  const std::string tag = text.substr(open + 2, close - open - 2);
+  if (tag.find("{{") != std::string::npos || name.name.find("{{") != std::string::npos)
+    return "opens {{ and does not close it";
+  return fmt::format(
+      "{{{{{}}}}} is not a plain value: for words that depend on a value make a let with iif(), and "
+      "calculate "
+      "in a let",
+      tag);
+}
+
 }  // namespace
 
 void CheckMessage(const Message& message, const MessageScope& scope, Problems& problems, Problems& warnings) {
@@ -63,9 +77,7 @@ void CheckMessage(const Message& message, const MessageScope& scope, Problems& p
     problems.AddInText(message.place, scope.rule,
                        IsName(name.name)
                            ? fmt::format("no value named '{}'{}", name.name, DidYouMean(name.name, names))
-                           : fmt::format("{{{{{}}}}} is not a plain value: for words that depend on a value "
-                                         "make a let with iif(), and calculate in a let",
-                                         name.name),
+                           : NoPlainValue(message.text, name),
                        message.text, static_cast<int>(name.offset));
     return;  // a tag that is not a value may change what the rest means
   }

@@ -73,6 +73,52 @@ void FindFirstOfMany(const WordList& words, size_t at, const Database& db, std::
        words[at + 1].start});
 }
 
+// Where the query begins that the word is of: behind the parenthesis around it.
+size_t BeginOfLevel(const WordList& words, size_t at) {
+  int depth = 0;
+  for (; at > 0; --at) {
+    if (words[at - 1].text == ")") ++depth;
+    if (words[at - 1].text == "(" && --depth < 0) break;
+  }
+  return at;
+}
+
+// Whether a query reads a relation by that name: FROM relation, or FROM relation AS name.
+bool IsReadAs(const std::vector<const SqlWord*>& query, std::string_view name) {
+  for (size_t i = 1; i < query.size(); ++i) {
+    if (!query[i]->is_name || !SameName(query[i]->text, name)) continue;
+    if (IsOneOf(*query[i - 1], {"FROM", "JOIN"})) return true;
+    // Behind it, with or without AS.
+    const size_t back = query[i - 1]->word == "AS" ? 3 : 2;
+    if (i >= back && IsOneOf(*query[i - back], {"FROM", "JOIN"})) return true;
+  }
+  return false;
+}
+
+// relation.column = column within a query of that relation, whose column the second is, too.
+void FindComparisonWithItself(const WordList& words, size_t at, std::vector<OddSql>& odd) {
+  if (words[at].text != "=" && words[at].text != "==") return;
+  const auto is_end = [&](size_t i) {
+    return i >= words.size() || (words[i].text != "." && words[i].text != "(");
+  };
+  const auto report = [&](size_t relation, size_t column) {
+    if (!SameName(words[relation + 2].text, words[column].text)) return;
+    const std::string_view name = words[relation].text;
+    if (!IsReadAs(RestOfLevel(words, BeginOfLevel(words, at)), name)) return;
+    odd.push_back(
+        {fmt::format("compares {0}.{1} with itself, which {1} is here: write subject.{1}, or the relation "
+                     "that is meant",
+                     name, words[column].text),
+         words[column].start, true});
+  };
+  const auto is_qualified = [&](size_t i) {
+    return i + 2 < words.size() && words[i].is_name && words[i + 1].text == "." && words[i + 2].is_name;
+  };
+  if (at >= 3 && is_qualified(at - 3) && words[at + 1].is_name && is_end(at + 2)) report(at - 3, at + 1);
+  if (at >= 1 && words[at - 1].is_name && (at < 2 || words[at - 2].text != ".") && is_qualified(at + 1))
+    report(at + 1, at - 1);
+}
+
 void FindWildcard(const WordList& words, size_t at, std::vector<OddSql>& odd) {
   constexpr std::string_view kEquals[] = {"=", "==", "<>", "!="};
   const SqlWord& text = words[at + 1];
@@ -124,6 +170,7 @@ std::vector<OddSql> FindOddSql(std::string_view sql, const Database& db) {
                      words[at].start});
     FindJoinOfAll(words, at, odd);
     FindFirstOfMany(words, at, db, odd);
+    FindComparisonWithItself(words, at, odd);
     FindWildcard(words, at, odd);
     FindPercentile(words, at, odd);
     FindNumberMisused(words, at, odd);

@@ -6,20 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/model/message.h"
 #include "engine/model/subject.h"
-#include "engine/rules/bad_patterns.h"
 #include "engine/rules/contradiction.h"
 #include "engine/rules/count_sql.h"
 #include "engine/rules/message_checker.h"
 #include "engine/rules/odd_sql.h"
-#include "engine/rules/unused_names.h"
+#include "engine/rules/sql_checker.h"
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
@@ -32,7 +28,13 @@ class Checker {
  public:
   Checker(Rule& rule, const Database& db, const std::optional<Ledger>& ledger, Problems& problems,
           Problems& warnings)
-      : rule_(rule), db_(db), ledger_(ledger), problems_(problems), warnings_(warnings), usable_(rule) {}
+      : rule_(rule),
+        db_(db),
+        ledger_(ledger),
+        problems_(problems),
+        warnings_(warnings),
+        scope_{rule, {}, {}},
+        sql_(rule, scope_, db, problems, warnings) {}
 
   void Check() {
     CheckHelpers();
@@ -58,67 +60,52 @@ class Checker {
       for (const Message& message : rule_.recommendation) CheckMessage(message, scope, problems_, warnings_);
       CheckMessage(rule_.code, scope, problems_, warnings_);
     }
-    CheckUse(rule_, problems_);
     if (MessageNames(rule_.problem.text).empty() && !rule_.problem.text.empty())
       warnings_.Add(rule_.problem.place, rule_.id,
                     "the problem names no value: readers want to know how much");
-    rule_.reads.assign(reads_.begin(), reads_.end());
+    rule_.reads.assign(sql_.reads().begin(), sql_.reads().end());
     rule_.count_sql = WithHelpers(rule_, CountSql(rule_, db_.FindRelation(rule_.subject_relation)));
   }
 
  private:
   void Add(const Place& place, const std::string& reason) { problems_.Add(place, rule_.id, reason); }
 
-  std::vector<std::string> ParamNames() const {
-    std::vector<std::string> names;
-    for (const Param& param : rule_.params) names.push_back(param.name);
-    return names;
-  }
-
   // Everything that a message or the evidence may name.
   std::vector<std::string> AllNames() const {
-    std::vector<std::string> names = ParamNames();
-    names.insert(names.end(), columns_.begin(), columns_.end());
+    std::vector<std::string> names = ParamNames(rule_);
+    names.insert(names.end(), scope_.columns.begin(), scope_.columns.end());
     for (const Let& let : rule_.lets) names.push_back(let.name);
     return names;
   }
 
-  // Leaves in usable_ the helpers that other SQL can be checked with.
+  // Leaves in scope_.usable the helpers that other SQL can be checked with.
   void CheckHelpers() {
-    usable_.helpers.clear();
+    scope_.usable.helpers.clear();
     for (const Helper& helper : rule_.helpers) {
       const auto has_name = [&](const std::string& other) { return SameName(other, helper.name); };
       if (db_.FindRelation(helper.name) != nullptr)
         Add(helper.place, fmt::format("'{}' in 'with' has the name of a relation", helper.name));
-      else if (std::ranges::any_of(usable_.helpers, has_name, &Helper::name))
+      else if (std::ranges::any_of(scope_.usable.helpers, has_name, &Helper::name))
         Add(helper.place,
             fmt::format("'{}' stands twice in 'with': names in SQL are case-insensitive", helper.name));
-      else if (CheckSql(helper.sql, helper.sql, 0, helper.place, ParamNames()) &&
+      else if (sql_.CheckSql(helper.sql, helper.sql, 0, helper.place, ParamNames(rule_)) &&
                // Once more as it will be used: a query of its own may end in a semicolon, an inner one not.
-               CheckSql("SELECT * FROM (" + helper.sql + "\n)", helper.sql, -1, helper.place, ParamNames()))
+               sql_.CheckSql("SELECT * FROM (" + helper.sql + "\n)", helper.sql, -1, helper.place,
+                             ParamNames(rule_)))
         AddHelper(helper);
       else
-        broken_helpers_.push_back(helper.name);
+        scope_.broken_helpers.push_back(helper.name);
     }
   }
 
   void AddHelper(const Helper& helper) {
-    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(WithHelpers(usable_, helper.sql)).columns);
+    const ResolveName of_reads =
+        TypesOfReads(db_, db_.Prepare(WithHelpers(scope_.usable, helper.sql)).columns);
     const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) {
       return qualifier == ":" ? TypeOfParam(name) : of_reads(qualifier, name);
     };
     CheckTypes(helper.sql, helper.place, rule_.id, resolve, problems_);
-    usable_.helpers.push_back(helper);
-  }
-
-  // Whether SQL is wrong only because it reads a relation of 'with' that is: that has its own message.
-  bool IsOfBrokenHelper(std::string_view reason) const {
-    constexpr std::string_view kNoSuch = "no such relation: ";
-    if (!reason.starts_with(kNoSuch)) return false;
-    const std::string_view name =
-        reason.substr(kNoSuch.size(), reason.find(' ', kNoSuch.size()) - kNoSuch.size());
-    return std::ranges::any_of(broken_helpers_,
-                               [&](const std::string& broken) { return SameName(broken, name); });
+    scope_.usable.helpers.push_back(helper);
   }
 
   bool CheckSubject() {
@@ -133,21 +120,22 @@ class Checker {
                                                       : DidYouMean(rule_.subject_relation, names)));
         return false;
       }
-      rule_.subject_key = usable_.subject_key = schema->key;
+      rule_.subject_key = scope_.usable.subject_key = schema->key;
     } else if (rule_.subject_sql.empty() ||
-               !CheckSql(rule_.subject_sql, rule_.subject_sql, 0, rule_.subject_place, ParamNames()) ||
+               !sql_.CheckSql(rule_.subject_sql, rule_.subject_sql, 0, rule_.subject_place,
+                              ParamNames(rule_)) ||
                // Once more as it will be used: a query of its own may end in a semicolon, an inner one not.
-               !CheckSql(ExpressionSql(rule_, 0, "1"), rule_.subject_sql, -1, rule_.subject_place,
-                         ParamNames())) {
+               !sql_.CheckSql(ExpressionSql(rule_, 0, "1"), rule_.subject_sql, -1, rule_.subject_place,
+                              ParamNames(rule_))) {
       return false;
     }
     NameSubjectColumns();
     for (const std::string& key : rule_.subject_key)
-      if (!IsColumn(key))
+      if (!scope_.HasColumn(key))
         Add(rule_.subject_place,
-            fmt::format("key '{}' is not a column of the query{}", key, DidYouMean(key, columns_)));
+            fmt::format("key '{}' is not a column of the query{}", key, DidYouMean(key, scope_.columns)));
     for (const Param& param : rule_.params)
-      if (IsColumn(param.name))
+      if (scope_.HasColumn(param.name))
         Add(param.place, fmt::format("param '{}' has the name of a column of the subject", param.name));
     return true;
   }
@@ -155,7 +143,7 @@ class Checker {
   // The columns of the subject, their types and, of those that a query computes, their units.
   void NameSubjectColumns() {
     rule_.units.clear();
-    const SqlReads reads = db_.Prepare(WithHelpers(usable_, SubjectSql(rule_, 0)));
+    const SqlReads reads = db_.Prepare(WithHelpers(scope_.usable, SubjectSql(rule_, 0)));
     const ResolveName of_reads = TypesOfReads(db_, reads.columns);
     SqlTypes computed;
     if (rule_.subject_sql.empty()) {
@@ -168,8 +156,8 @@ class Checker {
       computed = CheckTypes(rule_.subject_sql, rule_.subject_place, rule_.id, resolve, problems_);
     }
     for (const ResultColumn& column :
-         db_.Query(WithHelpers(usable_, SubjectSql(rule_, 0)), ParamBindings(rule_), 0).columns) {
-      columns_.push_back(column.name);
+         db_.Query(WithHelpers(scope_.usable, SubjectSql(rule_, 0)), ParamBindings(rule_), 0).columns) {
+      scope_.columns.push_back(column.name);
       const auto type = computed.columns.find(column.name);
       if (type == computed.columns.end()) continue;
       types_[column.name] = type->second;
@@ -195,7 +183,9 @@ class Checker {
   // param or a column of a relation in a sub-query.
   SqlTypes TypesOfExpression(const std::string& sql, const Place& place, Problems& problems) {
     const ResolveName of_reads = TypesOfReads(
-        db_, db_.Prepare(WithHelpers(usable_, ExpressionSql(usable_, usable_.lets.size(), sql))).columns);
+        db_,
+        db_.Prepare(WithHelpers(scope_.usable, ExpressionSql(scope_.usable, scope_.usable.lets.size(), sql)))
+            .columns);
     const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
       if (qualifier == ":") return TypeOfParam(name);
       const auto own = types_.find(std::string(name));
@@ -208,7 +198,7 @@ class Checker {
   }
 
   void CheckCondition(Condition& condition) {
-    if (!CheckExpression(condition.sql, condition.place)) return;
+    if (!sql_.CheckExpression(condition.sql, condition.place)) return;
     const SqlType type = TypesOfExpression(condition.sql, condition.place, problems_).result;
     if (IsNoCondition(type)) Add(condition.place, NoCondition(type));
     if (!ReadsSubject(condition.sql))
@@ -256,7 +246,7 @@ class Checker {
   bool ReadsSubject(const std::string& sql) const {
     return std::ranges::any_of(SqlWords(sql), [&](const SqlWord& word) {
       const std::string name(word.text);
-      return word.word == "SELECT" || IsColumn(name) ||
+      return word.word == "SELECT" || scope_.HasColumn(name) ||
              std::ranges::any_of(rule_.lets, [&](const Let& let) { return SameName(let.name, name); });
     });
   }
@@ -268,7 +258,7 @@ class Checker {
       Add(saves.from_place,
           fmt::format("no bucket '{}' in {}{}", saves.from, ledger_->relation, NearestBucket()));
     const auto check = [&](const Condition& claim, const char* name) {
-      if (claim.sql.empty() || !CheckExpression(claim.sql, claim.place)) return;
+      if (claim.sql.empty() || !sql_.CheckExpression(claim.sql, claim.place)) return;
       const SqlType type = TypesOfExpression(claim.sql, claim.place, problems_).result;
       if (type.unit && *type.unit != Unit::kNanoseconds)
         Add(claim.place,
@@ -289,34 +279,31 @@ class Checker {
     return near.empty() ? fmt::format("; buckets: {}", fmt::join(ledger_->buckets, ", ")) : near;
   }
 
-  bool IsColumn(const std::string& name) const {
-    return std::ranges::any_of(columns_, [&](const std::string& column) { return SameName(column, name); });
-  }
-
-  // Leaves in usable_ the lets that other SQL can be checked with: NULL stands for a broken one.
+  // Leaves in scope_.usable the lets that other SQL can be checked with: NULL stands for a broken one.
   void CheckLets() {
-    usable_.lets.clear();
+    scope_.usable.lets.clear();
     for (Let& let : rule_.lets)
       if (let.inferred) let.unit = Unit::kNone;  // what it is made of may have changed
     for (Let let : std::vector<Let>(rule_.lets)) {
-      checked_lets_ =
+      scope_.checked_lets =
           static_cast<size_t>(std::ranges::find(rule_.lets, let.name, &Let::name) - rule_.lets.begin());
-      if (usable_.lets.size() == kMaxLets)
+      if (scope_.usable.lets.size() == kMaxLets)
         return Add(let.place, fmt::format("a rule may have at most {} lets", kMaxLets));
-      const std::vector<std::string> params = ParamNames();
+      const std::vector<std::string> params = ParamNames(rule_);
       if (std::find(params.begin(), params.end(), let.name) != params.end())
         Add(let.place, fmt::format("let '{}' has the name of a param", let.name));
-      const bool sound = CheckExpression(let.sql, let.place);
+      const bool sound = sql_.CheckExpression(let.sql, let.place);
       const SqlType type = sound ? TypesOfExpression(let.sql, let.place, problems_).result : SqlType();
       const bool is_rate = let.unit == Unit::kCountPerStep && type.unit &&
                            (*type.unit == Unit::kRatio || *type.unit == Unit::kCount);  // of counts by steps
       if (type.unit && let.unit != Unit::kNone && let.unit != *type.unit && !is_rate)
         Add(let.place, fmt::format("let '{}' is declared in {} and is in {}", let.name, UnitName(let.unit),
                                    UnitName(*type.unit)));
-      if (std::ranges::any_of(usable_.lets, [&](const Let& other) { return SameName(other.name, let.name); }))
+      if (std::ranges::any_of(scope_.usable.lets,
+                              [&](const Let& other) { return SameName(other.name, let.name); }))
         Add(let.place,
             fmt::format("there already is a let '{}': names in SQL are case-insensitive", let.name));
-      if (IsColumn(let.name)) {
+      if (scope_.HasColumn(let.name)) {
         Add(let.place, fmt::format("let '{}' has the name of a column of the subject", let.name));
         continue;
       }
@@ -335,95 +322,9 @@ class Checker {
       if (is_rate) types_[let.name].share = false;
       if (let.unit != Unit::kNone && let.unit != Unit::kText) types_[let.name].unit = let.unit;
       types_[let.name].share |= TypeOfColumn(let.name, Type::kReal, let.unit).share;
-      usable_.lets.push_back(std::move(let));
+      scope_.usable.lets.push_back(std::move(let));
     }
-    checked_lets_ = rule_.lets.size();
-  }
-
-  // An expression stands in parentheses, which its own must not close; patterns must be valid.
-  bool CheckParentheses(const std::string& expression, const Place& place) {
-    int depth = 0;
-    for (const SqlToken& token : SqlTokens(expression)) {
-      if (token.kind != SqlToken::Kind::kOther) continue;
-      depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
-      if (depth >= 0) continue;
-      problems_.AddInText(place, rule_.id, "closes a parenthesis that is not open", expression,
-                          static_cast<int>(token.start));
-      return false;
-    }
-    return true;
-  }
-
-  bool CheckExpression(const std::string& expression, const Place& place) {
-    if (expression.empty()) return false;  // the reader has said so
-    if (!CheckParentheses(expression, place)) return false;
-    if (!CheckSql(ExpressionSql(usable_, usable_.lets.size(), expression), expression, kExpressionOffset,
-                  place, ParamNames()))
-      return false;
-    // As a filter it must be one value per row: aggregates would make one row of all subjects.
-    const std::string filter =
-        "SELECT 1 FROM (" + SubjectSql(usable_, usable_.lets.size()) + "\n) AS subject WHERE (";
-    return CheckSql(filter + expression + "\n)", expression, static_cast<int>(filter.size()), place,
-                    ParamNames());
-  }
-
-  // Prepares `sql`, in which `text` starts at `prefix` (-1: the place of an error in it is not known);
-  // `parameters` may be named in it.
-  bool CheckSql(const std::string& sql, const std::string& text, int prefix, const Place& place,
-                const std::vector<std::string>& parameters) {
-    if (const auto open = FindUnclosed(text)) {
-      problems_.AddInText(place, rule_.id, fmt::format("opens {} and does not close it", open->what), text,
-                          static_cast<int>(open->start));
-      return false;
-    }
-    const std::string statement = WithHelpers(usable_, sql);
-    if (prefix >= 0) prefix += static_cast<int>(statement.size()) - static_cast<int>(sql.size());
-    try {
-      const SqlReads reads = db_.Prepare(statement);
-      reads_.insert(reads.relations.begin(), reads.relations.end());
-      bool sound = true;
-      for (const std::string& name : reads.parameters)
-        if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
-          const auto at = FindParameter(text, name);
-          problems_.AddInText(place, rule_.id,
-                              fmt::format("no such param: :{}{}", name, DidYouMean(name, parameters)), text,
-                              at ? static_cast<int>(*at) : -1);
-          sound = false;
-        }
-      if (!sound) return false;
-      const std::vector<BadPattern> patterns = BadPatterns(text, db_, ParamBindings(rule_));
-      for (const BadPattern& bad : patterns)
-        problems_.AddInText(place, rule_.id, bad.reason, text, static_cast<int>(bad.offset));
-      return patterns.empty() && CheckOddSql(text, place);
-    } catch (const SqlError& error) {
-      std::string reason = error.what();
-      if (IsOfBrokenHelper(reason)) return false;
-      if (reason.starts_with("no such column: ")) reason = WithRightColumn(reason, text);
-      const int past = error.offset() - prefix - static_cast<int>(text.size());
-      if (reason.starts_with("near ") && prefix >= 0 && error.offset() >= 0 && past >= 0)
-        reason =
-            text.find_last_not_of(" \n") != std::string::npos && text[text.find_last_not_of(" \n")] == '%'
-                ? "ends with %, which divides and keeps the remainder: 50 % is 0.5"
-                : "ends before it is complete";  // what follows is not the author's
-      if (reason.starts_with("misuse of ")) reason += "; it needs a query of its own: (SELECT ... FROM ...)";
-      problems_.AddInText(place, rule_.id, reason, text,
-                          prefix < 0 || error.offset() < prefix ? -1 : error.offset() - prefix);
-      return false;
-    }
-  }
-
-  // False where what is odd is an error. Expressions are checked twice, and what is odd said once.
-  bool CheckOddSql(const std::string& text, const Place& place) {
-    bool sound = true;
-    for (const OddSql& odd : FindOddSql(text, db_)) {
-      if (odd.is_certain) {
-        problems_.AddInText(place, rule_.id, odd.reason, text, static_cast<int>(odd.offset));
-        sound = false;
-      } else if (warned_.emplace(place.line, place.column, odd.reason).second) {
-        warnings_.AddInText(place, rule_.id, odd.reason, text, static_cast<int>(odd.offset));
-      }
-    }
-    return sound;
+    scope_.checked_lets = rule_.lets.size();
   }
 
   // Of SQL that gives a time.
@@ -436,31 +337,13 @@ class Checker {
       warnings_.AddInText(place, rule_.id, odd.reason, sql, static_cast<int>(odd.offset));
   }
 
-  // Adds the lets to the words that may have been meant.
-  std::string WithRightColumn(const std::string& reason, const std::string& text) const {
-    if (reason.find("did you mean") != std::string::npos) return reason;
-    std::string name = reason.substr(reason.find(": ") + 2);
-    name.resize(std::min(name.find(" ("), name.size()));
-    if (text.find('"' + name + '"') != std::string::npos)
-      return fmt::format("{}; a text stands in single quotes: '{}'", reason, name);
-    for (size_t i = checked_lets_; i < rule_.lets.size(); ++i)
-      if (SameName(rule_.lets[i].name, name))
-        return fmt::format("let '{}' does not stand above: a let names those above it", name);
-    if (std::ranges::find(rule_.params, name, &Param::name) != rule_.params.end())
-      return fmt::format("{} (did you mean :{}?)", reason, name);
-    std::vector<std::string> known = columns_;
-    for (const Let& let : rule_.lets) known.push_back(let.name);
-    const std::string word = reason.substr(reason.rfind(' ') + 1);
-    return reason + DidYouMean(word.substr(word.rfind('.') + 1), known);
-  }
-
   void CheckEvidence() {
     if (!rule_.evidence || rule_.evidence->sql.empty()) return;
     const std::string& sql = rule_.evidence->sql;
     if (db_.FindRelation(sql) != nullptr)
       return Add(rule_.evidence->place, fmt::format("evidence is a query: SELECT ... FROM {}", sql));
-    if (!CheckSql(sql, sql, 0, rule_.evidence->place, AllNames())) return;
-    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(WithHelpers(usable_, sql)).columns);
+    if (!sql_.CheckSql(sql, sql, 0, rule_.evidence->place, AllNames())) return;
+    const ResolveName of_reads = TypesOfReads(db_, db_.Prepare(WithHelpers(scope_.usable, sql)).columns);
     const ResolveName resolve = [&](std::string_view qualifier, std::string_view name) -> SqlType {
       if (qualifier != ":") return of_reads(qualifier, name);
       const auto own = types_.find(std::string(name));
@@ -474,13 +357,9 @@ class Checker {
   const std::optional<Ledger>& ledger_;
   Problems& problems_;
   Problems& warnings_;
-  std::vector<std::string> columns_;                    // of the subject
-  std::map<std::string, SqlType> types_;                // of the subject's columns and the lets so far
-  std::set<std::string> reads_;                         // relations
-  std::vector<std::string> broken_helpers_;             // names
-  std::set<std::tuple<int, int, std::string>> warned_;  // line, column and what was said of it
-  size_t checked_lets_ = 0;                             // those above the one at hand
-  Rule usable_;                                         // the rule with NULL for what is broken in it
+  std::map<std::string, SqlType> types_;  // of the subject's columns and the lets so far
+  SqlScope scope_;
+  SqlChecker sql_;
 };
 
 }  // namespace
