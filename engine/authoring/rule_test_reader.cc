@@ -60,12 +60,17 @@ class TestReader {
     const YAML::Node given = map.Get("given");
     if (given.IsDefined() && given.IsMap())
       for (const auto& entry : given) ReadRows(entry.first, entry.second, test);
+    else if (given.IsDefined())
+      problems_.Add(yaml_.PlaceOf(given), name_, "'given' must be a mapping (relation: [rows])");
     else if (!map.IsMisspelt("given"))
       problems_.Add(map.place(), name_, "a test lacks 'given': rows by relation");
     const YAML::Node expect = map.Get("expect");
     if (expect.IsDefined() && expect.IsSequence())
       for (const YAML::Node& item : expect)
         test.expect.push_back(IsOfRule(item) ? ReadExpectation(item) : ReadExpectedRow(item));
+    else if (expect.IsDefined())
+      problems_.Add(yaml_.PlaceOf(expect), name_,
+                    "'expect' must be a list: a finding per subject, or a row ([] for none)");
     else if (!map.IsMisspelt("expect"))
       problems_.Add(map.place(), name_,
                     "a test lacks 'expect': a finding per subject, or a row ([] for none)");

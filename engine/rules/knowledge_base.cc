@@ -16,6 +16,7 @@
 #include "engine/rules/derived_relation.h"
 #include "engine/rules/rule_checker.h"
 #include "engine/rules/rule_reader.h"
+#include "engine/rules/unused_names.h"
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
@@ -155,6 +156,7 @@ class LayerBuilder {
                   ignored_);  // may read what was replaced
     for (Rule& rule : own_rules_) {
       Check(rule);
+      if (!broken_.contains(rule.id)) CheckUse(rule, problems_);  // what names it may stand under a wrong key
       const auto old = std::ranges::find(rules_, rule.id, &Rule::id);
       if (old == rules_.end())
         rules_.push_back(std::move(rule));

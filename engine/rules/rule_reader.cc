@@ -49,8 +49,9 @@ class Reader {
     ReadParams(map.Get("params"), rule);
     ReadHelpers(map.Get("with"), rule);
     ReadLets(map.Get("let"), rule);
+    const size_t before_when = problems_.size();
     for (auto& [sql, place] : map.TextList("when")) rule.when.push_back({sql, place, {}});
-    if (rule.when.empty() && !map.IsMisspelt("when"))
+    if (rule.when.empty() && problems_.size() == before_when && !map.IsMisspelt("when"))
       problems_.Add(rule.place, rule_, "a rule lacks 'when': at least one condition");
     rule.given = References(map, "given");
     rule.unless = References(map, "unless");
@@ -58,8 +59,9 @@ class Reader {
     ReadSaves(map.Get("saves"), rule);
     rule.problem = {map.RequiredText("problem"), map.PlaceOf(map.Get("problem"))};
     while (!rule.problem.text.empty() && rule.problem.text.back() == '\n') rule.problem.text.pop_back();
+    const size_t before = problems_.size();
     for (auto& [text, place] : map.TextList("recommendation")) rule.recommendation.push_back({text, place});
-    if (rule.recommendation.empty() && !map.IsMisspelt("recommendation"))
+    if (rule.recommendation.empty() && problems_.size() == before && !map.IsMisspelt("recommendation"))
       problems_.Add(rule.place, rule_, "a rule lacks 'recommendation': what to change");
     if (map.Get("code").IsDefined()) rule.code = {map.RequiredText("code"), map.PlaceOf(map.Get("code"))};
     ReadEvidence(map.Get("evidence"), rule);

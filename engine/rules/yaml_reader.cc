@@ -47,7 +47,7 @@ Place At(const std::string& path, const YAML::Mark& mark) {
 }
 
 // What most often is behind a YAML error in this line or above it.
-std::string YamlHint(const std::string& content, int line) {
+std::string YamlHint(const std::string& content, int line, const std::string& message) {
   std::istringstream in(content);
   std::string text;
   for (int i = 0; i <= line && std::getline(in, text); ++i)
@@ -57,10 +57,18 @@ std::string YamlHint(const std::string& content, int line) {
     return "; a text that begins with ! needs quotes";
   if (text.find(": {{") != std::string::npos || text.find("- {{") != std::string::npos)
     return "; a text that begins with {{ needs quotes";
-  const size_t item = text.find_first_not_of("- ");
+  if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "; a [ is not closed";
+  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return "; a { is not closed";
+  if (message == YAML::ErrorMsg::END_OF_MAP &&
+      (text.find(": [") != std::string::npos || text.find("- [") != std::string::npos))
+    return "; a text that begins with [ needs quotes";
+  const size_t key = text.find(": ");
+  const size_t item =
+      key == std::string::npos ? text.find_first_not_of("- ") : text.find_first_not_of(' ', key + 2);
   if (item != std::string::npos && item > 0 && (text[item] == '"' || text[item] == '\'') &&
       text.find_last_not_of(' ') != text.find(text[item], item + 1))
     return "; a text that begins with a quote ends with it: put all of it into the other quotes";
+  if (message == YAML::ErrorMsg::CHAR_IN_BLOCK) return "; a text that begins with > or | needs quotes";
   const size_t colon = text.find(": ");
   if (colon != std::string::npos && text.find(": ", colon + 2) != std::string::npos &&
       text.find_first_of("\"'{[>|", colon + 2) != colon + 2)
@@ -114,6 +122,41 @@ std::string_view KeyMeant(std::string_view as_written, const std::vector<std::st
   for (const auto& [other, ours] : kKeys)
     if (key == other && std::ranges::find(known, ours) != known.end()) return ours;
   return "";
+}
+
+// The place behind the quote that closes the one at `at`, or npos.
+size_t EndOfQuoted(std::string_view content, size_t at) {
+  const char quote = content[at];
+  for (++at; at < content.size(); ++at) {
+    if (content[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (content[at] == quote) {
+      if (quote == '"' || at + 1 >= content.size() || content[at + 1] != quote) return at + 1;
+      ++at;  // a quote within
+    }
+  }
+  return std::string_view::npos;
+}
+
+// yaml-cpp takes the end of the file for the end of a text in quotes.
+void FindOpenQuotes(const YamlFile& file, const std::string& content, const YAML::Node& node,
+                    Problems& problems) {
+  if (node.IsMap()) {
+    for (const auto& entry : node) {
+      FindOpenQuotes(file, content, entry.first, problems);
+      FindOpenQuotes(file, content, entry.second, problems);
+    }
+  } else if (node.IsSequence()) {
+    for (const YAML::Node& item : node) FindOpenQuotes(file, content, item, problems);
+  } else if (node.IsScalar() && node.Tag() == "!" && node.Mark().pos >= 0) {
+    const auto at = static_cast<size_t>(node.Mark().pos);
+    if (at < content.size() && (content[at] == '"' || content[at] == '\'') &&
+        EndOfQuoted(content, at) == std::string_view::npos) {
+      Place place = file.PlaceOf(node);
+      place.column = node.Mark().column + 1;
+      problems.Add(place, "", "YAML: opens a quote and does not close it");
+    }
+  }
 }
 
 bool IsOfGate(std::string_view key) {
@@ -198,7 +241,7 @@ std::optional<YamlFile> YamlFile::Parse(const std::string& path, const std::stri
     problems.Add(At(path, error.mark.is_null() ? YAML::Mark() : error.mark), "",
                  error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR
                      ? kNoAliases
-                     : "YAML: " + error.msg + YamlHint(content, error.mark.line));
+                     : "YAML: " + error.msg + YamlHint(content, error.mark.line, error.msg));
     return std::nullopt;
   }
   if (!file.root_.IsDefined() || file.root_.IsNull()) {
@@ -207,6 +250,7 @@ std::optional<YamlFile> YamlFile::Parse(const std::string& path, const std::stri
   }
   const size_t before = problems.size();
   FindDuplicateKeys(file, file.root_, problems);
+  FindOpenQuotes(file, content, file.root_, problems);
   if (problems.size() > before) return std::nullopt;
   return file;
 }

@@ -95,12 +95,7 @@ std::span<const Typo> TyposOfOthers() {
        "busy_share\", unit: MB",
        {"10:39: busy-shop: no unit 'MB': sizes are in bytes, and messages choose MiB or GiB themselves"}},
       // Keys.
-      {"KeyIf",
-       "when:",
-       "if:",
-       {"7:3: busy-shop: param 'max_busy' is never used", "11:9: busy-shop: let 'sold' is never used",
-        "12:1: busy-shop: a rule has no key 'if' (did you "
-        "mean when?)"}},
+      {"KeyIf", "when:", "if:", {"12:1: busy-shop: a rule has no key 'if' (did you mean when?)"}},
       {"KeyLevel",
        "severity: warning",
        "level: warning",
