@@ -89,6 +89,14 @@ TEST_P(EveryFormat, AsksForNoOtherTraceOfAProgramThatCalledNoGpu) {
   const std::string report = Render(run, advice, GetParam());
   EXPECT_THAT(report, HasSubstr("the program made no CUDA call while it was traced"));
   EXPECT_THAT(report, Not(HasSubstr("profile again with")));
+  Finding lost;
+  lost.rule = "no-gpu-work";
+  lost.outcome = Outcome::kFired;
+  lost.severity = Severity::kWarning;
+  lost.recommendation = {"Profile with a newer version of the profiler."};
+  advice.findings = {lost};
+  EXPECT_THAT(Render(run, advice, GetParam()), Not(HasSubstr("the program made no CUDA call while")))
+      << "it may have been lost";
 }
 
 TEST_P(EveryFormat, DoesNotAskForAGpuThatTheProgramDoesNotUse) {

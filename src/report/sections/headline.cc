@@ -321,7 +321,11 @@ HeadlineText Headline(const ReportModel& model) {
     if (UsesNoGpu(model))
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
     const auto none = FindingOf(advice, "no-gpu-work");
-    if (CalledNoGpu(model))
+    const std::string_view next = none && !advice.findings[*none].recommendation.empty()
+                                      ? advice.findings[*none].recommendation.front().FirstSentence()
+                                      : std::string_view();
+    // A profiler that does not know the driver may have lost the calls.
+    if (CalledNoGpu(model) && !next.starts_with("Profile with a newer version"))
       return {std::string("No GPU work was recorded: the program made no CUDA call while it was traced") +
                   (none ? "; " : "."),
               none ? fmt::format("first, {}.", FirstThing(advice.findings[*none])) : ""};
@@ -333,8 +337,7 @@ HeadlineText Headline(const ReportModel& model) {
       return {"Hardware counters were profiled, not times; ",
               fmt::format("first, {}.", FirstThing(advice.findings[*counted]))};
     // What another capture with more options would not show.
-    if (none && !advice.findings[*none].recommendation.empty() &&
-        !advice.findings[*none].recommendation.front().FirstSentence().starts_with("Profile again with"))
+    if (!next.empty() && !next.starts_with("Profile again with"))
       return {"No GPU work was recorded; ", fmt::format("first, {}.", FirstThing(advice.findings[*none]))};
     const std::vector<std::string> flags = CaptureFlags(model);
     return {std::string("No GPU work was recorded") +
