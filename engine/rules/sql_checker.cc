@@ -6,12 +6,21 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/sqlite.h"
 #include "engine/base/text.h"
 #include "engine/rules/bad_patterns.h"
 #include "engine/rules/odd_sql.h"
 #include "engine/sql/sql_text.h"
 
 namespace dladvisor {
+namespace {
+
+bool IsQuery(const std::string& text) {
+  const std::string first = SqlWords(text).front().word;
+  return first == "SELECT" || first == "WITH" || first == "VALUES";
+}
+
+}  // namespace
 
 std::vector<std::string> ParamNames(const Rule& rule) {
   std::vector<std::string> names;
@@ -85,6 +94,8 @@ bool SqlChecker::CheckSql(const std::string& sql, const std::string& text, int p
       reason = text.find_last_not_of(" \n") != std::string::npos && text[text.find_last_not_of(" \n")] == '%'
                    ? "ends with %, which divides and keeps the remainder: 50 % is 0.5"
                    : "ends before it is complete";  // what follows is not the author's
+    else if (sql == text && reason.starts_with("near ") && !IsQuery(text))
+      reason += "; it is a query: SELECT ... FROM ...";
     else if (reason.starts_with("near "))
       reason = WithQuotedName(reason, text);
     if (reason.starts_with("misuse of ")) reason += "; it needs a query of its own: (SELECT ... FROM ...)";
@@ -133,6 +144,9 @@ std::string SqlChecker::WithRightColumn(const std::string& reason, const std::st
   const std::string column = name.substr(name.rfind('.') + 1);
   if (SameName(name, rule_.subject_relation + "." + column) && scope_.HasColumn(column))
     return fmt::format("{} (did you mean subject.{}?)", unknown, column);
+  if (column != name &&
+      std::ranges::any_of(scope_.usable.lets, [&](const Let& let) { return SameName(let.name, column); }))
+    return fmt::format("{} (did you mean {}?)", unknown, column);
   if (reason != unknown) return reason;  // which has a hint
   std::vector<std::string> known = scope_.columns;
   for (const Let& let : rule_.lets) known.push_back(let.name);
@@ -144,6 +158,7 @@ std::string SqlChecker::WithQuotedName(const std::string& reason, const std::str
   constexpr std::string_view kEnd = "\": syntax error";
   if (!reason.ends_with(kEnd)) return reason;
   const std::string name = reason.substr(6, reason.size() - 6 - kEnd.size());
+  if (sqlite3_keyword_check(name.c_str(), static_cast<int>(name.size())) == 0) return reason;
   const auto is_it = [&](const std::string& other) { return SameName(other, name); };
   const bool is_name = scope_.HasColumn(name) || std::ranges::any_of(rule_.lets, is_it, &Let::name) ||
                        std::ranges::any_of(rule_.helpers, is_it, &Helper::name) ||

@@ -303,11 +303,12 @@ YamlMap::YamlMap(const YamlFile& file, const YAML::Node& node, std::string rule,
                  Problems& problems)
     : file_(file),
       node_(node),
+      is_mapping_(node.IsMap()),
       rule_(std::move(rule)),
       what_(std::move(what)),
       problems_(problems),
       place_(file.PlaceOf(node)) {
-  if (!node.IsMap()) {
+  if (!is_mapping_) {
     problems_.Add(place_, rule_, what_ + " must be a mapping (key: value)");
     node_ = YAML::Node(YAML::NodeType::Map);
   }
@@ -321,7 +322,7 @@ YAML::Node YamlMap::Get(const std::string& key) {
 
 std::string YamlMap::RequiredText(const std::string& key) {
   const std::optional<std::string> text = Text(key);
-  if (!text && !Get(key).IsDefined() && !IsMisspelt(key))
+  if (!text && is_mapping_ && !Get(key).IsDefined() && !IsMisspelt(key))
     problems_.Add(place_, rule_, fmt::format("{} lacks '{}'", what_, key));
   if (text && text->find_first_not_of(" \t\n") == std::string::npos)
     problems_.Add(PlaceOf(Get(key)), rule_, fmt::format("'{}' is empty", key));

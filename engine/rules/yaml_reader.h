@@ -80,6 +80,7 @@ class YamlMap {
  private:
   const YamlFile& file_;
   YAML::Node node_;
+  bool is_mapping_;
   std::string rule_, what_;
   Problems& problems_;
   Place place_;

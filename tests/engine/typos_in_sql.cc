@@ -282,6 +282,20 @@ std::span<const Typo> TyposInSql() {
        "limit: 1 - busy_share\n  idle: {sql: \"1 - limit\", unit: ratio}",
        {"11:20: busy-shop: near \"limit\": syntax error; limit is a word of SQL, and as a name it stands in "
         "double quotes: \"limit\""}},
+      {"ColumnsForAQuery",
+       "evidence: {sql: \"SELECT number, item FROM orders WHERE shop = :shop AND item = :kind\"}",
+       "evidence: number, item",
+       {"25:11: busy-shop: near \"number\": syntax error; it is a query: SELECT ... FROM ..."}},
+      {"LetOfARelation",
+       "    AND idle < 1",
+       "    AND shop.idle < 1",
+       {"14:5: busy-shop: no such column: shop.idle (did you mean idle?)\n    sold > 0 AND shop.idle < 1\n   "
+        "        "
+        "      ^"}},
+      {"ValueForAMapping",
+       "saves: {from: till, high: \"idle * open_ns\", low: \"0\"}",
+       "saves: idle * open_ns",
+       {"19:8: busy-shop: 'saves' must be a mapping (key: value)"}},
       {"TableAsNumber",
        "{default: 0.5, unit",
        "{default: 0.5, table: {A100: 0.4}, unit",
