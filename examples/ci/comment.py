@@ -5,9 +5,9 @@
     comment.py gate/gate.md [gate/gate.json]
 
 On GitHub it reads GITHUB_TOKEN, GITHUB_REPOSITORY and the number from GITHUB_REF (refs/pull/7/merge) or $NUMBER; with
-gate.json it also writes a check of the commit $HEAD_SHA: success, failure, or neutral where the gate is inconclusive
-or could not compare. On GitLab it reads GITLAB_TOKEN (an access token of the project that may comment), CI_API_V4_URL,
-CI_PROJECT_ID and CI_MERGE_REQUEST_IID. Only comments of its own begin with the marker.
+gate.json it also writes a check of the commit $HEAD_SHA: success, failure, or neutral where the gate is inconclusive,
+only reports what is worse, or could not compare. On GitLab it reads GITLAB_TOKEN (an access token of the project that
+may comment), CI_API_V4_URL, CI_PROJECT_ID and CI_MERGE_REQUEST_IID. Only comments of its own begin with the marker.
 """
 import json
 import os
@@ -58,7 +58,8 @@ def conclusion(gate):
         return "failure"
     if gate["exit_status"] == 3:
         return "action_required"
-    neutral = gate["exit_status"] == 2 or gate["verdict"] == "inconclusive"
+    # With `mode: report` what is worse fails nothing.
+    neutral = gate["exit_status"] == 2 or gate["verdict"] in ("inconclusive", "regressed", "not comparable")
     return "neutral" if neutral else "success"
 
 

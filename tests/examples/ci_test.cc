@@ -276,6 +276,17 @@ TEST_F(CiScripts, OneCommentIsUpdated) {
   EXPECT_THAT(out, HasSubstr(R"("comments": ["<!-- performance gate -->\nfaster\n"])"));
   EXPECT_THAT(out, HasSubstr(R"("checks": ["abc neutral"])"));
   EXPECT_THAT(out, HasSubstr(R"("others": true)"));
+  for (const auto& [gate, conclusion] :
+       {std::pair("0, \"verdict\": \"regressed\"", "neutral"),
+        std::pair("0, \"verdict\": \"pass\"", "success"),
+        std::pair("1, \"verdict\": \"regressed\"", "failure"),
+        std::pair("2, \"verdict\": \"not comparable\"", "neutral"),
+        std::pair("3, \"verdict\": \"not comparable\"", "action_required")}) {
+    test::WriteFile(folder.path() / "gate.json",
+                    fmt::format("{{\"headline\": \"H\", \"exit_status\": {}}}", gate));
+    ASSERT_EQ(Run(server + "'" + github + twice + "'"), 0) << out;
+    EXPECT_THAT(out, HasSubstr(fmt::format("\"checks\": [\"abc {}\"]", conclusion)));
+  }
   const std::string gitlab =
       "export GITLAB_CI=1 CI_API_V4_URL=$API CI_PROJECT_ID=42 CI_MERGE_REQUEST_IID=7 GITLAB_TOKEN=secret; ";
   ASSERT_EQ(Run(server + "'" + gitlab + twice + "'"), 0) << out;
