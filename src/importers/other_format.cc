@@ -30,6 +30,10 @@ constexpr OtherFormat kXla = {"a profile of XLA, as JAX and TensorFlow write (.x
 constexpr OtherFormat kPickle = {"a Python pickle, as PyTorch writes snapshots of its memory",
                                  "record memory in a trace: torch.profiler.profile(profile_memory=True), "
                                  "then export_chrome_trace('trace.json')"};
+constexpr OtherFormat kPrometheus = {
+    "an answer of Prometheus in JSON",
+    "give the metrics as their exporter prints them (curl HOST:9400/metrics >> gpus.prom, every second, of "
+    "DCGM's), or a log of dcgmi dmon -e 203,155,252 -d 1000"};
 constexpr OtherFormat kRocprof = {"a table of rocprofv3", kRecordWithPyTorch};
 constexpr OtherFormat kRocpd = {"a database of ROCm's rocpd", kRecordWithPyTorch};
 
@@ -41,6 +45,10 @@ constexpr auto kSigns = std::to_array<Sign>({
     {"\x80\x03", 2, kPickle},
     {"\x80\x04", 2, kPickle},
     {"\x80\x05", 2, kPickle},
+    {R"("resultType":"matrix")", 80, kPrometheus},
+    {R"("resultType": "matrix")", 120, kPrometheus},
+    {R"("resultType":"vector")", 80, kPrometheus},
+    {R"("resultType": "vector")", 120, kPrometheus},
     {R"(Agent_Id")", 80, kRocprof},
     {R"("Dispatch_Id")", 80, kRocprof},
     {R"("Domain","Function")", 40, kRocprof},

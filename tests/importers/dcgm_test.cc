@@ -76,5 +76,17 @@ TEST(Dcgm, WithoutASample) {
   EXPECT_THROW(test::ReadLog("DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"\nDCGM_FI_DEV_GPU_UTIL{} 5\n"), Error);
 }
 
+TEST(Dcgm, JsonOfPrometheusIsNamed) {
+  try {
+    test::ReadLog(
+        R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"DCGM_FI_DEV_GPU_UTIL"},)"
+        R"("values":[[1697040000,"98"]]}]}})");
+    ADD_FAILURE() << "was read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.reason(), testing::HasSubstr("an answer of Prometheus"));
+    EXPECT_THAT(error.hint(), testing::HasSubstr("dcgmi dmon"));
+  }
+}
+
 }  // namespace
 }  // namespace dladvisor

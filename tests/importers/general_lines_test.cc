@@ -109,6 +109,34 @@ TEST(GeneralLines, EventsTakeTheTimeBeforeTheirLines) {
   EXPECT_DOUBLE_EQ(log.events[1].ns.value_or(0), 3e9);
 }
 
+// A log may begin within an epoch, whose time counts from its start.
+TEST(GeneralLines, TimeSinceTheEpochBegan) {
+  std::string text;
+  for (int batch = 600; batch <= 2600; batch += 10)
+    text += fmt::format("Epoch:  {} | Batch:  {}/ 1000 | LR: 2.97e-04 |Loss: 4.6069 | Time: {:.1f}s\n",
+                        16 + (batch - 1) / 1000, (batch - 1) % 1000 + 1, 0.3 * ((batch - 1) % 1000 + 1));
+  const TrainingLog log = Log(text);
+  ASSERT_GT(log.iterations.size(), 100u);
+  ExpectSeconds(log, 10, 0.3);
+  ExpectSeconds(log, 100, 0.3);
+}
+
+// "iteration" counts the rounds whose steps have a total.
+TEST(GeneralLines, RoundsOfStepsAreEpochs) {
+  std::string text;
+  int second = 0;
+  for (int round = 7; round <= 9; ++round)
+    for (int step = 1; step <= 501; step += 100, second += 20)
+      text += fmt::format(
+          "2018-08-17 16:{:02}:{:02},056 - train.log - INFO - iteration:{} step:{}/600, NER loss: 0.89\n",
+          second / 60, second % 60, round, step);
+  const TrainingLog log = Log(text);
+  ASSERT_EQ(log.iterations.size(), 18u);
+  EXPECT_EQ(log.iterations.back().attempt, 0);
+  EXPECT_EQ(log.iterations[7].covers, 100);
+  ExpectSeconds(log, 7, 0.2);
+}
+
 // "Time" falls from an epoch's first line on: the mean of all of its iterations.
 TEST(GeneralLines, MeanOfAnEpochCoversIt) {
   std::string text;

@@ -99,13 +99,18 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   step.nan = step.trains = LosesItself(line);
   if (values.size() < (step.nan ? 1 : 2)) return std::nullopt;
   const bool batch_counts = std::ranges::none_of(values, IsStep);
+  // "iteration:74 step:549/1687": what counts no total is the round of the other.
+  const auto counted = [](const Value& value) { return IsStep(value) && value.total; };
+  const auto round = std::ranges::find_if(values, IsStep);
+  const bool rounds = round != values.end() && !round->total && std::ranges::any_of(values, counted) &&
+                      std::ranges::none_of(values, IsEpoch);
   for (const Value& value : values) {
     const std::string& name = value.name;
     const double number = value.number;
     const Unit unit = value.unit;
     const double scale = value.scale;
     const bool time = unit == Unit::kSeconds || unit == Unit::kNone;
-    if (!step.epoch && IsEpoch(value)) {
+    if (!step.epoch && (IsEpoch(value) || (rounds && &value == &*round))) {
       step.epoch = static_cast<int64_t>(number);
     } else if (!step.step &&
                (IsStep(value) || (batch_counts && IsBatch(value)) ||
@@ -346,10 +351,14 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
   const auto most = [](size_t part, size_t whole) {
     return static_cast<double>(part) >= kMostLines * static_cast<double>(whole);
   };
-  if (most(grows, follows) && follows >= kLeastLines &&
-      *std::ranges::max_element(steps_, {}, [](const Step& s) { return s.time.value_or(0); })->time >
-          2 * *std::ranges::find_if(steps_, [](const Step& s) { return s.time.has_value(); })->time)
-    return Meaning::kSinceStart;
+  // Of the run or of each epoch, whose first line has the least.
+  double least = std::numeric_limits<double>::max(), greatest = 0;
+  for (const Step& line : steps_) {
+    if (!line.time) continue;
+    least = std::min(least, *line.time);
+    greatest = std::max(greatest, *line.time);
+  }
+  if (most(grows, follows) && follows >= kLeastLines && greatest > 2 * least) return Meaning::kSinceStart;
   if (most(beside, timed)) return Meaning::kStep;
   // A time that is always the same falls nowhere.
   if (most(falls, follows) && follows >= kLeastLines && epochs > 0 && 2 * rises > epochs)

@@ -113,15 +113,18 @@ double KnownTime(const TrainingLog& log) {
   return known;
 }
 
-// Of two readings of the same lines: times before none, steps before epochs, loading before none, and more
-// of the time before less.
+// Of two readings of the same lines: times before none, steps before epochs, loading before none, rounds of
+// steps before as many starts of the training, and more of the time before less.
 bool SaysMore(const TrainingLog& log, const TrainingLog& than) {
   if (log.empty() || than.empty()) return !log.empty();
-  constexpr double kTimed = 1e6, kMore = 1.5;
+  constexpr double kTimed = 1e6, kMore = 1.5, kAsManyLines = 0.9;
   const double time = KnownTime(log), other = KnownTime(than);
   if ((time > kTimed) != (other > kTimed)) return time > other;
   if (log.of_epochs != than.of_epochs) return than.of_epochs;
   if (log.timers.empty() != than.timers.empty()) return than.timers.empty();
+  const bool as_many = static_cast<double>(log.iterations.size()) >=
+                       kAsManyLines * static_cast<double>(than.iterations.size());
+  if (time > kTimed && as_many && log.iterations.back().attempt < than.iterations.back().attempt) return true;
   return time > kMore * other;
 }
 
