@@ -127,6 +127,8 @@ TEST(OpEfficiency, ListsTheRestOfManyShapesTogether) {
   EXPECT_EQ(rest.shapes, "other shapes");
   EXPECT_EQ(rest.kind, "matrix");
   EXPECT_EQ(rest.precision, "fp16");
+  EXPECT_EQ(rest.variants, kMore);
+  EXPECT_EQ(found.rows[0].variants, 1);
   EXPECT_EQ(rest.calls, kMore);
   EXPECT_EQ(rest.gpu_ns, 300'003);
   EXPECT_EQ(rest.flops, 3.0 * kFlops);

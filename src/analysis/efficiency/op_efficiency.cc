@@ -40,6 +40,7 @@ struct OtherRows {
   CallGroup first;
   OperatorTotals totals;
   double attainable_ns = 0;
+  int64_t rows = 0;
   bool is_timed = false, all_flops_rates = true, all_bytes_rates = true;
   Ns longest_ns = 0;                 // of one of them,
   std::string_view unknown;          // and why its rates are
@@ -160,6 +161,7 @@ class EfficiencyBuilder {
       newest_of_name = at;
     }
     OtherRows& others = rank.others[at];
+    ++others.rows;
     others.totals.Add(totals);
     others.attainable_ns += rates.attainable_ns.value_or(0);
     others.all_flops_rates &= rates.flops_per_s.has_value();
@@ -263,6 +265,7 @@ class EfficiencyBuilder {
     const OperatorTotals& totals = others.totals;
     OpEfficiencyRow row = Named(others.first, totals);
     row.shapes = others.is_timed ? kOtherShapes : kOtherUntimed;
+    row.variants = others.rows;
     if (!totals.has_rates()) return row;
     const auto ns = static_cast<double>(totals.gpu_ns);
     OperatorRates rates;
@@ -400,6 +403,8 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
               "matrix, convolution, attention, mixture-of-experts, which have FLOPs; normalization, softmax, "
               "reduction, element-wise, copy, pooling, embedding, optimizer, which move data; unknown "
               "where its work is.")
+          .Column("variants", &Row::variants, Unit::kCount,
+                  "How many shapes the row stands for: one, and more where it is of other shapes.")
           .Column("calls", &Row::calls, Unit::kCount, "Calls that launched kernels.")
           .Column("recomputed_calls", &Row::recomputed_calls, Unit::kCount,
                   "Of those, forward operators that a backward pass repeats (activation checkpointing).")

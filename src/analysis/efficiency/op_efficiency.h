@@ -29,7 +29,7 @@ struct OpEfficiencyRow {
   int64_t rank = 0;
   std::string_view op, data_type, shapes, precision, layout;
   std::optional<std::string_view> kind;
-  int64_t calls = 0, recomputed_calls = 0, kernels = 0, gpu_ns = 0;
+  int64_t variants = 1, calls = 0, recomputed_calls = 0, kernels = 0, gpu_ns = 0;
   std::optional<double> kernel_share;
   std::optional<int64_t> output_tiles;
   std::optional<int64_t> inner;
