@@ -66,6 +66,21 @@ TEST(ProgramKind, WorkThatIsOverSoonerThanTheStartIsOneShot) {
   EXPECT_EQ(KindOf(after(1000 * kMs, 100 * kMs)), "computing") << "long enough to judge";
 }
 
+TEST(ProgramKind, BriefWorkOfManyKernelsIsOneShotUnlessOfANetwork) {
+  const auto of = [](const std::string& framework) {
+    TraceBuilder b;
+    if (!framework.empty()) b.Range(0, 1, framework);
+    b.Range(1, 2, "main");
+    for (int i = 0; i < 500; ++i) {
+      const Ns at = 100 * kMs + i * kMs / 100 + (i % 100 == 0 ? kMs / 1000 : 0);
+      b.Launch(at, at, at + kMs / 200, "kernel" + std::to_string(i / 100));
+    }
+    return KindOf(b);
+  };
+  EXPECT_EQ(of(""), "one-shot");
+  EXPECT_EQ(of("aten::mm"), "inference");
+}
+
 TEST(ProgramKind, OperatorsThatTakeLongerThanLaunchesComputeOnTheHost) {
   const auto products = [](int calls, Ns each) {
     TraceBuilder b;

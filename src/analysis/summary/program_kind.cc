@@ -226,24 +226,29 @@ bool Measures(const Context& context) {
   return measured >= kLeastMeasured;
 }
 
+bool IsOfNetworks(std::string_view framework) {
+  return framework == "PyTorch" || framework == "TensorFlow" || framework == "JAX" ||
+         framework == "PaddlePaddle";
+}
+
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
   const Kernels& all = context.trace.kernels;
   const auto kernels = static_cast<int64_t>(all.size()), distinct = static_cast<int64_t>(names.size());
-  if (kernels == 0 || context.trace.graph_launches.size() > 0 || kernels >= kLeastKernels || Loops(context) ||
-      Measures(context))
+  const std::optional<std::string> framework = FrameworkName(context.trace);
+  const bool many = kernels >= kLeastKernels;
+  // Many kernels of a network in little time are an excerpt of its loop; those of other programs are all
+  // there is.
+  if (kernels == 0 || context.trace.graph_launches.size() > 0 || Loops(context) || Measures(context) ||
+      (many && framework && IsOfNetworks(*framework)))
     return std::nullopt;
   if (auto brief = OverBeforeLong(context)) return brief;
+  if (many) return std::nullopt;
   Ns work = 0;
   for (size_t i = 0; i < all.size(); ++i) work += all.end[i] - all.start[i];
   if (kernels >= kLeastRuns * std::max<int64_t>(distinct, 1) && work >= kLeastWork) return std::nullopt;
   return ProgramKind{program_kind::kOneShot,
                      fmt::format("{} kernel{} of {} name{}", kernels, kernels == 1 ? "" : "s", distinct,
                                  distinct == 1 ? "" : "s")};
-}
-
-bool IsOfNetworks(std::string_view framework) {
-  return framework == "PyTorch" || framework == "TensorFlow" || framework == "JAX" ||
-         framework == "PaddlePaddle";
 }
 
 }  // namespace
