@@ -29,7 +29,7 @@ std::string_view BucketWords(std::string_view bucket) {
       {"idle/garbage-collection", "Python's garbage collection"},
       {"idle/os", "waiting in the operating system"},
       {"idle/profiler", "the profiler"},
-      {"idle/host", "work of the host between launches"},
+      {"idle/host", "work of the host other than launches"},
       {"idle/launch", "launching kernels"},
       {"idle/unknown", "idle time of unknown cause"},
   }};

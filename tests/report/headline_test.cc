@@ -272,8 +272,9 @@ TEST(Headline, SaysThatMinutesMayBeAPause) {
     return Render(RunWithLedger({{"compute/other", 10'000'000'000}, {"idle/host", 90'000'000'000}}), advice,
                   ReportFormat::kMarkdown);
   };
-  EXPECT_THAT(text(0), HasSubstr("(90 %), all of it to work of the host between launches, unless the program "
-                                 "pauses in the 1.50 min of one gap; first, do less"));
+  EXPECT_THAT(text(0),
+              HasSubstr("(90 %), all of it to work of the host other than launches, unless the program "
+                        "pauses in the 1.50 min of one gap; first, do less"));
   EXPECT_THAT(text(80e9), Not(HasSubstr("pauses")));
 }
 
