@@ -165,6 +165,17 @@ TEST(Training, RateWithoutATime) {
   EXPECT_NEAR(training[0].tokens_per_second.value_or(0), 3 / (1.0 / 600 + 1.0 / 200 + 1.0 / 600), 1e-6);
 }
 
+// A program that stood for an hour after a checkpoint did not write it for an hour.
+TEST(TrainingLog, WhatIsKnownToBeShortIsNotTheReason) {
+  TraceBuilder b;
+  Add(b, {100, 100, 100, 100, 200, 100, 100, 100, 360000, 100, 100, 100});
+  TrainingLog& log = b.trace.training_log;
+  log.events.push_back({4, TrainingEventKind::kCheckpoint, 0.9e9});
+  log.events.push_back({8, TrainingEventKind::kCheckpoint, 0.9e9});
+  EXPECT_EQ(Rows(b)[4].cause, "checkpoint");
+  EXPECT_EQ(Rows(b)[8].cause, "unexplained");
+}
+
 TEST(TrainingLog, WhatHappensBetweenEpochs) {
   TraceBuilder b;
   Add(b, {100, 100, 100, 100, 900, 100, 100, 100, 100, 100, 100, 100});

@@ -79,6 +79,29 @@ TEST(EpochLines, EvaluationsBetweenEpochs) {
   }
 }
 
+// "Cost" is a time, too, and that of a validation is its own.
+TEST(EpochLines, CostOfTrainingAndValidation) {
+  const TrainingLog log = LogOf(
+      "04-07 08:51:40, Epoch 55 Train, reg:0.13, mae:9.98, mse:35.26, Cost: 670.5 sec\n"
+      "04-07 08:55:08, Epoch 55 Val, MAE: 17.69, MSE: 64.95 Cost 207.5 sec\n"
+      "04-07 09:06:20, Epoch 56 Train, reg:0.13, mae:8.08, mse:26.80, Cost: 672.5 sec\n"
+      "04-07 09:09:48, Epoch 56 Val, MAE: 16.69, MSE: 63.95 Cost 208.5 sec\n");
+  EXPECT_TRUE(log.of_epochs);
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 672.5);
+  EXPECT_EQ(log.evaluations, 2);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 416e9);
+}
+
+TEST(EpochLines, DatesWithDots) {
+  const TrainingLog log = LogOf(
+      "2023.01.18 17:14:14 [Epoch: 01] Train acc: 0.8006 | loss: 11.1589\n"
+      "2023.01.18 17:57:17 [Epoch: 02] Train acc: 0.8654 | loss: 7.7687\n"
+      "2023.01.18 18:40:17 [Epoch: 03] Train acc: 0.8754 | loss: 6.7687\n");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 43 * 60 + 3);
+}
+
 TEST(EpochLines, WhatIsLeftOfAnEpoch) {
   const TrainingLog log = LogOf(
       "Epoch:[1/1](600/60600), loss: 2.5, lr: 0.0005, epoch_time: 100.0min\n"

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "engine/base/error.h"
@@ -147,6 +148,31 @@ TEST(GeneralLines, MeanOfAnEpochCoversIt) {
   const TrainingLog log = Log(text);
   ASSERT_EQ(log.iterations.size(), 4u);
   EXPECT_EQ(log.iterations[2].covers, 100);
+}
+
+// Lines of a validation's own batches are its time.
+TEST(GeneralLines, BatchesOfAValidationAreAnEvaluation) {
+  std::string text;
+  int second = 0;
+  const auto line = [&](const std::string& words, int took) {
+    second += took;
+    text += fmt::format("2018-01-27 10:{:02}:{:02},165 INFO    : {}\n", second / 60, second % 60, words);
+  };
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    for (int batch = 200; batch <= 1600; batch += 200)
+      line(fmt::format("train --- Current batch:{}/1600  loss:[ 0.59]", batch), 30);
+    line("Save module: train_state.pth", 0);
+    line("val --- Current batch:200/400  loss:[ 0.46]", 10);
+    line("val --- Current batch:400/400  loss:[ 0.59]", 10);
+    line("Save module: val_state.pth", 0);
+  }
+  const TrainingLog log = Log(text);
+  ASSERT_EQ(log.iterations.size(), 32u);
+  ASSERT_GE(log.events.size(), 2u);
+  const auto evaluation = std::ranges::find(log.events, TrainingEventKind::kEvaluation, &TrainingEvent::kind);
+  ASSERT_NE(evaluation, log.events.end());
+  EXPECT_EQ(evaluation->before, 8u);
+  EXPECT_DOUBLE_EQ(evaluation->ns.value_or(0), 20e9);
 }
 
 // "timer: 0.67 sec." before the line of its iteration, of SSD and what is built on it.

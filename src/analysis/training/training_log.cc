@@ -5,7 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <span>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "src/analysis/family/family.h"
@@ -29,6 +30,12 @@ constexpr double kExplains = 0.5;
 // Lines at one distance that are no chance, and how many lines lie between two of them at least.
 constexpr size_t kLeastRegular = 4;
 constexpr int64_t kLeastLinesBetween = 5;
+
+constexpr std::pair<TrainingEventKind, const char*> kEvents[] = {
+    {TrainingEventKind::kCheckpoint, "checkpoint"},
+    {TrainingEventKind::kEvaluation, "evaluation"},
+    {TrainingEventKind::kGarbageCollection, "garbage collection"},
+    {TrainingEventKind::kEpochEnd, "end of an epoch"}};
 
 using Rows = std::vector<size_t>;
 using Alike = std::pair<int64_t, int64_t>;  // attempt and batch, -1 where unknown: lines that compare
@@ -109,6 +116,8 @@ class Explainer {
       if (!times.empty()) medians[name] = 2 * times.size() < group.size() ? 0 : Median(times);
     }
     for (const size_t i : group)
+      if (rows_[i].slow == true && !LongestEvent(i).value_or("").empty()) lines_end_events_ = true;
+    for (const size_t i : group)
       if (rows_[i].slow == true) Explain(i, medians);
   }
 
@@ -137,20 +146,18 @@ class Explainer {
 
   std::string Cause(size_t i, const std::string* timer) const {
     if (rows_[i].warmup) return "start";
-    constexpr std::pair<TrainingEventKind, const char*> kEvents[] = {
-        {TrainingEventKind::kCheckpoint, "checkpoint"},
-        {TrainingEventKind::kEvaluation, "evaluation"},
-        {TrainingEventKind::kGarbageCollection, "garbage collection"},
-        {TrainingEventKind::kEpochEnd, "end of an epoch"}};
-    if (const char* longest = LongestEvent(i, kEvents)) return longest;
+    const auto longest = LongestEvent(i);
+    if (longest && !longest->empty()) return std::string(*longest);
     const auto happens = [&](TrainingEventKind kind) {
       return std::ranges::any_of(log_.events,
                                  [&](const TrainingEvent& e) { return e.before == i && e.kind == kind; });
     };
     // Of two things at once the one that is known to take as long.
     if (happens(TrainingEventKind::kEvaluation) && EvaluationExplains(rows_[i])) return "evaluation";
+    // What is printed where it ends, and took too little, is not the reason.
+    const bool ended = longest && lines_end_events_;
     for (const auto& [kind, name] : kEvents)
-      if (happens(kind)) return name;
+      if (happens(kind) && !(ended && kind != TrainingEventKind::kEpochEnd)) return name;
     if (timer == nullptr && IsAfterMultipleOf("eval_interval", rows_[i])) return "evaluation";
     if (timer == nullptr && IsAfterMultipleOf("save_interval", rows_[i])) return "checkpoint";
     if (timer == nullptr) return "unexplained";
@@ -160,17 +167,19 @@ class Explainer {
     return std::string(kind == "all" ? "compute" : kind);
   }
 
-  // Of what happens in the row's time the one that takes most of it, where the log dates each.
-  const char* LongestEvent(size_t i, std::span<const std::pair<TrainingEventKind, const char*>> names) const {
+  // Of what happens in the row's time the one that takes most of it, "" where none does; nothing where the
+  // log does not date each.
+  std::optional<std::string_view> LongestEvent(size_t i) const {
     double most =
         kExplains * rows_[i].excess_ns.value_or(0) * static_cast<double>(rows_[i].covers.value_or(1));
-    const char* longest = nullptr;
+    std::optional<std::string_view> longest;
     for (const TrainingEvent& event : log_.events) {
       if (event.before != i || event.kind == TrainingEventKind::kEpochEnd) continue;
-      if (!event.ns) return nullptr;
+      if (!event.ns) return std::nullopt;
+      if (!longest) longest = "";
       if (*event.ns < most) continue;
       most = *event.ns;
-      for (const auto& [kind, name] : names)
+      for (const auto& [kind, name] : kEvents)
         if (kind == event.kind) longest = name;
     }
     return longest;
@@ -197,6 +206,7 @@ class Explainer {
   const TrainingLog& log_;
   std::vector<TrainingLogRow>& rows_;
   const std::map<std::string, std::map<size_t, double>> timers_;
+  bool lines_end_events_ = false;  // as where one took what its line took longer
 };
 
 // Slow lines without another reason that come at every so many iterations: what the program does then, it

@@ -43,6 +43,14 @@ std::optional<double> TimeOfWholeEpoch(std::string_view line) {
   return number * (unit.front() == 'm' || unit.front() == 'M' ? 60 : 1);
 }
 
+std::optional<double> TimeOfEvaluation(std::string_view line) {
+  if (line.size() > 240) return std::nullopt;
+  static const RE2 evaluation(
+      R"((?i)\bepoch\W{0,3}\d+\W{0,3}(?:val|valid|validation|eval|evaluation|test)\b.*\b(?:cost|time|took)\b[^\d,;|]{0,12}?(\d+(?:\.\d+)?) *s(?:ec\w*)?\b)");
+  double number = 0;
+  return RE2::PartialMatch(line, evaluation, &number) && number > 0 ? std::optional(number) : std::nullopt;
+}
+
 void SplitTotals(std::vector<TrainingIteration>& epochs) {
   if (epochs.size() < kLeastTotals) return;
   for (size_t i = 0; i < epochs.size(); ++i) {

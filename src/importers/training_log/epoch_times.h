@@ -17,6 +17,9 @@ std::optional<double> TimeOfEpochBefore(std::string_view line);
 // 0.6".
 std::optional<double> TimeOfWholeEpoch(std::string_view line);
 
+// In seconds, of "Epoch 56 Val, MAE: 17.69, Cost 207.9 sec".
+std::optional<double> TimeOfEvaluation(std::string_view line);
+
 // Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves.
 void SplitTotals(std::vector<TrainingIteration>& epochs);
 

@@ -190,7 +190,7 @@ void GeneralLinesReader::TimeEvaluation(std::string_view line) {
 
 bool GeneralLinesReader::ReadStep(std::string_view line) {
   const auto timer = std::exchange(timer_, {});
-  const auto event = steps_.empty() ? std::nullopt : HappensBetween(line);
+  auto event = steps_.empty() ? std::nullopt : HappensBetween(line);
   const auto happened = [&](bool in_step) {
     if (!event) return false;
     TimeEvaluation(line);
@@ -214,7 +214,11 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
     return happened(false);
   static const RE2 counter(
       R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,3}\d+ ?/)re");
-  if (!RE2::PartialMatch(line, counter) || Evaluates(line)) return happened(false);
+  if (!RE2::PartialMatch(line, counter)) return happened(false);
+  if (Evaluates(line)) {
+    if (!steps_.empty() && !event) event = TrainingEventKind::kEvaluation;
+    return happened(false);
+  }
   auto step = Read(line);
   if (!step || !step->trains) return happened(false);
   if (timer && !step->time && !step->step_time) step->step_time = timer;
@@ -481,6 +485,7 @@ TrainingLog GeneralLinesReader::Finish() {
   SetCovers(log.iterations, std::nullopt);
   for (TrainingIteration& row : log.iterations)
     if (row.nan) row.nan = std::min(*row.nan, row.covers.value_or(1));
+  LeaveOutCommonEvents(log);
   log.evaluations = evaluations_;
   log.evaluation_ns = evaluation_ns_;
   log.program = kStepsAlone;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/training_log/log_line.h"
 #include "src/trace/training_progress.h"
 
 namespace dladvisor::training_log {

@@ -24,12 +24,12 @@ constexpr int64_t kLongestEvent = int64_t{86'400} * 1'000'000'000;
 // "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, "[10/05
 // 20:31:36]" and glog's "I0731 06:15:00.67", of any year: as ISO writes it, "" for none.
 std::string LastSlashedTime(std::string_view text) {
-  static const RE2 year_first(R"((?:^|[^\d/])(\d{4})/(\d{2})/(\d{2})[ T,-]{1,3})" CLOCK),
+  static const RE2 year_first(R"((?:^|[^\d/.])(\d{4})[/.](\d{2})[/.](\d{2})[ T,-]{1,3})" CLOCK),
       year_last(R"((?:^|[^\d/])(\d{2})/(\d{2})/(\d{4})[ T,-]{1,3})" CLOCK),
       no_year(R"(^\[(\d{2})/(\d{2}) )" CLOCK), glog(R"(^[IWEF](\d{2})(\d{2}) )" CLOCK);
   std::string year, month, day, clock;
   if (text.find(':') == std::string_view::npos) return {};
-  if (text.find('/') != std::string_view::npos) {
+  if (text.find_first_of("/.") != std::string_view::npos) {
     re2::StringPiece rest(text.data(), text.size());
     while (RE2::FindAndConsume(&rest, year_first, &year, &month, &day, &clock)) continue;
     if (clock.empty())
@@ -137,6 +137,17 @@ void SpreadSingleTimes(std::vector<TrainingIteration>& rows) {
     if (row.elapsed_ns && *row.elapsed_ns > kFar * *middle)
       row.elapsed_ns = ((covers - 1) * *middle + *row.elapsed_ns) / covers;
   }
+}
+
+std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
+  for (const char* words : {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb",
+                            "HellaSwag accuracy", "Start validation", "Starting validation",
+                            "begin validation", "Epoch(val)", "Test: [", "Start inference on "})
+    if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
+  for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",
+                            "Saving the checkpoint", "Saved checkpoint"})
+    if (line.find(words) != std::string_view::npos) return TrainingEventKind::kCheckpoint;
+  return std::nullopt;
 }
 
 std::optional<TrainingEventKind> HappensBetween(std::string_view line) {

@@ -41,7 +41,10 @@ std::optional<int64_t> LastTime(std::string_view text);
 // The text without the escape sequences that colour it on a terminal.
 std::string WithoutColours(std::string_view text);
 
-// What happens between steps, by its own line: a loss or a score of a validation, a file that is saved.
+// What happens between steps, in the words of programs that are known.
+std::optional<TrainingEventKind> BetweenSteps(std::string_view line);
+
+// The same by its own line in any words: a loss or a score of a validation, a file that is saved.
 std::optional<TrainingEventKind> HappensBetween(std::string_view line);
 
 // Takes what a line tells, which ends it: what it took is since the line before it, where both have dates.

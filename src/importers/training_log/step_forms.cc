@@ -29,7 +29,7 @@ const std::vector<Form>& Forms() {
                                              {kLearningRate, "(?i)\\blr[:=]? *" NUMBER},
                                              {kTokens, NUMBER " *tok(?:en)?s?/s"}};
 #define EPOCH_TIME \
-  R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|takes|duration|elapsed|in)\b[^\d,;|]{0,12}?)" NUMBER
+  R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|takes|duration|elapsed|cost|in)\b[^\d,;|]{0,12}?)" NUMBER
   static const std::vector<FieldForm> epoch = {
       {kElapsed, "(?i)\\bepoch:? *\\d+(?: */ *\\d+)? *[\\[(] *" NUMBER " *s *[\\])]"},
       {kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},

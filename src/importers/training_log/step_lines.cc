@@ -83,17 +83,6 @@ std::optional<double> SecondsOfClock(std::string_view clock) {
   }
 }
 
-std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
-  for (const char* words : {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb",
-                            "HellaSwag accuracy", "Start validation", "Starting validation",
-                            "begin validation", "Epoch(val)", "Test: [", "Start inference on "})
-    if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
-  for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",
-                            "Saving the checkpoint", "Saved checkpoint"})
-    if (line.find(words) != std::string_view::npos) return TrainingEventKind::kCheckpoint;
-  return std::nullopt;
-}
-
 // "Epoch 1/100, Batch 10/164": not a line of the whole epoch; nor is a bar.
 bool OfPartOfEpoch(std::string_view line) {
   static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,8}\d|%\|)");
@@ -172,6 +161,12 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   step = *printed - form.first_step + 1;
   if (of_epoch && !first_epoch_) first_epoch_ = std::min<int64_t>(*printed, 1);
   if (of_epoch) step = *printed - *first_epoch_ + 1;
+  if (const auto took =
+          of_epoch && printed_epochs_ && step == last_iteration_ ? TimeOfEvaluation(line) : std::nullopt) {
+    ++log_.evaluations;
+    log_.evaluation_ns += *took * kNsPerSecond;
+    return true;
+  }
   // "Epoch 2 - Validation BLEU: 71.65", behind the epoch's own lines.
   if (of_epoch && step == last_iteration_ && !printed_epochs_ &&
       HappensBetween(line) == TrainingEventKind::kEvaluation) {
