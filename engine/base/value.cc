@@ -121,6 +121,8 @@ std::string FormatValue(const Value& value, Unit unit) {
     case Unit::kHertz:
       return Scaled(number, kHertz);
     case Unit::kRatio:
+      // What is there, however little, is not nothing.
+      if (number > 0 && number < 0.0005) return "<0.1 %";
       return fmt::format("{:.1f} %", number * 100);
     case Unit::kCelsius:
       return fmt::format("{:.0f} °C", number);

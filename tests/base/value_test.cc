@@ -10,6 +10,9 @@ namespace {
 
 TEST(FormatValue, PrintsByUnit) {
   EXPECT_EQ(FormatValue(0.31, Unit::kRatio), "31.0 %");
+  EXPECT_EQ(FormatValue(0.0004, Unit::kRatio), "<0.1 %");
+  EXPECT_EQ(FormatValue(0.0005, Unit::kRatio), "0.1 %");
+  EXPECT_EQ(FormatValue(0.0, Unit::kRatio), "0.0 %");
   EXPECT_EQ(FormatValue(12.3e6, Unit::kNanoseconds), "12.3 ms");
   EXPECT_EQ(FormatValue(int64_t{98'400'000'000}, Unit::kNanoseconds), "1.64 min");
   EXPECT_EQ(FormatValue(int64_t{640}, Unit::kNanoseconds), "640 ns");
