@@ -287,6 +287,22 @@ TEST(StepDetection, WarmUpIsAnOutlierAtTheStart) {
   EXPECT_EQ(WarmupOf({900, 100, 100}), 1u);
 }
 
+// As of an elimination, whose rows become fewer.
+TEST(StepDetection, StepsThatShrinkAllTheWayAreNoWarmUp) {
+  std::vector<Ns> lengths;
+  for (Ns i = 0; i < 300; ++i) lengths.push_back(4'000 - 10 * i);
+  EXPECT_EQ(WarmupOf(lengths), 0u);
+  lengths.insert(lengths.begin(), {20'000, 9'000});
+  EXPECT_EQ(WarmupOf(lengths), 2u) << "what ends at once is one";
+}
+
+// One whose steps come near to the others is left out as far as it is longer.
+TEST(StepDetection, WarmUpMayEndSlowly) {
+  std::vector<Ns> lengths = {1000, 700, 500, 350, 250, 180, 140, 130};
+  lengths.resize(60, 100);
+  EXPECT_EQ(WarmupOf(lengths), 8u);
+}
+
 TEST(StepDetection, ChosenStepsAreTakenAsTheyAre) {
   AnalysisOptions options;
   options.steps = {0, 3};

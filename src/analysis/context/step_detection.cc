@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -43,26 +44,59 @@ bool IsUpdate(std::string_view text, const Marker& marker) {
   return text.starts_with("Optimizer.step#") || (marker.kind == Marker::Kind::kOp && marker.name == "step");
 }
 
-// Whether a step has other work than those after it: what was launched before the profile began, autotuning.
-bool HasOtherWork(size_t operations, std::vector<double> rest) {
-  const double median = Median(std::move(rest));
-  return std::abs(static_cast<double>(operations) - median) > 0.2 * median;
+std::vector<double> LengthsOf(std::span<const Step> steps) {
+  std::vector<double> lengths;
+  for (const Step& step : steps) lengths.push_back(static_cast<double>(step.time.length()));
+  return lengths;
+}
+
+// How long steps are, and how much work they have.
+struct Usual {
+  double median = 0, deviation = 0, operations = 0;
+
+  explicit Usual(std::span<const Step> steps) {
+    std::vector<double> lengths = LengthsOf(steps), work;
+    for (const Step& step : steps) work.push_back(static_cast<double>(step.operations));
+    median = Median(lengths);
+    deviation = kDeviationPerMad * MedianAbsoluteDeviation(lengths);
+    operations = Median(work);
+  }
+
+  // What was launched before the profile began, autotuning.
+  bool HasOtherWork(const Step& step) const {
+    return std::abs(static_cast<double>(step.operations) - operations) > 0.2 * operations;
+  }
+  bool IsLonger(const Step& step) const {
+    const auto length = static_cast<double>(step.time.length());
+    return length > median + 5 * deviation && length > 1.2 * median;
+  }
+};
+
+// Whether steps become shorter all the way, as of work that shrinks.
+bool Shrink(std::span<const Step> steps) {
+  std::vector<double> first = LengthsOf(steps.first(steps.size() / 2)),
+                      second = LengthsOf(steps.subspan(steps.size() / 2));
+  return !first.empty() && Median(first) > 1.2 * Median(second);
 }
 
 void MarkWarmup(std::vector<Step>& steps) {
-  for (size_t i = 0; i < steps.size() / 3; ++i) {
-    std::vector<double> rest, work;
-    for (size_t j = i + 1; j < steps.size(); ++j) {
-      rest.push_back(static_cast<double>(steps[j].time.length()));
-      work.push_back(static_cast<double>(steps[j].operations));
+  const std::span<const Step> all(steps);
+  size_t count = 0, least = 0;  // least: those up to the last with other work
+  std::optional<Usual> usual;   // of later steps; of many it is hardly another one for the next step
+  for (size_t next = 0; count < steps.size() / 3; ++count) {
+    if (count >= next) {
+      usual.emplace(all.subspan(count + 1));
+      next = count + 1 + count / 4;
     }
-    const double median = Median(rest), deviation = kDeviationPerMad * MedianAbsoluteDeviation(rest);
-    const auto length = static_cast<double>(steps[i].time.length());
-    if (!HasOtherWork(steps[i].operations, std::move(work)) &&
-        (length <= median + 5 * deviation || length <= 1.2 * median))
-      return;
-    steps[i].warmup = true;
+    const bool other_work = usual->HasOtherWork(steps[count]);
+    if (!other_work && !usual->IsLonger(steps[count])) break;
+    if (other_work) least = count + 1;
   }
+  // A warm-up ends at once where what follows shrinks, too.
+  const auto length = [&](size_t i) { return static_cast<double>(steps[i].time.length()); };
+  if (count > least && Shrink(all.subspan(count)))
+    while (count > least && length(count - 1) <= 1.2 * length(count)) --count;
+  for (size_t i = 0; i < count; ++i) steps[i].warmup = true;
 }
 
 // "step 2", "steps 3 to 107", "steps from 3 on".
@@ -347,11 +381,10 @@ class StepFinder {
   }
 
   static bool HaveEqualWork(const std::vector<Step>& steps) {
-    std::vector<double> work;
-    for (const Step& step : steps) work.push_back(static_cast<double>(step.operations));
-    const auto odd = std::count_if(steps.begin(), steps.end(),
-                                   [&](const Step& s) { return HasOtherWork(s.operations, work); });
-    return Median(work) > 0 && 5 * odd <= std::ssize(steps);
+    if (steps.empty()) return false;
+    const Usual usual(steps);
+    const auto odd = std::ranges::count_if(steps, [&](const Step& step) { return usual.HasOtherWork(step); });
+    return usual.operations > 0 && 5 * odd <= std::ssize(steps);
   }
 
   // Of the rank's GPU time what ranges launch; of that between the first and the last only.
