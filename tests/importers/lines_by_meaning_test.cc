@@ -208,6 +208,7 @@ TEST(LinesByMeaning, BarsOfNewerUltralytics) {
   EXPECT_EQ(log.program, "YOLO");
   ASSERT_EQ(log.iterations.size(), 4u);
   EXPECT_EQ(log.iterations[3].iteration, 300);
+  EXPECT_EQ(log.iterations[3].planned, 50 * 75);
   ExpectRow(log, 2, 113.0 / 75);
 }
 

@@ -48,6 +48,7 @@ TEST(StepLines, ProgressBarsOfYolo) {
   EXPECT_EQ(log.iterations[0].iteration, 38);
   EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[0]), 1000);
   EXPECT_EQ(log.iterations[1].iteration, 76);
+  EXPECT_EQ(log.iterations[1].planned, 300 * 38);
   EXPECT_EQ(log.iterations[1].covers, 38);
   EXPECT_DOUBLE_EQ(Milliseconds(log.iterations[1]), 2000);
   ASSERT_EQ(log.memory.size(), 2u);

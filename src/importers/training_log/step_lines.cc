@@ -185,6 +185,11 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
     row.iteration += std::max<int64_t>(0, *epoch - *first_epoch_) * *all;
   else
     row.planned = all;
+  // "99/99     3.01G": of all epochs.
+  static const RE2 of_all(R"(^\s*\d{1,6}/(\d{1,6}) +[\d.]+G)");
+  if (int64_t last = 0;
+      epoch && form.program == std::string_view("YOLO") && RE2::PartialMatch(line, of_all, &last))
+    row.planned = (last - *first_epoch_ + 1) * *all;
   row.time_ns = LastTime(line);
   if (!form.block) Fields(line);
   if (!form.block) EndStep();
