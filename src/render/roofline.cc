@@ -135,7 +135,8 @@ std::string Ceilings(const Axis& x, const Axis& y, double bandwidth,
   return svg;
 }
 
-// Names of the operators with the largest dots, above these, where they cover no other name.
+// Names of the operators with the largest dots, above these, or below where the picture ends, where they
+// cover no other name.
 std::string DotLabels(const Axis& x, const Axis& y, double sum,
                       const std::vector<const RooflineDot*>& largest) {
   struct Placed {
@@ -148,8 +149,9 @@ std::string DotLabels(const Axis& x, const Axis& y, double sum,
     if (placed.size() == kMostLabels) break;
     if (dot->label.empty() || !named.insert(dot->label).second) continue;
     const double half_width = kCharacter * static_cast<double>(Columns(dot->label)) / 2;
+    const double radius = RadiusOf(*dot, sum), above = y.At(dot->rate) - radius - 4;
     const Placed at{std::clamp(x.At(dot->intensity), kLeft + half_width, kRight - half_width),
-                    y.At(dot->rate) - RadiusOf(*dot, sum) - 4, half_width};
+                    above >= kTop + kLine ? above : y.At(dot->rate) + radius + kLine, half_width};
     const bool covers = std::ranges::any_of(placed, [&](const Placed& other) {
       return std::abs(other.x - at.x) < other.half_width + half_width && std::abs(other.y - at.y) < kLine;
     });

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -301,6 +302,16 @@ TEST(StepDetection, WarmUpMayEndSlowly) {
   std::vector<Ns> lengths = {1000, 700, 500, 350, 250, 180, 140, 130};
   lengths.resize(60, 100);
   EXPECT_EQ(WarmupOf(lengths), 8u);
+}
+
+TEST(StepDetection, WarmUpIsFollowedByAnyNumberOfPaces) {
+  std::vector<Ns> lengths = {6000, 5000, 4500, 4000, 3600, 3300, 3000, 2800, 2700, 2600};
+  lengths.resize(20, 2000);
+  lengths.resize(30, 1600);
+  EXPECT_EQ(WarmupOf(lengths), 2u) << "of which each is the same for a while";
+  std::vector<Ns> settling;
+  for (int i = 0; i < 30; ++i) settling.push_back(static_cast<Ns>(2000 * (1 + 4 * std::pow(0.85, i))));
+  EXPECT_EQ(WarmupOf(settling), 7u) << "where it settles";
 }
 
 TEST(StepDetection, ChosenStepsAreTakenAsTheyAre) {

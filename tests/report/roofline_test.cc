@@ -76,6 +76,14 @@ TEST(Roofline, LargestDotsAreNamedWhereNamesCoverNoOther) {
   EXPECT_EQ(std::distance(std::sregex_iterator(of_many.begin(), of_many.end(), name), {}), 5);
 }
 
+TEST(Roofline, NameOfADotAtTheTopIsWithinThePicture) {
+  const std::string svg = Chart({{"mm", 1000, 9e14, 1, 0, "mm"}});
+  static const std::regex label(R"re(<text class="middle" x="[0-9.]+" y="(-?[0-9.]+)">mm</text>)re");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(svg, found, label)) << svg;
+  EXPECT_GT(std::stod(found[1]), 16 + 10);
+}
+
 TEST(Roofline, SaysHowManyDotsAreBeyondTheScale) {
   EXPECT_THAT(Chart({{"mm", 100, 1e13, 1, 0}, {"tiny", 1, 1, 1, 0}}),
               HasSubstr("1 beyond the scale on its edge."));

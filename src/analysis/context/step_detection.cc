@@ -72,11 +72,18 @@ struct Usual {
   }
 };
 
-// Whether steps become shorter all the way, as of work that shrinks.
+// Whether steps become shorter all the way, as of work that shrinks: each quarter than the one before.
 bool Shrink(std::span<const Step> steps) {
-  std::vector<double> first = LengthsOf(steps.first(steps.size() / 2)),
-                      second = LengthsOf(steps.subspan(steps.size() / 2));
-  return !first.empty() && Median(first) > 1.2 * Median(second);
+  constexpr size_t kParts = 4;
+  const size_t part = steps.size() / kParts;
+  if (part == 0) return false;
+  double before = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < kParts; ++i) {
+    const double median = Median(LengthsOf(steps.subspan(i * part, part)));
+    if (before <= 1.1 * median) return false;
+    before = median;
+  }
+  return true;
 }
 
 void MarkWarmup(std::vector<Step>& steps) {
