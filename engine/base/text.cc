@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 
@@ -160,6 +161,12 @@ std::string WithThousands(int64_t n) {
     digits.insert(i, 1, ',');
   }
   return digits;
+}
+
+std::string ThreeDigits(double value) {
+  constexpr double kRoundsUp = 999.5, kTooLong = 1e15;
+  return value >= kRoundsUp && value < kTooLong ? WithThousands(std::llround(value))
+                                                : fmt::format("{:.3g}", value);
 }
 
 }  // namespace dladvisor

@@ -29,4 +29,7 @@ std::string WithinSentence(std::string text);
 // 1234567 -> "1,234,567".
 std::string WithThousands(int64_t n);
 
+// Three digits, or whole from 1,000 on: a rate that is measured is no more exact.
+std::string ThreeDigits(double value);
+
 }  // namespace dladvisor

@@ -58,6 +58,14 @@ TEST(WithThousands, GroupsDigits) {
   EXPECT_EQ(WithThousands(-100), "-100");
 }
 
+TEST(ThreeDigits, OfAnySize) {
+  EXPECT_EQ(ThreeDigits(0.03281), "0.0328");
+  EXPECT_EQ(ThreeDigits(999.4), "999");
+  EXPECT_EQ(ThreeDigits(999.9999), "1,000");
+  EXPECT_EQ(ThreeDigits(12345.6), "12,346");
+  EXPECT_EQ(ThreeDigits(1e308), "1e+308");
+}
+
 TEST(Split, LeavesOutEmptyParts) {
   EXPECT_THAT(Split(" gpu-work  ranges ", ' '), testing::ElementsAre("gpu-work", "ranges"));
   EXPECT_THAT(Split("", ','), testing::IsEmpty());

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/base/error.h"
 #include "tests/importers/log_file.h"
@@ -282,6 +284,65 @@ TEST(WrittenLines, TimeThatIsAlwaysTheSameIsNoMeanOfAnEpoch) {
   const TrainingLog log = LogOf(text);
   EXPECT_GT(log.iterations.size(), 50u);
   EXPECT_NEAR(*log.iterations[5].elapsed_ns, 0.7e9, 1e7);
+}
+
+// Of each of 60 lines, the rate that `form` prints.
+void ExpectRate(const char* form, std::optional<double> TrainingIteration::*rate, double expected) {
+  const TrainingLog log = LogOf(SixtyLines(form));
+  ASSERT_EQ(log.iterations.size(), 60u) << form;
+  for (const TrainingIteration& row : log.iterations)
+    ASSERT_NEAR((row.*rate).value_or(0), expected, 1e-6) << form;
+}
+
+TEST(WrittenLines, ARateThatANumberFollowsNamesThatNumber) {
+  for (const char* form :
+       {"step {}/100 loss 0.500 tokens/s: 1002", "step={} loss=0.5 tok/s=1002",
+        "step {}/100, loss 1.0, tokens/s: 1002", "step={} loss=0.500 grad_norm=0.12 tok/s=1002 time=0.5s",
+        "step {}/100 loss 0.5 lr 1.00e-04 tok/s 1002 0.5 s/step", "step {} loss 0.5 tok/s 1002 it/s 2.0",
+        "step {} loss 0.5 speed 2.0 it/s 1002 tok/s", "step {} loss 0.5 | 1002 tok/s 0.5 s/step",
+        "step {} loss 0.5 1002 tokens/s", "step {} loss 0.5 throughput: 1002 tokens/sec"})
+    ExpectRate(form, &TrainingIteration::tokens_per_second, 1002);
+  for (const char* form : {"step {}/100 loss 1.000 lr 0.0003 samples/s: 1001",
+                           "step {} loss 1.000 lr=0.0003 images/s=1001", "iter {} loss 1.0 img/s 1001"})
+    ExpectRate(form, &TrainingIteration::samples_per_second, 1001);
+  for (const char* form : {"step {} loss 2.0 it/s: 4.0", "step {} loss 2.0 lr 1e-4 it/s 4.0 tok/s 1001",
+                           "step {} loss 2.0 4.0 it/s 1001 tok/s", "step {} loss 2.0 s/it=0.25"})
+    ExpectStepsOf(form, 0.25);
+}
+
+TEST(WrittenLines, ARateThatIsNoNumberLeavesTheOneBeforeIt) {
+  for (const char* form : {"step {} loss 0.5 tok/s: nan time 0.5 s", "step {} loss 0.5 tok/s - time 0.5 s"}) {
+    ExpectStepsOf(form, 0.5);
+    for (const TrainingIteration& row : LogOf(SixtyLines(form)).iterations)
+      EXPECT_FALSE(row.tokens_per_second) << form;
+  }
+}
+
+// Every three seconds, in whole ones.
+TEST(WrittenLines, ARateLeavesTheTimesOfTheLines) {
+  for (const char* end : {"", " tok/s: 1001", ", 1001 tokens/s", ", 100 samples/s"}) {
+    std::string text;
+    for (int step = 1; step <= 60; ++step)
+      text += fmt::format("[2026-11-25 10:{:02}:{:02}] step {} loss 0.5{}\n", step * 3 / 60, step * 3 % 60,
+                          step, end);
+    const TrainingLog log = LogOf(text);
+    ASSERT_GE(log.iterations.size(), 4u) << end;
+    EXPECT_NEAR(log.iterations[2].elapsed_ns.value_or(0), 3e9, 1) << end;
+    if (std::string_view(end).find("tok") != std::string_view::npos)
+      EXPECT_NEAR(log.iterations[2].tokens_per_second.value_or(0), 1001, 1e-6) << end;
+  }
+}
+
+TEST(WrittenLines, WhatALineTellsOfTheFutureIsNotItsOwnTime) {
+  std::string text;
+  for (int step = 1; step <= 60; ++step) {
+    text += fmt::format("[2026-11-25 10:00:{:02},100] step {}, loss 0.5\n", step - 1, step);
+    if (step == 30)
+      text += "[2026-11-25 10:00:29,600] Saved checkpoint at 30; run ends about 2026-11-25 11:01:31\n";
+  }
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.events.size(), 1u);
+  EXPECT_NEAR(log.events[0].ns.value_or(0), 5e8, 1);
 }
 
 }  // namespace

@@ -51,6 +51,11 @@ std::optional<double> TimeOfEvaluation(std::string_view line) {
   return RE2::PartialMatch(line, evaluation, &number) && number > 0 ? std::optional(number) : std::nullopt;
 }
 
+bool OfPartOfEpoch(std::string_view line) {
+  static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,8}\d|%\|)");
+  return RE2::PartialMatch(line, part);
+}
+
 void SplitTotals(std::vector<TrainingIteration>& epochs) {
   if (epochs.size() < kLeastTotals) return;
   for (size_t i = 0; i < epochs.size(); ++i) {

@@ -29,4 +29,7 @@ void SamplesToEpochs(TrainingLog& log, int64_t samples);
 // What most epochs have tells none from another.
 void LeaveOutCommonEvents(TrainingLog& log);
 
+// "Epoch 1/100, Batch 10/164": not a line of the whole epoch; nor is a bar.
+bool OfPartOfEpoch(std::string_view line);
+
 }  // namespace dladvisor::training_log

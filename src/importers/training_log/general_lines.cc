@@ -126,9 +126,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
       step.step_time = number * scale;
     } else if (unit == Unit::kSamples && number > 0) {
       step.samples_per_second = number;
-    } else if (unit == Unit::kTokens && number > 0) {
-      // "11270/8704 tok/s": of sources and targets.
-      step.tokens_per_second = value.total ? number + static_cast<double>(*value.total) : number;
+    } else if (const auto tokens = TokensPerSecond(value)) {
+      step.tokens_per_second = tokens;
     } else if (time && Ends(name, {"iter time", "step time", "batch time", "iteration time", "batch cost",
                                    "avg batch cost", "time per step", "time per iter", "time per iteration",
                                    "time per batch", "time iter", "time step", "sec per step", "s per step",
@@ -393,6 +392,7 @@ TrainingLog GeneralLinesReader::Finish() {
   int64_t nan = 0, merged = 0;            // steps since the last row
   size_t longer = 0;                      // lines whose loading takes longer than their step
   double covered = 0, covered_since = 0;  // steps since the last line's time, since that of last_start
+  MeanRate samples, tokens;
   auto event = events_.begin();
   for (size_t i = 0; i < rows.size(); ++i) {
     const Step& line = steps_[i];
@@ -406,10 +406,13 @@ TrainingLog GeneralLinesReader::Finish() {
       last_time.reset();
       last_start.reset();
       merged = 0;
+      samples = tokens = {};
     }
     const auto covers = static_cast<double>(*row.covers);
     covered += covers;
     covered_since += covers;
+    samples.Add(line.samples_per_second, covers);
+    tokens.Add(line.tokens_per_second, covers);
     if (line.nan) nan += *row.covers;
     std::optional<double> seconds = line.step_time;
     if (!seconds && line.since_last && !starts) seconds = *line.since_last / covers;
@@ -444,8 +447,7 @@ TrainingLog GeneralLinesReader::Finish() {
       seconds = since_line / covered;
       printed = false;
     }
-    if (!seconds && !since && later && coarse && spans && i + 1 < rows.size() && !line.samples_per_second &&
-        !line.tokens_per_second) {
+    if (!seconds && !since && later && coarse && spans && i + 1 < rows.size()) {
       merged += *row.covers;
       continue;
     }
@@ -461,8 +463,8 @@ TrainingLog GeneralLinesReader::Finish() {
     last_time = line.time_ns;
     covered = 0;
     *row.covers += std::exchange(merged, 0);
-    row.samples_per_second = line.samples_per_second;
-    row.tokens_per_second = line.tokens_per_second;
+    row.samples_per_second = samples.Take();
+    row.tokens_per_second = tokens.Take();
     row.loss = line.loss;
     row.learning_rate = line.learning_rate;
     if (nan > 0) row.nan = std::exchange(nan, 0);

@@ -147,6 +147,49 @@ std::string NameOf(std::string_view before) {
   return name;
 }
 
+bool IsRate(Unit unit) {
+  return unit == Unit::kPerSecond || unit == Unit::kSecondsEach || unit == Unit::kSamples ||
+         unit == Unit::kTokens;
+}
+
+// The rate that a name ends with, which is cut off it: "tokens/s: ", "it/s=".
+const UnitForm* CutRate(std::string_view before, std::string& name) {
+  const size_t last = before.find_last_not_of(" \t:=\"'");
+  if (last == std::string_view::npos || last > 64) return nullptr;
+  before = before.substr(0, last + 1);
+  const size_t start = before.find_last_of(" \t,;|[](){}\"':=") + 1;  // 0 where there is none
+  const UnitForm* unit = UnitOf(Lower(before.substr(start)));
+  if (unit == nullptr || !IsRate(unit->unit)) return nullptr;
+  name = NameOf(before.substr(0, start));
+  return unit;
+}
+
+// Whether a rate's word names what follows it: behind a sign, else a number that has no unit of its own. By
+// a number alone only where the one before it has a name.
+bool NamesWhatFollows(std::string_view line, size_t end_of_word, bool named) {
+  for (bool first = true;; first = false) {
+    size_t at = line.find_first_not_of(' ', end_of_word);
+    if (at == std::string_view::npos) return false;
+    if (line[at] == ':' || line[at] == '=') return true;
+    if ((first && !named) || at == end_of_word || !IsDigit(line[at])) return false;
+    at = EndOfNumber(line, at);
+    if (at < line.size() && (line[at] == '/' || line[at] == ':' || line[at] == '-')) return false;
+    at = std::min(line.find_first_not_of(' ', at), line.size());
+    end_of_word = at;
+    while (end_of_word < line.size() && (IsLetter(line[end_of_word]) || line[end_of_word] == '/'))
+      ++end_of_word;
+    const UnitForm* unit = UnitOf(Lower(line.substr(at, std::min<size_t>(end_of_word - at, 16))));
+    if (unit == nullptr) return true;
+    if (!IsRate(unit->unit)) return false;
+  }
+}
+
+// What no rate is.
+bool IsNoRate(std::string_view name) {
+  static const RE2 other(R"((?:^| )(?:\w*loss|lr|learning rate|\w*norm|acc|accuracy|ppl|perplexity)$)");
+  return RE2::PartialMatch(name, other);
+}
+
 // A unit of time that a name ends with, which is cut off it: "time(ms): ", "step_time_ms=".
 const UnitForm* CutUnit(std::string_view before, std::string& name) {
   const auto seconds = [](std::string_view word) {
@@ -212,7 +255,8 @@ std::vector<Value> ValuesOf(std::string_view line) {
     }
     Value value;
     value.name = NameOf(line.substr(last, at - last));
-    const UnitForm* named_unit = CutUnit(line.substr(last, at - last), value.name);
+    const UnitForm* named_unit = CutRate(line.substr(last, at - last), value.name);
+    if (named_unit == nullptr) named_unit = CutUnit(line.substr(last, at - last), value.name);
     value.number = *number;
     value.whole = line.substr(at, end - at).find_first_of(".eE-") == std::string_view::npos;
     // "[20-40]": steps of a range end with the second.
@@ -247,10 +291,14 @@ std::vector<Value> ValuesOf(std::string_view line) {
     if (next + 2 < line.size() && line[next] == '[' && IsLetter(line[next + 1])) ++next;  // "51.26 [s]"
     size_t word = next;
     while (word < line.size() && (IsLetter(line[word]) || line[word] == '/')) ++word;
-    std::string lower;
-    for (const char c : line.substr(next, std::min<size_t>(word - next, 16)))
-      lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (const UnitForm* unit = UnitOf(lower)) {
+    const std::string lower = Lower(line.substr(next, std::min<size_t>(word - next, 16)));
+    const UnitForm* unit = UnitOf(lower);
+    // "loss 0.5 tok/s 1001", and not "0.5 tok/s".
+    if (unit != nullptr && IsRate(unit->unit) &&
+        (IsNoRate(value.name) || (named_unit != nullptr && IsRate(named_unit->unit)) ||
+         NamesWhatFollows(line, word, !value.name.empty())))
+      unit = nullptr;
+    if (unit != nullptr) {
       value.unit = unit->unit;
       value.scale = unit->scale;
       end = word;
@@ -274,6 +322,17 @@ std::vector<Value> ValuesOf(std::string_view line) {
     at = last = end;
   }
   return values;
+}
+
+std::optional<double> TokensPerSecond(const Value& value) {
+  if (value.unit != Unit::kTokens || !(value.number > 0)) return std::nullopt;
+  return value.total ? value.number + static_cast<double>(*value.total) : value.number;
+}
+
+std::optional<double> TokensPerSecond(std::string_view line) {
+  for (const Value& value : ValuesOf(line))
+    if (const auto tokens = TokensPerSecond(value)) return tokens;
+  return std::nullopt;
 }
 
 }  // namespace dladvisor::training_log

@@ -29,4 +29,9 @@ struct Value {
 // At most 64; of dates none, of clocks those that are named as a time since a start.
 std::vector<Value> ValuesOf(std::string_view line);
 
+// Of "11270/8704 tok/s", which are of sources and targets, both.
+std::optional<double> TokensPerSecond(const Value& value);
+// The first of the line.
+std::optional<double> TokensPerSecond(std::string_view line);
+
 }  // namespace dladvisor::training_log

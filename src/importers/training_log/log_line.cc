@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -45,6 +46,13 @@ std::string LastSlashedTime(std::string_view text) {
 #undef CLOCK
 
 }  // namespace
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
 
 std::string_view Trim(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
@@ -164,7 +172,7 @@ std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
 
 void AddEvent(TrainingEvent event, std::string_view line_before, std::string_view line,
               std::vector<TrainingEvent>& events) {
-  const auto since = LastTime(line_before), until = since ? LastTime(line) : since;
+  const auto since = LastTime(line_before), until = since ? LastTime(line.substr(0, kStartOfLine)) : since;
   if (until && *until >= *since && *until - *since <= kLongestEvent)
     event.ns = static_cast<double>(*until - *since);
   for (auto other = events.rbegin(); other != events.rend() && other->before == event.before; ++other) {

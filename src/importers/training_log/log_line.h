@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/trace/training_progress.h"
@@ -22,6 +23,7 @@ inline constexpr double kNsPerSecond = 1e9;
 inline constexpr size_t kStartOfLine = 64;
 
 std::string_view Trim(std::string_view text);
+std::string Lower(std::string_view text);
 
 // The number that the text begins with, after blanks; nothing for one that is not finite.
 std::optional<double> Number(std::string_view text);
@@ -58,5 +60,22 @@ void SetCovers(std::vector<TrainingIteration>& rows, std::optional<int64_t> inte
 // Of lines that print the time of one iteration alone and cover several: one that is far above the others, as
 // where the program evaluates, is not that of those beside it.
 void SpreadSingleTimes(std::vector<TrainingIteration>& rows);
+
+// The rate of lines that become one row, of which each step has as much to do.
+class MeanRate {
+ public:
+  void Add(std::optional<double> rate, double steps) {
+    if (!rate) return;
+    steps_ += steps;
+    time_ += steps / *rate;
+  }
+  std::optional<double> Take() {
+    const double steps = std::exchange(steps_, 0), time = std::exchange(time_, 0);
+    return time > 0 ? std::optional(steps / time) : std::nullopt;
+  }
+
+ private:
+  double steps_ = 0, time_ = 0;
+};
 
 }  // namespace dladvisor::training_log

@@ -46,12 +46,6 @@ bool IsNameOfColumn(std::string_view word) {
          word.find_first_of(":=,;.\"'[]{}!?") == std::string_view::npos;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
-}
-
 // "7.12", "3.6e+03", and of counts "40/165".
 bool IsCell(std::string_view word) {
   const size_t slash = word.find('/');

@@ -26,8 +26,7 @@ const std::vector<Form>& Forms() {
                                              {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
                                              {kLoss, "\\bloss=" NUMBER}};
   static const std::vector<FieldForm> any = {{kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER},
-                                             {kLearningRate, "(?i)\\blr[:=]? *" NUMBER},
-                                             {kTokens, NUMBER " *tok(?:en)?s?/s"}};
+                                             {kLearningRate, "(?i)\\blr[:=]? *" NUMBER}};
 #define EPOCH_TIME \
   R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|takes|duration|elapsed|cost|in)\b[^\d,;|]{0,12}?)" NUMBER
   static const std::vector<FieldForm> epoch = {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/importers/training_log/epoch_times.h"
+#include "src/importers/training_log/line_values.h"
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/step_forms.h"
 
@@ -81,12 +82,6 @@ std::optional<double> SecondsOfClock(std::string_view clock) {
     if (colon == std::string_view::npos) return seconds;
     clock.remove_prefix(colon + 1);
   }
-}
-
-// "Epoch 1/100, Batch 10/164": not a line of the whole epoch; nor is a bar.
-bool OfPartOfEpoch(std::string_view line) {
-  static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,8}\d|%\|)");
-  return RE2::PartialMatch(line, part);
 }
 
 }  // namespace
@@ -191,8 +186,10 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
       epoch && form.program == std::string_view("YOLO") && RE2::PartialMatch(line, of_all, &last))
     row.planned = (last - *first_epoch_ + 1) * *all;
   row.time_ns = LastTime(line);
-  if (!form.block) Fields(line);
-  if (!form.block) EndStep();
+  if (program_ == kAnyProgram || program_ == kStepsAlone) row.tokens_per_second = TokensPerSecond(line);
+  if (form.block) return true;
+  Fields(line);
+  EndStep();
   return true;
 }
 

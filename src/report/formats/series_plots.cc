@@ -236,8 +236,7 @@ struct LogSeries {
 };
 
 std::string LogText(double value, Unit unit) {
-  if (unit != Unit::kNone) return FormatValue(value, unit);
-  return value >= 1000 ? WithThousands(static_cast<int64_t>(value + 0.5)) : fmt::format("{:.3g}", value);
+  return unit == Unit::kNone ? ThreeDigits(value) : FormatValue(value, unit);
 }
 
 void TrainingPlots(const ReportModel& model, data& plots) {

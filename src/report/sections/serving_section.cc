@@ -19,11 +19,7 @@ class ServingCells {
     return Visible(FormatValue(CellOf(table_, 0, column), unit));
   }
   std::string Count(const char* column) const { return Text(column, Unit::kCount); }
-  // Three digits at most: a mean over lines is no more exact.
-  std::string Rate(const char* column) const {
-    const double value = Number(column);
-    return value >= 1000 ? WithThousands(static_cast<int64_t>(value + 0.5)) : fmt::format("{:.3g}", value);
-  }
+  std::string Rate(const char* column) const { return ThreeDigits(Number(column)); }
 
  private:
   const ReportTable& table_;

@@ -27,17 +27,12 @@ class Row {
   const ReportTable& table_;
 };
 
-// Four digits at most: a throughput is no more exact.
-std::string Rate(double value) {
-  return value >= 1000 ? WithThousands(static_cast<int64_t>(value + 0.5)) : fmt::format("{:.3g}", value);
-}
-
 std::string Throughput(const Row& row) {
   std::string text;
   for (const auto& [column, unit] : {std::pair{"samples_per_second", " samples/s"},
                                      {"tokens_per_second", " tokens/s"},
                                      {"tflops_per_gpu", " TFLOP/s per GPU"}})
-    if (row.Has(column)) text += (text.empty() ? "" : ", ") + Rate(row.Number(column)) + unit;
+    if (row.Has(column)) text += (text.empty() ? "" : ", ") + ThreeDigits(row.Number(column)) + unit;
   return text;
 }
 
@@ -126,9 +121,10 @@ std::string TrainingText(const ReportTable& training) {
     text += row.Number("lines") > 0 ? "no time of an iteration" : "no iteration printed";
   if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))
     text += ", up to " + row.Time("slowest_ns");
-  if (row.Has("samples_per_second")) text += ", " + Rate(row.Number("samples_per_second")) + " samples/s";
+  if (row.Has("samples_per_second"))
+    text += ", " + ThreeDigits(row.Number("samples_per_second")) + " samples/s";
   if (!row.Has("mean_ns") && row.Has("tokens_per_second"))
-    text += ", " + Rate(row.Number("tokens_per_second")) + " tokens/s";
+    text += ", " + ThreeDigits(row.Number("tokens_per_second")) + " tokens/s";
   return text;
 }
 
