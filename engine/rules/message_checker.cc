@@ -44,8 +44,6 @@ std::string NoPlainValue(const std::string& text, const MessageName& name) {
   const size_t open = text.rfind("{{", name.offset), close = text.find("}}", name.offset);
   if (open == std::string::npos || close == std::string::npos) return "opens {{ and does not close it";
   const std::string tag = text.substr(open + 2, close - open - 2);
-  if (tag.find("{{") != std::string::npos || name.name.find("{{") != std::string::npos)
-    return "opens {{ and does not close it";
   return fmt::format(
       "{{{{{}}}}} is not a plain value: for words that depend on a value make a let with iif(), and "
       "calculate "
@@ -53,10 +51,23 @@ std::string NoPlainValue(const std::string& text, const MessageName& name) {
       tag);
 }
 
+// Where a {{ stands that another follows before it is closed, or npos.
+size_t FindOpenBraces(const std::string& text) {
+  for (size_t open = text.find("{{"); open != std::string::npos;) {
+    const size_t inner = text.find_first_not_of('{', open), close = text.find("}}", open);
+    if (text.find("{{", inner) < close) return open;
+    open = text.find("{{", close);
+  }
+  return std::string::npos;
+}
+
 }  // namespace
 
 void CheckMessage(const Message& message, const MessageScope& scope, Problems& problems, Problems& warnings) {
   const std::vector<std::string>& names = scope.names;
+  if (const size_t open = FindOpenBraces(message.text); open != std::string::npos)
+    return problems.AddInText(message.place, scope.rule, "opens {{ and does not close it", message.text,
+                              static_cast<int>(message.text.find_first_not_of(' ', open + 2)));
   const std::vector<MessageName> used = MessageNames(message.text);
   for (const MessageName& name : used) {
     if (std::any_of(used.begin(), used.end(),

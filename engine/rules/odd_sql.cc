@@ -87,7 +87,10 @@ size_t BeginOfLevel(const WordList& words, size_t at) {
 bool IsReadAs(const std::vector<const SqlWord*>& query, std::string_view name) {
   for (size_t i = 1; i < query.size(); ++i) {
     if (!query[i]->is_name || !SameName(query[i]->text, name)) continue;
-    if (IsOneOf(*query[i - 1], {"FROM", "JOIN"})) return true;
+    const bool has_other_name =
+        i + 1 < query.size() && query[i + 1]->text != "," &&
+        !IsOneOf(*query[i + 1], {"WHERE", "JOIN", "LEFT", "INNER", "CROSS", "ON", "GROUP", "ORDER", "LIMIT"});
+    if (IsOneOf(*query[i - 1], {"FROM", "JOIN"}) && !has_other_name) return true;
     // Behind it, with or without AS.
     const size_t back = query[i - 1]->word == "AS" ? 3 : 2;
     if (i >= back && IsOneOf(*query[i - back], {"FROM", "JOIN"})) return true;
@@ -95,27 +98,50 @@ bool IsReadAs(const std::vector<const SqlWord*>& query, std::string_view name) {
   return false;
 }
 
-// relation.column = column within a query of that relation, whose column the second is, too.
+// Whether the name may be another thing in the query than a column of the one relation that has it: an alias
+// of the list of SELECT, or a column that several relations have in common.
+bool MayBeAnother(const std::vector<const SqlWord*>& query, std::string_view name) {
+  for (size_t i = 1; i < query.size(); ++i) {
+    if (IsOneOf(*query[i], {"USING", "NATURAL", "UNION", "EXCEPT", "INTERSECT"})) return true;
+    if (!query[i]->is_name || !SameName(query[i]->text, name)) continue;
+    const SqlWord& before = *query[i - 1];
+    if (before.word == "AS" || before.text == ")" || before.kind == SqlToken::Kind::kNumber ||
+        before.kind == SqlToken::Kind::kString ||
+        (before.is_name && !IsOneOf(before, {"SELECT", "DISTINCT", "ALL", "WHERE", "ON", "AND", "OR",
+                                             "HAVING", "BY", "WHEN", "FROM", "JOIN"})))
+      return true;
+  }
+  return false;
+}
+
+// relation.column = column within a query of that relation, whose column the second is, too. Only where the
+// two are all of a condition: what stands beside them may belong to either side.
 void FindComparisonWithItself(const WordList& words, size_t at, std::vector<OddSql>& odd) {
   if (words[at].text != "=" && words[at].text != "==") return;
-  const auto is_end = [&](size_t i) {
-    return i >= words.size() || (words[i].text != "." && words[i].text != "(");
+  const auto begins = [&](size_t first) {
+    return first > 0 && IsOneOf(words[first - 1], {"WHERE", "ON", "HAVING", "AND", "OR"});
+  };
+  const auto ends = [&](size_t last) {
+    const size_t next = last + 1;
+    return next + 1 >= words.size() || words[next].text == ")" || words[next].text == ";" ||
+           IsOneOf(words[next], {"AND", "OR", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "LEFT", "INNER",
+                                 "CROSS", "WHERE"});
   };
   const auto report = [&](size_t relation, size_t column) {
     if (!SameName(words[relation + 2].text, words[column].text)) return;
     const std::string_view name = words[relation].text;
-    if (!IsReadAs(RestOfLevel(words, BeginOfLevel(words, at)), name)) return;
-    odd.push_back(
-        {fmt::format("compares {0}.{1} with itself, which {1} is here: write subject.{1}, or the relation "
-                     "that is meant",
-                     name, words[column].text),
-         words[column].start, true});
+    const std::vector<const SqlWord*> query = RestOfLevel(words, BeginOfLevel(words, at));
+    if (!IsReadAs(query, name) || MayBeAnother(query, words[column].text)) return;
+    if (std::ranges::any_of(query, [](const SqlWord* word) { return word->word == "BETWEEN"; })) return;
+    odd.push_back({fmt::format("compares {0}.{1} with itself, which {1} is here", name, words[column].text),
+                   words[column].start, true, std::string(words[column].text)});
   };
   const auto is_qualified = [&](size_t i) {
     return i + 2 < words.size() && words[i].is_name && words[i + 1].text == "." && words[i + 2].is_name;
   };
-  if (at >= 3 && is_qualified(at - 3) && words[at + 1].is_name && is_end(at + 2)) report(at - 3, at + 1);
-  if (at >= 1 && words[at - 1].is_name && (at < 2 || words[at - 2].text != ".") && is_qualified(at + 1))
+  if (at >= 3 && is_qualified(at - 3) && words[at + 1].is_name && begins(at - 3) && ends(at + 1))
+    report(at - 3, at + 1);
+  if (at >= 1 && words[at - 1].is_name && is_qualified(at + 1) && begins(at - 1) && ends(at + 3))
     report(at + 1, at - 1);
 }
 

@@ -17,6 +17,7 @@ struct OddSql {
   std::string reason;
   size_t offset = 0;        // in the SQL
   bool is_certain = false;  // an error, not a warning
+  std::string column = {};  // where the subject's of that name may be meant
 };
 
 std::vector<OddSql> FindOddSql(std::string_view sql, const Database& db);

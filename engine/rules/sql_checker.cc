@@ -84,7 +84,7 @@ bool SqlChecker::CheckSql(const std::string& sql, const std::string& text, int p
     const std::vector<BadPattern> patterns = BadPatterns(text, db_, ParamBindings(rule_));
     for (const BadPattern& bad : patterns)
       problems_.AddInText(place, rule_.id, bad.reason, text, static_cast<int>(bad.offset));
-    return patterns.empty() && CheckOddSql(text, place);
+    return patterns.empty() && CheckOddSql(text, place, sql != text, parameters);
   } catch (const SqlError& error) {
     std::string reason = error.what();
     if (IsOfBrokenHelper(reason)) return false;
@@ -106,9 +106,16 @@ bool SqlChecker::CheckSql(const std::string& sql, const std::string& text, int p
 }
 
 // False where what is odd is an error. Expressions are checked twice, and what is odd said once.
-bool SqlChecker::CheckOddSql(const std::string& text, const Place& place) {
+bool SqlChecker::CheckOddSql(const std::string& text, const Place& place, bool is_expression,
+                             const std::vector<std::string>& parameters) {
   bool sound = true;
-  for (const OddSql& odd : FindOddSql(text, db_)) {
+  for (OddSql& odd : FindOddSql(text, db_)) {
+    if (is_expression && scope_.HasColumn(odd.column))
+      odd.reason += fmt::format(": write subject.{}, or the relation that is meant", odd.column);
+    else if (!is_expression && std::ranges::find(parameters, odd.column) != parameters.end())
+      odd.reason += fmt::format(": write :{}, or the relation that is meant", odd.column);
+    else if (!odd.column.empty())
+      odd.reason += ": write the relation that is meant";
     if (odd.is_certain) {
       problems_.AddInText(place, rule_.id, odd.reason, text, static_cast<int>(odd.offset));
       sound = false;

@@ -45,7 +45,9 @@ class SqlChecker {
 
  private:
   bool CheckParentheses(const std::string& expression, const Place& place);
-  bool CheckOddSql(const std::string& text, const Place& place);
+  // An expression names columns as subject.NAME, a statement as one of `parameters`, if at all.
+  bool CheckOddSql(const std::string& text, const Place& place, bool is_expression,
+                   const std::vector<std::string>& parameters);
   bool IsOfBrokenHelper(std::string_view reason) const;
   std::string WithRightColumn(const std::string& reason, const std::string& text) const;
   std::string WithQuotedName(const std::string& reason, const std::string& text) const;

@@ -10,9 +10,11 @@
 
 namespace dladvisor {
 namespace {
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::vector<std::string> Warnings(const std::string& let, const std::string& condition,
                                   const std::string& saves, const std::string& problem) {
@@ -104,6 +106,46 @@ TEST(OddSql, ATimeThatIsMadeLessAndStillTakenForNanoseconds) {
   EXPECT_THAT(OfSaving("lost_ns / 1e9"), ElementsAre(HasSubstr("a billion times less")));
   EXPECT_THAT(OfLet("open_ns / 2.0"), IsEmpty());
   EXPECT_THAT(OfSaving("\"10.0\""), ElementsAre(HasSubstr("saves.high is the same for every subject")));
+}
+
+std::vector<std::string> ErrorsOfOrders(const std::string& query, const std::string& problem = "{{shop}}") {
+  KnowledgeBase knowledge(test::ShopSchemas());
+  try {
+    knowledge.AddLayer(std::vector<RuleFile>{{"r/odd.yaml", "id: odd\ntitle: T\nfor: {sql: \"" + query +
+                                                                "\", key: [shop]}\nwhen: n > 0\nproblem: \"" +
+                                                                problem + "\"\nrecommendation: R\n"}});
+  } catch (const RuleErrors& errors) {
+    return errors.problems();
+  }
+  return {};
+}
+
+TEST(OddSql, AColumnComparedWithItself) {
+  EXPECT_THAT(
+      ErrorsOfOrders("SELECT shop, count(*) AS n FROM orders AS o WHERE o.price = price GROUP BY shop"),
+      ElementsAre(AllOf(HasSubstr("compares o.price with itself, which price is here: write the relation"),
+                        Not(HasSubstr("subject")))));
+  for (
+      const char* sound :
+      {"SELECT shop, count(*) AS n FROM orders AS o WHERE o.price = price - number GROUP BY shop",
+       "SELECT shop, count(*) AS n FROM orders AS o WHERE 2 * price = o.price GROUP BY shop",
+       "SELECT shop, count(*) AS n FROM orders AS o WHERE o.item = item || 's' GROUP BY shop",
+       "SELECT shop, count(*) AS n FROM orders AS o WHERE o.item = item COLLATE nocase GROUP BY shop",
+       "SELECT shop, count(*) AS n FROM orders AS o WHERE number BETWEEN 1 AND o.price = price GROUP BY shop",
+       "SELECT shop, sum(o.price) AS price, 1 AS n FROM orders AS o GROUP BY shop HAVING o.price = price",
+       "SELECT shop, sum(o.price) price, 1 AS n FROM orders AS o GROUP BY shop HAVING price = o.price",
+       "SELECT s.shop AS shop, 1 AS n FROM shop AS s LEFT JOIN orders AS o USING (shop) WHERE o.shop = shop",
+       "SELECT shop, 1 AS n FROM orders WHERE EXISTS (SELECT 1 FROM orders AS k WHERE orders.price = price)"})
+    EXPECT_THAT(ErrorsOfOrders(sound), IsEmpty()) << sound;
+}
+
+TEST(OddMessages, BracesThatAreOpenBeforeOthers) {
+  for (const char* problem : {"x {{shop}} and {{ {{shop}} end", "x {{n}} and {{shop {{shop}} end",
+                              "x {{ and {{shop}} end", "x {{shop}} and {{{ {{shop}} end"})
+    EXPECT_THAT(ErrorsOfOrders("SELECT shop, 1 AS n FROM orders", problem),
+                ElementsAre(HasSubstr("opens {{ and does not close it")))
+        << problem;
+  EXPECT_THAT(ErrorsOfOrders("SELECT shop, 1 AS n FROM orders", "{{{shop}}} of {{ n }}"), IsEmpty());
 }
 
 TEST(OddMessages, TagsOfOtherTemplatesAreShownAsTheyAre) {

@@ -277,6 +277,12 @@ std::span<const Typo> TyposInSql() {
        "orders.shop = shop",
        {"11:58: busy-shop: compares orders.shop with itself, which shop is here: write subject.shop, or the "
         "relation that is meant"}},
+      {"ColumnOfItsOwnInEvidence",
+       "SELECT number, item FROM orders WHERE shop = :shop",
+       "SELECT number, item FROM orders WHERE orders.shop = shop",
+       {"25:70: busy-shop: compares orders.shop with itself, which shop is here: write :shop, or the "
+        "relation "
+        "that is meant"}},
       {"WordOfSql",
        "idle: {sql: \"1 - busy_share\", unit: ratio}",
        "limit: 1 - busy_share\n  idle: {sql: \"1 - limit\", unit: ratio}",
