@@ -21,7 +21,7 @@ TEST(GateAnnotations, AreErrorsAndWarnings) {
       Lines(RenderGateAnnotations(RegressedGate())),
       ElementsAre(StartsWith("::error title=Step time regressed (+23.1 %25)::The step takes"),
                   StartsWith("::error file=training/data.py,line=87,title=The GPU waits for input data"),
-                  StartsWith("::warning title=Peak memory regressed"),
+                  StartsWith("::warning title=Peak memory over its budget::"),
                   StartsWith("::warning title=GPU utilisation inconclusive"),
                   StartsWith("::warning title=Step time%3A trend regressed"),
                   StartsWith("::warning file=rules/tensor-cores/mixed-precision-off.yaml,line=1,title=Tensor "
@@ -43,6 +43,15 @@ TEST(GateAnnotations, StandAtThePolicyWhereNoFileOfTheProgramIsKnown) {
 TEST(GateAnnotations, NameTheCauseFirst) {
   EXPECT_THAT(Lines(RenderGateAnnotations(RegressedGate()))[0],
               HasSubstr("%0AStep time regressed by 23.1 %25"));
+}
+
+TEST(GateAnnotations, SayOfABudgetOnceThatItIsMissed) {
+  GateResult result = RegressedGate();
+  result.metrics[0].max = 150e6;
+  result.metrics[0].why = "It is 202 ms, over the budget of 150 ms.";
+  result.headline = "Step time: it is 202 ms, over the budget of 150 ms.";
+  EXPECT_EQ(Lines(RenderGateAnnotations(result))[0],
+            "::error title=Step time over its budget::It is 202 ms, over the budget of 150 ms.");
 }
 
 TEST(GateAnnotations, EscapeProperties) {

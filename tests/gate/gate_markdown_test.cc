@@ -25,10 +25,11 @@ TEST(GateMarkdown, HasTablesAndFoldsDetails) {
   const std::string text = RenderGateMarkdown(RegressedGate());
   EXPECT_THAT(
       text, HasSubstr("| Step time | 164 ms | 202 ms | +23.1 % | +21.0 to +25.2 % | +4.1 % | ❌ regressed |"));
-  EXPECT_THAT(text, HasSubstr("| ⚠️ regressed (warning) |"));
+  EXPECT_THAT(text, HasSubstr("| ⚠️ over its budget (warning) |"));
+  EXPECT_THAT(text, HasSubstr("| ⚠️ warning | mixed-precision-off |"));
   EXPECT_THAT(text, HasSubstr("| idle/input | 3.10 ms | 41.3 ms | +38.2 ms |"));
   EXPECT_THAT(text, HasSubstr("<details open><summary>New findings (1)</summary>"));
-  EXPECT_THAT(text, HasSubstr("<details><summary>Findings on both sides (1)</summary>"));
+  EXPECT_THAT(text, HasSubstr("<details open><summary>Findings on both sides (1)</summary>"));
 }
 
 TEST(GateMarkdown, WhatPassesIsNoWarning) {

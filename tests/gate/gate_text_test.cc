@@ -49,6 +49,22 @@ TEST(GateText, ShowsWhatExplainsIt) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+// As annotations do.
+TEST(GateText, ShowsWhatWarnsOnBothSides) {
+  const std::string failed = RenderGateText(RegressedGate(), {});
+  EXPECT_THAT(failed, HasSubstr("Findings of Both Sides that Warn (1)"));
+  EXPECT_THAT(failed, HasSubstr("warns, warning  [mixed-precision-off]"));
+  EXPECT_THAT(failed, Not(HasSubstr("on both sides")));
+  GateResult passed = PassedGate();
+  EXPECT_THAT(RenderGateText(passed, {}), Not(HasSubstr("[mixed-precision-off]")));
+  passed.rules[0].level = Level::kWarn;
+  EXPECT_THAT(RenderGateText(passed, {}), HasSubstr("warns, warning  [mixed-precision-off]"));
+}
+
+TEST(GateText, SaysThatABudgetIsMissed) {
+  EXPECT_THAT(RenderGateText(RegressedGate(), {}), HasSubstr("over its budget"));
+}
+
 TEST(GateText, HasColourOnlyWhereAsked) {
   EXPECT_THAT(RenderGateText(RegressedGate(), {}), Not(HasSubstr("\x1b")));
   EXPECT_THAT(RenderGateText(RegressedGate(), {.color = true}), HasSubstr("\x1b[1;31m"));

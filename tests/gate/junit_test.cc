@@ -52,7 +52,7 @@ TEST(JUnit, FailsWhatRegressedAtLevelError) {
 TEST(JUnit, OnlyTellsWhatWarns) {
   const std::string xml = RenderGateJUnit(RegressedGate());
   EXPECT_THAT(CaseOf(xml, "Peak memory [memory.peak]"),
-              HasSubstr("<system-out>regressed: Peak memory is over"));
+              HasSubstr("<system-out>over its budget: Peak memory is over"));
   EXPECT_THAT(CaseOf(xml, "mixed-precision-off"), HasSubstr("<system-out>still: 61 ops"));
   EXPECT_THAT(CaseOf(xml, "pageable-copies"), HasSubstr("<system-out>gone (rank 0, device 0): 312 copies"));
   EXPECT_THAT(CaseOf(xml, "GPU utilisation [gpu.utilization]"), HasSubstr("<skipped type=\"inconclusive\""));

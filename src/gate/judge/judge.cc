@@ -49,11 +49,6 @@ Side SideOf(std::span<const GateRun> runs) {
   return side;
 }
 
-bool MissesBudget(const MetricVerdict& metric) {
-  return metric.candidate &&
-         ((metric.max && *metric.candidate > *metric.max) || (metric.min && *metric.candidate < *metric.min));
-}
-
 bool Fails(const MetricVerdict& metric, const GatePolicy& policy) {
   if (metric.level != Level::kError || !metric.not_gated.empty()) return false;
   return metric.verdict == Verdict::kRegressed ||

@@ -36,6 +36,11 @@ std::string_view LevelName(Level level) {
   return "";
 }
 
+bool MissesBudget(const MetricVerdict& metric) {
+  return metric.candidate &&
+         ((metric.max && *metric.candidate > *metric.max) || (metric.min && *metric.candidate < *metric.min));
+}
+
 std::string IdentityOf(const RuleVerdict& rule) { return IdentityOf(rule.rule, rule.subjects.front()); }
 
 std::string IdentityOf(const std::string& rule, const std::string& subject) {

@@ -48,6 +48,8 @@ struct MetricVerdict {
   bool noise_is_assumed = false;
   bool has_groups = false;  // a part of the candidate's runs alone is worse
 };
+// Whether the candidate is over its budget, or below its least, whatever the baseline was.
+bool MissesBudget(const MetricVerdict& metric);
 
 // A finding of a rule on either side; or several that differ in their subject's numbers alone, as one.
 struct RuleVerdict {

@@ -57,8 +57,9 @@ Annotation Of(const MetricVerdict& metric, const std::string& policy) {
   if (message.empty())
     message = fmt::format("{} before, {} now", ValueText(metric.baseline, metric.unit),
                           ValueText(metric.candidate, metric.unit));
-  const std::string change = PercentText(metric.change);
-  return {fmt::format("{} {}{}", OnOneLine(metric.title), VerdictName(metric.verdict),
+  // The change is not what makes a budget be missed.
+  const std::string change = MissesBudget(metric) ? "" : PercentText(metric.change);
+  return {fmt::format("{} {}{}", OnOneLine(metric.title), VerdictText(metric),
                       change.empty() ? "" : " (" + change + ")"),
           message, policy, policy.empty() ? 0 : 1};
 }
@@ -114,8 +115,8 @@ std::string RenderGateAnnotations(const GateResult& result, std::string_view roo
   for (const MetricVerdict& metric : result.metrics) {
     if (Fails(result, metric)) {
       errors.push_back(Of(metric, policy));
-      // Which names the cause.
-      if (errors.size() == 1) errors[0].message += "\n" + OnOneLine(result.headline);
+      // Which names the cause; of a budget there is no more to say than why.
+      if (errors.size() == 1 && !MissesBudget(metric)) errors[0].message += "\n" + OnOneLine(result.headline);
     }
     if (Warns(result, metric)) warnings.push_back(Of(metric, policy));
   }

@@ -101,7 +101,7 @@ data Metrics(const GateResult& result, const std::vector<const MetricVerdict*>& 
     item.set("interval", TextOrFalse(IntervalText(metric)));
     item.set("detectable", least.empty() ? "–" : least);
     item.set("css", VerdictClass(metric.verdict));
-    item.set("verdict", std::string(VerdictName(metric.verdict)));
+    item.set("verdict", VerdictText(metric));
     item.set("level", !metric.not_gated.empty()                 ? data{"not gated"}
                       : metric.level == Level::kWarn && !passes ? data{"warning only"}
                                                                 : data{false});
@@ -240,12 +240,13 @@ data FindingGroups(const GateResult& result) {
     if (rules.empty()) continue;
     data findings{data::type::list};
     for (size_t i = 0; i < std::min(rules.size(), kMaxFindings); ++i) findings << Finding(*rules[i]);
-    const bool fails = std::ranges::any_of(rules, [](const auto* rule) { return Fails(*rule); });
+    const bool counts =
+        std::ranges::any_of(rules, [](const auto* rule) { return Fails(*rule) || Warns(*rule); });
     data group;
     group.set("group_title", title);
     group.set("count",
               CountText(rules.size(), change == RuleVerdict::Change::kNotEvaluated ? "rule" : "finding"));
-    group.set("open", fails || change <= RuleVerdict::Change::kNotEvaluated);
+    group.set("open", counts || change <= RuleVerdict::Change::kNotEvaluated);
     group.set("findings", findings);
     group.set("more", More(rules.size(), kMaxFindings));
     groups << group;

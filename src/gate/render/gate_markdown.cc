@@ -111,8 +111,7 @@ class Comment {
     if (metrics.empty()) return;
     Table("| Metric | Baseline | Candidate | Change | Interval | Detectable | Verdict |", metrics, true,
           [&](const MetricVerdict* metric) {
-            std::string verdict =
-                SignOf(metric->verdict, Fails(result_, *metric)) + std::string(VerdictName(metric->verdict));
+            std::string verdict = SignOf(metric->verdict, Fails(result_, *metric)) + VerdictText(*metric);
             if (metric->level == Level::kWarn && Warns(result_, *metric)) verdict += " (warning)";
             if (!metric->not_gated.empty()) verdict += " (not gated)";
             return fmt::format(
@@ -171,13 +170,17 @@ class Comment {
                                         std::pair{RuleVerdict::Change::kGone, "Gone findings"}}) {
       const auto rules = RulesThatAre(result_, change);
       if (rules.empty()) continue;
-      const bool fails = std::ranges::any_of(rules, [](const auto* rule) { return Fails(*rule); });
+      const bool counts =
+          std::ranges::any_of(rules, [](const auto* rule) { return Fails(*rule) || Warns(*rule); });
       Open(fmt::format("{} ({})", title, rules.size()),
-           change <= RuleVerdict::Change::kNotEvaluated || fails);
+           change <= RuleVerdict::Change::kNotEvaluated || counts);
       Table("| Severity | Rule | Problem | Recommendation | Saves |", rules, false,
             [&](const RuleVerdict* rule) {
               const std::string subject = SubjectText(rule->subjects);
-              return fmt::format("| {}{} | {} | {}{} | {} | {} |", Fails(*rule) ? "❌ " : "",
+              return fmt::format("| {}{} | {} | {}{} | {} | {} |",
+                                 Fails(*rule)   ? "❌ "
+                                 : Warns(*rule) ? "⚠️ "
+                                                : "",
                                  SeverityName(rule->severity), Cell(rule->rule), Prose(rule->problem.text),
                                  subject.empty() ? "" : " (" + Cell(subject) + ")",
                                  rule->recommendation.empty() ? "" : Prose(rule->recommendation[0]),

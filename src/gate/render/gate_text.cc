@@ -75,7 +75,7 @@ void WriteMetrics(TextWriter& out, const GateResult& result) {
                          Right(TextOr(PercentText(metric.change), "unknown"), 9),
                          Right(TextOr(IntervalText(metric), "–"), 18),
                          Right(TextOr(PercentText(metric.detectable), "–"), 10),
-                         out.Styled(std::string(VerdictName(metric.verdict)), StyleOf(metric.verdict))));
+                         out.Styled(VerdictText(metric), StyleOf(metric.verdict))));
   }
   WriteMore(out, metrics.size(), shown);
 }
@@ -114,8 +114,10 @@ void WriteFinding(TextWriter& out, const RuleVerdict& rule) {
   out.Wrapped("  • ", Prose(rule.problem.text) + (subject.empty() ? "" : " (" + Prose(subject) + ")"), style);
   if (!rule.recommendation.empty()) out.Wrapped("    → ", Prose(rule.recommendation[0]));
   out.Line(fmt::format("    {}{}{}  [{}]", saving.empty() ? "" : out.Styled("saves " + saving, "32") + "  ",
-                       Fails(rule) ? "fails the gate, " : "", SeverityName(rule.severity),
-                       Ellipsize(Visible(rule.rule), 32)));
+                       Fails(rule)   ? "fails the gate, "
+                       : Warns(rule) ? "warns, "
+                                     : "",
+                       SeverityName(rule.severity), Ellipsize(Visible(rule.rule), 32)));
 }
 
 void WriteFindings(TextWriter& out, const GateResult& result) {
@@ -131,9 +133,11 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
   write("New Findings", fresh);
   write("Rules Not Evaluated", RulesThatAre(result, RuleVerdict::Change::kNotEvaluated));
   write("Newly Visible Findings", RulesThatAre(result, RuleVerdict::Change::kVisible));
-  std::vector<const RuleVerdict*> failing;
+  std::vector<const RuleVerdict*> failing, warning;
   std::ranges::copy_if(still, std::back_inserter(failing), [](const auto* rule) { return Fails(*rule); });
+  std::ranges::copy_if(still, std::back_inserter(warning), [](const auto* rule) { return Warns(*rule); });
   write("Findings of Both Sides that Fail the Gate", failing);
+  write("Findings of Both Sides that Warn", warning);
   if (!gone.empty()) {
     out.Heading(fmt::format("Gone Findings ({})", gone.size()));
     for (size_t i = 0; i < std::min(gone.size(), kMaxFindingLines); ++i)
@@ -141,10 +145,10 @@ void WriteFindings(TextWriter& out, const GateResult& result) {
                   "32");
     WriteMore(out, gone.size(), kMaxFindingLines);
   }
-  if (still.size() > failing.size()) {
+  if (still.size() > failing.size() + warning.size()) {
     out.Line();
     out.Line(fmt::format("  {} fire{} on both sides{}.", CountText(still.size(), "finding"),
-                         still.size() == 1 ? "s" : "", failing.empty() ? "" : " in all"));
+                         still.size() == 1 ? "s" : "", failing.empty() && warning.empty() ? "" : " in all"));
   }
 }
 
@@ -213,7 +217,8 @@ std::string RenderGateText(const GateResult& result, TextStyle style) {
   if (Passed(result)) {
     WriteMetrics(out, result);
     if (const std::string text = FindingsInShort(result); !text.empty()) out.Line("  " + text);
-    for (const auto change : {RuleVerdict::Change::kNew, RuleVerdict::Change::kNotEvaluated})
+    for (const auto change : {RuleVerdict::Change::kNew, RuleVerdict::Change::kNotEvaluated,
+                              RuleVerdict::Change::kVisible, RuleVerdict::Change::kStill})
       for (const RuleVerdict* rule : RulesThatAre(result, change))
         if (Warns(*rule)) WriteFinding(out, *rule);
     WriteTrends(out, result);

@@ -70,7 +70,7 @@ void AddExplanation(std::vector<std::string>& lines, const GateResult& result) {
 Case CaseOf(const GateResult& result, const MetricVerdict& metric) {
   Case test;
   test.name = fmt::format("{} [{}]", metric.title, metric.metric);
-  test.type = VerdictName(metric.verdict);
+  test.type = VerdictText(metric);
   test.message = metric.why.empty() ? MetricLine(metric) : OneLine(metric.why);
   if (Fails(result, metric))
     test.outcome = Case::Outcome::kFailure;

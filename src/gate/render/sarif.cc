@@ -153,20 +153,22 @@ void AddMetric(Log& log, const GateResult& result, const MetricVerdict& metric, 
   if (!fails && !Warns(result, metric)) return;
   const std::string id = "gate/" + Visible(metric.metric), title = Visible(OneLine(metric.title));
   const size_t index = log.Rule(id, [&] {
-    return Json{{"id", id},
-                {"shortDescription", Message(title + " is worse than in the baseline")},
-                {"fullDescription",
-                 Message(title + " of the candidate's runs is worse than that of the baseline's, or over its "
-                                 "budget.")},
-                {"help", Message("The gate's report says where the time went. The limits are set in "
-                                 "dladvisor.yaml under gate.")},
-                {"defaultConfiguration", {{"level", SarifLevel(metric.level)}}},
-                {"properties", {{"tags", Json::array({"performance"})}}}};
+    return Json{
+        {"id", id},
+        {"shortDescription", Message(title + (MissesBudget(metric) ? " is " + VerdictText(metric)
+                                                                   : " is worse than in the baseline"))},
+        {"fullDescription",
+         Message(title + " of the candidate's runs is worse than that of the baseline's, or over its "
+                         "budget.")},
+        {"help", Message("The gate's report says where the time went. The limits are set in "
+                         "dladvisor.yaml under gate.")},
+        {"defaultConfiguration", {{"level", SarifLevel(metric.level)}}},
+        {"properties", {{"tags", Json::array({"performance"})}}}};
   });
   std::string text = Visible(OneLine(metric.why));
   if (text.empty())
-    text = fmt::format("{}: {}, {} before.", VerdictName(metric.verdict),
-                       ValueText(metric.candidate, metric.unit), ValueText(metric.baseline, metric.unit));
+    text = fmt::format("{}: {}, {} before.", VerdictText(metric), ValueText(metric.candidate, metric.unit),
+                       ValueText(metric.baseline, metric.unit));
   log.Result(id, index, fails ? "error" : "warning", text, id + '\0', "new", Location(policy, 1, title));
 }
 

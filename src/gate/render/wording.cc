@@ -76,6 +76,12 @@ std::string OutcomeText(const GateResult& result) {
   }
 }
 
+std::string VerdictText(const MetricVerdict& metric) {
+  if (metric.verdict != Verdict::kRegressed || !MissesBudget(metric))
+    return std::string(VerdictName(metric.verdict));
+  return metric.max && *metric.candidate > *metric.max ? "over its budget" : "below its least";
+}
+
 std::string VerdictClass(Verdict verdict) {
   std::string name(VerdictName(verdict));
   std::ranges::replace(name, ' ', '-');

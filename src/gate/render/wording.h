@@ -24,6 +24,8 @@ bool Warns(const Trend& trend);
 
 // "Gate failed", "Gate passed", "Not comparable", ...
 std::string OutcomeText(const GateResult& result);
+// "regressed", or "over its budget" where that is what it is.
+std::string VerdictText(const MetricVerdict& metric);
 // CSS class of a verdict: "regressed", "not-comparable".
 std::string VerdictClass(Verdict verdict);
 // "new", "still", "gone".
