@@ -329,11 +329,19 @@ std::string YamlMap::RequiredText(const std::string& key) {
   return text.value_or("");
 }
 
+// Where a value should stand that is not there: the reader of YAML takes it for behind the line.
+Place YamlMap::PlaceOfKey(const std::string& key) const {
+  for (const auto& entry : node_)
+    if (entry.first.IsScalar() && entry.first.Scalar() == key) return file_.PlaceOf(entry.first);
+  return place_;
+}
+
 std::optional<std::string> YamlMap::Text(const std::string& key) {
   const YAML::Node node = Get(key);
   if (!node.IsDefined()) return std::nullopt;
   if (!node.IsScalar()) {
-    problems_.Add(PlaceOf(node), rule_, fmt::format("'{}' must be a text", key));
+    problems_.Add(node.IsNull() ? PlaceOfKey(key) : PlaceOf(node), rule_,
+                  fmt::format("'{}' must be a text", key));
     return std::nullopt;
   }
   return node.Scalar();

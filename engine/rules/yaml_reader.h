@@ -78,6 +78,8 @@ class YamlMap {
   void Finish();
 
  private:
+  Place PlaceOfKey(const std::string& key) const;
+
   const YamlFile& file_;
   YAML::Node node_;
   bool is_mapping_;

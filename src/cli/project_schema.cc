@@ -66,6 +66,13 @@ Json OneOrList(Json item, const char* description) {
   return {{"description", description}, {"oneOf", {std::move(item), list}}};
 }
 
+Json OneOrListOrNothing(Json item, const char* description) {
+  Json schema = OneOrList(std::move(item), description);
+  const Json nothing = {{"type", "null"}};
+  schema["oneOf"].insert(schema["oneOf"].begin() + 1, nothing);
+  return schema;
+}
+
 const std::vector<std::string> kLevels = {"off", "explain", "warn", "error"};
 const std::vector<std::string> kAggregations = {"mean", "median", "optimistic", "pessimistic"};
 
@@ -163,8 +170,8 @@ Json Gate() {
                               "new: a rule that is an error fails where no run of the baseline has the "
                               "finding, and could have seen it.")},
        {"waivers", OrNothing(ListOf(Waiver(), "What is known and passes until a day."))},
-       {"allow",
-        OneOrList(Choice(traits, "A trait."), "In what the sides may differ and still be compared.")},
+       {"allow", OneOrListOrNothing(Choice(traits, "A trait."),
+                                    "In what the sides may differ and still be compared.")},
        {"metrics", std::move(limits)}},
       "What fails a build; see examples/ci/README.md.");
 }
@@ -252,7 +259,7 @@ Json Document() {
   document.update(Object(
       {{"rules", rules},
        {"rule_folders",
-        OneOrList(
+        OneOrListOrNothing(
             Text("A folder."),
             "Folders of rules of your own, relative to this file; each may replace rules of those before.")},
        {"steps",

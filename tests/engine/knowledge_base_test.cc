@@ -105,6 +105,11 @@ TEST(KnowledgeBase, RefusesWhatIsMissingOrLeftOver) {
       ElementsAre("shop/busy-shop.yaml:1:5: busy-shop: id 'buzy-shop' is not the file's name 'busy-shop'"));
 }
 
+TEST(KnowledgeBase, PlacesAValueThatIsNotThereAtItsKey) {
+  EXPECT_THAT(With("evidence:", "code:\nevidence:"),
+              ElementsAre("shop/busy-shop.yaml:13:1: busy-shop: 'code' must be a text"));
+}
+
 TEST(KnowledgeBase, RefusesBrokenYaml) {
   const auto of = [](const std::string& text) { return test::ProblemsOf({{"shop/x.yaml", text}}); };
   EXPECT_THAT(of(""), ElementsAre("shop/x.yaml:1:1: is empty"));

@@ -90,6 +90,19 @@ TEST_F(HistoryFileTest, HasARecordingOnce) {
   EXPECT_EQ(runs[1].recording, "node1 1800 8 step.time 1e9 4e12");
 }
 
+// Only the history that is added to is made.
+TEST_F(HistoryFileTest, TheHintFitsWhatIsMerged) {
+  const fs::path other = folder.path() / "other.txt";
+  test::WriteFile(other, "no history");
+  try {
+    MergeHistory(file, other);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.hint(),
+              "Name one that is; for --history also a file that is not there yet, which is made.");
+  }
+}
+
 // Gated at other times, on two branches.
 TEST_F(HistoryFileTest, MergedHistoriesHaveARecordingOnce) {
   HistoryRun run = ARun("c1", 1e9);

@@ -33,11 +33,12 @@ constexpr const char* kSchema =
     "CREATE TABLE finding(run INTEGER, rule TEXT, subject TEXT, PRIMARY KEY(run, rule, subject)) WITHOUT "
     "ROWID;";
 
-constexpr const char* kStartAnother = "Restore it from a copy, or name another file to start a new history.";
+constexpr const char* kStartAnother =
+    "Restore it from a copy; --history may also name a file that is not there yet, to start a new one.";
 
 [[noreturn]] void RefuseOther(const fs::path& path) {
   throw Error(path.string(), "is not a history of `dladvisor gate`",
-              "Name another file; it is made if it is not there.");
+              "Name one that is; for --history also a file that is not there yet, which is made.");
 }
 
 [[noreturn]] void RefuseDamaged(const fs::path& path, const std::string& detail) {
