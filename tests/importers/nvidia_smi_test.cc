@@ -492,6 +492,30 @@ TEST(VendorTables, NpuSmi) {
   EXPECT_EQ(trace.devices[0].name, "Ascend 910B3");
 }
 
+TEST(GpuCsv, LinesOfAnotherProgramAreNoRows) {
+  const Trace trace = test::ReadLog(
+      "timestamp, index, utilization.gpu [%], power.draw [W]\n"
+      "2024/01/02 03:04:05.000, 0, 50 %, 300 W\n"
+      "step 0/60 loss 0.00, lr 0.1, time 0.5s\n"
+      "2024/01/02 03:04:06.000, 0, 60 %, 300 W\n"
+      "step 1/60 loss 0.00, lr 0.1, time 0.5s\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.5), Is(0, kSecond, 0.6)));
+  EXPECT_THAT(trace.health.rows_skipped, IsEmpty());
+}
+
+TEST(GpuCsv, MoreThanTheWholeIsNoUtilization) {
+  for (const char* unit : {" [%]", ""}) {
+    const Trace trace =
+        test::ReadLog(fmt::format("timestamp, index, utilization.gpu{}, power.draw [W]\n"
+                                  "2024/01/02 03:04:05.000, 0, 300, 300\n"
+                                  "2024/01/02 03:04:06.000, 0, 100, 300\n",
+                                  unit));
+    EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization), ElementsAre(Is(0, kSecond, 1))) << unit;
+    EXPECT_EQ(trace.health.rows_skipped.at("cells"), 1) << unit;
+  }
+}
+
 TEST(GpuCsv, CellWithTheUnitOfAnotherColumnIsLeftOut) {
   const Trace trace = test::ReadLog(
       "timestamp, index, utilization.gpu [%], memory.used [MiB]\n"

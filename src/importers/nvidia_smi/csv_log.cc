@@ -85,7 +85,11 @@ class CsvRowReader {
     // A time with nothing behind it: the tool printed no GPU then.
     if (cells.size() > 1 && std::ranges::all_of(cells.begin() + 1, cells.end(), &std::string_view::empty))
       return;
-    if (cells.size() != columns_.size()) return log.Skip("rows");
+    if (cells.size() != columns_.size()) {
+      // What another program wrote in between, such as a training, is no row.
+      if (!time_ || (*time_ < cells.size() && nvidia_smi::ParseTime(cells[*time_]))) log.Skip("rows");
+      return;
+    }
     std::optional<nvidia_smi::Time> time;
     if (time_) {
       time = nvidia_smi::ParseTime(cells[*time_]);

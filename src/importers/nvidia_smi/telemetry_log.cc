@@ -132,6 +132,10 @@ void TelemetryLog::Add(TelemetryMetric metric, const Quantity& quantity) {
   if (!factor) return;
   if (!quantity.unit.empty() && !IsUnitOf(metric, quantity.unit)) return Skip("cells");
   const double value = quantity.number * *factor;
+  const bool is_share =
+      metric == TelemetryMetric::kGpuUtilization || metric == TelemetryMetric::kMemoryUtilization;
+  constexpr double kWhole = 1 + 1e-9;
+  if (is_share && value > (quantity.unit.empty() ? 100 : kWhole)) return Skip("cells");  // damage
   for (size_t i = begin_; i < t.size(); ++i)
     if (t.metric[i] == metric) {
       if (IsThrottling(metric)) t.value[i] = std::max(t.value[i], value);
