@@ -176,6 +176,17 @@ TEST(TrainingLog, WhatIsKnownToBeShortIsNotTheReason) {
   EXPECT_EQ(Rows(b)[8].cause, "unexplained");
 }
 
+// Lines of progress stand before an evaluation's last one, which dates that last part alone.
+TEST(TrainingLog, WhatEndsAnEvaluationIsNotWhatEndsACheckpoint) {
+  TraceBuilder b;
+  Add(b, {100, 100, 100, 100, 200, 100, 100, 100, 200, 100, 100, 100});
+  TrainingLog& log = b.trace.training_log;
+  log.events.push_back({4, TrainingEventKind::kCheckpoint, 0.9e9});
+  log.events.push_back({8, TrainingEventKind::kEvaluation, 0.1e9});
+  EXPECT_EQ(Rows(b)[4].cause, "checkpoint");
+  EXPECT_EQ(Rows(b)[8].cause, "evaluation");
+}
+
 TEST(TrainingLog, WhatHappensBetweenEpochs) {
   TraceBuilder b;
   Add(b, {100, 100, 100, 100, 900, 100, 100, 100, 100, 100, 100, 100});

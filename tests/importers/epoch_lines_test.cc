@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "tests/importers/log_file.h"
@@ -163,6 +164,53 @@ TEST(EpochLines, KerasThatCountsSamples) {
   EXPECT_EQ(log.iterations[2].iteration, 3);
   EXPECT_EQ(log.iterations[2].covers, 1);
   EXPECT_DOUBLE_EQ(Seconds(log.iterations[2]), 0.0058);
+}
+
+// "800/800 [====] - 3s 4ms/step - loss: 0.5" for each epoch of a fold.
+std::string KerasFold(int samples, int epochs, const char* unit) {
+  std::string text = "Train on " + std::to_string(samples) + " samples, validate on 200 samples\n";
+  const std::string all = std::to_string(samples);
+  for (int epoch = 1; epoch <= epochs; ++epoch)
+    text += "Epoch " + std::to_string(epoch) + "/" + std::to_string(epochs) + "\n" + all + "/" + all +
+            " [==============================] - 3s 4ms/" + unit + " - loss: 0.5 - val_loss: 0.4\n";
+  return text;
+}
+
+TEST(EpochLines, FoldsOfKerasThatCountTheirOwnSamples) {
+  for (const char* unit : {"step", "sample"})
+    for (const auto& [first, second] : {std::pair{800, 801}, {801, 800}, {500, 700}}) {
+      const TrainingLog log = LogOf(KerasFold(first, 2, unit) + KerasFold(second, 3, unit));
+      EXPECT_TRUE(log.of_epochs);
+      ASSERT_EQ(log.iterations.size(), 5u) << first;
+      EXPECT_EQ(log.iterations[2].iteration, 1);
+      EXPECT_EQ(log.iterations[2].attempt, 1);
+      EXPECT_EQ(log.iterations[4].iteration, 3);
+      EXPECT_DOUBLE_EQ(Seconds(log.iterations[4]), 0.004 * second);
+    }
+  EXPECT_THROW(LogOf("60000/60000 [====] - 5s 81us/sample\n"), Error);
+}
+
+// Of YOLO and of what is made from PyTorch's ImageNet example, some count from 0 and some from 1.
+TEST(EpochLines, CountedFromOne) {
+  for (const int first : {0, 1}) {
+    std::string bars, steps;
+    for (int epoch = first; epoch < first + 4; ++epoch) {
+      const std::string now = std::to_string(epoch);
+      bars += "      " + now + "/" + std::to_string(first + 3) +
+              "      3.01G      1.2      16        640: 100%|####| 120/120 [00:30<00:00,  4.00it/s]\n";
+      for (int step = first; step < first + 5; ++step)
+        steps +=
+            "Epoch: [" + now + "][" + std::to_string(step) + "/5] Time 1.0 (1.0) Data 0.1 (0.1) Loss 0.5\n";
+    }
+    const TrainingLog yolo = LogOf(bars), imagenet = LogOf(steps);
+    ASSERT_EQ(yolo.iterations.size(), 4u);
+    EXPECT_EQ(yolo.iterations[0].iteration, 120);
+    EXPECT_EQ(yolo.iterations[3].iteration, 480);
+    EXPECT_EQ(yolo.iterations[3].planned, 480);
+    ASSERT_EQ(imagenet.iterations.size(), 20u);
+    EXPECT_EQ(imagenet.iterations[0].iteration, 1);
+    EXPECT_EQ(imagenet.iterations.back().iteration, 20);
+  }
 }
 
 TEST(EpochLines, StepsWithoutTimesByTheTimesOfTheLines) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -116,7 +117,8 @@ class Explainer {
       if (!times.empty()) medians[name] = 2 * times.size() < group.size() ? 0 : Median(times);
     }
     for (const size_t i : group)
-      if (rows_[i].slow == true && !LongestEvent(i).value_or("").empty()) lines_end_events_ = true;
+      if (const auto longest = rows_[i].slow == true ? LongestEvent(i) : std::nullopt)
+        lines_end_events_.insert(*longest);
     for (const size_t i : group)
       if (rows_[i].slow == true) Explain(i, medians);
   }
@@ -155,9 +157,8 @@ class Explainer {
     // Of two things at once the one that is known to take as long.
     if (happens(TrainingEventKind::kEvaluation) && EvaluationExplains(rows_[i])) return "evaluation";
     // What is printed where it ends, and took too little, is not the reason.
-    const bool ended = longest && lines_end_events_;
     for (const auto& [kind, name] : kEvents)
-      if (happens(kind) && !(ended && kind != TrainingEventKind::kEpochEnd)) return name;
+      if (happens(kind) && !(longest && lines_end_events_.contains(name))) return name;
     if (timer == nullptr && IsAfterMultipleOf("eval_interval", rows_[i])) return "evaluation";
     if (timer == nullptr && IsAfterMultipleOf("save_interval", rows_[i])) return "checkpoint";
     if (timer == nullptr) return "unexplained";
@@ -206,7 +207,8 @@ class Explainer {
   const TrainingLog& log_;
   std::vector<TrainingLogRow>& rows_;
   const std::map<std::string, std::map<size_t, double>> timers_;
-  bool lines_end_events_ = false;  // as where one took what its line took longer
+  // The kinds of which one took what its line took longer.
+  std::set<std::string_view> lines_end_events_;
 };
 
 // Slow lines without another reason that come at every so many iterations: what the program does then, it

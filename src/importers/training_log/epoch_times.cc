@@ -89,11 +89,18 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
   }
 }
 
-void SamplesToEpochs(TrainingLog& log, int64_t samples) {
+void SamplesToEpochs(TrainingLog& log) {
+  if (!std::ranges::all_of(log.iterations, [](const TrainingIteration& row) { return row.covers > 1; })) {
+    for (TrainingIteration& row : log.iterations) row.covers.reset();
+    return;
+  }
+  int64_t attempt = 0, last = 0;
   for (TrainingIteration& row : log.iterations) {
-    if (row.elapsed_ns) *row.elapsed_ns *= static_cast<double>(samples);
-    row.iteration /= samples;
+    if (row.elapsed_ns) *row.elapsed_ns *= static_cast<double>(*row.covers);
+    row.iteration /= *row.covers;
     row.covers = 1;
+    row.attempt = attempt += row.iteration <= last;
+    last = row.iteration;
   }
   log.of_epochs = true;
 }

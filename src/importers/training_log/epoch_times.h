@@ -23,8 +23,9 @@ std::optional<double> TimeOfEvaluation(std::string_view line);
 // Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves.
 void SplitTotals(std::vector<TrainingIteration>& epochs);
 
-// Makes epochs of bars that count the samples of one, as Keras did before it counted steps.
-void SamplesToEpochs(TrainingLog& log, int64_t samples);
+// Makes epochs of bars that count the samples of one, which each covers, as Keras did before it counted
+// steps. Another fold has its own count.
+void SamplesToEpochs(TrainingLog& log);
 
 // What most epochs have tells none from another.
 void LeaveOutCommonEvents(TrainingLog& log);

@@ -238,8 +238,8 @@ const std::vector<Form>& Forms() {
        "Time",
        R"(\bEpoch: *\[(\d+)(?:/\d+)?\] *\[ *(\d+)/(\d+)\])",
        "esn",
-       0,
-       0,
+       kEither,
+       kEither,
        false,
        {{kElapsed, "\\bTime *" NUMBER},
         {kMean, "\\bTime *[\\d.]+ *\\( *" NUMBER "\\)"},
@@ -326,8 +326,8 @@ const std::vector<Form>& Forms() {
        0,
        false,
        {{kTotal, "\\btime: *" NUMBER}, {kLoss, "\\bg_loss: *" NUMBER}}},
-      {"YOLO", ": 100%|", R"(^\s*(\d+)/\d+ +[\d.]+G .*: 100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
-       yolo},
+      {"YOLO", ": 100%|", R"(^\s*(\d+)/\d+ +[\d.]+G .*: 100%\|.*\| *(\d+)/(\d+) \[)", "esn", kEither, 1,
+       false, yolo},
       // Of newer versions: "11/50  8.38G  0.59  53  640: 100% ━━━━ 75/75 1.5s/it 1:50".
       {"YOLO",
        "100% ━",
@@ -360,17 +360,17 @@ const std::vector<Form>& Forms() {
       // A bar for training beside others for validation, its epoch on a line before.
       {kBars, "%|", R"((?i)\btrain\w*[^|/\d]*: +\d+%\|[^|]*\| *(\d+)/(\d+) \[)", "bn", 1, 1, false, bar},
       // "469/469 [=====] - 3s 5ms/step - loss: 0.4", since its third version "469/469 ━━━━ 3s 5ms/step -
-      // loss: 0.4".
+      // loss: 0.4". Some of its versions count samples: "60000/60000 [====] - 5s 81us/sample - loss: 0.4".
       {"Keras",
-       "/step",
-       R"((?:^|[^\d/])(\d+)/(\d+) *(?:\[=*\]|━+) *(?:- *)?(?:[\d.]+(?:m?s|us|µs|min|h)? *)+/step\b.*\bloss:)",
+       "/s",
+       R"((?:^|[^\d/])(\d+)/(\d+) *(?:\[=*\]|━+) *(?:- *)?(?:[\d.]+(?:m?s|us|µs|min|h)? *)+/(?:step|sample)\b.*\bloss:)",
        "bn",
        1,
        1,
        false,
-       {{kElapsed, NUMBER "s/step"},
-        {kElapsed, NUMBER "ms/step", kMs},
-        {kElapsed, NUMBER "[uµ]s/step", 1e-6},
+       {{kElapsed, NUMBER "s/(?:step|sample)"},
+        {kElapsed, NUMBER "ms/(?:step|sample)", kMs},
+        {kElapsed, NUMBER "[uµ]s/(?:step|sample)", 1e-6},
         {kLoss, "\\bloss: *" NUMBER}}},
       // "19/19 - 12s - loss: 0.3384", with verbose=2.
       {"Keras",

@@ -39,7 +39,7 @@ struct FieldForm {
   const char* timer = "";
 };
 
-// Of programs of which some count epochs from 0 and some from 1.
+// Of programs of which some count epochs, or steps, from 0 and some from 1.
 inline constexpr int64_t kEither = -1;
 // Forms that many write by hand: where a log has another's lines, too, those count.
 inline constexpr const char* kAnyProgram = "a program that prints epochs and iterations";

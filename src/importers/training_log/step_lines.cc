@@ -123,7 +123,6 @@ bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
 }
 
 bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
-  int64_t step = 0;
   std::string numbers[3];
   const RE2& head = *ExpressionsOf(form).head;
   const std::string_view parts = form.parts;
@@ -153,7 +152,8 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   if (bar) full_bar_epoch_ = bar_epoch_;
   const auto epoch = bar ? std::optional(bar_epoch_) : part('e');
   if (!printed || (parts.size() == 3 && (!all || !epoch || *epoch > 1'000'000))) return false;
-  step = *printed - form.first_step + 1;
+  if (form.first_step == kEither && !first_step_) first_step_ = std::min<int64_t>(*printed, 1);
+  int64_t step = *printed - (form.first_step == kEither ? *first_step_ : form.first_step) + 1;
   if (of_epoch && !first_epoch_) first_epoch_ = std::min<int64_t>(*printed, 1);
   if (of_epoch) step = *printed - *first_epoch_ + 1;
   if (const auto took =
@@ -187,6 +187,9 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
     row.planned = (last - *first_epoch_ + 1) * *all;
   row.time_ns = LastTime(line);
   if (program_ == kAnyProgram || program_ == kStepsAlone) row.tokens_per_second = TokensPerSecond(line);
+  // Such a bar is an epoch, and its steps are samples.
+  if (bar && all_ > 1 && (all_ == samples_ || line.find("/sample - ") != std::string_view::npos))
+    row.covers = all_;
   if (form.block) return true;
   Fields(line);
   EndStep();
@@ -447,11 +450,11 @@ TrainingLog ProgramLinesReader::Finish() {
   });
   const bool has_timers = std::ranges::any_of(log_.timers, [](const auto& t) { return t.name != "data"; });
   if (static_cast<size_t>(timed) < (has_timers ? 1 : kLeastSteps)) return {};
+  if (program_ == "Keras") SamplesToEpochs(log_);
   SetCovers(log_.iterations, std::nullopt);
   if (program_ == "nanoGPT") SpreadSingleTimes(log_.iterations);
   if (program_ == kEpochs) SplitTotals(log_.iterations);
   if (by_hand_) LeaveOutCommonEvents(log_);
-  if (samples_ > 1 && all_ == samples_) SamplesToEpochs(log_, samples_);
   for (TrainingIteration& row : log_.iterations)
     if (row.nan) row.nan = row.covers.value_or(1);
   log_.program = program_;

@@ -60,7 +60,7 @@ class ProgramLinesReader {
   std::vector<std::pair<std::string, double>> timers_;  // name and ns
   int64_t epoch_ = 0, step_ = 0, all_ = 0;              // of the line, in the epoch; steps of the epoch
   int64_t last_epoch_ = 0;
-  std::optional<int64_t> first_epoch_;
+  std::optional<int64_t> first_epoch_, first_step_;
   bool told_epoch_ = false, new_bar_ = false;  // by a line; that one was partly full since the last full one
   int64_t bar_epoch_ = 0, full_bar_epoch_ = -1;  // of the lines "Epoch 1/10", and of the last full bar
   std::optional<int64_t> last_time_ns_, last_iteration_;  // of the last line, whether it became a row or not

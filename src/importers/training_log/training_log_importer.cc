@@ -186,7 +186,7 @@ class LogReader {
       if (SaysMore(bars, steps)) steps = std::move(bars);
     }
     const bool own = steps.iterations.size() > 1 && steps.program != training_log::kAnyProgram &&
-                     steps.program != training_log::kStepsAlone && !steps.of_epochs;
+                     steps.program != training_log::kStepsAlone && steps.program != training_log::kEpochs;
     if (own) log = std::move(steps);
     if (log.empty()) log = trainer_.Finish(PrintsLosses() && steps.empty());
     if (log.empty()) log = deepspeed_.Finish();
