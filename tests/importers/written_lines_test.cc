@@ -300,7 +300,8 @@ TEST(WrittenLines, ARateThatANumberFollowsNamesThatNumber) {
         "step {}/100, loss 1.0, tokens/s: 1002", "step={} loss=0.500 grad_norm=0.12 tok/s=1002 time=0.5s",
         "step {}/100 loss 0.5 lr 1.00e-04 tok/s 1002 0.5 s/step", "step {} loss 0.5 tok/s 1002 it/s 2.0",
         "step {} loss 0.5 speed 2.0 it/s 1002 tok/s", "step {} loss 0.5 | 1002 tok/s 0.5 s/step",
-        "step {} loss 0.5 1002 tokens/s", "step {} loss 0.5 throughput: 1002 tokens/sec"})
+        "step {} loss 0.5 1002 tokens/s", "step {} loss 0.5 (1002 tok/s)",
+        "step {} loss 0.5, 1002 tokens/second", "step {} loss 0.5 throughput: 1002 tokens/sec"})
     ExpectRate(form, &TrainingIteration::tokens_per_second, 1002);
   for (const char* form : {"step {}/100 loss 1.000 lr 0.0003 samples/s: 1001",
                            "step {} loss 1.000 lr=0.0003 images/s=1001", "iter {} loss 1.0 img/s 1001"})

@@ -61,6 +61,7 @@ constexpr auto kUnits = std::to_array<UnitForm>({
     {"ms/batch", Unit::kSecondsEach, 1e-3},
     {"samples/s", Unit::kSamples, 1},
     {"samples/sec", Unit::kSamples, 1},
+    {"samples/second", Unit::kSamples, 1},
     {"sample/s", Unit::kSamples, 1},
     {"img/s", Unit::kSamples, 1},
     {"imgs/s", Unit::kSamples, 1},
@@ -76,6 +77,9 @@ constexpr auto kUnits = std::to_array<UnitForm>({
     {"tok/sec", Unit::kTokens, 1},
     {"tokens/s", Unit::kTokens, 1},
     {"tokens/sec", Unit::kTokens, 1},
+    {"tokens/second", Unit::kTokens, 1},
+    {"token/s", Unit::kTokens, 1},
+    {"token/sec", Unit::kTokens, 1},
     {"k", Unit::kOther, 1},
     {"m", Unit::kOther, 1},
     {"g", Unit::kOther, 1},
@@ -315,8 +319,14 @@ std::vector<Value> ValuesOf(std::string_view line) {
     while (bracket < line.size() && line[bracket] == ' ') ++bracket;
     if (bracket + 1 < line.size() && line[bracket] == '(' && IsDigit(line[bracket + 1])) {
       const size_t mean = EndOfNumber(line, bracket + 1);
-      value.mean = Parsed(line.substr(bracket + 1, mean - bracket - 1));
-      end = mean;
+      const size_t rest = std::min(line.find_first_not_of(' ', mean), line.size());
+      const UnitForm* other =
+          UnitOf(Lower(line.substr(rest, std::min<size_t>(line.substr(rest).find(')'), 16))));
+      // "loss 0.5 (1002 tok/s)"
+      if (other == nullptr || !IsRate(other->unit) || other->unit == value.unit) {
+        value.mean = Parsed(line.substr(bracket + 1, mean - bracket - 1));
+        end = mean;
+      }
     }
     values.push_back(std::move(value));
     at = last = end;
