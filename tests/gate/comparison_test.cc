@@ -199,6 +199,19 @@ Runs Interleaved(bool candidate, size_t runs) {
   return drifting;
 }
 
+TEST(Comparison, CallsNothingDetectableOfFewPairs) {
+  const auto compared = [](size_t pairs) {
+    return Compare(Interleaved(false, pairs), Interleaved(true, pairs), kNothingKnown, {});
+  };
+  EXPECT_TRUE(compared(5).detectable);
+  EXPECT_THAT(compared(5).noise, Not(HasSubstr("detectable")));
+  EXPECT_FALSE(compared(4).detectable);
+  EXPECT_THAT(
+      compared(4).noise,
+      HasSubstr("; the differences of 4 pairs of runs tell too little of how the next differ, so that no "
+                "change is called detectable: take 5 pairs"));
+}
+
 TEST(Comparison, InterleavedRunsArePaired) {
   Runs baseline = Interleaved(false, 6), candidate = Interleaved(true, 5);
   std::ranges::reverse(baseline);

@@ -246,6 +246,12 @@ std::optional<double> LimitOfNoise(Runs baseline, Runs candidate, double before,
 }
 
 std::string WhyNoneDetectable(Runs baseline, Runs candidate, const DifferenceNoise& noise) {
+  if (noise.drawn == DifferenceNoise::Drawn::kPairs && !noise.given &&
+      noise.baseline_draws < kPairsThatShowSpread)
+    return fmt::format(
+        "the differences of {} pairs of runs tell too little of how the next differ, so that no change is "
+        "called detectable: take {} pairs",
+        noise.baseline_draws, kPairsThatShowSpread);
   double longest = 0, excess = 0, difference = 0;
   size_t steps = 0;
   for (const Runs runs : {baseline, candidate})

@@ -34,13 +34,18 @@ std::optional<double> DetectableChange(std::span<const RunMean> baseline, std::s
 // tell how heavy the tail of their noise is. Runs of one value have no steps to tell of.
 inline constexpr size_t kStepsThatShowTail = 150;
 
+// Fewer pairs of runs in turns seem to differ little by chance where they differ much, and name a change then
+// that three of ten gates find.
+inline constexpr size_t kPairsThatShowSpread = 5;
+
 // Why nothing is called detectable though the noise is known, as a clause that follows a semicolon; or "". A
 // chance can be promised only where the variance of new runs is known, which it is not
 //   where a single step makes so much of the noise that new runs may have much more or less of it;
 //   where the steps that deviate most do so as those of a distribution without variance (Gini coefficient of
 //     their excesses 2 / 3 and above: a generalized Pareto distribution of shape 1 / 2, Hosking and Wallis
 //     1987) and one of them makes more than a little of it;
-//   where steps are too few to show either.
+//   where steps are too few to show either;
+//   where pairs of runs are too few to show how they differ.
 std::string WhyNoneDetectable(std::span<const RunMean> baseline, std::span<const RunMean> candidate,
                               const DifferenceNoise& noise);
 
