@@ -2,10 +2,13 @@
 #include "src/analysis/context/kernel_kind.h"
 
 #include <re2/re2.h>
+#include <re2/set.h>
 
 #include <array>
+#include <bitset>
+#include <cstddef>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace dladvisor {
 namespace {
@@ -34,49 +37,82 @@ bool FusesComputation(std::string_view name) {
   return RE2::PartialMatch(text, fused, nullptr, &operators) && !RE2::FullMatch(operators, moves);
 }
 
+// A kind, and the pattern of the names that have it.
+struct KindOfName {
+  std::string_view name;
+  const char* pattern;
+  // Of what may also stand among the template arguments of a product, an iterator or attention.
+  bool of_base = false;
+};
+
+// Names of PyTorch, cuDNN, cuBLAS, CUTLASS, Triton (triton_poi, triton_red, triton_per, triton_mm), Apex,
+// CuPy, of TensorRT's reformatting, of MIOpen (igemm_fwd_gtcx), AOTriton (attn_fwd) and serving engines
+// (rotary_embedding, reshape_and_cache).
+constexpr std::array<KindOfName, 12> kKinds = {{
+    {"element-wise",
+     R"(rotary|rope_?(kernel|quant|fwd|bwd|forward|apply)|act_and_mul|reshape_and_cache|store_?kv_?cache|catarray|concat_and_cache|subtensorop)",
+     true},
+    {"attention", R"(flash|fmha|attention|sdpa|mha_(fwd|bwd)|(^|_)attn_(fwd|bwd)|bwd_kernel_d[kq])"},
+    {"layout", R"(nchw(to|2)_?nhwc|nhwc(to|2)_?nchw|transpose|permut|converttensor|im2col|col2im|reformat)",
+     true},
+    {"convolution",
+     R"(conv(olv|olution|\dd|_|$)|cudnn.*conv|wgrad|dgrad|fprop|winograd|implicit_|igemm_(fwd|bwd|wrw))"},
+    {"matrix", R"(gemm|gemv|gemmk|cutlass|nvjet|matmul|splitk|triton_(tem|mm))"},
+    {"optimizer", R"(multi_tensor_apply|multi_?tensor|adam|_sgd|sgd_|lamb_|optimizer)"},
+    {"softmax", R"(softmax)"},
+    {"normalization",
+     R"((layer|batch|group|rms|instance)_?norm|\bbn_(fw|bw)|gammabeta|norm_(fwd|bwd|fw|bw))"},
+    {"embedding", R"(embedding|index_?select|gather|scatter|indexing|index_elementwise|index_put)"},
+    {"sort", R"(sort|topk|top_k|scan(by|kernel|_)|devicescan)"},
+    {"reduction", R"(reduce|triton_(red|per)|_sum_|dot_kernel)"},
+    {"element-wise",
+     R"(element_?wise|point_?wise|vectorized_|unrolled_|triton_poi|cupy_|dropout|relu|gelu|silu|fill)"},
+}};
+
+// All patterns of names, or of names without template arguments, in one automaton: a name is read once.
+class KindPatterns {
+ public:
+  explicit KindPatterns(bool of_base) {
+    for (size_t i = 0; i < kKinds.size(); ++i)
+      if (kKinds[i].of_base == of_base) {
+        set_.Add(kKinds[i].pattern, nullptr);
+        kinds_.push_back(i);
+      }
+    set_.Compile();
+  }
+
+  // The kinds, by their place in kKinds, whose patterns the text holds.
+  std::bitset<kKinds.size()> In(std::string_view text) const {
+    std::vector<int> matches;
+    set_.Match(re2::StringPiece(text.data(), text.size()), &matches);
+    std::bitset<kKinds.size()> kinds;
+    for (const int match : matches) kinds.set(kinds_[static_cast<size_t>(match)]);
+    return kinds;
+  }
+
+ private:
+  static RE2::Options Options() {
+    RE2::Options options;
+    options.set_case_sensitive(false);
+    return options;
+  }
+
+  RE2::Set set_{Options(), RE2::UNANCHORED};
+  std::vector<size_t> kinds_;
+};
+
 }  // namespace
 
 std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
-  struct Rule {
-    std::string_view kind;
-    RE2 pattern;
-    // Of what may also stand among the template arguments of a product, an iterator or attention.
-    bool of_base = false;
-  };
-  // Names of PyTorch, cuDNN, cuBLAS, CUTLASS, Triton (triton_poi, triton_red, triton_per, triton_mm), Apex,
-  // CuPy, of TensorRT's reformatting, of MIOpen (igemm_fwd_gtcx), AOTriton (attn_fwd) and serving engines
-  // (rotary_embedding, reshape_and_cache).
-  static const std::array<Rule, 12> rules = {{
-      {"element-wise",
-       RE2(R"((?i)rotary|rope_?(kernel|quant|fwd|bwd|forward|apply)|act_and_mul|reshape_and_cache|store_?kv_?cache|catarray|concat_and_cache|subtensorop)"),
-       true},
-      {"attention",
-       RE2(R"((?i)flash|fmha|attention|sdpa|mha_(fwd|bwd)|(^|_)attn_(fwd|bwd)|bwd_kernel_d[kq])")},
-      {"layout",
-       RE2(R"((?i)nchw(to|2)_?nhwc|nhwc(to|2)_?nchw|transpose|permut|converttensor|im2col|col2im|reformat)"),
-       true},
-      {"convolution",
-       RE2(R"((?i)conv(olv|olution|\dd|_|$)|cudnn.*conv|wgrad|dgrad|fprop|winograd|implicit_|igemm_(fwd|bwd|wrw))")},
-      {"matrix", RE2(R"((?i)gemm|gemv|gemmk|cutlass|nvjet|matmul|splitk|triton_(tem|mm))")},
-      {"optimizer", RE2(R"((?i)multi_tensor_apply|multi_?tensor|adam|_sgd|sgd_|lamb_|optimizer)")},
-      {"softmax", RE2(R"((?i)softmax)")},
-      {"normalization",
-       RE2(R"((?i)(layer|batch|group|rms|instance)_?norm|\bbn_(fw|bw)|gammabeta|norm_(fwd|bwd|fw|bw))")},
-      {"embedding",
-       RE2(R"((?i)embedding|index_?select|gather|scatter|indexing|index_elementwise|index_put)")},
-      {"sort", RE2(R"((?i)sort|topk|top_k|scan(by|kernel|_)|devicescan)")},
-      {"reduction", RE2(R"((?i)reduce|triton_(red|per)|_sum_|dot_kernel)")},
-      {"element-wise",
-       RE2(R"((?i)element_?wise|point_?wise|vectorized_|unrolled_|triton_poi|cupy_|dropout|relu|gelu|silu|fill)")},
-  }};
+  static const KindPatterns of_name(false);
+  static const KindPatterns of_base(true);
   if (traits.communication) return "communication";
-  const std::string base = WithoutTemplateArguments(name);
-  for (const Rule& rule : rules) {
-    if (rule.of_base && traits.eligible) continue;
-    if (rule.kind == "matrix" && traits.eligible) return "matrix";
-    if (rule.kind == "layout" && FusesComputation(name)) continue;
-    const std::string_view text = rule.of_base ? std::string_view(base) : name;
-    if (RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), rule.pattern)) return rule.kind;
+  std::bitset<kKinds.size()> held = of_name.In(name);
+  if (!traits.eligible) held |= of_base.In(WithoutTemplateArguments(name));
+  for (size_t i = 0; i < kKinds.size(); ++i) {
+    const std::string_view kind = kKinds[i].name;
+    if (kind == "matrix" && traits.eligible) return kind;
+    if (held[i] && !(kind == "layout" && FusesComputation(name))) return kind;
   }
   return "other";
 }
