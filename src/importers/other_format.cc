@@ -26,7 +26,11 @@ struct Sign {
   OtherFormat format;
 };
 
-constexpr OtherFormat kXla = {"a profile of XLA, as JAX and TensorFlow write (.xplane.pb)", kRecordWithNsys};
+constexpr OtherFormat kXla = {
+    "a profile of XLA, as JAX and TensorFlow write (.xplane.pb)",
+    "read it with XProf (pip install xprof; xprof LOGDIR), or, on NVIDIA GPUs, record the program with "
+    "Nsight "
+    "Systems (nsys profile --trace=cuda,nvtx -o run PROGRAM) and give run.nsys-rep"};
 constexpr OtherFormat kPickle = {"a Python pickle, as PyTorch writes snapshots of its memory",
                                  "record memory in a trace: torch.profiler.profile(profile_memory=True), "
                                  "then export_chrome_trace('trace.json')"};
@@ -35,6 +39,10 @@ constexpr OtherFormat kPrometheus = {
     "give the metrics as their exporter prints them (curl HOST:9400/metrics >> gpus.prom, every second, of "
     "DCGM's), or a log of dcgmi dmon -e 203,155,252 -d 1000"};
 constexpr OtherFormat kRocprof = {"a table of rocprofv3", kRecordWithPyTorch};
+constexpr OtherFormat kRocprofJson = {"JSON of rocprofv3", kRecordWithPyTorch};
+constexpr OtherFormat kExecutionTrace = {
+    "an execution trace of PyTorch (operators and tensors, no times of GPUs)",
+    "give the trace that torch.profiler wrote beside it (export_chrome_trace('trace.json'))"};
 constexpr OtherFormat kRocpd = {"a database of ROCm's rocpd", kRecordWithPyTorch};
 
 // Of XLA: an XSpace begins with its first plane, which mostly is a host or a device, by its number or name
@@ -53,6 +61,8 @@ constexpr auto kSigns = std::to_array<Sign>({
     {R"("Dispatch_Id")", 80, kRocprof},
     {R"("Domain","Function")", 40, kRocprof},
     {R"("TotalDurationNs")", 40, kRocprof},
+    {R"("rocprofiler-sdk-tool")", 80, kRocprofJson},
+    {"[pytorch|profiler|execution_trace|", 400, kExecutionTrace},
     {"NVR\0"sv, 4, {"a report of Nsight Compute, which measures kernels one by one", kRecordWithNsys}},
     {"PAR1", 4, {"a Parquet file", kExportAsSqlite}},
     {"ARROW1", 6, {"an Arrow file", kExportAsSqlite}},

@@ -23,6 +23,13 @@ std::string MissingRelation(const std::string& relation) {
   return fmt::format("the profile gives no relation {}", relation);
 }
 
+// Of a program that uses no GPU no other capture shows one.
+bool IsWithoutGpu(const Database& db) {
+  const Schema* run = db.FindRelation("run");
+  return run != nullptr && run->Find("kind") &&
+         !db.Query("SELECT 1 FROM run WHERE kind IN ('host', 'accelerator')").rows.empty();
+}
+
 // Why a figure is NULL: the relation is not there, its fact needs another capture, or what the query
 // says.
 std::string WhyUnknown(const Database& db, const FigureQuery& query) {
@@ -31,7 +38,7 @@ std::string WhyUnknown(const Database& db, const FigureQuery& query) {
   const auto column = schema->Find(query.column);
   if (!column || schema->columns[*column].capture.empty()) return query.unknown_because;
   const auto options = CaptureOptions({schema->columns[*column].capture}, WordsOf(db));
-  if (options.empty()) return query.unknown_because;
+  if (options.empty() || IsWithoutGpu(db)) return query.unknown_because;
   return fmt::format("{}; profile with {}", query.unknown_because, fmt::join(options, " "));
 }
 

@@ -57,6 +57,7 @@ struct Diagnostic {
 // How well the profile was recorded and read.
 struct CaptureHealth {
   std::map<std::string, int64_t> rows_read, rows_skipped;  // by table of the source
+  std::map<std::string, int64_t> rows_unknown;             // of those skipped, what is of no known kind
   std::vector<std::string> missing_tables;                 // of those that hold GPU or host activity
   std::vector<std::string> notes;                          // one sentence each, for the reader
   bool truncated = false;                                  // the file's end is missing

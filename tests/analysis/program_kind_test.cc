@@ -221,6 +221,15 @@ TEST(ProgramKind, EventsOfOtherAcceleratorsAreKnown) {
   EXPECT_EQ(KindOf(b), "one-shot") << "it also uses a GPU";
 }
 
+TEST(ProgramKind, AProcessOfAnotherAcceleratorIsKnown) {
+  TraceBuilder b;
+  b.Range(0, 10, "aten::mm");
+  EXPECT_EQ(KindOf(b), "unknown");
+  b.trace.facts["accelerator"] = "Ascend Hardware";
+  EXPECT_EQ(KindOf(b), "accelerator");
+  EXPECT_EQ(FindProgramKind(test::ContextOf(b.trace))->evidence, "events of Ascend Hardware");
+}
+
 TEST(ProgramKind, LaunchesIntoAGraphAreACapture) {
   TraceBuilder b;
   b.Api(0, 1, "hipStreamBeginCapture", 0);

@@ -113,6 +113,11 @@ TEST(BadInput, WhatOtherToolsWrote) {
   EXPECT_THAT(refusal("\x80\x04\x95\x01\x00\x01\x00\x00"s).hint(), HasSubstr("profile_memory=True"));
   EXPECT_THAT(refusal("\"Kind\",\"Agent_Id\",\"Queue_Id\"\n").reason(), HasSubstr("rocprofv3"));
   EXPECT_THAT(refusal("\"Name\",\"Calls\",\"TotalDurationNs\"\n").hint(), HasSubstr("torch.profiler"));
+  EXPECT_THAT(refusal(R"({"rocprofiler-sdk-tool":[{"metadata":{}}]})").reason(), HasSubstr("rocprofv3"));
+  EXPECT_THAT(
+      refusal(R"({"schema": "1.0.1", "nodes": [{"name": "[pytorch|profiler|execution_trace|thread]"}]})")
+          .reason(),
+      HasSubstr("an execution trace"));
   EXPECT_THAT(refusal("NVR\0\x01\x00"s).reason(), HasSubstr("Nsight Compute"));
   EXPECT_THAT(refusal("PAR1\x15\x04").hint(), HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("\n/host: is no profile\n").reason(), HasSubstr("not a profile: a text file"));
@@ -132,6 +137,28 @@ TEST(BadInput, ATraceInWhichTheProfilerRecordedNothing) {
   const Error e = Refusal(dir.path() / "a.json");
   EXPECT_THAT(e.reason(), HasSubstr("recorded nothing"));
   EXPECT_THAT(e.hint(), HasSubstr("schedule"));
+}
+
+// Their advice is for who wrote them: JAX has no torch.profiler, and a TPU no CUDA.
+TEST(BadInput, TracesOfOtherProfilers) {
+  ScratchDir dir;
+  const auto refusal = [&](const std::string& process) {
+    WriteFile(dir.path() / "a.json",
+              R"({"displayTimeUnit": "ns", "traceEvents": [{"ph": "M", "name": "process_name", "pid": 1, )"
+              R"("args": {"name": ")" +
+                  process + R"("}}, {"ph": "X", "name": "fusion", "ts": 1, "dur": 5, "pid": 1}]})");
+    return Refusal(dir.path() / "a.json");
+  };
+  for (const char* process :
+       {"/device:GPU:0", "/host:CPU", "/job:localhost/replica:0/task:0/device:GPU:0 Compute"}) {
+    const Error e = refusal(process);
+    EXPECT_THAT(e.reason(), HasSubstr("a trace of XLA's profiler")) << process;
+    EXPECT_THAT(e.hint(), HasSubstr("nsys profile")) << process;
+    EXPECT_THAT(e.hint(), Not(HasSubstr("torch"))) << process;
+  }
+  EXPECT_THAT(refusal("/device:TPU:0").hint(), Not(HasSubstr("nsys")));
+  EXPECT_THAT(refusal("Ascend Hardware").hint(), HasSubstr("MindStudio"));
+  EXPECT_THAT(refusal("Renderer").hint(), HasSubstr("torch.profiler"));
 }
 
 TEST(BadInput, Traces) {

@@ -199,6 +199,17 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
   EXPECT_EQ(trace.facts.at("counter_ranges"), "1");
 }
 
+TEST(Kineto, EventsOfUnknownKindsAreWhole) {
+  const Trace trace =
+      ReadText("[" + Op("aten::mm", 1, 2) +
+               R"(,{"ph":"M","name":"process_name","pid":9,"args":{"name":"Ascend Hardware"}},)"
+               R"({"ph":"X","name":"MatMulV2","pid":9,"tid":2,"ts":1,"dur":2},)"
+               R"({"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":2,"ts":1,"dur":-2}])");
+  EXPECT_EQ(trace.facts.at("accelerator"), "Ascend Hardware");
+  EXPECT_THAT(trace.health.rows_unknown, ElementsAre(testing::Pair("", 1)));
+  EXPECT_THAT(trace.health.rows_skipped, ElementsAre(testing::Pair("", 1), testing::Pair("cpu_op", 1)));
+}
+
 // What the driver does is no time of the profiler: it loads code lazily without one, too.
 TEST(Kineto, OnlyTheProfilersOwnOverhead) {
   const auto overhead = [](const std::string& name, int64_t start) {

@@ -120,6 +120,7 @@ TEST_P(EveryFormat, DoesNotAskForAGpuThatTheProgramDoesNotUse) {
   EXPECT_THAT(Words(Render(run, advice, GetParam())),
               HasSubstr("The program uses no GPU; first, speed up aten::mm."));
   EXPECT_THAT(report, Not(HasSubstr("profile again with --trace=cuda,nvtx")));
+  EXPECT_THAT(Words(report), Not(HasSubstr("no GPU work was recorded; profile with")));
 }
 
 TEST_P(EveryFormat, DoesNotSayThatAnAcceleratorIsNoGpuInUse) {

@@ -138,6 +138,20 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.notes = why + "." + (row.notes ? " " + *row.notes : "");
 }
 
+void CountUnknownRows(const CaptureHealth& health, ProfileRow& row) {
+  std::vector<std::pair<int64_t, std::string>> kinds;
+  for (const auto& [kind, rows] : health.rows_unknown) {
+    row.unknown_rows += rows;
+    kinds.emplace_back(-rows, kind.empty() ? "no category" : kind);
+  }
+  if (kinds.empty()) return;
+  std::ranges::sort(kinds);
+  constexpr size_t kShown = 3;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(kShown, kinds.size()); ++i) names.push_back(kinds[i].second);
+  row.unknown_kinds = fmt::format("{}{}", fmt::join(names, ", "), kinds.size() > kShown ? " and others" : "");
+}
+
 void CountGradientCalls(const Ranges& ranges, ProfileRow& row) {
   if (ranges.sequence.size() == 0 || ranges.forward_thread.size() == 0) return;
   row.gradient_calls = row.backward_calls = 0;
@@ -206,6 +220,10 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Lines of a server's log that report its load.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
+          .Column("unknown_rows", &ProfileRow::unknown_rows, Unit::kCount,
+                  "Of these, rows of kinds that are not known: nothing is wrong with them.")
+          .Column("unknown_kinds", &ProfileRow::unknown_kinds, Unit::kText,
+                  "Those kinds, the most frequent first; unknown where none.")
           .Column(
               "counter_ranges", &ProfileRow::counter_ranges, Unit::kCount,
               "Kernels, or ranges of them, of which the profile holds hardware counters instead of times.")
@@ -302,6 +320,7 @@ ProfileRow ComputeProfile(const Context& context) {
   row.serving_lines = count(trace.serving_log.samples);
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
+  CountUnknownRows(health, row);
   if (const auto ranges = trace.facts.find("counter_ranges"); ranges != trace.facts.end())
     row.counter_ranges = std::stoll(ranges->second);
   row.unmatched_kernels =

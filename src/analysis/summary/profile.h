@@ -28,6 +28,8 @@ struct ProfileRow {
   int64_t open_ranges = 0, out_of_order = 0, negative_durations = 0, overhead_ns = 0;
   std::optional<double> overhead_share;
   int64_t diagnostics = 0;
+  int64_t unknown_rows = 0;
+  std::optional<std::string> unknown_kinds;
   std::optional<std::string> missing_tables, notes;
   bool has_cuda = false, has_api = false, has_ranges = false, has_os_calls = false, has_syncs = false;
   std::optional<std::string> missing_capture;

@@ -67,8 +67,10 @@ std::optional<std::string> Evidence(const Names& ranges, const RE2& of_ranges, c
   return std::nullopt;
 }
 
-// Categories of Kineto's events of accelerators that are not read.
+// Kineto's events of accelerators that are not read, by their process or category.
 std::optional<ProgramKind> OtherAccelerator(const Trace& trace) {
+  if (const auto process = trace.facts.find("accelerator"); process != trace.facts.end())
+    return ProgramKind{program_kind::kAccelerator, "events of " + process->second};
   static const RE2 category(R"(^(mtia|hpu|glow|tpu|npu)_)");
   for (const auto& [name, rows] : trace.health.rows_skipped)
     if (rows > 0 && RE2::PartialMatch(name, category))

@@ -226,6 +226,7 @@ void Batch::Add(const Event& e) {
       return;
     case Category::kOther:
       ++rows_skipped[last_name_];
+      ++rows_unknown[last_name_];
   }
 }
 
@@ -467,6 +468,7 @@ void Batch::Append(Batch& chunk) {
 
   Count(rows_read, chunk.rows_read);
   Count(rows_skipped, chunk.rows_skipped);
+  Count(rows_unknown, chunk.rows_unknown);
   trace.health.negative_durations += from.health.negative_durations;
   process_names.merge(chunk.process_names);
   thread_names.merge(chunk.thread_names);

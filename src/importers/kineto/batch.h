@@ -66,8 +66,8 @@ class Batch {
   // Names that metadata give, by pid and (pid, tid); "" for processes that are none (devices, spans).
   std::map<int64_t, std::string> process_names;
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names;
-  std::map<std::string, int64_t> rows_read, rows_skipped;  // by category
-  Ns span_start = kUnknown, span_end = kUnknown;           // of the profiler's own record
+  std::map<std::string, int64_t> rows_read, rows_skipped, rows_unknown;  // by category
+  Ns span_start = kUnknown, span_end = kUnknown;                         // of the profiler's own record
 
  private:
   enum class Category : uint8_t;

@@ -20,6 +20,7 @@
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/event_text.h"
 #include "src/importers/kineto/frame.h"
+#include "src/importers/kineto/other_trace.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/parallel.h"
 
@@ -237,6 +238,8 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
     notes.push_back("The trace holds hardware counters of kernels instead of their times.");
     trace.facts["counter_ranges"] = std::to_string(ranges);
   }
+  if (const std::string_view accelerator = AcceleratorOf(batch.process_names); !accelerator.empty())
+    trace.facts["accelerator"] = accelerator;
   const auto launches = [&](NameId name) {
     return trace.names.View(name).find("Launch") != std::string_view::npos;
   };
@@ -302,6 +305,8 @@ Trace ReadTrace(ByteSource& source) {
           "+ "
           "wait + warmup of them, or no schedule), and that the work runs in this process between the "
           "profiler's start and its stop");
+    if (const auto other = OtherTraceOf(batch->process_names))
+      throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
     throw WrongKind(
         source.name(),
         "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "
@@ -311,6 +316,7 @@ Trace ReadTrace(ByteSource& source) {
   }
   trace.health.rows_read = batch->rows_read;
   trace.health.rows_skipped = batch->rows_skipped;
+  trace.health.rows_unknown = batch->rows_unknown;
   trace.health.truncated = !source.damage().empty() || reader->text().IsTruncated();
   if (trace.health.truncated)
     trace.health.notes.push_back(fmt::format("The trace ends early{}{}: only what comes before was read.",
