@@ -76,6 +76,18 @@ std::optional<int64_t> Integer(std::string_view text) {
   return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
+std::optional<double> SecondsOfClock(std::string_view clock) {
+  double seconds = 0;
+  while (true) {
+    const size_t colon = clock.find_first_of(":m");
+    const auto part = Integer(clock.substr(0, colon));
+    if (!part || *part > 1'000'000) return std::nullopt;
+    seconds = seconds * 60 + static_cast<double>(*part);
+    if (colon == std::string_view::npos) return seconds;
+    clock.remove_prefix(colon + 1);
+  }
+}
+
 std::optional<int64_t> CountedSteps(std::string_view text) {
   const auto number = Integer(text);
   return number && *number >= 0 && *number < int64_t{1} << 40 ? number : std::nullopt;

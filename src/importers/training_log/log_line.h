@@ -29,6 +29,9 @@ std::string Lower(std::string_view text);
 std::optional<double> Number(std::string_view text);
 std::optional<int64_t> Integer(std::string_view text);
 
+// Of "1:02:03" or "02:03", or "2m 3".
+std::optional<double> SecondsOfClock(std::string_view clock);
+
 // Of a step's number: no training counts as far as 2^40.
 std::optional<int64_t> CountedSteps(std::string_view text);
 

@@ -60,7 +60,10 @@ void OtherLinesReader::Line(std::string_view line) {
         serves_ = mark.serves;
         break;
       }
-  if (line.find("%|") != std::string_view::npos) Bar(line);
+  if (line.find("%|") != std::string_view::npos)
+    Bar(line);
+  else if (line.find("it [") != std::string_view::npos)
+    BarWithoutTotal(line);
   // What stops a program without an exception.
   static const RE2 stop(
       R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Exited with exit code \d+|CUDA out of memory))");
@@ -68,6 +71,12 @@ void OtherLinesReader::Line(std::string_view line) {
       (line.find("rror") != std::string_view::npos || line.find("out of memory") != std::string_view::npos ||
        line.find("can't open") != std::string_view::npos || line.find("Exited") != std::string_view::npos))
     RE2::PartialMatch(line, stop, &stop_);
+}
+
+void OtherLinesReader::TakeTitle(std::string_view text) {
+  const std::string_view words = Trim(text);
+  title_ = words.substr(words.size() - std::min(words.size(), kLongestTitle));
+  std::erase_if(title_, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
 }
 
 // "Processing examples:   3%|#    | 55/2000 [11:53<7:17:54, 13.51s/it]"
@@ -87,13 +96,25 @@ void OtherLinesReader::Bar(std::string_view line) {
     }
     last_done_ = done;
     if (since < kLeastSecondsOfBar || since < seconds_ || done <= 0 || done > total) continue;
-    const std::string_view words = Trim(title);
-    title_ = words.substr(words.size() - std::min(words.size(), kLongestTitle));
-    std::erase_if(title_, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
+    TakeTitle(title);
     done_ = done;
     total_ = total;
     seconds_ = since;
   }
+}
+
+// "29948it [35:34,  7.00s/it]"
+void OtherLinesReader::BarWithoutTotal(std::string_view line) {
+  static const RE2 bar(R"(^([^|%]*?):? *(\d{1,12})it \[([\d:]{4,12}), )");
+  std::string title, clock;
+  int64_t done = 0;
+  if (!RE2::PartialMatch(line, bar, &title, &done, &clock)) return;
+  const auto since = static_cast<int64_t>(SecondsOfClock(clock).value_or(0));
+  if (since < kLeastSecondsOfBar || since < seconds_ || done <= 0) return;
+  TakeTitle(title);
+  done_ = done;
+  total_ = first_done_ = 0;
+  seconds_ = since;
 }
 
 OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error) const {
@@ -107,13 +128,14 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error) con
     const bool goes_on = first_done_ > 0 && done_ > first_done_;
     const double each = static_cast<double>(seconds_ - (goes_on ? first_seconds_ : 0)) /
                         static_cast<double>(done_ - (goes_on ? first_done_ : 0));
-    return {fmt::format(
-                "{} without a step of a training: its progress bar{} stands at {} of {} after {} s, {:.3g} "
-                "s each{}",
-                of, title_.empty() ? "" : " \"" + title_ + "\"", done_, total_, seconds_, each,
-                goes_on ? fmt::format(" since it went on from {}", first_done_) : ""),
-            "where it evaluates, generates or prepares data, record a trace of some of these: nsys profile "
-            "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
+    return {
+        fmt::format("{} {}: its progress bar{} stands at {}{} after {} s, {:.3g} s each{}", of,
+                    title_.empty() ? "of which no line says what it counts" : "without a step of a training",
+                    title_.empty() ? "" : " \"" + title_ + "\"", done_,
+                    total_ > 0 ? fmt::format(" of {}", total_) : std::string(), seconds_, each,
+                    goes_on ? fmt::format(" since it went on from {}", first_done_) : ""),
+        "where it evaluates, generates or prepares data, record a trace of some of these: nsys profile "
+        "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
   }
   if (serves_)
     return {

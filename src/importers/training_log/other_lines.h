@@ -23,6 +23,8 @@ class OtherLinesReader {
 
  private:
   void Bar(std::string_view line);
+  void BarWithoutTotal(std::string_view line);
+  void TakeTitle(std::string_view text);
 
   std::string_view program_;
   bool serves_ = false;

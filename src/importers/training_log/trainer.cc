@@ -22,6 +22,8 @@ constexpr int64_t kLeastSeconds = 20;
 // Of the first number of a bar, by the usual distance of two: that it was not counted up to it.
 constexpr int64_t kLeastJump = 20;
 constexpr size_t kLeastJumpRows = 4;
+// What a bar must plan, so that another of its kind shows a new start.
+constexpr int64_t kLeastPlanned = 20;
 // What no training plans.
 constexpr int64_t kMostCount = 1'000'000'000'000;
 
@@ -55,7 +57,8 @@ std::optional<int64_t> Seconds(std::string_view line) {
 
 }  // namespace
 
-void TrainerReader::Line(std::string_view line) {
+bool TrainerReader::Line(std::string_view line) {
+  begins_anew_ = false;
   if (line.find("Total optimization steps = ") != std::string_view::npos) {
     planned_ = CountOf(line);
     seconds_.clear();
@@ -71,6 +74,7 @@ void TrainerReader::Line(std::string_view line) {
   if (line.find("it/s") != std::string_view::npos || line.find("s/it") != std::string_view::npos) Bar(line);
   if (line.find("{'") != std::string_view::npos) Record(line);
   if (last_ > 0 && line.find("poch") != std::string_view::npos) CountEpoch(line);
+  return begins_anew_;
 }
 
 // "Epoch num 83| train loss 0.26" beside a bar that stands at 83.
@@ -104,6 +108,10 @@ void TrainerReader::Bar(std::string_view line) {
     const bool shows_loss = RE2::PartialMatch(values, loss) && !RE2::PartialMatch(before + title, validation);
     const bool titled =
         !title.empty() && title != ":" && !named && !shows_loss && title.back() != ']' && title.back() != '}';
+    if (!titled && planned >= kLeastPlanned) {
+      begins_anew_ = begins_anew_ || (done <= 1 && last_done_ > 1);
+      last_done_ = done;
+    }
     if (planned_ ? planned != *planned_ : titled || planned < longest_) continue;
     if (!planned_ && planned > longest_) {
       longest_ = planned;

@@ -17,7 +17,8 @@ namespace dladvisor::training_log {
 
 class TrainerReader {
  public:
-  void Line(std::string_view line);
+  // Whether a bar begins anew behind one that had counted.
+  bool Line(std::string_view line);
   // A bar without a title counts where the log prints losses.
   TrainingLog Finish(bool prints_losses);
 
@@ -45,6 +46,8 @@ class TrainerReader {
   };
   std::map<int64_t, Loss> losses_;
   int64_t last_ = 0;             // iteration of the last bar
+  int64_t last_done_ = 0;        // of the last bar without a title, whatever it counts
+  bool begins_anew_ = false;     // that bar
   std::optional<double> epoch_;  // of the last record
   int64_t epochs_of_bar_ = 0, epoch_of_bar_ = -1;
 };

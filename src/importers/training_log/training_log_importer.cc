@@ -24,6 +24,7 @@
 #include "src/importers/training_log/mlperf.h"
 #include "src/importers/training_log/other_lines.h"
 #include "src/importers/training_log/record_lines.h"
+#include "src/importers/training_log/run_end.h"
 #include "src/importers/training_log/settings.h"
 #include "src/importers/training_log/step_forms.h"
 #include "src/importers/training_log/step_lines.h"
@@ -134,8 +135,6 @@ constexpr size_t kLeastSettings = 8;
 constexpr int64_t kLeastLosses = 20;
 // Beside the number of a step or epoch a loss shows as much as so many alone.
 constexpr int64_t kOfCounted = 7;
-// Lines behind an exception that still are of the end it brings: traces of other ranks, of the launcher.
-constexpr int64_t kLinesOfEnd = 500;
 
 class LogReader {
  public:
@@ -159,14 +158,14 @@ class LogReader {
     Count(general_.Line(line));
     mlperf_.Line(line);
     epoch_bars_.Line(line);
-    TakeError(line);
+    end_.Line(line, lines_);
     deepspeed_.Line(line);
-    trainer_.Line(line);
+    Count(trainer_.Line(line));
     tables.Line(line);
     others.Line(line);
     Count(servers.Line(line));
     // A start of another process.
-    if (servers.Starts(line)) went_on_ = true;
+    if (servers.Starts(line)) end_.GoesOn();
   }
 
   // Whether the lines are quoted in a document: of which runs, it says in words. A log may print texts of a
@@ -206,13 +205,11 @@ class LogReader {
           settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
               ? "Megatron-LM"
               : "a program that prints its arguments";
-    if (log.empty() && of_training_ && !error_.empty() && lines_ - error_line_ <= kLinesOfEnd &&
-        servers.server().empty())
+    if (log.empty() && end_.StopsTraining(lines_) && servers.server().empty())
       log.program = "a program that stopped";
     if (log.empty()) return log;
-    if (went_on_ && !log.iterations.empty()) error_.clear();
     KeepLongestTraining(log);
-    log.error = std::move(error_);
+    log.error = log.iterations.empty() ? end_.last_error() : end_.error();
     if (const auto deepspeed = settings_.find("deepspeed");
         log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")
       log.program = "Megatron-DeepSpeed";
@@ -227,13 +224,15 @@ class LogReader {
   bool PrintsLosses() const { return losses_ >= kLeastLosses; }
 
   // That ended the program, "" for none.
-  std::string error() const { return went_on_ ? "" : error_; }
+  std::string error() const { return end_.error(); }
 
   // Of a server: one that answers a single request is not its end.
   std::string EngineError() const {
     static const RE2 engine("CUDA|HIP|NCCL|Engine|Accelerator|OutOfMemory|out of memory");
-    return !went_on_ && RE2::PartialMatch(error_, engine) ? error_ : "";
+    return RE2::PartialMatch(end_.error(), engine) ? end_.error() : "";
   }
+
+  int64_t lines() const { return lines_; }
 
   int64_t skipped_lines() const { return megatron_.skipped_lines(); }
 
@@ -245,7 +244,7 @@ class LogReader {
   // Whether what is known after an error shows that the program, or a later start of it, went on.
   void Count(bool known) {
     if (known) ++(fenced_ ? fenced_lines_ : other_lines_);
-    went_on_ = went_on_ || known;
+    if (known) end_.GoesOn();
   }
 
   // Warnings are of other programs, too.
@@ -260,59 +259,6 @@ class LogReader {
     return found == settings_.end() ? std::nullopt : training_log::Integer(found->second);
   }
 
-  // "AttributeError: ...", behind a rank or a date, where an exception ends; of its words no more than fits a
-  // line.
-  void TakeError(std::string_view coloured) {
-    if (coloured.size() > 4096) return;
-    const std::string plain = coloured.find('\x1b') == std::string_view::npos
-                                  ? std::string()
-                                  : training_log::WithoutColours(coloured);
-    const std::string_view line = plain.empty() ? coloured : std::string_view(plain);
-    static const RE2 exception(
-        R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,120})|:?\s*$))"),
-        training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
-    // It ends a rank without an exception of Python's, and the launcher's names no reason.
-    static const RE2 watchdog(
-        R"(Watchdog caught collective operation timeout: WorkNCCL\(.{0,40}?OpType=(\w+))");
-    std::string collective;
-    if (line.find("Watchdog caught") != std::string_view::npos &&
-        RE2::PartialMatch(line, watchdog, &collective)) {
-      if (error_.find(": ") == std::string::npos || went_on_) {
-        error_ = "NCCL: a collective operation timed out (" + collective + ")";
-        error_line_ = lines_;
-        went_on_ = false;
-      }
-      return;
-    }
-    // Of what Python or a program gets over.
-    if (line.find("Exception ignored in") != std::string_view::npos) {
-      ignored_ = true;
-      return;
-    }
-    static const RE2 finished(
-        R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)\b)");
-    if (!error_.empty() && !went_on_ && !traceback_ && RE2::PartialMatch(line, finished)) went_on_ = true;
-    if (line.find("Traceback (most recent call last)") != std::string_view::npos)
-      traceback_ = !std::exchange(ignored_, false);
-    if (!traceback_) return;
-    of_training_ = of_training_ || RE2::PartialMatch(line, training);
-    std::string type, words;
-    if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
-      return;
-    if (!RE2::PartialMatch(line, exception, &type, &words)) return;
-    const bool late = lines_ - std::exchange(error_line_, lines_) > kLinesOfEnd;
-    traceback_ = words.empty();
-    // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
-    static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");
-    const bool vague = words.size() < 3 || RE2::PartialMatch(type, launcher);
-    const bool known = (error_.find(": ") != std::string::npos && !RE2::PartialMatch(error_, launcher)) ||
-                       (!error_.empty() && vague);
-    if (known && !went_on_ && (vague || !late)) return;
-    error_ = type + words;
-    while (error_.ends_with(' ') || error_.ends_with('.') || error_.ends_with(':')) error_.pop_back();
-    went_on_ = false;
-  }
-
   MegatronReader megatron_;
   StepLinesReader steps_;
   GeneralLinesReader general_;
@@ -323,13 +269,10 @@ class LogReader {
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;
   std::map<std::string, std::string> settings_;
-  std::string error_;
+  training_log::RunEndReader end_;
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
-  bool fenced_ = false, traceback_ = false;
-  bool of_training_ = false;  // by the files of a traceback
-  bool went_on_ = false;      // since the error
-  bool ignored_ = false;      // the next traceback is
-  int64_t lines_ = 0, error_line_ = 0, losses_ = 0;
+  bool fenced_ = false;
+  int64_t lines_ = 0, losses_ = 0;
 };
 
 // The number that a line ends with may be cut.
@@ -401,12 +344,17 @@ void RefuseTerminal(ByteSource& source, const LogReader& reader) {
                   "memory.total,power.draw --format=csv -l 1 > gpu.csv");
 }
 
+// More lines for each number than any table has: other output, with a table at the start of each job.
+constexpr size_t kMostLinesOfNumber = 20;
+
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
   LogReader reader;
   ReadLines(source, reader);
-  const bool tables = reader.tables.log.trace().telemetry.size() > 0;
   TrainingLog log = reader.Finish();
+  const size_t numbers = reader.tables.log.samples();
+  const bool tables =
+      numbers > 0 && (!log.empty() || static_cast<size_t>(reader.lines()) < kMostLinesOfNumber * numbers);
   ServingLog serving = reader.servers.Finish();
   if (reader.quotes())
     throw WrongKind(source.name(), "a document that quotes lines of logs, not a log",
@@ -432,7 +380,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         source.name(), "the output of a training of which no line counts steps or epochs beside a time",
         "print a line for every few steps with its number, its loss and the time of a step (\"step "
         "100 loss 2.10 0.25 s/step\"), or log with the time of each line");
-  if (log.empty() && !tables && !LooksLikeSmiTable(source.Head())) {
+  if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
     const auto refusal = reader.others.Refuse(reader.error());
     if (!refusal.what.empty()) throw WrongKind(source.name(), refusal.what, refusal.next_step);
     return std::nullopt;

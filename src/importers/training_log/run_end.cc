@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/run_end.h"
+
+#include <re2/re2.h>
+
+#include <utility>
+
+#include "src/importers/training_log/log_line.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+// Lines behind an exception that still are of the end it brings: traces of other ranks, of the launcher.
+constexpr int64_t kLinesOfEnd = 500;
+constexpr size_t kLongestStop = 1024;
+
+// "Killed", "run.sh: line 12: 2967037 Segmentation fault (core dumped) python3 main.py", as a shell says it;
+// "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 DUE TO NODE FAILURE ***". What a user
+// cancels is no error, and a limit of time is often planned with.
+std::string StopOf(std::string_view line) {
+  static const RE2 alone(R"(^(Killed|Segmentation fault|Bus error)(?: +\(core dumped\))?\s*$)"),
+      by_shell(R"(^\S{1,200}: line \d+: +\d+ (Killed|Segmentation fault|Bus error)\b)"),
+      by_slurm(R"(\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO (NODE FAIL\w*|PREEMPTION) \*\*\*)");
+  std::string words;
+  if (line.size() > kLongestStop) return {};
+  if (line.find("CANCELLED") != std::string_view::npos && RE2::PartialMatch(line, by_slurm, &words))
+    return "Slurm cancelled the job: " + Lower(words);
+  if (line.find("slurmstepd") != std::string_view::npos &&
+      (line.find("oom_kill event") != std::string_view::npos ||
+       line.find("oom-kill event") != std::string_view::npos))
+    return "the system killed it: the job's host memory was full";
+  if ((line.starts_with("Killed") || line.starts_with("Segm") || line.starts_with("Bus error") ||
+       line.find(": line ") != std::string_view::npos) &&
+      (RE2::PartialMatch(line, alone, &words) || RE2::PartialMatch(line, by_shell, &words)))
+    return words == "Killed"
+               ? "the process was killed (SIGKILL), as the system does where the host's memory is full"
+               : "the process died: " + Lower(words);
+  return {};
+}
+
+}  // namespace
+
+bool RunEndReader::StopsTraining(int64_t lines) const {
+  return of_training_ && !error_.empty() && lines - error_line_ <= kLinesOfEnd;
+}
+
+// An exception just before it says more.
+void RunEndReader::Stopped(std::string error, int64_t number) {
+  const bool known =
+      !went_on_ && error_.find(": ") != std::string::npos && number - error_line_ <= kLinesOfEnd;
+  if (known) return;
+  error_ = std::move(error);
+  error_line_ = number;
+  went_on_ = false;
+}
+
+// "AttributeError: ...", behind a rank or a date, where an exception ends; of its words no more than fits a
+// line.
+void RunEndReader::Line(std::string_view coloured, int64_t number) {
+  if (coloured.size() > 4096) return;
+  const std::string plain =
+      coloured.find('\x1b') == std::string_view::npos ? std::string() : WithoutColours(coloured);
+  const std::string_view line = plain.empty() ? coloured : std::string_view(plain);
+  static const RE2 exception(
+      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,120})|:?\s*$))"),
+      training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
+  // It ends a rank without an exception of Python's, and the launcher's names no reason.
+  static const RE2 watchdog(
+      R"(Watchdog caught collective operation timeout: WorkNCCL\(.{0,40}?OpType=(\w+))");
+  std::string collective;
+  if (line.find("Watchdog caught") != std::string_view::npos &&
+      RE2::PartialMatch(line, watchdog, &collective)) {
+    Stopped("NCCL: a collective operation timed out (" + collective + ")", number);
+    return;
+  }
+  if (const std::string stop = StopOf(line); !stop.empty()) {
+    Stopped(stop, number);
+    return;
+  }
+  // Of what Python or a program gets over.
+  if (line.find("Exception ignored in") != std::string_view::npos) {
+    ignored_ = true;
+    return;
+  }
+  static const RE2 finished(
+      R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)\b)");
+  if (!error_.empty() && !went_on_ && !traceback_ && RE2::PartialMatch(line, finished)) went_on_ = true;
+  if (line.find("Traceback (most recent call last)") != std::string_view::npos)
+    traceback_ = !std::exchange(ignored_, false);
+  if (!traceback_) return;
+  of_training_ = of_training_ || RE2::PartialMatch(line, training);
+  std::string type, words;
+  if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
+    return;
+  if (!RE2::PartialMatch(line, exception, &type, &words)) return;
+  const bool late = number - std::exchange(error_line_, number) > kLinesOfEnd;
+  traceback_ = words.empty();
+  // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
+  static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");
+  const bool vague = words.size() < 3 || RE2::PartialMatch(type, launcher);
+  const bool known = (error_.find(": ") != std::string::npos && !RE2::PartialMatch(error_, launcher)) ||
+                     (!error_.empty() && vague);
+  if (known && !went_on_ && (vague || !late)) return;
+  error_ = type + words;
+  while (error_.ends_with(' ') || error_.ends_with('.') || error_.ends_with(':')) error_.pop_back();
+  went_on_ = false;
+}
+
+}  // namespace dladvisor::training_log

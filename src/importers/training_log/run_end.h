@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ended a run: an exception of Python, a collective operation that timed out, a signal, Slurm. What a
+// program or a later start of it gets over is none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dladvisor::training_log {
+
+class RunEndReader {
+ public:
+  // `number` counts the lines that are not empty.
+  void Line(std::string_view line, int64_t number);
+  // What is known after an error shows that the program went on.
+  void GoesOn() { went_on_ = true; }
+  // That ended the program, "" for none.
+  std::string error() const { return went_on_ ? "" : error_; }
+  // The same, whatever follows it.
+  const std::string& last_error() const { return error_; }
+  // Whether a training ended so near the last of the lines, by the files of its traceback.
+  bool StopsTraining(int64_t lines) const;
+
+ private:
+  void Stopped(std::string error, int64_t number);
+
+  std::string error_;
+  int64_t error_line_ = 0;
+  bool traceback_ = false;
+  bool of_training_ = false;  // by the files of a traceback
+  bool went_on_ = false;      // since the error
+  bool ignored_ = false;      // the next traceback is
+};
+
+}  // namespace dladvisor::training_log

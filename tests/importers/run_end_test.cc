@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ends a run, in logs of one start and of several, and what a text is that holds no step.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using testing::HasSubstr;
+
+TrainingLog LogOfRun(const std::string& text) { return test::ReadLog(text).training_log; }
+
+std::string Lines(int from, int to) {
+  std::string text;
+  for (int step = from; step <= to; ++step) text += fmt::format("step {} loss 2.0 step time 0.5 s\n", step);
+  return text;
+}
+
+std::string RefusalOf(const std::string& text) {
+  try {
+    test::ReadLog(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(RunEnd, SignalsEndARun) {
+  EXPECT_THAT(LogOfRun(Lines(1, 20) + "Killed\n").error, HasSubstr("was killed (SIGKILL)"));
+  EXPECT_EQ(LogOfRun(Lines(1, 20) +
+                     "run.sh: line 12: 29670 Segmentation fault      (core dumped) python3 main.py\n")
+                .error,
+            "the process died: segmentation fault");
+  EXPECT_THAT(
+      LogOfRun(Lines(1, 20) + "slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch.\n").error,
+      HasSubstr("host memory was full"));
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + "Killed 3 stale workers\n").error, "");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + "Killed\n" + Lines(21, 30)).error, "") << "another process was";
+}
+
+TEST(RunEnd, SlurmEndsARunWhereANodeFails) {
+  const std::string words = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 ";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "DUE TO NODE FAILURE ***\n").error,
+            "Slurm cancelled the job: node failure");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "DUE TO TIME LIMIT ***\n").error, "") << "may be planned";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "***\n").error, "") << "by the user";
+}
+
+TEST(RunEnd, AnExceptionJustBeforeSaysMore) {
+  const std::string text = Lines(1, 20) +
+                           "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
+                           "RuntimeError: NCCL error\nKilled\n";
+  EXPECT_EQ(LogOfRun(text).error, "RuntimeError: NCCL error");
+}
+
+// Of Hugging Face's Trainer, which prints bars.
+TEST(RunEnd, ABarThatBeginsAnewIsAnotherStart) {
+  const auto bars = [](int from, int to) {
+    std::string text;
+    for (int step = from; step <= to; ++step)
+      text +=
+          fmt::format(" {}%|##   | {}/100 [{:02}:{:02}<10:00,  30.0s/it]\n{{'loss': 2.1, 'epoch': 0.1}}\n",
+                      step, step, step / 2, step % 2 * 30);
+    return text;
+  };
+  const std::string error =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\nOSError: disk full\n";
+  EXPECT_EQ(LogOfRun(bars(1, 20) + error).error, "OSError: disk full");
+  EXPECT_EQ(LogOfRun(bars(1, 20) + error + bars(20, 20)).error, "OSError: disk full")
+      << "a bar that is drawn again as it is closed";
+  EXPECT_EQ(LogOfRun(bars(1, 20) + error + bars(0, 10)).error, "");
+}
+
+TEST(RunEnd, TablesOfGpusAtTheStartsOfJobsAreNoTelemetry) {
+  const std::string table =
+      "| NVIDIA-SMI 460.32.03    Driver Version: 460.32.03    CUDA Version: 11.2     |\n"
+      "| GPU  Name        Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |\n"
+      "|   0  Tesla V100-SXM2...  Off  | 00000000:00:1E.0 Off |                    0 |\n"
+      "| N/A   34C    P0    24W / 300W |      0MiB / 16160MiB |      0%      Default |\n";
+  std::string job = table;
+  for (int i = 0; i < 400; ++i) job += "loading a part of the data\n";
+  job += "Traceback (most recent call last):\n  File \"/w/eval.py\", line 20\nOSError: no config.json\n";
+  EXPECT_THAT(RefusalOf(job + job), HasSubstr("a program that stopped: OSError: no config.json"));
+  EXPECT_EQ(test::ReadLog(table + table).format, "nvidia-smi");
+}
+
+TEST(RunEnd, ABarSaysWhatItCountsOrDoesNot) {
+  EXPECT_THAT(
+      RefusalOf("100it [00:10, 10.0it/s]\n29948it [35:34,  7.00s/it]\n"),
+      HasSubstr("of which no line says what it counts: its progress bar stands at 29948 after 2134 s"));
+  EXPECT_THAT(RefusalOf(" 16%|#6   | 225/1374 [00:35<02:48,  6.81it/s]\n"),
+              HasSubstr("of which no line says what it counts: its progress bar stands at 225 of 1374"));
+}
+
+}  // namespace
+}  // namespace dladvisor
