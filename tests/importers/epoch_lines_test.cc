@@ -404,5 +404,31 @@ TEST(TrainingLogImporter, MeansAreOfTheLongestOfSeveralTrainings) {
   EXPECT_EQ(of(lines(4, "400.00") + lines(20, "500.00")).iterations.size(), 24u) << "of the same pace";
 }
 
+TEST(EpochLines, TimesWithoutAUnitAndSeveralTimes) {
+  const auto first = [](const char* form) {
+    std::string text;
+    for (int epoch = 1; epoch <= 3; ++epoch) text += fmt::format(fmt::runtime(form), epoch) + "\n";
+    const TrainingLog log = LogOf(text);
+    return log.iterations.size() == 3 ? Seconds(log.iterations[0]) : 0;
+  };
+  EXPECT_DOUBLE_EQ(first("Train epoch {}, total time 21.53, accuracy:11.00, loss 2.0"), 21.53);
+  EXPECT_DOUBLE_EQ(first("epoch: {} loss: 2.0 epoch_time=21.53"), 21.53);
+  EXPECT_DOUBLE_EQ(first("Epoch {} loss 2.0 data time: 2.1s, epoch time: 30.5s"), 30.5);
+  EXPECT_DOUBLE_EQ(first("Epoch {} loss 2.0 train time 1.5 min"), 90);
+}
+
+// "Epoch 3" is the title of the bars behind it, until an evaluation begins.
+TEST(EpochLines, BarsBehindALineThatNamesTheEpoch) {
+  std::string text;
+  for (int epoch = 0; epoch < 5; ++epoch)
+    text += fmt::format("Epoch {}\n  0%|    | 0/60 [00:00<?, ?it/s]\n", epoch) +
+            " 50%|##  | 30/60 [00:30<00:30,  1.0s/it]\n100%|####| 60/60 [01:00<00:00,  1.0s/it]\n"
+            "Loss:  157.06\nEvaluating...\n100%|####| 60/60 [05:00<00:00,  5.0s/it]\n";
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 10u);
+  EXPECT_EQ(log.iterations[9].iteration, 300);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[9]), 1.0);
+}
+
 }  // namespace
 }  // namespace dladvisor

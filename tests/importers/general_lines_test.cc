@@ -447,12 +447,13 @@ TEST(Settings, AttentionIsOnASlowPathWhereItsFastOneIsWhatIsMissing) {
        {"Flash Attention not available, using the math kernel", "flash-attn is not installed",
         "WARNING: the package flash_attn seems to be not installed.", "`flash_attn` package not available",
         "FlashAttention (flash-attn) is not installed", "flash-attn>=2.1.0 is not installed",
-        "Flash Attention 3 not available, using PyTorch SDPA fallback", "FlashAttention-2 isn't available"})
+        "FlashAttention-2 isn't available"})
     EXPECT_TRUE(Log(missing + ("\n" + Steps(1, 20))).settings.contains("slow_path_attention")) << missing;
   for (const char* other :
        {"Flash Attention is available. FP8 not available on this GPU.", "flash_attn ok; xla not installed",
         "Some cards are not installed: flash loader; hash lash not installed",
         "FlashAttention-3 is not available, using FlashAttention-2",
+        "Flash Attention 3 not available, using PyTorch SDPA fallback",
         "Flash Attention 3 not available. Falling back to Flash Attention 2."})
     EXPECT_FALSE(Log(other + ("\n" + Steps(1, 20))).settings.contains("slow_path_attention")) << other;
 }

@@ -444,5 +444,28 @@ TEST(TrainingSettings, NetworkAndErrorOfATrainingThatNeverBegan) {
   EXPECT_FALSE(log.settings.contains("SECRET"));
 }
 
+TEST(StepLines, AnEvaluationsFirstBatchSaysNothingOfTheOthers) {
+  const auto evaluated = [](int step) {
+    std::string text;
+    for (int epoch = 0; epoch < 3; ++epoch)
+      text += fmt::format(
+          "Epoch: [{}][0/250]\tTime 0.9 (0.9)\tData 0.4 (0.4)\tLoss 13.06 (13.06)\n"
+          "Test: [{}/196]\tTime 18.6 (18.6)\tLoss 2.4016 (2.8379)\n",
+          epoch, step);
+    return StepLog(text).evaluations;
+  };
+  EXPECT_EQ(evaluated(0), 0);
+  EXPECT_EQ(evaluated(190), 3);
+}
+
+TEST(StepLines, LossesThatAreFilledWithBlanks) {
+  const TrainingLog log = StepLog(
+      "step    1/19560 | loss     nan (+nanz)| norm    nan (+nanz)| lr 8.57e-07 | 3914.05 ms | 145023 tok/s\n"
+      "step    2/19560 | loss     nan (+nanz)| norm    nan (+nanz)| lr 1.71e-06 | 3852.53 ms | 145035 "
+      "tok/s\n");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_EQ(log.iterations[1].nan, 1);
+}
+
 }  // namespace
 }  // namespace dladvisor

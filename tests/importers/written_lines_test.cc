@@ -347,5 +347,58 @@ TEST(WrittenLines, WhatALineTellsOfTheFutureIsNotItsOwnTime) {
   EXPECT_NEAR(log.events[0].ns.value_or(0), 5e8, 1);
 }
 
+// Paddle's, which pads them.
+TEST(WrittenLines, NumbersAreFilledWithBlanks) {
+  std::string text;
+  for (int step = 0; step <= 600; step += 100)
+    text += fmt::format(
+        "[12/09 10:{:02}:33] ppdet.engine INFO: Epoch: [0] [{:5}/14658] loss: 10.41 eta: 1 day, 11:56:26 "
+        "batch_cost: 0.75 data_cost: 0.0003 ips: 2.7 images/s\n",
+        step / 100, step);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 7u);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].elapsed_ns, 0.75e9);
+}
+
+// A hundred steps of 16 samples each between two lines.
+TEST(WrittenLines, SamplesAreNoSteps) {
+  const auto rows = [](int first, int distance) {
+    std::string text;
+    for (int epoch = 1; epoch <= 3; ++epoch)
+      for (int at = first; at < 5011; at += distance)
+        text += fmt::format("Epoch {}[{}/5011]: loss:0.7, batch time:0.5, data time:0.1\n", epoch, at);
+    return LogOf(text).iterations;
+  };
+  const auto samples = rows(16, 1600);
+  ASSERT_EQ(samples.size(), 12u);
+  EXPECT_EQ(samples[1].iteration, 101);
+  EXPECT_EQ(samples[4].iteration, 314) << "the second epoch's first";
+  EXPECT_EQ(rows(100, 100)[1].iteration, 200) << "steps";
+  EXPECT_EQ(rows(1, 1600)[1].iteration, 1601) << "steps";
+}
+
+TEST(WrittenLines, AFullBarBehindTheWordTestIsAnEvaluation) {
+  std::string text;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    for (int step = 0; step < 300; step += 100)
+      text += fmt::format("Epoch {}[{}/300]: loss:0.7, batch time:0.5, data time:0.1\n", epoch, step);
+    text += fmt::format("Test on Epoch {}\n  0%|     | 0/310 [00:00<?, ?it/s]\n", epoch) +
+            "100%|#####| 310/310 [00:31<00:00, 11.14it/s]\n100%|#####| 310/310 [00:31<00:00, 9.69it/s]\n";
+  }
+  const TrainingLog log = LogOf(text);
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 93e9);
+}
+
+TEST(WrittenLines, TimeBetweenEpochsIsOfNoStep) {
+  std::string text;
+  for (int minute = 0; minute < 40; ++minute)
+    text += fmt::format("[12/09 10:{:02}:00] Epoch: [{}] [{}/400] loss: 10.41 batch_cost: {}\n", minute,
+                        minute / 10, minute % 10 * 40, minute % 10 == 0 ? 0.25 : 1.5);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.between_epochs_ns.size(), 3u);
+  EXPECT_NEAR(log.between_epochs_ns[0], 60e9 - 40 * 0.25e9, 1e9);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -15,20 +15,41 @@ namespace {
 
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kSecondsOfRow = 20;
+// An epoch has no second rounded time: its bar begins with 0.
+constexpr int64_t kSecondsOfEpoch = 10;
 // Rows below which another reader knows more.
 constexpr size_t kLeastRowsOfBars = 3;
+constexpr size_t kLongestHeadingOfBars = 64;
 
 }  // namespace
 
+// "Epoch 3", alone on its line, is the title of bars without one, until an evaluation begins.
+void EpochBarsReader::Heading(std::string_view line) {
+  static const RE2 epoch(R"((?i)^\W*epoch[ :#=\[]{1,4}(\d{1,9})(?: *(?:/|of) *\d+)?\W*$)"),
+      other("(?i)^\\W*(?:val|valid\\w*|eval\\w*|test\\w*)\\b");
+  if (line.size() > kLongestHeadingOfBars) return;
+  int64_t number = 0;
+  if (RE2::PartialMatch(line, epoch, &number))
+    heading_ = number;
+  else if (RE2::PartialMatch(line, other))
+    heading_.reset();
+}
+
 void EpochBarsReader::Line(std::string_view line) {
-  if (line.find("%|") == std::string_view::npos || line.find("poch") == std::string_view::npos) return;
+  if (line.find("%|") == std::string_view::npos) return Heading(line);
+  const bool named = line.find("poch") != std::string_view::npos;
+  if (!named && !heading_) return;
   static const RE2 bar(
       R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/]{0,24}?\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
-      other("(?i)\\b(?:val|valid\\w*|eval\\w*|test\\w*)\\b");
+      other("(?i)\\b(?:val|valid\\w*|eval\\w*|test\\w*)\\b"),
+      untitled(
+          R"((?:^|\])()\s*\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))");
   re2::StringPiece rest = line, before = line;
   int64_t epoch = 0, done = 0, total = 0, minutes = 0, seconds = 0;
-  std::string hours;
-  while (RE2::FindAndConsume(&rest, bar, &epoch, &done, &total, &hours, &minutes, &seconds)) {
+  std::string title, hours;
+  while (
+      RE2::FindAndConsume(&rest, named ? bar : untitled, &title, &done, &total, &hours, &minutes, &seconds)) {
+    epoch = named ? Integer(title).value_or(0) : *heading_;
     const std::string_view head = std::string_view(std::exchange(before, rest));
     if (RE2::PartialMatch(head.substr(0, head.find("%|")), other) || done > total) continue;
     const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
@@ -48,7 +69,8 @@ void EpochBarsReader::Line(std::string_view line) {
 
 void EpochBarsReader::Add(int64_t done, int64_t seconds) {
   // The first step waits for the loader: it begins the first row.
-  if (done <= done_ || seconds - seconds_ < kSecondsOfRow) return;
+  const bool whole = done_ == 0 && done == total_;
+  if (done <= done_ || seconds - seconds_ < (whole ? kSecondsOfEpoch : kSecondsOfRow)) return;
   TrainingIteration row;
   row.iteration = before_ + done;
   if (!log_.iterations.empty()) {

@@ -18,9 +18,11 @@ class EpochBarsReader {
   TrainingLog Finish();
 
  private:
+  void Heading(std::string_view line);
   void Add(int64_t done, int64_t seconds);
 
   TrainingLog log_;
+  std::optional<int64_t> heading_;  // the epoch that the last line without a bar names
   std::optional<int64_t> epoch_;
   int64_t total_ = 0, before_ = 0;            // steps of the epoch, and of those before
   int64_t done_ = 0, seconds_ = 0;            // of the last row

@@ -18,23 +18,12 @@ namespace dladvisor::training_log {
 namespace {
 
 constexpr size_t kLongestLine = 2048, kMostSteps = 2'000'000;
-// Fewer lines of steps show no course.
-constexpr size_t kLeastLines = 5, kLeastRows = 2;
-// Share of the lines that must agree on what their time is of.
-constexpr double kMostLines = 0.8;
+// Fewer rows show no course.
+constexpr size_t kLeastRows = 2;
+constexpr size_t kLongestHeading = 64;
 // Longer is something else: the program was stopped and started again.
 constexpr int64_t kLongestEvaluation = int64_t{86'400} * 1'000'000'000;
-// What prints its first step again so long after it is another start.
-constexpr int64_t kRestartOfLines = 10'000'000'000;
 constexpr double kMostNumber = 1e12;  // what no number of a step reaches
-// Numbers of steps that a line of another rank may be behind.
-constexpr int64_t kRankBehind = 1;
-// How far a printed time and the time between lines may be apart, to be the same.
-constexpr double kAlike = 1.5;
-// A mean since the epoch began starts with its first step, that waits for the loader.
-constexpr double kFalls = 1.5;
-// A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
-constexpr double kLeastSecondsBetween = 20;
 
 bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
@@ -187,7 +176,28 @@ void GeneralLinesReader::TimeEvaluation(std::string_view line) {
   evaluation_ns_ += static_cast<double>(*until - *since);
 }
 
+// "Test on Epoch 1", and then a bar without a title that becomes full: it took what its clock says.
+void GeneralLinesReader::ReadEvaluationBar(std::string_view line) {
+  static const RE2 heading(
+      R"re((?i)^\W*(?:(?:start|begin|run)\w* )?(?:test|testing|valid\w*|eval\w*)\b[^=\d%]{0,24}(?:\d{1,6}\W*)?$)re"),
+      bar(R"re(^\s*100%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(\d[\d:]{3,11})<)re");
+  if (line.find("%|") == std::string_view::npos) {
+    if (line.size() < kLongestHeading) evaluates_ = !steps_.empty() && RE2::PartialMatch(line, heading);
+    return;
+  }
+  int64_t done = 0, all = 0;
+  std::string clock;
+  if (!evaluates_ || !RE2::PartialMatch(line, bar, &done, &all, &clock) || done != all) return;
+  evaluates_ = false;
+  if (events_.empty() || events_.back().before != steps_.size()) {
+    ++evaluations_;
+    Evaluation();
+  }
+  evaluation_ns_ += SecondsOfClock(clock).value_or(0) * kNsPerSecond;
+}
+
 bool GeneralLinesReader::ReadStep(std::string_view line) {
+  ReadEvaluationBar(line);
   const auto timer = std::exchange(timer_, {});
   auto event = steps_.empty() ? std::nullopt : HappensBetween(line);
   const auto happened = [&](bool in_step) {
@@ -212,7 +222,7 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
       !(has("rain") && (has("ime") || has("lapsed"))))
     return happened(false);
   static const RE2 counter(
-      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,3}\d+ ?/)re");
+      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,8}\d+ ?/)re");
   if (!RE2::PartialMatch(line, counter)) return happened(false);
   if (Evaluates(line)) {
     if (!steps_.empty() && !event) event = TrainingEventKind::kEvaluation;
@@ -235,141 +245,6 @@ void GeneralLinesReader::ReadTimes(std::string_view line) {
     timer_ = seconds;
   if (steps_.empty() || (!epochs_.empty() && epochs_.back().steps == steps_.size())) return;
   if (const auto whole = TimeOfWholeEpoch(line)) epochs_.push_back({steps_.size(), *whole});
-}
-
-// Rows of one training each, numbered over its epochs; of lines of one step the first. Of each row `covers`
-// holds the steps since the line before.
-std::vector<TrainingIteration> GeneralLinesReader::Number() const {
-  std::vector<TrainingIteration> rows;
-  int64_t epoch = 0, step = 0, per_epoch = 0;
-  bool first = true;
-  for (const Step& line : steps_) {
-    TrainingIteration row;
-    const int64_t now = *line.step, of = line.epoch.value_or(epoch);
-    const bool behind =
-        !first && ((of == epoch && now < step && step - now <= kRankBehind) ||
-                   (line.epoch && of == epoch - 1 && step <= kRankBehind && now > step + kRankBehind));
-    // A process that died at its first step, and the next one's; of another rank the line follows at once.
-    const bool restarts = !first && now == step && now <= 1 && line.time_ns && rows.back().time_ns &&
-                          *line.time_ns > *rows.back().time_ns &&
-                          *line.time_ns - *rows.back().time_ns > kRestartOfLines;
-    const bool again = behind || (!first && now == step && of == epoch && !restarts);
-    if (first) {
-      row.iteration = std::max<int64_t>(now, 1);
-      row.covers = row.iteration;
-    } else {
-      const TrainingIteration& last = rows.back();
-      row.attempt = last.attempt;
-      if (again) {
-        row.covers = 0;
-      } else if (of == epoch && now > step) {
-        row.covers = now - step;
-      } else if (of > epoch || (!line.epoch && now < step && line.steps && per_epoch == *line.steps)) {
-        // An epoch may start at 0 or 1, or go on counting.
-        row.covers =
-            now > step ? now - step : std::max<int64_t>(1, now + (per_epoch > step ? per_epoch - step : 0));
-      } else {
-        ++row.attempt;
-        row.covers = std::max<int64_t>(now, 1);
-      }
-      row.iteration = row.attempt == last.attempt ? last.iteration + *row.covers : *row.covers;
-    }
-    first = false;
-    if (!behind) {
-      epoch = of;
-      step = now;
-      per_epoch = line.steps.value_or(0);
-    }
-    row.time_ns = line.time_ns;
-    rows.push_back(row);
-  }
-  return rows;
-}
-
-// By what the epochs took, where lines tell it.
-GeneralLinesReader::Meaning GeneralLinesReader::MeaningByEpochs(
-    const std::vector<TrainingIteration>& rows) const {
-  size_t as_step = 0, as_last = 0, begin = 0;
-  for (const Epoch& epoch : epochs_) {
-    double if_step = 0, if_last = 0;
-    for (size_t i = begin; i < epoch.steps; ++i) {
-      if_step += steps_[i].time.value_or(0) * static_cast<double>(rows[i].covers.value_or(0));
-      if_last += steps_[i].time.value_or(0);
-    }
-    begin = epoch.steps;
-    const auto alike = [&](double time) {
-      return time < epoch.seconds * kAlike && epoch.seconds < time * kAlike;
-    };
-    as_step += alike(if_step);
-    as_last += alike(if_last);
-  }
-  if (as_step == as_last || 2 * std::max(as_step, as_last) <= epochs_.size()) return Meaning::kNone;
-  return as_step > as_last ? Meaning::kStep : Meaning::kSinceLast;
-}
-
-// By what the lines' own times say of it; else a time beside one of loading, or with a mean, is of a step,
-// one that grows with each line is of the run, one that falls from each epoch's first line on is the epoch's
-// mean, and any other is of the steps since the last line where each step has one.
-GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
-  const std::vector<TrainingIteration> rows = Number();
-  size_t timed = 0, beside = 0, falls = 0, grows = 0, follows = 0, as_step = 0, as_last = 0, stamped = 0,
-         single = 0, epochs = 0, rises = 0;
-  // Since the line from which the lines' times are looked at, by either meaning.
-  std::optional<int64_t> anchor;
-  double if_step = 0, if_last = 0;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& line = steps_[i];
-    if (i == 0 || rows[i].attempt != rows[i - 1].attempt) anchor.reset();
-    if (!line.time) continue;
-    ++timed;
-    beside += line.has_mean || line.input.has_value();
-    if (!anchor) {
-      anchor = line.time_ns;
-      if_step = if_last = 0;
-    } else if (*rows[i].covers > 0) {
-      if_step += *line.time * static_cast<double>(*rows[i].covers);
-      if_last += *line.time;
-    }
-    if (i == 0 || rows[i].attempt != rows[i - 1].attempt || !steps_[i - 1].time || *rows[i].covers == 0)
-      continue;
-    ++follows;
-    grows += *line.time > *steps_[i - 1].time;
-    const bool starts = line.epoch != steps_[i - 1].epoch;
-    epochs += starts;
-    rises += starts && *line.time > kFalls * *steps_[i - 1].time;
-    falls += line.epoch == steps_[i - 1].epoch ? *line.time <= *steps_[i - 1].time
-                                               : *line.time > kFalls * *steps_[i - 1].time;
-    single += *rows[i].covers == 1;
-    if (!line.time_ns || !anchor || *line.time_ns <= *anchor) continue;
-    const double between = static_cast<double>(*line.time_ns - *anchor) / kNsPerSecond;
-    if (between < kLeastSecondsBetween && *line.time_ns % 1'000'000'000 == 0) continue;
-    ++stamped;
-    const auto alike = [&](double time) { return time < between * kAlike && between < time * kAlike; };
-    as_step += alike(if_step);
-    as_last += alike(if_last);
-    anchor = line.time_ns;
-    if_step = if_last = 0;
-  }
-  if (timed < kLeastLines || follows == 0) return Meaning::kNone;
-  const auto most = [](size_t part, size_t whole) {
-    return static_cast<double>(part) >= kMostLines * static_cast<double>(whole);
-  };
-  // Of the run or of each epoch, whose first line has the least.
-  double least = std::numeric_limits<double>::max(), greatest = 0;
-  for (const Step& line : steps_) {
-    if (!line.time) continue;
-    least = std::min(least, *line.time);
-    greatest = std::max(greatest, *line.time);
-  }
-  if (most(grows, follows) && follows >= kLeastLines && greatest > 2 * least) return Meaning::kSinceStart;
-  if (most(beside, timed)) return Meaning::kStep;
-  // A time that is always the same falls nowhere.
-  if (most(falls, follows) && follows >= kLeastLines && epochs > 0 && 2 * rises > epochs)
-    return Meaning::kMeanOfEpoch;
-  if (stamped >= kLeastLines && as_last * 2 > stamped && as_last >= as_step) return Meaning::kSinceLast;
-  if (stamped >= kLeastLines) return as_step * 2 > stamped ? Meaning::kStep : Meaning::kNone;
-  if (const Meaning meaning = MeaningByEpochs(rows); meaning != Meaning::kNone) return meaning;
-  return most(single, follows) ? Meaning::kSinceLast : Meaning::kNone;
 }
 
 TrainingLog GeneralLinesReader::Finish() {
@@ -438,6 +313,10 @@ TrainingLog GeneralLinesReader::Finish() {
     const bool later = line.time_ns && last_time && *line.time_ns >= *last_time;
     const int64_t between = later ? *line.time_ns - *last_time : 0;
     const bool coarse = !fine && static_cast<double>(between) < kLeastSecondsBetween * kNsPerSecond;
+    if (line.step_time && i > 0 && steps_[i - 1].epoch != line.epoch && between > 0 &&
+        between < kLongestBetween)
+      log.between_epochs_ns.push_back(
+          std::max(0.0, static_cast<double>(between) - covered * *line.step_time * kNsPerSecond));
     // The time of a single step that is far from what those beside it took, as of an epoch's first one.
     const double since_line = static_cast<double>(between) / kNsPerSecond;
     const bool first_of_epoch = i > 0 && steps_[i - 1].epoch != line.epoch;

@@ -41,6 +41,14 @@ class GeneralLinesReader {
     bool nan = false;     // that its loss is not a number
     bool trains = false;  // has a value that only trainings print
   };
+  // Fewer lines of steps show no course.
+  static constexpr size_t kLeastLines = 5;
+  // Share of the lines that must agree on what their time is of.
+  static constexpr double kMostLines = 0.8;
+  // How far a printed time and the time between lines may be apart, to be the same.
+  static constexpr double kAlike = 1.5;
+  // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
+  static constexpr double kLeastSecondsBetween = 20;
   enum class Meaning : uint8_t { kNone, kStep, kSinceLast, kSinceStart, kMeanOfEpoch };
 
   // The seconds of the epoch that the lines before `steps` end, as a line of its own tells them.
@@ -54,9 +62,11 @@ class GeneralLinesReader {
   std::optional<Step> Read(std::string_view line) const;
   Meaning MeaningByEpochs(const std::vector<TrainingIteration>& rows) const;
   Meaning MeaningOfTime() const;
+  int64_t SamplesOfStep() const;
   std::vector<TrainingIteration> Number() const;
 
   void TimeEvaluation(std::string_view line);
+  void ReadEvaluationBar(std::string_view line);
 
   std::vector<Step> steps_;
   std::vector<TrainingEvent> events_;  // before which of the steps
@@ -65,6 +75,7 @@ class GeneralLinesReader {
   std::vector<Epoch> epochs_;
   std::optional<double> timer_;  // of the line before, "Timer: 0.67"
   std::optional<int64_t> evaluation_since_;
+  bool evaluates_ = false;  // by the last line that is no bar
   int64_t evaluations_ = 0;
   double evaluation_ns_ = 0;
 };

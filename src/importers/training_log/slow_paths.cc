@@ -42,7 +42,7 @@ bool MissesFlashAttention(std::string_view line) {
       R"((?i)flash[-_ ]?(?:attention|attn)(?:[-_ ]?v?\d)?(?:\.\w+)*(?:[<>=]=?[\d.]+)?[`'")]*)"
       R"((?: (?:package|library|module|backend|kernels?))?(?:(?: is| are| was| seems to be)? not| isn't) )"
       R"((?:installed|available))");
-  static const RE2 instead(R"((?i)(?:\busing|\bback (?:to|on)|\buses?) flash)");
+  static const RE2 instead(R"((?i)(?:\busing|\bback (?:to|on)|\buses?) flash|\bsdpa\b|scaled_dot_product)");
   return line.find("lash") != std::string_view::npos && RE2::PartialMatch(line, missing) &&
          !RE2::PartialMatch(line, instead);
 }

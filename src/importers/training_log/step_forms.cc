@@ -31,7 +31,11 @@ const std::vector<Form>& Forms() {
   R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|takes|duration|elapsed|cost|in)\b[^\d,;|]{0,12}?)" NUMBER
   static const std::vector<FieldForm> epoch = {
       {kElapsed, "(?i)\\bepoch:? *\\d+(?: */ *\\d+)? *[\\[(] *" NUMBER " *s *[\\])]"},
+      // Without a unit, in seconds.
+      {kElapsed, "(?i)\\b(?:epoch|elapsed|total|train\\w*)[ _]time[ :=]{1,3}(\\d+\\.\\d+) *(?:[,;|)\\]]|$)"},
       {kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
+      // Of several times on a line, that of the epoch.
+      {kElapsed, "(?i)\\b(?:epoch|total)[ _](?:time|duration)[ :=]{1,3}" NUMBER " *s(?:ec\\w*)?\\b"},
       {kElapsed, EPOCH_TIME " *ms\\b", kMs},
       {kElapsed, EPOCH_TIME " *min\\w*\\b", 60},
       {kElapsed, "(?i)\\btime cost *[=:] *" NUMBER " *$"},  // MXNet's, in seconds
@@ -74,8 +78,8 @@ const std::vector<Form>& Forms() {
        {{kElapsed, NUMBER " ms", kMs},
         {kTokens, NUMBER " tok/s"},
         {kMfu, NUMBER "% (?:bf16 )?MFU", kPercent},
-        {kLoss, "loss " NUMBER},
-        {kNorm, "norm " NUMBER},
+        {kLoss, "loss +" NUMBER},
+        {kNorm, "norm +" NUMBER},
         {kLearningRate, "lr " NUMBER}}},
       {"modded-nanogpt",
        "train_time:",

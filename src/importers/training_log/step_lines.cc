@@ -71,19 +71,6 @@ std::optional<int64_t> Count(const std::string& text) {
   return std::llround(*number * (text.ends_with('k') ? 1000 : 1));
 }
 
-// Of "1:02:03" or "02:03", or "2m 3".
-std::optional<double> SecondsOfClock(std::string_view clock) {
-  double seconds = 0;
-  while (true) {
-    const size_t colon = clock.find_first_of(":m");
-    const auto part = Integer(clock.substr(0, colon));
-    if (!part || *part > 1'000'000) return std::nullopt;
-    seconds = seconds * 60 + static_cast<double>(*part);
-    if (colon == std::string_view::npos) return seconds;
-    clock.remove_prefix(colon + 1);
-  }
-}
-
 }  // namespace
 
 ProgramLinesReader::ProgramLinesReader(std::string_view program)
@@ -311,38 +298,6 @@ bool ProgramLinesReader::IsOfNewEpoch(const TrainingIteration& row) {
   return printed_epochs_ ? row.elapsed_ns.has_value() : row.iteration != last_iteration_;
 }
 
-// "Validation: 100%|####| 56/56 [00:00<00:00, 62.8it/s]" between two of training.
-void ProgramLinesReader::EvaluationBar(std::string_view line) {
-  static const RE2 bar(
-      R"((?i)\b(?:val|valid\w*|eval\w*)\b[^|/\d]*: +100%\|[^|]*\| *\d+/(\d+) \[[\d:]+<[\d:]+, *([\d.]+) *(it/s|s/it))");
-  int64_t steps = 0;
-  double rate = 0;
-  std::string unit;
-  if (evaluated_rows_ == log_.iterations.size() || line.find("100%|") == std::string_view::npos ||
-      !RE2::PartialMatch(line, bar, &steps, &rate, &unit) || !(rate > 0))
-    return;
-  evaluated_rows_ = log_.iterations.size();
-  ++log_.evaluations;
-  log_.evaluation_ns += static_cast<double>(steps) * kNsPerSecond * (unit == "it/s" ? 1 / rate : rate);
-}
-
-// "Test: [30/242]  Time 0.604 (0.59)": the mean of its steps times their count; the last of its lines says it
-// best.
-void ProgramLinesReader::EvaluationLine(std::string_view line) {
-  static const RE2 words(
-      R"((?:^|[\s\]])(?:Test|Val\w*|Eval\w*): *\[ *(\d+)/(\d+)\].*?\bTime *[\d.]+ *\( *([\d.]+)\))");
-  int64_t step = 0, steps = 0;
-  double mean = 0;
-  if (line.find("Time") == std::string_view::npos || !RE2::PartialMatch(line, words, &step, &steps, &mean) ||
-      !(mean > 0) || steps > 1'000'000'000)
-    return;
-  if (evaluated_rows_ != log_.iterations.size()) ++log_.evaluations;
-  if (evaluated_rows_ == log_.iterations.size()) log_.evaluation_ns -= evaluation_ns_;
-  evaluated_rows_ = log_.iterations.size();
-  evaluation_ns_ = static_cast<double>(steps) * mean * kNsPerSecond;
-  log_.evaluation_ns += evaluation_ns_;
-}
-
 // Where it is printed again within the epoch, it counts from the epoch's start.
 bool ProgramLinesReader::TimeAfterEpoch(std::string_view line) {
   const auto seconds = TimeOfEpochBefore(line);
@@ -351,17 +306,6 @@ bool ProgramLinesReader::TimeAfterEpoch(std::string_view line) {
   TrainingIteration& row = log_.iterations.back();
   row.elapsed_ns = std::max(row.elapsed_ns.value_or(0), *seconds * kNsPerSecond);
   return true;
-}
-
-// Detectron2's "Total inference time: 0:02:16.655341 (0.041050 s / iter per device, on 6 devices)".
-void ProgramLinesReader::EvaluationTotal(std::string_view line) {
-  static const RE2 total(R"(\bTotal inference time: (\d{1,5}:\d\d:\d\d)\b)");
-  std::string clock;
-  if (line.find("Total inference time: ") == std::string_view::npos ||
-      !RE2::PartialMatch(line, total, &clock))
-    return;
-  ++log_.evaluations;
-  log_.evaluation_ns += SecondsOfClock(clock).value_or(0) * kNsPerSecond;
 }
 
 void ProgramLinesReader::EndStep() {
