@@ -10,6 +10,9 @@ SELECT mfu,
         'FLOPs or bytes are known of ' || CAST(round(100 * known_work_share) AS INTEGER) || ' % of the kernel time, less than half'
       WHEN known_work_share > 0 AND NOT EXISTS (SELECT 1 FROM gpu_peak) THEN
         'the peaks of ' || coalesce((SELECT min(name) FROM gpu), 'this GPU') || ' are not known; declare them in dladvisor.yaml'
+      WHEN NOT EXISTS (SELECT 1 FROM gpu) THEN 'no GPU work was recorded'
+      WHEN NOT EXISTS (SELECT 1 FROM system WHERE framework_name LIKE 'PyTorch%') THEN
+        'the profiler records no FLOPs of kernels, and shapes of operators only of PyTorch'
     END
 FROM run;
 
@@ -24,6 +27,9 @@ SELECT speed_of_light,
         'FLOPs or bytes are known of ' || CAST(round(100 * known_work_share) AS INTEGER) || ' % of the kernel time, less than half'
       WHEN known_work_share > 0 AND NOT EXISTS (SELECT 1 FROM gpu_peak) THEN
         'the peaks of ' || coalesce((SELECT min(name) FROM gpu), 'this GPU') || ' are not known; declare them in dladvisor.yaml'
+      WHEN NOT EXISTS (SELECT 1 FROM gpu) THEN 'no GPU work was recorded'
+      WHEN NOT EXISTS (SELECT 1 FROM system WHERE framework_name LIKE 'PyTorch%') THEN
+        'the profiler records no FLOPs of kernels, and shapes of operators only of PyTorch'
     END
 FROM run;
 

@@ -210,6 +210,26 @@ TEST(Model, NullFiguresSayWhyTheyAreUnknown) {
     EXPECT_THAT(RenderReport(model, format), HasSubstr("the profile does not say"));
 }
 
+TEST(Model, MfuAsksForShapesOnlyWhereAProfilerRecordsThem) {
+  const auto why = [](FakeRun run) {
+    const Database db = run.Build();
+    const ReportModel model = BuildReport(db, Advice(), kOptions);
+    return std::find_if(model.figures.begin(), model.figures.end(),
+                        [](const Figure& f) { return f.id == "mfu"; })
+        ->unknown_because;
+  };
+  const Row gpu{{"rank", int64_t{0}}, {"device", int64_t{0}}}, run{{"steps", int64_t{1}}};
+  const auto of_framework = [&](Value framework) {
+    return FakeRun()
+        .Give("run", {run})
+        .Give("gpu", {gpu})
+        .Give("system", {{{"framework_name", std::move(framework)}}});
+  };
+  EXPECT_THAT(why(of_framework("PyTorch")), HasSubstr("record_shapes=True"));
+  EXPECT_THAT(why(of_framework({})), HasSubstr("only of PyTorch"));
+  EXPECT_EQ(why(FakeRun().Give("run", {run})), "no GPU work was recorded");
+}
+
 TEST(Model, LossIsThatOfTheSlowestRankAndItsBusiestGpu) {
   FakeRun run = TypicalRun();
   const auto bucket = [](int64_t rank, int64_t device, const char* name, double per_step) {
