@@ -18,6 +18,11 @@ int main(int argc, char** argv) {
   app.add_flag("--markdown", markdown, "Print docs/ACCURACY.md");
   app.add_option("--program", program, "Another build of dladvisor")->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);
+  if (!std::filesystem::exists(program)) {
+    std::fprintf(stderr, "evaluate: there is no program %s\n  build it, or name another with --program\n",
+                 program.c_str());
+    return 3;
+  }
   try {
     const std::filesystem::path data = test::DataDir(), labels = evaluation::LabelsBeside(data);
     if (!std::filesystem::is_directory(labels)) {
