@@ -18,7 +18,7 @@ std::string_view BucketWords(std::string_view bucket) {
       {"copy", "copying"},
       {"memset", "setting memory"},
       {"idle/launch-latency", "latency of launches"},
-      {"idle/dependency", "waiting for other streams"},
+      {"idle/dependency", "queued work that waits"},
       {"idle/sync", "synchronisation"},
       {"idle/copy", "waiting for copies"},
       {"idle/allocation", "allocation of memory"},

@@ -441,6 +441,24 @@ TEST(Idle, PythonFunctionsThatLoadData) {
     EXPECT_EQ(BucketOfFunction(name), Bucket::kHost) << name;
 }
 
+// What runs once a graph of torch.compile is start-up; what looks its code up and runs it is not.
+TEST(Idle, CodeThatIsCompiledOrRecorded) {
+  EXPECT_EQ(BucketOfRange("CUDAGraphNode.record (dynamo_timed)"), Bucket::kCompilation);
+  EXPECT_EQ(BucketOfRange("## Call CompiledFxGraph fo3ni64jibeu3cb6jtvtf6yirf6iphoo4mtinxikwdi2gh ##"),
+            Bucket::kHost);
+  for (const char* name :
+       {"torch/_inductor/cudagraph_trees.py(2205): record_function",
+        "torch/_inductor/cudagraph_trees.py(1230): _record", "torch/_dynamo/convert_frame.py(1100): __call__",
+        "torch/_inductor/scheduler.py(2): codegen", "triton/compiler/compiler.py(226): compile"})
+    EXPECT_EQ(BucketOfFunction(name), Bucket::kCompilation) << name;
+  for (const char* name :
+       {"torch/_inductor/cudagraph_trees.py(2008): run", "triton/runtime/jit.py(574): run",
+        "triton/compiler/compiler.py(470): launch_metadata", "torch/_dynamo/eval_frame.py(1039): _fn",
+        "torch/_inductor/runtime/triton_heuristics.py(1283): run",
+        "torch/_inductor/compile_fx.py(1767): run"})
+    EXPECT_EQ(BucketOfFunction(name), Bucket::kHost) << name;
+}
+
 TEST(Idle, GapsNameWhatTheHostWasIn) {
   TraceBuilder b;
   b.Launch(0, 10, 100, "a");

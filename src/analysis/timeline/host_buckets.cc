@@ -64,7 +64,7 @@ Bucket BucketOfRange(std::string_view name) {
   static const RE2 garbage(R"((?i)\bgc\b|garbage.?collect)");
   // Not "compiled", which is what runs compiled code.
   static const RE2 compilation(
-      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|compile_fx|jit_?compil|triton_?compil|inductor_codecache)");
+      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|compile_fx|jit_?compil|triton_?compil|inductor_codecache|CUDAGraphNode\.record)");
   const re2::StringPiece text(name.data(), name.size());
   if (RE2::PartialMatch(text, input)) return Bucket::kInput;
   if (RE2::PartialMatch(text, compilation)) return Bucket::kCompilation;
@@ -85,8 +85,14 @@ Bucket BucketOfFunction(std::string_view name) {
   static const RE2 checkpoint(R"((?i)torch[/\\]serialization\.py\(\d+\): (save|_save)$|)"
                               R"(\): (save|write|store|dump)_(checkpoint|model|state)\w*$)");
   static const RE2 garbage(R"(<built-in method collect of module gc|<built-in function collect>)");
+  // Of torch.compile what runs once a graph: not what looks the code up and runs it.
+  static const RE2 compilation(
+      R"(torch[/\\]_dynamo[/\\]convert_frame\.py|torch[/\\]_inductor[/\\](codegen|scheduler|lowering|async_compile)\b|)"
+      R"(torch[/\\]_inductor[/\\]cudagraph_trees\.py\(\d+\): (record_function|_record|_allocate_and_copy_recording_inputs)$|)"
+      R"(triton[/\\]compiler[/\\]compiler\.py\(\d+\): compile$|triton_heuristics\.py\(\d+\): (benchmark_all_configs|autotune_to_one_config)$)");
   const re2::StringPiece text(name.data(), name.size());
   if (RE2::PartialMatch(text, input)) return Bucket::kInput;
+  if (RE2::PartialMatch(text, compilation)) return Bucket::kCompilation;
   if (RE2::PartialMatch(text, checkpoint)) return Bucket::kCheckpoint;
   if (RE2::PartialMatch(text, garbage)) return Bucket::kGarbageCollection;
   return Bucket::kHost;
