@@ -38,6 +38,22 @@ TEST(HostProgram, OperatorsAndCollectives) {
   EXPECT_EQ(rows[2].busy_ns, 100);
 }
 
+// Of 600 ns in the loader an operator takes 100.
+TEST(HostProgram, LoadersWithoutTheOperatorsWithinThem) {
+  TraceBuilder b;
+  b.trace.devices.clear();
+  test::AddRange(b, 0, 600, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation");
+  test::AddRange(b, 200, 300, "aten::stack");
+  test::AddRange(b, 600, 1000, "aten::addmm");
+  const auto rows = RowsOf(b);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  EXPECT_TRUE(rows[0].loading);
+  EXPECT_EQ(rows[0].busy_ns, 500);
+  EXPECT_EQ(rows[0].calls, 1);
+  EXPECT_FALSE(rows[1].loading);
+}
+
 // A loop that sleeps for 600 of its 900 ns, reads in what is within it, and another thread that waits.
 TEST(HostProgram, RangesThatWaitInTheOperatingSystem) {
   TraceBuilder b;

@@ -10,6 +10,7 @@
 
 #include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/timeline/host_buckets.h"
 #include "src/trace/intervals.h"
 
 namespace dladvisor {
@@ -79,12 +80,16 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
                                  "a GPU was recorded; no rows for others.")
           .Key("rank", &HostProgramRow::rank, kRankNumber, "Rank.")
           .Key("name", &HostProgramRow::name, Unit::kText,
-               "Operator of the framework (where there are none, range), or collective of hosts.")
+               "Operator of the framework (where there are none, range), range of a data loader, or "
+               "collective "
+               "of hosts.")
           .Column("communication", &HostProgramRow::communication, Unit::kNone,
                   "1 for a collective (gloo, MPI).")
+          .Column("loading", &HostProgramRow::loading, Unit::kNone, "1 for a range of a data loader.")
           .Column("calls", &HostProgramRow::calls, Unit::kCount, "Calls.")
           .Column("busy_ns", &HostProgramRow::busy_ns, Unit::kNanoseconds,
-                  "Time in which a thread is in one (union), of operators without those within it.")
+                  "Time in which a thread is in one (union), of operators and loaders without the operators "
+                  "within it.")
           .Column(
               "alone_ns", &HostProgramRow::alone_ns, Unit::kNanoseconds,
               "Of a collective, the part in which no operator runs on any thread; of an operator all of it.")
@@ -126,6 +131,19 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
     times.push_back({trace.ranges.start[i], trace.ranges.end[i]});
   }
   const IntervalSet busy = Union(std::move(operating));
+  for (uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const std::string_view name = trace.names.View(trace.ranges.name[i]);
+    if (trace.ranges.open[i] || trace.ranges.kind[i] != RangeKind::kPushPop ||
+        BucketOfRange(name) != Bucket::kInput)
+      continue;
+    auto& [row, times] = by_name[std::string(name)];
+    const bool is_counted = row.calls > 0 && !row.loading;  // as a range where there are no operators
+    row.loading = true;
+    if (is_counted) continue;
+    ++row.calls;
+    const IntervalSet alone = Subtract({{trace.ranges.start[i], trace.ranges.end[i]}}, busy);
+    times.insert(times.end(), alone.begin(), alone.end());
+  }
   const auto whole = static_cast<double>(std::max<Ns>(1, context.activity.length()));
   std::vector<HostProgramRow> rows;
   for (auto& [name, entry] : by_name) {
