@@ -262,6 +262,25 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
   EXPECT_THAT(text(0.9, "allocation", "waits"), HasSubstr("first, allocate once")) << "it computes nothing";
 }
 
+// Before its GPU work and after it, of one process; another beside it adds nothing.
+TEST(Headline, AddsWhatTheHostComputesAloneInSeveralParts) {
+  const auto text = [](int64_t second_process) {
+    Advice advice;
+    for (int i = 0; i < 2; ++i) {
+      Finding finding = MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired);
+      finding.recommendation = {i == 0 ? "Check less." : "Fill it on the GPU."};
+      const std::vector<NamedValue> scope = {{"pid", i == 0 ? int64_t{7} : second_process, Unit::kNone},
+                                             {"share_of_program_time", i == 0 ? 0.3 : 0.4, Unit::kRatio}};
+      finding.problem = RenderMessage("{{pid}}: {{share_of_program_time}} of the time", scope);
+      advice.findings.push_back(finding);
+    }
+    return Render(RunWithLedger({{"compute/other", 80'000'000}, {"copy", 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(7), HasSubstr("for 70.0 % of the program's time only the host computes; first, fill it"));
+  EXPECT_THAT(text(8), Not(HasSubstr("only the host computes")));
+}
+
 TEST(Headline, SaysThatMinutesMayBeAPause) {
   const auto text = [](double high) {
     Advice advice;

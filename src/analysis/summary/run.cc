@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/summary/run.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <string_view>
 #include <vector>
 
+#include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/summary/program_kind.h"
 #include "src/capture/capability.h"
+#include "src/trace/intervals.h"
 
 namespace dladvisor {
 namespace {
@@ -62,6 +68,40 @@ void AddHostSteps(const std::vector<StepRow>& steps, RunRow& row) {
   row.step_pattern = "ProfilerStep#";
 }
 
+// What takes long in a first call whatever it does. Calls that pin memory, move data, wait or load code take
+// long for that; cudaFree before any work frees nothing.
+bool DoesNextToNothing(std::string_view name, ApiKind kind) {
+  if (kind != ApiKind::kAllocation && kind != ApiKind::kOther) return false;
+  static const RE2 work(R"(Host|Register|Import|Memcpy|Memset|Prefetch|Graph|Record|Wait|Query|Synchronize)");
+  return !RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), work);
+}
+
+constexpr Ns kShortestFirstUse = 10'000'000;  // creating a context takes more
+
+void AddFirstUse(const Context& context, RunRow& run) {
+  const Trace& trace = context.trace;
+  Ns works = std::numeric_limits<Ns>::max();
+  for (const GpuOperations* ops :
+       {static_cast<const GpuOperations*>(&trace.kernels), static_cast<const GpuOperations*>(&trace.copies),
+        static_cast<const GpuOperations*>(&trace.sets)})
+    for (size_t i = 0; i < ops->size(); ++i) works = std::min(works, ops->start[i]);
+  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  const ApiCalls& calls = trace.api_calls;
+  std::vector<Interval> times;
+  Ns longest = 0;
+  for (size_t i = 0; i < calls.size() && calls.start[i] < works; ++i) {
+    const Interval time{calls.start[i], std::min(calls.end[i], works)};
+    if (time.length() < kShortestFirstUse) continue;
+    const std::string_view name = ApiBaseName(trace.names.View(calls.name[i]));
+    if (!DoesNextToNothing(name, kinds[calls.name[i]])) continue;
+    times.push_back(time);
+    if (time.length() <= longest) continue;
+    longest = time.length();
+    run.first_use_call = name;
+  }
+  if (!times.empty()) run.first_use_ns = Length(Union(std::move(times)));
+}
+
 void AddTraining(const std::vector<TrainingRow>& trainings, RunRow& run) {
   if (trainings.empty() || run.gpus > 0 || run.step_ns) return;
   const TrainingRow& training = trainings.front();
@@ -97,6 +137,12 @@ const RelationOf<RunRow>& RunRelation() {
                   "From the first API call, range or GPU operation to the last one's end.")
           .Column("start_up_ns", &RunRow::start_up_ns, Unit::kNanoseconds,
                   "Time before the longest analysed window; unknown without GPU work.", capability::kGpuWork)
+          .Column("first_use_ns", &RunRow::first_use_ns, Unit::kNanoseconds,
+                  "Time before the GPU's first work in calls of 10 ms and more that do next to nothing "
+                  "themselves: the first use of CUDA or HIP, which creates the context, and of libraries. "
+                  "Unknown without such calls.")
+          .Column("first_use_call", &RunRow::first_use_call, Unit::kText,
+                  "The longest of them; unknown where first_use_ns is.")
           .Column("window_ns", &RunRow::window_ns, Unit::kNanoseconds,
                   "Longest analysed window; unknown without GPU work.", capability::kGpuWork)
           .Column("window_start_ns", &RunRow::window_start_ns, Unit::kNanoseconds,
@@ -200,6 +246,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
     row.start_up_ns = window.start - context.activity.start;
     row.window_end_ns = window.end;
   }
+  AddFirstUse(context, row);
   double utilization = 0;
   int64_t known = 0, eligible = 0, eligible_unknown = 0, tensor_core = 0;
   row.kernel_ns = 0;
@@ -289,6 +336,10 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
       merged.window_start_ns = run.window_start_ns;
       merged.window_end_ns = run.window_end_ns;
       merged.start_up_ns = run.start_up_ns;
+    }
+    if (run.first_use_ns && (!merged.first_use_ns || *run.first_use_ns > *merged.first_use_ns)) {
+      merged.first_use_ns = run.first_use_ns;
+      merged.first_use_call = run.first_use_call;
     }
     if (run.measured && !merged.measured) merged.measured = run.measured;
     if (run.step_source == "none") merged.step_source = run.step_source;

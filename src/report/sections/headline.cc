@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "engine/base/text.h"
@@ -145,20 +146,35 @@ std::optional<size_t> NoKernelAtAll(const ReportModel& model) {
 // The host computes outside of the window for longer than all that the window holds.
 constexpr double kMostOfTheProgram = 0.5;
 struct HostAlone {
-  size_t root = 0;
-  double share = 0;  // of the program's time
+  size_t root = 0;   // the finding of the longest part
+  double share = 0;  // of the program's time, in all parts
 };
 std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
-  const auto root = FindingOf(advice, "host-computes-alone");
-  if (!root) return std::nullopt;
-  // Input that is read once is a start, and a thread that waits computes nothing.
-  for (const NamedValue& known : advice.findings[*root].lets)
-    if ((known.name == "reading" || known.name == "waits") && AsNumber(known.value).value_or(0) > 0)
-      return std::nullopt;
-  for (const PlacedValue& placed : advice.findings[*root].problem.values)
-    if (placed.value.name == "share_of_program_time")
-      if (const double share = AsNumber(placed.value.value).value_or(0); share > kMostOfTheProgram)
-        return HostAlone{*root, share};
+  struct Parts {
+    HostAlone all;
+    double longest = 0;
+  };
+  std::map<double, Parts> processes;
+  for (const size_t root : advice.Roots()) {
+    const Finding& finding = advice.findings[root];
+    // Input that is read once is a start, and a thread that waits computes nothing.
+    if (finding.rule != "host-computes-alone" || std::ranges::any_of(finding.lets, [](const NamedValue& let) {
+          return (let.name == "reading" || let.name == "waits") && AsNumber(let.value).value_or(0) > 0;
+        }))
+      continue;
+    double pid = 0, share = 0;
+    for (const PlacedValue& placed : finding.problem.values) {
+      if (placed.value.name == "pid") pid = AsNumber(placed.value.value).value_or(0);
+      if (placed.value.name == "share_of_program_time") share = AsNumber(placed.value.value).value_or(0);
+    }
+    Parts& parts = processes[pid];
+    parts.all.share += share;
+    if (share <= parts.longest) continue;
+    parts.longest = share;
+    parts.all.root = root;
+  }
+  for (const auto& [pid, parts] : processes)
+    if (parts.all.share > kMostOfTheProgram) return parts.all;
   return std::nullopt;
 }
 

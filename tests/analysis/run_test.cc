@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of the run as a whole, on drawn traces.
+#include "src/analysis/summary/run.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+using test::TraceBuilder;
+
+constexpr Ns kMillisecond = 1'000'000;
+
+RunRow RunOf(const TraceBuilder& b) {
+  const Context context = test::ContextOf(b.trace);
+  OpFamilies ops;
+  ops.eligible_ns.resize(1);
+  ops.eligible_tensor_core_ns.resize(1);
+  return ComputeRun(context, {GpuRow{}}, {}, ops, {}, {});
+}
+
+// Calls that do next to nothing take 320 ms; what pins memory, or frees it behind the work, takes long for
+// that.
+TEST(Run, FirstUseIsOfCallsThatDoNextToNothing) {
+  TraceBuilder b;
+  b.Api(0, 20 * kMillisecond, "cudaGetDeviceCount_v3020", 1);
+  b.Api(20 * kMillisecond, 320 * kMillisecond, "cudaMalloc_v3020", 2);
+  b.Api(320 * kMillisecond, 920 * kMillisecond, "cudaHostAlloc_v3020", 3);
+  b.Launch(920 * kMillisecond, 930 * kMillisecond, 940 * kMillisecond, "kernel");
+  b.Api(940 * kMillisecond, 1500 * kMillisecond, "cudaFree_v3020", 4);
+  const RunRow run = RunOf(b);
+  EXPECT_EQ(run.first_use_ns, 320 * kMillisecond);
+  EXPECT_EQ(run.first_use_call, "cudaMalloc");
+}
+
+TEST(Run, NoFirstUseWhereCallsAreShort) {
+  TraceBuilder b;
+  b.Api(0, 9 * kMillisecond, "cudaMalloc_v3020", 1);
+  b.Launch(10 * kMillisecond, 11 * kMillisecond, 12 * kMillisecond, "kernel");
+  b.Api(12 * kMillisecond, 400 * kMillisecond, "cudaMalloc_v3020", 2);
+  EXPECT_FALSE(RunOf(b).first_use_ns);
+}
+
+TEST(Run, OfSeveralProfilesTheLongestFirstUseIsNamed) {
+  RunRow a, b;
+  a.gpus = b.gpus = 1;
+  a.first_use_ns = 5;
+  a.first_use_call = "cudaMalloc";
+  b.first_use_ns = 7;
+  b.first_use_call = "cudaFree";
+  const RunRow merged = MergeRuns({a, b}, {});
+  EXPECT_EQ(merged.first_use_ns, 7);
+  EXPECT_EQ(merged.first_use_call, "cudaFree");
+}
+
+}  // namespace
+}  // namespace dladvisor
