@@ -57,6 +57,25 @@ TEST(ServingLines, Vllm) {
   EXPECT_FALSE(log.settings.contains("quantization")) << "None is no value";
 }
 
+TEST(ServingLines, SayWhatTheyRunOn) {
+  const auto device = [](const std::string& line) {
+    const Trace trace = test::ReadLog(line + "\n" + kVllm);
+    const auto& settings = trace.serving_log.settings;
+    return settings.contains("device") ? settings.at("device") : "";
+  };
+  EXPECT_EQ(device(""), "");
+  EXPECT_EQ(device("INFO 09-01 10:00:01 [__init__.py:244] Automatically detected platform cuda."), "cuda");
+  EXPECT_EQ(device("INFO 09-01 10:00:01 [__init__.py:244] Automatically detected platform rocm."), "amd");
+  EXPECT_EQ(device("INFO 09-01 10:00:01 [__init__.py:230] Platform plugin ascend is activated"), "npu");
+  EXPECT_EQ(device("INFO 09-01 Initializing a V1 LLM engine with config: seed=0, device_config=tpu, x=1"),
+            "tpu");
+  EXPECT_EQ(device("[2026-08-01 23:43:46] server_args=ServerArgs(model_path='a', device='npu', tp_size=2)"),
+            "npu");
+  EXPECT_EQ(device("[2026-08-01 23:43:46] server_args=ServerArgs(device='cuda', attention_backend='aiter')"),
+            "amd");
+  EXPECT_EQ(device("INFO offloading the cache to device='cpu'"), "");
+}
+
 TEST(ServingLines, OldVllm) {
   const ServingLog log =
       test::ReadLog(

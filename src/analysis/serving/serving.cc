@@ -111,6 +111,9 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Key("profile", &ServingRow::profile, kProfileNumber, "Number of the file.")
           .Column("program", &ServingRow::program, Unit::kText,
                   "Whose lines they are: vLLM, SGLang, TensorRT-LLM, llama.cpp.")
+          .Column("accelerator", &ServingRow::accelerator, Unit::kText,
+                  "What it runs on: cuda, amd, npu (Ascend), tpu, xpu (Intel), hpu (Gaudi) or cpu; unknown "
+                  "where the log does not say.")
           .Column("lines", &ServingRow::lines, Unit::kCount, "Lines that report its load.")
           .Column("loaded_lines", &ServingRow::loaded_lines, Unit::kCount,
                   "Of these, the ones with requests that run or wait, or that ran since an idle line before.")
@@ -177,6 +180,8 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (serving.empty()) return {};
   ServingRow row;
   row.program = serving.program;
+  if (const auto device = serving.settings.find("device"); device != serving.settings.end())
+    row.accelerator = device->second;
   if (!serving.error.empty()) row.error = serving.error;
   row.layers = CountOf(serving, "layers");
   if (row.layers) row.gpu_layers = CountOf(serving, "gpu_layers").value_or(0);

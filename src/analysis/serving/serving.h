@@ -17,6 +17,7 @@ namespace dladvisor {
 struct ServingRow {
   int64_t profile = 0;
   std::string program;
+  std::optional<std::string> accelerator;
   int64_t lines = 0, loaded_lines = 0, engines = 0;
   std::optional<int64_t> duration_ns;
   std::optional<double> mean_running, mean_waiting, mean_transferring;

@@ -48,6 +48,24 @@ std::optional<int64_t> TimeOf(std::string_view line) {
   return time ? std::optional(time->ns) : std::nullopt;
 }
 
+// What the engines say that they run on. SGLang calls a GPU of AMD "cuda", too.
+std::string_view DeviceOf(std::string_view line) {
+  static const RE2 platform(
+      R"((?:[Dd]etected platform |device_config=(?:DeviceConfig\(device=)?'?)(cuda|rocm|npu|tpu|xpu|hpu|cpu)\b)"),
+      argument(R"(ServerArgs\(.*\bdevice='(cuda|npu|tpu|xpu|hpu|cpu)')");
+  if (Has(line, "vllm_ascend") || Has(line, "plugin ascend is activated") ||
+      Has(line, "attention_backend='ascend'"))
+    return "npu";
+  if (Has(line, "attention_backend='aiter'")) return "amd";
+  const RE2* const pattern = Has(line, "detected platform ") || Has(line, "device_config=") ? &platform
+                             : Has(line, "ServerArgs(")                                     ? &argument
+                                                                                            : nullptr;
+  re2::StringPiece device;
+  if (pattern == nullptr || !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *pattern, &device))
+    return {};
+  return device == "rocm" ? std::string_view("amd") : std::string_view(device.data(), device.size());
+}
+
 }  // namespace
 
 bool ServingLinesReader::Line(std::string_view line) {
@@ -210,6 +228,10 @@ void ServingLinesReader::Settings(std::string_view line) {
   }
   if (Has(line, "n_parallel = ") && RE2::PartialMatch(line, slots, &first))
     log_.settings["max_running_requests"] = first;
+  if (const std::string_view device = DeviceOf(line); !device.empty()) {
+    std::string& known = log_.settings["device"];
+    if (known.empty() || device == "npu" || device == "amd") known = device;
+  }
   if (Has(line, "Performance might be sub-optimal! Config file not found"))
     log_.settings["moe_config"] = "default";
   // As key of a dictionary, or as argument of a call. Both engines print their arguments on long lines.
