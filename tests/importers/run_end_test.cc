@@ -59,6 +59,41 @@ TEST(RunEnd, AnExceptionJustBeforeSaysMore) {
   EXPECT_EQ(LogOfRun(text).error, "RuntimeError: NCCL error");
 }
 
+TEST(RunEnd, AThreadsExceptionIsNotTheProgramsEnd) {
+  const std::string thread =
+      "Exception in thread Thread-1:\nTraceback (most recent call last):\n  File \"/w/queues.py\", line 20\n"
+      "OSError: handle is closed\n";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + thread).error, "");
+  EXPECT_EQ(
+      LogOfRun(Lines(1, 20) + "Exception in thread Thread-3:\n" + thread + "  handle\n" + thread.substr(30))
+          .error,
+      "")
+      << "of two that write at once";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + thread +
+                     "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\nOSError: full\n")
+                .error,
+            "OSError: full");
+}
+
+TEST(RunEnd, ALineOfTwoProcessesSaysLessThanOneOfItsOwn) {
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
+                                    "ModuleNotFoundError: ModuleNotFoundErrorNo module named 'a': \n"
+                                    "ModuleNotFoundError: No module named 'a'\n")
+                .error,
+            "ModuleNotFoundError: No module named 'a'");
+}
+
+TEST(RunEnd, WordsOfAnErrorAreCutBetweenTwo) {
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += " word";
+  const std::string error = LogOfRun(Lines(1, 20) +
+                                     "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
+                                     "ValueError:" +
+                                     words + "\n")
+                                .error;
+  EXPECT_TRUE(error.ends_with("word word [...]")) << error;
+}
+
 // Of Hugging Face's Trainer, which prints bars.
 TEST(RunEnd, ABarThatBeginsAnewIsAnotherStart) {
   const auto bars = [](int from, int to) {
@@ -94,6 +129,8 @@ TEST(RunEnd, ABarSaysWhatItCountsOrDoesNot) {
   EXPECT_THAT(
       RefusalOf("100it [00:10, 10.0it/s]\n29948it [35:34,  7.00s/it]\n"),
       HasSubstr("of which no line says what it counts: its progress bar stands at 29948 after 2134 s"));
+  EXPECT_THAT(RefusalOf("d: -0.001;gen: -0.008:  16%|#6   | 225/1374 [00:35<02:48,  6.81it/s]\n"),
+              HasSubstr("of which no line says what it counts: its progress bar stands at 225 of 1374"));
   EXPECT_THAT(RefusalOf(" 16%|#6   | 225/1374 [00:35<02:48,  6.81it/s]\n"),
               HasSubstr("of which no line says what it counts: its progress bar stands at 225 of 1374"));
 }

@@ -41,6 +41,8 @@ constexpr auto kMarks = std::to_array<Mark>({
     {"***** Running training *****", "Hugging Face Trainer", false},
     {"DeepSpeed info: version", "DeepSpeed", false},
     {"ultralytics", "Ultralytics", false},
+    {"][oumi][", "Oumi", false},
+    {"configuration_utils.py:", "Hugging Face Transformers", false},
 });
 
 bool BeginsWithDigit(std::string_view line) { return !line.empty() && line[0] >= '0' && line[0] <= '9'; }
@@ -77,6 +79,9 @@ void OtherLinesReader::TakeTitle(std::string_view text) {
   const std::string_view words = Trim(text);
   title_ = words.substr(words.size() - std::min(words.size(), kLongestTitle));
   std::erase_if(title_, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
+  // "d: -0.001;gen: -0.008" are values, and name nothing.
+  static const RE2 values(R"(\d\.\d)");
+  if (RE2::PartialMatch(title_, values)) title_.clear();
 }
 
 // "Processing examples:   3%|#    | 55/2000 [11:53<7:17:54, 13.51s/it]"

@@ -13,6 +13,7 @@ namespace {
 // Lines behind an exception that still are of the end it brings: traces of other ranks, of the launcher.
 constexpr int64_t kLinesOfEnd = 500;
 constexpr size_t kLongestStop = 1024;
+constexpr size_t kLongestWords = 120;  // of an error, cut between two of them
 
 // "Killed", "run.sh: line 12: 2967037 Segmentation fault (core dumped) python3 main.py", as a shell says it;
 // "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 DUE TO NODE FAILURE ***". What a user
@@ -62,7 +63,7 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
       coloured.find('\x1b') == std::string_view::npos ? std::string() : WithoutColours(coloured);
   const std::string_view line = plain.empty() ? coloured : std::string_view(plain);
   static const RE2 exception(
-      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,120})|:?\s*$))"),
+      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,160})|:?\s*$))"),
       training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
   // It ends a rank without an exception of Python's, and the launcher's names no reason.
   static const RE2 watchdog(
@@ -77,16 +78,17 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     Stopped(stop, number);
     return;
   }
-  // Of what Python or a program gets over.
-  if (line.find("Exception ignored in") != std::string_view::npos) {
-    ignored_ = true;
+  // Of what Python or a program gets over: the thread ends, and not the program.
+  if (line.find("Exception ignored in") != std::string_view::npos ||
+      line.find("Exception in thread ") != std::string_view::npos) {
+    ++ignored_;
     return;
   }
   static const RE2 finished(
       R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)\b)");
   if (!error_.empty() && !went_on_ && !traceback_ && RE2::PartialMatch(line, finished)) went_on_ = true;
   if (line.find("Traceback (most recent call last)") != std::string_view::npos)
-    traceback_ = !std::exchange(ignored_, false);
+    traceback_ = ignored_ == 0 || (--ignored_, false);
   if (!traceback_) return;
   of_training_ = of_training_ || RE2::PartialMatch(line, training);
   std::string type, words;
@@ -94,13 +96,22 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     return;
   if (!RE2::PartialMatch(line, exception, &type, &words)) return;
   const bool late = number - std::exchange(error_line_, number) > kLinesOfEnd;
-  traceback_ = words.empty();
   // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
   static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");
-  const bool vague = words.size() < 3 || RE2::PartialMatch(type, launcher);
-  const bool known = (error_.find(": ") != std::string::npos && !RE2::PartialMatch(error_, launcher)) ||
-                     (!error_.empty() && vague);
+  // Of two processes that write into one line, each says less than a line of its own.
+  const bool mixed = words.find(type) != std::string::npos;
+  traceback_ = words.empty() || mixed;
+  const bool vague = words.size() < 3 || mixed || RE2::PartialMatch(type, launcher);
+  const bool known =
+      (error_.find(": ") != std::string::npos && !mixed_ && !RE2::PartialMatch(error_, launcher)) ||
+      (!error_.empty() && vague);
   if (known && !went_on_ && (vague || !late)) return;
+  if (words.size() > kLongestWords) {
+    const size_t blank = words.rfind(' ', kLongestWords);
+    words.resize(blank > kLongestWords / 2 && blank != std::string::npos ? blank : kLongestWords);
+    words += " [...]";
+  }
+  mixed_ = mixed;
   error_ = type + words;
   while (error_.ends_with(' ') || error_.ends_with('.') || error_.ends_with(':')) error_.pop_back();
   went_on_ = false;

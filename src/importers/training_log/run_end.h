@@ -30,7 +30,8 @@ class RunEndReader {
   bool traceback_ = false;
   bool of_training_ = false;  // by the files of a traceback
   bool went_on_ = false;      // since the error
-  bool ignored_ = false;      // the next traceback is
+  int ignored_ = 0;           // of the tracebacks that come
+  bool mixed_ = false;        // that the error's line is of several processes
 };
 
 }  // namespace dladvisor::training_log
