@@ -465,6 +465,8 @@ TEST(Settings, StateThatGoesToTheHost) {
 }
 
 TEST(Settings, NoGpuIsTheCpu) {
+  EXPECT_EQ(Log("Using CPU\n" + Steps(1, 20)).settings.at("device"), "cpu");
+  EXPECT_FALSE(Log("Using CPU threads to read images\n" + Steps(1, 20)).settings.contains("device"));
   EXPECT_EQ(Log("COMPUTE_DTYPE: torch.float32 (auto-detected: no CUDA (CPU/MPS))\n" + Steps(1, 20))
                 .settings.at("device"),
             "cpu");

@@ -364,6 +364,8 @@ TEST(LinesByMeaning, LoaderOfImagesWithoutWorkers) {
   std::string steps;
   for (int step = 1; step <= 12; ++step) steps += fmt::format("step {} loss: 2.1 step time: 0.5 s\n", step);
   EXPECT_TRUE(ByMeaning("  NUM_WORKERS: 0  # was 8\n" + steps).settings.contains("slow_path_no_workers"));
+  EXPECT_TRUE(ByMeaning("Using 0 dataloader workers\n" + steps).settings.contains("slow_path_no_workers"));
+  EXPECT_FALSE(ByMeaning("Using 8 dataloader workers\n" + steps).settings.contains("slow_path_no_workers"));
   EXPECT_FALSE(ByMeaning("  NUM_WORKERS: 8\n" + steps).settings.contains("slow_path_no_workers"));
 }
 

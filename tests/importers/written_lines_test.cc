@@ -400,5 +400,27 @@ TEST(WrittenLines, TimeBetweenEpochsIsOfNoStep) {
   EXPECT_NEAR(log.between_epochs_ns[0], 60e9 - 40 * 0.25e9, 1e9);
 }
 
+TEST(WrittenLines, RatesInThousands) {
+  const auto rate = [](const char* form) {
+    const TrainingLog log = LogOf(SixtyLines(form));
+    return log.iterations.size() == 60 ? log.iterations[5].tokens_per_second.value_or(0) : 0;
+  };
+  EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s tokens/sec: 12.5k"), 12'500);
+  EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 1.25M tok/s"), 1'250'000);
+  EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 12.5 tok/s"), 12.5);
+}
+
+TEST(WrittenLines, OptionsOnALaunchersLine) {
+  const auto settings = LogOf(
+                            "cmd = python -m launch train.py --per_device_train_batch_size 4 "
+                            "--gradient_checkpointing True --bf16 --dataloader_num_workers=2\n" +
+                            SixtyLines("step {} loss 2.0 step time 0.5 s"))
+                            .settings;
+  EXPECT_EQ(settings.at("checkpoint_activations"), "True");
+  EXPECT_EQ(settings.at("train_micro_batch_size_per_gpu"), "4");
+  EXPECT_EQ(settings.at("bf16"), "True");
+  EXPECT_EQ(settings.at("num_workers"), "2");
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -168,6 +168,22 @@ const UnitForm* CutRate(std::string_view before, std::string& name) {
   return unit;
 }
 
+// Of "tokens/sec: 12.5k" and "1.2M tok/s" the thousand: only a rate is written so, as "2.1M" alone may be of
+// parameters.
+double FactorOf(std::string_view line, size_t end_of_number, const UnitForm* named) {
+  if (end_of_number >= line.size()) return 1;
+  const char letter = line[end_of_number];
+  const double factor = letter == 'k' || letter == 'K' ? 1e3 : letter == 'M' ? 1e6 : letter == 'G' ? 1e9 : 1;
+  size_t next = end_of_number + 1;
+  if (factor == 1 || (next < line.size() && (IsLetter(line[next]) || line[next] == '/'))) return 1;
+  if (named != nullptr && IsRate(named->unit)) return factor;
+  while (next < line.size() && line[next] == ' ') ++next;
+  size_t word = next;
+  while (word < line.size() && (IsLetter(line[word]) || line[word] == '/')) ++word;
+  const UnitForm* unit = UnitOf(Lower(line.substr(next, std::min<size_t>(word - next, 16))));
+  return unit != nullptr && IsRate(unit->unit) ? factor : 1;
+}
+
 // Whether a rate's word names what follows it: behind a sign, else a number that has no unit of its own. By
 // a number alone only where the one before it has a name.
 bool NamesWhatFollows(std::string_view line, size_t end_of_word, bool named) {
@@ -268,6 +284,11 @@ std::vector<Value> ValuesOf(std::string_view line) {
       const size_t second = EndOfNumber(line, end + 1);
       value.number = Parsed(line.substr(end + 1, second - end - 1)).value_or(value.number);
       end = second;
+    }
+    if (const double factor = FactorOf(line, end, named_unit); factor != 1) {
+      value.number *= factor;
+      value.whole = false;
+      ++end;
     }
     size_t next = end;
     while (next < line.size() && line[next] == ' ') ++next;

@@ -176,6 +176,17 @@ void TakeTrainerArgument(std::string_view line, std::map<std::string, std::strin
     if (name == theirs) settings[ours] = value;
 }
 
+// "--per_device_train_batch_size 4 --gradient_checkpointing True", the same on the line of a launcher.
+void TakeTrainerOptions(std::string_view line, std::map<std::string, std::string>& settings) {
+  static const RE2 option(R"(--(\w+)(?:[ =](\w[\w.]*))?(?:\s|$))");
+  if (line.find("--per_device_train_batch_size") == std::string_view::npos) return;
+  re2::StringPiece rest = line;
+  std::string name, value;
+  while (RE2::FindAndConsume(&rest, option, &name, &value))
+    for (const auto& [theirs, ours] : kTrainerNames)
+      if (name == theirs) settings[ours] = value.empty() ? "True" : value;
+}
+
 // DeepSpeed prints its configuration as JSON, a name a line: "offload_param": { and then "device": "cpu",.
 // What is told to stay on the GPU (device none) is no setting.
 void TakeOffload(std::string_view line, std::string& section, std::map<std::string, std::string>& settings) {
@@ -206,6 +217,8 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
 void TakeDevice(std::string_view line, std::map<std::string, std::string>& settings) {
   static const RE2 device(
       R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps)\b)"),
+      // "Using CPU", and nothing else.
+      alone(R"((?i)^\W*using (?:the )?(cpu|cuda|gpu|mps)\W*$)"),
       none(
           R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: False|(GPU available: True \(cuda\), used: False|GPU will not be used))"),
       other(R"(\b([THI]PU) available: True, using: [1-9])");
@@ -222,7 +235,9 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
     settings["device"] = name;
     return;
   }
-  if (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)) return;
+  if (!RE2::PartialMatch(line, alone, &name) &&
+      (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)))
+    return;
   const bool cpu = name == "cpu" || name == "CPU";
   if (!cpu)
     settings["device"] = "gpu";
@@ -264,6 +279,7 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
       line.find("cmd = pdsh") != std::string_view::npos)
     TakeEnvironment(line.substr(0, 16384), settings);
   TakeTrainerArgument(line, settings);
+  TakeTrainerOptions(line.substr(0, 16384), settings);
   if (line.size() > 4096) return;
   if (line.find(" ..") != std::string_view::npos || line.find("[config.py:") != std::string_view::npos ||
       line.find("_fusion  ") != std::string_view::npos) {

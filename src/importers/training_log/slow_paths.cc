@@ -74,8 +74,11 @@ void TakeSlowPath(std::string_view line, std::map<std::string, std::string>& set
   if (line.find("Automatic Mixed Precision (AMP)") != std::string_view::npos)
     settings["mixed_precision"] = "True";
   // Of libraries for images, which are decoded then by the process that trains: "  NUM_WORKERS: 0".
-  static const RE2 no_workers(R"(^\s*NUM_WORKERS: *0\b)");
-  if (line.find("NUM_WORKERS") != std::string_view::npos && RE2::PartialMatch(line, no_workers))
+  // Ultralytics': "Using 0 dataloader workers".
+  static const RE2 no_workers(R"(^\s*NUM_WORKERS: *0\b|^\W*Using 0 dataloader workers)");
+  if ((line.find("NUM_WORKERS") != std::string_view::npos ||
+       line.find("dataloader workers") != std::string_view::npos) &&
+      RE2::PartialMatch(line, no_workers))
     settings["slow_path_no_workers"] = "0";
   TakeDataParallel(line, settings);
   for (const Warning& warning : kWarnings)
