@@ -105,6 +105,17 @@ TEST(Idle, ACallThatDoesNothingForLongIsSetUp) {
   EXPECT_EQ(At(gap("cudaMalloc", 1, 3'000'000), Bucket::kAllocation), 3'000'000);
 }
 
+TEST(Idle, TheFirstAllocationOfAPoolCreatesIt) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Api(1'000, 9'001'000, "cudaMallocAsync_v11020", -1);
+  b.Api(20'000'000, 22'000'000, "cudaMallocAsync_v11020", -1);
+  b.Launch(200'000'000, 200'000'010, 200'000'020, "second");
+  const auto charged = ComputeTimelines(test::ContextOf(b.trace)).at(0).gaps.at(0).charged;
+  EXPECT_EQ(At(charged, Bucket::kCompilation), 9'000'000);
+  EXPECT_EQ(At(charged, Bucket::kAllocation), 2'000'000) << "it asks the driver for more";
+}
+
 TEST(Idle, AFreeOfATenthOfASecondIsSetUpAmongOthers) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

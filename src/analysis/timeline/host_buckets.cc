@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
@@ -41,6 +42,13 @@ Ns LeastSetUp(std::string_view name, size_t calls) {
   if (RE2::PartialMatch(text, asks)) return kLeastSetUp;
   if (!RE2::PartialMatch(text, frees)) return kNoSetUp;
   return calls <= kMostFrees ? kLeastSetUp : kLeastLongFree;
+}
+
+// The first of them creates the pool that the others take from.
+bool TakesFromPool(std::string_view name) {
+  return name.starts_with("cudaMallocAsync") || name.starts_with("cudaMallocFromPoolAsync") ||
+         name.starts_with("cuMemAllocAsync") || name.starts_with("cuMemAllocFromPoolAsync") ||
+         name.starts_with("hipMallocAsync") || name.starts_with("hipMallocFromPoolAsync");
 }
 
 // By name.
@@ -113,10 +121,14 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
 
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   const std::vector<Ns> set_up = FindSetUp(trace);
+  std::set<uint32_t> with_pool;  // processes
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.thread[i] == kNoIndex) continue;
     const Interval time{calls.start[i], calls.end[i]};
-    if (time.length() >= set_up[calls.name[i]]) {
+    const bool creates_pool = kinds[calls.name[i]] == ApiKind::kAllocation &&
+                              TakesFromPool(trace.names.View(calls.name[i])) &&
+                              with_pool.insert(trace.threads[calls.thread[i]].process).second;
+    if (time.length() >= (creates_pool ? kLeastSetUp : set_up[calls.name[i]])) {
       add(calls.thread[i], Bucket::kCompilation, time);
       continue;
     }
