@@ -140,6 +140,18 @@ TEST(Idle, WhatAPageThatMigratesToTheHostEndsIsTheHosts) {
   EXPECT_EQ(At(ledger, Bucket::kUnknown), 100) << "the GPU's own fault";
 }
 
+TEST(Idle, PagesThatWereAskedForBeforehandAreWaitedFor) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Api(150, 400, "cudaMemPrefetchAsync_v8000", -1);
+  for (const Ns start : {200, 300, 600})
+    b.Copy(start, start + 50, 4096, CopyDirection::kUnifiedHostToDevice, MemoryKind::kManaged,
+           MemoryKind::kManaged, 0);
+  const Ledger ledger = ComputeTimelines(test::ContextOf(b.trace)).at(0).ledger;
+  EXPECT_EQ(At(ledger, Bucket::kIdleCopy), 50 + 50 + 250);
+  EXPECT_EQ(At(ledger, Bucket::kUnknown), 50) << "before the call";
+}
+
 TEST(Idle, TheMoreSpecificActivityWins) {
   // A read inside the data loader is the loader's; a wait inside of an allocation is the allocation's.
   const Ledger charged = GapWith([](TraceBuilder& b) {

@@ -38,6 +38,7 @@ ApiKind ClassifyApi(std::string_view name) {
               "cuMemSetAccess", "cuMemAddressReserve", "cuMemAddressFree", "hipMalloc", "hipFree",
               "hipHostMalloc"}))
     return ApiKind::kAllocation;
+  if (starts({"cudaMemPrefetch", "cuMemPrefetch", "hipMemPrefetch"})) return ApiKind::kPrefetch;
   if (starts({"cuModuleLoad", "cuLibraryLoad", "cuLink", "hipModuleLoad"})) return ApiKind::kLoading;
   return ApiKind::kOther;
 }

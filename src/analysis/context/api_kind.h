@@ -11,7 +11,7 @@
 namespace dladvisor {
 
 // `name` as recorded; "_v3020" and "_ptsz" are ignored.
-enum class ApiKind : uint8_t { kOther, kLaunch, kSync, kCopy, kAsyncCopy, kAllocation, kLoading };
+enum class ApiKind : uint8_t { kOther, kLaunch, kSync, kCopy, kAsyncCopy, kAllocation, kLoading, kPrefetch };
 ApiKind ClassifyApi(std::string_view name);
 // By name id of api_calls.name.
 std::vector<ApiKind> ClassifyApis(const Trace& trace);

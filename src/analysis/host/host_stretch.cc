@@ -162,11 +162,9 @@ class Stretches {
   // Whether the call allocates, copies, prefetches or launches: between two such data is made, not the
   // program started.
   bool HasData(uint32_t call) const {
-    const NameId name = trace_.api_calls.name[call];
-    const ApiKind kind = kinds_[name];
+    const ApiKind kind = kinds_[trace_.api_calls.name[call]];
     return kind == ApiKind::kAllocation || kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy ||
-           kind == ApiKind::kLaunch ||
-           trace_.names.View(name).find("MemPrefetchAsync") != std::string_view::npos;
+           kind == ApiKind::kLaunch || kind == ApiKind::kPrefetch;
   }
 
   HostStretchRow RowOf(const Stretch& s, const std::string& activity) {

@@ -175,6 +175,7 @@ class TimelineBuilder {
 
   void FindGaps() {
     int64_t ended_ns = 0, known_ns = 0;
+    const Ns first_prefetch = FirstPrefetch();
     Operations operations(context_, work_);
     bool is_first = true;
     Ns last_end = std::numeric_limits<Ns>::min();  // of the operations before the gap
@@ -200,7 +201,9 @@ class TimelineBuilder {
       gap.ended_by_kind = kNamesOfKinds[operations.kind()];
       if (operations.kind() == Operations::kKernel) gap.ended_by = trace_.kernels.name[operations.row()];
       ended_ns += idle.length();
-      if (gap.call == kNoIndex && launcher != kNoIndex && IsHostFault(operations)) {
+      if (gap.call == kNoIndex && launcher != kNoIndex &&
+          // A page of managed memory that the host has touched: it was at work, and no call brings the page.
+          IsTo(operations, CopyDirection::kUnifiedDeviceToHost)) {
         known_ns += idle.length();
         gap.thread = launcher;
         gap.handed_over = idle.start;
@@ -211,7 +214,11 @@ class TimelineBuilder {
           Charge(gap, bucket == Bucket::kLaunch ? Bucket::kHost : bucket, time);
         });
       } else if (gap.call == kNoIndex) {
-        Charge(gap, Bucket::kUnknown, idle);
+        const Ns from = IsTo(operations, CopyDirection::kUnifiedHostToDevice)
+                            ? std::clamp(first_prefetch, idle.start, idle.end)
+                            : idle.end;
+        Charge(gap, Bucket::kUnknown, {idle.start, from});
+        Charge(gap, Bucket::kIdleCopy, {from, idle.end});
       } else {
         known_ns += idle.length();
         ChargeByLaunch(gap, last_call != kNoIndex ? trace_.api_calls.thread[last_call] : kNoIndex);
@@ -224,10 +231,16 @@ class TimelineBuilder {
                              static_cast<double>(known_ns) >= kMinKnownGaps * static_cast<double>(ended_ns);
   }
 
-  // A page of managed memory that the host has touched: it was at work, and no call brings the page.
-  bool IsHostFault(const Operations& operation) const {
-    return operation.kind() == Operations::kCopy &&
-           trace_.copies.direction[operation.row()] == CopyDirection::kUnifiedDeviceToHost;
+  Ns FirstPrefetch() const {
+    Ns first = std::numeric_limits<Ns>::max();
+    const ApiCalls& calls = trace_.api_calls;
+    for (size_t i = 0; i < calls.size(); ++i)
+      if (api_kinds_[calls.name[i]] == ApiKind::kPrefetch) first = std::min(first, calls.start[i]);
+    return first;
+  }
+
+  bool IsTo(const Operations& operation, CopyDirection direction) const {
+    return operation.kind() == Operations::kCopy && trace_.copies.direction[operation.row()] == direction;
   }
 
   // The shortest of the gaps that are kept is on top of a heap.

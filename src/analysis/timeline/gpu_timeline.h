@@ -15,7 +15,9 @@
 //                             from 1 ms on (100 us where it is a kernel's first launch), for no launch takes
 //                             that long while the queue is empty but one that loads its module, else
 //                             idle/launch;
-//   launch not recorded, or nothing ends the gap: idle/unknown.
+//   launch not recorded, or nothing ends the gap: idle/unknown. Two movements of managed memory have no
+//   launch but a cause: a page that the host has touched ends the host's time, and one that goes to the
+//   device while no kernel asks for it has been prefetched: since that call it was waited for (idle/copy).
 #pragma once
 
 #include <array>
