@@ -28,11 +28,12 @@ GpuRow Gpu(const std::string& name) {
   return gpu;
 }
 
-KernelNameRow Kernel(std::string_view name, int64_t ns, double blocks) {
+KernelNameRow Kernel(std::string_view name, int64_t ns, double blocks, double threads = 128) {
   KernelNameRow kernel;
   kernel.kernel = name;
   kernel.total_ns = ns;
   kernel.grid_avg = blocks;
+  kernel.block_avg = threads;
   return kernel;
 }
 
@@ -100,6 +101,13 @@ TEST(Trait, AnotherBatchShowsInTheGridsOfKernels) {
   EXPECT_EQ(differences[0].trait, "grids");
   EXPECT_EQ(differences[0].candidate, "2.00 times as many");
   EXPECT_THAT(Compare(small, same), IsEmpty());
+}
+
+TEST(Trait, BlocksOfAnotherSizeAreNoOtherWork) {
+  const auto small =
+      test::RunOf({1}).Give(KernelNameRelation(), std::vector{Kernel("fan", 100, 1'048'576, 16)});
+  const auto large = test::RunOf({1}).Give(KernelNameRelation(), std::vector{Kernel("fan", 40, 65'536, 256)});
+  EXPECT_THAT(Compare(small, large), IsEmpty());
 }
 
 TEST(Trait, TheSettingNamesWhatRunsOfAHistoryHaveInCommon) {

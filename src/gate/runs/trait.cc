@@ -70,7 +70,7 @@ std::map<std::string, Traits::Work> WorkOf(const Database& db, const std::string
   double total = 0;
   for (const auto& row : db.Query(sql).rows) {
     const double ns = AsNumber(row[1]).value_or(0);
-    works[std::get<std::string>(row[0])] = {ns, AsNumber(row[2]).value_or(0)};
+    works[std::get<std::string>(row[0])] = {ns, AsNumber(row[2]).value_or(0), AsNumber(row[3]).value_or(0)};
     total += ns;
   }
   for (auto& [name, work] : works) work.share = total > 0 ? work.share / total : 0;
@@ -93,6 +93,10 @@ const TraitKind& Kind(std::string_view name) {
   return *std::ranges::find(kinds, name, &TraitKind::name);
 }
 
+bool IsAlike(double before, double after) {
+  return std::abs(std::log(after / before)) <= std::log1p(kOtherSize);
+}
+
 void CompareWork(const Traits& baseline, const Traits& candidate, std::vector<Difference>& differences) {
   const auto add = [&](std::string_view trait, std::string before, std::string after) {
     const TraitKind& kind = Kind(trait);
@@ -109,12 +113,13 @@ void CompareWork(const Traits& baseline, const Traits& candidate, std::vector<Di
   double common = 0, grown = 0, logarithms = 0;
   for (const auto& [name, work] : baseline.kernels) {
     const auto other = candidate.kernels.find(name);
-    if (other == candidate.kernels.end() || work.size <= 0 || other->second.size <= 0) continue;
-    const double ratio = std::log(other->second.size / work.size);
+    if (other == candidate.kernels.end() || work.blocks <= 0 || other->second.blocks <= 0) continue;
     common += work.share;
-    if (std::abs(ratio) <= std::log1p(kOtherSize)) continue;
+    const bool as_many_threads =
+        work.threads > 0 && other->second.threads > 0 && IsAlike(work.threads, other->second.threads);
+    if (as_many_threads || IsAlike(work.blocks, other->second.blocks)) continue;
     grown += work.share;
-    logarithms += work.share * ratio;
+    logarithms += work.share * std::log(other->second.blocks / work.blocks);
   }
   if (common > kMostOther && grown > kMostOther * common)
     add("grids", "1", fmt::format("{:.2f} times as many", std::exp(logarithms / grown)));
@@ -149,11 +154,11 @@ Traits ReadTraits(const Database& db) {
   }
   traits.products = WorkOf(db,
                            "SELECT op || ' ' || batch || 'x' || m || 'x' || n || 'x' || k AS product, "
-                           "sum(gpu_ns), 0 FROM matrix_product GROUP BY product");
+                           "sum(gpu_ns), 0, 0 FROM matrix_product GROUP BY product");
   traits.kernels =
       WorkOf(db,
-             "SELECT kernel, sum(total_ns), avg(grid_avg) FROM kernel_name WHERE communication = 0 "
-             "GROUP BY kernel");
+             "SELECT kernel, sum(total_ns), avg(grid_avg), avg(grid_avg * block_avg) FROM kernel_name "
+             "WHERE communication = 0 GROUP BY kernel");
   return traits;
 }
 

@@ -3,8 +3,9 @@
 // program.
 //
 // Two are derived from the work itself where the batch is not recorded: matrix products by their shapes, and
-// kernels by their thread blocks. Sides are of other sizes where products (or kernels) of more than half of
-// their time are; a change of a layer or two is less.
+// kernels by their thread blocks, unless these have as many threads in all: then the block is of another
+// size. Sides are of other sizes where products (or kernels) of more than half of their time are; a change of
+// a layer or two is less.
 #pragma once
 
 #include <map>
@@ -30,8 +31,8 @@ std::span<const TraitKind> TraitKinds();
 struct Traits {
   std::map<std::string, std::string> values;  // by name, where the run has it
   struct Work {
-    double share = 0;  // of the time of all of its kind
-    double size = 0;   // thread blocks; of a product 0
+    double share = 0;                // of the time of all of its kind
+    double blocks = 0, threads = 0;  // launched in the mean; of a product 0
   };
   std::map<std::string, Work> products;  // by operator and shape
   std::map<std::string, Work> kernels;   // by name
