@@ -136,6 +136,11 @@ std::string WithoutCommonWork(const RunsCompared& compared) {
   if (compared.operators.empty() && !figures.empty())
     return fmt::format("Neither run has work on a GPU whose time could be compared; in B {}.",
                        fmt::join(figures, ", "));
+  if (compared.common_share)
+    return fmt::format(
+        "The runs cannot be compared: operators that both run are {:.0f} % of A's GPU time and {:.0f} % of "
+        "B's; the rest ran in other places. Give two recordings of one program, with the same ranges.",
+        100 * *compared.common_share, 100 * compared.common_share_after.value_or(0));
   return compared.operators.empty()
              ? "The runs cannot be compared: neither recorded work on a GPU, or steps. Record both with a "
                "profiler that traces the GPU."
@@ -189,12 +194,13 @@ std::string MoreOrLessShare(double change) {
 
 void DescribeChange(RunsCompared& compared) {
   compared.headline = Headline(compared);
-  if (compared.unit == ComparedUnit::kCall)
-    DescribeCalls(compared);
-  else if (!compared.ledger.empty())
+  if (compared.unit == ComparedUnit::kCall) {
+    if (compared.change) DescribeCalls(compared);
+  } else if (!compared.ledger.empty()) {
     DescribeLedger(compared);
-  else
+  } else {
     DescribeTimers(compared);
+  }
 }
 
 }  // namespace dladvisor

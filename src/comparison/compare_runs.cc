@@ -20,6 +20,8 @@ namespace {
 constexpr double kSameWork = 0.02, kOtherWork = 0.1;
 // Windows hold the same work where operators with this share of either side's GPU time ran equally often.
 constexpr double kLeastCommon = 0.9, kSameCalls = 0.05;
+// Calls of operators with a smaller share of a side's GPU time say nothing of the runs.
+constexpr double kLeastTold = 0.1;
 
 double NsOf(std::span<const RecordedWork> works) {
   double sum = 0;
@@ -77,7 +79,8 @@ std::pair<ComparedUnit, std::string> ChooseUnit(const RecordedRun& before, const
   if (!a && !b && RanEquallyOften(before, after))
     return {
         ComparedUnit::kWindow,
-        "Neither run has steps; both ran the same operators equally often: times are of all analysed work."};
+        "Neither run has steps; both ran the same operators equally often: times are of all analysed work, "
+        "which each run did once, so that it is not known how much they vary."};
   return {ComparedUnit::kCall,
           fmt::format("{} no steps, and they did not run the same operators equally often: "
                       "times are of one call of what both ran.",
@@ -123,17 +126,21 @@ std::vector<BucketChange> CompareLedgers(const RecordedRun& before, const Record
   return changes;
 }
 
-// Over operators that both ran: A's calls at B's time for each.
-void CompareCalls(RunsCompared& compared, const RecordedRun& before) {
-  double common = 0, at_after = 0;
+// Over operators that both ran: A's calls at B's time for each. Unknown where these are next to nothing of
+// one side.
+void CompareCalls(RunsCompared& compared, const RecordedRun& before, const RecordedRun& after) {
+  double common = 0, at_after = 0, in_after = 0;
   for (const WorkPair& pair : compared.operators)
     if (pair.before && pair.after) {
       common += pair.before->ns * pair.before->calls;
       at_after += pair.after->ns * pair.before->calls;
+      in_after += pair.after->ns * pair.after->calls;
     }
   if (!(common > 0)) return;
-  compared.change = at_after / common - 1;
   compared.common_share = common / NsOf(before.operators);
+  compared.common_share_after = in_after / NsOf(after.operators);
+  if (std::min(*compared.common_share, *compared.common_share_after) >= kLeastTold)
+    compared.change = at_after / common - 1;
 }
 
 std::vector<FindingChange> CompareFindings(const RecordedRun& before, const RecordedRun& after,
@@ -280,7 +287,7 @@ RunsCompared CompareRuns(const RecordedRun& before, const RecordedRun& after,
   compared.kernels = in_units(MatchKernels(before.kernels, after.kernels));
   compared.figures = CompareFigures(before, after);
   if (compared.unit == ComparedUnit::kCall) {
-    CompareCalls(compared, before);
+    CompareCalls(compared, before, after);
   } else {
     compared.kinds = in_units(SumByKind(before.kernels, after.kernels));
     compared.ledger = CompareLedgers(before, after);

@@ -48,12 +48,13 @@ struct ComparedSide {
 struct RunsCompared {
   ComparedSide before, after;
   ComparedUnit unit = ComparedUnit::kStep;
-  std::string unit_why;                // why it is not the step; or ""
-  std::optional<double> change;        // of the unit's time, relative to the first; of calls over common ones
-  std::optional<double> common_share;  // of calls: the part of the first run's GPU time that both ran
-  std::string headline;                // one sentence
-  std::vector<std::string> reasons;    // sentences: what takes more and less, largest first
-  std::vector<BucketChange> ledger;    // of the unit, largest change first; none of calls
+  std::string unit_why;          // why it is not the step; or ""
+  std::optional<double> change;  // of the unit's time, relative to the first; of calls over common ones
+  // Of calls: the part of either run's GPU time that both ran.
+  std::optional<double> common_share, common_share_after;
+  std::string headline;              // one sentence
+  std::vector<std::string> reasons;  // sentences: what takes more and less, largest first
+  std::vector<BucketChange> ledger;  // of the unit, largest change first; none of calls
   // Of the unit, largest change first; timers are those of logs.
   std::vector<WorkPair> kinds, operators, shapes, kernels, timers;
   std::vector<FigureChange> figures;    // of the whole runs

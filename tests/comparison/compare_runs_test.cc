@@ -97,6 +97,19 @@ TEST(CompareRuns, StepsOfAnotherDefinitionAreComparedCallByCall) {
   EXPECT_DOUBLE_EQ(compared.operators[0].before->ns, 15 * kMs);
 }
 
+TEST(CompareRuns, CallsThatAreLittleOfEitherRunSayNothingOfIt) {
+  RecordedRun before = LoadingRun(), after = FasterRun();
+  after.step_pattern = "epoch #";
+  before.operators.push_back(Operator("/solve/level", 20, 400 * before.operators[0].ns));
+  const RunsCompared compared = Compare(before, after);
+  EXPECT_EQ(compared.unit, ComparedUnit::kCall);
+  EXPECT_FALSE(compared.change);
+  EXPECT_THAT(compared.headline,
+              HasSubstr("cannot be compared: operators that both run are 0 % of A's GPU time "
+                        "and 100 % of B's"));
+  EXPECT_THAT(compared.reasons, IsEmpty());
+}
+
 TEST(CompareRuns, TheSameWorkMakesStepsOfAnotherDefinitionComparable) {
   RecordedRun before = LoadingRun(), after = FasterRun();
   after.step_source = "kernel sequence";
@@ -114,6 +127,7 @@ TEST(CompareRuns, WithoutStepsWholeWindowsAreComparedWhereTheWorkIsTheSame) {
   }
   EXPECT_EQ(Compare(before, after).unit, ComparedUnit::kWindow);
   EXPECT_THAT(Compare(before, after).headline, HasSubstr("35.0 % less time for the analysed work"));
+  EXPECT_THAT(Compare(before, after).unit_why, HasSubstr("not known how much they vary"));
   after.operators[0].calls *= 2;
   EXPECT_EQ(Compare(before, after).unit, ComparedUnit::kCall);
 }
