@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -428,6 +429,58 @@ TEST(EpochLines, BarsBehindALineThatNamesTheEpoch) {
   ASSERT_EQ(log.iterations.size(), 10u);
   EXPECT_EQ(log.iterations[9].iteration, 300);
   EXPECT_DOUBLE_EQ(Seconds(log.iterations[9]), 1.0);
+}
+
+// Of Hugging Face's examples: "Epoch:  33%" counts epochs, and is no third epoch.
+TEST(EpochLines, ABarOfEpochsAroundOneOfIterations) {
+  std::string text;
+  for (int minute = 0; minute <= 60; ++minute)
+    text += fmt::format("Iteration: {}%|##  | {}/60 [{:02}:00<10:00,  1.00it/s]\n", minute * 100 / 60, minute,
+                        minute) +
+            "Epoch:  33%|###       | 1/3 [1:40:23<3:20:46, 6023.13s/it]\n";
+  for (const char* planned : {"", "INFO -   Total optimization steps = 180\n"}) {
+    const TrainingLog log = LogOf(planned + text);
+    ASSERT_EQ(log.iterations.size(), 60u);
+    EXPECT_DOUBLE_EQ(Seconds(log.iterations[5]), 60);
+  }
+}
+
+TEST(EpochLines, BarsOfValidationBesideThoseOfEpochs) {
+  std::string text, yolo;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    text += fmt::format("Training Epoch {}: 100%|####| 28/28 [00:59<00:00,  2.0s/it, loss=0.3]\n", epoch) +
+            "Validating: 100%|####| 8/8 [00:06<00:00,  1.25s/it]\n";
+    yolo += fmt::format(
+                "     {}/2   7.8G  0.07  0.02  0  0.1  30  640: 100%|####| 38/38 [00:38<00:00,  1.0s/it]\n",
+                epoch - 1) +
+            "   Class  Images  Labels  P  R  mAP@.5  mAP@.5:.95: 100%|####| 7/7 [00:10<00:00,  1.5s/it]\n";
+  }
+  TrainingLog log = LogOf(text);
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 30e9);
+  EXPECT_EQ(log.iterations.front().iteration, 28);
+  log = LogOf(yolo);
+  EXPECT_EQ(log.program, "YOLO");
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 31.5e9);
+}
+
+TEST(EpochLines, TimeSinceTheStartOnALineOfItsOwn) {
+  const auto log = [](double each, double growth) {
+    std::string text;
+    for (int epoch = 1; epoch <= 8; ++epoch) {
+      for (int batch = 0; batch < 100; batch += 50)
+        text += fmt::format("Epoch: {:03}/008 | Batch {:04}/0100 | Loss: 3.8\n", epoch, batch);
+      text += fmt::format("Time elapsed: {:.2f} min\n", each + growth * epoch);
+    }
+    return LogOf(text);
+  };
+  const auto timed = [](const TrainingLog& of) {
+    return std::ranges::count_if(of.iterations,
+                                 [](const TrainingIteration& row) { return row.elapsed_ns.has_value(); });
+  };
+  EXPECT_EQ(timed(log(0, 5)), 7);
+  EXPECT_EQ(timed(log(5, 0)), 0) << "of each epoch, or of nothing that is known";
 }
 
 }  // namespace

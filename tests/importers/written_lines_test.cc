@@ -410,6 +410,13 @@ TEST(WrittenLines, RatesInThousands) {
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 12.5 tok/s"), 12.5);
 }
 
+TEST(WrittenLines, TensorFlowWithoutLibrariesComputesOnTheCpu) {
+  EXPECT_EQ(LogOf("W dso_loader.cc:55] Could not load dynamic library 'libcublas.so.10.0'; dlerror: no\n" +
+                  SixtyLines("step {} loss 2.0 step time 0.5 s"))
+                .settings.at("gpu"),
+            "libraries");
+}
+
 TEST(WrittenLines, OptionsOnALaunchersLine) {
   const auto settings = LogOf(
                             "cmd = python -m launch train.py --per_device_train_batch_size 4 "

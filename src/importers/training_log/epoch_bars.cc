@@ -40,7 +40,7 @@ void EpochBarsReader::Line(std::string_view line) {
   const bool named = line.find("poch") != std::string_view::npos;
   if (!named && !heading_) return;
   static const RE2 bar(
-      R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/]{0,24}?\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
+      R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/\w][^|%/]{0,24}?\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
       other("(?i)\\b(?:val|valid\\w*|eval\\w*|test\\w*)\\b"),
       untitled(
           R"((?:^|\])()\s*\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))");

@@ -21,6 +21,8 @@ constexpr size_t kLongestLine = 2048, kMostSteps = 2'000'000;
 // Fewer rows show no course.
 constexpr size_t kLeastRows = 2;
 constexpr size_t kLongestHeading = 64;
+// By how much times since a start must have grown, to be told from times of epochs.
+constexpr double kMostlySince = 3;
 // Longer is something else: the program was stopped and started again.
 constexpr int64_t kLongestEvaluation = int64_t{86'400} * 1'000'000'000;
 constexpr double kMostNumber = 1e12;  // what no number of a step reaches
@@ -243,13 +245,34 @@ void GeneralLinesReader::ReadTimes(std::string_view line) {
   double seconds = 0;
   if (line.find("imer") != std::string_view::npos && RE2::PartialMatch(line, timer, &seconds) && seconds > 0)
     timer_ = seconds;
+  // On a line of its own, with the epochs: "Time elapsed: 4.57 min".
+  static const RE2 elapsed(
+      R"re((?i)^\W*(?:time elapsed|elapsed time|elapsed)\W{1,3}(\d+\.\d+) *(s|sec|min|h)[a-z]*\W*$)re");
+  std::string unit;
+  if (!steps_.empty() && line.find("lapsed") != std::string_view::npos &&
+      RE2::PartialMatch(line, elapsed, &seconds, &unit))
+    elapsed_.push_back({steps_.size() - 1, seconds * (unit[0] == 'm' ? 60 : unit[0] == 'h' ? 3600 : 1)});
   if (steps_.empty() || (!epochs_.empty() && epochs_.back().steps == steps_.size())) return;
   if (const auto whole = TimeOfWholeEpoch(line)) epochs_.push_back({steps_.size(), *whole});
+}
+
+// Times that grow from line to line are since the start, and not of an epoch each.
+void GeneralLinesReader::TakeElapsed() {
+  if (elapsed_.size() < kLeastLines || elapsed_.back().seconds < kMostlySince * elapsed_.front().seconds ||
+      !std::ranges::is_sorted(elapsed_, {}, &Epoch::seconds))
+    return;
+  for (const Epoch& since : elapsed_) {
+    Step& line = steps_[since.steps];
+    if (line.since_start || line.time || line.step_time) continue;
+    line.since_start = since.seconds;
+    line.rounded = true;
+  }
 }
 
 TrainingLog GeneralLinesReader::Finish() {
   TrainingLog log;
   if (steps_.size() < kLeastLines) return log;
+  TakeElapsed();
   // Where most lines of steps have a result of a validation, it tells no line from another.
   if (2 * in_steps_ > steps_.size()) events_.clear();
   const Meaning meaning = MeaningOfTime();

@@ -59,6 +59,7 @@ class GeneralLinesReader {
 
   bool ReadStep(std::string_view line);
   void ReadTimes(std::string_view line);
+  void TakeElapsed();
   std::optional<Step> Read(std::string_view line) const;
   Meaning MeaningByEpochs(const std::vector<TrainingIteration>& rows) const;
   Meaning MeaningOfTime() const;
@@ -69,11 +70,11 @@ class GeneralLinesReader {
   void ReadEvaluationBar(std::string_view line);
 
   std::vector<Step> steps_;
-  std::vector<TrainingEvent> events_;  // before which of the steps
-  size_t in_steps_ = 0;                // of these, on a line of a step itself
-  std::string last_line_;              // its start
-  std::vector<Epoch> epochs_;
-  std::optional<double> timer_;  // of the line before, "Timer: 0.67"
+  std::vector<TrainingEvent> events_;    // before which of the steps
+  size_t in_steps_ = 0;                  // of these, on a line of a step itself
+  std::string last_line_;                // its start
+  std::vector<Epoch> epochs_, elapsed_;  // of these the seconds since the start
+  std::optional<double> timer_;          // of the line before, "Timer: 0.67"
   std::optional<int64_t> evaluation_since_;
   bool evaluates_ = false;  // by the last line that is no bar
   int64_t evaluations_ = 0;

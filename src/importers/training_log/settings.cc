@@ -226,6 +226,12 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
   static const RE2 others("(?i)map_location|offload|buffer|storage|loader|tokeniz");
   std::string name, unused;
   if (line.size() > 512) return;
+  // TensorFlow's; it goes on without a GPU.
+  if (line.find("Cannot dlopen some GPU libraries") != std::string_view::npos ||
+      line.find("Could not load dynamic library 'libcublas.so") != std::string_view::npos) {
+    settings.try_emplace("device", "cpu");
+    settings.try_emplace("gpu", "libraries");
+  }
   if (RE2::PartialMatch(line, none, &unused)) {
     settings.try_emplace("device", "cpu");
     settings.try_emplace("gpu", unused.empty() ? "none" : "unused");
@@ -273,6 +279,9 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
     settings.erase(amp_off);
   // timm's.
   if (line.find("AMP not enabled. Training in float32") != std::string_view::npos) settings["amp"] = "False";
+  // Of Hugging Face's examples.
+  if (line.find("16-bits training: False") != std::string_view::npos) settings["amp"] = "False";
+  if (line.find("16-bits training: True") != std::string_view::npos) settings["amp"] = "True";
   if (line.size() <= 4096) TakeOffload(line, section_, settings);
   if (line.find("NCCL") != std::string_view::npos || line.find("nnodes") != std::string_view::npos ||
       line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||

@@ -7,15 +7,19 @@
 
 namespace dladvisor::training_log {
 
-// "Validation: 100%|####| 56/56 [00:00<00:00, 62.8it/s]" between two of training.
+// "Validation: 100%|####| 56/56 [00:00<00:00, 62.8it/s]" between two of training, and YOLO's, which names its
+// measures: "mAP50-95): 100% ━━━━ 4/4 1.1it/s 3.7s".
 void ProgramLinesReader::EvaluationBar(std::string_view line) {
   static const RE2 bar(
-      R"((?i)\b(?:val|valid\w*|eval\w*)\b[^|/\d]*: +100%\|[^|]*\| *\d+/(\d+) \[[\d:]+<[\d:]+, *([\d.]+) *(it/s|s/it))");
+      R"((?i)(?:\b(?:val|valid\w*|eval\w*)\b[^|/\d]*|\bmAP[^|]{0,40}): +100%\|[^|]*\| *\d+/(\d+) \[[\d:]+<[\d:]+, *([\d.]+) *(it/s|s/it))"),
+      drawn(R"(\bmAP[^|]{0,40}: +100% ━+ *\d+/(\d+) +([\d.]+)(it/s|s/it))");
   int64_t steps = 0;
   double rate = 0;
   std::string unit;
-  if (evaluated_rows_ == log_.iterations.size() || line.find("100%|") == std::string_view::npos ||
-      !RE2::PartialMatch(line, bar, &steps, &rate, &unit) || !(rate > 0))
+  if (evaluated_rows_ == log_.iterations.size() || line.find("100%") == std::string_view::npos ||
+      (!RE2::PartialMatch(line, bar, &steps, &rate, &unit) &&
+       !RE2::PartialMatch(line, drawn, &steps, &rate, &unit)) ||
+      !(rate > 0))
     return;
   evaluated_rows_ = log_.iterations.size();
   ++log_.evaluations;

@@ -356,8 +356,8 @@ const std::vector<Form>& Forms() {
         {kLoss, "^\\| +loss +\\| *" NUMBER " *\\|"}}},
       {"PyTorch Lightning", "v_num=", R"(\bEpoch (\d+): +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
        bar},
-      {kBars, ": 100%|", R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
-       bar},
+      {kBars, ": 100%|", R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", kEither, 1,
+       false, bar},
       // "[fold_0] 001/200: 100%|####| 4/4 [00:07<00:00, 1.42s/it, loss=0.81]"
       {kBars, ": 100%|", R"((?:^|[\s\]])(\d+)/\d+: +100%\|[^|]*\| *(\d+)/(\d+) \[.*(?i:loss))", "esn",
        kEither, 1, false, bar},

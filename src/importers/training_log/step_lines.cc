@@ -92,7 +92,8 @@ bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
   if (form_ != nullptr && form_->parts[0] == 't' && TimeAfterEpoch(line)) return true;
   for (const Form* form : forms_)
     if (line.find(form->mark) != std::string_view::npos && Head(*form, line)) return true;
-  if (form_ != nullptr && form_->parts[0] == 'b') EvaluationBar(line);
+  if (form_ != nullptr && (form_->parts[0] == 'b' || line.find("100%") != std::string_view::npos))
+    EvaluationBar(line);
   if (form_ != nullptr && form_->parts[0] == 'e' && !log_.iterations.empty()) EvaluationLine(line);
   if (form_ != nullptr) EvaluationTotal(line);
   auto kind = form_ != nullptr ? BetweenSteps(line) : std::nullopt;

@@ -99,12 +99,16 @@ void TrainerReader::Bar(std::string_view line) {
   while (RE2::FindAndConsume(&rest, bar, &before, &title, &done, &planned, &hours, &minutes, &seconds,
                              &values)) {
     if (done > planned) continue;
+    // Of "Map:  37%" the only word.
+    if (title.empty()) title = Trim(std::exchange(before, {}));
     const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
     // Of something else: tokenising, evaluation. Without a count, the longest of those without a title is the
     // training's.
-    static const RE2 training(R"((?i)^(?:train(?:ing)?|(?:train(?:ing)? )?(?:progress|steps?)):$)"),
+    static const RE2 training(
+        R"((?i)^(?:train(?:ing)?|(?:train(?:ing)? )?(?:progress|steps?|iterations?)):$)"),
         validation("(?i)val|test"), loss("(?i)loss=");
     const bool named = RE2::FullMatch(title, training) || RE2::FullMatch(before + title, training);
+    bar_of_epochs_ = bar_of_epochs_ || title == "Epoch:";
     const bool shows_loss = RE2::PartialMatch(values, loss) && !RE2::PartialMatch(before + title, validation);
     const bool titled =
         !title.empty() && title != ":" && !named && !shows_loss && title.back() != ']' && title.back() != '}';
@@ -112,8 +116,10 @@ void TrainerReader::Bar(std::string_view line) {
       begins_anew_ = begins_anew_ || (done <= 1 && last_done_ > 1);
       last_done_ = done;
     }
-    if (planned_ ? planned != *planned_ : titled || planned < longest_) continue;
-    if (!planned_ && planned > longest_) {
+    // Of an epoch each, where another bar counts these; the first of them tells the pace.
+    const bool of_epoch = bar_of_epochs_ && title == "Iteration:";
+    if (planned_ && !of_epoch ? planned != *planned_ : titled || planned < longest_) continue;
+    if ((!planned_ || of_epoch) && planned > longest_) {
       longest_ = planned;
       planned_of_bars_ = planned;
       seconds_.clear();
@@ -121,7 +127,8 @@ void TrainerReader::Bar(std::string_view line) {
       last_ = 0;
     }
     // Words that only a training's bar has.
-    told_by_bars_ = told_by_bars_ || shows_loss || (named && RE2::PartialMatch(before + title, "(?i)train"));
+    told_by_bars_ =
+        told_by_bars_ || shows_loss || (named && RE2::PartialMatch(before + title, "(?i)train")) || of_epoch;
     last_ = std::max(last_, done);
     if (done > 0) seconds_.try_emplace(done, since);
   }

@@ -35,6 +35,7 @@ class TrainerReader {
   std::optional<int64_t>
       planned_of_bars_;  // of the longest bar, where nothing else tells how many are planned
   int64_t longest_ = 0;
+  bool bar_of_epochs_ = false;       // that one counts these, as around the bar "Iteration:"
   bool told_by_bars_ = false;        // that it is a training, by words of the bar itself
   std::optional<int64_t> start_ns_;  // of the lines' own times
   // By the iteration after which they happened.
