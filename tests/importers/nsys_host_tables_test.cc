@@ -159,6 +159,15 @@ TEST_F(HostTables, WhetherTheGpuWasTracedIsSaidByOptionsOrMessages) {
   EXPECT_EQ(traced("('SHOW_BACKTRACE', 'true')", "Profiling has started."), "unknown");
 }
 
+TEST_F(HostTables, TheErrorThatEndsAProgramIsReadFromWhatItPrinted) {
+  const Trace t = Read(
+      "CREATE TABLE ProcessStreams (globalPid, filenameId, contentId);"
+      "INSERT INTO StringIds VALUES (901, 'pid_7_stdout.log'), (902, 'loading'), (903, 'pid_7_stderr.log'),"
+      "(904, 'a.out: a.cu:19: int main(): Assertion `n > 0'' failed.' || char(10));"
+      "INSERT INTO ProcessStreams VALUES (1, 901, 902), (1, 901, 999), (1, 903, 904), (1, 903, NULL);");
+  EXPECT_EQ(t.program_error, "Assertion `n > 0' failed");
+}
+
 TEST_F(HostTables, AMachineWithoutADriverListsNoGpu) {
   int files = 0;
   const auto read = [&](const std::string& version) {

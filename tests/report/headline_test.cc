@@ -27,6 +27,15 @@ FakeRun RunWithLedger(const std::vector<std::pair<const char*, int64_t>>& bucket
   return run;
 }
 
+TEST(Headline, AProgramThatFailedBeforeItsWorkIsToBeMendedFirst) {
+  Advice advice;
+  Finding failed = MakeFinding("program-failed", Severity::kWarning, Outcome::kFired);
+  Finding lost = MakeFinding("profiler-reports-errors", Severity::kWarning, Outcome::kFired);
+  advice.findings = {std::move(lost), std::move(failed)};
+  EXPECT_THAT(Render(FakeRun(), advice, ReportFormat::kText),
+              HasSubstr("The program ended before any GPU work; first, "));
+}
+
 TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
   const FakeRun slow =
       RunWithLedger({{"compute/other", 89'000'000}, {"compute/tensor", 10'000'000}, {"copy", 1'000'000}});

@@ -273,6 +273,9 @@ const RelationOf<ProfileRow>& ProfileRelation() {
               "never_written", &ProfileRow::never_written, Unit::kNone,
               "1 where the profiler notes that the program initialised CUDA, and never that it wrote what it "
               "recorded; unknown where it does not.")
+          .Column("program_error", &ProfileRow::program_error, Unit::kText,
+                  "Error with which the program ended, from what it printed; unknown where the file does not "
+                  "hold that, or where it holds no error.")
           .Column("missing_capture", &ProfileRow::missing_capture, Unit::kText,
                   "Capture flags that would show GPU work; unknown where it is there.");
   return relation;
@@ -299,6 +302,7 @@ ProfileRow ComputeProfile(const Context& context) {
   row.ended_by = EndOfCapture(trace);
   if (CreatesContext(trace)) row.context_created = true;
   if (NeverWritten(trace)) row.never_written = true;
+  row.program_error = known(trace.program_error);
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())
     row.clock_origin_local_ns = std::stoll(local->second);

@@ -37,6 +37,7 @@ struct ProfileRow {
   std::optional<bool> gpu_traced;
   std::optional<std::string> ended_by;
   std::optional<bool> context_created, never_written;
+  std::optional<std::string> program_error;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
 ProfileRow ComputeProfile(const Context& context);

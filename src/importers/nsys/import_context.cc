@@ -58,6 +58,11 @@ NameId Names::ById(int64_t id) {
   return name;
 }
 
+std::string_view Names::Text(int64_t id) const {
+  const std::optional<uint32_t> index = strings_.Find(id);
+  return index ? strings_.At(*index) : std::string_view();
+}
+
 NameId Names::Of(const Rows& rows, size_t column) {
   if (const std::optional<int64_t> id = rows.Integer(column)) return ById(*id);
   return rows.IsText(column) ? pool_.Intern(rows.Text(column)) : kNoName;

@@ -57,6 +57,8 @@ class Names {
   // The cell as a name: an id into StringIds, or the text itself. NULL is kNoName; an id without a string
   // becomes "[string ID]", so that different unknown names stay apart.
   NameId Of(const Rows& rows, size_t column);
+  // The string itself, which becomes no name; "" where there is none.
+  std::string_view Text(int64_t id) const;
 
  private:
   const Strings& strings_;

@@ -116,6 +116,7 @@ Trace ReadNsysExport(const sqlite::Database& db) {
     nsys::ReadCpu(context);
     nsys::ReadNetwork(context);
     nsys::ReadStreams(context);
+    nsys::ReadProgramError(context);
   });
   SortDevices(trace);
   nsys::OrderRowsThatStartTogether(trace);

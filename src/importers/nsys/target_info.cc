@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "src/importers/nsys/import_context.h"
+#include "src/importers/training_log/program_error.h"
 
 namespace dladvisor::nsys {
 
@@ -226,6 +227,14 @@ void ReadSystem(Context& context) {
   ReadClock(context);
   ReadDiagnostics(context);
   ReadWhetherGpuIsTraced(context.trace);
+}
+
+// Of a job's processes the first that says one.
+void ReadProgramError(Context& in) {
+  const bool did_nothing = in.trace.kernels.size() == 0 && in.trace.graph_launches.size() == 0;
+  Rows rows(in.db, "ProcessStreams", {"contentId"});
+  while (in.trace.program_error.empty() && rows.Next())
+    in.trace.program_error = training_log::ProgramError(in.names.Text(rows.Integer(0, -1)), did_nothing);
 }
 
 }  // namespace dladvisor::nsys

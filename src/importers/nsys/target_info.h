@@ -8,4 +8,7 @@ namespace dladvisor::nsys {
 
 void ReadSystem(Context& context);
 
+// With which the program ended, by what it printed; the GPU's work is read by then.
+void ReadProgramError(Context& context);
+
 }  // namespace dladvisor::nsys

@@ -19,6 +19,8 @@ class RunEndReader {
   std::string error() const { return went_on_ ? "" : error_; }
   // The same, whatever follows it.
   const std::string& last_error() const { return error_; }
+  // Where it stands.
+  int64_t error_line() const { return error_line_; }
   // Whether a training ended so near the last of the lines, by the files of its traceback.
   bool StopsTraining(int64_t lines) const;
 

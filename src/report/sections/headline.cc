@@ -140,6 +140,7 @@ std::optional<size_t> NoKernelAtAll(const ReportModel& model) {
     if (segment.value > 0 &&
         (segment.label.starts_with("compute/") || segment.label.starts_with("communication/")))
       return std::nullopt;
+  if (const auto failed = FindingOf(*model.advice, "program-failed")) return failed;
   return FindingOf(*model.advice, "no-gpu-work");
 }
 
@@ -199,8 +200,11 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   for (const Doubt& doubt : kDoubts)
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
   if (const auto none = NoKernelAtAll(model)) return none;
-  // A training that died has no pace to improve.
-  if (const auto stopped = FindingOf(advice, "log-stopped"); stopped && !HasGpuWork(model)) return stopped;
+  // A program that died has no pace to improve.
+  for (const char* rule : {"log-stopped", "program-failed"})
+    if (const auto stopped = FindingOf(advice, rule); stopped && !HasGpuWork(model)) return stopped;
+  if (const auto failed = FindingOf(advice, "program-failed"); failed && IsTest(advice, WholeOf(model)))
+    return failed;
   if (!HasGpuWork(model) || FindingOf(advice, "cuda-errors")) return std::nullopt;
   const auto host = HostAloneForMostOfTheTime(advice);
   return host ? std::optional(host->root) : std::nullopt;
@@ -334,6 +338,8 @@ HeadlineText Headline(const ReportModel& model) {
     if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
     if (first && FindingOf(advice, "other-accelerator"))
       return {"The work is on an accelerator that is not read; ", order + "."};
+    if (first && advice.findings[*first].rule == "program-failed")
+      return {"The program ended before any GPU work; ", order + "."};
     if (UsesNoGpu(model))
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
     const auto none = FindingOf(advice, "no-gpu-work");

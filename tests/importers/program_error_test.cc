@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/program_error.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace dladvisor::training_log {
+namespace {
+
+std::string Repeated(std::string_view line, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += line;
+  return text;
+}
+
+std::string ErrorOf(std::string_view printed) { return ProgramError(printed, false); }
+
+constexpr std::string_view kTraceback =
+    "Traceback (most recent call last):\n  File \"a.py\", line 7, in <module>\n    import b\n";
+
+TEST(ProgramError, PythonEndsWithAnException) {
+  EXPECT_EQ(ErrorOf(std::string(kTraceback) + "ImportError: no module named b\n"),
+            "ImportError: no module named b");
+  EXPECT_EQ(ErrorOf(std::string(kTraceback) + "KeyboardInterrupt\n\n"), "KeyboardInterrupt");
+  EXPECT_EQ(ErrorOf("python3: can't open file 'b.py': [Errno 2] No such file or directory"),
+            "can't open file 'b.py': [Errno 2] No such file or directory");
+}
+
+TEST(ProgramError, TheFirstExceptionOfAChainIsItsCause) {
+  EXPECT_EQ(ErrorOf(std::string(kTraceback) + "OSError: libnvvm.so: cannot open shared object file\n\n" +
+                    "During handling of the above exception, another exception occurred:\n\n" +
+                    std::string(kTraceback) + Repeated("  File \"c.py\", line 1, in f\n    f()\n", 20) +
+                    "numba.error.NvvmSupportError: libNVVM cannot be found\n"),
+            "OSError: libnvvm.so: cannot open shared object file");
+}
+
+TEST(ProgramError, WhatAProgramGetsOverIsNone) {
+  EXPECT_EQ(ErrorOf(std::string(kTraceback) + "ValueError: no such key\n" + Repeated("step done\n", 30)), "");
+  EXPECT_EQ(ErrorOf("CUDA error: an illegal memory access was encountered\n" + Repeated("step\n", 30)), "");
+}
+
+TEST(ProgramError, CompiledProgramsEndWithWordsOfTheirRuntime) {
+  EXPECT_EQ(
+      ErrorOf("terminate called after throwing an instance of 'std::runtime_error'\n  what():  bad size\n"),
+      "bad size");
+  EXPECT_EQ(ErrorOf("terminate called after throwing an instance of 'int'\n"), "an instance of 'int'");
+  EXPECT_EQ(ErrorOf("Accelerator Fatal Error: Failed to find device function 'f'\n File: a.cpp\n Line: 62\n"),
+            "Accelerator Fatal Error: Failed to find device function 'f'");
+  EXPECT_EQ(
+      ErrorOf("./a.out: error while loading shared libraries: libcudart.so.12: cannot open shared object "
+              "file: No such file or directory"),
+      "error while loading shared libraries: libcudart.so.12: cannot open shared object file: No such "
+      "file or directory");
+  EXPECT_EQ(ErrorOf("[n1:7] *** Process received signal ***\n[n1:7] Signal: Segmentation fault (11)\n"),
+            "Segmentation fault (11)");
+  EXPECT_EQ(ErrorOf("GPUassert: out of memory main.cu 12"), "GPUassert: out of memory main.cu 12");
+}
+
+TEST(ProgramError, ResultsAreNoErrors) {
+  for (const char* result :
+       {"Max error: 0", "Error (L2norm): 4.26E-11", "CUDA error: 1.2e-6", "CUDA error: no error",
+        "The error between CPU and GPU: 1.7e+03", "cuda errors checked", "error: 0.5",
+        "ERROR: ld.so: object 'libx.so' from LD_PRELOAD cannot be preloaded: ignored."})
+    EXPECT_EQ(ProgramError(result, true), "") << result;
+}
+
+TEST(ProgramError, LastWordsCountOfAProgramThatDidNothing) {
+  constexpr std::string_view kPrinted = "loading\n ERROR: Input file not found!\n   Missing: a.bin\n";
+  EXPECT_EQ(ProgramError(kPrinted, true), "Input file not found");
+  EXPECT_EQ(ProgramError(kPrinted, false), "");
+  EXPECT_EQ(ProgramError("rank 6 caught exception with message: bad string\n", true), "bad string");
+}
+
+TEST(ProgramError, IsOneShortLineOfValidText) {
+  const std::string error = ErrorOf(std::string(kTraceback) + "ValueError: a\tb\xff\n");
+  EXPECT_EQ(error, "ValueError: a b\xEF\xBF\xBD");
+  EXPECT_LT(ErrorOf("Fatal error: " + std::string(2000, 'x')).size(), 210u);
+  EXPECT_EQ(ErrorOf("Fatal error: " + std::string(100'000, 'x')), "");
+  EXPECT_EQ(ErrorOf(""), "");
+}
+
+}  // namespace
+}  // namespace dladvisor::training_log
