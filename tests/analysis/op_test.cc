@@ -170,6 +170,8 @@ TEST(Op, TellsOperatorsFromRangesOfTheProgram) {
   TraceBuilder b;
   b.Range(0, 100, "step");
   b.Launch(10, 20, 30, "own_kernel");
+  b.Range(32, 38, "## Call CompiledFxGraph fyzm ##");
+  b.Launch(33, 34, 36, "triton_mm");
   b.Range(40, 60, "aten::mm");
   b.Launch(45, 70, 80, kPlainGemm);
   b.Launch(150, 200, 210, "lone");
@@ -179,6 +181,9 @@ TEST(Op, TellsOperatorsFromRangesOfTheProgram) {
   const OpFamilies families = ComputeOps(test::ContextOf(b.trace));
   EXPECT_EQ(RowOf(families, "/step").of_framework, false);
   EXPECT_EQ(RowOf(families, "/step/aten::mm").of_framework, true);
+  EXPECT_TRUE(std::ranges::any_of(families.ops, [](const OpRow& op) {
+    return op.op.find("CompiledFxGraph") != std::string::npos && op.of_framework == true;
+  })) << "made of the program's operators";
   EXPECT_EQ(RowOf(families, "(no range)/lone").of_framework, std::nullopt);
 }
 

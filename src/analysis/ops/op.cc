@@ -68,6 +68,12 @@ class OpTable {
     return trace_.names.View(trace_.ranges.domain[range]) == kOperatorDomain;
   }
 
+  // What torch.compile makes of a program's operators: a range, below which its own kernels are launched, or
+  // a CUDA graph of all of them.
+  bool IsCompiledGraph(uint32_t range) const {
+    return trace_.names.View(trace_.ranges.name[range]).starts_with("## Call CompiledFxGraph ");
+  }
+
   bool InWindow(int64_t rank, Ns time) const {
     const auto window = windows_.find(rank);
     return window != windows_.end() && time >= window->second.start && time < window->second.end;
@@ -252,7 +258,8 @@ class OpTable {
     row.copy_ns = op.copy_ns;
     row.set_ns = op.set_ns;
     row.busy_ns = op.busy_ns;
-    if (has_operators_ && op.first_range != kNoIndex) row.of_framework = IsOperator(op.first_range);
+    if (has_operators_ && op.first_range != kNoIndex)
+      row.of_framework = IsOperator(op.first_range) || IsCompiledGraph(op.first_range);
     row.tensor_core_eligible = TensorCoreEligibleOp(row.op_type) || op.eligible_kernel;
     row.uses_tensor_cores = op.tensor_core.Get();
     row.tensor_core_ns = op.tensor_core_ns;

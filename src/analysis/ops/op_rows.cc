@@ -38,7 +38,8 @@ const RelationOf<OpRow>& OpRelation() {
           .Column("busy_ns", &OpRow::busy_ns, Unit::kNanoseconds,
                   "Time in which any of its kernels, copies and sets ran: what DLProf calls GPU time.")
           .Column("of_framework", &OpRow::of_framework, Unit::kNone,
-                  "1 for an operator of the framework, 0 for another range; unknown where no operators were "
+                  "1 for an operator of the framework, or a graph that it has compiled, 0 for another range; "
+                  "unknown where no operators were "
                   "recorded, and for kernels outside all ranges.")
           .Column("tensor_core_eligible", &OpRow::tensor_core_eligible, Unit::kNone,
                   "1 where it is matrix work by type or kernels, and so could use tensor cores.")
