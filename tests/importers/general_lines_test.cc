@@ -471,7 +471,7 @@ TEST(Settings, NoGpuIsTheCpu) {
                 .settings.at("device"),
             "cpu");
   EXPECT_EQ(Log("GPU available: True (cuda), used: False\n" + Steps(1, 20)).settings.at("device"), "cpu");
-  EXPECT_EQ(Log("Using device: mps\n" + Steps(1, 20)).settings.at("device"), "gpu");
+  EXPECT_EQ(Log("Using device: mps\n" + Steps(1, 20)).settings.at("device"), "MPS");
   EXPECT_FALSE(Log("no CUDA errors so far\n" + Steps(1, 20)).settings.contains("device"));
   EXPECT_EQ(Log("GPU available: False, used: False\n" + Steps(1, 20)).settings.at("gpu"), "none");
   EXPECT_EQ(Log("GPU available: True (cuda), used: False\n" + Steps(1, 20)).settings.at("gpu"), "unused");
@@ -487,6 +487,17 @@ TEST(Settings, NoGpuBesideAnotherAcceleratorIsNotTheCpu) {
       Log("GPU available: False, used: False\nTPU available: False, using: 0 TPU cores\n" + Steps(1, 20))
           .settings.at("device"),
       "cpu");
+}
+
+TEST(Settings, AnotherAcceleratorIsNotAGpu) {
+  for (const char* of :
+       {"Using device: npu:0\n",
+        "/usr/local/lib/python3.10/site-packages/torch_npu/utils/storage.py:38: UserWarning: deprecated\n",
+        "/root/MindSpeed/mindspeed/core/tensor_parallel/layers.py:12: UserWarning: deprecated\n",
+        "  distributed_backend ............................. hccl\n"})
+    EXPECT_EQ(Log(of + std::string("device: cuda\n") + Steps(1, 20)).settings.at("device"), "NPU") << of;
+  EXPECT_EQ(Log("Using device: xpu\n" + Steps(1, 20)).settings.at("device"), "XPU");
+  EXPECT_FALSE(Log("No module named 'torch_npu'\n" + Steps(1, 20)).settings.contains("device"));
 }
 
 TEST(Input, HolesOfZerosWhereLinesBegin) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "src/importers/training_log/log_line.h"
@@ -216,12 +217,15 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
 // GPU or leaves it unused.
 void TakeDevice(std::string_view line, std::map<std::string, std::string>& settings) {
   static const RE2 device(
-      R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps)\b)"),
+      R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps|npu|xpu|hpu)\b)"),
       // "Using CPU", and nothing else.
-      alone(R"((?i)^\W*using (?:the )?(cpu|cuda|gpu|mps)\W*$)"),
+      alone(R"((?i)^\W*using (?:the )?(cpu|cuda|gpu|mps|npu|xpu|hpu)\W*$)"),
       none(
           R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: False|(GPU available: True \(cuda\), used: False|GPU will not be used))"),
-      other(R"(\b([THI]PU) available: True, using: [1-9])");
+      other(R"(\b([THI]PU) available: True, using: [1-9])"),
+      // Paths of what runs, as warnings print them, and Megatron-LM's arguments.
+      ascend(
+          R"(/(?:torch_npu|mindspeed(?:_llm|_mm)?)/[\w/]+\.(?:py|cpp)\b|\bdistributed_backend[ .:='"]+hccl\b)");
   // Where other things are than the model; keys in quotes are of configurations.
   static const RE2 others("(?i)map_location|offload|buffer|storage|loader|tokeniz");
   std::string name, unused;
@@ -231,6 +235,15 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
       line.find("Could not load dynamic library 'libcublas.so") != std::string_view::npos) {
     settings.try_emplace("device", "cpu");
     settings.try_emplace("gpu", "libraries");
+  }
+  // Under torch_npu programs name "cuda", and compute on an NPU.
+  const auto known = settings.find("device");
+  if (known != settings.end() && known->second == "NPU") return;
+  if ((line.find("torch_npu") != std::string_view::npos || line.find("mindspeed") != std::string_view::npos ||
+       line.find("hccl") != std::string_view::npos) &&
+      RE2::PartialMatch(line, ascend)) {
+    settings["device"] = "NPU";
+    return;
   }
   if (RE2::PartialMatch(line, none, &unused)) {
     settings.try_emplace("device", "cpu");
@@ -244,11 +257,12 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
   if (!RE2::PartialMatch(line, alone, &name) &&
       (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)))
     return;
-  const bool cpu = name == "cpu" || name == "CPU";
-  if (!cpu)
-    settings["device"] = "gpu";
-  else
+  std::ranges::transform(name, name.begin(),
+                         [](const unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (name == "CPU")
     settings.try_emplace("device", "cpu");
+  else
+    settings["device"] = name == "CUDA" || name == "GPU" ? "gpu" : name;
 }
 
 }  // namespace
