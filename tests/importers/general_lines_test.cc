@@ -496,6 +496,11 @@ TEST(Settings, AnotherAcceleratorIsNotAGpu) {
         "/root/MindSpeed/mindspeed/core/tensor_parallel/layers.py:12: UserWarning: deprecated\n",
         "  distributed_backend ............................. hccl\n"})
     EXPECT_EQ(Log(of + std::string("device: cuda\n") + Steps(1, 20)).settings.at("device"), "NPU") << of;
+  EXPECT_EQ(
+      Log("[INFO] [real_accelerator.py:203:get_accelerator] Setting ds_accelerator to npu (auto detect)\n" +
+          Steps(1, 20))
+          .settings.at("device"),
+      "NPU");
   EXPECT_EQ(Log("Using device: xpu\n" + Steps(1, 20)).settings.at("device"), "XPU");
   EXPECT_FALSE(Log("No module named 'torch_npu'\n" + Steps(1, 20)).settings.contains("device"));
 }

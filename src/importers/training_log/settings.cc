@@ -212,9 +212,15 @@ void TakeOffload(std::string_view line, std::string& section, std::map<std::stri
     settings.try_emplace("offload_optimizer", "cpu");
 }
 
+std::string UpperCase(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](const unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
 // "Using device: cpu", "device=device(type='cuda', index=0)", "Training started on cpu". A program that names
-// a GPU as well computes on it, as on an accelerator that Lightning uses. `gpu` says whether the log finds no
-// GPU or leaves it unused.
+// a GPU as well computes on it, as on an accelerator that Lightning or DeepSpeed uses. `gpu` says whether the
+// log finds no GPU or leaves it unused.
 void TakeDevice(std::string_view line, std::map<std::string, std::string>& settings) {
   static const RE2 device(
       R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps|npu|xpu|hpu)\b)"),
@@ -222,7 +228,7 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
       alone(R"((?i)^\W*using (?:the )?(cpu|cuda|gpu|mps|npu|xpu|hpu)\W*$)"),
       none(
           R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: False|(GPU available: True \(cuda\), used: False|GPU will not be used))"),
-      other(R"(\b([THI]PU) available: True, using: [1-9])"),
+      other(R"(\b([THI]PU) available: True, using: [1-9]|\bds_accelerator to ([nxh]pu)\b)"),
       // Paths of what runs, as warnings print them, and Megatron-LM's arguments.
       ascend(
           R"(/(?:torch_npu|mindspeed(?:_llm|_mm)?)/[\w/]+\.(?:py|cpp)\b|\bdistributed_backend[ .:='"]+hccl\b)");
@@ -249,16 +255,16 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
     settings.try_emplace("device", "cpu");
     settings.try_emplace("gpu", unused.empty() ? "none" : "unused");
   }
-  if (line.find("available: True, using") != std::string_view::npos &&
-      RE2::PartialMatch(line, other, &name)) {
-    settings["device"] = name;
+  if (std::string deepspeeds; (line.find("available: True, using") != std::string_view::npos ||
+                               line.find("ds_accelerator to ") != std::string_view::npos) &&
+                              RE2::PartialMatch(line, other, &name, &deepspeeds)) {
+    settings["device"] = UpperCase(name + deepspeeds);
     return;
   }
   if (!RE2::PartialMatch(line, alone, &name) &&
       (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)))
     return;
-  std::ranges::transform(name, name.begin(),
-                         [](const unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  name = UpperCase(std::move(name));
   if (name == "CPU")
     settings.try_emplace("device", "cpu");
   else
