@@ -149,7 +149,19 @@ TEST(Idle, PagesThatWereAskedForBeforehandAreWaitedFor) {
            MemoryKind::kManaged, 0);
   const Ledger ledger = ComputeTimelines(test::ContextOf(b.trace)).at(0).ledger;
   EXPECT_EQ(At(ledger, Bucket::kIdleCopy), 50 + 50 + 250);
-  EXPECT_EQ(At(ledger, Bucket::kUnknown), 50) << "before the call";
+  EXPECT_EQ(At(ledger, Bucket::kHost), 50) << "before the call";
+}
+
+TEST(Idle, WhatPrecedesAnotherPrefetchIsTheHosts) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Api(10, 20, "cudaMemPrefetchAsync_v8000", -1);
+  b.Api(900'000, 900'100, "cudaMemPrefetchAsync_v8000", -1);
+  b.Copy(1'000'000, 1'000'100, 4096, CopyDirection::kUnifiedHostToDevice, MemoryKind::kManaged,
+         MemoryKind::kManaged, 0);
+  const Ledger ledger = ComputeTimelines(test::ContextOf(b.trace)).at(0).ledger;
+  EXPECT_EQ(At(ledger, Bucket::kHost), 900'000 - 100);
+  EXPECT_EQ(At(ledger, Bucket::kIdleCopy), 100'000);
 }
 
 TEST(Idle, TheMoreSpecificActivityWins) {

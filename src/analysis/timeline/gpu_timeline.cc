@@ -82,6 +82,11 @@ class TimelineBuilder {
         buckets_(buckets),
         work_(context.work[gpu]) {
     timeline_.window = context.windows[gpu];
+    const ApiCalls& calls = trace_.api_calls;
+    for (uint32_t i = 0; i < calls.size(); ++i)
+      if (api_kinds_[calls.name[i]] == ApiKind::kPrefetch && calls.thread[i] != kNoIndex &&
+          trace_.threads[calls.thread[i]].process == context.ranks.gpus[gpu].process)
+        prefetches_.push_back(i);
     for (const auto& [rank, steps] : context.steps.by_rank)
       if (rank == context.ranks.gpus[gpu].rank)
         for (const Step& step : steps)
@@ -175,7 +180,6 @@ class TimelineBuilder {
 
   void FindGaps() {
     int64_t ended_ns = 0, known_ns = 0;
-    const Ns first_prefetch = FirstPrefetch();
     Operations operations(context_, work_);
     bool is_first = true;
     Ns last_end = std::numeric_limits<Ns>::min();  // of the operations before the gap
@@ -214,11 +218,15 @@ class TimelineBuilder {
           Charge(gap, bucket == Bucket::kLaunch ? Bucket::kHost : bucket, time);
         });
       } else if (gap.call == kNoIndex) {
-        const Ns from = IsTo(operations, CopyDirection::kUnifiedHostToDevice)
-                            ? std::clamp(first_prefetch, idle.start, idle.end)
-                            : idle.end;
-        Charge(gap, Bucket::kUnknown, {idle.start, from});
-        Charge(gap, Bucket::kIdleCopy, {from, idle.end});
+        const uint32_t prefetch = IsTo(operations, CopyDirection::kUnifiedHostToDevice)
+                                      ? LastPrefetch(operations.start())
+                                      : kNoIndex;
+        if (prefetch != kNoIndex) {
+          known_ns += idle.length();
+          ChargeByPrefetch(gap, prefetch);
+        } else {
+          Charge(gap, Bucket::kUnknown, idle);
+        }
       } else {
         known_ns += idle.length();
         ChargeByLaunch(gap, last_call != kNoIndex ? trace_.api_calls.thread[last_call] : kNoIndex);
@@ -231,12 +239,12 @@ class TimelineBuilder {
                              static_cast<double>(known_ns) >= kMinKnownGaps * static_cast<double>(ended_ns);
   }
 
-  Ns FirstPrefetch() const {
-    Ns first = std::numeric_limits<Ns>::max();
-    const ApiCalls& calls = trace_.api_calls;
-    for (size_t i = 0; i < calls.size(); ++i)
-      if (api_kinds_[calls.name[i]] == ApiKind::kPrefetch) first = std::min(first, calls.start[i]);
-    return first;
+  // The last call before a time that prefetches managed memory; kNoIndex if none does.
+  uint32_t LastPrefetch(Ns before) const {
+    const auto next =
+        std::upper_bound(prefetches_.begin(), prefetches_.end(), before,
+                         [&](Ns time, uint32_t call) { return time < trace_.api_calls.start[call]; });
+    return next == prefetches_.begin() ? kNoIndex : *(next - 1);
   }
 
   bool IsTo(const Operations& operation, CopyDirection direction) const {
@@ -253,6 +261,21 @@ class TimelineBuilder {
     }
     gaps.push_back(gap);
     std::push_heap(gaps.begin(), gaps.end(), IsLonger);
+  }
+
+  // Before the prefetch was called the gap is the host's, which launched nothing; from then on its pages are
+  // waited for.
+  void ChargeByPrefetch(IdleGap& gap, uint32_t call) {
+    const ApiCalls& calls = trace_.api_calls;
+    const Ns called = std::clamp(calls.start[call], gap.time.start, gap.time.end);
+    gap.thread = calls.thread[call];
+    gap.handed_over = gap.time.start;
+    gap.starved_ns = called - gap.time.start;
+    timeline_.starved_gaps += gap.starved_ns > 0;
+    Starve(gap.thread, {gap.time.start, called}, gap.time.start, [&](Bucket bucket, Interval time) {
+      Charge(gap, bucket == Bucket::kLaunch ? Bucket::kHost : bucket, time);
+    });
+    Charge(gap, Bucket::kIdleCopy, {called, gap.time.end});
   }
 
   // `before` is the thread that launched what ran before the gap.
@@ -322,8 +345,9 @@ class TimelineBuilder {
   const std::vector<ApiKind>& api_kinds_;  // by name id
   const std::vector<Bucket>& buckets_;     // of kernels, by name id
   const GpuWork& work_;
-  size_t step_ = 0;   // where the last time was added
-  Ns idle_from_ = 0;  // end of what is busy so far
+  std::vector<uint32_t> prefetches_;  // calls that prefetch managed memory, of the GPU's process
+  size_t step_ = 0;                   // where the last time was added
+  Ns idle_from_ = 0;                  // end of what is busy so far
   GpuTimeline timeline_;
 };
 

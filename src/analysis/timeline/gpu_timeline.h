@@ -17,7 +17,8 @@
 //                             idle/launch;
 //   launch not recorded, or nothing ends the gap: idle/unknown. Two movements of managed memory have no
 //   launch but a cause: a page that the host has touched ends the host's time, and one that goes to the
-//   device while no kernel asks for it has been prefetched: since that call it was waited for (idle/copy).
+//   device while no kernel asks for it has been prefetched: since the last such call it was waited for
+//   (idle/copy), and before it the host was at work.
 #pragma once
 
 #include <array>
