@@ -291,6 +291,16 @@ TEST(Markdown, KeepsHostileNamesInTheirCell) {
   EXPECT_THAT(markdown, HasSubstr("<code>torch.compile("));
 }
 
+TEST_P(EveryFormat, ShowsEveryRecommendation) {
+  Advice advice;
+  Finding finding = MakeFinding("copies", Severity::kWarning, Outcome::kFired);
+  finding.recommendation = {"Copy from pinned memory.", "Else copy beforehand."};
+  advice.findings = {std::move(finding)};
+  const std::string page = Render(TypicalRun(), advice, GetParam());
+  EXPECT_THAT(page, HasSubstr("Copy from pinned memory."));
+  EXPECT_THAT(page, HasSubstr("Else copy beforehand."));
+}
+
 TEST(Text, SaysHowManyFindingsAreLeftOut) {
   Advice advice;
   for (int i = 0; i < 10; ++i)

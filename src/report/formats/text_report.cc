@@ -64,7 +64,8 @@ void WriteFindings(TextWriter& out, const ReportModel& model) {
         Prose(group.problem.text) +
             (group.subject.empty() ? "" : " (" + Ellipsize(Visible(group.subject), out.width()) + ")"),
         StyleOfSeverity(finding.severity));
-    if (!group.recommendation.empty()) out.Wrapped(indent + "  → ", Prose(group.recommendation[0]));
+    for (const std::string& recommendation : group.recommendation)
+      out.Wrapped(indent + "  → ", Prose(recommendation));
     const std::string rule = fmt::format("{}  [{}]", SeverityName(finding.severity), Visible(finding.rule)),
                       saves = group.saving.empty() ? "" : "saves " + group.saving;
     const bool one_line = Columns(indent + saves + rule) + 4 <= out.width();
