@@ -112,6 +112,31 @@ TEST(RunEnd, ABarThatBeginsAnewIsAnotherStart) {
   EXPECT_EQ(LogOfRun(bars(1, 20) + error + bars(0, 10)).error, "");
 }
 
+TEST(RunEnd, ALoopOfTrainingThatEndsShowsWhatItsBarCounts) {
+  std::string bars;
+  for (int step = 1; step <= 40; ++step)
+    bars += fmt::format(" {}%|##   | {}/3442 [{:02}:{:02}<10:00,  30.0s/it]\n", step / 34, step, step / 2,
+                        step % 2 * 30);
+  const std::string trace = "Traceback (most recent call last):\n  File \"/w/run.py\", line 20, in ";
+  const TrainingLog log = LogOfRun(bars + trace + "train\nRuntimeError: file write failed\n");
+  EXPECT_EQ(log.iterations.back().iteration, 40);
+  EXPECT_EQ(log.error, "RuntimeError: file write failed");
+  EXPECT_THAT(RefusalOf(bars + trace + "evaluate\nRuntimeError: file write failed\n"),
+              HasSubstr("a program that stopped: RuntimeError: file write failed"));
+}
+
+TEST(RunEnd, LinesThatNameTheEpochsOfABarShowThatItCountsThem) {
+  std::string text;
+  for (int epoch = 1; epoch <= 10; ++epoch)
+    text +=
+        fmt::format(" {}%|##   | {}/10 [{:02}:00<10:00,  60.0s/it]\nEpoch {}: Validation Accuracy: 99.27%\n",
+                    epoch * 10, epoch, epoch, epoch);
+  const TrainingLog log = LogOfRun(text);
+  EXPECT_TRUE(log.of_epochs);
+  ASSERT_EQ(log.iterations.size(), 10u);
+  EXPECT_DOUBLE_EQ(*log.iterations[3].elapsed_ns, 60e9);
+}
+
 TEST(RunEnd, TablesOfGpusAtTheStartsOfJobsAreNoTelemetry) {
   const std::string table =
       "| NVIDIA-SMI 460.32.03    Driver Version: 460.32.03    CUDA Version: 11.2     |\n"

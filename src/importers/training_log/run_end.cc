@@ -91,6 +91,9 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     traceback_ = ignored_ == 0 || (--ignored_, false);
   if (!traceback_) return;
   of_training_ = of_training_ || RE2::PartialMatch(line, training);
+  static const RE2 loop(
+      R"(\bFile ".*, in (?:train|training|_inner_training_loop|training_step|train_\w+)\s*$)");
+  of_loop_ = of_loop_ || RE2::PartialMatch(line, loop);
   std::string type, words;
   if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
     return;

@@ -21,6 +21,8 @@ class RunEndReader {
   const std::string& last_error() const { return error_; }
   // Where it stands.
   int64_t error_line() const { return error_line_; }
+  // Whether a traceback went through a loop of training.
+  bool of_loop() const { return of_loop_; }
   // Whether a training ended so near the last of the lines, by the files of its traceback.
   bool StopsTraining(int64_t lines) const;
 
@@ -31,6 +33,7 @@ class RunEndReader {
   int64_t error_line_ = 0;
   bool traceback_ = false;
   bool of_training_ = false;  // by the files of a traceback
+  bool of_loop_ = false;      // by its functions
   bool went_on_ = false;      // since the error
   int ignored_ = 0;           // of the tracebacks that come
   bool mixed_ = false;        // that the error's line is of several processes

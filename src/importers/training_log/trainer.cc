@@ -215,7 +215,7 @@ bool TrainerReader::GoesOn() const {
   return (seconds_.begin()->first - 1) / kLeastJump >= *middle;
 }
 
-TrainingLog TrainerReader::Finish(bool prints_losses) {
+TrainingLog TrainerReader::Finish(bool of_training) {
   int64_t iteration = 0, since = 0;
   if (GoesOn()) {
     iteration = seconds_.begin()->first;
@@ -255,9 +255,11 @@ TrainingLog TrainerReader::Finish(bool prints_losses) {
   }
   // A bar of few steps may be anything's.
   const bool told = planned_ || !losses_.empty() || log_.runtime_ns;
-  if (!told && !((told_by_bars_ || prints_losses) && log_.iterations.size() > 1)) log_.iterations.clear();
+  const bool of_epochs = epochs_of_bar_ >= kLeastEpochs;
+  if (!told && !((told_by_bars_ || of_training || of_epochs) && log_.iterations.size() > 1))
+    log_.iterations.clear();
   if (!log_.iterations.empty() || log_.runtime_ns) log_.program = told ? "Hugging Face Trainer" : kBars;
-  if (log_.program == kBars && epochs_of_bar_ >= kLeastEpochs) {
+  if (log_.program == kBars && of_epochs) {
     log_.program = kEpochs;
     log_.of_epochs = true;
   }

@@ -19,8 +19,9 @@ class TrainerReader {
  public:
   // Whether a bar begins anew behind one that had counted.
   bool Line(std::string_view line);
-  // A bar without a title counts where the log prints losses.
-  TrainingLog Finish(bool prints_losses);
+  // A bar without a title counts where the log is `of_training`, by its losses or by what ended it, or where
+  // lines name the epochs that it counts.
+  TrainingLog Finish(bool of_training);
 
  private:
   void Bar(std::string_view line);

@@ -187,7 +187,7 @@ class LogReader {
     const bool own = steps.iterations.size() > 1 && steps.program != training_log::kAnyProgram &&
                      steps.program != training_log::kStepsAlone && steps.program != training_log::kEpochs;
     if (own) log = std::move(steps);
-    if (log.empty()) log = trainer_.Finish(PrintsLosses() && steps.empty());
+    if (log.empty()) log = trainer_.Finish((PrintsLosses() || end_.of_loop()) && steps.empty());
     if (log.empty()) log = deepspeed_.Finish();
     if (log.empty() && !own) log = std::move(steps);
     if (log.empty() || (!own && (log.of_epochs || log.program == training_log::kAnyProgram ||
