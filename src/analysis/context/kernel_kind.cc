@@ -48,7 +48,7 @@ struct KindOfName {
 // Names of PyTorch, cuDNN, cuBLAS, CUTLASS, Triton (triton_poi, triton_red, triton_per, triton_mm), Apex,
 // CuPy, of TensorRT's reformatting, of MIOpen (igemm_fwd_gtcx), AOTriton (attn_fwd) and serving engines
 // (rotary_embedding, reshape_and_cache).
-constexpr std::array<KindOfName, 12> kKinds = {{
+constexpr std::array<KindOfName, 12> kKindsOfNames = {{
     {"element-wise",
      R"(rotary|rope_?(kernel|quant|fwd|bwd|forward|apply)|act_and_mul|reshape_and_cache|store_?kv_?cache|catarray|concat_and_cache|subtensorop)",
      true},
@@ -73,19 +73,19 @@ constexpr std::array<KindOfName, 12> kKinds = {{
 class KindPatterns {
  public:
   explicit KindPatterns(bool of_base) {
-    for (size_t i = 0; i < kKinds.size(); ++i)
-      if (kKinds[i].of_base == of_base) {
-        set_.Add(kKinds[i].pattern, nullptr);
+    for (size_t i = 0; i < kKindsOfNames.size(); ++i)
+      if (kKindsOfNames[i].of_base == of_base) {
+        set_.Add(kKindsOfNames[i].pattern, nullptr);
         kinds_.push_back(i);
       }
     set_.Compile();
   }
 
-  // The kinds, by their place in kKinds, whose patterns the text holds.
-  std::bitset<kKinds.size()> In(std::string_view text) const {
+  // The kinds, by their place in kKindsOfNames, whose patterns the text holds.
+  std::bitset<kKindsOfNames.size()> In(std::string_view text) const {
     std::vector<int> matches;
     set_.Match(re2::StringPiece(text.data(), text.size()), &matches);
-    std::bitset<kKinds.size()> kinds;
+    std::bitset<kKindsOfNames.size()> kinds;
     for (const int match : matches) kinds.set(kinds_[static_cast<size_t>(match)]);
     return kinds;
   }
@@ -107,10 +107,10 @@ std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
   static const KindPatterns of_name(false);
   static const KindPatterns of_base(true);
   if (traits.communication) return "communication";
-  std::bitset<kKinds.size()> held = of_name.In(name);
+  std::bitset<kKindsOfNames.size()> held = of_name.In(name);
   if (!traits.eligible) held |= of_base.In(WithoutTemplateArguments(name));
-  for (size_t i = 0; i < kKinds.size(); ++i) {
-    const std::string_view kind = kKinds[i].name;
+  for (size_t i = 0; i < kKindsOfNames.size(); ++i) {
+    const std::string_view kind = kKindsOfNames[i].name;
     if (kind == "matrix" && traits.eligible) return kind;
     if (held[i] && !(kind == "layout" && FusesComputation(name))) return kind;
   }
