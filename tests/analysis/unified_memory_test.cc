@@ -46,6 +46,28 @@ TEST(UnifiedMemory, TimeInWhichTheHostGoesThroughPages) {
   EXPECT_EQ(rows[0].host_access_ns, 5 * kMs);
 }
 
+TEST(UnifiedMemory, OfThatTimeWhatDoesNotGrowWithThePagesIsWaitingForThem) {
+  constexpr Ns kUs = 1000;
+  const auto row_of = [&](const auto& pause_after) {
+    TraceBuilder b;
+    b.Kernel(0, 10 * kUs, "k", 0);
+    Ns now = 20 * kUs;
+    for (int i = 0; i < 20; ++i) {
+      const int64_t bytes = int64_t{65'536} << (i % 4);
+      b.Copy(now, now + kUs, bytes, CopyDirection::kUnifiedDeviceToHost, MemoryKind::kManaged,
+             MemoryKind::kManaged, 0);
+      now += kUs + pause_after(bytes, i);
+    }
+    return ComputeUnifiedMemory(test::ContextOf(b.trace)).at(0);
+  };
+  const auto working = row_of([](int64_t bytes, int) { return 10 * kUs + 2 * bytes; });
+  ASSERT_TRUE(working.host_fault_ns);
+  EXPECT_NEAR(static_cast<double>(*working.host_fault_ns), 19 * 10 * kUs, kUs);
+  EXPECT_GT(working.host_access_ns, 5000 * kUs);
+  EXPECT_FALSE(row_of([](int64_t, int i) { return (20 + i % 3) * kUs; }).host_fault_ns)
+      << "of any page alike";
+}
+
 TEST(UnifiedMemory, TimeInWhichKernelsWaitForPages) {
   constexpr Ns kUs = 1000;
   TraceBuilder b;

@@ -2,6 +2,7 @@
 #include "src/analysis/memory/unified_memory.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "src/analysis/family/family.h"
@@ -16,17 +17,48 @@ constexpr Ns kLongestAccess = 10'000'000;
 // Between two pages that a kernel waits for. Longer pauses are the kernel's own work.
 constexpr Ns kLongestFault = 100'000;
 
-// Time between migrations to the host, each followed by the next, in which the GPU has nothing to do.
-Ns HostAccess(const Context& context, size_t gpu) {
+// Of pauses, to be taken for what the host does with the bytes before them: as many, and so much of their
+// variance explained by these.
+constexpr size_t kLeastPauses = 16;
+constexpr double kLeastExplained = 0.5;
+
+struct Pause {
+  double ns = 0, bytes = 0;  // after a migration of so many
+};
+
+// What pauses take whatever their bytes: waiting for the next page. Unknown where they do not grow with
+// these.
+std::optional<Ns> TimeOfFaults(const std::vector<Pause>& pauses) {
+  if (pauses.size() < kLeastPauses) return std::nullopt;
+  const auto count = static_cast<double>(pauses.size());
+  double ns = 0, bytes = 0;
+  for (const Pause& pause : pauses) {
+    ns += pause.ns;
+    bytes += pause.bytes;
+  }
+  double squares_ns = 0, squares_bytes = 0, both = 0;
+  for (const Pause& pause : pauses) {
+    const double of_ns = pause.ns - ns / count, of_bytes = pause.bytes - bytes / count;
+    squares_ns += of_ns * of_ns;
+    squares_bytes += of_bytes * of_bytes;
+    both += of_ns * of_bytes;
+  }
+  if (!(both > 0) || both * both < kLeastExplained * squares_ns * squares_bytes) return std::nullopt;
+  return static_cast<Ns>(std::max(0.0, ns - both / squares_bytes * bytes));
+}
+
+// Pauses between migrations to the host, each followed by the next, in which the GPU has nothing to do.
+std::vector<Pause> HostAccess(const Context& context, size_t gpu) {
   const Trace& trace = context.trace;
   const Interval window = context.windows[gpu];
   struct Work {
     Interval time;
     bool to_host = false;
+    int64_t bytes = 0;
   };
   std::vector<Work> works;
   const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
-    for (const uint32_t i : rows) works.push_back({{ops.start[i], ops.end[i]}, false});
+    for (const uint32_t i : rows) works.push_back({{ops.start[i], ops.end[i]}, false, 0});
   };
   const GpuWork& work = context.work[gpu];
   add(trace.kernels, work.kernels);
@@ -34,19 +66,22 @@ Ns HostAccess(const Context& context, size_t gpu) {
   add(trace.graph_launches, work.graphs);
   for (const uint32_t i : work.copies)
     works.push_back({{trace.copies.start[i], trace.copies.end[i]},
-                     trace.copies.direction[i] == CopyDirection::kUnifiedDeviceToHost});
+                     trace.copies.direction[i] == CopyDirection::kUnifiedDeviceToHost,
+                     trace.copies.bytes[i]});
   std::stable_sort(works.begin(), works.end(),
                    [](const Work& a, const Work& b) { return a.time.start < b.time.start; });
-  Ns total = 0, until = 0;
-  bool from_host = false;  // whether what ended last is such a migration
+  std::vector<Pause> pauses;
+  Ns until = 0;
+  const Work* last = nullptr;  // what ended last
   for (const Work& w : works) {
     const Ns pause = std::min(w.time.start, window.end) - std::max(until, window.start);
-    if (w.to_host && from_host && pause > 0 && pause <= kLongestAccess) total += pause;
+    if (w.to_host && last != nullptr && last->to_host && pause > 0 && pause <= kLongestAccess)
+      pauses.push_back({static_cast<double>(pause), static_cast<double>(last->bytes)});
     if (w.time.end < until) continue;
     until = w.time.end;
-    from_host = w.to_host;
+    last = &w;
   }
-  return total;
+  return pauses;
 }
 
 // Time of kernels in which pages come to the GPU one after the other: what they wait for them.
@@ -89,6 +124,9 @@ const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
           .Column("host_access_ns", &UnifiedMemoryRow::host_access_ns, Unit::kNanoseconds,
                   "Time between migrations to the host that follow each other within 10 ms, in which the "
                   "GPU does nothing: the host goes through the pages.")
+          .Column("host_fault_ns", &UnifiedMemoryRow::host_fault_ns, Unit::kNanoseconds,
+                  "The part of it that does not grow with the bytes of the page before: what the host waits "
+                  "for pages, where the rest is its own work on them. Unknown where pauses do not grow so.")
           .Column("kernel_wait_ns", &UnifiedMemoryRow::kernel_wait_ns, Unit::kNanoseconds,
                   "Time of kernels in which migrations to the GPU follow each other within 100 us: what "
                   "kernels wait for pages that they touch, where none are prefetched.");
@@ -138,7 +176,11 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
     }
     if (cpu_captured) row.cpu_faults = cpu_faults;
     row.migration_ns = Length(Clip(Union(std::move(moving)), window));
-    if (row.to_host_bytes > 0) row.host_access_ns = HostAccess(context, gpu);
+    if (row.to_host_bytes > 0) {
+      const std::vector<Pause> pauses = HostAccess(context, gpu);
+      for (const Pause& pause : pauses) row.host_access_ns += static_cast<Ns>(pause.ns);
+      row.host_fault_ns = TimeOfFaults(pauses);
+    }
     row.kernel_wait_ns = KernelWait(context, gpu, std::move(arriving));
     if (row.migrations + gpu_faults + cpu_faults > 0) rows.push_back(std::move(row));
   }
