@@ -97,6 +97,26 @@ std::optional<Ns> FirstTime(const Trace& trace) {
   return first;
 }
 
+namespace {
+
+// Far above what is built, and far below what products of two overflow with.
+void ForgetImpossibleFigures(Device& device) {
+  constexpr int64_t kMostMultiprocessors = 1 << 16, kMostPerSecond = int64_t{1} << 50,
+                    kMostBytes = int64_t{1} << 50, kMostVersion = 1 << 16;
+  const auto bound = [](std::optional<int64_t>& figure, int64_t least, int64_t most) {
+    if (figure && (*figure < least || *figure > most)) figure.reset();
+  };
+  bound(device.sm_count, 1, kMostMultiprocessors);
+  bound(device.memory_bytes, 1, kMostBytes);
+  bound(device.memory_bandwidth, 1, kMostPerSecond);
+  bound(device.l2_bytes, 1, kMostBytes);
+  bound(device.clock_hz, 1, kMostPerSecond);
+  bound(device.compute_major, 0, kMostVersion);
+  bound(device.compute_minor, 0, kMostVersion);
+}
+
+}  // namespace
+
 void DropUnusedDevices(Trace& trace) {
   std::set<uint32_t> used;
   VisitAll(trace, [&]<class Column>(const Column& column, const EventColumn& about) {
@@ -109,6 +129,7 @@ void DropUnusedDevices(Trace& trace) {
 }
 
 void SortDevices(Trace& trace) {
+  for (Device& device : trace.devices) ForgetImpossibleFigures(device);
   std::vector<uint32_t> order(trace.devices.size());
   std::iota(order.begin(), order.end(), 0U);
   const auto below = [&](uint32_t a, uint32_t b) {

@@ -152,7 +152,7 @@ void SetOrigin(Trace& trace, Ns origin);
 std::optional<Ns> FirstTime(const Trace& trace);
 // Removes the devices that no event names.
 void DropUnusedDevices(Trace& trace);
-// By ordinal.
+// By ordinal; a figure that no GPU can have is unknown.
 void SortDevices(Trace& trace);
 
 }  // namespace dladvisor
