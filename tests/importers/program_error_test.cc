@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,13 @@ std::string Repeated(std::string_view line, int times) {
   return text;
 }
 
-std::string ErrorOf(std::string_view printed) { return ProgramError(printed, false); }
+std::string ErrorOf(std::string_view printed, bool did_nothing = false) {
+  return ProgramError(std::array{printed}, did_nothing);
+}
+
+std::string ErrorOfBoth(std::string_view standard_output, std::string_view standard_error) {
+  return ProgramError(std::array{standard_output, standard_error}, false);
+}
 
 constexpr std::string_view kTraceback =
     "Traceback (most recent call last):\n  File \"a.py\", line 7, in <module>\n    import b\n";
@@ -36,9 +43,25 @@ TEST(ProgramError, TheFirstExceptionOfAChainIsItsCause) {
             "OSError: libnvvm.so: cannot open shared object file");
 }
 
-TEST(ProgramError, WhatAProgramGetsOverIsNone) {
-  EXPECT_EQ(ErrorOf(std::string(kTraceback) + "ValueError: no such key\n" + Repeated("step done\n", 30)), "");
+TEST(ProgramError, WhatAProgramGoesOnFromIsNone) {
+  const std::string error = std::string(kTraceback) + "ModuleNotFoundError: No module named flash_attn\n";
+  for (const char* other : {"step 1 loss 2.0\n", "", "Done with setting up\n", "not finished\n"})
+    EXPECT_NE(ErrorOfBoth(other, error), "") << other;
+  for (const char* other :
+       {"All steps done, 12.3 img/s\n", "finished epoch 3\nwrote out/model.pt\n", "Done.\n"})
+    EXPECT_EQ(ErrorOfBoth(other, error), "") << other;
+  EXPECT_EQ(ErrorOf(error + Repeated("step done\n", 5)), "");
+  EXPECT_EQ(ErrorOf(error + "falling back to sdpa\n"), "");
+  EXPECT_EQ(ErrorOf(error + "step 1 loss 2.0\nsaved model.pt\n"), "");
+  EXPECT_EQ(ErrorOfBoth("step 1 loss 2.0\nTraining finished\n", error), "");
   EXPECT_EQ(ErrorOf("CUDA error: an illegal memory access was encountered\n" + Repeated("step\n", 30)), "");
+}
+
+TEST(ProgramError, MoreMayFollowWhereNothingWasDone) {
+  const std::string printed =
+      std::string(kTraceback) + "ImportError: no module named b\n" + Repeated("rank 1 is stopped\n", 9);
+  EXPECT_EQ(ErrorOf(printed, true), "ImportError: no module named b");
+  EXPECT_EQ(ErrorOf(printed, false), "");
 }
 
 TEST(ProgramError, CompiledProgramsEndWithWordsOfTheirRuntime) {
@@ -61,16 +84,19 @@ TEST(ProgramError, CompiledProgramsEndWithWordsOfTheirRuntime) {
 TEST(ProgramError, ResultsAreNoErrors) {
   for (const char* result :
        {"Max error: 0", "Error (L2norm): 4.26E-11", "CUDA error: 1.2e-6", "CUDA error: no error",
-        "The error between CPU and GPU: 1.7e+03", "cuda errors checked", "error: 0.5",
+        "The error between CPU and GPU: 1.7e+03", "cuda error checking enabled", "error: 0.5",
+        "Last CUDA error: cudaSuccess", "CUDA error vs CPU reference: 1.2e-07 max", "CUDA error count: 0",
+        "HIP error code 0: all tests OK", "Assertion tests: 0 failed", "Fatal error count: 0 in 12 runs",
+        "  what():  CUDA error caught and handled, retry ok", "CUBLAS_STATUS_SUCCESS",
         "ERROR: ld.so: object 'libx.so' from LD_PRELOAD cannot be preloaded: ignored."})
-    EXPECT_EQ(ProgramError(result, true), "") << result;
+    EXPECT_EQ(ErrorOf(result, true), "") << result;
 }
 
 TEST(ProgramError, LastWordsCountOfAProgramThatDidNothing) {
   constexpr std::string_view kPrinted = "loading\n ERROR: Input file not found!\n   Missing: a.bin\n";
-  EXPECT_EQ(ProgramError(kPrinted, true), "Input file not found");
-  EXPECT_EQ(ProgramError(kPrinted, false), "");
-  EXPECT_EQ(ProgramError("rank 6 caught exception with message: bad string\n", true), "bad string");
+  EXPECT_EQ(ErrorOf(kPrinted, true), "Input file not found");
+  EXPECT_EQ(ErrorOf(kPrinted, false), "");
+  EXPECT_EQ(ErrorOf("rank 6 caught exception with message: bad string\n", true), "bad string");
 }
 
 TEST(ProgramError, IsOneShortLineOfValidText) {

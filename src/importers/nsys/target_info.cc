@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "src/importers/nsys/import_context.h"
 #include "src/importers/training_log/program_error.h"
@@ -232,9 +233,13 @@ void ReadSystem(Context& context) {
 // Of a job's processes the first that says one.
 void ReadProgramError(Context& in) {
   const bool did_nothing = in.trace.kernels.size() == 0 && in.trace.graph_launches.size() == 0;
-  Rows rows(in.db, "ProcessStreams", {"contentId"});
-  while (in.trace.program_error.empty() && rows.Next())
-    in.trace.program_error = training_log::ProgramError(in.names.Text(rows.Integer(0, -1)), did_nothing);
+  std::map<int64_t, std::vector<std::string_view>> printed;  // by process
+  Rows rows(in.db, "ProcessStreams", {"globalPid", "contentId"});
+  while (rows.Next()) printed[rows.Integer(0, 0)].push_back(in.names.Text(rows.Integer(1, -1)));
+  for (const auto& [process, streams] : printed) {
+    in.trace.program_error = training_log::ProgramError(streams, did_nothing);
+    if (!in.trace.program_error.empty()) return;
+  }
 }
 
 }  // namespace dladvisor::nsys

@@ -18,28 +18,44 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{1} << 18;  // of the end: more than the longest traceback
 constexpr size_t kLongestPrintedLine = 4096, kLongestError = 200;
-constexpr size_t kLastLines = 20, kLinesOfWords = 3;
+// That may follow an error: its own further lines, the summary of a launcher.
+constexpr size_t kLinesBehind = 4, kLinesBehindOfIdle = 20;
+constexpr size_t kLastLines = 3;
 
-// Of compiled programs and interpreters: the loader, C++ (what() stands on the line after its type),
-// assert(), NVHPC's OpenACC, libgomp and LLVM's offloading, Open MPI, and the macros that programs check
-// CUDA's calls with.
+using Lines = std::vector<std::string_view>;
+
+std::span<const std::string_view> Last(const Lines& lines, size_t most) {
+  return std::span(lines).last(std::min(lines.size(), most));
+}
+
+bool Holds(std::string_view line, const RE2& pattern) {
+  return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), pattern);
+}
+
+std::string First(std::string_view line, const RE2& pattern) {
+  std::string words;
+  RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), pattern, &words);
+  return words;
+}
+
+// Of compiled programs and interpreters: the loader, assert(), NVHPC's OpenACC, libgomp and LLVM's
+// offloading, Open MPI, and macros that check CUDA's calls, by the texts of its errors.
 std::string FatalError(std::string_view line) {
-  static const std::array<RE2, 9> forms = {
-      RE2(R"(^\S*python[\d.]*: (can't open file .*))"),
+  static const std::array<RE2, 7> forms = {
+      RE2(R"(^\S*python[\d.]*: ((?:can't open file|No module named) .*))"),
       RE2(R"((error while loading shared libraries: .*))"),
-      RE2(R"(^terminate called after throwing (an instance of '.*'))"),
-      RE2(R"(^\s*what\(\):\s*(.+))"),
-      RE2(R"((Assertion .+ failed))"),
-      RE2(R"((?i)^\W*((?:accelerator |omptarget |libomptarget )?fatal error\b.*\w.*))"),
+      RE2(R"((Assertion [`'"].+ failed))"),
+      RE2(R"((?i)^\W*((?:accelerator |omptarget |libomptarget )?fatal error(?: \d+)?: .*\w.*))"),
       RE2(R"(^(lib(?:gomp|omptarget)(?: error)?: .+))"),
       RE2(R"(Signal: ((?:Segmentation fault|Aborted|Bus error|Floating point exception)\b.*))"),
-      RE2(R"((?i)\b(gpuassert: .+|(?:cuda(?: runtime| driver)?|cublas|cudnn|nccl|hip) error[^A-Za-z]*[A-Za-z]{2}.*))"),
+      RE2(R"(^\s*(.*(?:\bcudaError[A-Z]\w+|CUDA_ERROR_\w+|CUBLAS_STATUS_[A-RT-Z]\w+|CUDNN_STATUS_[A-RT-Z]\w+|)"
+          R"(an illegal memory access was encountered|out of memory|no kernel image is available|)"
+          R"(unspecified launch failure|misaligned address|invalid (?:device ordinal|configuration argument|)"
+          R"(resource handle)|driver version is insufficient|unsupported toolchain|device-side assert|)"
+          R"(too many resources requested).*))"),
   };
-  static const RE2 no_error(R"((?i)\bno error|\bsuccess|\bpassed)");
-  const re2::StringPiece text(line.data(), line.size());
-  std::string words;
   for (const RE2& form : forms)
-    if (RE2::PartialMatch(text, form, &words) && !RE2::PartialMatch(text, no_error)) return words;
+    if (std::string words = First(line, form); !words.empty()) return words;
   return {};
 }
 
@@ -48,14 +64,23 @@ std::string FatalError(std::string_view line) {
 std::string LastWords(std::string_view line) {
   static const RE2 error(R"((?i)(?:^\W*(?:fatal|error)|caught (?:an )?exception[\w ]*)\W*:\s*([A-Za-z].*))"),
       ignored(R"((?i)ignored)");
-  std::string words;
-  const re2::StringPiece text(line.data(), line.size());
-  if (!RE2::PartialMatch(text, error, &words) || RE2::PartialMatch(text, ignored)) return {};
-  return words;
+  return Holds(line, ignored) ? std::string() : First(line, error);
 }
 
-std::span<const std::string_view> Last(const std::vector<std::string_view>& lines, size_t most) {
-  return std::span(lines).last(std::min(lines.size(), most));
+// Words of a program that ends well, or that goes on from an error.
+bool SaysItWentWell(std::string_view line) {
+  static const RE2 well(
+      R"((?i)\b(?:done|finished|completed?)\s*(?:[.,!:;)]|$|(?:in|after) \d|epoch|training)|)"
+      R"(\b(?:saved|wrote|written|success\w*|passed|retry\w*|skipp\w+|fall(?:s|ing)? back|fallback|instead)\b)"),
+      badly(R"((?i)error|exception|fail|could ?n.t|\b(?:not|unable|without)\b)");
+  return Holds(line, well) && !Holds(line, badly);
+}
+
+Lines LinesOf(std::string_view text) {
+  Lines lines = Split(text, '\n');
+  std::erase_if(
+      lines, [](std::string_view line) { return line.size() > kLongestPrintedLine || Trim(line).empty(); });
+  return lines;
 }
 
 std::string OneLine(std::string error) {
@@ -73,31 +98,44 @@ std::string OneLine(std::string error) {
   return error;
 }
 
-}  // namespace
-
-std::string ProgramError(std::string_view printed, bool did_nothing) {
-  if (printed.size() > kReadBytes) printed.remove_prefix(printed.size() - kReadBytes);
-  const std::string valid = ValidUtf8(printed);
-  std::vector<std::string_view> lines = Split(valid, '\n');
-  std::erase_if(lines, [](std::string_view line) {
-    return line.size() > kLongestPrintedLine || line.find_first_not_of(" \t\r") == std::string_view::npos;
-  });
+// Of one stream: the error, and nothing behind it but what belongs to it.
+std::string ErrorOf(const Lines& lines, bool did_nothing) {
+  const size_t most_behind = did_nothing ? kLinesBehindOfIdle : kLinesBehind;
   RunEndReader exceptions;
   for (size_t i = 0; i < lines.size(); ++i) exceptions.Line(lines[i], static_cast<int64_t>(i));
-  const auto count = static_cast<int64_t>(lines.size());
-  if (!exceptions.error().empty() && count - exceptions.error_line() <= int64_t{kLastLines})
-    return OneLine(exceptions.error());
+  if (!exceptions.error().empty() &&
+      lines.size() - 1 - static_cast<size_t>(exceptions.error_line()) <= most_behind)
+    return exceptions.error();
   if (!lines.empty() && Trim(lines.back()) == "KeyboardInterrupt") return "KeyboardInterrupt";
-  std::string fatal;
-  for (const std::string_view line : Last(lines, kLastLines)) {
-    std::string words = FatalError(line);
+  static const RE2 thrown(R"(^terminate called after throwing (an instance of '.*'))"),
+      what(R"(^\s*what\(\):\s*(.+))");
+  std::string error;
+  for (const std::string_view line : Last(lines, most_behind + 1)) {
+    if (std::string type = First(line, thrown); !type.empty()) error = std::move(type);
     // What an exception says names it better than its type.
-    if (!words.empty() && (fatal.empty() || fatal.starts_with("an instance of "))) fatal = std::move(words);
+    if (std::string words = First(line, what); error.starts_with("an instance of ") && !words.empty())
+      return words;
+    if (std::string words = FatalError(line); error.empty()) error = std::move(words);
   }
-  if (!fatal.empty() || !did_nothing) return OneLine(fatal);
-  for (const std::string_view line : Last(lines, kLinesOfWords))
-    if (const std::string words = LastWords(line); !words.empty()) return OneLine(words);
+  if (!error.empty() || !did_nothing) return error;
+  for (const std::string_view line : Last(lines, kLastLines))
+    if (std::string words = LastWords(line); !words.empty()) return words;
   return {};
+}
+
+}  // namespace
+
+std::string ProgramError(std::span<const std::string_view> streams, bool did_nothing) {
+  std::vector<std::string> texts;
+  for (const std::string_view stream : streams)
+    texts.push_back(ValidUtf8(stream.substr(stream.size() - std::min(stream.size(), kReadBytes))));
+  std::string error;
+  for (const std::string& text : texts) {
+    const Lines lines = LinesOf(text);
+    if (std::ranges::any_of(Last(lines, kLastLines), SaysItWentWell)) return {};
+    if (error.empty()) error = ErrorOf(lines, did_nothing);
+  }
+  return OneLine(std::move(error));
 }
 
 }  // namespace dladvisor::training_log

@@ -2,15 +2,17 @@
 // The error with which a program ended, by what it printed last.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace dladvisor::training_log {
 
-// "ImportError: No module named 'x'", "assertion `n > 0' failed (a.cu:19)": of one line, valid UTF-8 and at
-// most some 200 bytes; "" where none is among the last lines of what one process printed, standard output or
-// standard error. `did_nothing` says that it did none of its work: then also a last line that begins with the
-// word error counts, which of a program at work is often a message that it gets over.
-std::string ProgramError(std::string_view printed, bool did_nothing);
+// "ImportError: No module named 'x'", "Assertion `n > 0' failed": of one line, valid UTF-8 and at most some
+// 200 bytes; "" where none is among the last lines of `streams`, which are what one process printed: standard
+// output and standard error. What it goes on from, and what it ends well after, is none. `did_nothing` says
+// that it did none of its work: then more may follow the error, and a last line that begins with the word
+// error counts, which of a program at work is often a message that it gets over.
+std::string ProgramError(std::span<const std::string_view> streams, bool did_nothing);
 
 }  // namespace dladvisor::training_log
