@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/analysis/trace_builder.h"
 
@@ -22,6 +23,24 @@ TEST(Profile, TellsOperatorsWithGradientsOnFromTheirBackwardPass) {
   const ProfileRow row = ComputeProfile(test::ContextOf(b.trace));
   EXPECT_EQ(row.gradient_calls, 2);
   EXPECT_EQ(row.backward_calls, 1);
+}
+
+TEST(Profile, CountsNormalisationsBeforeWhichTheModuleCountsTheBatch) {
+  const auto counted = [&](const std::vector<const char*>& operators) {
+    TraceBuilder built;
+    for (size_t i = 0; i < operators.size(); ++i) {
+      test::AddRange(built, static_cast<Ns>(100 * i), static_cast<Ns>(100 * i + 50), operators[i]);
+      built.trace.ranges.sequence.push_back(-1);
+    }
+    return ComputeProfile(test::ContextOf(built.trace)).training_norms;
+  };
+  EXPECT_EQ(
+      counted({"aten::conv2d", "aten::add_", "aten::batch_norm", "aten::add_", "step", "aten::batch_norm"}),
+      2);
+  // The sum of a residual stands behind the normalisation.
+  EXPECT_EQ(counted({"aten::conv2d", "aten::batch_norm", "aten::add_", "aten::conv2d", "aten::batch_norm"}),
+            0);
+  EXPECT_FALSE(counted({}).has_value());
 }
 
 void AddOverhead(TraceBuilder& b, const std::string& name) {

@@ -152,6 +152,30 @@ void CountUnknownRows(const CaptureHealth& health, ProfileRow& row) {
   row.unknown_kinds = fmt::format("{}{}", fmt::join(names, ", "), kinds.size() > kShown ? " and others" : "");
 }
 
+// PyTorch's module of batch normalisation counts the batches of a training: a sum in place stands just before
+// the operator.
+void CountTrainingNorms(const Trace& trace, ProfileRow& row) {
+  const Ranges& ranges = trace.ranges;
+  if (ranges.sequence.size() == 0) return;
+  enum class Word : uint8_t { kNone, kNorm, kSum, kOther };
+  std::vector<Word> words(trace.names.size());
+  for (size_t id = 0; id < words.size(); ++id) {
+    const std::string_view name = trace.names.View(static_cast<NameId>(id));
+    words[id] = name == "aten::batch_norm"   ? Word::kNorm
+                : name == "aten::add_"       ? Word::kSum
+                : name.starts_with("aten::") ? Word::kOther
+                                             : Word::kNone;
+  }
+  std::vector<Word> last(trace.threads.size(), Word::kNone);
+  row.training_norms = 0;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Word word = words[ranges.name[i]];
+    if (word == Word::kNone || ranges.thread[i] >= last.size()) continue;
+    if (word == Word::kNorm && last[ranges.thread[i]] == Word::kSum) ++*row.training_norms;
+    last[ranges.thread[i]] = word;
+  }
+}
+
 void CountGradientCalls(const Ranges& ranges, ProfileRow& row) {
   if (ranges.sequence.size() == 0 || ranges.forward_thread.size() == 0) return;
   row.gradient_calls = row.backward_calls = 0;
@@ -208,6 +232,10 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "outside of no_grad and inference_mode; unknown where it does not show.")
           .Column("backward_calls", &ProfileRow::backward_calls, Unit::kCount,
                   "Operators of a backward pass; unknown where it does not show.")
+          .Column(
+              "training_norms", &ProfileRow::training_norms, Unit::kCount,
+              "Batch normalisations before which PyTorch's module counts the batch, as it does in training "
+              "mode alone; unknown where it does not show.")
           .Column("python_frames", &ProfileRow::python_frames, Unit::kCount, "Calls of Python functions.")
           .Column("os_calls", &ProfileRow::os_calls, Unit::kCount, "Operating-system calls.")
           .Column("gpu_metric_samples", &ProfileRow::gpu_metric_samples, Unit::kCount,
@@ -337,6 +365,7 @@ ProfileRow ComputeProfile(const Context& context) {
   }
   for (size_t i = 0; i < trace.ranges.size(); ++i) row.open_ranges += trace.ranges.open[i];
   CountGradientCalls(trace.ranges, row);
+  CountTrainingNorms(trace, row);
   row.out_of_order = health.out_of_order;
   row.negative_durations = health.negative_durations;
   const IntervalSet analysed = AnalysedTime(context);
