@@ -273,13 +273,14 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
 
 // Before its GPU work and after it, of one process; another beside it adds nothing.
 TEST(Headline, AddsWhatTheHostComputesAloneInSeveralParts) {
-  const auto text = [](int64_t second_process) {
+  const auto text = [](int64_t second_process, double first = 0.3, double second = 0.4) {
     Advice advice;
     for (int i = 0; i < 2; ++i) {
       Finding finding = MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired);
       finding.recommendation = {i == 0 ? "Check less." : "Fill it on the GPU."};
-      const std::vector<NamedValue> scope = {{"pid", i == 0 ? int64_t{7} : second_process, Unit::kNone},
-                                             {"share_of_program_time", i == 0 ? 0.3 : 0.4, Unit::kRatio}};
+      const std::vector<NamedValue> scope = {
+          {"pid", i == 0 ? int64_t{7} : second_process, Unit::kNone},
+          {"share_of_program_time", i == 0 ? first : second, Unit::kRatio}};
       finding.problem = RenderMessage("{{pid}}: {{share_of_program_time}} of the time", scope);
       advice.findings.push_back(finding);
     }
@@ -288,6 +289,9 @@ TEST(Headline, AddsWhatTheHostComputesAloneInSeveralParts) {
   };
   EXPECT_THAT(text(7), HasSubstr("for 70.0 % of the program's time only the host computes; first, fill it"));
   EXPECT_THAT(text(8), Not(HasSubstr("only the host computes")));
+  EXPECT_THAT(text(8, 0.6, 0.9),
+              HasSubstr("for 90.0 % of the program's time only the host computes; first, fill it"))
+      << "of the process in which it is most";
 }
 
 TEST(Headline, SaysThatMinutesMayBeAPause) {

@@ -174,9 +174,10 @@ std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
     parts.longest = share;
     parts.all.root = root;
   }
+  HostAlone longest;
   for (const auto& [pid, parts] : processes)
-    if (parts.all.share > kMostOfTheProgram) return parts.all;
-  return std::nullopt;
+    if (parts.all.share > longest.share) longest = parts.all;
+  return longest.share > kMostOfTheProgram ? std::optional(longest) : std::nullopt;
 }
 
 // What a saving is weighed against: the time of a step, else of what is analysed.
