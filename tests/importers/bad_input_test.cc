@@ -149,8 +149,8 @@ TEST(BadInput, TracesOfOtherProfilers) {
                   process + R"("}}, {"ph": "X", "name": "fusion", "ts": 1, "dur": 5, "pid": 1}]})");
     return Refusal(dir.path() / "a.json");
   };
-  for (const char* process :
-       {"/device:GPU:0", "/host:CPU", "/job:localhost/replica:0/task:0/device:GPU:0 Compute"}) {
+  for (const char* process : {"/device:GPU:0", "/device:GPU:0 (pid 1)", "/host:CPU",
+                              "/job:localhost/replica:0/task:0/device:GPU:0 Compute"}) {
     const Error e = refusal(process);
     EXPECT_THAT(e.reason(), HasSubstr("a trace of XLA's profiler")) << process;
     EXPECT_THAT(e.hint(), HasSubstr("nsys profile")) << process;
@@ -158,7 +158,8 @@ TEST(BadInput, TracesOfOtherProfilers) {
   }
   EXPECT_THAT(refusal("/device:TPU:0").hint(), Not(HasSubstr("nsys")));
   EXPECT_THAT(refusal("Ascend Hardware").hint(), HasSubstr("MindStudio"));
-  EXPECT_THAT(refusal("Renderer").hint(), HasSubstr("torch.profiler"));
+  for (const char* process : {"Renderer", "my/host: node1 /device: x", "/device:x", "/srv/host:CPU"})
+    EXPECT_THAT(refusal(process).hint(), HasSubstr("torch.profiler")) << process;
 }
 
 TEST(BadInput, Traces) {
