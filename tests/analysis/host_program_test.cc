@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/step.h"
 #include "tests/analysis/trace_builder.h"
@@ -52,6 +54,52 @@ TEST(HostProgram, LoadersWithoutTheOperatorsWithinThem) {
   EXPECT_EQ(rows[0].busy_ns, 500);
   EXPECT_EQ(rows[0].calls, 1);
   EXPECT_FALSE(rows[1].loading);
+}
+
+// One loader within another, and a third on another thread that begins beside them.
+TEST(HostProgram, LoadersThatLoadAtOnceLoadOnce) {
+  TraceBuilder b;
+  b.trace.devices.clear();
+  b.AddThread(0, 43);
+  test::AddRange(b, 0, 600, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                 "user_annotation");
+  test::AddRange(b, 100, 500, "dataloader fetch", "user_annotation");
+  test::AddRange(b, 600, 1000, "aten::addmm");
+  b.Range(550, 700, "dataloader", 1);
+  Ns alone = 0;
+  for (const HostProgramRow& row : RowsOf(b))
+    if (row.loading) alone += row.alone_ns;
+  EXPECT_EQ(alone, 600);
+}
+
+// Where ranges are all that is recorded, each counts, those of a loader too.
+TEST(HostProgram, EachCallOfALoaderCounts) {
+  TraceBuilder b;
+  b.trace.devices.clear();
+  for (Ns start : {0, 100, 200}) b.Range(start, start + 50, "dataloader");
+  const auto rows = RowsOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_TRUE(rows[0].loading);
+  EXPECT_EQ(rows[0].calls, 3);
+  EXPECT_EQ(rows[0].busy_ns, 150);
+}
+
+// Each of many loads between two operators: what is busy is looked through once, not once a loader.
+TEST(HostProgram, ManyLoadersTakeNotTheSquareOfTheirTime) {
+  TraceBuilder b;
+  b.trace.devices.clear();
+  constexpr int kLoaders = 300'000;
+  for (Ns i = 0; i < kLoaders; ++i) {
+    test::AddRange(b, 4 * i, 4 * i + 1, "aten::add");
+    test::AddRange(b, 4 * i + 2, 4 * i + 4, "dataloader", "user_annotation");
+  }
+  const Context context = test::ContextOf(b.trace);
+  const auto start = std::chrono::steady_clock::now();
+  const auto rows = ComputeHostProgram(context);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].calls, kLoaders);
+  EXPECT_EQ(rows[0].busy_ns, 2 * kLoaders);
 }
 
 // A loop that sleeps for 600 of its 900 ns, reads in what is within it, and another thread that waits.

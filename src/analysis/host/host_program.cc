@@ -90,9 +90,12 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
           .Column("busy_ns", &HostProgramRow::busy_ns, Unit::kNanoseconds,
                   "Time in which a thread is in one (union), of operators and loaders without the operators "
                   "within it.")
-          .Column(
-              "alone_ns", &HostProgramRow::alone_ns, Unit::kNanoseconds,
-              "Of a collective, the part in which no operator runs on any thread; of an operator all of it.")
+          .Column("alone_ns", &HostProgramRow::alone_ns, Unit::kNanoseconds,
+                  "Of a collective, the part in which no operator runs on any thread; of a range of a data "
+                  "loader, the "
+                  "part in which none with more time loads, so that their sum counts no time twice; of an "
+                  "operator all of "
+                  "it.")
           .Column("os_call", &HostProgramRow::os_call, Unit::kText,
                   "Call of the operating system that it spends most time in; unknown where none was "
                   "recorded in it.")
@@ -131,38 +134,44 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
     times.push_back({trace.ranges.start[i], trace.ranges.end[i]});
   }
   const IntervalSet busy = Union(std::move(operating));
-  for (uint32_t i = 0; i < trace.ranges.size(); ++i) {
-    const std::string_view name = trace.names.View(trace.ranges.name[i]);
-    if (trace.ranges.open[i] || trace.ranges.kind[i] != RangeKind::kPushPop ||
-        BucketOfRange(name) != Bucket::kInput)
-      continue;
-    auto& [row, times] = by_name[std::string(name)];
-    const bool is_counted = row.calls > 0 && !row.loading;  // as a range where there are no operators
+  std::map<NameId, std::vector<Interval>> loading;
+  for (uint32_t i = 0; i < trace.ranges.size(); ++i)
+    if (!trace.ranges.open[i] && trace.ranges.kind[i] == RangeKind::kPushPop &&
+        BucketOfRange(trace.names.View(trace.ranges.name[i])) == Bucket::kInput)
+      loading[trace.ranges.name[i]].push_back({trace.ranges.start[i], trace.ranges.end[i]});
+  for (auto& [id, ranges] : loading) {
+    auto& [row, times] = by_name[std::string(trace.names.View(id))];
     row.loading = true;
-    if (is_counted) continue;
-    ++row.calls;
-    const IntervalSet alone = Subtract({{trace.ranges.start[i], trace.ranges.end[i]}}, busy);
-    times.insert(times.end(), alone.begin(), alone.end());
+    if (row.calls > 0) continue;  // as ranges where there are no operators
+    row.calls = static_cast<int64_t>(ranges.size());
+    times = Subtract(Union(std::move(ranges)), busy);
   }
   const auto whole = static_cast<double>(std::max<Ns>(1, context.activity.length()));
-  std::vector<HostProgramRow> rows;
+  std::vector<std::pair<HostProgramRow, IntervalSet>> found;
   for (auto& [name, entry] : by_name) {
-    HostProgramRow& row = rows.emplace_back(std::move(entry.first));
+    auto& [row, times] = found.emplace_back(std::move(entry.first), Union(std::move(entry.second)));
     row.name = name;
-    const IntervalSet times = Union(std::move(entry.second));
     row.busy_ns = Length(times);
-    row.alone_ns = row.communication ? Length(Subtract(times, busy)) : row.busy_ns;
     for (const auto& [call, time] : in_os[name])
       if (time > row.os_call_ns.value_or(0)) {
         row.os_call = trace.names.View(call);
         row.os_call_ns = time;
       }
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::tuple(-a.first.busy_ns, a.first.name) < std::tuple(-b.first.busy_ns, b.first.name);
+  });
+  std::vector<HostProgramRow> rows;
+  IntervalSet loaded;  // by the rows before
+  for (auto& [row, times] : found) {
+    row.alone_ns = row.communication ? Length(Subtract(times, busy))
+                   : row.loading     ? Length(Subtract(times, loaded))
+                                     : row.busy_ns;
+    if (row.loading) loaded = Union(loaded, times);
     row.share = static_cast<double>(row.busy_ns) / whole;
     row.alone_share = static_cast<double>(row.alone_ns) / whole;
+    rows.push_back(std::move(row));
   }
-  std::sort(rows.begin(), rows.end(), [](const HostProgramRow& a, const HostProgramRow& b) {
-    return std::tuple(-a.busy_ns, a.name) < std::tuple(-b.busy_ns, b.name);
-  });
   if (rows.size() > kMostRows) rows.resize(kMostRows);
   return rows;
 }
