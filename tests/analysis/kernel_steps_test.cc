@@ -93,17 +93,7 @@ TEST(KernelSteps, TheLibrarysChoiceOfAProductsKernelMakesNoOtherRound) {
 
 TEST(KernelSteps, AGraphBehindTheKernelsOfEachRoundEndsIt) {
   TraceBuilder b = KernelLoop(5);
-  GraphLaunches& graphs = b.trace.graph_launches;
-  for (int round = 0; round < 5; ++round) {
-    graphs.start.push_back(500 + 500 * round);
-    graphs.end.push_back(780 + 500 * round);
-    graphs.process.push_back(0);
-    graphs.device.push_back(0);
-    graphs.stream.push_back(7);
-    graphs.correlation.push_back(1);
-    graphs.graph_node.push_back(0);
-    graphs.graph.push_back(3);
-  }
+  for (int round = 0; round < 5; ++round) b.Graph(500 + 500 * round, 780 + 500 * round, 3, 1);
   const std::vector<Step> steps = StepsOf(b);
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_EQ(steps[0].time, (Interval{290, 780}));

@@ -42,6 +42,15 @@ TEST(Run, NoFirstUseWhereCallsAreShort) {
   EXPECT_FALSE(RunOf(b).first_use_ns);
 }
 
+// A graph that was traced as a whole is work of the GPU.
+TEST(Run, NoFirstUseBehindAGraph) {
+  TraceBuilder b;
+  b.Graph(1 * kMillisecond, 490 * kMillisecond, 1, 7);
+  b.Api(2 * kMillisecond, 402 * kMillisecond, "cudaMalloc_v3020", 1);
+  b.Launch(490 * kMillisecond, 500 * kMillisecond, 510 * kMillisecond, "kernel");
+  EXPECT_FALSE(RunOf(b).first_use_ns);
+}
+
 TEST(Run, OfSeveralProfilesTheLongestFirstUseIsNamed) {
   RunRow a, b;
   a.gpus = b.gpus = 1;

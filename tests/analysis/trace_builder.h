@@ -92,6 +92,11 @@ class TraceBuilder {
     trace.sets.bytes.push_back(1);
     trace.sets.memory.push_back(MemoryKind::kDevice);
   }
+  // A graph that is traced as a whole.
+  void Graph(Ns start, Ns end, int64_t graph, int64_t correlation) {
+    AddOperation(trace.graph_launches, start, end, correlation, 0, 0);
+    trace.graph_launches.graph.push_back(graph);
+  }
   void Range(Ns start, Ns end, std::string_view name, uint32_t thread = 0, bool open = false) {
     Ranges& r = trace.ranges;
     r.start.push_back(start);

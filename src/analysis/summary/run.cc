@@ -83,7 +83,8 @@ void AddFirstUse(const Context& context, RunRow& run) {
   Ns works = std::numeric_limits<Ns>::max();
   for (const GpuOperations* ops :
        {static_cast<const GpuOperations*>(&trace.kernels), static_cast<const GpuOperations*>(&trace.copies),
-        static_cast<const GpuOperations*>(&trace.sets)})
+        static_cast<const GpuOperations*>(&trace.sets),
+        static_cast<const GpuOperations*>(&trace.graph_launches)})
     for (size_t i = 0; i < ops->size(); ++i) works = std::min(works, ops->start[i]);
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   const ApiCalls& calls = trace.api_calls;
