@@ -51,6 +51,16 @@ TEST(HostSequence, WithACacheNothingGrows) {
   EXPECT_TRUE(SequencesOf(Generate(12, [](int step) { return step == 0 ? 1024 : 1; })).empty());
 }
 
+// Sizes come from profiles, which may hold anything: their product need not fit.
+TEST(HostSequence, RowsThatNoNumberHoldsAreNone) {
+  test::OperatorsBuilder b;
+  b.trace.devices.clear();
+  for (int step = 0; step < 12; ++step)
+    b.Operator(20 * step, 20 * step + 10, "aten::linear",
+               "[[999999999999999999, 99999" + std::to_string(1000 + step) + ", 16], [32, 16], []]");
+  EXPECT_TRUE(SequencesOf(b).empty());
+}
+
 TEST(HostSequence, ProgramsOnAGpuAreToldByTheirProducts) {
   test::OperatorsBuilder gpu;
   for (int step = 0; step < 12; ++step)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "src/analysis/context/context.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/work/arguments.h"
+#include "src/analysis/work/count.h"
 
 namespace dladvisor {
 namespace {
@@ -46,9 +48,9 @@ struct Layer {
 std::optional<Layer> LayerOf(std::string_view shapes) {
   const auto sizes = ParseShapes(shapes);
   if (sizes.size() < 2 || sizes[0].size() < 2 || sizes[1].size() != 2) return std::nullopt;
-  Layer layer{1, sizes[1][1], sizes[1][0]};
-  for (size_t d = 0; d + 1 < sizes[0].size(); ++d) layer.rows *= sizes[0][d];
-  return layer;
+  const auto rows = Product(std::span(sizes[0].data(), sizes[0].size() - 1)).value();
+  if (!rows) return std::nullopt;
+  return Layer{*rows, sizes[1][1], sizes[1][0]};
 }
 
 // Calls with as many rows, one after the other.
