@@ -42,7 +42,7 @@ TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
   const std::string text = Render(slow, TypicalAdvice(), ReportFormat::kText);
   EXPECT_THAT(
       text,
-      HasSubstr("99.0 % of the profiled 100 ms are spent computing, 89.0 % without tensor cores; first, "));
+      HasSubstr("99.0 % of the analysed 100 ms are spent computing, 89.0 % without tensor cores; first, "));
   EXPECT_THAT(text, Not(HasSubstr("lost")));
   const FakeRun one_kind = RunWithLedger({{"compute/other", 99'000'000}, {"copy", 1'000'000}});
   EXPECT_THAT(Render(one_kind, Advice{}, ReportFormat::kText),
@@ -59,7 +59,7 @@ TEST(Headline, IsSilentOnTensorCoresWhereNoOpCouldUseThem) {
                             {"bucket", "compute/other"},
                             {"ns", int64_t{100'000}}}});
   const std::string text = Render(run, Advice{}, ReportFormat::kText);
-  EXPECT_THAT(text, HasSubstr("100.0 % of the profiled 100 µs are spent computing; "));
+  EXPECT_THAT(text, HasSubstr("100.0 % of the analysed 100 µs are spent computing; "));
 }
 
 TEST(Headline, SaysWhatTheWorkNeedsAtLeast) {
@@ -73,7 +73,7 @@ TEST(Headline, SaysWhatTheWorkNeedsAtLeast) {
                             {"ns", int64_t{100'000'000}}}});
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kText),
-      HasSubstr("100.0 % of the profiled 100 ms are spent computing, where 30.0 ms would do on this GPU"));
+      HasSubstr("100.0 % of the analysed 100 ms are spent computing, where 30.0 ms would do on this GPU"));
 }
 
 TEST(Headline, CountsHeadroomBesideLosses) {
@@ -88,7 +88,7 @@ TEST(Headline, CountsHeadroomBesideLosses) {
   give("idle/launch", 20'000'000);
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kMarkdown),
-      HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to launching kernels, and 80.0 ms "
+      HasSubstr("20.0 ms of the analysed 100 ms are lost (20 %), all of it to launching kernels, and 80.0 ms "
                 "are spent computing where 50.0 ms would do on this GPU"));
 }
 
@@ -102,8 +102,8 @@ TEST(Headline, TellsSavingsOfComputingFromWhatIsLost) {
                   ReportFormat::kMarkdown);
   };
   EXPECT_THAT(text("compute/other"),
-              HasSubstr("20.0 ms of the profiled 100 ms are lost besides computing (20 %); first, "));
-  EXPECT_THAT(text("idle/launch"), HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to "
+              HasSubstr("20.0 ms of the analysed 100 ms are lost besides computing (20 %); first, "));
+  EXPECT_THAT(text("idle/launch"), HasSubstr("20.0 ms of the analysed 100 ms are lost (20 %), all of it to "
                                              "launching kernels; first, "));
 }
 
@@ -262,7 +262,7 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
                   ReportFormat::kMarkdown);
   };
   EXPECT_THAT(text(0.9),
-              HasSubstr("20.0 ms of the profiled 100 ms are lost (20 %), all of it to allocation of "
+              HasSubstr("20.0 ms of the analysed 100 ms are lost (20 %), all of it to allocation of "
                         "memory; for 90.0 % of the program's time only the host computes; first, "
                         "do it on the GPU."));
   EXPECT_THAT(text(0.4), HasSubstr("first, allocate once, which saves up to 15.0 ms"));
@@ -388,7 +388,7 @@ TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
       RunWithLedger({{"compute/other", 10'000'000}, {"idle/unknown", 20'000'000}, {"copy", 10'000'000}});
   EXPECT_THAT(
       Render(run, Advice{}, ReportFormat::kMarkdown),
-      HasSubstr("30.0 ms of the profiled 40.0 ms are lost (75 %), 20.0 ms of it idle for a reason that the "
+      HasSubstr("30.0 ms of the analysed 40.0 ms are lost (75 %), 20.0 ms of it idle for a reason that the "
                 "profile does not show (capture with --trace=cuda,nvtx,osrt to find it)"));
   run.Give("profile", {{{"profile", int64_t{0}},
                         {"api_calls", int64_t{9}},

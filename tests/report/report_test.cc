@@ -258,7 +258,7 @@ TEST(Model, WithoutStepsTheLossIsOfTheProfiledTime) {
                             {"ns", int64_t{10'000'000}}},
                            {{"rank", int64_t{0}}, {"device", int64_t{0}}, {"bucket", "idle/os"}}});
   const std::string report = Render(run, Advice{}, ReportFormat::kText);
-  EXPECT_THAT(report, HasSubstr("10.0 ms of the profiled 40.0 ms are lost (25 %)"));
+  EXPECT_THAT(report, HasSubstr("10.0 ms of the analysed 40.0 ms are lost (25 %)"));
   EXPECT_THAT(report, HasSubstr("unknown (no iterations were detected)"));
 }
 

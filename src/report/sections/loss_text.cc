@@ -115,7 +115,7 @@ std::string PauseText(const Advice& advice) {
 
 std::string LossText(const ReportModel& model, const std::optional<SavingClaim>& claim) {
   for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
-                                        {"lost_in_window", "window", "the profiled {}"}}) {
+                                        {"lost_in_window", "window", "the analysed {}"}}) {
     const auto lost_ns = FigureNumber(model, lost), total_ns = FigureNumber(model, total);
     if (!lost_ns || !total_ns) continue;
     const std::string whole = fmt::format(fmt::runtime(of), FigureText(model, total));
