@@ -75,6 +75,45 @@ TEST(RunEnd, AThreadsExceptionIsNotTheProgramsEnd) {
             "OSError: full");
 }
 
+TEST(RunEnd, ExceptionsThatFollowOneOfAThreadAreNotTheProgramsEnd) {
+  const std::string trace =
+      "Traceback (most recent call last):\n  File \"/lib/threading.py\", line 3, in run\n";
+  for (const char* link : {"\nDuring handling of the above exception, another exception occurred:\n\n",
+                           "\nThe above exception was the direct cause of the following exception:\n\n"}) {
+    const std::string chain = trace + "KeyError: 3\n" + link + trace + "RuntimeError: cannot upload\n" +
+                              link + trace + "OSError: full\n";
+    EXPECT_EQ(LogOfRun(Lines(1, 20) + "Exception in thread Thread-3:\n" + chain + "Best model saved\n").error,
+              "");
+    EXPECT_EQ(LogOfRun(Lines(1, 20) + chain).error, "KeyError: 3") << "of the program itself";
+  }
+}
+
+TEST(RunEnd, WhatIsIgnoredHidesNoLaterEnd) {
+  const std::string end =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\nRuntimeError: CUDA error\n";
+  const std::string pipe =
+      "Exception ignored in: <_io.TextIOWrapper name='<stdout>'>\nBrokenPipeError: [Errno 32] Broken pipe\n";
+  EXPECT_EQ(LogOfRun(pipe + pipe + Lines(1, 20) + end).error, "RuntimeError: CUDA error");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + pipe + end).error, "RuntimeError: CUDA error");
+  EXPECT_EQ(
+      LogOfRun("Exception in thread \"main\" java.lang.RuntimeException: x\n" + Lines(1, 20) + end).error,
+      "RuntimeError: CUDA error");
+  EXPECT_EQ(LogOfRun("Exception in thread Thread-2:\n" + Lines(1, 20) + end).error,
+            "RuntimeError: CUDA error")
+      << "its traceback is elsewhere";
+}
+
+TEST(RunEnd, AfterAnErrorOnlyWordsOfTheTrainingTellThatItFinished) {
+  const std::string end = Lines(1, 20) +
+                          "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
+                          "OSError: disk full\n";
+  for (const char* words : {"Done killing workers", "Completed with exit code 1", "Finished uploading logs",
+                            "Training finished with errors"})
+    EXPECT_EQ(LogOfRun(end + words + "\n").error, "OSError: disk full") << words;
+  for (const char* words : {"Done.", "All done!", "Training is complete, best 0.9", "Finished in 120 s"})
+    EXPECT_EQ(LogOfRun(end + words + "\n").error, "") << words;
+}
+
 TEST(RunEnd, ALineOfTwoProcessesSaysLessThanOneOfItsOwn) {
   EXPECT_EQ(LogOfRun(Lines(1, 20) + "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
                                     "ModuleNotFoundError: ModuleNotFoundErrorNo module named 'a': \n"

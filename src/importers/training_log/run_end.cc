@@ -14,6 +14,14 @@ namespace {
 constexpr int64_t kLinesOfEnd = 500;
 constexpr size_t kLongestStop = 1024;
 constexpr size_t kLongestWords = 120;  // of an error, cut between two of them
+// Of other processes or of a bar, between the line that tells of an exception and its traceback.
+constexpr int kMostStrays = 2;
+
+const RE2& ExceptionForm() {
+  static const RE2 form(
+      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,160})|:?\s*$))");
+  return form;
+}
 
 // "Killed", "run.sh: line 12: 2967037 Segmentation fault (core dumped) python3 main.py", as a shell says it;
 // "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 DUE TO NODE FAILURE ***". What a user
@@ -55,6 +63,37 @@ void RunEndReader::Stopped(std::string error, int64_t number) {
   went_on_ = false;
 }
 
+// Whether the line tells of what Python or a program gets over: the thread ends, and not the program. A
+// traceback follows each of these, and more of them where exceptions are chained; or the exception alone.
+// Java names the thread in quotes, and prints no traceback of this form.
+bool RunEndReader::Ignored(std::string_view line) {
+  const auto has = [&](std::string_view words) { return line.find(words) != std::string_view::npos; };
+  if (has("Exception ignored ") || (has("Exception in thread ") && !has("Exception in thread \""))) {
+    ++ignored_;
+    strays_ = 0;
+    return true;
+  }
+  if (has("Traceback (most recent call last)")) {
+    gets_over_ = within_ = ignored_ > 0;
+    ignored_ -= gets_over_;
+    strays_ = 0;
+    return false;
+  }
+  if (gets_over_ && (has("During handling of the above exception") || has("The above exception was"))) {
+    ++ignored_;
+    strays_ = 0;
+    return true;
+  }
+  if (ignored_ == 0 && !within_) return false;
+  if (line.starts_with(' ') || has("File \"")) return false;
+  if (RE2::PartialMatch(line, ExceptionForm())) {
+    if (!std::exchange(within_, false)) --ignored_;
+  } else if (!within_ && ++strays_ > kMostStrays) {
+    ignored_ = 0;
+  }
+  return false;
+}
+
 // "AttributeError: ...", behind a rank or a date, where an exception ends; of its words no more than fits a
 // line.
 void RunEndReader::Line(std::string_view coloured, int64_t number) {
@@ -62,9 +101,7 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
   const std::string plain =
       coloured.find('\x1b') == std::string_view::npos ? std::string() : WithoutColours(coloured);
   const std::string_view line = plain.empty() ? coloured : std::string_view(plain);
-  static const RE2 exception(
-      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,160})|:?\s*$))"),
-      training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
+  static const RE2 training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
   // It ends a rank without an exception of Python's, and the launcher's names no reason.
   static const RE2 watchdog(
       R"(Watchdog caught collective operation timeout: WorkNCCL\(.{0,40}?OpType=(\w+))");
@@ -78,17 +115,15 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     Stopped(stop, number);
     return;
   }
-  // Of what Python or a program gets over: the thread ends, and not the program.
-  if (line.find("Exception ignored in") != std::string_view::npos ||
-      line.find("Exception in thread ") != std::string_view::npos) {
-    ++ignored_;
-    return;
-  }
+  if (Ignored(line)) return;
+  // "Done killing workers" tells of no training.
   static const RE2 finished(
-      R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)\b)");
-  if (!error_.empty() && !went_on_ && !traceback_ && RE2::PartialMatch(line, finished)) went_on_ = true;
-  if (line.find("Traceback (most recent call last)") != std::string_view::npos)
-    traceback_ = ignored_ == 0 || (--ignored_, false);
+      R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)(?:\W*$| (?:successfully|in|after)\b))"),
+      failed(R"((?i)\bfail|\berror|\bkill|\babort|\bcrash|exit\w* (?:code|status)[ :=]*-?[1-9])");
+  if (!error_.empty() && !went_on_ && !traceback_ && RE2::PartialMatch(line, finished) &&
+      !RE2::PartialMatch(line, failed))
+    went_on_ = true;
+  if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = !gets_over_;
   if (!traceback_) return;
   of_training_ = of_training_ || RE2::PartialMatch(line, training);
   static const RE2 loop(
@@ -97,7 +132,7 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
   std::string type, words;
   if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
     return;
-  if (!RE2::PartialMatch(line, exception, &type, &words)) return;
+  if (!RE2::PartialMatch(line, ExceptionForm(), &type, &words)) return;
   const bool late = number - std::exchange(error_line_, number) > kLinesOfEnd;
   // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
   static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");

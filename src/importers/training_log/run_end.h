@@ -28,6 +28,7 @@ class RunEndReader {
 
  private:
   void Stopped(std::string error, int64_t number);
+  bool Ignored(std::string_view line);
 
   std::string error_;
   int64_t error_line_ = 0;
@@ -35,7 +36,10 @@ class RunEndReader {
   bool of_training_ = false;  // by the files of a traceback
   bool of_loop_ = false;      // by its functions
   bool went_on_ = false;      // since the error
-  int ignored_ = 0;           // of the tracebacks that come
+  int ignored_ = 0;           // tracebacks that come, of what the program gets over
+  int strays_ = 0;            // lines since then that are of none
+  bool gets_over_ = false;    // the last traceback
+  bool within_ = false;       // that one
   bool mixed_ = false;        // that the error's line is of several processes
 };
 
