@@ -29,10 +29,12 @@ void EpochBarsReader::Heading(std::string_view line) {
       other("(?i)^\\W*(?:val|valid\\w*|eval\\w*|test\\w*)\\b");
   if (line.size() > kLongestHeadingOfBars) return;
   int64_t number = 0;
-  if (RE2::PartialMatch(line, epoch, &number))
+  if (RE2::PartialMatch(line, epoch, &number)) {
     heading_ = number;
-  else if (RE2::PartialMatch(line, other))
+    heads_ = true;
+  } else if (RE2::PartialMatch(line, other)) {
     heading_.reset();
+  }
 }
 
 void EpochBarsReader::Line(std::string_view line) {
@@ -52,19 +54,32 @@ void EpochBarsReader::Line(std::string_view line) {
     epoch = named ? Integer(title).value_or(0) : *heading_;
     const std::string_view head = std::string_view(std::exchange(before, rest));
     if (RE2::PartialMatch(head.substr(0, head.find("%|")), other) || done > total) continue;
-    const int64_t since = Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds;
-    if (epoch_ != epoch || total != total_ || done < last_done_) {
-      const bool again = epoch_ && epoch <= *epoch_;
+    Take({epoch, done, total, Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds}, named);
+  }
+}
+
+void EpochBarsReader::Take(const Bar& bar, bool named) {
+  const Bar before = std::exchange(seen_, bar);
+  const bool begins =
+      before.epoch != bar.epoch || before.total != bar.total || bar.done < before.done || (!named && heads_);
+  if (begins) {
+    // A training that ends in the middle of an epoch may start with it again.
+    const bool ended = epoch_ == bar.epoch && last_done_ == total_;
+    trains_ = (named || heads_) && !ended;
+    heads_ = false;
+    if (trains_) {
+      const bool again = epoch_ && bar.epoch <= *epoch_;
       if (epoch_) Add(last_done_, last_seconds_);
       before_ = again ? 0 : before_ + (epoch_ ? total_ : 0);
-      epoch_ = epoch;
-      total_ = total;
+      epoch_ = bar.epoch;
+      total_ = bar.total;
       done_ = seconds_ = 0;
     }
-    last_done_ = done;
-    last_seconds_ = since;
-    if (since - seconds_ >= kSecondsOfRow) Add(done, since);
   }
+  if (!trains_) return;
+  last_done_ = bar.done;
+  last_seconds_ = bar.seconds;
+  if (bar.seconds - seconds_ >= kSecondsOfRow) Add(bar.done, bar.seconds);
 }
 
 void EpochBarsReader::Add(int64_t done, int64_t seconds) {

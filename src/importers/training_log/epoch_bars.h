@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Progress bars of which each is an epoch ("Epoch 1/60:  1%|#  | 5/445 [00:05<07:08,  1.03it/s, L=4.1]"),
 // written many times while it goes on. Their clocks have whole seconds: a row covers as many steps as are
-// needed for a time that is known well.
+// needed for a time that is known well. A program writes bars for its evaluation as well, mostly without a
+// word of it: of an epoch the first bar is the training's.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,20 @@ class EpochBarsReader {
   TrainingLog Finish();
 
  private:
+  // One state of a bar.
+  struct Bar {
+    int64_t epoch = 0, done = 0, total = 0, seconds = 0;
+  };
+
   void Heading(std::string_view line);
+  void Take(const Bar& bar, bool named);
   void Add(int64_t done, int64_t seconds);
 
   TrainingLog log_;
   std::optional<int64_t> heading_;  // the epoch that the last line without a bar names
+  bool heads_ = false;              // that line, as no bar was seen since
+  bool trains_ = false;             // the bar that goes on
+  Bar seen_;                        // the last, whatever it counts
   std::optional<int64_t> epoch_;
   int64_t total_ = 0, before_ = 0;            // steps of the epoch, and of those before
   int64_t done_ = 0, seconds_ = 0;            // of the last row

@@ -139,6 +139,10 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   if (bar && (printed != all || bar_epoch_ == full_bar_epoch_)) return false;
   if (bar) full_bar_epoch_ = bar_epoch_;
   const auto epoch = bar ? std::optional(bar_epoch_) : part('e');
+  // Of the full bars of an epoch the first is the training's, and others are of its evaluation.
+  if (program_ == kBars && !bar && epoch && printed == all &&
+      std::exchange(full_bar_epoch_, *epoch) == *epoch)
+    return false;
   if (!printed || (parts.size() == 3 && (!all || !epoch || *epoch > 1'000'000))) return false;
   if (form.first_step == kEither && !first_step_) first_step_ = std::min<int64_t>(*printed, 1);
   int64_t step = *printed - (form.first_step == kEither ? *first_step_ : form.first_step) + 1;
