@@ -188,6 +188,10 @@ class LogReader {
                      steps.program != training_log::kStepsAlone && steps.program != training_log::kEpochs;
     if (own) log = std::move(steps);
     if (log.empty()) log = trainer_.Finish((PrintsLosses() || end_.of_loop()) && steps.empty());
+    if (log.program == training_log::kBars && !own) {
+      TrainingLog bars = epoch_bars_.Finish();
+      if (SaysMore(bars, log)) log = std::move(bars);
+    }
     if (log.empty()) log = deepspeed_.Finish();
     if (log.empty() && !own) log = std::move(steps);
     if (log.empty() || (!own && (log.of_epochs || log.program == training_log::kAnyProgram ||

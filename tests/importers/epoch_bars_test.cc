@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bars of which each is an epoch, its training's or its evaluation's.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+
+TrainingLog LogOfBars(const std::string& text) { return test::ReadLog(text).training_log; }
+
+double SecondsOfBars(const TrainingIteration& row) { return row.elapsed_ns.value_or(0) / 1e9; }
+
+// "Epoch 3" is the title of the bars behind it, until an evaluation begins.
+TEST(EpochBars, BarsBehindALineThatNamesTheEpoch) {
+  std::string text;
+  for (int epoch = 0; epoch < 5; ++epoch)
+    text += fmt::format("Epoch {}\n  0%|    | 0/60 [00:00<?, ?it/s]\n", epoch) +
+            " 50%|##  | 30/60 [00:30<00:30,  1.0s/it]\n100%|####| 60/60 [01:00<00:00,  1.0s/it]\n"
+            "Loss:  157.06\nEvaluating...\n100%|####| 60/60 [05:00<00:00,  5.0s/it]\n";
+  const TrainingLog log = LogOfBars(text);
+  ASSERT_EQ(log.iterations.size(), 10u);
+  EXPECT_EQ(log.iterations[9].iteration, 300);
+  EXPECT_DOUBLE_EQ(SecondsOfBars(log.iterations[9]), 1.0);
+}
+
+// Of an epoch the first is the training's, whatever the others count.
+TEST(EpochBars, BarsOfAnEpochBehindItsFirstAreNotTheTrainings) {
+  const auto bar = [](const std::string& title, int total, int seconds) {
+    std::string text;
+    for (int part = 0; part <= 10; ++part)
+      text += fmt::format("{}{}%|##  | {}/{} [{:02}:{:02}<00:40,  1.6it/s]\r", title, part * 10,
+                          total * part / 10, total, seconds * part / 600, seconds * part / 10 % 60);
+    return text + "\n";
+  };
+  for (const int evaluated : {20, 100, 200})
+    for (const char* between : {"", "Train loss: 0.51 acc 0.9\n"})
+      for (const bool titled : {false, true}) {
+        std::string text;
+        for (int epoch = 1; epoch <= 5; ++epoch) {
+          const std::string title = titled ? fmt::format("Epoch {}/5: ", epoch) : "";
+          if (!titled) text += fmt::format("Epoch {}/5\n", epoch);
+          text += bar(title, 100, 120) + between + bar(title, evaluated, 50) + "loss 0.6\n";
+        }
+        const TrainingLog log = LogOfBars(text);
+        ASSERT_FALSE(log.iterations.empty());
+        EXPECT_EQ(log.iterations.back().iteration, 500) << evaluated;
+        EXPECT_EQ(log.iterations.back().attempt, 0) << evaluated;
+        for (const TrainingIteration& row : log.iterations) EXPECT_DOUBLE_EQ(SecondsOfBars(row), 1.2);
+      }
+}
+
+TEST(EpochBars, FullBarsOfAnEpochBehindItsFirstAreNotTheTrainings) {
+  for (const char* title : {"Epoch {}/5: ", "Epoch {}/5\n"}) {
+    std::string text;
+    for (int epoch = 1; epoch <= 5; ++epoch) {
+      const std::string head = fmt::format(fmt::runtime(title), epoch);
+      text += head + "100%|####| 100/100 [02:00<00:00,  1.2s/it]\n" + (head.back() == '\n' ? "" : head) +
+              "100%|####| 20/20 [00:50<00:00,  2.5s/it]\n";
+    }
+    const TrainingLog log = LogOfBars(text);
+    ASSERT_EQ(log.iterations.size(), 5u) << title;
+    EXPECT_EQ(log.iterations.back().iteration, 500) << title;
+    EXPECT_EQ(log.iterations.back().attempt, 0) << title;
+    for (const TrainingIteration& row : log.iterations) EXPECT_DOUBLE_EQ(SecondsOfBars(row), 1.2) << title;
+  }
+}
+
+TEST(EpochBars, ABarThatStopsMayStartAgain) {
+  const auto bar = [](int epoch, int to) {
+    std::string text = fmt::format("Epoch {}/5\n", epoch);
+    for (int done = 0; done <= to; done += 10)
+      text +=
+          fmt::format(" {}%|##  | {}/100 [{:02}:{:02}<00:40,  1.0it/s]\r", done, done, done / 60, done % 60);
+    return text + "\n";
+  };
+  const TrainingLog log = LogOfBars(bar(1, 100) + bar(2, 60) + bar(2, 100) + bar(3, 100));
+  EXPECT_EQ(log.iterations.back().attempt, 1);
+  EXPECT_EQ(log.iterations.back().iteration, 200);
+}
+
+// Whose losses another reader of bars knows, too.
+TEST(EpochBars, BarsWithALossAreEpochsAsOthersAre) {
+  std::string text;
+  for (int epoch = 1; epoch <= 5; ++epoch) {
+    text += fmt::format("Epoch {}/5\n", epoch);
+    for (int done = 0; done <= 100; done += 10)
+      text += fmt::format(" {}%|##  | {}/100 [{:02}:{:02}<00:40,  1.0s/it, loss=0.5]\r", done, done,
+                          done / 60, done % 60);
+  }
+  const TrainingLog log = LogOfBars(text);
+  ASSERT_FALSE(log.iterations.empty());
+  EXPECT_EQ(log.iterations.back().iteration, 500);
+  EXPECT_EQ(log.iterations.back().attempt, 0);
+}
+
+}  // namespace
+}  // namespace dladvisor
