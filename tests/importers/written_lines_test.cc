@@ -245,7 +245,8 @@ TEST(WrittenLines, LaunchersErrorIsNotTheReason) {
 
 TEST(WrittenLines, DataParallelIsOneClassOfThatEnd) {
   const auto wrapper = [](const std::string& line) {
-    return LogOf(line + "\n" + SixtyLines("step {} loss 2.0 0.25 s/step")).settings.contains("data_parallel");
+    return LogOf("start\n" + line + "\n" + SixtyLines("step {} loss 2.0 0.25 s/step"))
+        .settings.contains("data_parallel");
   };
   EXPECT_TRUE(wrapper("Using 2 GPUs via DataParallel"));
   EXPECT_TRUE(wrapper("DataParallel("));

@@ -109,6 +109,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                  (name == "train" || (name.empty() && (step.epoch || &value == &values.front())))))) {
       step.step = static_cast<int64_t>(number);
       step.steps = value.total;
+      step.named = IsStep(value) || IsBatch(value);
       // TensorFlow's "loss = 1.2, step = 200 (24.1 sec)".
       if (value.mean && line.find(" sec)") != std::string_view::npos) step.since_last = value.mean;
     } else if (unit == Unit::kPerSecond && number > 0) {

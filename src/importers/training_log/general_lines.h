@@ -40,6 +40,7 @@ class GeneralLinesReader {
     std::optional<double> samples_per_second, tokens_per_second, loss, learning_rate;
     bool nan = false;     // that its loss is not a number
     bool trains = false;  // has a value that only trainings print
+    bool named = false;   // that a word before the number says that it counts steps
   };
   // Fewer lines of steps show no course.
   static constexpr size_t kLeastLines = 5;

@@ -21,14 +21,15 @@ constexpr size_t kLeastAlikeEpochs = 2;
 }  // namespace
 
 // "[16/5011]", "[1616/5011]" of each epoch: a program that prints every hundredth step counts samples, in
-// batches of 16. One that prints steps begins with 0, 1, or as many as lie between two lines.
+// batches of 16. One that prints steps begins with 0, 1, or as many as lie between two lines, or says that
+// they are steps.
 int64_t GeneralLinesReader::SamplesOfStep() const {
   int64_t batch = 0;
   size_t epochs = 0;
   bool between = false;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& line = steps_[i];
-    if (!line.epoch || !line.steps) return 1;
+    if (!line.epoch || !line.steps || line.named) return 1;
     if (i == 0 || line.epoch != steps_[i - 1].epoch) {
       if (batch == 0) batch = *line.step;
       if (batch <= 1 || *line.step % batch != 0) return 1;
