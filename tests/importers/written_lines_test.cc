@@ -376,6 +376,13 @@ TEST(WrittenLines, SamplesAreNoSteps) {
   EXPECT_EQ(samples[4].iteration, 314) << "the second epoch's first";
   EXPECT_EQ(rows(100, 100)[1].iteration, 200) << "steps";
   EXPECT_EQ(rows(1, 1600)[1].iteration, 1601) << "steps";
+  for (const char* word : {"step", "iter", "batch"}) {
+    std::string text;
+    for (int epoch = 1; epoch <= 3; ++epoch)
+      for (int at = 10; at < 200; at += 40)
+        text += fmt::format("Epoch [{}/3] {} [{}/200] loss 0.5 time 0.5\n", epoch, word, at);
+    EXPECT_EQ(LogOf(text).iterations.at(1).covers, 40) << word;
+  }
 }
 
 TEST(WrittenLines, AFullBarBehindTheWordTestIsAnEvaluation) {
@@ -412,10 +419,52 @@ TEST(WrittenLines, RatesInThousands) {
 }
 
 TEST(WrittenLines, TensorFlowWithoutLibrariesComputesOnTheCpu) {
-  EXPECT_EQ(LogOf("W dso_loader.cc:55] Could not load dynamic library 'libcublas.so.10.0'; dlerror: no\n" +
-                  SixtyLines("step {} loss 2.0 step time 0.5 s"))
-                .settings.at("gpu"),
-            "libraries");
+  const std::string lacks =
+      "W dso_loader.cc:55] Could not load dynamic library 'libcublas.so.10.0'; dlerror: no\n";
+  std::string keras;
+  for (int epoch = 1; epoch <= 3; ++epoch)
+    keras += fmt::format("Epoch {}/3\n469/469 [==============================] - 3s 5ms/step - loss: 0.4\n",
+                         epoch);
+  const auto settings = LogOf(lacks + keras).settings;
+  EXPECT_EQ(settings.at("device"), "cpu");
+  EXPECT_EQ(settings.at("gpu"), "libraries");
+  const auto named =
+      LogOf(lacks + "Created device /job:localhost/task:0/device:GPU:0 with 9 MB\n" + keras).settings;
+  EXPECT_EQ(named.at("device"), "gpu");
+  EXPECT_EQ(named.count("gpu"), 0u);
+  const std::string lost =
+      "cudart_stub.cc:28] Could not find cuda drivers on your machine, GPU will not be used.\n";
+  EXPECT_EQ(LogOf(lost + keras).settings.at("gpu"), "none");
+  // What imports TensorFlow need not train with it.
+  const auto other = LogOf(lacks + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings;
+  EXPECT_EQ(other.count("device") + other.count("gpu"), 0u);
+  EXPECT_EQ(LogOf(lost + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings.count("device"), 0u);
+}
+
+TEST(WrittenLines, TheDeviceOfAnotherObjectIsNotTheTrainings) {
+  const auto device = [](const std::string& line) {
+    const auto settings =
+        LogOf("start\n" + line + "\n" + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings;
+    const auto found = settings.find("device");
+    return found == settings.end() ? "" : found->second;
+  };
+  for (const char* line :
+       {"Using device: cpu", "device: cpu", "[2024-05-01 10:00:00] INFO - Using device: cpu",
+        "INFO:root:device = cpu", "2024-05-01 10:00:00 INFO Training on device cpu",
+        "Training started on cpu", "Namespace(batch_size=4, device='cpu', seed=1)",
+        "TrainingArguments(lr=0.1, device=device(type='cpu'))", "Using device: cpu (no CUDA)",
+        "config: {seed: 1, device: cpu}"})
+    EXPECT_EQ(device(line), "cpu") << line;
+  for (const char* line :
+       {"model_ema: ModelEma(decay=0.999, device=cpu)", "Loaded checkpoint last.pt (device: cpu)",
+        "EMA device: cpu", "ema: device=cpu", "Reward model on device: cpu", "teacher, device: cpu",
+        "Generator(seed=3, device=cpu)", "op MatMul placed on /job:localhost/task:0/device:CPU:0",
+        "tensor([1., 2.], device='cpu')"})
+    EXPECT_EQ(device(line), "") << line;
+  for (const char* line :
+       {"GPU available: True (cuda), used: True", "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0,1]",
+        "Devices: [CudaDevice(id=0), CudaDevice(id=1)]"})
+    EXPECT_EQ(device(std::string(line) + "\nUsing device: cpu"), "gpu") << line;
 }
 
 TEST(WrittenLines, OptionsOnALaunchersLine) {
@@ -428,6 +477,18 @@ TEST(WrittenLines, OptionsOnALaunchersLine) {
   EXPECT_EQ(settings.at("train_micro_batch_size_per_gpu"), "4");
   EXPECT_EQ(settings.at("bf16"), "True");
   EXPECT_EQ(settings.at("num_workers"), "2");
+}
+
+TEST(WrittenLines, OptionsThatAProgramCouldTakeAreNotChosen) {
+  for (const char* usage : {"usage: train.py [-h] --per_device_train_batch_size N [--fp16 [FP16]] "
+                            "[--gradient_checkpointing [GC]]",
+                            "                --per_device_train_batch_size N [--bf16 [BF16]]",
+                            "  --per_device_train_batch_size N"}) {
+    const auto settings =
+        LogOf(std::string(usage) + "\n" + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings;
+    for (const char* name : {"fp16", "bf16", "checkpoint_activations", "train_micro_batch_size_per_gpu"})
+      EXPECT_EQ(settings.count(name), 0u) << usage;
+  }
 }
 
 }  // namespace

@@ -179,13 +179,16 @@ void TakeTrainerArgument(std::string_view line, std::map<std::string, std::strin
 
 // "--per_device_train_batch_size 4 --gradient_checkpointing True", the same on the line of a launcher.
 void TakeTrainerOptions(std::string_view line, std::map<std::string, std::string>& settings) {
-  static const RE2 option(R"(--(\w+)(?:[ =](\w[\w.]*))?(?:\s|$))");
-  if (line.find("--per_device_train_batch_size") == std::string_view::npos) return;
+  static const RE2 option(R"(--(\w+)(?:[ =](\w[\w.]*))?(?:\s|$))"), known(R"((?i)true|false|\d+|)");
+  // What the options of a program are is no choice of them.
+  if (line.find("--per_device_train_batch_size") == std::string_view::npos ||
+      line.find("[--") != std::string_view::npos || line.find("usage:") != std::string_view::npos)
+    return;
   re2::StringPiece rest = line;
   std::string name, value;
   while (RE2::FindAndConsume(&rest, option, &name, &value))
     for (const auto& [theirs, ours] : kTrainerNames)
-      if (name == theirs) settings[ours] = value.empty() ? "True" : value;
+      if (name == theirs && RE2::FullMatch(value, known)) settings[ours] = value.empty() ? "True" : value;
 }
 
 // DeepSpeed prints its configuration as JSON, a name a line: "offload_param": { and then "device": "cpu",.
@@ -218,17 +221,40 @@ std::string UpperCase(std::string text) {
   return text;
 }
 
+// Whether the words before a device are of the training's, as in "2024-05-01 INFO - Using device: cpu" or in
+// a dump of arguments, and not of another object's: "model_ema: ModelEma(decay=0.9, device=cpu)", "Loaded
+// checkpoint last.pt (device: cpu)".
+bool NamesDeviceOfTraining(std::string_view before) {
+  static const RE2 dump(R"((?i)(?:namespace|args|arguments|config|options|params|dict)$)"),
+      words(
+          R"((?i)(?:^|[\])}:|>,;=*#-]|\b(?:info|debug|notice|warning))\s*[({]?(?:(?:using|use|used|run|running|train|training|started|selected|set|moving|moved|on|to|the|your|torch|pytorch|default|current|compute|target|main|model|available)\s+)*$)"),
+      others(
+          R"((?i)(?:\b|_)ema(?:\b|_)|checkpoint|ckpt|\bload|restor|resum|teacher|reference|reward|embed|metric|eval|generat|replay|draft|judge)");
+  size_t depth = 0;
+  for (size_t i = before.size(); i-- > 0;) {
+    if (before[i] == ')') ++depth;
+    if (before[i] != '(') continue;
+    if (depth == 0)
+      return RE2::PartialMatch(before.substr(0, i), dump) && RE2::PartialMatch(before.substr(i), words);
+    --depth;
+  }
+  return RE2::PartialMatch(before, words) && !RE2::PartialMatch(before, others);
+}
+
 // "Using device: cpu", "device=device(type='cuda', index=0)", "Training started on cpu". A program that names
 // a GPU as well computes on it, as on an accelerator that Lightning or DeepSpeed uses. `gpu` says whether the
 // log finds no GPU or leaves it unused.
 void TakeDevice(std::string_view line, std::map<std::string, std::string>& settings) {
   static const RE2 device(
-      R"((?i)(?:(?:^|[^'"\w])device(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps|npu|xpu|hpu)\b)"),
+      R"((?i)(?:(?:^|[^'"\w])(device)(?:\(type)?[ :=]+'?(?:type=')?|\btraining (?:started )?on )(cpu|cuda|gpu|mps|npu|xpu|hpu)\b)"),
       // "Using CPU", and nothing else.
       alone(R"((?i)^\W*using (?:the )?(cpu|cuda|gpu|mps|npu|xpu|hpu)\W*$)"),
       none(
-          R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: False|(GPU available: True \(cuda\), used: False|GPU will not be used))"),
+          R"((?i)\bno (?:cuda|gpus?)\b(?: devices?)?(?: (?:found|detected|available|\()|[.,!]|$)|\b(?:cuda|gpu) (?:is )?(?:not available|unavailable)|GPU available: False|(GPU available: True \(cuda\), used: False))"),
       other(R"(\b([THI]PU) available: True, using: [1-9]|\bds_accelerator to ([nxh]pu)\b)"),
+      // Lightning's, and JAX's.
+      cuda(
+          R"(GPU available: True \(cuda\), used: True|LOCAL_RANK: \d+ - CUDA_VISIBLE_DEVICES: \[\d|\bCudaDevice\(id=\d)"),
       // Paths of what runs, as warnings print them, and Megatron-LM's arguments.
       ascend(
           R"(/(?:torch_npu|mindspeed(?:_llm|_mm)?)/[\w/]+\.(?:py|cpp)\b|\bdistributed_backend[ .:='"]+hccl\b)");
@@ -236,12 +262,13 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
   static const RE2 others("(?i)map_location|offload|buffer|storage|loader|tokeniz");
   std::string name, unused;
   if (line.size() > 512) return;
-  // TensorFlow's; it goes on without a GPU.
+  // TensorFlow's; what it trains goes on without a GPU, and what others train is another matter.
   if (line.find("Cannot dlopen some GPU libraries") != std::string_view::npos ||
-      line.find("Could not load dynamic library 'libcublas.so") != std::string_view::npos) {
-    settings.try_emplace("device", "cpu");
+      line.find("Could not load dynamic library 'libcublas.so") != std::string_view::npos)
     settings.try_emplace("gpu", "libraries");
-  }
+  if (line.find("Could not find cuda drivers on your machine, GPU will not be used") !=
+      std::string_view::npos)
+    settings.try_emplace("gpu", "drivers");
   // Under torch_npu programs name "cuda", and compute on an NPU.
   const auto known = settings.find("device");
   if (known != settings.end() && known->second == "NPU") return;
@@ -249,6 +276,13 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
        line.find("hccl") != std::string_view::npos) &&
       RE2::PartialMatch(line, ascend)) {
     settings["device"] = "NPU";
+    return;
+  }
+  if ((line.find("CUDA_VISIBLE") != std::string_view::npos ||
+       line.find("CudaDevice") != std::string_view::npos ||
+       line.find("(cuda), used") != std::string_view::npos) &&
+      RE2::PartialMatch(line, cuda)) {
+    settings["device"] = "gpu";
     return;
   }
   if (RE2::PartialMatch(line, none, &unused)) {
@@ -261,17 +295,30 @@ void TakeDevice(std::string_view line, std::map<std::string, std::string>& setti
     settings["device"] = UpperCase(name + deepspeeds);
     return;
   }
+  re2::StringPiece found;
   if (!RE2::PartialMatch(line, alone, &name) &&
-      (!RE2::PartialMatch(line, device, &name) || RE2::PartialMatch(line, others)))
+      (!RE2::PartialMatch(line, device, &found, &name) || RE2::PartialMatch(line, others)))
     return;
   name = UpperCase(std::move(name));
-  if (name == "CPU")
-    settings.try_emplace("device", "cpu");
-  else
+  if (name == "CPU") {
+    const std::string_view before =
+        found.empty() ? std::string_view() : line.substr(0, static_cast<size_t>(found.data() - line.data()));
+    if (found.empty() || NamesDeviceOfTraining(before)) settings.try_emplace("device", "cpu");
+  } else {
     settings["device"] = name == "CUDA" || name == "GPU" ? "gpu" : name;
+  }
 }
 
 }  // namespace
+
+void KeepGpuOfTensorFlow(bool trains, std::map<std::string, std::string>& settings) {
+  const auto gpu = settings.find("gpu");
+  if (gpu == settings.end() || (gpu->second != "libraries" && gpu->second != "drivers")) return;
+  if (!trains || settings.try_emplace("device", "cpu").first->second != "cpu")
+    settings.erase(gpu);
+  else if (gpu->second == "drivers")
+    gpu->second = "none";
+}
 
 void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
   TakeDevice(line, settings);

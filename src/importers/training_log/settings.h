@@ -20,4 +20,8 @@ class SettingsReader {
   bool half_ = false;    // half precision is named
 };
 
+// That TensorFlow finds no CUDA tells of the training's device only where TensorFlow `trains`, and no line
+// names a GPU: other programs import it as well.
+void KeepGpuOfTensorFlow(bool trains, std::map<std::string, std::string>& settings);
+
 }  // namespace dladvisor::training_log

@@ -220,6 +220,8 @@ class LogReader {
     std::erase_if(settings_, [](const auto& setting) {
       return setting.first.starts_with("offload_") && setting.second == "none";
     });
+    training_log::KeepGpuOfTensorFlow(
+        log.program == "Keras" || log.program.find("TensorFlow") != std::string::npos, settings_);
     log.settings = std::move(settings_);
     return log;
   }
