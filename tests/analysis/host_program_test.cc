@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 
 #include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/step.h"
@@ -85,24 +84,6 @@ TEST(HostProgram, EachCallOfALoaderCounts) {
 }
 
 // Each of many loads between two operators: what is busy is looked through once, not once a loader.
-TEST(HostProgram, ManyLoadersTakeNotTheSquareOfTheirTime) {
-  TraceBuilder b;
-  b.trace.devices.clear();
-  constexpr int kLoaders = 300'000;
-  for (Ns i = 0; i < kLoaders; ++i) {
-    test::AddRange(b, 4 * i, 4 * i + 1, "aten::add");
-    test::AddRange(b, 4 * i + 2, 4 * i + 4, "dataloader", "user_annotation");
-  }
-  const Context context = test::ContextOf(b.trace);
-  const auto start = std::chrono::steady_clock::now();
-  const auto rows = ComputeHostProgram(context);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].calls, kLoaders);
-  EXPECT_EQ(rows[0].busy_ns, 2 * kLoaders);
-}
-
-// A loop that sleeps for 600 of its 900 ns, reads in what is within it, and another thread that waits.
 TEST(HostProgram, RangesThatWaitInTheOperatingSystem) {
   TraceBuilder b;
   b.trace.devices.clear();
