@@ -245,8 +245,7 @@ TEST(WrittenLines, LaunchersErrorIsNotTheReason) {
 
 TEST(WrittenLines, DataParallelIsOneClassOfThatEnd) {
   const auto wrapper = [](const std::string& line) {
-    return LogOf("start\n" + line + "\n" + SixtyLines("step {} loss 2.0 0.25 s/step"))
-        .settings.contains("data_parallel");
+    return LogOf(line + "\n" + SixtyLines("step {} loss 2.0 0.25 s/step")).settings.contains("data_parallel");
   };
   EXPECT_TRUE(wrapper("Using 2 GPUs via DataParallel"));
   EXPECT_TRUE(wrapper("DataParallel("));
@@ -453,13 +452,17 @@ TEST(WrittenLines, TheDeviceOfAnotherObjectIsNotTheTrainings) {
         "INFO:root:device = cpu", "2024-05-01 10:00:00 INFO Training on device cpu",
         "Training started on cpu", "Namespace(batch_size=4, device='cpu', seed=1)",
         "TrainingArguments(lr=0.1, device=device(type='cpu'))", "Using device: cpu (no CUDA)",
+        "Process rank: -1, device: cpu, n_gpu: 0", "CUDA is missing. Using device: cpu",
+        "python train.py --device cpu", "10:00:00 | INFO | __main__:main:33 - Device: cpu",
+        "[10:00:00,123][train][INFO] - device=cpu", "=> Using device cpu", "train.py:33: device: cpu",
         "config: {seed: 1, device: cpu}"})
     EXPECT_EQ(device(line), "cpu") << line;
   for (const char* line :
        {"model_ema: ModelEma(decay=0.999, device=cpu)", "Loaded checkpoint last.pt (device: cpu)",
-        "EMA device: cpu", "ema: device=cpu", "Reward model on device: cpu", "teacher, device: cpu",
-        "Generator(seed=3, device=cpu)", "op MatMul placed on /job:localhost/task:0/device:CPU:0",
-        "tensor([1., 2.], device='cpu')"})
+        "EMA device: cpu", "ema-device: cpu", "Building optimizer, device: cpu", "Encoder: device: cpu",
+        "usage: train.py [--device cpu]", "ema: device=cpu", "Reward model on device: cpu",
+        "teacher, device: cpu", "Generator(seed=3, device=cpu)",
+        "op MatMul placed on /job:localhost/task:0/device:CPU:0", "tensor([1., 2.], device='cpu')"})
     EXPECT_EQ(device(line), "") << line;
   for (const char* line :
        {"GPU available: True (cuda), used: True", "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0,1]",

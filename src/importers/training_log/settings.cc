@@ -226,16 +226,21 @@ std::string UpperCase(std::string text) {
 // checkpoint last.pt (device: cpu)".
 bool NamesDeviceOfTraining(std::string_view before) {
   static const RE2 dump(R"((?i)(?:namespace|args|arguments|config|options|params|dict)$)"),
+      argument(R"(^\((?:.*,)?\s*$)"),
+      // Behind a prefix of the line, another setting, a sentence or nothing.
       words(
-          R"((?i)(?:^|[\])}:|>,;=*#-]|\b(?:info|debug|notice|warning))\s*[({]?(?:(?:using|use|used|run|running|train|training|started|selected|set|moving|moved|on|to|the|your|torch|pytorch|default|current|compute|target|main|model|available)\s+)*$)"),
+          R"((?i)(?:(?:^|[\])}|>*#]|={2}|(?:^|\s)-+|[.!]\s|(?:\d|py|root|main__|args|arguments|config\w*|settings|setup): |\w[:=]\s*\S{1,48}[,;]|\b(?:info|debug|notice|warning):?)\s*[({]?|\w:)(?:(?:using|use|used|run|running|train|training|started|selected|set|moving|moved|on|to|the|your|torch|pytorch|default|current|compute|target|main|model|available)\s+)*$)"),
       others(
           R"((?i)(?:\b|_)ema(?:\b|_)|checkpoint|ckpt|\bload|restor|resum|teacher|reference|reward|embed|metric|eval|generat|replay|draft|judge)");
+  // "device=device(type='cpu')"
+  static const RE2 twice(R"((?i)(?:^|\W)(device *[=:] *)$)");
+  if (std::string name; RE2::PartialMatch(before, twice, &name)) before.remove_suffix(name.size());
   size_t depth = 0;
   for (size_t i = before.size(); i-- > 0;) {
     if (before[i] == ')') ++depth;
     if (before[i] != '(') continue;
     if (depth == 0)
-      return RE2::PartialMatch(before.substr(0, i), dump) && RE2::PartialMatch(before.substr(i), words);
+      return RE2::PartialMatch(before.substr(0, i), dump) && RE2::PartialMatch(before.substr(i), argument);
     --depth;
   }
   return RE2::PartialMatch(before, words) && !RE2::PartialMatch(before, others);
