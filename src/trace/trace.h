@@ -84,7 +84,7 @@ struct Trace {
   std::map<std::string, std::string> facts;
   std::map<std::string, std::string> environment;  // variables of the profiled process
   std::vector<std::string> command;                // program and arguments, empty where unknown
-  std::string program_error;                       // with which it ended, as it printed it; "" where none is known
+  std::string program_error;  // with which it ended, as it printed it; "" where none is known
   std::map<std::string, std::string> capture_options;
   std::optional<int64_t> rank, world_size;  // of the distributed job, where the profile records it
 
