@@ -49,7 +49,8 @@ IntervalSet Intersect(const IntervalSet& a, const IntervalSet& b) {
 
 IntervalSet Subtract(const IntervalSet& a, const IntervalSet& b) {
   IntervalSet set;
-  size_t j = 0;
+  if (a.empty()) return set;
+  auto j = static_cast<size_t>(std::ranges::upper_bound(b, a.front().start, {}, &Interval::end) - b.begin());
   for (const Interval& whole : a) {
     int64_t from = whole.start;
     while (j < b.size() && b[j].end <= from) ++j;

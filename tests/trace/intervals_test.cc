@@ -19,6 +19,8 @@ TEST(Intervals, MergeWhatTouches) {
 TEST(Intervals, SubtractLeavesTheRest) {
   EXPECT_EQ(Subtract({{0, 10}}, {{2, 4}, {6, 20}}), (IntervalSet{{0, 2}, {4, 6}}));
   EXPECT_EQ(Subtract({{0, 10}, {20, 30}}, {{5, 25}}), (IntervalSet{{0, 5}, {25, 30}}));
+  EXPECT_EQ(Subtract({{50, 60}}, {{0, 10}, {20, 50}, {55, 58}}), (IntervalSet{{50, 55}, {58, 60}}));
+  EXPECT_EQ(Subtract({}, {{0, 10}}), IntervalSet{});
   EXPECT_TRUE(Subtract({{3, 4}}, {{0, 10}}).empty());
 }
 

@@ -161,6 +161,7 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tuple(-a.first.busy_ns, a.first.name) < std::tuple(-b.first.busy_ns, b.first.name);
   });
+  if (found.size() > kMostRows) found.resize(kMostRows);
   std::vector<HostProgramRow> rows;
   IntervalSet loaded;  // by the rows before
   for (auto& [row, times] : found) {
@@ -172,7 +173,6 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
     row.alone_share = static_cast<double>(row.alone_ns) / whole;
     rows.push_back(std::move(row));
   }
-  if (rows.size() > kMostRows) rows.resize(kMostRows);
   return rows;
 }
 
