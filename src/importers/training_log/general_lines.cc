@@ -276,8 +276,8 @@ TrainingLog GeneralLinesReader::Finish() {
   TakeElapsed();
   // Where most lines of steps have a result of a validation, it tells no line from another.
   if (2 * in_steps_ > steps_.size()) events_.clear();
-  const Meaning meaning = MeaningOfTime();
-  std::vector<TrainingIteration> rows = Number();
+  const Meaning meaning = MeaningOfTime(steps_, epochs_);
+  std::vector<TrainingIteration> rows = Numbered(steps_);
   std::optional<double> last_start;
   std::optional<int64_t> last_time;
   // Then the lines' times say something even in whole seconds.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/training_log/general_meaning.h"
 #include "src/importers/training_log/log_line.h"
 #include "src/trace/training_progress.h"
 
@@ -30,42 +31,14 @@ class GeneralLinesReader {
   TrainingLog Finish();
 
  private:
-  // What a line holds. Times in seconds.
-  struct Step {
-    std::optional<int64_t> epoch, step, steps;
-    std::optional<int64_t> time_ns;  // when it was written
-    std::optional<double> step_time, time, since_last, input, since_start;
-    bool has_mean = false;  // that the time has one beside it: it is of one step
-    bool rounded = false;   // that since_start has whole seconds
-    std::optional<double> samples_per_second, tokens_per_second, loss, learning_rate;
-    bool nan = false;     // that its loss is not a number
-    bool trains = false;  // has a value that only trainings print
-    bool named = false;   // that a word before the number says that it counts steps
-  };
-  // Fewer lines of steps show no course.
-  static constexpr size_t kLeastLines = 5;
-  // Share of the lines that must agree on what their time is of.
-  static constexpr double kMostLines = 0.8;
-  // How far a printed time and the time between lines may be apart, to be the same.
-  static constexpr double kAlike = 1.5;
-  // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
-  static constexpr double kLeastSecondsBetween = 20;
-  enum class Meaning : uint8_t { kNone, kStep, kSinceLast, kSinceStart, kMeanOfEpoch };
-
-  // The seconds of the epoch that the lines before `steps` end, as a line of its own tells them.
-  struct Epoch {
-    size_t steps = 0;
-    double seconds = 0;
-  };
+  using Step = GeneralStep;
+  using Epoch = GeneralEpoch;
+  using Meaning = TimeMeaning;
 
   bool ReadStep(std::string_view line);
   void ReadTimes(std::string_view line);
   void TakeElapsed();
   std::optional<Step> Read(std::string_view line) const;
-  Meaning MeaningByEpochs(const std::vector<TrainingIteration>& rows) const;
-  Meaning MeaningOfTime() const;
-  int64_t SamplesOfStep() const;
-  std::vector<TrainingIteration> Number() const;
 
   void TimeEvaluation(std::string_view line);
   void ReadEvaluationBar(std::string_view line);

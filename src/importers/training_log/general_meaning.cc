@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How lines of steps are numbered, and what the time that they print is of.
+#include "src/importers/training_log/general_meaning.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "src/importers/training_log/general_lines.h"
 #include "src/importers/training_log/log_line.h"
 
 namespace dladvisor::training_log {
@@ -18,23 +18,21 @@ constexpr double kFalls = 1.5;
 // Epochs that begin alike, from which on their first number is no chance.
 constexpr size_t kLeastAlikeEpochs = 2;
 
-}  // namespace
-
 // "[16/5011]", "[1616/5011]" of each epoch: a program that prints every hundredth step counts samples, in
 // batches of 16. One that prints steps begins with 0, 1, or as many as lie between two lines, or says that
 // they are steps.
-int64_t GeneralLinesReader::SamplesOfStep() const {
+int64_t SamplesOfStep(std::span<const GeneralStep> steps) {
   int64_t batch = 0;
   size_t epochs = 0;
   bool between = false;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& line = steps_[i];
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const GeneralStep& line = steps[i];
     if (!line.epoch || !line.steps || line.named) return 1;
-    if (i == 0 || line.epoch != steps_[i - 1].epoch) {
+    if (i == 0 || line.epoch != steps[i - 1].epoch) {
       if (batch == 0) batch = *line.step;
       if (batch <= 1 || *line.step % batch != 0) return 1;
       epochs += *line.step == batch;
-    } else if (const int64_t distance = *line.step - *steps_[i - 1].step;
+    } else if (const int64_t distance = *line.step - *steps[i - 1].step;
                distance <= batch || distance % batch != 0) {
       return 1;
     } else {
@@ -44,14 +42,35 @@ int64_t GeneralLinesReader::SamplesOfStep() const {
   return between && epochs >= kLeastAlikeEpochs ? batch : 1;
 }
 
-// Rows of one training each, numbered over its epochs; of lines of one step the first. Of each row `covers`
-// holds the steps since the line before.
-std::vector<TrainingIteration> GeneralLinesReader::Number() const {
+// By what the epochs took, where lines tell it.
+TimeMeaning MeaningByEpochs(std::span<const GeneralStep> steps, std::span<const GeneralEpoch> epochs,
+                            std::span<const TrainingIteration> rows) {
+  size_t as_step = 0, as_last = 0, begin = 0;
+  for (const GeneralEpoch& epoch : epochs) {
+    double if_step = 0, if_last = 0;
+    for (size_t i = begin; i < epoch.steps; ++i) {
+      if_step += steps[i].time.value_or(0) * static_cast<double>(rows[i].covers.value_or(0));
+      if_last += steps[i].time.value_or(0);
+    }
+    begin = epoch.steps;
+    const auto alike = [&](double time) {
+      return time < epoch.seconds * kAlike && epoch.seconds < time * kAlike;
+    };
+    as_step += alike(if_step);
+    as_last += alike(if_last);
+  }
+  if (as_step == as_last || 2 * std::max(as_step, as_last) <= epochs.size()) return TimeMeaning::kNone;
+  return as_step > as_last ? TimeMeaning::kStep : TimeMeaning::kSinceLast;
+}
+
+}  // namespace
+
+std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
   std::vector<TrainingIteration> rows;
   int64_t epoch = 0, step = 0, per_epoch = 0;
-  const int64_t samples = SamplesOfStep();
+  const int64_t samples = SamplesOfStep(steps);
   bool first = true;
-  for (const Step& line : steps_) {
+  for (const GeneralStep& line : steps) {
     TrainingIteration row;
     const int64_t now = *line.step / samples, of = line.epoch.value_or(epoch);
     const bool behind =
@@ -94,39 +113,15 @@ std::vector<TrainingIteration> GeneralLinesReader::Number() const {
   return rows;
 }
 
-// By what the epochs took, where lines tell it.
-GeneralLinesReader::Meaning GeneralLinesReader::MeaningByEpochs(
-    const std::vector<TrainingIteration>& rows) const {
-  size_t as_step = 0, as_last = 0, begin = 0;
-  for (const Epoch& epoch : epochs_) {
-    double if_step = 0, if_last = 0;
-    for (size_t i = begin; i < epoch.steps; ++i) {
-      if_step += steps_[i].time.value_or(0) * static_cast<double>(rows[i].covers.value_or(0));
-      if_last += steps_[i].time.value_or(0);
-    }
-    begin = epoch.steps;
-    const auto alike = [&](double time) {
-      return time < epoch.seconds * kAlike && epoch.seconds < time * kAlike;
-    };
-    as_step += alike(if_step);
-    as_last += alike(if_last);
-  }
-  if (as_step == as_last || 2 * std::max(as_step, as_last) <= epochs_.size()) return Meaning::kNone;
-  return as_step > as_last ? Meaning::kStep : Meaning::kSinceLast;
-}
-
-// By what the lines' own times say of it; else a time beside one of loading, or with a mean, is of a step,
-// one that grows with each line is of the run, one that falls from each epoch's first line on is the epoch's
-// mean, and any other is of the steps since the last line where each step has one.
-GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
-  const std::vector<TrainingIteration> rows = Number();
+TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const GeneralEpoch> times_of_epochs) {
+  const std::vector<TrainingIteration> rows = Numbered(steps);
   size_t timed = 0, beside = 0, falls = 0, grows = 0, follows = 0, as_step = 0, as_last = 0, stamped = 0,
          single = 0, epochs = 0, rises = 0;
   // Since the line from which the lines' times are looked at, by either meaning.
   std::optional<int64_t> anchor;
   double if_step = 0, if_last = 0;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& line = steps_[i];
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const GeneralStep& line = steps[i];
     if (i == 0 || rows[i].attempt != rows[i - 1].attempt) anchor.reset();
     if (!line.time) continue;
     ++timed;
@@ -138,15 +133,15 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
       if_step += *line.time * static_cast<double>(*rows[i].covers);
       if_last += *line.time;
     }
-    if (i == 0 || rows[i].attempt != rows[i - 1].attempt || !steps_[i - 1].time || *rows[i].covers == 0)
+    if (i == 0 || rows[i].attempt != rows[i - 1].attempt || !steps[i - 1].time || *rows[i].covers == 0)
       continue;
     ++follows;
-    grows += *line.time > *steps_[i - 1].time;
-    const bool starts = line.epoch != steps_[i - 1].epoch;
+    grows += *line.time > *steps[i - 1].time;
+    const bool starts = line.epoch != steps[i - 1].epoch;
     epochs += starts;
-    rises += starts && *line.time > kFalls * *steps_[i - 1].time;
-    falls += line.epoch == steps_[i - 1].epoch ? *line.time <= *steps_[i - 1].time
-                                               : *line.time > kFalls * *steps_[i - 1].time;
+    rises += starts && *line.time > kFalls * *steps[i - 1].time;
+    falls += line.epoch == steps[i - 1].epoch ? *line.time <= *steps[i - 1].time
+                                              : *line.time > kFalls * *steps[i - 1].time;
     single += *rows[i].covers == 1;
     if (!line.time_ns || !anchor || *line.time_ns <= *anchor) continue;
     const double between = static_cast<double>(*line.time_ns - *anchor) / kNsPerSecond;
@@ -158,26 +153,28 @@ GeneralLinesReader::Meaning GeneralLinesReader::MeaningOfTime() const {
     anchor = line.time_ns;
     if_step = if_last = 0;
   }
-  if (timed < kLeastLines || follows == 0) return Meaning::kNone;
+  if (timed < kLeastLines || follows == 0) return TimeMeaning::kNone;
   const auto most = [](size_t part, size_t whole) {
     return static_cast<double>(part) >= kMostLines * static_cast<double>(whole);
   };
   // Of the run or of each epoch, whose first line has the least.
   double least = std::numeric_limits<double>::max(), greatest = 0;
-  for (const Step& line : steps_) {
+  for (const GeneralStep& line : steps) {
     if (!line.time) continue;
     least = std::min(least, *line.time);
     greatest = std::max(greatest, *line.time);
   }
-  if (most(grows, follows) && follows >= kLeastLines && greatest > 2 * least) return Meaning::kSinceStart;
-  if (most(beside, timed)) return Meaning::kStep;
+  if (most(grows, follows) && follows >= kLeastLines && greatest > 2 * least) return TimeMeaning::kSinceStart;
+  if (most(beside, timed)) return TimeMeaning::kStep;
   // A time that is always the same falls nowhere.
   if (most(falls, follows) && follows >= kLeastLines && epochs > 0 && 2 * rises > epochs)
-    return Meaning::kMeanOfEpoch;
-  if (stamped >= kLeastLines && as_last * 2 > stamped && as_last >= as_step) return Meaning::kSinceLast;
-  if (stamped >= kLeastLines) return as_step * 2 > stamped ? Meaning::kStep : Meaning::kNone;
-  if (const Meaning meaning = MeaningByEpochs(rows); meaning != Meaning::kNone) return meaning;
-  return most(single, follows) ? Meaning::kSinceLast : Meaning::kNone;
+    return TimeMeaning::kMeanOfEpoch;
+  if (stamped >= kLeastLines && as_last * 2 > stamped && as_last >= as_step) return TimeMeaning::kSinceLast;
+  if (stamped >= kLeastLines) return as_step * 2 > stamped ? TimeMeaning::kStep : TimeMeaning::kNone;
+  if (const TimeMeaning meaning = MeaningByEpochs(steps, times_of_epochs, rows);
+      meaning != TimeMeaning::kNone)
+    return meaning;
+  return most(single, follows) ? TimeMeaning::kSinceLast : TimeMeaning::kNone;
 }
 
 }  // namespace dladvisor::training_log

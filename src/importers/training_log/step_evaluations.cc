@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// What evaluations between lines of steps took.
+#include "src/importers/training_log/step_evaluations.h"
+
 #include <re2/re2.h>
 
+#include <string>
+
 #include "src/importers/training_log/log_line.h"
-#include "src/importers/training_log/step_lines.h"
 
 namespace dladvisor::training_log {
 
 // "Validation: 100%|####| 56/56 [00:00<00:00, 62.8it/s]" between two of training, and YOLO's, which names its
 // measures: "mAP50-95): 100% ━━━━ 4/4 1.1it/s 3.7s".
-void ProgramLinesReader::EvaluationBar(std::string_view line) {
+void StepEvaluations::Bar(std::string_view line, TrainingLog& log) {
   static const RE2 bar(
       R"((?i)(?:\b(?:val|valid\w*|eval\w*)\b[^|/\d]*|\bmAP[^|]{0,40}): +100%\|[^|]*\| *\d+/(\d+) \[[\d:]+<[\d:]+, *([\d.]+) *(it/s|s/it))"),
       drawn(R"(\bmAP[^|]{0,40}: +100% ━+ *\d+/(\d+) +([\d.]+)(it/s|s/it))");
   int64_t steps = 0;
   double rate = 0;
   std::string unit;
-  if (evaluated_rows_ == log_.iterations.size() || line.find("100%") == std::string_view::npos ||
+  if (rows_ == log.iterations.size() || line.find("100%") == std::string_view::npos ||
       (!RE2::PartialMatch(line, bar, &steps, &rate, &unit) &&
        !RE2::PartialMatch(line, drawn, &steps, &rate, &unit)) ||
       !(rate > 0))
     return;
-  evaluated_rows_ = log_.iterations.size();
-  ++log_.evaluations;
-  log_.evaluation_ns += static_cast<double>(steps) * kNsPerSecond * (unit == "it/s" ? 1 / rate : rate);
+  rows_ = log.iterations.size();
+  ++log.evaluations;
+  log.evaluation_ns += static_cast<double>(steps) * kNsPerSecond * (unit == "it/s" ? 1 / rate : rate);
 }
 
 // "Test: [30/242]  Time 0.604 (0.59)": the mean of its steps times their count; the last of its lines says it
 // best. The first batches wait for the loader to start: they alone say nothing of the others.
-void ProgramLinesReader::EvaluationLine(std::string_view line) {
+void StepEvaluations::Line(std::string_view line, TrainingLog& log) {
   static const RE2 words(
       R"((?:^|[\s\]])(?:Test|Val\w*|Eval\w*): *\[ *(\d+)/(\d+)\].*?\bTime *[\d.]+ *\( *([\d.]+)\))");
   int64_t step = 0, steps = 0;
@@ -36,22 +38,22 @@ void ProgramLinesReader::EvaluationLine(std::string_view line) {
   if (line.find("Time") == std::string_view::npos || !RE2::PartialMatch(line, words, &step, &steps, &mean) ||
       !(mean > 0) || steps > 1'000'000'000 || 2 * (step + 1) < steps)
     return;
-  if (evaluated_rows_ != log_.iterations.size()) ++log_.evaluations;
-  if (evaluated_rows_ == log_.iterations.size()) log_.evaluation_ns -= evaluation_ns_;
-  evaluated_rows_ = log_.iterations.size();
-  evaluation_ns_ = static_cast<double>(steps) * mean * kNsPerSecond;
-  log_.evaluation_ns += evaluation_ns_;
+  if (rows_ != log.iterations.size()) ++log.evaluations;
+  if (rows_ == log.iterations.size()) log.evaluation_ns -= ns_;
+  rows_ = log.iterations.size();
+  ns_ = static_cast<double>(steps) * mean * kNsPerSecond;
+  log.evaluation_ns += ns_;
 }
 
 // Detectron2's "Total inference time: 0:02:16.655341 (0.041050 s / iter per device, on 6 devices)".
-void ProgramLinesReader::EvaluationTotal(std::string_view line) {
+void StepEvaluations::Total(std::string_view line, TrainingLog& log) {
   static const RE2 total(R"(\bTotal inference time: (\d{1,5}:\d\d:\d\d)\b)");
   std::string clock;
   if (line.find("Total inference time: ") == std::string_view::npos ||
       !RE2::PartialMatch(line, total, &clock))
     return;
-  ++log_.evaluations;
-  log_.evaluation_ns += SecondsOfClock(clock).value_or(0) * kNsPerSecond;
+  ++log.evaluations;
+  log.evaluation_ns += SecondsOfClock(clock).value_or(0) * kNsPerSecond;
 }
 
 }  // namespace dladvisor::training_log

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/importers/training_log/step_evaluations.h"
 #include "src/trace/training_progress.h"
 
 namespace dladvisor::training_log {
@@ -38,9 +39,6 @@ class ProgramLinesReader {
   void Fields(std::string_view text);
   void Field(int kind, double value);
   std::optional<double> SinceLast(std::optional<double> mean, double sum) const;
-  void EvaluationBar(std::string_view line);
-  void EvaluationLine(std::string_view line);
-  void EvaluationTotal(std::string_view line);
   bool TimeAfterEpoch(std::string_view line);
   bool IsOfNewEpoch(const TrainingIteration& row);
   void EndStep();
@@ -51,6 +49,7 @@ class ProgramLinesReader {
   std::vector<const Form*> forms_;
   bool has_bars_ = false;
   TrainingLog log_;
+  StepEvaluations evaluations_;
   const Form* form_ = nullptr;  // of the last line that was known
   std::optional<TrainingIteration> row_;
   // Of the line: since the start, or of the epoch until now.
@@ -66,9 +65,7 @@ class ProgramLinesReader {
   std::optional<int64_t> last_time_ns_, last_iteration_;  // of the last line, whether it became a row or not
   std::optional<double> tokens_, last_tokens_;            // since the start
   Running running_;
-  bool printed_epochs_ = false;           // whether a line of an epoch has its time
-  double evaluation_ns_ = 0;              // of the evaluation whose lines come
-  std::optional<size_t> evaluated_rows_;  // how many there were at the last evaluation's bar
+  bool printed_epochs_ = false;  // whether a line of an epoch has its time
 };
 
 class StepLinesReader {
