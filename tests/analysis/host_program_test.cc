@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/step.h"
 #include "tests/analysis/trace_builder.h"
