@@ -81,8 +81,7 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
           .Key("rank", &HostProgramRow::rank, kRankNumber, "Rank.")
           .Key("name", &HostProgramRow::name, Unit::kText,
                "Operator of the framework (where there are none, range), range of a data loader, or "
-               "collective "
-               "of hosts.")
+               "collective of hosts.")
           .Column("communication", &HostProgramRow::communication, Unit::kNone,
                   "1 for a collective (gloo, MPI).")
           .Column("loading", &HostProgramRow::loading, Unit::kNone, "1 for a range of a data loader.")
@@ -92,13 +91,11 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
                   "within it.")
           .Column("alone_ns", &HostProgramRow::alone_ns, Unit::kNanoseconds,
                   "Of a collective, the part in which no operator runs on any thread; of a range of a data "
-                  "loader, the "
-                  "part in which none with more time loads, so that their sum counts no time twice; of an "
-                  "operator all of "
-                  "it.")
+                  "loader, the part in which none with more time loads, so that their sum counts no time "
+                  "twice; of an operator all of it.")
           .Column("os_call", &HostProgramRow::os_call, Unit::kText,
-                  "Call of the operating system that it spends most time in; unknown where none was "
-                  "recorded in it.")
+                  "Call of the operating system that it spends most time in; unknown where none was recorded "
+                  "in it.")
           .Column("os_call_ns", &HostProgramRow::os_call_ns, Unit::kNanoseconds, "That time.")
           .Column("share", &HostProgramRow::share, Unit::kRatio, "busy_ns over the profile's time.")
           .Column("alone_share", &HostProgramRow::alone_share, Unit::kRatio,

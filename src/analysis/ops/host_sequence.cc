@@ -29,8 +29,7 @@ const RelationOf<HostSequenceRow>& HostSequenceRelation() {
       RelationOf<HostSequenceRow>(
           "host_sequence",
           "Rows that linear layers multiply with their weights, where each step has more of them than the "
-          "one "
-          "before, by as many each time; of profiles of PyTorch without GPU work, with shapes.")
+          "one before, by as many each time; of profiles of PyTorch without GPU work, with shapes.")
           .Key("rank", &HostSequenceRow::rank, kRankNumber, "Rank.")
           .Column("added", &HostSequenceRow::added, Unit::kCount, "Rows that a step adds.")
           .Column("first_rows", &HostSequenceRow::first_rows, Unit::kCount, "Rows in the first step.")
