@@ -175,6 +175,17 @@ Batch::Category Batch::CategoryOf(std::string_view category) {
   return found == categories.end() ? Category::kOther : found->second;
 }
 
+namespace {
+
+// torch.autograd.profiler of PyTorch before 1.8 gives its events no category, and names their processes so.
+std::string_view LegacyCategory(std::string_view pid) {
+  for (const std::string_view category : {kLegacyHost, kLegacyGpu})
+    if (pid.size() == category.size() + 2 && pid.substr(1, category.size()) == category) return category;
+  return "";
+}
+
+}  // namespace
+
 void Batch::Add(const Event& e) {
   if (e.phase == 'M') return AddMetadata(e);
   if (e.phase == 'i' || e.phase == 'I') {
@@ -184,9 +195,10 @@ void Batch::Add(const Event& e) {
   if (e.phase == 'C') return AddCounter(e);
   if (e.phase == 's' || e.phase == 'f') return launches.AddFlow(e);
   if (e.phase != 'X') return;
-  if (!last_count_ || e.category != last_name_) {  // mostly the same as the one before
-    last_name_ = e.category;
-    last_category_ = CategoryOf(e.category);
+  const std::string_view category = e.category.empty() ? LegacyCategory(e.pid) : e.category;
+  if (!last_count_ || category != last_name_) {  // mostly the same as the one before
+    last_name_ = category;
+    last_category_ = CategoryOf(category);
     last_count_ = &rows_read[last_name_];
   }
   ++*last_count_;

@@ -24,6 +24,10 @@ namespace dladvisor::kineto {
 inline constexpr int64_t kMostBytes = int64_t{1} << 50;  // of one copy
 inline constexpr int64_t kMostPerBlock = std::numeric_limits<int32_t>::max();
 
+// What counts as the categories of events of torch.autograd.profiler before PyTorch 1.8: operators, and the
+// time between two CUDA events around each on the GPU, which encloses that of the operators that it calls.
+inline constexpr std::string_view kLegacyHost = "CPU functions", kLegacyGpu = "CUDA functions";
+
 // The number of a token (7, "7" or "stream 7"); -1 for texts without one, as "Spans".
 int64_t IdOf(std::string_view token);
 // Blocks of a grid, threads of a block.

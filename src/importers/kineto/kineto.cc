@@ -305,6 +305,15 @@ Trace ReadTrace(ByteSource& source) {
           "+ "
           "wait + warmup of them, or no schedule), and that the work runs in this process between the "
           "profiler's start and its stop");
+    if (batch->rows_read.contains(std::string(kLegacyHost)))
+      throw WrongKind(
+          source.name(),
+          "a trace of torch.autograd.profiler as PyTorch before 1.8 writes it, of operators without kernels, "
+          "which dladvisor does not read",
+          "record it with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) "
+          "of a "
+          "later PyTorch, or run the program with torch.autograd.profiler.emit_nvtx() under Nsight Systems "
+          "(nsys profile --trace=cuda,nvtx) and give the .nsys-rep");
     if (const auto other = OtherTraceOf(batch->process_names))
       throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
     throw WrongKind(
