@@ -273,6 +273,38 @@ TEST(StepDetection, RangesThatNestAreNoSteps) {
   EXPECT_TRUE(test::ContextOf(b.trace).steps.by_rank.empty());
 }
 
+// A language model that generates: passes of `layers` kernels, whose names change as the sequence grows.
+TraceBuilder Generating(int tokens, bool looks_up_once_a_layer) {
+  TraceBuilder b;
+  for (int t = 0; t < tokens; ++t) {
+    const Ns begin = 1000 * t;
+    const auto op = [&](Ns at, const char* name) { b.Range(begin + at, begin + at + 20, name); };
+    op(0, "aten::embedding");   // of the token
+    op(30, "aten::embedding");  // of its position
+    for (int layer = 0; layer < 4; ++layer) {
+      if (looks_up_once_a_layer) op(95 + 100 * layer, "aten::embedding");
+      op(120 + 100 * layer, "aten::addmm");
+      b.Launch(begin + 125 + 100 * layer, begin + 130 + 100 * layer, begin + 160 + 100 * layer,
+               "attention_" + std::to_string(t * t + layer * layer));
+    }
+    op(600, "aten::argmax");
+    b.Launch(begin + 605, begin + 610, begin + 620, "reduce");
+  }
+  return b;
+}
+
+TEST(StepDetection, PassesThatGenerateTokens) {
+  const Context context = test::ContextOf(Generating(6, false).trace);
+  ASSERT_EQ(context.steps.by_rank.size(), 1u);
+  const std::vector<Step>& steps = context.steps.by_rank[0].second;
+  ASSERT_EQ(steps.size(), 5u) << "what follows the last look-up may be cut off";
+  EXPECT_EQ(steps[2].operations, 5u);
+  EXPECT_EQ(context.steps.source, "passes");
+  EXPECT_TRUE(test::ContextOf(Generating(3, false).trace).steps.by_rank.empty()) << "two steps are too few";
+  EXPECT_EQ(test::ContextOf(Generating(6, true).trace).steps.by_rank.at(0).second[2].operations, 5u)
+      << "between look-ups of one pass no token is chosen";
+}
+
 TEST(StepDetection, WarmUpIsAnOutlierAtTheStart) {
   EXPECT_EQ(WarmupOf({100, 100, 100, 100, 100, 100}), 0u);
   EXPECT_EQ(WarmupOf({500, 100, 100, 100, 100, 100}), 1u);

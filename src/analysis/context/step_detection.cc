@@ -6,12 +6,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -25,7 +23,8 @@
 #include "src/analysis/context/program_phase.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/context/serving_step.h"
-#include "src/statistics/quantile.h"
+#include "src/analysis/context/token_passes.h"
+#include "src/analysis/context/warm_up.h"
 
 namespace dladvisor {
 namespace {
@@ -44,68 +43,6 @@ bool IsUpdate(std::string_view text, const Marker& marker) {
   return text.starts_with("Optimizer.step#") || (marker.kind == Marker::Kind::kOp && marker.name == "step");
 }
 
-std::vector<double> LengthsOf(std::span<const Step> steps) {
-  std::vector<double> lengths;
-  for (const Step& step : steps) lengths.push_back(static_cast<double>(step.time.length()));
-  return lengths;
-}
-
-// How long steps are, and how much work they have.
-struct Usual {
-  double median = 0, deviation = 0, operations = 0;
-
-  explicit Usual(std::span<const Step> steps) {
-    std::vector<double> lengths = LengthsOf(steps), work;
-    for (const Step& step : steps) work.push_back(static_cast<double>(step.operations));
-    median = Median(lengths);
-    deviation = kDeviationPerMad * MedianAbsoluteDeviation(lengths);
-    operations = Median(work);
-  }
-
-  // What was launched before the profile began, autotuning.
-  bool HasOtherWork(const Step& step) const {
-    return std::abs(static_cast<double>(step.operations) - operations) > 0.2 * operations;
-  }
-  bool IsLonger(const Step& step) const {
-    const auto length = static_cast<double>(step.time.length());
-    return length > median + 5 * deviation && length > 1.2 * median;
-  }
-};
-
-// Whether steps become shorter all the way, as of work that shrinks: each quarter than the one before.
-bool Shrink(std::span<const Step> steps) {
-  constexpr size_t kParts = 4;
-  const size_t part = steps.size() / kParts;
-  if (part == 0) return false;
-  double before = std::numeric_limits<double>::infinity();
-  for (size_t i = 0; i < kParts; ++i) {
-    const double median = Median(LengthsOf(steps.subspan(i * part, part)));
-    if (before <= 1.1 * median) return false;
-    before = median;
-  }
-  return true;
-}
-
-void MarkWarmup(std::vector<Step>& steps) {
-  const std::span<const Step> all(steps);
-  size_t count = 0, least = 0;  // least: those up to the last with other work
-  std::optional<Usual> usual;   // of later steps; of many it is hardly another one for the next step
-  for (size_t next = 0; count < steps.size() / 3; ++count) {
-    if (count >= next) {
-      usual.emplace(all.subspan(count + 1));
-      next = count + 1 + count / 4;
-    }
-    const bool other_work = usual->HasOtherWork(steps[count]);
-    if (!other_work && !usual->IsLonger(steps[count])) break;
-    if (other_work) least = count + 1;
-  }
-  // A warm-up ends at once where what follows shrinks, too.
-  const auto length = [&](size_t i) { return static_cast<double>(steps[i].time.length()); };
-  if (count > least && Shrink(all.subspan(count)))
-    while (count > least && length(count - 1) <= 1.2 * length(count)) --count;
-  for (size_t i = 0; i < count; ++i) steps[i].warmup = true;
-}
-
 // "step 2", "steps 3 to 107", "steps from 3 on".
 std::string StepsText(std::pair<int64_t, int64_t> steps) {
   const auto [first, last] = steps;
@@ -115,8 +52,8 @@ std::string StepsText(std::pair<int64_t, int64_t> steps) {
   return fmt::format("steps {} to {}", first, last);
 }
 
-// Fewer updates may be of anything.
-constexpr size_t kLeastUpdates = 4;
+// Fewer between updates or passes may be of anything.
+constexpr size_t kLeastRanges = 3;
 
 // Chosen ranges that launch less than this share of the GPU time between the first and the last are parts of
 // steps.
@@ -152,6 +89,7 @@ class StepFinder {
       if (!steps.by_rank.empty()) steps.source = "kernel sequence";
     }
     if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
+    if (steps.by_rank.empty() && options_.step_range.empty()) FromTokens(steps);
     std::string found;
     for (auto& [rank, list] : steps.by_rank) {
       if (found.empty() && !list.empty()) found = StepsText({list.front().number, list.back().number});
@@ -231,11 +169,12 @@ class StepFinder {
   }
 
   // Whether the phases of the program leave the range in: a step of the warm-up is none of those to judge.
-  bool Counts(size_t range) const {
+  bool Counts(size_t range) const { return Counts(trace_.ranges.thread[range], trace_.ranges.start[range]); }
+  bool Counts(uint32_t thread, Ns time) const {
     if (phases_.empty()) return true;
-    const uint32_t process = trace_.threads[trace_.ranges.thread[range]].process;
+    const uint32_t process = trace_.threads[thread].process;
     const auto phases = phases_.find(process == kNoIndex ? -1 : ranks_.of_process[process]);
-    return phases == phases_.end() || phases->second.Counts(trace_.ranges.start[range]);
+    return phases == phases_.end() || phases->second.Counts(time);
   }
 
   // A profiler that was started again in one program numbers its steps from 0 again.
@@ -356,8 +295,7 @@ class StepFinder {
     }
   }
 
-  // Steps between the ends of an optimizer's updates; each must launch about as much as the others, which
-  // those of two optimizers that take turns do not.
+  // Steps between the ends of an optimizer's updates.
   void FromUpdates(Steps& steps) const {
     const Ranges& ranges = trace_.ranges;
     std::vector<uint8_t> is_update(texts_.size());
@@ -368,30 +306,45 @@ class StepFinder {
       if (!ranges.open[i] && ranges.kind[i] != RangeKind::kMark && ranges.thread[i] != kNoIndex)
         if (const uint32_t text = texts_.IndexOf(ranges.name[i]); is_update[text] && Counts(i))
           ends[{text, ranges.thread[i]}].push_back(ranges.end[i]);
-    std::map<int64_t, std::vector<Step>> best;  // by rank
+    std::vector<OfThread> lists;
     for (const auto& [key, of_name] : ends) {
-      const uint32_t process = trace_.threads[key.second].process;
-      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
-      if (rank < 0 || of_name.size() < kLeastUpdates) continue;
       std::vector<StepRange> between;  // what stands before the first update may be half a step
       for (size_t i = 1; i < of_name.size(); ++i)
         between.push_back({static_cast<int64_t>(i), {of_name[i - 1], of_name[i]}});
-      std::vector<Step> list = Partition(rank, between);
-      if (!HaveEqualWork(list) || list.size() <= best[rank].size()) continue;
-      best[rank] = std::move(list);
+      lists.emplace_back(key.second, std::move(between));
+    }
+    TakeMost(lists, "optimizer steps", steps);
+  }
+
+  // Steps of a language model that generates, a token each.
+  void FromTokens(Steps& steps) const {
+    std::vector<OfThread> lists;
+    for (auto& [thread, passes] : TokenPasses(trace_)) {
+      std::vector<StepRange> counted;
+      for (const StepRange& pass : passes)
+        if (Counts(thread, pass.time.start)) counted.push_back(pass);
+      lists.emplace_back(thread, std::move(counted));
+    }
+    TakeMost(lists, "passes", steps);
+  }
+
+  // Of each rank the ranges that are most, of those that launch about as much as one another, which those of
+  // two optimizers that take turns do not.
+  using OfThread = std::pair<uint32_t, std::vector<StepRange>>;
+  void TakeMost(const std::vector<OfThread>& lists, const char* source, Steps& steps) const {
+    std::map<int64_t, std::vector<Step>> best;  // by rank
+    for (const auto& [thread, ranges] : lists) {
+      const uint32_t process = trace_.threads[thread].process;
+      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
+      if (rank < 0 || ranges.size() < kLeastRanges) continue;
+      std::vector<Step> list = Partition(rank, ranges);
+      if (HaveEqualWork(list) && list.size() > best[rank].size()) best[rank] = std::move(list);
     }
     for (auto& [rank, list] : best) {
       if (list.empty()) continue;
-      steps.source = "optimizer steps";
+      steps.source = source;
       steps.by_rank.emplace_back(rank, std::move(list));
     }
-  }
-
-  static bool HaveEqualWork(const std::vector<Step>& steps) {
-    if (steps.empty()) return false;
-    const Usual usual(steps);
-    const auto odd = std::ranges::count_if(steps, [&](const Step& step) { return usual.HasOtherWork(step); });
-    return usual.operations > 0 && 5 * odd <= std::ssize(steps);
   }
 
   // Of the rank's GPU time what ranges launch; of that between the first and the last only.

@@ -29,6 +29,8 @@
 //     generated.
 //  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
+//  5. else the passes of a language model that generates token after token (token_passes.h), at least three
+//     of about as many operations.
 // Step n owns the half-open interval from the last GPU end of step n-1's work to that of its own: a
 // partition, so that the stall before its first kernel is its own. The first step begins with its range or
 // first launch, or where the GPU has done what was launched before; that of a server with its first GPU

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that are not like the others.
+#pragma once
+
+#include <vector>
+
+#include "src/analysis/context/context.h"
+
+namespace dladvisor {
+
+// Marks the leading steps that are the warm-up. The criteria are in step_detection.h.
+void MarkWarmup(std::vector<Step>& steps);
+
+// Whether four fifths of the steps launch about as many operations as the median.
+bool HaveEqualWork(const std::vector<Step>& steps);
+
+}  // namespace dladvisor
