@@ -117,6 +117,28 @@ TEST(Replay, WithoutTheWorkOfABusyGpuTheHostsTimeIsLeft) {
   }
 }
 
+// The queue holds a thousand kernels, of 2000 ns: later launches, which themselves take 200 ns, return when
+// one of them is done.
+TEST(Replay, LaunchesIntoAFullQueueWaitForTheGpu) {
+  TraceBuilder b;
+  Ns host = 0;
+  std::vector<Ns> ends;
+  for (int64_t launch = 1; launch <= 5000; ++launch) {
+    const Ns start = std::max(ends.empty() ? 0 : ends.back(), host + 100);
+    const Ns returned = ends.size() < 1000 ? host + 200 : std::max(host + 200, ends[ends.size() - 1000]);
+    b.Api(host, returned, "cudaLaunchKernel", launch);
+    b.Kernel(start, start + 2000, "k", launch);
+    ends.push_back(start + 2000);
+    host = returned + 300;
+  }
+  const auto rows = WhatIfsOf(b);
+  const WhatIfRow* kernels = RowOf(rows, "kernels");
+  ASSERT_NE(kernels, nullptr);
+  EXPECT_NEAR(*kernels->replayed_ns, *kernels->recorded_ns, 0.05 * *kernels->recorded_ns);
+  ASSERT_TRUE(kernels->saves_ns);
+  EXPECT_NEAR(*kernels->predicted_ns, 5000 * 500, 0.1 * 5000 * 500);
+}
+
 TEST(Replay, LoadingThatTheGpuWaitsForIsSavedWhole) {
   for (const bool hidden : {true, false}) {
     TraceBuilder b;

@@ -20,6 +20,9 @@ constexpr size_t kMostCalls = 300'000;
 constexpr double kMostUnlaunched = 0.1, kMostError = 0.05;
 // What a wait takes that finds the GPU done.
 constexpr Ns kShortestWait = 3000;
+// Of the operations that a queue of CUDA holds, somewhat more than 1,000, half: with more before it on its
+// stream a launch that takes longer than others waits for a free place.
+constexpr size_t kFullQueue = 512;
 
 using Stream = std::pair<uint32_t, int64_t>;  // device and stream
 
@@ -39,10 +42,13 @@ struct Operation {
 // A call of the host, in order of start; calls within another call are part of it.
 struct Call {
   Ns before, duration;  // since the end of the one before
+  Ns end;
   uint32_t thread;
   enum class Waits : uint8_t { kNot, kForItsWork, kForStream, kForDevice } waits = Waits::kNot;
   bool reads_scalar = false;
-  Ns returning = 0;  // from the end of its copy; less than 0 where it returns before that
+  size_t queued = 0;  // of a launch into a full queue: operations of its stream, its own too, that are not
+                      // done at its end
+  Ns returning = 0;   // from the end of its copy; less than 0 where it returns before that
   size_t first_operation = 0, end_operation = 0;
   std::array<Ns, kChangeNames.size()> left_out_before{}, left_out_within{};
 };
@@ -67,6 +73,7 @@ class Replay {
     if (unlaunched_ > 0) LaunchWithTheNext();
     SortByCall();
     if (!operations_.empty()) CollectCalls();
+    if (!calls_.empty()) FindFullQueues();
   }
 
   bool IsKnown() const {
@@ -111,7 +118,8 @@ class Replay {
   // The same time as if played again.
   Ns Run(Change without) const {
     std::vector<Ns> done(streams_.size(), 0);
-    std::vector<uint32_t> last_stream(trace_.threads.size(), kNoIndex);  // that a thread gave work to
+    std::vector<std::vector<Ns>> ends(queues_fill_ ? streams_.size() : 0);  // of the operations of each
+    std::vector<uint32_t> last_stream(trace_.threads.size(), kNoIndex);     // that a thread gave work to
     Ns now = 0, all_done = 0, before = 0;
     for (size_t c = 0; c < end_call_; ++c) {
       const Call& call = calls_[c];
@@ -123,9 +131,17 @@ class Replay {
         const bool runs = !(without == kKernels && operations_[i].is_kernel) &&
                           (without != kZeroGrad || call.left_out_within[without] == 0);
         of_stream = std::max(of_stream, now + latency_) + (runs ? operations_[i].duration : 0);
+        if (queues_fill_) ends[operations_[i].stream].push_back(of_stream);
         own_work = std::max(own_work, of_stream);
         all_done = std::max(all_done, of_stream);
         last_stream[call.thread] = operations_[i].stream;
+      }
+      if (call.queued > 0) {
+        now += std::max<Ns>(0, std::min(call.duration, launch_) - call.left_out_within[without]);
+        const std::vector<Ns>& of_stream = ends[last_stream[call.thread]];
+        if (of_stream.size() > call.queued)
+          now = std::max(now, of_stream[of_stream.size() - 1 - call.queued]);
+        continue;
       }
       if (call.waits == Call::Waits::kNot) {
         now += call.duration - call.left_out_within[without];
@@ -228,6 +244,7 @@ class Replay {
       Call call;
       call.before = std::max<Ns>(0, calls.start[i] - end);
       call.duration = std::max<Ns>(0, calls.end[i] - std::max(calls.start[i], end));
+      call.end = calls.end[i];
       call.thread = thread;
       for (const Change change : {kLoading, kZeroGrad, kOptimizer}) {
         if (left_out_[change].empty()) continue;
@@ -260,6 +277,38 @@ class Replay {
       calls_.push_back(call);
       if (steps_ > 0 && calls.start[i] < window_.start) first_call_ = calls_.size();
       if (steps_ == 0 || calls.start[i] < window_.end) end_call_ = calls_.size();
+    }
+  }
+
+  // Launches that wait until the GPU takes something from the queue.
+  void FindFullQueues() {
+    std::vector<std::vector<Ns>> ends(streams_.size());  // of the operations of each that are launched so far
+    std::vector<Ns> launches;                            // what those into other queues take
+    for (Call& call : calls_) {
+      for (size_t i = call.first_operation; i < call.end_operation; ++i) {
+        std::vector<Ns>& of_stream = ends[operations_[i].stream];
+        const Ns end = operations_[i].start + operations_[i].duration;
+        of_stream.push_back(of_stream.empty() ? end : std::max(end, of_stream.back()));
+      }
+      if (call.waits != Call::Waits::kNot || call.first_operation == call.end_operation) continue;
+      const std::vector<Ns>& of_stream = ends[operations_[call.end_operation - 1].stream];
+      const auto done = std::ranges::upper_bound(of_stream, call.end);
+      const auto queued = static_cast<size_t>(of_stream.end() - done);
+      if (queued < kFullQueue)
+        launches.push_back(call.duration);
+      else
+        call.queued = queued;
+    }
+    if (launches.empty())
+      for (const Call& call : calls_)
+        if (call.queued > 0) launches.push_back(call.duration);
+    if (launches.empty()) return;
+    const auto middle = launches.begin() + static_cast<std::ptrdiff_t>(launches.size() / 2);
+    std::ranges::nth_element(launches, middle);
+    launch_ = *middle;
+    for (Call& call : calls_) {
+      if (call.duration <= launch_) call.queued = 0;
+      queues_fill_ = queues_fill_ || call.queued > 0;
     }
   }
 
@@ -364,7 +413,9 @@ class Replay {
   const Interval window_;                 // in which the host works on them
   size_t first_call_ = 0, end_call_ = 0;  // of calls_, in that window
   Ns latency_ = 0, first_ = 0, last_ = 0;
-  bool busy_ = false;  // any GPU of the rank, nearly always
+  Ns launch_ = 0;             // what a launch takes
+  bool queues_fill_ = false;  // any
+  bool busy_ = false;         // any GPU of the rank, nearly always
   size_t unlaunched_ = 0;
   std::map<Stream, uint32_t> stream_index_;
   std::vector<Stream> streams_;
