@@ -310,6 +310,19 @@ TEST(Headline, SaysThatMinutesMayBeAPause) {
   EXPECT_THAT(text(80e9), Not(HasSubstr("pauses")));
 }
 
+TEST(Headline, CallsTheTimeBetweenFramesNoLoss) {
+  Advice advice;
+  advice.findings = {MakeFinding("paced-by-frames", Severity::kInfo, Outcome::kFired),
+                     MakeFinding("sets", Severity::kInfo, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Leave the GPU idle between frames."};
+  advice.findings[1].recommendation = {"Use cudaMemsetAsync."};
+  EXPECT_THAT(
+      Render(RunWithLedger({{"compute/other", 10'000'000}, {"idle/host", 30'000'000}}), advice,
+             ReportFormat::kMarkdown),
+      HasSubstr("The GPU has no work for 30.0 ms of the analysed 40.0 ms (75 %), as the program waits "
+                "for its frames; first, leave the GPU idle between frames"));
+}
+
 TEST(Headline, BeginsWithAWarningBeforeANoteThatIsSureOfNothing) {
   Advice advice;
   advice.findings = {MakeFinding("layout", Severity::kInfo, Outcome::kFired),

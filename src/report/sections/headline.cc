@@ -309,6 +309,7 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   if (savings.of_communication && savings.starting > kStartOfRanks * whole.total) return savings.start_up;
   if (const auto kernel = KernelBeforeSavings(advice, whole, savings)) return kernel;
   if (savings.best) return savings.best;
+  if (const auto paced = FindingOf(advice, "paced-by-frames")) return paced;
   if (savings.start_up) return savings.start_up;
   const auto root = OnMostOfTheLoss(model, advice.Roots());
   if (root && !IsTest(advice, whole)) return root;

@@ -111,6 +111,13 @@ std::string PauseText(const Advice& advice) {
   return "";
 }
 
+// What the GPU does not work in passes until the next frame.
+bool IsPaced(const Advice& advice) {
+  const std::vector<size_t> roots = advice.Roots();
+  return std::ranges::any_of(roots,
+                             [&](size_t root) { return advice.findings[root].rule == "paced-by-frames"; });
+}
+
 }  // namespace
 
 std::string LossText(const ReportModel& model, const std::optional<SavingClaim>& claim) {
@@ -122,6 +129,9 @@ std::string LossText(const ReportModel& model, const std::optional<SavingClaim>&
     if (!(*total_ns > 0)) return fmt::format("{} of {} are lost", FigureText(model, lost), whole);
     const double share = *lost_ns / *total_ns;
     if (share < kSmallLoss) return ComputeText(model, share, whole, *total_ns);
+    if (IsPaced(*model.advice))
+      return fmt::format("The GPU has no work for {} of {} ({:.0f} %), as the program waits for its frames",
+                         FigureText(model, lost), whole, share * 100);
     const bool saves_more = SavedOfComputing(claim) > *lost_ns;
     return fmt::format("{} of {} are lost{} ({:.0f} %){}{}{}", FigureText(model, lost), whole,
                        saves_more ? " besides computing" : "", share * 100,
