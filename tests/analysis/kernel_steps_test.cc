@@ -126,6 +126,21 @@ TEST(KernelSteps, RoundsWithinOneCallOfAModuleAreLayers) {
   EXPECT_EQ(test::ContextOf(b.trace).steps.source, "");
 }
 
+TEST(KernelSteps, RoundsThatAttendOnceBehindAnInputAreLayers) {
+  const auto steps = [](bool attend, Ns input) {
+    TraceBuilder b;
+    b.Range(input, input + 20, "aten::conv2d");
+    for (int round = 0; round < 8; ++round)
+      for (int k = 0; k < 10; ++k)
+        b.Launch(300 + 500 * round + k, 310 + 500 * round + 20 * k, 325 + 500 * round + 20 * k,
+                 k == 5 && attend ? "flash_fwd_kernel" : "kernel" + std::to_string(k));
+    return StepsOf(b).size();
+  };
+  EXPECT_EQ(steps(true, 0), 0u);
+  EXPECT_EQ(steps(true, 1000), 8u) << "the input is within a round";
+  EXPECT_EQ(steps(false, 0), 8u) << "no layer of a transformer";
+}
+
 TEST(KernelSteps, UpdatesOfParametersEndSteps) {
   const TraceBuilder b = Updates({3, 20, 21, 19, 20, 20});
   const Context context = test::ContextOf(b.trace);

@@ -153,6 +153,17 @@ TEST(Headline, DoesNotAskForFlagsThatWereGiven) {
               HasSubstr("Hardware counters were profiled, not times; first, record times."));
 }
 
+TEST(Headline, BeginsWithWhatAnotherCaptureWouldShowAgain) {
+  Advice advice;
+  advice.findings = {MakeFinding("gpu-trace-missing", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("random-on-host", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Take a newer profiler."};
+  advice.findings[1].recommendation = {"Draw random numbers where they are used."};
+  EXPECT_THAT(Render(FakeRun(), advice, ReportFormat::kMarkdown),
+              HasSubstr("The host makes the input for much of the time, and nothing of the GPU was recorded; "
+                        "first, draw random numbers where they are used, then record the GPU's work."));
+}
+
 TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   const auto text = [](const char* bucket) {
     Advice advice;

@@ -191,6 +191,29 @@ class KernelStepFinder {
     return within;
   }
 
+  // Whether each round attends once, and what a model begins with, a look-up of embeddings or a convolution,
+  // is called before the rounds and in none of them: they are the layers of one pass.
+  bool AreLayersBehindAnInput(size_t gpu, size_t first, size_t count, size_t period) const {
+    size_t attending = 0;
+    for (size_t i = first; i < first + period; ++i) {
+      const std::string_view name = trace_.names.View(trace_.kernels.name[work_[gpu].kernels[i]]);
+      const std::string_view kind = KernelKind(name, ClassifyKernel(name));
+      attending += kind == "attention" || kind == "softmax";
+    }
+    if (attending != 1) return false;
+    static constexpr std::string_view kInputs[] = {"aten::embedding", "aten::conv1d", "aten::conv2d",
+                                                   "aten::conv3d"};
+    const Interval rounds{LaunchOf(gpu, first).start, LaunchOf(gpu, first + count * period - 1).end};
+    bool before = false;
+    const Ranges& ranges = trace_.ranges;
+    for (size_t i = 0; i < ranges.size() && ranges.start[i] < rounds.end; ++i) {
+      if (std::ranges::find(kInputs, trace_.names.View(ranges.name[i])) == std::end(kInputs)) continue;
+      if (ranges.start[i] >= rounds.start) return false;
+      before = true;
+    }
+    return before;
+  }
+
   // Layers repeat as steps do. Those of one step are launched by fewer calls than they are (a CUDA graph), or
   // leave out most of the time that the device's work spans.
   bool MayBeSteps(size_t gpu, size_t first, size_t count, size_t period) const {
@@ -203,7 +226,8 @@ class KernelStepFinder {
       calls.insert(launches_.kernel[kernels[i]]);
     }
     if (known && calls.size() < count) return false;
-    if (AreWithinOneCall(gpu, first, count, period)) return false;
+    if (AreWithinOneCall(gpu, first, count, period) || AreLayersBehindAnInput(gpu, first, count, period))
+      return false;
     const auto covered =
         static_cast<double>(k.end[kernels[first + count * period - 1]] - k.start[kernels[first]]);
     return covered >= kLeastOfAll * static_cast<double>(k.end[kernels.back()] - k.start[kernels.front()]);

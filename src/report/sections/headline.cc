@@ -200,6 +200,8 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   const Advice& advice = *model.advice;
   for (const Doubt& doubt : kDoubts)
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
+  // Known without another capture, which would show the same.
+  if (const auto drawing = FindingOf(advice, "random-on-host"); drawing && !HasGpuWork(model)) return drawing;
   if (const auto none = NoKernelAtAll(model)) return none;
   // A program that died has no pace to improve.
   for (const char* rule : {"log-stopped", "program-failed"})
@@ -207,6 +209,7 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   if (const auto failed = FindingOf(advice, "program-failed"); failed && IsTest(advice, WholeOf(model)))
     return failed;
   if (!HasGpuWork(model) || FindingOf(advice, "cuda-errors")) return std::nullopt;
+  if (const auto late = FindingOf(advice, "late-first-batch")) return late;
   const auto host = HostAloneForMostOfTheTime(advice);
   return host ? std::optional(host->root) : std::nullopt;
 }
@@ -317,6 +320,30 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   return savings.note && (!other || !IsWarning(advice, *other)) ? savings.note : other;
 }
 
+namespace {
+
+// What saves most of what recurs, behind what happens once: who only ever warms up has gained nothing.
+std::string AfterStartUp(const ReportModel& model, size_t first) {
+  const Advice& advice = *model.advice;
+  const Whole whole = WholeOf(model);
+  const std::optional<SavingClaim> saves = Claiming(advice, first).saves;
+  if (!saves || !HappensOnce(*saves, whole.has_steps)) return "";
+  std::optional<size_t> next;
+  double most = 0;
+  for (const size_t root : advice.Roots()) {
+    const std::optional<SavingClaim> of_root = Claiming(advice, root).saves;
+    if (!of_root || HappensOnce(*of_root, whole.has_steps) || !IsWarning(advice, root)) continue;
+    if (!(of_root->high_ns.value_or(0) > most)) continue;
+    most = of_root->high_ns.value_or(0);
+    next = root;
+  }
+  if (!next || most < kWorthATry * (whole.total - saves->high_ns.value_or(0))) return "";
+  return fmt::format("; then {} ({})", FirstThing(advice.findings[*next]),
+                     SavingText(model, Claiming(advice, *next)));
+}
+
+}  // namespace
+
 HeadlineText Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const auto first = DoFirst(model);
@@ -344,6 +371,9 @@ HeadlineText Headline(const ReportModel& model) {
       return {"The program ended before any GPU work; ", order + "."};
     if (UsesNoGpu(model))
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
+    if (FindingOf(advice, "random-on-host"))
+      return {"The host makes the input for much of the time, and nothing of the GPU was recorded; ",
+              order + ", then record the GPU's work."};
     const auto none = FindingOf(advice, "no-gpu-work");
     const std::string_view next = none && !advice.findings[*none].recommendation.empty()
                                       ? advice.findings[*none].recommendation.front().FirstSentence()
@@ -394,7 +424,8 @@ HeadlineText Headline(const ReportModel& model) {
   const bool claims = &MostSaving(advice, *first) == &begun || !IsOnCapture(advice, begun);
   const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
   if (saved.empty()) return {loss + "; ", order + "."};
-  return {loss + "; ", fmt::format("{}, which saves {}{}.", order, saved, ShareText(model, saving))};
+  return {loss + "; ", fmt::format("{}, which saves {}{}{}.", order, saved, ShareText(model, saving),
+                                   AfterStartUp(model, *first))};
 }
 
 }  // namespace dladvisor
