@@ -176,5 +176,20 @@ TEST(KernelName, DriftsWhereItsWorkGrowsOrShrinks) {
   EXPECT_EQ(Drifts(8, [](int i) { return 100 + 10 * i; }), std::nullopt) << "too few";
 }
 
+// Of the same kernel, however many threads other executions have.
+TEST(KernelName, CountsExecutionsOfOneWarp) {
+  TraceBuilder b;
+  b.Launch(0, 10, 20, "k");
+  b.Launch(100, 110, 1110, "k");
+  b.trace.kernels.grid.Set(0, 4096);  // blocks of 32 threads
+  const Context context = test::ContextOf(b.trace);
+  const Table table = ComputeKernelNames(context, ComputeKernelNameOrder(context));
+  const auto value = [&](const char* column) {
+    return AsNumber(table.ValueAt(0, table.schema().Find(column).value()));
+  };
+  EXPECT_EQ(value("serial_instances"), 1.0);
+  EXPECT_EQ(value("serial_ns"), 1000.0);
+}
+
 }  // namespace
 }  // namespace dladvisor

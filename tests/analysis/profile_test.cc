@@ -65,6 +65,24 @@ TEST(Profile, SaysWhatEndedTheCapture) {
       << "the length of the session, which nobody set";
 }
 
+TEST(Profile, CountsTheProfilersTimeOnThreadsThatCallCuda) {
+  const auto overhead = [](const char* format, uint32_t thread) {
+    TraceBuilder b;
+    b.trace.format = format;
+    b.AddThread(0, 7);
+    b.Launch(0, 10, 100, "k");
+    b.trace.overheads.start.push_back(20);
+    b.trace.overheads.end.push_back(50);
+    b.trace.overheads.thread.push_back(thread);
+    b.trace.overheads.name.push_back(b.trace.names.Intern("TLS allocation"));
+    return ComputeProfile(test::ContextOf(b.trace)).overhead_ns;
+  };
+  EXPECT_EQ(overhead("nsys", 0), 30);
+  EXPECT_EQ(overhead("nsys", 1), 0) << "a worker of the host";
+  EXPECT_EQ(overhead("nsys", kNoIndex), 30);
+  EXPECT_EQ(overhead("kineto", 1), 30) << "of no thread of the program";
+}
+
 TEST(Profile, SaysWhatCallsWithoutKernelsAre) {
   const auto row = [](const char* call, const char* overhead) {
     TraceBuilder b;

@@ -29,11 +29,14 @@ std::optional<double> Deviation(std::span<const int64_t> values, double mean) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+constexpr int64_t kWarp = 32;
+
 // What is summed up of the kernels of one name, in order of start.
 struct Sums {
   size_t first = 0, next = 0;  // where its durations are, and where the next one goes
   NameId short_name = kNoName;
   int64_t total_ns = 0, window_ns = 0, window_count = 0, grid_min = 0, grid_max = 0, tail_ns = 0;
+  int64_t serial_ns = 0, serial_count = 0;  // of the window's, with no more threads than a warp
   double grid = 0, block = 0;
   double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
   bool blocks_known = false, occupancy_known = false;  // of any
@@ -126,6 +129,10 @@ class ByName {
     if (kernels.start[k] >= window_.start && kernels.start[k] < window_.end) {
       ++sums.window_count;
       sums.window_ns += duration;
+      if (grid * kernels.block[k] <= kWarp) {
+        ++sums.serial_count;
+        sums.serial_ns += duration;
+      }
     }
     if (estimate.blocks_per_sm) {
       sums.blocks_known = true;
@@ -161,6 +168,8 @@ class ByName {
       row.block_avg = sums.block / count;
       row.grid_min = sums.grid_min;
       row.grid_max = sums.grid_max;
+      row.serial_instances = sums.serial_count;
+      row.serial_ns = sums.serial_ns;
     }
     if (sums.tail_known) row.tail_ns = sums.tail_ns;
     if (sums.blocks_known && row.total_ns > 0)
@@ -232,7 +241,11 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
                   "Of the executions those that start in the analysed window.")
           .Column("window_ns", &KernelNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations.")
           .Column("window_share", &KernelNameRow::window_share, Unit::kRatio,
-                  "Share of the device's summed kernel time in the window.");
+                  "Share of the device's summed kernel time in the window.")
+          .Column("serial_instances", &KernelNameRow::serial_instances, Unit::kCount,
+                  "Of the executions in the window those of no more threads in all than a warp has (32); "
+                  "unknown where grids are.")
+          .Column("serial_ns", &KernelNameRow::serial_ns, Unit::kNanoseconds, "Sum of their durations.");
   return relation;
 }
 

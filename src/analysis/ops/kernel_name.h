@@ -32,6 +32,7 @@ struct KernelNameRow {
   std::optional<double> mean_blocks_per_sm, mean_occupancy;
   int64_t window_instances = 0, window_ns = 0;  // in the analysed window
   std::optional<double> window_share;
+  std::optional<int64_t> serial_instances, serial_ns;
 };
 const RelationOf<KernelNameRow>& KernelNameRelation();
 

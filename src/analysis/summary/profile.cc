@@ -38,10 +38,18 @@ IntervalSet AnalysedTime(const Context& context) {
 }
 
 // Time that the profiler took on any thread.
+// The profiler's time on threads that use the GPU: what it sets up on another, such as a worker of the host
+// that is traced for the first time, delays none of them. Kineto's own events are of no thread of the
+// program.
 IntervalSet OverheadTime(const Trace& trace) {
   std::vector<Interval> intervals;
   const Overheads& overheads = trace.overheads;
-  for (size_t i = 0; i < overheads.size(); ++i) intervals.push_back({overheads.start[i], overheads.end[i]});
+  std::vector<uint8_t> calls(trace.threads.size(), trace.format != "nsys" || trace.api_calls.size() == 0);
+  for (size_t i = 0; i < trace.api_calls.size(); ++i)
+    if (const uint32_t thread = trace.api_calls.thread[i]; thread != kNoIndex) calls[thread] = 1;
+  for (size_t i = 0; i < overheads.size(); ++i)
+    if (overheads.thread[i] == kNoIndex || calls[overheads.thread[i]])
+      intervals.push_back({overheads.start[i], overheads.end[i]});
   return Union(std::move(intervals));
 }
 
@@ -266,10 +274,11 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Rows that were not in order of time, in formats that promise one; exports of nsys do not.")
           .Column("negative_durations", &ProfileRow::negative_durations, Unit::kCount,
                   "Rows that end before they start.")
-          .Column("overhead_ns", &ProfileRow::overhead_ns, Unit::kNanoseconds,
-                  "Time the profiler itself took in the analysed time: the windows of all GPUs, else from "
-                  "the first call that "
-                  "launches or copies to the last.")
+          .Column(
+              "overhead_ns", &ProfileRow::overhead_ns, Unit::kNanoseconds,
+              "Time the profiler itself took in the analysed time, on threads that call CUDA: the windows of "
+              "all GPUs, else from the first call that "
+              "launches or copies to the last.")
           .Column("overhead_share", &ProfileRow::overhead_share, Unit::kRatio,
                   "Of the analysed time; unknown without any.")
           .Column("diagnostics", &ProfileRow::diagnostics, Unit::kCount,
