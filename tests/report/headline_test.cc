@@ -176,6 +176,28 @@ TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   EXPECT_THAT(text("idle/launch"), HasSubstr("which saves up to 15.0 ms (up to 75 % of the loss)."));
 }
 
+TEST(Headline, SaysWhatFollowsStartUp) {
+  Advice advice;
+  advice.findings = {MakeFinding("kernel-compilation", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("exposed", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("elementwise", Severity::kInfo, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Warm up."};
+  advice.findings[0].saves = SavingClaim{"idle/compilation", 0, 60e6, 60e6};
+  advice.findings[1].recommendation = {"Communicate less."};
+  advice.findings[1].saves = SavingClaim{"communication/exposed", 0, 20e6, 20e6};
+  advice.findings[2].recommendation = {"Fuse chains."};
+  advice.rules = {{.id = "elementwise", .category = "compute"}};
+  const auto text = [&] {
+    return Render(RunWithLedger({{"idle/compilation", 60'000'000},
+                                 {"communication/exposed", 20'000'000},
+                                 {"compute/other", 10'000'000}}),
+                  advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(), HasSubstr("of start-up; then communicate less (up to 20.0 ms)."));
+  advice.findings[1].saves = SavingClaim{"communication/exposed", 0, 2e6, 2e6};
+  EXPECT_THAT(text(), HasSubstr("of start-up; then fuse chains."));
+}
+
 TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
   const auto text = [](int64_t start_up_ns) {
     Advice advice;

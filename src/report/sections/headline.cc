@@ -337,7 +337,16 @@ std::string AfterStartUp(const ReportModel& model, size_t first) {
     most = of_root->high_ns.value_or(0);
     next = root;
   }
-  if (!next || most < kWorthATry * (whole.total - saves->high_ns.value_or(0))) return "";
+  if (!next || most < kWorthATry * (whole.total - saves->high_ns.value_or(0))) {
+    for (const bool of_warning : {true, false})
+      for (const size_t root : advice.Roots()) {
+        const Finding& finding = advice.findings[root];
+        if (IsWarning(advice, root) == of_warning && IsNoteOnProgram(advice, finding) &&
+            CategoryOf(advice, finding) == "compute")
+          return "; then " + FirstThing(finding);
+      }
+    return "";
+  }
   return fmt::format("; then {} ({})", FirstThing(advice.findings[*next]),
                      SavingText(model, Claiming(advice, *next)));
 }
