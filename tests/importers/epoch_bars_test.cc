@@ -10,6 +10,9 @@
 
 namespace dladvisor {
 namespace {
+using test::ExpectSeconds;
+using test::LinesOf;
+using test::ReadTrainingLog;
 
 TrainingLog LogOfBars(const std::string& text) { return test::ReadLog(text).training_log; }
 
@@ -96,6 +99,33 @@ TEST(EpochBars, BarsWithALossAreEpochsAsOthersAre) {
   ASSERT_FALSE(log.iterations.empty());
   EXPECT_EQ(log.iterations.back().iteration, 500);
   EXPECT_EQ(log.iterations.back().attempt, 0);
+}
+
+TEST(EpochBars, PartsOfAnEpochThatEndsInTheMiddle) {
+  std::string text;
+  for (int epoch = 1; epoch <= 2; ++epoch)
+    for (int step = 1; step <= 200; ++step)
+      text += fmt::format("Epoch {}/60:  {}%|###   | {}/445 [{:02}:{:02}<07:08,  1.03it/s, L=4.1]\r", epoch,
+                          step * 100 / 445, step, step / 60, step % 60);
+  const TrainingLog log = ReadTrainingLog(text);
+  EXPECT_EQ(log.program, "a program with a progress bar");
+  ASSERT_GE(log.iterations.size(), 18u);
+  ExpectSeconds(log, 2, 1);
+  EXPECT_EQ(log.iterations[0].covers, 20);
+  EXPECT_EQ(log.iterations.back().iteration, 445 + 200);
+}
+
+TEST(EpochBars, BarsOfEpochsThatNoLineNames) {
+  std::string text;
+  for (int epoch = 0; epoch < 6; ++epoch)
+    text +=
+        "training:  45%|####  | 5/11 [00:02<00:03,  2.0it/s]\rtraining: 100%|####| 11/11 [00:05<00:00,  "
+        "2.0it/s]\r"
+        "validating: 100%|####| 1/1 [00:01<00:00,  1.25s/it]\r\n";
+  const TrainingLog log = ReadTrainingLog(text);
+  EXPECT_EQ(log.iterations.size(), 6u);
+  EXPECT_EQ(log.iterations.back().iteration, 66);
+  EXPECT_EQ(log.evaluations, 6);
 }
 
 }  // namespace

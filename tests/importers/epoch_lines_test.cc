@@ -15,6 +15,9 @@
 
 namespace dladvisor {
 namespace {
+using test::ExpectSeconds;
+using test::LinesOf;
+using test::ReadTrainingLog;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -468,6 +471,17 @@ TEST(EpochLines, TimeSinceTheStartOnALineOfItsOwn) {
   };
   EXPECT_EQ(timed(log(0, 5)), 7);
   EXPECT_EQ(timed(log(5, 0)), 0) << "of each epoch, or of nothing that is known";
+}
+
+TEST(EpochLines, NumbersInBracketsAndTimesWithoutUnit) {
+  const TrainingLog affordance = ReadTrainingLog(LinesOf(0, 9, 1, [](int epoch) {
+    return fmt::format("Epoch({}) begin training........\nTrain({}), loss: 2.29, time: 415 s", epoch, epoch);
+  }));
+  EXPECT_TRUE(affordance.of_epochs);
+  ExpectSeconds(affordance, 3, 415);
+  const TrainingLog mxnet = ReadTrainingLog(
+      LinesOf(0, 9, 1, [](int epoch) { return fmt::format("Epoch[{}] Time cost=106.624", epoch); }));
+  ExpectSeconds(mxnet, 3, 106.624);
 }
 
 }  // namespace

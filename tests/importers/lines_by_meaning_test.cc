@@ -14,19 +14,10 @@
 
 namespace dladvisor {
 namespace {
+using test::RefusalOf;
 using testing::HasSubstr;
 
 TrainingLog ByMeaning(const std::string& text) { return test::ReadLog(text).training_log; }
-
-std::string RefusalOf(const std::string& text) {
-  try {
-    test::ReadLog(text);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "was read";
-  return "";
-}
 
 void ExpectRow(const TrainingLog& log, size_t row, double seconds) {
   ASSERT_GT(log.iterations.size(), row);

@@ -2,11 +2,15 @@
 // Logs from their text, and what they measured.
 #pragma once
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "src/importers/importers.h"
 #include "src/trace/trace.h"
 #include "tests/support/files.h"
@@ -19,6 +23,38 @@ inline Trace ReadLog(const std::string& text) {
   ScratchDir dir;
   WriteFile(dir.path() / "run.log", text);
   return ReadProfile(dir.path() / "run.log");
+}
+
+inline TrainingLog ReadTrainingLog(const std::string& text) { return ReadLog(text).training_log; }
+
+// Why a text is not read, "" where it is.
+inline std::string RefusalOf(const std::string& text) {
+  try {
+    ReadLog(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+// A line for each of the steps, in which `line(step)` says it.
+template <class Line>
+std::string LinesOf(int from, int to, int distance, Line line) {
+  std::string text;
+  for (int step = from; step <= to; step += distance) text += line(step) + "\n";
+  return text;
+}
+
+// Of a program that is not known.
+inline std::string StepsOf(int from, int to) {
+  return LinesOf(from, to, 1,
+                 [](int step) { return fmt::format("step {} loss 2.5, 250 ms/step, lr 0.1", step); });
+}
+
+inline void ExpectSeconds(const TrainingLog& log, size_t row, double seconds) {
+  ASSERT_GT(log.iterations.size(), row);
+  ASSERT_TRUE(log.iterations[row].elapsed_ns);
+  EXPECT_NEAR(*log.iterations[row].elapsed_ns, seconds * 1e9, 1e6);
 }
 
 // GPU, time and value of every sample of a metric.

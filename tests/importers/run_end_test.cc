@@ -12,6 +12,10 @@
 
 namespace dladvisor {
 namespace {
+using test::LinesOf;
+using test::ReadTrainingLog;
+using test::RefusalOf;
+using test::StepsOf;
 using testing::HasSubstr;
 
 TrainingLog LogOfRun(const std::string& text) { return test::ReadLog(text).training_log; }
@@ -20,15 +24,6 @@ std::string Lines(int from, int to) {
   std::string text;
   for (int step = from; step <= to; ++step) text += fmt::format("step {} loss 2.0 step time 0.5 s\n", step);
   return text;
-}
-
-std::string RefusalOf(const std::string& text) {
-  try {
-    test::ReadLog(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
 }
 
 TEST(RunEnd, SignalsEndARun) {
@@ -197,6 +192,28 @@ TEST(RunEnd, ABarSaysWhatItCountsOrDoesNot) {
               HasSubstr("of which no line says what it counts: its progress bar stands at 225 of 1374"));
   EXPECT_THAT(RefusalOf(" 16%|#6   | 225/1374 [00:35<02:48,  6.81it/s]\n"),
               HasSubstr("of which no line says what it counts: its progress bar stands at 225 of 1374"));
+}
+
+constexpr const char* kOutOfMemory =
+    "Traceback (most recent call last):\n  File \"/w/train.py\", line 20, in <module>\n    raise "
+    "ValueError(\n"
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB. \n";
+
+TEST(Errors, TheOneThatEndsTheRun) {
+  EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + kOutOfMemory).error,
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB");
+  EXPECT_EQ(ReadTrainingLog(kOutOfMemory + StepsOf(1, 20)).error, "") << "a later start went on";
+  const TrainingLog none = ReadTrainingLog(kOutOfMemory);
+  EXPECT_EQ(none.program, "a program that stopped");
+  EXPECT_THROW(ReadTrainingLog(kOutOfMemory +
+                               LinesOf(1, 600, 1, [](int i) { return fmt::format("something {}", i); })),
+               Error)
+      << "went on";
+  EXPECT_THAT(none.error, HasSubstr("out of memory"));
+  EXPECT_THROW(ReadTrainingLog(
+                   "Traceback (most recent call last):\n  File \"/w/copy.py\", line 20\nOSError: no file\n"),
+               Error)
+      << "no training";
 }
 
 }  // namespace

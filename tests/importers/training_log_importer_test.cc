@@ -14,6 +14,8 @@
 
 namespace dladvisor {
 namespace {
+using test::ReadTrainingLog;
+using test::StepsOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -429,6 +431,20 @@ TEST(TrainingLogImporter, CountsWhatDeepSpeedSaysOfTheAllocator) {
         number);
   };
   EXPECT_EQ(test::ReadLog(step(1) + step(2) + step(3)).training_log.flushed_iterations, 3);
+}
+
+TEST(Trainer, EvaluationsBesideTheTraining) {
+  const char* const evaluation = "{'eval_loss': 1.0, 'eval_runtime': 20.0, 'epoch': 1.0}\n";
+  const char* const totals = "{'train_runtime': 100.0, 'train_samples_per_second': 8.0, 'epoch': 2.0}\n";
+  const std::string one(evaluation);
+  EXPECT_EQ(ReadTrainingLog(one + totals + one + one).evaluations, 1) << "later ones are of another run";
+  EXPECT_EQ(ReadTrainingLog(one + one + one + one + one + one + totals).evaluations, 0)
+      << "longer than the training";
+}
+
+TEST(Input, HolesOfZerosWhereLinesBegin) {
+  EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + std::string(5000, '\0') + StepsOf(21, 40)).iterations.size(),
+            40u);
 }
 
 }  // namespace

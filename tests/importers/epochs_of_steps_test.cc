@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Epochs, evaluations and starts of programs whose lines of steps are known, and of MLPerf's events.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using test::ExpectSeconds;
+using test::LinesOf;
+using test::ReadTrainingLog;
+
+TEST(StepLines, EvaluationsByTheMeanOfTheirSteps) {
+  std::string text;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int step = 0; step < 100; step += 10)
+      text +=
+          fmt::format("Epoch: [{}][{}/100]\tTime 1.0 (1.0)\tData 0.0 (0.0)\tLoss 2.1 (2.0)\n", epoch, step);
+    text += "Test: [0/40]\tTime 4.0 (4.0)\tLoss 2.0 (2.0)\nTest: [30/40]\tTime 0.4 (0.5)\tLoss 2.0 (2.0)\n";
+  }
+  const TrainingLog log = ReadTrainingLog(text);
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_NEAR(log.evaluation_ns, 60e9, 1);
+}
+
+TEST(StepLines, EpochsOfAllInMmEnginesLines) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(20, 100, 20, [](int step) {
+    return fmt::format(
+        "[10/20 12:23:16] trainer INFO: Epoch [1/300][{}/365]\tlr: 3e-02, time: 2.670, data_time: 2.280, "
+        "loss 15.0",
+        step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 5u);
+  ExpectSeconds(log, 1, 2.67);
+  EXPECT_FALSE(log.timers.empty());
+}
+
+TEST(StepLines, AnEpochsFirstStepIsOne) {
+  std::string text;
+  for (int epoch = 0; epoch < 3; ++epoch)
+    for (int step = 0; step < 100; step += 10)
+      text += fmt::format("Epoch: [{}][{}/100]\tTime {} ({:.3f})\tData {} ({:.3f})\tLoss 2.1 (2.0)\n", epoch,
+                          step, step == 0 ? 9.0 : 1.0, (9.0 + step) / (step + 1), step == 0 ? 8.0 : 0.0,
+                          8.0 / (step + 1));
+  const TrainingLog log = ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 30u);
+  EXPECT_EQ(log.iterations[10].covers, 1);
+  EXPECT_EQ(log.iterations[11].covers, 10);
+}
+
+TEST(StepLines, OfSeveralStartsEachBeginsAnew) {
+  std::string text = "AMP not enabled. Training in float32.\n";
+  for (int start = 0; start < 4; ++start)
+    for (int step = 0; step < 2; ++step)
+      text += fmt::format(
+          "2024-03-06 {:02}:00:{:02},500 train: [INFO] - Train: 0 [ {}/390 ( 0%)]  Loss: 13.42 (13.4)\n",
+          10 + start, step * 20, step * 100);
+  const TrainingLog log = ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 8u);
+  EXPECT_EQ(log.iterations.back().attempt, 3);
+  ExpectSeconds(log, 7, 0.2);
+  EXPECT_EQ(log.settings.at("amp"), "False");
+}
+
+TEST(Mlperf, EpochsAndEvaluations) {
+  std::string text;
+  for (int64_t epoch = 0, ms = 1594407138977; epoch < 4; ++epoch, ms += 70'000)
+    for (const auto& [key, at] : {std::pair{"epoch_start", ms},
+                                  {"epoch_stop", ms + 60'000},
+                                  {"eval_start", ms + 60'000},
+                                  {"eval_stop", ms + 70'000}})
+      text += fmt::format(
+          R"(:::MLLOG {{"namespace": "", "time_ms": {}, "event_type": "INTERVAL_START", "key": "{}", "value": null, "metadata": {{"epoch_num": {}}}}})"
+          "\n",
+          at, key, epoch);
+  const TrainingLog log = ReadTrainingLog(text);
+  EXPECT_EQ(log.program, "MLPerf");
+  ASSERT_EQ(log.iterations.size(), 4u);
+  ExpectSeconds(log, 0, 60);
+  EXPECT_EQ(log.evaluations, 4);
+  EXPECT_NEAR(log.evaluation_ns, 40e9, 1);
+  const TrainingLog old = ReadTrainingLog(
+      ":::MLL 100.000 epoch_start: {\"value\": null}\n:::MLL 101.500 epoch_stop: {\"value\": null}\n"
+      ":::MLL 101.600 epoch_start: {\"value\": null}\n:::MLL 103.000 epoch_stop: {\"value\": null}\n");
+  ExpectSeconds(old, 0, 1.5);
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lines around the steps say of the device and of what makes a training slow.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using test::ReadTrainingLog;
+using test::StepsOf;
+
+TEST(Settings, WarningsOfSlowPaths) {
+  const TrainingLog log = ReadTrainingLog(
+      "WARNING: constraints for invoking optimized fused softmax kernel are not met. We default back.\n"
+      "FlashAttention2 is not installed. Falling back to eager attention.\n"
+      "    warnings.warn(\"xFormers not available\")\n" +
+      StepsOf(1, 20));
+  EXPECT_TRUE(log.settings.contains("slow_path_softmax"));
+  EXPECT_TRUE(log.settings.contains("slow_path_attention"));
+  EXPECT_FALSE(log.settings.contains("slow_path_unused"));
+}
+
+TEST(Settings, AttentionIsOnASlowPathWhereItsFastOneIsWhatIsMissing) {
+  for (const char* missing :
+       {"Flash Attention not available, using the math kernel", "flash-attn is not installed",
+        "WARNING: the package flash_attn seems to be not installed.", "`flash_attn` package not available",
+        "FlashAttention (flash-attn) is not installed", "flash-attn>=2.1.0 is not installed",
+        "FlashAttention-2 isn't available"})
+    EXPECT_TRUE(ReadTrainingLog(missing + ("\n" + StepsOf(1, 20))).settings.contains("slow_path_attention"))
+        << missing;
+  for (const char* other :
+       {"Flash Attention is available. FP8 not available on this GPU.", "flash_attn ok; xla not installed",
+        "Some cards are not installed: flash loader; hash lash not installed",
+        "FlashAttention-3 is not available, using FlashAttention-2",
+        "Flash Attention 3 not available, using PyTorch SDPA fallback",
+        "Flash Attention 3 not available. Falling back to Flash Attention 2."})
+    EXPECT_FALSE(ReadTrainingLog(other + ("\n" + StepsOf(1, 20))).settings.contains("slow_path_attention"))
+        << other;
+}
+
+TEST(Settings, StateThatGoesToTheHost) {
+  EXPECT_EQ(
+      ReadTrainingLog("   'optimizer_offload': True,\n" + StepsOf(1, 20)).settings.at("optimizer_offload"),
+      "True");
+  EXPECT_FALSE(
+      ReadTrainingLog("   'param_offload': True},\n" + StepsOf(1, 20)).settings.contains("optimizer_offload"))
+      << "of the reference";
+}
+
+TEST(Settings, NoGpuIsTheCpu) {
+  EXPECT_EQ(ReadTrainingLog("Using CPU\n" + StepsOf(1, 20)).settings.at("device"), "cpu");
+  EXPECT_FALSE(
+      ReadTrainingLog("Using CPU threads to read images\n" + StepsOf(1, 20)).settings.contains("device"));
+  EXPECT_EQ(
+      ReadTrainingLog("COMPUTE_DTYPE: torch.float32 (auto-detected: no CUDA (CPU/MPS))\n" + StepsOf(1, 20))
+          .settings.at("device"),
+      "cpu");
+  EXPECT_EQ(
+      ReadTrainingLog("GPU available: True (cuda), used: False\n" + StepsOf(1, 20)).settings.at("device"),
+      "cpu");
+  EXPECT_EQ(ReadTrainingLog("Using device: mps\n" + StepsOf(1, 20)).settings.at("device"), "MPS");
+  EXPECT_FALSE(ReadTrainingLog("no CUDA errors so far\n" + StepsOf(1, 20)).settings.contains("device"));
+  EXPECT_EQ(ReadTrainingLog("GPU available: False, used: False\n" + StepsOf(1, 20)).settings.at("gpu"),
+            "none");
+  EXPECT_EQ(ReadTrainingLog("GPU available: True (cuda), used: False\n" + StepsOf(1, 20)).settings.at("gpu"),
+            "unused");
+}
+
+TEST(Settings, NoGpuBesideAnotherAcceleratorIsNotTheCpu) {
+  for (const char* of : {"TPU available: True, using: 8 TPU cores\n", "HPU available: True, using: 8 HPUs\n",
+                         "IPU available: True, using: 4 IPUs\n"}) {
+    const TrainingLog log =
+        ReadTrainingLog(std::string("GPU available: False, used: False\n") + of + StepsOf(1, 20));
+    EXPECT_NE(log.settings.at("device"), "cpu") << of;
+  }
+  EXPECT_EQ(ReadTrainingLog("GPU available: False, used: False\nTPU available: False, using: 0 TPU cores\n" +
+                            StepsOf(1, 20))
+                .settings.at("device"),
+            "cpu");
+}
+
+TEST(Settings, AnotherAcceleratorIsNotAGpu) {
+  for (const char* of :
+       {"Using device: npu:0\n",
+        "/usr/local/lib/python3.10/site-packages/torch_npu/utils/storage.py:38: UserWarning: deprecated\n",
+        "/root/MindSpeed/mindspeed/core/tensor_parallel/layers.py:12: UserWarning: deprecated\n",
+        "  distributed_backend ............................. hccl\n"})
+    EXPECT_EQ(ReadTrainingLog(of + std::string("device: cuda\n") + StepsOf(1, 20)).settings.at("device"),
+              "NPU")
+        << of;
+  EXPECT_EQ(
+      ReadTrainingLog(
+          "[INFO] [real_accelerator.py:203:get_accelerator] Setting ds_accelerator to npu (auto detect)\n" +
+          StepsOf(1, 20))
+          .settings.at("device"),
+      "NPU");
+  EXPECT_EQ(ReadTrainingLog("Using device: xpu\n" + StepsOf(1, 20)).settings.at("device"), "XPU");
+  EXPECT_FALSE(ReadTrainingLog("No module named 'torch_npu'\n" + StepsOf(1, 20)).settings.contains("device"));
+}
+
+}  // namespace
+}  // namespace dladvisor
