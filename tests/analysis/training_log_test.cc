@@ -30,6 +30,21 @@ void Add(TraceBuilder& b, const std::vector<double>& ms, int64_t attempt = 0) {
 
 std::vector<TrainingLogRow> Rows(TraceBuilder& b) { return ComputeTrainingLog(test::ContextOf(b.trace)); }
 
+TEST(TrainingLog, TimeSinceTheLastCheckpointAndTheAccelerator) {
+  TraceBuilder b;
+  Add(b, {100, 100, 100, 100});
+  const auto training = [&] { return ComputeTrainings(test::ContextOf(b.trace), Rows(b)).front(); };
+  EXPECT_FALSE(training().since_checkpoint_ns);
+  EXPECT_FALSE(training().accelerator);
+  b.trace.training_log.events = {{1, TrainingEventKind::kCheckpoint, {}},
+                                 {2, TrainingEventKind::kEvaluation, {}}};
+  EXPECT_DOUBLE_EQ(*training().since_checkpoint_ns, 3 * 10 * 100e6);
+  for (const auto& [device, accelerator] : {std::pair{"gpu", ""}, {"cpu", ""}, {"NPU", "NPU"}}) {
+    b.trace.training_log.settings["device"] = device;
+    EXPECT_EQ(training().accelerator.value_or(""), accelerator);
+  }
+}
+
 // Whole seconds of epochs of twelve.
 TEST(TrainingLog, WhatDiffersByRoundingIsNotSlow) {
   TraceBuilder b;

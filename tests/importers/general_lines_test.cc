@@ -59,6 +59,17 @@ TEST(GeneralLines, UnitsTellWhatAValueIs) {
 
 // Without a date on its lines a log may tell what its epochs took: 50 steps of a second and a half, ten
 // apart.
+TEST(GeneralLines, LossesOfAnyName) {
+  for (const char* name : {"diceloss", "loss_ce", "train/loss", "total_loss", "Train Loss"}) {
+    const TrainingLog log = ReadTrainingLog(LinesOf(1, 20, 1, [&](int step) {
+      return fmt::format("2024-05-01 12:00:{:02}.500 Step {}, {}: 0.5", step, step, name);
+    }));
+    ASSERT_EQ(log.iterations.size(), 20u) << name;
+    ExpectSeconds(log, 5, 1);
+    EXPECT_EQ(log.iterations[5].loss, 0.5) << name;
+  }
+}
+
 TEST(GeneralLines, EpochsTellWhatATimeIsOf) {
   const auto text = [](double of_step, double of_epoch) {
     std::string lines;

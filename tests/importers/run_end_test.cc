@@ -43,7 +43,6 @@ TEST(RunEnd, SlurmEndsARunWhereANodeFails) {
   const std::string words = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 ";
   EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "DUE TO NODE FAILURE ***\n").error,
             "Slurm cancelled the job: node failure");
-  EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "DUE TO TIME LIMIT ***\n").error, "") << "may be planned";
   EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "***\n").error, "") << "by the user";
 }
 
@@ -198,6 +197,37 @@ constexpr const char* kOutOfMemory =
     "Traceback (most recent call last):\n  File \"/w/train.py\", line 20, in <module>\n    raise "
     "ValueError(\n"
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB. \n";
+
+TEST(RunEnd, ExceptionsOfAnyName) {
+  const auto end = [](const std::string& words) {
+    return ReadTrainingLog(StepsOf(1, 20) +
+                           "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n" + words +
+                           "\n")
+        .error;
+  };
+  EXPECT_EQ(end("torch._dynamo.exc.Unsupported: call_function id"),
+            "torch._dynamo.exc.Unsupported: call_function id");
+  EXPECT_EQ(end("[rank3]: subprocess.TimeoutExpired: Command 'nvcc' timed out"),
+            "subprocess.TimeoutExpired: Command 'nvcc' timed out");
+  EXPECT_EQ(end("SystemExit: 1"), "SystemExit: 1");
+  EXPECT_EQ(end("KeyboardInterrupt\nTraceback (most recent call last):\n  File \"/w/train.py\", line 3\n"
+                "ConnectionResetError: [Errno 104] Connection reset by peer"),
+            "KeyboardInterrupt");
+  EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + "torch.nn.Linear: 3 layers\n").error, "");
+}
+
+TEST(RunEnd, ALimitOfTimeEndsAJobAndAUserDoesNot) {
+  const std::string at = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45";
+  EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + at + " DUE TO TIME LIMIT ***\n").error,
+            "Slurm cancelled the job: time limit");
+  EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) +
+                            "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
+                            "torch.distributed.SignalException: Process 12 got signal: 15\n" +
+                            at + " DUE TO TIME LIMIT ***\n")
+                .error,
+            "Slurm cancelled the job: time limit");
+  EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + at + " ***\n").error, "");
+}
 
 TEST(Errors, TheOneThatEndsTheRun) {
   EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + kOutOfMemory).error,

@@ -413,6 +413,7 @@ TEST(WrittenLines, RatesInThousands) {
     return log.iterations.size() == 60 ? log.iterations[5].tokens_per_second.value_or(0) : 0;
   };
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s tokens/sec: 12.5k"), 12'500);
+  EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s 1.2Mtok/s"), 1.2e6);
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 1.25M tok/s"), 1'250'000);
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 12.5 tok/s"), 12.5);
 }

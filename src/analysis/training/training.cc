@@ -103,6 +103,20 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
   row.last_iteration = log.back().iteration;
 }
 
+std::optional<double> SinceCheckpoint(const TrainingLog& log) {
+  const auto last = std::find_if(log.events.rbegin(), log.events.rend(), [](const TrainingEvent& event) {
+    return event.kind == TrainingEventKind::kCheckpoint;
+  });
+  if (last == log.events.rend()) return std::nullopt;
+  double since = 0;
+  for (size_t i = last->before; i < log.iterations.size(); ++i) {
+    const TrainingIteration& line = log.iterations[i];
+    if (!line.elapsed_ns) return std::nullopt;
+    since += *line.elapsed_ns * static_cast<double>(line.covers.value_or(1));
+  }
+  return since;
+}
+
 void AddSizes(const TrainingSizes& sizes, TrainingRow& row) {
   row.world_size = sizes.world_size;
   row.tensor_parallel = sizes.tensor_parallel;
@@ -223,6 +237,12 @@ const RelationOf<TrainingRow>& TrainingRelation() {
                   "Lines of other, shorter trainings in the log, which are left out; unknown without.")
           .Column("error", &TrainingRow::error, Unit::kText,
                   "First exception in the log; unknown without one.")
+          .Column("since_checkpoint_ns", &TrainingRow::since_checkpoint_ns, Unit::kNanoseconds,
+                  "Time of the iterations since the last checkpoint that the log tells of; unknown without "
+                  "one, and where a line has no time.")
+          .Column("accelerator", &TrainingRow::accelerator, Unit::kText,
+                  "What the training computes on where that is neither a GPU nor the CPU: NPU, TPU, HPU, "
+                  "IPU, XPU, MPS; unknown for others.")
           .Column("skipped", &TrainingRow::skipped, Unit::kCount, "Iterations whose update was skipped.")
           .Column("nan", &TrainingRow::nan, Unit::kCount, "Iterations whose loss was no number.")
           .Column("slow_lines", &TrainingRow::slow_lines, Unit::kCount,
@@ -279,6 +299,10 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   if (source.flushed_iterations > 0) row.flushed_iterations = source.flushed_iterations;
   if (source.other_lines > 0) row.other_lines = source.other_lines;
   if (!source.error.empty()) row.error = source.error;
+  row.since_checkpoint_ns = SinceCheckpoint(source);
+  if (const auto device = source.settings.find("device");
+      device != source.settings.end() && device->second != "gpu" && device->second != "cpu")
+    row.accelerator = device->second;
   if (!row.samples_per_second) row.samples_per_second = source.samples_per_second;
   AddWork(context, row);
   if (!row.tokens_per_second && row.samples_per_second && row.seq_length)

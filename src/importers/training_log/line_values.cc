@@ -175,8 +175,9 @@ double FactorOf(std::string_view line, size_t end_of_number, const UnitForm* nam
   const char letter = line[end_of_number];
   const double factor = letter == 'k' || letter == 'K' ? 1e3 : letter == 'M' ? 1e6 : letter == 'G' ? 1e9 : 1;
   size_t next = end_of_number + 1;
-  if (factor == 1 || (next < line.size() && (IsLetter(line[next]) || line[next] == '/'))) return 1;
-  if (named != nullptr && IsRate(named->unit)) return factor;
+  const bool joined = next < line.size() && (IsLetter(line[next]) || line[next] == '/');  // "1.2Mtok/s"
+  if (factor == 1) return 1;
+  if (!joined && named != nullptr && IsRate(named->unit)) return factor;
   while (next < line.size() && line[next] == ' ') ++next;
   size_t word = next;
   while (word < line.size() && (IsLetter(line[word]) || line[word] == '/')) ++word;

@@ -19,17 +19,24 @@ constexpr int kMostStrays = 2;
 
 const RE2& ExceptionForm() {
   static const RE2 form(
-      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?:(: .{0,160})|:?\s*$))");
+      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt)|SystemExit|StopIteration)(?:(: .{0,160})|:?\s*$))");
+  return form;
+}
+
+// Behind the frames of a traceback an exception may have any name: "torch._dynamo.exc.Unsupported: ...".
+const RE2& ExceptionOfModuleForm() {
+  static const RE2 form(R"(^(?:\[[^\]]{1,40}\]:? ?)?((?:[a-z_]\w*\.)+[A-Z]\w*)(?:(: .{0,160})|:?\s*$))");
   return form;
 }
 
 // "Killed", "run.sh: line 12: 2967037 Segmentation fault (core dumped) python3 main.py", as a shell says it;
 // "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 DUE TO NODE FAILURE ***". What a user
-// cancels is no error, and a limit of time is often planned with.
+// cancels is no error.
 std::string StopOf(std::string_view line) {
   static const RE2 alone(R"(^(Killed|Segmentation fault|Bus error)(?: +\(core dumped\))?\s*$)"),
       by_shell(R"(^\S{1,200}: line \d+: +\d+ (Killed|Segmentation fault|Bus error)\b)"),
-      by_slurm(R"(\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO (NODE FAIL\w*|PREEMPTION) \*\*\*)");
+      by_slurm(
+          R"(\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO (NODE FAIL\w*|PREEMPTION|TIME LIMIT) \*\*\*)");
   std::string words;
   if (line.size() > kLongestStop) return {};
   if (line.find("CANCELLED") != std::string_view::npos && RE2::PartialMatch(line, by_slurm, &words))
@@ -53,10 +60,11 @@ bool RunEndReader::StopsTraining(int64_t lines) const {
   return of_training_ && !error_.empty() && lines - error_line_ <= kLinesOfEnd;
 }
 
-// An exception just before it says more.
+// An exception just before it says more, unless that is only how the program took the signal.
 void RunEndReader::Stopped(std::string error, int64_t number) {
-  const bool known =
-      !went_on_ && error_.find(": ") != std::string::npos && number - error_line_ <= kLinesOfEnd;
+  static const RE2 signal("SignalException|SIGTERM|got signal: 15");
+  const bool known = !went_on_ && error_.find(": ") != std::string::npos &&
+                     number - error_line_ <= kLinesOfEnd && !RE2::PartialMatch(error_, signal);
   if (known) return;
   error_ = std::move(error);
   error_line_ = number;
@@ -130,9 +138,9 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
       R"(\bFile ".*, in (?:train|training|_inner_training_loop|training_step|train_\w+)\s*$)");
   of_loop_ = of_loop_ || RE2::PartialMatch(line, loop);
   std::string type, words;
-  if (line.find("Error") == std::string_view::npos && line.find("Exception") == std::string_view::npos)
+  if (!RE2::PartialMatch(line, ExceptionForm(), &type, &words) &&
+      !RE2::PartialMatch(line, ExceptionOfModuleForm(), &type, &words))
     return;
-  if (!RE2::PartialMatch(line, ExceptionForm(), &type, &words)) return;
   const bool late = number - std::exchange(error_line_, number) > kLinesOfEnd;
   // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
   static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");
@@ -140,9 +148,10 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
   const bool mixed = words.find(type) != std::string::npos;
   traceback_ = words.empty() || mixed;
   const bool vague = words.size() < 3 || mixed || RE2::PartialMatch(type, launcher);
+  // What a user interrupts ends other processes in their own ways.
   const bool known =
       (error_.find(": ") != std::string::npos && !mixed_ && !RE2::PartialMatch(error_, launcher)) ||
-      (!error_.empty() && vague);
+      error_ == "KeyboardInterrupt" || (!error_.empty() && vague);
   if (known && !went_on_ && (vague || !late)) return;
   if (words.size() > kLongestWords) {
     const size_t blank = words.rfind(' ', kLongestWords);

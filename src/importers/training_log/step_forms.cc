@@ -25,7 +25,7 @@ const std::vector<Form>& Forms() {
                                              {kElapsed, NUMBER "s/it"},
                                              {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
                                              {kLoss, "\\bloss=" NUMBER}};
-  static const std::vector<FieldForm> any = {{kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER},
+  static const std::vector<FieldForm> any = {{kLoss, "(?i)loss\\w*[:=]? *" NUMBER},
                                              {kLearningRate, "(?i)\\blr[:=]? *" NUMBER}};
 #define EPOCH_TIME \
   R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|takes|duration|elapsed|cost|in)\b[^\d,;|]{0,12}?)" NUMBER
@@ -394,12 +394,13 @@ const std::vector<Form>& Forms() {
        R"((?i)\b(?:iter|batch|step)\w*:? *\[? *(\d+) */ *(\d+) *\]?[ ,|:]*epoch:? *\[? *(\d+) */ *\d+)",
        "sne", kEither, 1, false, any},
       // "Step 100, Loss: 6.2713", "step 7/900 | train_loss 2.1"; times are those of the lines.
-      {kStepsAlone, "oss", R"((?i)\bstep[ :#=]*(\d+)(?: *(?:/|of) *(\d+))?[ ,:|]+(?:train\w*[ _]?)?loss\b)",
-       "sn", 0, 1, false, any},
+      {kStepsAlone, "oss",
+       R"((?i)\bstep[ :#=]*(\d+)(?: *(?:/|of) *(\d+))?[ ,:|]+(?:\w+[ /])?\w*loss(?:_\w+)?\b)", "sn", 0, 1,
+       false, any},
       // "Iters: 10/20000 || Lr: 0.02 || Task Loss: 2.5"
       {kStepsAlone, "oss",
-       R"((?i)\b(?:iter(?:ation)?s?|steps?)[ :#=]*\[? *(\d+) ?/ ?(\d+)\]?[ ,:|]+\S.{0,80}?\bloss\b)", "sn", 0,
-       1, false, any, "poch"},
+       R"((?i)\b(?:iter(?:ation)?s?|steps?)[ :#=]*\[? *(\d+) ?/ ?(\d+)\]?[ ,:|]+\S.{0,80}?loss(?:_\w+)?\b)",
+       "sn", 0, 1, false, any, "poch"},
       // "Train(12), loss: 1.28, time: 519 s"
       {kEpochs, "rain", R"((?i)^[^\d%]{0,48}\btrain(?:ing)? ?[(\[](\d+)[)\]].{0,80}\btime\b)", "t", kEither,
        1, false, epoch},

@@ -147,7 +147,7 @@ class LogReader {
     }
     if (training_log::Trim(line).empty()) return;
     ++lines_;
-    static const RE2 loss(R"re((?i)(?:\b|_|train|val|test|total|avg|mean)loss\w*["']?[ :=]+-?\d)re"),
+    static const RE2 loss(R"re((?i)loss(?:_\w+)?["']?[ :=]+-?\d)re"),
         counted(R"re((?i)\b(?:epoch|step|iter(?:ation)?)s?[ :=#\[(]{1,3}\d)re");
     if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss))
       losses_ += RE2::PartialMatch(line, counted) ? kOfCounted : 1;
