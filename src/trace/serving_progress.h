@@ -26,14 +26,19 @@ struct ServingSample {
 };
 
 struct ServingLog {
-  std::string program;  // "vLLM", "SGLang"; "" for no log
+  std::string program;  // "vLLM", "SGLang"; "" for no log. Without samples it died before it answered
   std::vector<ServingSample> samples;
   std::optional<int64_t> cache_tokens;          // that the KV cache holds
   int64_t preemptions = 0;                      // lines that report requests thrown out of the cache
   std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed
-  std::string error;                            // the exception that the engine died of, "" for none
+  // Starts until the server was ready, of which the log has the times: how many, and what they took, of that
+  // the reading of the weights.
+  int64_t starts = 0;
+  double start_ns = 0;
+  std::optional<double> weights_ns;
+  std::string error;  // the exception that the engine died of, "" for none
 
-  bool empty() const { return samples.empty(); }
+  bool empty() const { return program.empty(); }
 };
 
 }  // namespace dladvisor

@@ -74,8 +74,9 @@ ORDER BY min(n);
 -- note: Over all ranks.
 -- relation: training_memory
 -- empty: hidden
-SELECT count(*) AS ranks, min(max_allocated_bytes) AS least_bytes, max(max_allocated_bytes) AS most_bytes,
-    max(device_bytes) AS device_bytes
+SELECT count(*) AS ranks, coalesce(min(max_allocated_bytes), min(max_reserved_bytes)) AS least_bytes,
+    coalesce(max(max_allocated_bytes), max(max_reserved_bytes)) AS most_bytes,
+    max(max_allocated_bytes) IS NULL AS reserved, max(device_bytes) AS device_bytes
 FROM training_memory
 HAVING count(*) > 0;
 

@@ -90,5 +90,23 @@ TEST(Mlperf, EpochsAndEvaluations) {
   ExpectSeconds(old, 0, 1.5);
 }
 
+TEST(StepLines, YolosHeaderNamesTheGpuAndItsLinesWhatTheAllocatorHolds) {
+  std::string text =
+      "YOLOR fafddfc torch 1.12.1+cu102 CUDA:0 (Tesla T4, 14910.375MB)\n"
+      "                                 CUDA:1 (Tesla T4, 14910.375MB)\n";
+  for (int epoch = 0; epoch < 4; ++epoch)
+    text += fmt::format(
+        "     {}/3      2.3G   0.05   0.04   0.03   0.12   40   640: 100%|####| 38/38 [00:09<00:00,  "
+        "3.90it/s]\n",
+        epoch);
+  const Trace trace = test::ReadLog(text);
+  ASSERT_EQ(trace.devices.size(), 2u);
+  EXPECT_EQ(trace.devices[1].name, "Tesla T4");
+  EXPECT_EQ(trace.devices[1].memory_bytes, 15634661376);
+  ASSERT_FALSE(trace.training_log.memory.empty());
+  EXPECT_EQ(trace.training_log.memory[0].max_reserved, 2'300'000'000);
+  EXPECT_FALSE(trace.training_log.memory[0].max_allocated);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -59,6 +59,27 @@ TEST(GeneralLines, UnitsTellWhatAValueIs) {
 
 // Without a date on its lines a log may tell what its epochs took: 50 steps of a second and a half, ten
 // apart.
+TEST(GeneralLines, AUnitInTheNameOfAColumn) {
+  const TrainingLog log =
+      ReadTrainingLog("step,batch,lr,loss,ms_per_step\n" + LinesOf(10, 200, 10, [](int step) {
+                        return fmt::format("{},1,2.0e-6,5.25,45.2", step);
+                      }));
+  ASSERT_EQ(log.iterations.size(), 20u);
+  ExpectSeconds(log, 5, 0.0452);
+}
+
+// A mean since the epoch began starts with its first step, which waits for the workers.
+TEST(GeneralLines, AnEpochsFirstStepTellsNothingOfTheInputBeforeIt) {
+  std::string text;
+  for (int epoch = 0, step = 0; epoch < 4; ++epoch)
+    for (int line = 0; line < 4; ++line, step += 100)
+      text += fmt::format("2024-07-25 11:{:02}:{:02}.500 Epoch: {} iter: {}, loss: 0.5, data time: {} s\n",
+                          10 + step / 3000, step / 50 % 60, epoch, step, line == 0 ? "0.015" : "0.001");
+  const TrainingLog log = ReadTrainingLog(text);
+  ASSERT_FALSE(log.timers.empty());
+  for (const TrainingTimer& timer : log.timers) EXPECT_LT(*timer.ns, 0.01e9);
+}
+
 TEST(GeneralLines, LossesOfAnyName) {
   for (const char* name : {"diceloss", "loss_ce", "train/loss", "total_loss", "Train Loss"}) {
     const TrainingLog log = ReadTrainingLog(LinesOf(1, 20, 1, [&](int step) {

@@ -210,6 +210,9 @@ TEST(RunEnd, ExceptionsOfAnyName) {
   EXPECT_EQ(end("[rank3]: subprocess.TimeoutExpired: Command 'nvcc' timed out"),
             "subprocess.TimeoutExpired: Command 'nvcc' timed out");
   EXPECT_EQ(end("SystemExit: 1"), "SystemExit: 1");
+  EXPECT_EQ(end("FileNotFoundError: Traceback (most recent call last):\n  File \"/w/loader.py\", line 3\n"
+                "FileNotFoundError: [Errno 2] No such file: '0.jpg'"),
+            "FileNotFoundError: [Errno 2] No such file: '0.jpg'");
   EXPECT_EQ(end("KeyboardInterrupt\nTraceback (most recent call last):\n  File \"/w/train.py\", line 3\n"
                 "ConnectionResetError: [Errno 104] Connection reset by peer"),
             "KeyboardInterrupt");

@@ -198,6 +198,41 @@ TEST(ServingLines, AServerThatAnsweredNothing) {
   }
 }
 
+TEST(ServingLines, AServerThatEndsBeforeItAnswers) {
+  const Trace trace = test::ReadLog(
+      "INFO 03-01 17:33:17 [core.py:95] Initializing a V1 LLM engine (v0.14.0) with config: model='m'\n"
+      "Traceback (most recent call last):\n  File \"/v/core.py\", line 3, in __init__\n"
+      "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 80.00 MiB.\n");
+  EXPECT_EQ(trace.serving_log.program, "vLLM");
+  EXPECT_TRUE(trace.serving_log.samples.empty());
+  EXPECT_THAT(trace.serving_log.error, HasSubstr("HIP out of memory"));
+}
+
+TEST(ServingLines, StartsUntilTheServerIsReady) {
+  const std::string start =
+      "INFO 03-19 06:27:09 api_server.py:528] vLLM API server version 0.6.3\n"
+      "INFO 03-19 06:27:20 llm_engine.py:237] Initializing an LLM engine (v0.6.3) with config: model='m'\n"
+      "INFO 03-19 06:27:25 weight_utils.py:9] Time spent downloading weights for m: 4.5 seconds\n"
+      "Loading safetensors checkpoint shards: 100% Completed | 17/17 [07:52<00:00, 28.64s/it]\n"
+      "INFO 03-19 06:36:19 model_runner.py:1523] Graph capturing finished in 28 secs.\n"
+      "INFO:     Application startup complete.\n";
+  const ServingLog one = test::ReadLog(start + kVllm).serving_log;
+  EXPECT_EQ(one.starts, 1);
+  EXPECT_DOUBLE_EQ(one.start_ns, 550e9);
+  EXPECT_DOUBLE_EQ(one.weights_ns.value_or(0), 476.5e9);
+  const ServingLog late = test::ReadLog(
+                              "[19:00:10] INFO 08-07 17:00:04 [llm_engine.py:230] Initializing a V0 LLM "
+                              "engine (v0.9.2) with config: "
+                              "model='m'\n"
+                              "[19:00:10] INFO 08-07 17:00:04 [llm_engine.py:428] init engine (profile, "
+                              "create kv cache, warmup model) took "
+                              "62.60 seconds\n" +
+                              std::string(kVllm))
+                              .serving_log;
+  EXPECT_DOUBLE_EQ(late.start_ns, 62.6e9);
+  EXPECT_EQ(test::ReadLog(kVllm).serving_log.starts, 0);
+}
+
 TEST(ServingLines, OfATrainingThatGeneratesAreItsOwn) {
   const Trace trace = test::ReadLog(std::string(kVllm) +
                                     "iter 10: loss 9.5, time 135.20ms, mfu 12.50%\niter 20: loss 9.1, time "

@@ -171,7 +171,14 @@ const RelationOf<ServingRow>& ServingRelation() {
               "eager", &ServingRow::eager, Unit::kNone,
               "1 where CUDA graphs are switched off by argument; unknown where the log does not print it.")
           .Column("default_moe", &ServingRow::default_moe, Unit::kNone,
-                  "1 where the server says that it has no tuned kernel of experts for this GPU.");
+                  "1 where the server says that it has no tuned kernel of experts for this GPU.")
+          .Column(
+              "starts", &ServingRow::starts, Unit::kCount,
+              "Starts of which the log has the first line and the one that says that it is ready; unknown "
+              "without one.")
+          .Column("start_ns", &ServingRow::start_ns, Unit::kNanoseconds, "What all of these took.")
+          .Column("weights_ns", &ServingRow::weights_ns, Unit::kNanoseconds,
+                  "Of that the downloading and reading of the weights; unknown where lines do not say.");
   return relation;
 }
 
@@ -192,6 +199,11 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (const auto eager = serving.settings.find("eager"); eager != serving.settings.end())
     row.eager = eager->second == "True";
   row.default_moe = serving.settings.contains("moe_config");
+  if (serving.starts > 0) {
+    row.starts = serving.starts;
+    row.start_ns = serving.start_ns;
+    row.weights_ns = serving.weights_ns;
+  }
   AddServingLines(log, row);
   return {row};
 }

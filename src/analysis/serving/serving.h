@@ -31,6 +31,8 @@ struct ServingRow {
   std::optional<bool> eager;
   std::optional<std::string> error;
   bool default_moe = false;
+  std::optional<int64_t> starts;
+  std::optional<double> start_ns, weights_ns;
 };
 const RelationOf<ServingRow>& ServingRelation();
 

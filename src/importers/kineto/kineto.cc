@@ -260,7 +260,8 @@ bool LooksLikeJson(std::string_view head) {
   if (second == std::string_view::npos) return true;
   const char next = head[second];
   if (head[first] == '{') return next != '\'';
-  return next != '-' && std::isalnum(static_cast<unsigned char>(next)) == 0;
+  // Of an array of records; "[\x1b[36m2025-02-13" colours the line of a log.
+  return next == '{' || next == '[' || next == ']' || next == '"';
 }
 
 // A record a line, as loggers write them: no trace.

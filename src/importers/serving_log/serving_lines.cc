@@ -83,6 +83,7 @@ bool ServingLinesReader::Line(std::string_view line) {
   // A group of sequences that vLLM preempts; SGLang calls it a retraction.
   if (Has(line, " is preempted by ") || Has(line, "Retract requests")) ++log_.preemptions;
   Settings(line);
+  start_.Line(line, [line] { return TimeOf(line); });
   return log_.samples.size() > before;
 }
 
@@ -211,6 +212,7 @@ void ServingLinesReader::Drafts(std::string_view line) {
 void ServingLinesReader::Settings(std::string_view line) {
   if (Has(line, "LLM engine (v") || Has(line, "vLLM API server version")) server_ = "vLLM";
   if (Has(line, "server_args=ServerArgs(")) server_ = "SGLang";
+  if (Has(line, "[TensorRT-LLM] TensorRT") || Has(line, "[TRT-LLM]")) server_ = "TensorRT-LLM";
   static const RE2 cache(R"(KV cache size: ([\d,]+) tokens|\bmax_total_num_tokens=(\d+))");
   std::string first, second;
   if ((Has(line, "KV cache size: ") || Has(line, "max_total_num_tokens=")) &&
@@ -270,6 +272,9 @@ bool ServingLinesReader::Starts(std::string_view line) {
   return Has(line, "vLLM API server version") || Has(line, "server_args=ServerArgs(");
 }
 
-ServingLog ServingLinesReader::Finish() { return std::move(log_); }
+ServingLog ServingLinesReader::Finish() {
+  start_.Finish(log_);
+  return std::move(log_);
+}
 
 }  // namespace dladvisor::serving_log

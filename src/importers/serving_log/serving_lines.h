@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "src/importers/serving_log/server_start.h"
 #include "src/trace/serving_progress.h"
 
 namespace dladvisor::serving_log {
@@ -30,6 +31,7 @@ class ServingLinesReader {
   void Settings(std::string_view line);
 
   ServingLog log_;
+  ServerStartReader start_;
   std::string_view server_;
   // llama.cpp's: requests in work, and of the one whose times are being printed those of its prompt.
   int64_t requests_ = 0;

@@ -125,7 +125,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                                    "time per batch", "time iter", "time step", "sec per step", "s per step",
                                    "sec iter", "sec step"})) {
       if (number > 0) step.step_time = number * scale;
-    } else if (unit == Unit::kNone && Ends(name, {"ms batch", "ms step", "ms iter", "ms it"})) {
+    } else if (unit == Unit::kNone && Ends(name, {"ms batch", "ms step", "ms iter", "ms it", "ms per step",
+                                                  "ms per iter", "ms per iteration", "ms per batch"})) {
       if (number > 0) step.step_time = number * 1e-3;
     } else if (time && (Ends(name, {"data time", "data", "reader cost", "avg reader cost", "data loading",
                                     "data load", "load time", "loading time", "loader time", "fetch time",
@@ -378,8 +379,10 @@ TrainingLog GeneralLinesReader::Finish() {
       log.iterations.push_back(row);
       continue;
     }
+    // An epoch's first step waits for the workers to start, and tells nothing of those before it.
+    const bool of_first = first_of_epoch && covers > 1;
     if (line.input && seconds && *line.input > *seconds) ++longer;
-    if (line.input && seconds && *line.input <= *seconds)
+    if (line.input && seconds && *line.input <= *seconds && !of_first)
       log.timers.push_back({log.iterations.size(), "data", {}, *line.input * kNsPerSecond, {}, {}});
     log.iterations.push_back(row);
   }

@@ -145,14 +145,16 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
   // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
   static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");
   // Of two processes that write into one line, each says less than a line of its own.
-  const bool mixed = words.find(type) != std::string::npos;
+  // A loader's worker sends the text of its own traceback, which ends with the exception.
+  const bool mixed =
+      words.find(type) != std::string::npos || words.find("Traceback (most") != std::string::npos;
   traceback_ = words.empty() || mixed;
   const bool vague = words.size() < 3 || mixed || RE2::PartialMatch(type, launcher);
   // What a user interrupts ends other processes in their own ways.
   const bool known =
       (error_.find(": ") != std::string::npos && !mixed_ && !RE2::PartialMatch(error_, launcher)) ||
       error_ == "KeyboardInterrupt" || (!error_.empty() && vague);
-  if (known && !went_on_ && (vague || !late)) return;
+  if (known && !went_on_ && ((vague && !mixed) || !late)) return;
   if (words.size() > kLongestWords) {
     const size_t blank = words.rfind(' ', kLongestWords);
     words.resize(blank > kLongestWords / 2 && blank != std::string::npos ? blank : kLongestWords);

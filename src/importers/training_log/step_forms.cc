@@ -45,7 +45,7 @@ const std::vector<Form>& Forms() {
   static const std::vector<FieldForm> yolo = {{kRate, NUMBER "it/s"},
                                               {kElapsed, NUMBER "s/it"},
                                               {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
-                                              {kMemory, "^\\s*\\d+/\\d+ +" NUMBER "G", kGibi}};
+                                              {kReserved, "^\\s*\\d+/\\d+ +" NUMBER "G", 1e9}};
   static const std::vector<Form> forms = {
       {"nanoGPT",
        "dt: ",
@@ -173,7 +173,7 @@ const std::vector<Form>& Forms() {
         {kLoss, "reduced_train_loss: *" NUMBER},
         {kNorm, "grad_norm: *" NUMBER},
         {kLearningRate, "\\blr: *" NUMBER},
-        {kMemory, "max_memory_reserved: *" NUMBER, 1}}},
+        {kReserved, "max_memory_reserved: *" NUMBER, 1}}},
       {"NeMo",
        "train_step_timing in s",
        R"(\bEpoch (\d+):.*[| ](\d+)/(\d+) \[)",
@@ -211,7 +211,7 @@ const std::vector<Form>& Forms() {
         {kMfu, "throughput/device/mfu: *" NUMBER},
         {kTflops, "throughput/device/flops_per_sec: *" NUMBER, 1e-12},
         {kLoss, "loss/train/total: *" NUMBER},
-        {kMemory, "memory/peak_reserved_mem: *" NUMBER, 1e9}}},
+        {kReserved, "memory/peak_reserved_mem: *" NUMBER, 1e9}}},
       {"fairseq",
        "wps=",
        R"(\bepoch +(\d+): +(\d+) / (\d+) )",
@@ -343,7 +343,7 @@ const std::vector<Form>& Forms() {
        {{kRate, NUMBER "it/s"},
         {kElapsed, NUMBER "s/it"},
         {kClock, "(?:it/s|s/it) +((?:\\d+:)?\\d+:\\d\\d)\\s*$"},
-        {kMemory, "^\\s*\\d+/\\d+ +" NUMBER "G", kGibi}}},
+        {kReserved, "^\\s*\\d+/\\d+ +" NUMBER "G", 1e9}}},
       // A table: "|    iterations      | 25       |" and then "|    time_elapsed    | 675      |".
       {"Stable-Baselines3",
        "iterations ",

@@ -28,8 +28,9 @@ enum FieldKind : uint8_t {
   kLearningRate,
   kNorm,
   kLossScale,
-  kMemory,  // bytes, the most of a GPU
-  kTimer,   // of the step, under its own name
+  kMemory,    // bytes, the most of a GPU
+  kReserved,  // the same of what the allocator holds
+  kTimer,     // of the step, under its own name
 };
 
 struct FieldForm {

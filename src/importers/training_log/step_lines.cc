@@ -277,6 +277,9 @@ void ProgramLinesReader::Field(int kind, double value) {
     case kMemory:
       if (positive && value < 1e15) bytes_ = static_cast<int64_t>(value);
       break;
+    case kReserved:
+      if (positive && value < 1e15) reserved_ = static_cast<int64_t>(value);
+      break;
   }
 }
 
@@ -320,7 +323,7 @@ void ProgramLinesReader::EndStep() {
   const auto input = std::exchange(input_, {}), total = std::exchange(total_, {}),
              mean_input = std::exchange(mean_input_, {}), mean = std::exchange(mean_time_, {}),
              tokens = std::exchange(tokens_, {});
-  const auto bytes = std::exchange(bytes_, {});
+  const auto bytes = std::exchange(bytes_, {}), reserved = std::exchange(reserved_, {});
   const auto timers = std::exchange(timers_, {});
   std::vector<TrainingIteration>& rows = log_.iterations;
   // Another rank's line, or a second one of this step, as where a validation follows.
@@ -383,10 +386,11 @@ void ProgramLinesReader::EndStep() {
     log_.timers.push_back({rows.size(), "data", {}, *waited * kNsPerSecond, {}, {}});
   for (const auto& [name, ns] : timers)
     if (ns >= 0) log_.timers.push_back({rows.size(), name, {}, ns, {}, {}});
-  if (bytes) {
+  if (bytes || reserved) {
     TrainingMemory memory;
     memory.iteration = row.iteration;
     memory.max_allocated = bytes;
+    memory.max_reserved = reserved;
     log_.memory.push_back(memory);
   }
   rows.push_back(std::move(row));

@@ -55,7 +55,7 @@ class ProgramLinesReader {
   // Of the line: since the start, or of the epoch until now.
   std::optional<double> input_, total_, mean_time_, mean_input_, last_total_;
   bool whole_total_ = false;  // that totals are whole seconds
-  std::optional<int64_t> bytes_;
+  std::optional<int64_t> bytes_, reserved_;
   std::vector<std::pair<std::string, double>> timers_;  // name and ns
   int64_t epoch_ = 0, step_ = 0, all_ = 0;              // of the line, in the epoch; steps of the epoch
   int64_t last_epoch_ = 0;

@@ -17,6 +17,7 @@
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/training_log/deepspeed.h"
+#include "src/importers/training_log/device_lines.h"
 #include "src/importers/training_log/epoch_bars.h"
 #include "src/importers/training_log/general_lines.h"
 #include "src/importers/training_log/log_line.h"
@@ -147,12 +148,14 @@ class LogReader {
     }
     if (training_log::Trim(line).empty()) return;
     ++lines_;
-    static const RE2 loss(R"re((?i)loss(?:_\w+)?["']?[ :=]+-?\d)re"),
+    static const RE2 loss(
+        R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
         counted(R"re((?i)\b(?:epoch|step|iter(?:ation)?)s?[ :=#\[(]{1,3}\d)re");
     if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss))
       losses_ += RE2::PartialMatch(line, counted) ? kOfCounted : 1;
     if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
     reader_of_settings_.Line(line, settings_);
+    training_log::TakeNamedDevice(line, devices);
     Count(megatron_.Line(line));
     Count(steps_.Line(line));
     Count(general_.Line(line));
@@ -245,6 +248,7 @@ class LogReader {
   nvidia_smi::TableReader tables;
   serving_log::ServingLinesReader servers;
   training_log::OtherLinesReader others;
+  std::vector<Device> devices;  // that lines name with their memory
 
  private:
   // Whether what is known after an error shows that the program, or a later start of it, went on.
@@ -351,7 +355,7 @@ void RefuseTerminal(ByteSource& source, const LogReader& reader) {
 }
 
 // More lines for each number than any table has: other output, with a table at the start of each job.
-constexpr size_t kMostLinesOfNumber = 20;
+constexpr size_t kMostLinesOfNumber = 10;
 
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
@@ -373,13 +377,20 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     serving.error = reader.EngineError();
     return ServingTrace(source, std::move(serving), std::move(trace));
   }
+  if (log.empty() && !tables && !reader.servers.server().empty() && !reader.error().empty()) {
+    serving.program = reader.servers.server();
+    serving.error = reader.error();
+    return ServingTrace(source, std::move(serving), {});
+  }
   if (log.empty() && serving.empty() && !tables) RefuseTerminal(source, reader);
   if (log.empty() && !tables && !reader.servers.server().empty())
     throw WrongKind(source.name(),
-                    fmt::format("a log of {} without a line of its load{}", reader.servers.server(),
-                                reader.error().empty() ? "" : "; it ended with " + reader.error()),
-                    "take the log of a server that answers requests for a minute or more, with its "
-                    "statistics on (no --disable-log-stats of vLLM)");
+                    fmt::format("a log of {} without a line of its load", reader.servers.server()),
+                    reader.servers.server() == "TensorRT-LLM"
+                        ? "take the log of a server that answers requests for a minute or more, with "
+                          "print_iter_log: true in its options"
+                        : "take the log of a server that answers requests for a minute or more, with its "
+                          "statistics on (no --disable-log-stats of vLLM)");
   if (log.empty() && !tables) RefusePrintedStatistics(source);
   if (log.empty() && !tables && reader.PrintsLosses())
     throw WrongKind(
@@ -395,6 +406,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
   if (log.empty()) return trace;
   if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size())) KeepDevicesOnly(trace);
+  if (trace.devices.empty()) trace.devices = std::move(reader.devices);
   trace.path = source.name();
   trace.format = "training log";
   trace.producer_version.clear();

@@ -57,6 +57,7 @@ std::string ServingText(const ReportTable& serving) {
     return fmt::format("{} logs of servers, none of them a trace", serving.total_rows);
   const ServingCells cells(serving);
   std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
+  if (cells.Number("lines") == 0) return text + "it ended before it answered a request";
   if (!HasRequests(serving)) return text + "no request in any of its lines";
   if (cells.Has("mean_running"))
     text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),

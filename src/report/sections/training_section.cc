@@ -92,9 +92,10 @@ std::string Memory(const ReportTable& peaks) {
   const Row row(peaks);
   if (!row.Has("most_bytes")) return "";
   const std::string low = row.Text("least_bytes", Unit::kBytes), high = row.Text("most_bytes", Unit::kBytes);
-  return fmt::format("{}{}{} at most allocated ({} rank{})", low == high ? "" : low + " – ", high,
+  return fmt::format("{}{}{} at most {} ({} rank{})", low == high ? "" : low + " – ", high,
                      row.Has("device_bytes") ? " of " + row.Text("device_bytes", Unit::kBytes) : "",
-                     row.Text("ranks"), row.Number("ranks") == 1 ? "" : "s");
+                     row.Number("reserved") > 0 ? "reserved" : "allocated", row.Text("ranks"),
+                     row.Number("ranks") == 1 ? "" : "s");
 }
 
 }  // namespace

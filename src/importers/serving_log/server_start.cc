@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/serving_log/server_start.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <string>
+
+namespace dladvisor::serving_log {
+namespace {
+
+// Behind the first line of a start; a log that is longer until it is ready is not of one.
+constexpr int64_t kMostLinesOfStart = 100'000;
+constexpr double kNsOfSecond = 1e9;
+// Longer is a program that stood still, or another day.
+constexpr int64_t kLongestStart = int64_t{86'400} * 1'000'000'000;
+
+bool Tells(std::string_view line, std::string_view words) {
+  return line.find(words) != std::string_view::npos;
+}
+
+// "Time spent downloading weights for M: 576.30 seconds".
+std::optional<double> SecondsOfDownload(std::string_view line) {
+  static const RE2 took(R"(Time spent downloading weights .*: (\d+(?:\.\d+)?) s)");
+  double seconds = 0;
+  if (!Tells(line, "Time spent downloading") ||
+      !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
+    return std::nullopt;
+  return seconds;
+}
+
+// "Loading weights took 570.62 seconds", "Load weight end. elapsed=109.33 s", "Loading safetensors checkpoint
+// shards: 100% Completed | 17/17 [07:52<00:00".
+std::optional<double> SecondsOfWeights(std::string_view line) {
+  static const RE2 took(R"((?:Loading weights took |Load weight end\. elapsed=)(\d+(?:\.\d+)?) ?s)"),
+      shards(R"(checkpoint shards: 100% Completed \| (\d+)/\d+ \[(?:(\d+):)?(\d+):(\d\d)<)");
+  if (!Tells(line, "eight") && !Tells(line, "checkpoint shards: 100%")) return std::nullopt;
+  double seconds = 0;
+  const re2::StringPiece text(line.data(), line.size());
+  if (RE2::PartialMatch(text, took, &seconds)) return seconds;
+  std::string hours;
+  int64_t count = 0, minutes = 0, rest = 0;
+  if (!RE2::PartialMatch(text, shards, &count, &hours, &minutes, &rest)) return std::nullopt;
+  const double of_hours = hours.empty() ? 0 : std::stod(hours) * 3600;
+  return of_hours + static_cast<double>(minutes * 60 + rest);
+}
+
+}  // namespace
+
+void ServerStartReader::Line(std::string_view line, const std::function<std::optional<int64_t>()>& time) {
+  const bool begins = Tells(line, "vLLM API server version") || Tells(line, "server_args=ServerArgs(");
+  static const RE2 engine(R"(Initializing an? (?:V\d )?LLM engine)");
+  const bool initializes =
+      Tells(line, "LLM engine (v") && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), engine);
+  if (begins || (initializes && !began_)) {
+    began_ = last_ = time();
+    lines_ = 0;
+    weights_ns_ = download_ns_ = 0;
+    return;
+  }
+  if (!began_) return;
+  if (++lines_ > kMostLinesOfStart) {
+    began_.reset();
+    return;
+  }
+  if (const auto now = time(); now && *now >= *began_) last_ = now;
+  if (const auto seconds = SecondsOfWeights(line))
+    weights_ns_ = std::max(weights_ns_, *seconds * kNsOfSecond);
+  if (const auto seconds = SecondsOfDownload(line))
+    download_ns_ = std::max(download_ns_, *seconds * kNsOfSecond);
+  static const RE2 took(R"(init engine \(profile[^)]*\) took (\d+(?:\.\d+)?) s)");
+  double seconds = 0;
+  // What is printed late has the time of that.
+  if (Tells(line, "init engine (profile") && last_ &&
+      RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
+    last_ = std::max(*last_, *began_ + static_cast<int64_t>(seconds * kNsOfSecond));
+  if (Tells(line, "init engine (profile") || Tells(line, "Application startup complete") ||
+      Tells(line, "fired up and ready"))
+    End();
+}
+
+void ServerStartReader::End() {
+  const int64_t took = *last_ - *began_;
+  if (took > 0 && took < kLongestStart) {
+    ++starts_;
+    start_ns_ += static_cast<double>(took);
+    all_weights_ns_ += std::min(download_ns_ + weights_ns_, static_cast<double>(took));
+  }
+  began_.reset();
+}
+
+void ServerStartReader::Finish(ServingLog& log) const {
+  if (starts_ == 0) return;
+  log.starts = starts_;
+  log.start_ns = start_ns_;
+  if (all_weights_ns_ > 0) log.weights_ns = all_weights_ns_;
+}
+
+}  // namespace dladvisor::serving_log

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long servers take until they answer: from the first line of a start to the one that says that it is
+// ready, and of that the fetching and reading of the weights.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "src/trace/serving_progress.h"
+
+namespace dladvisor::serving_log {
+
+class ServerStartReader {
+ public:
+  // `time` is that of the line, which is asked for within a start alone.
+  void Line(std::string_view line, const std::function<std::optional<int64_t>()>& time);
+  // Adds what is known.
+  void Finish(ServingLog& log) const;
+
+ private:
+  void End();
+
+  std::optional<int64_t> began_, last_;      // of the start that goes on; of its last line that has a time
+  int64_t lines_ = 0;                        // of it
+  double weights_ns_ = 0, download_ns_ = 0;  // of it, the most of its ranks
+  double all_weights_ns_ = 0, start_ns_ = 0;
+  int64_t starts_ = 0;
+};
+
+}  // namespace dladvisor::serving_log
