@@ -169,6 +169,21 @@ TEST(HostStretch, BetweenCallsWithoutGpuWork) {
   EXPECT_FALSE(rows[0].function.has_value());
 }
 
+TEST(HostStretch, BeforeTheFirstCallAlthoughNothingOfTheGpuWasRecorded) {
+  TraceBuilder b = LateStart(1500 * kMs);
+  b.trace.processes[0].name = "./a.out";
+  b.trace.kernels = {};
+  b.trace.copies = {};
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "start");
+  EXPECT_EQ(rows[0].duration_ns, 2000 * kMs);
+  for (size_t i = 0; i < b.trace.api_calls.size(); ++i)
+    b.trace.api_calls.name[i] = b.trace.names.Intern("cudaMalloc");
+  for (const HostStretchRow& row : StretchesOf(b))
+    EXPECT_NE(row.place, "start") << "it never came to its work";
+}
+
 TEST(HostStretch, BeforeTheFirstWorkBetweenCallsForData) {
   TraceBuilder b;
   b.Api(0, kMs, "cudaSetDevice", 0);

@@ -305,6 +305,25 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
 }
 
 // Before its GPU work and after it, of one process; another beside it adds nothing.
+TEST(Headline, BeginsWithTheHostsStartWhereTheGpusSideIsMissing) {
+  const auto text = [](const char* place) {
+    Advice advice;
+    advice.findings = {MakeFinding("gpu-trace-missing", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Profile on Linux."};
+    advice.findings[1].recommendation = {"Do it on the GPU."};
+    const std::vector<NamedValue> scope = {{"share_of_program_time", 0.67, Unit::kRatio}};
+    advice.findings[1].lets = {{place, int64_t{1}, Unit::kNone}};
+    advice.findings[1].problem = RenderMessage("{{share_of_program_time}} of the time", scope);
+    return Render(FakeRun(), advice, ReportFormat::kText);
+  };
+  EXPECT_THAT(text("starting"),
+              HasSubstr("Launches were recorded, and nothing of the GPU; for 67.0 % of the "
+                        "program's time only the host\ncomputes; first, do it on the GPU."));
+  EXPECT_THAT(text("between"), HasSubstr("nothing of the GPU; first, profile on Linux."))
+      << "the GPU may have worked meanwhile";
+}
+
 TEST(Headline, AddsWhatTheHostComputesAloneInSeveralParts) {
   const auto text = [](int64_t second_process, double first = 0.3, double second = 0.4) {
     Advice advice;

@@ -70,6 +70,7 @@ class Stretches {
     const ApiCalls& calls = trace_.api_calls;
     struct Process {
       Ns first = 0, until = 0;
+      bool launches = false;  // whether it came to its work, though nothing of the GPU may be recorded
       bool has_data = false;  // whether a call allocated, copied or launched
       uint32_t last = kNoIndex;
       std::optional<Ns> begins, worked;  // start of its first GPU operation, end of its last
@@ -88,12 +89,16 @@ class Stretches {
       add(trace_.sets, context_.work[gpu].sets);
       add(trace_.graph_launches, context_.work[gpu].graphs);
     }
+    for (auto& [index, process] : processes) process.launches = process.begins.has_value();
+    for (uint32_t i = 0; i < calls.size(); ++i)
+      if (calls.thread[i] != kNoIndex && kinds_[calls.name[i]] == ApiKind::kLaunch)
+        processes[trace_.threads[calls.thread[i]].process].launches = true;
     for (uint32_t i = 0; i < calls.size(); ++i) {
       if (calls.thread[i] == kNoIndex) continue;
       const uint32_t of = trace_.threads[calls.thread[i]].process;
       Process& process = processes[of];
       if (process.last == kNoIndex) process.first = calls.start[i];
-      if (process.begins && !process.has_data && HasData(i)) AddStart(of, i);
+      if (process.launches && !process.has_data && HasData(i)) AddStart(of, i);
       process.has_data = process.has_data || HasData(i);
       if (process.last != kNoIndex) {
         const bool is_before = process.begins && calls.start[i] <= *process.begins;

@@ -150,7 +150,7 @@ struct HostAlone {
   size_t root = 0;   // the finding of the longest part
   double share = 0;  // of the program's time, in all parts
 };
-std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
+std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at_the_start = false) {
   struct Parts {
     HostAlone all;
     double longest = 0;
@@ -161,6 +161,10 @@ std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
     // Input that is read once is a start, and a thread that waits computes nothing.
     if (finding.rule != "host-computes-alone" || std::ranges::any_of(finding.lets, [](const NamedValue& let) {
           return (let.name == "reading" || let.name == "waits") && AsNumber(let.value).value_or(0) > 0;
+        }))
+      continue;
+    if (at_the_start && std::ranges::none_of(finding.lets, [](const NamedValue& let) {
+          return let.name == "starting" && AsNumber(let.value).value_or(0) > 0;
         }))
       continue;
     double pid = 0, share = 0;
@@ -178,6 +182,11 @@ std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice) {
   for (const auto& [pid, parts] : processes)
     if (parts.all.share > longest.share) longest = parts.all;
   return longest.share > kMostOfTheProgram ? std::optional(longest) : std::nullopt;
+}
+
+// Of a profile without the GPU's side only what the host computed before its first call is known to be alone.
+std::optional<HostAlone> HostAloneBeforeWhatIsMissing(const Advice& advice) {
+  return FindingOf(advice, "gpu-trace-missing") ? HostAloneForMostOfTheTime(advice, true) : std::nullopt;
 }
 
 // What a saving is weighed against: the time of a step, else of what is analysed.
@@ -208,7 +217,11 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     if (const auto stopped = FindingOf(advice, rule); stopped && !HasGpuWork(model)) return stopped;
   if (const auto failed = FindingOf(advice, "program-failed"); failed && IsTest(advice, WholeOf(model)))
     return failed;
-  if (!HasGpuWork(model) || FindingOf(advice, "cuda-errors")) return std::nullopt;
+  if (FindingOf(advice, "cuda-errors")) return std::nullopt;
+  if (!HasGpuWork(model)) {
+    const auto begins = HostAloneBeforeWhatIsMissing(advice);
+    return begins ? std::optional(begins->root) : std::nullopt;
+  }
   if (const auto late = FindingOf(advice, "late-first-batch")) return late;
   const auto host = HostAloneForMostOfTheTime(advice);
   return host ? std::optional(host->root) : std::nullopt;
@@ -393,9 +406,15 @@ HeadlineText Headline(const ReportModel& model) {
                   (none ? "; " : "."),
               none ? fmt::format("first, {}.", FirstThing(advice.findings[*none])) : ""};
     // Calls of the program were recorded: the flags were right.
-    if (const auto lost = FindingOf(advice, "gpu-trace-missing"))
-      return {"Launches were recorded, and nothing of the GPU; ",
-              fmt::format("first, {}.", FirstThing(advice.findings[*lost]))};
+    if (const auto lost = FindingOf(advice, "gpu-trace-missing")) {
+      const auto host = HostAloneBeforeWhatIsMissing(advice);
+      const bool begins = host && host->root == first;
+      return {"Launches were recorded, and nothing of the GPU; " +
+                  (begins ? fmt::format("for {} of the program's time only the host computes; ",
+                                        FormatValue(host->share, Unit::kRatio))
+                          : ""),
+              fmt::format("first, {}.", FirstThing(advice.findings[begins ? host->root : *lost]))};
+    }
     if (const auto counted = FindingOf(advice, "counters-profiled"))
       return {"Hardware counters were profiled, not times; ",
               fmt::format("first, {}.", FirstThing(advice.findings[*counted]))};
