@@ -199,6 +199,24 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
   EXPECT_EQ(trace.facts.at("counter_ranges"), "1");
 }
 
+TEST(Kineto, KeepsWhatAscendsProfilerSums) {
+  const std::string events =
+      Op("aten::mm", 1, 2) +
+      R"x(,{"ph":"X","name":"Computing","pid":9,"tid":0,"ts":1,"dur":2},)x"
+      R"x({"ph":"X","name":"Computing","pid":9,"tid":0,"ts":5,"dur":1},)x"
+      R"x({"ph":"X","name":"Free","pid":9,"tid":3,"ts":3,"dur":2},)x"
+      R"x({"ph":"X","name":"Communication(Not Overlapped)","pid":9,"tid":2,"ts":6,"dur":4},)x"
+      R"x({"ph":"X","name":"AscendCL@aclopCompileAndExecute","pid":8,"tid":7,"ts":1,"dur":600})x";
+  const Trace trace = ReadText(
+      "[" + events + R"x(,{"ph":"M","name":"process_name","pid":9,"args":{"name":"Ascend Hardware"}}])x");
+  EXPECT_EQ(trace.facts.at("npu_computing_ns"), "3000");
+  EXPECT_EQ(trace.facts.at("npu_communicating_ns"), "4000");
+  EXPECT_EQ(trace.facts.at("npu_free_ns"), "2000");
+  EXPECT_EQ(trace.facts.at("npu_compiling_ns"), "600000");
+  EXPECT_EQ(trace.facts.at("npu_compiled"), "1");
+  EXPECT_FALSE(ReadText("[" + events + "]").facts.contains("npu_computing_ns")) << "of something else";
+}
+
 TEST(Kineto, EventsOfUnknownKindsAreWhole) {
   const Trace trace =
       ReadText("[" + Op("aten::mm", 1, 2) +

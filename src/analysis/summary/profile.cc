@@ -263,6 +263,15 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column(
               "counter_ranges", &ProfileRow::counter_ranges, Unit::kCount,
               "Kernels, or ranges of them, of which the profile holds hardware counters instead of times.")
+          .Column("npu_computing_ns", &ProfileRow::npu_computing_ns, Unit::kNanoseconds,
+                  "Time in which an NPU computes, as Ascend's profiler sums it; unknown of other devices.")
+          .Column("npu_communicating_ns", &ProfileRow::npu_communicating_ns, Unit::kNanoseconds,
+                  "Time in which it communicates and computes nothing.")
+          .Column("npu_free_ns", &ProfileRow::npu_free_ns, Unit::kNanoseconds,
+                  "Time in which it does neither.")
+          .Column("npu_compiling_ns", &ProfileRow::npu_compiling_ns, Unit::kNanoseconds,
+                  "Time of the host's calls that compile an operator for it; unknown where none do.")
+          .Column("npu_compiled", &ProfileRow::npu_compiled, Unit::kCount, "Those calls.")
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
                   "Kernels whose launching call is not in the file.")
           .Column("unmatched_share", &ProfileRow::unmatched_share, Unit::kRatio,
@@ -364,6 +373,15 @@ ProfileRow ComputeProfile(const Context& context) {
   CountUnknownRows(health, row);
   if (const auto ranges = trace.facts.find("counter_ranges"); ranges != trace.facts.end())
     row.counter_ranges = std::stoll(ranges->second);
+  const auto npu = [&](const char* fact, std::optional<int64_t>& column) {
+    if (const auto found = trace.facts.find(fact); found != trace.facts.end())
+      column = std::stoll(found->second);
+  };
+  npu("npu_computing_ns", row.npu_computing_ns);
+  npu("npu_communicating_ns", row.npu_communicating_ns);
+  npu("npu_free_ns", row.npu_free_ns);
+  npu("npu_compiling_ns", row.npu_compiling_ns);
+  npu("npu_compiled", row.npu_compiled);
   row.unmatched_kernels =
       std::count(context.launches.kernel.begin(), context.launches.kernel.end(), kNoIndex);
   if (row.kernels > 0) {

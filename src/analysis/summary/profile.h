@@ -23,6 +23,7 @@ struct ProfileRow {
   int64_t kernels = 0, copies = 0, sets = 0, graph_launches = 0, api_calls = 0, syncs = 0, ranges = 0,
           python_frames = 0, os_calls = 0, gpu_metric_samples = 0, telemetry_samples = 0, training_lines = 0,
           serving_lines = 0, memory_events = 0, skipped_rows = 0, counter_ranges = 0, unmatched_kernels = 0;
+  std::optional<int64_t> npu_computing_ns, npu_communicating_ns, npu_free_ns, npu_compiling_ns, npu_compiled;
   std::optional<double> unmatched_share, inherited_share;
   std::optional<int64_t> gradient_calls, backward_calls, training_norms;
   int64_t open_ranges = 0, out_of_order = 0, negative_durations = 0, overhead_ns = 0;

@@ -237,6 +237,7 @@ void Batch::Add(const Event& e) {
     case Category::kCounters:
       return;
     case Category::kOther:
+      if (last_name_.empty()) npu.Add(e.name, std::max<Ns>(0, e.duration));
       ++rows_skipped[last_name_];
       ++rows_unknown[last_name_];
   }
@@ -456,6 +457,7 @@ void Count(std::map<std::string, int64_t>& to, const std::map<std::string, int64
 }  // namespace
 
 void Batch::Append(Batch& chunk) {
+  npu.Append(chunk.npu);
   const Trace& from = chunk.trace;
   IndexMaps maps;
   for (NameId i = 0; i < from.names.size(); ++i) maps.name.push_back(trace.names.Intern(from.names.View(i)));

@@ -15,6 +15,7 @@
 
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/launches.h"
+#include "src/importers/kineto/npu_times.h"
 #include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
@@ -72,6 +73,7 @@ class Batch {
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names;
   std::map<std::string, int64_t> rows_read, rows_skipped, rows_unknown;  // by category
   Ns span_start = kUnknown, span_end = kUnknown;                         // of the profiler's own record
+  NpuTimes npu;
 
  private:
   enum class Category : uint8_t;

@@ -238,8 +238,10 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
     notes.push_back("The trace holds hardware counters of kernels instead of their times.");
     trace.facts["counter_ranges"] = std::to_string(ranges);
   }
-  if (const std::string_view accelerator = AcceleratorOf(batch.process_names); !accelerator.empty())
+  if (const std::string_view accelerator = AcceleratorOf(batch.process_names); !accelerator.empty()) {
     trace.facts["accelerator"] = accelerator;
+    batch.npu.Describe(trace);
+  }
   const auto launches = [&](NameId name) {
     return trace.names.View(name).find("Launch") != std::string_view::npos;
   };

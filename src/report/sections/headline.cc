@@ -387,8 +387,14 @@ HeadlineText Headline(const ReportModel& model) {
                                     : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
   if (!HasGpuWork(model)) {
     if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
-    if (first && FindingOf(advice, "other-accelerator"))
+    if (const auto other = FindingOf(advice, "other-accelerator"); first && other) {
+      for (const PlacedValue& placed : advice.findings[*other].problem.values)
+        if (placed.value.name == "computing_share" && AsNumber(placed.value.value))
+          return {fmt::format("The NPU computes for {} of its time; ",
+                              FormatValue(placed.value.value, placed.value.unit)),
+                  order + "."};
       return {"The work is on an accelerator that is not read; ", order + "."};
+    }
     if (first && advice.findings[*first].rule == "program-failed")
       return {"The program ended before any GPU work; ", order + "."};
     if (UsesNoGpu(model))
