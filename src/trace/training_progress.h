@@ -83,6 +83,8 @@ struct TrainingLog {
   int64_t flushed_iterations = 0;
   // Lines of other trainings in the log, which are left out.
   int64_t other_lines = 0;
+  // Of a GPU's memory the least that was free, where lines tell that and not what is held.
+  std::optional<double> least_free_bytes;
   std::string error;  // the first exception that the program died of, "" for none
 
   bool empty() const { return program.empty(); }

@@ -37,6 +37,26 @@ TEST(Telemetry, MeansOverTime) {
   EXPECT_DOUBLE_EQ(rows[0].busy_mean.value(), 2.5 / 3);
 }
 
+TEST(Telemetry, RepeatedReadingsOfABusyGpuAreLeftOut) {
+  const auto rows = [](double power, double use, bool repeats) {
+    TraceBuilder b;
+    for (uint32_t sample = 0; sample < 200; ++sample) {
+      const Ns time = Ns{1'000'000'000} * sample;
+      const bool same = repeats && sample >= 100;
+      Add(b, time, sample, Metric::kGpuUtilization, same ? use : 0.25);
+      Add(b, time, sample, Metric::kPower, same ? power : 200.5 + sample);
+    }
+    return ComputeTelemetry(test::ContextOf(b.trace));
+  };
+  const auto still = rows(316.98, 1, true);
+  EXPECT_EQ(still[0].still_samples, 99);
+  EXPECT_EQ(still[0].still_ns, 99'000'000'000);
+  EXPECT_EQ(still[0].samples, 101);
+  EXPECT_LT(still[0].mean, 0.4);
+  EXPECT_FALSE(rows(316.98, 1, false)[0].still_samples);
+  EXPECT_FALSE(rows(20.5, 0, true)[0].still_samples) << "an idle GPU may draw the same";
+}
+
 TEST(Telemetry, WhatFollowsAJobThatGaveItsMemoryBackIsNotItsWork) {
   TraceBuilder b;
   uint32_t sample = 0;

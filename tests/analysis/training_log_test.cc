@@ -164,6 +164,18 @@ TEST(TrainingLog, OfTwoEventsTheLongerOne) {
   }
 }
 
+// Twenty seconds more, of which each takes eight.
+TEST(TrainingLog, TwoEventsThatTogetherTakeAsLong) {
+  for (const double each_s : {8.0, 1.0}) {
+    TraceBuilder b;
+    Add(b, {100, 100, 100, 100, 2100, 100, 100, 100, 100, 100, 100, 100});
+    TrainingLog& log = b.trace.training_log;
+    log.events.push_back({4, TrainingEventKind::kEvaluation, each_s * 1e9});
+    log.events.push_back({4, TrainingEventKind::kCheckpoint, each_s * 1e9});
+    EXPECT_EQ(Rows(b)[4].cause, each_s > 5 ? "evaluation and checkpoint" : "checkpoint") << each_s;
+  }
+}
+
 TEST(Training, RateWithoutATime) {
   TraceBuilder b;
   Add(b, {100, 100, 100, 100});

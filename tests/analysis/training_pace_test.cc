@@ -64,5 +64,23 @@ TEST(TrainingPace, LongerSequencesAreNotSlower) {
   EXPECT_TRUE(FindPaceShifts(log));
 }
 
+TEST(TrainingPace, OfTokensPerSecondAloneAFallIsEnough) {
+  const auto rates = [](const std::vector<double>& per_token) {
+    std::vector<TrainingLogRow> log = Log(per_token);
+    for (TrainingLogRow& row : log) {
+      row.tokens_per_second = 1e9 / *row.elapsed_ns;
+      row.elapsed_ns.reset();
+    }
+    return FindPaceShifts(log);
+  };
+  const auto falls = rates({100, 100, 100, 100, 100, 200, 200, 200, 200, 200});
+  ASSERT_TRUE(falls);
+  EXPECT_TRUE(falls->of_tokens);
+  EXPECT_NEAR(falls->slow_ns / falls->fast_ns, 2, 0.1);
+  EXPECT_NEAR(falls->lost_share, 1.0 / 3, 0.02);
+  EXPECT_FALSE(rates({200, 200, 100, 100, 100, 100, 100, 100, 100, 100})) << "it is slow at its start alone";
+  EXPECT_FALSE(rates({100, 100, 100, 100, 100, 100, 100, 100, 100, 100}));
+}
+
 }  // namespace
 }  // namespace dladvisor

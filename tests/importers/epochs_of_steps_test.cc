@@ -108,5 +108,22 @@ TEST(StepLines, YolosHeaderNamesTheGpuAndItsLinesWhatTheAllocatorHolds) {
   EXPECT_FALSE(trace.training_log.memory[0].max_allocated);
 }
 
+TEST(StepLines, WhatIsHeldFollowsFromWhatIsFree) {
+  std::string text =
+      "rank   0: capabilities =  7.0  ; total memory = 31.750 GB ; name = Tesla V100-SXM2-32GB\n"
+      "rank   1: capabilities =  7.0  ; total memory = 31.750 GB ; name = Tesla V100-SXM2-32GB\n";
+  text += LinesOf(200, 4000, 200, [](int step) {
+    return fmt::format(
+        "[2022-04-08 {:02}:{:02}:05,372][train_inner][INFO] - {{\"epoch\": 1, \"update\": 0.4, \"loss\": "
+        "\"9.276\", "
+        "\"num_updates\": \"{}\", "
+        "\"gb_free\": \"23.75\"}}",
+        10 + step / 6000, step / 100 % 60, step);
+  });
+  const Trace trace = test::ReadLog(text);
+  ASSERT_EQ(trace.training_log.memory.size(), 1u);
+  EXPECT_EQ(trace.training_log.memory[0].max_allocated, int64_t{8} << 30);
+}
+
 }  // namespace
 }  // namespace dladvisor

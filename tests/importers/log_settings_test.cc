@@ -101,5 +101,19 @@ TEST(Settings, AnotherAcceleratorIsNotAGpu) {
   EXPECT_FALSE(ReadTrainingLog("No module named 'torch_npu'\n" + StepsOf(1, 20)).settings.contains("device"));
 }
 
+TEST(Settings, PaddingAndCompilation) {
+  EXPECT_EQ(ReadTrainingLog("{'model': {'use_remove_padding': False}}\n" + StepsOf(1, 20))
+                .settings.at("remove_padding"),
+            "False");
+  EXPECT_EQ(ReadTrainingLog("actor use_remove_padding=True\nref use_remove_padding=False\n" + StepsOf(1, 20))
+                .settings.at("remove_padding"),
+            "True");
+  EXPECT_EQ(ReadTrainingLog("INFO\tTrainConfig(run_name='m', compile=None, seed=1)\n" + StepsOf(1, 20))
+                .settings.at("compile"),
+            "False");
+  EXPECT_FALSE(ReadTrainingLog("INFO\tTrainConfig(run_name='m', compile=CompilerConfig())\n" + StepsOf(1, 20))
+                   .settings.contains("compile"));
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/telemetry/still_samples.h"
 #include "src/capture/capability.h"
 #include "src/statistics/distribution.h"
 #include "src/statistics/quantile.h"
@@ -31,6 +32,11 @@ constexpr double kGivenBack = 0.1, kTaken = 0.5;
 
 using Key = std::pair<uint32_t, TelemetryMetric>;
 using Rows = std::vector<size_t>;  // of the trace's telemetry
+
+struct Still {
+  int64_t samples = 0;
+  Ns ns = 0, before = -1;  // of these; time of the sample before
+};
 
 Unit UnitOf(TelemetryMetric metric) {
   switch (metric) {
@@ -155,7 +161,15 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
               "has), memory_clock_hz, throttled_by_heat, throttled_by_power (shares of time).")
           .Column("unit", &TelemetryRow::unit, Unit::kText,
                   "Of its values: ratio, bytes, watts, celsius or hertz.")
-          .Column("samples", &TelemetryRow::samples, Unit::kCount, "Samples.")
+          .Column("samples", &TelemetryRow::samples, Unit::kCount,
+                  "Samples, of which a busy GPU's that only repeat an earlier one are left out.")
+          .Column(
+              "still_samples", &TelemetryRow::still_samples, Unit::kCount,
+              "Samples that are left out: for at least a minute, and in thirty samples, the readings of a "
+              "busy GPU stay the same, to a fraction of a watt; unknown without any.")
+          .Column("still_ns", &TelemetryRow::still_ns, Unit::kNanoseconds,
+                  "Time from the sample before each of these; unknown where the log has no times.",
+                  capability::kTelemetry)
           .Column("first_ns", &TelemetryRow::first_ns, Unit::kNanoseconds,
                   "First sample, since the log's first; unknown where it has no times.",
                   capability::kTelemetry)
@@ -203,8 +217,18 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
   const Telemetry& t = context.trace.telemetry;
   std::map<Key, Rows> by_metric;
   std::vector<double> utilization;  // by sample; below 0 where it was not read
+  const std::vector<bool> still = StillSamples(t);
+  std::map<Key, Still> left_out;
   for (size_t i = 0; i < t.size(); ++i) {
-    by_metric[{t.device[i], t.metric[i]}].push_back(i);
+    const Key key{t.device[i], t.metric[i]};
+    Still& repeated = left_out[key];
+    if (still[t.sample[i]]) {
+      ++repeated.samples;
+      if (t.time[i] >= 0 && repeated.before >= 0) repeated.ns += t.time[i] - repeated.before;
+    } else {
+      by_metric[key].push_back(i);
+    }
+    repeated.before = t.time[i];
     if (t.sample[i] >= utilization.size()) utilization.resize(t.sample[i] + size_t{1}, -1);
     if (t.metric[i] == TelemetryMetric::kGpuUtilization) utilization[t.sample[i]] = t.value[i];
   }
@@ -222,6 +246,10 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     row.metric = TelemetryMetricName(key.second);
     row.unit = UnitName(UnitOf(key.second));
     row.samples = static_cast<int64_t>(rows.size());
+    if (const Still& repeated = left_out[key]; repeated.samples > 0) {
+      row.still_samples = repeated.samples;
+      if (repeated.ns > 0) row.still_ns = repeated.ns;
+    }
     if (t.time[rows.front()] >= 0) {
       row.first_ns = t.time[rows.front()];
       row.last_ns = t.time[rows.back()];

@@ -21,6 +21,7 @@ struct TelemetryRow {
   std::optional<int64_t> device;
   std::string metric, unit;
   int64_t samples = 0;
+  std::optional<int64_t> still_samples, still_ns;
   std::optional<int64_t> first_ns, last_ns;
   double min = 0, mean = 0, median = 0, max = 0;
   std::optional<double> limit_value, at_limit_share;

@@ -90,9 +90,15 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
   row.printed_mfu = mfu.mean();
   if (log.empty()) return;
   if (const auto shifts = FindPaceShifts(log)) {
-    row.fast_stretch_ns = shifts->fast_ns;
-    row.slow_stretch_ns = shifts->slow_ns;
-    row.slow_stretches_lost_ns = shifts->lost_ns;
+    if (shifts->of_tokens) {
+      row.fast_stretch_tokens_per_second = 1e9 / shifts->fast_ns;
+      row.slow_stretch_tokens_per_second = 1e9 / shifts->slow_ns;
+      row.slow_stretches_lost_share = shifts->lost_share;
+    } else {
+      row.fast_stretch_ns = shifts->fast_ns;
+      row.slow_stretch_ns = shifts->slow_ns;
+      row.slow_stretches_lost_ns = shifts->lost_ns;
+    }
   }
   const auto first_of = [](const TrainingLogRow& line) {
     return line.iteration - std::min(line.covers.value_or(1), line.iteration) + 1;
@@ -256,6 +262,13 @@ const RelationOf<TrainingRow>& TrainingRelation() {
                   "That of the slowest.")
           .Column("slow_stretches_lost_ns", &TrainingRow::slow_stretches_lost_ns, Unit::kNanoseconds,
                   "What all slow stretches take over the pace of the fastest.")
+          .Column("fast_stretch_tokens_per_second", &TrainingRow::fast_stretch_tokens_per_second, Unit::kNone,
+                  "Of lines that tell tokens per second and no time, the median of the fastest stretch; "
+                  "unknown unless one after it is slower by a quarter.")
+          .Column("slow_stretch_tokens_per_second", &TrainingRow::slow_stretch_tokens_per_second, Unit::kNone,
+                  "That of the slowest.")
+          .Column("slow_stretches_lost_share", &TrainingRow::slow_stretches_lost_share, Unit::kRatio,
+                  "What these take over the pace of the fastest, of the time of all.")
           .Column("world_size", &TrainingRow::world_size, Unit::kCount, "GPUs of the job.")
           .Column("tensor_parallel", &TrainingRow::tensor_parallel, Unit::kCount, "GPUs that share layers.")
           .Column("pipeline_parallel", &TrainingRow::pipeline_parallel, Unit::kCount, "Pipeline stages.")

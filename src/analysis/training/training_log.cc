@@ -156,6 +156,10 @@ class Explainer {
     };
     // Of two things at once the one that is known to take as long.
     if (happens(TrainingEventKind::kEvaluation) && EvaluationExplains(rows_[i])) return "evaluation";
+    // Both, where each took too little for it.
+    if (longest && happens(TrainingEventKind::kEvaluation) && happens(TrainingEventKind::kCheckpoint) &&
+        TogetherExplain(i))
+      return "evaluation and checkpoint";
     // What is printed where it ends, and took too little, is not the reason.
     for (const auto& [kind, name] : kEvents)
       if (happens(kind) && !(longest && lines_end_events_.contains(name))) return name;
@@ -184,6 +188,14 @@ class Explainer {
         if (kind == event.kind) longest = name;
     }
     return longest;
+  }
+
+  bool TogetherExplain(size_t i) const {
+    double all = 0;
+    for (const TrainingEvent& event : log_.events)
+      if (event.before == i && event.kind != TrainingEventKind::kEpochEnd) all += event.ns.value_or(0);
+    return all >=
+           kExplains * rows_[i].excess_ns.value_or(0) * static_cast<double>(rows_[i].covers.value_or(1));
   }
 
   // By the mean of those of which the log prints the time.
@@ -284,7 +296,9 @@ const RelationOf<TrainingLogRow>& TrainingLogRelation() {
                   "unknown where fewer than 8 lines compare.")
           .Column(
               "cause", &TrainingLogRow::cause, Unit::kText,
-              "What coincides with a slow line: start, checkpoint, evaluation, garbage collection, end "
+              "What coincides with a slow line: start, checkpoint, evaluation, evaluation and checkpoint "
+              "where "
+              "neither alone explains it, garbage collection, end "
               "of an epoch, else "
               "what the grown timer measures (input, communication, optimizer, compute), else regular "
               "interval where they come at every so many iterations, else unexplained; unknown for others.")

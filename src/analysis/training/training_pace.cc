@@ -30,13 +30,22 @@ bool IsSlower(const Stretch& a, const Stretch& b) {
   return a.low > b.high && a.median >= kLeastRatio * b.median;
 }
 
+// Of lines that tell tokens per second and no time.
+std::vector<Line> LinesOfTokens(const std::vector<TrainingLogRow>& log) {
+  std::vector<Line> lines;
+  for (const TrainingLogRow& row : log)
+    if (!row.warmup && row.tokens_per_second.value_or(0) > 0)
+      lines.push_back({1e9 / *row.tokens_per_second, static_cast<double>(row.covers.value_or(1))});
+  return lines;
+}
+
 // Where lines tell tokens per second, an iteration of more tokens is not slower for it.
 std::vector<Line> LinesOf(const std::vector<TrainingLogRow>& log) {
   std::map<int64_t, std::vector<const TrainingLogRow*>> by_batch;
   for (const TrainingLogRow& row : log)
     if (!row.warmup && row.elapsed_ns) by_batch[row.global_batch.value_or(-1)].push_back(&row);
   const auto most = std::ranges::max_element(by_batch, {}, [](const auto& b) { return b.second.size(); });
-  if (most == by_batch.end()) return {};
+  if (most == by_batch.end()) return LinesOfTokens(log);
   std::vector<double> tokens;
   for (const TrainingLogRow* row : most->second)
     if (row->tokens_per_second.value_or(0) > 0) tokens.push_back(*row->elapsed_ns * *row->tokens_per_second);
@@ -69,17 +78,25 @@ std::vector<Stretch> StretchesOf(const std::vector<Line>& lines) {
 
 std::optional<PaceShifts> FindPaceShifts(const std::vector<TrainingLogRow>& log) {
   const std::vector<Stretch> stretches = StretchesOf(LinesOf(log));
+  const bool of_tokens =
+      std::ranges::none_of(log, [](const TrainingLogRow& row) { return row.elapsed_ns.has_value(); });
   if (stretches.size() < kLeastStretches) return std::nullopt;
   bool between = false;
   for (auto slow = stretches.begin(); slow != stretches.end() && !between; ++slow) {
     const auto faster = [&](const Stretch& other) { return IsSlower(*slow, other); };
-    between = std::any_of(stretches.begin(), slow, faster) && std::any_of(slow + 1, stretches.end(), faster);
+    between = std::any_of(stretches.begin(), slow, faster) &&
+              (of_tokens || std::any_of(slow + 1, stretches.end(), faster));
   }
   if (!between) return std::nullopt;
   const Stretch fastest = *std::ranges::min_element(stretches, {}, &Stretch::median);
-  PaceShifts shifts{fastest.median, std::ranges::max_element(stretches, {}, &Stretch::median)->median, 0};
-  for (const Stretch& stretch : stretches)
+  PaceShifts shifts{fastest.median, std::ranges::max_element(stretches, {}, &Stretch::median)->median, 0, 0,
+                    of_tokens};
+  double all = 0;
+  for (const Stretch& stretch : stretches) {
+    all += stretch.median * stretch.covers;
     if (IsSlower(stretch, fastest)) shifts.lost_ns += (stretch.median - fastest.median) * stretch.covers;
+  }
+  shifts.lost_share = all > 0 ? shifts.lost_ns / all : 0;
   return shifts;
 }
 

@@ -154,6 +154,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     } else if (Ends(name, {"lr", "learning rate"})) {
       step.learning_rate = number;
       step.trains = true;
+    } else if (name == "gb free") {
+      step.free_bytes = number * 1073741824;
     } else if (Ends(name, {"acc", "accuracy", "auc", "grad norm", "grad", "gnorm", "train acc"})) {
       step.trains = true;
     }
@@ -396,6 +398,9 @@ TrainingLog GeneralLinesReader::Finish() {
   LeaveOutCommonEvents(log);
   log.evaluations = evaluations_;
   log.evaluation_ns = evaluation_ns_;
+  for (const Step& line : steps_)
+    if (line.free_bytes)
+      log.least_free_bytes = std::min(log.least_free_bytes.value_or(*line.free_bytes), *line.free_bytes);
   log.program = kStepsAlone;
   return log;
 }

@@ -335,6 +335,20 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
   if (line.find("vllm") != std::string_view::npos || line.find("vLLM") != std::string_view::npos)
     settings["rollouts"] = "vllm";
   // Of configurations in YAML: "AMP: False".
+  // verl's, of the models that it trains or asks.
+  if (line.find("use_remove_padding") != std::string_view::npos) {
+    static const RE2 removes(R"(use_remove_padding'?[=:] ?(True|False))");
+    re2::StringPiece rest(line.data(), line.size());
+    std::string value;
+    while (RE2::FindAndConsume(&rest, removes, &value)) {
+      const auto known = settings.try_emplace("remove_padding", value).first;
+      if (value == "True") known->second = value;
+    }
+  }
+  // OLMo prints its configuration on a line.
+  if (line.find("TrainConfig(") != std::string_view::npos &&
+      line.find("compile=None") != std::string_view::npos)
+    settings["compile"] = "False";
   static const RE2 amp(
       R"((?:^|\s)(?:AMP|amp|use_amp|USE_AMP|AMP_ENABLE|amp_enabled?) *[:=] *([Ff]alse|[Tt]rue)\s*$)");
   if (std::string value;

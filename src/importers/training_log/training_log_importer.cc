@@ -318,6 +318,20 @@ void KeepDevicesOnly(Trace& trace) {
   trace.facts.erase("clock_origin_local_ns");
 }
 
+// What is held of GPUs that are alike follows from what is free.
+void GiveMemoryOfFree(const std::vector<Device>& devices, TrainingLog& log) {
+  if (!log.least_free_bytes || !log.memory.empty() || devices.empty() || log.iterations.empty()) return;
+  const auto size = devices.front().memory_bytes;
+  const bool alike =
+      size && std::ranges::all_of(devices, [&](const Device& device) { return device.memory_bytes == size; });
+  const double held = alike ? static_cast<double>(*size) - *log.least_free_bytes : 0;
+  if (!(held > 0)) return;
+  TrainingMemory memory;
+  memory.iteration = log.iterations.back().iteration;
+  memory.max_allocated = static_cast<int64_t>(held);
+  log.memory.push_back(memory);
+}
+
 Trace ServingTrace(ByteSource& source, ServingLog log, Trace trace) {
   trace.path = source.name();
   trace.format = "serving log";
@@ -407,6 +421,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (log.empty()) return trace;
   if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size())) KeepDevicesOnly(trace);
   if (trace.devices.empty()) trace.devices = std::move(reader.devices);
+  GiveMemoryOfFree(trace.devices, log);
   trace.path = source.name();
   trace.format = "training log";
   trace.producer_version.clear();
