@@ -57,17 +57,19 @@ std::string WhyUndecided(const Finding& finding) {
   return fmt::format("{}", fmt::join(finding.lacks, "; "));
 }
 
+std::optional<double> SavingClaim::ExpectedNs() const {
+  if (!high_ns) return std::nullopt;
+  const double middle = (low_ns.value_or(0) + *high_ns) / 2;
+  return std::min(middle, limit_ns.value_or(middle));
+}
+
 std::vector<size_t> Advice::Roots() const {
   // What a finding explains lends it its weight: severity is that of the whole tree, and so is the saving of
-  // a finding that does not say what it saves itself. Of a saving the middle of its range counts: what is
-  // sure comes before what may be as much or nothing.
+  // a finding that does not say what it saves itself.
   std::vector<Severity> severity(findings.size());
   std::vector<double> expected(findings.size());
   std::vector<size_t> roots;
-  const auto claim = [](const Finding& f) {
-    if (!f.saves || !f.saves->high_ns) return -1.0;
-    return (f.saves->low_ns.value_or(0) + *f.saves->high_ns) / 2;
-  };
+  const auto claim = [](const Finding& f) { return f.saves ? f.saves->ExpectedNs().value_or(-1) : -1; };
   for (size_t i = 0; i < findings.size(); ++i) {
     severity[i] = findings[i].severity;
     expected[i] = claim(findings[i]);

@@ -85,6 +85,11 @@ struct SavingClaim {
   std::optional<double> low_ns, high_ns;  // time per step, at most what the bucket holds
   std::optional<double> claimed_ns;       // `high` as the rule has it
   std::optional<double> alone_ns = {};    // `high` if no other finding saved anything
+  std::optional<double> limit_ns = {};    // what it saves at most as long as all losses stay
+
+  // What findings rank by: the middle of the range, as what is sure comes before what may be as much or
+  // nothing, and no more than the limit. Nothing where the upper end is unknown.
+  std::optional<double> ExpectedNs() const;
 };
 
 // What all root findings together save, by bucket.

@@ -27,6 +27,7 @@ struct Account {
   std::map<std::string, std::pair<double, double>> granted;  // low and high
   double total = 0, total_left = 0;
   double loss = 0, loss_left = 0;  // what may be saved of buckets that are not of work
+  std::optional<double> work_limit;
 };
 
 bool IsWork(const Ledger& ledger, const std::string& bucket) {
@@ -76,6 +77,17 @@ bool Matches(const std::vector<NamedValue>& a, const std::vector<NamedValue>& b)
   return true;
 }
 
+void LimitWork(std::vector<Account>& accounts, const Ledger& ledger, const Database& db) {
+  if (ledger.work_limit.empty()) return;
+  const ResultSet rows = db.Query(ledger.work_limit);
+  for (const auto& row : rows.rows) {
+    std::vector<NamedValue> subject;
+    for (size_t i = 0; i + 1 < row.size(); ++i) subject.push_back({rows.columns[i].name, row[i], Unit::kNone});
+    for (Account& account : accounts)
+      if (Matches(account.subject, subject)) account.work_limit = AsNumber(row.back());
+  }
+}
+
 // What the buckets of a claim hold; nothing where the size of none is known: then they give at most the
 // whole.
 std::optional<double> SumOf(const std::map<std::string, double>& amounts,
@@ -119,13 +131,14 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
   const bool waits = !is_work && std::ranges::any_of(accounts, [&](const Account& a) {
     return !Matches(a.subject, finding.subject);
   });
-  std::optional<double> granted, alone;
+  std::optional<double> granted, alone, limit;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
     const double whole = std::max(
         0.0, std::min({*saves.high_ns, account.total, SumOf(account.holds, buckets).value_or(account.total),
                        waits ? account.loss : account.total}));
     alone = std::max(alone.value_or(0), whole);
+    if (is_work && account.work_limit) limit = std::max(limit.value_or(0), *account.work_limit);
     const double total = counts ? account.total_left : account.total;
     double part =
         std::max(0.0, std::min({*saves.high_ns, total,
@@ -139,6 +152,7 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
     if (waits) account.loss_left -= part;
   }
   saves.alone_ns = alone ? alone : saves.high_ns;
+  saves.limit_ns = limit;
   if (granted) saves.high_ns = granted;
   if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
 }
@@ -164,6 +178,7 @@ std::vector<std::string> Ledger::Families() const {
 
 void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   std::vector<Account> accounts = OpenAccounts(ledger, db);
+  LimitWork(accounts, ledger, db);
   std::vector<size_t> order;
   for (size_t i = 0; i < advice.findings.size(); ++i)
     if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].saves) order.push_back(i);

@@ -20,6 +20,9 @@ struct Ledger {
   std::vector<std::string> buckets;  // all of them, in order
   std::vector<std::string> work;     // those of work, not of loss; none where the two are not separated
   std::string periods = {};  // a query: how many alike periods the data holds, of one of which rules claim
+  // A query, whose columns are some of the relation's keys and last the time that faster work saves at most
+  // as long as all losses stay as they are: what lies behind a loss is saved only with it.
+  std::string work_limit = {};
 
   // The bucket, or those of the family; none where there is no such.
   std::vector<std::string> BucketsOf(const std::string& from) const;
@@ -30,7 +33,8 @@ struct Ledger {
 // up what findings are granted that no other explains: claims of higher confidence first, then the larger. A
 // total over several subjects is that of the subject which saves most, since they run at the same time; and
 // as they wait for one another, a finding on some of them saves of what is lost only as far as the subject
-// that loses least loses it. Where the ledger has no row for a subject, claims stay as they are.
+// that loses least loses it. Claims on work are told its limit, by which findings rank. Where the ledger has
+// no row for a subject, claims stay as they are.
 void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db);
 
 }  // namespace dladvisor

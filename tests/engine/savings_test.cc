@@ -111,6 +111,22 @@ TEST(Savings, OfLossAreAtMostWhatTheLeastLosingSubjectLoses) {
   EXPECT_EQ(advice.savings[0].high_ns, 100);
 }
 
+TEST(Savings, OfWorkBehindALossRankByWhatTheyGiveAsLongAsThatStays) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ledger.work_limit = "SELECT 1 AS shop, 20";
+  ShopHours shop;
+  shop.Rule("a", "{from: serving, high: '700', low: '100'}");
+  shop.Rule("b", "{from: idle/rain, high: '90'}");
+  const Advice advice = shop.Infer(ledger);
+  ASSERT_EQ(advice.findings.size(), 4u);
+  EXPECT_THAT(Highs(advice), ElementsAre(700, 700, 90, 90)) << "once the loss is gone";
+  EXPECT_EQ(advice.findings[0].saves->ExpectedNs(), 20);
+  EXPECT_EQ(advice.findings[1].saves->ExpectedNs(), 400) << "no limit is known of shop 2";
+  EXPECT_EQ(advice.findings[2].saves->ExpectedNs(), 45);
+  EXPECT_THAT(advice.Roots(), ElementsAre(1, 2, 3, 0));
+}
+
 TEST(Savings, HigherConfidenceThenTheLargerTakesFirst) {
   ShopHours shop;
   shop.Rule("a", "{from: idle/rain, high: '80'}", "for: shop\nconfidence: low\n");

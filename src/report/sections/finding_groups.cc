@@ -96,8 +96,7 @@ std::vector<size_t> RootsByImpact(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const std::function<double(size_t)> expected = [&](size_t index) {
     const Finding& finding = advice.findings[index];
-    if (finding.saves && finding.saves->high_ns)
-      return (finding.saves->low_ns.value_or(0) + *finding.saves->high_ns) / 2;
+    if (const auto saved = finding.saves ? finding.saves->ExpectedNs() : std::nullopt) return *saved;
     double most = 0;
     for (const size_t below : finding.causes) most = std::max(most, expected(below));
     return most;

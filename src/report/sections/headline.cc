@@ -260,7 +260,7 @@ Weighed WeighSavings(const Advice& advice, const Whole& whole) {
     }
     // Of a note only what is sure comes before a warning.
     const bool is_note = advice.findings[root].severity == Severity::kInfo;
-    const double expected = (saves->low_ns.value_or(0) + (is_note ? 0 : high)) / 2;
+    const double expected = is_note ? saves->low_ns.value_or(0) / 2 : saves->ExpectedNs().value_or(0);
     if (!(expected > 0) && high < kWorthATry * whole.total) {
       if (!found.note) found.note = root;
       continue;
