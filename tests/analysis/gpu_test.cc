@@ -211,6 +211,17 @@ TEST(ApiName, OfACallThatReachesIntoTheWindowTheRestIsOutside) {
   EXPECT_EQ(rows[2].max_outside_ns, 0);
 }
 
+TEST(Profile, CountsLaunchesBehindTheLastThatIsRecorded) {
+  TraceBuilder b;
+  b.Api(0, 5, "cudaLaunchKernel", 90);  // lost on its way
+  for (int i = 0; i < 3; ++i) b.Launch(10 * i + 10, 10 * i + 12, 10 * i + 15, "k");
+  EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).launches_after_last, 0);
+  b.Api(50, 51, "cudaLaunchKernel", 91);
+  b.Api(60, 61, "cudaMemcpyAsync", 92);
+  b.Api(70, 71, "cuLaunchKernelEx", 93);
+  EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).launches_after_last, 2);
+}
+
 TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {
   const auto profile = [](const TraceBuilder& b) { return ComputeProfile(test::ContextOf(b.trace)); };
   TraceBuilder with_work;

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -160,6 +163,28 @@ void CountUnknownRows(const CaptureHealth& health, ProfileRow& row) {
   row.unknown_kinds = fmt::format("{}{}", fmt::join(names, ", "), kinds.size() > kShown ? " and others" : "");
 }
 
+// Launches of kernels later than all of which the kernel is recorded, as where the profiler stops first.
+int64_t CountLaunchesAfterLast(const Context& context) {
+  const ApiCalls& calls = context.trace.api_calls;
+  Ns last = std::numeric_limits<Ns>::min();
+  for (const uint32_t call : context.launches.kernel)
+    if (call != kNoIndex) last = std::max(last, calls.start[call]);
+  if (last == std::numeric_limits<Ns>::min()) return 0;
+  std::unordered_map<NameId, bool> launches;
+  int64_t after = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls.start[i] <= last) continue;
+    const auto [known, is_new] = launches.try_emplace(calls.name[i], false);
+    if (is_new) {
+      const std::string_view name = context.trace.names.View(calls.name[i]);
+      known->second =
+          name.find("Launch") != std::string_view::npos && name.find("Kernel") != std::string_view::npos;
+    }
+    after += known->second;
+  }
+  return after;
+}
+
 // PyTorch's module of batch normalisation counts the batches of a training: a sum in place stands just before
 // the operator.
 void CountTrainingNorms(const Trace& trace, ProfileRow& row) {
@@ -274,6 +299,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("npu_compiled", &ProfileRow::npu_compiled, Unit::kCount, "Those calls.")
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
                   "Kernels whose launching call is not in the file.")
+          .Column("launches_after_last", &ProfileRow::launches_after_last, Unit::kCount,
+                  "Calls that launch kernels after the last of which one is recorded; 0 where none is.")
           .Column("unmatched_share", &ProfileRow::unmatched_share, Unit::kRatio,
                   "Of all kernels; unknown without kernels.")
           .Column("inherited_share", &ProfileRow::inherited_share, Unit::kRatio,
@@ -384,6 +411,7 @@ ProfileRow ComputeProfile(const Context& context) {
   npu("npu_compiled", row.npu_compiled);
   row.unmatched_kernels =
       std::count(context.launches.kernel.begin(), context.launches.kernel.end(), kNoIndex);
+  row.launches_after_last = CountLaunchesAfterLast(context);
   if (row.kernels > 0) {
     const auto kernels = static_cast<double>(row.kernels);
     row.unmatched_share = static_cast<double>(row.unmatched_kernels) / kernels;
