@@ -105,5 +105,21 @@ TEST(ProgramPhase, StepsOfAWarmUpAreNone) {
   EXPECT_EQ(WindowOf(b, whole).start, 10);
 }
 
+// An upload, a wait at the prompt, queries, and the wait for the next command.
+TEST(ProgramPhase, WhatRunsBetweenWaitsForInputIsAnalysed) {
+  constexpr Ns kSecond = 1'000'000'000;
+  const auto window = [](std::string_view call, Ns wait) {
+    TraceBuilder b;
+    Launches(b, 100, 2, "upload");
+    b.Os(1000, 1000 + wait, call);
+    Launches(b, 2000 + wait, 10);
+    b.Os(10'000 + wait, 10'000 + 2 * wait, call);
+    return WindowOf(b);
+  };
+  EXPECT_EQ(window("getc", 4 * kSecond), (Interval{2010 + 4 * kSecond, 2960 + 4 * kSecond}));
+  EXPECT_EQ(window("poll", 4 * kSecond).start, 110) << "may wait for the GPU";
+  EXPECT_EQ(window("getc", kSecond / 2).start, 110) << "reads a file";
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -186,7 +186,9 @@ TEST(Headline, SaysWhatFollowsStartUp) {
   advice.findings[1].recommendation = {"Communicate less."};
   advice.findings[1].saves = SavingClaim{"communication/exposed", 0, 20e6, 20e6};
   advice.findings[2].recommendation = {"Fuse chains."};
-  advice.rules = {{.id = "elementwise", .category = "compute"}};
+  advice.rules.resize(1);
+  advice.rules[0].id = "elementwise";
+  advice.rules[0].category = "compute";
   const auto text = [&] {
     return Render(RunWithLedger({{"idle/compilation", 60'000'000},
                                  {"communication/exposed", 20'000'000},

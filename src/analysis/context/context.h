@@ -105,7 +105,8 @@ struct Steps {
 struct Phases {
   Interval counted;     // host time of the launches that count
   IntervalSet warm_up;  // in ranges of a warm-up
-  std::string by;       // the range that says so: the first that measures, else the last of the warm-up
+  std::string by;  // the range that says so: the first that measures, else the last of the warm-up; or the
+                   // call that waits for input
   bool Counts(Ns launched) const { return launched >= counted.start && launched < counted.end; }
 };
 

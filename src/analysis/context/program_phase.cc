@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,19 +37,69 @@ bool Contains(const IntervalSet& set, Ns time) {
   return after != set.begin() && time < std::prev(after)->end;
 }
 
-// Calls visit(rows, launch times) for each kind of operation of a GPU.
+// Calls visit(rows, launch times, operations) for each kind of operation of a GPU.
 template <class Visit>
 void ForEachKind(const Trace& trace, const Launches& launches, Visit visit) {
   const auto each = [&](const GpuOperations& ops, const std::vector<uint32_t>& calls,
                         std::vector<uint32_t> GpuWork::*rows) {
-    visit(rows, [&ops, &calls, &trace](uint32_t i) {
-      return calls[i] == kNoIndex ? ops.start[i] : trace.api_calls.start[calls[i]];
-    });
+    visit(
+        rows,
+        [&ops, &calls, &trace](uint32_t i) {
+          return calls[i] == kNoIndex ? ops.start[i] : trace.api_calls.start[calls[i]];
+        },
+        ops);
   };
   each(trace.kernels, launches.kernel, &GpuWork::kernels);
   each(trace.copies, launches.copy, &GpuWork::copies);
   each(trace.sets, launches.set, &GpuWork::sets);
   each(trace.graph_launches, launches.graph, &GpuWork::graphs);
+}
+
+// Calls that wait for what is typed, or sent by another program, where one of them lasts this long.
+constexpr Ns kLeastWait = 1'000'000'000;
+bool WaitsForInput(std::string_view call) {
+  static const RE2 input(R"((f?getc|getchar|f?gets|v?f?scanf|getline|readline)(_unlocked)?)");
+  return RE2::FullMatch(re2::StringPiece(call.data(), call.size()), input);
+}
+
+// What a rank launches between two such waits, or behind the last: the part with most time on its GPUs, where
+// they are more than half of the time from its first launch to its last end. Nobody means to judge the time
+// in which a program waits for a person.
+std::optional<Phases> BetweenInputs(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
+                                    const Launches& launches, int64_t rank) {
+  const OsCalls& calls = trace.os_calls;
+  std::vector<Interval> waiting;
+  std::string_view by;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls.end[i] - calls.start[i] < kLeastWait || calls.thread[i] == kNoIndex) continue;
+    const uint32_t process = trace.threads[calls.thread[i]].process;
+    if (process == kNoIndex || ranks.of_process[process] != rank) continue;
+    const std::string_view name = trace.names.View(calls.name[i]);
+    if (!WaitsForInput(name)) continue;
+    waiting.push_back({calls.start[i], calls.end[i]});
+    by = name;
+  }
+  if (waiting.empty()) return std::nullopt;
+  const IntervalSet waits = Union(std::move(waiting));
+  std::vector<Ns> worked(waits.size() + 1, 0);  // on the GPUs, before each wait and behind the last
+  Interval span{std::numeric_limits<Ns>::max(), 0};
+  for (size_t g = 0; g < ranks.gpus.size(); ++g) {
+    if (ranks.gpus[g].rank != rank) continue;
+    ForEachKind(trace, launches, [&](auto rows, auto launched_of, const GpuOperations& ops) {
+      for (const uint32_t row : work[g].*rows) {
+        const Ns launched = launched_of(row);
+        span = {std::min(span.start, launched), std::max(span.end, ops.end[row])};
+        const auto next = std::ranges::upper_bound(waits, launched, {}, &Interval::end);
+        worked[static_cast<size_t>(next - waits.begin())] += ops.end[row] - ops.start[row];
+      }
+    });
+  }
+  if (span.end <= span.start) return std::nullopt;
+  if (2 * Length(Intersect(waits, {span})) <= span.length()) return std::nullopt;
+  const auto most = static_cast<size_t>(std::ranges::max_element(worked) - worked.begin());
+  const Interval counted{most == 0 ? 0 : waits[most - 1].end,
+                         most == waits.size() ? std::numeric_limits<Ns>::max() : waits[most].start};
+  return Phases{counted, {}, std::string(by)};
 }
 
 }  // namespace
@@ -104,7 +155,7 @@ std::map<int64_t, Phases> FindPhases(const Trace& trace, const RangeTexts& texts
     int64_t all = 0, in_counted = 0, in_measured = 0, before = 0, in_warm_up = 0;
     for (size_t g = 0; g < ranks.gpus.size(); ++g) {
       if (ranks.gpus[g].rank != rank) continue;
-      ForEachKind(trace, launches, [&](auto rows, auto launched_of) {
+      ForEachKind(trace, launches, [&](auto rows, auto launched_of, const GpuOperations&) {
         for (const uint32_t row : work[g].*rows) {
           const Ns launched = launched_of(row);
           ++all;
@@ -124,6 +175,11 @@ std::map<int64_t, Phases> FindPhases(const Trace& trace, const RangeTexts& texts
     if (in_counted == all || (!has_measured && !follows_warm_up)) continue;
     by_rank[rank] = {counted, std::move(warm_up), std::string(by)};
   }
+  for (const Ranks::Gpu& gpu : ranks.gpus) {
+    if (by_rank.contains(gpu.rank)) continue;
+    if (auto phases_of = BetweenInputs(trace, ranks, work, launches, gpu.rank))
+      by_rank[gpu.rank] = std::move(*phases_of);
+  }
   return by_rank;
 }
 
@@ -133,7 +189,7 @@ std::vector<GpuWork> WorkThatCounts(const Trace& trace, const Ranks& ranks, cons
   for (size_t g = 0; g < ranks.gpus.size(); ++g) {
     const auto of_rank = phases.find(ranks.gpus[g].rank);
     if (of_rank == phases.end()) continue;
-    ForEachKind(trace, launches, [&](auto rows, auto launched_of) {
+    ForEachKind(trace, launches, [&](auto rows, auto launched_of, const GpuOperations&) {
       std::erase_if(counting[g].*rows,
                     [&](uint32_t row) { return !of_rank->second.Counts(launched_of(row)); });
     });

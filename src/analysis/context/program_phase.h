@@ -7,6 +7,8 @@
 // measures nothing, it is the whole program. Without such ranges counts what is launched after the last
 // warm-up, if that is a tenth of the operations, and the warm-up launches most of what comes before. Ranges
 // of operators (of the framework's own domains), of learning rates and of their schedules are none of these.
+//
+// A program that waits for its input for most of its time, at a prompt, is judged between two such waits.
 #pragma once
 
 #include <map>

@@ -169,10 +169,10 @@ const RelationOf<RunRow>& RunRelation() {
                   "found.")
           .Column("step_pattern", &RunRow::step_pattern, Unit::kText,
                   "The range that is a step, its number replaced by #.")
-          .Column("measured", &RunRow::measured, Unit::kText,
-                  "The range by which the program says what it measures, or that it has warmed up: the "
-                  "window is of "
-                  "what follows; unknown where none does.")
+          .Column(
+              "measured", &RunRow::measured, Unit::kText,
+              "The range by which the program says what it measures, or that it has warmed up, or the call "
+              "in which it waited for input: the window is of what follows; unknown where none does.")
           .Column("gpu_utilization", &RunRow::gpu_utilization, Unit::kRatio,
                   "Mean over GPUs of the share of the window with a kernel running.", capability::kGpuWork)
           .Column("tensor_core_efficiency", &RunRow::tensor_core_efficiency, Unit::kRatio,

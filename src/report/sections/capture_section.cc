@@ -120,8 +120,8 @@ std::string InputsText(const ReportModel& model) {
   }
   if (!IsNull(CellOf(*inputs, 0, "measured")))
     text += fmt::format(
-        ". The analysed time begins with what the program says that it measures, or after its "
-        "warm-up: range {}",
+        ". The analysed time begins with what the program says that it measures, after its warm-up or after "
+        "a wait for input: {}",
         Ellipsize(Visible(CellText(*inputs, 0, "measured")), 80));
   return text + ".";
 }
