@@ -82,7 +82,8 @@ void LimitWork(std::vector<Account>& accounts, const Ledger& ledger, const Datab
   const ResultSet rows = db.Query(ledger.work_limit);
   for (const auto& row : rows.rows) {
     std::vector<NamedValue> subject;
-    for (size_t i = 0; i + 1 < row.size(); ++i) subject.push_back({rows.columns[i].name, row[i], Unit::kNone});
+    for (size_t i = 0; i + 1 < row.size(); ++i)
+      subject.push_back({rows.columns[i].name, row[i], Unit::kNone});
     for (Account& account : accounts)
       if (Matches(account.subject, subject)) account.work_limit = AsNumber(row.back());
   }

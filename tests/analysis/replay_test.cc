@@ -76,7 +76,17 @@ TraceBuilder Launches(Ns kernel) {
   return b;
 }
 
-TEST(Replay, NothingToLeaveOutGivesNoRow) { EXPECT_TRUE(WhatIfsOf(Launches(200)).empty()); }
+TEST(Replay, NothingToLeaveOutOfAGpuThatHardlyWorksGivesNoRow) {
+  EXPECT_TRUE(WhatIfsOf(Launches(50)).empty());
+}
+
+TEST(Replay, KernelsBehindTheirLaunchesSaveNextToNothing) {
+  const auto rows = WhatIfsOf(Launches(200));
+  const WhatIfRow* kernels = RowOf(rows, "kernels");
+  ASSERT_NE(kernels, nullptr) << "the GPU is busy for two fifths of the time";
+  ASSERT_TRUE(kernels->saves_ns);
+  EXPECT_LE(*kernels->saves_ns, 200) << "the last one alone";
+}
 
 // A copy from pageable memory waits for the kernels in front of it: with shorter ones the host is on sooner.
 TEST(Replay, ACopyFromPageableMemoryWaitsForItsStream) {
