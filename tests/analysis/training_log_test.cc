@@ -148,7 +148,10 @@ TEST(TrainingLog, OfTwoEventsTheOneThatTakesAsLong) {
     log.events.push_back({4, TrainingEventKind::kEvaluation, {}});
     if (evaluation_ms > 0) log.evaluations = 1;
     log.evaluation_ns = evaluation_ms * 1e6;
-    EXPECT_EQ(Rows(b)[4].cause, evaluation_ms > 500 ? "evaluation" : "checkpoint") << evaluation_ms;
+    EXPECT_EQ(Rows(b)[4].cause, evaluation_ms > 500 ? "evaluation"
+                                : evaluation_ms > 0 ? "checkpoint"
+                                                    : "evaluation and checkpoint")
+        << evaluation_ms;
   }
 }
 

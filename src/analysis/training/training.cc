@@ -7,6 +7,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/hardware/gpu_peak.h"
+#include "src/analysis/training/training_gaps.h"
 #include "src/analysis/training/training_pace.h"
 #include "src/analysis/training/training_setting.h"
 #include "src/analysis/training/training_work.h"
@@ -246,6 +247,14 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("since_checkpoint_ns", &TrainingRow::since_checkpoint_ns, Unit::kNanoseconds,
                   "Time of the iterations since the last checkpoint that the log tells of; unknown without "
                   "one, and where a line has no time.")
+          .Column(
+              "gaps", &TrainingRow::gaps, Unit::kCount,
+              "Between lines of iterations that are dated and timed, times of ten minutes and more that are "
+              "of no iteration, and ten times what is mostly between lines; unknown without one.")
+          .Column("gaps_ns", &TrainingRow::gaps_ns, Unit::kNanoseconds, "All of these.")
+          .Column("longest_gap_ns", &TrainingRow::longest_gap_ns, Unit::kNanoseconds, "The longest.")
+          .Column("longest_gap_after", &TrainingRow::longest_gap_after, Unit::kNone,
+                  "Iteration after which that begins.")
           .Column("accelerator", &TrainingRow::accelerator, Unit::kText,
                   "What the training computes on where that is neither a GPU nor the CPU: NPU, TPU, HPU, "
                   "IPU, XPU, MPS; unknown for others.")
@@ -313,6 +322,12 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   if (source.other_lines > 0) row.other_lines = source.other_lines;
   if (!source.error.empty()) row.error = source.error;
   row.since_checkpoint_ns = SinceCheckpoint(source);
+  if (const auto gaps = FindGaps(source)) {
+    row.gaps = gaps->gaps;
+    row.gaps_ns = gaps->all_ns;
+    row.longest_gap_ns = gaps->longest_ns;
+    row.longest_gap_after = gaps->after;
+  }
   if (const auto device = source.settings.find("device");
       device != source.settings.end() && device->second != "gpu" && device->second != "cpu")
     row.accelerator = device->second;

@@ -24,7 +24,8 @@ struct TrainingRow {
       tokens_per_second, tflops_per_gpu, model_tflops_per_gpu, mfu, printed_mfu;
   std::optional<std::string> unknown_reason, error, accelerator;
   std::optional<int64_t> evaluations;
-  std::optional<double> evaluation_ns, between_epochs_ns, since_checkpoint_ns;
+  std::optional<double> evaluation_ns, between_epochs_ns, since_checkpoint_ns, gaps_ns, longest_gap_ns;
+  std::optional<int64_t> gaps, longest_gap_after;
   std::optional<int64_t> epoch_ends, flushed_iterations, other_lines;
   std::optional<int64_t> skipped, nan, slow_lines;
   std::optional<double> slow_ns, fast_stretch_ns, slow_stretch_ns, slow_stretches_lost_ns,

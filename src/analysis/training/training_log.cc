@@ -156,9 +156,9 @@ class Explainer {
     };
     // Of two things at once the one that is known to take as long.
     if (happens(TrainingEventKind::kEvaluation) && EvaluationExplains(rows_[i])) return "evaluation";
-    // Both, where each took too little for it.
-    if (longest && happens(TrainingEventKind::kEvaluation) && happens(TrainingEventKind::kCheckpoint) &&
-        TogetherExplain(i))
+    // Both, where each took too little for it, or nothing tells what each took.
+    if (happens(TrainingEventKind::kEvaluation) && happens(TrainingEventKind::kCheckpoint) &&
+        (longest ? TogetherExplain(i) : log_.evaluations == 0))
       return "evaluation and checkpoint";
     // What is printed where it ends, and took too little, is not the reason.
     for (const auto& [kind, name] : kEvents)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/training/training_gaps.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "src/statistics/quantile.h"
+
+namespace dladvisor {
+namespace {
+
+// Ten minutes and more, and ten times what is mostly between lines where anything is.
+constexpr double kLeastGap = 600e9, kAboveOthers = 10;
+// Of whole seconds, and of times that are printed as a mean of a few iterations.
+constexpr double kNothing = 5e9;
+
+}  // namespace
+
+std::optional<TrainingGaps> FindGaps(const TrainingLog& log) {
+  std::vector<double> between, others;
+  for (size_t i = 1; i < log.iterations.size(); ++i) {
+    const TrainingIteration &line = log.iterations[i], &before = log.iterations[i - 1];
+    between.push_back(0);
+    if (line.attempt != before.attempt || !line.time_ns || !before.time_ns || !line.elapsed_ns ||
+        !line.covers)
+      continue;
+    between.back() = static_cast<double>(*line.time_ns - *before.time_ns) -
+                     *line.elapsed_ns * static_cast<double>(*line.covers);
+    if (between.back() > kNothing) others.push_back(between.back());
+  }
+  const double usual = others.empty() ? 0 : Median(others);
+  TrainingGaps found;
+  for (size_t i = 0; i < between.size(); ++i) {
+    if (between[i] < std::max(kLeastGap, others.size() > 2 ? kAboveOthers * usual : 0)) continue;
+    ++found.gaps;
+    found.all_ns += between[i];
+    if (between[i] <= found.longest_ns) continue;
+    found.longest_ns = between[i];
+    found.after = log.iterations[i].iteration;
+  }
+  return found.gaps > 0 ? std::optional(found) : std::nullopt;
+}
+
+}  // namespace dladvisor

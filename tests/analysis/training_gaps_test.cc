@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/training/training_gaps.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace dladvisor {
+namespace {
+
+// Lines of twenty iterations of a second each; after every fifth something of three minutes.
+TrainingLog LogWithGap(int64_t gap_s, int64_t attempt = 0) {
+  TrainingLog log;
+  int64_t seconds = 0;
+  for (int64_t line = 0; line < 60; ++line) {
+    seconds += 20 + (line % 5 == 4 ? 180 : 0) + (line == 32 ? gap_s : 0);
+    TrainingIteration& row = log.iterations.emplace_back();
+    row.attempt = line >= 32 ? attempt : 0;
+    row.iteration = (line + 1) * 20;
+    row.covers = 20;
+    row.elapsed_ns = 1e9;
+    row.time_ns = seconds * 1'000'000'000;
+  }
+  return log;
+}
+
+TEST(TrainingGaps, HoursBetweenTwoLines) {
+  const auto found = FindGaps(LogWithGap(8 * 3600));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->gaps, 1);
+  EXPECT_EQ(found->after, 640);
+  EXPECT_NEAR(found->longest_ns, 8 * 3600e9, 1e9);
+  EXPECT_NEAR(found->all_ns, 8 * 3600e9, 1e9);
+}
+
+TEST(TrainingGaps, EvaluationsAndOtherStartsAreNone) {
+  EXPECT_FALSE(FindGaps(LogWithGap(0)));
+  EXPECT_FALSE(FindGaps(LogWithGap(1200))) << "less than ten times an evaluation";
+  EXPECT_FALSE(FindGaps(LogWithGap(8 * 3600, 1)));
+  TrainingLog undated = LogWithGap(8 * 3600);
+  for (TrainingIteration& row : undated.iterations) row.time_ns.reset();
+  EXPECT_FALSE(FindGaps(undated));
+}
+
+}  // namespace
+}  // namespace dladvisor
