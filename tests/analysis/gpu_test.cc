@@ -219,7 +219,10 @@ TEST(Profile, CountsLaunchesBehindTheLastThatIsRecorded) {
   b.Api(50, 51, "cudaLaunchKernel", 91);
   b.Api(60, 61, "cudaMemcpyAsync", 92);
   b.Api(70, 71, "cuLaunchKernelEx", 93);
+  b.Api(80, 81, "cudaDeviceSynchronize", 94);
   EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).launches_after_last, 2);
+  b.Api(90, 91, "cudaLaunchKernel", 95);
+  EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).launches_after_last, 0) << "what came before was done";
 }
 
 TEST(Profile, SaysWhatToCaptureWhereThereIsNoGpuWork) {

@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -163,24 +161,23 @@ void CountUnknownRows(const CaptureHealth& health, ProfileRow& row) {
   row.unknown_kinds = fmt::format("{}{}", fmt::join(names, ", "), kinds.size() > kShown ? " and others" : "");
 }
 
-// Launches of kernels later than all of which the kernel is recorded, as where the profiler stops first.
+// Launches of kernels later than all of which the kernel is recorded, as where the profiler stops first; none
+// where the host waits for the GPU between them, since what came before was done then.
 int64_t CountLaunchesAfterLast(const Context& context) {
   const ApiCalls& calls = context.trace.api_calls;
   Ns last = std::numeric_limits<Ns>::min();
   for (const uint32_t call : context.launches.kernel)
     if (call != kNoIndex) last = std::max(last, calls.start[call]);
   if (last == std::numeric_limits<Ns>::min()) return 0;
-  std::unordered_map<NameId, bool> launches;
+  const std::vector<ApiKind> kinds = ClassifyApis(context.trace);
   int64_t after = 0;
+  bool waited = false;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.start[i] <= last) continue;
-    const auto [known, is_new] = launches.try_emplace(calls.name[i], false);
-    if (is_new) {
-      const std::string_view name = context.trace.names.View(calls.name[i]);
-      known->second =
-          name.find("Launch") != std::string_view::npos && name.find("Kernel") != std::string_view::npos;
-    }
-    after += known->second;
+    const ApiKind kind = kinds[calls.name[i]];
+    if (kind == ApiKind::kLaunch && waited) return 0;
+    waited = waited || (kind == ApiKind::kSync && after > 0);
+    after += kind == ApiKind::kLaunch;
   }
   return after;
 }
@@ -300,7 +297,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
                   "Kernels whose launching call is not in the file.")
           .Column("launches_after_last", &ProfileRow::launches_after_last, Unit::kCount,
-                  "Calls that launch kernels after the last of which one is recorded; 0 where none is.")
+                  "Calls that launch after the last of which a kernel is recorded; 0 where none is, or the "
+                  "host waits between them.")
           .Column("unmatched_share", &ProfileRow::unmatched_share, Unit::kRatio,
                   "Of all kernels; unknown without kernels.")
           .Column("inherited_share", &ProfileRow::inherited_share, Unit::kRatio,
