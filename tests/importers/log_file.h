@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -65,6 +66,11 @@ inline std::vector<std::tuple<int64_t, Ns, double>> SamplesOf(const Trace& trace
     if (t.metric[i] == metric)
       samples.emplace_back(trace.devices[t.device[i]].ordinal, t.time[i], t.value[i]);
   return samples;
+}
+
+// Of a metric: device, time and value of a sample.
+inline auto Is(int64_t device, Ns time, double value) {
+  return testing::FieldsAre(device, time, testing::DoubleEq(value));
 }
 
 }  // namespace dladvisor::test
