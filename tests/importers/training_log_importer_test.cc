@@ -181,6 +181,22 @@ TEST(MegatronLog, TimersAcrossRanks) {
   EXPECT_DOUBLE_EQ(*log.timers[4].ns, 14.3 * kNsPerMs);
 }
 
+// Between the lines of a block, of the task that prints it, stand those of others.
+TEST(MegatronLog, TimersBehindTheNumberOfTheirTask) {
+  for (const std::string task : {"55: ", "[default7]:"}) {
+    const std::string other = task == "55: " ? " 0: " : "[default0]:";
+    const TrainingLog log =
+        Log(task + " " + Line(1, 10) + "\n" + task + "(min, max) time across ranks (ms):\n" + task +
+            "    forward-backward ...: (5023.11, 5023.42)\n" + other + "    optimizer ....: (1.00, 2.00)\n" +
+            other + "a line of another task\n" + task + "    batch-generator ...: (1.25, 300.50)\n" + task +
+            "the end\n" + task + "    optimizer ....: (1.00, 2.00)\n");
+    ASSERT_EQ(log.timers.size(), 2u) << task;
+    EXPECT_EQ(log.timers[0].name, "forward-backward");
+    EXPECT_EQ(log.timers[1].name, "batch-generator");
+    EXPECT_DOUBLE_EQ(*log.timers[1].max_ns, 300.5 * kNsPerMs);
+  }
+}
+
 TEST(MegatronLog, WhatHappensBetweenLines) {
   const TrainingLog log = Log(
       Line(10, 1) + "\nsaving checkpoint at iteration      10 to /data\n" +

@@ -41,6 +41,14 @@ std::optional<TrainingEventKind> EventOf(std::string_view timer) {
   return std::nullopt;
 }
 
+// What starters of many tasks put before each line, "55: " of `srun --label` and "[default3]:" of torchrun.
+std::string_view TaskOf(std::string_view line) {
+  static const RE2 task(R"( {0,5}\d{1,6}: |\[[a-z]+\d{1,6}\]:)");
+  re2::StringPiece match;
+  return task.Match(line, 0, line.size(), RE2::ANCHOR_START, &match, 1) ? line.substr(0, match.size())
+                                                                        : std::string_view();
+}
+
 void TakePair(std::string_view name, std::string_view value, TrainingIteration& row) {
   const bool is_loss = name.ends_with("loss") && name != "loss";
   if (name == "elapsed time per iteration (ms)")
@@ -75,10 +83,16 @@ void TakePair(std::string_view name, std::string_view value, TrainingIteration& 
 }  // namespace
 
 bool MegatronReader::Line(std::string_view line) {
-  if (block_ != Block::kNone && BlockLine(line)) return false;
-  block_ = Block::kNone;
+  const std::string_view task = TaskOf(line);
+  // What other tasks print meanwhile does not end a block.
+  const bool other_task = !task_.empty() && !task.empty() && task != task_;
+  if (block_ != Block::kNone && !other_task) {
+    if (BlockLine(line.substr(task_.empty() ? 0 : task.size()))) return false;
+    block_ = Block::kNone;
+  }
   if (line.find("across ranks (ms):") != std::string_view::npos) {
     block_ = Block::kTimers;
+    task_ = task;
     return false;
   }
   if (line.find("saving checkpoint at iteration") != std::string_view::npos ||

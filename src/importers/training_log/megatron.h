@@ -33,6 +33,7 @@ class MegatronReader {
 
   TrainingLog log_;
   Block block_ = Block::kNone;
+  std::string task_;         // that prints the block, "" where lines do not name theirs
   std::string block_timer_;  // whose ranks follow
   size_t first_timer_ = 0;   // of the last row of iterations
   int64_t skipped_lines_ = 0;
