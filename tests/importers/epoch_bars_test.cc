@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "engine/base/error.h"
 #include "tests/importers/log_file.h"
 
 namespace dladvisor {
@@ -126,6 +127,44 @@ TEST(EpochBars, BarsOfEpochsThatNoLineNames) {
   EXPECT_EQ(log.iterations.size(), 6u);
   EXPECT_EQ(log.iterations.back().iteration, 66);
   EXPECT_EQ(log.evaluations, 6);
+}
+
+// Of which a terminal keeps the last state of one, beside lines that tell how many steps an epoch has.
+TEST(EpochBars, ASingleOneOfLightning) {
+  const auto text = [](int steps) {
+    std::string lines = "Epoch 1: 100%|####| 350/350 [01:10<00:00,  5.00it/s, v_num=1, loss=2.5]\n";
+    for (int epoch = 0; epoch < 4; ++epoch)
+      lines +=
+          fmt::format("Epoch {}, global step {}: 'val/acc' was not in top 1\n", epoch, (epoch + 1) * steps);
+    return lines;
+  };
+  const TrainingLog log = LogOfBars(text(350));
+  EXPECT_EQ(log.program, "Lightning");
+  ASSERT_EQ(log.iterations.size(), 1u);
+  EXPECT_EQ(log.iterations[0].iteration, 700);
+  EXPECT_EQ(log.iterations[0].covers, 350);
+  EXPECT_DOUBLE_EQ(*log.iterations[0].elapsed_ns, 0.2e9);
+  EXPECT_THROW(LogOfBars(text(340)), Error) << "a bar of something else";
+}
+
+// What the epoch waited for its batches is told from the mean of a batch by how many lines have a loss.
+TEST(EpochTimes, BelowTheLinesOfBatches) {
+  const auto text = [](double loading) {
+    std::string lines;
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      lines += fmt::format("\nEpoch: {}\n", epoch);
+      for (int batch = 0; batch < 20; ++batch) lines += "Loss: 2.5 | Precision: 12%\n";
+      lines += fmt::format("\t DataLoader Time: {:.4f} \t\n\t Training Epoch Time: 30.5000\n", loading);
+    }
+    return lines;
+  };
+  const TrainingLog log = LogOfBars(text(8));
+  EXPECT_TRUE(log.of_epochs);
+  ASSERT_EQ(log.iterations.size(), 2u);
+  ExpectSeconds(log, 1, 30.5);
+  ASSERT_EQ(log.timers.size(), 2u);
+  EXPECT_DOUBLE_EQ(*log.timers[1].ns, 8e9);
+  EXPECT_TRUE(LogOfBars(text(0.8)).timers.empty());
 }
 
 }  // namespace

@@ -304,5 +304,26 @@ TEST(GeneralLines, ATrainingThatCountsNothingIsToldWhatToPrint) {
   }
 }
 
+// Python's difference of two times after each 100 steps, and nothing else beside it.
+TEST(GeneralLines, TimesBetweenTheirLines) {
+  const auto text = [](const std::string& more) {
+    std::string lines;
+    for (int step = 10; step <= 400; step += 10) {
+      lines += fmt::format("iter {}:, loss=0.4, lr=0.1\n", step);
+      if (step % 100 == 90) lines += fmt::format("0:00:{}.500000\n{}", step == 290 ? 25 : 20, more);
+    }
+    return lines;
+  };
+  const TrainingLog log = ReadTrainingLog(text(""));
+  ASSERT_EQ(log.iterations.size(), 40u);
+  EXPECT_FALSE(log.iterations[8].elapsed_ns) << "of how many steps the first is, is not known";
+  ExpectSeconds(log, 9, 0.205);
+  ExpectSeconds(log, 28, 0.255);
+  ExpectSeconds(log, 29, 0.205);
+  EXPECT_FALSE(log.iterations[39].elapsed_ns);
+  EXPECT_FALSE(ReadTrainingLog(text("accuracy of the test 0.5\n")).iterations[9].elapsed_ns)
+      << "it may be of the evaluation";
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/step_forms.h"
@@ -37,8 +38,18 @@ void EpochBarsReader::Heading(std::string_view line) {
   }
 }
 
+void EpochBarsReader::LightningEpoch(std::string_view line) {
+  static const RE2 epoch(R"(^Epoch (\d{1,6}), global step (\d{1,12}):? )");
+  Epoch row;
+  if (line.starts_with("Epoch ") && RE2::PartialMatch(line, epoch, &row.number, &row.steps))
+    epochs_.push_back(row);
+}
+
 void EpochBarsReader::Line(std::string_view line) {
-  if (line.find("%|") == std::string_view::npos) return Heading(line);
+  if (line.find("%|") == std::string_view::npos) {
+    LightningEpoch(line);
+    return Heading(line);
+  }
   const bool named = line.find("poch") != std::string_view::npos;
   if (!named && !heading_) return;
   static const RE2 bar(
@@ -99,9 +110,27 @@ void EpochBarsReader::Add(int64_t done, int64_t seconds) {
   seconds_ = seconds;
 }
 
+// The epoch whose bar became full, where each that is named has as many steps. The others' times are not
+// known.
+TrainingLog EpochBarsReader::FinishLightning() const {
+  const auto alike = [&](const Epoch& epoch) { return epoch.steps == (epoch.number + 1) * total_; };
+  const auto timed = std::ranges::find(epochs_, epoch_.value_or(-1), &Epoch::number);
+  if (timed == epochs_.end() || epochs_.size() < kLeastRowsOfBars || total_ == 0 || last_done_ != total_ ||
+      last_seconds_ < kSecondsOfEpoch || !std::ranges::all_of(epochs_, alike))
+    return {};
+  TrainingLog log;
+  TrainingIteration row;
+  row.iteration = timed->steps;
+  row.covers = total_;
+  row.elapsed_ns = static_cast<double>(last_seconds_) * kNsPerSecond / static_cast<double>(total_);
+  log.iterations.push_back(row);
+  log.program = "Lightning";
+  return log;
+}
+
 TrainingLog EpochBarsReader::Finish() {
   if (epoch_) Add(last_done_, last_seconds_);
-  if (log_.iterations.size() < kLeastRowsOfBars) return {};
+  if (log_.iterations.size() < kLeastRowsOfBars) return FinishLightning();
   log_.program = kBars;
   return std::move(log_);
 }

@@ -2,12 +2,14 @@
 // Progress bars of which each is an epoch ("Epoch 1/60:  1%|#  | 5/445 [00:05<07:08,  1.03it/s, L=4.1]"),
 // written many times while it goes on. Their clocks have whole seconds: a row covers as many steps as are
 // needed for a time that is known well. A program writes bars for its evaluation as well, mostly without a
-// word of it: of an epoch the first bar is the training's.
+// word of it: of an epoch the first bar is the training's. Where Lightning's callbacks say at which step each
+// epoch ends, a single bar that has as many steps is known as well.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "src/trace/training_progress.h"
 
@@ -25,10 +27,18 @@ class EpochBarsReader {
   };
 
   void Heading(std::string_view line);
+  void LightningEpoch(std::string_view line);
+  TrainingLog FinishLightning() const;
   void Take(const Bar& bar, bool named);
   void Add(int64_t done, int64_t seconds);
 
+  // "Epoch 14, global step 5280": steps until the epoch's end.
+  struct Epoch {
+    int64_t number = 0, steps = 0;
+  };
+
   TrainingLog log_;
+  std::vector<Epoch> epochs_;       // of Lightning
   std::optional<int64_t> heading_;  // the epoch that the last line without a bar names
   bool heads_ = false;              // that line, as no bar was seen since
   bool trains_ = false;             // the bar that goes on

@@ -26,11 +26,23 @@ constexpr double kMostOfFirst = 0.3;
 std::optional<double> TimeOfEpochBefore(std::string_view line) {
   if (line.size() > 160 || line.find("poch") == std::string_view::npos) return std::nullopt;
   static const RE2 time(
-      R"((?i)^\W*(?:(?:total )?time (?:taken|used|elapsed|cost|spent)? ?(?:for|in|of|per) (?:(?:1|one|this|the|each) )?epoch|epoch (?:training )?(?:time|duration|took))\b[^\d]{0,16}(\d+(?:\.\d+)?) *(s|secs?|seconds?|min|mins|minutes?)\b)");
+      R"((?i)^\W*(?:(?:total )?time (?:taken|used|elapsed|cost|spent)? ?(?:for|in|of|per) (?:(?:1|one|this|the|each) )?epoch|epoch (?:training )?(?:time|duration|took))\b[^\d]{0,16}(\d+(?:\.\d+)?) *(s|secs?|seconds?|min|mins|minutes?)\b)"),
+      without_unit(R"((?i)^\W*(?:train\w* )?epoch (?:training )?time[ :=]{1,3}(\d+\.\d+)\s*()$)");
   double number = 0;
   std::string unit;
-  if (!RE2::PartialMatch(line, time, &number, &unit) || !(number > 0)) return std::nullopt;
-  return number * (unit.front() == 'm' || unit.front() == 'M' ? 60 : 1);
+  if ((!RE2::PartialMatch(line, time, &number, &unit) &&
+       !RE2::PartialMatch(line, without_unit, &number, &unit)) ||
+      !(number > 0))
+    return std::nullopt;
+  return number * (unit.starts_with('m') || unit.starts_with('M') ? 60 : 1);
+}
+
+std::optional<double> LoadingOfEpoch(std::string_view line) {
+  if (line.size() > 160 || line.find("ata") == std::string_view::npos) return std::nullopt;
+  static const RE2 loading(
+      R"((?i)^\W*data[ -]?(?:load(?:er|ing))?[ _]time[ :=]{1,3}(\d+\.\d+) *(?:s|secs?|seconds?)?\s*$)");
+  double number = 0;
+  return RE2::PartialMatch(line, loading, &number) ? std::optional(number) : std::nullopt;
 }
 
 std::optional<double> TimeOfWholeEpoch(std::string_view line) {

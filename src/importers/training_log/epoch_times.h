@@ -10,8 +10,12 @@
 
 namespace dladvisor::training_log {
 
-// In seconds, of "Time taken for 1 epoch: 292.7 secs", "Epoch time: 12.1 s", which follow the epoch's loss.
+// In seconds, of "Time taken for 1 epoch: 292.7 secs", "Training Epoch Time: 12.14", which follow the epoch's
+// loss or its number.
 std::optional<double> TimeOfEpochBefore(std::string_view line);
+
+// In seconds, of "DataLoader Time: 7.8775", of an epoch or of a batch.
+std::optional<double> LoadingOfEpoch(std::string_view line);
 
 // In seconds, of a line that ends an epoch whatever else it says: "Epoch 3 completed in 4729.23s | Loss:
 // 0.6".

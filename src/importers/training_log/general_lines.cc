@@ -23,6 +23,8 @@ constexpr size_t kLeastRows = 2;
 constexpr size_t kLongestHeading = 64;
 // By how much times since a start must have grown, to be told from times of epochs.
 constexpr double kMostlySince = 3;
+// Times between lines of steps, from which on they are no chance.
+constexpr size_t kLeastIntervals = 3;
 // Longer is something else: the program was stopped and started again.
 constexpr int64_t kLongestEvaluation = int64_t{86'400} * 1'000'000'000;
 constexpr double kMostNumber = 1e12;  // what no number of a step reaches
@@ -256,6 +258,14 @@ void GeneralLinesReader::ReadTimes(std::string_view line) {
   if (!steps_.empty() && line.find("lapsed") != std::string_view::npos &&
       RE2::PartialMatch(line, elapsed, &seconds, &unit))
     elapsed_.push_back({steps_.size() - 1, seconds * (unit[0] == 'm' ? 60 : unit[0] == 'h' ? 3600 : 1)});
+  // As Python writes a difference of two times.
+  static const RE2 difference(R"re(^\s*(\d{1,3}:\d\d:\d\d)(\.\d{6})\s*$)re");
+  std::string clock, fraction;
+  if (!steps_.empty() && after_step_ == 0 && line.size() < kLongestHeading &&
+      RE2::PartialMatch(line, difference, &clock, &fraction)) {
+    intervals_.push_back({steps_.size(), SecondsOfClock(clock).value_or(0) + Number(fraction).value_or(0)});
+    alone_ = true;
+  }
   if (steps_.empty() || (!epochs_.empty() && epochs_.back().steps == steps_.size())) return;
   if (const auto whole = TimeOfWholeEpoch(line)) epochs_.push_back({steps_.size(), *whole});
 }
@@ -273,10 +283,28 @@ void GeneralLinesReader::TakeElapsed() {
   }
 }
 
+// Each after as many steps as the one before, and not growing from each to the next: of the steps between. A
+// program that evaluates there says what it found, on lines of its own.
+void GeneralLinesReader::TakeIntervals() {
+  if (intervals_.size() < kLeastIntervals || std::ranges::is_sorted(intervals_, {}, &Epoch::seconds)) return;
+  const auto at = [&](size_t i) { return *steps_[intervals_[i].steps - 1].step; };
+  const int64_t distance = at(1) - at(0);
+  if (distance <= 0) return;
+  for (size_t i = 1; i < intervals_.size(); ++i)
+    if (at(i) - at(i - 1) != distance || !(intervals_[i].seconds > 0)) return;
+  for (size_t i = 1; i < intervals_.size(); ++i)
+    for (size_t step = intervals_[i - 1].steps; step < intervals_[i].steps; ++step) {
+      Step& line = steps_[step];
+      if (!line.since_start && !line.since_last && !line.time && !line.step_time)
+        line.step_time = intervals_[i].seconds / static_cast<double>(distance);
+    }
+}
+
 TrainingLog GeneralLinesReader::Finish() {
   TrainingLog log;
   if (steps_.size() < kLeastLines) return log;
   TakeElapsed();
+  TakeIntervals();
   // Where most lines of steps have a result of a validation, it tells no line from another.
   if (2 * in_steps_ > steps_.size()) events_.clear();
   const Meaning meaning = MeaningOfTime(steps_, epochs_);

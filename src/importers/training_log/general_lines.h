@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/importers/training_log/general_meaning.h"
@@ -22,7 +23,11 @@ class GeneralLinesReader {
   // Whether the line, which has no colours, looks like one of a step.
   bool Line(std::string_view line) {
     const bool step = ReadStep(line);
+    // What follows another line may be of that.
+    if (!step && std::exchange(alone_, false)) intervals_.pop_back();
     if (!step) ReadTimes(line);
+    if (step) alone_ = false;
+    after_step_ = step ? 0 : after_step_ + 1;
     last_line_ = line.substr(0, kStartOfLine);
     return step;
   }
@@ -38,6 +43,7 @@ class GeneralLinesReader {
   bool ReadStep(std::string_view line);
   void ReadTimes(std::string_view line);
   void TakeElapsed();
+  void TakeIntervals();
   std::optional<Step> Read(std::string_view line) const;
 
   void TimeEvaluation(std::string_view line);
@@ -49,6 +55,9 @@ class GeneralLinesReader {
   std::string last_line_;                // its start
   std::vector<Epoch> epochs_, elapsed_;  // of these the seconds since the start
   std::optional<double> timer_;          // of the line before, "Timer: 0.67"
+  std::vector<Epoch> intervals_;         // between lines of steps, "0:04:19.419558" and nothing else
+  bool alone_ = false;                   // that the last line is of these
+  size_t after_step_ = 0;                // lines since the last of a step
   std::optional<int64_t> evaluation_since_;
   bool evaluates_ = false;  // by the last line that is no bar
   int64_t evaluations_ = 0;

@@ -32,6 +32,8 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr double kLeastRounded = 10;
 // Of what is left of an epoch, in whole minutes, a twentieth.
 constexpr double kLeastRemaining = 20 * 60;
+// Above which two numbers that lines give roughly are not alike by chance.
+constexpr double kSurely = 1.5;
 
 // The expressions of a form, compiled once.
 struct Compiled {
@@ -309,11 +311,24 @@ bool ProgramLinesReader::IsOfNewEpoch(const TrainingIteration& row) {
 // Where it is printed again within the epoch, it counts from the epoch's start.
 bool ProgramLinesReader::TimeAfterEpoch(std::string_view line) {
   const auto seconds = TimeOfEpochBefore(line);
+  LoadingAfterEpoch(line);
+  if (seconds && bare_) {
+    log_.iterations.push_back(*std::exchange(bare_, {}));
+    // The mean of a batch is shorter than the epoch by how many there are.
+    if (loading_ && *loading_ <= *seconds && *loading_ * static_cast<double>(losses_) > kSurely * *seconds)
+      log_.timers.push_back({log_.iterations.size() - 1, "data", {}, *loading_ * kNsPerSecond, {}, {}});
+  }
   if (!seconds || log_.iterations.empty() || log_.iterations.back().iteration != last_iteration_)
     return false;
   TrainingIteration& row = log_.iterations.back();
   row.elapsed_ns = std::max(row.elapsed_ns.value_or(0), *seconds * kNsPerSecond);
   return true;
+}
+
+void ProgramLinesReader::LoadingAfterEpoch(std::string_view line) {
+  if (!bare_) return;
+  if (line.find("oss") != std::string_view::npos) ++losses_;
+  if (const auto loading = LoadingOfEpoch(line)) loading_ = loading;
 }
 
 void ProgramLinesReader::EndStep() {
@@ -381,7 +396,13 @@ void ProgramLinesReader::EndStep() {
   last_time_ns_ = row.time_ns;
   last_epoch_ = epoch_;
   last_tokens_ = tokens;
-  if (!row.elapsed_ns && !row.tokens_per_second && !row.samples_per_second && !row.loss && !row.nan) return;
+  if (!row.elapsed_ns && !row.tokens_per_second && !row.samples_per_second && !row.loss && !row.nan) {
+    if (*form_->parts == 't') bare_ = row;
+    loading_.reset();
+    losses_ = 0;
+    return;
+  }
+  bare_.reset();
   if (waited && *waited >= 0 && row.elapsed_ns)
     log_.timers.push_back({rows.size(), "data", {}, *waited * kNsPerSecond, {}, {}});
   for (const auto& [name, ns] : timers)

@@ -40,6 +40,7 @@ class ProgramLinesReader {
   void Field(int kind, double value);
   std::optional<double> SinceLast(std::optional<double> mean, double sum) const;
   bool TimeAfterEpoch(std::string_view line);
+  void LoadingAfterEpoch(std::string_view line);
   bool IsOfNewEpoch(const TrainingIteration& row);
   void EndStep();
 
@@ -66,6 +67,10 @@ class ProgramLinesReader {
   std::optional<double> tokens_, last_tokens_;            // since the start
   Running running_;
   bool printed_epochs_ = false;  // whether a line of an epoch has its time
+  // Of an epoch of which the line says its number alone: itself, what it says of loading, lines with a loss.
+  std::optional<TrainingIteration> bare_;
+  std::optional<double> loading_;
+  int64_t losses_ = 0;
 };
 
 class StepLinesReader {
