@@ -123,6 +123,28 @@ TEST_P(EveryFormat, DoesNotAskForAGpuThatTheProgramDoesNotUse) {
   EXPECT_THAT(Words(report), Not(HasSubstr("no GPU work was recorded; profile with")));
 }
 
+TEST_P(EveryFormat, AsksForMorePassesFirstWhereOneColdOneSaysLittle) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{0}}, {"gpus", int64_t{0}}, {"kind", "host"}}});
+  run.Give("profile", {{{"profile", int64_t{0}}, {"kernels", int64_t{0}}}});
+  Finding mode;
+  mode.rule = "training-mode-on-host";
+  mode.severity = Severity::kWarning;
+  mode.outcome = Outcome::kFired;
+  mode.recommendation = {"Call model.eval() once."};
+  Finding once;
+  once.rule = "single-host-pass";
+  once.severity = Severity::kInfo;
+  once.outcome = Outcome::kFired;
+  once.recommendation = {"Profile several passes behind a warm-up."};
+  once.lets = {{"first", Value(int64_t{1}), Unit::kNone}};
+  Advice advice;
+  advice.findings = {mode, once};
+  EXPECT_THAT(Words(Render(run, advice, GetParam())), HasSubstr("first, profile several passes behind"));
+  advice.findings[1].lets[0].value = Value(int64_t{0});
+  EXPECT_THAT(Words(Render(run, advice, GetParam())), HasSubstr("first, call model.eval() once"));
+}
+
 TEST_P(EveryFormat, DoesNotSayThatAnAcceleratorIsNoGpuInUse) {
   FakeRun run;
   run.Give("run", {{{"ranks", int64_t{0}}, {"gpus", int64_t{0}}, {"kind", "accelerator"}}});

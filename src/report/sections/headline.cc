@@ -144,6 +144,13 @@ std::optional<size_t> NoKernelAtAll(const ReportModel& model) {
   return FindingOf(*model.advice, "no-gpu-work");
 }
 
+// Whether a rule's value of that name holds for the finding.
+bool Holds(const Finding& finding, std::string_view name) {
+  return std::ranges::any_of(finding.lets, [&](const NamedValue& let) {
+    return let.name == name && AsNumber(let.value).value_or(0) > 0;
+  });
+}
+
 // The host computes outside of the window for longer than all that the window holds.
 constexpr double kMostOfTheProgram = 0.5;
 struct HostAlone {
@@ -159,14 +166,9 @@ std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at
   for (const size_t root : advice.Roots()) {
     const Finding& finding = advice.findings[root];
     // Input that is read once is a start, and a thread that waits computes nothing.
-    if (finding.rule != "host-computes-alone" || std::ranges::any_of(finding.lets, [](const NamedValue& let) {
-          return (let.name == "reading" || let.name == "waits") && AsNumber(let.value).value_or(0) > 0;
-        }))
+    if (finding.rule != "host-computes-alone" || Holds(finding, "reading") || Holds(finding, "waits"))
       continue;
-    if (at_the_start && std::ranges::none_of(finding.lets, [](const NamedValue& let) {
-          return let.name == "starting" && AsNumber(let.value).value_or(0) > 0;
-        }))
-      continue;
+    if (at_the_start && !Holds(finding, "starting")) continue;
     double pid = 0, share = 0;
     for (const PlacedValue& placed : finding.problem.values) {
       if (placed.value.name == "pid") pid = AsNumber(placed.value.value).value_or(0);
@@ -219,6 +221,10 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     return failed;
   if (FindingOf(advice, "cuda-errors")) return std::nullopt;
   if (!HasGpuWork(model)) {
+    // Shares of one cold pass say little of others.
+    if (const auto once = FindingOf(advice, "single-host-pass");
+        once && Holds(advice.findings[*once], "first"))
+      return once;
     const auto begins = HostAloneBeforeWhatIsMissing(advice);
     return begins ? std::optional(begins->root) : std::nullopt;
   }
