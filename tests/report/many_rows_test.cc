@@ -242,6 +242,25 @@ TEST(ManyGpus, OfALogOfTelemetryAllCount) {
     EXPECT_THAT(Render(run, format), HasSubstr("1,000 of 1,200 rows shown"));
 }
 
+TEST(ManyGpus, OfALogOfTelemetryTheTimeAtWorkCounts) {
+  const auto text = [](const Value& second) {
+    FakeRun run;
+    run.Give("telemetry", {{{"profile", I{0}},
+                            {"device", I{0}},
+                            {"metric", "gpu_utilization"},
+                            {"mean", 0.2},
+                            {"active_mean", 0.5}},
+                           {{"profile", I{0}},
+                            {"device", I{1}},
+                            {"metric", "gpu_utilization"},
+                            {"mean", 0.2},
+                            {"active_mean", second}}});
+    return Html(run);
+  };
+  EXPECT_THAT(text(0.7), HasSubstr("2 GPUs, busy 60.0 % of the time from the first busy sample to the last"));
+  EXPECT_THAT(text(Value()), HasSubstr("2 GPUs, busy 20.0 % of the time; ")) << "the other never works";
+}
+
 // Pipelines of which the last has the longest bubble.
 FakeRun Pipelines(I pipelines, I stages, I passes) {
   FakeRun run;

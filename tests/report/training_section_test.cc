@@ -99,6 +99,25 @@ TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("id=\"log-summary\""));
 }
 
+// A mean of which a part is evaluations is no step's.
+TEST(TrainingReport, NamesTheMedianWhereItIsFarFromTheMean) {
+  const auto text = [](double median) {
+    FakeRun run;
+    run.Give("profile",
+             {{{"profile", int64_t{0}}, {"format", "training log"}, {"training_lines", int64_t{9}}}});
+    run.Give("training", {{{"profile", int64_t{0}},
+                           {"program", "nanoGPT"},
+                           {"lines", int64_t{9}},
+                           {"iterations", int64_t{9}},
+                           {"mean_ns", 8e8},
+                           {"median_ns", median},
+                           {"slowest_ns", 28e9}}});
+    return Render(run, ReportFormat::kText);
+  };
+  EXPECT_THAT(text(7e8), HasSubstr("800 ms on average, 700 ms in the median\nline, up to"));
+  EXPECT_THAT(text(7.9e8), Not(HasSubstr("in the median")));
+}
+
 TEST(TrainingReport, IsSilentWithoutALog) {
   for (const ReportFormat format : {ReportFormat::kText, ReportFormat::kMarkdown, ReportFormat::kHtml})
     EXPECT_THAT(Render(test::TypicalRun(), format), Not(HasSubstr("Training Log")));

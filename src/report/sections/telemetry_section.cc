@@ -6,9 +6,16 @@
 #include <cstdint>
 
 #include "engine/base/text.h"
+#include "engine/base/value.h"
 #include "src/render/escape.h"
 
 namespace dladvisor {
+namespace {
+
+// By which the time at work must be busier than the whole, to be told apart.
+constexpr double kLeastDifference = 1.05;
+
+}  // namespace
 
 const ReportTable* TelemetryAlone(const ReportModel& model) {
   const ReportTable* telemetry = HasGpuWork(model) ? nullptr : FindTable(model, "telemetry");
@@ -35,11 +42,17 @@ std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry
   std::string text = fmt::format(
       "A log of {}, not a trace: {} GPU{}", named ? Visible(FigureText(model, "profiler")) : "GPU telemetry",
       WithThousands(static_cast<int64_t>(telemetry.total_rows)), telemetry.total_rows == 1 ? "" : "s");
-  if (HasBusyShare(model))
-    text +=
-        fmt::format(", busy {} {}",
-                    FormatValue(CellOf(*FindTable(model, "telemetry_busy"), 0, "busy_share"), Unit::kRatio),
-                    IsOneLook(telemetry) ? "at that moment" : "of the time");
+  if (HasBusyShare(model)) {
+    const ReportTable& busy = *FindTable(model, "telemetry_busy");
+    const double whole = AsNumber(CellOf(busy, 0, "busy_share")).value_or(0);
+    const double at_work = AsNumber(CellOf(busy, 0, "busy_share_at_work")).value_or(0);
+    // Start-up and what follows the work are no part of a job's use.
+    const bool part = at_work >= kLeastDifference * whole && at_work > 0;
+    text += fmt::format(", busy {} {}", FormatValue(part ? at_work : whole, Unit::kRatio),
+                        IsOneLook(telemetry) ? "at that moment"
+                        : part               ? "of the time from the first busy sample to the last"
+                                             : "of the time");
+  }
   return text;
 }
 

@@ -120,6 +120,8 @@ std::string TrainingText(const ReportTable& training) {
                         row.Time("mean_ns"), WithoutWarmup(row));
   else
     text += row.Number("lines") > 0 ? "no time of an iteration" : "no iteration printed";
+  if (row.Has("mean_ns") && row.Has("median_ns") && row.Number("mean_ns") >= 1.05 * row.Number("median_ns"))
+    text += fmt::format(", {} in the median line", row.Time("median_ns"));
   if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))
     text += ", up to " + row.Time("slowest_ns");
   if (row.Has("samples_per_second"))
