@@ -251,6 +251,9 @@ struct Frames {
 };
 
 // Functions on a thread's stack, innermost first.
+// The frame that stands for the driver's compiler of PTX, whose library has no symbols.
+inline constexpr std::string_view kPtxCompiler = "libnvidia-ptxjitcompiler";
+
 using CallChains = std::vector<std::vector<NameId>>;
 
 // Operating-system calls, each with its call chain where one was recorded (index into `chains`, or kNoIndex).

@@ -51,6 +51,27 @@ TEST(Run, NoFirstUseBehindAGraph) {
   EXPECT_FALSE(RunOf(b).first_use_ns);
 }
 
+// Half of the samples of a call, and those of calls within it, lie in the driver's compiler.
+TEST(Run, PtxIsCompiledWhereSamplesShowIt) {
+  TraceBuilder b;
+  b.Api(0, 100 * kMillisecond, "cudaMalloc_v3020", 1);
+  b.Api(10 * kMillisecond, 90 * kMillisecond, "cuModuleLoadData", 2);
+  b.Api(100 * kMillisecond, 140 * kMillisecond, "cudaFree_v3020", 3);
+  b.Launch(150 * kMillisecond, 160 * kMillisecond, 170 * kMillisecond, "kernel");
+  for (Ns at = 0; at < 100; ++at)
+    b.Sample(at * kMillisecond, at % 2 == 0 ? kPtxCompiler : std::string_view("strstr"), "main");
+  for (Ns at = 100; at < 119; ++at) b.Sample(at * kMillisecond, kPtxCompiler, "main");
+  EXPECT_EQ(RunOf(b).ptx_compiling_ns, 50 * kMillisecond);
+}
+
+TEST(Run, NoPtxIsCompiledWhereNoSampleShowsIt) {
+  TraceBuilder b;
+  b.Api(0, 100 * kMillisecond, "cudaMalloc_v3020", 1);
+  b.Launch(150 * kMillisecond, 160 * kMillisecond, 170 * kMillisecond, "kernel");
+  for (Ns at = 0; at < 100; ++at) b.Sample(at * kMillisecond, "strstr", "main");
+  EXPECT_FALSE(RunOf(b).ptx_compiling_ns);
+}
+
 TEST(Run, OfSeveralProfilesTheLongestFirstUseIsNamed) {
   RunRow a, b;
   a.gpus = b.gpus = 1;

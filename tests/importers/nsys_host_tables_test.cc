@@ -20,7 +20,9 @@ using testing::ElementsAre;
 
 constexpr char kHostStrings[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
-    "INSERT INTO StringIds VALUES (1, 'MPI_Allreduce'), (2, 'decode'), (3, 'load'), (4, 'read');";
+    "INSERT INTO StringIds VALUES (1, 'MPI_Allreduce'), (2, 'decode'), (3, 'load'), (4, 'read'), (5, "
+    "'0x7eff'), "
+    "(6, '/usr/lib64/libnvidia-ptxjitcompiler.so.515.65.01'), (7, '/usr/lib64/libc.so.6');";
 
 class HostTables : public testing::Test {
  protected:
@@ -65,6 +67,20 @@ TEST_F(HostTables, SamplesCarryTheirStack) {
       EXPECT_EQ(relation->At(1, 3).text, "decode");
       EXPECT_EQ(relation->At(1, 4).text, "load");
     }
+}
+
+TEST_F(HostTables, AddressesInTheCompilerOfTheDriverAreNamed) {
+  const Trace t = Read(
+      "CREATE TABLE COMPOSITE_EVENTS (id, start, cpu, threadState, globalTid, cpuCycles);"
+      "CREATE TABLE SAMPLING_CALLCHAINS (id, symbol, module, stackDepth);"
+      "INSERT INTO COMPOSITE_EVENTS VALUES (1, 50, 0, 1, " +
+      test::Tid(900, 900) +
+      ", 9); INSERT INTO SAMPLING_CALLCHAINS VALUES (1, 5, 6, 0), (1, 5, 7, 1), (1, 2, 6, 2);");
+  ASSERT_EQ(t.cpu_samples.size(), 1u);
+  std::vector<std::string_view> frames;
+  for (const NameId frame : t.cpu_samples.chains[t.cpu_samples.chain[0]])
+    frames.push_back(t.names.View(frame));
+  EXPECT_THAT(frames, ElementsAre("libnvidia-ptxjitcompiler", "0x7eff", "decode"));
 }
 
 TEST_F(HostTables, MpiCallsOfAllTables) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
@@ -77,15 +78,21 @@ bool DoesNextToNothing(std::string_view name, ApiKind kind) {
 }
 
 constexpr Ns kShortestFirstUse = 10'000'000;  // creating a context takes more
+constexpr int64_t kFewestSamples = 20;        // of a call, from which they say what it does
 
-void AddFirstUse(const Context& context, RunRow& run) {
-  const Trace& trace = context.trace;
+Ns FirstWork(const Trace& trace) {
   Ns works = std::numeric_limits<Ns>::max();
   for (const GpuOperations* ops :
        {static_cast<const GpuOperations*>(&trace.kernels), static_cast<const GpuOperations*>(&trace.copies),
         static_cast<const GpuOperations*>(&trace.sets),
         static_cast<const GpuOperations*>(&trace.graph_launches)})
     for (size_t i = 0; i < ops->size(); ++i) works = std::min(works, ops->start[i]);
+  return works;
+}
+
+void AddFirstUse(const Context& context, RunRow& run) {
+  const Trace& trace = context.trace;
+  const Ns works = FirstWork(trace);
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   const ApiCalls& calls = trace.api_calls;
   std::vector<Interval> times;
@@ -101,6 +108,40 @@ void AddFirstUse(const Context& context, RunRow& run) {
     run.first_use_call = name;
   }
   if (!times.empty()) run.first_use_ns = Length(Union(std::move(times)));
+}
+
+// Of the calls before the GPU's first work what samples of their threads show in the driver's compiler.
+void AddPtxCompiling(const Context& context, RunRow& run) {
+  const Trace& trace = context.trace;
+  const CpuSamples& samples = trace.cpu_samples;
+  const auto compiles = [&](uint32_t chain) {
+    return chain != kNoIndex && std::ranges::any_of(samples.chains[chain], [&](NameId frame) {
+             return trace.names.View(frame).starts_with(kPtxCompiler);
+           });
+  };
+  const Ns works = FirstWork(trace);
+  const ApiCalls& calls = trace.api_calls;
+  std::unordered_map<uint32_t, Ns>
+      counted;  // end of what is counted, by thread: a call may be within another
+  double compiling = 0;
+  for (size_t i = 0; i < calls.size() && calls.start[i] < works; ++i) {
+    const Interval time{calls.start[i], std::min(calls.end[i], works)};
+    Ns& end = counted.try_emplace(calls.thread[i], time.start).first->second;
+    if (time.length() < kShortestFirstUse || time.start < end) continue;
+    end = time.end;
+    int64_t all = 0, within = 0;
+    const auto first = std::ranges::lower_bound(samples.time, time.start);
+    for (auto s = static_cast<size_t>(first - samples.time.begin());
+         s < samples.size() && samples.time[s] < time.end; ++s) {
+      if (samples.thread[s] != calls.thread[i]) continue;
+      ++all;
+      within += compiles(samples.chain[s]) ? 1 : 0;
+    }
+    if (within >= kFewestSamples)
+      compiling +=
+          static_cast<double>(time.length()) * static_cast<double>(within) / static_cast<double>(all);
+  }
+  if (compiling > 0) run.ptx_compiling_ns = static_cast<int64_t>(compiling);
 }
 
 void AddTraining(const std::vector<TrainingRow>& trainings, RunRow& run) {
@@ -144,6 +185,10 @@ const RelationOf<RunRow>& RunRelation() {
                   "Unknown without such calls.")
           .Column("first_use_call", &RunRow::first_use_call, Unit::kText,
                   "The longest of them; unknown where first_use_ns is.")
+          .Column(
+              "ptx_compiling_ns", &RunRow::ptx_compiling_ns, Unit::kNanoseconds,
+              "Time before the GPU's first work in which the driver compiles PTX, the portable code, within "
+              "calls of 10 ms and more, by the samples of CPU stacks in them; unknown where none show it.")
           .Column("window_ns", &RunRow::window_ns, Unit::kNanoseconds,
                   "Longest analysed window; unknown without GPU work.", capability::kGpuWork)
           .Column("window_start_ns", &RunRow::window_start_ns, Unit::kNanoseconds,
@@ -248,6 +293,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
     row.window_end_ns = window.end;
   }
   AddFirstUse(context, row);
+  AddPtxCompiling(context, row);
   double utilization = 0;
   int64_t known = 0, eligible = 0, eligible_unknown = 0, tensor_core = 0;
   row.kernel_ns = 0;
@@ -342,6 +388,8 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
       merged.first_use_ns = run.first_use_ns;
       merged.first_use_call = run.first_use_call;
     }
+    if (run.ptx_compiling_ns)
+      merged.ptx_compiling_ns = std::max(merged.ptx_compiling_ns.value_or(0), *run.ptx_compiling_ns);
     if (run.measured && !merged.measured) merged.measured = run.measured;
     if (run.step_source == "none") merged.step_source = run.step_source;
     if (run.steps > 0 && merged.steps == 0) {

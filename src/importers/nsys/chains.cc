@@ -20,11 +20,18 @@ CallChains Chains::Read() {
     NameId symbol;
   };
   std::vector<Frame> frames;
-  Rows rows(in_.db, table_, {"id", "stackDepth", "symbol"});
+  // The driver's compiler has no symbols; what it is says more than addresses within it.
+  const auto is_address = [](std::string_view symbol) { return symbol.starts_with("0x"); };
+  Rows rows(in_.db, table_, {"id", "stackDepth", "symbol", "module"});
   while (rows.Next()) {
     const auto id = rows.Integer(0);
     const auto used = id ? index_.find(*id) : index_.end();
-    if (used != index_.end()) frames.push_back({used->second, rows.Integer(1, 0), in_.names.Of(rows, 2)});
+    if (used == index_.end()) continue;
+    NameId symbol = in_.names.Of(rows, 2);
+    if (is_address(in_.trace.names.View(symbol)) &&
+        in_.names.Text(rows.Integer(3, -1)).find(kPtxCompiler) != std::string_view::npos)
+      symbol = in_.trace.names.Intern(kPtxCompiler);
+    frames.push_back({used->second, rows.Integer(1, 0), symbol});
   }
   in_.trace.health.rows_read[std::string(table_)] += rows.count();
   std::stable_sort(frames.begin(), frames.end(), [](const Frame& a, const Frame& b) {
