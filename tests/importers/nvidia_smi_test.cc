@@ -103,6 +103,17 @@ TEST(SmiCsv, WithUnits) {
   EXPECT_THAT(trace.health.rows_skipped, IsEmpty());
 }
 
+TEST(SmiCsv, AllMemoryIsWhatIsUsedAndFree) {
+  const auto text = [](const std::string& more, const std::string& cell) {
+    return "timestamp, utilization.gpu [%], memory.used [MiB], memory.free [MiB]" + more +
+           "\n2025/06/13 00:27:52.195, 99, 1000, 3000" + cell + "\n2025/06/13 00:27:53.195, 99, 1000, [N/A]" +
+           cell + "\n";
+  };
+  EXPECT_THAT(test::SamplesOf(test::ReadLog(text("", "")), Metric::kMemoryTotal),
+              ElementsAre(Is(0, 0, 4000 * test::kMiB)));
+  EXPECT_EQ(test::ReadLog(text(", memory.total [MiB]", ", 4096")).devices[0].memory_bytes, 4096 * test::kMiB);
+}
+
 TEST(SmiCsv, WithoutUnitsAndTimes) {
   const Trace trace =
       test::ReadLog("uuid, utilization.gpu, memory.used\nGPU-a, 50, 1024\nGPU-b, 1, 0\nGPU-a, 0, 1\n");

@@ -167,6 +167,10 @@ LogColumn CsvColumn(std::string_view name) {
     column.metric = Metric::kMemoryUtilization;
     return column;
   }
+  if (name == "memory.free") {
+    column.kind = Kind::kMemoryFree;
+    return column;
+  }
   for (const std::string_view prefix : {"clocks_throttle_reasons.", "clocks_event_reasons."}) {
     if (!name.starts_with(prefix)) continue;
     const std::string_view reason = name.substr(prefix.size());

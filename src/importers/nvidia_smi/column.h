@@ -12,7 +12,7 @@
 namespace dladvisor::nvidia_smi {
 
 struct LogColumn {
-  enum class Kind { kOther, kTime, kIdentity, kName, kMetric, kThrottleReasons };
+  enum class Kind { kOther, kTime, kIdentity, kName, kMetric, kThrottleReasons, kMemoryFree };
   Kind kind = Kind::kOther;
   TelemetryMetric metric = TelemetryMetric::kGpuUtilization;
   std::string unit;        // of numbers without one, "" where the name does not show it

@@ -72,6 +72,9 @@ class CsvRowReader {
       if (columns[i].kind == Kind::kTime && !time_) time_ = i;
       if (columns[i].kind == Kind::kIdentity && !identity_) identity_ = i;
       if (columns[i].kind == Kind::kName && !name_) name_ = i;
+      if (columns[i].kind == Kind::kMemoryFree) free_ = i;
+      if (columns[i].dotted && IsMetric(columns[i]) && columns[i].metric == TelemetryMetric::kMemoryUsed)
+        used_ = i;
     }
   }
 
@@ -100,6 +103,7 @@ class CsvRowReader {
     const std::string_view name = name_ ? cells[*name_] : std::string_view();
     log.Begin(time, log.Device(identity_ ? cells[*identity_] : name, name));
     for (size_t i = 0; i < cells.size(); ++i) Cell(columns_[i], cells[i], log);
+    if (free_ && used_) Total(cells, log);
   }
 
  private:
@@ -118,8 +122,18 @@ class CsvRowReader {
     log.Add(column.metric, *quantity);
   }
 
+  // What is used and what is free: of a GPU's memory all that programs can have, where no column has more.
+  void Total(const std::vector<std::string_view>& cells, nvidia_smi::TelemetryLog& log) const {
+    const auto used = nvidia_smi::ParseQuantity(cells[*used_]),
+               free = nvidia_smi::ParseQuantity(cells[*free_]);
+    if (!used || !free || used->number < 0 || free->number < 0) return;
+    const std::string_view unit = used->unit.empty() ? std::string_view(columns_[*used_].unit) : used->unit;
+    if (unit == (free->unit.empty() ? std::string_view(columns_[*free_].unit) : free->unit))
+      log.Add(TelemetryMetric::kMemoryTotal, {used->number + free->number, unit});
+  }
+
   std::vector<LogColumn> columns_;
-  std::optional<size_t> time_, identity_, name_;
+  std::optional<size_t> time_, identity_, name_, used_, free_;
 };
 
 }  // namespace
