@@ -261,6 +261,19 @@ TEST(ManyGpus, OfALogOfTelemetryTheTimeAtWorkCounts) {
   EXPECT_THAT(text(Value()), HasSubstr("2 GPUs, busy 20.0 % of the time; ")) << "the other never works";
 }
 
+TEST(Telemetry, IsLoggedByTegrastatsOnAJetson) {
+  const auto text = [](const char* name) {
+    FakeRun run;
+    run.Give("profile", {{{"profile", I{0}}, {"missing_capture", "--query-gpu=power.draw"}}});
+    run.Give("system", {{{"profile", I{0}}, {"gpu_names", name}}});
+    run.Give("telemetry",
+             {{{"profile", I{0}}, {"device", I{0}}, {"metric", "gpu_utilization"}, {"mean", 0.2}}});
+    return Render(run, ReportFormat::kText);
+  };
+  EXPECT_THAT(text("Orin"), HasSubstr("log with:\n  tegrastats --interval 1000 --logfile"));
+  EXPECT_THAT(text("Tesla V100S-PCIE-32GB"), HasSubstr("log with:\n  nvidia-smi --query-gpu=power.draw"));
+}
+
 // Pipelines of which the last has the longest bubble.
 FakeRun Pipelines(I pipelines, I stages, I passes) {
   FakeRun run;

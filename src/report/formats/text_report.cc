@@ -289,7 +289,9 @@ std::string RenderText(const ReportModel& model) {
   out.Wrapped("", CoverageText(*model.advice) + ".");
   const std::string joined = Visible(fmt::format("{}", fmt::join(flags, " ")));
   if (!flags.empty() && !IsProgramsLogAlone(model) && TelemetryAlone(model) != nullptr)
-    out.Line("To let more rules decide, log with:\n  nvidia-smi " + joined + " --format=csv -l 1");
+    out.Line("To let more rules decide, log with:\n  " +
+             (IsJetson(model) ? "tegrastats --interval 1000 --logfile tegrastats.log"
+                              : "nvidia-smi " + joined + " --format=csv -l 1"));
   else if (!flags.empty())
     out.Wrapped("To let more rules decide, profile again with: ", joined);
   return out.Take();

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string>
 
 #include "engine/base/text.h"
 #include "engine/base/value.h"
@@ -25,6 +28,14 @@ const ReportTable* TelemetryAlone(const ReportModel& model) {
 bool HasBusyShare(const ReportModel& model) {
   const ReportTable* busy = FindTable(model, "telemetry_busy");
   return busy != nullptr && !busy->rows.rows.empty() && !IsNull(CellOf(*busy, 0, "busy_share"));
+}
+
+bool IsJetson(const ReportModel& model) {
+  const Figure* names = FindFigure(model, "gpu_names");
+  if (names == nullptr || IsNull(names->value)) return false;
+  const std::string text = FigureText(model, "gpu_names");
+  return std::ranges::any_of(std::array{"Orin", "Xavier", "Tegra"},
+                             [&](const char* name) { return text.find(name) != std::string::npos; });
 }
 
 bool IsOneLook(const ReportTable& telemetry) {

@@ -12,6 +12,8 @@ namespace dladvisor {
 const ReportTable* TelemetryAlone(const ReportModel& model);
 // Whether the log says how long the GPUs were busy.
 bool HasBusyShare(const ReportModel& model);
+// Whether the GPU is a Jetson board's, of which nvidia-smi knows little and tegrastats more.
+bool IsJetson(const ReportModel& model);
 // Whether each GPU was looked at once.
 bool IsOneLook(const ReportTable& telemetry);
 // "A log of nvidia-smi, not a trace: 8 GPUs, busy 82.0 % of the time".
