@@ -71,6 +71,14 @@ TEST(TranslateCapture, AsksForWhatWasNotRecorded) {
               ElementsAre("--trace=cuda,nvtx"));
 }
 
+TEST(CaptureFlags, LeavesOutWhatHasNoWords) {
+  test::FakeRun fake;
+  Advice advice;
+  advice.findings.push_back(test::MakeFinding("r", Severity::kInfo, Outcome::kUnknown));
+  advice.findings[0].capture = {""};
+  EXPECT_THAT(CaptureFlags(BuildReport(fake.Build(), advice, {})), testing::IsEmpty());
+}
+
 // Peaks that are missing leave as much unknown as shapes do.
 TEST(TranslateCapture, AsksForNoShapesThatWereRecorded) {
   test::FakeRun fake;

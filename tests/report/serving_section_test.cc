@@ -59,6 +59,15 @@ TEST(ServingSection, SummaryOfTheLog) {
   EXPECT_THAT(text, Not(HasSubstr("Performance Summary"))) << "of GPU work there is none";
 }
 
+TEST(ServingSection, CountsNoLinesOfAServerThatDidNotStart) {
+  FakeRun run;
+  run.Give("profile", {{{"profile", int64_t{0}}, {"format", "serving log"}, {"serving_lines", int64_t{0}}}});
+  run.Give("serving", {{{"profile", int64_t{0}}, {"program", "vLLM"}, {"lines", int64_t{0}}}});
+  const std::string text = test::Render(run, ReportFormat::kText);
+  EXPECT_THAT(text, HasSubstr("it ended before it answered a request"));
+  EXPECT_THAT(text, Not(HasSubstr("of them with requests")));
+}
+
 TEST(ServingSection, InAllFormats) {
   EXPECT_THAT(test::Render(Server(), ReportFormat::kMarkdown), HasSubstr("## Server Log"));
   EXPECT_THAT(test::Render(Server(), ReportFormat::kHtml),

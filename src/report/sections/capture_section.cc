@@ -146,6 +146,7 @@ std::vector<std::string> CaptureFlags(const ReportModel& model) {
   if (const ReportTable* missing = FindTable(model, "missing_capture"))
     for (size_t row = 0; row < missing->rows.rows.size(); ++row)
       wanted.push_back(FormatValue(CellOf(*missing, row, "missing_capture"), Unit::kText));
+  std::erase(wanted, "");
   std::vector<std::string> options = MergeOptions(wanted, words);
   // Options of a command line are one; what a program itself must do is not among them.
   if (!options.empty() && options.front().starts_with("--"))

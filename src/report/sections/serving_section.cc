@@ -82,8 +82,9 @@ std::vector<std::pair<std::string, std::string>> ServingSummary(const ReportMode
     summary.emplace_back(label, std::move(value));
   };
   add("Program", cells.Text("program", Unit::kText));
-  add("Lines",
-      fmt::format("{}, {} of them with requests", cells.Count("lines"), cells.Count("loaded_lines")));
+  if (cells.Number("lines") > 0)
+    add("Lines",
+        fmt::format("{}, {} of them with requests", cells.Count("lines"), cells.Count("loaded_lines")));
   if (cells.Has("duration_ns")) add("Time", cells.Text("duration_ns", Unit::kNanoseconds));
   if (cells.Number("engines") > 1) add("Engines", cells.Count("engines"));
   if (cells.Has("most_running"))
