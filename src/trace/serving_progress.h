@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "src/trace/memory_taken.h"
+
 namespace dladvisor {
 
 // One printed line. Rates are means since the engine's line before.
@@ -36,7 +38,8 @@ struct ServingLog {
   int64_t starts = 0;
   double start_ns = 0;
   std::optional<double> weights_ns;
-  std::string error;  // the exception that the engine died of, "" for none
+  std::string error;                        // the exception that the engine died of, "" for none
+  std::optional<MemoryTaken> memory_taken;  // where that found no memory and says who holds it
 
   bool empty() const { return program.empty(); }
 };

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "src/trace/memory_taken.h"
+
 namespace dladvisor {
 
 // One printed line. Times are means and counts are sums over the iterations since the line before, of which
@@ -85,7 +87,8 @@ struct TrainingLog {
   int64_t other_lines = 0;
   // Of a GPU's memory the least that was free, where lines tell that and not what is held.
   std::optional<double> least_free_bytes;
-  std::string error;  // the first exception that the program died of, "" for none
+  std::string error;                        // the first exception that the program died of, "" for none
+  std::optional<MemoryTaken> memory_taken;  // where that found no memory and says who holds it
 
   bool empty() const { return program.empty(); }
 };

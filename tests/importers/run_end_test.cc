@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "tests/importers/log_file.h"
@@ -51,6 +52,92 @@ TEST(RunEnd, AnExceptionJustBeforeSaysMore) {
                            "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
                            "RuntimeError: NCCL error\nKilled\n";
   EXPECT_EQ(LogOfRun(text).error, "RuntimeError: NCCL error");
+}
+
+// What the process does not hold, in GiB of all of them.
+std::pair<double, double> TakenIn(const std::string& error) {
+  const TrainingLog log = LogOfRun(
+      Lines(1, 20) + "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n" + error + "\n");
+  if (!log.memory_taken) return {0, 0};
+  return {log.memory_taken->others_bytes / 0x1p30, log.memory_taken->total_bytes / 0x1p30};
+}
+
+TEST(RunEnd, TellsWhatOthersHoldOfAFullGpu) {
+  using testing::DoubleNear;
+  using testing::Pair;
+  EXPECT_THAT(
+      TakenIn(
+          "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 0; 20.00 GiB total "
+          "capacity; 3.50 GiB already allocated; 512.00 MiB free; 4.00 GiB reserved in total by PyTorch)"),
+      Pair(DoubleNear(15.5, 0.01), DoubleNear(20, 0.01)));
+  EXPECT_THAT(TakenIn("RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 10.00 GiB total "
+                      "capacity; 9.00 GiB already allocated; 0 bytes free; 512.00 MiB cached)"),
+              Pair(DoubleNear(0.5, 0.01), DoubleNear(10, 0.01)));
+  const std::string
+      gpu =
+          "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+          "capacity of 80.00 GiB of which 1.00 GiB is free. ",
+      allocator =
+          "Of the allocated memory 20.00 GiB is allocated by PyTorch, and 4.00 GiB is reserved "
+          "by PyTorch but unallocated.";
+  EXPECT_THAT(
+      TakenIn(gpu +
+              "Process 12 has 53.00 GiB memory in use. Including non-PyTorch memory, this process has "
+              "26.00 GiB memory in use. " +
+              allocator),
+      Pair(DoubleNear(53, 0.01), DoubleNear(80, 0.01)));
+  EXPECT_THAT(TakenIn(gpu + "Process 12 has 79.00 GiB memory in use. " + allocator),
+              Pair(DoubleNear(55, 0.01), DoubleNear(80, 0.01)))
+      << "in a container its own number is not among the processes";
+  EXPECT_THAT(
+      TakenIn(gpu + "Including non-PyTorch memory, this process has 17179869184.00 GiB memory in use. "),
+      Pair(0, 0));
+  EXPECT_THAT(TakenIn("RuntimeError: CUDA out of memory"), Pair(0, 0));
+}
+
+TEST(RunEnd, MemoryMayRunOutWithoutATraceback) {
+  const std::string error =
+      "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 0; 20.00 GiB total)\n";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + error).error,
+            "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + error + Lines(21, 30)).error, "");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + "WARNING: skipping the batch: " + error).error, "");
+  std::string more;
+  for (int line = 0; line < 30; ++line) more += "evaluating what the program does not number\n";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + error + more).error, "");
+}
+
+TEST(RunEnd, ATracebackMayBeAListOfItsLines) {
+  const std::string list =
+      "14: ['Traceback (most recent call last):\\n', '  File \"/w/train.py\", line 242, in "
+      "forward_step\\n    batch = next(it)\\n', ";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + list + "'RuntimeError: bad length\\n']\n").error,
+            "RuntimeError: bad length");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + list + "\"KeyError: 'a', 'b'\\n\"]\n").error, "KeyError: 'a', 'b'");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + list + "'RuntimeError: bad length\\n']\n" + Lines(21, 30)).error, "");
+}
+
+TEST(RunEnd, ARanksOwnExceptionStandsBeforeTheWaitOfAnother) {
+  const std::string waited =
+      "[rank1]:[E1125 ProcessGroupNCCL.cpp:683] [Rank 1] Watchdog caught collective operation timeout: "
+      "WorkNCCL(SeqNum=97, OpType=ALLREDUCE, NumelIn=0, NumelOut=0, Timeout(ms)=600000) ran for 600079 ms\n";
+  const std::string frames =
+      "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"/w/train.py\", line 20\n";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + waited + frames + "[rank0]: ValueError: a negative size.\n").error,
+            "ValueError: a negative size; NCCL: a collective operation timed out (ALLREDUCE)");
+  EXPECT_EQ(
+      LogOfRun(Lines(1, 20) + waited + frames + "[rank0]: RuntimeError: NCCL communicator was aborted\n")
+          .error,
+      "NCCL: a collective operation timed out (ALLREDUCE)")
+      << "that is of the same wait";
+}
+
+TEST(RunEnd, ATimeLimitIsNoErrorToMend) {
+  const std::string refusal = RefusalOf(
+      "model of 3 layers\nslurmstepd: error: *** JOB 12 ON n1 CANCELLED AT "
+      "2024-10-11T13:44:45 DUE TO TIME LIMIT ***\n");
+  EXPECT_THAT(refusal, HasSubstr("ran into its time limit"));
+  EXPECT_THAT(refusal, testing::Not(HasSubstr("mend")));
 }
 
 TEST(RunEnd, AThreadsExceptionIsNotTheProgramsEnd) {

@@ -208,6 +208,19 @@ TEST(ServingLines, AServerThatEndsBeforeItAnswers) {
   EXPECT_THAT(trace.serving_log.error, HasSubstr("HIP out of memory"));
 }
 
+TEST(ServingLines, AGpuThatIsTakenBeforeTheStart) {
+  const ServingLog log =
+      test::ReadLog(
+          "INFO 03-01 17:33:17 [core.py:95] Initializing a V1 LLM engine (v0.14.0) with config: model='m'\n"
+          "Traceback (most recent call last):\n  File \"/v/core.py\", line 3, in __init__\n"
+          "ValueError: Free memory on device (6.00/80.00 GiB) on startup is less than desired GPU memory "
+          "utilization (0.9, 72.00 GiB).\n")
+          .serving_log;
+  ASSERT_TRUE(log.memory_taken);
+  EXPECT_DOUBLE_EQ(log.memory_taken->others_bytes, 74 * 0x1p30);
+  EXPECT_DOUBLE_EQ(log.memory_taken->total_bytes, 80 * 0x1p30);
+}
+
 TEST(ServingLines, StartsUntilTheServerIsReady) {
   const std::string start =
       "INFO 03-19 06:27:09 api_server.py:528] vLLM API server version 0.6.3\n"

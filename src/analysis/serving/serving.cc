@@ -156,6 +156,11 @@ const RelationOf<ServingRow>& ServingRelation() {
                   "Mean part of the prompts' tokens that the cache had.")
           .Column("error", &ServingRow::error, Unit::kText,
                   "Exception of the engine that ends the log; unknown where none is printed.")
+          .Column("gpu_memory_bytes", &ServingRow::gpu_memory_bytes, Unit::kBytes,
+                  "Memory of the GPU on which that found none; unknown where it does not say whose the "
+                  "memory was.")
+          .Column("others_memory_bytes", &ServingRow::others_memory_bytes, Unit::kBytes,
+                  "Of it, what was not the failing process's.")
           .Column("gpu_layers", &ServingRow::gpu_layers, Unit::kCount,
                   "Layers of the model that are on the GPU; unknown where the log does not say.")
           .Column("layers", &ServingRow::layers, Unit::kCount,
@@ -190,6 +195,10 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (const auto device = serving.settings.find("device"); device != serving.settings.end())
     row.accelerator = device->second;
   if (!serving.error.empty()) row.error = serving.error;
+  if (serving.memory_taken) {
+    row.gpu_memory_bytes = serving.memory_taken->total_bytes;
+    row.others_memory_bytes = serving.memory_taken->others_bytes;
+  }
   row.layers = CountOf(serving, "layers");
   if (row.layers) row.gpu_layers = CountOf(serving, "gpu_layers").value_or(0);
   row.cache_tokens = serving.cache_tokens;

@@ -30,6 +30,7 @@ struct ServingRow {
   int64_t preemptions = 0;
   std::optional<bool> eager;
   std::optional<std::string> error;
+  std::optional<double> gpu_memory_bytes, others_memory_bytes;
   bool default_moe = false;
   std::optional<int64_t> starts;
   std::optional<double> start_ns, weights_ns;

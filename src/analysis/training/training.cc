@@ -244,6 +244,11 @@ const RelationOf<TrainingRow>& TrainingRelation() {
                   "Lines of other, shorter trainings in the log, which are left out; unknown without.")
           .Column("error", &TrainingRow::error, Unit::kText,
                   "First exception in the log; unknown without one.")
+          .Column("gpu_memory_bytes", &TrainingRow::gpu_memory_bytes, Unit::kBytes,
+                  "Memory of the GPU on which that found none; unknown where it does not say whose the "
+                  "memory was.")
+          .Column("others_memory_bytes", &TrainingRow::others_memory_bytes, Unit::kBytes,
+                  "Of it, what was not the failing process's.")
           .Column("since_checkpoint_ns", &TrainingRow::since_checkpoint_ns, Unit::kNanoseconds,
                   "Time of the iterations since the last checkpoint that the log tells of; unknown without "
                   "one, and where a line has no time.")
@@ -321,6 +326,10 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   if (source.flushed_iterations > 0) row.flushed_iterations = source.flushed_iterations;
   if (source.other_lines > 0) row.other_lines = source.other_lines;
   if (!source.error.empty()) row.error = source.error;
+  if (source.memory_taken) {
+    row.gpu_memory_bytes = source.memory_taken->total_bytes;
+    row.others_memory_bytes = source.memory_taken->others_bytes;
+  }
   row.since_checkpoint_ns = SinceCheckpoint(source);
   if (const auto gaps = FindGaps(source)) {
     row.gaps = gaps->gaps;

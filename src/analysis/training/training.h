@@ -25,6 +25,7 @@ struct TrainingRow {
   std::optional<std::string> unknown_reason, error, accelerator;
   std::optional<int64_t> evaluations;
   std::optional<double> evaluation_ns, between_epochs_ns, since_checkpoint_ns, gaps_ns, longest_gap_ns;
+  std::optional<double> gpu_memory_bytes, others_memory_bytes;
   std::optional<int64_t> gaps, longest_gap_after;
   std::optional<int64_t> epoch_ends, flushed_iterations, other_lines;
   std::optional<int64_t> skipped, nan, slow_lines;

@@ -125,6 +125,13 @@ void OtherLinesReader::BarWithoutTotal(std::string_view line) {
 OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error) const {
   const std::string& end = error.empty() ? stop_ : error;
   const std::string of = program_.empty() ? "the output of a program" : fmt::format("a log of {}", program_);
+  const bool limit =
+      end.find("time limit") != std::string::npos || end.find("TIME LIMIT") != std::string::npos;
+  if (limit)
+    return {
+        fmt::format("{} that ran into its time limit: {}", program_.empty() ? of : of + ", a program", end),
+        "give the job more time (--time of Slurm), let it go on from its last checkpoint, and print the "
+        "number of each step and what it took"};
   if (!end.empty())
     return {
         fmt::format("{} that stopped: {}", program_.empty() ? of : of + ", a program", end),

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/run_end.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <utility>
 
 #include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/memory_words.h"
 
 namespace dladvisor::training_log {
 namespace {
 
 // Lines behind an exception that still are of the end it brings: traces of other ranks, of the launcher.
 constexpr int64_t kLinesOfEnd = 500;
+// And behind one without a traceback, which a program may have got over.
+constexpr int64_t kLinesOfBareEnd = 20;
+constexpr std::string_view kTimedOut = "NCCL: a collective operation timed out";
 constexpr size_t kLongestStop = 1024;
 constexpr size_t kLongestWords = 120;  // of an error, cut between two of them
 // Of other processes or of a bar, between the line that tells of an exception and its traceback.
@@ -27,6 +32,29 @@ const RE2& ExceptionForm() {
 const RE2& ExceptionOfModuleForm() {
   static const RE2 form(R"(^(?:\[[^\]]{1,40}\]:? ?)?((?:[a-z_]\w*\.)+[A-Z]\w*)(?:(: .{0,160})|:?\s*$))");
   return form;
+}
+
+// The exception of a traceback that a program logs as a list of its lines, which ends "\n', 'KeyError:
+// 3\n']".
+std::string_view LastOfList(std::string_view line) {
+  static const RE2 list(R"(\\n['"], ['"]((?:[a-z_]+\.)*[A-Z].*)\\n['"]\]\s*$)");
+  re2::StringPiece last;
+  if (line.find("\\n']") == std::string_view::npos && line.find("\\n\"]") == std::string_view::npos)
+    return {};
+  RE2::PartialMatch(line, list, &last);
+  return {last.data(), last.size()};
+}
+
+// "CUDA out of memory. Tried to allocate 576.00 MiB (...)" without a traceback, as programs print it that
+// catch the exception to end with it. What tells how it goes on is of no end.
+std::string OutOfMemoryOf(std::string_view line) {
+  if (line.find(" out of memory. Tried to allocate") == std::string_view::npos) return {};
+  static const RE2 alone(
+      R"(^\W{0,4}(?:rank ?\d+\W{1,3})?((?:[Ee]rror: |(?:\w+\.)*\w*Error: )?\w+ out of memory\. Tried to allocate [\d.]+ \w+))"),
+      goes_on(R"((?i)skip|retry|again|warn|ignor|instead|reduc(?:e|ing) (?:the )?batch)");
+  std::string words;
+  if (!RE2::PartialMatch(line, goes_on)) RE2::PartialMatch(line, alone, &words);
+  return words;
 }
 
 // "Killed", "run.sh: line 12: 2967037 Segmentation fault (core dumped) python3 main.py", as a shell says it;
@@ -56,18 +84,22 @@ std::string StopOf(std::string_view line) {
 
 }  // namespace
 
+bool RunEndReader::GotOver() const { return bare_ && lines_ - error_line_ > kLinesOfBareEnd; }
+
 bool RunEndReader::StopsTraining(int64_t lines) const {
   return of_training_ && !error_.empty() && lines - error_line_ <= kLinesOfEnd;
 }
 
 // An exception just before it says more, unless that is only how the program took the signal.
-void RunEndReader::Stopped(std::string error, int64_t number) {
+void RunEndReader::Stopped(std::string error, int64_t number, std::optional<MemoryTaken> memory) {
   static const RE2 signal("SignalException|SIGTERM|got signal: 15");
   const bool known = !went_on_ && error_.find(": ") != std::string::npos &&
                      number - error_line_ <= kLinesOfEnd && !RE2::PartialMatch(error_, signal);
   if (known) return;
   error_ = std::move(error);
+  memory_ = memory;
   error_line_ = number;
+  bare_ = false;
   went_on_ = false;
 }
 
@@ -105,10 +137,13 @@ bool RunEndReader::Ignored(std::string_view line) {
 // "AttributeError: ...", behind a rank or a date, where an exception ends; of its words no more than fits a
 // line.
 void RunEndReader::Line(std::string_view coloured, int64_t number) {
-  if (coloured.size() > 4096) return;
-  const std::string plain =
-      coloured.find('\x1b') == std::string_view::npos ? std::string() : WithoutColours(coloured);
-  const std::string_view line = plain.empty() ? coloured : std::string_view(plain);
+  lines_ = number;
+  const std::string_view last = LastOfList(coloured);
+  if (coloured.size() > 4096 && last.empty()) return;
+  const std::string plain = !last.empty() || coloured.find('\x1b') == std::string_view::npos
+                                ? std::string()
+                                : WithoutColours(coloured);
+  const std::string_view line = !last.empty() ? last : plain.empty() ? coloured : std::string_view(plain);
   static const RE2 training(R"((?i)\bFile ".*(?:train|fine_?tun).*")");
   // It ends a rank without an exception of Python's, and the launcher's names no reason.
   static const RE2 watchdog(
@@ -116,14 +151,20 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
   std::string collective;
   if (line.find("Watchdog caught") != std::string_view::npos &&
       RE2::PartialMatch(line, watchdog, &collective)) {
-    Stopped("NCCL: a collective operation timed out (" + collective + ")", number);
+    Stopped(fmt::format("{} ({})", kTimedOut, collective), number, {});
     return;
   }
   if (const std::string stop = StopOf(line); !stop.empty()) {
-    Stopped(stop, number);
+    Stopped(stop, number, {});
     return;
   }
   if (Ignored(line)) return;
+  if (const std::string words = OutOfMemoryOf(line); !words.empty() && !traceback_ && !gets_over_) {
+    if (!error_.empty() && !went_on_ && !bare_) return;
+    Stopped(words, number, MemoryTakenIn(line));
+    bare_ = true;
+    return;
+  }
   // "Done killing workers" tells of no training.
   static const RE2 finished(
       R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)(?:\W*$| (?:successfully|in|after)\b))"),
@@ -132,6 +173,7 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
       !RE2::PartialMatch(line, failed))
     went_on_ = true;
   if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = !gets_over_;
+  if (!last.empty() && RE2::PartialMatch(last, ExceptionForm())) traceback_ = true;
   if (!traceback_) return;
   of_training_ = of_training_ || RE2::PartialMatch(line, training);
   static const RE2 loop(
@@ -150,10 +192,16 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
       words.find(type) != std::string::npos || words.find("Traceback (most") != std::string::npos;
   traceback_ = words.empty() || mixed;
   const bool vague = words.size() < 3 || mixed || RE2::PartialMatch(type, launcher);
+  // What a rank dies of while another waits for it in vain says more than that, unless it is of the waiting.
+  static const RE2 of_waiting(
+      R"((?i)nccl|gloo|watchdog|connection|time(?:d ?)?out|timed out|abort|broken pipe|peer)");
+  const bool waited = error_.starts_with(kTimedOut) && error_.find("; ") == std::string::npos && !went_on_ &&
+                      !late && !vague && !RE2::PartialMatch(line, of_waiting);
+  const std::string beside = waited ? "; " + error_ : "";
   // What a user interrupts ends other processes in their own ways.
-  const bool known =
-      (error_.find(": ") != std::string::npos && !mixed_ && !RE2::PartialMatch(error_, launcher)) ||
-      error_ == "KeyboardInterrupt" || (!error_.empty() && vague);
+  const bool known = (error_.find(": ") != std::string::npos && !mixed_ && !waited &&
+                      !RE2::PartialMatch(error_, launcher)) ||
+                     error_ == "KeyboardInterrupt" || (!error_.empty() && vague);
   if (known && !went_on_ && ((vague && !mixed) || !late)) return;
   if (words.size() > kLongestWords) {
     const size_t blank = words.rfind(' ', kLongestWords);
@@ -161,8 +209,11 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     words += " [...]";
   }
   mixed_ = mixed;
+  bare_ = false;
   error_ = type + words;
+  memory_ = MemoryTakenIn(line);
   while (error_.ends_with(' ') || error_.ends_with('.') || error_.ends_with(':')) error_.pop_back();
+  error_ += beside;
   went_on_ = false;
 }
 

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "src/trace/memory_taken.h"
 
 namespace dladvisor::training_log {
 
@@ -16,9 +19,11 @@ class RunEndReader {
   // What is known after an error shows that the program went on.
   void GoesOn() { went_on_ = true; }
   // That ended the program, "" for none.
-  std::string error() const { return went_on_ ? "" : error_; }
+  std::string error() const { return went_on_ || GotOver() ? "" : error_; }
   // The same, whatever follows it.
   const std::string& last_error() const { return error_; }
+  // What the last error says of the GPU's memory.
+  const std::optional<MemoryTaken>& memory_taken() const { return memory_; }
   // Where it stands.
   int64_t error_line() const { return error_line_; }
   // Whether a traceback went through a loop of training.
@@ -27,11 +32,16 @@ class RunEndReader {
   bool StopsTraining(int64_t lines) const;
 
  private:
-  void Stopped(std::string error, int64_t number);
+  void Stopped(std::string error, int64_t number, std::optional<MemoryTaken> memory);
+  // Whether so much follows an error without a traceback that the program did not end with it.
+  bool GotOver() const;
   bool Ignored(std::string_view line);
 
   std::string error_;
+  std::optional<MemoryTaken> memory_;
   int64_t error_line_ = 0;
+  int64_t lines_ = 0;  // so far
+  bool bare_ = false;  // that the error has no traceback
   bool traceback_ = false;
   bool of_training_ = false;  // by the files of a traceback
   bool of_loop_ = false;      // by its functions

@@ -217,6 +217,7 @@ class LogReader {
     if (log.empty()) return log;
     KeepLongestTraining(log);
     log.error = log.iterations.empty() ? end_.last_error() : end_.error();
+    if (!log.error.empty()) log.memory_taken = end_.memory_taken();
     if (const auto deepspeed = settings_.find("deepspeed");
         log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")
       log.program = "Megatron-DeepSpeed";
@@ -234,6 +235,8 @@ class LogReader {
 
   // That ended the program, "" for none.
   std::string error() const { return end_.error(); }
+
+  const std::optional<MemoryTaken>& memory_taken() const { return end_.memory_taken(); }
 
   // Of a server: one that answers a single request is not its end.
   std::string EngineError() const {
@@ -389,11 +392,13 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size()))
       KeepDevicesOnly(trace);
     serving.error = reader.EngineError();
+    if (!serving.error.empty()) serving.memory_taken = reader.memory_taken();
     return ServingTrace(source, std::move(serving), std::move(trace));
   }
   if (log.empty() && !tables && !reader.servers.server().empty() && !reader.error().empty()) {
     serving.program = reader.servers.server();
     serving.error = reader.error();
+    serving.memory_taken = reader.memory_taken();
     return ServingTrace(source, std::move(serving), {});
   }
   if (log.empty() && serving.empty() && !tables) RefuseTerminal(source, reader);
