@@ -124,6 +124,21 @@ TEST(Findings, SayWhatTheySaveAloneWhereOthersSaveMostOfIt) {
   EXPECT_EQ(saving(0, 355e6), "nothing beside the others, up to 355 ms alone");
 }
 
+TEST(Findings, SayWhatWorkSavesAsLongAsTheGpuWaits) {
+  const auto saving = [](double high, double limit) {
+    Advice advice;
+    Finding finding = MakeFinding("rule", Severity::kWarning, Outcome::kFired);
+    finding.saves = SavingClaim{"compute/other", 0, high, high, high, limit};
+    advice.findings.push_back(finding);
+    FakeRun run = TypicalRun();
+    const Database db = run.Build();
+    return GroupFindings(BuildReport(db, advice, kOptions))[0].saving;
+  };
+  EXPECT_EQ(saving(5e6, 4e6), "up to 5.00 ms per step");
+  EXPECT_EQ(saving(5e6, 1e6), "up to 1.00 ms now, up to 5.00 ms per step without idle time");
+  EXPECT_EQ(saving(5e6, 0), "next to nothing now, up to 5.00 ms per step without idle time");
+}
+
 TEST(Findings, SayTheirSubjectOnce) {
   Advice advice = TypicalAdvice();
   const FakeRun run = TypicalRun();

@@ -11,6 +11,8 @@ namespace dladvisor {
 
 // What others save of the same time, from which it is worth saying: texts of findings have the whole.
 constexpr double kMuchMore = 1.5;
+// The part of a saving below which it is next to nothing.
+constexpr double kHardly = 0.01;
 
 std::string CoverageText(const Advice& advice) {
   const Coverage& coverage = advice.coverage;
@@ -37,12 +39,27 @@ std::string SavingText(const ReportModel& model, const Finding& finding) {
   return low_text + " – " + high + per;
 }
 
-std::string SavingBesideOthersText(const ReportModel& model, const Finding& finding) {
+namespace {
+
+std::string BesideOthers(const ReportModel& model, const Finding& finding) {
   const std::string saving = SavingText(model, finding);
   if (!finding.saves || !finding.saves->high_ns || !finding.saves->alone_ns) return saving;
   if (!(*finding.saves->alone_ns > kMuchMore * *finding.saves->high_ns)) return saving;
   return fmt::format("{} beside the others, up to {} alone", saving.empty() ? "nothing" : saving,
                      FormatValue(*finding.saves->alone_ns, Unit::kNanoseconds));
+}
+
+}  // namespace
+
+std::string SavingBesideOthersText(const ReportModel& model, const Finding& finding) {
+  const std::string saving = BesideOthers(model, finding);
+  if (saving.empty() || !finding.saves->limit_ns) return saving;
+  const double limit = *finding.saves->limit_ns;
+  const double high = finding.saves->high_ns.value_or(0);
+  if (!(high > kMuchMore * limit)) return saving;
+  const std::string now =
+      limit > kHardly * high ? "up to " + FormatValue(limit, Unit::kNanoseconds) : "next to nothing";
+  return fmt::format("{} now, {} without idle time", now, saving);
 }
 
 std::string TotalSavingText(const ReportModel& model) {
