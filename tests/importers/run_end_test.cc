@@ -140,6 +140,17 @@ TEST(RunEnd, ATimeLimitIsNoErrorToMend) {
   EXPECT_THAT(refusal, testing::Not(HasSubstr("mend")));
 }
 
+TEST(RunEnd, AGpuThatOthersFillIsNoErrorToMend) {
+  const std::string error =
+      "Traceback (most recent call last):\n  File \"/w/predict.py\", line 20\n"
+      "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 0; 20.00 GiB total "
+      "capacity; {} GiB already allocated; 512.00 MiB free; {} GiB reserved in total by PyTorch)\n";
+  const std::string crowded = RefusalOf(fmt::format(fmt::runtime(error), "3.50", "4.00"));
+  EXPECT_THAT(crowded, HasSubstr("others than this process held about 15.5 of the GPU's 20.0 GiB"));
+  EXPECT_THAT(crowded, HasSubstr("take a GPU that nobody else uses"));
+  EXPECT_THAT(RefusalOf(fmt::format(fmt::runtime(error), "18.50", "19.00")), HasSubstr("mend the error"));
+}
+
 TEST(RunEnd, AThreadsExceptionIsNotTheProgramsEnd) {
   const std::string thread =
       "Exception in thread Thread-1:\nTraceback (most recent call last):\n  File \"/w/queues.py\", line 20\n"

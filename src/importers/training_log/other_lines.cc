@@ -16,6 +16,8 @@ constexpr size_t kLongestLineOfOthers = 4096, kLongestTitle = 48;
 constexpr int64_t kLeastSecondsOfBar = 30;  // of a bar that is more than a start's
 
 constexpr int64_t kLeastRecords = 5;
+// Of a full GPU's memory, from which on others fill it: a process holds less than that beside its allocator.
+constexpr double kCrowdedShare = 0.25;
 // Steps at once, from which on a bar shows that a program goes on where it stopped.
 constexpr int64_t kLeastJumpOfBar = 20;
 
@@ -122,19 +124,24 @@ void OtherLinesReader::BarWithoutTotal(std::string_view line) {
   seconds_ = since;
 }
 
-OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error) const {
+OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error,
+                                                   const std::optional<MemoryTaken>& memory) const {
   const std::string& end = error.empty() ? stop_ : error;
   const std::string of = program_.empty() ? "the output of a program" : fmt::format("a log of {}", program_);
-  const bool limit =
-      end.find("time limit") != std::string::npos || end.find("TIME LIMIT") != std::string::npos;
-  if (limit)
+  const std::string program = program_.empty() ? of : of + ", a program";
+  if (end.starts_with("Slurm cancelled the job: time limit") || end.ends_with("DUE TO TIME LIMIT "))
+    return {fmt::format("{} that ran into its time limit: {}", program, end),
+            "give the job more time (--time of Slurm), let it go on from its last checkpoint, and print the "
+            "number of each step and what it took"};
+  if (memory && memory->others_bytes > kCrowdedShare * memory->total_bytes)
     return {
-        fmt::format("{} that ran into its time limit: {}", program_.empty() ? of : of + ", a program", end),
-        "give the job more time (--time of Slurm), let it go on from its last checkpoint, and print the "
-        "number of each step and what it took"};
+        fmt::format("{} that stopped: {}; others than this process held about {:.1f} of the GPU's {:.1f} GiB",
+                    program, end, memory->others_bytes / 0x1p30, memory->total_bytes / 0x1p30),
+        "take a GPU that nobody else uses, or end what holds the memory of this one (nvidia-smi lists the "
+        "processes)"};
   if (!end.empty())
     return {
-        fmt::format("{} that stopped: {}", program_.empty() ? of : of + ", a program", end),
+        fmt::format("{} that stopped: {}", program, end),
         "mend the error, and give the log of a run that trains, or answers requests, for a minute or more"};
   if (seconds_ > 0) {
     const bool goes_on = first_done_ > 0 && done_ > first_done_;

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "src/trace/memory_taken.h"
+
 namespace dladvisor::training_log {
 
 class OtherLinesReader {
@@ -18,8 +20,8 @@ class OtherLinesReader {
   struct Refusal {
     std::string what, next_step;
   };
-  // `error` ended the program, "" for none.
-  Refusal Refuse(const std::string& error) const;
+  // `error` ended the program, "" for none, and tells of `memory`.
+  Refusal Refuse(const std::string& error, const std::optional<MemoryTaken>& memory) const;
 
  private:
   void Bar(std::string_view line);

@@ -417,7 +417,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         "print a line for every few steps with its number, its loss and the time of a step (\"step "
         "100 loss 2.10 0.25 s/step\"), or log with the time of each line");
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
-    const auto refusal = reader.others.Refuse(reader.error());
+    const auto refusal = reader.others.Refuse(
+        reader.error(), reader.error().empty() ? std::optional<MemoryTaken>() : reader.memory_taken());
     if (!refusal.what.empty()) throw WrongKind(source.name(), refusal.what, refusal.next_step);
     return std::nullopt;
   }
