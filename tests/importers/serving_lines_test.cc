@@ -246,6 +246,26 @@ TEST(ServingLines, StartsUntilTheServerIsReady) {
   EXPECT_EQ(test::ReadLog(kVllm).serving_log.starts, 0);
 }
 
+TEST(ServingLines, OfAStartAloneTellWhatTookItsTime) {
+  try {
+    test::ReadLog(
+        "INFO 04-25 08:50:39 [utils.py:233] non-default args: {'model_tag': 'm'}\n"
+        "INFO 04-25 08:52:12 [core.py:108] Initializing a V1 LLM engine (v0.19.2) with config: model='m'\n"
+        "INFO 04-25 08:53:24 [weight_utils.py:615] Time spent downloading weights for m: 42.6 seconds\n"
+        "INFO 04-25 08:53:29 [default_loader.py:384] Loading weights took 4.90 seconds\n"
+        "INFO 04-25 08:54:39 [monitor.py:53] torch.compile took 67.71 s in total\n"
+        "INFO 04-25 08:55:12 [core.py:299] init engine (profile, create kv cache, warmup model) took 102.21 "
+        "s\n"
+        "INFO:     Application startup complete.\n");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.reason(),
+                HasSubstr("its start took 273 s, of which 48 s went into the weights and 68 s into "
+                          "compiling"));
+    EXPECT_THAT(std::string(e.what()), HasSubstr("keep the weights (HF_HOME) and what is compiled"));
+  }
+}
+
 TEST(ServingLines, OfATrainingThatGeneratesAreItsOwn) {
   const Trace trace = test::ReadLog(std::string(kVllm) +
                                     "iter 10: loss 9.5, time 135.20ms, mfu 12.50%\niter 20: loss 9.1, time "

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/serving_log/server_start.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace dladvisor::serving_log {
 namespace {
@@ -45,17 +47,36 @@ std::optional<double> SecondsOfWeights(std::string_view line) {
   return of_hours + static_cast<double>(minutes * 60 + rest);
 }
 
+// "torch.compile took 67.71 s in total", of vLLM.
+std::optional<double> SecondsOfCompiling(std::string_view line) {
+  static const RE2 took(R"(torch\.compile (?:takes|took) (\d+(?:\.\d+)?) s in total)");
+  double seconds = 0;
+  if (!Tells(line, "torch.compile t") ||
+      !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
+    return std::nullopt;
+  return seconds;
+}
+
+// Of a start's time less says nothing of it.
+constexpr double kLeastPart = 0.05;
+
+bool IsPart(const ServingLog& log, std::optional<double> ns) {
+  return ns && *ns >= kLeastPart * log.start_ns;
+}
+
 }  // namespace
 
 void ServerStartReader::Line(std::string_view line, const std::function<std::optional<int64_t>()>& time) {
-  const bool begins = Tells(line, "vLLM API server version") || Tells(line, "server_args=ServerArgs(");
+  // vLLM's banner has its version in letters.
+  const bool begins = Tells(line, "vLLM API server version") || Tells(line, "server_args=ServerArgs(") ||
+                      Tells(line, "] non-default args: {");
   static const RE2 engine(R"(Initializing an? (?:V\d )?LLM engine)");
   const bool initializes =
       Tells(line, "LLM engine (v") && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), engine);
   if (begins || (initializes && !began_)) {
     began_ = last_ = time();
     lines_ = 0;
-    weights_ns_ = download_ns_ = 0;
+    weights_ns_ = download_ns_ = compile_ns_ = 0;
     return;
   }
   if (!began_) return;
@@ -68,6 +89,8 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
     weights_ns_ = std::max(weights_ns_, *seconds * kNsOfSecond);
   if (const auto seconds = SecondsOfDownload(line))
     download_ns_ = std::max(download_ns_, *seconds * kNsOfSecond);
+  if (const auto seconds = SecondsOfCompiling(line))
+    compile_ns_ = std::max(compile_ns_, *seconds * kNsOfSecond);
   static const RE2 took(R"(init engine \(profile[^)]*\) took (\d+(?:\.\d+)?) s)");
   double seconds = 0;
   // What is printed late has the time of that.
@@ -84,6 +107,8 @@ void ServerStartReader::End() {
   if (took > 0 && took < kLongestStart) {
     ++starts_;
     start_ns_ += static_cast<double>(took);
+    all_download_ns_ += std::min(download_ns_, static_cast<double>(took));
+    all_compile_ns_ += std::min(compile_ns_, static_cast<double>(took));
     all_weights_ns_ += std::min(download_ns_ + weights_ns_, static_cast<double>(took));
   }
   began_.reset();
@@ -94,6 +119,26 @@ void ServerStartReader::Finish(ServingLog& log) const {
   log.starts = starts_;
   log.start_ns = start_ns_;
   if (all_weights_ns_ > 0) log.weights_ns = all_weights_ns_;
+  if (all_download_ns_ > 0) log.download_ns = all_download_ns_;
+  if (all_compile_ns_ > 0) log.compile_ns = all_compile_ns_;
+}
+
+std::string ServerStartReader::Told(const ServingLog& log) {
+  if (log.starts != 1) return "";
+  std::string parts;
+  for (const auto& [ns, what] : {std::pair{log.weights_ns, "the weights"}, {log.compile_ns, "compiling"}})
+    if (IsPart(log, ns))
+      parts += fmt::format("{} {:.0f} s {}into {}", parts.empty() ? ", of which" : " and", *ns / kNsOfSecond,
+                           parts.empty() ? "went " : "", what);
+  return fmt::format("its start took {:.0f} s{}", log.start_ns / kNsOfSecond, parts);
+}
+
+std::string ServerStartReader::NextStart(const ServingLog& log) {
+  std::string caches;
+  if (IsPart(log, log.download_ns)) caches = "the weights (HF_HOME)";
+  if (IsPart(log, log.compile_ns))
+    caches += fmt::format("{}what is compiled (VLLM_CACHE_ROOT)", caches.empty() ? "" : " and ");
+  return caches.empty() ? "" : fmt::format("; for shorter starts, keep {} on a disk that stays", caches);
 }
 
 }  // namespace dladvisor::serving_log

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long servers take until they answer: from the first line of a start to the one that says that it is
-// ready, and of that the fetching and reading of the weights.
+// ready, and of that the fetching and reading of the weights, and what it compiles.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "src/trace/serving_progress.h"
@@ -18,14 +19,18 @@ class ServerStartReader {
   void Line(std::string_view line, const std::function<std::optional<int64_t>()>& time);
   // Adds what is known.
   void Finish(ServingLog& log) const;
+  // "its start took 273 s, of which 48 s went into the weights and 68 s into compiling", "" where not known;
+  // and what makes the next one shorter.
+  static std::string Told(const ServingLog& log);
+  static std::string NextStart(const ServingLog& log);
 
  private:
   void End();
 
-  std::optional<int64_t> began_, last_;      // of the start that goes on; of its last line that has a time
-  int64_t lines_ = 0;                        // of it
-  double weights_ns_ = 0, download_ns_ = 0;  // of it, the most of its ranks
-  double all_weights_ns_ = 0, start_ns_ = 0;
+  std::optional<int64_t> began_, last_;  // of the start that goes on; of its last line that has a time
+  int64_t lines_ = 0;                    // of it
+  double weights_ns_ = 0, download_ns_ = 0, compile_ns_ = 0;  // of it, the most of its ranks
+  double all_weights_ns_ = 0, all_download_ns_ = 0, all_compile_ns_ = 0, start_ns_ = 0;
   int64_t starts_ = 0;
 };
 

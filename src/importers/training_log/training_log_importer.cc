@@ -15,6 +15,7 @@
 #include "engine/base/error.h"
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nvidia_smi/table_log.h"
+#include "src/importers/serving_log/server_start.h"
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/training_log/deepspeed.h"
 #include "src/importers/training_log/device_lines.h"
@@ -402,14 +403,18 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     return ServingTrace(source, std::move(serving), {});
   }
   if (log.empty() && serving.empty() && !tables) RefuseTerminal(source, reader);
-  if (log.empty() && !tables && !reader.servers.server().empty())
-    throw WrongKind(source.name(),
-                    fmt::format("a log of {} without a line of its load", reader.servers.server()),
-                    reader.servers.server() == "TensorRT-LLM"
-                        ? "take the log of a server that answers requests for a minute or more, with "
-                          "print_iter_log: true in its options"
-                        : "take the log of a server that answers requests for a minute or more, with its "
-                          "statistics on (no --disable-log-stats of vLLM)");
+  if (log.empty() && !tables && !reader.servers.server().empty()) {
+    const std::string start = serving_log::ServerStartReader::Told(serving);
+    const char* options = reader.servers.server() == "TensorRT-LLM"
+                              ? "print_iter_log: true in its options"
+                              : "its statistics on (no --disable-log-stats of vLLM)";
+    throw WrongKind(
+        source.name(),
+        fmt::format("a log of {} without a line of its load{}{}", reader.servers.server(),
+                    start.empty() ? "" : ": ", start),
+        fmt::format("take the log of a server that answers requests for a minute or more, with {}{}", options,
+                    serving_log::ServerStartReader::NextStart(serving)));
+  }
   if (log.empty() && !tables) RefusePrintedStatistics(source);
   if (log.empty() && !tables && reader.PrintsLosses())
     throw WrongKind(
