@@ -221,6 +221,9 @@ TEST(Profile, CountsLaunchesBehindTheLastThatIsRecorded) {
   b.Api(70, 71, "cuLaunchKernelEx", 93);
   b.Api(80, 81, "cudaDeviceSynchronize", 94);
   EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).launches_after_last, 2);
+  b.Range(130, 135, "aten::empty");
+  EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).launches_after_last, 0) << "the program goes on";
+  b.trace.ranges = {};
   b.Api(90, 91, "cudaLaunchKernel", 95);
   EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).launches_after_last, 0) << "what came before was done";
 }

@@ -38,10 +38,10 @@ TEST(Telemetry, MeansOverTime) {
 }
 
 TEST(Telemetry, RepeatedReadingsOfABusyGpuAreLeftOut) {
-  const auto rows = [](double power, double use, bool repeats) {
+  const auto rows = [](double power, double use, bool repeats, bool timed = true) {
     TraceBuilder b;
     for (uint32_t sample = 0; sample < 200; ++sample) {
-      const Ns time = Ns{1'000'000'000} * sample;
+      const Ns time = timed ? Ns{1'000'000'000} * sample : -1;
       const bool same = repeats && sample >= 100;
       Add(b, time, sample, Metric::kGpuUtilization, same ? use : 0.25);
       Add(b, time, sample, Metric::kPower, same ? power : 200.5 + sample);
@@ -55,6 +55,7 @@ TEST(Telemetry, RepeatedReadingsOfABusyGpuAreLeftOut) {
   EXPECT_LT(still[0].mean, 0.4);
   EXPECT_FALSE(rows(316.98, 1, false)[0].still_samples);
   EXPECT_FALSE(rows(20.5, 0, true)[0].still_samples) << "an idle GPU may draw the same";
+  EXPECT_FALSE(rows(316.98, 1, true, false)[0].still_samples) << "they may be of one moment";
 }
 
 TEST(Telemetry, WhatFollowsAJobThatGaveItsMemoryBackIsNotItsWork) {

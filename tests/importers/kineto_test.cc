@@ -215,6 +215,10 @@ TEST(Kineto, KeepsWhatAscendsProfilerSums) {
   EXPECT_EQ(trace.facts.at("npu_compiling_ns"), "600000");
   EXPECT_EQ(trace.facts.at("npu_compiled"), "1");
   EXPECT_FALSE(ReadText("[" + events + "]").facts.contains("npu_computing_ns")) << "of something else";
+  EXPECT_FALSE(ReadText("[" + events + "," + events +
+                        R"x(,{"ph":"M","name":"process_name","pid":9,"args":{"name":"Ascend Hardware"}}])x")
+                   .facts.contains("npu_computing_ns"))
+      << "of two NPUs";
 }
 
 TEST(Kineto, EventsOfUnknownKindsAreWhole) {

@@ -38,7 +38,6 @@ IntervalSet AnalysedTime(const Context& context) {
   return time ? IntervalSet{*time} : IntervalSet{};
 }
 
-// Time that the profiler took on any thread.
 // The profiler's time on threads that use the GPU: what it sets up on another, such as a worker of the host
 // that is traced for the first time, delays none of them. Kineto's own events are of no thread of the
 // program.
@@ -162,7 +161,8 @@ void CountUnknownRows(const CaptureHealth& health, ProfileRow& row) {
 }
 
 // Launches of kernels later than all of which the kernel is recorded, as where the profiler stops first; none
-// where the host waits for the GPU between them, since what came before was done then.
+// where the host waits for the GPU between them, since what came before was done then, and where the program
+// goes on behind them for longer than they took, since their kernels would have run.
 int64_t CountLaunchesAfterLast(const Context& context) {
   const ApiCalls& calls = context.trace.api_calls;
   Ns last = std::numeric_limits<Ns>::min();
@@ -171,15 +171,20 @@ int64_t CountLaunchesAfterLast(const Context& context) {
   if (last == std::numeric_limits<Ns>::min()) return 0;
   const std::vector<ApiKind> kinds = ClassifyApis(context.trace);
   int64_t after = 0;
+  Ns end = last;
   bool waited = false;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.start[i] <= last) continue;
     const ApiKind kind = kinds[calls.name[i]];
     if (kind == ApiKind::kLaunch && waited) return 0;
     waited = waited || (kind == ApiKind::kSync && after > 0);
-    after += kind == ApiKind::kLaunch;
+    if (kind != ApiKind::kLaunch) continue;
+    ++after;
+    end = std::max(end, calls.end[i]);
   }
-  return after;
+  const std::vector<Ns>& ranges = context.trace.ranges.start;
+  const bool goes_on = std::ranges::any_of(ranges, [&](Ns start) { return start - end > end - last; });
+  return goes_on ? 0 : after;
 }
 
 // PyTorch's module of batch normalisation counts the batches of a training: a sum in place stands just before
@@ -297,8 +302,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("unmatched_kernels", &ProfileRow::unmatched_kernels, Unit::kCount,
                   "Kernels whose launching call is not in the file.")
           .Column("launches_after_last", &ProfileRow::launches_after_last, Unit::kCount,
-                  "Calls that launch after the last of which a kernel is recorded; 0 where none is, or the "
-                  "host waits between them.")
+                  "Calls that launch after the last of which a kernel is recorded; 0 where none is, the host "
+                  "waits between them, or the program goes on behind them for longer than they took.")
           .Column("unmatched_share", &ProfileRow::unmatched_share, Unit::kRatio,
                   "Of all kernels; unknown without kernels.")
           .Column("inherited_share", &ProfileRow::inherited_share, Unit::kRatio,
@@ -311,8 +316,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column(
               "overhead_ns", &ProfileRow::overhead_ns, Unit::kNanoseconds,
               "Time the profiler itself took in the analysed time, on threads that call CUDA: the windows of "
-              "all GPUs, else from the first call that "
-              "launches or copies to the last.")
+              "all GPUs, else from the first call that launches or copies to the last.")
           .Column("overhead_share", &ProfileRow::overhead_share, Unit::kRatio,
                   "Of the analysed time; unknown without any.")
           .Column("diagnostics", &ProfileRow::diagnostics, Unit::kCount,
@@ -332,8 +336,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("truncated", &ProfileRow::truncated, Unit::kNone, "1 where the end of the file is missing.")
           .Column("gpu_traced", &ProfileRow::gpu_traced, Unit::kNone,
                   "Of a profile without GPU work: 1 where the profiler was asked to record the GPU's work, 0 "
-                  "where "
-                  "not; unknown where the file does not say.")
+                  "where not; unknown where the file does not say.")
           .Column("ended_by", &ProfileRow::ended_by, Unit::kText,
                   "What ended the capture: the program itself, or the duration that was set; unknown where "
                   "the file does not say.")

@@ -297,9 +297,7 @@ const RelationOf<TrainingLogRow>& TrainingLogRelation() {
           .Column(
               "cause", &TrainingLogRow::cause, Unit::kText,
               "What coincides with a slow line: start, checkpoint, evaluation, evaluation and checkpoint "
-              "where "
-              "neither alone explains it, garbage collection, end "
-              "of an epoch, else "
+              "where neither alone explains it, garbage collection, end of an epoch, else "
               "what the grown timer measures (input, communication, optimizer, compute), else regular "
               "interval where they come at every so many iterations, else unexplained; unknown for others.")
           .Column("grown_timer", &TrainingLogRow::grown_timer, Unit::kText,

@@ -237,7 +237,7 @@ void Batch::Add(const Event& e) {
     case Category::kCounters:
       return;
     case Category::kOther:
-      if (last_name_.empty()) npu.Add(e.name, std::max<Ns>(0, e.duration));
+      if (last_name_.empty()) npu.Add(e.name, e.start, std::max<Ns>(0, e.duration));
       ++rows_skipped[last_name_];
       ++rows_unknown[last_name_];
   }
