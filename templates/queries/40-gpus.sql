@@ -30,12 +30,12 @@ ORDER BY profile, device;
 
 -- id: telemetry_busy
 -- title: Telemetry of All GPUs
--- note: Mean over the GPUs whose utilization is known; at work, from each one's first busy sample to its last, where all have some.
+-- note: Mean over the GPUs whose utilization is known for more than half of the samples; at work, from each one's first busy sample to its last, where all have some.
 -- relation: telemetry
 -- empty: hidden
 SELECT count(*) AS gpus, avg(busy) AS busy_share, CASE WHEN count(at_work) = count(busy) THEN avg(at_work) END AS busy_share_at_work
-FROM (SELECT max(CASE WHEN metric = 'gpu_utilization' THEN mean END) AS busy,
-    max(CASE WHEN metric = 'gpu_utilization' THEN active_mean END) AS at_work
+FROM (SELECT max(CASE WHEN metric = 'gpu_utilization' AND coalesce(still_samples < samples, 1) THEN mean END) AS busy,
+    max(CASE WHEN metric = 'gpu_utilization' AND coalesce(still_samples < samples, 1) THEN active_mean END) AS at_work
   FROM telemetry
   GROUP BY profile, device)
 HAVING count(*) > 0;

@@ -261,6 +261,22 @@ TEST(ManyGpus, OfALogOfTelemetryTheTimeAtWorkCounts) {
   EXPECT_THAT(text(Value()), HasSubstr("2 GPUs, busy 20.0 % of the time; ")) << "the other never works";
 }
 
+TEST(ManyGpus, OfALogOfTelemetryReadingsThatStandStillDoNotCount) {
+  FakeRun run;
+  run.Give("telemetry", {{{"profile", I{0}},
+                          {"device", I{0}},
+                          {"metric", "gpu_utilization"},
+                          {"samples", I{1}},
+                          {"still_samples", I{599}},
+                          {"mean", 1.0}},
+                         {{"profile", I{0}},
+                          {"device", I{1}},
+                          {"metric", "gpu_utilization"},
+                          {"samples", I{600}},
+                          {"mean", 0.2}}});
+  EXPECT_THAT(Html(run), HasSubstr("2 GPUs, busy 20.0 % of the time"));
+}
+
 TEST(Telemetry, IsLoggedByTegrastatsOnAJetson) {
   const auto text = [](const char* name) {
     FakeRun run;
