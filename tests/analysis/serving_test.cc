@@ -51,6 +51,16 @@ TEST(Serving, CountsWhatRanBetweenTwoLines) {
   EXPECT_EQ(RowOf({Sample(0, 0, 0, 40)}).most_running, 1);
 }
 
+TEST(Serving, AServerOfEmbeddingsReadsAndGeneratesNothing) {
+  ServingSample reads = Sample(0, 0, 0, 0);
+  reads.prompt_tokens_per_second = 5100;
+  const ServingRow row = RowOf({reads, reads, Sample(0, 0, 0, 0)});
+  EXPECT_EQ(row.loaded_lines, 2);
+  EXPECT_DOUBLE_EQ(*row.prompt_tokens_per_second, 5100);
+  EXPECT_FALSE(row.generated_tokens_per_second);
+  EXPECT_FALSE(row.mean_running);
+}
+
 TEST(Serving, CountsWhatWaitsForTheCacheAndForAPlace) {
   const ServingRow row =
       RowOf({Sample(8, 5, 0.99, 1), Sample(8, 5, 0.5, 1), Sample(6, 5, 0.5, 1), Sample(8, 0, 0.99, 1)},

@@ -61,19 +61,22 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     KeepMost(line.waiting, row.most_waiting);
     KeepMost(line.cache_used, row.most_cache_used);
     KeepMost(line.generated_tokens_per_second, row.most_generated_tokens_per_second);
-    // What ran between two lines, and has ended by both: one request at the least.
-    const bool passed = std::exchange(ran_before[line.engine], line.running.value_or(0) > 0) == false &&
-                        line.running == 0 && line.waiting.value_or(0) == 0 &&
-                        line.generated_tokens_per_second.value_or(0) > 0;
+    // What ran between two lines, and has ended by both: one request at the least. A server of embeddings
+    // reads, and generates nothing.
+    const bool idle = std::exchange(ran_before[line.engine], line.running.value_or(0) > 0) == false &&
+                      line.running == 0 && line.waiting.value_or(0) == 0;
+    const bool generates = line.generated_tokens_per_second.value_or(0) > 0;
+    const bool passed = idle && (generates || line.prompt_tokens_per_second.value_or(0) > 0);
     if (!passed && !(line.running.value_or(0) + line.waiting.value_or(0) > 0)) continue;
     ++row.loaded_lines;
     if (passed) KeepMost(std::optional<int64_t>(1), row.most_running);
     // A line of prefill alone has no more than the requests of that batch.
-    if (line.generated_tokens_per_second) running.Add(passed ? std::optional<int64_t>(1) : line.running);
+    if (passed ? generates : line.generated_tokens_per_second.has_value())
+      running.Add(passed ? std::optional<int64_t>(1) : line.running);
     waiting.Add(line.waiting);
     transferring.Add(line.transferring);
     if (line.generated_tokens_per_second || !decodes) prompt.Add(line.prompt_tokens_per_second);
-    generated.Add(line.generated_tokens_per_second);
+    if (!passed || generates) generated.Add(line.generated_tokens_per_second);
     accepted.Add(line.accepted_share);
     length.Add(line.accepted_length);
     prefix.Add(line.prefix_hit_share);

@@ -23,7 +23,7 @@ bool Tells(std::string_view line, std::string_view words) {
 
 // "Time spent downloading weights for M: 576.30 seconds".
 std::optional<double> SecondsOfDownload(std::string_view line) {
-  static const RE2 took(R"(Time spent downloading weights .*: (\d+(?:\.\d+)?) s)");
+  static const RE2 took(R"(Time spent downloading weights .*: (\d{1,7}(?:\.\d+)?) s)");
   double seconds = 0;
   if (!Tells(line, "Time spent downloading") ||
       !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
@@ -34,22 +34,21 @@ std::optional<double> SecondsOfDownload(std::string_view line) {
 // "Loading weights took 570.62 seconds", "Load weight end. elapsed=109.33 s", "Loading safetensors checkpoint
 // shards: 100% Completed | 17/17 [07:52<00:00".
 std::optional<double> SecondsOfWeights(std::string_view line) {
-  static const RE2 took(R"((?:Loading weights took |Load weight end\. elapsed=)(\d+(?:\.\d+)?) ?s)"),
-      shards(R"(checkpoint shards: 100% Completed \| (\d+)/\d+ \[(?:(\d+):)?(\d+):(\d\d)<)");
+  static const RE2 took(R"((?:Loading weights took |Load weight end\. elapsed=)(\d{1,7}(?:\.\d+)?) ?s)"),
+      shards(R"(checkpoint shards: 100% Completed \| \d+/\d+ \[(?:(\d{1,3}):)?(\d{1,3}):(\d\d)<)");
   if (!Tells(line, "eight") && !Tells(line, "checkpoint shards: 100%")) return std::nullopt;
   double seconds = 0;
   const re2::StringPiece text(line.data(), line.size());
   if (RE2::PartialMatch(text, took, &seconds)) return seconds;
   std::string hours;
-  int64_t count = 0, minutes = 0, rest = 0;
-  if (!RE2::PartialMatch(text, shards, &count, &hours, &minutes, &rest)) return std::nullopt;
-  const double of_hours = hours.empty() ? 0 : std::stod(hours) * 3600;
-  return of_hours + static_cast<double>(minutes * 60 + rest);
+  int minutes = 0, rest = 0;
+  if (!RE2::PartialMatch(text, shards, &hours, &minutes, &rest)) return std::nullopt;
+  return (hours.empty() ? 0 : std::stoi(hours)) * 3600 + minutes * 60 + rest;
 }
 
 // "torch.compile took 67.71 s in total", of vLLM.
 std::optional<double> SecondsOfCompiling(std::string_view line) {
-  static const RE2 took(R"(torch\.compile (?:takes|took) (\d+(?:\.\d+)?) s in total)");
+  static const RE2 took(R"(torch\.compile (?:takes|took) (\d{1,7}(?:\.\d+)?) s in total)");
   double seconds = 0;
   if (!Tells(line, "torch.compile t") ||
       !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
@@ -91,7 +90,7 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
     download_ns_ = std::max(download_ns_, *seconds * kNsOfSecond);
   if (const auto seconds = SecondsOfCompiling(line))
     compile_ns_ = std::max(compile_ns_, *seconds * kNsOfSecond);
-  static const RE2 took(R"(init engine \(profile[^)]*\) took (\d+(?:\.\d+)?) s)");
+  static const RE2 took(R"(init engine \(profile[^)]*\) took (\d{1,7}(?:\.\d+)?) s)");
   double seconds = 0;
   // What is printed late has the time of that.
   if (Tells(line, "init engine (profile") && last_ &&
