@@ -206,6 +206,27 @@ TEST(RunEnd, AfterAnErrorOnlyWordsOfTheTrainingTellThatItFinished) {
     EXPECT_EQ(LogOfRun(end + words + "\n").error, "") << words;
 }
 
+TEST(RunEnd, WhatEndsWellIsNoError) {
+  const std::string frames =
+      Lines(1, 20) + "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n";
+  EXPECT_EQ(LogOfRun(frames + "SystemExit: 0\n").error, "");
+  EXPECT_EQ(LogOfRun(frames + "SystemExit: 2\n").error, "SystemExit: 2");
+  EXPECT_EQ(LogOfRun(frames + "    raise StopIteration\nStopIteration\n\nsaved the model\n").error, "");
+  EXPECT_EQ(
+      LogOfRun(frames + "    raise StopIteration\nRuntimeError: generator raised StopIteration\n").error,
+      "RuntimeError: generator raised StopIteration");
+  EXPECT_EQ(LogOfRun(frames + "AssertionError\n").error, "AssertionError");
+  EXPECT_EQ(LogOfRun(frames + "AssertionError\nTraining finished.\n").error, "");
+  EXPECT_EQ(LogOfRun(frames + "    training finished\nAssertionError\n").error, "AssertionError");
+}
+
+TEST(RunEnd, AnErrorSaysMoreThanAnotherNameInItsTraceback) {
+  const std::string frames =
+      Lines(1, 20) + "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n";
+  EXPECT_EQ(LogOfRun(frames + "[rank0]: torch.distributed.Backend: nccl\nValueError: bad batch\n").error,
+            "ValueError: bad batch");
+}
+
 TEST(RunEnd, ALineOfTwoProcessesSaysLessThanOneOfItsOwn) {
   EXPECT_EQ(LogOfRun(Lines(1, 20) + "Traceback (most recent call last):\n  File \"/w/train.py\", line 20\n"
                                     "ModuleNotFoundError: ModuleNotFoundErrorNo module named 'a': \n"
@@ -279,6 +300,20 @@ TEST(RunEnd, TablesOfGpusAtTheStartsOfJobsAreNoTelemetry) {
   job += "Traceback (most recent call last):\n  File \"/w/eval.py\", line 20\nOSError: no config.json\n";
   EXPECT_THAT(RefusalOf(job + job), HasSubstr("a program that stopped: OSError: no config.json"));
   EXPECT_EQ(test::ReadLog(table + table).format, "nvidia-smi");
+  std::string processes;
+  for (int i = 0; i < 90; ++i)
+    processes += "|    0   N/A  N/A     100000      C   python3          600MiB |\n";
+  EXPECT_EQ(test::ReadLog(table + processes).format, "nvidia-smi");
+}
+
+TEST(RunEnd, PacketsThatANetworkLosesAreNoTraining) {
+  EXPECT_THROW(LogOfRun(LinesOf(0, 40, 1,
+                                [](int step) {
+                                  return fmt::format(
+                                      "2026-11-25 10:{:02}:00 step {}: packet loss 0.1, rtt 12 ms", step,
+                                      step);
+                                })),
+               Error);
 }
 
 TEST(RunEnd, ABarSaysWhatItCountsOrDoesNot) {

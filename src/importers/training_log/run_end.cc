@@ -34,6 +34,12 @@ const RE2& ExceptionOfModuleForm() {
   return form;
 }
 
+// "SystemExit: 0", and the end of a loader without words, which a loop gets over.
+bool EndsWell(std::string_view type, std::string_view words) {
+  if (type == "StopIteration") return words.size() < 3;
+  return type == "SystemExit" && (words.size() < 3 || RE2::FullMatch(words, R"(: (?:0|None)\s*)"));
+}
+
 // The exception of a traceback that a program logs as a list of its lines, which ends "\n', 'KeyError:
 // 3\n']".
 std::string_view LastOfList(std::string_view line) {
@@ -169,10 +175,15 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
   static const RE2 finished(
       R"((?i)\btrain\w*(?: is| has)? (?:complete|finish|done|over)|\b(?:finish|complet)ed training|^\W*(?:all )?(?:done|finished|completed?)(?:\W*$| (?:successfully|in|after)\b))"),
       failed(R"((?i)\bfail|\berror|\bkill|\babort|\bcrash|exit\w* (?:code|status)[ :=]*-?[1-9])");
-  if (!error_.empty() && !went_on_ && !traceback_ && RE2::PartialMatch(line, finished) &&
+  // Within a traceback such words are of the program's own text.
+  const bool frames = traceback_ && error_line_ < traceback_line_;
+  if (!error_.empty() && !went_on_ && !frames && RE2::PartialMatch(line, finished) &&
       !RE2::PartialMatch(line, failed))
     went_on_ = true;
-  if (line.find("Traceback (most recent call last)") != std::string_view::npos) traceback_ = !gets_over_;
+  if (line.find("Traceback (most recent call last)") != std::string_view::npos) {
+    traceback_ = !gets_over_;
+    traceback_line_ = number;
+  }
   if (!last.empty() && RE2::PartialMatch(last, ExceptionForm())) traceback_ = true;
   if (!traceback_) return;
   of_training_ = of_training_ || RE2::PartialMatch(line, training);
@@ -180,9 +191,15 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
       R"(\bFile ".*, in (?:train|training|_inner_training_loop|training_step|train_\w+)\s*$)");
   of_loop_ = of_loop_ || RE2::PartialMatch(line, loop);
   std::string type, words;
-  if (!RE2::PartialMatch(line, ExceptionForm(), &type, &words) &&
-      !RE2::PartialMatch(line, ExceptionOfModuleForm(), &type, &words))
+  const bool by_name = RE2::PartialMatch(line, ExceptionForm(), &type, &words);
+  if (!by_name && !RE2::PartialMatch(line, ExceptionOfModuleForm(), &type, &words)) return;
+  if (EndsWell(type, words)) {
+    traceback_ = line.find("raise ") != std::string_view::npos;  // a frame
     return;
+  }
+  // Of one traceback, what is called an error says more than another name with words behind it.
+  const bool named =
+      by_name && of_module_ && error_line_ > traceback_line_ && number - error_line_ <= kLinesOfBareEnd;
   const bool late = number - std::exchange(error_line_, number) > kLinesOfEnd;
   // The first of the ranks', unless it has no words, or is a launcher's, which knows no reason.
   static const RE2 launcher("CalledProcessError|ChildFailedError|ProcessRaisedException");
@@ -190,7 +207,7 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
   // A loader's worker sends the text of its own traceback, which ends with the exception.
   const bool mixed =
       words.find(type) != std::string::npos || words.find("Traceback (most") != std::string::npos;
-  traceback_ = words.empty() || mixed;
+  traceback_ = words.empty() || mixed || !by_name;
   const bool vague = words.size() < 3 || mixed || RE2::PartialMatch(type, launcher);
   // What a rank dies of while another waits for it in vain says more than that, unless it is of the waiting.
   static const RE2 of_waiting(
@@ -199,7 +216,7 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
                       !late && !vague && !RE2::PartialMatch(line, of_waiting);
   const std::string beside = waited ? "; " + error_ : "";
   // What a user interrupts ends other processes in their own ways.
-  const bool known = (error_.find(": ") != std::string::npos && !mixed_ && !waited &&
+  const bool known = (error_.find(": ") != std::string::npos && !mixed_ && !waited && !named &&
                       !RE2::PartialMatch(error_, launcher)) ||
                      error_ == "KeyboardInterrupt" || (!error_.empty() && vague);
   if (known && !went_on_ && ((vague && !mixed) || !late)) return;
@@ -209,6 +226,7 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     words += " [...]";
   }
   mixed_ = mixed;
+  of_module_ = !by_name;
   bare_ = false;
   error_ = type + words;
   memory_ = MemoryTakenIn(line);

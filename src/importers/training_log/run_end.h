@@ -40,8 +40,9 @@ class RunEndReader {
   std::string error_;
   std::optional<MemoryTaken> memory_;
   int64_t error_line_ = 0;
-  int64_t lines_ = 0;  // so far
-  bool bare_ = false;  // that the error has no traceback
+  int64_t traceback_line_ = 0;  // the last that begins a traceback
+  int64_t lines_ = 0;           // so far
+  bool bare_ = false;           // that the error has no traceback
   bool traceback_ = false;
   bool of_training_ = false;  // by the files of a traceback
   bool of_loop_ = false;      // by its functions
@@ -51,6 +52,7 @@ class RunEndReader {
   bool gets_over_ = false;    // the last traceback
   bool within_ = false;       // that one
   bool mixed_ = false;        // that the error's line is of several processes
+  bool of_module_ = false;    // that the error is known by its module alone
 };
 
 }  // namespace dladvisor::training_log
