@@ -42,5 +42,22 @@ TEST(TrainingGaps, EvaluationsAndOtherStartsAreNone) {
   EXPECT_FALSE(FindGaps(undated));
 }
 
+TEST(TrainingGaps, WhatTheProgramTellsOfIsNoStandstill) {
+  TrainingLog log = LogWithGap(8 * 3600);
+  TrainingEvent& event = log.events.emplace_back();
+  event.before = 32;
+  event.kind = TrainingEventKind::kEvaluation;
+  EXPECT_FALSE(FindGaps(log)) << "it may have evaluated all the while";
+  event.ns = 60e9;
+  ASSERT_TRUE(FindGaps(log));
+  EXPECT_NEAR(FindGaps(log)->longest_ns, 8 * 3600e9 - 60e9, 1e9);
+  event.ns = 8 * 3600e9;
+  EXPECT_FALSE(FindGaps(log));
+  log.events.clear();
+  for (size_t row = 4; row < 60; row += 5) log.events.push_back({.before = row});
+  log.events.push_back({.before = 32});
+  EXPECT_TRUE(FindGaps(log)) << "others of the kind take three minutes";
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -17,7 +17,18 @@ constexpr double kNothing = 5e9;
 }  // namespace
 
 std::optional<TrainingGaps> FindGaps(const TrainingLog& log) {
-  std::vector<double> between, others;
+  // What a program does in them that it tells of takes as long as it tells; where it does not, only other
+  // gaps with the same show that one is too long.
+  std::vector<double> told(log.iterations.size() + 1, 0);
+  std::vector<char> untold(log.iterations.size() + 1, 0);
+  for (const TrainingEvent& event : log.events) {
+    if (event.before >= told.size() || event.kind == TrainingEventKind::kGarbageCollection) continue;
+    if (event.ns)
+      told[event.before] += *event.ns;
+    else
+      untold[event.before] = 1;
+  }
+  std::vector<double> between, others, of_events;
   for (size_t i = 1; i < log.iterations.size(); ++i) {
     const TrainingIteration &line = log.iterations[i], &before = log.iterations[i - 1];
     between.push_back(0);
@@ -25,13 +36,18 @@ std::optional<TrainingGaps> FindGaps(const TrainingLog& log) {
         !line.covers)
       continue;
     between.back() = static_cast<double>(*line.time_ns - *before.time_ns) -
-                     *line.elapsed_ns * static_cast<double>(*line.covers);
-    if (between.back() > kNothing) others.push_back(between.back());
+                     *line.elapsed_ns * static_cast<double>(*line.covers) - told[i];
+    if (between.back() <= kNothing) continue;
+    others.push_back(between.back());
+    if (untold[i]) of_events.push_back(between.back());
   }
   const double usual = others.empty() ? 0 : Median(others);
+  const bool compared = of_events.size() > 2;
+  const double usual_of_events = compared ? Median(of_events) : 0;
   TrainingGaps found;
   for (size_t i = 0; i < between.size(); ++i) {
     if (between[i] < std::max(kLeastGap, others.size() > 2 ? kAboveOthers * usual : 0)) continue;
+    if (untold[i + 1] && (!compared || between[i] < kAboveOthers * usual_of_events)) continue;
     ++found.gaps;
     found.all_ns += between[i];
     if (between[i] <= found.longest_ns) continue;
