@@ -20,7 +20,7 @@ void TakeNamedDevice(std::string_view line, std::vector<Device>& devices) {
   if (line.size() > kLongestLineOfDevice) return;
   // Both count in binary units, whatever they call them.
   static const RE2 yolo(R"(\bCUDA:(\d{1,3}) \(([^,()]{2,64}), (\d{3,7}(?:\.\d+)?) ?Mi?B\))"),
-      fairseq(R"(\brank +(\d{1,6}): .*total memory = (\d{1,4}\.\d+) GB ; name = (\S.{0,60}?)\s*$)");
+      fairseq(R"(\brank +(\d{1,4}): .*total memory = (\d{1,4}\.\d+) GB ; name = (\S.{0,60}?)\s*$)");
   int64_t index = 0;
   std::string name;
   double size = 0;
@@ -31,8 +31,9 @@ void TakeNamedDevice(std::string_view line, std::vector<Device>& devices) {
     size *= kGibibytes;
   else
     return;
-  const auto known = std::ranges::find(devices, index, &Device::ordinal);
-  Device& device = known == devices.end() ? devices.emplace_back() : *known;
+  auto known = std::ranges::lower_bound(devices, index, {}, &Device::ordinal);
+  if (known == devices.end() || known->ordinal != index) known = devices.emplace(known);
+  Device& device = *known;
   device.ordinal = index;
   device.name = name;
   device.memory_bytes = std::llround(size);
