@@ -35,6 +35,13 @@ TEST(GeneralLines, TimeAndLoadingWithTheirMeans) {
   EXPECT_NEAR(*log.timers[0].ns, 0.25e9, 1);
 }
 
+TEST(GeneralLines, ARateForEachGpuKeepsItsThousand) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(
+      0, 20, 1, [](int step) { return fmt::format("step {} loss 3.0 tok/s 12.5k/gpu lr 1e-4", step); }));
+  ASSERT_GT(log.iterations.size(), 10u);
+  EXPECT_DOUBLE_EQ(log.iterations[3].tokens_per_second.value_or(0), 12500);
+}
+
 TEST(GeneralLines, UnitsTellWhatAValueIs) {
   ExpectSeconds(ReadTrainingLog(LinesOf(0, 500, 50,
                                         [](int step) {

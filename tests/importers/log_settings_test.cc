@@ -113,6 +113,8 @@ TEST(Settings, PaddingAndCompilation) {
             "False");
   EXPECT_FALSE(ReadTrainingLog("INFO\tTrainConfig(run_name='m', compile=CompilerConfig())\n" + StepsOf(1, 20))
                    .settings.contains("compile"));
+  EXPECT_FALSE(ReadTrainingLog("INFO\tTrainConfig(run_name='m', no_compile=None)\n" + StepsOf(1, 20))
+                   .settings.contains("compile"));
 }
 
 }  // namespace

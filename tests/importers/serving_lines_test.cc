@@ -208,6 +208,21 @@ TEST(ServingLines, AServerThatEndsBeforeItAnswers) {
   EXPECT_THAT(trace.serving_log.error, HasSubstr("HIP out of memory"));
 }
 
+TEST(ServingLines, AnErrorOfAProgramThatIsNoServerIsItsOwn) {
+  EXPECT_THAT(
+      test::RefusalOf("INFO 11-25 10:00:00 [core.py:58] Initializing a V1 LLM engine (v0.8.5) with config: "
+                      "model='x'\nTraceback (most recent call last):\n  File \"/u/eval.py\", line 8, in "
+                      "main\nKeyError: 'acc'\n"),
+      HasSubstr("a program that stopped: KeyError: 'acc'"));
+}
+
+TEST(ServingLines, AUserThatEndsAServerIsNoError) {
+  EXPECT_THAT(
+      test::RefusalOf("INFO 11-25 10:00:00 [api_server.py:1] vLLM API server version 0.8.5\nTraceback (most "
+                      "recent call last):\n  File \"/u/vllm\", line 8\nKeyboardInterrupt: terminated\n"),
+      HasSubstr("a log of vLLM without a line of its load"));
+}
+
 TEST(ServingLines, AGpuThatIsTakenBeforeTheStart) {
   const ServingLog log =
       test::ReadLog(
@@ -233,6 +248,11 @@ TEST(ServingLines, StartsUntilTheServerIsReady) {
   EXPECT_EQ(one.starts, 1);
   EXPECT_DOUBLE_EQ(one.start_ns, 550e9);
   EXPECT_DOUBLE_EQ(one.weights_ns.value_or(0), 476.5e9);
+  const std::string file = "File /cache/2000-11-26T09:00:00 is used\n";
+  const size_t last = start.rfind("INFO: ");
+  EXPECT_DOUBLE_EQ(
+      test::ReadLog(start.substr(0, last) + file + start.substr(last) + kVllm).serving_log.start_ns, 550e9)
+      << "no time of a line";
   const ServingLog late = test::ReadLog(
                               "[19:00:10] INFO 08-07 17:00:04 [llm_engine.py:230] Initializing a V0 LLM "
                               "engine (v0.9.2) with config: "
@@ -264,6 +284,24 @@ TEST(ServingLines, OfAStartAloneTellWhatTookItsTime) {
                           "compiling"));
     EXPECT_THAT(std::string(e.what()), HasSubstr("keep the weights (HF_HOME) and what is compiled"));
   }
+}
+
+TEST(ServingLines, TimesThatNoLoadTakesAreNone) {
+  const std::string many(400, '9');
+  const auto start = [](const std::string& time) {
+    return test::ReadLog(
+               "INFO 03-19 06:27:09 api_server.py:528] vLLM API server version 0.6.3\n"
+               "INFO 03-19 06:27:15 weight_utils.py:9] Loading weights took " +
+               time + " seconds\nLoading safetensors checkpoint shards: 100% Completed | 17/17 [" + time +
+               ":07:52<00:00, 28.64s/it]\n"
+               "INFO 03-19 06:36:19 model_runner.py:1523] Graph capturing finished in 28 secs.\n"
+               "INFO:     Application startup complete.\n" +
+               kVllm)
+        .serving_log;
+  };
+  EXPECT_EQ(start(many).starts, 1);
+  EXPECT_FALSE(start(many).weights_ns);
+  EXPECT_EQ(start(many.substr(0, 12)).starts, 1);
 }
 
 TEST(ServingLines, OfATrainingThatGeneratesAreItsOwn) {

@@ -41,7 +41,7 @@ std::optional<double> ShareAfter(std::string_view line, std::string_view words, 
 // "[2026-08-01 23:43:46 TP0]", or vLLM's "INFO 08-01 23:43:46", whose year is not known: of a leap year, so
 // that every day of a year has a time.
 std::optional<int64_t> TimeOf(std::string_view line) {
-  static const RE2 date(R"((?:(\d{4})-)?(\d\d-\d\d)[ T](\d\d:\d\d:\d\d))");
+  static const RE2 date(R"((?:^|[^\d/\\._-])(?:(\d{4})-)?(\d\d-\d\d)[ T](\d\d:\d\d:\d\d))");
   std::string year, day, clock;
   if (!RE2::PartialMatch(line, date, &year, &day, &clock)) return std::nullopt;
   const auto time = nvidia_smi::ParseTime((year.empty() ? "2000" : year) + "-" + day + " " + clock);
@@ -213,6 +213,9 @@ void ServingLinesReader::Settings(std::string_view line) {
   if (Has(line, "LLM engine (v") || Has(line, "vLLM API server version")) server_ = "vLLM";
   if (Has(line, "server_args=ServerArgs(")) server_ = "SGLang";
   if (Has(line, "[TensorRT-LLM] TensorRT") || Has(line, "[TRT-LLM]")) server_ = "TensorRT-LLM";
+  if (Has(line, "vLLM API server version") || Has(line, "server_args=ServerArgs(") ||
+      Has(line, "trtllm-serve"))
+    serves_ = true;
   static const RE2 cache(R"(KV cache size: ([\d,]+) tokens|\bmax_total_num_tokens=(\d+))");
   std::string first, second;
   if ((Has(line, "KV cache size: ") || Has(line, "max_total_num_tokens=")) &&

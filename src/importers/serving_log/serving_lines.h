@@ -21,6 +21,8 @@ class ServingLinesReader {
   static bool Starts(std::string_view line);
   // Of which server there are lines at all, such as of its start; "" for none.
   std::string_view server() const { return server_; }
+  // Whether one was started to serve, and not its engine by another program.
+  bool serves() const { return serves_; }
 
  private:
   void Statistics(std::string_view line);
@@ -33,6 +35,7 @@ class ServingLinesReader {
   ServingLog log_;
   ServerStartReader start_;
   std::string_view server_;
+  bool serves_ = false;
   // llama.cpp's: requests in work, and of the one whose times are being printed those of its prompt.
   int64_t requests_ = 0;
   double prompt_ms_ = 0, prompt_tokens_ = 0;

@@ -175,7 +175,9 @@ double FactorOf(std::string_view line, size_t end_of_number, const UnitForm* nam
   const char letter = line[end_of_number];
   const double factor = letter == 'k' || letter == 'K' ? 1e3 : letter == 'M' ? 1e6 : letter == 'G' ? 1e9 : 1;
   size_t next = end_of_number + 1;
-  const bool joined = next < line.size() && (IsLetter(line[next]) || line[next] == '/');  // "1.2Mtok/s"
+  // "1.2Mtok/s"; "12.5k/gpu" is one, too.
+  const bool joined = next < line.size() && (IsLetter(line[next]) || line[next] == '/') &&
+                      Lower(line.substr(next, 4)) != "/gpu";
   if (factor == 1) return 1;
   if (!joined && named != nullptr && IsRate(named->unit)) return factor;
   while (next < line.size() && line[next] == ' ') ++next;

@@ -174,7 +174,7 @@ std::optional<TrainingEventKind> HappensBetween(std::string_view line) {
   if (line.size() > kLongestLineOfEvent) return std::nullopt;
   static const RE2 evaluation(
       R"re((?i)(?:^|[^\w./])(?:val|valid|validation|eval|evaluation|test)[ _:-].{0,24}?(?:loss|acc|mse|mae|psnr|miou|map|f1|ppl|perplexity|bleu|wer)\w*\b.{0,12}\d|\b(?:validation|evaluation) summary\b)re"),
-      checkpoint(R"re((?i)\b(?:sav(?:e|ed|es|ing)) .{0,24}(?:checkpoint|model|weights|state|best))re");
+      checkpoint(R"re((?i)\b(?:sav(?:e|ed|es|ing)) .{0,24}(?:checkpoint|ckpt|model|weights|state|best))re");
   if (line.find("begin validation") != std::string_view::npos || RE2::PartialMatch(line, evaluation))
     return TrainingEventKind::kEvaluation;
   if (line.find("av") != std::string_view::npos && RE2::PartialMatch(line, checkpoint))

@@ -347,7 +347,8 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
   }
   // OLMo prints its configuration on a line.
   if (line.find("TrainConfig(") != std::string_view::npos &&
-      line.find("compile=None") != std::string_view::npos)
+      (line.find("(compile=None") != std::string_view::npos ||
+       line.find(" compile=None") != std::string_view::npos))
     settings["compile"] = "False";
   static const RE2 amp(
       R"((?:^|\s)(?:AMP|amp|use_amp|USE_AMP|AMP_ENABLE|amp_enabled?) *[:=] *([Ff]alse|[Tt]rue)\s*$)");

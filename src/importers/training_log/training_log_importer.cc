@@ -149,6 +149,8 @@ class LogReader {
     }
     if (training_log::Trim(line).empty()) return;
     ++lines_;
+    if (line.starts_with('|')) ++lines_of_tables_;
+    if (line.find("packet loss") != std::string_view::npos) return;  // of a network
     static const RE2 loss(
         R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
         counted(R"re((?i)\b(?:epoch|step|iter(?:ation)?)s?[ :=#\[(]{1,3}\d)re");
@@ -245,7 +247,22 @@ class LogReader {
     return RE2::PartialMatch(end_.error(), engine) ? end_.error() : "";
   }
 
+  // Whether a user ended it, or nothing did.
+  bool EndsWithoutError() const {
+    return error().empty() || RE2::PartialMatch(error(), "Interrupt|SignalException|SIGTERM");
+  }
+
+  // Whether the error is a server's: of a program that is no server only what an engine dies of.
+  bool EndsServer() const {
+    static const RE2 engine("(?i)memory|cache blocks");
+    return !servers.server().empty() && !EndsWithoutError() &&
+           (servers.serves() || !EngineError().empty() || RE2::PartialMatch(error(), engine));
+  }
+
   int64_t lines() const { return lines_; }
+
+  // Of these the ones that are drawn as a part of a table.
+  int64_t lines_of_tables() const { return lines_of_tables_; }
 
   int64_t skipped_lines() const { return megatron_.skipped_lines(); }
 
@@ -286,7 +303,7 @@ class LogReader {
   training_log::RunEndReader end_;
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
   bool fenced_ = false;
-  int64_t lines_ = 0, losses_ = 0;
+  int64_t lines_ = 0, lines_of_tables_ = 0, losses_ = 0;
 };
 
 // The number that a line ends with may be cut.
@@ -382,7 +399,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   TrainingLog log = reader.Finish();
   const size_t numbers = reader.tables.log.samples();
   const bool tables =
-      numbers > 0 && (!log.empty() || static_cast<size_t>(reader.lines()) < kMostLinesOfNumber * numbers);
+      numbers > 0 && (!log.empty() || static_cast<size_t>(reader.lines() - reader.lines_of_tables()) <
+                                          kMostLinesOfNumber * numbers);
   ServingLog serving = reader.servers.Finish();
   if (reader.quotes())
     throw WrongKind(source.name(), "a document that quotes lines of logs, not a log",
@@ -396,14 +414,14 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     if (!serving.error.empty()) serving.memory_taken = reader.memory_taken();
     return ServingTrace(source, std::move(serving), std::move(trace));
   }
-  if (log.empty() && !tables && !reader.servers.server().empty() && !reader.error().empty()) {
+  if (log.empty() && !tables && reader.EndsServer()) {
     serving.program = reader.servers.server();
     serving.error = reader.error();
     serving.memory_taken = reader.memory_taken();
     return ServingTrace(source, std::move(serving), {});
   }
   if (log.empty() && serving.empty() && !tables) RefuseTerminal(source, reader);
-  if (log.empty() && !tables && !reader.servers.server().empty()) {
+  if (log.empty() && !tables && !reader.servers.server().empty() && reader.EndsWithoutError()) {
     const std::string start = serving_log::ServerStartReader::Told(serving);
     const char* options = reader.servers.server() == "TensorRT-LLM"
                               ? "print_iter_log: true in its options"

@@ -292,7 +292,7 @@ std::string RenderText(const ReportModel& model) {
     out.Line("To let more rules decide, log with:\n  " +
              (IsJetson(model) ? "tegrastats --interval 1000 --logfile tegrastats.log"
                               : "nvidia-smi " + joined + " --format=csv -l 1"));
-  else if (!flags.empty())
+  else if (joined.find_first_not_of(' ') != std::string::npos)
     out.Wrapped("To let more rules decide, profile again with: ", joined);
   return out.Take();
 }
