@@ -13,6 +13,7 @@
 namespace dladvisor {
 namespace {
 namespace fs = std::filesystem;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -211,10 +212,10 @@ TEST_F(RulesCommand, ExplainTellsWhyAndWhyNot) {
       HasSubstr(
           "rank 0, device 0: fired\n  ✓ idle_share > :least  67.7 % > 25.0 %, 42.7 percentage points above"));
   EXPECT_THAT(fired, HasSubstr("least = 25.0 % (set in dladvisor.yaml:2). D."));
-  EXPECT_THAT(Run("explain start-up-profiled run.sqlite"),
-              HasSubstr("✗ step_source IS NULL          false\n      step_source optimizer steps"));
-  EXPECT_THAT(Run("explain start-up-profiled run.sqlite --steps none"),
-              HasSubstr("✗ step_source IS NULL          false\n      step_source none"));
+  EXPECT_THAT(Run("explain context-creation run.sqlite"),
+              ContainsRegex("✗ step_source IS NULL +false\n      step_source optimizer steps"));
+  EXPECT_THAT(Run("explain context-creation run.sqlite --steps none"),
+              ContainsRegex("✗ step_source IS NULL +false\n      step_source none"));
   EXPECT_THAT(Run("explain slow run.sqlite --subject rank=1"), HasSubstr("No subject has rank=1."));
   EXPECT_THAT(Run("explain slow run.sqlite --subject rnk=1", 3), HasSubstr("(did you mean rank?)"));
   EXPECT_THAT(Run("explain slwo run.sqlite", 3), HasSubstr("rule slwo: is not there (did you mean slow?)"));
