@@ -14,9 +14,8 @@
 
 namespace dladvisor {
 namespace {
-using testing::DoubleEq;
+using test::Is;
 using testing::ElementsAre;
-using testing::FieldsAre;
 using Metric = TelemetryMetric;
 
 TEST(Dcgm, Dmon) {
@@ -33,14 +32,11 @@ TEST(Dcgm, Dmon) {
       "    GPU 0     1      5      59.");
   EXPECT_EQ(trace.format, "nvidia-smi");
   EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
-              ElementsAre(FieldsAre(1, -1, DoubleEq(0.98)), FieldsAre(0, -1, DoubleEq(0)),
-                          FieldsAre(1, -1, DoubleEq(0.97))));
+              ElementsAre(Is(1, -1, 0.98), Is(0, -1, 0), Is(1, -1, 0.97)));
   EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
-              ElementsAre(FieldsAre(1, -1, DoubleEq(1000 * test::kMiB)),
-                          FieldsAre(1, -1, DoubleEq(1001 * test::kMiB))));
+              ElementsAre(Is(1, -1, 1000 * test::kMiB), Is(1, -1, 1001 * test::kMiB)));
   EXPECT_THAT(test::SamplesOf(trace, Metric::kSmClock),
-              ElementsAre(FieldsAre(1, -1, DoubleEq(1.41e9)), FieldsAre(0, -1, DoubleEq(2.1e8)),
-                          FieldsAre(1, -1, DoubleEq(1.4e9))));
+              ElementsAre(Is(1, -1, 1.41e9), Is(0, -1, 2.1e8), Is(1, -1, 1.4e9)));
   EXPECT_EQ(trace.health.rows_skipped.at("rows"), 1);
 }
 
@@ -61,13 +57,11 @@ TEST(Dcgm, MetricsOfTheExporter) {
   EXPECT_EQ(trace.clock_origin_utc_ns, 1700000000000000000);
   EXPECT_THAT(
       test::SamplesOf(trace, Metric::kGpuUtilization),
-      ElementsAre(FieldsAre(0, 0, DoubleEq(0.9)), FieldsAre(1, 0, DoubleEq(0.5)),
-                  FieldsAre(0, 10'000'000'000, DoubleEq(0.8)), FieldsAre(1, 10'000'000'000, DoubleEq(0.5))));
+      ElementsAre(Is(0, 0, 0.9), Is(1, 0, 0.5), Is(0, 10'000'000'000, 0.8), Is(1, 10'000'000'000, 0.5)));
   EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryTotal),
-              ElementsAre(FieldsAre(0, 0, DoubleEq(40 * test::kMiB)),
-                          FieldsAre(0, 10'000'000'000, DoubleEq(40 * test::kMiB))));
+              ElementsAre(Is(0, 0, 40 * test::kMiB), Is(0, 10'000'000'000, 40 * test::kMiB)));
   EXPECT_THAT(test::SamplesOf(trace, Metric::kThrottledByPower),
-              ElementsAre(FieldsAre(0, 0, DoubleEq(1)), FieldsAre(0, 10'000'000'000, DoubleEq(1))));
+              ElementsAre(Is(0, 0, 1), Is(0, 10'000'000'000, 1)));
   EXPECT_EQ(test::SamplesOf(test::ReadLog(scrape("", "90")), Metric::kGpuUtilization).size(), 2u);
 }
 
