@@ -3,7 +3,8 @@
 # Captures every planted problem of capture.py before and after its fix: run.sh [DIR [ARGUMENT OF capture.py...]]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-problems=(pageable-copies item-every-step tiny-kernels fp32-matmul slow-loader small-batch eager)
+problems=(pageable-copies item-every-step tiny-kernels fp32-matmul slow-loader small-batch eager single-tensor-optimizer
+  written-out-attention recomputation synchronizing empty-cache host-tensors few-workers channels-first no-kv-cache eager-decode)
 out=${1:-captures}
 case $out in
   -h | --help) sed -n '2s/^# //p' "$0"; exit 0 ;;
