@@ -54,7 +54,7 @@ class BeforeAfter : public testing::TestWithParam<RunPair> {};
 
 TEST_P(BeforeAfter, WinsWhatWasPromised) {
   const RunPair& pair = GetParam();
-  const auto before_path = test::DataDir() / pair.before, after_path = test::DataDir() / pair.after;
+  const auto before_path = test::ProfilePath(pair.before), after_path = test::ProfilePath(pair.after);
   for (const auto& path : {before_path, after_path})
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   const Judged before = Judge(before_path, pair.rule), after = Judge(after_path, pair.rule);

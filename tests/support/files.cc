@@ -25,6 +25,10 @@ fs::path DataDir() {
   return fs::is_directory(beside) ? beside : fs::path();
 }
 
+fs::path ProfilePath(const std::string& name) {
+  return (name.starts_with("examples/") ? SourceDir() : DataDir()) / name;
+}
+
 std::vector<fs::path> DataFiles(const std::string& folder, const std::string& extension) {
   std::vector<fs::path> files;
   const fs::path root = DataDir().empty() ? fs::path() : DataDir() / folder;

@@ -14,6 +14,9 @@ std::filesystem::path ProgramPath();  // the built dladvisor
 // Real profiles: $DLADVISOR_DATA, else a folder beside the checkout; empty where there are none. A test that
 // needs one calls GTEST_SKIP() with the path's name when it is missing.
 std::filesystem::path DataDir();
+// Of a profile that a list in tests/corpus names: in the checkout, where the name begins with "examples/",
+// else in DataDir().
+std::filesystem::path ProfilePath(const std::string& name);
 // Files below DataDir()/folder with the extension, sorted.
 std::vector<std::filesystem::path> DataFiles(const std::string& folder, const std::string& extension);
 

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     const auto expectations =
         evaluation::ReadExpectations(labels, test::SourceDir() / "tests/corpus/evaluation");
     const auto files = evaluation::JudgeFiles(expectations, program, data);
-    const auto pairs = evaluation::JudgePairs(expectations, program, data);
+    const auto pairs = evaluation::JudgePairs(expectations, program);
     std::fputs((markdown ? evaluation::AsMarkdown(files, pairs)
                          : evaluation::AsText(files, pairs, half, unseen_misses))
                    .c_str(),

@@ -11,6 +11,8 @@
 #include <thread>
 #include <tuple>
 
+#include "tests/support/files.h"
+
 namespace dladvisor::evaluation {
 namespace fs = std::filesystem;
 
@@ -233,16 +235,15 @@ Score ScoreOf(const std::vector<JudgedFile>& files, const std::function<bool(con
   return score;
 }
 
-std::vector<JudgedPair> JudgePairs(const Expectations& expectations, const fs::path& program,
-                                   const fs::path& data) {
+std::vector<JudgedPair> JudgePairs(const Expectations& expectations, const fs::path& program) {
   std::vector<JudgedPair> pairs;
   for (const Pair& pair : expectations.pairs)
-    if (fs::exists(data / pair.before) && fs::exists(data / pair.after))
+    if (fs::exists(test::ProfilePath(pair.before)) && fs::exists(test::ProfilePath(pair.after)))
       pairs.push_back({pair, {}, {}, {}, {}, {}, {}});
   ForEach(pairs.size(), [&](size_t p) {
     JudgedPair& judged = pairs[p];
-    const Observed before = Observe(program, data / judged.pair.before, {}),
-                   after = Observe(program, data / judged.pair.after, {});
+    const Observed before = Observe(program, test::ProfilePath(judged.pair.before), {}),
+                   after = Observe(program, test::ProfilePath(judged.pair.after), {});
     // What a number of the report is per round: per step, or its part of the analysed time.
     const auto per_round = [](const Observed& run, std::optional<double> ns, double rounds) {
       if (ns && !run.step_ns) ns = rounds > 0 ? std::optional(*ns / rounds) : std::nullopt;

@@ -87,7 +87,6 @@ struct JudgedPair {
 };
 
 // The pairs whose files are there.
-std::vector<JudgedPair> JudgePairs(const Expectations& expectations, const std::filesystem::path& program,
-                                   const std::filesystem::path& data);
+std::vector<JudgedPair> JudgePairs(const Expectations& expectations, const std::filesystem::path& program);
 
 }  // namespace dladvisor::evaluation

@@ -167,10 +167,10 @@ Rows Pairs(const std::vector<JudgedPair>& pairs) {
       gone = judged.gone ? "yes" : "no";
     }
     if (promised && saved) holds = *saved >= *judged.low_ns && *saved <= *judged.high_ns ? "yes" : "no";
-    const std::string folder = judged.pair.before.substr(0, judged.pair.before.rfind('/'));
-    rows.push_back({folder.substr(folder.rfind('/') + 1), judged.pair.change,
-                    judged.pair.rule.empty() ? "none" : judged.pair.rule, Time(judged.before_ns),
-                    Time(judged.after_ns), Time(saved), promise, holds, gone});
+    const std::string file = judged.pair.before, folder = file.substr(0, file.rfind('/'));
+    rows.push_back({file.starts_with("examples/") ? folder : folder.substr(folder.rfind('/') + 1),
+                    judged.pair.change, judged.pair.rule.empty() ? "none" : judged.pair.rule,
+                    Time(judged.before_ns), Time(judged.after_ns), Time(saved), promise, holds, gone});
   }
   return rows;
 }
