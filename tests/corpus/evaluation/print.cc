@@ -262,7 +262,8 @@ std::string AsMarkdown(const std::vector<JudgedFile>& files, const std::vector<J
          "is only counted.\n\n" +
          Piped(Summary(files, halves)) + "\n## By kind of program\n\n" + Piped(ByKind(files, halves)) +
          "\n## Before and after\n\n"
-         "Published pairs of profiles of one program before and after a change. Times are those of a step "
+         "Pairs of profiles of one program before and after a change, published ones and our own recordings "
+         "(examples/profiles). Times are those of a step "
          "(or sample, or decoded\n"
          "token): as its author measured them without a profiler, where that is published, else as the "
          "profile has them.\n"
