@@ -21,6 +21,7 @@
 #include "src/importers/training_log/device_lines.h"
 #include "src/importers/training_log/epoch_bars.h"
 #include "src/importers/training_log/general_lines.h"
+#include "src/importers/training_log/lightning_profile.h"
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/mlperf.h"
@@ -37,6 +38,7 @@ namespace {
 using training_log::DeepSpeedReader;
 using training_log::EpochBarsReader;
 using training_log::GeneralLinesReader;
+using training_log::LightningProfileReader;
 using training_log::MegatronReader;
 using training_log::MlperfReader;
 using training_log::SettingsReader;
@@ -164,6 +166,7 @@ class LogReader {
     Count(general_.Line(line));
     mlperf_.Line(line);
     epoch_bars_.Line(line);
+    lightning_.Line(line);
     end_.Line(line, lines_);
     deepspeed_.Line(line);
     Count(trainer_.Line(line));
@@ -210,6 +213,8 @@ class LogReader {
       for (TrainingLog other : {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish()})
         if (SaysMore(other, log)) log = std::move(other);
     }
+    // What its profiler measured of all steps says more than bars of some.
+    if (TrainingLog profile = lightning_.Finish(); SaysMore(profile, log)) log = std::move(profile);
     if (log.empty() && Arguments() >= kLeastSettings)
       log.program =
           settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
@@ -296,6 +301,7 @@ class LogReader {
   training_log::RecordLinesReader records_;
   MlperfReader mlperf_;
   EpochBarsReader epoch_bars_;
+  LightningProfileReader lightning_;
   DeepSpeedReader deepspeed_;
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;
