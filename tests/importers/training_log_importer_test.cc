@@ -308,9 +308,29 @@ TEST(TrainerLog, ProgressBarAndTotals) {
   EXPECT_EQ(log.settings.at("train_batch_size"), "256");
 }
 
+// A bar that is drawn at every step first shows a second when it begins: rows of a training of few seconds.
+// All values may be strings.
+TEST(TrainerLog, StepsOfAShortTraining) {
+  std::string text;
+  for (int step = 0; step <= 150; ++step) {
+    text += fmt::format("\r {}%|#    | {}/150 [00:{:02}<00:10,  9.9it/s]", step * 100 / 150, step,
+                        (step * 100 + 2000 * (step > 0)) / 1000);
+    if (step == 25) text += "\n{'loss': '10.84', 'learning_rate': '4.2e-05', 'epoch': '0.1667'}\n";
+  }
+  const TrainingLog log = ReadTrainingLog(
+      text + "\n{'train_runtime': '17.0', 'train_samples_per_second': '70.6', 'epoch': '1'}\n");
+  EXPECT_EQ(log.program, "Hugging Face Trainer");
+  EXPECT_DOUBLE_EQ(log.runtime_ns.value_or(0), 17e9);
+  ASSERT_GE(log.iterations.size(), 5u);
+  EXPECT_EQ(log.iterations[1].loss, 10.84);
+  // The first has the start in it.
+  EXPECT_GT(log.iterations[0].elapsed_ns.value_or(0), 0.15e9);
+  for (size_t row = 1; row < log.iterations.size(); ++row) test::ExpectSeconds(log, row, 0.1);
+}
+
 TEST(TrainerLog, ShortIterationsAreTakenTogether) {
   std::string text = "Total optimization steps = 100\n";
-  for (int i = 1; i <= 100; ++i)
+  for (int i = 2; i <= 100; i += 2)
     text += fmt::format("\r{}%|#| {}/100 [00:{:02}<00:01, 2.0it/s]", i, i, i / 2);
   const TrainingLog log = Log(text + "\n");
   ASSERT_EQ(log.iterations.size(), 2u);

@@ -19,6 +19,10 @@ namespace {
 constexpr int64_t kLeastEpochs = 3;
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kLeastSeconds = 20;
+// The second in which a bar first stands at a time is exact to within one step, which is a twentieth of so
+// many. Such rows are for a training of which there would be few others.
+constexpr int64_t kLeastStepsOfRow = 20, kLeastSecondsOfSteps = 2, kSecondsOfShortTraining = 160,
+                  kRowsOfShortTraining = 16;
 // Of the first number of a bar, by the usual distance of two: that it was not counted up to it.
 constexpr int64_t kLeastJump = 20;
 constexpr size_t kLeastJumpRows = 4;
@@ -215,6 +219,26 @@ bool TrainerReader::GoesOn() const {
   return (seconds_.begin()->first - 1) / kLeastJump >= *middle;
 }
 
+// Numbers at which the bar of a short training, drawn at every step, first shows a second: their time is
+// known to within one step. Each of them ends a row.
+std::set<int64_t> TrainerReader::ExactSteps() const {
+  std::set<int64_t> exact;
+  if (seconds_.empty() || seconds_.rbegin()->second >= kSecondsOfShortTraining) return exact;
+  const int64_t least = std::max(kLeastSecondsOfSteps, seconds_.rbegin()->second / kRowsOfShortTraining);
+  int64_t step = 0, since = 0;
+  for (auto row = seconds_.begin(); row != seconds_.end(); ++row) {
+    if (row == seconds_.begin()) continue;
+    const auto& [before, second] = *std::prev(row);
+    if (before + 1 != row->first || second + 1 != row->second || row->first - step < kLeastStepsOfRow ||
+        row->second - since < least)
+      continue;
+    step = row->first;
+    since = row->second;
+    exact.insert(step);
+  }
+  return exact;
+}
+
 TrainingLog TrainerReader::Finish(bool of_training) {
   int64_t iteration = 0, since = 0;
   if (GoesOn()) {
@@ -223,8 +247,11 @@ TrainingLog TrainerReader::Finish(bool of_training) {
     seconds_.erase(seconds_.begin());
   }
   const int64_t last = seconds_.empty() ? 0 : seconds_.rbegin()->first;
+  const std::set<int64_t> exact = iteration > 0 ? std::set<int64_t>() : ExactSteps();
   for (const auto& [done, seconds] : seconds_) {
-    if (seconds < since || (seconds - since < kLeastSeconds && (done != last || iteration > 0))) continue;
+    const bool known =
+        seconds - since >= kLeastSeconds || exact.contains(done) || (done == last && iteration == 0);
+    if (seconds < since || !known) continue;
     TrainingIteration row;
     row.iteration = done;
     row.planned = planned_ ? planned_ : planned_of_bars_;

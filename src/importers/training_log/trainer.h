@@ -2,7 +2,8 @@
 // Lines of Hugging Face's Trainer and of what is built on it (LLaMA-Factory, ms-swift), and of other loops in
 // one bar that names training or a loss (kohya, diffusers, verl): its progress bar, of
 // which all processes write one each, the losses that it prints, evaluations, and the totals at the end. The
-// bar prints whole seconds, so that a row here covers as many iterations as are needed for a meaningful time.
+// bar prints whole seconds, so that a row here covers as many iterations as are needed for a meaningful time:
+// fewer where a bar drawn at every step shows when a second begins.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ class TrainerReader {
   int64_t StepOf(std::string_view line) const;
   int64_t AtLast() const;
   bool GoesOn() const;
+  std::set<int64_t> ExactSteps() const;
 
   TrainingLog log_;
   std::optional<int64_t> planned_, epochs_;
