@@ -366,6 +366,20 @@ TEST(Layout, OfConvolutionsIsWhereTheirChannelsLie) {
   EXPECT_EQ(layout(""), "");
 }
 
+TEST(Layout, OfBatchNormalisationsIsThatOfWhatTheyNormalise) {
+  const auto layout = [](const char* op, const char* strides) {
+    return std::string(FormulaOf(op)({Arguments("[[2, 3, 8, 8], [2, 3, 8, 8], [3]]",
+                                                R"(["float", "float", "float"])", strides, "")})
+                           .work.value()
+                           .layout);
+  };
+  const char* first = "[[192, 64, 8, 1], [192, 1, 24, 3], [1]]";
+  EXPECT_EQ(layout("aten::native_batch_norm", first), "channels first");
+  EXPECT_EQ(layout("aten::native_batch_norm_backward", first), "channels last");
+  EXPECT_EQ(layout("aten::native_batch_norm", ""), "");
+  EXPECT_EQ(layout("aten::native_group_norm", first), "") << "its kernels have one layout";
+}
+
 TEST(Flops, OfProductsNeedNoTypes) {
   for (const FlopsCase& of : Cases()) {
     if (!of.name.starts_with("aten::") || of.name.find("mm") == std::string::npos ||

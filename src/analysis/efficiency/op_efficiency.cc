@@ -392,12 +392,13 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
                "What products are computed in: the type, but TF32 where a kernel computes FP32 on tensor "
                "cores; "
                "empty for operators without FLOPs and where it is not known.")
-          .Key("layout", &Row::layout, Unit::kText,
-               "Of matrix products nn, nt, tn or tt, t for a matrix that is contiguous by columns, and "
-               "strided "
-               "where one is contiguous in neither way, which is copied first: by strides, or where they are "
-               "not recorded by the kernel's name. Of convolutions channels first or channels last. Empty "
-               "where it is not known.")
+          .Key(
+              "layout", &Row::layout, Unit::kText,
+              "Of matrix products nn, nt, tn or tt, t for a matrix that is contiguous by columns, and "
+              "strided "
+              "where one is contiguous in neither way, which is copied first: by strides, or where they are "
+              "not recorded by the kernel's name. Of convolutions and batch normalisations channels first or "
+              "channels last. Empty where it is not known.")
           .Column(
               "kind", &Row::kind, Unit::kText,
               "matrix, convolution, attention, mixture-of-experts, which have FLOPs; normalization, softmax, "

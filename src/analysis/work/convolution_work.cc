@@ -72,21 +72,13 @@ std::optional<Sizes> OutputShape(const Arguments& arguments, const ConvolutionPo
   return out;
 }
 
-// Of [batch, channels, ...]; "" where strides are not recorded, or one channel or position has no order.
-Literal LayoutOf(const Tensor& of) {
-  if (of.rank() < 3 || of.strides.size() != of.rank() || of.shape[1] == 1 || of.back() == 1) return "";
-  if (of.strides[1] == 1) return "channels last";
-  if (of.strides[of.rank() - 1] == 1) return "channels first";
-  return "";
-}
-
 WorkResult ConvolutionResult(Count multiplications, Count bytes, Literal bytes_unknown, const Tensor& of) {
   Work work;
   work.kind = WorkKind::kConvolution;
   work.flops = work.model_flops = (multiplications * 2).value();
   if (!work.flops) return WorkResult::Unknown(why::kTooLarge);
   if (of.type) work.data_type = of.type->name;
-  work.layout = LayoutOf(of);
+  work.layout = ChannelLayout(of);
   work.bytes = bytes.value();
   if (!work.bytes) work.bytes_unknown = bytes_unknown;
   return {work, {}};
@@ -239,6 +231,13 @@ Count WindowsAlong(int64_t size, int64_t window, int64_t stride, int64_t padding
   if (stride <= 0) return Count::Unknown();
   const Count covered = Count(dilation) * Count(window - 1) + 1;
   return (Count(size) + Count(padding) * 2 - covered) / stride + 1;
+}
+
+Literal ChannelLayout(const Tensor& of) {
+  if (of.rank() < 3 || of.strides.size() != of.rank() || of.shape[1] == 1 || of.back() == 1) return "";
+  if (of.strides[1] == 1) return "channels last";
+  if (of.strides[of.rank() - 1] == 1) return "channels first";
+  return "";
 }
 
 bool IsForwardConvolution(std::string_view name) { return Forward().contains(name); }

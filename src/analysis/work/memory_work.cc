@@ -109,6 +109,15 @@ Formula Reduction(std::optional<size_t> dimensions, const std::optional<ElementT
   };
 }
 
+// Its kernels differ by the layout of what it normalises, the argument at `like`.
+Formula BatchNorm(size_t like) {
+  return [formula = Like(WorkKind::kNormalization, like), like](const CallOfOperator& call) {
+    WorkResult result = formula(call);
+    if (result.work) result.work->layout = ChannelLayout(*call.arguments.TensorAt(like));
+    return result;
+  };
+}
+
 // aten::native_dropout: input, p, train. Gives the result and a mask.
 WorkResult Dropout(const CallOfOperator& call) {
   const Tensor* in = call.arguments.TensorAt(0);
@@ -316,13 +325,14 @@ std::map<std::string_view, Formula> AtenFormulas() {
   of["native_dropout"] = Dropout;
   add(Like(WorkKind::kSoftmax, 0), {"softmax", "_softmax", "log_softmax", "_log_softmax",
                                     "_softmax_backward_data", "_log_softmax_backward_data", "_safe_softmax"});
+  add(BatchNorm(0), {"batch_norm", "native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"});
+  add(BatchNorm(1),
+      {"native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward"});
   add(Like(WorkKind::kNormalization, 0),
-      {"batch_norm", "native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm", "layer_norm",
-       "native_layer_norm", "group_norm", "native_group_norm", "instance_norm", "rms_norm",
+      {"layer_norm", "native_layer_norm", "group_norm", "native_group_norm", "instance_norm", "rms_norm",
        "_fused_rms_norm"});
   add(Like(WorkKind::kNormalization, 1),
-      {"native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward",
-       "native_layer_norm_backward", "native_group_norm_backward", "_fused_rms_norm_backward"});
+      {"native_layer_norm_backward", "native_group_norm_backward", "_fused_rms_norm_backward"});
   add(Like(WorkKind::kReduction, 0), {"cumsum", "cumprod", "flip", "roll"});
   add(Reduction(1), {"sum", "mean", "amax", "amin", "prod", "logsumexp"});
   add(Reduction(1, std::nullopt, true), {"max", "min"});

@@ -54,8 +54,8 @@ struct Work {
   OptionalCount output_tiles;
   OptionalCount inner;  // of matrix products: elements summed for each one of the result
   // Of matrix products "nn", "nt", ..., as BLAS names what is transposed, "strided" where neither rows nor
-  // columns of a matrix are contiguous, which BLAS takes only as a copy. Of convolutions "channels first" or
-  // "channels last". "" where strides are not recorded.
+  // columns of a matrix are contiguous, which BLAS takes only as a copy. Of convolutions and batch
+  // normalisations "channels first" or "channels last". "" where strides are not recorded.
   Literal layout;
   std::optional<double> expert_rows;  // of mixtures of experts: rows that an expert gets on average
   Literal data_type;                  // ElementType::name of what is computed on, "" where it is not recorded
