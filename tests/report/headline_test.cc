@@ -306,6 +306,26 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
   EXPECT_THAT(text(0.9, "allocation", "waits"), HasSubstr("first, allocate once")) << "it computes nothing";
 }
 
+TEST(Headline, BeginsATestWithItsResultWhereThatIsWrittenForLongerThanTheGpuWorks) {
+  const auto text = [](const char* activity, int64_t ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("one-shot-program", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
+    advice.findings[1].recommendation = {"Write it more cheaply."};
+    advice.findings[1].lets = {{activity, int64_t{1}, Unit::kNone}, {"checking", int64_t{1}, Unit::kNone}};
+    const std::vector<NamedValue> scope = {{"share_of_program_time", 0.3, Unit::kRatio},
+                                           {"time_without_cuda_calls_ns", ns, Unit::kNanoseconds}};
+    advice.findings[1].problem =
+        RenderMessage("{{time_without_cuda_calls_ns}}, {{share_of_program_time}} of the time", scope);
+    advice.findings[0].confidence = Confidence::kHigh;
+    advice.findings[0].recommendation = {"Profile it at work."};
+    return Render(RunWithLedger({{"compute/other", 20'000'000}}), advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("writing", 20'000'001), HasSubstr("first, write it more cheaply"));
+  EXPECT_THAT(text("writing", 20'000'000), HasSubstr("first, profile it at work"));
+  EXPECT_THAT(text("known", 20'000'001), HasSubstr("first, profile it at work"));
+}
+
 // Before its GPU work and after it, of one process; another beside it adds nothing.
 TEST(Headline, BeginsWithTheHostsStartWhereTheGpusSideIsMissing) {
   const auto text = [](const char* place) {

@@ -206,6 +206,20 @@ bool IsTest(const Advice& advice, const Whole& whole) {
   return whole.total < kBrief && FindingOf(advice, "one-shot-program").has_value();
 }
 
+// What a test has its result written in for longer than the GPU works for it.
+std::optional<size_t> WritesForLonger(const Advice& advice, const Whole& whole) {
+  if (!IsTest(advice, whole)) return std::nullopt;
+  for (const size_t root : advice.Roots()) {
+    const Finding& finding = advice.findings[root];
+    if (finding.rule != "host-computes-alone" || !Holds(finding, "writing")) continue;
+    for (const PlacedValue& placed : finding.problem.values)
+      if (placed.value.name == "time_without_cuda_calls_ns" &&
+          AsNumber(placed.value.value).value_or(0) > whole.total)
+        return root;
+  }
+  return std::nullopt;
+}
+
 // What comes before all that saves time.
 std::optional<size_t> BeforeSavings(const ReportModel& model) {
   const Advice& advice = *model.advice;
@@ -229,8 +243,8 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     return begins ? std::optional(begins->root) : std::nullopt;
   }
   if (const auto late = FindingOf(advice, "late-first-batch")) return late;
-  const auto host = HostAloneForMostOfTheTime(advice);
-  return host ? std::optional(host->root) : std::nullopt;
+  if (const auto host = HostAloneForMostOfTheTime(advice)) return host->root;
+  return WritesForLonger(advice, WholeOf(model));
 }
 
 // Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
