@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/step.h"
 #include "tests/analysis/trace_builder.h"
@@ -38,20 +41,45 @@ TEST(HostProgram, OperatorsAndCollectives) {
   EXPECT_EQ(rows[2].busy_ns, 100);
 }
 
-// Of 600 ns in the loader an operator takes 100.
-TEST(HostProgram, LoadersWithoutTheOperatorsWithinThem) {
+// What a loader runs is loading; what another thread computes beside it is not.
+TEST(HostProgram, LoadersWithWhatTheyRun) {
   TraceBuilder b;
   b.trace.devices.clear();
   test::AddRange(b, 0, 600, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation");
   test::AddRange(b, 200, 300, "aten::stack");
   test::AddRange(b, 600, 1000, "aten::addmm");
+  b.AddThread(0, 43);
+  test::AddRange(b, 0, 50, "aten::mm", "cpu_op", 1);
   const auto rows = RowsOf(b);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].name, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
   EXPECT_TRUE(rows[0].loading);
-  EXPECT_EQ(rows[0].busy_ns, 500);
+  EXPECT_EQ(rows[0].busy_ns, 550);
   EXPECT_EQ(rows[0].calls, 1);
+  EXPECT_EQ(rows[1].name, "aten::addmm");
   EXPECT_FALSE(rows[1].loading);
+  EXPECT_EQ(rows[2].name, "aten::mm");
+}
+
+// Updates of an optimizer beside the operators within them, and the longest call of each.
+TEST(HostProgram, UpdatesAndLongestCalls) {
+  TraceBuilder b;
+  b.trace.devices.clear();
+  for (const Ns start : {0, 1000}) {
+    test::AddRange(b, start, start + 100, "aten::mm");
+    test::AddRange(b, start + 100, start + 400 + start / 10, "Optimizer.step#Adam.step", "user_annotation");
+    test::AddRange(b, start + 150, start + 250, "aten::add_");
+  }
+  const auto rows = RowsOf(b);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "Optimizer.step#Adam.step");
+  EXPECT_TRUE(rows[0].updating);
+  EXPECT_EQ(rows[0].calls, 2);
+  EXPECT_EQ(rows[0].busy_ns, 700);
+  EXPECT_EQ(rows[0].longest_ns, 400);
+  EXPECT_FALSE(rows[1].updating);
+  EXPECT_EQ(rows[1].busy_ns, 200);
+  EXPECT_EQ(rows[1].longest_ns, 100);
 }
 
 // One loader within another, and a third on another thread that begins beside them.
@@ -113,6 +141,7 @@ TEST(HostProgram, StepsAreThoseOfTheProfiler) {
   b.Range(0, 100, "ProfilerStep#4");
   b.Range(10, 90, "aten::mm");
   b.Range(100, 300, "ProfilerStep#5");
+  b.Range(110, 190, "aten::mm");
   const Context context = test::ContextOf(b.trace);
   const std::vector<StepRow> steps = ComputeSteps(context);
   ASSERT_EQ(steps.size(), 2u);
@@ -127,6 +156,21 @@ TEST(HostProgram, StepsAreThoseOfTheProfiler) {
   TraceBuilder without;
   without.Range(0, 100, "aten::mm");
   EXPECT_TRUE(ComputeSteps(test::ContextOf(without.trace)).empty());
+}
+
+// The rest behind the last step() is no step, and a first one that takes three times as long a warm-up.
+TEST(HostProgram, StepsOfOperators) {
+  TraceBuilder b;
+  for (const auto& [start, end] : {std::pair<Ns, Ns>{0, 300}, {300, 400}, {400, 501}, {501, 503}}) {
+    b.Range(start, end, "ProfilerStep#" + std::to_string(start));
+    if (end > 502) break;
+    test::AddRange(b, start, end - 1, "aten::mm");
+  }
+  const std::vector<StepRow> steps = ComputeSteps(test::ContextOf(b.trace));
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_TRUE(steps[0].warmup);
+  EXPECT_FALSE(steps[1].warmup);
+  EXPECT_FALSE(steps[2].warmup);
 }
 
 TEST(HostProgram, NothingWhereAGpuIs) {

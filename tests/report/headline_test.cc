@@ -164,6 +164,17 @@ TEST(Headline, BeginsWithWhatAnotherCaptureWouldShowAgain) {
                         "first, draw random numbers where they are used, then record the GPU's work."));
 }
 
+TEST(Headline, SaysOfAProfileWithoutTheGpuWhatItShows) {
+  Advice advice;
+  advice.findings = {MakeFinding("no-gpu-work", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("host-loading", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Profile again with: x."};
+  advice.findings[1].recommendation = {"Load batches in other processes."};
+  EXPECT_THAT(Render(FakeRun(), advice, ReportFormat::kMarkdown),
+              HasSubstr("The host loads data for most of the time, and nothing of the GPU was recorded; "
+                        "first, load batches in other processes, then record the GPU's work."));
+}
+
 TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   const auto text = [](const char* bucket) {
     Advice advice;

@@ -36,6 +36,18 @@ std::vector<IntervalSet> SelfTimes(const Trace& trace, const OperatorTree& tree)
   return self;
 }
 
+// Of the calls those of a data loader, and what these run.
+std::vector<bool> AreLoaders(const Trace& trace, const OperatorTree& tree) {
+  std::vector<bool> loads(tree.calls.size());
+  for (size_t i = 0; i < tree.calls.size(); ++i) {
+    const OperatorCall& call = tree.calls[i];
+    loads[i] = (call.parent != kNoIndex && loads[call.parent]) ||
+               (!call.is_operator &&
+                BucketOfRange(trace.names.View(trace.ranges.name[call.range])) == Bucket::kInput);
+  }
+  return loads;
+}
+
 // The time that threads spend in calls of the operating system, by call.
 class OsTime {
  public:
@@ -80,15 +92,19 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
                                  "a GPU was recorded; no rows for others.")
           .Key("rank", &HostProgramRow::rank, kRankNumber, "Rank.")
           .Key("name", &HostProgramRow::name, Unit::kText,
-               "Operator of the framework (where there are none, range), range of a data loader, or "
-               "collective of hosts.")
+               "Operator of the framework (where there are none, range), range of a data loader or of an "
+               "optimizer's update, or collective of hosts.")
           .Column("communication", &HostProgramRow::communication, Unit::kNone,
                   "1 for a collective (gloo, MPI).")
           .Column("loading", &HostProgramRow::loading, Unit::kNone, "1 for a range of a data loader.")
+          .Column("updating", &HostProgramRow::updating, Unit::kNone,
+                  "1 for a range of an optimizer's update, whose operators have rows as well.")
           .Column("calls", &HostProgramRow::calls, Unit::kCount, "Calls.")
           .Column("busy_ns", &HostProgramRow::busy_ns, Unit::kNanoseconds,
-                  "Time in which a thread is in one (union), of operators and loaders without the operators "
-                  "within it.")
+                  "Time in which a thread is in one (union), of operators without those within it, and of "
+                  "loaders without the operators of others; what a loader runs itself is loading.")
+          .Column("longest_ns", &HostProgramRow::longest_ns, Unit::kNanoseconds,
+                  "The longest call, of operators without those within it.")
           .Column("alone_ns", &HostProgramRow::alone_ns, Unit::kNanoseconds,
                   "Of a collective, the part in which no operator runs on any thread; of a range of a data "
                   "loader, the part in which none with more time loads, so that their sum counts no time "
@@ -112,12 +128,14 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
   const OsTime os(trace);
   std::vector<Interval> operating;
   const std::vector<IntervalSet> self = SelfTimes(trace, tree);
+  const std::vector<bool> loads = AreLoaders(trace, tree);
   for (size_t i = 0; i < tree.calls.size(); ++i) {
     const OperatorCall& call = tree.calls[i];
     const std::string& name = tree.names[tree.name[trace.ranges.name[call.range]] - 1];
-    if (!call.is_operator || Communicates(name)) continue;
+    if (!call.is_operator || loads[i] || Communicates(name)) continue;
     auto& [row, times] = by_name[name];
     ++row.calls;
+    row.longest_ns = std::max(row.longest_ns, Length(self[i]));
     times.insert(times.end(), self[i].begin(), self[i].end());
     os.Add(trace.ranges.thread[call.range], self[i], in_os[name]);
     operating.insert(operating.end(), self[i].begin(), self[i].end());
@@ -132,15 +150,24 @@ std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
   }
   const IntervalSet busy = Union(std::move(operating));
   std::map<NameId, std::vector<Interval>> loading;
-  for (uint32_t i = 0; i < trace.ranges.size(); ++i)
-    if (!trace.ranges.open[i] && trace.ranges.kind[i] == RangeKind::kPushPop &&
-        BucketOfRange(trace.names.View(trace.ranges.name[i])) == Bucket::kInput)
-      loading[trace.ranges.name[i]].push_back({trace.ranges.start[i], trace.ranges.end[i]});
+  for (uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    if (trace.ranges.open[i] || trace.ranges.kind[i] != RangeKind::kPushPop) continue;
+    const std::string_view name = trace.names.View(trace.ranges.name[i]);
+    const Interval time{trace.ranges.start[i], trace.ranges.end[i]};
+    if (BucketOfRange(name) == Bucket::kInput) loading[trace.ranges.name[i]].push_back(time);
+    if (!name.starts_with("Optimizer.step#")) continue;
+    auto& [row, times] = by_name[std::string(name)];
+    row.updating = true;
+    ++row.calls;
+    row.longest_ns = std::max(row.longest_ns, time.length());
+    times.push_back(time);
+  }
   for (auto& [id, ranges] : loading) {
     auto& [row, times] = by_name[std::string(trace.names.View(id))];
     row.loading = true;
     if (row.calls > 0) continue;  // as ranges where there are no operators
     row.calls = static_cast<int64_t>(ranges.size());
+    for (const Interval& range : ranges) row.longest_ns = std::max(row.longest_ns, range.length());
     times = Subtract(Union(std::move(ranges)), busy);
   }
   const auto whole = static_cast<double>(std::max<Ns>(1, context.activity.length()));

@@ -16,8 +16,8 @@ namespace dladvisor {
 struct HostProgramRow {
   int64_t rank = 0;
   std::string name;
-  bool communication = false, loading = false;
-  int64_t calls = 0, busy_ns = 0, alone_ns = 0;
+  bool communication = false, loading = false, updating = false;
+  int64_t calls = 0, busy_ns = 0, alone_ns = 0, longest_ns = 0;
   std::optional<std::string> os_call;
   std::optional<int64_t> os_call_ns;
   double share = 0, alone_share = 0;

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/profiler_step.h"
+#include "src/analysis/context/warm_up.h"
 #include "src/analysis/family/family.h"
 
 namespace dladvisor {
@@ -73,15 +75,33 @@ const RelationOf<StepRow>& StepRelation() {
 
 namespace {
 
-// Of a program without GPU work: the ranges of the profiler, of the process with the most of them.
+// Whether a range other than a step is within the time.
+bool HoldsWork(const Trace& trace, Interval time) {
+  const Ranges& ranges = trace.ranges;
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (!ranges.open[i] && ranges.start[i] >= time.start && ranges.end[i] <= time.end &&
+        !ProfilerStepNumber(trace.names.View(ranges.name[i])))
+      return true;
+  return false;
+}
+
+// Of a program without GPU work: the ranges of the profiler, of the process with the most of them. The last
+// may be what is left between its last step() and its end.
 std::vector<StepRow> HostSteps(const Trace& trace) {
   std::vector<ProfilerStep> most;
   for (std::vector<ProfilerStep>& steps : ProfilerStepRanges(trace))
     if (steps.size() > most.size()) most = std::move(steps);
+  const Interval always{std::numeric_limits<Ns>::min(), std::numeric_limits<Ns>::max()};
+  if (!most.empty() && !HoldsWork(trace, most.back().host) && HoldsWork(trace, always)) most.pop_back();
+  std::vector<Step> marked;
+  for (const ProfilerStep& step : most) marked.push_back({.number = step.number, .time = step.host});
+  MarkWarmup(marked);
   std::vector<StepRow> rows;
-  for (const ProfilerStep& step : most) {
+  for (size_t i = 0; i < most.size(); ++i) {
+    const ProfilerStep& step = most[i];
     StepRow& row = rows.emplace_back();
     row.step = step.number;
+    row.warmup = marked[i].warmup;
     row.start_ns = step.host.start;
     row.end_ns = step.host.end;
     row.duration_ns = step.host.length();

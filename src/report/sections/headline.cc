@@ -101,6 +101,15 @@ std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule) {
   return std::nullopt;
 }
 
+// What feeds a program of which nothing of the GPU was recorded.
+struct HostInput {
+  std::string_view rule, text;
+};
+constexpr std::array kHostInputs = std::to_array<HostInput>({
+    {"random-on-host", "The host makes the input for much of the time"},
+    {"host-loading", "The host loads data for most of the time"},
+});
+
 // GPU work of a test or a single call that is over so soon: nobody waits for its code to be loaded.
 constexpr double kBrief = 50e6;
 
@@ -226,7 +235,9 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   for (const Doubt& doubt : kDoubts)
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
   // Known without another capture, which would show the same.
-  if (const auto drawing = FindingOf(advice, "random-on-host"); drawing && !HasGpuWork(model)) return drawing;
+  if (!HasGpuWork(model) && !UsesNoGpu(model))
+    for (const HostInput& input : kHostInputs)
+      if (const auto feeding = FindingOf(advice, input.rule)) return feeding;
   if (const auto none = NoKernelAtAll(model)) return none;
   // A program that died has no pace to improve.
   for (const char* rule : {"log-stopped", "program-failed"})
@@ -419,9 +430,10 @@ HeadlineText Headline(const ReportModel& model) {
       return {"The program ended before any GPU work; ", order + "."};
     if (UsesNoGpu(model))
       return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
-    if (FindingOf(advice, "random-on-host"))
-      return {"The host makes the input for much of the time, and nothing of the GPU was recorded; ",
-              order + ", then record the GPU's work."};
+    for (const HostInput& input : kHostInputs)
+      if (FindingOf(advice, input.rule))
+        return {fmt::format("{}, and nothing of the GPU was recorded; ", input.text),
+                order + ", then record the GPU's work."};
     const auto none = FindingOf(advice, "no-gpu-work");
     const std::string_view next = none && !advice.findings[*none].recommendation.empty()
                                       ? advice.findings[*none].recommendation.front().FirstSentence()
@@ -449,9 +461,11 @@ HeadlineText Headline(const ReportModel& model) {
       return {"No GPU work was recorded; ", fmt::format("first, {}.", FirstThing(advice.findings[*none]))};
     const std::vector<std::string> flags = CaptureFlags(model);
     return {std::string("No GPU work was recorded") +
-                (flags.empty() ? std::string(".")
-                               : fmt::format("; profile again with {}.",
-                                             fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
+                (flags.empty()
+                     ? std::string(".")
+                     : fmt::format("; profile again{} with {}.",
+                                   FindingOf(advice, "first-use-unrecorded") ? ", after a warm-up," : "",
+                                   fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
             ""};
   }
   if (NoKernelAtAll(model)) return {doubt + "No kernel was recorded; ", first ? order + "." : ""};
