@@ -32,7 +32,8 @@ std::string Scaled(double value, std::span<const Scale> scales) {
   return fmt::format("{:.{}f} {}", scaled, decimals, chosen->suffix);
 }
 
-constexpr std::array<Scale, 5> kTime = {{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {60e9, "min"}}};
+constexpr std::array<Scale, 6> kTime = {
+    {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {60e9, "min"}, {3600e9, "h"}}};
 constexpr std::array<Scale, 5> kBytes = {
     {{1, "B"}, {1024.0, "KiB"}, {1048576.0, "MiB"}, {1073741824.0, "GiB"}, {1099511627776.0, "TiB"}}};
 constexpr std::array<Scale, 5> kRate = {

@@ -15,6 +15,7 @@ TEST(FormatValue, PrintsByUnit) {
   EXPECT_EQ(FormatValue(0.0, Unit::kRatio), "0.0 %");
   EXPECT_EQ(FormatValue(12.3e6, Unit::kNanoseconds), "12.3 ms");
   EXPECT_EQ(FormatValue(int64_t{98'400'000'000}, Unit::kNanoseconds), "1.64 min");
+  EXPECT_EQ(FormatValue(97'200e9, Unit::kNanoseconds), "27.0 h");
   EXPECT_EQ(FormatValue(int64_t{640}, Unit::kNanoseconds), "640 ns");
   EXPECT_EQ(FormatValue(int64_t{1610612736}, Unit::kBytes), "1.50 GiB");
   EXPECT_EQ(FormatValue(2.039e12, Unit::kBytesPerSecond), "2.04 TB/s");

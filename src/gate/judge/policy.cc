@@ -43,12 +43,13 @@ struct Suffix {
   Unit unit;
   double factor;
 };
-constexpr std::array<Suffix, 16> kSuffixes = {{{"ns", Unit::kNanoseconds, 1},
+constexpr std::array<Suffix, 17> kSuffixes = {{{"ns", Unit::kNanoseconds, 1},
                                                {"us", Unit::kNanoseconds, 1e3},
                                                {"µs", Unit::kNanoseconds, 1e3},
                                                {"ms", Unit::kNanoseconds, 1e6},
                                                {"s", Unit::kNanoseconds, 1e9},
                                                {"min", Unit::kNanoseconds, 60e9},
+                                               {"h", Unit::kNanoseconds, 3600e9},
                                                {"%", Unit::kRatio, 0.01},
                                                {"B", Unit::kBytes, 1},
                                                {"KiB", Unit::kBytes, 1024},
