@@ -121,6 +121,9 @@ TEST(KernelSteps, RoundsWithinOneCallOfAModuleAreLayers) {
     b.trace.ranges.domain.Set(b.trace.ranges.size() - 1, b.trace.names.Intern("nn.Module"));
     EXPECT_EQ(test::ContextOf(b.trace).steps.source, of_all ? "" : "kernel sequence");
   }
+  TraceBuilder update = KernelLoop(5);
+  update.Range(280, 2400, "Optimizer.step#Adam.step");
+  EXPECT_EQ(test::ContextOf(update.trace).steps.source, "") << "parameters";
   TraceBuilder b = KernelLoop(5);
   b.Frame(280, 2400, "modeling_bert.py(12): forward");
   EXPECT_EQ(test::ContextOf(b.trace).steps.source, "");

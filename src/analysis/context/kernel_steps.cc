@@ -148,8 +148,8 @@ class KernelStepFinder {
     }
   }
 
-  // Whether most rounds and the next are launched within one call of a module, of an operator, or of a
-  // Python function `forward`.
+  // Whether most rounds and the next are launched within one call of a module, of an operator, of an
+  // optimizer's update, or of a Python function `forward`.
   bool AreWithinOneCall(size_t gpu, size_t first, size_t count, size_t period) const {
     std::vector<std::pair<uint32_t, Ns>> launched;  // thread and time of each round's first kernel
     for (size_t n = 0; n < count; ++n)
@@ -165,7 +165,8 @@ class KernelStepFinder {
     const Ranges& ranges = trace_.ranges;
     for (size_t i = 0; i < ranges.size(); ++i)
       if (const std::string_view domain = trace_.names.View(ranges.domain[i]);
-          !ranges.open[i] && (domain == "nn.Module" || domain == "cpu_op"))
+          !ranges.open[i] && (domain == "nn.Module" || domain == "cpu_op" ||
+                              trace_.names.View(ranges.name[i]).starts_with("Optimizer.step#")))
         add(ranges.thread[i], {ranges.start[i], ranges.end[i]});
     size_t within = CountPairsWithin(launched, calls);
     for (auto& [thread, set] : calls) set.clear();

@@ -19,15 +19,15 @@
 //     8 kernels of at least 3 names, is launched by a call of its own or more, and spans 60 % of the time
 //     from the device's first kernel to its last. A loop of one kernel, or of a few, is not a training step,
 //     nor are several of its rounds together; nor are rounds of which several are within one call of a
-//     module, which are layers, as are rounds that attend once each behind an input of the model (embeddings,
-//     a convolution) that none of them has. In a program without ranges, five rounds and more of at least two
-//     kernels of two names are steps, if they also take 80 % of the device's kernel time; and so are five and
-//     more of one kernel that are alike (grid, block, and time within a half of the median for 90 % of them),
-//     a millisecond each and 50 ms in all, and span 60 % of the device's work with its copies. A sequence of
-//     two halves that differ only in the order or the template arguments of their kernels (sweeps in
-//     alternating directions) is two steps. Where no names repeat, all matrix products are one name, and
-//     variants of other kernels too: libraries choose by sizes, which may grow with each token that is
-//     generated.
+//     module or one update of an optimizer, which are layers or parameters, as are rounds that attend once
+//     each behind an input of the model (embeddings, a convolution) that none of them has. In a program
+//     without ranges, five rounds and more of at least two kernels of two names are steps, if they also take
+//     80 % of the device's kernel time; and so are five and more of one kernel that are alike (grid, block,
+//     and time within a half of the median for 90 % of them), a millisecond each and 50 ms in all, and span
+//     60 % of the device's work with its copies. A sequence of two halves that differ only in the order or
+//     the template arguments of their kernels (sweeps in alternating directions) is two steps. Where no names
+//     repeat, all matrix products are one name, and variants of other kernels too: libraries choose by sizes,
+//     which may grow with each token that is generated.
 //  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 //  5. else the passes of a language model that generates token after token (token_passes.h), at least three
