@@ -129,9 +129,11 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
   const bool is_work = !buckets.empty() && std::ranges::all_of(buckets, [&](const std::string& bucket) {
     return IsWork(ledger, bucket);
   });
-  const bool waits = !is_work && std::ranges::any_of(accounts, [&](const Account& a) {
-    return !Matches(a.subject, finding.subject);
-  });
+  const bool is_loss =
+      std::ranges::none_of(buckets, [&](const std::string& bucket) { return IsWork(ledger, bucket); });
+  const bool waits = is_loss && std::ranges::any_of(accounts, [&](const Account& a) {
+                       return !Matches(a.subject, finding.subject);
+                     });
   std::optional<double> granted, alone, limit;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
@@ -162,6 +164,7 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
 
 std::vector<std::string> Ledger::BucketsOf(const std::string& from) const {
   if (std::ranges::find(buckets, from) != buckets.end()) return {from};
+  if (from == kAllBuckets) return buckets;
   std::vector<std::string> family;
   for (const std::string& name : buckets)
     if (name.starts_with(from + "/")) family.push_back(name);
@@ -174,6 +177,7 @@ std::vector<std::string> Ledger::Families() const {
     if (const size_t slash = name.find('/'); slash != std::string::npos)
       if (std::string family = name.substr(0, slash); std::ranges::find(families, family) == families.end())
         families.push_back(std::move(family));
+  families.emplace_back(kAllBuckets);
   return families;
 }
 

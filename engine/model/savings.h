@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/model/advice.h"
@@ -12,7 +13,11 @@
 
 namespace dladvisor {
 
-// A claim may also be on a family of buckets, those whose names begin with "FAMILY/".
+// The family of all buckets: a claim on what takes time whether or not it is work, such as what the host does
+// and the kernels that it launches.
+inline constexpr std::string_view kAllBuckets = "step";
+
+// A claim may also be on a family of buckets, those whose names begin with "FAMILY/", or on all.
 struct Ledger {
   std::string relation;              // keyed by a subject and a bucket
   std::string bucket;                // the column that names the bucket

@@ -22,13 +22,13 @@ const WhatIfRow* RowOf(const std::vector<WhatIfRow>& rows, std::string_view chan
 
 std::vector<WhatIfRow> WhatIfsOf(const TraceBuilder& b) {
   const Context context = test::ContextOf(b.trace);
-  return ComputeWhatIfs(context, ComputeTimelines(context));
+  return ComputeWhatIfs(context, ComputeTimelines(context), FindRecomputation(context));
 }
 
 // Twenty rounds: ten kernels of 1000 ns launched every 500 ns, and a wait for the last, which the host reads.
 // With the reads each round takes the first launch's latency, 10 us of kernels and what the read takes;
 // without, the GPU never waits.
-TraceBuilder Reads(bool read) {
+TraceBuilder Reads(bool read, MemoryKind to = MemoryKind::kPageable) {
   TraceBuilder b;
   Ns host = 0, gpu = 0;
   int64_t correlation = 0;
@@ -42,8 +42,7 @@ TraceBuilder Reads(bool read) {
     }
     if (!read) continue;
     b.Api(host, host + 100, "cudaMemcpyAsync", ++correlation);
-    b.Copy(gpu, gpu + 50, 4, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPageable,
-           correlation);
+    b.Copy(gpu, gpu + 50, 4, CopyDirection::kDeviceToHost, MemoryKind::kDevice, to, correlation);
     gpu += 50;
     b.Api(host + 100, gpu, "cudaStreamSynchronize", ++correlation);
     host = gpu + 3000;  // the program goes on
@@ -52,15 +51,51 @@ TraceBuilder Reads(bool read) {
 }
 
 TEST(Replay, WithoutScalarReadsTheQueueIsKept) {
-  const auto rows = WhatIfsOf(Reads(true));
-  const WhatIfRow* reads = RowOf(rows, "scalar reads");
-  ASSERT_NE(reads, nullptr);
-  EXPECT_EQ(reads->calls, 40) << "the copy and the wait of each";
-  ASSERT_TRUE(reads->saves_ns);
-  EXPECT_NEAR(*reads->replayed_ns, *reads->recorded_ns, 0.05 * *reads->recorded_ns);
-  // 20 x (10,000 + 50) ns of GPU work remain, but for the host's 11,100 to 14,100 ns a round.
-  EXPECT_GT(*reads->saves_ns, 0);
-  EXPECT_LT(*reads->predicted_ns, *reads->replayed_ns);
+  for (const MemoryKind to : {MemoryKind::kPageable, MemoryKind::kPinned}) {
+    const auto rows = WhatIfsOf(Reads(true, to));
+    const WhatIfRow* reads = RowOf(rows, "scalar reads");
+    ASSERT_NE(reads, nullptr);
+    EXPECT_EQ(reads->calls, 40) << "the copy and the wait of each";
+    ASSERT_TRUE(reads->saves_ns);
+    EXPECT_NEAR(*reads->replayed_ns, *reads->recorded_ns, 0.05 * *reads->recorded_ns);
+    // 20 x (10,000 + 50) ns of GPU work remain, but for the host's 11,100 to 14,100 ns a round.
+    EXPECT_GT(*reads->saves_ns, 0);
+    EXPECT_LT(*reads->predicted_ns, *reads->replayed_ns);
+    EXPECT_EQ(RowOf(rows, "waits"), nullptr);
+  }
+}
+
+// Twenty rounds of ten kernels of 1000 ns launched every 500 ns, and a call of 10 us that waits for them, or
+// that frees memory.
+TraceBuilder Calls(std::string_view name) {
+  TraceBuilder b;
+  Ns host = 0, gpu = 0;
+  int64_t correlation = 0;
+  for (int round = 0; round < 20; ++round) {
+    for (int k = 0; k < 10; ++k) {
+      gpu = std::max(gpu, host + 100);
+      b.Api(host, host + 200, "cudaLaunchKernel", ++correlation);
+      b.Kernel(gpu, gpu + 1000, "k", correlation);
+      gpu += 1000;
+      host += 500;
+    }
+    b.Api(host, host + 10'000, name, 1'000 + round);
+    host += 12'000;
+  }
+  return b;
+}
+
+TEST(Replay, WithoutWhatKeepsTheHostTheQueueIsKept) {
+  for (const auto& [call, change] :
+       {std::pair{"cudaDeviceSynchronize", "waits"}, {"cudaFree", "allocation"}}) {
+    const auto rows = WhatIfsOf(Calls(call));
+    const WhatIfRow* without = RowOf(rows, change);
+    ASSERT_NE(without, nullptr);
+    EXPECT_EQ(without->calls, 20);
+    if (!without->saves_ns) continue;  // a wait that lasts longer than what it waits for is no replay
+    // Of 17 us a round remain the 10 of the GPU.
+    EXPECT_NEAR(*without->saves_ns, 19 * 7000, 7000);
+  }
 }
 
 // Twenty rounds of ten launches, 500 ns each, of kernels that take `kernel` ns.
@@ -189,7 +224,7 @@ TEST(Replay, SavesAsMuchPerStepWhicheverStepsAreAnalysed) {
   three.steps = std::pair{4, 6};
   for (const AnalysisOptions& options : {AnalysisOptions{}, three}) {
     const Context context = MakeContext(b.trace, options);
-    const auto rows = ComputeWhatIfs(context, ComputeTimelines(context));
+    const auto rows = ComputeWhatIfs(context, ComputeTimelines(context), FindRecomputation(context));
     const WhatIfRow* loading = RowOf(rows, "data loading");
     ASSERT_NE(loading, nullptr);
     ASSERT_TRUE(loading->saves_ns);

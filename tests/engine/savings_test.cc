@@ -98,6 +98,21 @@ TEST(Savings, OfAFamilyComeFromItsBuckets) {
   EXPECT_EQ(advice.savings[1].high_ns, 30);
 }
 
+TEST(Savings, OfAllBucketsComeFromWorkAndLossAlike) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ledger.work_limit = "SELECT 2 AS shop, 20";
+  ShopHours shop;
+  shop.Rule("a", "{from: step, high: '5000'}",
+            "for: {sql: SELECT shop FROM shop WHERE shop = 2, key: [shop]}\n");
+  const Advice advice = shop.Infer(ledger);
+  EXPECT_EQ(advice.findings.at(0).saves->high_ns, 1200) << "whatever the other shop loses";
+  EXPECT_EQ(advice.findings[0].saves->ExpectedNs(), 600);
+  ASSERT_EQ(advice.savings.size(), 2u);
+  EXPECT_EQ(advice.savings[0].high_ns, 200);
+  EXPECT_EQ(advice.savings[1].high_ns, 1000);
+}
+
 TEST(Savings, OfLossAreAtMostWhatTheLeastLosingSubjectLoses) {
   Ledger ledger = Hours();
   ledger.work = {"serving"};

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "src/analysis/context/api_kind.h"
-#include "src/analysis/context/range_text.h"
 #include "src/analysis/family/family.h"
-#include "src/analysis/timeline/host_buckets.h"
+#include "src/analysis/timeline/left_out.h"
 
 namespace dladvisor {
 namespace {
@@ -26,10 +25,6 @@ constexpr size_t kFullQueue = 512;
 
 using Stream = std::pair<uint32_t, int64_t>;  // device and stream
 
-// What may be left out: waits for single values; what the host does in some ranges; or all kernels.
-enum Change : uint8_t { kNothing, kScalarReads, kLoading, kZeroGrad, kOptimizer, kKernels };
-constexpr std::array<std::string_view, 6> kChangeNames = {
-    "", "scalar reads", "data loading", "zero_grad", "optimizer on the host", "kernels"};
 // Faster kernels save nothing to speak of on a GPU that hardly works.
 constexpr double kBusy = 0.2;
 
@@ -45,7 +40,7 @@ struct Call {
   Ns end;
   uint32_t thread;
   enum class Waits : uint8_t { kNot, kForItsWork, kForStream, kForDevice } waits = Waits::kNot;
-  bool reads_scalar = false;
+  bool reads_scalar = false, is_wait = false;  // a wait that reads none
   size_t queued = 0;  // of a launch into a full queue: operations of its stream, its own too, that are not
                       // done at its end
   Ns returning = 0;   // from the end of its copy; less than 0 where it returns before that
@@ -55,16 +50,21 @@ struct Call {
 
 class Replay {
  public:
-  Replay(const Context& context, const std::vector<GpuTimeline>& timelines, int64_t rank)
+  Replay(const Context& context, const std::vector<GpuTimeline>& timelines,
+         const RecomputedSegments& recomputed, int64_t rank)
       : context_(context),
         trace_(context.trace),
+        recomputed_(recomputed),
+        kinds_(ClassifyApis(context.trace)),
         steps_(context.StepCount(rank)),
         window_(context.HostOfSteps(rank)) {
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
       busy_ |= context.ranks.gpus[gpu].rank == rank &&
                static_cast<double>(timelines[gpu].kernel_busy_ns) >
                    kBusy * static_cast<double>(timelines[gpu].window.length());
-    if (trace_.api_calls.size() > kMostCalls || !(busy_ || HasSomethingToLeaveOut())) return;
+    if (trace_.api_calls.size() > kMostCalls ||
+        !(busy_ || HasSomethingToLeaveOut(context, kinds_, recomputed)))
+      return;
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
       if (context.ranks.gpus[gpu].rank == rank) {
         latency_ = timelines[gpu].min_latency_ns.value_or(0);
@@ -84,10 +84,10 @@ class Replay {
   // How many waits or ranges a change leaves out of the analysed steps.
   int64_t Count(Change change) const {
     if (change == kKernels) return busy_ ? std::ranges::count_if(operations_, &Operation::is_kernel) : 0;
-    if (change == kScalarReads)
+    if (change == kScalarReads || change == kWaits)
       return std::count_if(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
                            calls_.begin() + static_cast<ptrdiff_t>(end_call_),
-                           [](const Call& c) { return c.reads_scalar; });
+                           [&](const Call& c) { return change == kWaits ? c.is_wait : c.reads_scalar; });
     return std::ranges::count_if(left_out_[change], [&](Interval time) {
       return time.start >= window_.start && time.start < window_.end;
     });
@@ -98,8 +98,9 @@ class Replay {
     return change == kKernels ||
            std::any_of(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
                        calls_.begin() + static_cast<ptrdiff_t>(end_call_), [&](const Call& c) {
-                         return change == kScalarReads
-                                    ? c.reads_scalar
+                         return change == kScalarReads ? c.reads_scalar
+                                : change == kWaits
+                                    ? c.is_wait
                                     : c.left_out_before[change] + c.left_out_within[change] > 0;
                        });
   }
@@ -129,7 +130,7 @@ class Replay {
       for (size_t i = call.first_operation; i < call.end_operation; ++i) {
         Ns& of_stream = done[operations_[i].stream];
         const bool runs = !(without == kKernels && operations_[i].is_kernel) &&
-                          (without != kZeroGrad || call.left_out_within[without] == 0);
+                          (!LeavesOutKernels(without) || call.left_out_within[without] == 0);
         of_stream = std::max(of_stream, now + latency_) + (runs ? operations_[i].duration : 0);
         if (queues_fill_) ends[operations_[i].stream].push_back(of_stream);
         own_work = std::max(own_work, of_stream);
@@ -149,6 +150,7 @@ class Replay {
       }
       now += std::min(call.duration, kShortestWait);
       if (without == kScalarReads && call.reads_scalar) continue;
+      if (without == kWaits && call.is_wait) continue;
       const uint32_t stream = last_stream[call.thread];
       if (call.waits == Call::Waits::kForItsWork)
         now = std::max(now, own_work + call.returning);
@@ -223,8 +225,7 @@ class Replay {
     std::vector<uint8_t> launches(trace_.threads.size(), 0);
     for (const Operation& operation : operations_)
       if (calls.thread[operation.call] != kNoIndex) launches[calls.thread[operation.call]] = 1;
-    LeaveOut(launches);
-    const std::vector<ApiKind> kinds = ClassifyApis(trace_);
+    left_out_ = FindLeftOut(context_, kinds_, recomputed_, launches);
     const std::vector<Copying> copies = CopiesThatWait();
     std::vector<uint8_t> read_before(trace_.threads.size(), 0);  // the thread's last call read a scalar
     Ns end = 0;
@@ -246,7 +247,7 @@ class Replay {
       call.duration = std::max<Ns>(0, calls.end[i] - std::max(calls.start[i], end));
       call.end = calls.end[i];
       call.thread = thread;
-      for (const Change change : {kLoading, kZeroGrad, kOptimizer}) {
+      for (const Change change : {kLoading, kZeroGrad, kOptimizer, kAllocation, kRecomputation}) {
         if (left_out_[change].empty()) continue;
         call.left_out_before[change] =
             Within(left_out_[change], {calls.start[i] - call.before, calls.start[i]});
@@ -263,13 +264,14 @@ class Replay {
           if (copies[i] != Copying::kWaitsForStream) call.returning = std::max<Ns>(0, call.returning);
         }
         if (copies[i] != Copying::kReadsScalar) call.waits = Call::Waits::kForItsWork;
-      } else if (kinds[calls.name[i]] == ApiKind::kSync) {
+      } else if (kinds_[calls.name[i]] == ApiKind::kSync) {
         const std::string_view name = trace_.names.View(calls.name[i]);
         call.waits =
             name.find("Stream") != std::string_view::npos || name.find("Event") != std::string_view::npos
                 ? Call::Waits::kForStream
                 : Call::Waits::kForDevice;
         call.reads_scalar = read_before[thread] != 0;
+        call.is_wait = !call.reads_scalar;
       }
       read_before[thread] = copies[i] == Copying::kReadsScalar || copies[i] == Copying::kReadsScalarAndWaits;
       end = std::max(end, calls.end[i]);
@@ -312,65 +314,6 @@ class Replay {
     }
   }
 
-  static Change OfRange(std::string_view name) {
-    return name.starts_with("Optimizer.zero_grad#") ? kZeroGrad
-           : name.starts_with("Optimizer.step#")    ? kOptimizer
-           : BucketOfRange(name) == Bucket::kInput  ? kLoading
-                                                    : kNothing;
-  }
-  static Change OfFunction(std::string_view name) {
-    return BucketOfFunction(name) == Bucket::kInput ? kLoading : kNothing;
-  }
-
-  // Call visit(event, change) for events whose name stands for one, until it returns false.
-  template <class Visit>
-  void ForEachRangeToLeaveOut(Visit visit) const {
-    const RangeTexts& texts = *context_.texts;
-    std::vector<std::optional<Change>> change_of(texts.size());
-    for (size_t i = 0; i < trace_.ranges.size(); ++i) {
-      const uint32_t text = texts.IndexOf(trace_.ranges.name[i]);
-      std::optional<Change>& change = change_of[text];
-      if (!change) change = OfRange(texts.TextAt(text));
-      if (*change != kNothing && !visit(i, *change)) return;
-    }
-  }
-  template <class Visit>
-  void ForEachFunctionToLeaveOut(Visit visit) const {
-    if (trace_.frames.size() == 0) return;
-    std::vector<std::optional<Change>> change_of(trace_.names.size());
-    for (size_t i = 0; i < trace_.frames.size(); ++i) {
-      std::optional<Change>& change = change_of[trace_.frames.name[i]];
-      if (!change) change = OfFunction(trace_.names.View(trace_.frames.name[i]));
-      if (*change != kNothing && !visit(i, *change)) return;
-    }
-  }
-
-  bool HasSomethingToLeaveOut() const {
-    bool found = false;
-    const auto find = [&](size_t, Change) { return !(found = true); };
-    const Copies& copies = trace_.copies;
-    for (size_t i = 0; i < copies.size() && !found; ++i)
-      found = copies.direction[i] == CopyDirection::kDeviceToHost && copies.bytes[i] <= kScalarBytes;
-    if (!found) ForEachRangeToLeaveOut(find);
-    if (!found) ForEachFunctionToLeaveOut(find);
-    return found;
-  }
-
-  void LeaveOut(const std::vector<uint8_t>& launches) {
-    const auto add_of = [&](const auto& events) {
-      return [&](size_t i, Change change) {
-        if (events.thread[i] != kNoIndex && launches[events.thread[i]])
-          left_out_[change].push_back({events.start[i], events.end[i]});
-        return true;
-      };
-    };
-    const auto add_range = add_of(trace_.ranges);
-    ForEachRangeToLeaveOut(
-        [&](size_t i, Change change) { return trace_.ranges.open[i] || add_range(i, change); });
-    ForEachFunctionToLeaveOut(add_of(trace_.frames));
-    for (IntervalSet& set : left_out_) set = Union(std::move(set));
-  }
-
   static Ns Within(const IntervalSet& set, Interval time) {
     Ns total = 0;
     auto i = std::lower_bound(set.begin(), set.end(), time.start,
@@ -380,9 +323,18 @@ class Replay {
     return total;
   }
 
+  // Whether the next call of its thread waits.
+  bool WaitsNext(uint32_t call) const {
+    const ApiCalls& calls = trace_.api_calls;
+    for (uint32_t next = call + 1; next < calls.size(); ++next)
+      if (calls.thread[next] == calls.thread[call]) return kinds_[calls.name[next]] == ApiKind::kSync;
+    return false;
+  }
+
   // What calls do that copy to pageable memory of the host: most wait until it is done, some leave that to
-  // the synchronisation after them. From such memory they return once the data is staged, which they begin
-  // behind the work in front of it: those that return after the copy's start have waited for that.
+  // the synchronisation after them, as PyTorch does that reads single values into pinned memory. From such
+  // memory they return once the data is staged, which they begin behind the work in front of it: those that
+  // return after the copy's start have waited for that.
   enum class Copying : uint8_t { kNot, kWaits, kWaitsForStream, kReadsScalar, kReadsScalarAndWaits };
   std::vector<Copying> CopiesThatWait() const {
     const Copies& copies = trace_.copies;
@@ -395,11 +347,11 @@ class Replay {
         if (returned > copies.start[i]) of_call[call] = Copying::kWaitsForStream;
         continue;
       }
-      if (copies.direction[i] != CopyDirection::kDeviceToHost ||
-          copies.destination[i] != MemoryKind::kPageable)
-        continue;
+      if (copies.direction[i] != CopyDirection::kDeviceToHost) continue;
+      const bool reads_scalar = copies.bytes[i] <= kScalarBytes;
+      if (copies.destination[i] != MemoryKind::kPageable && !(reads_scalar && WaitsNext(call))) continue;
       const bool waits = returned >= copies.end[i];
-      if (copies.bytes[i] <= kScalarBytes)
+      if (reads_scalar)
         of_call[call] = waits ? Copying::kReadsScalarAndWaits : Copying::kReadsScalar;
       else if (waits)
         of_call[call] = Copying::kWaits;
@@ -409,6 +361,8 @@ class Replay {
 
   const Context& context_;
   const Trace& trace_;
+  const RecomputedSegments& recomputed_;
+  const std::vector<ApiKind> kinds_;      // by name of a call
   const int64_t steps_;                   // that are analysed, 0 where there are none
   const Interval window_;                 // in which the host works on them
   size_t first_call_ = 0, end_call_ = 0;  // of calls_, in that window
@@ -422,7 +376,7 @@ class Replay {
   uint32_t last_found_ = kNoIndex;  // of the streams
   std::vector<Operation> operations_;
   std::vector<Call> calls_;
-  std::array<IntervalSet, kChangeNames.size()> left_out_;
+  LeftOut left_out_;
 };
 
 }  // namespace
@@ -435,9 +389,12 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
           "(replay.h), per step; the whole profile where there are no steps.")
           .Key("rank", &WhatIfRow::rank, kRankNumber, "Rank.")
           .Key("change", &WhatIfRow::change, Unit::kText,
-               "What is left out: scalar reads (waits for single values), data loading, zero_grad (with its "
-               "kernels), optimizer on the host (its kernels stay), or, of a GPU that is busy for more than "
-               "20 % of the time, all kernels, which leaves what host and copies take.")
+               "What is left out: scalar reads (waits for single values), waits (all others but those of "
+               "copies), data loading, zero_grad (with its kernels), optimizer on the host (its kernels "
+               "stay), "
+               "allocation (calls that allocate and free), recomputation (with its kernels), or, of a GPU "
+               "that "
+               "is busy for more than 20 % of the time, all kernels, which leaves what host and copies take.")
           .Column("calls", &WhatIfRow::calls, Unit::kCount,
                   "Waits or ranges that are left out of it, of all steps; or all kernels.")
           .Column("recorded_ns", &WhatIfRow::recorded_ns, Unit::kNanoseconds,
@@ -453,18 +410,20 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
   return relation;
 }
 
-std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<GpuTimeline>& timelines) {
+std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<GpuTimeline>& timelines,
+                                      const RecomputedSegments& recomputed) {
   std::vector<WhatIfRow> rows;
   int64_t last_rank = -1;
   for (const Ranks::Gpu& gpu : context.ranks.gpus) {
     if (gpu.rank == last_rank) continue;
     last_rank = gpu.rank;
-    const Replay replay(context, timelines, gpu.rank);
+    const Replay replay(context, timelines, recomputed, gpu.rank);
     if (!replay.IsKnown()) continue;
     const double steps = replay.Steps();
     const auto recorded = static_cast<double>(replay.Recorded());
     std::optional<double> replayed;
-    for (const Change change : {kScalarReads, kLoading, kZeroGrad, kOptimizer, kKernels}) {
+    for (const Change change :
+         {kScalarReads, kWaits, kLoading, kZeroGrad, kOptimizer, kAllocation, kRecomputation, kKernels}) {
       WhatIfRow row;
       row.rank = gpu.rank;
       row.change = kChangeNames[change];

@@ -310,7 +310,7 @@ std::optional<size_t> KernelBeforeSavings(const Advice& advice, const Whole& who
   if (!kernel || !savings.best || savings.start_up) return std::nullopt;
   const bool is_little =
       whole.lost < 2 * kSmallLoss * whole.total && savings.expected < kSmallLoss * whole.total;
-  const bool computes = MostSaving(advice, *savings.best).saves->bucket.starts_with("compute");
+  const bool computes = OfComputing(*MostSaving(advice, *savings.best).saves);
   return is_little && !computes ? kernel : std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/model/savings.h"
 #include "src/render/bucket_words.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/finding_words.h"
@@ -90,7 +91,7 @@ std::string HeadroomText(const ReportModel& model, double computing_ns, double t
 }
 
 double SavedOfComputing(const std::optional<SavingClaim>& claim) {
-  return claim && claim->bucket.starts_with("compute") ? claim->high_ns.value_or(0) : 0;
+  return claim && OfComputing(*claim) ? claim->high_ns.value_or(0) : 0;
 }
 
 // ", unless the program pauses in the 10.3 min of one gap": minutes without a call in which nothing shows
@@ -120,6 +121,10 @@ bool IsPaced(const Advice& advice) {
 
 }  // namespace
 
+bool OfComputing(const SavingClaim& claim) {
+  return claim.bucket == kAllBuckets || claim.bucket.starts_with("compute");
+}
+
 std::string LossText(const ReportModel& model, const std::optional<SavingClaim>& claim) {
   for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
                                         {"lost_in_window", "window", "the analysed {}"}}) {
@@ -144,7 +149,7 @@ std::string LossText(const ReportModel& model, const std::optional<SavingClaim>&
 std::string ShareText(const ReportModel& model, const Finding& finding) {
   if (!finding.saves || finding.saves->bucket == "idle/compilation") return "";
   const bool has_steps = FigureNumber(model, "step_time").has_value(),
-             computing = finding.saves->bucket.starts_with("compute");
+             computing = OfComputing(*finding.saves);
   const auto whole = FigureNumber(model, computing ? (has_steps ? "step_time" : "window")
                                                    : (has_steps ? "lost_per_step" : "lost_in_window"));
   const double low = finding.saves->low_ns.value_or(0), high = finding.saves->high_ns.value_or(0);

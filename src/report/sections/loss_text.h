@@ -16,6 +16,9 @@ inline constexpr double kSmallLoss = 0.05;
 // computing: where `claim`, of the finding to begin with, saves more of that, it says so.
 std::string LossText(const ReportModel& model, const std::optional<SavingClaim>& claim);
 
+// Whether a claim is on computing, alone or with all else.
+bool OfComputing(const SavingClaim& claim);
+
 // " (11 – 36 % of the loss)": of the step, or of what is analysed, where computing is saved.
 std::string ShareText(const ReportModel& model, const Finding& finding);
 
