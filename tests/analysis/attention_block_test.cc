@@ -31,7 +31,7 @@ TEST(AttentionBlock, IsAProductASoftmaxAndAProduct) {
     b.Move("aten::add", "[[1, 8, 512, 256], [1, 1, 512, 256]]");
     b.Move("aten::_softmax", "[[8, 512, 256]]");
     b.Values();
-    b.Move("aten::copy_", "[[8, 512, 32], [8, 512, 32]]");
+    b.Move("aten::copy_", "[[8, 512, 32], [8, 512, 32]]");  // of the result
   }
   const auto rows = b.Blocks();
   ASSERT_EQ(rows.size(), 1u);
@@ -80,6 +80,48 @@ TEST(AttentionBlock, OfGradientsIsBackward) {
   const auto rows = b.Blocks();
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].direction, "backward");
+}
+
+// As autograd runs it, the gradient of a factor before or after that of the other. All sizes but the head's
+// are the same, so that the gradient of the values looks like a product of the one before.
+TEST(AttentionBlock, OfGradientsHasFourProducts) {
+  for (const bool values_first : {true, false}) {
+    DrawnBlocks b;
+    const auto gradient_of_values = [&] {
+      b.Call("aten::bmm", "[[8, 256, 256], [8, 256, 64]]", kTwoHalves, 20'000);
+    };
+    b.Call("aten::mm", "[[2048, 64], [64, 64]]", kTwoHalves, 20'000);
+    b.Move("aten::copy_", "[[2, 4, 256, 64], [2, 4, 256, 64]]");
+    if (values_first) gradient_of_values();
+    b.Call("aten::bmm", "[[8, 256, 64], [8, 64, 256]]", kTwoHalves, 20'000);
+    if (!values_first) gradient_of_values();
+    b.Move("aten::copy_", "[[2, 4, 256, 256], [2, 4, 256, 256]]");
+    b.Move("aten::_softmax_backward_data", "[[2, 4, 256, 256], [2, 4, 256, 256]]");
+    b.Move("aten::div", "[[2, 4, 256, 256], []]");
+    b.Call("aten::bmm", "[[8, 64, 256], [8, 256, 256]]", kTwoHalves, 20'000);
+    b.Call("aten::bmm", "[[8, 256, 256], [8, 256, 64]]", kTwoHalves, 20'000);
+    b.Call("aten::mm", "[[64, 2048], [2048, 64]]", kTwoHalves, 20'000);
+    const auto rows = b.Blocks();
+    ASSERT_EQ(rows.size(), 1u);
+    const AttentionBlockRow& row = rows[0];
+    EXPECT_EQ(row.direction, "backward");
+    EXPECT_EQ(row.blocks, 1);
+    EXPECT_EQ(row.head_size, 64);
+    EXPECT_EQ(row.value_size, 64);
+    EXPECT_EQ(row.gpu_ns, 4 * 20'000 + 3 * 10'000);
+    EXPECT_EQ(row.score_ns, 3 * 10'000);
+    EXPECT_EQ(row.copy_ns, 10'000);
+    EXPECT_EQ(row.flops, 5 * 2.0 * 8 * 256 * 256 * 64);
+    EXPECT_EQ(row.fused_bytes, 8 * 2.0 * 8 * 256 * 64);
+  }
+}
+
+TEST(AttentionBlock, IsNoLoss) {
+  DrawnBlocks b;
+  b.Scores();
+  b.Move("aten::_log_softmax_backward_data", "[[8, 512, 256], [8, 512, 256]]");
+  b.Values();
+  EXPECT_TRUE(b.Blocks().empty());
 }
 
 // Exports record no types: the kernel of the first product shows that it computes in FP16.

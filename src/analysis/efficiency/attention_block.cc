@@ -6,7 +6,6 @@
 #include <span>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "src/analysis/efficiency/kernel_precision.h"
@@ -19,11 +18,21 @@ namespace {
 
 constexpr size_t kMostOperators = 24;  // between the two products
 constexpr int64_t kLeastKeys = 8;      // smaller products are not scores
+constexpr size_t kMostCopies = 8;      // before a product
 
 // [batch, m, k] times [batch, k, n].
 struct ProductDims {
   int64_t batch = 0, m = 0, n = 0, k = 0;
 };
+
+// Whether a product takes these scores, or they transposed, as one of its factors.
+bool Takes(const ProductDims& product, const ProductDims& scores) {
+  if (product.batch != scores.batch) return false;
+  const auto is = [&](int64_t rows, int64_t columns) {
+    return (rows == scores.m && columns == scores.n) || (rows == scores.n && columns == scores.m);
+  };
+  return is(product.m, product.k) || is(product.k, product.n);
+}
 
 // Of products with one batch dimension, or with none.
 std::optional<ProductDims> DimsOf(const OperatorWork& work, const DistinctOperators::Operator& of) {
@@ -38,7 +47,9 @@ std::optional<ProductDims> DimsOf(const OperatorWork& work, const DistinctOperat
 
 enum class Softmax : uint8_t { kNone, kOperator, kBackward, kPieces };
 
+// The logarithm of one is that of a loss.
 Softmax SoftmaxOfName(std::string_view name) {
+  if (name.find("log_softmax") != std::string_view::npos) return Softmax::kNone;
   if (name.find("softmax_backward") != std::string_view::npos) return Softmax::kBackward;
   return name.starts_with("aten::exp") ? Softmax::kPieces : Softmax::kNone;
 }
@@ -51,14 +62,27 @@ std::vector<Softmax> FindSoftmax(const OperatorWork& work) {
   bool found = false;
   for (const auto& of : work.operators) {
     const Softmax named = of_name[of.name];
-    const bool is_operator =
-        named != Softmax::kBackward && work.operators.ClassOf(of).kind == WorkKind::kSoftmax;
+    const bool is_operator = named != Softmax::kBackward &&
+                             work.operators.ClassOf(of).kind == WorkKind::kSoftmax &&
+                             work.names[of.name].find("log_softmax") == std::string_view::npos;
     of_operator.push_back(is_operator ? Softmax::kOperator : named);
     found |= of_operator.back() != Softmax::kNone;
   }
   if (!found) of_operator.clear();
   return of_operator;
 }
+
+// What one thread launches, from a product that may give scores on.
+struct OpenBlock {
+  // The product just before the first one: one of both gradients of the product with the values gives the
+  // scores' gradient, the other the values'.
+  std::optional<OperatorWorkCall> beside;
+  std::vector<OperatorWorkCall> calls;  // the product, operators on the scores, and products that take them
+  size_t taken = 0;                     // of the latter
+  Softmax softmax = Softmax::kNone;
+  std::vector<OperatorWorkCall> copies;  // since the last product
+  Ns copy_ns = 0;                        // of those that the products read
+};
 
 class AttentionBuilder {
  public:
@@ -71,10 +95,10 @@ class AttentionBuilder {
     std::map<int64_t, Ns> kernel_ns;
     for (size_t gpu = 0; gpu < work_.gpus.size(); ++gpu) {
       kernel_ns[context_.ranks.gpus[gpu].rank] += work_.gpus[gpu].kernel_ns;
-      std::unordered_map<uint32_t, std::vector<OperatorWorkCall>>
-          open;  // by thread: from the first product on
+      std::map<uint32_t, OpenBlock> open;  // by thread
       for (const OperatorWorkCall& call : work_.gpus[gpu].calls)
         Continue(gpu, open[context_.trace.ranges.thread[call.range]], call);
+      for (auto& [thread, block] : open) Close(gpu, block);
     }
     std::vector<AttentionBlockRow> rows;
     for (auto& [key, row] : rows_) {
@@ -90,85 +114,136 @@ class AttentionBuilder {
   }
 
  private:
-  // `block` is a product of scores and what followed it on them.
-  void Continue(size_t gpu, std::vector<OperatorWorkCall>& block, const OperatorWorkCall& call) {
-    const auto& of = work_.operators[call.operation];
-    const std::optional<WorkKind> kind = work_.operators.ClassOf(of).kind;
-    const std::optional<ProductDims>& dims = dims_[call.operation];
-    if (!block.empty()) {
-      const ProductDims& scores = *dims_[block.front().operation];
-      const std::optional<int64_t> elements = (Count(scores.batch) * scores.m * scores.n).value();
-      if (dims && dims->batch == scores.batch && dims->m == scores.m && dims->k == scores.n) {
-        block.push_back(call);
-        Finish(gpu, block);
-        block.clear();
-        return;
+  std::optional<int64_t> ElementsOf(const ProductDims& of) const {
+    return (Count(of.batch) * of.m * of.n).value();
+  }
+  std::optional<WorkKind> KindOf(const OperatorWorkCall& call) const {
+    return work_.operators.ClassOf(work_.operators[call.operation]).kind;
+  }
+  bool IsOn(const OperatorWorkCall& call, std::optional<int64_t> elements) const {
+    return elements && work_.shapes.HasTensorOf(work_.operators[call.operation].shapes, *elements);
+  }
+
+  void Continue(size_t gpu, OpenBlock& block, const OperatorWorkCall& call) {
+    if (dims_[call.operation]) return ContinueWithProduct(gpu, block, call);
+    const std::optional<WorkKind> kind = KindOf(call);
+    if (!kind || HasFlops(*kind) || block.calls.size() > kMostOperators) return Close(gpu, block);
+    if (!block.calls.empty() && block.taken == 0) {
+      bool on_scores = IsOn(call, ElementsOf(*dims_[block.calls.front().operation]));
+      if (!on_scores && block.calls.size() == 1 && block.beside &&
+          IsOn(call, ElementsOf(*dims_[block.beside->operation]))) {
+        std::swap(*block.beside, block.calls.front());
+        on_scores = true;
       }
-      const bool on_scores = !dims && elements && block.size() <= kMostOperators && kind &&
-                             !HasFlops(*kind) && work_.shapes.HasTensorOf(of.shapes, *elements);
       if (on_scores) {
-        block.push_back(call);
+        const Softmax of_call = softmax_[call.operation];
+        if ((block.softmax == Softmax::kNone || block.softmax == Softmax::kPieces) &&
+            of_call != Softmax::kNone)
+          block.softmax = of_call;
+        block.calls.push_back(call);
         return;
       }
-      // Sums and maxima of the rows are operators on fewer elements, as what copies the values is.
-      if (!dims && kind && !HasFlops(*kind) && block.size() <= kMostOperators) return;
     }
-    block.clear();
-    if (dims && dims->n >= kLeastKeys) block.push_back(call);
+    // Sums and maxima of the rows are operators on fewer elements, as what copies the values is.
+    if (*kind == WorkKind::kCopy && block.copies.size() < kMostCopies) block.copies.push_back(call);
   }
 
-  void Finish(size_t gpu, const std::vector<OperatorWorkCall>& block) {
-    Softmax softmax = Softmax::kNone;
-    std::string names;
-    Ns gpu_ns = 0, score_ns = 0;
-    int64_t kernels = 0;
-    for (const OperatorWorkCall& call : block) {
-      const auto& of = work_.operators[call.operation];
-      const Softmax of_call = softmax_[call.operation];
-      if ((softmax == Softmax::kNone || softmax == Softmax::kPieces) && of_call != Softmax::kNone)
-        softmax = of_call;
-      if (!names.empty()) names += " > ";
-      names += work_.names[of.name];
-      gpu_ns += call.kernel_ns;
-      kernels += call.kernels;
-      if (!dims_[call.operation]) score_ns += call.kernel_ns;
+  void ContinueWithProduct(size_t gpu, OpenBlock& block, const OperatorWorkCall& call) {
+    const ProductDims& dims = *dims_[call.operation];
+    const auto left = (Count(dims.batch) * dims.m * dims.k).value();
+    const auto right = (Count(dims.batch) * dims.k * dims.n).value();
+    std::vector<OperatorWorkCall> before = std::exchange(block.copies, {});
+    // What a product gives is no score where no softmax follows.
+    if (block.softmax == Softmax::kNone)
+      for (const OperatorWorkCall& on_result : block.calls)
+        if (KindOf(on_result) == WorkKind::kCopy) before.push_back(on_result);
+    Ns copied = 0;
+    for (const OperatorWorkCall& copy : before)
+      if (IsOn(copy, left) || IsOn(copy, right)) copied += copy.kernel_ns;
+    if (block.softmax != Softmax::kNone) {
+      const ProductDims& scores = *dims_[block.calls.front().operation];
+      const bool backward = block.softmax == Softmax::kBackward;
+      const bool takes_rows = dims.batch == scores.batch && dims.m == scores.m && dims.k == scores.n;
+      if (takes_rows || (backward && Takes(dims, scores))) {
+        block.calls.push_back(call);
+        block.copy_ns += copied;
+        if (++block.taken == (backward ? 2 : 1)) Close(gpu, block);
+        return;
+      }
+      Close(gpu, block);
     }
-    if (softmax == Softmax::kNone) return;
-    const ProductDims &first = *dims_[block.front().operation], &last = *dims_[block.back().operation];
-    const Work work = *work_.operators.ResultOf(work_.operators[block.front().operation]).work;
-    const std::string direction = softmax == Softmax::kBackward ? "backward" : "forward";
-    const std::string kind = softmax == Softmax::kPieces ? "pieces" : "operator";
-    const int64_t rank = context_.ranks.gpus[gpu].rank;
-    const std::string type(work.data_type);
-    AttentionBlockRow& row =
-        rows_[{rank, direction, kind, first.batch, first.m, first.n, first.k, last.n, type}];
-    row.rank = rank;
-    row.direction = direction;
-    row.softmax = kind;
-    row.batch = first.batch;
-    row.queries = first.m;
-    row.keys = first.n;
-    row.head_size = first.k;
-    row.value_size = last.n;
-    row.data_type = type;
-    if (row.ops.empty()) row.ops = names;
+    OpenBlock next;
+    if (block.calls.size() == 1 && dims_[block.calls.front().operation]->batch == dims.batch) {
+      next.beside = block.calls.front();
+      next.copy_ns = block.copy_ns;
+    }
+    if (dims.n >= kLeastKeys) {
+      next.calls.push_back(call);
+      next.copy_ns += copied;
+    }
+    block = std::move(next);
+  }
+
+  // Ends it, whether it is attention or not.
+  void Close(size_t gpu, OpenBlock& block) {
+    if (block.taken > 0) Finish(gpu, block);
+    block = {};
+  }
+
+  void Finish(size_t gpu, const OpenBlock& block) {
+    const OperatorWorkCall& front = block.calls.front();
+    const ProductDims &first = *dims_[front.operation], &last = *dims_[block.calls.back().operation];
+    const bool backward = block.softmax == Softmax::kBackward;
+    std::vector<OperatorWorkCall> calls = block.calls;
+    if (backward && block.beside && Takes(*dims_[block.beside->operation], first))
+      calls.insert(calls.begin(), *block.beside);
+    const Work work = *work_.operators.ResultOf(work_.operators[front.operation]).work;
+    AttentionBlockRow of;
+    of.rank = context_.ranks.gpus[gpu].rank;
+    of.direction = backward ? "backward" : "forward";
+    of.softmax = block.softmax == Softmax::kPieces ? "pieces" : "operator";
+    of.batch = first.batch;
+    of.queries = first.m;
+    of.keys = first.n;
+    // Forward the queries' size is summed first, backward that of the values.
+    const bool scores_left = last.k == first.n || last.n != first.n;
+    of.head_size = backward ? (scores_left ? last.n : last.m) : first.k;
+    of.value_size = backward ? first.k : last.n;
+    of.data_type = std::string(work.data_type);
+    AttentionBlockRow& row = rows_[{of.rank, of.direction, of.softmax, of.batch, of.queries, of.keys,
+                                    of.head_size, of.value_size, of.data_type}];
+    if (row.blocks == 0) {
+      row = of;
+      for (const OperatorWorkCall& call : calls) {
+        if (!row.ops.empty()) row.ops += " > ";
+        row.ops += work_.names[work_.operators[call.operation].name];
+      }
+    }
     ++row.blocks;
-    row.kernels += kernels;
-    row.gpu_ns += gpu_ns;
-    row.score_ns += score_ns;
-    AddFused(gpu, first, last, work, block, row);
+    for (const OperatorWorkCall& call : calls) {
+      row.gpu_ns += call.kernel_ns;
+      row.kernels += call.kernels;
+      if (!dims_[call.operation]) row.score_ns += call.kernel_ns;
+    }
+    row.copy_ns += block.copy_ns;
+    AddFused(gpu, work, front, row);
   }
 
-  // Of one block: FLOPs of both products; queries, keys and values are read and the result is written.
-  void AddFused(size_t gpu, const ProductDims& first, const ProductDims& last, const Work& work,
-                const std::vector<OperatorWorkCall>& block, AttentionBlockRow& row) const {
-    const Work second = *work_.operators.ResultOf(work_.operators[block.back().operation]).work;
-    const auto flops = static_cast<double>(*work.flops) + static_cast<double>(*second.flops);
-    const auto elements = (Count(first.batch) * (Count(first.m) * first.k + Count(first.n) * first.k +
-                                                 Count(last.k) * last.n + Count(last.m) * last.n))
-                              .value();
+  // Of one block that `row` counts. Forward, both products; queries, keys and values are read and the result
+  // is written. Backward, the four gradients and the scores again; besides, the gradients of all are read or
+  // written.
+  void AddFused(size_t gpu, const Work& work, const OperatorWorkCall& front, AttentionBlockRow& row) const {
+    const bool backward = row.direction == "backward";
+    const double scores =
+        static_cast<double>(row.batch) * static_cast<double>(row.queries) * static_cast<double>(row.keys);
+    const auto head = static_cast<double>(row.head_size), value = static_cast<double>(row.value_size);
+    const double flops = 2 * scores * (backward ? 3 * head + 2 * value : head + value);
+    const auto elements =
+        (Count(row.batch) * (Count(row.queries) * row.head_size + Count(row.keys) * row.head_size +
+                             Count(row.keys) * row.value_size + Count(row.queries) * row.value_size))
+            .value();
     // Exports record no types: the first product's kernel shows what it computes in.
-    const NameId kernel = context_.trace.kernels.name[block.front().kernel];
+    const NameId kernel = context_.trace.kernels.name[front.kernel];
     const KernelTraits& traits = context_.kernels[kernel];
     const std::optional<ElementType> type = ElementTypeOfName(work.data_type);
     const int64_t element = type ? type->bytes
@@ -180,7 +255,8 @@ class AttentionBuilder {
       sum = is_first ? of_block : sum && of_block ? std::optional(*sum + *of_block) : std::nullopt;
     };
     std::optional<double> bytes, least;
-    if (elements && element > 0) bytes = static_cast<double>(*elements) * static_cast<double>(element);
+    if (elements && element > 0)
+      bytes = (backward ? 2.0 : 1.0) * static_cast<double>(*elements) * static_cast<double>(element);
     const GpuPeaks& peaks = peaks_[gpu];
     const auto bandwidth =
         peaks.achievable_memory_bytes_per_s ? peaks.achievable_memory_bytes_per_s : peaks.memory_bytes_per_s;
@@ -235,12 +311,18 @@ const RelationOf<AttentionBlockRow>& AttentionBlockRelation() {
           .Column("kernels", &Row::kernels, Unit::kCount, "Kernels that they launched.")
           .Column("gpu_ns", &Row::gpu_ns, Unit::kNanoseconds, "Sum of the kernels' durations.")
           .Column("score_ns", &Row::score_ns, Unit::kNanoseconds, "Of it, between the products.")
+          .Column("copy_ns", &Row::copy_ns, Unit::kNanoseconds,
+                  "Of copies before these products that give them what they read; not in gpu_ns.")
           .Column("kernel_share", &Row::kernel_share, Unit::kRatio,
                   "Of the rank's kernel time without collectives.")
-          .Column("flops", &Row::flops, Unit::kFlops, "Of both products, of all blocks.")
-          .Column("fused_bytes", &Row::fused_bytes, Unit::kBytes,
-                  "Queries, keys, values and result of all blocks: what a fused kernel reads and writes.",
-                  capability::kOperatorShapes)
+          .Column(
+              "flops", &Row::flops, Unit::kFlops,
+              "That fused kernels compute: both products; backward the four gradients, and the scores again.")
+          .Column(
+              "fused_bytes", &Row::fused_bytes, Unit::kBytes,
+              "Queries, keys, values and result of all blocks, backward their gradients, too: what a fused "
+              "kernel reads and writes.",
+              capability::kOperatorShapes)
           .Column("fused_ns", &Row::fused_ns, Unit::kNanoseconds,
                   "Least time of fused kernels, by flops and fused_bytes at achievable rates, of which peaks "
                   "take the place where none are published; unknown where the GPU is.")
