@@ -466,6 +466,13 @@ TEST(LinesByMeaning, BarThatGoesOnFromACheckpointCountsFromThere) {
                         "Compressing layers:  66%|##  | 148/224 [00:40<01:00, 0.3s/it]\n"
                         "Compressing layers:  67%|##  | 150/224 [02:40<02:00, 3s/it]\n"),
               HasSubstr("60 s each since it went on from 148"));
+  // What is done already is skipped one by one.
+  EXPECT_THAT(RefusalOf("Layers:  13%|##  | 10/224 [00:01<01:00, 0.3s/it]\r"
+                        "Layers:  20%|##  | 30/224 [00:03<01:00, 0.3s/it]\r"
+                        "Layers:  40%|##  | 100/224 [00:09<01:00, 0.3s/it]\r"
+                        "Layers:  45%|##  | 102/224 [02:09<02:00, 3s/it]\r"
+                        "Layers:  46%|##  | 104/224 [04:09<02:00, 3s/it]\n"),
+              HasSubstr("60 s each since it stood at 100"));
 }
 
 }  // namespace

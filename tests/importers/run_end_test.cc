@@ -148,7 +148,21 @@ TEST(RunEnd, AGpuThatOthersFillIsNoErrorToMend) {
   const std::string crowded = RefusalOf(fmt::format(fmt::runtime(error), "3.50", "4.00"));
   EXPECT_THAT(crowded, HasSubstr("others than this process held about 15.5 of the GPU's 20.0 GiB"));
   EXPECT_THAT(crowded, HasSubstr("take a GPU that nobody else uses"));
-  EXPECT_THAT(RefusalOf(fmt::format(fmt::runtime(error), "18.50", "19.00")), HasSubstr("mend the error"));
+  EXPECT_THAT(RefusalOf(fmt::format(fmt::runtime(error), "18.50", "19.00")), HasSubstr("less memory"));
+}
+
+// The error of a rank whose peer is gone is not the cause.
+TEST(RunEnd, AProgramThatRunsOutOfMemoryAgainAndAgain) {
+  std::string text;
+  for (int split = 0; split < 4; ++split)
+    text += fmt::format(
+        "2026-03-02 21:4{}:48 [ERROR] [Rank 2] OOM\n2026-03-02 21:4{}:49 [INFO] retry\n"
+        "Traceback (most recent call last):\n  File \"/w/run.py\", line 20\n"
+        "RuntimeError: Connection closed by peer [10.0.0.8]:29609\n",
+        split, split);
+  const std::string refusal = RefusalOf(text);
+  EXPECT_THAT(refusal, HasSubstr("4 lines tell that memory ran out"));
+  EXPECT_THAT(refusal, HasSubstr("leave out what cannot fit, or let it need less memory"));
 }
 
 TEST(RunEnd, AThreadsExceptionIsNotTheProgramsEnd) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/trace/error_remedy.h"
 
 namespace dladvisor {
 namespace {
@@ -159,6 +160,8 @@ const RelationOf<ServingRow>& ServingRelation() {
                   "Mean part of the prompts' tokens that the cache had.")
           .Column("error", &ServingRow::error, Unit::kText,
                   "Exception of the engine that ends the log; unknown where none is printed.")
+          .Column("remedy", &ServingRow::remedy, Unit::kText,
+                  "What to do about it, by its words; unknown where these say nothing that is known.")
           .Column("gpu_memory_bytes", &ServingRow::gpu_memory_bytes, Unit::kBytes,
                   "Memory of the GPU on which that found none; unknown where it does not say whose the "
                   "memory was.")
@@ -198,6 +201,7 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (const auto device = serving.settings.find("device"); device != serving.settings.end())
     row.accelerator = device->second;
   if (!serving.error.empty()) row.error = serving.error;
+  if (const std::string_view remedy = ErrorRemedy(serving.error); !remedy.empty()) row.remedy = remedy;
   if (serving.memory_taken) {
     row.gpu_memory_bytes = serving.memory_taken->total_bytes;
     row.others_memory_bytes = serving.memory_taken->others_bytes;

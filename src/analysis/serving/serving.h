@@ -29,7 +29,7 @@ struct ServingRow {
   std::optional<int64_t> gpu_layers, layers, cache_tokens, max_running, max_length;
   int64_t preemptions = 0;
   std::optional<bool> eager;
-  std::optional<std::string> error;
+  std::optional<std::string> error, remedy;
   std::optional<double> gpu_memory_bytes, others_memory_bytes;
   bool default_moe = false;
   std::optional<int64_t> starts;

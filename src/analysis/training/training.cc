@@ -12,6 +12,7 @@
 #include "src/analysis/training/training_setting.h"
 #include "src/analysis/training/training_work.h"
 #include "src/statistics/distribution.h"
+#include "src/trace/error_remedy.h"
 
 namespace dladvisor {
 namespace {
@@ -244,6 +245,8 @@ const RelationOf<TrainingRow>& TrainingRelation() {
                   "Lines of other, shorter trainings in the log, which are left out; unknown without.")
           .Column("error", &TrainingRow::error, Unit::kText,
                   "First exception in the log; unknown without one.")
+          .Column("remedy", &TrainingRow::remedy, Unit::kText,
+                  "What to do about it, by its words; unknown where these say nothing that is known.")
           .Column("gpu_memory_bytes", &TrainingRow::gpu_memory_bytes, Unit::kBytes,
                   "Memory of the GPU on which that found none; unknown where it does not say whose the "
                   "memory was.")
@@ -326,6 +329,7 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   if (source.flushed_iterations > 0) row.flushed_iterations = source.flushed_iterations;
   if (source.other_lines > 0) row.other_lines = source.other_lines;
   if (!source.error.empty()) row.error = source.error;
+  if (const std::string_view remedy = ErrorRemedy(source.error); !remedy.empty()) row.remedy = remedy;
   if (source.memory_taken) {
     row.gpu_memory_bytes = source.memory_taken->total_bytes;
     row.others_memory_bytes = source.memory_taken->others_bytes;

@@ -22,7 +22,7 @@ struct TrainingRow {
       last_iteration, planned;
   std::optional<double> mean_ns, median_ns, stddev_ns, slowest_ns, total_ns, runtime_ns, samples_per_second,
       tokens_per_second, tflops_per_gpu, model_tflops_per_gpu, mfu, printed_mfu;
-  std::optional<std::string> unknown_reason, error, accelerator;
+  std::optional<std::string> unknown_reason, error, remedy, accelerator;
   std::optional<int64_t> evaluations;
   std::optional<double> evaluation_ns, between_epochs_ns, since_checkpoint_ns, gaps_ns, longest_gap_ns;
   std::optional<double> gpu_memory_bytes, others_memory_bytes;

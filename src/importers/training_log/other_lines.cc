@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "src/importers/training_log/log_line.h"
+#include "src/trace/error_remedy.h"
 
 namespace dladvisor::training_log {
 namespace {
@@ -18,8 +20,14 @@ constexpr int64_t kLeastSecondsOfBar = 30;  // of a bar that is more than a star
 constexpr int64_t kLeastRecords = 5;
 // Of a full GPU's memory, from which on others fill it: a process holds less than that beside its allocator.
 constexpr double kCrowdedShare = 0.25;
+// Lines that tell of it, from which on a program runs out of memory again and again.
+constexpr int64_t kLeastFullMemories = 3;
 // Steps at once, from which on a bar shows that a program goes on where it stopped.
 constexpr int64_t kLeastJumpOfBar = 20;
+// By how much what a bar counts takes longer in the last half of its time, from which on the mean is
+// nobody's.
+constexpr double kSlower = 2;
+constexpr size_t kMostPoints = 4096;  // of a bar
 
 struct Mark {
   std::string_view words, program;
@@ -64,6 +72,10 @@ void OtherLinesReader::Line(std::string_view line) {
         serves_ = mark.serves;
         break;
       }
+  static const RE2 full(R"(\b(?:ERROR|WARN(?:ING)?|Error|error)\b.{0,60}\bOOM\b|\bout of memory\b)");
+  if ((line.find("OOM") != std::string_view::npos || line.find("out of memory") != std::string_view::npos) &&
+      RE2::PartialMatch(line, full))
+    ++full_memories_;
   if (line.find("%|") != std::string_view::npos)
     Bar(line);
   else if (line.find("it [") != std::string_view::npos)
@@ -101,13 +113,26 @@ void OtherLinesReader::Bar(std::string_view line) {
       first_done_ = done;
       first_seconds_ = since;
     }
+    if (done < last_done_) points_.clear();
     last_done_ = done;
+    if (points_.empty() || since > points_.back().seconds) points_.push_back({done, since});
+    if (points_.size() > kMostPoints) {
+      bool keep = false;
+      std::erase_if(points_, [&](const Point&) { return keep = !keep; });
+    }
     if (since < kLeastSecondsOfBar || since < seconds_ || done <= 0 || done > total) continue;
     TakeTitle(title);
     done_ = done;
     total_ = total;
     seconds_ = since;
+    late_ = Late();
   }
+}
+
+// The last half of the time.
+OtherLinesReader::Point OtherLinesReader::Late() const {
+  const auto behind = std::ranges::upper_bound(points_, seconds_ / 2, {}, &Point::seconds);
+  return behind == points_.begin() ? Point() : *std::prev(behind);
 }
 
 // "29948it [35:34,  7.00s/it]"
@@ -121,6 +146,7 @@ void OtherLinesReader::BarWithoutTotal(std::string_view line) {
   TakeTitle(title);
   done_ = done;
   total_ = first_done_ = 0;
+  late_ = {};
   seconds_ = since;
 }
 
@@ -139,20 +165,38 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error,
                     program, end, memory->others_bytes / 0x1p30, memory->total_bytes / 0x1p30),
         "take a GPU that nobody else uses, or end what holds the memory of this one (nvidia-smi lists the "
         "processes)"};
-  if (!end.empty())
-    return {
-        fmt::format("{} that stopped: {}", program, end),
-        "mend the error, and give the log of a run that trains, or answers requests, for a minute or more"};
+  if (!end.empty()) {
+    std::string remedy(ErrorRemedy(end));
+    // What ranks say of one that is gone tells less than why it is.
+    static const RE2 of_memory("(?i)memory");
+    const bool full = full_memories_ >= kLeastFullMemories && !RE2::PartialMatch(end, of_memory);
+    if (full)
+      remedy = "Leave out what cannot fit, or " + Lower(ErrorRemedy("out of memory").substr(0, 1)) +
+               std::string(ErrorRemedy("out of memory").substr(1));
+    if (remedy.empty()) remedy = "Mend the error";
+    remedy[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(remedy[0])));
+    return {full ? fmt::format("{} of which {} lines tell that memory ran out; one of its errors: {}", of,
+                               full_memories_, end)
+                 : fmt::format("{} that stopped: {}", program, end),
+            remedy + ", and give the log of a run that trains, or answers requests, for a minute or more"};
+  }
   if (seconds_ > 0) {
     const bool goes_on = first_done_ > 0 && done_ > first_done_;
-    const double each = static_cast<double>(seconds_ - (goes_on ? first_seconds_ : 0)) /
-                        static_cast<double>(done_ - (goes_on ? first_done_ : 0));
+    const auto pace = [&](const Point& since) {
+      return static_cast<double>(seconds_ - since.seconds) / static_cast<double>(done_ - since.done);
+    };
+    double each = pace(goes_on ? Point{first_done_, first_seconds_} : Point());
+    // What is only looked at or skipped, as what an earlier run has done, goes fast.
+    const bool slows = !goes_on && late_.done > 0 && done_ > late_.done && pace(late_) > kSlower * each;
+    if (slows) each = pace(late_);
     return {
         fmt::format("{} {}: its progress bar{} stands at {}{} after {} s, {:.3g} s each{}", of,
                     title_.empty() ? "of which no line says what it counts" : "without a step of a training",
                     title_.empty() ? "" : " \"" + title_ + "\"", done_,
                     total_ > 0 ? fmt::format(" of {}", total_) : std::string(), seconds_, each,
-                    goes_on ? fmt::format(" since it went on from {}", first_done_) : ""),
+                    goes_on ? fmt::format(" since it went on from {}", first_done_)
+                    : slows ? fmt::format(" since it stood at {}", late_.done)
+                            : ""),
         "where it evaluates, generates or prepares data, record a trace of some of these: nsys profile "
         "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/trace/memory_taken.h"
 
@@ -25,6 +26,10 @@ class OtherLinesReader {
 
  private:
   void Bar(std::string_view line);
+  struct Point {
+    int64_t done = 0, seconds = 0;
+  };
+  Point Late() const;
   void BarWithoutTotal(std::string_view line);
   void TakeTitle(std::string_view text);
 
@@ -33,7 +38,10 @@ class OtherLinesReader {
   std::string title_, stop_;
   int64_t done_ = 0, total_ = 0, seconds_ = 0;                  // of the longest bar
   int64_t first_done_ = 0, first_seconds_ = 0, last_done_ = 0;  // from where a bar that goes on counts
+  std::vector<Point> points_;                                   // of the last bar, one for each second
+  Point late_;                                                  // of the longest
   int64_t lines_ = 0, records_ = 0, rows_ = 0;                  // in JSON with a loss; numbers behind a date
+  int64_t full_memories_ = 0;                                   // lines that tell of these
 };
 
 }  // namespace dladvisor::training_log
