@@ -166,6 +166,20 @@ TEST(ServingLines, TensorRtLlm) {
   EXPECT_EQ(*log.samples[1].time_ns - *log.samples[0].time_ns, 1'000'000'000);
 }
 
+TEST(ServingLines, SlotsOfLlamaCpp) {
+  std::string text = "srv    load_model: initializing slots, n_slots = 1\n";
+  for (int task = 0; task < 3; ++task)
+    text += fmt::format(
+        "slot launch_slot_: id  0 | task {} | processing task, is_child = 0\n"
+        "prompt eval time =     500.00 ms /   100 tokens (    5.00 ms per token,   200.00 tokens per "
+        "second)\n"
+        "       eval time =    1500.00 ms /    50 tokens (   30.00 ms per token,    33.33 tokens per "
+        "second)\n"
+        "slot      release: id  0 | task {} | stop processing: n_tokens = 150, truncated = 0\n",
+        task, task);
+  EXPECT_EQ(test::ReadLog(text).serving_log.settings.at("max_running_requests"), "1");
+}
+
 TEST(ServingLines, LlamaCpp) {
   std::string text =
       "main: n_parallel is set to auto, using n_parallel = 4 and kv_unified = true\n"

@@ -226,12 +226,13 @@ void ServingLinesReader::Settings(std::string_view line) {
     if (std::from_chars(digits.data(), digits.data() + digits.size(), tokens).ec == std::errc() && tokens > 0)
       log_.cache_tokens = tokens;
   }
-  static const RE2 layers(R"(offloaded (\d+)/(\d+) layers to GPU)"), slots(R"(\bn_parallel = (\d+))");
+  static const RE2 layers(R"(offloaded (\d+)/(\d+) layers to GPU)"),
+      slots(R"(\b(?:n_parallel|n_slots) = (\d+))");
   if (Has(line, "layers to GPU") && RE2::PartialMatch(line, layers, &first, &second)) {
     log_.settings["gpu_layers"] = first;
     log_.settings["layers"] = second;
   }
-  if (Has(line, "n_parallel = ") && RE2::PartialMatch(line, slots, &first))
+  if ((Has(line, "n_parallel = ") || Has(line, "n_slots = ")) && RE2::PartialMatch(line, slots, &first))
     log_.settings["max_running_requests"] = first;
   if (const std::string_view device = DeviceOf(line); !device.empty()) {
     std::string& known = log_.settings["device"];
