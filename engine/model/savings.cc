@@ -77,15 +77,33 @@ bool Matches(const std::vector<NamedValue>& a, const std::vector<NamedValue>& b)
   return true;
 }
 
-void LimitWork(std::vector<Account>& accounts, const Ledger& ledger, const Database& db) {
-  if (ledger.work_limit.empty()) return;
-  const ResultSet rows = db.Query(ledger.work_limit);
+// Calls `use` with each account and the number that the query has for it.
+template <typename Use>
+void ForAccounts(std::vector<Account>& accounts, const std::string& query, const Database& db, Use use) {
+  if (query.empty()) return;
+  const ResultSet rows = db.Query(query);
   for (const auto& row : rows.rows) {
     std::vector<NamedValue> subject;
     for (size_t i = 0; i + 1 < row.size(); ++i)
       subject.push_back({rows.columns[i].name, row[i], Unit::kNone});
     for (Account& account : accounts)
-      if (Matches(account.subject, subject)) account.work_limit = AsNumber(row.back());
+      if (Matches(account.subject, subject)) use(account, AsNumber(row.back()));
+  }
+}
+
+// Takes from what the buckets of work hold, the largest first.
+void TakeBeside(Account& account, const Ledger& ledger, double beside) {
+  std::vector<std::string> buckets = ledger.work;
+  const auto held_in = [&](const std::string& bucket) {
+    const auto held = account.holds.find(bucket);
+    return held == account.holds.end() ? 0.0 : held->second;
+  };
+  std::ranges::stable_sort(buckets, std::greater<>(), held_in);
+  for (const std::string& bucket : buckets) {
+    const double taken = std::min(beside, held_in(bucket));
+    if (!(taken > 0)) continue;
+    account.left[bucket] = account.holds[bucket] -= taken;
+    beside -= taken;
   }
 }
 
@@ -183,7 +201,11 @@ std::vector<std::string> Ledger::Families() const {
 
 void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   std::vector<Account> accounts = OpenAccounts(ledger, db);
-  LimitWork(accounts, ledger, db);
+  ForAccounts(accounts, ledger.work_limit, db,
+              [](Account& account, std::optional<double> limit) { account.work_limit = limit; });
+  ForAccounts(accounts, ledger.work_beside, db, [&](Account& account, std::optional<double> beside) {
+    TakeBeside(account, ledger, beside.value_or(0));
+  });
   std::vector<size_t> order;
   for (size_t i = 0; i < advice.findings.size(); ++i)
     if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].saves) order.push_back(i);

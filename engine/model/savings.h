@@ -28,6 +28,9 @@ struct Ledger {
   // A query, whose columns are some of the relation's keys and last the time that faster work saves at most
   // as long as all losses stay as they are: what lies behind a loss is saved only with it.
   std::string work_limit = {};
+  // The same columns, last the time of work beside which something goes on that takes as long without it:
+  // nothing of that is saved.
+  std::string work_beside = {};
 
   // The bucket, or those of the family; none where there is no such.
   std::vector<std::string> BucketsOf(const std::string& from) const;

@@ -142,6 +142,16 @@ TEST(Savings, OfWorkBehindALossRankByWhatTheyGiveAsLongAsThatStays) {
   EXPECT_THAT(advice.Roots(), ElementsAre(1, 2, 3, 0));
 }
 
+TEST(Savings, OfWorkBesideWhichOtherThingsGoOnAreWhatItTakesAlone) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ledger.work_beside = "SELECT 1 AS shop, 650";
+  ShopHours shop;
+  shop.Rule("a", "{from: serving, high: '700'}");
+  shop.Rule("b", "{from: idle/rain, high: '90'}");
+  EXPECT_THAT(Highs(shop.Infer(ledger)), ElementsAre(350, 700, 90, 90)) << "shop 1 serves alone for 350";
+}
+
 TEST(Savings, HigherConfidenceThenTheLargerTakesFirst) {
   ShopHours shop;
   shop.Rule("a", "{from: idle/rain, high: '80'}", "for: shop\nconfidence: low\n");

@@ -49,6 +49,13 @@ Ledger TimeLedger() {
   ledger.work_limit =
       "SELECT rank, saves_ns FROM what_if WHERE change = 'kernels' AND (SELECT gpu_utilization <= 0.6 FROM "
       "run)";
+  // Of copies to or from the host those of the kind that takes longest: a link is no faster for faster
+  // kernels.
+  ledger.work_beside =
+      "SELECT rank, device, ratio(max(window_ns - exposed_ns), max(coalesce((SELECT steps FROM run), 0), 1)) "
+      "FROM copy_kind WHERE source IN ('pageable', 'pinned') OR destination IN ('pageable', 'pinned') GROUP "
+      "BY "
+      "rank, device";
   for (size_t b = 0; b < kBuckets; ++b) ledger.buckets.emplace_back(BucketName(static_cast<Bucket>(b)));
   for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther}) ledger.work.emplace_back(BucketName(bucket));
   return ledger;
