@@ -195,6 +195,23 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   EXPECT_EQ(rows[2].errors, 0);
 }
 
+TEST(ApiName, CountsWhatFollowsItsLikeAndWhatOperatorsCall) {
+  for (const bool operators : {true, false}) {
+    TraceBuilder b;
+    b.Kernel(0, 1000, "a", 1);
+    b.Range(0, 20, "aten::empty");
+    if (operators) b.trace.ranges.domain.Set(0, b.trace.names.Intern("cpu_op"));
+    b.Api(10, 12, "cudaFree", 0);
+    for (const Ns start : {30, 40, 50}) b.Api(start, start + 2, "cudaFree", 0);
+    b.Api(60, 62, "cudaMalloc", 0);
+    b.Api(70, 72, "cudaFree", 0);
+    const auto rows = ComputeApiNames(test::ContextOf(b.trace));
+    EXPECT_EQ(rows.at(0).name, "cudaFree");
+    EXPECT_EQ(rows[0].window_in_a_row, 3);
+    EXPECT_EQ(rows[0].window_in_operators, operators ? std::optional<int64_t>(1) : std::nullopt);
+  }
+}
+
 TEST(ApiName, OfACallThatReachesIntoTheWindowTheRestIsOutside) {
   TraceBuilder b;  // the window is 100 to 200
   b.Api(40, 130, "cudaDeviceSynchronize", 0);

@@ -293,6 +293,26 @@ TEST(Headline, BeginsWithTheKernelThatTakesTheTimeWhereLittleIsLost) {
   EXPECT_THAT(text(200'000'000, 0, "copies"), HasSubstr("first, wait less"));
 }
 
+TEST(Headline, BeginsWithAMistakeOfOneLineThatCostsMuch) {
+  const auto text = [](double high, const char* known) {
+    Advice advice;
+    advice.findings = {MakeFinding("cpu-launch-starvation", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("allocation-in-step", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Capture a graph."};
+    advice.findings[0].saves = SavingClaim{"idle/launch", 15e6, 40e6, 40e6};
+    advice.findings[1].recommendation = {"Take out the call."};
+    advice.findings[1].saves = SavingClaim{"idle", 5e6, high, high};
+    advice.findings[1].lets = {{known, int64_t{1}, Unit::kNone}};
+    return Render(
+        RunWithLedger(
+            {{"compute/other", 30'000'000}, {"idle/launch", 40'000'000}, {"idle/allocation", 30'000'000}}),
+        advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(20e6, "one_line"), HasSubstr("first, take out the call"));
+  EXPECT_THAT(text(20e6, "other"), HasSubstr("first, capture a graph"));
+  EXPECT_THAT(text(10e6, "one_line"), HasSubstr("first, capture a graph")) << "less than a tenth";
+}
+
 TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
   const auto text = [](double share, const char* other = "allocation", const char* known = "known") {
     Advice advice;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
+#include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
 
 namespace dladvisor {
@@ -50,7 +51,12 @@ const RelationOf<ApiNameRow>& ApiNameRelation() {
                   "Longest part of one call that lies before or after the window; longest call where there "
                   "is none.")
           .Column("errors", &ApiNameRow::errors, Unit::kCount,
-                  "Calls that did not return success, without those to a context that is gone.");
+                  "Calls that did not return success, without those to a context that is gone.")
+          .Column("window_in_a_row", &ApiNameRow::window_in_a_row, Unit::kCount,
+                  "Of the window's calls those right behind another of the function on the same thread.")
+          .Column("window_in_operators", &ApiNameRow::window_in_operators, Unit::kCount,
+                  "Of the window's calls those that a framework's operators make; unknown where no "
+                  "operators were recorded.");
   return relation;
 }
 
@@ -62,6 +68,16 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
   for (size_t i = 0; i < context.ranks.gpus.size(); ++i)
     windows.try_emplace(context.ranks.gpus[i].rank, context.windows[i]);
   std::vector<std::pair<int64_t, ApiNameRow*>> last(trace.names.size());  // of a name: rank and row
+  std::vector<NameId> before(trace.threads.size(), kNoName);              // the last call of each thread
+  NameId of_operators = kNoName;
+  for (size_t i = 0; i < trace.ranges.size() && of_operators == kNoName; ++i)
+    if (trace.names.View(trace.ranges.domain[i]) == kOperatorDomain) of_operators = trace.ranges.domain[i];
+  const auto in_operator = [&](uint32_t call) {
+    uint32_t range = context.attribution.api_range[call];
+    while (range != kNoIndex && trace.ranges.domain[range] != of_operators)
+      range = context.attribution.range_parent[range];
+    return range != kNoIndex;
+  };
   for (size_t i = 0; i < calls.size(); ++i) {
     const int64_t rank = context.RankOfThread(calls.thread[i]);
     auto& [last_rank, last_row] = last[calls.name[i]];
@@ -76,6 +92,9 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     ++row.calls;
     row.total_ns += duration;
     row.errors += calls.result[i] != 0 && IsFailure(trace.names.View(calls.name[i]), calls.result[i]);
+    const uint32_t thread = calls.thread[i];
+    const bool in_a_row = thread != kNoIndex && before[thread] == calls.name[i];
+    if (thread != kNoIndex) before[thread] = calls.name[i];
     const auto window = windows.find(rank);
     row.max_outside_ns = std::max(
         row.max_outside_ns,
@@ -84,6 +103,9 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
         calls.start[i] < window->second.end) {
       ++row.window_calls;
       row.window_ns += std::min(calls.end[i], window->second.end) - calls.start[i];
+      row.window_in_a_row += in_a_row;
+      if (of_operators != kNoName)
+        row.window_in_operators = row.window_in_operators.value_or(0) + in_operator(static_cast<uint32_t>(i));
     }
   }
   std::map<std::pair<int64_t, std::string_view>, ApiNameRow> by_name;
@@ -100,6 +122,9 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.errors += part.errors;
     row.window_calls += part.window_calls;
     row.window_ns += part.window_ns;
+    row.window_in_a_row += part.window_in_a_row;
+    if (part.window_in_operators)
+      row.window_in_operators = row.window_in_operators.value_or(0) + *part.window_in_operators;
   }
   std::vector<ApiNameRow> rows;
   for (auto& [key, row] : by_name) {

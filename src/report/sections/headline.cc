@@ -265,6 +265,9 @@ bool HappensOnce(const SavingClaim& saves, bool has_steps) {
   return !has_steps && saves.bucket == "idle/compilation";
 }
 
+// A mistake of one line that costs so much of the time comes before what is more work, and may save more.
+constexpr double kWorthALine = 0.1;
+
 // The findings that save most: of what recurs, and the first of what happens once.
 struct Weighed {
   std::optional<size_t> best, start_up, note;  // a note that is sure of nothing, nor much
@@ -278,6 +281,7 @@ Weighed WeighSavings(const Advice& advice, const Whole& whole) {
   const double least = std::max(0.01 * whole.total, 0.05 * whole.lost);
   const bool is_test = IsTest(advice, whole);
   Weighed found;
+  bool is_line = false;  // the best
   for (const size_t root : advice.Roots()) {
     const std::optional<SavingClaim> saves = Claiming(advice, root).saves;
     if (!saves || (is_test && saves->bucket == "idle/compilation")) continue;
@@ -296,7 +300,9 @@ Weighed WeighSavings(const Advice& advice, const Whole& whole) {
       if (!found.note) found.note = root;
       continue;
     }
-    if (found.best && !(expected > found.expected)) continue;
+    const bool line = Holds(advice.findings[root], "one_line") && expected > kWorthALine * whole.total;
+    if (found.best && (line == is_line ? !(expected > found.expected) : is_line)) continue;
+    is_line = line;
     found.best = root;
     found.expected = expected;
     found.of_communication = saves->bucket.starts_with("communication");
