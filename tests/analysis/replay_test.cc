@@ -164,6 +164,31 @@ TEST(Replay, WithoutTheWorkOfABusyGpuTheHostsTimeIsLeft) {
 
 // The queue holds a thousand kernels, of 2000 ns: later launches, which themselves take 200 ns, return when
 // one of them is done.
+// The recording begins while the GPU works on what was launched long before; or launches are lost in the
+// midst.
+TEST(Replay, WhatWaitedInTheQueueAtTheStartNeedsNoLaunch) {
+  for (const bool at_start : {true, false}) {
+    TraceBuilder b;
+    for (int k = 0; k < 100; ++k) {
+      const bool is_known = at_start ? k >= 20 : k < 40 || k >= 60;
+      const Ns host = at_start ? 500 * (k - 20) : 500 * k;
+      if (is_known) b.Api(host, host + 200, "cudaLaunchKernel", k + 1);
+      b.Kernel(100 + 10'000 * k, 10'100 + 10'000 * k, "k", is_known ? k + 1 : 0);
+    }
+    for (int k = 0; k < 10; ++k) {  // which show how long a launch takes to arrive
+      const Ns host = 1'010'000 + 20'000 * k;
+      b.Api(host, host + 200, "cudaLaunchKernel", 200 + k);
+      b.Kernel(host + 100, host + 10'100, "k", 200 + k);
+    }
+    const auto rows = WhatIfsOf(b);
+    const WhatIfRow* kernels = RowOf(rows, "kernels");
+    ASSERT_EQ(kernels != nullptr, at_start);
+    if (!at_start) continue;
+    ASSERT_TRUE(kernels->saves_ns);
+    EXPECT_NEAR(*kernels->replayed_ns, *kernels->recorded_ns, 1'000);
+  }
+}
+
 TEST(Replay, LaunchesIntoAFullQueueWaitForTheGpu) {
   TraceBuilder b;
   Ns host = 0;

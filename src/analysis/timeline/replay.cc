@@ -191,16 +191,27 @@ class Replay {
     return last_found_;
   }
 
-  // An operation whose launch was not recorded was launched before the next one of its stream.
+  // An operation whose launch was not recorded was launched before the next one of its stream. Those before
+  // the first of their stream that was are what the recording found in its queue: none is missing for them.
   void LaunchWithTheNext() {
     std::sort(operations_.begin(), operations_.end(),
               [](const Operation& a, const Operation& b) { return a.start > b.start; });
-    std::vector<uint32_t> next(streams_.size(), kNoIndex);
-    for (Operation& operation : operations_)
-      if (operation.call == kNoIndex)
-        operation.call = next[operation.stream];
-      else
-        next[operation.stream] = operation.call;
+    struct Of {
+      uint32_t next = kNoIndex;
+      size_t waiting = 0;  // without a launch, of those before `next` or without one
+    };
+    std::vector<Of> streams(streams_.size());
+    for (Operation& operation : operations_) {
+      Of& of = streams[operation.stream];
+      if (operation.call == kNoIndex) {
+        operation.call = of.next;
+        ++of.waiting;
+      } else {
+        of = {operation.call, 0};
+      }
+    }
+    for (const Of& of : streams)
+      if (of.next != kNoIndex) unlaunched_ -= of.waiting;
     std::erase_if(operations_, [](const Operation& operation) { return operation.call == kNoIndex; });
   }
 

@@ -27,8 +27,9 @@ struct WhatIfRow {
 const RelationOf<WhatIfRow>& WhatIfRelation();
 
 // By rank and change. Times are unknown where the replay of the unchanged program is off by more than 5 %;
-// there is no row where launches of more than 10 % of the GPU's operations are not recorded, nor of profiles
-// with more than 300,000 calls, for which replaying would take longer than all else.
+// there is no row where launches of more than 10 % of the GPU's operations are not recorded, but for those
+// that were in its queues when the recording began, nor of profiles with more than 300,000 calls, for which
+// replaying would take longer than all else.
 std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<GpuTimeline>& timelines,
                                       const RecomputedSegments& recomputed);
 
