@@ -109,6 +109,23 @@ TEST(Findings, ComeInOrderOfWhatTheySave) {
   EXPECT_EQ(order, (std::vector<std::string>{"large", "note", "small", "none"}));
 }
 
+TEST(Findings, OnTheProgramComeBeforeNotesOnItsCapture) {
+  Advice advice;
+  for (const char* rule : {"a-capture-note", "on-the-program"}) {
+    advice.findings.push_back(MakeFinding(rule, Severity::kInfo, Outcome::kFired));
+    RuleSummary& summary = advice.rules.emplace_back();
+    summary.id = rule;
+    summary.category = *rule == 'a' ? "capture" : "compute";
+  }
+  advice.findings.push_back(MakeFinding("warning", Severity::kWarning, Outcome::kFired));
+  FakeRun run = TypicalRun();
+  const Database db = run.Build();
+  std::vector<std::string> order;
+  for (const FindingGroup& group : GroupFindings(BuildReport(db, advice, kOptions)))
+    order.push_back(advice.findings[group.findings[0]].rule);
+  EXPECT_EQ(order, (std::vector<std::string>{"warning", "on-the-program", "a-capture-note"}));
+}
+
 TEST(Findings, SayWhatTheySaveAloneWhereOthersSaveMostOfIt) {
   const auto saving = [](double high, double alone) {
     Advice advice;

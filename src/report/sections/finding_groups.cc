@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "src/render/merged_message.h"
@@ -90,8 +91,14 @@ FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indi
   return group;
 }
 
+// How to record, which changes nothing of the program.
+bool IsNoteOnCapture(const Advice& advice, const Finding& finding) {
+  const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
+  return finding.severity == Severity::kInfo && rule != advice.rules.end() && rule->category == "capture";
+}
+
 // What the headline speaks of, then by the middle of what the finding saves, or what it explains; what saves
-// nothing last, in order of severity.
+// nothing last, in order of severity, notes on the capture behind those on the program.
 std::vector<size_t> RootsByImpact(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const std::function<double(size_t)> expected = [&](size_t index) {
@@ -103,7 +110,9 @@ std::vector<size_t> RootsByImpact(const ReportModel& model) {
   };
   const auto first = DoFirst(model);
   std::vector<size_t> roots = advice.Roots();
-  std::ranges::stable_sort(roots, {}, [&](size_t root) { return std::pair(root != first, -expected(root)); });
+  std::ranges::stable_sort(roots, {}, [&](size_t root) {
+    return std::tuple(root != first, -expected(root), IsNoteOnCapture(advice, advice.findings[root]));
+  });
   return roots;
 }
 
