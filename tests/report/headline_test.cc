@@ -209,6 +209,9 @@ TEST(Headline, SaysWhatFollowsStartUp) {
   EXPECT_THAT(text(), HasSubstr("of start-up; then communicate less (up to 20.0 ms)."));
   advice.findings[1].saves = SavingClaim{"communication/exposed", 0, 2e6, 2e6};
   EXPECT_THAT(text(), HasSubstr("of start-up; then fuse chains."));
+  advice.findings.push_back(MakeFinding("late-collective", Severity::kWarning, Outcome::kFired));
+  advice.findings.back().recommendation = {"Compare the ranks."};
+  EXPECT_THAT(text(), HasSubstr("of start-up; then compare the ranks."));
 }
 
 TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {

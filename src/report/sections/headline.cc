@@ -388,6 +388,8 @@ std::string AfterStartUp(const ReportModel& model, size_t first) {
     next = root;
   }
   if (!next || most < kWorthATry * (whole.total - saves->high_ns.value_or(0))) {
+    if (const auto late = FindingOf(advice, "late-collective"))
+      return "; then " + FirstThing(advice.findings[*late]);
     for (const bool of_warning : {true, false})
       for (const size_t root : advice.Roots()) {
         const Finding& finding = advice.findings[root];
