@@ -25,6 +25,8 @@ namespace {
 
 // More findings than this help nobody, and would fill the memory.
 constexpr size_t kMaxFindings = 100'000;
+// Expressions of what a rule saves: high, low and now.
+constexpr size_t kClaims = 3;
 constexpr size_t kMaxBytes = size_t{128} << 20;
 
 std::optional<bool> Truth(const Value& value) {
@@ -158,7 +160,8 @@ class RuleEvaluation {
     for (const Condition& condition : rule_.when) sql += ", NOT NOT (" + condition.sql + "\n)";
     if (rule_.saves) {
       sql += ", (" + rule_.saves->high.sql + "\n)";
-      sql += rule_.saves->low ? ", (" + rule_.saves->low->sql + "\n)" : ", NULL";
+      for (const std::optional<Condition>& claim : {rule_.saves->low, rule_.saves->now})
+        sql += claim ? ", (" + claim->sql + "\n)" : ", NULL";
     }
     for (const Condition& condition : rule_.when)
       for (const Comparison& comparison : condition.comparisons)
@@ -170,7 +173,7 @@ class RuleEvaluation {
 
   // What is the same for all rows.
   void Prepare(const std::vector<ResultColumn>& columns, const std::string& sql) {
-    size_t expressions = rule_.when.size() + (rule_.saves ? 2 : 0);
+    size_t expressions = rule_.when.size() + (rule_.saves ? kClaims : 0);
     for (const Condition& condition : rule_.when) expressions += 2 * condition.comparisons.size();
     values_ = columns.size() - expressions;
     subject_columns_ = values_ - rule_.lets.size();
@@ -260,7 +263,7 @@ class RuleEvaluation {
 
   Outcome OutcomeOfConditions(Finding& finding, const std::vector<Value>& row) const {
     bool any_false = false, any_null = false;
-    size_t compared = values_ + rule_.when.size() + (rule_.saves ? 2 : 0);
+    size_t compared = values_ + rule_.when.size() + (rule_.saves ? kClaims : 0);
     for (size_t i = 0; i < rule_.when.size(); ++i) {
       ConditionTrace trace{rule_.when[i].sql, Truth(row[values_ + i]), {}, {}};
       for (const size_t v : named_[i]) trace.facts.push_back(scope_[v]);
@@ -292,6 +295,7 @@ class RuleEvaluation {
     if (claim.high_ns) claim.high_ns = std::max(0.0, *claim.high_ns);
     if (claim.low_ns) claim.low_ns = std::max(0.0, *claim.low_ns);
     claim.claimed_ns = claim.high_ns;
+    if (const auto now = Finite(row[at + 2])) claim.limit_ns = std::max(0.0, *now);
     if (claim.low_ns && claim.high_ns && *claim.low_ns > *claim.high_ns) {
       finding.error = fmt::format("saves: low is {} and above high, {}; nothing is claimed", *claim.low_ns,
                                   *claim.high_ns);

@@ -68,6 +68,7 @@ struct Saves {
   Place from_place;
   Condition high;
   std::optional<Condition> low;
+  std::optional<Condition> now;  // at most, as long as all losses stay; where the ledger does not know it
 };
 
 // A Mustache text.

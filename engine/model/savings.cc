@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -168,12 +169,21 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
     if (part < kLeastNs) part = 0;
     granted = std::max(granted.value_or(0), part);
     if (!counts) continue;
-    Take(account, buckets, part, std::min(saves.low_ns.value_or(0), part));
+    // What a claim on all buckets gives only without the losses is work, or all of it where nobody knows.
+    std::vector<std::string> work;
+    if (!is_work && !is_loss)
+      std::ranges::copy_if(buckets, std::back_inserter(work),
+                           [&](const std::string& bucket) { return IsWork(ledger, bucket); });
+    const double behind =
+        std::min(std::max(0.0, part - saves.limit_ns.value_or(0)), SumOf(account.left, work).value_or(0));
+    const double low_share = part > 0 ? std::min(saves.low_ns.value_or(0), part) / part : 0;
+    if (behind > 0) Take(account, work, behind, low_share * behind);
+    Take(account, buckets, part - behind, low_share * (part - behind));
     account.total_left -= part;
     if (waits) account.loss_left -= part;
   }
   saves.alone_ns = alone ? alone : saves.high_ns;
-  saves.limit_ns = limit;
+  if (limit) saves.limit_ns = limit;
   if (granted) saves.high_ns = granted;
   if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
 }

@@ -272,6 +272,7 @@ class Checker {
     };
     check(saves.high, "high");
     if (saves.low) check(*saves.low, "low");
+    if (saves.now) check(*saves.now, "now");
   }
 
   std::string NearestBucket() const {

@@ -144,7 +144,7 @@ void Fields(A& a, RuleReference& r) {
 }
 template <class A>
 void Fields(A& a, Saves& s) {
-  All(a, s.from, s.from_place, s.high, s.low);
+  All(a, s.from, s.from_place, s.high, s.low, s.now);
 }
 template <class A>
 void Fields(A& a, Message& m) {

@@ -236,6 +236,8 @@ class Reader {
     saves.high = {map.RequiredText("high"), map.PlaceOf(map.Get("high")), {}};
     if (map.Get("low").IsDefined())
       saves.low = Condition{map.RequiredText("low"), map.PlaceOf(map.Get("low")), {}};
+    if (map.Get("now").IsDefined())
+      saves.now = Condition{map.RequiredText("now"), map.PlaceOf(map.Get("now")), {}};
     map.Finish();
     rule.saves = std::move(saves);
   }

@@ -19,6 +19,7 @@ void CheckUse(const Rule& rule, Problems& problems) {
   for (const Condition& condition : rule.when) sql.push_back(condition.sql);
   if (rule.saves) sql.push_back(rule.saves->high.sql);
   if (rule.saves && rule.saves->low) sql.push_back(rule.saves->low->sql);
+  if (rule.saves && rule.saves->now) sql.push_back(rule.saves->now->sql);
   if (rule.evidence) sql.push_back(rule.evidence->sql);
   sql.push_back(rule.subject_sql);
   for (const Helper& helper : rule.helpers) sql.push_back(helper.sql);

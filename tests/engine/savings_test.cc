@@ -108,6 +108,19 @@ TEST(Savings, OfAllBucketsComeFromWorkAndLossAlike) {
   const Advice advice = shop.Infer(ledger);
   EXPECT_EQ(advice.findings.at(0).saves->high_ns, 1200) << "whatever the other shop loses";
   EXPECT_EQ(advice.findings[0].saves->ExpectedNs(), 600);
+  shop.files.clear();
+  shop.Rule("a", "{from: step, high: '5000', now: '150'}",
+            "for: {sql: SELECT shop FROM shop WHERE shop = 2, key: [shop]}\n");
+  EXPECT_EQ(shop.Infer(ledger).findings.at(0).saves->ExpectedNs(), 150) << "as the rule says";
+  shop.files.clear();
+  shop.hours.AddRow({int64_t{2}, std::string("idle/lunch"), int64_t{900}});
+  shop.Rule("a", "{from: step, high: '500', now: '150'}",
+            "for: {sql: SELECT shop FROM shop WHERE shop = 2, key: [shop]}\n");
+  const Advice behind = shop.Infer(ledger);
+  ASSERT_EQ(behind.savings.size(), 2u);
+  EXPECT_EQ(behind.savings[0].bucket, "idle/lunch");
+  EXPECT_EQ(behind.savings[0].high_ns, 150);
+  EXPECT_EQ(behind.savings[1].high_ns, 350) << "of the work behind the loss";
   ASSERT_EQ(advice.savings.size(), 2u);
   EXPECT_EQ(advice.savings[0].high_ns, 200);
   EXPECT_EQ(advice.savings[1].high_ns, 1000);
