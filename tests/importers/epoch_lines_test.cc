@@ -393,21 +393,6 @@ TEST(StepLines, TimeBetweenEpochsIsOfNoIteration) {
   EXPECT_THAT(log.between_epochs_ns, testing::ElementsAre(5e9, 7e9));
 }
 
-TEST(TrainingLogImporter, MeansAreOfTheLongestOfSeveralTrainings) {
-  const auto lines = [](int count, const char* ms) {
-    std::string text;
-    for (int i = 0; i < count; ++i)
-      text += fmt::format("iter {}: loss 9.5, time {}ms, mfu 12.50%\n", 10 * i, ms);
-    return text;
-  };
-  const auto of = [](const std::string& text) { return test::ReadLog(text).training_log; };
-  const TrainingLog log = of(lines(4, "100.00") + lines(20, "500.00") + lines(3, "50.00"));
-  EXPECT_EQ(log.iterations.size(), 20u);
-  EXPECT_EQ(log.other_lines, 7);
-  EXPECT_EQ(log.iterations.front().attempt, 0);
-  EXPECT_EQ(of(lines(4, "400.00") + lines(20, "500.00")).iterations.size(), 24u) << "of the same pace";
-}
-
 TEST(EpochLines, TimesWithoutAUnitAndSeveralTimes) {
   const auto first = [](const char* form) {
     std::string text;

@@ -21,8 +21,10 @@
 #include "src/importers/training_log/device_lines.h"
 #include "src/importers/training_log/epoch_bars.h"
 #include "src/importers/training_log/general_lines.h"
+#include "src/importers/training_log/lerobot.h"
 #include "src/importers/training_log/lightning_profile.h"
 #include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/longest_training.h"
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/mlperf.h"
 #include "src/importers/training_log/other_lines.h"
@@ -38,6 +40,7 @@ namespace {
 using training_log::DeepSpeedReader;
 using training_log::EpochBarsReader;
 using training_log::GeneralLinesReader;
+using training_log::LeRobotReader;
 using training_log::LightningProfileReader;
 using training_log::MegatronReader;
 using training_log::MlperfReader;
@@ -47,65 +50,6 @@ using training_log::TrainerReader;
 
 double TimeOf(const TrainingIteration& row) {
   return row.elapsed_ns.value_or(0) * static_cast<double>(row.covers.value_or(1));
-}
-
-// Of a log that several trainings wrote one after the other, each from its first iteration on: the longest
-// and those of its pace. A mean over a training and a short one of another size is nobody's.
-void KeepLongestTraining(TrainingLog& log) {
-  constexpr double kSamePace = 1.5;
-  const std::vector<TrainingIteration>& rows = log.iterations;
-  struct Part {
-    size_t begin = 0, end = 0;
-    double pace = 0, time = 0;
-  };
-  std::vector<Part> parts;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const bool starts =
-        i == 0 || (rows[i].attempt != rows[i - 1].attempt && rows[i].iteration <= rows[i].covers.value_or(1));
-    if (starts) parts.push_back({i, i, 0, 0});
-    parts.back().end = i + 1;
-  }
-  for (Part& part : parts) {
-    std::vector<double> times;
-    for (size_t i = part.begin; i < part.end; ++i) {
-      if (rows[i].elapsed_ns) times.push_back(*rows[i].elapsed_ns);
-      part.time += TimeOf(rows[i]);
-    }
-    if (times.empty()) continue;
-    std::ranges::nth_element(times, times.begin() + static_cast<ptrdiff_t>(times.size() / 2));
-    part.pace = times[times.size() / 2];
-  }
-  if (parts.size() < 2) return;
-  const Part longest = *std::ranges::max_element(parts, {}, &Part::time);
-  std::vector<size_t> new_index(rows.size() + 1);
-  std::vector<bool> kept(rows.size() + 1, true);
-  for (const Part& part : parts)
-    if (!(part.pace <= longest.pace * kSamePace && longest.pace <= part.pace * kSamePace))
-      std::fill(kept.begin() + static_cast<ptrdiff_t>(part.begin),
-                kept.begin() + static_cast<ptrdiff_t>(part.end), false);
-  std::vector<TrainingIteration> left;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    new_index[i] = left.size();
-    if (kept[i]) left.push_back(rows[i]);
-  }
-  new_index[rows.size()] = left.size();
-  if (left.size() == rows.size()) return;
-  log.other_lines = static_cast<int64_t>(rows.size() - left.size());
-  std::erase_if(log.timers, [&](const TrainingTimer& timer) { return !kept[timer.row]; });
-  for (TrainingTimer& timer : log.timers) timer.row = new_index[timer.row];
-  std::erase_if(log.extremes, [&](const TrainingExtreme& extreme) { return !kept[extreme.row]; });
-  for (TrainingExtreme& extreme : log.extremes) extreme.row = new_index[extreme.row];
-  std::erase_if(log.events, [&](const TrainingEvent& event) { return !kept[event.before]; });
-  for (TrainingEvent& event : log.events) event.before = new_index[event.before];
-  // Which of the trainings these are of is not known.
-  log.memory.clear();
-  log.between_epochs_ns.clear();
-  int64_t attempt = -1, last = -1;
-  for (TrainingIteration& row : left) {
-    if (row.attempt != last) ++attempt;
-    last = std::exchange(row.attempt, attempt);
-  }
-  log.iterations = std::move(left);
 }
 
 // Of the iterations, the time that is known; a nanosecond of those of which the pace is.
@@ -139,6 +83,8 @@ constexpr size_t kLeastSettings = 8;
 constexpr int64_t kLeastLosses = 20;
 // Beside the number of a step or epoch a loss shows as much as so many alone.
 constexpr int64_t kOfCounted = 7;
+// So many show a pace.
+constexpr int64_t kLeastSteps = 3;
 
 class LogReader {
  public:
@@ -155,9 +101,16 @@ class LogReader {
     if (line.find("packet loss") != std::string_view::npos) return;  // of a network
     static const RE2 loss(
         R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
-        counted(R"re((?i)\b(?:epoch|step|iter(?:ation)?)s?[ :=#\[(]{1,3}\d)re");
-    if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss))
+        counted(R"re((?i)\b(?:epoch|step|iter(?:ation)?)s?[ :=#\[(]{1,3}\d)re"),
+        timed(R"re((?i)\b(?:step|iter(?:ation)?)[ :=#\[(]{1,3}\d.*\d ?m?s\b)re");
+    if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss)) {
       losses_ += RE2::PartialMatch(line, counted) ? kOfCounted : 1;
+      timed_losses_ += RE2::PartialMatch(line, timed);
+    }
+    // "37700 train 3.061522", of build-nanogpt's file.
+    static const RE2 bare(R"(^\d{1,9} (?:train|val) \d{1,3}\.\d+\s*$)");
+    if (line.size() < 64 && line.find(" train ") != std::string_view::npos && RE2::PartialMatch(line, bare))
+      ++losses_;
     if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
     reader_of_settings_.Line(line, settings_);
     training_log::TakeNamedDevice(line, devices);
@@ -167,6 +120,7 @@ class LogReader {
     mlperf_.Line(line);
     epoch_bars_.Line(line);
     lightning_.Line(line);
+    Count(robots_.Line(line));
     end_.Line(line, lines_);
     deepspeed_.Line(line);
     Count(trainer_.Line(line));
@@ -213,6 +167,7 @@ class LogReader {
       for (TrainingLog other : {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish()})
         if (SaysMore(other, log)) log = std::move(other);
     }
+    if (TrainingLog robots = robots_.Finish(); !robots.empty()) log = std::move(robots);
     // What its profiler measured of all steps says more than bars of some.
     if (TrainingLog profile = lightning_.Finish(); SaysMore(profile, log)) log = std::move(profile);
     if (log.empty() && Arguments() >= kLeastSettings)
@@ -223,7 +178,7 @@ class LogReader {
     if (log.empty() && end_.StopsTraining(lines_) && servers.server().empty())
       log.program = "a program that stopped";
     if (log.empty()) return log;
-    KeepLongestTraining(log);
+    training_log::KeepLongestTraining(log);
     log.error = log.iterations.empty() ? end_.last_error() : end_.error();
     if (!log.error.empty()) log.memory_taken = end_.memory_taken();
     if (const auto deepspeed = settings_.find("deepspeed");
@@ -240,6 +195,9 @@ class LogReader {
 
   // Whether it prints losses as a training does.
   bool PrintsLosses() const { return losses_ >= kLeastLosses; }
+
+  // Of one or two steps alone.
+  bool PrintsFewSteps() const { return timed_losses_ > 0 && timed_losses_ < kLeastSteps; }
 
   // That ended the program, "" for none.
   std::string error() const { return end_.error(); }
@@ -302,6 +260,7 @@ class LogReader {
   MlperfReader mlperf_;
   EpochBarsReader epoch_bars_;
   LightningProfileReader lightning_;
+  LeRobotReader robots_;
   DeepSpeedReader deepspeed_;
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;
@@ -309,7 +268,7 @@ class LogReader {
   training_log::RunEndReader end_;
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
   bool fenced_ = false;
-  int64_t lines_ = 0, lines_of_tables_ = 0, losses_ = 0;
+  int64_t lines_ = 0, lines_of_tables_ = 0, losses_ = 0, timed_losses_ = 0;
 };
 
 // The number that a line ends with may be cut.
@@ -445,6 +404,9 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         source.name(), "the output of a training of which no line counts steps or epochs beside a time",
         "print a line for every few steps with its number, its loss and the time of a step (\"step "
         "100 loss 2.10 0.25 s/step\"), or log with the time of each line");
+  if (log.empty() && !tables && reader.PrintsFewSteps() && reader.EndsWithoutError())
+    throw WrongKind(source.name(), "the output of a training that ends with its first steps, which start it",
+                    "see whether the run died, and give the log of some dozens of steps");
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
     const auto refusal = reader.others.Refuse(
         reader.error(), reader.error().empty() ? std::optional<MemoryTaken>() : reader.memory_taken());
