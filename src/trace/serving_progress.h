@@ -34,10 +34,10 @@ struct ServingLog {
   int64_t preemptions = 0;                      // lines that report requests thrown out of the cache
   std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed
   // Starts until the server was ready, of which the log has the times: how many, and what they took, of that
-  // the reading of the weights, of that their download, and compiling.
+  // the reading of the weights, of that their download, compiling and the capture of graphs.
   int64_t starts = 0;
   double start_ns = 0;
-  std::optional<double> weights_ns, download_ns, compile_ns;
+  std::optional<double> weights_ns, download_ns, compile_ns, capture_ns;
   std::string error;                        // the exception that the engine died of, "" for none
   std::optional<MemoryTaken> memory_taken;  // where that found no memory and says who holds it
 

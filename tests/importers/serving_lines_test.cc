@@ -300,6 +300,25 @@ TEST(ServingLines, OfAStartAloneTellWhatTookItsTime) {
   }
 }
 
+TEST(ServingLines, OfAStartAloneTellWhatMakesTheNextOneShorter) {
+  const auto start = [](int weights, int compiling, int capture) {
+    return test::RefusalOf(fmt::format(
+        "INFO 04-25 08:50:39 [utils.py:233] non-default args: {{'model_tag': 'm'}}\n"
+        "INFO 04-25 08:50:42 [core.py:108] Initializing a V1 LLM engine (v0.19.2) with config: model='m'\n"
+        "INFO 04-25 08:51:29 [default_loader.py:384] Loading weights took {} seconds\n"
+        "INFO 04-25 08:51:49 [monitor.py:53] torch.compile takes {} s in total\n"
+        "INFO 04-25 08:52:19 [gpu_model_runner.py:3480] Graph capturing finished in {} secs, took 2.85 GiB\n"
+        "INFO:     Application startup complete.\n",
+        weights, compiling, capture));
+  };
+  EXPECT_THAT(
+      start(50, 10, 8),
+      HasSubstr("took 100 s, of which 50 s went into the weights, 10 s into compiling and 8 s into the "
+                "capture of CUDA graphs"));
+  EXPECT_THAT(start(50, 10, 8), HasSubstr("read the weights from a local, faster disk, and keep what is"));
+  EXPECT_THAT(start(3, 4, 30), HasSubstr("for shorter starts, capture graphs for no more requests"));
+}
+
 TEST(ServingLines, TimesThatNoLoadTakesAreNone) {
   const std::string many(400, '9');
   const auto start = [](const std::string& time) {

@@ -56,6 +56,18 @@ std::optional<double> SecondsOfCompiling(std::string_view line) {
   return seconds;
 }
 
+// "Graph capturing finished in 17 secs, took 0.86 GiB", of vLLM.
+std::optional<double> SecondsOfCapture(std::string_view line) {
+  static const RE2 took(R"(Graph capturing finished in (\d{1,7}) secs)");
+  double seconds = 0;
+  if (!Tells(line, "Graph capturing finished") ||
+      !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
+    return std::nullopt;
+  return seconds;
+}
+
+// From which part of a start on reading the weights is what to begin with.
+constexpr double kMostlyWeights = 0.25;
 // Of a start's time less says nothing of it.
 constexpr double kLeastPart = 0.05;
 
@@ -75,7 +87,7 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
   if (begins || (initializes && !began_)) {
     began_ = last_ = time();
     lines_ = 0;
-    weights_ns_ = download_ns_ = compile_ns_ = 0;
+    weights_ns_ = download_ns_ = compile_ns_ = capture_ns_ = 0;
     return;
   }
   if (!began_) return;
@@ -90,6 +102,8 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
     download_ns_ = std::max(download_ns_, *seconds * kNsOfSecond);
   if (const auto seconds = SecondsOfCompiling(line))
     compile_ns_ = std::max(compile_ns_, *seconds * kNsOfSecond);
+  if (const auto seconds = SecondsOfCapture(line))
+    capture_ns_ = std::max(capture_ns_, *seconds * kNsOfSecond);
   static const RE2 took(R"(init engine \(profile[^)]*\) took (\d{1,7}(?:\.\d+)?) s)");
   double seconds = 0;
   // What is printed late has the time of that.
@@ -108,6 +122,7 @@ void ServerStartReader::End() {
     start_ns_ += static_cast<double>(took);
     all_download_ns_ += std::min(download_ns_, static_cast<double>(took));
     all_compile_ns_ += std::min(compile_ns_, static_cast<double>(took));
+    all_capture_ns_ += std::min(capture_ns_, static_cast<double>(took));
     all_weights_ns_ += std::min(download_ns_ + weights_ns_, static_cast<double>(took));
   }
   began_.reset();
@@ -120,15 +135,20 @@ void ServerStartReader::Finish(ServingLog& log) const {
   if (all_weights_ns_ > 0) log.weights_ns = all_weights_ns_;
   if (all_download_ns_ > 0) log.download_ns = all_download_ns_;
   if (all_compile_ns_ > 0) log.compile_ns = all_compile_ns_;
+  if (all_capture_ns_ > 0) log.capture_ns = all_capture_ns_;
 }
 
 std::string ServerStartReader::Told(const ServingLog& log) {
   if (log.starts != 1) return "";
   std::string parts;
-  for (const auto& [ns, what] : {std::pair{log.weights_ns, "the weights"}, {log.compile_ns, "compiling"}})
+  for (const auto& [ns, what] : {std::pair{log.weights_ns, "the weights"},
+                                 {log.compile_ns, "compiling"},
+                                 {log.capture_ns, "the capture of CUDA graphs"}})
     if (IsPart(log, ns))
-      parts += fmt::format("{} {:.0f} s {}into {}", parts.empty() ? ", of which" : " and", *ns / kNsOfSecond,
+      parts += fmt::format("{} {:.0f} s {}into {}", parts.empty() ? ", of which" : ",", *ns / kNsOfSecond,
                            parts.empty() ? "went " : "", what);
+  if (const size_t last = parts.rfind(", "); last != std::string::npos && last > 0)
+    parts.replace(last, 1, " and");
   return fmt::format("its start took {:.0f} s{}", log.start_ns / kNsOfSecond, parts);
 }
 
@@ -137,7 +157,18 @@ std::string ServerStartReader::NextStart(const ServingLog& log) {
   if (IsPart(log, log.download_ns)) caches = "the weights (HF_HOME)";
   if (IsPart(log, log.compile_ns))
     caches += fmt::format("{}what is compiled (VLLM_CACHE_ROOT)", caches.empty() ? "" : " and ");
-  return caches.empty() ? "" : fmt::format("; for shorter starts, keep {} on a disk that stays", caches);
+  const double read = log.weights_ns.value_or(0) - log.download_ns.value_or(0),
+               capture = log.capture_ns.value_or(0);
+  std::string text;
+  const auto add = [&](const std::string& what) {
+    text += (text.empty() ? "; for shorter starts, " : ", and ") + what;
+  };
+  const bool reads_first = read >= kMostlyWeights * log.start_ns && read > log.compile_ns.value_or(0);
+  if (reads_first) add("read the weights from a local, faster disk");
+  if (!caches.empty()) add(fmt::format("keep {} on a disk that stays", caches));
+  if (IsPart(log, log.capture_ns) && capture > log.compile_ns.value_or(0))
+    add("capture graphs for no more requests at once than come (--max-num-seqs)");
+  return text;
 }
 
 }  // namespace dladvisor::serving_log
