@@ -63,6 +63,19 @@ std::optional<double> SavingClaim::ExpectedNs() const {
   return std::min(middle, limit_ns.value_or(middle));
 }
 
+namespace {
+
+// Of a finding that does not say what share of the time it is about.
+constexpr double kUnknownShareOfTime = 0.1;
+
+double ShareOfTime(const Finding& finding) {
+  for (const NamedValue& let : finding.lets)
+    if (let.name == "share_of_time") return AsNumber(let.value).value_or(kUnknownShareOfTime);
+  return kUnknownShareOfTime;
+}
+
+}  // namespace
+
 std::vector<size_t> Advice::Roots() const {
   // What a finding explains lends it its weight: severity is that of the whole tree, and so is the saving of
   // a finding that does not say what it saves itself.
@@ -85,8 +98,8 @@ std::vector<size_t> Advice::Roots() const {
     }
   }
   const auto rank = [&](size_t i) {
-    return std::tuple(severity[i], -expected[i], findings[i].confidence, std::string_view(findings[i].rule),
-                      i);
+    return std::tuple(severity[i], -expected[i], -ShareOfTime(findings[i]), findings[i].confidence,
+                      std::string_view(findings[i].rule), i);
   };
   std::sort(roots.begin(), roots.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
   return roots;

@@ -185,6 +185,25 @@ TEST(Savings, OfASymptomAreNotAddedToThoseOfItsCause) {
   EXPECT_EQ(advice.savings[0].high_ns, 70);
 }
 
+// Without a saving the share of the time orders, before what the rules are called.
+TEST(Savings, FindingsWithoutOneAreOrderedByTheirShareOfTime) {
+  ShopHours shop;
+  const auto rule = [&](const std::string& id, const std::string& let) {
+    shop.files.push_back(
+        {"r/" + id + ".yaml", "id: " + id +
+                                  "\ntitle: T\nproblem: P{{share_of_time}}\nrecommendation: R\nfor: "
+                                  "shop\nseverity: warning\nwhen: ['1']\n" +
+                                  let});
+  };
+  rule("a-little", "let: {share_of_time: '0.05'}\n");
+  rule("b-unknown", "let: {share_of_time: 'NULL'}\n");
+  rule("c-much", "let: {share_of_time: '0.4'}\n");
+  const Advice advice = shop.Infer();
+  std::vector<std::string> order;
+  for (const size_t root : advice.Roots()) order.push_back(advice.findings[root].rule);
+  EXPECT_THAT(order, ElementsAre("c-much", "c-much", "b-unknown", "b-unknown", "a-little", "a-little"));
+}
+
 TEST(Savings, OfASymptomCountWhereItsCauseClaimsNothing) {
   ShopHours shop;
   shop.files.push_back(

@@ -239,8 +239,9 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     for (const HostInput& input : kHostInputs)
       if (const auto feeding = FindingOf(advice, input.rule)) return feeding;
   if (const auto none = NoKernelAtAll(model)) return none;
-  // A program that died has no pace to improve.
-  for (const char* rule : {"log-stopped", "program-failed"})
+  // A program that died has no pace to improve, and one that leaves the GPU out another one with it.
+  for (const char* rule :
+       {"log-stopped", "log-out-of-memory", "log-server-stopped", "program-failed", "log-trains-on-cpu"})
     if (const auto stopped = FindingOf(advice, rule); stopped && !HasGpuWork(model)) return stopped;
   if (const auto failed = FindingOf(advice, "program-failed"); failed && IsTest(advice, WholeOf(model)))
     return failed;
@@ -351,7 +352,6 @@ std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole
 
 // From this share of the time on, collectives wait for the start of the other ranks, which load code as well.
 constexpr double kStartOfRanks = 0.25;
-
 }  // namespace
 
 std::optional<size_t> DoFirst(const ReportModel& model) {
