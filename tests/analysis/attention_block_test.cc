@@ -144,6 +144,12 @@ TEST(AttentionBlock, NeedsAllThree) {
   layers.Move("aten::gelu", "[[8, 512, 256]]");
   layers.Values();
   EXPECT_TRUE(layers.Blocks().empty());
+  DrawnBlocks gated;  // by a softmax of as many elements
+  gated.Scores();
+  gated.Move("aten::native_layer_norm", "[[8, 512, 256], [], [256], [256], []]");
+  gated.Move("aten::_softmax", "[[8, 256, 512]]");
+  gated.Values();
+  EXPECT_TRUE(gated.Blocks().empty());
   DrawnBlocks router;
   router.Scores();
   router.Move("aten::_softmax", "[[8, 512, 256]]");

@@ -127,7 +127,9 @@ class AttentionBuilder {
   void Continue(size_t gpu, OpenBlock& block, const OperatorWorkCall& call) {
     if (dims_[call.operation]) return ContinueWithProduct(gpu, block, call);
     const std::optional<WorkKind> kind = KindOf(call);
-    if (!kind || HasFlops(*kind) || block.calls.size() > kMostOperators) return Close(gpu, block);
+    // Scores are not normalised by their mean and variance: layers of a perceptron are.
+    if (!kind || HasFlops(*kind) || *kind == WorkKind::kNormalization || block.calls.size() > kMostOperators)
+      return Close(gpu, block);
     if (!block.calls.empty() && block.taken == 0) {
       bool on_scores = IsOn(call, ElementsOf(*dims_[block.calls.front().operation]));
       if (!on_scores && block.calls.size() == 1 && block.beside &&
