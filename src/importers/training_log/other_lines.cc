@@ -18,6 +18,9 @@ constexpr size_t kLongestLineOfOthers = 4096, kLongestTitle = 48;
 constexpr int64_t kLeastSecondsOfBar = 30;  // of a bar that is more than a start's
 
 constexpr int64_t kLeastRecords = 5;
+// Rows of a table from which on they are of a while, and GPUs of a machine.
+constexpr int64_t kLeastStillRows = 200;
+constexpr size_t kMostOfGpus = 16;
 // Of a full GPU's memory, from which on others fill it: a process holds less than that beside its allocator.
 constexpr double kCrowdedShare = 0.25;
 // Lines that tell of it, from which on a program runs out of memory again and again.
@@ -64,7 +67,12 @@ void OtherLinesReader::Line(std::string_view line) {
   if (line.starts_with("{\"") && line.find("loss\":") != std::string_view::npos) ++records_;
   if (line.size() > kLongestLineOfOthers) return;
   static const RE2 row(R"(^\d{4}[/-]\d\d[/-]\d\d[ T][\d:.]{8,18}(?:, *-?[\d.]+){1,16}\s*$)");
-  if (BeginsWithDigit(line) && RE2::PartialMatch(line, row)) ++rows_;
+  if (BeginsWithDigit(line) && RE2::PartialMatch(line, row)) {
+    ++rows_;
+    // One for each GPU where nothing changes.
+    if (values_.size() <= kMostOfGpus) values_.emplace(line.substr(std::min(line.find(','), line.size())));
+  }
+  Profile(line);
   if (program_.empty())
     for (const Mark& mark : kMarks)
       if (line.find(mark.words) != std::string_view::npos) {
@@ -87,6 +95,24 @@ void OtherLinesReader::Line(std::string_view line) {
       (line.find("rror") != std::string_view::npos || line.find("out of memory") != std::string_view::npos ||
        line.find("can't open") != std::string_view::npos || line.find("Exited") != std::string_view::npos))
     RE2::PartialMatch(line, stop, &stop_);
+}
+
+// "Profile stats for: [_TrainingEpochLoop].train_dataloader_next", "4869394 function calls (...) in 18.893
+// seconds".
+void OtherLinesReader::Profile(std::string_view line) {
+  constexpr std::string_view kAction = "Profile stats for: ";
+  static const RE2 took(R"(^\s*\d+ function calls .*in (\d+\.\d+) seconds)"),
+      data("(?:train_dataloader_next|get_train_batch|fetch_next_train_batch)\\s*$");
+  double seconds = 0;
+  if (line.starts_with(kAction)) {
+    action_ = line.substr(kAction.size());
+    ++profiles_;
+  } else if (!action_.empty() && line.find(" function calls ") != std::string_view::npos &&
+             RE2::PartialMatch(line, took, &seconds)) {
+    if (RE2::PartialMatch(action_, data)) data_seconds_ = std::max(data_seconds_, seconds);
+    if (action_.starts_with("run_training_batch")) batch_seconds_ = std::max(batch_seconds_, seconds);
+    action_.clear();
+  }
 }
 
 void OtherLinesReader::TakeTitle(std::string_view text) {
@@ -209,6 +235,22 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error,
     return {
         "records of a training without the time of a step or epoch",
         "add the time of each to its record (\"time\": 0.25, in seconds), or give what the program printed"};
+  if (profiles_ > 0)
+    return {fmt::format("the report of Lightning's advanced profiler, which counts no steps{}",
+                        data_seconds_ > 0 && batch_seconds_ > 0
+                            ? fmt::format(": {:.3g} s went into waiting for batches, and {:.3g} s into "
+                                          "training on them",
+                                          data_seconds_, batch_seconds_)
+                            : std::string()),
+            "give the output of a run with Trainer(profiler=\"simple\"), or a trace: nsys profile "
+            "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
+  if (rows_ >= kLeastStillRows && 2 * rows_ > lines_ && values_.size() <= kMostOfGpus)
+    return {
+        fmt::format("a table of numbers by date in which nothing changes: {} rows with no more than {} "
+                    "different ones, as of GPUs on which nothing runs",
+                    rows_, values_.size()),
+        "log while the program works, and see that it reaches these GPUs, with names and units: nvidia-smi "
+        "--query-gpu=timestamp,index,utilization.gpu,memory.used,memory.total,power.draw --format=csv -l 1"};
   if (rows_ >= kLeastRecords && 2 * rows_ > lines_)
     return {"a table of numbers by date, without names of its columns or units",
             "log with names and units: nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,"

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,7 @@ class OtherLinesReader {
     int64_t done = 0, seconds = 0;
   };
   Point Late() const;
+  void Profile(std::string_view line);
   void BarWithoutTotal(std::string_view line);
   void TakeTitle(std::string_view text);
 
@@ -41,7 +44,11 @@ class OtherLinesReader {
   std::vector<Point> points_;                                   // of the last bar, one for each second
   Point late_;                                                  // of the longest
   int64_t lines_ = 0, records_ = 0, rows_ = 0;                  // in JSON with a loss; numbers behind a date
-  int64_t full_memories_ = 0;                                   // lines that tell of these
+  std::set<std::string, std::less<>> values_;                   // of these rows, of few the first
+  std::string action_;                                          // of Lightning's advanced profiler
+  int64_t profiles_ = 0;
+  double data_seconds_ = 0, batch_seconds_ = 0;
+  int64_t full_memories_ = 0;  // lines that tell of these
 };
 
 }  // namespace dladvisor::training_log
