@@ -15,6 +15,11 @@ struct Remedy {
   std::string_view text;
 };
 
+constexpr std::string_view kOfAnotherRank =
+    "Look at the output of the other ranks for what ended or held up one of them first: this error only "
+    "tells "
+    "that it was gone";
+
 // Of several the first: what names its cause stands before what only tells of its effects.
 constexpr auto kRemedies = std::to_array<Remedy>({
     {"in replica",
@@ -31,7 +36,7 @@ constexpr auto kRemedies = std::to_array<Remedy>({
      "Slurm, the limit of a container), or hold less in it: fewer loader workers, a smaller prefetch_factor, "
      "no data set held in memory"},
     {"",
-     {"insufficient shared memory", "unable to open shared memory object", "dataloader worker (pid"},
+     {"insufficient shared memory", "unable to open shared memory object", "out of shared memory"},
      "Give the loader's workers more shared memory (--shm-size or --ipc=host of Docker), or use fewer of "
      "them"},
     {"",
@@ -45,7 +50,7 @@ constexpr auto kRemedies = std::to_array<Remedy>({
      "(VLLM_ATTENTION_BACKEND of vLLM, attn_implementation of Transformers), a newer Triton, or no "
      "compilation (TORCH_COMPILE_DISABLE=1)"},
     {"",
-     {"no kernel image is available", "is not compatible with the current pytorch", "unsupported gpu"},
+     {"no kernel image is available", "is not compatible with the current pytorch"},
      "Install a build of the library that fits this GPU's architecture"},
     {"",
      {"driver version is insufficient", "driver on your system is too old", "unsupported toolchain"},
@@ -63,19 +68,18 @@ constexpr auto kRemedies = std::to_array<Remedy>({
      "Free space on the disk that it writes to (checkpoints, caches in ~/.cache), or write to another"},
     {"", {"too many open files"}, "Raise the limit of open files (ulimit -n)"},
     {"",
-     {"gated repo", "gatedrepoerror", "couldn't connect to", "we couldn't connect", "max retries exceeded",
-      "localentrynotfounderror"},
+     {"gated repo", "gatedrepoerror", "couldn't connect to 'http", "we couldn't connect",
+      "host='huggingface.co'", "localentrynotfounderror"},
      "Download models and data before the job starts, with a token where they need one (HF_TOKEN), and name "
      "the local copy"},
     {"",
-     {"device-side assert", "illegal memory access", "illegal instruction", "misaligned address"},
+     {"device-side assert", "illegal memory access"},
      "Find the call with CUDA_LAUNCH_BLOCKING=1: mostly an index is outside of its table, as of a label or a "
      "token"},
-    {"",
-     {"connection closed by peer", "connection reset by peer", "collective operation timed out",
-      "socket timeout", "remote process exited", "broken pipe"},
-     "Look at the output of the other ranks for what ended or held up one of them first: this error only "
-     "tells that it was gone"},
+    {"gloo", {"connection closed", "connection reset", "socket closed", "timed out"}, kOfAnotherRank},
+    {"nccl",
+     {"connection closed", "connection reset", "remote process exited", "timed out", "socket timeout"},
+     kOfAnotherRank},
 });
 
 }  // namespace

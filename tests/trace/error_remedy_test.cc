@@ -18,8 +18,15 @@ TEST(ErrorRemedy, ByTheWordsOfTheError) {
   EXPECT_THAT(ErrorRemedy("MemoryError"), HasSubstr("host memory"));
   EXPECT_THAT(ErrorRemedy("RuntimeError: PassManager::run failed"), HasSubstr("another attention backend"));
   EXPECT_THAT(ErrorRemedy("OSError: [Errno 28] No space left on device"), StartsWith("Free space"));
-  EXPECT_THAT(ErrorRemedy("RuntimeError: [pair.cc:547] Connection closed by peer [10.0.0.8]:29609"),
+  EXPECT_THAT(
+      ErrorRemedy(
+          "RuntimeError: [gloo/transport/tcp/pair.cc:547] Connection closed by peer [10.0.0.8]:29609"),
+      HasSubstr("the other ranks"));
+  EXPECT_THAT(ErrorRemedy("NCCL: a collective operation timed out (ALLREDUCE)"),
               HasSubstr("the other ranks"));
+  // Of a download, or of another program's pipe.
+  EXPECT_EQ(ErrorRemedy("ConnectionResetError: [Errno 104] Connection reset by peer"), "");
+  EXPECT_EQ(ErrorRemedy("BrokenPipeError: [Errno 32] Broken pipe"), "");
   // What the error's words tell better.
   EXPECT_EQ(ErrorRemedy("AttributeError: no such argument"), "");
   EXPECT_EQ(ErrorRemedy(""), "");
