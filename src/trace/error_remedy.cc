@@ -85,7 +85,9 @@ constexpr auto kRemedies = std::to_array<Remedy>({
 }  // namespace
 
 std::string_view ErrorRemedy(std::string_view error) {
-  std::string words(error);
+  // "RuntimeError: ...; NCCL: a collective operation timed out", where a rank's own error tells why others
+  // wait.
+  std::string words(error.substr(0, error.find("; NCCL: ")));
   for (char& c : words)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (words.starts_with("memoryerror")) words += " cannot allocate memory";

@@ -158,11 +158,14 @@ TEST(RunEnd, AProgramThatRunsOutOfMemoryAgainAndAgain) {
     text += fmt::format(
         "2026-03-02 21:4{}:48 [ERROR] [Rank 2] OOM\n2026-03-02 21:4{}:49 [INFO] retry\n"
         "Traceback (most recent call last):\n  File \"/w/run.py\", line 20\n"
-        "RuntimeError: Connection closed by peer [10.0.0.8]:29609\n",
+        "RuntimeError: [gloo/transport/tcp/pair.cc:547] Connection closed by peer [10.0.0.8]:29609\n",
         split, split);
   const std::string refusal = RefusalOf(text);
   EXPECT_THAT(refusal, HasSubstr("4 lines tell that memory ran out"));
   EXPECT_THAT(refusal, HasSubstr("leave out what cannot fit, or let it need less memory"));
+  EXPECT_THAT(RefusalOf("[ERROR] OOM\n[ERROR] OOM\n[ERROR] OOM\nTraceback (most recent call last):\n  File "
+                        "\"/w/run.py\", line 20\nRuntimeError: No CUDA GPUs are available\n"),
+              HasSubstr("see that the job is given a GPU"));
 }
 
 TEST(RunEnd, AThreadsExceptionIsNotTheProgramsEnd) {

@@ -24,6 +24,9 @@ TEST(ErrorRemedy, ByTheWordsOfTheError) {
       HasSubstr("the other ranks"));
   EXPECT_THAT(ErrorRemedy("NCCL: a collective operation timed out (ALLREDUCE)"),
               HasSubstr("the other ranks"));
+  EXPECT_EQ(
+      ErrorRemedy("RuntimeError: zeros: negative size; NCCL: a collective operation timed out (COALESCED)"),
+      "");
   // Of a download, or of another program's pipe.
   EXPECT_EQ(ErrorRemedy("ConnectionResetError: [Errno 104] Connection reset by peer"), "");
   EXPECT_EQ(ErrorRemedy("BrokenPipeError: [Errno 32] Broken pipe"), "");

@@ -193,9 +193,9 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error,
         "processes)"};
   if (!end.empty()) {
     std::string remedy(ErrorRemedy(end));
-    // What ranks say of one that is gone tells less than why it is.
-    static const RE2 of_memory("(?i)memory");
-    const bool full = full_memories_ >= kLeastFullMemories && !RE2::PartialMatch(end, of_memory);
+    // What ranks say of one that is gone tells less than why it is; another error stands for itself.
+    static const RE2 of_peer("(?i)^[^;]*\\b(?:gloo|nccl)\\b.*(?:closed|reset|exited|timed out|timeout)");
+    const bool full = full_memories_ >= kLeastFullMemories && RE2::PartialMatch(end, of_peer);
     if (full)
       remedy = "Leave out what cannot fit, or " + Lower(ErrorRemedy("out of memory").substr(0, 1)) +
                std::string(ErrorRemedy("out of memory").substr(1));
