@@ -94,7 +94,11 @@ std::vector<StepRow> HostSteps(const Trace& trace) {
   const Interval always{std::numeric_limits<Ns>::min(), std::numeric_limits<Ns>::max()};
   if (!most.empty() && !HoldsWork(trace, most.back().host) && HoldsWork(trace, always)) most.pop_back();
   std::vector<Step> marked;
-  for (const ProfilerStep& step : most) marked.push_back({.number = step.number, .time = step.host});
+  for (const ProfilerStep& step : most) {
+    Step& to = marked.emplace_back();
+    to.number = step.number;
+    to.time = step.host;
+  }
   MarkWarmup(marked);
   std::vector<StepRow> rows;
   for (size_t i = 0; i < most.size(); ++i) {
