@@ -20,6 +20,7 @@
 #include "src/importers/training_log/deepspeed.h"
 #include "src/importers/training_log/device_lines.h"
 #include "src/importers/training_log/epoch_bars.h"
+#include "src/importers/training_log/epoch_clock.h"
 #include "src/importers/training_log/general_lines.h"
 #include "src/importers/training_log/lerobot.h"
 #include "src/importers/training_log/lightning_profile.h"
@@ -39,6 +40,7 @@ namespace dladvisor {
 namespace {
 using training_log::DeepSpeedReader;
 using training_log::EpochBarsReader;
+using training_log::EpochClockReader;
 using training_log::GeneralLinesReader;
 using training_log::LeRobotReader;
 using training_log::LightningProfileReader;
@@ -119,6 +121,7 @@ class LogReader {
     Count(general_.Line(line));
     mlperf_.Line(line);
     epoch_bars_.Line(line);
+    epoch_clock_.Line(line);
     lightning_.Line(line);
     Count(robots_.Line(line));
     end_.Line(line, lines_);
@@ -164,7 +167,8 @@ class LogReader {
         lines.of_epochs = true;
         lines.program = training_log::kEpochs;
       }
-      for (TrainingLog other : {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish()})
+      for (TrainingLog other :
+           {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish(), epoch_clock_.Finish()})
         if (SaysMore(other, log)) log = std::move(other);
     }
     if (TrainingLog robots = robots_.Finish(); !robots.empty()) log = std::move(robots);
@@ -259,6 +263,7 @@ class LogReader {
   training_log::RecordLinesReader records_;
   MlperfReader mlperf_;
   EpochBarsReader epoch_bars_;
+  EpochClockReader epoch_clock_;
   LightningProfileReader lightning_;
   LeRobotReader robots_;
   DeepSpeedReader deepspeed_;
