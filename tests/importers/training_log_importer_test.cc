@@ -308,7 +308,7 @@ TEST(TrainerLog, ProgressBarAndTotals) {
   EXPECT_EQ(log.settings.at("train_batch_size"), "256");
 }
 
-// A bar that is drawn at every step first shows a second when it begins: rows of a training of few seconds.
+// A bar that is drawn often first shows a second when it begins: rows of a training of few seconds.
 // All values may be strings.
 TEST(TrainerLog, StepsOfAShortTraining) {
   std::string text;
@@ -326,6 +326,13 @@ TEST(TrainerLog, StepsOfAShortTraining) {
   // The first has the start in it.
   EXPECT_GT(log.iterations[0].elapsed_ns.value_or(0), 0.15e9);
   for (size_t row = 1; row < log.iterations.size(); ++row) test::ExpectSeconds(log, row, 0.1);
+  // At every third step.
+  text.clear();
+  for (int step = 0; step <= 300; step += 3)
+    text += fmt::format("\r {}%|#    | {}/300 [00:{:02}<00:10,  30it/s]", step / 3, step, step / 30);
+  const TrainingLog fast = ReadTrainingLog(text + "\n{'train_runtime': '10.0', 'epoch': '1'}\n");
+  ASSERT_GE(fast.iterations.size(), 3u);
+  test::ExpectSeconds(fast, 1, 1 / 30.0);
 }
 
 TEST(TrainerLog, ShortIterationsAreTakenTogether) {

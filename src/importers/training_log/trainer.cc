@@ -19,10 +19,11 @@ namespace {
 constexpr int64_t kLeastEpochs = 3;
 // A difference of two times in whole seconds is off by less than one: at most a twentieth of so many.
 constexpr int64_t kLeastSeconds = 20;
-// The second in which a bar first stands at a time is exact to within one step, which is a twentieth of so
-// many. Such rows are for a training of which there would be few others.
+// The number at which a bar first shows a second is exact to within the distance of the one before it, which
+// is a twentieth of a row or less. Such rows are for a training of which there would be few others.
 constexpr int64_t kLeastStepsOfRow = 20, kLeastSecondsOfSteps = 2, kSecondsOfShortTraining = 160,
                   kRowsOfShortTraining = 16;
+constexpr size_t kLeastExactSteps = 3;
 // Of the first number of a bar, by the usual distance of two: that it was not counted up to it.
 constexpr int64_t kLeastJump = 20;
 constexpr size_t kLeastJumpRows = 4;
@@ -219,8 +220,7 @@ bool TrainerReader::GoesOn() const {
   return (seconds_.begin()->first - 1) / kLeastJump >= *middle;
 }
 
-// Numbers at which the bar of a short training, drawn at every step, first shows a second: their time is
-// known to within one step. Each of them ends a row.
+// Numbers at which the bar of a short training, drawn often, first shows a second. Each of them ends a row.
 std::set<int64_t> TrainerReader::ExactSteps() const {
   std::set<int64_t> exact;
   if (seconds_.empty() || seconds_.rbegin()->second >= kSecondsOfShortTraining) return exact;
@@ -229,14 +229,15 @@ std::set<int64_t> TrainerReader::ExactSteps() const {
   for (auto row = seconds_.begin(); row != seconds_.end(); ++row) {
     if (row == seconds_.begin()) continue;
     const auto& [before, second] = *std::prev(row);
-    if (before + 1 != row->first || second + 1 != row->second || row->first - step < kLeastStepsOfRow ||
+    if (second + 1 != row->second || (row->first - before) * kLeastStepsOfRow > row->first - step ||
         row->second - since < least)
       continue;
     step = row->first;
     since = row->second;
     exact.insert(step);
   }
-  return exact;
+  // Of fewer one is the start, and what is left behind the last is more than they tell.
+  return exact.size() < kLeastExactSteps ? std::set<int64_t>() : exact;
 }
 
 TrainingLog TrainerReader::Finish(bool of_training) {

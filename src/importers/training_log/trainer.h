@@ -3,7 +3,7 @@
 // one bar that names training or a loss (kohya, diffusers, verl): its progress bar, of
 // which all processes write one each, the losses that it prints, evaluations, and the totals at the end. The
 // bar prints whole seconds, so that a row here covers as many iterations as are needed for a meaningful time:
-// fewer where a bar drawn at every step shows when a second begins.
+// fewer where a bar drawn often shows when a second begins.
 #pragma once
 
 #include <cstdint>
