@@ -458,6 +458,30 @@ TEST(EpochLines, TimeSinceTheStartOnALineOfItsOwn) {
   EXPECT_EQ(timed(log(5, 0)), 0) << "of each epoch, or of nothing that is known";
 }
 
+// What grows by as much with each epoch is the time since the start, also where a line stands for many.
+TEST(EpochLines, TimesSinceTheStartOfEverySoManyEpochs) {
+  TrainingLog log = LogOf(
+      "Epoch: 0 - Execution time: 11.5 seconds\nEpoch: 1000 - Execution time: 61.5 seconds\n"
+      "Epoch: 2000 - Execution time: 112.5 seconds\nEpoch: 3000 - Execution time: 161.5 seconds\n"
+      "Epoch: 4000 - Execution time: 212.5 seconds\nEpoch: 5000 - Execution time: 261.5 seconds\n");
+  ASSERT_EQ(log.iterations.size(), 6u);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 11.5);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 0.05);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[5]), 0.049);
+  log = LogOf(
+      "Epoch: 1000 - Execution time: 55.5 seconds\nEpoch: 2000 - Execution time: 105.5 seconds\n"
+      "Epoch: 3000 - Execution time: 155.5 seconds\nEpoch: 4000 - Execution time: 205.5 seconds\n"
+      "Epoch: 5000 - Execution time: 255.5 seconds\n");
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 0.0555);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[4]), 0.05);
+  // Of each epoch itself, though the later ones take longer.
+  log = LogOf(
+      "Epoch: 10 - Execution time: 50.5 seconds\nEpoch: 20 - Execution time: 51.5 seconds\n"
+      "Epoch: 30 - Execution time: 52.5 seconds\nEpoch: 40 - Execution time: 53.5 seconds\n"
+      "Epoch: 50 - Execution time: 54.5 seconds\n");
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[4]), 54.5);
+}
+
 TEST(EpochLines, NumbersInBracketsAndTimesWithoutUnit) {
   const TrainingLog affordance = ReadTrainingLog(LinesOf(0, 9, 1, [](int epoch) {
     return fmt::format("Epoch({}) begin training........\nTrain({}), loss: 2.29, time: 415 s", epoch, epoch);

@@ -74,16 +74,28 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
     if (!epochs[i].elapsed_ns || epochs[i].attempt != epochs[0].attempt) return;
     if (i > 0 && *epochs[i].elapsed_ns <= *epochs[i - 1].elapsed_ns) return;
   }
-  const double all = static_cast<double>(epochs.size());
-  if (*epochs.back().elapsed_ns < kMostlyTotal * all * *epochs.front().elapsed_ns) return;
-  // Epochs that become longer begin with another time than they grow by.
-  std::vector<double> growth;
-  for (size_t i = 1; i < epochs.size(); ++i)
+  // Of a line each, or of one for every so many epochs: then by epoch.
+  bool apart = false;
+  std::vector<double> growth, by_epoch;
+  for (size_t i = 1; i < epochs.size(); ++i) {
+    const int64_t distance = std::max<int64_t>(1, epochs[i].iteration - epochs[i - 1].iteration);
+    apart = apart || distance > 1;
     growth.push_back(*epochs[i].elapsed_ns - *epochs[i - 1].elapsed_ns);
-  std::vector<double> sorted = growth;
+    by_epoch.push_back(growth.back() / static_cast<double>(distance));
+  }
+  std::vector<double> sorted = by_epoch;
   std::ranges::nth_element(sorted, sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2));
   const double median = sorted[sorted.size() / 2];
-  if (std::abs(median - *epochs.front().elapsed_ns) > kMostOfFirst * median) return;
+  const double first = *epochs.front().elapsed_ns;
+  const auto as_median = [&](double ns) { return std::abs(median - ns) <= kMostOfFirst * median; };
+  if (apart) {
+    // From nothing, and as much with each epoch: no epoch becomes longer by its number.
+    if (!std::ranges::all_of(by_epoch, as_median) || first > (1 + kMostOfFirst) * growth.front()) return;
+  } else if (*epochs.back().elapsed_ns < kMostlyTotal * static_cast<double>(epochs.size()) * first ||
+             // Epochs that become longer begin with another time than they grow by.
+             !as_median(first)) {
+    return;
+  }
   // What the lines' own times say of it.
   size_t as_total = 0, as_own = 0;
   for (size_t i = 1; i < epochs.size(); ++i) {
@@ -94,11 +106,13 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
     ++(std::abs(between - own) < std::abs(between - growth[i - 1]) ? as_own : as_total);
   }
   if (as_own > as_total) return;
-  double before = 0;
-  for (TrainingIteration& row : epochs) {
-    const double total = *row.elapsed_ns;
-    *row.elapsed_ns -= std::exchange(before, total);
-  }
+  // What the first has of those before it is not known where the log begins with a later one.
+  if (apart && epochs.front().iteration > 1 &&
+      !as_median(first / static_cast<double>(epochs.front().iteration)))
+    epochs.front().elapsed_ns.reset();
+  else if (apart)
+    *epochs.front().elapsed_ns /= static_cast<double>(std::max<int64_t>(1, epochs.front().iteration));
+  for (size_t i = 1; i < epochs.size(); ++i) *epochs[i].elapsed_ns = by_epoch[i - 1];
 }
 
 void SamplesToEpochs(TrainingLog& log) {

@@ -24,7 +24,8 @@ std::optional<double> TimeOfWholeEpoch(std::string_view line);
 // In seconds, of "Epoch 56 Val, MAE: 17.69, Cost 207.9 sec".
 std::optional<double> TimeOfEvaluation(std::string_view line);
 
-// Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves.
+// Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves;
+// of lines of every so many epochs, too, where they grow by as much with each epoch.
 void SplitTotals(std::vector<TrainingIteration>& epochs);
 
 // Makes epochs of bars that count the samples of one, which each covers, as Keras did before it counted
