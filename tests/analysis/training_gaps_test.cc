@@ -59,5 +59,16 @@ TEST(TrainingGaps, WhatTheProgramTellsOfIsNoStandstill) {
   EXPECT_TRUE(FindGaps(log)) << "others of the kind take three minutes";
 }
 
+TEST(TrainingGaps, NoCheckpointTakesHours) {
+  TrainingLog log = LogWithGap(8 * 3600);
+  log.events.push_back({.before = 32});
+  log.iterations[32].elapsed_ns.reset();
+  ASSERT_TRUE(FindGaps(log));
+  EXPECT_NEAR(FindGaps(log)->longest_ns, 8 * 3600e9, 1e9);
+  log = LogWithGap(1800);
+  log.events.push_back({.before = 32});
+  EXPECT_FALSE(FindGaps(log)) << "it may take half an hour";
+}
+
 }  // namespace
 }  // namespace dladvisor

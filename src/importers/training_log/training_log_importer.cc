@@ -34,6 +34,7 @@
 #include "src/importers/training_log/settings.h"
 #include "src/importers/training_log/step_forms.h"
 #include "src/importers/training_log/step_lines.h"
+#include "src/importers/training_log/stops.h"
 #include "src/importers/training_log/trainer.h"
 
 namespace dladvisor {
@@ -182,6 +183,7 @@ class LogReader {
     if (log.empty() && end_.StopsTraining(lines_) && servers.server().empty())
       log.program = "a program that stopped";
     if (log.empty()) return log;
+    training_log::LeaveOutStops(log);
     training_log::KeepLongestTraining(log);
     log.error = log.iterations.empty() ? end_.last_error() : end_.error();
     if (!log.error.empty()) log.memory_taken = end_.memory_taken();
