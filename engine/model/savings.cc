@@ -92,6 +92,12 @@ void ForAccounts(std::vector<Account>& accounts, const std::string& query, const
   }
 }
 
+bool IsPacedFromOutside(const Ledger& ledger, const Database& db) {
+  if (ledger.paced_from_outside.empty()) return false;
+  const ResultSet rows = db.Query(ledger.paced_from_outside);
+  return !rows.rows.empty() && AsNumber(rows.rows[0][0]).value_or(0) != 0;
+}
+
 // Takes from what the buckets of work hold, the largest first.
 void TakeBeside(Account& account, const Ledger& ledger, double beside) {
   std::vector<std::string> buckets = ledger.work;
@@ -219,6 +225,9 @@ void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   std::vector<size_t> order;
   for (size_t i = 0; i < advice.findings.size(); ++i)
     if (advice.findings[i].outcome == Outcome::kFired && advice.findings[i].saves) order.push_back(i);
+  if (IsPacedFromOutside(ledger, db))
+    for (const size_t i : order)
+      if (auto& low = advice.findings[i].saves->low_ns) low = 0;
   // A symptom is saved with its cause, unless no cause claims anything.
   const auto counts = [&](size_t i) {
     for (auto cause = advice.findings[i].caused_by; cause; cause = advice.findings[*cause].caused_by)

@@ -31,6 +31,9 @@ struct Ledger {
   // The same columns, last the time of work beside which something goes on that takes as long without it:
   // nothing of that is saved.
   std::string work_beside = {};
+  // One value: whether a loss is a wait for what goes on beside the subjects at a pace of its own. They wait
+  // the longer for it the sooner they are there, so that no saving is sure.
+  std::string paced_from_outside = {};
 
   // The bucket, or those of the family; none where there is no such.
   std::vector<std::string> BucketsOf(const std::string& from) const;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/store/database.h"
+#include "src/analysis/ops/range_name.h"
 #include "src/analysis/timeline/bucket.h"
 #include "src/analysis/timeline/gpu_timeline.h"
 #include "src/analysis/timeline/time_ledger.h"
@@ -374,6 +376,27 @@ TEST(Idle, WithoutStepsTheWindowIsFromFirstToLastOperation) {
   EXPECT_EQ(At(timelines[0].ledger, Bucket::kLaunch), 50 + 60 + 60);
   EXPECT_EQ(timelines[1].window, (Interval{265, 280}));
   EXPECT_EQ(At(timelines[1].ledger, Bucket::kOther), 15);
+}
+
+TEST(Idle, ALoaderBesideTheTrainingLoopHasAPaceOfItsOwn) {
+  const auto paced = [](double share, const std::string& range) {
+    TimeLedgerRow waits;
+    waits.bucket = BucketName(Bucket::kInput);
+    waits.ns_per_step = waits.recurring_ns = 100;
+    waits.share = share;
+    RangeNameRow loads;
+    loads.name = range;
+    const Table ledger = TimeLedgerRelation().ToTable(std::vector{waits}),
+                ranges = RangeNameRelation().ToTable(std::vector{loads});
+    Database database;
+    database.Add(ledger);
+    database.Add(ranges);
+    return AsNumber(database.Query(TimeLedger().paced_from_outside).rows[0][0]).value_or(-1) != 0;
+  };
+  const std::string workers = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  EXPECT_TRUE(paced(0.3, workers));
+  EXPECT_FALSE(paced(0.01, workers)) << "fetching a batch that is there";
+  EXPECT_FALSE(paced(0.3, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"));
 }
 
 TEST(Idle, GapsAtTheEdgesOfTheWindowAreCut) {

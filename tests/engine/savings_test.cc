@@ -165,6 +165,21 @@ TEST(Savings, OfWorkBesideWhichOtherThingsGoOnAreWhatItTakesAlone) {
   EXPECT_THAT(Highs(shop.Infer(ledger)), ElementsAre(350, 700, 90, 90)) << "shop 1 serves alone for 350";
 }
 
+TEST(Savings, AreNotSureWhereAWaitIsForWhatGoesOnAtAPaceOfItsOwn) {
+  for (const bool paced : {false, true}) {
+    Ledger ledger = Hours();
+    ledger.paced_from_outside = paced ? "SELECT max(ns) > 150 FROM hours WHERE use = 'idle/rain'"
+                                      : "SELECT max(ns) > 250 FROM hours WHERE use = 'idle/rain'";
+    ShopHours shop;
+    shop.Rule("a", "{from: serving, high: '700', low: '600'}");
+    const Advice advice = shop.Infer(ledger);
+    EXPECT_THAT(Highs(advice), ElementsAre(700, 700));
+    for (const Finding& finding : advice.findings) EXPECT_EQ(finding.saves->low_ns, paced ? 0 : 600);
+    ASSERT_EQ(advice.savings.size(), 1u);
+    EXPECT_EQ(advice.savings[0].low_ns, paced ? 0 : 600);
+  }
+}
+
 TEST(Savings, HigherConfidenceThenTheLargerTakesFirst) {
   ShopHours shop;
   shop.Rule("a", "{from: idle/rain, high: '80'}", "for: shop\nconfidence: low\n");
