@@ -20,12 +20,18 @@ constexpr std::string_view kOfAnotherRank =
     "tells "
     "that it was gone";
 
+constexpr std::string_view kSharedMemory =
+    "Give the loader's workers more shared memory (--shm-size or --ipc=host of Docker), or use fewer of them";
+
 // Of several the first: what names its cause stands before what only tells of its effects.
 constexpr auto kRemedies = std::to_array<Remedy>({
     {"in replica",
      {"outofmemory", "out of memory"},
      "Start a process for each GPU (torchrun --nproc_per_node=gpu, DistributedDataParallel) in place of "
      "nn.DataParallel, which gathers on its first GPU what all compute, and give each a smaller batch"},
+    {"static tls block",
+     {"cannot allocate memory"},
+     "Load the library that it names before the others: import it first, or name it in LD_PRELOAD"},
     {"",
      {"host memory was full", "arraymemoryerror", "defaultcpuallocator", "cannot allocate memory"},
      "Ask for more host memory (--mem of Slurm, the limit of a container), or hold less in it: fewer loader "
@@ -36,19 +42,33 @@ constexpr auto kRemedies = std::to_array<Remedy>({
      "Slurm, the limit of a container), or hold less in it: fewer loader workers, a smaller prefetch_factor, "
      "no data set held in memory"},
     {"",
-     {"insufficient shared memory", "unable to open shared memory object", "out of shared memory"},
-     "Give the loader's workers more shared memory (--shm-size or --ipc=host of Docker), or use fewer of "
-     "them"},
+     {"insufficient shared memory", "dataloader's workers are out of shared memory",
+      "killed by signal: bus error"},
+     kSharedMemory},
+    // PyTorch's and Python's names of what lies in /dev/shm.
+    {"no space left on device", {"/dev/shm", "</torch_", "/psm_"}, kSharedMemory},
+    {"resource_exhausted",
+     {"out of memory", "trying to allocate", "failed to allocate", "ran out of memory"},
+     "Let it need less of the device's memory: a smaller batch, rematerialised activations (jax.checkpoint), "
+     "arrays sharded over the devices; see what else holds it, and which share XLA takes of it "
+     "(XLA_PYTHON_CLIENT_MEM_FRACTION)"},
+    {"",
+     {"triton.runtime.errors.outofresources", "out of resource: shared memory"},
+     "Take smaller tiles or fewer stages for this Triton kernel, or a version of its library that knows this "
+     "GPU"},
     {"",
      {"out of memory", "outofmemory", "alloc_failed"},
-     "Let it need less memory: a smaller micro-batch, recomputed activations, parameters and optimizer split "
-     "over the devices"},
+     "Let it need less memory: a smaller batch; where it trains, recomputed activations, parameters and "
+     "optimizer split over the devices"},
+    {"", {"failed to find c compiler"}, "Install a C compiler (gcc), or name one in the variable CC"},
     {"",
-     {"passmanager::run failed", "inductorerror", "backendcompilerfailed", "triton.compiler", "llvm error",
-      "triton.runtime.errors"},
-     "Keep to kernels that its compiler can make for this GPU: another attention backend "
-     "(VLLM_ATTENTION_BACKEND of vLLM, attn_implementation of Transformers), a newer Triton, or no "
-     "compilation (TORCH_COMPILE_DISABLE=1)"},
+     {"passmanager::run failed", "llvm error"},
+     "Keep to kernels that its compiler can make for this GPU: a newer Triton, no compilation "
+     "(TORCH_COMPILE_DISABLE=1, --enforce-eager of vLLM), or another attention backend"},
+    {"",
+     {"inductorerror", "backendcompilerfailed"},
+     "Run it without compilation (TORCH_COMPILE_DISABLE=1, --enforce-eager of vLLM) to see whether the rest "
+     "works, or with a newer PyTorch"},
     {"",
      {"no kernel image is available", "is not compatible with the current pytorch"},
      "Install a build of the library that fits this GPU's architecture"},
@@ -62,7 +82,8 @@ constexpr auto kRemedies = std::to_array<Remedy>({
      "PyTorch is a build for CUDA (torch.version.cuda)"},
     {"",
      {"address already in use", "eaddrinuse"},
-     "Take another port (--master_port of torchrun), or end the process that still holds it"},
+     "Take another port (--master_port of torchrun, --port of a server), or end the process that still holds "
+     "it"},
     {"",
      {"no space left on device", "disk quota exceeded"},
      "Free space on the disk that it writes to (checkpoints, caches in ~/.cache), or write to another"},
@@ -72,10 +93,18 @@ constexpr auto kRemedies = std::to_array<Remedy>({
       "host='huggingface.co'", "localentrynotfounderror"},
      "Download models and data before the job starts, with a token where they need one (HF_TOKEN), and name "
      "the local copy"},
+    {"probability tensor",
+     {"inf", "nan"},
+     "See why the model's outputs are no numbers: the learning rate, the precision, the loaded weights"},
     {"",
-     {"device-side assert", "illegal memory access"},
-     "Find the call with CUDA_LAUNCH_BLOCKING=1: mostly an index is outside of its table, as of a label or a "
-     "token"},
+     {"device-side assert"},
+     "Read the assertion that the log has above it, which tells whether an index is outside of its table or "
+     "a "
+     "value is no number, and find the call with CUDA_LAUNCH_BLOCKING=1"},
+    {"",
+     {"illegal memory access"},
+     "Find the kernel with CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer, those of extensions and of Triton "
+     "first"},
     {"gloo", {"connection closed", "connection reset", "socket closed", "timed out"}, kOfAnotherRank},
     {"nccl",
      {"connection closed", "connection reset", "remote process exited", "timed out", "socket timeout"},

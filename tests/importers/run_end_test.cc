@@ -163,6 +163,14 @@ TEST(RunEnd, AProgramThatRunsOutOfMemoryAgainAndAgain) {
   const std::string refusal = RefusalOf(text);
   EXPECT_THAT(refusal, HasSubstr("4 lines tell that memory ran out"));
   EXPECT_THAT(refusal, HasSubstr("leave out what cannot fit, or let it need less memory"));
+  // Of hints and policies none ran out.
+  std::string hints;
+  for (int i = 0; i < 4; ++i)
+    hints +=
+        "If you run out of memory, reduce the batch size; CUDA out of memory errors are skipped\n"
+        "WARNING OOM policy: skip\n";
+  hints += text.substr(text.rfind("Traceback"));
+  EXPECT_THAT(RefusalOf(hints), HasSubstr("a program that stopped: RuntimeError: [gloo"));
   EXPECT_THAT(RefusalOf("[ERROR] OOM\n[ERROR] OOM\n[ERROR] OOM\nTraceback (most recent call last):\n  File "
                         "\"/w/run.py\", line 20\nRuntimeError: No CUDA GPUs are available\n"),
               HasSubstr("see that the job is given a GPU"));

@@ -80,9 +80,14 @@ void OtherLinesReader::Line(std::string_view line) {
         serves_ = mark.serves;
         break;
       }
-  static const RE2 full(R"(\b(?:ERROR|WARN(?:ING)?|Error|error)\b.{0,60}\bOOM\b|\bout of memory\b)");
-  if ((line.find("OOM") != std::string_view::npos || line.find("out of memory") != std::string_view::npos) &&
-      RE2::PartialMatch(line, full))
+  // What reports it, and no hint, policy or plan for it.
+  static const RE2 full(
+      R"re((?i)\b(?:error|warn(?:ing)?)\b.{0,60}\bOOM\b|\b(?:CUDA|HIP|NPU|XPU|MPS|GPU)(?: error:)? (?:backend |is |was |ran )?out of memory\b|\bOutOfMemoryError\b|\bout of memory[.:!]? (?:tried to|while trying to|when) allocat)re"),
+      told(
+          R"re((?i)\b(?:if|unless|avoid\w*|prevent\w*|reduce|policy|polic\w+|handl\w+|may|might|could|would)\b.{0,80}(?:\bOOM\b|out of memory)|\bOOM\b.{0,12}\b(?:policy|handler|protection|score|retry|retries|threshold))re");
+  if ((line.find("OOM") != std::string_view::npos || line.find("ut of memory") != std::string_view::npos ||
+       line.find("OutOfMemoryError") != std::string_view::npos) &&
+      RE2::PartialMatch(line, full) && !RE2::PartialMatch(line, told))
     ++full_memories_;
   if (line.find("%|") != std::string_view::npos)
     Bar(line);
