@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,33 @@ TEST(Collective, LateIsAgainstThePlaceInOtherSteps) {
   EXPECT_EQ(rows[0].late_ns, 100);
   EXPECT_EQ(rows[0].late_steps, 1);
   EXPECT_EQ(rows[0].steps, 4);
+}
+
+TEST(Collective, TheLongestIsComparedWithThoseThatCarryAsMuch) {
+  TraceBuilder b;
+  Trace& trace = b.trace;
+  const auto rows = [&] {
+    const Context context = test::ContextOf(trace);
+    return ComputeCollectives(context, ComputeTimelines(context));
+  };
+  const auto of_elements = [&](int64_t elements) {
+    Collective carried;
+    carried.dtype = trace.names.Intern("Float");
+    carried.in_elements = carried.out_elements = elements;
+    return carried;
+  };
+  trace.collectives = {{}, of_elements(8), of_elements(1000), of_elements(1'000'000)};
+  Ns at = 0;
+  for (const auto& [carried, length] : {std::pair{1, 10}, {2, 30}, {2, 50}, {2, 400}}) {
+    b.Kernel(at, at + length, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)", 0);
+    trace.kernels.collective.push_back(carried);
+    at += 1000;
+  }
+  EXPECT_EQ(rows().at(0).alike_avg_ns, 40);
+  trace.kernels.collective.Set(3, 3);
+  EXPECT_EQ(rows().at(0).alike_avg_ns, std::nullopt) << "no other carries as much";
+  trace.kernels.collective.Set(3, 0);
+  EXPECT_EQ(rows().at(0).alike_avg_ns, std::nullopt) << "its size is not recorded";
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/work/element_type.h"
@@ -158,6 +160,10 @@ const RelationOf<CollectiveRow>& CollectiveRelation() {
               "Of the fastest of these, as NCCL's tests define it: the one that waits least for other ranks; "
               "for two ranks where the group's size is not recorded.",
               capability::kOperatorShapes)
+          .Column("alike_avg_ns", &CollectiveRow::alike_avg_ns, Unit::kNanoseconds,
+                  "Mean duration of the other calls that carry at least half as many bytes as the longest; "
+                  "unknown where there are none, or the framework does not record sizes.",
+                  capability::kOperatorShapes)
           .Column("steps", &CollectiveRow::steps, Unit::kCount, "Steady steps; 0 where none were found.");
   return relation;
 }
@@ -166,12 +172,32 @@ namespace {
 
 constexpr int64_t kLargeBytes = 1 << 20;  // from which a transfer takes longer than its latency
 
+std::optional<int64_t> BytesOfCall(const Trace& trace, uint32_t k) {
+  const IntColumn& recorded = trace.kernels.collective;
+  if (recorded.size() == 0 || recorded[k] <= 0) return std::nullopt;
+  return BytesOf(trace, trace.collectives[static_cast<size_t>(recorded[k])]);
+}
+
+// Of the calls that carry at least half as many bytes as the longest, without that.
+std::optional<double> MeanOfAlike(const Trace& trace, const std::vector<uint32_t>& members) {
+  const auto duration = [&](uint32_t k) { return trace.kernels.end[k] - trace.kernels.start[k]; };
+  const auto longest = std::ranges::max_element(members, {}, duration);
+  const auto most = BytesOfCall(trace, *longest);
+  if (!most) return std::nullopt;
+  int64_t count = 0, sum = 0;
+  for (const uint32_t k : members) {
+    if (k == *longest || 2 * BytesOfCall(trace, k).value_or(0) < *most) continue;
+    ++count;
+    sum += duration(k);
+  }
+  return count > 0 ? std::optional(static_cast<double>(sum) / static_cast<double>(count)) : std::nullopt;
+}
+
 void AddRate(const Trace& trace, uint32_t k, CollectiveRow& row) {
   const Kernels& kernels = trace.kernels;
-  if (kernels.collective.size() == 0 || kernels.collective[k] <= 0) return;
-  const Collective& recorded = trace.collectives[static_cast<size_t>(kernels.collective[k])];
-  const auto bytes = BytesOf(trace, recorded);
+  const auto bytes = BytesOfCall(trace, k);
   if (!bytes) return;
+  const Collective& recorded = trace.collectives[static_cast<size_t>(kernels.collective[k])];
   row.large_calls = row.large_calls.value_or(0) + (*bytes >= kLargeBytes);
   if (*bytes < kLargeBytes || kernels.end[k] <= kernels.start[k]) return;
   const auto ranks = static_cast<double>(recorded.group_size > 1 ? recorded.group_size : 2);
@@ -224,6 +250,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(n);
       row.median_ns = static_cast<double>(durations[(n - 1) / 2] + durations[n / 2]) / 2;
       row.max_ns = durations.back();
+      row.alike_avg_ns = MeanOfAlike(trace, members);
       if (const auto late = LatenessOf(context, row.rank, members)) {
         row.late_ns = late->ns;
         row.late_steps = late->steps;
