@@ -19,6 +19,7 @@
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/training_log/deepspeed.h"
 #include "src/importers/training_log/device_lines.h"
+#include "src/importers/training_log/durations.h"
 #include "src/importers/training_log/epoch_bars.h"
 #include "src/importers/training_log/epoch_clock.h"
 #include "src/importers/training_log/general_lines.h"
@@ -118,8 +119,10 @@ class LogReader {
     reader_of_settings_.Line(line, settings_);
     training_log::TakeNamedDevice(line, devices);
     Count(megatron_.Line(line));
-    Count(steps_.Line(line));
-    Count(general_.Line(line));
+    const std::string in_seconds = training_log::InSeconds(line);
+    const std::string_view plain = in_seconds.empty() ? line : std::string_view(in_seconds);
+    Count(steps_.Line(plain));
+    Count(general_.Line(plain));
     mlperf_.Line(line);
     epoch_bars_.Line(line);
     epoch_clock_.Line(line);
