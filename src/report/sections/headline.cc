@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 #include "engine/base/text.h"
@@ -13,6 +12,7 @@
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
+#include "src/report/sections/host_alone.h"
 #include "src/report/sections/ledger_section.h"
 #include "src/report/sections/loss_text.h"
 #include "src/report/sections/serving_section.h"
@@ -95,12 +95,6 @@ constexpr std::array kDoubts = std::to_array<Doubt>({
     {"several-runs", "The files are not of one run, so that figures over all of them mean nothing; ", false},
 });
 
-std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule) {
-  for (const size_t root : advice.Roots())
-    if (advice.findings[root].rule == rule) return root;
-  return std::nullopt;
-}
-
 // What feeds a program of which nothing of the GPU was recorded.
 struct HostInput {
   std::string_view rule, text;
@@ -151,53 +145,6 @@ std::optional<size_t> NoKernelAtAll(const ReportModel& model) {
       return std::nullopt;
   if (const auto failed = FindingOf(*model.advice, "program-failed")) return failed;
   return FindingOf(*model.advice, "no-gpu-work");
-}
-
-// Whether a rule's value of that name holds for the finding.
-bool Holds(const Finding& finding, std::string_view name) {
-  return std::ranges::any_of(finding.lets, [&](const NamedValue& let) {
-    return let.name == name && AsNumber(let.value).value_or(0) > 0;
-  });
-}
-
-// The host computes outside of the window for longer than all that the window holds.
-constexpr double kMostOfTheProgram = 0.5;
-struct HostAlone {
-  size_t root = 0;   // the finding of the longest part
-  double share = 0;  // of the program's time, in all parts
-};
-std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at_the_start = false) {
-  struct Parts {
-    HostAlone all;
-    double longest = 0;
-  };
-  std::map<double, Parts> processes;
-  for (const size_t root : advice.Roots()) {
-    const Finding& finding = advice.findings[root];
-    // Input that is read once is a start, and a thread that waits computes nothing.
-    if (finding.rule != "host-computes-alone" || Holds(finding, "reading") || Holds(finding, "waits"))
-      continue;
-    if (at_the_start && !Holds(finding, "starting")) continue;
-    double pid = 0, share = 0;
-    for (const PlacedValue& placed : finding.problem.values) {
-      if (placed.value.name == "pid") pid = AsNumber(placed.value.value).value_or(0);
-      if (placed.value.name == "share_of_program_time") share = AsNumber(placed.value.value).value_or(0);
-    }
-    Parts& parts = processes[pid];
-    parts.all.share += share;
-    if (share <= parts.longest) continue;
-    parts.longest = share;
-    parts.all.root = root;
-  }
-  HostAlone longest;
-  for (const auto& [pid, parts] : processes)
-    if (parts.all.share > longest.share) longest = parts.all;
-  return longest.share > kMostOfTheProgram ? std::optional(longest) : std::nullopt;
-}
-
-// Of a profile without the GPU's side only what the host computed before its first call is known to be alone.
-std::optional<HostAlone> HostAloneBeforeWhatIsMissing(const Advice& advice) {
-  return FindingOf(advice, "gpu-trace-missing") ? HostAloneForMostOfTheTime(advice, true) : std::nullopt;
 }
 
 // What a saving is weighed against: the time of a step, else of what is analysed.
@@ -495,9 +442,8 @@ HeadlineText Headline(const ReportModel& model) {
             ""};
   }
   const Finding saving = Claiming(advice, *first);
-  // Profiling again saves nothing of what the program loses.
-  const Finding& begun = advice.findings[*first];
-  const bool claims = &MostSaving(advice, *first) == &begun || !IsOnCapture(advice, begun);
+  // What a symptom saves is by its own advice, and not by that on its cause.
+  const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
   const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
   if (saved.empty()) return {loss + "; ", order + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}{}.", order, saved, ShareText(model, saving),

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/sections/host_alone.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/base/value.h"
+
+namespace dladvisor {
+namespace {
+
+// Share of the program's time.
+constexpr double kMostOfTheProgram = 0.5;
+
+}  // namespace
+
+std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule) {
+  for (const size_t root : advice.Roots())
+    if (advice.findings[root].rule == rule) return root;
+  return std::nullopt;
+}
+
+bool Holds(const Finding& finding, std::string_view name) {
+  return std::ranges::any_of(finding.lets, [&](const NamedValue& let) {
+    return let.name == name && AsNumber(let.value).value_or(0) > 0;
+  });
+}
+
+std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at_the_start) {
+  struct Parts {
+    HostAlone all;
+    double longest = 0;
+  };
+  std::map<double, Parts> processes;
+  for (const size_t root : advice.Roots()) {
+    const Finding& finding = advice.findings[root];
+    // Input that is read once is a start, and a thread that waits computes nothing.
+    if (finding.rule != "host-computes-alone" || Holds(finding, "reading") || Holds(finding, "waits"))
+      continue;
+    if (at_the_start && !Holds(finding, "starting")) continue;
+    double pid = 0, share = 0;
+    for (const PlacedValue& placed : finding.problem.values) {
+      if (placed.value.name == "pid") pid = AsNumber(placed.value.value).value_or(0);
+      if (placed.value.name == "share_of_program_time") share = AsNumber(placed.value.value).value_or(0);
+    }
+    Parts& parts = processes[pid];
+    parts.all.share += share;
+    if (share <= parts.longest) continue;
+    parts.longest = share;
+    parts.all.root = root;
+  }
+  HostAlone longest;
+  for (const auto& [pid, parts] : processes)
+    if (parts.all.share > longest.share) longest = parts.all;
+  return longest.share > kMostOfTheProgram ? std::optional(longest) : std::nullopt;
+}
+
+std::optional<HostAlone> HostAloneBeforeWhatIsMissing(const Advice& advice) {
+  return FindingOf(advice, "gpu-trace-missing") ? HostAloneForMostOfTheTime(advice, true) : std::nullopt;
+}
+
+}  // namespace dladvisor
