@@ -15,7 +15,7 @@ using test::FakeRun;
 using testing::HasSubstr;
 using testing::Not;
 
-FakeRun Training() {
+FakeRun Training(int64_t planned = 1000) {
   using I = int64_t;
   FakeRun run;
   run.Give("profile", {{{"profile", I{0}}, {"format", "training log"}, {"training_lines", I{2}}}});
@@ -26,7 +26,7 @@ FakeRun Training() {
                          {"iterations", I{20}},
                          {"first_iteration", I{1}},
                          {"last_iteration", I{20}},
-                         {"planned", I{1000}},
+                         {"planned", I{planned}},
                          {"mean_ns", 1.38e9},
                          {"median_ns", 1.36e9},
                          {"slowest_ns", 1.6e9},
@@ -97,6 +97,10 @@ TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   EXPECT_THAT(Render(Training(), ReportFormat::kMarkdown), HasSubstr("## Training Log"));
   EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("Timers of the Training Log"));
   EXPECT_THAT(Render(Training(), ReportFormat::kHtml), HasSubstr("id=\"log-summary\""));
+}
+
+TEST(TrainingSection, APlanThatTheRunWentBeyondIsLeftOut) {
+  EXPECT_THAT(Render(Training(10), ReportFormat::kText), HasSubstr("20 (1 – 20)"));
 }
 
 // A mean of which a part is evaluations is no step's.

@@ -51,7 +51,9 @@ std::string Iterations(const Row& row) {
   if (!(row.Number("lines") > 0)) return "none printed";
   std::string text = row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines";
   text += fmt::format(" ({} – {}", row.Text("first_iteration"), row.Text("last_iteration"));
-  if (row.Has("planned")) text += " of " + row.Text("planned");
+  // A plan that it went beyond was another's.
+  if (row.Has("planned") && row.Number("planned") >= row.Number("last_iteration"))
+    text += " of " + row.Text("planned");
   text += ")";
   if (row.Number("attempts") > 1) text += fmt::format(" in {} attempts", row.Count("attempts"));
   return text;
