@@ -59,9 +59,9 @@ Ledger TimeLedger() {
   // What loads outside of the training loop, in workers or in a framework's threads, loads no faster for a
   // faster loop. Waits that do not recur are not of a pace, nor what it takes to fetch a batch that is there.
   ledger.paced_from_outside =
-      "SELECT count(*) > 0 FROM time_ledger AS l WHERE l.bucket = 'idle/input' AND l.share * "
-      "coalesce(ratio(l.recurring_ns, l.ns_per_step), 1) > 0.02 AND NOT EXISTS (SELECT 1 FROM range_name AS "
-      "r "
+      "SELECT count(*) > 0 FROM time_ledger AS l WHERE l.bucket = 'idle/input' "
+      "AND l.share * coalesce(ratio(l.recurring_ns, l.ns_per_step), 1) > 0.02 "
+      "AND NOT EXISTS (SELECT 1 FROM range_name AS r "
       "WHERE r.rank = l.rank AND r.name LIKE '%SingleProcessDataLoaderIter%')";
   for (size_t b = 0; b < kBuckets; ++b) ledger.buckets.emplace_back(BucketName(static_cast<Bucket>(b)));
   for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther}) ledger.work.emplace_back(BucketName(bucket));
