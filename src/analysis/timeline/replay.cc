@@ -25,9 +25,6 @@ constexpr size_t kFullQueue = 512;
 
 using Stream = std::pair<uint32_t, int64_t>;  // device and stream
 
-// Faster kernels save nothing to speak of on a GPU that hardly works.
-constexpr double kBusy = 0.2;
-
 struct Operation {
   uint32_t call, stream;  // stream: index into those of the replay
   Ns start, duration;
@@ -59,9 +56,7 @@ class Replay {
         steps_(context.StepCount(rank)),
         window_(context.HostOfSteps(rank)) {
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
-      busy_ |= context.ranks.gpus[gpu].rank == rank &&
-               static_cast<double>(timelines[gpu].kernel_busy_ns) >
-                   kBusy * static_cast<double>(timelines[gpu].window.length());
+      busy_ |= context.ranks.gpus[gpu].rank == rank && timelines[gpu].kernel_busy_ns > 0;
     if (trace_.api_calls.size() > kMostCalls ||
         !(busy_ || HasSomethingToLeaveOut(context, kinds_, recomputed)))
       return;
@@ -380,7 +375,7 @@ class Replay {
   Ns latency_ = 0, first_ = 0, last_ = 0;
   Ns launch_ = 0;             // what a launch takes
   bool queues_fill_ = false;  // any
-  bool busy_ = false;         // any GPU of the rank, for much of the time
+  bool busy_ = false;         // any GPU of the rank
   size_t unlaunched_ = 0;
   std::map<Stream, uint32_t> stream_index_;
   std::vector<Stream> streams_;
@@ -402,10 +397,8 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
           .Key("change", &WhatIfRow::change, Unit::kText,
                "What is left out: scalar reads (waits for single values), waits (all others but those of "
                "copies), data loading, zero_grad (with its kernels), optimizer on the host (its kernels "
-               "stay), "
-               "allocation (calls that allocate and free), recomputation (with its kernels), or, of a GPU "
-               "that "
-               "is busy for more than 20 % of the time, all kernels, which leaves what host and copies take.")
+               "stay), allocation (calls that allocate and free), recomputation (with its kernels), or all "
+               "kernels, which leaves what host and copies take.")
           .Column("calls", &WhatIfRow::calls, Unit::kCount,
                   "Waits or ranges that are left out of it, of all steps; or all kernels.")
           .Column("recorded_ns", &WhatIfRow::recorded_ns, Unit::kNanoseconds,
