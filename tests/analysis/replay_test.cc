@@ -154,7 +154,7 @@ TEST(Replay, WithoutTheWorkOfTheGpuTheHostsTimeIsLeft) {
     ASSERT_TRUE(work->saves_ns);
     // Behind the last launch comes the latency, the 5th percentile of the delays: 5 us where the queue grows.
     EXPECT_NEAR(*work->predicted_ns, 199 * 500 + 200, 5000);
-    const Ns saves = kernel == 20 ? 0 : kernel == 450 ? 350 : 200 * 500;
+    const double saves = kernel == 20 ? 0 : kernel == 450 ? 350 : 200 * 500;
     EXPECT_NEAR(*work->saves_ns, saves, kernel == 20 ? 100 : kernel == 450 ? 10 : 5000);
   }
 }
