@@ -35,6 +35,21 @@ TEST(GeneralLines, TimeAndLoadingWithTheirMeans) {
   EXPECT_NEAR(*log.timers[0].ns, 0.25e9, 1);
 }
 
+// 59 steps of 350 s are not done in 20 s.
+TEST(GeneralLines, ATimeWithoutAUnitIsNoSecondWhereWhatIsLeftContradictsIt) {
+  const auto log = [](double each) {
+    return ReadTrainingLog(LinesOf(1, 60, 1, [&](int step) {
+      const int left = static_cast<int>((60 - step) * each);
+      return fmt::format("[{}/60] loss=1.0 time=350 (avg 351) data=12.5 eta=0:{:02}:{:02}", step, left / 60,
+                         left % 60);
+    }));
+  };
+  ExpectSeconds(log(0.35), 5, 0.35);
+  ASSERT_FALSE(log(0.35).timers.empty());
+  EXPECT_NEAR(*log(0.35).timers[0].ns, 0.0125e9, 1);
+  for (const TrainingIteration& row : log(5).iterations) EXPECT_FALSE(row.elapsed_ns);
+}
+
 TEST(GeneralLines, ARateForEachGpuKeepsItsThousand) {
   const TrainingLog log = ReadTrainingLog(LinesOf(
       0, 20, 1, [](int step) { return fmt::format("step {} loss 3.0 tok/s 12.5k/gpu lr 1e-4", step); }));

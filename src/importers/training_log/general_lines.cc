@@ -134,6 +134,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                                     "data load", "load time", "loading time", "loader time", "fetch time",
                                     "data load time", "data loading time", "data wait", "fetch"}))) {
       if (number >= 0 && !(value.whole && unit == Unit::kNone)) step.input = number * scale;
+      step.bare_input = unit == Unit::kNone;
     } else if (value.clock) {
       step.since_start = number;
       step.rounded = true;
@@ -146,6 +147,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
       step.since_last = number * scale + *step.input;
     } else if (time && !step.time && (Ends(name, {"time", "dt", "took", "time cost", "cost", "duration"}))) {
       if (number > 0 && !(value.whole && unit == Unit::kNone && number > 1e6)) step.time = number * scale;
+      step.bare = unit == Unit::kNone;
       step.has_mean = value.mean.has_value();
     } else if (name.empty() && unit == Unit::kSeconds && &value == &values.back()) {
       step.since_start = number * scale;
@@ -164,6 +166,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   }
   if (!step.step) return std::nullopt;
   if (step.nan) step.loss.reset();
+  static const RE2 left(R"re((?i)\beta\W{1,3}(\d{1,4}:\d\d:\d\d)\b)re");
+  std::string clock;
+  if (step.time && step.bare && RE2::PartialMatch(line, left, &clock)) step.left = SecondsOfClock(clock);
   // "GAN training: time elapsed = 51.26 [s] | epoch=1 | batch= [51/3503]"
   static const RE2 training(R"re((?i)\btraining\b)re");
   step.trains = step.trains || (step.epoch && (step.since_start || step.time || step.step_time) &&
@@ -307,7 +312,11 @@ TrainingLog GeneralLinesReader::Finish() {
   TakeIntervals();
   // Where most lines of steps have a result of a validation, it tells no line from another.
   if (2 * in_steps_ > steps_.size()) events_.clear();
-  const Meaning meaning = MeaningOfTime(steps_, epochs_);
+  Meaning meaning = MeaningOfTime(steps_, epochs_);
+  if (meaning != Meaning::kSinceStart && meaning != Meaning::kNone) {
+    JudgeByTimeLeft(steps_);
+    meaning = MeaningOfTime(steps_, epochs_);
+  }
   std::vector<TrainingIteration> rows = Numbered(steps_);
   std::optional<double> last_start;
   std::optional<int64_t> last_time;

@@ -15,6 +15,9 @@ constexpr int64_t kRestartOfLines = 10'000'000'000;
 constexpr int64_t kRankBehind = 1;
 // A mean since the epoch began starts with its first step, that waits for the loader.
 constexpr double kFalls = 1.5;
+constexpr double kMs = 1e-3;
+// By how much a time is longer than what is left allows, from which on it is no second.
+constexpr double kContradicts = 5;
 // Epochs that begin alike, from which on their first number is no chance.
 constexpr size_t kLeastAlikeEpochs = 2;
 
@@ -175,6 +178,35 @@ TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const Ge
       meaning != TimeMeaning::kNone)
     return meaning;
   return most(single, follows) ? TimeMeaning::kSinceLast : TimeMeaning::kNone;
+}
+
+void JudgeByTimeLeft(std::vector<GeneralStep>& steps) {
+  const std::vector<TrainingIteration> rows = Numbered(steps);
+  size_t told = 0, too_long = 0, as_ms = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const GeneralStep& line = steps[i];
+    if (!line.bare || !line.time || !line.left || !line.steps || *line.steps <= *line.step) continue;
+    const double each = *line.left / static_cast<double>(*line.steps - *line.step);
+    // By the shorter meaning; more epochs than this one only make what is left more.
+    const double own = *line.time / static_cast<double>(std::max<int64_t>(1, rows[i].covers.value_or(1)));
+    const auto alike = [&](double ms) { return ms * kMs < each * kAlike && each < ms * kMs * kAlike; };
+    ++told;
+    too_long += own > kContradicts * each;
+    as_ms += alike(own) || alike(*line.time);
+  }
+  const auto most = [&](size_t part) {
+    return told >= kLeastLines && static_cast<double>(part) >= kMostLines * static_cast<double>(told);
+  };
+  if (!most(too_long)) return;
+  for (GeneralStep& line : steps) {
+    if (!line.bare || !line.time) continue;
+    if (!most(as_ms)) {
+      line.time.reset();
+      continue;
+    }
+    *line.time *= kMs;
+    if (line.bare_input && line.input) *line.input *= kMs;
+  }
 }
 
 }  // namespace dladvisor::training_log

@@ -17,9 +17,11 @@ struct GeneralStep {
   std::optional<int64_t> epoch, step, steps;
   std::optional<int64_t> time_ns;  // when it was written
   std::optional<double> step_time, time, since_last, input, since_start;
-  bool has_mean = false;             // that the time has one beside it: it is of one step
-  bool rounded = false;              // that since_start has whole seconds
-  std::optional<double> free_bytes;  // of a GPU's memory
+  bool bare = false, bare_input = false;  // that the time, that of loading has no unit
+  std::optional<double> left;             // until all steps are done, as the line has it
+  bool has_mean = false;                  // that the time has one beside it: it is of one step
+  bool rounded = false;                   // that since_start has whole seconds
+  std::optional<double> free_bytes;       // of a GPU's memory
   std::optional<double> samples_per_second, tokens_per_second, loss, learning_rate;
   bool nan = false;     // that its loss is not a number
   bool trains = false;  // has a value that only trainings print
@@ -49,5 +51,9 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps);
 // one that grows with each line is of the run, one that falls from each epoch's first line on is the epoch's
 // mean, and any other is of the steps since the last line where each step has one.
 TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const GeneralEpoch> times_of_epochs);
+
+// Times without a unit that what the lines say to be left makes milliseconds, as seconds; those that it
+// contradicts are left out.
+void JudgeByTimeLeft(std::vector<GeneralStep>& steps);
 
 }  // namespace dladvisor::training_log
