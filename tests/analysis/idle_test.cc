@@ -14,8 +14,11 @@
 
 #include "engine/store/database.h"
 #include "src/analysis/ops/range_name.h"
+#include "src/analysis/summary/profile.h"
+#include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/bucket.h"
 #include "src/analysis/timeline/gpu_timeline.h"
+#include "src/analysis/timeline/replay.h"
 #include "src/analysis/timeline/time_ledger.h"
 #include "tests/analysis/trace_builder.h"
 
@@ -397,6 +400,28 @@ TEST(Idle, ALoaderBesideTheTrainingLoopHasAPaceOfItsOwn) {
   EXPECT_TRUE(paced(0.3, workers));
   EXPECT_FALSE(paced(0.01, workers)) << "fetching a batch that is there";
   EXPECT_FALSE(paced(0.3, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"));
+}
+
+TEST(Idle, FasterKernelsAreLimitedByTheHostWhereTheProfilerDoesNotSlowItToThat) {
+  const auto limited = [](const std::string& format, double utilization) {
+    WhatIfRow kernels;
+    kernels.change = "kernels";
+    kernels.saves_ns = 100;
+    ProfileRow profile;
+    profile.format = format;
+    RunRow run;
+    run.gpu_utilization = utilization;
+    const Table what_if = WhatIfRelation().ToTable(std::vector{kernels}),
+                profiles = ProfileRelation().ToTable(std::vector{profile}),
+                runs = RunRelation().ToTable(std::vector{run});
+    Database database;
+    for (const Table* table : {&what_if, &profiles, &runs}) database.Add(*table);
+    return !database.Query(TimeLedger().work_limit).rows.empty();
+  };
+  EXPECT_TRUE(limited("kineto", 0.55));
+  EXPECT_FALSE(limited("kineto", 0.7)) << "the host may be no limit without the profiler";
+  EXPECT_TRUE(limited("nsys", 0.7));
+  EXPECT_FALSE(limited("nsys", 0.8));
 }
 
 TEST(Idle, GapsAtTheEdgesOfTheWindowAreCut) {

@@ -29,5 +29,24 @@ TEST(Stops, ADayBetweenTwoStartsIsOfNoIteration) {
   EXPECT_TRUE(log("25-01-25 11:29:10.700 : validation loss: 0.31\n").iterations[10].elapsed_ns);
 }
 
+// Lines are of every 200 iterations, so that each start shows the same number first.
+TEST(Stops, StartsThatEndBehindTheirFirstLineAreNoStandstill) {
+  std::string text;
+  const auto line = [&](const char* time, int iteration) {
+    text += fmt::format("25-01-26 {} : <epoch: 0, iter: {}, lr:2e-04> G_loss: 0.005\n", time, iteration);
+  };
+  line("11:00:00.100", 200);
+  line("11:00:00.101", 200);  // of another rank
+  line("11:30:00.100", 200);
+  for (int i = 0; i < 20; ++i) line(fmt::format("15:{:02}:00.100", i).c_str(), 200 * (i + 1));
+  const TrainingLog log = test::ReadLog(text).training_log;
+  ASSERT_GE(log.iterations.size(), 20u);
+  const auto& rows = log.iterations;
+  for (size_t i = 1; i < rows.size(); ++i)
+    if (rows[i].attempt == rows[i - 1].attempt && rows[i].time_ns && rows[i - 1].time_ns) {
+      EXPECT_LE(*rows[i].time_ns - *rows[i - 1].time_ns, 61'000'000'000) << i;
+    }
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -11,6 +11,8 @@ namespace {
 
 // What prints its first step again so long after it is another start.
 constexpr int64_t kRestartOfLines = 10'000'000'000;
+// Where its first line is of a later step, behind which a validation may print the step again.
+constexpr int64_t kRestartOfLaterLines = 60'000'000'000;
 // Numbers of steps that a line of another rank may be behind.
 constexpr int64_t kRankBehind = 1;
 // A mean since the epoch began starts with its first step, that waits for the loader.
@@ -70,7 +72,7 @@ TimeMeaning MeaningByEpochs(std::span<const GeneralStep> steps, std::span<const 
 
 std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
   std::vector<TrainingIteration> rows;
-  int64_t epoch = 0, step = 0, per_epoch = 0;
+  int64_t epoch = 0, step = 0, per_epoch = 0, first_of_attempt = 0;
   const int64_t samples = SamplesOfStep(steps);
   bool first = true;
   for (const GeneralStep& line : steps) {
@@ -79,10 +81,12 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
     const bool behind =
         !first && ((of == epoch && now < step && step - now <= kRankBehind) ||
                    (line.epoch && of == epoch - 1 && step <= kRankBehind && now > step + kRankBehind));
-    // A process that died at its first step, and the next one's; of another rank the line follows at once.
-    const bool restarts = !first && now == step && now <= 1 && line.time_ns && rows.back().time_ns &&
-                          *line.time_ns > *rows.back().time_ns &&
-                          *line.time_ns - *rows.back().time_ns > kRestartOfLines;
+    // A process that died behind its first line, and the next one's; of another rank the line follows at
+    // once.
+    const bool restarts =
+        !first && now == step && (now <= 1 || now == first_of_attempt) && line.time_ns &&
+        rows.back().time_ns && *line.time_ns > *rows.back().time_ns &&
+        *line.time_ns - *rows.back().time_ns > (now <= 1 ? kRestartOfLines : kRestartOfLaterLines);
     const bool again = behind || (!first && now == step && of == epoch && !restarts);
     if (first) {
       row.iteration = std::max<int64_t>(now, 1);
@@ -104,6 +108,7 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
       }
       row.iteration = row.attempt == last.attempt ? last.iteration + *row.covers : *row.covers;
     }
+    if (first || row.attempt != rows.back().attempt) first_of_attempt = now;
     first = false;
     if (!behind) {
       epoch = of;
