@@ -140,9 +140,11 @@ TEST_P(EveryFormat, AsksForMorePassesFirstWhereOneColdOneSaysLittle) {
   once.lets = {{"first", Value(int64_t{1}), Unit::kNone}};
   Advice advice;
   advice.findings = {mode, once};
-  EXPECT_THAT(Words(Render(run, advice, GetParam())), HasSubstr("first, profile several passes behind"));
+  EXPECT_THAT(Words(Render(run, advice, GetParam())),
+              HasSubstr("first, profile several passes behind a warm-up; then call model.eval() once."));
   advice.findings[1].lets[0].value = Value(int64_t{0});
-  EXPECT_THAT(Words(Render(run, advice, GetParam())), HasSubstr("first, call model.eval() once"));
+  EXPECT_THAT(Words(Render(run, advice, GetParam())),
+              HasSubstr("first, call model.eval() once; then profile several passes behind a warm-up."));
 }
 
 TEST_P(EveryFormat, DoesNotSayThatAnAcceleratorIsNoGpuInUse) {

@@ -95,6 +95,18 @@ constexpr std::array kDoubts = std::to_array<Doubt>({
     {"several-runs", "The files are not of one run, so that figures over all of them mean nothing; ", false},
 });
 
+// What comes next on a host program, whose findings do not say what they save.
+std::string NextOnHost(const Advice& advice, size_t first) {
+  for (const std::string_view rule : {"training-mode-on-host", "single-host-pass", "host-program"}) {
+    const auto next = FindingOf(advice, rule);
+    if (!next || next == first || advice.findings[*next].recommendation.empty()) continue;
+    const Finding& finding = advice.findings[*next];
+    if (rule != "host-program" || Holds(finding, "known") || Holds(finding, "brief"))
+      return "; then " + FirstThing(finding);
+  }
+  return "";
+}
+
 // What feeds a program of which nothing of the GPU was recorded.
 struct HostInput {
   std::string_view rule, text;
@@ -384,7 +396,8 @@ HeadlineText Headline(const ReportModel& model) {
     if (first && advice.findings[*first].rule == "program-failed")
       return {"The program ended before any GPU work; ", order + "."};
     if (UsesNoGpu(model))
-      return {first ? "The program uses no GPU; " : "The program uses no GPU.", first ? order + "." : ""};
+      return {first ? "The program uses no GPU; " : "The program uses no GPU.",
+              first ? order + NextOnHost(advice, *first) + "." : ""};
     for (const HostInput& input : kHostInputs)
       if (FindingOf(advice, input.rule))
         return {fmt::format("{}, and nothing of the GPU was recorded; ", input.text),
