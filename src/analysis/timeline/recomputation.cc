@@ -106,7 +106,7 @@ class Finder {
     const uint32_t thread = trace_.ranges.thread[i];
     if (thread != forward_thread_) in_a_row_ = 0;
     forward_thread_ = thread;
-    std::ranges::rotate(last_, last_.begin() + 1);
+    std::rotate(last_.begin(), last_.begin() + 1, last_.end());
     last_.back() = trace_.ranges.name[i];
     if (++in_a_row_ >= kInARow) forward_.push_back(last_);
   }
