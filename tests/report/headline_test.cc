@@ -333,7 +333,7 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
   EXPECT_THAT(text(0.9),
               HasSubstr("20.0 ms of the analysed 100 ms are lost (20 %), all of it to allocation of "
                         "memory; for 90.0 % of the program's time only the host computes; first, "
-                        "do it on the GPU."));
+                        "do it on the GPU; then allocate once."));
   EXPECT_THAT(text(0.4), HasSubstr("first, allocate once, which saves up to 15.0 ms"));
   EXPECT_THAT(text(0.9, "cuda-errors"), HasSubstr("first, allocate once"));
   EXPECT_THAT(text(0.9, "allocation", "reading"), HasSubstr("first, allocate once")) << "it reads its input";
@@ -358,6 +358,25 @@ TEST(Headline, BeginsATestWithItsResultWhereThatIsWrittenForLongerThanTheGpuWork
   EXPECT_THAT(text("writing", 20'000'001), HasSubstr("first, write it more cheaply"));
   EXPECT_THAT(text("writing", 20'000'000), HasSubstr("first, profile it at work"));
   EXPECT_THAT(text("known", 20'000'001), HasSubstr("first, profile it at work"));
+}
+
+TEST(Headline, LeavesWhatATestComputesOnTheHostUnlessItIsKnown) {
+  const auto text = [](const char* known, int64_t ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("one-shot-program", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Copy less."};
+    advice.findings[1].recommendation = {"Check less."};
+    advice.findings[1].lets = {{known, int64_t{1}, Unit::kNone}};
+    const std::vector<NamedValue> scope = {{"share_of_program_time", 0.9, Unit::kRatio}};
+    advice.findings[1].problem = RenderMessage("{{share_of_program_time}} of the time", scope);
+    return Render(RunWithLedger({{"compute/other", 1'000'000}, {"copy", ns}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("checking", 20'000'000), HasSubstr("first, copy less"));
+  EXPECT_THAT(text("known", 20'000'000), HasSubstr("only the host computes; first, check less"));
+  EXPECT_THAT(text("checking", 60'000'000), HasSubstr("only the host computes; first, check less; then copy"))
+      << "no test";
 }
 
 // Before its GPU work and after it, of one process; another beside it adds nothing.

@@ -214,7 +214,10 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     return begins ? std::optional(begins->root) : std::nullopt;
   }
   if (const auto late = FindingOf(advice, "late-first-batch")) return late;
-  if (const auto host = HostAloneForMostOfTheTime(advice)) return host->root;
+  // What a test computes on the host is its data and its check.
+  if (const auto host = HostAloneForMostOfTheTime(advice);
+      host && (!IsTest(advice, WholeOf(model)) || Holds(advice.findings[host->root], "known")))
+    return host->root;
   return WritesForLonger(advice, WholeOf(model));
 }
 
@@ -282,9 +285,11 @@ std::optional<size_t> KernelBeforeSavings(const Advice& advice, const Whole& who
 
 // Where no finding says what it saves: a warning, or a note on what takes the time. What is said of a loss
 // comes last where hardly any time is lost.
-std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole) {
+std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole,
+                                    std::optional<size_t> besides) {
   const Advice& advice = *model.advice;
-  const std::vector<size_t> roots = advice.Roots();
+  std::vector<size_t> roots = advice.Roots();
+  if (besides) std::erase(roots, *besides);
   const bool little_lost = HasGpuWork(model) && whole.lost < kSmallLoss * whole.total;
   const auto on_little = [&](size_t root) { return little_lost && IsOnLoss(advice, advice.findings[root]); };
   const auto warning = [&](bool of_little) -> std::optional<size_t> {
@@ -313,9 +318,10 @@ std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole
 constexpr double kStartOfRanks = 0.25;
 }  // namespace
 
-std::optional<size_t> DoFirst(const ReportModel& model) {
+namespace {
+// By what is saved of the analysed time.
+std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_t> besides = std::nullopt) {
   const Advice& advice = *model.advice;
-  if (const auto root = BeforeSavings(model)) return root;
   const Whole whole = WholeOf(model);
   const Weighed savings = WeighSavings(advice, whole);
   if (savings.of_communication && savings.starting > kStartOfRanks * whole.total) return savings.start_up;
@@ -325,11 +331,18 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   if (savings.start_up) return savings.start_up;
   const auto root = OnMostOfTheLoss(model, advice.Roots());
   if (root && !IsTest(advice, whole)) return root;
-  const auto other = WithoutSaving(model, whole);
+  const auto other = WithoutSaving(model, whole, besides);
   return savings.note && (!other || !IsWarning(advice, *other)) ? savings.note : other;
 }
 
-namespace {
+// Behind what the host does outside of the GPU's time: what to do within it.
+std::string AfterHostAlone(const ReportModel& model, size_t first) {
+  const Advice& advice = *model.advice;
+  const auto next = AmongSavings(model, first);
+  if (!next || *next == first || !IsWarning(advice, *next) || IsOnCapture(advice, advice.findings[*next]))
+    return "";
+  return "; then " + FirstThing(advice.findings[*next]);
+}
 
 // What saves most of what recurs, behind what happens once: who only ever warms up has gained nothing.
 std::string AfterStartUp(const ReportModel& model, size_t first) {
@@ -363,6 +376,11 @@ std::string AfterStartUp(const ReportModel& model, size_t first) {
 }
 
 }  // namespace
+
+std::optional<size_t> DoFirst(const ReportModel& model) {
+  const auto root = BeforeSavings(model);
+  return root ? root : AmongSavings(model);
+}
 
 HeadlineText Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
@@ -458,7 +476,7 @@ HeadlineText Headline(const ReportModel& model) {
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
   const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
-  if (saved.empty()) return {loss + "; ", order + "."};
+  if (saved.empty()) return {loss + "; ", order + (alone.empty() ? "" : AfterHostAlone(model, *first)) + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}{}.", order, saved, ShareText(model, saving),
                                    AfterStartUp(model, *first))};
 }
