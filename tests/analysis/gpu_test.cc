@@ -195,6 +195,26 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   EXPECT_EQ(rows[2].errors, 0);
 }
 
+TEST(ApiName, TellsWhatTheFirstFailureMeans) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  const auto fail = [&](Ns start, const char* name, int64_t result) {
+    b.Api(start, start + 1, name, 0);
+    b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, result);
+  };
+  fail(1, "cudaLaunchKernel_v7000", 222);
+  fail(2, "cudaLaunchKernel_v11060", 700);  // of the driver that is in an error already
+  fail(3, "cudaMemcpy_v3020", 12345);
+  const auto rows = ComputeApiNames(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].errors, 2);
+  EXPECT_EQ(rows[0].first_error_ns, 1);
+  EXPECT_EQ(rows[0].first_error, "222: PTX of a version that the driver does not know");
+  EXPECT_THAT(rows[0].remedy.value_or(""), testing::HasSubstr("update the driver"));
+  EXPECT_EQ(rows[1].first_error, "12345");
+  EXPECT_FALSE(rows[1].remedy);
+}
+
 TEST(ApiName, CountsWhatFollowsItsLikeAndWhatOperatorsCall) {
   for (const bool operators : {true, false}) {
     TraceBuilder b;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/host/api_name.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -11,6 +13,7 @@
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
+#include "src/trace/cuda_error.h"
 
 namespace dladvisor {
 namespace {
@@ -22,6 +25,16 @@ bool IsFailure(std::string_view name, int64_t result) {
   constexpr int64_t kDeinitialized = 4, kInvalidContext = 201, kContextIsDestroyed = 709;
   if (result == kInvalidContext && name == "cuCtxSynchronize") return false;
   return result != 0 && result != kDeinitialized && result != kContextIsDestroyed;
+}
+
+// What the call answered that failed, where none before it did.
+void NoteFailure(Ns start, int64_t result, ApiNameRow& row) {
+  ++row.errors;
+  if (row.first_error_ns && *row.first_error_ns <= start) return;
+  row.first_error_ns = start;
+  const CudaError* error = FindCudaError(result);
+  row.first_error = error ? fmt::format("{}: {}", result, error->text) : std::to_string(result);
+  row.remedy = error ? std::optional<std::string>(error->remedy) : std::nullopt;
 }
 
 // What of a call lies outside of the window: the longer of the parts before and after it.
@@ -52,6 +65,12 @@ const RelationOf<ApiNameRow>& ApiNameRelation() {
                   "is none.")
           .Column("errors", &ApiNameRow::errors, Unit::kCount,
                   "Calls that did not return success, without those to a context that is gone.")
+          .Column("first_error_ns", &ApiNameRow::first_error_ns, Unit::kNanoseconds,
+                  "Start of the first of these on the profile's clock.")
+          .Column("first_error", &ApiNameRow::first_error, Unit::kText,
+                  "What it answered: its number, and its meaning where it is known.")
+          .Column("remedy", &ApiNameRow::remedy, Unit::kText,
+                  "What to do about that; unknown where the number does not tell.")
           .Column("window_in_a_row", &ApiNameRow::window_in_a_row, Unit::kCount,
                   "Of the window's calls those right behind another of the function on the same thread.")
           .Column("window_in_operators", &ApiNameRow::window_in_operators, Unit::kCount,
@@ -91,7 +110,8 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.max_ns = std::max(row.max_ns, duration);
     ++row.calls;
     row.total_ns += duration;
-    row.errors += calls.result[i] != 0 && IsFailure(trace.names.View(calls.name[i]), calls.result[i]);
+    if (calls.result[i] != 0 && IsFailure(trace.names.View(calls.name[i]), calls.result[i]))
+      NoteFailure(calls.start[i], calls.result[i], row);
     const uint32_t thread = calls.thread[i];
     const bool in_a_row = thread != kNoIndex && before[thread] == calls.name[i];
     if (thread != kNoIndex) before[thread] = calls.name[i];
@@ -120,6 +140,11 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.calls += part.calls;
     row.total_ns += part.total_ns;
     row.errors += part.errors;
+    if (part.first_error_ns && (!row.first_error_ns || *part.first_error_ns < *row.first_error_ns)) {
+      row.first_error_ns = part.first_error_ns;
+      row.first_error = part.first_error;
+      row.remedy = part.remedy;
+    }
     row.window_calls += part.window_calls;
     row.window_ns += part.window_ns;
     row.window_in_a_row += part.window_in_a_row;

@@ -20,6 +20,8 @@ struct ApiNameRow {
   std::optional<double> calls_per_step;
   int64_t max_outside_ns = 0;
   int64_t errors = 0;
+  std::optional<int64_t> first_error_ns;
+  std::optional<std::string> first_error, remedy;
   int64_t window_in_a_row = 0;
   std::optional<int64_t> window_in_operators;
 };
