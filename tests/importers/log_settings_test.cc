@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lines around the steps say of the device and of what makes a training slow.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,6 +12,48 @@ namespace dladvisor {
 namespace {
 using test::ReadTrainingLog;
 using test::StepsOf;
+
+TEST(Settings, SizesOfTorchtitan) {
+  const std::string start =
+      "[rank3]:[titan] - root - INFO - Building device mesh with parallelism: pp=1, dp_replicate=1, "
+      "dp_shard=8, cp=1, tp=2, ep=1, etp=1\n"
+      "[rank3]:[titan] - root - INFO - CUDA capacity: NVIDIA GeForce RTX 5090 with 31.36GiB memory\n"
+      "[rank3]:[titan] - root - INFO - Trainer is initialized with local batch size 8, global batch size "
+      "384, "
+      "gradient accumulation steps 6, sequence length 260, total steps 100 (warmup 10)\n";
+  const TrainingLog log = ReadTrainingLog(start + StepsOf(1, 20));
+  EXPECT_EQ(log.settings.at("train_micro_batch_size_per_gpu"), "8");
+  EXPECT_EQ(log.settings.at("gradient_accumulation_steps"), "6");
+  EXPECT_EQ(log.settings.at("global_batch_size"), "384");
+  EXPECT_EQ(log.settings.at("tensor_model_parallel_size"), "2");
+  std::string pipeline = start;
+  pipeline.replace(pipeline.find("pp=1"), 4, "pp=8");
+  EXPECT_FALSE(ReadTrainingLog(pipeline + StepsOf(1, 20)).settings.contains("train_micro_batch_size_per_gpu"))
+      << "a pipeline splits the local batch";
+}
+
+TEST(Settings, DevicesThatTorchtitanAndUnslothName) {
+  const auto step = [](int number) {
+    return fmt::format(
+        " - root - INFO - step: {}  loss:  8.1  memory: 9.00GiB(28.70%)  tps: 3,000  tflops: 150.30\n",
+        number);
+  };
+  const Trace titan = test::ReadLog(
+      "[rank3]:[titan] 2025-01-01 00:00:00,500 - root - INFO - CUDA capacity: NVIDIA GeForce RTX 5090 with "
+      "31.36GiB memory\n[rank3]:[titan] 2025-01-01 00:00:10,500" +
+      step(10) + "[rank3]:[titan] 2025-01-01 00:00:20,500" + step(20));
+  ASSERT_EQ(titan.devices.size(), 1u);
+  EXPECT_EQ(titan.devices[0].ordinal, 3);
+  EXPECT_EQ(titan.devices[0].name, "NVIDIA GeForce RTX 5090");
+  EXPECT_NEAR(static_cast<double>(titan.devices[0].memory_bytes.value_or(0)), 31.36 * 1073741824, 1e6);
+  ASSERT_FALSE(titan.training_log.memory.empty());
+  EXPECT_TRUE(titan.training_log.memory[0].max_reserved) << "what it prints is of the allocator";
+  const Trace unsloth = test::ReadLog(
+      "   \\\\   /|    NVIDIA A100-SXM4-80GB. Num GPUs = 1. Max memory: 79.254 GB. Platform: Linux.\n" +
+      StepsOf(1, 20));
+  ASSERT_EQ(unsloth.devices.size(), 1u);
+  EXPECT_EQ(unsloth.devices[0].name, "NVIDIA A100-SXM4-80GB");
+}
 
 TEST(Settings, WarningsOfSlowPaths) {
   const TrainingLog log = ReadTrainingLog(

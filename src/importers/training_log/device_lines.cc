@@ -18,25 +18,28 @@ constexpr double kMebibytes = 1048576, kGibibytes = 1073741824;
 
 void TakeNamedDevice(std::string_view line, std::vector<Device>& devices) {
   if (line.size() > kLongestLineOfDevice) return;
-  // Both count in binary units, whatever they call them.
+  // All count in binary units, whatever they call them.
   static const RE2 yolo(R"(\bCUDA:(\d{1,3}) \(([^,()]{2,64}), (\d{3,7}(?:\.\d+)?) ?Mi?B\))"),
-      fairseq(R"(\brank +(\d{1,4}): .*total memory = (\d{1,4}\.\d+) GB ; name = (\S.{0,60}?)\s*$)");
-  int64_t index = 0;
-  std::string name;
-  double size = 0;
-  if (line.find("CUDA:") != std::string_view::npos && RE2::PartialMatch(line, yolo, &index, &name, &size))
-    size *= kMebibytes;
-  else if (line.find("total memory = ") != std::string_view::npos &&
-           RE2::PartialMatch(line, fairseq, &index, &size, &name))
-    size *= kGibibytes;
-  else
+      fairseq(R"(\brank +(\d{1,4}): .*total memory = (\d{1,4}\.\d+) GB ; name = (\S.{0,60}?)\s*$)"),
+      torchtitan(
+          R"((?:^\[rank(\d{1,4})\].*)?\b[A-Z]{2,5} capacity: (\S.{0,60}?) with (\d{1,4}\.\d+)GiB memory)"),
+      unsloth(R"((\w[^.|/\\]{0,60}\w)\. Num GPUs = \d+\. Max memory: (\d{1,4}\.\d+) GB\.)");
+  const auto has = [&](std::string_view part) { return line.find(part) != std::string_view::npos; };
+  std::string ordinal, name;
+  double size = 0, unit = kGibibytes;
+  if (has("CUDA:") && RE2::PartialMatch(line, yolo, &ordinal, &name, &size))
+    unit = kMebibytes;
+  else if (!(has("total memory = ") && RE2::PartialMatch(line, fairseq, &ordinal, &size, &name)) &&
+           !(has(" capacity: ") && RE2::PartialMatch(line, torchtitan, &ordinal, &name, &size)) &&
+           !(has(" Num GPUs = ") && RE2::PartialMatch(line, unsloth, &name, &size)))
     return;
+  const int64_t index = ordinal.empty() ? 0 : std::stoll(ordinal);
   auto known = std::ranges::lower_bound(devices, index, {}, &Device::ordinal);
   if (known == devices.end() || known->ordinal != index) known = devices.emplace(known);
   Device& device = *known;
   device.ordinal = index;
   device.name = name;
-  device.memory_bytes = std::llround(size);
+  device.memory_bytes = std::llround(size * unit);
 }
 
 }  // namespace dladvisor::training_log

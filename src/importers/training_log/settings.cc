@@ -10,6 +10,7 @@
 
 #include "src/importers/training_log/log_line.h"
 #include "src/importers/training_log/slow_paths.h"
+#include "src/importers/training_log/torchtitan.h"
 
 namespace dladvisor::training_log {
 namespace {
@@ -374,6 +375,7 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
       line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||
       line.find("cmd = pdsh") != std::string_view::npos)
     TakeEnvironment(line.substr(0, 16384), settings);
+  TakeTorchtitanSizes(line, settings);
   TakeTrainerArgument(line, settings);
   TakeTrainerOptions(line.substr(0, 16384), settings);
   if (line.size() > 4096) return;

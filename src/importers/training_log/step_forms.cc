@@ -159,7 +159,7 @@ const std::vector<Form>& Forms() {
         {kMfu, "mfu: *" NUMBER "%", kPercent},
         {kLoss, "loss: *" NUMBER},
         {kNorm, "grad_norm: *" NUMBER},
-        {kMemory, "memory: *" NUMBER "GiB", kGibi}}},
+        {kReserved, "memory: *" NUMBER "GiB", kGibi}}},
       {"NeMo",
        "train_step_timing in s",
        R"(epoch (\d+), iteration (\d+)/(\d+) *\|)",
