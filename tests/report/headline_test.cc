@@ -365,6 +365,7 @@ TEST(Headline, LeavesWhatATestComputesOnTheHostUnlessItIsKnown) {
     Advice advice;
     advice.findings = {MakeFinding("one-shot-program", Severity::kWarning, Outcome::kFired),
                        MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].confidence = Confidence::kHigh;
     advice.findings[0].recommendation = {"Copy less."};
     advice.findings[1].recommendation = {"Check less."};
     advice.findings[1].lets = {{known, int64_t{1}, Unit::kNone}};
