@@ -202,6 +202,33 @@ TEST(ProgramKind, AMachineWithoutADriverRunsTheProgramOnTheHost) {
   EXPECT_EQ(KindOf(b), "host");
 }
 
+TEST(ProgramKind, AnInterpreterThatNeverCallsADriverIsOfTheHost) {
+  const auto kind = [](int opened, int signals, int to_driver, const char* traced = nullptr,
+                       const char* program = "python3") {
+    TraceBuilder b;
+    b.trace.format = "nsys";
+    b.trace.processes[0].name = program;
+    b.Range(0, 10, "solve");
+    Ns at = 0;
+    const auto call = [&](const char* name, int times) {
+      for (int i = 0; i < times; ++i, ++at) b.Os(at, at + 1, name);
+    };
+    call("open64", opened);
+    call("sigaction", signals);
+    call("ioctl", to_driver);
+    if (traced != nullptr) b.trace.capture_options["gpu_traced"] = traced;
+    return KindOf(b);
+  };
+  EXPECT_EQ(kind(17, 2, 0), "host");
+  EXPECT_EQ(kind(17, 2, 2), "host") << "to the terminal";
+  EXPECT_EQ(kind(17, 2, 0, "no"), "host");
+  EXPECT_EQ(kind(17, 2, 120), "unknown") << "CUDA was begun";
+  EXPECT_EQ(kind(17, 0, 0), "unknown") << "may have begun before the capture";
+  EXPECT_EQ(kind(2, 2, 0), "unknown");
+  EXPECT_EQ(kind(17, 2, 0, nullptr, "/usr/bin/mpirun"), "unknown") << "what it starts may use one";
+  EXPECT_EQ(kind(17, 2, 0, "yes"), "unknown") << "another rule asks how it ended";
+}
+
 TEST(ProgramKind, AProcessThatRunsNoOperatorIsOfTheHost) {
   TraceBuilder b;
   b.Frame(0, 10, "vllm/v1/engine/async_llm.py(1): generate");

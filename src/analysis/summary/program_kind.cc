@@ -129,6 +129,30 @@ std::optional<ProgramKind> ComputesItself(const Trace& trace) {
   return std::nullopt;
 }
 
+// Whoever uses a GPU of NVIDIA calls its driver some hundred times (ioctl) to begin with. That the profile
+// holds the beginning shows in what an interpreter does there: it opens its modules and sets up its signals.
+// A few calls are for the terminal. What launches other programs is not what uses the GPU.
+std::optional<ProgramKind> CallsNoDriver(const Trace& trace) {
+  constexpr size_t kLeastOpened = 10, kMostToTerminal = 10;
+  static const RE2 open(R"(f?open(at)?(64)?)"), signal(R"(sigaction|signal)"), driver(R"(ioctl)");
+  static const RE2 launcher(
+      R"(^(.*/)?(mpirun|mpiexec|orterun|prterun|orted|prted|srun|torchrun|env|numactl|(ba|da|z)?sh|nsys.*)$)");
+  if (std::ranges::any_of(trace.processes, [](const Process& p) { return RE2::FullMatch(p.name, launcher); }))
+    return std::nullopt;
+  size_t opened = 0, signals = 0, to_driver = 0;
+  for (const NameId id : trace.os_calls.name) {
+    const std::string_view name = trace.names.View(id);
+    const re2::StringPiece text(name.data(), name.size());
+    opened += RE2::FullMatch(text, open);
+    signals += RE2::FullMatch(text, signal);
+    to_driver += RE2::FullMatch(text, driver);
+  }
+  if (opened < kLeastOpened || signals == 0 || to_driver >= kMostToTerminal) return std::nullopt;
+  return ProgramKind{program_kind::kHost,
+                     fmt::format("of its {} calls of the operating system none is to a GPU's driver",
+                                 trace.os_calls.size())};
+}
+
 // Operators that exist for the host only, or no sign of a GPU where the profiler would show one.
 std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (trace.api_calls.size() > 0) return std::nullopt;
@@ -141,6 +165,10 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
   if (auto waits = WaitsForValues(trace)) return waits;
   if (auto computing = ComputesItself(trace)) return computing;
+  // Where calls to CUDA were asked for and none came, how the program ended is more to ask.
+  if (const auto traced = trace.capture_options.find("gpu_traced");
+      trace.format == "nsys" && (traced == trace.capture_options.end() || traced->second != "yes"))
+    if (auto calls = CallsNoDriver(trace)) return calls;
   // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
   const auto listed = trace.facts.find("listed_gpus");
   if (listed == trace.facts.end()) return std::nullopt;
