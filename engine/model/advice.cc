@@ -59,8 +59,9 @@ std::string WhyUndecided(const Finding& finding) {
 
 std::optional<double> SavingClaim::ExpectedNs() const {
   if (!high_ns) return std::nullopt;
-  const double middle = (low_ns.value_or(0) + *high_ns) / 2;
-  return std::min(middle, limit_ns.value_or(middle));
+  const double low = low_ns.value_or(0), middle = (low + *high_ns) / 2;
+  const double expected = std::min(std::max(middle, 2 * low), *high_ns);
+  return std::min(expected, limit_ns.value_or(expected));
 }
 
 namespace {

@@ -87,8 +87,9 @@ struct SavingClaim {
   std::optional<double> alone_ns = {};    // `high` if no other finding saved anything
   std::optional<double> limit_ns = {};    // what it saves at most as long as all losses stay
 
-  // What findings rank by: the middle of the range, as what is sure comes before what may be as much or
-  // nothing, and no more than the limit. Nothing where the upper end is unknown.
+  // What findings rank by: the middle of the range, or twice the lower end, where that is more: most pairs of
+  // profiles that measured a saving of which something was sure had as much. No more than the upper end and
+  // the limit. Nothing where the upper end is unknown.
   std::optional<double> ExpectedNs() const;
 };
 
@@ -147,8 +148,8 @@ struct Advice {
   std::map<std::string, std::string> relation_errors;  // why derived relations have no rows
   std::vector<BucketSaving> savings;  // without those of symptoms; in order of the ledger's buckets
 
-  // Indices of fired findings that no fired finding causes, most severe first, then by the middle of what
-  // they save.
+  // Indices of fired findings that no fired finding causes, most severe first, then by what is expected of
+  // what they save.
   std::vector<size_t> Roots() const;
 };
 

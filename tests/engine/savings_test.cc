@@ -155,6 +155,23 @@ TEST(Savings, OfWorkBehindALossRankByWhatTheyGiveAsLongAsThatStays) {
   EXPECT_THAT(advice.Roots(), ElementsAre(1, 2, 3, 0));
 }
 
+TEST(Savings, RankByTwiceWhatIsSure) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  const std::string of_one = "for: {sql: SELECT shop FROM shop WHERE shop = 1, key: [shop]}\n";
+  ShopHours shop;
+  shop.Rule("a", "{from: serving, high: '100'}", of_one);
+  shop.Rule("b", "{from: idle/rain, high: '80', low: '30'}", of_one);
+  const Advice advice = shop.Infer(ledger);
+  ASSERT_EQ(advice.findings.size(), 2u);
+  EXPECT_EQ(advice.findings[0].saves->ExpectedNs(), 50);
+  EXPECT_EQ(advice.findings[1].saves->ExpectedNs(), 60);
+  EXPECT_THAT(advice.Roots(), ElementsAre(1, 0));
+  shop.files.clear();
+  shop.Rule("b", "{from: idle/rain, high: '80', low: '50'}", of_one);
+  EXPECT_EQ(shop.Infer(ledger).findings.at(0).saves->ExpectedNs(), 80);
+}
+
 TEST(Savings, OfWorkBesideWhichOtherThingsGoOnAreWhatItTakesAlone) {
   Ledger ledger = Hours();
   ledger.work = {"serving"};
