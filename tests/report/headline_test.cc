@@ -36,6 +36,19 @@ TEST(Headline, AProgramThatFailedBeforeItsWorkIsToBeMendedFirst) {
               HasSubstr("The program ended before any GPU work; first, "));
 }
 
+TEST(Headline, AnErrorComesBeforeWhatIsSavedUnlessThereAreSteps) {
+  Advice advice;
+  advice.findings = {MakeFinding("copied-in-pieces", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("program-failed", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Send it in one copy."};
+  advice.findings[0].saves = SavingClaim{"copy", 40e6, 80e6, 80e6};
+  advice.findings[1].recommendation = {"Mend the error."};
+  const FakeRun run = RunWithLedger({{"compute/other", 20'000'000}, {"copy", 80'000'000}});
+  EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown),
+              HasSubstr("all of it to copying; first, mend the error; then send it in one copy."));
+  EXPECT_THAT(Render(TypicalRun(), advice, ReportFormat::kMarkdown), HasSubstr("first, send it in one copy"));
+}
+
 TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
   const FakeRun slow =
       RunWithLedger({{"compute/other", 89'000'000}, {"compute/tensor", 10'000'000}, {"copy", 1'000'000}});

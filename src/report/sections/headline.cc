@@ -202,7 +202,9 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   for (const char* rule :
        {"log-stopped", "log-out-of-memory", "log-server-stopped", "program-failed", "log-trains-on-cpu"})
     if (const auto stopped = FindingOf(advice, rule); stopped && !HasGpuWork(model)) return stopped;
-  if (const auto failed = FindingOf(advice, "program-failed"); failed && IsTest(advice, WholeOf(model)))
+  // Steps are work that it did before.
+  if (const auto failed = FindingOf(advice, "program-failed");
+      failed && (IsTest(advice, WholeOf(model)) || !WholeOf(model).has_steps))
     return failed;
   if (FindingOf(advice, "cuda-errors")) return std::nullopt;
   if (!HasGpuWork(model)) {
@@ -335,8 +337,8 @@ std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_
   return savings.note && (!other || !IsWarning(advice, *other)) ? savings.note : other;
 }
 
-// Behind what the host does outside of the GPU's time: what to do within it.
-std::string AfterHostAlone(const ReportModel& model, size_t first) {
+// Behind an error, or what the host does outside of the GPU's time: what to do within it.
+std::string WithinGpuTime(const ReportModel& model, size_t first) {
   const Advice& advice = *model.advice;
   const auto next = AmongSavings(model, first);
   if (!next || *next == first || !IsWarning(advice, *next) || IsOnCapture(advice, advice.findings[*next]))
@@ -476,7 +478,8 @@ HeadlineText Headline(const ReportModel& model) {
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
   const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
-  if (saved.empty()) return {loss + "; ", order + (alone.empty() ? "" : AfterHostAlone(model, *first)) + "."};
+  const bool outside = !alone.empty() || advice.findings[*first].rule == "program-failed";
+  if (saved.empty()) return {loss + "; ", order + (outside ? WithinGpuTime(model, *first) : "") + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}{}.", order, saved, ShareText(model, saving),
                                    AfterStartUp(model, *first))};
 }
