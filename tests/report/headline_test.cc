@@ -228,11 +228,13 @@ TEST(Headline, SaysWhatFollowsStartUp) {
 }
 
 TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
-  const auto text = [](int64_t start_up_ns) {
+  const auto text = [](int64_t start_up_ns, double launching_ns = 0) {
     Advice advice;
     advice.findings = {MakeFinding("tiny-kernels", Severity::kWarning, Outcome::kFired),
                        MakeFinding("kernel-compilation", Severity::kWarning, Outcome::kFired)};
     advice.findings[0].recommendation = {"Fuse small kernels."};
+    if (launching_ns > 0)
+      advice.findings[0].saves = SavingClaim{"idle/launch", 0.3 * launching_ns, launching_ns, launching_ns};
     advice.findings[1].recommendation = {"Warm up."};
     advice.findings[1].saves = SavingClaim{"idle/compilation", {}, {}, {}};
     return Render(
@@ -242,6 +244,8 @@ TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
   };
   EXPECT_THAT(text(300'000'000), HasSubstr("300 ms of it to loading and compiling code; first, warm up."));
   EXPECT_THAT(text(50'000'000), HasSubstr("first, fuse small kernels."));
+  EXPECT_THAT(text(300'000'000, 100e6), HasSubstr("first, warm up.")) << "a cold step";
+  EXPECT_THAT(text(110'000'000, 100e6), HasSubstr("first, fuse small kernels, which saves"));
 }
 
 TEST(Headline, BeginsWithWhatRecursUnlessMostIsStartUp) {

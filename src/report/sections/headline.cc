@@ -328,11 +328,15 @@ std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_
   const Weighed savings = WeighSavings(advice, whole);
   if (savings.of_communication && savings.starting > kStartOfRanks * whole.total) return savings.start_up;
   if (const auto kernel = KernelBeforeSavings(advice, whole, savings)) return kernel;
+  // What is left of a cold step is no place to begin.
+  const auto most = OnMostOfTheLoss(model, advice.Roots());
+  if (most && advice.findings[*most].saves->bucket == "idle/compilation" &&
+      savings.expected < kWorthATry * whole.total && !IsTest(advice, whole))
+    return most;
   if (savings.best) return savings.best;
   if (const auto paced = FindingOf(advice, "paced-by-frames")) return paced;
   if (savings.start_up) return savings.start_up;
-  const auto root = OnMostOfTheLoss(model, advice.Roots());
-  if (root && !IsTest(advice, whole)) return root;
+  if (most && !IsTest(advice, whole)) return most;
   const auto other = WithoutSaving(model, whole, besides);
   return savings.note && (!other || !IsWarning(advice, *other)) ? savings.note : other;
 }
