@@ -56,6 +56,22 @@ TEST(Collective, LateIsAgainstThePlaceInOtherSteps) {
   EXPECT_EQ(rows[0].steps, 4);
 }
 
+// One all-reduce in each of four steps: fast once, and else 3 ms longer.
+TEST(Collective, WaitsBeyondTheFastestAtItsPlace) {
+  TraceBuilder b;
+  for (int64_t step = 0; step < 4; ++step) {
+    const Ns t = step * 10'000'000;
+    b.Range(t, t + 9'900'000, "iteration " + std::to_string(step), 0);
+    const Ns length = step == 1 ? 1'000'000 : 4'000'000;
+    b.Launch(t + 90, t + 100, t + 100 + length, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)");
+  }
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeCollectives(context, ComputeTimelines(context));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].late_ns, 0) << "most of them are as slow";
+  EXPECT_EQ(rows[0].waiting_ns, 9'000'000);
+}
+
 TEST(Collective, TheLongestIsComparedWithThoseThatCarryAsMuch) {
   TraceBuilder b;
   Trace& trace = b.trace;
@@ -81,6 +97,36 @@ TEST(Collective, TheLongestIsComparedWithThoseThatCarryAsMuch) {
   EXPECT_EQ(rows().at(0).alike_avg_ns, std::nullopt) << "no other carries as much";
   trace.kernels.collective.Set(3, 0);
   EXPECT_EQ(rows().at(0).alike_avg_ns, std::nullopt) << "its size is not recorded";
+}
+
+// 24 kB take half a millisecond on the slowest of links, beside 220 us of latency between two ranks.
+TEST(Collective, WaitsBeyondWhatItsBytesNeed) {
+  TraceBuilder b;
+  Trace& trace = b.trace;
+  Collective small, large;
+  small.dtype = large.dtype = trace.names.Intern("Float");
+  small.group_size = large.group_size = 2;
+  small.in_elements = small.out_elements = 6'000;
+  large.in_elements = large.out_elements = 1'000'000;
+  trace.collectives = {{}, small, large};
+  Ns at = 0;
+  const auto add = [&](int64_t carried, Ns length) {
+    b.Kernel(at, at + length, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)", 0);
+    trace.kernels.collective.push_back(carried);
+    at += 100'000'000;
+  };
+  const auto waiting = [&] {
+    const Context context = test::ContextOf(trace);
+    return ComputeCollectives(context, ComputeTimelines(context)).at(0).waiting_ns;
+  };
+  add(1, 700'000);
+  add(1, 3'000'000);
+  EXPECT_EQ(waiting(), 2'300'000);
+  for (int call = 0; call < 3; ++call) add(2, 1'000'000);
+  add(2, 10'000'000);
+  EXPECT_EQ(waiting(), 474'000 + 2'774'000 + 8'780'000) << "at the rate of the others";
+  trace.kernels.collective.Set(5, 0);
+  EXPECT_EQ(waiting(), 2'300'000) << "its size is not recorded";
 }
 
 }  // namespace

@@ -52,9 +52,12 @@ std::string CollectiveOfFramework(std::string_view name) {
 
 // A call that takes this many times as long as is usual at its place in the step waits.
 constexpr int64_t kLate = 2;
+// Less than this beyond the fastest is the latency of launches.
+constexpr int64_t kLeastWaitNs = 100'000;
 
 struct Lateness {
   int64_t ns = 0, steps = 0;
+  int64_t over_fastest_ns = 0;  // of calls that take kLate times as long as the fastest at their place
 };
 
 // Collectives of one kind differ in size, those at one place in the step do not. `members` are in order of
@@ -78,17 +81,19 @@ std::optional<Lateness> LatenessOf(const Context& context, int64_t rank,
   for (const auto& durations : by_step)
     if (durations.size() != by_step[0].size()) return std::nullopt;
   std::vector<int64_t> of_step(by_step.size(), 0), usual(by_step.size(), 0);
+  Lateness late;
   for (size_t place = 0; place < by_step[0].size(); ++place) {
     std::vector<int64_t> same;
     for (const auto& durations : by_step) same.push_back(durations[place]);
-    const int64_t median = IntegerMedian(same);
+    const int64_t median = IntegerMedian(same), fastest = *std::ranges::min_element(same);
     for (size_t step = 0; step < same.size(); ++step) {
       usual[step] += median;
       if (same[step] >= kLate * median) of_step[step] += same[step] - median;
+      if (same[step] >= std::max(kLate * fastest, fastest + kLeastWaitNs))
+        late.over_fastest_ns += same[step] - fastest;
     }
   }
   // Single short calls that wait make no late step.
-  Lateness late;
   for (size_t step = 0; step < of_step.size(); ++step) {
     late.ns += of_step[step];
     late.steps += 10 * of_step[step] > usual[step];
@@ -152,6 +157,12 @@ const RelationOf<CollectiveRow>& CollectiveRelation() {
                   "steps take beyond it; unknown without three steps of equally many.")
           .Column("late_steps", &CollectiveRow::late_steps, Unit::kCount,
                   "Steady steps in which that is more than a tenth of their usual time; unknown as late_ns.")
+          .Column(
+              "waiting_ns", &CollectiveRow::waiting_ns, Unit::kNanoseconds,
+              "Sum of what calls take beyond the fastest at the same place in other steps, where it is at "
+              "least as much again, or beyond what their bytes take on the slowest of links, where that "
+              "sum is more: they wait for other ranks. Unknown without sizes and without three steps of "
+              "equally many.")
           .Column("large_calls", &CollectiveRow::large_calls, Unit::kCount,
                   "Calls of at least 1 MiB; unknown where the framework does not record sizes.",
                   capability::kOperatorShapes)
@@ -176,6 +187,48 @@ std::optional<int64_t> BytesOfCall(const Trace& trace, uint32_t k) {
   const IntColumn& recorded = trace.kernels.collective;
   if (recorded.size() == 0 || recorded[k] <= 0) return std::nullopt;
   return BytesOf(trace, trace.collectives[static_cast<size_t>(recorded[k])]);
+}
+
+// What a call may take without waiting: its bytes on Gigabit Ethernet, and latencies that grow with the
+// number of ranks; of a group with several large calls, its bytes as the fastest of these moves them.
+constexpr double kLeastBytesPerNs = 0.1;
+constexpr double kLatencyNs = 200e3, kLatencyPerRankNs = 10e3;
+constexpr size_t kSeveral = 4;
+
+// Of calls whose sizes are recorded.
+std::optional<int64_t> BeyondBytes(const Trace& trace, const std::vector<uint32_t>& members) {
+  struct Call {
+    double bytes = 0, duration = 0;
+  };
+  std::map<std::pair<NameId, int64_t>, std::vector<Call>> groups;
+  for (const uint32_t k : members) {
+    const auto bytes = BytesOfCall(trace, k);
+    if (!bytes) continue;
+    const Collective& recorded = trace.collectives[static_cast<size_t>(trace.kernels.collective[k])];
+    groups[{recorded.group, recorded.group_size}].push_back(
+        {static_cast<double>(*bytes), static_cast<double>(trace.kernels.end[k] - trace.kernels.start[k])});
+  }
+  if (groups.empty()) return std::nullopt;
+  double beyond = 0;
+  for (const auto& [group, calls] : groups) {
+    size_t large = 0;
+    double rate = 0;
+    for (const Call& call : calls) {
+      if (call.bytes < kLargeBytes || !(call.duration > 0)) continue;
+      ++large;
+      rate = std::max(rate, call.bytes / call.duration);
+    }
+    const double latency =
+        kLatencyNs + kLatencyPerRankNs * static_cast<double>(std::max<int64_t>(group.second, 2));
+    for (const Call& call : calls) {
+      const double alike = latency + call.bytes / rate;
+      if (large >= kSeveral && call.duration >= kLate * alike)
+        beyond += call.duration - alike;
+      else
+        beyond += std::max(0.0, call.duration - latency - 2 * call.bytes / kLeastBytesPerNs);
+    }
+  }
+  return static_cast<int64_t>(beyond);
 }
 
 // Of the calls that carry at least half as many bytes as the longest, without that.
@@ -251,9 +304,11 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
       row.median_ns = static_cast<double>(durations[(n - 1) / 2] + durations[n / 2]) / 2;
       row.max_ns = durations.back();
       row.alike_avg_ns = MeanOfAlike(trace, members);
+      row.waiting_ns = BeyondBytes(trace, members);
       if (const auto late = LatenessOf(context, row.rank, members)) {
         row.late_ns = late->ns;
         row.late_steps = late->steps;
+        row.waiting_ns = std::max(row.waiting_ns.value_or(0), late->over_fastest_ns);
       }
       row.steps = context.StepCount(row.rank);
       if (row.steps > 0) row.calls_per_step = static_cast<double>(row.calls) / static_cast<double>(row.steps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives of each rank by kind: NCCL, RCCL and NVSHMEM kernels in the analysed window. How long they wait
-// for other ranks does not show in one rank alone.
+// for other ranks shows in one rank alone only where it is far more than the transfer.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct CollectiveRow {
   int64_t total_ns = 0, window_ns = 0, exposed_ns = 0;
   double avg_ns = 0, median_ns = 0;
   int64_t max_ns = 0, compute_stream_ns = 0;
-  std::optional<int64_t> late_ns, late_steps;
+  std::optional<int64_t> late_ns, late_steps, waiting_ns;
   std::optional<int64_t> large_calls;
   std::optional<double> best_bus_bandwidth, alike_avg_ns;
   int64_t steps = 0;
