@@ -23,6 +23,7 @@
 
 #include "engine/base/string_pool.h"
 #include "src/trace/events.h"
+#include "src/trace/program_output.h"
 #include "src/trace/serving_progress.h"
 #include "src/trace/training_progress.h"
 
@@ -73,8 +74,8 @@ struct Trace {
   ~Trace();
 
   // Source.
-  std::string path;              // as given by the user
-  std::string format;            // "nsys", "kineto", "nvidia-smi", "training log", "serving log", ...
+  std::string path;    // as given by the user
+  std::string format;  // "nsys", "kineto", "nvidia-smi", "training log", "serving log", "program log", ...
   std::string producer_version;  // of the profiler, "" where unknown
   std::string schema_version;
   std::optional<int64_t> clock_origin_utc_ns;  // UTC of time 0
@@ -142,6 +143,7 @@ struct Trace {
 
   TrainingLog training_log;
   ServingLog serving_log;
+  ProgramOutput program_output;
 
   CaptureHealth health;
 };

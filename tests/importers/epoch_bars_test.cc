@@ -144,7 +144,7 @@ TEST(EpochBars, ASingleOneOfLightning) {
   EXPECT_EQ(log.iterations[0].iteration, 700);
   EXPECT_EQ(log.iterations[0].covers, 350);
   EXPECT_DOUBLE_EQ(*log.iterations[0].elapsed_ns, 0.2e9);
-  EXPECT_THROW(LogOfBars(text(340)), Error) << "a bar of something else";
+  EXPECT_TRUE(LogOfBars(text(340)).empty()) << "a bar of something else";
 }
 
 // What the epoch waited for its batches is told from the mean of a batch by how many lines have a loss.

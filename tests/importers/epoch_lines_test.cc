@@ -151,9 +151,9 @@ TEST(EpochLines, OneBarOfTheWholeTraining) {
       "steps:   7%|7  | 60/900 [01:30<15:00, 2.00s/it, avr_loss=0.08]\n");
   ASSERT_EQ(loss.iterations.size(), 2u);
   EXPECT_DOUBLE_EQ(Seconds(loss.iterations[1]), 2);
-  EXPECT_THROW(LogOf("Map:   2%|2  | 30/900 [00:30<15:00, 1.00s/it]\rMap: 7%|7 | 60/900 [01:30<15:00, "
-                     "2.00s/it]\n"),
-               Error);
+  EXPECT_TRUE(LogOf("Map:   2%|2  | 30/900 [00:30<15:00, 1.00s/it]\rMap: 7%|7 | 60/900 [01:30<15:00, "
+                    "2.00s/it]\n")
+                  .empty());
 }
 
 // Before it counted steps, Keras counted samples.

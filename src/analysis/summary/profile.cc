@@ -103,7 +103,9 @@ bool AnyLaunch(const Trace& trace) {
 // Without kernels: what to capture next time, and the sentence that says why.
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
-  if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines + row.serving_lines > 0)
+  if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines + row.serving_lines +
+          row.program_parts >
+      0)
     return;
   if (const auto option = trace.capture_options.find("gpu_traced"); option != trace.capture_options.end())
     row.gpu_traced = option->second == "yes";
@@ -231,7 +233,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Key("profile", &ProfileRow::profile, kProfileNumber, "Number of the file, from 0.")
           .Column("path", &ProfileRow::path, Unit::kText, "Path as given.")
           .Column("format", &ProfileRow::format, Unit::kText,
-                  "nsys, kineto, nvidia-smi, training log, serving log, ...")
+                  "nsys, kineto, nvidia-smi, training log, serving log, program log, ...")
           .Column("producer_version", &ProfileRow::producer_version, Unit::kText,
                   "Version of the profiler; unknown in old files.")
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
@@ -281,6 +283,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
                   "Lines of a training's log that report its progress.")
           .Column("serving_lines", &ProfileRow::serving_lines, Unit::kCount,
                   "Lines of a server's log that report its load.")
+          .Column("program_parts", &ProfileRow::program_parts, Unit::kCount,
+                  "Parts of a program's output that show its time, progress bars or kinds of lines.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
           .Column("unknown_rows", &ProfileRow::unknown_rows, Unit::kCount,
@@ -396,6 +400,8 @@ ProfileRow ComputeProfile(const Context& context) {
   const TrainingLog& log = trace.training_log;
   row.training_lines = count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value());
   row.serving_lines = count(trace.serving_log.samples);
+  const ProgramOutput& output = trace.program_output;
+  row.program_parts = count(output.parts) + (output.parts.empty() && !output.empty() ? 1 : 0);
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
   CountUnknownRows(health, row);

@@ -14,9 +14,7 @@
 namespace dladvisor::training_log {
 namespace {
 
-constexpr size_t kLongestLineOfOthers = 4096, kLongestTitle = 48;
-constexpr int64_t kLeastSecondsOfBar = 30;  // of a bar that is more than a start's
-
+constexpr size_t kLongestLineOfOthers = 4096;
 constexpr int64_t kLeastRecords = 5;
 // Rows of a table from which on they are of a while, and GPUs of a machine.
 constexpr int64_t kLeastStillRows = 200;
@@ -25,12 +23,6 @@ constexpr size_t kMostOfGpus = 16;
 constexpr double kCrowdedShare = 0.25;
 // Lines that tell of it, from which on a program runs out of memory again and again.
 constexpr int64_t kLeastFullMemories = 3;
-// Steps at once, from which on a bar shows that a program goes on where it stopped.
-constexpr int64_t kLeastJumpOfBar = 20;
-// By how much what a bar counts takes longer in the last half of its time, from which on the mean is
-// nobody's.
-constexpr double kSlower = 2;
-constexpr size_t kMostPoints = 4096;  // of a bar
 
 struct Mark {
   std::string_view words, program;
@@ -89,10 +81,6 @@ void OtherLinesReader::Line(std::string_view line) {
        line.find("OutOfMemoryError") != std::string_view::npos) &&
       RE2::PartialMatch(line, full) && !RE2::PartialMatch(line, told))
     ++full_memories_;
-  if (line.find("%|") != std::string_view::npos)
-    Bar(line);
-  else if (line.find("it [") != std::string_view::npos)
-    BarWithoutTotal(line);
   // What stops a program without an exception.
   static const RE2 stop(
       R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Exited with exit code \d+|CUDA out of memory))");
@@ -120,65 +108,10 @@ void OtherLinesReader::Profile(std::string_view line) {
   }
 }
 
-void OtherLinesReader::TakeTitle(std::string_view text) {
-  const std::string_view words = Trim(text);
-  title_ = words.substr(words.size() - std::min(words.size(), kLongestTitle));
-  std::erase_if(title_, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
-  // "d: -0.001;gen: -0.008" are values, and name nothing.
-  static const RE2 values(R"(\d\.\d)");
-  if (RE2::PartialMatch(title_, values)) title_.clear();
-}
-
-// "Processing examples:   3%|#    | 55/2000 [11:53<7:17:54, 13.51s/it]"
-void OtherLinesReader::Bar(std::string_view line) {
-  static const RE2 bar(
-      R"(([^|%]*?):? *\d{1,3}%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<)");
-  re2::StringPiece rest = line;
-  std::string title, hours;
-  int64_t done = 0, total = 0, minutes = 0, seconds = 0;
-  while (RE2::FindAndConsume(&rest, bar, &title, &done, &total, &hours, &minutes, &seconds)) {
-    const int64_t since = (Integer(hours).value_or(0) * 60 + minutes) * 60 + seconds;
-    // What was done before goes into the bar's first step.
-    if (done <= 1) first_done_ = first_seconds_ = 0;
-    if (last_done_ <= 1 && done > kLeastJumpOfBar) {
-      first_done_ = done;
-      first_seconds_ = since;
-    }
-    if (done < last_done_) points_.clear();
-    last_done_ = done;
-    if (points_.empty() || since > points_.back().seconds) points_.push_back({done, since});
-    if (points_.size() > kMostPoints) {
-      bool keep = false;
-      std::erase_if(points_, [&](const Point&) { return keep = !keep; });
-    }
-    if (since < kLeastSecondsOfBar || since < seconds_ || done <= 0 || done > total) continue;
-    TakeTitle(title);
-    done_ = done;
-    total_ = total;
-    seconds_ = since;
-    late_ = Late();
-  }
-}
-
-// The last half of the time.
-OtherLinesReader::Point OtherLinesReader::Late() const {
-  const auto behind = std::ranges::upper_bound(points_, seconds_ / 2, {}, &Point::seconds);
-  return behind == points_.begin() ? Point() : *std::prev(behind);
-}
-
-// "29948it [35:34,  7.00s/it]"
-void OtherLinesReader::BarWithoutTotal(std::string_view line) {
-  static const RE2 bar(R"(^([^|%]*?):? *(\d{1,12})it \[([\d:]{4,12}), )");
-  std::string title, clock;
-  int64_t done = 0;
-  if (!RE2::PartialMatch(line, bar, &title, &done, &clock)) return;
-  const auto since = static_cast<int64_t>(SecondsOfClock(clock).value_or(0));
-  if (since < kLeastSecondsOfBar || since < seconds_ || done <= 0) return;
-  TakeTitle(title);
-  done_ = done;
-  total_ = first_done_ = 0;
-  late_ = {};
-  seconds_ = since;
+void OtherLinesReader::AddTo(ProgramOutput& output) const {
+  output.program = program_;
+  output.full_memories = full_memories_;
+  if (output.error.empty()) output.error = stop_;
 }
 
 OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error,
@@ -210,26 +143,6 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error,
                                full_memories_, end)
                  : fmt::format("{} that stopped: {}", program, end),
             remedy + ", and give the log of a run that trains, or answers requests, for a minute or more"};
-  }
-  if (seconds_ > 0) {
-    const bool goes_on = first_done_ > 0 && done_ > first_done_;
-    const auto pace = [&](const Point& since) {
-      return static_cast<double>(seconds_ - since.seconds) / static_cast<double>(done_ - since.done);
-    };
-    double each = pace(goes_on ? Point{first_done_, first_seconds_} : Point());
-    // What is only looked at or skipped, as what an earlier run has done, goes fast.
-    const bool slows = !goes_on && late_.done > 0 && done_ > late_.done && pace(late_) > kSlower * each;
-    if (slows) each = pace(late_);
-    return {
-        fmt::format("{} {}: its progress bar{} stands at {}{} after {} s, {:.3g} s each{}", of,
-                    title_.empty() ? "of which no line says what it counts" : "without a step of a training",
-                    title_.empty() ? "" : " \"" + title_ + "\"", done_,
-                    total_ > 0 ? fmt::format(" of {}", total_) : std::string(), seconds_, each,
-                    goes_on ? fmt::format(" since it went on from {}", first_done_)
-                    : slows ? fmt::format(" since it stood at {}", late_.done)
-                            : ""),
-        "where it evaluates, generates or prepares data, record a trace of some of these: nsys profile "
-        "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
   }
   if (serves_)
     return {

@@ -30,6 +30,8 @@
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/mlperf.h"
 #include "src/importers/training_log/other_lines.h"
+#include "src/importers/training_log/printed_text.h"
+#include "src/importers/training_log/program_time.h"
 #include "src/importers/training_log/record_lines.h"
 #include "src/importers/training_log/run_end.h"
 #include "src/importers/training_log/settings.h"
@@ -90,6 +92,9 @@ constexpr int64_t kOfCounted = 7;
 // So many show a pace.
 constexpr int64_t kLeastSteps = 3;
 
+// Lines that are known, from which on a text is no unknown program's.
+constexpr int64_t kMostOfProgram = 1000;
+
 class LogReader {
  public:
   void Line(std::string_view line) {
@@ -133,7 +138,12 @@ class LogReader {
     Count(trainer_.Line(line));
     tables.Line(line);
     others.Line(line);
-    Count(servers.Line(line));
+    // Of a log that is known to be another's the rest of its lines is, too.
+    if (known_ < kMostOfProgram && program_.Line(line, lines_)) progress_line_ = lines_;
+    if (servers.Line(line)) {
+      Count(true);
+      --known_;
+    }
     // A start of another process.
     if (servers.Starts(line)) end_.GoesOn();
   }
@@ -231,6 +241,19 @@ class LogReader {
            (servers.serves() || !EngineError().empty() || RE2::PartialMatch(error(), engine));
   }
 
+  // What a program that is no training shows of its time; empty where nothing.
+  ProgramOutput Program() const {
+    ProgramOutput output = program_.Finish();
+    if (progress_line_ <= end_.error_line()) output.error = end_.error();
+    others.AddTo(output);
+    // What passes behind the error is nobody's work.
+    if (!output.error.empty())
+      std::erase_if(output.parts,
+                    [&](const ProgramPart& part) { return part.longest_line > end_.error_line(); });
+    if (!output.error.empty() && output.error == end_.error()) output.memory_taken = end_.memory_taken();
+    return output;
+  }
+
   int64_t lines() const { return lines_; }
 
   // Of these the ones that are drawn as a part of a table.
@@ -246,8 +269,10 @@ class LogReader {
  private:
   // Whether what is known after an error shows that the program, or a later start of it, went on.
   void Count(bool known) {
-    if (known) ++(fenced_ ? fenced_lines_ : other_lines_);
-    if (known) end_.GoesOn();
+    if (!known) return;
+    ++(fenced_ ? fenced_lines_ : other_lines_);
+    ++known_;
+    end_.GoesOn();
   }
 
   // Warnings are of other programs, too.
@@ -276,7 +301,10 @@ class LogReader {
   SettingsReader reader_of_settings_;
   std::map<std::string, std::string> settings_;
   training_log::RunEndReader end_;
+  training_log::ProgramTimeReader program_;
+  int64_t progress_line_ = 0;                   // the last that shows the program's progress
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
+  int64_t known_ = 0;                           // of these the ones that are no server's
   bool fenced_ = false;
   int64_t lines_ = 0, lines_of_tables_ = 0, losses_ = 0, timed_losses_ = 0;
 };
@@ -338,30 +366,14 @@ Trace ServingTrace(ByteSource& source, ServingLog log, Trace trace) {
   return trace;
 }
 
-// What profilers print for people to read has sums alone.
-void RefusePrintedStatistics(ByteSource& source) {
-  static const RE2 nsys(R"(\*\* [^*\n]+ \([a-z_]+_sum\):|Processing \[[^\]\n]+\] with \[[^\]\n]+\.py\])"),
-      table(R"re((?m)^"?(?:Start ?\(ns\)"?,"?Duration ?\(ns\)|Time ?\(%\)"?,"?Total Time ?\(ns\))"?,)re"),
-      nvprof(R"((?m)^==\d+== (?:NVPROF is profiling process|Profiling (?:application|result):))");
-  const std::string_view head = source.Head();
-  const re2::StringPiece text(head.data(), head.size());
-  if (RE2::PartialMatch(text, nsys) || RE2::PartialMatch(text, table))
-    throw WrongKind(source.name(), "tables that nsys stats has printed, not the report they are made of",
-                    "give the report itself (REPORT.nsys-rep), or its export: nsys export --type sqlite "
-                    "REPORT.nsys-rep");
-  if (RE2::PartialMatch(text, nvprof))
-    throw WrongKind(source.name(), "the output of nvprof, which is not read",
-                    "profile again with its successor: nsys profile --trace=cuda,nvtx -o report PROGRAM");
-}
-
-// What `script` or `tee` keep of a program that draws on a whole terminal: places of the cursor for lines.
-void RefuseTerminal(ByteSource& source, const LogReader& reader) {
-  if (source.Head().find("\x1b[?1049h") == std::string_view::npos || reader.PrintsLosses()) return;
-  throw WrongKind(source.name(),
-                  "a recording of a terminal on which a program draws (watch, nvtop): places of the cursor, "
-                  "not lines",
-                  "log in lines: nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,"
-                  "memory.total,power.draw --format=csv -l 1 > gpu.csv");
+Trace ProgramTrace(ByteSource& source, ProgramOutput output) {
+  Trace trace;
+  trace.path = source.name();
+  trace.format = "program log";
+  trace.facts["profiler"] = output.program.empty() ? "a program" : output.program;
+  trace.health.rows_read["parts"] = static_cast<int64_t>(output.parts.size());
+  trace.program_output = std::move(output);
+  return trace;
 }
 
 // More lines for each number than any table has: other output, with a table at the start of each job.
@@ -395,7 +407,14 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     serving.memory_taken = reader.memory_taken();
     return ServingTrace(source, std::move(serving), {});
   }
-  if (log.empty() && serving.empty() && !tables) RefuseTerminal(source, reader);
+  if (log.empty() && serving.empty() && !tables && !reader.PrintsLosses())
+    training_log::RefuseTerminal(source);
+  ProgramOutput program;
+  if (log.empty() && !tables) program = reader.Program();
+  // A server that others call as a library generates batches.
+  if (std::ranges::any_of(program.parts,
+                          [](const ProgramPart& part) { return part.tokens_per_second.has_value(); }))
+    return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && !reader.servers.server().empty() && reader.EndsWithoutError()) {
     const std::string start = serving_log::ServerStartReader::Told(serving);
     const char* options = reader.servers.server() == "TensorRT-LLM"
@@ -408,7 +427,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         fmt::format("take the log of a server that answers requests for a minute or more, with {}{}", options,
                     serving_log::ServerStartReader::NextStart(serving)));
   }
-  if (log.empty() && !tables) RefusePrintedStatistics(source);
+  if (log.empty() && !tables) training_log::RefusePrintedStatistics(source);
   if (log.empty() && !tables && reader.PrintsLosses())
     throw WrongKind(
         source.name(), "the output of a training of which no line counts steps or epochs beside a time",
@@ -417,6 +436,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (log.empty() && !tables && reader.PrintsFewSteps() && reader.EndsWithoutError())
     throw WrongKind(source.name(), "the output of a training that ends with its first steps, which start it",
                     "see whether the run died, and give the log of some dozens of steps");
+  if (log.empty() && !tables && !program.empty()) return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
     const auto refusal = reader.others.Refuse(
         reader.error(), reader.error().empty() ? std::optional<MemoryTaken>() : reader.memory_taken());
@@ -456,7 +476,7 @@ constinit const Importer kTrainingLogImporter = {
         "nanoGPT, timm "
         "or PyTorch's examples, MLPerf, other lines that count steps and name a time) and servers (vLLM, "
         "SGLang, TensorRT-LLM, "
-        "llama.cpp)",
+        "llama.cpp), and other programs whose progress bars or lines with dates show where time goes",
     .in_help = "output of a training run or of a server",
     .extensions = ".log .out .txt",
     .more_extensions = "",

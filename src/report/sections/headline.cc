@@ -15,6 +15,7 @@
 #include "src/report/sections/host_alone.h"
 #include "src/report/sections/ledger_section.h"
 #include "src/report/sections/loss_text.h"
+#include "src/report/sections/program_section.h"
 #include "src/report/sections/serving_section.h"
 #include "src/report/sections/telemetry_section.h"
 #include "src/report/sections/training_section.h"
@@ -199,8 +200,8 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
       if (const auto feeding = FindingOf(advice, input.rule)) return feeding;
   if (const auto none = NoKernelAtAll(model)) return none;
   // A program that died has no pace to improve, and one that leaves the GPU out another one with it.
-  for (const char* rule :
-       {"log-stopped", "log-out-of-memory", "log-server-stopped", "program-failed", "log-trains-on-cpu"})
+  for (const char* rule : {"log-stopped", "log-out-of-memory", "log-server-stopped", "program-failed",
+                           "program-stopped", "log-trains-on-cpu"})
     if (const auto stopped = FindingOf(advice, rule); stopped && !HasGpuWork(model)) return stopped;
   // Steps are work that it did before.
   if (const auto failed = FindingOf(advice, "program-failed");
@@ -401,6 +402,9 @@ HeadlineText Headline(const ReportModel& model) {
                                                    : "take the log while it answers requests.";
     return {doubt + ServingText(*serving) + "; ", first ? order + "." : next};
   }
+  if (const ReportTable* program = ProgramAlone(model))
+    return {doubt + ProgramText(*program) + "; ",
+            first ? order + "." : "a trace shows where that time goes."};
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
             first                   ? order + "."

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/sections/log_section.h"
 
+#include "src/report/sections/program_section.h"
 #include "src/report/sections/serving_section.h"
 #include "src/report/sections/training_section.h"
 
@@ -8,11 +9,12 @@ namespace dladvisor {
 
 LogSummary LogSummaryOf(const ReportModel& model) {
   if (auto training = TrainingSummary(model); !training.empty()) return {"Training Log", std::move(training)};
+  if (auto program = ProgramSummary(model); !program.empty()) return {"Program Output", std::move(program)};
   return {"Server Log", ServingSummary(model)};
 }
 
 bool IsProgramsLogAlone(const ReportModel& model) {
-  return TrainingAlone(model) != nullptr || ServingAlone(model) != nullptr;
+  return TrainingAlone(model) != nullptr || ServingAlone(model) != nullptr || ProgramAlone(model) != nullptr;
 }
 
 }  // namespace dladvisor

@@ -12,4 +12,13 @@ constinit const CaptureWords kTrainingLogWords = {
     .records_operators = false,
 };
 
+constinit const CaptureWords kProgramLogWords = {
+    .format = "program log",
+    .options = {},
+    .idle_causes = "",
+    .idle_causes_beyond_calls = "",
+    .no_gpu_work = "",
+    .records_operators = false,
+};
+
 }  // namespace dladvisor

@@ -7,5 +7,6 @@
 namespace dladvisor {
 
 extern const CaptureWords kTrainingLogWords;
+extern const CaptureWords kProgramLogWords;
 
 }  // namespace dladvisor

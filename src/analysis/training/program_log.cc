@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/training/program_log.h"
+
+#include <string_view>
+
+#include "src/analysis/family/family.h"
+#include "src/trace/error_remedy.h"
+
+namespace dladvisor {
+namespace {
+
+std::string KindText(ProgramPartKind kind) {
+  switch (kind) {
+    case ProgramPartKind::kBars:
+      return "bars";
+    case ProgramPartKind::kLines:
+      return "lines";
+    case ProgramPartKind::kSection:
+      return "section";
+  }
+  return "";
+}
+
+std::optional<double> ShareOf(const ProgramOutput& output, const ProgramPart& part) {
+  if (!output.duration_ns || part.ns > *output.duration_ns) return std::nullopt;
+  return part.ns / *output.duration_ns;
+}
+
+std::optional<double> ShareOf(const ProgramWait& wait) {
+  return wait.lines > 0 ? std::optional(wait.part / wait.whole) : std::nullopt;
+}
+
+std::optional<int64_t> IfAny(int64_t count) { return count > 0 ? std::optional(count) : std::nullopt; }
+
+// Bars count what lines leave to guess. Of those that lie within one another the one that has a title, else
+// the one that counts more.
+const ProgramPart* MainPart(const ProgramOutput& output) {
+  constexpr double kAsLong = 0.5, kEqual = 0.9;
+  const ProgramPart* main = nullptr;
+  for (const ProgramPart& part : output.parts) {  // the longest first
+    if (part.kind != ProgramPartKind::kBars || part.ns < kAsLong * output.parts.front().ns) continue;
+    if (main == nullptr) {
+      main = &part;
+    } else if (part.ns >= kEqual * main->ns) {
+      const bool named = !part.name.empty(), is_named = !main->name.empty();
+      if (named != is_named ? named : part.done > main->done) main = &part;
+    }
+  }
+  return main != nullptr || output.parts.empty() ? main : &output.parts.front();
+}
+
+}  // namespace
+
+const RelationOf<ProgramLogRow>& ProgramLogRelation() {
+  static const auto relation =
+      RelationOf<ProgramLogRow>("program_log",
+                                "One row per output of a program that is neither a training's nor a "
+                                "server's log, with what takes most of its time.")
+          .Key("profile", &ProgramLogRow::profile, kProfileNumber, "Number of the file.")
+          .Column("program", &ProgramLogRow::program, Unit::kText, "What printed it, where known.")
+          .Column("duration_ns", &ProgramLogRow::duration_ns, Unit::kNanoseconds,
+                  "From the first line with a date to the last; unknown where lines have none.")
+          .Column("kind", &ProgramLogRow::kind, Unit::kText,
+                  "What takes most of the time: bars (progress bars of one title), lines (what passes after "
+                  "lines that are alike), section (the same, until a line announces the next).")
+          .Column("name", &ProgramLogRow::name, Unit::kText,
+                  "The bars' title, or the line, with # for its numbers; unknown of bars without one.")
+          .Column("count", &ProgramLogRow::count, Unit::kCount, "Bars, or lines.")
+          .Column("done", &ProgramLogRow::done, Unit::kCount,
+                  "What they count; unknown of lines that count nothing.")
+          .Column("total", &ProgramLogRow::total, Unit::kCount,
+                  "Of so many; unknown where they do not say so.")
+          .Column("since", &ProgramLogRow::since, Unit::kCount,
+                  "Of these done before each_ns is taken; unknown where it is of all.")
+          .Column("ns", &ProgramLogRow::ns, Unit::kNanoseconds, "What they take in all.")
+          .Column("share", &ProgramLogRow::share, Unit::kRatio, "Of duration_ns; unknown where that is.")
+          .Column("each_ns", &ProgramLogRow::each_ns, Unit::kNanoseconds, "For each that is counted.")
+          .Column("longest_ns", &ProgramLogRow::longest_ns, Unit::kNanoseconds, "Of a single bar or line.")
+          .Column("tokens_per_second", &ProgramLogRow::tokens_per_second, Unit::kNone,
+                  "Tokens that are generated meanwhile, as bars of vLLM say; unknown of others.")
+          .Column("data_share", &ProgramLogRow::data_share, Unit::kRatio,
+                  "Part of the time of a batch that lines print as the time of its data; unknown without.")
+          .Column("data_lines", &ProgramLogRow::data_lines, Unit::kCount, "These lines.")
+          .Column("communication_share", &ProgramLogRow::communication_share, Unit::kRatio,
+                  "Part of a total that lines print as communication; unknown without.")
+          .Column("communication_lines", &ProgramLogRow::communication_lines, Unit::kCount, "These lines.")
+          .Column("full_memories", &ProgramLogRow::full_memories, Unit::kCount,
+                  "Lines that tell that a GPU's memory was full.")
+          .Column("error", &ProgramLogRow::error, Unit::kText,
+                  "What ended the program; unknown where nothing does.")
+          .Column("remedy", &ProgramLogRow::remedy, Unit::kText,
+                  "What to do about it, by its words; unknown where these say nothing that is known.")
+          .Column("gpu_memory_bytes", &ProgramLogRow::gpu_memory_bytes, Unit::kBytes,
+                  "Memory of the GPU on which that found none; unknown where it does not say whose the "
+                  "memory was.")
+          .Column("others_memory_bytes", &ProgramLogRow::others_memory_bytes, Unit::kBytes,
+                  "Of it, what was not the failing process's.");
+  return relation;
+}
+
+const RelationOf<ProgramPartRow>& ProgramPartRelation() {
+  static const auto relation =
+      RelationOf<ProgramPartRow>(
+          "program_part",
+          "What takes the time of a program by its output, the longest first. Bars may lie within one "
+          "another, and within what passes after a line.")
+          .Key("profile", &ProgramPartRow::profile, kProfileNumber, "Number of the file.")
+          .Key("part", &ProgramPartRow::part, Unit::kNone, "Number of the part, from 0.")
+          .Column("kind", &ProgramPartRow::kind, Unit::kText, "bars, lines or section, as in program_log.")
+          .Column("name", &ProgramPartRow::name, Unit::kText,
+                  "Title of the bars, or the line; unknown of bars without one.")
+          .Column("count", &ProgramPartRow::count, Unit::kCount, "Bars, or lines.")
+          .Column("done", &ProgramPartRow::done, Unit::kCount, "What they count; unknown where nothing.")
+          .Column("total", &ProgramPartRow::total, Unit::kCount, "Of so many; unknown where not said.")
+          .Column("ns", &ProgramPartRow::ns, Unit::kNanoseconds, "What they take in all.")
+          .Column("share", &ProgramPartRow::share, Unit::kRatio,
+                  "Of the time from the first line with a date to the last; unknown without dates.")
+          .Column("each_ns", &ProgramPartRow::each_ns, Unit::kNanoseconds, "For each that is counted.")
+          .Column("longest_ns", &ProgramPartRow::longest_ns, Unit::kNanoseconds, "The longest of them.")
+          .Column("longest_line", &ProgramPartRow::longest_line, Unit::kNone,
+                  "The line after which that passes, empty ones not counted; unknown of bars.");
+  return relation;
+}
+
+std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
+  const ProgramOutput& output = context.trace.program_output;
+  if (output.empty()) return {};
+  ProgramLogRow row;
+  row.program = output.program.empty() ? "a program" : output.program;
+  row.duration_ns = output.duration_ns;
+  if (const ProgramPart* main = MainPart(output)) {
+    row.kind = KindText(main->kind);
+    if (!main->name.empty()) row.name = main->name;
+    row.count = main->count;
+    row.done = IfAny(main->done);
+    row.total = IfAny(main->total);
+    row.since = IfAny(main->since);
+    row.ns = main->ns;
+    row.share = ShareOf(output, *main);
+    row.each_ns = main->each_ns;
+    row.longest_ns = main->longest_ns;
+    row.tokens_per_second = main->tokens_per_second;
+  }
+  row.data_share = ShareOf(output.data);
+  row.data_lines = IfAny(output.data.lines);
+  row.communication_share = ShareOf(output.communication);
+  row.communication_lines = IfAny(output.communication.lines);
+  row.full_memories = output.full_memories;
+  if (!output.error.empty()) row.error = output.error;
+  if (const std::string_view remedy = ErrorRemedy(output.error); !remedy.empty()) row.remedy = remedy;
+  if (output.memory_taken) {
+    row.gpu_memory_bytes = output.memory_taken->total_bytes;
+    row.others_memory_bytes = output.memory_taken->others_bytes;
+  }
+  return {row};
+}
+
+std::vector<ProgramPartRow> ComputeProgramParts(const Context& context) {
+  std::vector<ProgramPartRow> rows;
+  const ProgramOutput& output = context.trace.program_output;
+  for (const ProgramPart& part : output.parts) {
+    ProgramPartRow& row = rows.emplace_back();
+    row.part = static_cast<int64_t>(rows.size()) - 1;
+    row.kind = KindText(part.kind);
+    if (!part.name.empty()) row.name = part.name;
+    row.count = part.count;
+    row.done = IfAny(part.done);
+    row.total = IfAny(part.total);
+    row.ns = part.ns;
+    row.share = ShareOf(output, part);
+    row.each_ns = part.each_ns;
+    row.longest_ns = part.longest_ns;
+    row.longest_line = IfAny(part.longest_line);
+  }
+  return rows;
+}
+
+const Family& ProgramLogFamily() {
+  static const Family family = FamilyOf<std::vector<ProgramLogRow>>(ProgramLogRelation());
+  return family;
+}
+
+const Family& ProgramPartFamily() {
+  static const Family family = FamilyOf<std::vector<ProgramPartRow>>(ProgramPartRelation());
+  return family;
+}
+
+}  // namespace dladvisor

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time goes of a program whose output no other reader knows: its progress bars, and what passes
+// after lines with dates, by kind of line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/trace/program_output.h"
+
+namespace dladvisor::training_log {
+
+class ProgramTimeReader {
+ public:
+  // Whether the line shows that the program goes on.
+  bool Line(std::string_view line, int64_t number);
+  // Parts of a while, and what is known of waiting.
+  ProgramOutput Finish() const;
+
+ private:
+  struct Point {
+    int64_t done = 0, seconds = 0;
+  };
+  struct Bar {
+    std::vector<Point> points;  // one for each second
+    int64_t total = 0, first = 0, first_seconds = 0;
+  };
+  struct Bars {
+    Bar last;
+    ProgramPart all;  // of the ones before
+    double rated_ns = 0, tokens = 0;
+  };
+  struct Lines {
+    ProgramPart part;
+    std::string first;                       // as it is written
+    std::optional<int64_t> counted, out_of;  // the last "12/300" in it
+    int64_t counted_ns = 0;                  // when
+    int64_t items = 0;                       // from one such line to the next
+    double items_ns = 0;
+  };
+  struct Stamp {
+    int64_t ns = 0, number = 0;
+    std::string kind;
+  };
+
+  Bars* BarsOf(std::string_view title, int64_t total);
+  bool TakeBar(std::string_view line);
+  void TakeBarWithoutTotal(std::string_view line);
+  void TakePoint(Bars& bars, Point point, int64_t total);
+  static void EndBar(Bars& bars);
+  static ProgramPart PartOf(Bars bars);
+  using Kinds = std::map<std::string, Lines, std::less<>>;
+  static Lines* KindOf(Kinds& kinds, const std::string& words);
+  void TakeStamp(std::string_view line, int64_t number);
+  bool TakeWait(std::string_view line);
+  ProgramPart PartOf(const Lines& lines) const;
+
+  std::map<std::string, Bars, std::less<>> bars_;
+  Kinds kinds_, sections_;
+  std::optional<Stamp> last_;
+  bool failed_ = false;                               // since then: what follows is not the program's time
+  std::string section_;                               // what the last line without a date announces
+  int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates
+  double passed_ns_ = 0;
+  ProgramWait data_, communication_;
+};
+
+}  // namespace dladvisor::training_log

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/sections/program_section.h"
+
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+#include "src/render/escape.h"
+
+namespace dladvisor {
+namespace {
+
+class ProgramCells {
+ public:
+  explicit ProgramCells(const ReportTable& table) : table_(table) {}
+
+  bool Has(const char* column) const { return !IsNull(CellOf(table_, 0, column)); }
+  double Number(const char* column) const { return AsNumber(CellOf(table_, 0, column)).value_or(0); }
+  std::string Text(const char* column, Unit unit) const {
+    return Visible(FormatValue(CellOf(table_, 0, column), unit));
+  }
+  std::string Count(const char* column) const { return Text(column, Unit::kCount); }
+  std::string Time(const char* column) const { return Text(column, Unit::kNanoseconds); }
+  std::string Quoted() const {
+    return Has("name") ? fmt::format(" \"{}\"", Text("name", Unit::kText)) : std::string();
+  }
+
+ private:
+  const ReportTable& table_;
+};
+
+std::string BarsText(const ProgramCells& cells) {
+  const bool one = cells.Number("count") == 1;
+  std::string text = one ? "its progress bar" : fmt::format("its {} progress bars", cells.Count("count"));
+  text += cells.Quoted();
+  if (one)
+    text += fmt::format(" stands at {}{} after {}", cells.Count("done"),
+                        cells.Has("total") ? " of " + cells.Count("total") : "", cells.Time("ns"));
+  else
+    text += fmt::format(" take {} for {}", cells.Time("ns"), cells.Count("done"));
+  if (cells.Has("each_ns")) text += fmt::format(", {} each", cells.Time("each_ns"));
+  if (cells.Has("since")) text += fmt::format(" since it stood at {}", cells.Count("since"));
+  return text;
+}
+
+std::string LinesText(const ProgramCells& cells) {
+  const bool one = cells.Number("count") == 1;
+  std::string text = fmt::format(
+      "{} of {} pass after {}{}", cells.Has("share") ? cells.Text("share", Unit::kRatio) : cells.Time("ns"),
+      cells.Has("duration_ns") ? "its " + cells.Time("duration_ns") : "its time",
+      one ? "the line" : fmt::format("{} lines", cells.Count("count")), cells.Quoted());
+  if (cells.Has("each_ns")) text += fmt::format(", {} for each that these count", cells.Time("each_ns"));
+  return text;
+}
+
+// With which it ended, no longer than a line bears.
+std::string EndText(const ProgramCells& cells) {
+  if (!cells.Has("error")) return "";
+  constexpr size_t kLongestError = 100;
+  std::string error = cells.Text("error", Unit::kText);
+  if (error.size() > kLongestError) error = error.substr(0, error.rfind(' ', kLongestError)) + " [...]";
+  return "; it ended with " + error;
+}
+
+std::string PartText(const ProgramCells& cells) {
+  if (!cells.Has("kind")) return "";
+  return cells.Text("kind", Unit::kText) == "bars" ? BarsText(cells) : LinesText(cells);
+}
+
+}  // namespace
+
+const ReportTable* ProgramAlone(const ReportModel& model) {
+  const ReportTable* program = HasGpuWork(model) ? nullptr : FindTable(model, "program_log");
+  return program == nullptr || program->rows.rows.empty() ? nullptr : program;
+}
+
+std::string ProgramText(const ReportTable& program) {
+  if (program.total_rows > 1)
+    return fmt::format("The outputs of {} programs, none of them a trace", program.total_rows);
+  const ProgramCells cells(program);
+  const std::string name = cells.Text("program", Unit::kText);
+  std::string text = name == "a program" ? "The output of a program" : fmt::format("The output of {}", name);
+  text += ", not a trace: ";
+  if (cells.Has("data_share"))
+    text += fmt::format("{} of the time of its batches goes to waiting for their data",
+                        cells.Text("data_share", Unit::kRatio));
+  else if (cells.Has("communication_share"))
+    text += fmt::format("{} of the time that it prints is communication",
+                        cells.Text("communication_share", Unit::kRatio));
+  else
+    text += PartText(cells);
+  return text + EndText(cells);
+}
+
+std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportModel& model) {
+  const ReportTable* program = FindTable(model, "program_log");
+  if (program == nullptr || program->rows.rows.size() != 1) return {};
+  const ProgramCells cells(*program);
+  std::vector<std::pair<std::string, std::string>> summary;
+  const auto add = [&](const char* label, std::string value) {
+    summary.emplace_back(label, std::move(value));
+  };
+  add("Program", cells.Text("program", Unit::kText));
+  if (cells.Has("duration_ns")) add("Time", cells.Time("duration_ns"));
+  if (cells.Has("kind")) add("Most of It", PartText(cells));
+  if (cells.Has("longest_ns") && cells.Number("count") > 1) add("Longest", cells.Time("longest_ns"));
+  if (cells.Has("tokens_per_second"))
+    add("Generated Tokens", ThreeDigits(cells.Number("tokens_per_second")) + "/s");
+  if (cells.Has("data_share")) add("Waiting for Data", cells.Text("data_share", Unit::kRatio));
+  if (cells.Has("communication_share")) add("Communication", cells.Text("communication_share", Unit::kRatio));
+  if (cells.Has("error")) add("Ended With", cells.Text("error", Unit::kText));
+  return summary;
+}
+
+}  // namespace dladvisor

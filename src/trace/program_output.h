@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the output of a program that is neither a training nor a server shows of its time: its progress bars,
+// and its lines with dates.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/trace/memory_taken.h"
+
+namespace dladvisor {
+
+enum class ProgramPartKind : uint8_t {
+  kBars,     // progress bars of one title
+  kLines,    // lines that are alike but for their numbers: what passes after each, until the next with a date
+  kSection,  // the same, until the next line without a date that announces what begins
+};
+
+struct ProgramPart {
+  ProgramPartKind kind = ProgramPartKind::kLines;
+  std::string name;   // the bar's title, "" without one; or the line, of several with # for their numbers
+  int64_t count = 0;  // bars, or lines
+  int64_t done = 0;   // what they count, of `total` where they say so
+  int64_t total = 0;
+  double ns = 0, longest_ns = 0;
+  int64_t longest_line = 0;       // of the log, after which that begins
+  std::optional<double> each_ns;  // of what is counted, since `since` of it was done
+  int64_t since = 0;
+  std::optional<double> tokens_per_second;  // that a bar names
+};
+
+// A time that lines print as a part of another one.
+struct ProgramWait {
+  int64_t lines = 0;
+  double part = 0, whole = 0;
+};
+
+struct ProgramOutput {
+  std::string program;                // where it is known, "" else
+  std::optional<double> duration_ns;  // of the lines with dates
+  std::vector<ProgramPart> parts;     // the longest first
+  ProgramWait data, communication;
+  int64_t full_memories = 0;  // lines that tell of a GPU without room
+  std::string error;          // that ended it, "" for none
+  std::optional<MemoryTaken> memory_taken;
+
+  bool empty() const { return parts.empty() && data.lines == 0 && communication.lines == 0; }
+};
+
+}  // namespace dladvisor
