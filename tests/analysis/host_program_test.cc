@@ -39,6 +39,10 @@ TEST(HostProgram, OperatorsAndCollectives) {
   EXPECT_EQ(rows[1].name, "aten::mkldnn_convolution");
   EXPECT_EQ(rows[1].busy_ns, 400);
   EXPECT_EQ(rows[2].busy_ns, 100);
+  b.Api(0, 10, "cudaStreamIsCapturing", 0);
+  EXPECT_EQ(RowsOf(b).size(), 3u) << "a question";
+  b.Api(10, 20, "cudaLaunchKernel", 0);
+  EXPECT_EQ(RowsOf(b).size(), 0u);
 }
 
 // What a loader runs is loading; what another thread computes beside it is not.

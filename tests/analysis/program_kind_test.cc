@@ -189,6 +189,10 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   TraceBuilder machine;  // which has a GPU
   machine.Range(0, 10, "aten::mkldnn_convolution");
   EXPECT_EQ(KindOf(machine), "host") << "the operator runs on hosts only";
+  for (const char* call :
+       {"cudaGetDeviceProperties_v2_v12000", "cudaStreamIsCapturing", "cudaDeviceSynchronize"})
+    machine.Api(0, 1, call, 0);
+  EXPECT_EQ(KindOf(machine), "host") << "nothing is launched";
   machine.Api(0, 1, "cudaLaunchKernel", 0);
   EXPECT_EQ(KindOf(machine), "unknown");
 }

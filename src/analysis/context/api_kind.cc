@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/context/api_kind.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <initializer_list>
+#include <set>
 
 namespace dladvisor {
 
@@ -52,6 +55,18 @@ std::vector<ApiKind> ClassifyApis(const Trace& trace) {
       kinds[name] = ClassifyApi(trace.names.View(name));
     }
   return kinds;
+}
+
+bool GivesGpusNothing(const Trace& trace) {
+  static const RE2 asking(
+      R"((cuda|cu|hip)(Init|Get\w+|DeviceGet\w*|CtxGet\w*|Set(Valid)?Devices?|DeviceSynchronize|DriverGetVersion|)"
+      R"(RuntimeGetVersion|PointerGetAttributes?|PeekAtLastError|StreamIsCapturing|StreamGetCaptureInfo|)"
+      R"(ThreadExchangeStreamCaptureMode|FuncGetAttributes))");
+  const std::set<NameId> names(trace.api_calls.name.begin(), trace.api_calls.name.end());
+  return std::ranges::all_of(names, [&](NameId id) {
+    const std::string_view name = ApiBaseName(trace.names.View(id));
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), asking);
+  });
 }
 
 }  // namespace dladvisor

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_buckets.h"
@@ -121,7 +122,7 @@ const RelationOf<HostProgramRow>& HostProgramRelation() {
 
 std::vector<HostProgramRow> ComputeHostProgram(const Context& context) {
   const Trace& trace = context.trace;
-  if (!context.ranks.gpus.empty() || trace.api_calls.size() > 0) return {};
+  if (!context.ranks.gpus.empty() || !GivesGpusNothing(trace)) return {};
   const OperatorTree tree = BuildOperatorTree(context);  // not an input: programs with GPU work do without
   std::map<std::string, std::pair<HostProgramRow, std::vector<Interval>>> by_name;
   std::map<std::string, std::map<NameId, Ns>> in_os;

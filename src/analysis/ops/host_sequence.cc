@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/store/relation.h"
+#include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/context.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/work/arguments.h"
@@ -79,7 +80,7 @@ Growth LongestGrowth(const std::vector<Calls>& calls) {
 std::vector<HostSequenceRow> ComputeHostSequences(const Context& context) {
   const Trace& trace = context.trace;
   const Ranges& ranges = trace.ranges;
-  if (!context.ranks.gpus.empty() || trace.api_calls.size() > 0 || ranges.arguments.size() == 0) return {};
+  if (!context.ranks.gpus.empty() || !GivesGpusNothing(trace) || ranges.arguments.size() == 0) return {};
   std::map<std::pair<int64_t, int64_t>, std::vector<Calls>> by_weights;
   std::map<NameId, std::optional<Layer>> layers;  // by text of shapes
   for (uint32_t i = 0; i < ranges.size(); ++i) {

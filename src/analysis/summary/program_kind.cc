@@ -155,7 +155,7 @@ std::optional<ProgramKind> CallsNoDriver(const Trace& trace) {
 
 // Operators that exist for the host only, or no sign of a GPU where the profiler would show one.
 std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
-  if (trace.api_calls.size() > 0) return std::nullopt;
+  if (!GivesGpusNothing(trace)) return std::nullopt;
   static const RE2 of_gpus(
       R"((?i)cudnn|cuda|\bhip|miopen|nccl|rccl|cublas|_flash_attention|_efficient_attention|_fused_(adam|sgd)|Fused(Adam|SGD|Lamb))");
   static const RE2 of_hosts(
@@ -163,8 +163,10 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (Matching(ranges, of_gpus)) return std::nullopt;
   if (auto other = OperatorOfAccelerator(ranges)) return other;
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
-  if (auto waits = WaitsForValues(trace)) return waits;
+  const bool asked = trace.api_calls.size() > 0;
+  if (auto waits = WaitsForValues(trace); waits && !asked) return waits;
   if (auto computing = ComputesItself(trace)) return computing;
+  if (asked) return std::nullopt;
   // Where calls to CUDA were asked for and none came, how the program ended is more to ask.
   if (const auto traced = trace.capture_options.find("gpu_traced");
       trace.format == "nsys" && (traced == trace.capture_options.end() || traced->second != "yes"))
