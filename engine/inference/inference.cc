@@ -81,14 +81,24 @@ Evaluation NotEvaluated(const Rule& rule, Outcome outcome, const std::string& er
   return {{std::move(finding)}, 1};
 }
 
+Wording WordingOf(const Ledger& ledger, const Database& db) {
+  Wording wording;
+  if (!ledger.periods.empty())
+    if (const ResultSet rows = db.Query(ledger.periods); !rows.rows.empty())
+      wording.periods = AsNumber(rows.rows[0][0]);
+  if (!ledger.single.empty())
+    for (const auto& row : db.Query(ledger.single).rows)
+      wording.single[FormatValue(row[0], Unit::kText)] = {FormatValue(row[1], Unit::kText),
+                                                          AsNumber(row[2]).value_or(0) != 0};
+  return wording;
+}
+
 class Inference {
  public:
   Inference(const KnowledgeBase& knowledge, Database& db, const EvaluationOptions& options)
       : knowledge_(knowledge), db_(db), options_(options) {
     for (const auto& [name, who] : options.absent_relations) absent_.emplace(name, name);
-    if (knowledge.ledger() && !knowledge.ledger()->periods.empty())
-      if (const ResultSet rows = db.Query(knowledge.ledger()->periods); !rows.rows.empty())
-        options_.periods = AsNumber(rows.rows[0][0]);
+    if (const auto& ledger = knowledge.ledger()) options_.wording = WordingOf(*ledger, db);
   }
 
   Advice Run() {

@@ -249,9 +249,9 @@ class RuleEvaluation {
         break;
       }
     if (rule_.saves) Claim(finding, row);
-    finding.problem = problem_->Render(scope_, options_.periods);
+    finding.problem = problem_->Render(scope_, options_.wording);
     for (const MessageTemplate& message : recommendation_)
-      if (RenderedMessage words = message.Render(scope_, options_.periods);
+      if (RenderedMessage words = message.Render(scope_, options_.wording);
           words.text.find_first_not_of(" \n") != std::string::npos)
         finding.recommendation.push_back(std::move(words));
     finding.code = code_->Render(scope_).text;

@@ -10,6 +10,7 @@
 
 #include "engine/inference/conclusions.h"
 #include "engine/model/advice.h"
+#include "engine/model/message.h"
 #include "engine/model/rule.h"
 #include "engine/store/database.h"
 
@@ -26,7 +27,7 @@ struct EvaluationOptions {
   // Relations that the data does not hold, though they are there without rows, and who has them: what is
   // judged by them is unknown.
   std::map<std::string, std::string> absent_relations = {};
-  std::optional<double> periods = {};  // Ledger::periods, of this data
+  Wording wording = {};  // of this data, by Ledger::periods and Ledger::single
 };
 
 // The relations by which the rule judges, and not those that it only says or shows something from.

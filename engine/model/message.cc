@@ -67,37 +67,78 @@ std::string WithEnds(std::string_view mustache) {
 
 bool IsSpace(char c) { return c == ' ' || c == '\n'; }
 
-// Puts values in the place of "\x01INDEX\x02"; the first time of a period says that it is one.
-RenderedMessage Placed(const std::string& rendered, const std::vector<PlacedValue>& values,
-                       const std::vector<std::string>& texts) {
-  RenderedMessage message;
-  bool said = false;
-  for (size_t at = 0; at < rendered.size(); ++at) {
-    if (rendered[at] == kEnd) {
-      size_t next = at + 1;
-      while (next < rendered.size() && (IsSpace(rendered[next]) || rendered[next] == kEnd)) ++next;
-      if (next > at + 1 && IsSpace(rendered[at + 1]) && next < rendered.size())
-        message.sentences.push_back(message.text.size() + (next - at - 1));
-      continue;
-    }
-    size_t index = 0;
-    const char* const end = rendered.data() + rendered.size();
-    if (rendered[at] == kBefore)
-      if (const auto [rest, error] = std::from_chars(rendered.data() + at + 1, end, index);
-          error == std::errc() && rest != end && *rest == kBehind && index < values.size()) {
-        PlacedValue& placed = message.values.emplace_back(values[index]);
-        placed.at = message.text.size();
-        if (!placed.noun.empty()) message.text += placed.noun + " ";
-        message.text += texts[index];
-        if (placed.per_period && !std::exchange(said, true)) message.text += " per step";
-        placed.length = message.text.size() - placed.at;
-        at = static_cast<size_t>(rest - rendered.data());
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// Puts values in the place of "\x01INDEX\x02".
+class Placing {
+ public:
+  Placing(const std::vector<PlacedValue>& values, const std::vector<std::string>& texts,
+          const Wording& wording)
+      : values_(values), texts_(texts), wording_(wording) {}
+
+  RenderedMessage Place(const std::string& rendered) {
+    for (size_t at = 0; at < rendered.size(); ++at) {
+      if (rendered[at] == kEnd) {
+        size_t next = at + 1;
+        while (next < rendered.size() && (IsSpace(rendered[next]) || rendered[next] == kEnd)) ++next;
+        if (next > at + 1 && IsSpace(rendered[at + 1]) && next < rendered.size())
+          message_.sentences.push_back(message_.text.size() + (next - at - 1));
         continue;
       }
-    message.text += rendered[at];
+      size_t index = 0;
+      const char* const end = rendered.data() + rendered.size();
+      if (rendered[at] == kBefore)
+        if (const auto [rest, error] = std::from_chars(rendered.data() + at + 1, end, index);
+            error == std::errc() && rest != end && *rest == kBehind && index < values_.size()) {
+          Put(index, {rest + 1, end});
+          at = static_cast<size_t>(rest - rendered.data());
+          continue;
+        }
+      message_.text += rendered[at];
+    }
+    return std::move(message_);
   }
-  return message;
-}
+
+ private:
+  void Put(size_t index, std::string_view rest) {
+    const std::string& noun = values_[index].noun;
+    if (const auto single = noun.empty() ? wording_.single.end() : wording_.single.find(Lower(noun));
+        single != wording_.single.end()) {
+      PutSingle(single->second, rest);
+      return;
+    }
+    PlacedValue& placed = message_.values.emplace_back(values_[index]);
+    placed.at = message_.text.size();
+    if (!noun.empty()) message_.text += noun + " ";
+    message_.text += texts_[index];
+    // The first time of a period says that it is one.
+    if (placed.per_period && !std::exchange(said_, true)) message_.text += " per step";
+    placed.length = message_.text.size() - placed.at;
+  }
+
+  void PutSingle(const SingleNoun& noun, std::string_view rest) {
+    std::string& text = message_.text;
+    for (const std::string_view preposition : {" of ", " on "})
+      if (noun.implied && text.ends_with(preposition) && !rest.starts_with("'s")) {
+        text.resize(text.size() - preposition.size());
+        return;
+      }
+    const bool begins =
+        text.empty() || (!message_.sentences.empty() && message_.sentences.back() == text.size());
+    const size_t at = text.size();
+    text += noun.name;
+    if (begins) text[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[at])));
+  }
+
+  const std::vector<PlacedValue>& values_;
+  const std::vector<std::string>& texts_;
+  const Wording& wording_;
+  RenderedMessage message_;
+  bool said_ = false;
+};
 
 bool IsTrue(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
@@ -127,8 +168,7 @@ MessageTemplate::MessageTemplate(const std::string& mustache)
 MessageTemplate::~MessageTemplate() = default;
 MessageTemplate::MessageTemplate(MessageTemplate&&) noexcept = default;
 
-RenderedMessage MessageTemplate::Render(std::span<const NamedValue> scope,
-                                        std::optional<double> periods) const {
+RenderedMessage MessageTemplate::Render(std::span<const NamedValue> scope, const Wording& wording) const {
   kainjow::mustache::data data;
   std::vector<PlacedValue> values;
   std::vector<std::string> texts;
@@ -141,18 +181,18 @@ RenderedMessage MessageTemplate::Render(std::span<const NamedValue> scope,
     }
     PlacedValue placed{0, 0, *found, false, name.noun};
     const auto whole = AsNumber(found->value);
-    placed.per_period = name.per_period && whole && periods.value_or(0) > 0;
-    if (placed.per_period) placed.value.value = *whole / *periods;
+    placed.per_period = name.per_period && whole && wording.periods.value_or(0) > 0;
+    if (placed.per_period) placed.value.value = *whole / *wording.periods;
     data.set(name.tag, fmt::format("{}{}{}", kBefore, values.size(), kBehind));
     texts.push_back(FormatValue(placed.value.value, found->unit));
     values.push_back(std::move(placed));
   }
-  return Placed(impl_->message.render(data), values, texts);
+  return Placing(values, texts, wording).Place(impl_->message.render(data));
 }
 
 RenderedMessage RenderMessage(const std::string& mustache, std::span<const NamedValue> scope,
-                              std::optional<double> periods) {
-  return MessageTemplate(mustache).Render(scope, periods);
+                              const Wording& wording) {
+  return MessageTemplate(mustache).Render(scope, wording);
 }
 
 std::vector<MessageName> MessageNames(const std::string& mustache) {

@@ -25,6 +25,8 @@ struct Ledger {
   std::vector<std::string> buckets;  // all of them, in order
   std::vector<std::string> work;     // those of work, not of loss; none where the two are not separated
   std::string periods = {};  // a query: how many alike periods the data holds, of one of which rules claim
+  // A query: nouns of messages of which the data holds one, in small letters, and a SingleNoun's members.
+  std::string single = {};
   // A query, whose columns are some of the relation's keys and last the time that faster work saves at most
   // as long as all losses stay as they are: what lies behind a loss is saved only with it.
   std::string work_limit = {};

@@ -402,6 +402,27 @@ TEST(Idle, ALoaderBesideTheTrainingLoopHasAPaceOfItsOwn) {
   EXPECT_FALSE(paced(0.3, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"));
 }
 
+TEST(Idle, WhatThereIsOneOfNeedsNoNumber) {
+  const auto single = [](int64_t ranks, int64_t gpus, size_t profiles) {
+    RunRow run;
+    run.ranks = ranks;
+    run.gpus = gpus;
+    const Table runs = RunRelation().ToTable(std::vector{run}),
+                files = ProfileRelation().ToTable(std::vector<ProfileRow>(profiles));
+    Database database;
+    for (const Table* table : {&runs, &files}) database.Add(*table);
+    std::string nouns;
+    for (const auto& row : database.Query(TimeLedger().single).rows)
+      nouns += FormatValue(row[0], Unit::kText) + " ";
+    return nouns;
+  };
+  EXPECT_EQ(single(1, 1, 1), "gpu rank ");
+  EXPECT_EQ(single(1, 2, 1), "rank ");
+  EXPECT_EQ(single(2, 2, 2), "");
+  EXPECT_EQ(single(0, 0, 1), "rank ") << "no GPU work was recorded";
+  EXPECT_EQ(single(0, 0, 2), "");
+}
+
 TEST(Idle, FasterKernelsAreLimitedByTheHostWhereTheProfilerDoesNotSlowItToThat) {
   const auto limited = [](const std::string& format, double utilization) {
     WhatIfRow kernels;

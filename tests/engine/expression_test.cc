@@ -244,7 +244,7 @@ TEST(Message, SaysTimesOfOnePeriodAndWhereValuesStand) {
   const std::vector<NamedValue> scope = {{"lost_ns", 30e6, Unit::kNanoseconds},
                                          {"rank", int64_t{3}, Unit::kNone}};
   const std::string words = "rank {{rank}} loses {{lost_ns/step}}, {{lost_ns/step}} of {{lost_ns}}";
-  const RenderedMessage message = RenderMessage(words, scope, 3);
+  const RenderedMessage message = RenderMessage(words, scope, {.periods = 3});
   EXPECT_EQ(message.text, "rank 3 loses 10.0 ms per step, 10.0 ms of 30.0 ms");
   ASSERT_EQ(message.values.size(), 4u);
   EXPECT_EQ(message.text.substr(message.values[1].at, message.values[1].length), "10.0 ms per step");
@@ -254,8 +254,26 @@ TEST(Message, SaysTimesOfOnePeriodAndWhereValuesStand) {
   EXPECT_FALSE(message.values[3].per_period);
   // Where no period is known, and of a value that is unknown.
   EXPECT_EQ(RenderMessage(words, scope).text, "rank 3 loses 30.0 ms, 30.0 ms of 30.0 ms");
-  EXPECT_EQ(RenderMessage("{{none/step}}", std::vector<NamedValue>{{"none", {}, Unit::kNanoseconds}}, 3).text,
+  EXPECT_EQ(RenderMessage("{{none/step}}", std::vector<NamedValue>{{"none", {}, Unit::kNanoseconds}},
+                          {.periods = 3})
+                .text,
             "unknown");
+}
+
+TEST(Message, NamesNoNumberWhereThereIsOne) {
+  const std::vector<NamedValue> scope = {{"rank", int64_t{3}, Unit::kNone},
+                                         {"device", int64_t{0}, Unit::kNone}};
+  const std::string words =
+      "{{GPU device}} of {{rank rank}} waits for the host of {{rank rank}}. {{Rank rank}} loads on {{rank "
+      "rank}}'s disk, for {{GPU device}} of {{rank rank}}{{#rank}} (node 1){{/rank}}.";
+  const Wording one = {.single = {{"gpu", {"the GPU", false}}, {"rank", {"the program", true}}}};
+  const RenderedMessage message = RenderMessage(words, scope, one);
+  EXPECT_EQ(message.text,
+            "The GPU waits for the host. The program loads on the program's disk, for the GPU (node 1).");
+  EXPECT_TRUE(message.values.empty());
+  EXPECT_EQ(RenderMessage(words, scope, {.single = {{"rank", {"the program", true}}}}).FirstSentence(),
+            "GPU 0 waits for the host. ");
+  EXPECT_EQ(RenderMessage(words, scope).FirstSentence(), "GPU 0 of rank 3 waits for the host of rank 3. ");
 }
 
 TEST(Message, KnowsItsSentencesFromItsOwnWords) {

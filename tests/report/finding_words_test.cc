@@ -39,7 +39,8 @@ TEST(FindingWords, LabelFactsButNoTruthsAndNoKeys) {
 TEST(FindingWords, LabelFactsAsTheProblemHasThem) {
   Finding finding;
   finding.lets = {{"lost_ns", 6e6, Unit::kNanoseconds}, {"longest_ns", 3e6, Unit::kNanoseconds}};
-  finding.problem = RenderMessage("It loses {{lost_ns/step}}, {{longest_ns}} at once.", finding.lets, 3);
+  finding.problem =
+      RenderMessage("It loses {{lost_ns/step}}, {{longest_ns}} at once.", finding.lets, {.periods = 3});
   const std::vector<std::pair<std::string, std::string>> expected = {{"Lost time", "2.00 ms per step"},
                                                                      {"Longest time", "3.00 ms"}};
   EXPECT_EQ(KeyFacts(finding), expected);

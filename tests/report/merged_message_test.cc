@@ -17,7 +17,8 @@ RenderedMessage Takes(int64_t device, int64_t rank, double ns, const std::string
                                          {"rank", rank, Unit::kNone},
                                          {"kernel", kernel, Unit::kText},
                                          {"ns", ns, Unit::kNanoseconds}};
-  return RenderMessage("On {{GPU device}} of {{rank rank}} {{kernel}} takes {{ns/step}}", scope, 1);
+  return RenderMessage("On {{GPU device}} of {{rank rank}} {{kernel}} takes {{ns/step}}", scope,
+                       {.periods = 1});
 }
 
 std::string OfAll(const std::vector<RenderedMessage>& messages) {

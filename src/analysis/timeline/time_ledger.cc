@@ -44,6 +44,11 @@ const RelationOf<TimeLedgerRow>& TimeLedgerRelation() {
 
 Ledger TimeLedger() {
   Ledger ledger{"time_ledger", "bucket", "coalesce(ns_per_step, ns)", {}, {}, "SELECT steps FROM run"};
+  ledger.single =
+      "SELECT 'gpu', 'the GPU', 0 FROM run WHERE ranks = 1 AND gpus = 1 UNION ALL "
+      "SELECT 'rank', 'the program', 1 FROM run WHERE ranks = 1 OR ranks = 0 AND (SELECT count(*) FROM "
+      "profile) "
+      "= 1";
   // A profiler slows the host: one of operators by half as much again and more, Nsight Systems by a third
   // at most. A GPU that idles less than that tells little of a run without one.
   ledger.work_limit =
