@@ -166,8 +166,10 @@ TEST(Html, SetsATypicalGpuBesideTheOneThatSetsThePace) {
   const std::string html = Render(run, ReportFormat::kHtml);
   EXPECT_THAT(html, HasSubstr("Sets the pace: rank "));
   EXPECT_THAT(html, HasSubstr("Typical: rank 1, GPU 0"));
-  EXPECT_THAT(html, HasSubstr("communication/waiting</span><b>15.0 ms"));
-  EXPECT_THAT(html, HasSubstr("communication/transfer</span><b>15.0 ms"));
+  EXPECT_THAT(html,
+              HasSubstr("communication/waiting <small>waiting for other ranks</small></span><b>15.0 ms"));
+  EXPECT_THAT(html,
+              HasSubstr("communication/transfer <small>exposed communication</small></span><b>15.0 ms"));
   EXPECT_THAT(html, HasSubstr("also while they wait"));
 }
 

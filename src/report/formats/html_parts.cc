@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/text.h"
+#include "src/render/bucket_words.h"
 #include "src/render/escape.h"
 #include "src/report/formats/table_cells.h"
 #include "src/report/model/column_style.h"
@@ -149,6 +150,8 @@ data LegendData(const std::vector<Segment>& segments) {
     data item;
     item.set("color", segment.color);
     item.set("label", segment.label);
+    const std::string_view words = BucketWords(segment.label);
+    item.set("words", words == segment.label ? data{false} : data{std::string(words)});
     item.set("value", segment.text);
     item.set("share", total > 0 && !segment.is_share
                           ? data{fmt::format("{:.1f} %", segment.value / total * 100)}

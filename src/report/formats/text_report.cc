@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/render/bucket_words.h"
 #include "src/render/escape.h"
 #include "src/render/svg.h"
 #include "src/render/text_writer.h"
@@ -100,10 +101,16 @@ void WriteLedger(TextWriter& out, const ReportModel& model) {
   const std::string gpu = HeadlineGpu(model);
   out.Heading((FigureNumber(model, "step_time") ? "Time Ledger of a Step" : "Time Ledger") +
               (gpu.empty() ? "" : " (" + gpu + ")"));
-  for (const Segment& segment : segments)
-    out.Line(fmt::format("  {}{}  {}  {}", Left(Visible(segment.label), 24),
+  // What buckets mean, where the line has room for it beside a bar.
+  constexpr size_t kWords = 37, kLeastWidth = 92;
+  const size_t words = out.width() < kLeastWidth ? 0 : kWords;
+  for (const Segment& segment : segments) {
+    const std::string_view meaning = BucketWords(segment.label);
+    out.Line(fmt::format("  {}{}  {}  {}{}", Left(Visible(segment.label), 24),
                          Right(FormatValue(segment.value / total, Unit::kRatio), 8), Right(segment.text, 9),
-                         out.Styled(ShareBar(segment.value / total, out.width()), "36")));
+                         words > 0 ? Left(meaning == segment.label ? "" : std::string(meaning), words) : "",
+                         out.Styled(ShareBar(segment.value / total, out.width() - words), "36")));
+  }
 }
 
 void WriteBreakdown(TextWriter& out, const ReportModel& model) {
