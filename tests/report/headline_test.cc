@@ -246,6 +246,8 @@ TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
   EXPECT_THAT(text(50'000'000), HasSubstr("first, fuse small kernels."));
   EXPECT_THAT(text(300'000'000, 100e6), HasSubstr("first, warm up.")) << "a cold step";
   EXPECT_THAT(text(110'000'000, 100e6), HasSubstr("first, fuse small kernels, which saves"));
+  EXPECT_THAT(text(115'000'000, 80e6), HasSubstr("first, fuse small kernels, which saves"))
+      << "most of the loss, and not of the time";
 }
 
 TEST(Headline, BeginsWithWhatRecursUnlessMostIsStartUp) {

@@ -329,9 +329,10 @@ std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_
   const Weighed savings = WeighSavings(advice, whole);
   if (savings.of_communication && savings.starting > kStartOfRanks * whole.total) return savings.start_up;
   if (const auto kernel = KernelBeforeSavings(advice, whole, savings)) return kernel;
-  // What is left of a cold step is no place to begin.
+  // What is left of a cold step is no place to begin; a program goes on, so that there most of all must be.
   const auto most = OnMostOfTheLoss(model, advice.Roots());
   if (most && advice.findings[*most].saves->bucket == "idle/compilation" &&
+      (whole.has_steps || InBucket(model, "idle/compilation") > kMostlyStartUp * whole.total) &&
       savings.expected < kWorthATry * whole.total && !IsTest(advice, whole))
     return most;
   if (savings.best) return savings.best;

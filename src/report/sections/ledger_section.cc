@@ -84,6 +84,12 @@ std::string GpuOf(const ReportModel& model, const char* table) {
 std::vector<Segment> HeadlineSegments(const ReportModel& model) {
   return SegmentsOf(model, "headline_ledger");
 }
+
+double InBucket(const ReportModel& model, std::string_view bucket) {
+  for (const Segment& segment : HeadlineSegments(model))
+    if (segment.label == bucket) return segment.value;
+  return 0;
+}
 std::vector<Segment> TypicalSegments(const ReportModel& model) { return SegmentsOf(model, "typical_ledger"); }
 std::string HeadlineGpu(const ReportModel& model) { return GpuOf(model, "headline_ledger"); }
 std::string TypicalGpu(const ReportModel& model) { return GpuOf(model, "typical_ledger"); }
