@@ -335,6 +335,19 @@ TEST(TrainerLog, StepsOfAShortTraining) {
   test::ExpectSeconds(fast, 1, 1 / 30.0);
 }
 
+TEST(TrainingLogImporter, TokensOfAnUpdateAreThoseSinceTheRecordBefore) {
+  std::string text = "  0%|          | 0/40 [00:00<?, ?it/s]\n";
+  for (int step = 10; step <= 40; step += 10)
+    text += fmt::format(
+        " {}%|##   | {}/40 [{:02}:{:02}<00:10,  2.00s/it]\n{{'loss': '2.5', 'num_tokens': '{}', 'epoch': "
+        "'0.5'}}\n",
+        step * 5 / 2, step, step * 2 / 60, step * 2 % 60, 1800 * step);
+  const TrainingLog log = test::ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 4u);
+  EXPECT_FALSE(log.iterations[0].tokens_per_second) << "what was before the first is not known";
+  EXPECT_DOUBLE_EQ(log.iterations[2].tokens_per_second.value_or(0), 900);
+}
+
 TEST(TrainerLog, ShortIterationsAreTakenTogether) {
   std::string text = "Total optimization steps = 100\n";
   for (int i = 2; i <= 100; i += 2)

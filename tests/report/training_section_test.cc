@@ -81,12 +81,21 @@ TEST(TrainingReport, SaysEpochsWhereNothingSmallerIsTimed) {
   EXPECT_THAT(text, Not(HasSubstr("Iteration Time")));
 }
 
+TEST(TrainingReport, WithoutAFindingTheRuleOnLogsSaysWhatToMeasure) {
+  Finding alone = test::MakeFinding("training-log-only", Severity::kInfo, Outcome::kFired);
+  alone.recommendation = {"Print what of a step goes to waiting for data. Then record."};
+  Advice advice;
+  advice.findings = {alone};
+  EXPECT_THAT(test::Render(Training(), advice, ReportFormat::kText),
+              HasSubstr("first, print what of a step goes"));
+}
+
 TEST(TrainingReport, SaysPaceThroughputAndWhatIsSlow) {
   const std::string text = Render(Training(), ReportFormat::kText);
   EXPECT_THAT(
       text,
       HasSubstr("A training log of Megatron-LM, not a trace: 20 iterations of 1.38 s on average, up to"));
-  EXPECT_THAT(text, HasSubstr("a trace shows where that time goes."));
+  EXPECT_THAT(text, HasSubstr("a trace shows where that time goes.")) << "without the rule on such logs";
   EXPECT_THAT(text, HasSubstr("20 (1 – 20 of 1000)"));
   EXPECT_THAT(text, HasSubstr("2.88 samples/s, 2,952 tokens/s"));
   EXPECT_THAT(text, HasSubstr("1, 2.00 s over the median: 1 evaluation"));

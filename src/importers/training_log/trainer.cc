@@ -188,8 +188,13 @@ void TrainerReader::Record(std::string_view line) {
     }
     epoch_ = epoch;
   }
-  Loss loss{Field(record, kLoss), Field(record, "'learning_rate': "), Field(record, "'grad_norm': "),
-            Field(record, "'tokens_global_per_sec': "), false};
+  Loss loss{Field(record, kLoss),
+            Field(record, "'learning_rate': "),
+            Field(record, "'grad_norm': "),
+            Field(record, "'tokens_global_per_sec': "),
+            Field(record, "'num_tokens': "),
+            false};
+  if (!loss.tokens) loss.tokens = Field(record, "'num_input_tokens_seen': ");
   loss.nan = !loss.loss && record.substr(0, kLoss.size() + 5).find("nan") != std::string_view::npos;
   losses_.try_emplace(step, loss);
   // What it prints of time besides the bar is of the same clock.
@@ -240,6 +245,16 @@ std::set<int64_t> TrainerReader::ExactSteps() const {
   return exact.size() < kLeastExactSteps ? std::set<int64_t>() : exact;
 }
 
+// Since the record before, as the tokens of all steps are counted.
+std::optional<double> TrainerReader::TokensOfStep(std::map<int64_t, Loss>::const_iterator record) const {
+  if (record == losses_.begin()) return std::nullopt;
+  const auto before = std::prev(record);
+  if (!record->second.tokens || !before->second.tokens || !(*record->second.tokens > *before->second.tokens))
+    return std::nullopt;
+  return (*record->second.tokens - *before->second.tokens) /
+         static_cast<double>(record->first - before->first);
+}
+
 TrainingLog TrainerReader::Finish(bool of_training) {
   int64_t iteration = 0, since = 0;
   if (GoesOn()) {
@@ -266,6 +281,9 @@ TrainingLog TrainerReader::Finish(bool of_training) {
       row.learning_rate = std::prev(loss)->second.learning_rate;
       row.grad_norm = std::prev(loss)->second.grad_norm;
       row.tokens_per_second = std::prev(loss)->second.tokens_per_second;
+      if (const auto tokens = TokensOfStep(std::prev(loss));
+          tokens && row.elapsed_ns && !row.tokens_per_second)
+        row.tokens_per_second = *tokens * kNsPerSecond / *row.elapsed_ns;
       if (std::prev(loss)->second.nan) row.nan = row.covers;
     }
     // What happened after an iteration takes the time of the next one.

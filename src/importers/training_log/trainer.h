@@ -45,9 +45,11 @@ class TrainerReader {
   std::map<int64_t, std::set<TrainingEventKind>> events_;
   std::map<int64_t, int64_t> seconds_;  // by iteration: since the start, of the first process that says so
   struct Loss {
-    std::optional<double> loss, learning_rate, grad_norm, tokens_per_second;
+    std::optional<double> loss, learning_rate, grad_norm, tokens_per_second,
+        tokens;  // tokens since the start
     bool nan = false;
   };
+  std::optional<double> TokensOfStep(std::map<int64_t, Loss>::const_iterator record) const;
   std::map<int64_t, Loss> losses_;
   int64_t last_ = 0;             // iteration of the last bar
   int64_t last_done_ = 0;        // of the last bar without a title, whatever it counts

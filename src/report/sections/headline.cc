@@ -390,14 +390,24 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
   return root ? root : AmongSavings(model);
 }
 
+namespace {
+
+// What a log without a finding leaves to measure first, in the words of the rule on such logs.
+std::string NextMeasurement(const Advice& advice) {
+  const auto alone = FindingOf(advice, "training-log-only");
+  return alone ? fmt::format("first, {}.", FirstThing(advice.findings[*alone]))
+               : "a trace shows where that time goes.";
+}
+
+}  // namespace
+
 HeadlineText Headline(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const auto first = DoFirst(model);
   const std::string order = first ? "first, " + FirstThing(advice.findings[*first]) : "";
   const std::string doubt = DoubtText(model);
   if (const ReportTable* training = TrainingAlone(model))
-    return {doubt + TrainingText(*training) + "; ",
-            first ? order + "." : "a trace shows where that time goes."};
+    return {doubt + TrainingText(*training) + "; ", first ? order + "." : NextMeasurement(advice)};
   if (const ReportTable* serving = ServingAlone(model)) {
     const std::string next = HasRequests(*serving) ? "a trace shows where its time goes."
                                                    : "take the log while it answers requests.";
