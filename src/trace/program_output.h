@@ -38,11 +38,20 @@ struct ProgramWait {
   double part = 0, whole = 0;
 };
 
+// That a server's log lists when they are answered, as Ollama's does.
+struct ProgramRequests {
+  int64_t requests = 0;
+  double ns = 0;                 // that all of them took
+  std::optional<int64_t> slots;  // that the server works on at once
+  std::optional<int64_t> gpus;   // that it lists
+};
+
 struct ProgramOutput {
   std::string program;                // where it is known, "" else
   std::optional<double> duration_ns;  // of the lines with dates
   std::vector<ProgramPart> parts;     // the longest first
   ProgramWait data, communication;
+  ProgramRequests requests;
   int64_t full_memories = 0;  // lines that tell of a GPU without room
   std::string error;          // that ended it, "" for none
   std::optional<MemoryTaken> memory_taken;

@@ -157,6 +157,25 @@ TEST(ProgramTime, TimesOfDataAndOfCommunicationThatItPrints) {
   EXPECT_NEAR(communication.part / communication.whole, 2.0 / 3, 0.001);
 }
 
+TEST(ProgramTime, RequestsThatOllamaLists) {
+  std::string text =
+      "time=2025-06-25T22:00:00.956+02:00 level=INFO msg=\"server config\" env=\"map[OLLAMA_NUM_PARALLEL:4 "
+      "A:b]\"\n"
+      "time=2025-06-25T22:00:01.000+02:00 level=INFO msg=\"inference compute\" id=GPU-1 library=cuda\n"
+      "time=2025-06-25T22:00:01.001+02:00 level=INFO msg=\"inference compute\" id=GPU-2 library=cuda\n"
+      "[GIN] 2025/06/25 - 22:00:02 | 200 |   53.402454ms |       127.0.0.1 | POST     \"/api/show\"\n";
+  for (int minute = 1; minute <= 30; ++minute)
+    text += fmt::format(
+        "[GIN] 2025/06/25 - 22:{:02}:01 | 200 |         {} |       127.0.0.1 | POST     "
+        "\"/v1/chat/completions\"\n",
+        minute, minute % 2 == 0 ? "1m38s" : "22.5s");
+  const ProgramRequests requests = OutputOf(text).requests;
+  EXPECT_EQ(requests.requests, 30);
+  EXPECT_NEAR(requests.ns, 15 * (98 + 22.5) * 1e9, 1);
+  EXPECT_EQ(requests.slots, 4);
+  EXPECT_EQ(requests.gpus, 2);
+}
+
 TEST(ProgramTime, TablesByDateAndOtherTextsAreRefusedStill) {
   std::string rows, mixed;
   for (int i = 0; i < 12; ++i) {

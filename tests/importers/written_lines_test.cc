@@ -253,6 +253,10 @@ TEST(WrittenLines, DataParallelIsOneClassOfThatEnd) {
   EXPECT_FALSE(wrapper("torch.nn.parallel.DistributedDataParallel is used, not DataParallel"));
   EXPECT_TRUE(wrapper("Wrapping the model with nn.DataParallel."));
   EXPECT_TRUE(wrapper("  (module): DataParallel("));
+  EXPECT_TRUE(wrapper("  dist: False\n  num_gpu: 8"));
+  EXPECT_TRUE(wrapper("21-12-01 10:00:00.120 :   num_gpu: 2\n  dist: False"));
+  EXPECT_FALSE(wrapper("  dist: False\n  num_gpu: 1"));
+  EXPECT_FALSE(wrapper("  dist: True\n  num_gpu: 8"));
   for (const char* line :
        {"DataParallel: None", "multi_gpu via DataParallel: off", "DataParallel is deprecated",
         "use DataParallel only with several GPUs", "can't use DataParallel here",

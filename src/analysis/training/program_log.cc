@@ -84,6 +84,14 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Column("communication_share", &ProgramLogRow::communication_share, Unit::kRatio,
                   "Part of a total that lines print as communication; unknown without.")
           .Column("communication_lines", &ProgramLogRow::communication_lines, Unit::kCount, "These lines.")
+          .Column("requests", &ProgramLogRow::requests, Unit::kCount,
+                  "Requests that a server answered, as its log lists them; unknown of others.")
+          .Column("request_ns", &ProgramLogRow::request_ns, Unit::kNanoseconds, "Mean time of one.")
+          .Column("in_flight", &ProgramLogRow::in_flight, Unit::kNone,
+                  "Requests that it had at once, on average over duration_ns: those that wait, too.")
+          .Column("slots", &ProgramLogRow::slots, Unit::kCount,
+                  "Requests that it works on at once; unknown where the log does not say.")
+          .Column("gpus", &ProgramLogRow::gpus, Unit::kCount, "GPUs that it lists; unknown where none.")
           .Column("full_memories", &ProgramLogRow::full_memories, Unit::kCount,
                   "Lines that tell that a GPU's memory was full.")
           .Column("error", &ProgramLogRow::error, Unit::kText,
@@ -145,6 +153,13 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   row.data_lines = IfAny(output.data.lines);
   row.communication_share = ShareOf(output.communication);
   row.communication_lines = IfAny(output.communication.lines);
+  if (const ProgramRequests& asked = output.requests; asked.requests > 0 && output.duration_ns) {
+    row.requests = asked.requests;
+    row.request_ns = asked.ns / static_cast<double>(asked.requests);
+    row.in_flight = asked.ns / *output.duration_ns;
+    row.slots = asked.slots;
+    row.gpus = asked.gpus;
+  }
   row.full_memories = output.full_memories;
   if (!output.error.empty()) row.error = output.error;
   if (const std::string_view remedy = ErrorRemedy(output.error); !remedy.empty()) row.remedy = remedy;

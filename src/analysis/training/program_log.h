@@ -20,7 +20,8 @@ struct ProgramLogRow {
   std::optional<std::string> kind, name;
   std::optional<int64_t> count, done, total, since;
   std::optional<double> ns, share, each_ns, longest_ns, tokens_per_second, data_share, communication_share;
-  std::optional<int64_t> data_lines, communication_lines;
+  std::optional<int64_t> data_lines, communication_lines, requests, slots, gpus;
+  std::optional<double> request_ns, in_flight;
   int64_t full_memories = 0;
   std::optional<std::string> error, remedy;
   std::optional<double> gpu_memory_bytes, others_memory_bytes;

@@ -107,6 +107,7 @@ bool ProgramTimeReader::Line(std::string_view line, int64_t number) {
   if (line.find("%|") != std::string_view::npos) return TakeBar(line);
   if (line.find("it [") != std::string_view::npos) TakeBarWithoutTotal(line);
   TakeStamp(line, number);
+  TakeRequest(line);
   return TakeWait(line);
 }
 
@@ -311,6 +312,33 @@ bool ProgramTimeReader::TakeWait(std::string_view line) {
   return true;
 }
 
+// "[GIN] 2025/06/26 - 01:37:53 | 200 |  1m38s |  127.0.0.1 | POST  "/v1/chat/completions"", of Ollama, and
+// what it says of itself as it starts.
+void ProgramTimeReader::TakeRequest(std::string_view line) {
+  static const RE2 answered(
+      R"re(^\[GIN\] \S+ - \S+ \| 2\d\d \| +(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)(s|ms))? +\|.*POST +"/(?:api/(?:generate|chat|embed)|v1/))re"),
+      slots(R"(\bOLLAMA_NUM_PARALLEL:([1-9]\d{0,2})\b)"),
+      used(R"(\bllama_context: n_seq_max += (\d{1,3})\b)");
+  int64_t count = 0;
+  if (line.starts_with("[GIN]")) {
+    std::string hours, minutes, number, unit;
+    if (!RE2::PartialMatch(line, answered, &hours, &minutes, &number, &unit)) return;
+    const double seconds = Number(number).value_or(0) / (unit == "ms" ? 1e3 : 1);
+    const auto whole =
+        static_cast<double>((Integer(hours).value_or(0) * 60 + Integer(minutes).value_or(0)) * 60);
+    ++requests_.requests;
+    requests_.ns += (whole + seconds) * kNsPerSecond;
+  } else if (line.find("msg=\"inference compute\"") != std::string_view::npos) {
+    if (line.find("library=cpu") == std::string_view::npos) requests_.gpus = requests_.gpus.value_or(0) + 1;
+  } else if (line.find("OLLAMA_NUM_PARALLEL:") != std::string_view::npos) {
+    requests_.gpus.reset();  // of a start before
+    if (RE2::PartialMatch(line, slots, &count)) requests_.slots = count;
+  } else if (line.find("llama_context: n_seq_max") != std::string_view::npos &&
+             RE2::PartialMatch(line, used, &count)) {
+    requests_.slots = count;
+  }
+}
+
 ProgramPart ProgramTimeReader::PartOf(const Lines& lines) const {
   ProgramPart part = lines.part;
   part.name = part.count == 1 ? lines.first : WithoutNumbers(lines.first);
@@ -353,6 +381,7 @@ ProgramOutput ProgramTimeReader::Finish() const {
   if (output.parts.size() > kMostParts) output.parts.resize(kMostParts);
   if (data_.lines >= kLeastWaits) output.data = data_;
   if (communication_.lines >= kLeastWaits) output.communication = communication_;
+  if (log) output.requests = requests_;
   return output;
 }
 

@@ -59,6 +59,7 @@ class ProgramTimeReader {
   static Lines* KindOf(Kinds& kinds, const std::string& words);
   void TakeStamp(std::string_view line, int64_t number);
   bool TakeWait(std::string_view line);
+  void TakeRequest(std::string_view line);
   ProgramPart PartOf(const Lines& lines) const;
 
   std::map<std::string, Bars, std::less<>> bars_;
@@ -69,6 +70,7 @@ class ProgramTimeReader {
   int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates
   double passed_ns_ = 0;
   ProgramWait data_, communication_;
+  ProgramRequests requests_;
 };
 
 }  // namespace dladvisor::training_log

@@ -8,6 +8,8 @@
 namespace dladvisor::training_log {
 namespace {
 
+constexpr size_t kLongestOption = 80;  // of a configuration, a line
+
 struct Warning {
   std::string_view words, also, name;  // the words stand in the line, both of them
 };
@@ -58,6 +60,16 @@ void TakeDataParallel(std::string_view line, std::map<std::string, std::string>&
           R"((?i)\b(?:no|not|none|never|without|off|unwrap\w*|remov\w*|strip\w*|import\w*|instead|disabl\w*|false|skip\w*|want\w*|default|availab\w*|deprecat\w*|requir\w*|only|need\w*|if|may|might|can|cannot|could|should|would|consider|recommend\w*|prefer\w*|rather|than|checkpoint|state_dict|load\w*|sav\w*|unused|unlike|1|one|single)\b|\w+n't\b)");
   if (line.find("_layers") != std::string_view::npos && line.find("(_layers):") != std::string_view::npos)
     settings.erase("data_parallel");
+  // "dist: False" beside "num_gpu: 8", of BasicSR's configurations and those after it (KAIR), which wrap the
+  // model so then.
+  static const RE2 alone(R"((?:^|\s)dist: False\s*$)"), several(R"((?:^|\s)num_gpu: (?:[2-9]|\d{2,3})\s*$)");
+  if (line.size() < kLongestOption) {
+    if (line.find("dist: False") != std::string_view::npos && RE2::PartialMatch(line, alone))
+      settings["dist"] = "False";
+    if (line.find("num_gpu: ") != std::string_view::npos && RE2::PartialMatch(line, several))
+      settings["num_gpu"] = "several";
+    if (settings.contains("dist") && settings.contains("num_gpu")) settings["data_parallel"] = "DataParallel";
+  }
   if (line.find("DataParallel") == std::string_view::npos) return;
   if (RE2::PartialMatch(line, printed) ||
       (RE2::PartialMatch(line, used) && !RE2::PartialMatch(line, not_used)))

@@ -86,6 +86,9 @@ std::string ProgramText(const ReportTable& program) {
   else if (cells.Has("communication_share"))
     text += fmt::format("{} of the time that it prints is communication",
                         cells.Text("communication_share", Unit::kRatio));
+  else if (cells.Has("requests"))
+    text += fmt::format("{} requests of {} each, {} at once on average", cells.Count("requests"),
+                        cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")));
   else
     text += PartText(cells);
   return text + EndText(cells);
@@ -105,6 +108,10 @@ std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportMode
   if (cells.Has("longest_ns") && cells.Number("count") > 1) add("Longest", cells.Time("longest_ns"));
   if (cells.Has("tokens_per_second"))
     add("Generated Tokens", ThreeDigits(cells.Number("tokens_per_second")) + "/s");
+  if (cells.Has("requests"))
+    add("Requests", fmt::format("{}, {} each, {} at once on average{}", cells.Count("requests"),
+                                cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")),
+                                cells.Has("slots") ? ", " + cells.Count("slots") + " worked on" : ""));
   if (cells.Has("data_share")) add("Waiting for Data", cells.Text("data_share", Unit::kRatio));
   if (cells.Has("communication_share")) add("Communication", cells.Text("communication_share", Unit::kRatio));
   if (cells.Has("error")) add("Ended With", cells.Text("error", Unit::kText));

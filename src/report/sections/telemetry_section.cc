@@ -50,9 +50,10 @@ bool IsOneLook(const ReportTable& telemetry) {
 std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry) {
   const Figure* tool = FindFigure(model, "profiler");
   const bool named = tool != nullptr && !IsNull(tool->value);
+  const std::string by = named ? Visible(FigureText(model, "profiler")) : "GPU telemetry";
   std::string text = fmt::format(
-      "A log of {}, not a trace: {} GPU{}", named ? Visible(FigureText(model, "profiler")) : "GPU telemetry",
-      WithThousands(static_cast<int64_t>(telemetry.total_rows)), telemetry.total_rows == 1 ? "" : "s");
+      "A log of {}, not a trace: {} {}{}", by, WithThousands(static_cast<int64_t>(telemetry.total_rows)),
+      by.starts_with("npu-smi") ? "NPU" : "GPU", telemetry.total_rows == 1 ? "" : "s");
   if (HasBusyShare(model)) {
     const ReportTable& busy = *FindTable(model, "telemetry_busy");
     const double whole = AsNumber(CellOf(busy, 0, "busy_share")).value_or(0);
