@@ -49,6 +49,17 @@ TEST(Headline, AnErrorComesBeforeWhatIsSavedUnlessThereAreSteps) {
   EXPECT_THAT(Render(TypicalRun(), advice, ReportFormat::kMarkdown), HasSubstr("first, send it in one copy"));
 }
 
+TEST(Headline, AResultThatIsReadTooSoonComesBeforeWhatIsSaved) {
+  Advice advice;
+  advice.findings = {MakeFinding("single-warp-kernels", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("managed-without-wait", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Make it parallel."};
+  advice.findings[0].saves = SavingClaim{"compute", 0, 90e6, 90e6};
+  advice.findings[1].recommendation = {"Wait for the kernels."};
+  EXPECT_THAT(Render(RunWithLedger({{"compute/other", 100'000'000}}), advice, ReportFormat::kMarkdown),
+              HasSubstr("first, wait for the kernels; then make it parallel."));
+}
+
 TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
   const FakeRun slow =
       RunWithLedger({{"compute/other", 89'000'000}, {"compute/tensor", 10'000'000}, {"copy", 1'000'000}});

@@ -175,20 +175,6 @@ bool IsTest(const Advice& advice, const Whole& whole) {
   return whole.total < kBrief && FindingOf(advice, "one-shot-program").has_value();
 }
 
-// What a test has its result written in for longer than the GPU works for it.
-std::optional<size_t> WritesForLonger(const Advice& advice, const Whole& whole) {
-  if (!IsTest(advice, whole)) return std::nullopt;
-  for (const size_t root : advice.Roots()) {
-    const Finding& finding = advice.findings[root];
-    if (finding.rule != "host-computes-alone" || !Holds(finding, "writing")) continue;
-    for (const PlacedValue& placed : finding.problem.values)
-      if (placed.value.name == "time_without_cuda_calls_ns" &&
-          AsNumber(placed.value.value).value_or(0) > whole.total)
-        return root;
-  }
-  return std::nullopt;
-}
-
 // What comes before all that saves time.
 std::optional<size_t> BeforeSavings(const ReportModel& model) {
   const Advice& advice = *model.advice;
@@ -208,6 +194,8 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
       failed && (IsTest(advice, WholeOf(model)) || !WholeOf(model).has_steps))
     return failed;
   if (FindingOf(advice, "cuda-errors")) return std::nullopt;
+  // What computes a wrong result has none to be had sooner.
+  if (const auto unread = FindingOf(advice, "managed-without-wait")) return unread;
   if (!HasGpuWork(model)) {
     // Shares of one cold pass say little of others.
     if (const auto once = FindingOf(advice, "single-host-pass");
@@ -221,7 +209,7 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   if (const auto host = HostAloneForMostOfTheTime(advice);
       host && (!IsTest(advice, WholeOf(model)) || Holds(advice.findings[host->root], "known")))
     return host->root;
-  return WritesForLonger(advice, WholeOf(model));
+  return IsTest(advice, WholeOf(model)) ? WritesForLonger(advice, WholeOf(model).total) : std::nullopt;
 }
 
 // Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
@@ -497,7 +485,8 @@ HeadlineText Headline(const ReportModel& model) {
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
   const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
-  const bool outside = !alone.empty() || advice.findings[*first].rule == "program-failed";
+  const std::string_view rule = advice.findings[*first].rule;
+  const bool outside = !alone.empty() || rule == "program-failed" || rule == "managed-without-wait";
   if (saved.empty()) return {loss + "; ", order + (outside ? WithinGpuTime(model, *first) : "") + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}{}.", order, saved, ShareText(model, saving),
                                    AfterStartUp(model, *first))};

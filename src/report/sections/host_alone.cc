@@ -59,4 +59,15 @@ std::optional<HostAlone> HostAloneBeforeWhatIsMissing(const Advice& advice) {
   return FindingOf(advice, "gpu-trace-missing") ? HostAloneForMostOfTheTime(advice, true) : std::nullopt;
 }
 
+std::optional<size_t> WritesForLonger(const Advice& advice, double ns) {
+  for (const size_t root : advice.Roots()) {
+    const Finding& finding = advice.findings[root];
+    if (finding.rule != "host-computes-alone" || !Holds(finding, "writing")) continue;
+    for (const PlacedValue& placed : finding.problem.values)
+      if (placed.value.name == "time_without_cuda_calls_ns" && AsNumber(placed.value.value).value_or(0) > ns)
+        return root;
+  }
+  return std::nullopt;
+}
+
 }  // namespace dladvisor

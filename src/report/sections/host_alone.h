@@ -27,4 +27,7 @@ std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at
 // Of a profile without the GPU's side only what the host computed before its first call is known to be alone.
 std::optional<HostAlone> HostAloneBeforeWhatIsMissing(const Advice& advice);
 
+// The host writes results for longer than that.
+std::optional<size_t> WritesForLonger(const Advice& advice, double ns);
+
 }  // namespace dladvisor
