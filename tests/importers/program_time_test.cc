@@ -137,6 +137,12 @@ TEST(ProgramTime, WhatFollowsAnErrorIsNobodysWork) {
       "2024-05-01 18:04:00 INFO: loaded\nTraceback (most recent call last):\nValueError: wrong shape\n");
   EXPECT_NEAR(output.duration_ns.value_or(0), 430e9, 1);
   EXPECT_EQ(output.error, "ValueError: wrong shape");
+  // The same of the end before another start, and of a server that was told to stop.
+  EXPECT_NEAR(OutputOf("2024-05-01 10:00:00 INFO: begins\n2024-05-01 10:03:00 INFO: all is done\n"
+                       "2024-05-01 18:00:00 INFO: begins\n2024-05-01 18:04:00 INFO: got signal 15\n"
+                       "2024-05-01 19:00:00 INFO: gone\n")
+                  .duration_ns.value_or(0),
+              420e9, 1);
   // And what goes on behind it has got over it.
   EXPECT_EQ(OutputOf("Traceback (most recent call last):\nValueError: wrong shape\n"
                      "Testing:  55%|##  | 55/100 [11:53<7:17, 13.51s/it]\n")
@@ -174,6 +180,13 @@ TEST(ProgramTime, RequestsThatOllamaLists) {
   EXPECT_NEAR(requests.ns, 15 * (98 + 22.5) * 1e9, 1);
   EXPECT_EQ(requests.slots, 4);
   EXPECT_EQ(requests.gpus, 2);
+}
+
+TEST(ProgramTime, LinesOfManyKindsTellNothing) {
+  std::string text;
+  for (char kind = 'a'; kind <= 'z'; ++kind)
+    text += fmt::format("2024-05-01 {} INFO: part {}{}{}\n", Clock((kind - 'a') * 30), kind, kind, kind);
+  EXPECT_THAT(RefusalOf(text), HasSubstr("no line is of a log that dladvisor knows"));
 }
 
 TEST(ProgramTime, TablesByDateAndOtherTextsAreRefusedStill) {

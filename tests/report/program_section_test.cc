@@ -53,6 +53,16 @@ TEST(ProgramSection, HeadlineIsWhatPassesAfterALine) {
   EXPECT_THAT(text, HasSubstr("98.4 % of its 22.4 min pass after the line \"Training model..\";"));
 }
 
+TEST(ProgramSection, LinesThatRecurHaveAMean) {
+  EXPECT_THAT(TextOf({{"kind", "lines"},
+                      {"name", "Writing # results"},
+                      {"count", int64_t{500}},
+                      {"ns", 45000e9},
+                      {"share", 0.993},
+                      {"duration_ns", 45300e9}}),
+              HasSubstr("99.3 % of its 12.6 h pass after 500 lines \"Writing # results\", 1.50 min each;"));
+}
+
 TEST(ProgramSection, HeadlineIsWaitingAndTheEnd) {
   EXPECT_THAT(TextOf({{"data_share", 0.98}, {"data_lines", int64_t{12}}}),
               HasSubstr("98.0 % of the time of its batches goes to waiting for their data;"));

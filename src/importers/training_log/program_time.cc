@@ -31,6 +31,7 @@ constexpr double kSlower = 2;
 // Of the time, from which on a kind of line tells nothing that a section does not tell better.
 constexpr double kNearlyAll = 0.9;
 constexpr int64_t kLongestStretch = int64_t{3} * 86'400 * 1'000'000'000;
+constexpr double kLeastShare = 0.1;
 constexpr int64_t kLeastWaits = 3;  // lines
 
 std::string PlainWords(std::string_view text) {
@@ -242,8 +243,10 @@ ProgramTimeReader::Lines* ProgramTimeReader::KindOf(Kinds& kinds, const std::str
 // What passes until the next line with a date passes after this one.
 void ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
   const auto now = StampOf(line);
-  // What follows an error is nobody's work, or a later start's.
-  static const RE2 failure(R"(\bERROR\b|\bCRITICAL\b|\b[Ee]rror\b|Exception\b)");
+  // What follows an error, or the end before another start, is nobody's work.
+  static const RE2 failure(
+      R"(\bERROR\b|\bCRITICAL\b|\b[Ee]rror\b|Exception\b|\bsignal\b|\b[Ss]hut(?:ting)? ?down\b|\b[Ee]xit(?:ed|ing)?\b|\b[Tt]erminat)"),
+      end(R"((?i)complet|finish|\bdone\b|success|conclu|terminad|\bend(?:ed|s)?\b)");
   if (!now) {
     failed_ = failed_ || line.starts_with("Traceback (most recent call last)") ||
               line.find(" Killed") != std::string_view::npos || line.starts_with("Killed");
@@ -256,7 +259,9 @@ void ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
   std::string words = WordsBehindDate(line);
   if (!HasWord(words)) ++wordless_;
   if (last_ && *now < last_->ns) ++backward_;
-  const bool failed = std::exchange(failed_, RE2::PartialMatch(line, failure));
+  if (first_kind_.empty()) first_kind_ = WithoutNumbers(words);
+  const bool restarted = last_ && WithoutNumbers(words) == first_kind_ && RE2::PartialMatch(last_->kind, end);
+  const bool failed = std::exchange(failed_, RE2::PartialMatch(line, failure)) || restarted;
   if (last_ && !failed && *now >= last_->ns && *now - last_->ns <= kLongestStretch) {
     const auto took = static_cast<double>(*now - last_->ns);
     passed_ns_ += took;
@@ -371,7 +376,9 @@ ProgramOutput ProgramTimeReader::Finish() const {
     for (const auto& [key, section] : sections_) most_of_section = std::max(most_of_section, section.part.ns);
     const bool sections = most > kNearlyAll * passed_ns_ && lines > 1 && sections_.size() > 1 &&
                           most_of_section < kNearlyAll * passed_ns_;
-    for (const auto& [key, kind] : sections ? sections_ : kinds_) {
+    // Where no kind of line stands out, they tell nothing.
+    const bool stands_out = std::max(most, most_of_section) >= kLeastShare * passed_ns_;
+    for (const auto& [key, kind] : !stands_out ? Kinds() : sections ? sections_ : kinds_) {
       ProgramPart part = PartOf(kind);
       part.kind = sections ? ProgramPartKind::kSection : ProgramPartKind::kLines;
       if (part.ns > 0 && !part.name.empty()) output.parts.push_back(std::move(part));

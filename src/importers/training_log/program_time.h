@@ -65,6 +65,7 @@ class ProgramTimeReader {
   std::map<std::string, Bars, std::less<>> bars_;
   Kinds kinds_, sections_;
   std::optional<Stamp> last_;
+  std::string first_kind_;
   bool failed_ = false;                               // since then: what follows is not the program's time
   std::string section_;                               // what the last line without a date announces
   int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates

@@ -48,7 +48,11 @@ std::string LinesText(const ProgramCells& cells) {
       "{} of {} pass after {}{}", cells.Has("share") ? cells.Text("share", Unit::kRatio) : cells.Time("ns"),
       cells.Has("duration_ns") ? "its " + cells.Time("duration_ns") : "its time",
       one ? "the line" : fmt::format("{} lines", cells.Count("count")), cells.Quoted());
-  if (cells.Has("each_ns")) text += fmt::format(", {} for each that these count", cells.Time("each_ns"));
+  if (cells.Has("each_ns"))
+    text += fmt::format(", {} for each that these count", cells.Time("each_ns"));
+  else if (!one && cells.Number("count") > 0)
+    text +=
+        fmt::format(", {} each", FormatValue(cells.Number("ns") / cells.Number("count"), Unit::kNanoseconds));
   return text;
 }
 
