@@ -48,6 +48,21 @@ TEST(ServingSection, HeadlineIsTheLoad) {
               HasSubstr("no request in any of its lines; take the log while it answers requests."));
 }
 
+TEST(ServingSection, OfAStartAloneTheHeadlineTellsItsParts) {
+  FakeRun run;
+  run.Give("profile", {{{"profile", int64_t{0}}, {"format", "serving log"}, {"serving_lines", int64_t{0}}}});
+  run.Give("serving", {{{"profile", int64_t{0}},
+                        {"program", "vLLM"},
+                        {"lines", int64_t{0}},
+                        {"starts", int64_t{1}},
+                        {"start_ns", 117e9},
+                        {"compile_ns", 50e9},
+                        {"capture_ns", 2e9}}});
+  const std::string text = test::Render(run, ReportFormat::kText);
+  EXPECT_THAT(text, HasSubstr("A log of vLLM, not a trace: its start took 1.95 min (50.0 s for compiling), "
+                              "and no line of its load"));
+}
+
 TEST(ServingSection, SummaryOfTheLog) {
   const std::string text = test::Render(Server(), ReportFormat::kText);
   EXPECT_THAT(text, HasSubstr("Server Log\n"));

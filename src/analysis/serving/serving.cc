@@ -189,7 +189,13 @@ const RelationOf<ServingRow>& ServingRelation() {
               "without one.")
           .Column("start_ns", &ServingRow::start_ns, Unit::kNanoseconds, "What all of these took.")
           .Column("weights_ns", &ServingRow::weights_ns, Unit::kNanoseconds,
-                  "Of that the downloading and reading of the weights; unknown where lines do not say.");
+                  "Of that the downloading and reading of the weights; unknown where lines do not say.")
+          .Column("download_ns", &ServingRow::download_ns, Unit::kNanoseconds,
+                  "Of that the downloading; unknown where lines do not say.")
+          .Column("compile_ns", &ServingRow::compile_ns, Unit::kNanoseconds,
+                  "Of the starts what was compiled in; unknown where lines do not say.")
+          .Column("capture_ns", &ServingRow::capture_ns, Unit::kNanoseconds,
+                  "Of the starts the capture of CUDA graphs; unknown where lines do not say.");
   return relation;
 }
 
@@ -219,6 +225,9 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
     row.starts = serving.starts;
     row.start_ns = serving.start_ns;
     row.weights_ns = serving.weights_ns;
+    row.download_ns = serving.download_ns;
+    row.compile_ns = serving.compile_ns;
+    row.capture_ns = serving.capture_ns;
   }
   AddServingLines(log, row);
   return {row};

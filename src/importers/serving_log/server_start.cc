@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/serving_log/server_start.h"
 
-#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -66,15 +65,6 @@ std::optional<double> SecondsOfCapture(std::string_view line) {
   return seconds;
 }
 
-// From which part of a start on reading the weights is what to begin with.
-constexpr double kMostlyWeights = 0.25;
-// Of a start's time less says nothing of it.
-constexpr double kLeastPart = 0.05;
-
-bool IsPart(const ServingLog& log, std::optional<double> ns) {
-  return ns && *ns >= kLeastPart * log.start_ns;
-}
-
 }  // namespace
 
 void ServerStartReader::Line(std::string_view line, const std::function<std::optional<int64_t>()>& time) {
@@ -136,39 +126,6 @@ void ServerStartReader::Finish(ServingLog& log) const {
   if (all_download_ns_ > 0) log.download_ns = all_download_ns_;
   if (all_compile_ns_ > 0) log.compile_ns = all_compile_ns_;
   if (all_capture_ns_ > 0) log.capture_ns = all_capture_ns_;
-}
-
-std::string ServerStartReader::Told(const ServingLog& log) {
-  if (log.starts != 1) return "";
-  std::string parts;
-  for (const auto& [ns, what] : {std::pair{log.weights_ns, "the weights"},
-                                 {log.compile_ns, "compiling"},
-                                 {log.capture_ns, "the capture of CUDA graphs"}})
-    if (IsPart(log, ns))
-      parts += fmt::format("{} {:.0f} s {}into {}", parts.empty() ? ", of which" : ",", *ns / kNsOfSecond,
-                           parts.empty() ? "went " : "", what);
-  if (const size_t last = parts.rfind(", "); last != std::string::npos && last > 0)
-    parts.replace(last, 1, " and");
-  return fmt::format("its start took {:.0f} s{}", log.start_ns / kNsOfSecond, parts);
-}
-
-std::string ServerStartReader::NextStart(const ServingLog& log) {
-  std::string caches;
-  if (IsPart(log, log.download_ns)) caches = "the weights (HF_HOME)";
-  if (IsPart(log, log.compile_ns))
-    caches += fmt::format("{}what is compiled (VLLM_CACHE_ROOT)", caches.empty() ? "" : " and ");
-  const double read = log.weights_ns.value_or(0) - log.download_ns.value_or(0),
-               capture = log.capture_ns.value_or(0);
-  std::string text;
-  const auto add = [&](const std::string& what) {
-    text += (text.empty() ? "; for shorter starts, " : ", and ") + what;
-  };
-  const bool reads_first = read >= kMostlyWeights * log.start_ns && read > log.compile_ns.value_or(0);
-  if (reads_first) add("read the weights from a local, faster disk");
-  if (!caches.empty()) add(fmt::format("keep {} on a disk that stays", caches));
-  if (IsPart(log, log.capture_ns) && capture > log.compile_ns.value_or(0))
-    add("capture graphs for no more requests at once than come (--max-num-seqs)");
-  return text;
 }
 
 }  // namespace dladvisor::serving_log

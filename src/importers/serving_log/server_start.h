@@ -19,10 +19,6 @@ class ServerStartReader {
   void Line(std::string_view line, const std::function<std::optional<int64_t>()>& time);
   // Adds what is known.
   void Finish(ServingLog& log) const;
-  // "its start took 273 s, of which 48 s went into the weights and 68 s into compiling", "" where not known;
-  // and what makes the next one shorter.
-  static std::string Told(const ServingLog& log);
-  static std::string NextStart(const ServingLog& log);
 
  private:
   void End();

@@ -15,7 +15,6 @@
 #include "engine/base/error.h"
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nvidia_smi/table_log.h"
-#include "src/importers/serving_log/server_start.h"
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/training_log/deepspeed.h"
 #include "src/importers/training_log/device_lines.h"
@@ -416,16 +415,14 @@ std::optional<Trace> ReadLog(ByteSource& source) {
                           [](const ProgramPart& part) { return part.tokens_per_second.has_value(); }))
     return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && !reader.servers.server().empty() && reader.EndsWithoutError()) {
-    const std::string start = serving_log::ServerStartReader::Told(serving);
+    serving.program = reader.servers.server();
+    if (serving.starts > 0) return ServingTrace(source, std::move(serving), {});
     const char* options = reader.servers.server() == "TensorRT-LLM"
                               ? "print_iter_log: true in its options"
                               : "its statistics on (no --disable-log-stats of vLLM)";
     throw WrongKind(
-        source.name(),
-        fmt::format("a log of {} without a line of its load{}{}", reader.servers.server(),
-                    start.empty() ? "" : ": ", start),
-        fmt::format("take the log of a server that answers requests for a minute or more, with {}{}", options,
-                    serving_log::ServerStartReader::NextStart(serving)));
+        source.name(), fmt::format("a log of {} without a line of its load", serving.program),
+        fmt::format("take the log of a server that answers requests for a minute or more, with {}", options));
   }
   if (log.empty() && !tables) training_log::RefusePrintedStatistics(source);
   if (log.empty() && !tables && reader.PrintsLosses())

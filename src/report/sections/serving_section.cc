@@ -45,6 +45,19 @@ const ReportTable* ServingAlone(const ReportModel& model) {
 }
 
 namespace {
+// Parts of which are worth naming.
+std::string StartText(const ServingCells& cells) {
+  constexpr double kLeastPart = 0.05;
+  std::string text = fmt::format("its start took {}", cells.Text("start_ns", Unit::kNanoseconds)), parts;
+  for (const auto& [column, words] : {std::pair{"weights_ns", "the weights"},
+                                      {"compile_ns", "compiling"},
+                                      {"capture_ns", "the capture of CUDA graphs"}})
+    if (cells.Number(column) >= kLeastPart * cells.Number("start_ns"))
+      parts += fmt::format("{}{} for {}", parts.empty() ? " (" : ", ", cells.Text(column, Unit::kNanoseconds),
+                           words);
+  return text + (parts.empty() ? "" : parts + ")") + ", and no line of its load follows";
+}
+
 std::string Requests(const std::string& count) { return count + (count == "1" ? " request" : " requests"); }
 }  // namespace
 
@@ -57,7 +70,9 @@ std::string ServingText(const ReportTable& serving) {
     return fmt::format("{} logs of servers, none of them a trace", serving.total_rows);
   const ServingCells cells(serving);
   std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
-  if (cells.Number("lines") == 0) return text + "it ended before it answered a request";
+  if (cells.Number("lines") == 0)
+    return text + (cells.Has("error") || !cells.Has("start_ns") ? "it ended before it answered a request"
+                                                                : StartText(cells));
   if (!HasRequests(serving)) return text + "no request in any of its lines";
   if (cells.Has("mean_running"))
     text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),
