@@ -14,6 +14,10 @@ constexpr std::string_view kNewerPtx =
     "Compile for this GPU's architecture (-arch=native of nvcc), or update the driver: the program holds PTX "
     "of a "
     "newer CUDA than the driver can compile";
+constexpr std::string_view kPtx =
+    "Compile for this GPU's architecture (-arch=native of nvcc), so that the driver has no PTX to compile; "
+    "where "
+    "the program makes PTX itself, read the log of that compilation (CU_JIT_ERROR_LOG_BUFFER)";
 constexpr std::string_view kMemory =
     "Let it need less of the GPU's memory, and see what else holds it (nvidia-smi)";
 constexpr std::string_view kArguments =
@@ -27,6 +31,11 @@ constexpr std::string_view kDevice =
     "See that the program is given a GPU (CUDA_VISIBLE_DEVICES, --gres of Slurm, --gpus of Docker)";
 constexpr std::string_view kAddress =
     "Run the program once under compute-sanitizer, which names the kernel and the line of the wrong access";
+constexpr std::string_view kException =
+    "Run the program once under compute-sanitizer, which names the kernel that fails";
+constexpr std::string_view kStack =
+    "Let the failing kernel need less stack (calls of itself, large arrays of a thread), or raise "
+    "cudaLimitStackSize; compute-sanitizer names the kernel, and what writes over its stack";
 
 constexpr auto kErrors = std::to_array<CudaError>({
     {1, "invalid value", kArguments},
@@ -39,16 +48,16 @@ constexpr auto kErrors = std::to_array<CudaError>({
     {101, "invalid GPU", kDevice},
     {200, "invalid kernel image", kArchitecture},
     {209, "no kernel image for this GPU", kArchitecture},
-    {218, "invalid PTX", kNewerPtx},
+    {218, "failed compilation of PTX", kPtx},
     {222, "PTX of a version that the driver does not know", kNewerPtx},
     {700, "illegal address", kAddress},
     {701, "too many resources for a launch", kResources},
     {710, "assertion of a kernel", "Read the assertion in the program's output"},
-    {714, "illegal address", kAddress},
-    {715, "illegal instruction", kAddress},
+    {714, "error in the call stack of a kernel", kStack},
+    {715, "illegal instruction", kException},
     {716, "misaligned address", kAddress},
-    {717, "invalid address space", kAddress},
-    {718, "invalid program counter", kAddress},
+    {717, "invalid address space", kException},
+    {718, "invalid program counter", kException},
     {719, "failure within a kernel", kAddress},
     {720, "more blocks than fit at once for a cooperative launch",
      "Launch no more blocks than cudaOccupancyMaxActiveBlocksPerMultiprocessor says times the "

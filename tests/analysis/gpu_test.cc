@@ -215,6 +215,22 @@ TEST(ApiName, TellsWhatTheFirstFailureMeans) {
   EXPECT_FALSE(rows[1].remedy);
 }
 
+TEST(ApiName, TellsAStackFromAnAddressAndFailedPtxFromNewerPtx) {
+  const auto fail = [](int64_t result) {
+    TraceBuilder b;
+    b.Kernel(0, 10, "a", 1);
+    b.Api(1, 2, "cudaDeviceSynchronize", 0);
+    b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, result);
+    return ComputeApiNames(test::ContextOf(b.trace)).at(0);
+  };
+  EXPECT_EQ(fail(714).first_error, "714: error in the call stack of a kernel");
+  EXPECT_THAT(fail(714).remedy.value_or(""), testing::HasSubstr("cudaLimitStackSize"));
+  EXPECT_EQ(fail(218).first_error, "218: failed compilation of PTX");
+  EXPECT_THAT(fail(218).remedy.value_or(""), testing::Not(testing::HasSubstr("newer")));
+  for (const int64_t result : {715, 717, 718})
+    EXPECT_THAT(fail(result).remedy.value_or(""), testing::Not(testing::HasSubstr("access")));
+}
+
 TEST(ApiName, CountsWhatFollowsItsLikeAndWhatOperatorsCall) {
   for (const bool operators : {true, false}) {
     TraceBuilder b;
