@@ -208,15 +208,17 @@ TEST(ProgramKind, AMachineWithoutADriverRunsTheProgramOnTheHost) {
 
 TEST(ProgramKind, AnInterpreterThatNeverCallsADriverIsOfTheHost) {
   const auto kind = [](int opened, int signals, int to_driver, const char* traced = nullptr,
-                       const char* program = "python3") {
+                       const char* program = "python3", Ns begin = 0, bool threads = false) {
     TraceBuilder b;
     b.trace.format = "nsys";
     b.trace.processes[0].name = program;
     b.Range(0, 10, "solve");
-    Ns at = 0;
+    Ns at = begin;
     const auto call = [&](const char* name, int times) {
       for (int i = 0; i < times; ++i, ++at) b.Os(at, at + 1, name);
     };
+    if (threads) b.Os(at - 1, at, "read", b.AddThread(0, 2));
+    b.Os(at, at, "OS runtime libraries profiling started", b.AddThread(0, 3));  // by the profiler
     call("open64", opened);
     call("sigaction", signals);
     call("ioctl", to_driver);
@@ -225,7 +227,11 @@ TEST(ProgramKind, AnInterpreterThatNeverCallsADriverIsOfTheHost) {
   };
   EXPECT_EQ(kind(17, 2, 0), "host");
   EXPECT_EQ(kind(17, 2, 2), "host") << "to the terminal";
-  EXPECT_EQ(kind(17, 2, 0, "no"), "host");
+  EXPECT_EQ(kind(17, 2, 0, "no"), "unknown") << "CUDA is to be traced";
+  EXPECT_EQ(kind(17, 2, 0, nullptr, "python3", 60'000'000'000), "unknown")
+      << "a loader opens images at any time";
+  EXPECT_EQ(kind(17, 2, 0, nullptr, "python3", 20'000'000, true), "unknown")
+      << "it has begun: other threads run";
   EXPECT_EQ(kind(17, 2, 120), "unknown") << "CUDA was begun";
   EXPECT_EQ(kind(17, 0, 0), "unknown") << "may have begun before the capture";
   EXPECT_EQ(kind(2, 2, 0), "unknown");

@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
@@ -129,28 +130,40 @@ std::optional<ProgramKind> ComputesItself(const Trace& trace) {
   return std::nullopt;
 }
 
-// Whoever uses a GPU of NVIDIA calls its driver some hundred times (ioctl) to begin with. That the profile
-// holds the beginning shows in what an interpreter does there: it opens its modules and sets up its signals.
-// A few calls are for the terminal. What launches other programs is not what uses the GPU.
+// Whoever uses a GPU of NVIDIA calls its driver some hundred times (ioctl) to begin with, and none while it
+// is at work. That the profile holds the beginning shows in what an interpreter does in the first second,
+// while it has one thread: it opens its modules and sets up its signals. A few calls are for the terminal.
+// What launches other programs is not what uses the GPU.
 std::optional<ProgramKind> CallsNoDriver(const Trace& trace) {
   constexpr size_t kLeastOpened = 10, kMostToTerminal = 10;
-  static const RE2 open(R"(f?open(at)?(64)?)"), signal(R"(sigaction|signal)"), driver(R"(ioctl)");
+  constexpr Ns kBeginning = 1'000'000'000;
+  static const RE2 open(R"(f?open(at)?(64)?)"), signal(R"(sigaction|signal)"), driver(R"(ioctl)"),
+      of_profiler(R"(OS runtime libraries .*)");
   static const RE2 launcher(
       R"(^(.*/)?(mpirun|mpiexec|orterun|prterun|orted|prted|srun|torchrun|env|numactl|(ba|da|z)?sh|nsys.*)$)");
   if (std::ranges::any_of(trace.processes, [](const Process& p) { return RE2::FullMatch(p.name, launcher); }))
     return std::nullopt;
+  const OsCalls& calls = trace.os_calls;
+  const auto is = [&](size_t call, const RE2& function) {
+    const std::string_view name = trace.names.View(calls.name[call]);
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), function);
+  };
+  std::vector<size_t> early;
   size_t opened = 0, signals = 0, to_driver = 0;
-  for (const NameId id : trace.os_calls.name) {
-    const std::string_view name = trace.names.View(id);
-    const re2::StringPiece text(name.data(), name.size());
-    opened += RE2::FullMatch(text, open);
-    signals += RE2::FullMatch(text, signal);
-    to_driver += RE2::FullMatch(text, driver);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    to_driver += is(i, driver);
+    if (calls.start[i] < kBeginning && !is(i, of_profiler)) early.push_back(i);
+  }
+  std::ranges::sort(early, {}, [&](size_t call) { return std::pair(calls.start[call], call); });
+  for (const size_t call : early) {
+    if (calls.thread[call] != calls.thread[early.front()]) break;
+    opened += is(call, open);
+    signals += is(call, signal);
   }
   if (opened < kLeastOpened || signals == 0 || to_driver >= kMostToTerminal) return std::nullopt;
-  return ProgramKind{program_kind::kHost,
-                     fmt::format("of its {} calls of the operating system none is to a GPU's driver",
-                                 trace.os_calls.size())};
+  return ProgramKind{
+      program_kind::kHost,
+      fmt::format("of its {} calls of the operating system none is to a GPU's driver", calls.size())};
 }
 
 // Operators that exist for the host only, or no sign of a GPU where the profiler would show one.
@@ -167,9 +180,9 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (auto waits = WaitsForValues(trace); waits && !asked) return waits;
   if (auto computing = ComputesItself(trace)) return computing;
   if (asked) return std::nullopt;
-  // Where calls to CUDA were asked for and none came, how the program ended is more to ask.
-  if (const auto traced = trace.capture_options.find("gpu_traced");
-      trace.format == "nsys" && (traced == trace.capture_options.end() || traced->second != "yes"))
+  // Where calls to CUDA were asked for and none came, how the program ended is more to ask; where they were
+  // not, to trace them.
+  if (trace.format == "nsys" && !trace.capture_options.contains("gpu_traced"))
     if (auto calls = CallsNoDriver(trace)) return calls;
   // PyTorch's profiler lists the GPUs that it sees, whether their work is recorded or not.
   const auto listed = trace.facts.find("listed_gpus");
