@@ -191,5 +191,21 @@ TEST(KernelName, CountsExecutionsOfOneWarp) {
   EXPECT_EQ(value("serial_ns"), 1000.0);
 }
 
+TEST(KernelName, TellsHowManyBlocksFitAMultiprocessor) {
+  TraceBuilder b;
+  b.Launch(0, 10, 20, "k");
+  b.Launch(100, 110, 120, "k");
+  const auto fitting = [&] {
+    const Context context = test::ContextOf(b.trace);
+    const Table table = ComputeKernelNames(context, ComputeKernelNameOrder(context));
+    return table.ValueAt(0, table.schema().Find("fitting_blocks").value());
+  };
+  EXPECT_EQ(AsNumber(fitting()), 32.0);
+  b.trace.kernels.shared_bytes.Set(1, 60 * 1024);
+  EXPECT_EQ(AsNumber(fitting()), 2.0) << "of 164 KiB, by the execution that needs most";
+  b.trace.devices[0].compute_major = 99;
+  EXPECT_TRUE(IsNull(fitting()));
+}
+
 }  // namespace
 }  // namespace dladvisor

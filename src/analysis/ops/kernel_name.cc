@@ -40,7 +40,8 @@ struct Sums {
   double grid = 0, block = 0;
   double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
   bool blocks_known = false, occupancy_known = false;  // of any
-  bool tail_known = true, shape_known = true;
+  int64_t fitting = 0;                                 // fewest blocks that a multiprocessor holds
+  bool tail_known = true, shape_known = true, fitting_known = true;
 };
 
 // In one pass over the GPU's kernels in order of start, since a pass by name would jump through every column.
@@ -120,6 +121,8 @@ class ByName {
     sums.tail_known &= tail.has_value();
     sums.tail_ns += tail.value_or(0);
     const bool is_first = sums.next == sums.first;
+    sums.fitting_known &= fitting.has_value();
+    if (fitting) sums.fitting = is_first ? *fitting : std::min(sums.fitting, *fitting);
     sums.shape_known &= grid > 0;
     sums.grid_min = is_first ? grid : std::min(sums.grid_min, grid);
     sums.grid_max = is_first ? grid : std::max(sums.grid_max, grid);
@@ -176,6 +179,7 @@ class ByName {
       row.mean_blocks_per_sm = sums.blocks / static_cast<double>(row.total_ns);
     if (sums.occupancy_known && row.total_ns > 0)
       row.mean_occupancy = sums.occupancy / static_cast<double>(row.total_ns);
+    if (sums.fitting_known) row.fitting_blocks = sums.fitting;
     const KernelTraits& traits = context_.kernels[name];
     row.uses_tensor_cores = traits.tensor_core;
     row.eligible = traits.eligible;
@@ -237,6 +241,9 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("mean_occupancy", &KernelNameRow::mean_occupancy, Unit::kRatio,
                   "Estimated achieved occupancy, weighted by duration: share of a multiprocessor's threads "
                   "that the blocks it gets at once keep busy.")
+          .Column("fitting_blocks", &KernelNameRow::fitting_blocks, Unit::kCount,
+                  "Fewest blocks of an execution that fit on a multiprocessor at once, by their threads, "
+                  "registers and shared memory; unknown where the GPU's limits are.")
           .Column("window_instances", &KernelNameRow::window_instances, Unit::kCount,
                   "Of the executions those that start in the analysed window.")
           .Column("window_ns", &KernelNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations.")
