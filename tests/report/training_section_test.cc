@@ -81,6 +81,23 @@ TEST(TrainingReport, SaysEpochsWhereNothingSmallerIsTimed) {
   EXPECT_THAT(text, Not(HasSubstr("Iteration Time")));
 }
 
+TEST(TrainingReport, HeadlineNamesTheError) {
+  const auto text = [](const std::string& error) {
+    FakeRun run;
+    run.Give("profile",
+             {{{"profile", int64_t{0}}, {"format", "training log"}, {"training_lines", int64_t{0}}}});
+    run.Give("training", {{{"profile", int64_t{0}},
+                           {"program", "a program that stopped"},
+                           {"lines", int64_t{0}},
+                           {"error", error}}});
+    return Render(run, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("OSError: disk full"),
+              HasSubstr("no iteration printed; it ended with OSError: disk full;"));
+  EXPECT_THAT(text("Slurm cancelled the job: time limit"), HasSubstr("; it ended: Slurm cancelled the job"));
+  EXPECT_THAT(text("KeyboardInterrupt"), Not(HasSubstr("it ended with")));
+}
+
 TEST(TrainingReport, WithoutAFindingTheRuleOnLogsSaysWhatToMeasure) {
   Finding alone = test::MakeFinding("training-log-only", Severity::kInfo, Outcome::kFired);
   alone.recommendation = {"Print what of a step goes to waiting for data. Then record."};

@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include "src/render/escape.h"
+#include "src/report/sections/training_section.h"
 
 namespace dladvisor {
 namespace {
@@ -56,15 +57,6 @@ std::string LinesText(const ProgramCells& cells) {
   return text;
 }
 
-// With which it ended, no longer than a line bears.
-std::string EndText(const ProgramCells& cells) {
-  if (!cells.Has("error")) return "";
-  constexpr size_t kLongestError = 100;
-  std::string error = cells.Text("error", Unit::kText);
-  if (error.size() > kLongestError) error = error.substr(0, error.rfind(' ', kLongestError)) + " [...]";
-  return "; it ended with " + error;
-}
-
 std::string PartText(const ProgramCells& cells) {
   if (!cells.Has("kind")) return "";
   return cells.Text("kind", Unit::kText) == "bars" ? BarsText(cells) : LinesText(cells);
@@ -95,7 +87,7 @@ std::string ProgramText(const ReportTable& program) {
                         cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")));
   else
     text += PartText(cells);
-  return text + EndText(cells);
+  return text + EndedWith(program);
 }
 
 std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportModel& model) {

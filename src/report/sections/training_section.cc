@@ -130,7 +130,21 @@ std::string TrainingText(const ReportTable& training) {
     text += ", " + ThreeDigits(row.Number("samples_per_second")) + " samples/s";
   if (!row.Has("mean_ns") && row.Has("tokens_per_second"))
     text += ", " + ThreeDigits(row.Number("tokens_per_second")) + " tokens/s";
-  return text;
+  return text + EndedWith(training);
+}
+
+std::string EndedWith(const ReportTable& log) {
+  constexpr size_t kLongestError = 100;  // that a headline bears
+  std::string error = Visible(OneLine(FormatValue(CellOf(log, 0, "error"), Unit::kText)));
+  if (IsNull(CellOf(log, 0, "error"))) return "";
+  for (const std::string_view by_user : {"Interrupt", "SIGTERM", "SignalException"})
+    if (error.find(by_user) != std::string::npos) return "";
+  if (error.size() > kLongestError) error = error.substr(0, error.rfind(' ', kLongestError)) + " [...]";
+  // What ended it without an exception is told in words.
+  const std::string_view first = std::string_view(error).substr(0, error.find(' '));
+  const bool exception =
+      first.find("Error") != std::string_view::npos || first.find("Exception") != std::string_view::npos;
+  return (exception ? "; it ended with " : "; it ended: ") + error;
 }
 
 std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model) {

@@ -14,6 +14,9 @@ namespace dladvisor {
 const ReportTable* TrainingAlone(const ReportModel& model);
 // "A training log of Megatron-LM, not a trace: 200 iterations of 1.39 s, 2.87 samples/s".
 std::string TrainingText(const ReportTable& training);
+// "; it ended with ValueError: wrong shape", by the column `error` of a log's only row; "" where nothing
+// ended it, or a user.
+std::string EndedWith(const ReportTable& log);
 // What a reader asks of a training's log, as labels and values; empty without one, and of several,
 // which are shown in the tables alone.
 std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportModel& model);
