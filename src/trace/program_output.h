@@ -48,7 +48,7 @@ struct ProgramRequests {
 
 struct ProgramOutput {
   std::string program;                // where it is known, "" else
-  std::optional<double> duration_ns;  // of the lines with dates
+  std::optional<double> duration_ns;  // that passes between lines with dates, but behind errors
   std::vector<ProgramPart> parts;     // the longest first
   ProgramWait data, communication;
   ProgramRequests requests;

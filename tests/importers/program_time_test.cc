@@ -143,6 +143,15 @@ TEST(ProgramTime, WhatFollowsAnErrorIsNobodysWork) {
                        "2024-05-01 19:00:00 INFO: gone\n")
                   .duration_ns.value_or(0),
               420e9, 1);
+  // Not of a result that is an error's size, nor of a signal's.
+  for (const char* result : {"mean absolute error 0.30", "Error = 0.20", "MeanSquaredError: 0.1",
+                             "word error rate", "signal to noise 3"})
+    EXPECT_NEAR(OutputOf(fmt::format("2024-05-01 10:00:00 INFO: begins\n2024-05-01 10:03:00 INFO: {}\n"
+                                     "2024-05-01 11:00:00 INFO: goes on\n2024-05-01 11:01:00 INFO: writes\n",
+                                     result))
+                    .duration_ns.value_or(0),
+                3660e9, 1)
+        << result;
   // And what goes on behind it has got over it.
   EXPECT_EQ(OutputOf("Traceback (most recent call last):\nValueError: wrong shape\n"
                      "Testing:  55%|##  | 55/100 [11:53<7:17, 13.51s/it]\n")

@@ -59,7 +59,9 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Key("profile", &ProgramLogRow::profile, kProfileNumber, "Number of the file.")
           .Column("program", &ProgramLogRow::program, Unit::kText, "What printed it, where known.")
           .Column("duration_ns", &ProgramLogRow::duration_ns, Unit::kNanoseconds,
-                  "From the first line with a date to the last; unknown where lines have none.")
+                  "What passes between lines with dates, without what follows an error or another end, goes "
+                  "back, or takes "
+                  "more than three days; unknown where lines have none.")
           .Column("kind", &ProgramLogRow::kind, Unit::kText,
                   "What takes most of the time: bars (progress bars of one title), lines (what passes after "
                   "lines that are alike), section (the same, until a line announces the next).")

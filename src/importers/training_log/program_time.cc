@@ -243,9 +243,12 @@ ProgramTimeReader::Lines* ProgramTimeReader::KindOf(Kinds& kinds, const std::str
 // What passes until the next line with a date passes after this one.
 void ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
   const auto now = StampOf(line);
-  // What follows an error, or the end before another start, is nobody's work.
+  // What follows an error, or the end before another start, is nobody's work. An error is told by a level or
+  // by an exception: results speak of errors, too.
   static const RE2 failure(
-      R"(\bERROR\b|\bCRITICAL\b|\b[Ee]rror\b|Exception\b|\bsignal\b|\b[Ss]hut(?:ting)? ?down\b|\b[Ee]xit(?:ed|ing)?\b|\b[Tt]erminat)"),
+      R"(\bERROR\b|\bCRITICAL\b|\bFATAL\b|\[error\]|\b[A-Za-z]+(?:Error|Exception): [^\d\s-]|)"
+      R"((?i:got|received|caught|by|with) (?:[\w-]+ )?signal\b|\bsignal \d|)"
+      R"(\b[Ss]hut(?:ting)? ?down\b|\b[Ee]xit(?:ed|ing)?\b|\b[Tt]erminat)"),
       end(R"((?i)complet|finish|\bdone\b|success|conclu|terminad|\bend(?:ed|s)?\b)");
   if (!now) {
     failed_ = failed_ || line.starts_with("Traceback (most recent call last)") ||
