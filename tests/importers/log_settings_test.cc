@@ -160,5 +160,16 @@ TEST(Settings, PaddingAndCompilation) {
                    .settings.contains("compile"));
 }
 
+TEST(Settings, PackingAndPairsOfTrl) {
+  const auto settings = [](const std::string& line) {
+    return ReadTrainingLog(line + "\n" + StepsOf(1, 20)).settings;
+  };
+  EXPECT_EQ(settings("SFTConfig(packing=True, max_length=500)").at("packing"), "True");
+  EXPECT_EQ(settings("python sft.py --packing true --bf16").at("packing"), "True");
+  EXPECT_EQ(settings("packing: false").at("packing"), "False");
+  EXPECT_FALSE(settings("eval_packing=True").contains("packing"));
+  EXPECT_EQ(settings("{'loss': 0.6, 'rewards/chosen': 0.1}").at("preferences"), "True");
+}
+
 }  // namespace
 }  // namespace dladvisor

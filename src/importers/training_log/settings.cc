@@ -333,6 +333,12 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
   if (line.find("'completion_length': ") != std::string_view::npos ||
       line.find("'completions/mean_length': ") != std::string_view::npos)
     settings.try_emplace("rollouts", "trainer");
+  if (line.find("'rewards/chosen': ") != std::string_view::npos) settings["preferences"] = "True";
+  if (line.find("packing") != std::string_view::npos) {
+    static const RE2 packs(R"((?:^|[^\w])(?:--)?packing['"]?[=: ]+([Tt]rue|[Ff]alse)\b)");
+    if (std::string value; RE2::PartialMatch(line, packs, &value))
+      settings["packing"] = value == "True" || value == "true" ? "True" : "False";
+  }
   if (line.find("vllm") != std::string_view::npos || line.find("vLLM") != std::string_view::npos)
     settings["rollouts"] = "vllm";
   // Of configurations in YAML: "AMP: False".
