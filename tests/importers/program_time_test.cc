@@ -14,8 +14,11 @@ namespace {
 using test::RefusalOf;
 using testing::HasSubstr;
 
+// What shows that a program of deep learning is at work, in a line of its own.
+const std::string kSign = "Using device: cuda:0\n";
+
 ProgramOutput OutputOf(const std::string& text) {
-  const Trace trace = test::ReadLog(text);
+  const Trace trace = test::ReadLog(kSign + text);
   EXPECT_EQ(trace.format, "program log");
   return trace.program_output;
 }
@@ -97,7 +100,7 @@ TEST(ProgramTime, TimePassesAfterALine) {
   EXPECT_EQ(output.parts[0].kind, ProgramPartKind::kLines);
   EXPECT_EQ(output.parts[0].name, "Training model..");
   EXPECT_NEAR(output.parts[0].ns, 1321e9, 1);
-  EXPECT_EQ(output.parts[0].longest_line, 2);
+  EXPECT_EQ(output.parts[0].longest_line, 3);
   EXPECT_NEAR(output.duration_ns.value_or(0), 1342e9, 1);
 }
 
@@ -195,7 +198,7 @@ TEST(ProgramTime, LinesOfManyKindsTellNothing) {
   std::string text;
   for (char kind = 'a'; kind <= 'z'; ++kind)
     text += fmt::format("2024-05-01 {} INFO: part {}{}{}\n", Clock((kind - 'a') * 30), kind, kind, kind);
-  EXPECT_THAT(RefusalOf(text), HasSubstr("no line is of a log that dladvisor knows"));
+  EXPECT_THAT(RefusalOf(kSign + text), HasSubstr("no line is of a log that dladvisor knows"));
 }
 
 TEST(ProgramTime, TablesByDateAndOtherTextsAreRefusedStill) {
@@ -205,7 +208,150 @@ TEST(ProgramTime, TablesByDateAndOtherTextsAreRefusedStill) {
     mixed += fmt::format("2025/09/08 14:{:02}:00 a line\n", i % 2 == 0 ? 30 : i);
   }
   EXPECT_THAT(RefusalOf(rows), HasSubstr("a table of numbers by date"));
-  EXPECT_THAT(RefusalOf(mixed), HasSubstr("no line is of a log that dladvisor knows"));
+  EXPECT_THAT(RefusalOf(kSign + mixed), HasSubstr("no line is of a log that dladvisor knows"));
+}
+
+std::string BarOf(const std::string& title, int done, int total, int seconds) {
+  return fmt::format("{}: {}%|# | {}/{} [{:02}:{:02}<01:00,  3s/it]\n", title, 100 * done / total, done,
+                     total, seconds / 60, seconds % 60);
+}
+
+constexpr const char* kUnknown = "no line is of a log that dladvisor knows";
+
+TEST(ProgramTime, BarsThatAreDrawnByTurnsTellNothing) {
+  std::string titles, totals, nested;
+  for (int item = 0; item <= 100; ++item) {
+    titles += BarOf("Worker 0 eval", item, 100, 3 * item) + BarOf("Worker 1 eval", item, 100, 3 * item);
+    totals += BarOf("Evaluating", item, 100, 3 * item) + BarOf("Evaluating", item, 120, 3 * item);
+  }
+  for (int outer = 1; outer <= 10; ++outer) {
+    for (int inner = 0; inner <= 10; ++inner) nested += BarOf("", inner, 10, 5 * inner);
+    nested += BarOf("", outer, 10, 50 * outer);
+  }
+  EXPECT_THAT(RefusalOf(titles), HasSubstr(kUnknown));
+  EXPECT_THAT(RefusalOf(totals), HasSubstr(kUnknown));
+  EXPECT_THAT(RefusalOf(nested), HasSubstr(kUnknown));
+  // A title that counts is one bar's.
+  std::string counts;
+  for (int item = 1; item <= 100; ++item) counts += BarOf(fmt::format("Item {}", item), item, 100, 3 * item);
+  const ProgramOutput output = OutputOf(counts);
+  ASSERT_EQ(output.parts.size(), 1u);
+  EXPECT_EQ(output.parts[0].count, 1);
+  EXPECT_EQ(output.parts[0].done, 100);
+}
+
+TEST(ProgramTime, EndsOfBarsAloneDoNotTellHowManyThereWere) {
+  EXPECT_THAT(RefusalOf(BarOf("Evaluating", 200, 200, 40) + BarOf("Evaluating", 200, 200, 58)),
+              HasSubstr(kUnknown));
+  const std::string end = BarOf("Evaluating", 200, 200, 40);
+  EXPECT_EQ(OutputOf(end + end).parts.size(), 1u) << "drawn once more as it is closed";
+  EXPECT_THAT(RefusalOf(end + end + end), HasSubstr(kUnknown));
+  EXPECT_EQ(OutputOf(BarOf("Evaluating", 0, 200, 0) + end + end + end).parts.at(0).count, 1);
+  // Calls of two processes.
+  std::string calls = "INFO 07-13 20:30:23 [__init__.py:244] Automatically detected platform cuda.\n";
+  for (int call = 0; call < 12; ++call) {
+    const bool start = call % 4 < 2;
+    calls += fmt::format(
+        "Processed prompts: {}%|# | {}/9 [00:{:02}<00:00,  2.0s/it, est. speed input: 7.0 toks/s, output: "
+        "48.0 toks/s]\n",
+        start ? 0 : 100, start ? 0 : 9, start ? 0 : 30);
+  }
+  EXPECT_NE(RefusalOf(calls), "");
+}
+
+TEST(ProgramTime, LongLinesAreAlikeWhateverTheirNumbers) {
+  std::string text;
+  for (int trial = 0; trial < 30; ++trial)
+    text += fmt::format("2024-05-01 {} value {} and again with the value {} of the best trial so far\n",
+                        Clock(trial * 130), trial * trial * trial, trial * 0.01);
+  const ProgramOutput output = OutputOf(text);
+  ASSERT_EQ(output.parts.size(), 1u);
+  EXPECT_EQ(output.parts[0].count, 30);
+  EXPECT_EQ(output.parts[0].name, "value # and again with the value # of the best trial so far");
+}
+
+TEST(ProgramTime, WhatLinesWithoutADateTellIsNotOfTheOneBefore) {
+  std::string text = "2024-05-01 09:00:00 I tensorflow/core/x.cc:32] Running an optimization\n";
+  for (int i = 0; i < 20; ++i) text += fmt::format("sample {} of the data is solved\n", i);
+  EXPECT_THAT(RefusalOf(text + "2024-05-01 10:00:00 W tensorflow/core/x.cc:1] cleaning up\n"
+                               "2024-05-01 10:00:01 W tensorflow/core/x.cc:1] cleaning up\n"),
+              HasSubstr(kUnknown));
+}
+
+TEST(ProgramTime, PausesAreNobodysWork) {
+  std::string polls, suspended;
+  for (int i = 0; i < 20; ++i) {
+    polls += fmt::format("2024-05-01 {} INFO looking for jobs\n2024-05-01 {} INFO sleeping for 600 seconds\n",
+                         Clock(i * 640), Clock(i * 640 + 40));
+    suspended += fmt::format("2024-05-01 {} INFO solving\n", Clock(i * 20 + (i > 9 ? 9 * 3600 : 0)));
+  }
+  EXPECT_NEAR(OutputOf(polls).duration_ns.value_or(0), 20 * 40e9, 1);
+  const ProgramOutput output = OutputOf(suspended);
+  EXPECT_NEAR(output.duration_ns.value_or(0), 18 * 20e9, 1);
+  EXPECT_NEAR(output.parts.at(0).longest_ns, 20e9, 1);
+}
+
+TEST(ProgramTime, LoopsAreNoRestarts) {
+  std::string loop;
+  for (int i = 0; i < 10; ++i)
+    loop +=
+        fmt::format("2024-05-01 {} INFO the epoch begins\n2024-05-01 {} INFO evaluation finished in 600 s\n",
+                    Clock(i * 700), Clock(i * 700 + 40));
+  EXPECT_THAT(RefusalOf(loop), HasSubstr(kUnknown));
+}
+
+TEST(ProgramTime, FractionsThatCountNothingAreNoItems) {
+  std::string sizes, ranks;
+  for (int i = 1; i < 40; ++i) {
+    sizes += fmt::format("2024-05-01 {} INFO disk {}/1000 GB used\n", Clock(i * 60), 100 + 3 * i);
+    for (int rank = 0; rank < 4; ++rank)
+      ranks += fmt::format("2024-05-01 {} INFO [rank {}] did {}/40 files\n", Clock(i * 60 + rank), rank, i);
+  }
+  EXPECT_FALSE(OutputOf(sizes).parts.at(0).each_ns);
+  EXPECT_FALSE(OutputOf(ranks).parts.at(0).each_ns);
+}
+
+TEST(ProgramTime, TextsWithDatesAreNotAllOfPrograms) {
+  std::string chat, files;
+  for (int i = 0; i < 20; ++i) {
+    chat += fmt::format("[2024-05-01 {}] Alice: did you run it\n", Clock(i * 600));
+    files += fmt::format("-rw-r--r-- 1 root root 123 2024-05-01 {}.000 file{}.bin\n", Clock(i * 600), i);
+  }
+  EXPECT_THAT(RefusalOf(chat), HasSubstr(kUnknown));
+  EXPECT_THAT(RefusalOf(files), HasSubstr(kUnknown));
+  EXPECT_EQ(RefusalOf(kSign + chat), "");
+}
+
+TEST(ProgramTime, WhatAProgramGetsOverDoesNotEndIt) {
+  const std::string thrown =
+      "Traceback (most recent call last):\n  File \"x.py\", line 3\nValueError: bad json\n";
+  std::string text;
+  for (int i = 0; i < 10; ++i)
+    text += fmt::format("2024-05-01 {} INFO case number {}\n2024-05-01 {} INFO case number {} is next\n",
+                        Clock(i * 60), i, Clock(i * 60 + 50), i);
+  EXPECT_EQ(OutputOf(text + thrown).error, "ValueError: bad json");
+  EXPECT_EQ(OutputOf(text + thrown + "All results were written to out.json\n").error, "");
+  // Of the script that calls the launcher.
+  EXPECT_EQ(
+      OutputOf(text + thrown +
+               "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \nResults saved to: out\n")
+          .error,
+      "ValueError: bad json");
+  EXPECT_EQ(OutputOf(text + thrown +
+                     "2024-05-01 10:00:00 INFO case number 8\n2024-05-01 10:00:01 INFO case number 9\n"
+                     "2024-05-01 10:00:02 INFO case number 10\n")
+                .error,
+            "");
+}
+
+TEST(ProgramTime, SizesAreNoTimes) {
+  std::string sizes, words;
+  for (int i = 0; i < 5; ++i) {
+    sizes += "loaded data 3.50 (4.20) GB in batch 12.00 (16.00) GB\n";
+    words += "total = 100.50 s comm = 60.10 s community service hours\n";
+  }
+  EXPECT_THAT(RefusalOf(sizes), HasSubstr(kUnknown));
+  EXPECT_THAT(RefusalOf(words), HasSubstr(kUnknown));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(ProgramSection, HeadlineIsWaitingAndTheEnd) {
   const std::string text = TextOf({{"communication_share", 0.676},
                                    {"communication_lines", int64_t{4}},
                                    {"error", "RuntimeError: zeros: Dimension size must be non-negative"}});
-  EXPECT_THAT(text, HasSubstr("67.6 % of the time that it prints is communication; it ended: "
+  EXPECT_THAT(text, HasSubstr("67.6 % of the time that it prints is communication; it ended with "
                               "RuntimeError: zeros: Dimension size must be non-negative;"));
 }
 

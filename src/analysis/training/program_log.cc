@@ -59,7 +59,8 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Key("profile", &ProgramLogRow::profile, kProfileNumber, "Number of the file.")
           .Column("program", &ProgramLogRow::program, Unit::kText, "What printed it, where known.")
           .Column("duration_ns", &ProgramLogRow::duration_ns, Unit::kNanoseconds,
-                  "What passes between lines with dates, without what follows an error or another end, goes "
+                  "What passes between lines with dates, without what follows an error, a pause or another "
+                  "end, goes "
                   "back, or takes "
                   "more than three days; unknown where lines have none.")
           .Column("kind", &ProgramLogRow::kind, Unit::kText,

@@ -67,15 +67,6 @@ std::string LastWords(std::string_view line) {
   return Holds(line, ignored) ? std::string() : First(line, error);
 }
 
-// Words of a program that ends well, or that goes on from an error.
-bool SaysItWentWell(std::string_view line) {
-  static const RE2 well(
-      R"((?i)\b(?:done|finished|completed?)\s*(?:[.,!:;)]|$|(?:in|after) \d|epoch|training)|)"
-      R"(\b(?:saved|wrote|written|success\w*|passed|retry\w*|skipp\w+|fall(?:s|ing)? back|fallback|instead)\b)"),
-      badly(R"((?i)error|exception|fail|could ?n.t|\b(?:not|unable|without)\b)");
-  return Holds(line, well) && !Holds(line, badly);
-}
-
 Lines LinesOf(std::string_view text) {
   Lines lines = Split(text, '\n');
   std::erase_if(
@@ -124,6 +115,14 @@ std::string ErrorOf(const Lines& lines, bool did_nothing) {
 }
 
 }  // namespace
+
+bool SaysItWentWell(std::string_view line) {
+  static const RE2 well(
+      R"((?i)\b(?:done|finished|completed?)\s*(?:[.,!:;)]|$|(?:in|after) \d|epoch|training)|)"
+      R"(\b(?:saved|wrote|written|success\w*|passed|retry\w*|skipp\w+|fall(?:s|ing)? back|fallback|instead)\b)"),
+      badly(R"((?i)error|exception|fail|could ?n.t|\b(?:not|unable|without)\b)");
+  return Holds(line, well) && !Holds(line, badly);
+}
 
 std::string ProgramError(std::span<const std::string_view> streams, bool did_nothing) {
   std::vector<std::string> texts;

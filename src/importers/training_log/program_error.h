@@ -15,4 +15,7 @@ namespace dladvisor::training_log {
 // error counts, which of a program at work is often a message that it gets over.
 std::string ProgramError(std::span<const std::string_view> streams, bool did_nothing);
 
+// Words of a program that ends well, or that goes on from an error.
+bool SaysItWentWell(std::string_view line);
+
 }  // namespace dladvisor::training_log

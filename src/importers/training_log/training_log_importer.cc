@@ -30,6 +30,7 @@
 #include "src/importers/training_log/mlperf.h"
 #include "src/importers/training_log/other_lines.h"
 #include "src/importers/training_log/printed_text.h"
+#include "src/importers/training_log/program_error.h"
 #include "src/importers/training_log/program_time.h"
 #include "src/importers/training_log/record_lines.h"
 #include "src/importers/training_log/run_end.h"
@@ -90,7 +91,6 @@ constexpr int64_t kLeastLosses = 20;
 constexpr int64_t kOfCounted = 7;
 // So many show a pace.
 constexpr int64_t kLeastSteps = 3;
-
 // Lines that are known, from which on a text is no unknown program's.
 constexpr int64_t kMostOfProgram = 1000;
 
@@ -138,7 +138,8 @@ class LogReader {
     tables.Line(line);
     others.Line(line);
     // Of a log that is known to be another's the rest of its lines is, too.
-    if (known_ < kMostOfProgram && program_.Line(line, lines_)) progress_line_ = lines_;
+    if (known_ < kMostOfProgram && (program_.Line(line, lines_) || GoesOnBehindError(line)))
+      progress_line_ = lines_;
     if (servers.Line(line)) {
       Count(true);
       --known_;
@@ -220,6 +221,9 @@ class LogReader {
   // That ended the program, "" for none.
   std::string error() const { return end_.error(); }
 
+  // The same, unless the program shows behind it that it got over it.
+  std::string ErrorOfProgram() const { return progress_line_ > end_.error_line() ? "" : end_.error(); }
+
   const std::optional<MemoryTaken>& memory_taken() const { return end_.memory_taken(); }
 
   // Of a server: one that answers a single request is not its end.
@@ -243,7 +247,7 @@ class LogReader {
   // What a program that is no training shows of its time; empty where nothing.
   ProgramOutput Program() const {
     ProgramOutput output = program_.Finish();
-    if (progress_line_ <= end_.error_line()) output.error = end_.error();
+    output.error = ErrorOfProgram();
     others.AddTo(output);
     // What passes behind the error is nobody's work.
     if (!output.error.empty())
@@ -272,6 +276,14 @@ class LogReader {
     ++(fenced_ ? fenced_lines_ : other_lines_);
     ++known_;
     end_.GoesOn();
+  }
+
+  // Whether a line behind an error shows that the program got over it. Behind a launcher's end it is
+  // another's.
+  bool GoesOnBehindError(std::string_view line) {
+    launcher_failed_ = launcher_failed_ || line.find("ChildFailedError") != std::string_view::npos;
+    return !end_.last_error().empty() && lines_ > end_.error_line() && !launcher_failed_ &&
+           training_log::SaysItWentWell(line);
   }
 
   // Warnings are of other programs, too.
@@ -304,7 +316,7 @@ class LogReader {
   int64_t progress_line_ = 0;                   // the last that shows the program's progress
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
   int64_t known_ = 0;                           // of these the ones that are no server's
-  bool fenced_ = false;
+  bool fenced_ = false, launcher_failed_ = false;
   int64_t lines_ = 0, lines_of_tables_ = 0, losses_ = 0, timed_losses_ = 0;
 };
 
@@ -435,8 +447,9 @@ std::optional<Trace> ReadLog(ByteSource& source) {
                     "see whether the run died, and give the log of some dozens of steps");
   if (log.empty() && !tables && !program.empty()) return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
-    const auto refusal = reader.others.Refuse(
-        reader.error(), reader.error().empty() ? std::optional<MemoryTaken>() : reader.memory_taken());
+    const std::string error = reader.ErrorOfProgram();
+    const auto refusal =
+        reader.others.Refuse(error, error.empty() ? std::optional<MemoryTaken>() : reader.memory_taken());
     if (!refusal.what.empty()) throw WrongKind(source.name(), refusal.what, refusal.next_step);
     return std::nullopt;
   }
