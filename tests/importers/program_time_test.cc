@@ -276,6 +276,10 @@ TEST(ProgramTime, WhatLinesWithoutADateTellIsNotOfTheOneBefore) {
   EXPECT_THAT(RefusalOf(text + "2024-05-01 10:00:00 W tensorflow/core/x.cc:1] cleaning up\n"
                                "2024-05-01 10:00:01 W tensorflow/core/x.cc:1] cleaning up\n"),
               HasSubstr(kUnknown));
+  // But of its own.
+  const std::string own = "2024-05-01 09:00:00 INFO solving the samples\n" + text.substr(text.find('\n') + 1);
+  EXPECT_EQ(OutputOf(own + "2024-05-01 10:00:00 INFO all\n2024-05-01 10:00:01 INFO all\n").parts.at(0).name,
+            "solving the samples");
 }
 
 TEST(ProgramTime, PausesAreNobodysWork) {

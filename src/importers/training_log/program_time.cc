@@ -61,13 +61,8 @@ std::string PlainWords(std::string_view text) {
   return plain;
 }
 
-// At the end of a word, where one is near.
 std::string CutTo(std::string_view text, size_t most) {
-  text = Trim(text);
-  std::string cut(text.substr(0, most));
-  if (const size_t blank = cut.rfind(' ');
-      text.size() > most && text[most] != ' ' && blank != std::string::npos && blank > most / 2)
-    cut.resize(blank);
+  std::string cut(Trim(text).substr(0, most));
   while (!cut.empty() && (cut.back() == ' ' || cut.back() == '"')) cut.pop_back();
   return cut;
 }
@@ -414,7 +409,7 @@ void ProgramTimeReader::AddLines(ProgramOutput& output) const {
   if (!sections)
     std::erase_if(kinds, [&](const auto& item) {
       const Lines& kind = item.second;
-      const bool undated = kind.undated_ns > kMostUndated * kind.part.ns;
+      const bool undated = kind.undated_ns > kMostUndated * kind.part.ns && OfLibrary(kind.first);
       if (undated) undated_ns += kind.part.ns;
       return undated;
     });

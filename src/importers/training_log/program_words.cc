@@ -37,4 +37,10 @@ bool NothingFollows(std::string_view line) {
   return RE2::PartialMatch(line, failure) || RE2::PartialMatch(line, pause);
 }
 
+bool OfLibrary(std::string_view line) {
+  static const RE2 library(
+      R"((?:tensorflow|torch|jax|xla|absl|transformers|accelerate|deepspeed|site-packages)/|\.(?:cc|cpp|cu|h):|\bNCCL (?:INFO|WARN)\b)");
+  return RE2::PartialMatch(line, library);
+}
+
 }  // namespace dladvisor::training_log

@@ -25,4 +25,7 @@ class LearningSigns {
 // nothing to do.
 bool NothingFollows(std::string_view line);
 
+// Whether the line is a library's, by the file that it names.
+bool OfLibrary(std::string_view line);
+
 }  // namespace dladvisor::training_log
