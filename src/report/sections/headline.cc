@@ -7,11 +7,10 @@
 #include <array>
 #include <utility>
 
-#include "engine/base/text.h"
-#include "src/render/escape.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
+#include "src/report/sections/headline_without_gpu.h"
 #include "src/report/sections/host_alone.h"
 #include "src/report/sections/ledger_section.h"
 #include "src/report/sections/loss_text.h"
@@ -22,18 +21,6 @@
 
 namespace dladvisor {
 namespace {
-
-std::string Sentence(std::string_view text) {
-  std::string line = OneLine(text);
-  while (!line.empty() && (line.back() == '.' || line.back() == ' ')) line.pop_back();
-  return line;
-}
-
-// The recommendation as an order within the headline, cut at its first sentence.
-std::string FirstThing(const Finding& finding) {
-  if (finding.recommendation.empty()) return Sentence(finding.title);
-  return WithinSentence(Sentence(finding.recommendation[0].FirstSentence()));
-}
 
 // A finding that says what it saves itself, else of what it explains the one that saves most: a cause often
 // leaves the claim to its symptom.
@@ -94,27 +81,6 @@ constexpr std::array kDoubts = std::to_array<Doubt>({
     {"collectives-only", "The profile holds nothing but collectives, so that idle time in it means nothing; ",
      false},
     {"several-runs", "The files are not of one run, so that figures over all of them mean nothing; ", false},
-});
-
-// What comes next on a host program, whose findings do not say what they save.
-std::string NextOnHost(const Advice& advice, size_t first) {
-  for (const std::string_view rule : {"training-mode-on-host", "single-host-pass", "host-program"}) {
-    const auto next = FindingOf(advice, rule);
-    if (!next || next == first || advice.findings[*next].recommendation.empty()) continue;
-    const Finding& finding = advice.findings[*next];
-    if (rule != "host-program" || Holds(finding, "known") || Holds(finding, "brief"))
-      return "; then " + FirstThing(finding);
-  }
-  return "";
-}
-
-// What feeds a program of which nothing of the GPU was recorded.
-struct HostInput {
-  std::string_view rule, text;
-};
-constexpr std::array kHostInputs = std::to_array<HostInput>({
-    {"random-on-host", "The host makes the input for much of the time"},
-    {"host-loading", "The host loads data for most of the time"},
 });
 
 // GPU work of a test or a single call that is over so soon: nobody waits for its code to be loaded.
@@ -182,8 +148,7 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     if (const auto root = FindingOf(advice, doubt.rule)) return root;
   // Known without another capture, which would show the same.
   if (!HasGpuWork(model) && !UsesNoGpu(model))
-    for (const HostInput& input : kHostInputs)
-      if (const auto feeding = FindingOf(advice, input.rule)) return feeding;
+    if (const auto feeding = FedByHost(advice)) return feeding;
   if (const auto none = NoKernelAtAll(model)) return none;
   // A program that died has no pace to improve, and one that leaves the GPU out another one with it.
   for (const char* rule : {"log-stopped", "log-out-of-memory", "log-server-stopped", "program-failed",
@@ -307,9 +272,7 @@ std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole
 
 // From this share of the time on, collectives wait for the start of the other ranks, which load code as well.
 constexpr double kStartOfRanks = 0.25;
-}  // namespace
 
-namespace {
 // By what is saved of the analysed time.
 std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_t> besides = std::nullopt) {
   const Advice& advice = *model.advice;
@@ -410,59 +373,7 @@ HeadlineText Headline(const ReportModel& model) {
             : IsOneLook(*telemetry) ? "log them over a minute of the work, not once."
             : HasBusyShare(model)   ? "a trace shows where that time goes."
                                     : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
-  if (!HasGpuWork(model)) {
-    if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
-    if (const auto other = FindingOf(advice, "other-accelerator"); first && other) {
-      for (const PlacedValue& placed : advice.findings[*other].problem.values)
-        if (placed.value.name == "computing_share" && AsNumber(placed.value.value))
-          return {fmt::format("The NPU computes for {} of its time; ",
-                              FormatValue(placed.value.value, placed.value.unit)),
-                  order + "."};
-      return {"The work is on an accelerator that is not read; ", order + "."};
-    }
-    if (first && advice.findings[*first].rule == "program-failed")
-      return {"The program ended before any GPU work; ", order + "."};
-    if (UsesNoGpu(model))
-      return {first ? "The program uses no GPU; " : "The program uses no GPU.",
-              first ? order + NextOnHost(advice, *first) + "." : ""};
-    for (const HostInput& input : kHostInputs)
-      if (FindingOf(advice, input.rule))
-        return {fmt::format("{}, and nothing of the GPU was recorded; ", input.text),
-                order + ", then record the GPU's work."};
-    const auto none = FindingOf(advice, "no-gpu-work");
-    const std::string_view next = none && !advice.findings[*none].recommendation.empty()
-                                      ? advice.findings[*none].recommendation.front().FirstSentence()
-                                      : std::string_view();
-    // A profiler that does not know the driver may have lost the calls.
-    if (CalledNoGpu(model) && !next.starts_with("Profile with a newer version"))
-      return {std::string("No GPU work was recorded: the program made no CUDA call while it was traced") +
-                  (none ? "; " : "."),
-              none ? fmt::format("first, {}.", FirstThing(advice.findings[*none])) : ""};
-    // Calls of the program were recorded: the flags were right.
-    if (const auto lost = FindingOf(advice, "gpu-trace-missing")) {
-      const auto host = HostAloneBeforeWhatIsMissing(advice);
-      const bool begins = host && host->root == first;
-      return {"Launches were recorded, and nothing of the GPU; " +
-                  (begins ? fmt::format("for {} of the program's time only the host computes; ",
-                                        FormatValue(host->share, Unit::kRatio))
-                          : ""),
-              fmt::format("first, {}.", FirstThing(advice.findings[begins ? host->root : *lost]))};
-    }
-    if (const auto counted = FindingOf(advice, "counters-profiled"))
-      return {"Hardware counters were profiled, not times; ",
-              fmt::format("first, {}.", FirstThing(advice.findings[*counted]))};
-    // What another capture with more options would not show.
-    if (!next.empty() && !next.starts_with("Profile again with"))
-      return {"No GPU work was recorded; ", fmt::format("first, {}.", FirstThing(advice.findings[*none]))};
-    const std::vector<std::string> flags = CaptureFlags(model);
-    return {std::string("No GPU work was recorded") +
-                (flags.empty()
-                     ? std::string(".")
-                     : fmt::format("; profile again{} with {}.",
-                                   FindingOf(advice, "first-use-unrecorded") ? ", after a warm-up," : "",
-                                   fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
-            ""};
-  }
+  if (!HasGpuWork(model)) return HeadlineWithoutGpu(model, first, order, doubt);
   if (NoKernelAtAll(model)) return {doubt + "No kernel was recorded; ", first ? order + "." : ""};
   const bool counts = std::ranges::none_of(
       kDoubts, [&](const Doubt& d) { return !d.keeps_figures && FindingOf(advice, d.rule); });

@@ -4,13 +4,21 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/text.h"
 #include "engine/base/value.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {
 
 // Share of the program's time.
 constexpr double kMostOfTheProgram = 0.5;
+
+std::string Sentence(std::string_view text) {
+  std::string line = OneLine(text);
+  while (!line.empty() && (line.back() == '.' || line.back() == ' ')) line.pop_back();
+  return line;
+}
 
 }  // namespace
 
@@ -24,6 +32,11 @@ bool Holds(const Finding& finding, std::string_view name) {
   return std::ranges::any_of(finding.lets, [&](const NamedValue& let) {
     return let.name == name && AsNumber(let.value).value_or(0) > 0;
   });
+}
+
+std::string FirstThing(const Finding& finding) {
+  if (finding.recommendation.empty()) return Sentence(finding.title);
+  return WithinSentence(Sentence(finding.recommendation[0].FirstSentence()));
 }
 
 std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at_the_start) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "engine/model/advice.h"
@@ -15,6 +16,9 @@ std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule);
 
 // Whether a rule's value of that name holds for the finding.
 bool Holds(const Finding& finding, std::string_view name);
+
+// The recommendation as an order within the headline, cut at its first sentence.
+std::string FirstThing(const Finding& finding);
 
 struct HostAlone {
   size_t root = 0;   // the finding of the longest part

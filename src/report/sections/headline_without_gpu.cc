@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/sections/headline_without_gpu.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "src/report/sections/capture_section.h"
+#include "src/report/sections/host_alone.h"
+
+namespace dladvisor {
+namespace {
+
+// What comes next on a host program, whose findings do not say what they save.
+std::string NextOnHost(const Advice& advice, size_t first) {
+  for (const std::string_view rule : {"training-mode-on-host", "single-host-pass", "host-program"}) {
+    const auto next = FindingOf(advice, rule);
+    if (!next || next == first || advice.findings[*next].recommendation.empty()) continue;
+    const Finding& finding = advice.findings[*next];
+    if (rule != "host-program" || Holds(finding, "known") || Holds(finding, "brief"))
+      return "; then " + FirstThing(finding);
+  }
+  return "";
+}
+
+// What feeds a program of which nothing of the GPU was recorded.
+struct HostInput {
+  std::string_view rule, text;
+};
+constexpr std::array kHostInputs = std::to_array<HostInput>({
+    {"random-on-host", "The host makes the input for much of the time"},
+    {"host-loading", "The host loads data for most of the time"},
+});
+
+}  // namespace
+
+std::optional<size_t> FedByHost(const Advice& advice) {
+  for (const HostInput& input : kHostInputs)
+    if (const auto feeding = FindingOf(advice, input.rule)) return feeding;
+  return std::nullopt;
+}
+
+HeadlineText HeadlineWithoutGpu(const ReportModel& model, std::optional<size_t> first,
+                                const std::string& order, const std::string& doubt) {
+  const Advice& advice = *model.advice;
+  if (!doubt.empty()) return {doubt + "What is there holds no GPU work.", ""};
+  if (const auto other = FindingOf(advice, "other-accelerator"); first && other) {
+    for (const PlacedValue& placed : advice.findings[*other].problem.values)
+      if (placed.value.name == "computing_share" && AsNumber(placed.value.value))
+        return {fmt::format("The NPU computes for {} of its time; ",
+                            FormatValue(placed.value.value, placed.value.unit)),
+                order + "."};
+    return {"The work is on an accelerator that is not read; ", order + "."};
+  }
+  if (first && advice.findings[*first].rule == "program-failed")
+    return {"The program ended before any GPU work; ", order + "."};
+  if (UsesNoGpu(model))
+    return {first ? "The program uses no GPU; " : "The program uses no GPU.",
+            first ? order + NextOnHost(advice, *first) + "." : ""};
+  for (const HostInput& input : kHostInputs)
+    if (FindingOf(advice, input.rule))
+      return {fmt::format("{}, and nothing of the GPU was recorded; ", input.text),
+              order + ", then record the GPU's work."};
+  const auto none = FindingOf(advice, "no-gpu-work");
+  const std::string_view next = none && !advice.findings[*none].recommendation.empty()
+                                    ? advice.findings[*none].recommendation.front().FirstSentence()
+                                    : std::string_view();
+  // A profiler that does not know the driver may have lost the calls.
+  if (CalledNoGpu(model) && !next.starts_with("Profile with a newer version"))
+    return {std::string("No GPU work was recorded: the program made no CUDA call while it was traced") +
+                (none ? "; " : "."),
+            none ? fmt::format("first, {}.", FirstThing(advice.findings[*none])) : ""};
+  // Calls of the program were recorded: the flags were right.
+  if (const auto lost = FindingOf(advice, "gpu-trace-missing")) {
+    const auto host = HostAloneBeforeWhatIsMissing(advice);
+    const bool begins = host && host->root == first;
+    return {"Launches were recorded, and nothing of the GPU; " +
+                (begins ? fmt::format("for {} of the program's time only the host computes; ",
+                                      FormatValue(host->share, Unit::kRatio))
+                        : ""),
+            fmt::format("first, {}.", FirstThing(advice.findings[begins ? host->root : *lost]))};
+  }
+  if (const auto counted = FindingOf(advice, "counters-profiled"))
+    return {"Hardware counters were profiled, not times; ",
+            fmt::format("first, {}.", FirstThing(advice.findings[*counted]))};
+  // What another capture with more options would not show.
+  if (!next.empty() && !next.starts_with("Profile again with"))
+    return {"No GPU work was recorded; ", fmt::format("first, {}.", FirstThing(advice.findings[*none]))};
+  const std::vector<std::string> flags = CaptureFlags(model);
+  return {
+      std::string("No GPU work was recorded") +
+          (flags.empty() ? std::string(".")
+                         : fmt::format("; profile again{} with {}.",
+                                       FindingOf(advice, "first-use-unrecorded") ? ", after a warm-up," : "",
+                                       fmt::join(flags, flags[0].starts_with("--") ? " " : ", "))),
+      ""};
+}
+
+}  // namespace dladvisor
