@@ -302,6 +302,12 @@ TEST(ProgramTime, LoopsAreNoRestarts) {
         fmt::format("2024-05-01 {} INFO the epoch begins\n2024-05-01 {} INFO evaluation finished in 600 s\n",
                     Clock(i * 700), Clock(i * 700 + 40));
   EXPECT_THAT(RefusalOf(loop), HasSubstr(kUnknown));
+  // But runs that follow one another at once are.
+  std::string runs;
+  for (int i = 0; i < 10; ++i)
+    runs += fmt::format("2024-05-01 {} INFO the epoch begins\n2024-05-01 {} INFO all is done\n",
+                        Clock(i * 700), Clock(i * 700 + 690));
+  EXPECT_NEAR(OutputOf(runs).duration_ns.value_or(0), 6900e9, 1);
 }
 
 TEST(ProgramTime, FractionsThatCountNothingAreNoItems) {

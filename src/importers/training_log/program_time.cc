@@ -326,7 +326,10 @@ bool ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
   if (last_ && *now < last_->ns) ++backward_;
   if (first_kind_.empty()) first_kind_ = KindName(words);
   const bool restarted = last_ && KindName(words) == first_kind_ && RE2::PartialMatch(last_->kind, end);
-  restarts_ += restarted;
+  if (restarted) {
+    ++restarts_;
+    restarts_ns_ += static_cast<double>(*now - last_->ns);
+  }
   const bool ends = NothingFollows(line);
   const bool failed = std::exchange(failed_, ends) || restarted;
   const bool undated = std::exchange(undated_, 0) >= kLeastUndated;
@@ -417,7 +420,7 @@ void ProgramTimeReader::AddLines(ProgramOutput& output) const {
   // Where no kind of line stands out, or where what looks like starts is a loop of the program, they tell
   // nothing.
   if (std::max(most, most_of_section) < kLeastShare * passed_ns || undated_ns > kMostUndated * passed_ns ||
-      restarts_ > kMostRestarts)
+      (restarts_ > kMostRestarts && restarts_ns_ > passed_ns))
     return;
   for (const auto& [key, kind] : sections ? sections_ : kinds) {
     ProgramPart part = PartOf(kind);

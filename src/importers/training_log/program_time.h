@@ -86,7 +86,7 @@ class ProgramTimeReader {
   int64_t known_since_ = 0;                           // lines of known kinds since an exception
   int64_t undated_ = 0;                               // lines since the last with a date
   int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates
-  double passed_ns_ = 0;
+  double passed_ns_ = 0, restarts_ns_ = 0;
   ProgramFiguresReader figures_;
 };
 
