@@ -191,6 +191,17 @@ TEST(KernelName, CountsExecutionsOfOneWarp) {
   EXPECT_EQ(value("serial_ns"), 1000.0);
 }
 
+// Shapes as damaged files give them, whose product no number holds.
+TEST(KernelName, CountsNoWarpOfAShapeBeyondAllNumbers) {
+  TraceBuilder b;
+  b.Launch(0, 10, 20, "k");
+  b.trace.kernels.grid.Set(0, int64_t{1} << 40);
+  b.trace.kernels.block.Set(0, int64_t{1} << 40);
+  const Context context = test::ContextOf(b.trace);
+  const Table table = ComputeKernelNames(context, ComputeKernelNameOrder(context));
+  EXPECT_EQ(AsNumber(table.ValueAt(0, table.schema().Find("serial_instances").value())), 0.0);
+}
+
 TEST(KernelName, TellsHowManyBlocksFitAMultiprocessor) {
   TraceBuilder b;
   b.Launch(0, 10, 20, "k");

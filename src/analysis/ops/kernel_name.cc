@@ -132,7 +132,7 @@ class ByName {
     if (kernels.start[k] >= window_.start && kernels.start[k] < window_.end) {
       ++sums.window_count;
       sums.window_ns += duration;
-      if (grid * kernels.block[k] <= kWarp) {
+      if (const int64_t block = kernels.block[k]; block == 0 || grid <= kWarp / block) {
         ++sums.serial_count;
         sums.serial_ns += duration;
       }
