@@ -238,6 +238,18 @@ TEST(Headline, SaysWhatFollowsStartUp) {
   EXPECT_THAT(text(), HasSubstr("of start-up; then compare the ranks."));
 }
 
+TEST(Headline, BeginsWithNoNoteThatCallsItselfMinor) {
+  Advice advice;
+  advice.findings = {MakeFinding("elementwise", Severity::kInfo, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Fuse chains."};
+  const auto text = [&](int64_t minor) {
+    advice.findings[0].lets = {{"minor", Value(minor), Unit::kNone}};
+    return Render(RunWithLedger({{"compute/other", 100'000'000}}), advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(0), HasSubstr("first, fuse chains."));
+  EXPECT_THAT(text(1), HasSubstr("no rule found a loss to fix, only notes"));
+}
+
 TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
   const auto text = [](int64_t start_up_ns, double launching_ns = 0) {
     Advice advice;

@@ -62,10 +62,11 @@ bool IsWarning(const Advice& advice, size_t root) {
   return advice.findings[root].severity != Severity::kInfo;
 }
 
-// A note on the capture is nothing to do for the program, and one of low confidence nothing to begin with.
+// A note on the capture is nothing to do for the program, and one of low confidence, or that calls itself
+// minor, nothing to begin with.
 bool IsNoteOnProgram(const Advice& advice, const Finding& finding) {
   return finding.confidence != Confidence::kLow && !finding.recommendation.empty() &&
-         !IsOnCapture(advice, finding);
+         !Holds(finding, "minor") && !IsOnCapture(advice, finding);
 }
 
 // What is wrong with the profile as a whole: where one of these rules fires, the figures do not hold as they
