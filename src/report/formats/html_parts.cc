@@ -142,7 +142,7 @@ data RecordsData(const ReportTable& table) {
   return records;
 }
 
-data LegendData(const std::vector<Segment>& segments) {
+data LegendData(const std::vector<Segment>& segments, bool explains_buckets) {
   double total = 0;
   for (const Segment& segment : segments) total += segment.value;
   data legend{data::type::list};
@@ -151,7 +151,7 @@ data LegendData(const std::vector<Segment>& segments) {
     item.set("color", segment.color);
     item.set("label", segment.label);
     const std::string_view words = BucketWords(segment.label);
-    item.set("words", words == segment.label ? data{false} : data{std::string(words)});
+    item.set("words", !explains_buckets || words == segment.label ? data{false} : data{std::string(words)});
     item.set("value", segment.text);
     item.set("share", total > 0 && !segment.is_share
                           ? data{fmt::format("{:.1f} %", segment.value / total * 100)}

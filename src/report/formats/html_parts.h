@@ -25,7 +25,7 @@ data RecordsData(const ReportTable& table);
 // A panel of the dashboard with a ring: {{> donut_part}}.
 data DonutCard(const std::string& id, const std::string& title, const std::string& tip,
                const std::vector<Segment>& segments, const std::string& center, const std::string& unknown);
-data LegendData(const std::vector<Segment>& segments);
+data LegendData(const std::vector<Segment>& segments, bool explains_buckets = true);
 data TextList(const std::vector<std::string>& texts);
 // {label, value, unknown} for a list of figures.
 data FigureList(const ReportModel& model, std::span<const std::string_view> ids);

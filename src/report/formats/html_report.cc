@@ -144,7 +144,8 @@ std::vector<Segment> WithoutSmall(const std::vector<Segment>& segments, double l
   return kept;
 }
 
-// One bar; of a job the GPU that sets the pace over the one in the middle.
+// One bar; of a job the GPU that sets the pace over the one in the middle, whose legends leave it to the view
+// of the ledger to say what buckets are, so that the first finding is in sight.
 data HeadlineBars(const ReportModel& model) {
   data bars{data::type::list};
   const std::string pacing = HeadlineGpu(model), typical = TypicalGpu(model);
@@ -154,7 +155,7 @@ data HeadlineBars(const ReportModel& model) {
     data bar;
     bar.set("label", TextOrFalse(label));
     bar.set("svg", StackedBar(id, "Where the time goes" + (label.empty() ? "" : ": " + label), segments));
-    bar.set("legend", LegendData(WithoutSmall(segments, least)));
+    bar.set("legend", LegendData(WithoutSmall(segments, least), typical.empty()));
     bars << bar;
   };
   const std::vector<Segment> of_typical = TypicalSegments(model);
