@@ -11,16 +11,13 @@
 #include <utility>
 
 #include "src/render/merged_message.h"
+#include "src/report/sections/alike_findings.h"
 #include "src/report/sections/day_saving.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/headline.h"
 
 namespace dladvisor {
 namespace {
-
-bool IsPlace(const NamedValue& key) {
-  return key.name == "rank" || key.name == "device" || key.name == "profile";
-}
 
 // "GPU 1", "rank 0", "op aten::mm".
 std::string KeyText(const std::string& name, const std::string& value) {
@@ -59,21 +56,6 @@ std::string SubjectOf(const ReportModel& model, const std::vector<const Finding*
   return text;
 }
 
-// Findings with the same text here are of one group.
-std::string GroupKey(const Finding& finding, size_t index) {
-  std::string key = finding.rule;
-  bool in_place = false;
-  for (const NamedValue& value : finding.subject) {
-    in_place = in_place || IsPlace(value);
-    key += '\n' + value.name;
-    if (!IsPlace(value)) key += '=' + FormatValue(value.value, value.unit);
-  }
-  if (!in_place) return fmt::format("{}", index);
-  key += '\n' + ShapeOf(finding.problem);
-  for (const RenderedMessage& message : finding.recommendation) key += '\n' + ShapeOf(message);
-  return key;
-}
-
 FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indices, size_t depth) {
   std::vector<const Finding*> members;
   for (const size_t index : indices) members.push_back(&model.advice->findings[index]);
@@ -86,8 +68,7 @@ FindingGroup MakeGroup(const ReportModel& model, const std::vector<size_t>& indi
     for (const Finding* member : members) messages.push_back(&member->recommendation[i]);
     group.recommendation.push_back(Merged(messages).text);
   }
-  const auto high = [](const Finding* f) { return f->saves ? f->saves->high_ns.value_or(-1) : -1; };
-  const Finding& most = **std::ranges::max_element(members, {}, high);
+  const Finding most = SavingMostOf(members);
   group.saving = SavingBesideOthersText(model, most);
   if (most.saves) group.per_day = DayText(model, *most.saves);
   return group;
@@ -130,7 +111,7 @@ std::vector<FindingGroup> GroupFindings(const ReportModel& model) {
     for (const size_t index : siblings) {
       if (index >= seen.size() || seen[index]) continue;
       seen[index] = true;
-      const std::string key = GroupKey(advice.findings[index], index);
+      const std::string key = AlikeKey(advice, index);
       auto found = std::ranges::find(alike, key, [](const auto& entry) { return entry.first; });
       if (found == alike.end()) found = alike.insert(alike.end(), {key, {}});
       found->second.push_back(index);

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "src/report/sections/alike_findings.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
@@ -39,6 +40,14 @@ Finding Claiming(const Advice& advice, size_t root) {
   Finding claim;
   claim.saves = most.saves;
   if (claim.saves && &most != &advice.findings[root]) claim.saves->low_ns = 0;
+  return claim;
+}
+
+// The same as the report shows it: of one finding for all that are alike.
+Finding ClaimingOfAlike(const Advice& advice, size_t root) {
+  Finding claim = Claiming(advice, root);
+  if (claim.saves && claim.saves->low_ns.value_or(0) > 0)
+    claim.saves = SavingMostOfAlike(advice, MostSaving(advice, root)).saves;
   return claim;
 }
 
@@ -332,7 +341,7 @@ std::string AfterStartUp(const ReportModel& model, size_t first) {
     return "";
   }
   return fmt::format("; then {} ({})", FirstThing(advice.findings[*next]),
-                     SavingText(model, Claiming(advice, *next)));
+                     SavingText(model, ClaimingOfAlike(advice, *next)));
 }
 
 }  // namespace
@@ -393,7 +402,7 @@ HeadlineText Headline(const ReportModel& model) {
                         CoverageText(advice)),
             ""};
   }
-  const Finding saving = Claiming(advice, *first);
+  const Finding saving = ClaimingOfAlike(advice, *first);
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
   const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
