@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <random>
 #include <string>
@@ -55,6 +56,23 @@ TEST(SmiCsv, WithoutNamesOfSeveralGpus) {
               ElementsAre(Is(0, 0, 0.95), Is(1, 10 * kMs, 0.05)));
   EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
               ElementsAre(Is(0, 0, 1000 * test::kMiB), Is(1, 10 * kMs, 10 * test::kMiB)));
+}
+
+TEST(SmiCsv, WithoutNamesAndUnitsByWhatChanges) {
+  const std::string log =
+      "1785951483,0, 72.60, 73543, 81920\n1785951488,97, 350.97, 73543, 81920\n"
+      "1785951493,41, 192.93, 73543, 81920\n1785951498,0, 72.69, 73543, 81920\n"
+      "1785951503,0, 72.93, 73543, 81920\n";
+  const Trace trace = test::ReadLog(log);
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization)[1], Is(0, 5 * kSecond, 0.97));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower)[1], Is(0, 5 * kSecond, 350.97));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryTotal)[0], Is(0, 0, 81920 * test::kMiB));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 73543 * test::kMiB));
+  // A temperature or an index is no share, and a few rows show nothing.
+  std::string other = log;
+  RE2::GlobalReplace(&other, ",(0|97|41),", ",41,");
+  EXPECT_THAT(SmiRefusal(other).reason(), HasSubstr("not a profile"));
+  EXPECT_THAT(SmiRefusal(log.substr(0, log.find("1785951493"))).reason(), HasSubstr("not a profile"));
 }
 
 TEST(SmiCsv, AUtilizationBesideAColumnOfGpus) {
@@ -352,6 +370,14 @@ TEST(SmiDmon, PastMidnightAndWithoutTimes) {
   EXPECT_THAT(test::SamplesOf(csv, Metric::kPower), ElementsAre(Is(0, -1, 43), Is(1, -1, 50)));
   EXPECT_THAT(SmiRefusal("# gpu    pwr\n# Idx      W\n").reason(),
               HasSubstr("a log of nvidia-smi dmon without a sample"));
+}
+
+TEST(SmiDmon, BehindThePromptThatStartedIt) {
+  const Trace trace = test::ReadLog(
+      "(hpc) [me@node ~]$ timeout 3m nvidia-smi dmon\n# gpu   pwr    sm\n# Idx     W     %\n    0   281    "
+      "97\n"
+      "    0   259    98\n(hpc) [me@node ~]$ \n");
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kPower).size(), 2u);
 }
 
 TEST(SmiLogs, EveryDamagedByteIsAnswered) {

@@ -43,6 +43,7 @@ class DmonReader {
         SetColumns(cells);
       return;
     }
+    if (columns_.empty()) return;
     if (cut && log.LeavesOutCutLine()) return;
     const std::vector<std::string_view> cells = Split(line);
     if (cells.size() == columns_.size())
@@ -111,16 +112,29 @@ class DmonReader {
   int64_t day_ = 0;
 };
 
-}  // namespace
+// What may stand before the first page: the prompt with the command, a date.
+constexpr int kMostLinesBefore = 16;
 
-bool LooksLikeDmonLog(std::string_view head) {
-  const size_t first = head.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || head[first] != '#') return false;
-  const std::string_view line = head.substr(first, head.find('\n', first) - first);
+bool IsNamesOfMetrics(std::string_view line) {
+  if (!line.starts_with('#')) return false;
   const std::vector<std::string> cells = Heading(line);
   return IsNames(cells) && std::ranges::any_of(cells, [](const std::string& name) {
            return nvidia_smi::DmonColumn(name, "").kind == Kind::kMetric;
          });
+}
+
+}  // namespace
+
+bool LooksLikeDmonLog(std::string_view head) {
+  int before = 0;
+  while (before < kMostLinesBefore && !head.empty()) {
+    const size_t end = std::min(head.find('\n'), head.size());
+    const std::string_view line = nvidia_smi::Trim(head.substr(0, end));
+    if (IsNamesOfMetrics(line)) return true;
+    if (!line.empty()) ++before;
+    head.remove_prefix(std::min(end + 1, head.size()));
+  }
+  return false;
 }
 
 Trace ReadDmonLog(ByteSource& source) {
