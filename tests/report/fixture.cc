@@ -48,6 +48,14 @@ Database FakeRun::Build(const std::vector<std::string>& absent) {
   return db;
 }
 
+FakeRun RunWithLedger(const std::vector<std::pair<const char*, int64_t>>& buckets) {
+  FakeRun run;
+  run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}, {"tensor_core_efficiency", 0.5}}});
+  for (const auto& [bucket, ns] : buckets)
+    run.Give("time_ledger", {{{"rank", int64_t{0}}, {"device", int64_t{0}}, {"bucket", bucket}, {"ns", ns}}});
+  return run;
+}
+
 FakeRun TypicalRun() {
   using I = int64_t;
   FakeRun run;

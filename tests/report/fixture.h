@@ -3,9 +3,11 @@
 // advice.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/report/report.h"
@@ -31,6 +33,8 @@ extern const std::string kHostileName;
 
 // One GPU, four steps of 12 ms, some ops, a hostile op and kernel.
 FakeRun TypicalRun();
+// One GPU whose time ledger holds these buckets, and nothing else.
+FakeRun RunWithLedger(const std::vector<std::pair<const char*, int64_t>>& buckets);
 // Two fired findings, the second caused by the first, one unknown, one suppressed, one clear.
 Advice TypicalAdvice();
 
