@@ -162,18 +162,6 @@ TEST(BadInput, TracesOfOtherProfilers) {
     EXPECT_THAT(refusal(process).hint(), HasSubstr("torch.profiler")) << process;
 }
 
-// What it has of the GPU is the time of operators once more, enclosing one another: no kernels.
-TEST(BadInput, ATraceOfTheProfilerThatRecordsNoKernels) {
-  ScratchDir dir;
-  WriteFile(
-      dir.path() / "a.json",
-      R"([{"name": "mm", "ph": "X", "ts": 6, "dur": 2, "tid": 1, "pid": "CPU functions", "args": {}}, )"
-      R"({"name": "mm", "ph": "X", "ts": 7, "dur": 3, "tid": 0, "pid": "CUDA functions", "args": {}}])");
-  const Error e = Refusal(dir.path() / "a.json");
-  EXPECT_THAT(e.reason(), HasSubstr("torch.autograd.profiler as PyTorch before 1.8 writes it"));
-  EXPECT_THAT(e.hint(), HasSubstr("emit_nvtx"));
-}
-
 TEST(BadInput, Traces) {
   ScratchDir dir;
   WriteFile(dir.path() / "a.json",

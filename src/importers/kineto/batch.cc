@@ -31,6 +31,7 @@ enum class Batch::Category : uint8_t {
 namespace {
 
 constexpr std::string_view kModule = "nn.Module: ";
+constexpr std::string_view kDataFlow = "DataFlow";  // of rocprof's arrows from calls to what they launch
 constexpr int64_t kNoTid = -1;
 
 // The number of a token: 7, "7" or "stream 7"; nothing where it holds none.
@@ -170,6 +171,8 @@ Batch::Category Batch::CategoryOf(std::string_view category) {
       {"Trace", Category::kSpan},
       {"gpu_user_annotation", Category::kMirrored},
       {"cuda_profiler_range", Category::kCounters},
+      {kLegacyHost, Category::kOperator},
+      {kLegacyGpu, Category::kMirrored},
   };
   const auto found = categories.find(category);
   return found == categories.end() ? Category::kOther : found->second;
@@ -193,7 +196,10 @@ void Batch::Add(const Event& e) {
     return;
   }
   if (e.phase == 'C') return AddCounter(e);
+  if ((e.phase == 's' || e.phase == 't' || e.phase == 'f') && e.category == kDataFlow)
+    return spans.Add(e, trace.names);
   if (e.phase == 's' || e.phase == 'f') return launches.AddFlow(e);
+  if (e.phase == 'B' || e.phase == 'E' || e.phase == 'b' || e.phase == 'e') return spans.Add(e, trace.names);
   if (e.phase != 'X') return;
   const std::string_view category = e.category.empty() ? LegacyCategory(e.pid) : e.category;
   if (!last_count_ || category != last_name_) {  // mostly the same as the one before
@@ -240,7 +246,14 @@ void Batch::Add(const Event& e) {
       if (last_name_.empty()) npu.Add(e.name, e.start, std::max<Ns>(0, e.duration));
       ++rows_skipped[last_name_];
       ++rows_unknown[last_name_];
+      spans.Add(e, trace.names);
   }
+}
+
+bool Batch::HasKnownEvents() const {
+  return trace.kernels.size() + trace.copies.size() + trace.sets.size() + trace.api_calls.size() +
+             trace.ranges.size() + trace.frames.size() >
+         0;
 }
 
 NameId Batch::Name(std::string_view text) { return trace.names.Intern(Unescape(text, buffer_)); }
@@ -477,6 +490,10 @@ void Batch::Append(Batch& chunk) {
     a.collective = maps.collective[a.collective];
     maps.arguments.push_back(static_cast<uint32_t>(tables.Arguments(a)));
   }
+  if (HasKnownEvents() || chunk.HasKnownEvents())
+    spans.Clear();
+  else
+    spans.Append(chunk.spans.all(), maps.name);
   launches.Append(chunk.launches, trace);
   Trace::ForEachTable([&](auto table) { AppendRows(trace.*table, from.*table, maps); });
 

@@ -16,6 +16,7 @@
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/launches.h"
 #include "src/importers/kineto/npu_times.h"
+#include "src/importers/kineto/spans.h"
 #include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
@@ -74,6 +75,7 @@ class Batch {
   std::map<std::string, int64_t> rows_read, rows_skipped, rows_unknown;  // by category
   Ns span_start = kUnknown, span_end = kUnknown;                         // of the profiler's own record
   NpuTimes npu;
+  Spans spans;  // empty where any event is of a kind that PyTorch's profiler writes
 
  private:
   enum class Category : uint8_t;
@@ -81,6 +83,7 @@ class Batch {
   NameId Name(std::string_view text);
   NameId Raw(std::string_view text) { return text.empty() ? kNoName : trace.names.Intern(text); }
 
+  bool HasKnownEvents() const;
   void AddMetadata(const Event& e);
   void AddKernel(const Event& e);
   void AddCopy(const Event& e);

@@ -118,7 +118,12 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
       if (const double number = SignedReal(Token(value)); std::isfinite(number)) e.counter = number;
       break;
     case 3:
-      if (key == "Seq") e.collective_sequence = IntegerOr(Token(value), -1);
+      if (key == "Seq")
+        e.collective_sequence = IntegerOr(Token(value), -1);
+      else if (key == "pid")
+        e.calling_process = text();
+      else if (key == "tid")
+        e.calling_thread = text();
       break;
     case 4:
       if (key == "grid")
@@ -129,6 +134,8 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
         e.address = IntegerOr(Token(value), 0);
       else if (key == "size")
         e.requested = integer();
+      else if (key == "args")
+        e.call_arguments = text();
       break;
     case 5:
       if (key == "block")
@@ -139,12 +146,17 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
         e.allocator_bytes = integer();
       else if (key == "dtype")
         e.dtype = text();
+      else if (key == "EndNs")
+        e.exact_end = integer();
       break;
     case 6:
       if (key == "stream")
         e.stream = integer();
-      else if (key == "device")
+      else if (key == "device" || key == "dev-id")
         e.device = integer();
+      break;
+    case 7:
+      if (key == "BeginNs") e.exact_start = integer();
       break;
     case 8:
       if (key == "src kind")
@@ -161,6 +173,8 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
         e.allocator_device = IntegerOr(Token(value), 0);
       else if (key == "copy kind")
         e.copy_kind = text();
+      else if (key == "stream-id")
+        e.stream = integer();
       break;
     case 10:
       if (key == "Input Dims" || key == "Input dims")

@@ -15,7 +15,8 @@ namespace dladvisor::kineto {
 inline constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 
 struct Event {
-  char phase = 0;                   // 'X' complete, 'i' instant, 'M' metadata, 's' and 'f' flows, 'C' counter
+  char phase =
+      0;  // 'X' complete, 'i' instant, 'M' metadata, 's' and 'f' flows, 'C' counter, 'B' and 'E' ends
   std::string_view category, name;  // the name without its quotes, and with its escapes
   std::string_view pid, tid;        // tokens: a number, or a quoted text
   std::string_view flow;            // token: the number that both ends of a flow share
@@ -49,6 +50,10 @@ struct Event {
   // Of the allocator.
   int64_t allocator_bytes = kUnknown, address = 0, device_type = kUnknown, allocator_device = 0;
   int64_t allocated = kUnknown, reserved = kUnknown;
+
+  // As rocprof records them.
+  Ns exact_start = kUnknown, exact_end = kUnknown;
+  std::string_view calling_process, calling_thread, call_arguments;
 
   std::string_view value;  // of metadata: the name that it gives
 };

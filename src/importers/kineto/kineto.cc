@@ -20,6 +20,7 @@
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/event_text.h"
 #include "src/importers/kineto/frame.h"
+#include "src/importers/kineto/gpu_dialect.h"
 #include "src/importers/kineto/other_trace.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/parallel.h"
@@ -230,8 +231,8 @@ void Sort(Trace& trace) {
 
 void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
   std::vector<std::string>& notes = trace.health.notes;
-  const auto rows = [&](const char* category) {
-    const auto found = batch.rows_read.find(category);
+  const auto rows = [&](std::string_view category) {
+    const auto found = batch.rows_read.find(std::string(category));
     return found == batch.rows_read.end() ? 0 : found->second;
   };
   if (const auto ranges = rows("cuda_profiler_range"); ranges > 0) {
@@ -242,6 +243,11 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
     trace.facts["accelerator"] = accelerator;
     batch.npu.Describe(trace);
   }
+  if (rows(kLegacyGpu) > 0)
+    notes.push_back(
+        "What the trace has of the GPU is the time between two CUDA events around each operator, not "
+        "kernels: "
+        "it was not read.");
   const auto launches = [&](NameId name) {
     return trace.names.View(name).find("Launch") != std::string_view::npos;
   };
@@ -250,6 +256,13 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
         "The trace has CUDA calls but no kernels: the profiler could not record GPU activity. Only one "
         "profiler "
         "may use CUPTI at a time; its messages on the standard error name the reason.");
+}
+
+void DescribeDialect(const GpuDialect& dialect, const std::string& frame, Trace& trace) {
+  trace.facts["profiler"] = dialect.profiler;
+  trace.facts.erase("framework");
+  if (!dialect.framework.empty()) trace.facts["framework"] = dialect.framework;
+  if (trace.format == "rocprof") ReadAgents(frame, trace);
 }
 
 // A log may begin "[2024-05-01 12:00:00] ..." or "{'loss': ...".
@@ -288,10 +301,13 @@ Trace ReadTrace(ByteSource& source) {
   Trace& trace = batch->trace;
   trace.path = source.name();
   trace.format = "kineto";
+  const GpuDialect* dialect = FirstTime(trace) ? nullptr : ReadGpuDialect(*batch);
+  if (dialect) trace.format = dialect->format;
   if (IsAmd(trace)) GiveMemoryItsDevice(trace);
   DropUnusedDevices(trace);
   SortDevices(trace);
   const std::optional<int64_t> base = ReadFrame(reader->text().Frame(), trace);
+  if (dialect) DescribeDialect(*dialect, reader->text().Frame(), trace);
 
   const std::optional<Ns> first = FirstTime(trace);
   if (!first) {
@@ -308,15 +324,6 @@ Trace ReadTrace(ByteSource& source) {
           "+ "
           "wait + warmup of them, or no schedule), and that the work runs in this process between the "
           "profiler's start and its stop");
-    if (batch->rows_read.contains(std::string(kLegacyHost)))
-      throw WrongKind(
-          source.name(),
-          "a trace of torch.autograd.profiler as PyTorch before 1.8 writes it, of operators without kernels, "
-          "which dladvisor does not read",
-          "record it with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) "
-          "of a "
-          "later PyTorch, or run the program with torch.autograd.profiler.emit_nvtx() under Nsight Systems "
-          "(nsys profile --trace=cuda,nvtx) and give the .nsys-rep");
     if (const auto other = OtherTraceOf(batch->process_names))
       throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
     throw WrongKind(
@@ -350,7 +357,8 @@ Trace ReadTrace(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kKinetoImporter = {
-    .in_errors = ", traces of PyTorch's profiler (trace.json, trace.json.gz)",
+    .in_errors =
+        ", traces of PyTorch's profiler (trace.json, trace.json.gz), rocprof and TensorFlow's timeline",
     .in_help = "trace of PyTorch's profiler (.json, .json.gz, - for the standard input)",
     .extensions = ".json .json.gz",
     .more_extensions = ".gz",

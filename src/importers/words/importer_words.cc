@@ -16,8 +16,8 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::array kWords = {&kNsysWords,        &kKinetoWords,     &kNvidiaSmiWords,
-                               &kTrainingLogWords, &kServingLogWords, &kProgramLogWords};
+constexpr std::array kWords = {&kNsysWords,       &kKinetoWords,     &kNvidiaSmiWords, &kTrainingLogWords,
+                               &kServingLogWords, &kProgramLogWords, &kRocprofWords,   &kTimelineWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {

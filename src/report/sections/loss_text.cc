@@ -72,10 +72,11 @@ std::string CauseText(const ReportModel& model, const std::string& lost,
   }
   if (largest == nullptr || !(largest->value > 0)) return "";
   const std::string part = largest->text == lost ? "all" : largest->text;
-  if (largest->label == "idle/unknown")
-    return fmt::format(
-        ", {} of it idle for a reason that the profile does not show (capture with {} to find it)", part,
-        FlagsForIdleCauses(model));
+  if (largest->label == "idle/unknown") {
+    const std::string flags = FlagsForIdleCauses(model);
+    return fmt::format(", {} of it idle for a reason that the profile does not show{}", part,
+                       flags.empty() ? "" : fmt::format(" (capture with {} to find it)", flags));
+  }
   std::string text = fmt::format(", {} of it to {}", part, BucketWords(largest->label));
   if (taken != nullptr && taken != largest)
     text += fmt::format(" and {} to {}", taken->text, BucketWords(taken->label));

@@ -16,7 +16,30 @@ constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
     {capability::kCpuStacks, "with_stack=True"},
 };
 
+constexpr std::pair<std::string_view, std::string_view> kRocprofOptions[] = {
+    {capability::kGpuWork, "--hip-trace"},
+    {capability::kRanges, "--roctx-trace"},
+};
+
 }  // namespace
+
+constinit const CaptureWords kRocprofWords = {
+    .format = "rocprof",
+    .options = kRocprofOptions,
+    .idle_causes = "--hip-trace --roctx-trace",
+    .idle_causes_beyond_calls = "--roctx-trace",
+    .no_gpu_work = "the trace holds no GPU activity: it was not recorded, or the run has none",
+    .records_operators = false,
+};
+
+constinit const CaptureWords kTimelineWords = {
+    .format = "timeline",
+    .options = {},
+    .idle_causes = "",
+    .idle_causes_beyond_calls = "",
+    .no_gpu_work = "the trace holds no GPU activity: it was not recorded, or the run has none",
+    .records_operators = true,
+};
 
 constinit const CaptureWords kKinetoWords = {
     .format = "kineto",
