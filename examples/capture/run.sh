@@ -3,8 +3,6 @@
 # Captures every planted problem of capture.py before and after its fix: run.sh [DIR [ARGUMENT OF capture.py...]]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-problems=(pageable-copies item-every-step tiny-kernels fp32-matmul slow-loader small-batch eager single-tensor-optimizer
-  written-out-attention recomputation synchronizing empty-cache host-tensors few-workers channels-first no-kv-cache eager-decode)
 out=${1:-captures}
 case $out in
   -h | --help) sed -n '2s/^# //p' "$0"; exit 0 ;;
@@ -13,8 +11,9 @@ esac
 shift || true
 python=${PYTHON:-python3}
 command -v "$python" >/dev/null || { echo "run.sh: no $python; set PYTHON" >&2; exit 1; }
+problems=$(PYTHONPATH=$here "$python" -c 'from problems import PROBLEMS; print(*PROBLEMS)')
 
-for problem in "${problems[@]}"; do
+for problem in $problems; do
   "$python" "$here/capture.py" --problem "$problem" -o "$out" "$@"
   "$python" "$here/capture.py" --problem "$problem" --fixed -o "$out" "$@"
 done
