@@ -2,18 +2,12 @@
 // Why a GPU was idle: charges of gaps drawn by hand, and the relations made of them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "engine/store/database.h"
-#include "src/analysis/ops/range_name.h"
 #include "src/analysis/summary/profile.h"
 #include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/bucket.h"

@@ -2,14 +2,9 @@
 // The window that idle time is counted in, and the longest gaps that are listed.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/store/database.h"
@@ -18,7 +13,6 @@
 #include "src/analysis/summary/run.h"
 #include "src/analysis/timeline/bucket.h"
 #include "src/analysis/timeline/gpu_timeline.h"
-#include "src/analysis/timeline/replay.h"
 #include "src/analysis/timeline/time_ledger.h"
 #include "tests/analysis/trace_builder.h"
 
