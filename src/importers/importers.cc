@@ -18,6 +18,7 @@
 #include "src/importers/nvidia_smi/nvidia_smi.h"
 #include "src/importers/other_format.h"
 #include "src/importers/training_log/training_log_importer.h"
+#include "src/importers/xla/xla.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -27,6 +28,7 @@ namespace {
 // In the order in which messages list them. Of two that fit equally well the first reads the file.
 constexpr auto kImporters = std::to_array<const Importer*>({
     &kNsysImporter,
+    &kXlaImporter,
     &kKinetoImporter,
     &kDlprofImporter,
     &kNvidiaSmiImporter,

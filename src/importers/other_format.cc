@@ -28,9 +28,9 @@ struct Sign {
 
 constexpr OtherFormat kXla = {
     "a profile of XLA, as JAX and TensorFlow write (.xplane.pb)",
-    "read it with XProf (pip install xprof; xprof LOGDIR), or, on NVIDIA GPUs, record the program with "
-    "Nsight "
-    "Systems (nsys profile --trace=cuda,nvtx -o run PROGRAM) and give run.nsys-rep"};
+    "give the .trace.json.gz that JAX writes beside it, or, on NVIDIA GPUs, record the program with Nsight "
+    "Systems (nsys profile --trace=cuda,nvtx -o run PROGRAM) and give run.nsys-rep; of a TPU, read it with "
+    "XProf (pip install xprof; xprof LOGDIR)"};
 constexpr OtherFormat kPickle = {"a Python pickle, as PyTorch writes snapshots of its memory",
                                  "record memory in a trace: torch.profiler.profile(profile_memory=True), "
                                  "then export_chrome_trace('trace.json')"};

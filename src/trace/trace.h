@@ -38,6 +38,7 @@ struct Thread {
   uint32_t process = kNoIndex;
   int64_t tid = 0;
   std::string name;
+  bool is_worker = false;  // of a runtime: it runs what other threads hand to it, and waits in between
 };
 
 // A CUDA device as the profiled processes number it. Unknown numbers are nullopt.

@@ -48,6 +48,8 @@ TEST(FrameworkName, FollowsFromRangesAndFromWhatIsStated) {
   b.Launch(10, 20, 50, "cupy_multiply__float64_float64_float64");
   b.trace.facts["framework"] = "PyTorch (NGC) 23.04";
   EXPECT_EQ(FrameworkName(b.trace), "PyTorch");
+  b.trace.facts["framework"] = "PyTorch/XLA";
+  EXPECT_EQ(FrameworkName(b.trace), "PyTorch/XLA") << "whose programs no torch.compile makes faster";
   b.trace.facts["framework"] = "something of our own 1.0";
   EXPECT_EQ(FrameworkName(b.trace), "CuPy");
 }

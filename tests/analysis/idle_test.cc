@@ -333,6 +333,24 @@ TEST(Idle, TheThreadThatHandsOverIsAsked) {
   EXPECT_EQ(gap.handed_over, 170);
 }
 
+TEST(Idle, AWorkersTimeBetweenTasksIsThatOfTheProgram) {
+  // The main thread makes a batch; a worker of the runtime has ended one task early in the gap, and copies
+  // the batch in its next one.
+  TraceBuilder b;
+  const uint32_t worker = b.AddThread(0, 43);
+  b.trace.threads[worker].is_worker = true;
+  b.Launch(0, 5, 100, "step");
+  b.Range(90, 120, "D2H Dispatch", worker);
+  b.Api(105, 115, "jax.block_until_ready", 0);
+  b.Range(900, 995, "H2D Dispatch", worker);
+  b.Launch(950, 990, 1000, "copied", worker);
+  const Context context = test::ContextOf(b.trace);
+  const IdleGap gap = ComputeTimelines(context).at(0).gaps.at(0);
+  EXPECT_EQ(gap.before, 0u);
+  EXPECT_EQ(gap.handed_over, 900);
+  EXPECT_EQ(At(gap.charged, Bucket::kIdleSync), 10) << "the main thread's";
+}
+
 TEST(Idle, WhatNothingEndsDoesNotHideStarvation) {
   TraceBuilder b;
   const uint32_t second = b.AddDevice(1);

@@ -64,6 +64,8 @@ const Case kKernels[] = {
      Use::kNo, false, Precision::kUnknown},
     {"nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", Use::kYes, true, Precision::kBf16},
     {"nvjet_hsh_64x8_64x16_4x1_v_bz_TNT", Use::kYes, true, Precision::kFp16},
+    {"gemm_fusion_dot_general_32", Use::kYes, true, Precision::kUnknown},
+    {"triton_gemm_dot_7", Use::kYes, true, Precision::kUnknown},
     {"nvjet_sss_128x128_32x4_1x1_v_bz_TNN", Use::kUnknown, true, Precision::kUnknown},
     // xmma.
     {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_"

@@ -76,6 +76,7 @@ void ReadPolicy(const std::string& bytes) {
 constexpr auto kReaders = std::to_array<Reader>({
     {"nsys", ReadTrace, true},
     {"kineto", ReadTrace, false},
+    {"xla", ReadTrace, false},
     {"smi", ReadTrace, false},
     {"training-log", ReadTrace, false},
     {"dlprof", ReadTrace, true},

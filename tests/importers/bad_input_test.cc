@@ -149,11 +149,9 @@ TEST(BadInput, TracesOfOtherProfilers) {
                   process + R"("}}, {"ph": "X", "name": "fusion", "ts": 1, "dur": 5, "pid": 1}]})");
     return Refusal(dir.path() / "a.json");
   };
-  for (const char* process : {"/device:GPU:0", "/device:GPU:0 (pid 1)", "/host:CPU",
-                              "/job:localhost/replica:0/task:0/device:GPU:0 Compute"}) {
+  for (const char* process : {"/device:GPU:0", "/device:GPU:0 (pid 1)"}) {
     const Error e = refusal(process);
-    EXPECT_THAT(e.reason(), HasSubstr("a trace of XLA's profiler")) << process;
-    EXPECT_THAT(e.hint(), HasSubstr("nsys profile")) << process;
+    EXPECT_THAT(e.reason(), HasSubstr("a trace of XLA's profiler in which it recorded nothing")) << process;
     EXPECT_THAT(e.hint(), Not(HasSubstr("torch"))) << process;
   }
   EXPECT_THAT(refusal("/device:TPU:0").hint(), Not(HasSubstr("nsys")));

@@ -29,7 +29,8 @@ ApiKind ClassifyApi(std::string_view name) {
   };
   if (starts({"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
               "cudaThreadSynchronize", "cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize",
-              "hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize"}))
+              "hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize", "jax.block_until_ready",
+              "np.asarray(jax.Array)"}))
     return ApiKind::kSync;
   if (starts({"cudaMemcpy", "cuMemcpy", "hipMemcpy"}))
     return name.find("Async") != std::string_view::npos ? ApiKind::kAsyncCopy : ApiKind::kCopy;

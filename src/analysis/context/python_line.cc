@@ -8,10 +8,10 @@
 namespace dladvisor {
 
 bool IsUserFrame(std::string_view name) {
-  constexpr std::array starts = {"torch/",       "<built-in",        "<frozen",       "<string>",
-                                 "threading.py", "runpy.py",         "contextlib.py", "functools.py",
-                                 "nn.Module",    "multiprocessing/", "concurrent/",   "asyncio/",
-                                 "importlib/"};
+  constexpr std::array starts = {"torch/",       "jax/",         "<built-in",        "<frozen",
+                                 "<string>",     "threading.py", "runpy.py",         "contextlib.py",
+                                 "functools.py", "nn.Module",    "multiprocessing/", "concurrent/",
+                                 "asyncio/",     "importlib/"};
   for (const std::string_view start : starts)
     if (name.starts_with(start)) return false;
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };

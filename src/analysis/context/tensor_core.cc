@@ -108,9 +108,15 @@ bool IsGeneratedGemm(const KernelWords& name) {
   }());
 }
 
+// Products that XLA compiles by Triton, whose types the name does not tell: of all that it takes, FP32 at the
+// precision that is the default included, tensor cores multiply.
+bool IsXlaGemm(const KernelWords& name) {
+  return name.StartsWith("gemm_fusion") || name.StartsWith("triton_gemm");
+}
+
 // Products of libraries and compilers.
 bool IsLibraryGemm(const KernelWords& name) {
-  if (IsGeneratedGemm(name)) return true;
+  if (IsGeneratedGemm(name) || IsXlaGemm(name)) return true;
   return name.HasAny({"cijk_", "nvjet", "cutlass_", "cutlass3x", "cutlass::kernel", "cutlass::device_kernel",
                       "marlin", "machete", "triton_mm", "triton_tem"}) &&
          !name.Has("gemv");
@@ -247,6 +253,7 @@ std::optional<bool> UsesTensorCores(const KernelWords& name, const KernelTraits&
   if (name.Has("cijk_")) return name.HasWordLike(MatrixInstructionWord());
   if (IsGeneratedGemm(name)) return true;
   if (name.HasAny({"nvjet", "matmul_ogs"}) && narrow) return true;
+  if (IsXlaGemm(name)) return true;
   if (name.HasAny({"marlin", "machete", "deep_gemm"}) || traits.precision == Precision::kFp8 ||
       traits.precision == Precision::kFp4)
     return true;

@@ -18,8 +18,9 @@ struct Framework {
 };
 
 // The first that matches counts: PyTorch programs also run Numba's or CuPy's kernels, RAPIDS runs both.
-const std::array<Framework, 9>& Frameworks() {
-  static const std::array<Framework, 9> frameworks = {{
+const std::array<Framework, 10>& Frameworks() {
+  static const std::array<Framework, 10> frameworks = {{
+      {"PyTorch/XLA", RE2(R"(^SyncTensorsGraph)"), RE2(R"(^XLAGraphExecutor|^torch_xla)")},
       {"PyTorch", RE2(R"(\bat::(native|cuda)\b|\bc10::|^triton_(poi|red|per|tem|mm)_|^nvfuser_|_nvfuser_)"),
        RE2(R"(^(aten|c10d|torch)::|^ProfilerStep#|^autograd::|Backward\d*$|\btorch\.)")},
       {"TensorFlow", RE2(R"(\btensorflow::)"), RE2(R"(^tensorflow|^TF-)")},

@@ -9,9 +9,9 @@
 
 namespace dladvisor {
 
-// "PyTorch", "TensorFlow", "JAX", "PaddlePaddle", "RAPIDS", "CuPy", "Numba", "OpenACC" or "OpenMP": from what
-// the profile says of the framework, else from how kernels and ranges are named. Nothing where neither shows
-// it, as for plain CUDA.
+// "PyTorch", "PyTorch/XLA", "TensorFlow", "JAX", "PaddlePaddle", "RAPIDS", "CuPy", "Numba", "OpenACC" or
+// "OpenMP": from what the profile says of the framework, else from how kernels and ranges are named. Nothing
+// where neither shows it, as for plain CUDA.
 std::optional<std::string> FrameworkName(const Trace& trace);
 
 }  // namespace dladvisor

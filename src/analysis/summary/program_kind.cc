@@ -272,8 +272,8 @@ bool Measures(const Context& context) {
 }
 
 bool IsOfNetworks(std::string_view framework) {
-  return framework == "PyTorch" || framework == "TensorFlow" || framework == "JAX" ||
-         framework == "PaddlePaddle";
+  return framework == "PyTorch" || framework == "PyTorch/XLA" || framework == "TensorFlow" ||
+         framework == "JAX" || framework == "PaddlePaddle";
 }
 
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {

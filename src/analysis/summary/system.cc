@@ -41,7 +41,8 @@ const RelationOf<SystemRow>& SystemRelation() {
                   "cuDNN version, where DLProf asked for it.")
           .Column("framework", &SystemRow::framework, Unit::kText, "Deep-learning framework and version.")
           .Column("framework_name", &SystemRow::framework_name, Unit::kText,
-                  "PyTorch, TensorFlow, JAX, PaddlePaddle, RAPIDS, CuPy, Numba, OpenACC or OpenMP: from "
+                  "PyTorch, PyTorch/XLA, TensorFlow, JAX, PaddlePaddle, RAPIDS, CuPy, Numba, OpenACC or "
+                  "OpenMP: from "
                   "framework, else from how kernels and ranges are named; unknown for plain CUDA.")
           .Column(
               "vendor", &SystemRow::vendor, Unit::kText,

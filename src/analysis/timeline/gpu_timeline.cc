@@ -287,9 +287,12 @@ class TimelineBuilder {
     const auto charge = [&](Bucket bucket, Interval time) { Charge(gap, bucket, time); };
     gap.thread = calls.thread[gap.call];
     gap.handed_over = idle.start;
+    before = host_.OwnerOf(trace_.threads[gap.thread].is_worker ? gap.thread : before);
     if (before != kNoIndex && before != gap.thread && gap.starved_ns > 0) {
       gap.before = before;
-      gap.handed_over = host_.FirstActivity(gap.thread, {idle.start, launched});
+      gap.handed_over = trace_.threads[gap.thread].is_worker
+                            ? host_.BeginOfTask(gap.thread, {idle.start, launched})
+                            : host_.FirstActivity(gap.thread, {idle.start, launched});
       Starve(before, {idle.start, gap.handed_over}, idle.start, charge);
     }
     Starve(gap.thread, {gap.handed_over, launched}, idle.start, charge);

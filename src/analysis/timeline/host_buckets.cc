@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -118,6 +119,9 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   const ApiCalls& calls = trace.api_calls;
   for (size_t i = 0; i < calls.size(); ++i)
     if (calls.thread[i] != kNoIndex) launches[calls.thread[i]] = 1;
+  FindOwners();
+  for (size_t thread = 0; thread < threads_.size(); ++thread)
+    if (launches[thread]) launches[owner_[thread]] = 1;
 
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
   const std::vector<Ns> set_up = FindSetUp(trace);
@@ -211,6 +215,31 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   if (calls.size() == 0)
     for (size_t b = static_cast<size_t>(Bucket::kLaunchLatency); b < kBuckets; ++b)
       captured_[b] = b == static_cast<size_t>(Bucket::kUnknown);
+}
+
+void HostBuckets::FindOwners() {
+  const Trace& trace = context_.trace;
+  owner_.resize(threads_.size());
+  std::iota(owner_.begin(), owner_.end(), 0u);
+  if (std::ranges::none_of(trace.threads, &dladvisor::Thread::is_worker)) return;
+  std::vector<size_t> events(threads_.size(), 0);
+  const auto count = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i)
+      if (table.thread[i] != kNoIndex) ++events[table.thread[i]];
+  };
+  count(trace.frames);
+  count(trace.api_calls);
+  count(trace.ranges);
+  std::map<uint32_t, uint32_t> most;  // by process
+  for (uint32_t thread = 0; thread < threads_.size(); ++thread) {
+    if (trace.threads[thread].is_worker || events[thread] == 0) continue;
+    const auto [known, is_new] = most.try_emplace(trace.threads[thread].process, thread);
+    if (!is_new && events[thread] > events[known->second]) known->second = thread;
+  }
+  for (uint32_t thread = 0; thread < threads_.size(); ++thread)
+    if (const auto owner = most.find(trace.threads[thread].process);
+        trace.threads[thread].is_worker && owner != most.end())
+      owner_[thread] = owner->second;
 }
 
 // Launches between the two calls are written into a graph, which happens once.
@@ -400,6 +429,13 @@ Ns HostBuckets::FirstActivity(uint32_t thread, Interval time) const {
   const auto first = std::lower_bound(active.begin(), active.end(), time.start,
                                       [](const Interval& i, int64_t t) { return i.end <= t; });
   return first == active.end() ? time.end : std::clamp(first->start, time.start, time.end);
+}
+
+Ns HostBuckets::BeginOfTask(uint32_t thread, Interval time) const {
+  const IntervalSet& active = threads_[thread].calls_and_ranges;
+  const auto after = std::upper_bound(active.begin(), active.end(), time.end,
+                                      [](int64_t t, const Interval& i) { return t < i.start; });
+  return after == active.begin() ? time.start : std::clamp((after - 1)->start, time.start, time.end);
 }
 
 }  // namespace dladvisor

@@ -59,6 +59,14 @@ class HostBuckets {
   // time.end where it does nothing. Waiting in the operating system to be given work is no activity.
   Ns FirstActivity(uint32_t thread, Interval time) const;
 
+  // When the thread begins with what it does at the end of `time`: since then it was in calls and ranges
+  // without a break.
+  Ns BeginOfTask(uint32_t thread, Interval time) const;
+
+  // The thread whose program a worker (Thread::is_worker) runs: that of its process with most functions and
+  // calls. Any other thread is its own.
+  uint32_t OwnerOf(uint32_t thread) const { return thread == kNoIndex ? kNoIndex : owner_[thread]; }
+
   // Whether the call is the first that launches some kernel.
   bool IsFirstOfKernel(uint32_t call) const { return (calls_[call] & kFirstOfKernel) != 0; }
 
@@ -78,6 +86,7 @@ class HostBuckets {
     IntervalSet calls_and_ranges;
     Ns dispatch = 0;  // what a launch costs
   };
+  void FindOwners();
   void FindCaptures();
   void FindLaunches();
   void FindDispatch(const std::vector<ApiKind>& kinds);
@@ -95,6 +104,7 @@ class HostBuckets {
 
   const Context& context_;
   std::vector<Thread> threads_;
+  std::vector<uint32_t> owner_;
   std::vector<uint8_t> calls_;  // by API call: whether it gives a GPU work, and is the first for a kernel
   std::array<bool, kBuckets> captured_{};
 };

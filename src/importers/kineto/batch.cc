@@ -53,8 +53,21 @@ SyncKind SyncKindOf(std::string_view kind) {
   return SyncKind::kUnknown;
 }
 
-// A kernel's name without return type, template arguments and parameters:
-// "void at::native::reduce_kernel<512, 1>(int)" -> "reduce_kernel".
+// Sequence numbers begin at 0, which is none here. What is hashed of them serves as well, where they are
+// missing.
+int64_t CollectiveNumber(const Event& e) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  if (e.collective_sequence >= 0 && e.collective_sequence < kLargest) return e.collective_sequence + 1;
+  uint64_t hash = 0;
+  const std::string_view text = e.collective_operation;
+  std::from_chars(text.data(), text.data() + text.size(), hash);
+  return static_cast<int64_t>(hash & static_cast<uint64_t>(kLargest));
+}
+
+}  // namespace
+
+int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
+
 std::string_view ShortNameOf(std::string_view name) {
   size_t end = name.size(), begin = 0;
   int depth = 0;
@@ -83,21 +96,6 @@ std::string_view ShortNameOf(std::string_view name) {
   }
   return begin < end ? name.substr(begin, end - begin) : name;
 }
-
-// Sequence numbers begin at 0, which is none here. What is hashed of them serves as well, where they are
-// missing.
-int64_t CollectiveNumber(const Event& e) {
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-  if (e.collective_sequence >= 0 && e.collective_sequence < kLargest) return e.collective_sequence + 1;
-  uint64_t hash = 0;
-  const std::string_view text = e.collective_operation;
-  std::from_chars(text.data(), text.data() + text.size(), hash);
-  return static_cast<int64_t>(hash & static_cast<uint64_t>(kLargest));
-}
-
-}  // namespace
-
-int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
 
 int64_t Product(const std::array<int64_t, 3>& d) {  // CUDA's limits: 2^31, 2^16, 2^16
   return std::clamp<int64_t>(d[0], 0, int64_t{1} << 31) * std::clamp<int64_t>(d[1], 0, 1 << 16) *

@@ -32,6 +32,9 @@ inline constexpr std::string_view kLegacyHost = "CPU functions", kLegacyGpu = "C
 
 // The number of a token (7, "7" or "stream 7"); -1 for texts without one, as "Spans".
 int64_t IdOf(std::string_view token);
+// A kernel's name without return type, template arguments and parameters:
+// "void at::native::reduce_kernel<512, 1>(int)" -> "reduce_kernel".
+std::string_view ShortNameOf(std::string_view name);
 // Blocks of a grid, threads of a block.
 int64_t Product(const std::array<int64_t, 3>& dimensions);
 

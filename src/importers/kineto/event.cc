@@ -167,6 +167,8 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
         e.to = text();
       else if (key == "graph id")
         e.graph = IntegerOr(Token(value), 0);
+      else if (key == "step_num")
+        e.step_number = text();
       break;
     case 9:
       if (key == "Device Id")
@@ -179,6 +181,8 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
     case 10:
       if (key == "Input Dims" || key == "Input dims")
         e.shapes = Raw(value);
+      else if (key == "hlo_module")
+        e.hlo_module = text();
       else if (key == "Input type")
         e.types = Raw(value);
       else if (key == "Call stack")
@@ -198,6 +202,9 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
       else if (key == "memory kind")
         e.memory = text();
       break;
+    case 12:
+      if (key == "hlo_category") e.hlo_category = text();
+      break;
     case 13:
       if (key == "shared memory")
         e.shared_bytes = IntegerOr(Token(value), 0);
@@ -215,6 +222,14 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
     case 14:
       if (key == "cuda_sync_kind")
         e.sync_kind = text();
+      else if (key == "correlation_id")
+        e.correlation = integer();
+      else if (key == "kernel_details")
+        e.kernel_details = text();
+      else if (key == "memcpy_details")
+        e.memcpy_details = text();
+      else if (key == "memset_details")
+        e.memset_details = text();
       else if (key == "Total Reserved")
         e.reserved = integer();
       else if (key == "Out msg nelems")
@@ -236,7 +251,10 @@ void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
       if (key == "Module Hierarchy") e.module = text();
       break;
     case 18:
-      if (key == "Process Group Name") e.group = text();
+      if (key == "Process Group Name")
+        e.group = text();
+      else if (key == "cuda_graph_node_id")
+        e.graph_node = IntegerOr(Token(value), 0);
       break;
     case 19:
       if (key == "Process Group Ranks") e.group_ranks = text();

@@ -45,6 +45,9 @@ struct Event {
   int64_t collective_sequence = -1;       // within the process group
   std::string_view collective_operation;  // a hash of group and sequence
 
+  // Of XLA's profiler, which writes numbers as text.
+  std::string_view kernel_details, memcpy_details, memset_details, hlo_module, hlo_category, step_number;
+
   double counter = std::numeric_limits<double>::quiet_NaN();
 
   // Of the allocator.

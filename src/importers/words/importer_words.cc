@@ -12,12 +12,14 @@
 #include "src/importers/nvidia_smi/words/nvidia_smi_words.h"
 #include "src/importers/serving_log/words/serving_log_words.h"
 #include "src/importers/training_log/words/training_log_words.h"
+#include "src/importers/xla/words/xla_words.h"
 
 namespace dladvisor {
 namespace {
 
-constexpr std::array kWords = {&kNsysWords,       &kKinetoWords,     &kNvidiaSmiWords, &kTrainingLogWords,
-                               &kServingLogWords, &kProgramLogWords, &kRocprofWords,   &kTimelineWords};
+constexpr std::array kWords = {&kNsysWords,       &kKinetoWords,      &kXlaWords,
+                               &kNvidiaSmiWords,  &kTrainingLogWords, &kServingLogWords,
+                               &kProgramLogWords, &kRocprofWords,     &kTimelineWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/xla/xla.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "src/importers/kineto/event.h"
+#include "src/importers/kineto/event_text.h"
+#include "src/importers/xla/process_name.h"
+#include "src/importers/xla/xla_events.h"
+
+namespace dladvisor {
+namespace {
+
+// XLA writes the first million events of a profile and leaves out the others.
+constexpr int64_t kMostWritten = 1'000'000;
+
+// JSON whose first processes are named as XLA names them.
+bool IsXla(std::string_view head) {
+  const size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return false;
+  constexpr std::string_view kName = "\"name\"";
+  for (size_t at = head.find(kName); at != std::string_view::npos; at = head.find(kName, at + 1)) {
+    size_t value = head.find_first_not_of(" \t\r\n:", at + kName.size());
+    if (value == std::string_view::npos || head[value] != '"') continue;
+    ++value;
+    if (xla::ProcessKindOf(head.substr(value, head.find('"', value) - value))) return true;
+  }
+  return false;
+}
+
+Trace Read(ByteSource& source) {
+  kineto::EventText text(source, kineto::EventText::Cut::kExact);
+  kineto::EventParser parser;
+  kineto::Chunk chunk;
+  xla::Events events;
+  while (text.Next(chunk))
+    if (!parser.Parse(chunk.Array(), chunk.capacity(), [&](const kineto::Event& e) { events.Add(e); }))
+      throw Error(source.name(), "is damaged: some of its events are not valid JSON",
+                  "export the trace again; a copy may have been cut or changed");
+  if (events.has_tpu())
+    throw WrongKind(source.name(), "a trace of a TPU by XLA's profiler, which dladvisor does not read",
+                    "read it with XProf (pip install xprof; xprof LOGDIR)");
+  const bool has_all = events.count() < kMostWritten;
+  Trace trace = events.Finish();
+  if (!FirstTime(trace))
+    throw WrongKind(
+        source.name(), "a trace of XLA's profiler in which it recorded nothing",
+        "see that the steps run between start_trace and stop_trace, and wait for the last of them "
+        "(jax.block_until_ready) before stop_trace");
+  trace.path = source.name();
+  trace.health.truncated = !source.damage().empty() || text.IsTruncated();
+  if (trace.health.truncated)
+    trace.health.notes.push_back(fmt::format("The trace ends early{}{}: only what comes before was read.",
+                                             source.damage().empty() ? "" : " as ", source.damage()));
+  if (!has_all) {
+    trace.health.truncated = true;
+    trace.health.notes.emplace_back(
+        "XLA's profiler writes the first million events of a profile and leaves out the others: what the "
+        "trace shows ends before the program did.");
+  }
+  return trace;
+}
+
+}  // namespace
+
+constinit const Importer kXlaImporter = {
+    .in_errors = ", traces of XLA's profiler (JAX, TensorFlow: trace.json.gz)",
+    .in_help = "trace of XLA's profiler (.trace.json.gz of JAX or TensorFlow)",
+    .extensions = "",
+    .more_extensions = ".json .gz",
+    .fits = [](const Input& input) { return IsXla(input.head()) ? Importer::Fit::kYes : Importer::Fit::kNo; },
+    .read = [](Input& input) { return std::optional(Read(input.bytes())); },
+};
+
+}  // namespace dladvisor
