@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -39,6 +40,19 @@ TEST(Headline, AnErrorComesBeforeWhatIsSavedUnlessThereAreSteps) {
   EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown),
               HasSubstr("all of it to copying; first, mend the error; then send it in one copy."));
   EXPECT_THAT(Render(TypicalRun(), advice, ReportFormat::kMarkdown), HasSubstr("first, send it in one copy"));
+}
+
+TEST(Headline, AKernelThatDidNotRunComesBeforeWhatIsSavedUnlessALibraryMayHaveTriedIt) {
+  for (const int64_t first : {0, 1}) {
+    Advice advice = TypicalAdvice();
+    Finding errors = MakeFinding("cuda-errors", Severity::kWarning, Outcome::kFired);
+    errors.recommendation = {RenderMessage("Check what is passed to the call.", {})};
+    errors.lets = {{"first", first, Unit::kNone}};
+    advice.findings.push_back(errors);
+    std::string text = Render(TypicalRun(), advice, ReportFormat::kText);
+    std::ranges::replace(text, '\n', ' ');
+    EXPECT_EQ(text.find("first, check what is passed to the call") != std::string::npos, first == 1) << text;
+  }
 }
 
 TEST(Headline, AResultThatIsReadTooSoonComesBeforeWhatIsSaved) {

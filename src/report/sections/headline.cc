@@ -168,7 +168,8 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   if (const auto failed = FindingOf(advice, "program-failed");
       failed && (IsTest(advice, WholeOf(model)) || !WholeOf(model).has_steps))
     return failed;
-  if (FindingOf(advice, "cuda-errors")) return std::nullopt;
+  if (const auto errors = FindingOf(advice, "cuda-errors"))
+    return Holds(advice.findings[*errors], "first") ? errors : std::nullopt;
   // What computes a wrong result has none to be had sooner.
   if (const auto unread = FindingOf(advice, "managed-without-wait")) return unread;
   if (!HasGpuWork(model)) {
