@@ -333,6 +333,17 @@ TEST(Idle, TheThreadThatHandsOverIsAsked) {
   EXPECT_EQ(gap.handed_over, 170);
 }
 
+TEST(Idle, ARuntimesDispatchIsLaunching) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "a");
+  b.Range(500'000, 1'500'000, "PjRtCApiLoadedExecutable::Execute", 0);
+  b.Launch(1'400'000, 1'450'000, 1'500'000, "b");
+  const Context context = test::ContextOf(b.trace);
+  const IdleGap gap = ComputeTimelines(context).at(0).gaps.at(0);
+  EXPECT_EQ(At(gap.charged, Bucket::kHost), 499'900 - 50'000) << "but for the cost of a launch";
+  EXPECT_GE(At(gap.charged, Bucket::kLaunch), 900'000);
+}
+
 TEST(Idle, AWorkersTimeBetweenTasksIsThatOfTheProgram) {
   // The main thread makes a batch; a worker of the runtime has ended one task early in the gap, and copies
   // the batch in its next one.

@@ -73,8 +73,12 @@ Bucket BucketOfRange(std::string_view name) {
   static const RE2 garbage(R"((?i)\bgc\b|garbage.?collect)");
   // Not "compiled", which is what runs compiled code.
   static const RE2 compilation(
-      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|compile_fx|jit_?compil|triton_?compil|inductor_codecache|CUDAGraphNode\.record)");
+      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|backend_compile|^xla_?compil|compile_fx|jit_?compil|triton_?compil|inductor_codecache|CUDAGraphNode\.record)");
+  // Of JAX and its runtime: from the call of a compiled function to the launch of its kernels.
+  static const RE2 dispatch(
+      R"(^(PjitFunction\(|PJRT_LoadedExecutable_Execute|(\[\d+\] )?\w*Pj[Rr]t\w*Executable::Execute))");
   const re2::StringPiece text(name.data(), name.size());
+  if (RE2::PartialMatch(text, dispatch)) return Bucket::kLaunch;
   if (RE2::PartialMatch(text, input)) return Bucket::kInput;
   if (RE2::PartialMatch(text, compilation)) return Bucket::kCompilation;
   if (RE2::PartialMatch(text, communication)) return Bucket::kIdleCommunication;
@@ -110,6 +114,7 @@ Bucket BucketOfFunction(std::string_view name) {
 HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(context.trace.threads.size()) {
   const Trace& trace = context.trace;
   const auto add = [&](uint32_t thread, Bucket bucket, Interval time) {
+    if (bucket == Bucket::kLaunch) return threads_[thread].dispatching.push_back(time);
     const auto index =
         static_cast<size_t>(std::find(kActivities.begin(), kActivities.end(), bucket) - kActivities.begin());
     threads_[thread].by_activity[index].push_back(time);
@@ -188,8 +193,10 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   FindLaunches();
   FindTimeBeforeLoading(kinds);
   FindFirstCalls();
-  for (Thread& thread : threads_)
+  for (Thread& thread : threads_) {
     for (IntervalSet& set : thread.by_activity) set = Union(std::move(set));
+    thread.dispatching = Union(std::move(thread.dispatching));
+  }
   FindDispatch(kinds);
 
   // Calls mostly lie in ranges: going through both at once keeps the sets small.

@@ -11,7 +11,8 @@
 // What is left is, in this order:
 // - of a synchronisation that was waiting when the queue ran dry, as far as it had waited: in that time
 //   the host could have done what it did afterwards (idle/sync);
-// - dispatch (idle/launch), the last part before the launch, up to the cost of a launch for each one made:
+// - dispatch (idle/launch), ranges of a runtime that do nothing else and the last part before the launch, up
+// to the cost of a launch for each one made:
 //   eight times the median time that the thread takes from one launch to the next, first launches of kernels
 //   left out, between 50 us and 1 ms;
 // - other work of the host (idle/host).
@@ -50,6 +51,7 @@ class HostBuckets {
       for (size_t k = 0; k < kActivities.size(); ++k)
         if (const IntervalSet part = Within(by_activity[k], time); !part.empty()) take(kActivities[k], part);
       if (const Ns waited = WaitedAt(thread, dry); waited > 0) take(Bucket::kIdleSync, First(rest, waited));
+      take(Bucket::kLaunch, Within(threads_[thread].dispatching, time));
     }
     if (!rest.empty()) take(Bucket::kLaunch, Last(rest, DispatchIn(thread, time)));
     for (const Interval& i : rest) charge(Bucket::kHost, i);
@@ -84,7 +86,8 @@ class HostBuckets {
   struct Thread {
     std::array<IntervalSet, kActivities.size()> by_activity;
     IntervalSet calls_and_ranges;
-    Ns dispatch = 0;  // what a launch costs
+    IntervalSet dispatching;  // in ranges that do nothing else
+    Ns dispatch = 0;          // what a launch costs
   };
   void FindOwners();
   void FindCaptures();
@@ -113,7 +116,7 @@ class HostBuckets {
 Bucket BucketOfFunction(std::string_view name);
 
 // What the name of a range says that the program does: kInput, kIdleCommunication, kCheckpoint, kCompilation,
-// kGarbageCollection; kHost where it says nothing of these.
+// kGarbageCollection; kLaunch where it hands compiled code to the GPU; kHost where it says nothing of these.
 Bucket BucketOfRange(std::string_view name);
 
 }  // namespace dladvisor
