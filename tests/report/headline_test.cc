@@ -205,6 +205,23 @@ TEST(Headline, SaysOfAProfileWithoutTheGpuWhatItShows) {
                         "first, load batches in other processes, then record the GPU's work."));
 }
 
+TEST(Headline, BeginsWithALoadingStageWhereNothingOfTheGpuIsKnown) {
+  for (const int64_t loads : {0, 1}) {
+    Advice advice;
+    advice.findings = {MakeFinding("no-gpu-work", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("stage-dominates", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Profile again with: x."};
+    advice.findings[1].recommendation = {"Load data ahead."};
+    advice.findings[1].lets = {{"loads", loads, Unit::kNone}};
+    const std::string text = Render(FakeRun(), advice, ReportFormat::kMarkdown);
+    EXPECT_EQ(
+        text.find("nothing of the GPU was recorded; first, load data ahead, then record the GPU's work") !=
+            std::string::npos,
+        loads == 1)
+        << text;
+  }
+}
+
 TEST(Headline, CallsCodeThatIsLoadedOnceStartUp) {
   const auto text = [](const char* bucket) {
     Advice advice;

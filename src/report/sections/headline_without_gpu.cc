@@ -28,17 +28,25 @@ std::string NextOnHost(const Advice& advice, size_t first) {
 // What feeds a program of which nothing of the GPU was recorded.
 struct HostInput {
   std::string_view rule, text;
+  std::string_view holds;  // the let of the rule that says so; "" where the rule itself does
 };
 constexpr std::array kHostInputs = std::to_array<HostInput>({
-    {"random-on-host", "The host makes the input for much of the time"},
-    {"host-loading", "The host loads data for most of the time"},
+    {"random-on-host", "The host makes the input for much of the time", ""},
+    {"host-loading", "The host loads data for most of the time", ""},
+    {"stage-dominates", "The host loads data for much of the time", "loads"},
 });
+
+std::optional<size_t> Feeding(const Advice& advice, const HostInput& input) {
+  const auto found = FindingOf(advice, input.rule);
+  if (!found || input.holds.empty() || Holds(advice.findings[*found], input.holds)) return found;
+  return std::nullopt;
+}
 
 }  // namespace
 
 std::optional<size_t> FedByHost(const Advice& advice) {
   for (const HostInput& input : kHostInputs)
-    if (const auto feeding = FindingOf(advice, input.rule)) return feeding;
+    if (const auto feeding = Feeding(advice, input)) return feeding;
   return std::nullopt;
 }
 
@@ -60,7 +68,7 @@ HeadlineText HeadlineWithoutGpu(const ReportModel& model, std::optional<size_t> 
     return {first ? "The program uses no GPU; " : "The program uses no GPU.",
             first ? order + NextOnHost(advice, *first) + "." : ""};
   for (const HostInput& input : kHostInputs)
-    if (FindingOf(advice, input.rule))
+    if (Feeding(advice, input))
       return {fmt::format("{}, and nothing of the GPU was recorded; ", input.text),
               order + ", then record the GPU's work."};
   const auto none = FindingOf(advice, "no-gpu-work");
