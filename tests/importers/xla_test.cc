@@ -123,6 +123,14 @@ TEST(Xla, HostEventsAreCallsFramesAndRanges) {
   EXPECT_EQ(trace.facts.at("framework"), "JAX");
 }
 
+TEST(Xla, AProgramOnTheCpuCallsNoGpu) {
+  const Trace trace =
+      ReadEvents(Named("process_name", 701, 0, "/host:CPU") + Event(701, 7, 1, 20, "PjitFunction(update)") +
+                 Event(701, 7, 30, 9, "$api.py:293 block_until_ready"));
+  EXPECT_EQ(trace.api_calls.size(), 0u);
+  EXPECT_EQ(trace.ranges.size(), 1u);
+}
+
 TEST(Xla, KnowsWhoseRuntimeItIs) {
   const auto framework = [](const std::string& event, const std::string& module = "") {
     const Trace trace = ReadEvents(kNames + Event(701, 7, 1, 2, event) +

@@ -267,14 +267,24 @@ std::string_view FrameworkOf(const Trace& trace, const std::map<std::string, boo
 
 }  // namespace
 
-// A wait that is called by one waits once.
+namespace {
+
+bool IsWait(std::string_view call) { return call.starts_with("jax.") || call.starts_with("np."); }
+
+}  // namespace
+
+// A wait that is called by one waits once, and for no GPU where there is none.
 void Events::DropInnerWaits() {
   ApiCalls& a = trace_.api_calls;
   std::vector<Ns> end(trace_.threads.size(), kUnknown);
   ApiCalls kept;
+  const bool uses_gpu =
+      trace_.kernels.size() + trace_.copies.size() + trace_.sets.size() > 0 ||
+      std::ranges::any_of(a.name, [&](NameId id) { return !IsWait(trace_.names.View(id)); });
   for (size_t i = 0; i < a.size(); ++i) {
     const std::string_view name = trace_.names.View(a.name[i]);
-    const bool is_wait = name.starts_with("jax.") || name.starts_with("np.");
+    const bool is_wait = IsWait(name);
+    if (is_wait && !uses_gpu) continue;
     Ns& last = end[a.thread[i]];
     if (is_wait && a.end[i] <= last) continue;
     if (is_wait) last = a.end[i];

@@ -19,7 +19,9 @@ constinit const CaptureWords kXlaWords = {
     .options = kOptions,
     .idle_causes = "python_tracer_level=1 in the options of the profiler",
     .idle_causes_beyond_calls = "python_tracer_level=1 in the options of the profiler",
-    .no_gpu_work = "the trace holds no GPU activity: the program ran on the CPU, or it was not recorded",
+    .no_gpu_work =
+        "the trace holds no GPU activity, as of a program that ran on the CPU or of which it was not "
+        "recorded",
     .records_operators = false,
 };
 
