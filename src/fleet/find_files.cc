@@ -56,6 +56,17 @@ void AddPattern(const std::string& pattern, std::vector<FoundFile>& found) {
   globfree(&matches);
 }
 
+void DropPerfettosCopies(std::vector<FoundFile>& files) {
+  const auto name = [](const FoundFile& file) { return file.path.filename().string(); };
+  std::set<fs::path> with_trace;
+  for (const FoundFile& file : files)
+    if (name(file).ends_with(".trace.json.gz")) with_trace.insert(file.path.parent_path());
+  std::erase_if(files, [&](const FoundFile& file) {
+    return !file.named && name(file) == "perfetto_trace.json.gz" &&
+           with_trace.contains(file.path.parent_path());
+  });
+}
+
 }  // namespace
 
 bool NaturallyLess(std::string_view a, std::string_view b) {
@@ -109,6 +120,7 @@ std::vector<FoundFile> FindFiles(const std::vector<std::string>& arguments) {
     const fs::path canonical = fs::weakly_canonical(file.path, error);
     if (seen.insert(error ? file.path.string() : canonical.string()).second) once.push_back(std::move(file));
   }
+  DropPerfettosCopies(once);
   return once;
 }
 

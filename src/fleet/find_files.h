@@ -15,7 +15,8 @@ struct FoundFile {
 };
 
 // Sorted so that numbers in names count as numbers (rank_2 before rank_10), each file once. "-" is kept as it
-// is. Throws Error for what is not there and for a folder or pattern without files.
+// is. Of a folder in which JAX's profiler has written its trace twice, as vm.trace.json.gz and for Perfetto,
+// the first counts. Throws Error for what is not there and for a folder or pattern without files.
 std::vector<FoundFile> FindFiles(const std::vector<std::string>& arguments);
 
 // Compares names by their digits as numbers, other characters as they are.

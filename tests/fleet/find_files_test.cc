@@ -38,6 +38,13 @@ TEST_F(FindFilesTest, FoldersWithAllBelowInOrderOfTheirNumbers) {
   EXPECT_EQ(Names({dir_.path().string()}), (Paths{"rank_2.sqlite", "rank_10.sqlite", "sub/a.json.gz"}));
 }
 
+TEST_F(FindFilesTest, ACopyForPerfettoIsNoSecondProfile) {
+  for (const char* name : {"a/perfetto_trace.json.gz", "a/vm.trace.json.gz", "b/perfetto_trace.json.gz"})
+    Touch(name);
+  EXPECT_EQ(Names({dir_.path().string()}), (Paths{"a/vm.trace.json.gz", "b/perfetto_trace.json.gz"}));
+  EXPECT_EQ(Names({At("a/perfetto_trace.json.gz"), At("a/vm.trace.json.gz")}).size(), 2u);
+}
+
 TEST_F(FindFilesTest, PatternsAndNamesEachOnce) {
   for (const char* name : {"a1.weird", "a2.weird", "b.json"}) Touch(name);
   EXPECT_EQ(Names({At("a*.weird"), At("b.json"), At("./b.json")}), (Paths{"a1.weird", "a2.weird", "b.json"}));
