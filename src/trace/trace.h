@@ -24,6 +24,7 @@
 #include "engine/base/string_pool.h"
 #include "src/trace/events.h"
 #include "src/trace/program_output.h"
+#include "src/trace/program_spans.h"
 #include "src/trace/serving_progress.h"
 #include "src/trace/training_progress.h"
 
@@ -145,6 +146,7 @@ struct Trace {
   TrainingLog training_log;
   ServingLog serving_log;
   ProgramOutput program_output;
+  ProgramSpans program_spans;
 
   CaptureHealth health;
 };

@@ -284,7 +284,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("serving_lines", &ProfileRow::serving_lines, Unit::kCount,
                   "Lines of a server's log that report its load.")
           .Column("program_parts", &ProfileRow::program_parts, Unit::kCount,
-                  "Parts of a program's output that show its time, progress bars or kinds of lines.")
+                  "Parts of a program's output that show its time: progress bars, kinds of lines, or tracks "
+                  "of spans.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
           .Column("unknown_rows", &ProfileRow::unknown_rows, Unit::kCount,
@@ -401,7 +402,8 @@ ProfileRow ComputeProfile(const Context& context) {
   row.training_lines = count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value());
   row.serving_lines = count(trace.serving_log.samples);
   const ProgramOutput& output = trace.program_output;
-  row.program_parts = count(output.parts) + (output.parts.empty() && !output.empty() ? 1 : 0);
+  row.program_parts = count(output.parts) + (output.parts.empty() && !output.empty() ? 1 : 0) +
+                      count(trace.program_spans.tracks);
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
   CountUnknownRows(health, row);

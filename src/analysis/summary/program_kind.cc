@@ -306,6 +306,7 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
     if (trace.training_log.iterations.size() > 0 || trace.training_log.runtime_ns)
       return ProgramKind{program_kind::kLog, "lines of a training's log"};
     if (!trace.serving_log.empty()) return ProgramKind{program_kind::kLog, "lines of a server's log"};
+    if (!trace.program_spans.empty()) return ProgramKind{program_kind::kLog, "spans that a program marked"};
     if (!trace.program_output.empty()) return ProgramKind{program_kind::kLog, "lines of a program's output"};
     if (auto accelerator = OtherAccelerator(trace)) return accelerator;
     return HostOnly(trace, ranges);

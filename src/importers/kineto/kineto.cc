@@ -22,6 +22,7 @@
 #include "src/importers/kineto/frame.h"
 #include "src/importers/kineto/gpu_dialect.h"
 #include "src/importers/kineto/other_trace.h"
+#include "src/importers/kineto/track_spans.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/parallel.h"
 
@@ -288,6 +289,49 @@ bool LooksLikeJsonLines(std::string_view head) {
          head.substr(first.size() + 1).starts_with('{');
 }
 
+// Of events that are of no kind which any importer reads.
+[[noreturn]] void RefuseUnknown(const ByteSource& source, const Batch& batch) {
+  std::string found;
+  for (const auto& [category, count] : batch.rows_read)
+    found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", category.empty() ? "no category" : category,
+                         count);
+  // The profiler's own span: it was on.
+  if (batch.rows_read.size() == 1 && batch.rows_read.contains("Trace"))
+    throw WrongKind(
+        source.name(),
+        "a trace of PyTorch's profiler in which it recorded nothing: no operator, call or kernel",
+        "see that its schedule becomes active (prof.step() after every iteration, for more than skip_first "
+        "+ "
+        "wait + warmup of them, or no schedule), and that the work runs in this process between the "
+        "profiler's start and its stop");
+  if (const auto other = OtherTraceOf(batch.process_names))
+    throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
+  throw WrongKind(
+      source.name(),
+      "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "
+      "cuda_runtime, user_annotation and others; found " +
+          (found.empty() ? std::string("no event that has a duration") : found) + ")",
+      "record it with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])");
+}
+
+// What a program or an unknown profiler marked: spans on tracks.
+void BecomeSpans(Batch& batch, std::optional<int64_t> base) {
+  Trace& trace = batch.trace;
+  ReadProgramSpans(batch);
+  ProgramSpans& spans = trace.program_spans;
+  if (spans.empty()) return;
+  trace.format = "span trace";
+  for (const char* fact : {"framework", "profiler"}) trace.facts.erase(fact);
+  const Ns origin = *std::ranges::min_element(spans.start), end = *std::ranges::max_element(spans.end);
+  for (std::vector<Ns>* times : {&spans.start, &spans.end})
+    for (Ns& time : *times) time -= origin;
+  trace.session_duration_ns = end - origin;
+  if (base.value_or(0) + origin > kYear2000) trace.clock_origin_utc_ns = base.value_or(0) + origin;
+  if (spans.never_ended > 0)
+    trace.health.notes.push_back(
+        fmt::format("{} of its spans begin and do not end: they were left out.", spans.never_ended));
+}
+
 Trace ReadTrace(ByteSource& source) {
   auto reader = std::make_unique<Reader>(source, EventText::Cut::kGuessed);
   std::unique_ptr<Batch> batch = reader->Read();
@@ -310,36 +354,16 @@ Trace ReadTrace(ByteSource& source) {
   if (dialect) DescribeDialect(*dialect, reader->text().Frame(), trace);
 
   const std::optional<Ns> first = FirstTime(trace);
-  if (!first) {
-    std::string found;
-    for (const auto& [category, count] : batch->rows_read)
-      found += fmt::format("{}{} ({})", found.empty() ? "" : ", ",
-                           category.empty() ? "no category" : category, count);
-    // The profiler's own span: it was on.
-    if (batch->rows_read.size() == 1 && batch->rows_read.contains("Trace"))
-      throw WrongKind(
-          source.name(),
-          "a trace of PyTorch's profiler in which it recorded nothing: no operator, call or kernel",
-          "see that its schedule becomes active (prof.step() after every iteration, for more than skip_first "
-          "+ "
-          "wait + warmup of them, or no schedule), and that the work runs in this process between the "
-          "profiler's start and its stop");
-    if (const auto other = OtherTraceOf(batch->process_names))
-      throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
-    throw WrongKind(
-        source.name(),
-        "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "
-        "cuda_runtime, user_annotation and others; found " +
-            (found.empty() ? std::string("no event that has a duration") : found) + ")",
-        "record it with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])");
-  }
+  if (!first && !OtherTraceOf(batch->process_names)) BecomeSpans(*batch, base);
+  if (!first && trace.program_spans.empty()) RefuseUnknown(source, *batch);
   trace.health.rows_read = batch->rows_read;
-  trace.health.rows_skipped = batch->rows_skipped;
-  trace.health.rows_unknown = batch->rows_unknown;
+  if (first) trace.health.rows_skipped = batch->rows_skipped;
+  if (first) trace.health.rows_unknown = batch->rows_unknown;
   trace.health.truncated = !source.damage().empty() || reader->text().IsTruncated();
   if (trace.health.truncated)
     trace.health.notes.push_back(fmt::format("The trace ends early{}{}: only what comes before was read.",
                                              source.damage().empty() ? "" : " as ", source.damage()));
+  if (!first) return std::move(trace);
   SetNames(*batch, trace);
   batch->launches.Correlate(trace);
   SetProcess(trace);
@@ -358,7 +382,7 @@ Trace ReadTrace(ByteSource& source) {
 
 constinit const Importer kKinetoImporter = {
     .in_errors =
-        ", traces of PyTorch's profiler (trace.json, trace.json.gz), rocprof and TensorFlow's timeline",
+        ", traces of PyTorch's profiler (trace.json, trace.json.gz), rocprof and others in Chrome's format",
     .in_help = "trace of PyTorch's profiler (.json, .json.gz, - for the standard input)",
     .extensions = ".json .json.gz",
     .more_extensions = ".gz",

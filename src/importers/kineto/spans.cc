@@ -15,7 +15,7 @@ std::string_view Bare(std::string_view token) {
 }  // namespace
 
 void Spans::Add(const Event& e, StringPool& names) {
-  if (e.start == kUnknown || (e.duration != kUnknown && e.duration < 0)) return;
+  if (e.start == kUnknown || (e.phase == 'X' && (e.duration == kUnknown || e.duration < 0))) return;
   const auto text = [&](std::string_view raw) {
     return raw.empty() ? kNoName : names.Intern(Unescape(Bare(raw), buffer_));
   };

@@ -17,9 +17,9 @@
 namespace dladvisor {
 namespace {
 
-constexpr std::array kWords = {&kNsysWords,       &kKinetoWords,      &kXlaWords,
-                               &kNvidiaSmiWords,  &kTrainingLogWords, &kServingLogWords,
-                               &kProgramLogWords, &kRocprofWords,     &kTimelineWords};
+constexpr std::array kWords = {&kNsysWords,        &kKinetoWords,     &kXlaWords,        &kNvidiaSmiWords,
+                               &kTrainingLogWords, &kServingLogWords, &kProgramLogWords, &kRocprofWords,
+                               &kTimelineWords,    &kSpanTraceWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {

@@ -17,6 +17,7 @@
 #include "src/report/sections/loss_text.h"
 #include "src/report/sections/program_section.h"
 #include "src/report/sections/serving_section.h"
+#include "src/report/sections/span_section.h"
 #include "src/report/sections/telemetry_section.h"
 #include "src/report/sections/training_section.h"
 
@@ -375,6 +376,8 @@ HeadlineText Headline(const ReportModel& model) {
                                                    : "take the log while it answers requests.";
     return {doubt + ServingText(*serving) + "; ", first ? order + "." : next};
   }
+  if (const ReportTable* spans = SpansAlone(model))
+    return {doubt + SpansText(*spans) + "; ", first ? order + "." : "mark what passes within them."};
   if (const ReportTable* program = ProgramAlone(model))
     return {doubt + ProgramText(*program) + "; ",
             first ? order + "." : "a trace shows where that time goes."};

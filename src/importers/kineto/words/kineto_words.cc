@@ -41,6 +41,15 @@ constinit const CaptureWords kTimelineWords = {
     .records_operators = true,
 };
 
+constinit const CaptureWords kSpanTraceWords = {
+    .format = "span trace",
+    .options = {},
+    .idle_causes = "",
+    .idle_causes_beyond_calls = "",
+    .no_gpu_work = "",
+    .records_operators = false,
+};
+
 constinit const CaptureWords kKinetoWords = {
     .format = "kineto",
     .options = kOptions,

@@ -7,6 +7,6 @@
 
 namespace dladvisor {
 
-extern const CaptureWords kKinetoWords, kRocprofWords, kTimelineWords;
+extern const CaptureWords kKinetoWords, kRocprofWords, kTimelineWords, kSpanTraceWords;
 
 }  // namespace dladvisor

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chrome traces that programs write themselves.
+#include "src/importers/kineto/track_spans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+#include "src/importers/importers.h"
+#include "tests/support/files.h"
+
+namespace dladvisor {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Trace ReadSpans(const std::string& text) {
+  const test::ScratchDir dir;
+  test::WriteFile(dir.path() / "trace.json", text);
+  return ReadProfile(dir.path() / "trace.json");
+}
+
+TEST(TrackSpans, AreWholeOrHaveTwoEnds) {
+  const Trace t = ReadSpans(
+      R"({"traceEvents": [{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "rank 0"}},)"
+      R"({"ph": "X", "name": "send", "pid": 1, "tid": 2, "ts": 10, "dur": 5},)"
+      R"({"ph": "B", "name": "outer", "pid": 1, "tid": 2, "ts": 20},)"
+      R"({"ph": "B", "name": "inner", "pid": 1, "tid": 2, "ts": 22},)"
+      R"({"ph": "E", "pid": 1, "tid": 2, "ts": 25}, {"ph": "E", "pid": 1, "tid": 2, "ts": 30},)"
+      R"({"ph": "b", "name": "copy", "cat": "net", "id": 1, "pid": 1, "tid": "x", "ts": 12},)"
+      R"({"ph": "b", "name": "copy", "cat": "net", "id": 2, "pid": 1, "tid": "x", "ts": 13},)"
+      R"({"ph": "e", "name": "copy", "cat": "net", "id": 1, "pid": 1, "tid": "x", "ts": 14},)"
+      R"({"ph": "B", "name": "cut", "pid": 1, "tid": 2, "ts": 40}]})");
+  EXPECT_EQ(t.format, "span trace");
+  const ProgramSpans& spans = t.program_spans;
+  ASSERT_EQ(spans.size(), 4u);
+  EXPECT_EQ(t.names.View(spans.name[2]), "inner");
+  EXPECT_EQ(spans.start[0], 0);
+  EXPECT_EQ(spans.end[0], 5'000);
+  EXPECT_EQ(t.session_duration_ns, 20'000);
+  ASSERT_EQ(spans.tracks.size(), 2u);
+  EXPECT_EQ(spans.tracks[0].process_name, "rank 0");
+  EXPECT_EQ(spans.tracks[0].name, "2");
+  EXPECT_EQ(spans.tracks[0].process, spans.tracks[1].process);
+  EXPECT_EQ(spans.never_ended, 2);
+  EXPECT_THAT(t.health.notes, ElementsAre(HasSubstr("2 of its spans begin and do not end")));
+  EXPECT_FALSE(t.facts.contains("framework"));
+}
+
+TEST(TrackSpans, OfACutFileAreThoseBeforeTheEnd) {
+  const Trace t = ReadSpans(R"([{"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 10, "dur": 5},)"
+                            R"({"ph": "X", "name": "b", "pid": 1, "tid": 2, "ts": 20, "du)");
+  EXPECT_EQ(t.program_spans.size(), 1u);
+  EXPECT_TRUE(t.health.truncated);
+}
+
+TEST(TrackSpans, AreNoneBesideEventsOfThePyTorchProfiler) {
+  const Trace t =
+      ReadSpans(R"([{"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 10, "dur": 5},)"
+                R"({"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 2, "ts": 1, "dur": 5}])");
+  EXPECT_EQ(t.format, "kineto");
+  EXPECT_TRUE(t.program_spans.empty());
+}
+
+TEST(TrackSpans, NeedALength) {
+  EXPECT_THROW(ReadSpans(R"([{"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 10, "dur": -5}])"), Error);
+  EXPECT_THROW(ReadSpans(R"([{"ph": "B", "name": "a", "pid": 1, "tid": 2, "ts": 10}])"), Error);
+}
+
+}  // namespace
+}  // namespace dladvisor
