@@ -50,7 +50,9 @@ std::optional<std::pair<int64_t, int64_t>> ParseSteps(std::string_view text) {
 bool HoldsLogsOnly(const Profile& profile) {
   const std::vector<ProfileRow> rows = RowsOf(profile.digest, ProfileRelation());
   return !rows.empty() && std::ranges::all_of(rows, [](const ProfileRow& row) {
-    return row.telemetry_samples + row.training_lines + row.serving_lines + row.program_parts > 0 &&
+    return row.telemetry_samples + row.training_lines + row.serving_lines + row.program_parts +
+                   row.summary_rows >
+               0 &&
            row.kernels == 0 && row.api_calls == 0;
   });
 }

@@ -62,7 +62,9 @@ ProfileHints HintsOf(const Digest& digest, int64_t processes) {
     hints.by = row.recorded_rank_source.value_or("");
     hints.node = row.recorded_node;
     hints.local_rank = row.recorded_local_rank;
-    hints.is_log = row.telemetry_samples + row.training_lines + row.serving_lines + row.program_parts > 0 &&
+    hints.is_log = row.telemetry_samples + row.training_lines + row.serving_lines + row.program_parts +
+                           row.summary_rows >
+                       0 &&
                    row.kernels + row.copies + row.graph_launches == 0;
   }
   for (const SystemRow& row : RowsOf(digest, SystemRelation())) hints.host = row.host;

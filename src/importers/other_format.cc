@@ -60,7 +60,6 @@ constexpr auto kSigns = std::to_array<Sign>({
     {R"(Agent_Id")", 80, kRocprof},
     {R"("Dispatch_Id")", 80, kRocprof},
     {R"("Domain","Function")", 40, kRocprof},
-    {R"("TotalDurationNs")", 40, kRocprof},
     {R"("rocprofiler-sdk-tool")", 80, kRocprofJson},
     {"[pytorch|profiler|execution_trace|", 400, kExecutionTrace},
     {"NVR\0"sv, 4, {"a report of Nsight Compute, which measures kernels one by one", kRecordWithNsys}},

@@ -26,6 +26,7 @@
 #include "src/trace/program_output.h"
 #include "src/trace/program_spans.h"
 #include "src/trace/serving_progress.h"
+#include "src/trace/summary_table.h"
 #include "src/trace/training_progress.h"
 
 namespace dladvisor {
@@ -147,6 +148,7 @@ struct Trace {
   ServingLog serving_log;
   ProgramOutput program_output;
   ProgramSpans program_spans;
+  std::vector<SummaryTable> summary_tables;
 
   CaptureHealth health;
 };

@@ -12,7 +12,7 @@ ORDER BY profile;
 -- note: What was read, and what makes it less than sure.
 -- relation: profile
 SELECT profile, path, format, producer_version, schema_version, session_ns, kernels, copies, sets,
-    graph_launches, api_calls, syncs, ranges, os_calls, gpu_metric_samples, training_lines, serving_lines, program_parts, memory_events,
+    graph_launches, api_calls, syncs, ranges, os_calls, gpu_metric_samples, training_lines, serving_lines, program_parts, summary_rows, memory_events,
     skipped_rows, unmatched_kernels, unmatched_share, inherited_share, open_ranges, out_of_order,
     negative_durations, overhead_ns, overhead_share, diagnostics, missing_tables, notes, truncated,
     missing_capture

@@ -360,15 +360,13 @@ TEST(TrainingLogImporter, NamesWhatOtherProfilersPrint) {
   };
   EXPECT_THAT(refusal("\n ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n Time (%)  Total Time (ns)\n"),
               HasSubstr("tables that nsys stats has printed"));
-  EXPECT_THAT(refusal("Time (%),Total Time (ns),Instances,Avg (ns),Name\n99.0,1000,10,100.0,gemm\n"),
-              HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("Start (ns),Duration (ns),CorrId,GrdX,Name\n310086272,149853,129,1,gemm\n"),
               HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("Processing [a.sqlite] with [/opt/nsys/reports/osrt_sum.py]... \n"),
               HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("==18148== NVPROF is profiling process 18148, command: python train.py\n"),
               HasSubstr("the output of nvprof"));
-  EXPECT_THAT(refusal("Epoch [1/50]\nEpoch [2/50]\n"), Not(HasSubstr("nvprof")));
+  EXPECT_THAT(refusal("Epoch [1/50]\nEpoch [2/50]\n"), Not(HasSubstr("the output of nvprof")));
 }
 
 // What a checkpoint manager says of its steps is no line of OLMo.

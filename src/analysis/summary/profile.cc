@@ -104,7 +104,7 @@ bool AnyLaunch(const Trace& trace) {
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   row.truncated = trace.health.truncated;
   if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines + row.serving_lines +
-          row.program_parts >
+          row.program_parts + row.summary_rows >
       0)
     return;
   if (const auto option = trace.capture_options.find("gpu_traced"); option != trace.capture_options.end())
@@ -233,7 +233,7 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Key("profile", &ProfileRow::profile, kProfileNumber, "Number of the file, from 0.")
           .Column("path", &ProfileRow::path, Unit::kText, "Path as given.")
           .Column("format", &ProfileRow::format, Unit::kText,
-                  "nsys, kineto, nvidia-smi, training log, serving log, program log, ...")
+                  "nsys, kineto, nvidia-smi, training log, serving log, program log, summary, ...")
           .Column("producer_version", &ProfileRow::producer_version, Unit::kText,
                   "Version of the profiler; unknown in old files.")
           .Column("schema_version", &ProfileRow::schema_version, Unit::kText,
@@ -286,6 +286,8 @@ const RelationOf<ProfileRow>& ProfileRelation() {
           .Column("program_parts", &ProfileRow::program_parts, Unit::kCount,
                   "Parts of a program's output that show its time: progress bars, kinds of lines, or tracks "
                   "of spans.")
+          .Column("summary_rows", &ProfileRow::summary_rows, Unit::kCount,
+                  "Rows of tables of totals by name that a profiler printed.")
           .Column("memory_events", &ProfileRow::memory_events, Unit::kCount, "Allocations and frees.")
           .Column("skipped_rows", &ProfileRow::skipped_rows, Unit::kCount, "Rows that could not be used.")
           .Column("unknown_rows", &ProfileRow::unknown_rows, Unit::kCount,
@@ -404,6 +406,7 @@ ProfileRow ComputeProfile(const Context& context) {
   const ProgramOutput& output = trace.program_output;
   row.program_parts = count(output.parts) + (output.parts.empty() && !output.empty() ? 1 : 0) +
                       count(trace.program_spans.tracks);
+  for (const SummaryTable& table : trace.summary_tables) row.summary_rows += count(table.rows);
   row.memory_events = count(trace.memory_events);
   for (const auto& [table, skipped] : health.rows_skipped) row.skipped_rows += skipped;
   CountUnknownRows(health, row);

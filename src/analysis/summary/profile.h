@@ -22,8 +22,8 @@ struct ProfileRow {
   std::optional<int64_t> session_ns, clock_origin_utc_ns, clock_origin_local_ns;
   int64_t kernels = 0, copies = 0, sets = 0, graph_launches = 0, api_calls = 0, syncs = 0, ranges = 0,
           python_frames = 0, os_calls = 0, gpu_metric_samples = 0, telemetry_samples = 0, training_lines = 0,
-          serving_lines = 0, program_parts = 0, memory_events = 0, skipped_rows = 0, counter_ranges = 0,
-          unmatched_kernels = 0, launches_after_last = 0;
+          serving_lines = 0, program_parts = 0, summary_rows = 0, memory_events = 0, skipped_rows = 0,
+          counter_ranges = 0, unmatched_kernels = 0, launches_after_last = 0;
   std::optional<int64_t> npu_computing_ns, npu_communicating_ns, npu_free_ns, npu_compiling_ns, npu_compiled;
   std::optional<double> unmatched_share, inherited_share;
   std::optional<int64_t> gradient_calls, backward_calls, training_norms;

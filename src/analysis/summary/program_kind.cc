@@ -307,6 +307,8 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
       return ProgramKind{program_kind::kLog, "lines of a training's log"};
     if (!trace.serving_log.empty()) return ProgramKind{program_kind::kLog, "lines of a server's log"};
     if (!trace.program_spans.empty()) return ProgramKind{program_kind::kLog, "spans that a program marked"};
+    if (!trace.summary_tables.empty())
+      return ProgramKind{program_kind::kLog, "totals by name that a profiler printed"};
     if (!trace.program_output.empty()) return ProgramKind{program_kind::kLog, "lines of a program's output"};
     if (auto accelerator = OtherAccelerator(trace)) return accelerator;
     return HostOnly(trace, ranges);

@@ -16,6 +16,7 @@
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/serving_log/serving_lines.h"
+#include "src/importers/summary_table/summary_lines.h"
 #include "src/importers/training_log/deepspeed.h"
 #include "src/importers/training_log/device_lines.h"
 #include "src/importers/training_log/durations.h"
@@ -97,6 +98,11 @@ constexpr int64_t kMostOfProgram = 1000;
 class LogReader {
  public:
   void Line(std::string_view line) {
+    if (summaries.Line(line)) {
+      ++lines_;
+      ++(fenced_ ? fenced_rows_ : rows_);
+      return;
+    }
     if (const auto pairs = records_.AsPairs(line)) {
       ++lines_;
       Count(general_.Line(*pairs));
@@ -151,6 +157,8 @@ class LogReader {
   // Whether the lines are quoted in a document: of which runs, it says in words. A log may print texts of a
   // model, which have fences of their own.
   bool quotes() const { return fenced_lines_ > other_lines_; }
+  // The same of tables of totals.
+  bool quotes_tables() const { return fenced_rows_ > rows_; }
 
   // Of the program that prints most about itself.
   TrainingLog Finish() {
@@ -265,6 +273,7 @@ class LogReader {
   int64_t skipped_lines() const { return megatron_.skipped_lines(); }
 
   nvidia_smi::TableReader tables;
+  summary_table::SummaryLinesReader summaries;
   serving_log::ServingLinesReader servers;
   training_log::OtherLinesReader others;
   std::vector<Device> devices;  // that lines name with their memory
@@ -315,6 +324,7 @@ class LogReader {
   training_log::ProgramTimeReader program_;
   int64_t progress_line_ = 0;                   // the last that shows the program's progress
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
+  int64_t fenced_rows_ = 0, rows_ = 0;          // the same of tables of totals
   int64_t known_ = 0;                           // of these the ones that are no server's
   bool fenced_ = false, launcher_failed_ = false;
   int64_t lines_ = 0, lines_of_tables_ = 0, losses_ = 0, timed_losses_ = 0;
@@ -387,6 +397,21 @@ Trace ProgramTrace(ByteSource& source, ProgramOutput output) {
   return trace;
 }
 
+Trace SummaryTrace(ByteSource& source, std::vector<SummaryTable> tables) {
+  Trace trace;
+  trace.path = source.name();
+  trace.format = "summary";
+  trace.facts["profiler"] = tables.front().tool;
+  int64_t rows = 0;
+  for (const SummaryTable& table : tables) rows += static_cast<int64_t>(table.rows.size());
+  trace.health.rows_read["rows"] = rows;
+  trace.summary_tables = std::move(tables);
+  return trace;
+}
+
+constexpr const char* kQuotes = "a document that quotes lines of logs, not a log";
+constexpr const char* kSaveAlone = "save what the program printed to a file of its own";
+
 // More lines for each number than any table has: other output, with a table at the start of each job.
 constexpr size_t kMostLinesOfNumber = 10;
 
@@ -400,9 +425,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
       numbers > 0 && (!log.empty() || static_cast<size_t>(reader.lines() - reader.lines_of_tables()) <
                                           kMostLinesOfNumber * numbers);
   ServingLog serving = reader.servers.Finish();
-  if (reader.quotes())
-    throw WrongKind(source.name(), "a document that quotes lines of logs, not a log",
-                    "save what the program printed to a file of its own");
+  if (reader.quotes()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
   if (log.iterations.empty() && !serving.empty()) {
     Trace trace;
     if (tables) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
@@ -417,6 +440,12 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     serving.error = reader.error();
     serving.memory_taken = reader.memory_taken();
     return ServingTrace(source, std::move(serving), {});
+  }
+  // What a log counts, or died of, says more.
+  const bool counts = !log.iterations.empty() || log.runtime_ns || !log.error.empty();
+  if (auto summaries = reader.summaries.Finish(); !summaries.empty() && !counts && !tables) {
+    if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
+    return SummaryTrace(source, std::move(summaries));
   }
   if (log.empty() && serving.empty() && !tables && !reader.PrintsLosses())
     training_log::RefuseTerminal(source);
@@ -436,6 +465,12 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         source.name(), fmt::format("a log of {} without a line of its load", serving.program),
         fmt::format("take the log of a server that answers requests for a minute or more, with {}", options));
   }
+  if (log.empty() && !tables && reader.summaries.has_headers())
+    throw WrongKind(
+        source.name(), "a table of totals by name without a row of a kernel, a call or a range",
+        "give what the profiler prints of these: nsys stats --report "
+        "cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_api_sum REPORT.nsys-rep, or rocprofv3 --stats "
+        "--kernel-trace --hip-trace");
   if (log.empty() && !tables) training_log::RefusePrintedStatistics(source);
   if (log.empty() && !tables && reader.PrintsLosses())
     throw WrongKind(
@@ -486,7 +521,9 @@ constinit const Importer kTrainingLogImporter = {
         "nanoGPT, timm "
         "or PyTorch's examples, MLPerf, other lines that count steps and name a time) and servers (vLLM, "
         "SGLang, TensorRT-LLM, "
-        "llama.cpp), and other programs whose progress bars or lines with dates show where time goes",
+        "llama.cpp), other programs whose progress bars or lines with dates show where time goes, and "
+        "summaries by nsys "
+        "stats, nvprof, key_averages().table() and rocprof",
     .in_help = "output of a training run or of a server",
     .extensions = ".log .out .txt",
     .more_extensions = "",

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array kWords = {&kNsysWords,        &kKinetoWords,     &kXlaWords,        &kNvidiaSmiWords,
                                &kTrainingLogWords, &kServingLogWords, &kProgramLogWords, &kRocprofWords,
-                               &kTimelineWords,    &kSpanTraceWords};
+                               &kTimelineWords,    &kSpanTraceWords,  &kSummaryWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {

@@ -18,6 +18,7 @@
 #include "src/report/sections/program_section.h"
 #include "src/report/sections/serving_section.h"
 #include "src/report/sections/span_section.h"
+#include "src/report/sections/summary_section.h"
 #include "src/report/sections/telemetry_section.h"
 #include "src/report/sections/training_section.h"
 
@@ -355,9 +356,9 @@ std::optional<size_t> DoFirst(const ReportModel& model) {
 
 namespace {
 
-// What a log without a finding leaves to measure first, in the words of the rule on such logs.
-std::string NextMeasurement(const Advice& advice) {
-  const auto alone = FindingOf(advice, "training-log-only");
+// What a log without a finding leaves to measure first, in the words of the rule on such files.
+std::string NextMeasurement(const Advice& advice, std::string_view rule) {
+  const auto alone = FindingOf(advice, rule);
   return alone ? fmt::format("first, {}.", FirstThing(advice.findings[*alone]))
                : "a trace shows where that time goes.";
 }
@@ -370,7 +371,8 @@ HeadlineText Headline(const ReportModel& model) {
   const std::string order = first ? "first, " + FirstThing(advice.findings[*first]) : "";
   const std::string doubt = DoubtText(model);
   if (const ReportTable* training = TrainingAlone(model))
-    return {doubt + TrainingText(*training) + "; ", first ? order + "." : NextMeasurement(advice)};
+    return {doubt + TrainingText(*training) + "; ",
+            first ? order + "." : NextMeasurement(advice, "training-log-only")};
   if (const ReportTable* serving = ServingAlone(model)) {
     const std::string next = HasRequests(*serving) ? "a trace shows where its time goes."
                                                    : "take the log while it answers requests.";
@@ -378,6 +380,9 @@ HeadlineText Headline(const ReportModel& model) {
   }
   if (const ReportTable* spans = SpansAlone(model))
     return {doubt + SpansText(*spans) + "; ", first ? order + "." : "mark what passes within them."};
+  if (const ReportTable* summary = SummaryAlone(model))
+    return {doubt + SummaryText(*summary) + "; ",
+            first ? order + "." : NextMeasurement(advice, "summary-only")};
   if (const ReportTable* program = ProgramAlone(model))
     return {doubt + ProgramText(*program) + "; ",
             first ? order + "." : "a trace shows where that time goes."};

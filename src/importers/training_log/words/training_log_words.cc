@@ -21,4 +21,13 @@ constinit const CaptureWords kProgramLogWords = {
     .records_operators = false,
 };
 
+constinit const CaptureWords kSummaryWords = {
+    .format = "summary",
+    .options = {},
+    .idle_causes = "",
+    .idle_causes_beyond_calls = "",
+    .no_gpu_work = "",
+    .records_operators = false,
+};
+
 }  // namespace dladvisor

@@ -8,5 +8,6 @@ namespace dladvisor {
 
 extern const CaptureWords kTrainingLogWords;
 extern const CaptureWords kProgramLogWords;
+extern const CaptureWords kSummaryWords;
 
 }  // namespace dladvisor

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/analysis/totals/summary_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "src/analysis/family/family.h"
+
+namespace dladvisor {
+namespace {
+
+void AddTo(std::optional<double>& sum, double ns) { sum = sum.value_or(0) + ns; }
+void AddTo(std::optional<int64_t>& sum, int64_t count) { sum = sum.value_or(0) + count; }
+
+double HostTime(const SummaryTotalRow& row) { return row.self_ns.value_or(row.total_ns); }
+
+// Without the longest call, which may be the first: it loads code, or creates a context.
+double WithoutLongest(const SummaryTotalRow& row) {
+  if (!row.max_ns) return HostTime(row);
+  return std::max(0.0, row.total_ns - *row.max_ns);
+}
+
+// Nor what calls wait for room in the queue: no more than the median of all.
+double OwnOfLaunches(const SummaryTotalRow& row) {
+  const double rest = WithoutLongest(row);
+  return row.median_ns ? std::min(rest, *row.median_ns * static_cast<double>(row.calls)) : rest;
+}
+
+void AddCopy(const SummaryTotalRow& row, SummaryTableRow& table) {
+  AddTo(table.copies, row.calls);
+  // A table of sizes alone has no times.
+  if (row.total_ns <= 0) return;
+  AddTo(table.copy_ns, row.total_ns);
+  const std::string_view to = row.does ? std::string_view(*row.does) : std::string_view();
+  if (to == "to-device") AddTo(table.to_device_ns, row.total_ns);
+  if (to == "to-host") AddTo(table.to_host_ns, row.total_ns);
+  if (to == "on-device") AddTo(table.on_device_ns, row.total_ns);
+  if (to == "migration") AddTo(table.migration_ns, row.total_ns);
+}
+
+void AddBytes(const SummaryTotalRow& row, SummaryTableRow& table) {
+  if (!row.bytes || !row.does) return;
+  if (*row.does == "to-device") AddTo(table.to_device_bytes, *row.bytes);
+  if (*row.does == "to-host") AddTo(table.to_host_bytes, *row.bytes);
+  if (*row.does == "migration") AddTo(table.migration_bytes, *row.bytes);
+}
+
+void AddCall(const SummaryTotalRow& row, SummaryTableRow& table) {
+  AddTo(table.api_ns, HostTime(row));
+  const std::string_view does = row.does ? std::string_view(*row.does) : std::string_view();
+  if (does == "launch") {
+    AddTo(table.launches, row.calls);
+    AddTo(table.launch_ns, HostTime(row));
+    AddTo(table.launch_own_ns, OwnOfLaunches(row));
+  } else if (does == "wait") {
+    AddTo(table.waits, row.calls);
+    AddTo(table.wait_ns, HostTime(row));
+  } else if (does == "copy") {
+    AddTo(table.copy_calls, row.calls);
+    AddTo(table.copy_call_ns, HostTime(row));
+  } else if (does == "allocation") {
+    AddTo(table.allocations, row.calls);
+    AddTo(table.allocation_ns, HostTime(row));
+    AddTo(table.allocation_own_ns, WithoutLongest(row));
+  } else if (does == "loading") {
+    AddTo(table.loading_ns, HostTime(row));
+  }
+}
+
+void AddRow(const SummaryTotalRow& row, SummaryTableRow& table) {
+  ++table.rows;
+  if (row.kind == "kernel") {
+    if (row.does == "communication") {
+      AddTo(table.communication_ns, row.total_ns);
+      return;
+    }
+    AddTo(table.kernel_names, int64_t{1});
+    AddTo(table.kernels, row.calls);
+    AddTo(table.kernel_ns, row.total_ns);
+  } else if (row.kind == "copy") {
+    AddCopy(row, table);
+    AddBytes(row, table);
+  } else if (row.kind == "api") {
+    AddCall(row, table);
+  } else if (row.kind == "operator") {
+    AddTo(table.operator_ns, row.self_ns.value_or(0));
+  }
+}
+
+// What takes most: of the GPU's time where that is known, else of the host's. Ranges nest, and threads of the
+// operating system wait at once.
+void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
+  constexpr auto kOrder = std::to_array<std::array<std::string_view, 3>>(
+      {{"kernel", "copy", "set"}, {"operator", "api", ""}, {"range", "os", ""}});
+  for (const auto& kinds : kOrder) {
+    const SummaryTotalRow* most = nullptr;
+    for (const SummaryTotalRow* row : rows)
+      if (std::ranges::find(kinds, row->kind) != kinds.end() &&
+          (most == nullptr || HostTime(*row) > HostTime(*most)))
+        most = row;
+    if (most == nullptr || HostTime(*most) <= 0) continue;
+    table.main_kind = most->kind;
+    table.main_name = most->short_name;
+    table.main_calls = most->calls;
+    table.main_ns = HostTime(*most);
+    const bool of_device = kinds.front() == "kernel";
+    if (of_device && table.device_ns && *table.main_ns <= *table.device_ns)
+      table.main_share = *table.main_ns / *table.device_ns;
+    else if (!of_device)
+      table.main_share = most->share;
+    return;
+  }
+}
+
+std::optional<double> DeviceTime(const std::vector<const SummaryTotalRow*>& rows) {
+  std::optional<double> sum;
+  for (const SummaryTotalRow* row : rows)
+    if (row->kind == "kernel" || row->kind == "copy" || row->kind == "set") AddTo(sum, row->total_ns);
+  return sum && *sum > 0 ? sum : std::nullopt;
+}
+
+}  // namespace
+
+const RelationOf<SummaryTableRow>& SummaryTableRelation() {
+  static const auto relation =
+      RelationOf<SummaryTableRow>(
+          "summary_table",
+          "One row per profile of which a profiler printed totals by name (nsys stats, nvprof, "
+          "key_averages().table(), rocprof), with sums over summary_total. What no row is about is unknown, "
+          "and so is what ran when.")
+          .Key("profile", &SummaryTableRow::profile, kProfileNumber, "Number of the file.")
+          .Key("summary", &SummaryTableRow::summary, Unit::kNone,
+               "Number of the profile in the file, from 0.")
+          .Column("tool", &SummaryTableRow::tool, Unit::kText, "nsys stats, nvprof, torch.profiler, rocprof.")
+          .Column("title", &SummaryTableRow::title, Unit::kText,
+                  "What stands above it, or the report that it is of; unknown where nothing does.")
+          .Column("rows", &SummaryTableRow::rows, Unit::kCount, "Rows of summary_total.")
+          .Column("shows_gpu", &SummaryTableRow::shows_gpu, Unit::kNone,
+                  "Whether it would show what a GPU does: not of a table with columns of the CPU alone.")
+          .Column("device_ns", &SummaryTableRow::device_ns, Unit::kNanoseconds,
+                  "Kernels, copies and sets; where a total is printed below, that.")
+          .Column("host_ns", &SummaryTableRow::host_ns, Unit::kNanoseconds,
+                  "The total of operators on the host that is printed below; of all threads, waits included.")
+          .Column("kernel_names", &SummaryTableRow::kernel_names, Unit::kCount,
+                  "Rows of kernels that are no collectives.")
+          .Column("kernels", &SummaryTableRow::kernels, Unit::kCount, "How often these ran.")
+          .Column("kernel_ns", &SummaryTableRow::kernel_ns, Unit::kNanoseconds, "What these took.")
+          .Column("communication_ns", &SummaryTableRow::communication_ns, Unit::kNanoseconds,
+                  "What kernels of collectives took, their waits for other ranks included.")
+          .Column("copies", &SummaryTableRow::copies, Unit::kCount, "Copies.")
+          .Column("copy_ns", &SummaryTableRow::copy_ns, Unit::kNanoseconds, "What they took on the GPU.")
+          .Column("to_device_ns", &SummaryTableRow::to_device_ns, Unit::kNanoseconds,
+                  "Of it copies to the GPU.")
+          .Column("to_host_ns", &SummaryTableRow::to_host_ns, Unit::kNanoseconds, "Of it copies to the host.")
+          .Column("on_device_ns", &SummaryTableRow::on_device_ns, Unit::kNanoseconds,
+                  "Of it copies within a GPU.")
+          .Column("migration_ns", &SummaryTableRow::migration_ns, Unit::kNanoseconds,
+                  "Of it pages of managed memory.")
+          .Column("to_device_bytes", &SummaryTableRow::to_device_bytes, Unit::kBytes,
+                  "Copied to the GPU; unknown without a table of sizes.")
+          .Column("to_host_bytes", &SummaryTableRow::to_host_bytes, Unit::kBytes, "Copied to the host.")
+          .Column("migration_bytes", &SummaryTableRow::migration_bytes, Unit::kBytes,
+                  "Pages of managed memory.")
+          .Column("api_ns", &SummaryTableRow::api_ns, Unit::kNanoseconds,
+                  "What the host spends in calls of CUDA or HIP.")
+          .Column("launches", &SummaryTableRow::launches, Unit::kCount, "Calls that launch.")
+          .Column("launch_ns", &SummaryTableRow::launch_ns, Unit::kNanoseconds,
+                  "What they take on the host, waits for room in the queue included.")
+          .Column("launch_own_ns", &SummaryTableRow::launch_own_ns, Unit::kNanoseconds,
+                  "The same without the longest call, and no more than the median for each, where printed.")
+          .Column("waits", &SummaryTableRow::waits, Unit::kCount, "Calls that wait for the GPU.")
+          .Column("wait_ns", &SummaryTableRow::wait_ns, Unit::kNanoseconds, "What they take.")
+          .Column("copy_calls", &SummaryTableRow::copy_calls, Unit::kCount, "Calls that copy.")
+          .Column("copy_call_ns", &SummaryTableRow::copy_call_ns, Unit::kNanoseconds,
+                  "What they take on the host, which includes waiting for the kernels before them.")
+          .Column("allocations", &SummaryTableRow::allocations, Unit::kCount,
+                  "Calls that allocate or free memory of a GPU, or pinned memory.")
+          .Column("allocation_ns", &SummaryTableRow::allocation_ns, Unit::kNanoseconds, "What they take.")
+          .Column("allocation_own_ns", &SummaryTableRow::allocation_own_ns, Unit::kNanoseconds,
+                  "The same without the longest call of each, of which the first creates a context.")
+          .Column("loading_ns", &SummaryTableRow::loading_ns, Unit::kNanoseconds, "Loading code to the GPU.")
+          .Column("operator_ns", &SummaryTableRow::operator_ns, Unit::kNanoseconds,
+                  "What the operators that are listed take on the host, without what they call.")
+          .Column(
+              "main_kind", &SummaryTableRow::main_kind, Unit::kText,
+              "Of what takes most, as in summary_total: on the GPU where that is known, else on the host.")
+          .Column("main_name", &SummaryTableRow::main_name, Unit::kText, "Its short name.")
+          .Column("main_calls", &SummaryTableRow::main_calls, Unit::kCount, "How often it ran.")
+          .Column("main_ns", &SummaryTableRow::main_ns, Unit::kNanoseconds, "What it takes.")
+          .Column("main_share", &SummaryTableRow::main_share, Unit::kRatio,
+                  "Of device_ns, or of the host's time; unknown of ranges.");
+  return relation;
+}
+
+std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
+                                                  const std::vector<SummaryTotalRow>& totals) {
+  std::vector<SummaryTableRow> tables;
+  for (const SummaryTable& of : context.trace.summary_tables) {
+    SummaryTableRow& table = tables.emplace_back();
+    table.summary = static_cast<int64_t>(tables.size()) - 1;
+    table.tool = of.tool;
+    if (!of.title.empty()) table.title = of.title;
+    table.shows_gpu = of.has_device;
+    std::vector<const SummaryTotalRow*> rows;
+    for (const SummaryTotalRow& row : totals)
+      if (row.summary == table.summary) {
+        rows.push_back(&row);
+        AddRow(row, table);
+      }
+    table.host_ns = of.host_ns;
+    table.device_ns = of.device_ns ? of.device_ns : DeviceTime(rows);
+    FindMain(rows, table);
+  }
+  return tables;
+}
+
+const Family& SummaryTableFamily() {
+  static const Family family = FamilyOf<std::vector<SummaryTableRow>>(SummaryTableRelation());
+  return family;
+}
+
+}  // namespace dladvisor

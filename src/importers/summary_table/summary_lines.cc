@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/summary_table/summary_lines.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace dladvisor::summary_table {
+namespace {
+
+constexpr int64_t kMostRows = 100'000;
+constexpr size_t kMostTables = 64, kLongestName = 4096, kLongestTitle = 80;
+// Blanks in front of what goes on with the name of the row before.
+constexpr size_t kIndented = 30;
+
+bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+// "-----  ------", "=====".
+bool IsRule(std::string_view line) {
+  return line.find_first_not_of(" \t\r-=+|") == std::string_view::npos && !IsBlank(line);
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::string Printable(std::string_view text, size_t most) {
+  std::string plain(Trimmed(text).substr(0, most));
+  std::erase_if(plain, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
+  return plain;
+}
+
+bool IsApi(std::string_view name) {
+  static const RE2 api(R"(hsa_\w+|__hip\w+|hip[A-Z]\w*|cuda[A-Z]\w*|cu[A-Z]\w*)");
+  return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), api);
+}
+
+// Of what a GPU does.
+SummaryRowKind OfDevice(std::string_view name) {
+  static const RE2 set(R"((?i)^\[?(?:cuda )?memset\b|^__amd_rocclr_fillBuffer|^hip ?memset)"),
+      copy(
+          R"((?i)^\[?(?:cuda )?(?:unified memory )?memcpy\b|^__amd_rocclr_copy|^memory_copy_|^copy(?:host|device)|^hip ?memcpy)");
+  const re2::StringPiece text(name.data(), name.size());
+  if (RE2::PartialMatch(text, set)) return SummaryRowKind::kSet;
+  return RE2::PartialMatch(text, copy) ? SummaryRowKind::kCopy : SummaryRowKind::kKernel;
+}
+
+SummaryRowKind OfCalls(std::string_view name) {
+  static const RE2 os("[a-z_0-9]+");
+  if (IsApi(name)) return SummaryRowKind::kApi;
+  return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), os) ? SummaryRowKind::kOs
+                                                                        : SummaryRowKind::kRange;
+}
+
+// A table of domains has their totals, and none of names.
+bool IsDomain(std::string_view name) {
+  static const RE2 domain(
+      R"((?:HIP|HSA|ROCTX|MARKER|RCCL|KERNEL|MEMORY|SCRATCH|ROCDECODE|ROCJPEG|OMPT)_(?:API|DISPATCH|COPY|MEMORY|ALLOCATION|\w+_API)(?:_EXT)?)");
+  return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), domain);
+}
+
+// What the driver and the profiler do themselves stands among operators, too.
+SummaryRowKind OfOperator(const SummaryRow& row) {
+  static const RE2 own(
+      "Lazy Function Loading|Runtime Triggered Module Loading|Activity Buffer Request|Command Buffer Full|"
+      "Buffer Flush|Instrumentation|Resource");
+  const bool on_host = row.total_ns > 0 || row.self_ns.value_or(0) > 0;
+  if (!on_host && row.device_self_ns.value_or(0) > 0) return OfDevice(row.name);
+  return IsApi(row.name) || RE2::FullMatch(row.name, own) ? SummaryRowKind::kApi : SummaryRowKind::kOperator;
+}
+
+SummaryRowKind KindOf(const SummaryRow& row, const TableHeader& header, std::string_view type,
+                      std::string_view category) {
+  switch (header.rows) {
+    case Rows::kKernels:
+    case Rows::kMemory:
+      return header.rows == Rows::kMemory && OfDevice(row.name) != SummaryRowKind::kSet
+                 ? SummaryRowKind::kCopy
+                 : OfDevice(row.name);
+    case Rows::kMigrations:
+      return SummaryRowKind::kCopy;
+    case Rows::kRanges:
+      return SummaryRowKind::kRange;
+    case Rows::kCalls:
+      return OfCalls(row.name);
+    case Rows::kOperators:
+      return OfOperator(row);
+    case Rows::kTyped:
+      if (type.starts_with("GPU")) return OfDevice(row.name);
+      if (type.starts_with("API")) return SummaryRowKind::kApi;
+      if (!type.empty()) return SummaryRowKind::kRange;
+      [[fallthrough]];
+    case Rows::kByName:
+      if (category.starts_with("CUDA_API") || IsApi(row.name)) return SummaryRowKind::kApi;
+      return OfDevice(row.name);
+  }
+  return SummaryRowKind::kRange;
+}
+
+// Of the tables of one profile each has another.
+std::string PartOf(const std::vector<SummaryRow>& rows, const TableHeader& header) {
+  if (header.rows == Rows::kMigrations) return "migrations";
+  if (header.Has(Column::kBytes)) return "sizes";
+  if (header.Has(Column::kCategory) || header.Has(Column::kThree)) return "again";
+  if (header.rows == Rows::kRanges) return "ranges";
+  switch (rows.front().kind) {
+    case SummaryRowKind::kKernel:
+      return "device";
+    case SummaryRowKind::kCopy:
+    case SummaryRowKind::kSet:
+      return header.rows == Rows::kMemory ? "memory" : "device";
+    case SummaryRowKind::kApi:
+      return "api";
+    case SummaryRowKind::kRange:
+      return "ranges";
+    case SummaryRowKind::kOperator:
+      return "operators";
+    case SummaryRowKind::kOs:
+      return "os";
+  }
+  return "";
+}
+
+constexpr std::string_view NameOf(Tool tool) {
+  switch (tool) {
+    case Tool::kNsys:
+      return "nsys stats";
+    case Tool::kNvprof:
+      return "nvprof";
+    case Tool::kTorch:
+      return "torch.profiler";
+    case Tool::kRocprof:
+      return "rocprof";
+  }
+  return "";
+}
+
+// What spans the GPU's work of a range has the range's name; it is no kernel.
+void DropSpans(std::vector<SummaryRow>& rows) {
+  static const RE2 span(
+      R"(^(?:ProfilerStep|## |execute_|step\[|Optimizer\.|nccl:|gloo:|DistributedDataParallel\.))");
+  std::set<std::string, std::less<>> on_host;
+  for (const SummaryRow& row : rows)
+    if (row.kind == SummaryRowKind::kOperator) on_host.insert(row.name);
+  std::erase_if(rows, [&](const SummaryRow& row) {
+    return row.kind == SummaryRowKind::kKernel &&
+           (on_host.contains(row.name) || RE2::PartialMatch(row.name, span));
+  });
+}
+
+// The same where the ranges' own names are not known: what the GPU's work adds up to is printed below.
+void DropSpansByTotal(SummaryTable& table) {
+  static const RE2 kernel(R"((?i)kernel|gemm|[<(]|cutlass|triton|nvjet|nccl|^_Z|_sm\d\d|sm\d\d_|\.\.\.$)");
+  constexpr double kRounding = 1.01;
+  if (!table.device_ns) return;
+  double sum = 0;
+  for (const SummaryRow& row : table.rows)
+    if (row.device_self_ns && row.kind != SummaryRowKind::kOperator && row.kind != SummaryRowKind::kApi)
+      sum += row.total_ns;
+  while (sum > kRounding * *table.device_ns) {
+    auto most = table.rows.end();
+    for (auto row = table.rows.begin(); row != table.rows.end(); ++row)
+      if (row->kind == SummaryRowKind::kKernel && !RE2::PartialMatch(row->name, kernel) &&
+          (most == table.rows.end() || row->total_ns > most->total_ns))
+        most = row;
+    if (most == table.rows.end()) return;
+    sum -= most->total_ns;
+    table.rows.erase(most);
+  }
+}
+
+bool Alike(const SummaryRow& a, const SummaryRow& b) {
+  return a.kind == b.kind && a.name == b.name && a.calls == b.calls && a.total_ns == b.total_ns;
+}
+
+}  // namespace
+
+bool SummaryLinesReader::Line(std::string_view line) {
+  if (IsBlank(line)) return false;
+  if (TakeHeader(line)) return true;
+  if (open_) {
+    if (IsRule(line) || TakeRow(line)) return true;
+    const bool goes_on = line.find_first_not_of(' ') >= kIndented && !open_->rows.empty();
+    if (goes_on) return true;
+    Close();
+  }
+  if (TakeFooter(line)) return true;
+  TakeTitle(line);
+  return false;
+}
+
+bool SummaryLinesReader::TakeHeader(std::string_view line) {
+  auto header = HeaderOf(line, words_);
+  if (!header) return false;
+  Close();
+  has_headers_ = true;
+  title_ = Printable(words_, kLongestTitle);
+  open_.emplace().header = std::move(*header);
+  return true;
+}
+
+// nvprof's CSV has them in a row below the headers: ",%,ms,,us,us,us,".
+bool SummaryLinesReader::TakeUnits(const std::vector<std::string>& cells) {
+  if (open_->header.layout != Layout::kCsv || !open_->rows.empty()) return false;
+  bool any = false;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].empty() || cells[i] == "%") continue;
+    const auto unit = UnitOf(cells[i]);
+    if (!unit) return false;
+    open_->header.cells[i].unit = *unit;
+    any = true;
+  }
+  return any;
+}
+
+bool SummaryLinesReader::TakeRow(std::string_view line) {
+  const TableHeader& header = open_->header;
+  const auto cells = CellsOf(line, header);
+  if (!cells) return false;
+  if (TakeUnits(*cells)) return true;
+  SummaryRow row;
+  std::string_view category;
+  bool counted = false, timed = false;
+  std::string type;
+  for (size_t i = 0; i < header.cells.size() && i < cells->size(); ++i) {
+    const std::string& cell = (*cells)[i];
+    const auto number = NumberIn(cell, header.cells[i].unit);
+    switch (header.cells[i].column) {
+      case Column::kName:
+        if (row.name.empty()) row.name = Printable(cell, kLongestName);
+        break;
+      case Column::kType:
+        type = cell;
+        break;
+      case Column::kCategory:
+        category = cell;
+        break;
+      case Column::kCalls:
+        counted = number.has_value() && *number < 1e15;
+        if (counted) row.calls = static_cast<int64_t>(NumberIn(cell, 1).value_or(0));
+        break;
+      case Column::kTotal:
+      case Column::kHostTotal:
+        timed = timed || number.has_value();
+        row.total_ns = number.value_or(0);
+        break;
+      case Column::kAverage:
+        row.average_ns = number;
+        break;
+      case Column::kMedian:
+        row.median_ns = number;
+        break;
+      case Column::kMin:
+        row.min_ns = number;
+        break;
+      case Column::kMax:
+        row.max_ns = number;
+        break;
+      case Column::kBytes:
+        timed = timed || number.has_value();
+        row.bytes = number;
+        break;
+      case Column::kHostSelf:
+        row.self_ns = number;
+        break;
+      case Column::kDeviceTotal:
+        row.device_ns = number;
+        break;
+      case Column::kDeviceSelf:
+        row.device_self_ns = number;
+        break;
+      default:
+        break;
+    }
+  }
+  if (header.rows == Rows::kMigrations) {
+    if (row.name.find(" To ") == row.name.npos) return true;  // page faults
+    row.name.insert(0, "Unified Memory ");
+  }
+  if (!counted || !timed || row.name.empty()) return false;
+  if (!type.empty()) open_->type = type;
+  // Sizes have no times.
+  if (row.bytes && header.rows != Rows::kMigrations)
+    row.average_ns = row.median_ns = row.min_ns = row.max_ns = std::nullopt;
+  row.kind = KindOf(row, header, open_->type, category);
+  if (row.kind == SummaryRowKind::kKernel || row.kind == SummaryRowKind::kCopy ||
+      row.kind == SummaryRowKind::kSet)
+    if (header.rows == Rows::kOperators) {
+      row.total_ns = row.device_self_ns.value_or(0);
+      row.self_ns.reset();
+    }
+  if (++rows_ <= kMostRows && !IsDomain(row.name)) open_->rows.push_back(std::move(row));
+  return true;
+}
+
+// "Self CUDA time total: 121.882ms".
+bool SummaryLinesReader::TakeFooter(std::string_view line) {
+  if (line.find("time total:") == std::string_view::npos || tables_.empty()) return false;
+  static const RE2 footer(R"(^\s*(?:Self )?(\w+) time total:\s*(\S+)\s*$)");
+  std::string where, time;
+  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), footer, &where, &time)) return false;
+  SummaryTable& table = tables_.back();
+  const auto ns = NumberIn(time, 1e3);
+  if (table.tool != NameOf(Tool::kTorch) || !ns) return false;
+  if (where == "CPU") {
+    if (table.host_ns) return false;
+    table.host_ns = ns;
+  } else {
+    table.device_ns = ns;
+    table.has_device = true;
+  }
+  footed_ = true;
+  return true;
+}
+
+void SummaryLinesReader::TakeTitle(std::string_view line) {
+  if (IsRule(line)) return;
+  words_.assign(line.substr(0, kLongestTitle));
+  if (line.find("Processing [") == line.npos && line.find("NVPROF is") == line.npos) return;
+  static const RE2 processing(
+      R"(Processing \[(?:[^\]\n]*/)?([^\]/\n]+)\] with|NVPROF is profiling process \d+, command: (.+))");
+  std::string file, command;
+  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), processing, &file, &command)) return;
+  file = Printable(file.empty() ? command : file, kLongestTitle);
+  if (file == file_ && command.empty()) return;
+  file_ = std::move(file);
+  parts_.insert("other file");
+}
+
+// A table that prints the same profile in another order has the same totals.
+void SummaryLinesReader::MergeWithBefore() {
+  if (tables_.size() < 2 || !footed_) return;
+  SummaryTable& before = tables_[tables_.size() - 2];
+  SummaryTable& last = tables_.back();
+  if (before.tool != last.tool || !last.host_ns || before.host_ns != last.host_ns ||
+      before.device_ns != last.device_ns)
+    return;
+  for (SummaryRow& row : last.rows)
+    if (std::ranges::none_of(before.rows, [&](const SummaryRow& known) { return Alike(known, row); }))
+      before.rows.push_back(std::move(row));
+  tables_.pop_back();
+}
+
+void SummaryLinesReader::AddRows(std::vector<SummaryRow> rows, bool sizes, SummaryTable& table) {
+  for (SummaryRow& row : rows) {
+    const auto known = std::ranges::find_if(table.rows, [&](const SummaryRow& other) {
+      return sizes && other.kind == row.kind && other.name == row.name;
+    });
+    if (known != table.rows.end())
+      known->bytes = row.bytes;
+    else
+      table.rows.push_back(std::move(row));
+  }
+}
+
+void SummaryLinesReader::Close() {
+  if (!open_) return;
+  Open closed = std::move(*open_);
+  open_.reset();
+  if (closed.header.rows == Rows::kOperators) DropSpans(closed.rows);
+  if (closed.rows.empty()) return;
+  const std::string part = PartOf(closed.rows, closed.header);
+  const std::string_view tool = NameOf(closed.header.tool);
+  const bool known = !tables_.empty() && tables_.back().tool == tool && !parts_.contains("other file");
+  // Kernels by their grids, or with what else the GPU does, are the same kernels.
+  if (part == "again" && known && parts_.contains("device")) return;
+  if (!known || parts_.contains(part) || closed.header.rows == Rows::kOperators) {
+    MergeWithBefore();
+    if (tables_.size() >= kMostTables) return;
+    SummaryTable& table = tables_.emplace_back();
+    table.tool = tool;
+    table.title = closed.header.tool == Tool::kTorch ? title_ : file_;
+    parts_.clear();
+    footed_ = false;
+  }
+  parts_.insert(part);
+  SummaryTable& table = tables_.back();
+  table.has_device = table.has_device || closed.header.rows != Rows::kOperators ||
+                     closed.header.Has(Column::kDeviceSelf) || closed.header.Has(Column::kDeviceTotal);
+  AddRows(std::move(closed.rows), part == "sizes", table);
+}
+
+std::vector<SummaryTable> SummaryLinesReader::Finish() {
+  Close();
+  MergeWithBefore();
+  for (SummaryTable& table : tables_)
+    if (table.tool == NameOf(Tool::kTorch)) DropSpansByTotal(table);
+  return std::move(tables_);
+}
+
+}  // namespace dladvisor::summary_table

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of totals by name that profilers print, alone or in the middle of what a program prints.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/importers/summary_table/table_header.h"
+#include "src/trace/summary_table.h"
+
+namespace dladvisor::summary_table {
+
+class SummaryLinesReader {
+ public:
+  // Whether the line is part of a table.
+  bool Line(std::string_view line);
+  // Those that have rows.
+  std::vector<SummaryTable> Finish();
+
+  int64_t rows() const { return rows_; }
+  // Whether a line was of headers alone.
+  bool has_headers() const { return has_headers_; }
+
+ private:
+  struct Open {
+    TableHeader header;
+    std::string type;  // that a row named last
+    std::vector<SummaryRow> rows;
+  };
+
+  bool TakeHeader(std::string_view line);
+  bool TakeRow(std::string_view line);
+  bool TakeFooter(std::string_view line);
+  bool TakeUnits(const std::vector<std::string>& cells);
+  void TakeTitle(std::string_view line);
+  void Close();
+  static void AddRows(std::vector<SummaryRow> rows, bool sizes, SummaryTable& table);
+  void MergeWithBefore();
+
+  std::optional<Open> open_;
+  std::vector<SummaryTable> tables_;
+  std::set<std::string> parts_;       // of the last of these: "kernels", "api", ...
+  std::string title_, words_, file_;  // the last line with words, and the file that is said to be processed
+  int64_t rows_ = 0;
+  bool footed_ = false;  // whether the last has its totals
+  bool has_headers_ = false;
+};
+
+}  // namespace dladvisor::summary_table

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/summary_table/table_header.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+namespace dladvisor::summary_table {
+namespace {
+
+constexpr size_t kLongestHeader = 2048, kMostCells = 64;
+
+std::string_view Stripped(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
+  return text;
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+std::vector<std::string> WideCells(std::string_view line) {
+  std::vector<std::string> cells;
+  line = Stripped(line);
+  while (!line.empty() && cells.size() < kMostCells) {
+    const size_t end = std::min(line.find("  "), line.size());
+    cells.emplace_back(line.substr(0, end));
+    line = Stripped(line.substr(end));
+  }
+  return cells;
+}
+
+std::string_view NextWord(std::string_view& line) {
+  line = Stripped(line);
+  const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+// By the words before a unit in parentheses, in lower case.
+Column ColumnOf(const std::string& words, const std::string& unit, bool has_operations) {
+  static const RE2 device_self(R"(self (?:cuda|xpu|npu|mtia|hpu|privateuse1|hip|device)(?: total)?)"),
+      device_total(R"((?:cuda|xpu|npu|mtia|hpu|privateuse1|hip|device) total)");
+  constexpr auto kColumns = std::to_array<std::pair<std::string_view, Column>>({
+      {"name", Column::kName},
+      {"kernel name", Column::kName},
+      {"operation", Column::kName},
+      {"range", Column::kName},
+      {"type", Column::kType},
+      {"style", Column::kWord},
+      {"source", Column::kWord},
+      {"category", Column::kCategory},
+      {"gridxyz", Column::kThree},
+      {"blockxyz", Column::kThree},
+      {"percentage", Column::kShare},
+      {"instances", Column::kCalls},
+      {"num calls", Column::kCalls},
+      {"calls", Column::kCalls},
+      {"# of calls", Column::kCalls},
+      {"number of calls", Column::kCalls},
+      {"count", Column::kCalls},
+      {"operations", Column::kCalls},
+      {"total time", Column::kTotal},
+      {"totaldurationns", Column::kTotal},
+      {"avg", Column::kAverage},
+      {"average", Column::kAverage},
+      {"averagens", Column::kAverage},
+      {"med", Column::kMedian},
+      {"min", Column::kMin},
+      {"minimum", Column::kMin},
+      {"minns", Column::kMin},
+      {"max", Column::kMax},
+      {"maximum", Column::kMax},
+      {"maxns", Column::kMax},
+      {"self cpu", Column::kHostSelf},
+      {"self cpu total", Column::kHostSelf},
+      {"cpu total", Column::kHostTotal},
+  });
+  if (words == "time") return unit == "%" ? Column::kShare : Column::kTotal;
+  if (words == "total size") return Column::kBytes;
+  if (words == "total" && has_operations) return Column::kBytes;
+  if (const auto* found = std::ranges::find(kColumns, words, &std::pair<std::string_view, Column>::first);
+      found != kColumns.end())
+    return found->second;
+  if (RE2::FullMatch(words, device_self)) return Column::kDeviceSelf;
+  return RE2::FullMatch(words, device_total) ? Column::kDeviceTotal : Column::kOther;
+}
+
+// A table of sizes of old versions names their unit in its title alone.
+double BytesOf(std::string_view title) {
+  if (title.find("KiB") != std::string_view::npos) return 1024;
+  if (title.find("MiB") != std::string_view::npos) return 1024.0 * 1024;
+  return 0;
+}
+
+// What its columns are of; nothing where they are not of such a table.
+std::optional<TableHeader> Known(TableHeader header, const std::vector<std::string>& names) {
+  const auto named = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
+  if (!header.Has(Column::kName) || !header.Has(Column::kCalls)) return std::nullopt;
+  const bool by_time = header.Has(Column::kTotal) && header.Has(Column::kShare);
+  if (header.Has(Column::kHostSelf) && header.Has(Column::kHostTotal)) {
+    header.tool = Tool::kTorch;
+    header.rows = Rows::kOperators;
+    if (header.layout == Layout::kWords) header.layout = Layout::kWide;
+    return header;
+  }
+  if (named("totaldurationns") && header.layout == Layout::kCsv) {
+    header.tool = Tool::kRocprof;
+    header.rows = Rows::kByName;
+    return header;
+  }
+  // Managed memory, of nvprof.
+  if (named("total size")) {
+    header.tool = Tool::kNvprof;
+    header.rows = Rows::kMigrations;
+    return header.Has(Column::kTotal) ? std::optional(std::move(header)) : std::nullopt;
+  }
+  if (header.Has(Column::kBytes) && named("operation")) {
+    const auto bytes = std::ranges::find(header.cells, Column::kBytes, &HeaderCell::column);
+    if (bytes->unit == 0) return std::nullopt;
+    header.rows = Rows::kMemory;
+    return header;
+  }
+  if (!by_time) return std::nullopt;
+  if (!named("total time")) {
+    header.tool = Tool::kNvprof;
+    header.rows = Rows::kTyped;
+  } else if (named("operation")) {
+    header.rows = header.Has(Column::kCategory) ? Rows::kByName : Rows::kMemory;
+  } else if (named("range") || named("source")) {
+    header.rows = Rows::kRanges;
+  } else {
+    header.rows = named("instances") ? Rows::kKernels : Rows::kCalls;
+  }
+  // Numbers part from a name that may hold blanks only in front of it.
+  if (header.layout == Layout::kWords && header.cells.back().column != Column::kName) return std::nullopt;
+  return header;
+}
+
+}  // namespace
+
+bool TableHeader::Has(Column column) const {
+  return std::ranges::find(cells, column, &HeaderCell::column) != cells.end();
+}
+
+std::optional<double> UnitOf(std::string_view name) {
+  constexpr auto kUnits = std::to_array<std::pair<std::string_view, double>>({
+      {"ns", 1},
+      {"nsec", 1},
+      {"us", 1e3},
+      {"\xC2\xB5s", 1e3},
+      {"\xCE\xBCs", 1e3},
+      {"usec", 1e3},
+      {"ms", 1e6},
+      {"msec", 1e6},
+      {"s", 1e9},
+      {"sec", 1e9},
+      {"b", 1},
+      {"bytes", 1},
+      {"kb", 1e3},
+      {"kib", 1024},
+      {"mb", 1e6},
+      {"mib", 1024.0 * 1024},
+      {"gb", 1e9},
+      {"gib", 1024.0 * 1024 * 1024},
+  });
+  const std::string lower = Lower(name);
+  const auto* found = std::ranges::find(kUnits, lower, &std::pair<std::string_view, double>::first);
+  return found == kUnits.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> NumberIn(std::string_view cell, double unit) {
+  std::string text(Stripped(cell));
+  std::erase(text, ',');
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || !(value >= 0) || value > 1e18) return std::nullopt;
+  const std::string_view rest =
+      Stripped(std::string_view(text).substr(static_cast<size_t>(end - text.data())));
+  if (rest.empty()) return value * unit;
+  if (rest == "%") return value;
+  const auto own = UnitOf(rest);
+  return own ? std::optional(value * *own) : std::nullopt;
+}
+
+std::vector<std::string> CsvCells(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : Stripped(line)) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted && cells.size() < kMostCells)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  return cells;
+}
+
+std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view title) {
+  if (line.size() > kLongestHeader) return std::nullopt;
+  constexpr auto kSigns = std::to_array<std::string_view>({"Name", "Operation", "Range"});
+  if (std::ranges::none_of(kSigns, [&](std::string_view sign) { return line.find(sign) != line.npos; }))
+    return std::nullopt;
+  if (line.find("Time") == line.npos && line.find("Total") == line.npos && line.find("Self CPU") == line.npos)
+    return std::nullopt;
+  TableHeader header;
+  std::vector<std::string> cells = WideCells(line);
+  if (cells.size() < 3) {
+    cells = CsvCells(line);
+    header.layout = Layout::kCsv;
+  }
+  if (cells.size() < 4 || cells.size() >= kMostCells) return std::nullopt;
+  static const RE2 with_unit(R"(\s*(.*?)\s*(?:\(([^()]*)\))?\s*)");
+  const bool operations = Lower(Stripped(cells.back())) == "operation";
+  std::vector<std::string> names;
+  for (const std::string& cell : cells) {
+    std::string words, unit;
+    RE2::FullMatch(Lower(cell), with_unit, &words, &unit);
+    HeaderCell& of = header.cells.emplace_back();
+    of.column = ColumnOf(words, unit, operations);
+    if (of.column == Column::kBytes)
+      of.unit = unit.empty() ? BytesOf(title) : UnitOf(unit).value_or(0);
+    else
+      of.unit = UnitOf(unit).value_or(1);
+    names.push_back(std::move(words));
+  }
+  return Known(std::move(header), names);
+}
+
+std::optional<std::vector<std::string>> CellsOf(std::string_view line, const TableHeader& header) {
+  if (header.layout != Layout::kWords) {
+    std::vector<std::string> cells = header.layout == Layout::kCsv ? CsvCells(line) : WideCells(line);
+    // Shapes and source lines, which may be empty, come last.
+    const auto calls = std::ranges::find(header.cells, Column::kCalls, &HeaderCell::column);
+    const size_t needed = header.layout == Layout::kCsv
+                              ? header.cells.size()
+                              : static_cast<size_t>(calls - header.cells.begin()) + 1;
+    if (cells.size() < needed) return std::nullopt;
+    cells.resize(header.cells.size());
+    return cells;
+  }
+  std::vector<std::string> cells;
+  for (const HeaderCell& of : header.cells) {
+    if (of.column == Column::kName) {
+      cells.emplace_back(Stripped(line));
+    } else if (of.column == Column::kType) {
+      // Of the rows of one type the first names it.
+      line = Stripped(line);
+      const size_t colon = line.find(':');
+      const bool typed = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
+      if (typed && colon == line.npos) return std::nullopt;
+      cells.emplace_back(typed ? line.substr(0, colon) : std::string_view());
+      if (typed) line.remove_prefix(colon + 1);
+    } else {
+      std::string cell;
+      for (int i = 0; i < (of.column == Column::kThree ? 3 : 1); ++i) cell = NextWord(line);
+      const bool words = of.column == Column::kWord || of.column == Column::kCategory;
+      if (!words && cell != "-" && !NumberIn(cell, 1)) return std::nullopt;
+      cells.push_back(std::move(cell));
+    }
+  }
+  return cells.back().empty() ? std::nullopt : std::optional(std::move(cells));
+}
+
+}  // namespace dladvisor::summary_table

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/report/sections/summary_section.h"
+
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+#include "src/render/escape.h"
+
+namespace dladvisor {
+namespace {
+
+class SummaryCells {
+ public:
+  SummaryCells(const ReportTable& table, size_t row) : table_(table), row_(row) {}
+
+  bool Has(const char* column) const { return !IsNull(CellOf(table_, row_, column)); }
+  double Number(const char* column) const { return AsNumber(CellOf(table_, row_, column)).value_or(0); }
+  std::string Text(const char* column, Unit unit) const {
+    return Visible(FormatValue(CellOf(table_, row_, column), unit));
+  }
+  std::string Count(const char* column) const { return Text(column, Unit::kCount); }
+  std::string Time(const char* column) const { return Text(column, Unit::kNanoseconds); }
+
+ private:
+  const ReportTable& table_;
+  size_t row_;
+};
+
+// Of several profiles in one file, the one that takes longest.
+size_t LongestOf(const ReportTable& table) {
+  size_t longest = 0;
+  for (size_t row = 1; row < table.rows.rows.size(); ++row)
+    if (SummaryCells(table, row).Number("main_ns") > SummaryCells(table, longest).Number("main_ns"))
+      longest = row;
+  return longest;
+}
+
+std::string CutName(std::string name) {
+  constexpr size_t kLongestName = 60;
+  if (name.size() > kLongestName) name = name.substr(0, kLongestName) + "...";
+  return name;
+}
+
+std::string MainText(const SummaryCells& cells) {
+  if (!cells.Has("main_name")) return "it lists no time";
+  const std::string kind = cells.Text("main_kind", Unit::kText);
+  const std::string name = CutName(cells.Text("main_name", Unit::kText));
+  const bool of_device = kind == "kernel" || kind == "copy" || kind == "set";
+  const std::string share = cells.Has("main_share") ? cells.Text("main_share", Unit::kRatio) : "";
+  const std::string calls =
+      fmt::format("{} {}", cells.Count("main_calls"), cells.Number("main_calls") == 1 ? "call" : "calls");
+  if (of_device && cells.Has("device_ns") && !share.empty())
+    return fmt::format("of {} of work on the GPU {} takes {} ({})", cells.Time("device_ns"), name, share,
+                       calls);
+  if (!share.empty())
+    return fmt::format("{} takes {} of the time that it lists {} ({})", name, share,
+                       kind == "api" ? "of calls" : "on the host", calls);
+  return fmt::format("{} takes {} in all ({})", name, cells.Time("main_ns"), calls);
+}
+
+}  // namespace
+
+const ReportTable* SummaryAlone(const ReportModel& model) {
+  const ReportTable* summary = HasGpuWork(model) ? nullptr : FindTable(model, "summary_tables");
+  return summary == nullptr || summary->rows.rows.empty() ? nullptr : summary;
+}
+
+std::string SummaryText(const ReportTable& summary) {
+  const SummaryCells cells(summary, LongestOf(summary));
+  std::string text = fmt::format("A summary by {}, not a trace", cells.Text("tool", Unit::kText));
+  if (summary.total_rows > 1) {
+    text = fmt::format("{} summaries by {}, no trace; the longest", summary.total_rows,
+                       cells.Text("tool", Unit::kText));
+    if (cells.Has("title")) text += fmt::format(" (\"{}\")", CutName(cells.Text("title", Unit::kText)));
+  }
+  return fmt::format("{}: {}", text, MainText(cells));
+}
+
+std::vector<std::pair<std::string, std::string>> SummaryOfTotals(const ReportModel& model) {
+  const ReportTable* summary = FindTable(model, "summary_tables");
+  if (summary == nullptr || summary->rows.rows.size() != 1) return {};
+  const SummaryCells cells(*summary, 0);
+  std::vector<std::pair<std::string, std::string>> labels;
+  const auto add = [&](const char* label, const char* column, const char* count) {
+    if (!cells.Has(column)) return;
+    std::string value = cells.Time(column);
+    if (count != nullptr && cells.Has(count)) value += fmt::format(" ({})", cells.Count(count));
+    labels.emplace_back(label, std::move(value));
+  };
+  labels.emplace_back("Printed By", cells.Text("tool", Unit::kText));
+  if (cells.Has("title")) labels.emplace_back("Of", cells.Text("title", Unit::kText));
+  labels.emplace_back("Most of It", MainText(cells));
+  add("Work on the GPU", "device_ns", nullptr);
+  add("Kernels", "kernel_ns", "kernels");
+  add("Collectives", "communication_ns", nullptr);
+  add("Copies to the GPU", "to_device_ns", nullptr);
+  add("Copies to the Host", "to_host_ns", nullptr);
+  add("Managed Memory", "migration_ns", nullptr);
+  add("Operators on the Host", "host_ns", nullptr);
+  add("Launches on the Host", "launch_ns", "launches");
+  add("Waits for the GPU", "wait_ns", "waits");
+  add("Allocations", "allocation_ns", "allocations");
+  labels.emplace_back("Unknown", "idle time, steps, and what overlaps: totals have no timeline");
+  return labels;
+}
+
+}  // namespace dladvisor

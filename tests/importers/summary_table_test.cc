@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of totals by name: of nsys stats, nvprof, key_averages().table() and rocprof, alone and amid
+// outputs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "src/trace/trace.h"
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using test::RefusalOf;
+using testing::HasSubstr;
+
+std::vector<SummaryTable> TablesOf(const std::string& text) {
+  const Trace trace = test::ReadLog(text);
+  EXPECT_EQ(trace.format, "summary");
+  return trace.summary_tables;
+}
+
+constexpr const char* kKernels =
+    " Time (%)  Total Time (ns)  Instances  Avg (ns)  Med (ns)  Min (ns)  Max (ns)  StdDev (ns)  Name\n"
+    " --------  ---------------  ---------  --------  --------  --------  --------  -----------  ----\n"
+    "     75.0        3,000,000        100  30,000.0  29,000.0    20,000    40,000      1,000.0  void "
+    "f<int>(int)\n"
+    "     25.0        1,000,000         10  100000.0  100000.0    90,000   110,000      1,000.0  sgemm\n";
+constexpr const char* kCalls =
+    " Time (%)  Total Time (ns)  Num Calls  Avg (ns)  Med (ns)  Min (ns)  Max (ns)  StdDev (ns)  Name\n"
+    " --------  ---------------  ---------  --------  --------  --------  --------  -----------  ----\n"
+    "    100.0          600,000        110   5,454.5   4,000.0     3,000   150,000      1,000.0  "
+    "cudaLaunchKernel\n";
+constexpr const char* kSizes =
+    " Total (MB)  Count  Avg (MB)  Med (MB)  Min (MB)  Max (MB)  StdDev (MB)      Operation\n"
+    " ----------  -----  --------  --------  --------  --------  -----------  ------------------\n"
+    "      4.194      1     4.194     4.194     4.194     4.194        0.000  [CUDA memcpy HtoD]\n";
+constexpr const char* kCopies =
+    " Time (%)  Total Time (ns)  Count  Avg (ns)  Med (ns)  Min (ns)  Max (ns)  StdDev (ns)      Operation\n"
+    "    100.0          500,000      1  500000.0  500000.0    500000    500000          0.0  [CUDA memcpy "
+    "HtoD]\n";
+
+TEST(SummaryTable, NsysStatsPrintsAmidAProgramsOutput) {
+  const auto tables =
+      TablesOf(std::string("hello from the program\n[5/8] Executing 'cuda_api_sum' stats report\n\n") +
+               kCalls + "\n[6/8] Executing 'cuda_gpu_kern_sum' stats report\n\n" + kKernels + "\n" + kCopies +
+               "\n" + kSizes + "Generated:\n    /tmp/report1.nsys-rep\n");
+  ASSERT_EQ(tables.size(), 1U) << "the tables of one profile";
+  ASSERT_EQ(tables[0].rows.size(), 4U) << "sizes are of the copies";
+  EXPECT_EQ(tables[0].tool, "nsys stats");
+  EXPECT_EQ(tables[0].rows[0].kind, SummaryRowKind::kApi);
+  EXPECT_EQ(tables[0].rows[0].median_ns, 4000);
+  EXPECT_EQ(tables[0].rows[1].name, "void f<int>(int)");
+  EXPECT_EQ(tables[0].rows[1].kind, SummaryRowKind::kKernel);
+  EXPECT_EQ(tables[0].rows[1].calls, 100);
+  EXPECT_EQ(tables[0].rows[1].total_ns, 3e6);
+  EXPECT_EQ(tables[0].rows[3].kind, SummaryRowKind::kCopy);
+  EXPECT_EQ(tables[0].rows[3].total_ns, 5e5);
+  EXPECT_NEAR(tables[0].rows[3].bytes.value_or(0), 4.194e6, 1);
+}
+
+TEST(SummaryTable, ASecondProfileBeginsWithTheTableThatTheFirstHasHad) {
+  EXPECT_EQ(TablesOf(std::string(kKernels) + "\nagain\n" + kKernels).size(), 2U);
+}
+
+TEST(SummaryTable, NsysStatsWritesCsvAndOldVersionsOtherHeaders) {
+  const auto csv = TablesOf(
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+      "99.0,2000,2,1000.0,1000.0,1000,1000,0.0,\"void f(int, float *)\"\n");
+  ASSERT_EQ(csv[0].rows.size(), 1U);
+  EXPECT_EQ(csv[0].rows[0].name, "void f(int, float *)");
+  const auto old = TablesOf(
+      "CUDA API Statistics (nanoseconds)\n\n"
+      "Time(%)      Total Time       Calls         Average         Minimum         Maximum  Name\n"
+      "-------  --------------  ----------  --------------  --------------  --------------  ----------\n"
+      "   99.0            2000           2          1000.0            1000            1000  cudaMalloc\n");
+  ASSERT_EQ(old[0].rows.size(), 1U);
+  EXPECT_EQ(old[0].rows[0].kind, SummaryRowKind::kApi);
+  EXPECT_EQ(old[0].rows[0].total_ns, 2000);
+}
+
+TEST(SummaryTable, NvprofNamesUnitsInItsCells) {
+  const auto tables = TablesOf(
+      "==7== NVPROF is profiling process 7, command: ./add 10\nsum is 3\n==7== Profiling result:\n"
+      "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"
+      " GPU activities:   66.67%  2.0000ms         4  500.00us  400.00us  600.00us  [CUDA memcpy DtoH]\n"
+      "                   33.33%  1.0000ms         1  1.0000ms  1.0000ms  1.0000ms  add(int, float*)\n"
+      "      API calls:   99.00%  1.50000s         3  500.00ms  2.0000us  1.40000s  cudaMallocManaged\n\n"
+      "==7== Unified Memory profiling result:\nDevice \"Tesla T4 (0)\"\n"
+      "   Count  Avg Size  Min Size  Max Size  Total Size  Total Time  Name\n"
+      "      48  170.67KB  4.0000KB  0.9961MB  8.000000MB  880.1550us  Host To Device\n"
+      "      12         -         -         -           -  2.663872ms  Gpu page fault groups\n"
+      "Total CPU Page faults: 36\n");
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].tool, "nvprof");
+  EXPECT_EQ(tables[0].title, "./add 10");
+  ASSERT_EQ(tables[0].rows.size(), 4U);
+  EXPECT_EQ(tables[0].rows[0].kind, SummaryRowKind::kCopy);
+  EXPECT_EQ(tables[0].rows[0].total_ns, 2e6);
+  EXPECT_EQ(tables[0].rows[1].kind, SummaryRowKind::kKernel);
+  EXPECT_EQ(tables[0].rows[2].max_ns, 1.4e9);
+  EXPECT_EQ(tables[0].rows[3].name, "Unified Memory Host To Device");
+  EXPECT_EQ(tables[0].rows[3].bytes, 8e6);
+}
+
+const std::string kTorchHeader =
+    "-----------  ----------\n"
+    "       Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg     Self CUDA   Self "
+    "CUDA %    CUDA total  CUDA time avg    # of Calls\n-----------  ----------\n";
+const std::string kTorchRows =
+    "                  aten::mm         2.00%       2.000ms        20.00%      20.000ms       2.000ms       "
+    "8.000ms        80.00%       8.000ms     800.000us            10\n"
+    "            forward (mine)        10.00%      10.000ms        90.00%      90.000ms      90.000ms       "
+    "0.000us         0.00%       9.000ms       9.000ms             1\n"
+    "    ampere_sgemm_128x64_tn         0.00%       0.000us         0.00%       0.000us       0.000us       "
+    "8.000ms        80.00%       8.000ms     800.000us            10\n"
+    "execute_context_0(0)_gen..         0.00%       0.000us         0.00%       0.000us       0.000us       "
+    "9.500ms        95.00%       9.500ms       9.500ms             1\n"
+    "            forward (mine)         0.00%       0.000us         0.00%       0.000us       0.000us       "
+    "9.000ms        90.00%       9.000ms       9.000ms             1\n"
+    "          cudaLaunchKernel         3.00%       3.000ms         3.00%       3.000ms     300.000us       "
+    "0.000us         0.00%       0.000us       0.000us            10\n";
+const std::string kTorchEnd =
+    "-----------  ----------\nSelf CPU time total: 100.000ms\nSelf CUDA time total: 10.000ms\n";
+
+TEST(SummaryTable, KeyAveragesTellOperatorsFromKernelsAndSpans) {
+  const auto tables = TablesOf("--- baseline ---\n" + kTorchHeader + kTorchRows + kTorchEnd);
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].title, "--- baseline ---");
+  EXPECT_EQ(tables[0].host_ns, 1e8);
+  EXPECT_EQ(tables[0].device_ns, 1e7);
+  ASSERT_EQ(tables[0].rows.size(), 4U) << "what spans the work of a range is no kernel";
+  EXPECT_EQ(tables[0].rows[0].kind, SummaryRowKind::kOperator);
+  EXPECT_EQ(tables[0].rows[0].self_ns, 2e6);
+  EXPECT_EQ(tables[0].rows[1].name, "forward (mine)");
+  EXPECT_EQ(tables[0].rows[2].kind, SummaryRowKind::kKernel);
+  EXPECT_EQ(tables[0].rows[2].total_ns, 8e6);
+  EXPECT_EQ(tables[0].rows[3].kind, SummaryRowKind::kApi);
+}
+
+TEST(SummaryTable, KeyAveragesInTwoOrdersAreOneProfile) {
+  const std::string table = kTorchHeader + kTorchRows + kTorchEnd;
+  EXPECT_EQ(TablesOf(table + "\nby time of the GPU\n" + table).size(), 1U);
+}
+
+TEST(SummaryTable, KeyAveragesOfTheCpuAlone) {
+  const auto tables = TablesOf(
+      "         Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls\n"
+      "aten::conv2d        90.00%      90.000ms        90.00%      90.000ms       9.000ms            10\n"
+      "Self CPU time total: 100.000ms\n");
+  EXPECT_FALSE(tables[0].has_device);
+  EXPECT_EQ(tables[0].rows[0].kind, SummaryRowKind::kOperator);
+}
+
+TEST(SummaryTable, RocprofTellsCallsFromKernels) {
+  const auto tables = TablesOf(
+      "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n"
+      "\"hipLaunchKernel\",4,400,100.0,40.0,90,110,1.0\n\"__amd_rocclr_copyBuffer\",2,100,50.0,10.0,40,60,1."
+      "0\n"
+      "\"void add(float*, int)\",5,500,100.0,50.0,90,110,1.0\n");
+  ASSERT_EQ(tables[0].rows.size(), 3U);
+  EXPECT_EQ(tables[0].tool, "rocprof");
+  EXPECT_EQ(tables[0].rows[0].kind, SummaryRowKind::kApi);
+  EXPECT_EQ(tables[0].rows[1].kind, SummaryRowKind::kCopy);
+  EXPECT_EQ(tables[0].rows[2].kind, SummaryRowKind::kKernel);
+}
+
+TEST(SummaryTable, ATrainingsLogStaysOne) {
+  std::string log;
+  for (int step = 1; step <= 30; ++step) log += "step " + std::to_string(step) + " loss 2.10 0.25 s/step\n";
+  EXPECT_EQ(test::ReadLog(log + kTorchHeader + kTorchRows + kTorchEnd).format, "training log");
+}
+
+TEST(SummaryTable, CutAndHostileTablesAreAnswered) {
+  const std::string header =
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n";
+  EXPECT_THAT(RefusalOf(header), HasSubstr("a table of totals by name without a row"));
+  EXPECT_THAT(RefusalOf(header + "nan,inf,-3,1e400,,,,,\"f\"\n"), HasSubstr("without a row"));
+  EXPECT_EQ(TablesOf(header + "50.0,2000,2,1000,1000,1000,1000,0,f\n50.0,20")[0].rows.size(), 1U);
+  EXPECT_THAT(RefusalOf("# Notes\n```\n" + std::string(kKernels) + "```\n"), HasSubstr("a document"));
+}
+
+}  // namespace
+}  // namespace dladvisor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of tables of totals by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/report/report.h"
+#include "tests/report/fixture.h"
+
+namespace dladvisor {
+namespace {
+using test::FakeRun;
+using testing::HasSubstr;
+
+std::string TextOf(std::vector<test::Row> rows) {
+  FakeRun run;
+  run.Give("profile", {{{"profile", int64_t{0}}, {"format", "summary"}, {"summary_rows", int64_t{3}}}});
+  int64_t number = 0;
+  for (test::Row& row : rows)
+    row.insert({{"profile", int64_t{0}}, {"summary", number++}, {"tool", "nvprof"}});
+  run.Give("summary_table", rows);
+  std::string text = test::Render(run, ReportFormat::kText), plain;
+  for (const char c : text)
+    if ((c != ' ' && c != '\n') || (!plain.empty() && plain.back() != ' ')) plain += c == '\n' ? ' ' : c;
+  return plain;
+}
+
+test::Row Kernel(double ns) {
+  return {{"main_kind", "kernel"}, {"main_name", "saxpy"}, {"main_calls", int64_t{7}},
+          {"main_ns", ns},         {"main_share", 0.6},    {"device_ns", ns / 0.6}};
+}
+
+TEST(SummarySection, HeadlineIsWhatTakesMost) {
+  const std::string text = TextOf({Kernel(6e8)});
+  EXPECT_THAT(text,
+              HasSubstr("A summary by nvprof, not a trace: of 1.00 s of work on the GPU saxpy takes 60.0 % "
+                        "(7 calls);"));
+  EXPECT_THAT(text, HasSubstr("totals have no timeline"));
+}
+
+TEST(SummarySection, OfSeveralTheLongest) {
+  test::Row other = Kernel(6e8);
+  other["title"] = "second";
+  EXPECT_THAT(TextOf({Kernel(3e8), other}),
+              HasSubstr("2 summaries by nvprof, no trace; the longest (\"second\"): of 1.00 s"));
+}
+
+TEST(SummarySection, CallsAlone) {
+  EXPECT_THAT(TextOf({{{"main_kind", "api"},
+                       {"main_name", "hipMemcpy"},
+                       {"main_calls", int64_t{1}},
+                       {"main_ns", 5e8},
+                       {"main_share", 0.9}}}),
+              HasSubstr("hipMemcpy takes 90.0 % of the time that it lists of calls (1 call);"));
+}
+
+}  // namespace
+}  // namespace dladvisor
