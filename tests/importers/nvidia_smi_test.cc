@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <re2/re2.h>
 
 #include <random>
 #include <string>
@@ -56,23 +55,6 @@ TEST(SmiCsv, WithoutNamesOfSeveralGpus) {
               ElementsAre(Is(0, 0, 0.95), Is(1, 10 * kMs, 0.05)));
   EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed),
               ElementsAre(Is(0, 0, 1000 * test::kMiB), Is(1, 10 * kMs, 10 * test::kMiB)));
-}
-
-TEST(SmiCsv, WithoutNamesAndUnitsByWhatChanges) {
-  const std::string log =
-      "1785951483,0, 72.60, 73543, 81920\n1785951488,97, 350.97, 73543, 81920\n"
-      "1785951493,41, 192.93, 73543, 81920\n1785951498,0, 72.69, 73543, 81920\n"
-      "1785951503,0, 72.93, 73543, 81920\n";
-  const Trace trace = test::ReadLog(log);
-  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization)[1], Is(0, 5 * kSecond, 0.97));
-  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower)[1], Is(0, 5 * kSecond, 350.97));
-  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryTotal)[0], Is(0, 0, 81920 * test::kMiB));
-  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 73543 * test::kMiB));
-  // A temperature or an index is no share, and a few rows show nothing.
-  std::string other = log;
-  RE2::GlobalReplace(&other, ",(0|97|41),", ",41,");
-  EXPECT_THAT(SmiRefusal(other).reason(), HasSubstr("not a profile"));
-  EXPECT_THAT(SmiRefusal(log.substr(0, log.find("1785951493"))).reason(), HasSubstr("not a profile"));
 }
 
 TEST(SmiCsv, AUtilizationBesideAColumnOfGpus) {
@@ -378,6 +360,12 @@ TEST(SmiDmon, BehindThePromptThatStartedIt) {
       "97\n"
       "    0   259    98\n(hpc) [me@node ~]$ \n");
   EXPECT_EQ(test::SamplesOf(trace, Metric::kPower).size(), 2u);
+}
+
+TEST(SmiDmon, OneLookBeforeATrainingIsNotTheLog) {
+  std::string log = "+ nvidia-smi dmon -c 1\n# gpu   pwr    sm\n# Idx     W     %\n    0    31     0\n";
+  for (int i = 0; i < 30; ++i) log += fmt::format("step {} loss 2.10 0.25 s/step\n", i);
+  EXPECT_THAT(test::SamplesOf(test::ReadLog(log), Metric::kPower), IsEmpty());
 }
 
 TEST(SmiLogs, EveryDamagedByteIsAnswered) {

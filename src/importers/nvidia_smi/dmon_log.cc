@@ -115,10 +115,22 @@ class DmonReader {
 // What may stand before the first page: the prompt with the command, a date.
 constexpr int kMostLinesBefore = 16;
 
+constexpr size_t kRowsForEachOther = 10;
+
+// Of numbers, and of "-" where there is none.
+bool IsRow(std::string_view line) {
+  const std::vector<std::string_view> cells = Split(line);
+  return std::ranges::all_of(cells, [](std::string_view cell) {
+    return nvidia_smi::IsAbsent(cell) || nvidia_smi::ParseQuantity(cell) || nvidia_smi::ParseTime(cell);
+  });
+}
+
 bool IsNamesOfMetrics(std::string_view line) {
   if (!line.starts_with('#')) return false;
   const std::vector<std::string> cells = Heading(line);
-  return IsNames(cells) && std::ranges::any_of(cells, [](const std::string& name) {
+  // Processes have rows of their own in pmon's pages, which are shares of no GPU.
+  return IsNames(cells) && std::ranges::find(cells, "pid") == cells.end() &&
+         std::ranges::any_of(cells, [](const std::string& name) {
            return nvidia_smi::DmonColumn(name, "").kind == Kind::kMetric;
          });
 }
@@ -127,14 +139,23 @@ bool IsNamesOfMetrics(std::string_view line) {
 
 bool LooksLikeDmonLog(std::string_view head) {
   int before = 0;
-  while (before < kMostLinesBefore && !head.empty()) {
-    const size_t end = std::min(head.find('\n'), head.size());
+  size_t rows = 0, others = 0;
+  bool named = false;
+  for (size_t end = head.find('\n'); !head.empty(); end = head.find('\n')) {
     const std::string_view line = nvidia_smi::Trim(head.substr(0, end));
-    if (IsNamesOfMetrics(line)) return true;
-    if (!line.empty()) ++before;
-    head.remove_prefix(std::min(end + 1, head.size()));
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    if (line.empty()) continue;
+    if (!named && IsNamesOfMetrics(line)) {
+      if (before == 0) return true;
+      named = true;
+    } else if (!named) {
+      if (++before > kMostLinesBefore) return false;
+    } else if (end != std::string_view::npos) {
+      ++(line.starts_with('#') || IsRow(line) ? rows : others);
+    }
   }
-  return false;
+  // One look before something else is the other's; the prompt may come again at the end.
+  return named && rows > others && others <= 1 + rows / kRowsForEachOther;
 }
 
 Trace ReadDmonLog(ByteSource& source) {
