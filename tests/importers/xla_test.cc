@@ -58,6 +58,32 @@ std::vector<std::string> NamesOf(const Trace& trace, const Column& column) {
   return names;
 }
 
+TEST(Xla, WaitsEndSoonAfterTheWorkOfTheGpu) {
+  const Trace trace = ReadEvents(kNames + Event(701, 7, 5, 2, "f", R"("correlation_id":"7")") +
+                                 Event(1, 14, 10, 20, "f", R"("correlation_id":"7","hlo_module":"jit_f")") +
+                                 Event(701, 7, 8, 25, "BlockHostUntilReady") +
+                                 Event(701, 7, 40, 5000, "np.asarray(jax.Array)"));
+  ASSERT_EQ(trace.api_calls.size(), 3);
+  EXPECT_EQ(trace.api_calls.end[1] - trace.api_calls.start[1], 25'000);
+  EXPECT_EQ(trace.api_calls.end[2] - trace.api_calls.start[2], 50'000);
+}
+
+TEST(Xla, RefusesSeveralHostsAndNamesBehindTheirEvents) {
+  const std::string work = Event(1, 14, 10, 2, "f") + Event(701, 7, 5, 2, "f");
+  EXPECT_THROW(ReadEvents(work + kNames), Error);
+  EXPECT_THROW(
+      ReadEvents(kNames + Named("process_name", 702, 0, "/host:CPU") + work + Event(702, 7, 5, 2, "f")),
+      Error);
+  EXPECT_THROW(
+      ReadEvents(kNames + Named("process_name", 2, 0, "/job:w/replica:0/task:1/device:GPU:0") +
+                 Named("thread_name", 2, 14, "Stream #14(Compute)") + work + Event(2, 14, 10, 2, "f")),
+      Error);
+}
+
+TEST(Xla, AnEventNamedAsItsProcessesMakesNoTraceOfXla) {
+  EXPECT_NE(ReadEvents(Event(1, 1, 1, 5, "/host:CPU")).format, "xla");
+}
+
 TEST(Xla, GpuWorkIsThatOfStreams) {
   const Trace trace = ReadEvents(
       kNames +

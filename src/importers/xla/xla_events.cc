@@ -11,11 +11,14 @@
 
 #include "src/importers/xla/details.h"
 #include "src/trace/event_tables.h"
+#include "src/trace/intervals.h"
 
 namespace dladvisor::xla {
 namespace {
 
 using kineto::kUnknown;
+
+constexpr Ns kWakesUp = 50'000;  // from the end of the GPU's work until the host knows of it
 
 re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -88,11 +91,15 @@ void Events::AddName(const Event& e) {
   std::string buffer;
   const int64_t pid = kineto::IdOf(e.pid);
   const std::string_view name = kineto::Unescape(e.value, buffer);
-  if (e.name == "thread_name") threads_[{pid, kineto::IdOf(e.tid)}] = name;
+  if (e.name == "thread_name") {
+    threads_[{pid, kineto::IdOf(e.tid)}] = name;
+    names_late_ |= StreamOf(name) && unnamed_lines_.contains({pid, kineto::IdOf(e.tid)});
+  }
   if (e.name != "process_name") return;
   const auto kind = ProcessKindOf(name);
   if (!kind) return;
   processes_[pid] = *kind;
+  names_late_ |= unnamed_.contains(pid);
   has_host_ |= kind->kind == ProcessKind::Kind::kHost;
   has_tpu_ |= kind->kind == ProcessKind::Kind::kTpu;
 }
@@ -102,7 +109,10 @@ void Events::Add(const Event& e) {
   if (e.phase != 'X') return;
   ++count_;
   const auto process = processes_.find(kineto::IdOf(e.pid));
-  if (process == processes_.end()) return;
+  if (process == processes_.end()) {
+    unnamed_.insert(kineto::IdOf(e.pid));
+    return;
+  }
   const bool is_host = process->second.kind == ProcessKind::Kind::kHost;
   std::string& rows = name_;
   rows = is_host ? "host" : "gpu";
@@ -110,7 +120,11 @@ void Events::Add(const Event& e) {
   if (process->second.kind == ProcessKind::Kind::kGpu)
     if (const auto thread = threads_.find({process->first, kineto::IdOf(e.tid)}); thread != threads_.end())
       stream = StreamOf(thread->second);
+    else
+      unnamed_lines_.insert({process->first, kineto::IdOf(e.tid)});
   if (!is_host && !stream) return;
+  const auto of = pids_.try_emplace(is_host ? -1 : process->second.ordinal, process->first).first;
+  has_hosts_ |= of->second != process->first;
   ++trace_.health.rows_read[rows];
   if (e.start == kUnknown || (e.duration != kUnknown && e.duration < 0)) {
     ++trace_.health.rows_skipped[rows];
@@ -298,6 +312,24 @@ void Events::DropInnerWaits() {
   a = std::move(kept);
 }
 
+// A call that waits does more than that, as a copy of the array on the host: what comes after the GPU's work
+// is none of the wait.
+void Events::EndWaitsWithWork() {
+  std::vector<Interval> all;
+  for (const GpuOperations* ops :
+       {static_cast<const GpuOperations*>(&trace_.kernels), static_cast<const GpuOperations*>(&trace_.copies),
+        static_cast<const GpuOperations*>(&trace_.sets)})
+    for (size_t i = 0; i < ops->size(); ++i) all.push_back({ops->start[i], ops->end[i]});
+  const IntervalSet work = Union(std::move(all));
+  ApiCalls& a = trace_.api_calls;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!IsWait(trace_.names.View(a.name[i]))) continue;
+    const auto next = std::ranges::lower_bound(work, a.end[i], {}, &Interval::start);  // after the wait
+    const Ns worked = next == work.begin() ? a.start[i] : std::max(std::prev(next)->end, a.start[i]);
+    a.end[i] = std::min(a.end[i], worked + kWakesUp);
+  }
+}
+
 // Names of frames have no folder. JAX's own are known by the functions that programs call, and below those by
 // the names of their files.
 void Events::MarkFramesOfJax() {
@@ -355,6 +387,7 @@ Trace Events::Finish() {
   SortByStart(trace_.sets);
   SortByStart(trace_.overheads);
   DropInnerWaits();
+  EndWaitsWithWork();
   MarkFramesOfJax();
   SortDevices(trace_);
   if (const auto first = FirstTime(trace_)) SetOrigin(trace_, *first);

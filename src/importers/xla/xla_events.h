@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,10 @@ class Events {
   Trace Finish();
 
   bool has_host() const { return has_host_; }
+  // Whether events stand before the name of their process or thread, which are left out.
+  bool names_late() const { return names_late_; }
+  // Whether processes of several hosts have events, or the same GPU of several.
+  bool has_hosts() const { return has_hosts_; }
   bool has_tpu() const { return has_tpu_; }
   int64_t count() const { return count_; }
 
@@ -47,6 +52,7 @@ class Events {
   NameId Name(std::string_view text) { return trace_.names.Intern(text); }
   uint32_t Thread(const Event& e);
   void DropInnerWaits();
+  void EndWaitsWithWork();
   void MarkFramesOfJax();
 
   Trace trace_;
@@ -54,9 +60,12 @@ class Events {
   std::map<int64_t, ProcessKind> processes_;
   std::map<std::pair<int64_t, int64_t>, std::string> threads_;
   const NameId domain_, annotation_;
-  std::string name_;                                // scratch
-  std::map<std::string, bool, std::less<>> signs_;  // of frameworks, that were seen
-  bool has_host_ = false, has_tpu_ = false;
+  std::string name_;                                     // scratch
+  std::map<std::string, bool, std::less<>> signs_;       // of frameworks, that were seen
+  std::set<int64_t> unnamed_;                            // processes with events so far
+  std::set<std::pair<int64_t, int64_t>> unnamed_lines_;  // threads of GPUs with events so far
+  std::map<int64_t, int64_t> pids_;                      // with events: of a GPU, and of the host (-1)
+  bool has_host_ = false, has_tpu_ = false, names_late_ = false, has_hosts_ = false;
   int64_t count_ = 0;
 };
 
