@@ -19,6 +19,15 @@ std::vector<SyncSiteRow> SitesOf(const TraceBuilder& b, const AnalysisOptions& o
   return ComputeSyncSites(context, ComputeTimelines(context));
 }
 
+TEST(SyncSite, AWaitOfJaxIsForAnArray) {
+  TraceBuilder b;
+  b.Launch(5, 10, 100, "a");
+  b.Api(20, 110, "np.asarray(jax.Array)", 0);
+  const auto rows = SitesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].kind, "stream");
+}
+
 TEST(SyncSite, CountsTheGpusIdlenessUntilTheNextLaunch) {
   TraceBuilder b;
   b.Range(0, 150, "loss");

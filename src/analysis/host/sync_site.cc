@@ -17,7 +17,9 @@
 namespace dladvisor {
 namespace {
 
+// A wait of JAX's is for one array.
 std::string_view KindOf(std::string_view api) {
+  if (api.starts_with("jax.") || api.starts_with("np.")) return "stream";
   if (api.find("Stream") != std::string_view::npos) return "stream";
   if (api.find("Event") != std::string_view::npos) return "event";
   return "device";
