@@ -39,11 +39,14 @@ std::string SubjectOf(const ReportModel& model, const std::vector<const Finding*
   const std::vector<NamedValue>& keys = members[0]->subject;
   const ReportTable* profiles = FindTable(model, "profiles");
   const bool one_profile = profiles != nullptr && profiles->total_rows == 1;
+  const ReportTable* summaries = FindTable(model, "summary_tables");
+  const bool one_summary = summaries != nullptr && summaries->total_rows == 1;
   const double ranks = FigureNumber(model, "ranks").value_or(-1);
   for (size_t k = 0; k < keys.size(); ++k) {
     const bool only = (keys[k].name == "rank" && (ranks == 1 || (ranks == 0 && one_profile))) ||
                       (keys[k].name == "device" && FigureNumber(model, "gpus") == 1.0) ||
-                      (keys[k].name == "profile" && one_profile);
+                      (keys[k].name == "profile" && one_profile) ||
+                      (keys[k].name == "summary" && one_summary);
     if (only || Mentions(members[0]->problem, keys[k])) continue;
     std::set<int64_t> numbers;
     for (const Finding* member : members)

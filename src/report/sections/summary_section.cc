@@ -50,7 +50,7 @@ std::string MainText(const SummaryCells& cells) {
   const std::string calls =
       fmt::format("{} {}", cells.Count("main_calls"), cells.Number("main_calls") == 1 ? "call" : "calls");
   if (of_device && cells.Has("device_ns") && !share.empty())
-    return fmt::format("of {} of work on the GPU {} takes {} ({})", cells.Time("device_ns"), name, share,
+    return fmt::format("{} takes {} of {} of work on the GPU ({})", name, share, cells.Time("device_ns"),
                        calls);
   if (!share.empty())
     return fmt::format("{} takes {} of the time that it lists {} ({})", name, share,
