@@ -117,11 +117,12 @@ void Events::Add(const Event& e) {
   std::string& rows = name_;
   rows = is_host ? "host" : "gpu";
   std::optional<int64_t> stream;
-  if (process->second.kind == ProcessKind::Kind::kGpu)
+  if (process->second.kind == ProcessKind::Kind::kGpu) {
     if (const auto thread = threads_.find({process->first, kineto::IdOf(e.tid)}); thread != threads_.end())
       stream = StreamOf(thread->second);
     else
       unnamed_lines_.insert({process->first, kineto::IdOf(e.tid)});
+  }
   if (!is_host && !stream) return;
   const auto of = pids_.try_emplace(is_host ? -1 : process->second.ordinal, process->first).first;
   has_hosts_ |= of->second != process->first;
