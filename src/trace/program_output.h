@@ -46,17 +46,37 @@ struct ProgramRequests {
   std::optional<int64_t> gpus;   // that it lists
 };
 
+// A time in ns, or a rate, that lines name.
+struct ProgramFigure {
+  std::string name, unit;  // of a rate, as "tokens/s"; "" of a time
+  int64_t count = 0;       // that are printed
+  double sum = 0, least = 0, most = 0;
+};
+
+// A rate that a program prints for few and for many things that it works on at once.
+struct ProgramScaling {
+  std::string name, unit;
+  int64_t few = 0, many = 0;
+  double slow = 0, fast = 0;
+};
+
 struct ProgramOutput {
   std::string program;                // where it is known, "" else
   std::optional<double> duration_ns;  // that passes between lines with dates, but behind errors
   std::vector<ProgramPart> parts;     // the longest first
   ProgramWait data, communication;
   ProgramRequests requests;
-  int64_t full_memories = 0;  // lines that tell of a GPU without room
-  std::string error;          // that ended it, "" for none
+  std::vector<ProgramFigure> figures;  // rates first, then times, the greatest sum first
+  std::optional<ProgramScaling> scaling;
+  bool on_host = false;         // that it says that it computes on the CPU, beside these
+  int64_t skipped_batches = 0;  // for want of memory
+  int64_t full_memories = 0;    // lines that tell of a GPU without room
+  std::string error;            // that ended it, "" for none
   std::optional<MemoryTaken> memory_taken;
 
-  bool empty() const { return parts.empty() && data.lines == 0 && communication.lines == 0; }
+  // Whether it tells where time goes.
+  bool timed() const { return !parts.empty() || data.lines > 0 || communication.lines > 0; }
+  bool empty() const { return !timed() && figures.empty() && skipped_batches == 0 && error.empty(); }
 };
 
 }  // namespace dladvisor

@@ -38,6 +38,7 @@ struct ServingLog {
   int64_t starts = 0;
   double start_ns = 0;
   std::optional<double> weights_ns, download_ns, compile_ns, capture_ns;
+  std::optional<double> build_ns;           // of kernels that a library compiles meanwhile, as AITER prints
   std::string error;                        // the exception that the engine died of, "" for none
   std::optional<MemoryTaken> memory_taken;  // where that found no memory and says who holds it
 

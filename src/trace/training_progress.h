@@ -87,6 +87,9 @@ struct TrainingLog {
   int64_t other_lines = 0;
   // Of a GPU's memory the least that was free, where lines tell that and not what is held.
   std::optional<double> least_free_bytes;
+  // Lines with losses of a log that counts no step beside a time, and timed steps of one that has no others
+  // than the first, which start it.
+  int64_t loss_lines = 0, first_steps = 0;
   std::string error;                        // the first exception that the program died of, "" for none
   std::optional<MemoryTaken> memory_taken;  // where that found no memory and says who holds it
 

@@ -37,8 +37,8 @@ TEST(Contract, IsKeptByEveryImporterOnEveryFile) {
     } catch (const Error&) {  // not a profile
     }
   }
-  EXPECT_EQ(formats, (std::set<std::string>{"dlprof", "kineto", "nsys", "nvidia-smi", "span trace", "summary",
-                                            "training log"}));
+  EXPECT_EQ(formats, (std::set<std::string>{"dlprof", "kineto", "nsys", "nvidia-smi", "program log",
+                                            "span trace", "summary", "training log"}));
 }
 
 }  // namespace

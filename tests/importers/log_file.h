@@ -28,6 +28,8 @@ inline Trace ReadLog(const std::string& text) {
 
 inline TrainingLog ReadTrainingLog(const std::string& text) { return ReadLog(text).training_log; }
 
+inline ProgramOutput ReadProgram(const std::string& text) { return ReadLog(text).program_output; }
+
 // Why a text is not read, "" where it is.
 inline std::string RefusalOf(const std::string& text) {
   try {

@@ -204,11 +204,35 @@ TEST(ServingLines, LlamaCpp) {
 }
 
 TEST(ServingLines, AServerThatAnsweredNothing) {
-  try {
-    test::ReadLog("[2026-03-27 09:31:17] server_args=ServerArgs(model_path='m', tp_size=1)\n");
-    ADD_FAILURE();
-  } catch (const Error& e) {
-    EXPECT_THAT(e.reason(), HasSubstr("a log of SGLang without a line of its load"));
+  const ServingLog log =
+      test::ReadLog("[2026-03-27 09:31:17] server_args=ServerArgs(model_path='m', tp_size=1)\n").serving_log;
+  EXPECT_EQ(log.program, "SGLang");
+  EXPECT_TRUE(log.samples.empty());
+  EXPECT_EQ(log.error, "");
+}
+
+// Each line of AITER's logger stands there twice.
+TEST(ServingLines, KernelsThatAStartBuilds) {
+  std::string text = "INFO 03-10 20:08:21 [api_server.py:1] vLLM API server version 0.16.0\n";
+  for (const char* line :
+       {"finish build [module_aiter_enum], cost 14.0s", "finish build [module_rmsnorm], cost 45.5s"})
+    text += fmt::format("(Worker_TP2 pid=1) [aiter] {}\n[2026-03-10 20:08:35] INFO core.py:863: {}\n", line,
+                        line);
+  EXPECT_DOUBLE_EQ(test::ReadLog(text).serving_log.build_ns.value_or(0), 59.5e9);
+}
+
+// The first lines of the log are missing, or an engine is no server's.
+TEST(ServingLines, AnEngineThatSaysThatItFailed) {
+  const std::string error =
+      "Traceback (most recent call last):\n  File \"/v/x.py\", line 3, in f\nRuntimeError: PassManager::run "
+      "failed\n";
+  for (const auto& [line, program] :
+       {std::pair{"(EngineCore pid=1) ERROR 03-01 17:33:17 [core.py:9] EngineCore failed to start.\n",
+                  "vLLM"},
+        {"[2026-06-11 02:00:10 TP0] Scheduler hit an exception: \n", "SGLang"}}) {
+    const ServingLog log = test::ReadLog(line + error).serving_log;
+    EXPECT_EQ(log.program, program);
+    EXPECT_EQ(log.error, "RuntimeError: PassManager::run failed");
   }
 }
 
@@ -223,18 +247,22 @@ TEST(ServingLines, AServerThatEndsBeforeItAnswers) {
 }
 
 TEST(ServingLines, AnErrorOfAProgramThatIsNoServerIsItsOwn) {
-  EXPECT_THAT(
-      test::RefusalOf("INFO 11-25 10:00:00 [core.py:58] Initializing a V1 LLM engine (v0.8.5) with config: "
-                      "model='x'\nTraceback (most recent call last):\n  File \"/u/eval.py\", line 8, in "
-                      "main\nKeyError: 'acc'\n"),
-      HasSubstr("a program that stopped: KeyError: 'acc'"));
+  const Trace trace = test::ReadLog(
+      "INFO 11-25 10:00:00 [core.py:58] Initializing a V1 LLM engine (v0.8.5) with config: "
+      "model='x'\nTraceback (most recent call last):\n  File \"/u/eval.py\", line 8, in "
+      "main\nKeyError: 'acc'\n");
+  EXPECT_EQ(trace.program_output.error, "KeyError: 'acc'");
+  EXPECT_TRUE(trace.serving_log.empty());
 }
 
 TEST(ServingLines, AUserThatEndsAServerIsNoError) {
-  EXPECT_THAT(
-      test::RefusalOf("INFO 11-25 10:00:00 [api_server.py:1] vLLM API server version 0.8.5\nTraceback (most "
-                      "recent call last):\n  File \"/u/vllm\", line 8\nKeyboardInterrupt: terminated\n"),
-      HasSubstr("a log of vLLM without a line of its load"));
+  const ServingLog log =
+      test::ReadLog(
+          "INFO 11-25 10:00:00 [api_server.py:1] vLLM API server version 0.8.5\nTraceback (most "
+          "recent call last):\n  File \"/u/vllm\", line 8\nKeyboardInterrupt: terminated\n")
+          .serving_log;
+  EXPECT_EQ(log.program, "vLLM");
+  EXPECT_EQ(log.error, "");
 }
 
 TEST(ServingLines, AGpuThatIsTakenBeforeTheStart) {

@@ -348,8 +348,7 @@ TEST(StepLines, RanksAndRestarts) {
 }
 
 TEST(StepLines, OneLineOrOnlyLossesAreNoLog) {
-  EXPECT_THAT(test::RefusalOf("iter 10: loss 9.5, time 135.20ms, mfu 12.50%\n"),
-              HasSubstr("a training that ends with its first steps"));
+  EXPECT_EQ(test::ReadTrainingLog("iter 10: loss 9.5, time 135.20ms, mfu 12.50%\n").first_steps, 1);
   for (const char* text : {"Epoch: 1| train loss: 0.56\nEpoch: 1| train loss: 0.47\n",
                            "Epoch: [0][0/250]\tLoss 13.06\nEpoch: [0][9/250]\tLoss 12.66\n"}) {
     try {

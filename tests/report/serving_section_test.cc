@@ -79,8 +79,14 @@ TEST(ServingSection, CountsNoLinesOfAServerThatDidNotStart) {
   run.Give("profile", {{{"profile", int64_t{0}}, {"format", "serving log"}, {"serving_lines", int64_t{0}}}});
   run.Give("serving", {{{"profile", int64_t{0}}, {"program", "vLLM"}, {"lines", int64_t{0}}}});
   const std::string text = test::Render(run, ReportFormat::kText);
-  EXPECT_THAT(text, HasSubstr("it ended before it answered a request"));
+  EXPECT_THAT(text, HasSubstr("lines of its start, and none of its load"));
   EXPECT_THAT(text, Not(HasSubstr("of them with requests")));
+  FakeRun died;
+  died.Give("serving", {{{"profile", int64_t{0}},
+                         {"program", "vLLM"},
+                         {"lines", int64_t{0}},
+                         {"error", "OSError: no model"}}});
+  EXPECT_THAT(test::Render(died, ReportFormat::kText), HasSubstr("it ended before it answered a request"));
 }
 
 TEST(ServingSection, InAllFormats) {

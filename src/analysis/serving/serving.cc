@@ -195,7 +195,10 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("compile_ns", &ServingRow::compile_ns, Unit::kNanoseconds,
                   "Of the starts what was compiled in; unknown where lines do not say.")
           .Column("capture_ns", &ServingRow::capture_ns, Unit::kNanoseconds,
-                  "Of the starts the capture of CUDA graphs; unknown where lines do not say.");
+                  "Of the starts the capture of CUDA graphs; unknown where lines do not say.")
+          .Column("build_ns", &ServingRow::build_ns, Unit::kNanoseconds,
+                  "What AITER takes to compile its modules, all of them together; unknown where it compiles "
+                  "none.");
   return relation;
 }
 
@@ -221,6 +224,7 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (const auto eager = serving.settings.find("eager"); eager != serving.settings.end())
     row.eager = eager->second == "True";
   row.default_moe = serving.settings.contains("moe_config");
+  row.build_ns = serving.build_ns;
   if (serving.starts > 0) {
     row.starts = serving.starts;
     row.start_ns = serving.start_ns;

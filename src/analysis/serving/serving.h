@@ -33,7 +33,7 @@ struct ServingRow {
   std::optional<double> gpu_memory_bytes, others_memory_bytes;
   bool default_moe = false;
   std::optional<int64_t> starts;
-  std::optional<double> start_ns, weights_ns, download_ns, compile_ns, capture_ns;
+  std::optional<double> start_ns, weights_ns, download_ns, compile_ns, capture_ns, build_ns;
 };
 const RelationOf<ServingRow>& ServingRelation();
 

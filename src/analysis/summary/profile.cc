@@ -401,7 +401,8 @@ ProfileRow ComputeProfile(const Context& context) {
     row.telemetry_samples =
         1 + *std::max_element(trace.telemetry.sample.begin(), trace.telemetry.sample.end());
   const TrainingLog& log = trace.training_log;
-  row.training_lines = count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value());
+  row.training_lines =
+      count(log.iterations) + static_cast<int64_t>(log.runtime_ns.has_value() || log.loss_lines > 0);
   row.serving_lines = count(trace.serving_log.samples);
   const ProgramOutput& output = trace.program_output;
   row.program_parts = count(output.parts) + (output.parts.empty() && !output.empty() ? 1 : 0) +

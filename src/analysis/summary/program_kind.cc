@@ -303,7 +303,8 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
   const Names kernels = NamesOf(trace, trace.kernels.name), ranges = RangesOf(context);
   if (context.ranks.gpus.empty()) {
     if (trace.telemetry.size() > 0) return ProgramKind{program_kind::kLog, "samples of telemetry"};
-    if (trace.training_log.iterations.size() > 0 || trace.training_log.runtime_ns)
+    if (trace.training_log.iterations.size() > 0 || trace.training_log.runtime_ns ||
+        trace.training_log.loss_lines > 0)
       return ProgramKind{program_kind::kLog, "lines of a training's log"};
     if (!trace.serving_log.empty()) return ProgramKind{program_kind::kLog, "lines of a server's log"};
     if (!trace.program_spans.empty()) return ProgramKind{program_kind::kLog, "spans that a program marked"};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/training/program_log.h"
 
+#include <re2/re2.h>
+
 #include <string_view>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/training/program_figure.h"
 #include "src/trace/error_remedy.h"
 
 namespace dladvisor {
@@ -47,6 +50,21 @@ const ProgramPart* MainPart(const ProgramOutput& output) {
     }
   }
   return main != nullptr || output.parts.empty() ? main : &output.parts.front();
+}
+
+// What names a total has the others in it.
+std::optional<std::string> SlowestTime(const ProgramOutput& output) {
+  static const RE2 total(
+      "(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|mean|average|avg|p\\d\\d|median|"
+      "max|min");
+  const ProgramFigure* slowest = nullptr;
+  int64_t times = 0;
+  for (const ProgramFigure& figure : output.figures) {
+    if (!figure.unit.empty() || RE2::PartialMatch(figure.name, total)) continue;
+    ++times;
+    if (slowest == nullptr || figure.sum > slowest->sum) slowest = &figure;
+  }
+  return times > 1 ? std::optional(slowest->name) : std::nullopt;
 }
 
 }  // namespace
@@ -95,6 +113,28 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Column("slots", &ProgramLogRow::slots, Unit::kCount,
                   "Requests that it works on at once; unknown where the log does not say.")
           .Column("gpus", &ProgramLogRow::gpus, Unit::kCount, "GPUs that it lists; unknown where none.")
+          .Column(
+              "figures", &ProgramLogRow::figures, Unit::kText,
+              "The first of the times and rates that it names (program_figure), in words; unknown without.")
+          .Column(
+              "slowest_time", &ProgramLogRow::slowest_time, Unit::kText,
+              "Of several times that it names, none of which is called a total, the one of the greatest sum; "
+              "unknown without.")
+          .Column("on_host", &ProgramLogRow::on_host, Unit::kNone,
+                  "1 where it names the CPU as what it computes on, and no GPU.")
+          .Column(
+              "scaling_name", &ProgramLogRow::scaling_name, Unit::kText,
+              "A rate that it prints for few and for many things at once (of a batch, of clients), and that "
+              "grows by half and more; unknown without.")
+          .Column("scaling_unit", &ProgramLogRow::scaling_unit, Unit::kText, "Its unit.")
+          .Column("scaling_few", &ProgramLogRow::scaling_few, Unit::kCount, "The fewest of these things.")
+          .Column("scaling_many", &ProgramLogRow::scaling_many, Unit::kCount, "The most.")
+          .Column("rate_of_few", &ProgramLogRow::rate_of_few, Unit::kNone, "The rate of the fewest.")
+          .Column("rate_of_many", &ProgramLogRow::rate_of_many, Unit::kNone, "The rate of the most.")
+          .Column(
+              "skipped_batches", &ProgramLogRow::skipped_batches, Unit::kCount,
+              "Lines that tell of a batch that is skipped as a GPU's memory was full; unknown of fewer than "
+              "three.")
           .Column("full_memories", &ProgramLogRow::full_memories, Unit::kCount,
                   "Lines that tell that a GPU's memory was full.")
           .Column("error", &ProgramLogRow::error, Unit::kText,
@@ -163,6 +203,18 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
     row.slots = asked.slots;
     row.gpus = asked.gpus;
   }
+  if (!output.figures.empty()) row.figures = FiguresText(output);
+  if (output.on_host) row.on_host = 1;
+  row.slowest_time = SlowestTime(output);
+  if (output.scaling) {
+    row.scaling_name = output.scaling->name;
+    row.scaling_unit = output.scaling->unit;
+    row.scaling_few = output.scaling->few;
+    row.scaling_many = output.scaling->many;
+    row.rate_of_few = output.scaling->slow;
+    row.rate_of_many = output.scaling->fast;
+  }
+  row.skipped_batches = IfAny(output.skipped_batches);
   row.full_memories = output.full_memories;
   if (!output.error.empty()) row.error = output.error;
   if (const std::string_view remedy = ErrorRemedy(output.error); !remedy.empty()) row.remedy = remedy;

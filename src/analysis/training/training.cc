@@ -194,6 +194,11 @@ const RelationOf<TrainingRow>& TrainingRelation() {
               "What the lines are of, and what is meant by iterations here: iteration, or epoch where the "
               "log has no time of anything smaller.")
           .Column("lines", &TrainingRow::lines, Unit::kCount, "Lines of iterations.")
+          .Column("loss_lines", &TrainingRow::loss_lines, Unit::kCount,
+                  "Lines with losses of a log of which none counts steps or epochs beside a time; unknown of "
+                  "others.")
+          .Column("first_steps", &TrainingRow::first_steps, Unit::kCount,
+                  "Steps of a log that ends with these, which start the training; unknown of others.")
           .Column("attempts", &TrainingRow::attempts, Unit::kCount, "Starts of the training.")
           .Column("iterations", &TrainingRow::iterations, Unit::kCount,
                   "Iterations that the lines cover; unknown where a line does not report it.")
@@ -327,6 +332,8 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
         std::accumulate(source.between_epochs_ns.begin(), source.between_epochs_ns.end(), 0.0);
   }
   if (source.flushed_iterations > 0) row.flushed_iterations = source.flushed_iterations;
+  if (source.loss_lines > 0) row.loss_lines = source.loss_lines;
+  if (source.first_steps > 0) row.first_steps = source.first_steps;
   if (source.other_lines > 0) row.other_lines = source.other_lines;
   if (!source.error.empty()) row.error = source.error;
   if (const std::string_view remedy = ErrorRemedy(source.error); !remedy.empty()) row.remedy = remedy;

@@ -19,7 +19,7 @@ struct TrainingRow {
   std::string program, unit;
   int64_t lines = 0, attempts = 0;
   std::optional<int64_t> iterations, steady_iterations, first_iteration, first_steady_iteration,
-      last_iteration, planned;
+      last_iteration, planned, loss_lines, first_steps;
   std::optional<double> mean_ns, median_ns, stddev_ns, slowest_ns, total_ns, runtime_ns, samples_per_second,
       tokens_per_second, tflops_per_gpu, model_tflops_per_gpu, mfu, printed_mfu;
   std::optional<std::string> unknown_reason, error, remedy, accelerator;

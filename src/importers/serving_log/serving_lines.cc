@@ -83,6 +83,12 @@ bool ServingLinesReader::Line(std::string_view line) {
   // A group of sequences that vLLM preempts; SGLang calls it a retraction.
   if (Has(line, " is preempted by ") || Has(line, "Retract requests")) ++log_.preemptions;
   Settings(line);
+  // "finish build [module_rmsnorm], cost 45.3s", of AITER, which each line of its logger repeats.
+  static const RE2 built(R"(finish build \[(\w+)\], cost (\d{1,6}(?:\.\d+)?)s)");
+  std::string module;
+  double seconds = 0;
+  if (Has(line, "finish build [") && RE2::PartialMatch(line, built, &module, &seconds))
+    builds_[module] = std::max(builds_[module], seconds);
   start_.Line(line, [line] { return TimeOf(line); });
   return log_.samples.size() > before;
 }
@@ -214,8 +220,16 @@ void ServingLinesReader::Settings(std::string_view line) {
   if (Has(line, "server_args=ServerArgs(")) server_ = "SGLang";
   if (Has(line, "[TensorRT-LLM] TensorRT") || Has(line, "[TRT-LLM]")) server_ = "TensorRT-LLM";
   if (Has(line, "vLLM API server version") || Has(line, "server_args=ServerArgs(") ||
-      Has(line, "trtllm-serve"))
+      Has(line, "trtllm-serve") || Has(line, "(APIServer pid="))
     serves_ = true;
+  // In the words of vLLM and of SGLang, whose first line may be missing.
+  const bool vllm =
+                 Has(line, "EngineCore failed to start") || Has(line, "EngineCore encountered a fatal error"),
+             sglang = Has(line, "Scheduler hit an exception: ");
+  if (vllm || sglang) {
+    engine_failed_ = true;
+    if (server_.empty()) server_ = vllm ? "vLLM" : "SGLang";
+  }
   static const RE2 cache(R"(KV cache size: ([\d,]+) tokens|\bmax_total_num_tokens=(\d+))");
   std::string first, second;
   if ((Has(line, "KV cache size: ") || Has(line, "max_total_num_tokens=")) &&
@@ -278,6 +292,9 @@ bool ServingLinesReader::Starts(std::string_view line) {
 
 ServingLog ServingLinesReader::Finish() {
   start_.Finish(log_);
+  double build_seconds = 0;
+  for (const auto& [module, took] : builds_) build_seconds += took;
+  if (build_seconds > 0) log_.build_ns = build_seconds * 1e9;
   return std::move(log_);
 }
 

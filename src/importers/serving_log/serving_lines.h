@@ -5,6 +5,8 @@
 // arguments.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "src/importers/serving_log/server_start.h"
@@ -23,6 +25,8 @@ class ServingLinesReader {
   std::string_view server() const { return server_; }
   // Whether one was started to serve, and not its engine by another program.
   bool serves() const { return serves_; }
+  // Whether a line tells that its engine died.
+  bool engine_failed() const { return engine_failed_; }
 
  private:
   void Statistics(std::string_view line);
@@ -35,7 +39,8 @@ class ServingLinesReader {
   ServingLog log_;
   ServerStartReader start_;
   std::string_view server_;
-  bool serves_ = false;
+  bool serves_ = false, engine_failed_ = false;
+  std::map<std::string, double, std::less<>> builds_;  // of kernels, by their module, in seconds
   // llama.cpp's: requests in work, and of the one whose times are being printed those of its prompt.
   int64_t requests_ = 0;
   double prompt_ms_ = 0, prompt_tokens_ = 0;

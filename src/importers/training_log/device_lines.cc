@@ -42,4 +42,18 @@ void TakeNamedDevice(std::string_view line, std::vector<Device>& devices) {
   device.memory_bytes = std::llround(size * unit);
 }
 
+// What is held of GPUs that are alike follows from what is free.
+void GiveMemoryOfFree(const std::vector<Device>& devices, TrainingLog& log) {
+  if (!log.least_free_bytes || !log.memory.empty() || devices.empty() || log.iterations.empty()) return;
+  const auto size = devices.front().memory_bytes;
+  const bool alike =
+      size && std::ranges::all_of(devices, [&](const Device& device) { return device.memory_bytes == size; });
+  const double held = alike ? static_cast<double>(*size) - *log.least_free_bytes : 0;
+  if (!(held > 0)) return;
+  TrainingMemory memory;
+  memory.iteration = log.iterations.back().iteration;
+  memory.max_allocated = static_cast<int64_t>(held);
+  log.memory.push_back(memory);
+}
+
 }  // namespace dladvisor::training_log

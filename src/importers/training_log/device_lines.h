@@ -15,4 +15,7 @@ namespace dladvisor::training_log {
 // Adds or replaces the device of the line, where it names one.
 void TakeNamedDevice(std::string_view line, std::vector<Device>& devices);
 
+// What is held of GPUs that are alike follows from what is free.
+void GiveMemoryOfFree(const std::vector<Device>& devices, TrainingLog& log);
+
 }  // namespace dladvisor::training_log

@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "src/importers/training_log/log_line.h"
-#include "src/trace/error_remedy.h"
 
 namespace dladvisor::training_log {
 namespace {
@@ -19,8 +17,6 @@ constexpr int64_t kLeastRecords = 5;
 // Rows of a table from which on they are of a while, and GPUs of a machine.
 constexpr int64_t kLeastStillRows = 200;
 constexpr size_t kMostOfGpus = 16;
-// Of a full GPU's memory, from which on others fill it: a process holds less than that beside its allocator.
-constexpr double kCrowdedShare = 0.25;
 // Lines that tell of it, from which on a program runs out of memory again and again.
 constexpr int64_t kLeastFullMemories = 3;
 
@@ -81,10 +77,14 @@ void OtherLinesReader::Line(std::string_view line) {
        line.find("OutOfMemoryError") != std::string_view::npos) &&
       RE2::PartialMatch(line, full) && !RE2::PartialMatch(line, told))
     ++full_memories_;
+  // "OOM at step 25. Skipping batch."
+  static const RE2 skipped(
+      R"re((?i)(?:\bOOM\b|\bout of memory\b|OutOfMemoryError).{0,60}\bskip(?:ping|ped)?\b(?: \w+){0,3} (?:batch|step|sample|iteration|image)|\bskip(?:ping|ped)\b.{0,40}\b(?:batch|step|sample|iteration|image)\b.{0,40}(?:\bOOM\b|\bout of memory\b))re");
+  if ((line.find("kip") != std::string_view::npos) && RE2::PartialMatch(line, skipped)) ++skipped_batches_;
   // What stops a program without an exception.
   static const RE2 stop(
       R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Exited with exit code \d+|CUDA out of memory))");
-  if (stop_.empty() &&
+  if (stop_.empty() && !RE2::PartialMatch(line, told) &&
       (line.find("rror") != std::string_view::npos || line.find("out of memory") != std::string_view::npos ||
        line.find("can't open") != std::string_view::npos || line.find("Exited") != std::string_view::npos))
     RE2::PartialMatch(line, stop, &stop_);
@@ -111,39 +111,12 @@ void OtherLinesReader::Profile(std::string_view line) {
 void OtherLinesReader::AddTo(ProgramOutput& output) const {
   output.program = program_;
   output.full_memories = full_memories_;
+  if (skipped_batches_ >= kLeastFullMemories) output.skipped_batches = skipped_batches_;
   if (output.error.empty()) output.error = stop_;
 }
 
-OtherLinesReader::Refusal OtherLinesReader::Refuse(const std::string& error,
-                                                   const std::optional<MemoryTaken>& memory) const {
-  const std::string& end = error.empty() ? stop_ : error;
+OtherLinesReader::Refusal OtherLinesReader::Refuse() const {
   const std::string of = program_.empty() ? "the output of a program" : fmt::format("a log of {}", program_);
-  const std::string program = program_.empty() ? of : of + ", a program";
-  if (end.starts_with("Slurm cancelled the job: time limit") || end.ends_with("DUE TO TIME LIMIT "))
-    return {fmt::format("{} that ran into its time limit: {}", program, end),
-            "give the job more time (--time of Slurm), let it go on from its last checkpoint, and print the "
-            "number of each step and what it took"};
-  if (memory && memory->others_bytes > kCrowdedShare * memory->total_bytes)
-    return {
-        fmt::format("{} that stopped: {}; others than this process held about {:.1f} of the GPU's {:.1f} GiB",
-                    program, end, memory->others_bytes / 0x1p30, memory->total_bytes / 0x1p30),
-        "take a GPU that nobody else uses, or end what holds the memory of this one (nvidia-smi lists the "
-        "processes)"};
-  if (!end.empty()) {
-    std::string remedy(ErrorRemedy(end));
-    // What ranks say of one that is gone tells less than why it is; another error stands for itself.
-    static const RE2 of_peer("(?i)^[^;]*\\b(?:gloo|nccl)\\b.*(?:closed|reset|exited|timed out|timeout)");
-    const bool full = full_memories_ >= kLeastFullMemories && RE2::PartialMatch(end, of_peer);
-    if (full)
-      remedy = "Leave out what cannot fit, or " + Lower(ErrorRemedy("out of memory").substr(0, 1)) +
-               std::string(ErrorRemedy("out of memory").substr(1));
-    if (remedy.empty()) remedy = "Mend the error";
-    remedy[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(remedy[0])));
-    return {full ? fmt::format("{} of which {} lines tell that memory ran out; one of its errors: {}", of,
-                               full_memories_, end)
-                 : fmt::format("{} that stopped: {}", program, end),
-            remedy + ", and give the log of a run that trains, or answers requests, for a minute or more"};
-  }
   if (serves_)
     return {
         of + " without a line of a request that dladvisor reads",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a text without a step of a training shows of itself, for the message that refuses it: the program that
-// wrote it, and what stopped that.
+// What a text without a step of a training shows of itself, for its report or the message that refuses it:
+// the program that wrote it, and what stopped that.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "src/trace/memory_taken.h"
 #include "src/trace/program_output.h"
 
 namespace dladvisor::training_log {
@@ -24,8 +23,7 @@ class OtherLinesReader {
   struct Refusal {
     std::string what, next_step;
   };
-  // `error` ended the program, "" for none, and tells of `memory`.
-  Refusal Refuse(const std::string& error, const std::optional<MemoryTaken>& memory) const;
+  Refusal Refuse() const;
 
   // Adds the program, the lines that tell of full memory, and what stops it without an exception.
   void AddTo(ProgramOutput& output) const;
@@ -42,6 +40,7 @@ class OtherLinesReader {
   int64_t profiles_ = 0;
   double data_seconds_ = 0, batch_seconds_ = 0;
   int64_t full_memories_ = 0;  // lines that tell of these
+  int64_t skipped_batches_ = 0;
 };
 
 }  // namespace dladvisor::training_log

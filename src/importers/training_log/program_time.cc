@@ -111,7 +111,11 @@ std::string WordsBehindDate(std::string_view line) {
 }
 
 // Of lines that are alike but for their numbers.
-std::string KindName(const std::string& words) { return CutTo(WithoutNumbers(words), kLongestKind); }
+std::string KindName(std::string words) {
+  static const RE2 this_machine(R"(//(?:127\.0\.0\.1|0\.0\.0\.0|\[::1\]))");
+  RE2::GlobalReplace(&words, this_machine, "//localhost");
+  return CutTo(WithoutNumbers(std::move(words)), kLongestKind);
+}
 
 // A line without a date that says what begins.
 bool Announces(std::string_view line) {
@@ -128,8 +132,11 @@ bool CountIn(std::string_view words, int64_t& done, int64_t& total) {
 
 }  // namespace
 
-bool ProgramTimeReader::Line(std::string_view line, int64_t number) {
-  if (line.size() > kLongestLineOfProgram) return false;
+bool ProgramTimeReader::Line(std::string_view coloured, int64_t number) {
+  if (coloured.size() > kLongestLineOfProgram) return false;
+  const std::string plain =
+      coloured.find('\x1b') == std::string_view::npos ? std::string() : WithoutColours(coloured);
+  const std::string_view line = plain.empty() ? coloured : std::string_view(plain);
   signs_.Line(line);
   if (line.find("%|") != std::string_view::npos) return TakeBar(line);
   if (line.find("it [") != std::string_view::npos) TakeBarWithoutTotal(line);

@@ -33,13 +33,18 @@ bool NothingFollows(std::string_view line) {
       R"((?i:got|received|caught|by|with) (?:[\w-]+ )?signal\b|\bsignal \d|)"
       R"(\b[Ss]hut(?:ting)? ?down\b|\b[Ee]xit(?:ed|ing)?\b|\b[Tt]erminat)"),
       pause(
-          R"((?i)\bsleep(?:s|ing)?\b|\bwait(?:s|ing)? for\b|\bqueued\b|\bpending\b|\bidle\b|\bpaus(?:ed|ing)\b|\bsuspend|\bnothing to do\b)");
+          R"((?i)\bsleep(?:s|ing)?\b|\bwait(?:s|ing)? for\b|\bqueued\b|\bpending\b|\bidle\b|\bpaus(?:ed|ing)\b|\bsuspend|\bnothing to do\b|)"
+          // A server that waits for its next request, by what it says as it starts and by its list of
+          // answers.
+          R"(press ctrl\+c to quit|\brunning on https?://|\blistening (?:on|at)\b|\bapplication startup complete|)"
+          R"("(?:GET|POST|PUT|HEAD) /\S* HTTP/\d\.\d" \d{3}\b)");
   return RE2::PartialMatch(line, failure) || RE2::PartialMatch(line, pause);
 }
 
 bool OfLibrary(std::string_view line) {
   static const RE2 library(
-      R"((?:tensorflow|torch|jax|xla|absl|transformers|accelerate|deepspeed|site-packages)/|\.(?:cc|cpp|cu|h):|\bNCCL (?:INFO|WARN)\b)");
+      R"((?:tensorflow|torch|jax|xla|absl|transformers|accelerate|deepspeed|site-packages)/|\.(?:cc|cpp|cu|h):|\bNCCL (?:INFO|WARN)\b|)"
+      R"(HTTP Request: (?:GET|HEAD) https?://|\bhuggingface_hub\b|\burllib3\b)");
   return RE2::PartialMatch(line, library);
 }
 

@@ -30,6 +30,7 @@
 #include "src/importers/training_log/megatron.h"
 #include "src/importers/training_log/mlperf.h"
 #include "src/importers/training_log/other_lines.h"
+#include "src/importers/training_log/printed_figures.h"
 #include "src/importers/training_log/printed_text.h"
 #include "src/importers/training_log/program_error.h"
 #include "src/importers/training_log/program_time.h"
@@ -95,6 +96,9 @@ constexpr int64_t kLeastSteps = 3;
 // Lines that are known, from which on a text is no unknown program's.
 constexpr int64_t kMostOfProgram = 1000;
 
+// Lines behind an error, from which on it ended nothing that is known.
+constexpr int64_t kLinesOfError = 500;
+
 class LogReader {
  public:
   void Line(std::string_view line) {
@@ -119,13 +123,19 @@ class LogReader {
         timed(R"re((?i)\b(?:step|iter(?:ation)?)[ :=#\[(]{1,3}\d.*\d ?m?s\b)re");
     if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss)) {
       losses_ += RE2::PartialMatch(line, counted) ? kOfCounted : 1;
+      ++loss_lines_;
       timed_losses_ += RE2::PartialMatch(line, timed);
     }
     // "37700 train 3.061522", of build-nanogpt's file.
     static const RE2 bare(R"(^\d{1,9} (?:train|val) \d{1,3}\.\d+\s*$)");
-    if (line.size() < 64 && line.find(" train ") != std::string_view::npos && RE2::PartialMatch(line, bare))
+    if (line.size() < 64 && line.find(" train ") != std::string_view::npos && RE2::PartialMatch(line, bare)) {
       ++losses_;
-    if (training_log::Trim(line).starts_with("```")) fenced_ = !fenced_;
+      ++loss_lines_;
+    }
+    if (training_log::Trim(line).starts_with("```")) {
+      fenced_ = !fenced_;
+      document_ = true;
+    }
     reader_of_settings_.Line(line, settings_);
     training_log::TakeNamedDevice(line, devices);
     Count(megatron_.Line(line));
@@ -144,6 +154,7 @@ class LogReader {
     tables.Line(line);
     others.Line(line);
     // Of a log that is known to be another's the rest of its lines is, too.
+    if (known_ < kMostOfProgram) figures_.Line(line);
     if (known_ < kMostOfProgram && (program_.Line(line, lines_) || GoesOnBehindError(line)))
       progress_line_ = lines_;
     if (servers.Line(line)) {
@@ -203,6 +214,13 @@ class LogReader {
               : "a program that prints its arguments";
     if (log.empty() && end_.StopsTraining(lines_) && servers.server().empty())
       log.program = "a program that stopped";
+    if (log.empty() && !document_ && servers.server().empty() && !Program().timed() &&
+        !figures_.OfTraining()) {
+      const bool few = !PrintsLosses() && PrintsFewSteps();
+      if (PrintsLosses()) log.loss_lines = loss_lines_;
+      if (few) log.first_steps = timed_losses_;
+      if (few || PrintsLosses()) log.program = "a program that prints losses";
+    }
     if (log.empty()) return log;
     training_log::LeaveOutStops(log);
     training_log::KeepLongestTraining(log);
@@ -247,14 +265,16 @@ class LogReader {
 
   // Whether the error is a server's: of a program that is no server only what an engine dies of.
   bool EndsServer() const {
-    static const RE2 engine("(?i)memory|cache blocks");
+    static const RE2 engine("(?i)memory|cache blocks|KV cache");
     return !servers.server().empty() && !EndsWithoutError() &&
-           (servers.serves() || !EngineError().empty() || RE2::PartialMatch(error(), engine));
+           (servers.serves() || servers.engine_failed() || !EngineError().empty() ||
+            RE2::PartialMatch(error(), engine));
   }
 
   // What a program that is no training shows of its time; empty where nothing.
   ProgramOutput Program() const {
     ProgramOutput output = program_.Finish();
+    figures_.AddTo(output);
     output.error = ErrorOfProgram();
     others.AddTo(output);
     // What passes behind the error is nobody's work.
@@ -262,6 +282,9 @@ class LogReader {
       std::erase_if(output.parts,
                     [&](const ProgramPart& part) { return part.longest_line > end_.error_line(); });
     if (!output.error.empty() && output.error == end_.error()) output.memory_taken = end_.memory_taken();
+    // A document tells of errors of others; behind one that stands far above a program went on.
+    const bool over = output.error == end_.error() && lines_ - end_.error_line() > kLinesOfError;
+    if (!output.timed() && (document_ || over)) output.error.clear();
     return output;
   }
 
@@ -322,12 +345,15 @@ class LogReader {
   std::map<std::string, std::string> settings_;
   training_log::RunEndReader end_;
   training_log::ProgramTimeReader program_;
+  training_log::PrintedFiguresReader figures_;
   int64_t progress_line_ = 0;                   // the last that shows the program's progress
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
   int64_t fenced_rows_ = 0, rows_ = 0;          // the same of tables of totals
   int64_t known_ = 0;                           // of these the ones that are no server's
   bool fenced_ = false, launcher_failed_ = false;
-  int64_t lines_ = 0, lines_of_tables_ = 0, losses_ = 0, timed_losses_ = 0;
+  bool document_ = false;  // with fences
+  int64_t lines_ = 0, lines_of_tables_ = 0;
+  int64_t losses_ = 0, loss_lines_ = 0, timed_losses_ = 0;  // weighed, as they are, with the time of a step
 };
 
 // The number that a line ends with may be cut.
@@ -361,20 +387,6 @@ void KeepDevicesOnly(Trace& trace) {
   trace.session_duration_ns.reset();
   trace.clock_origin_utc_ns.reset();
   trace.facts.erase("clock_origin_local_ns");
-}
-
-// What is held of GPUs that are alike follows from what is free.
-void GiveMemoryOfFree(const std::vector<Device>& devices, TrainingLog& log) {
-  if (!log.least_free_bytes || !log.memory.empty() || devices.empty() || log.iterations.empty()) return;
-  const auto size = devices.front().memory_bytes;
-  const bool alike =
-      size && std::ranges::all_of(devices, [&](const Device& device) { return device.memory_bytes == size; });
-  const double held = alike ? static_cast<double>(*size) - *log.least_free_bytes : 0;
-  if (!(held > 0)) return;
-  TrainingMemory memory;
-  memory.iteration = log.iterations.back().iteration;
-  memory.max_allocated = static_cast<int64_t>(held);
-  log.memory.push_back(memory);
 }
 
 Trace ServingTrace(ByteSource& source, ServingLog log, Trace trace) {
@@ -457,13 +469,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && !reader.servers.server().empty() && reader.EndsWithoutError()) {
     serving.program = reader.servers.server();
-    if (serving.starts > 0) return ServingTrace(source, std::move(serving), {});
-    const char* options = reader.servers.server() == "TensorRT-LLM"
-                              ? "print_iter_log: true in its options"
-                              : "its statistics on (no --disable-log-stats of vLLM)";
-    throw WrongKind(
-        source.name(), fmt::format("a log of {} without a line of its load", serving.program),
-        fmt::format("take the log of a server that answers requests for a minute or more, with {}", options));
+    return ServingTrace(source, std::move(serving), {});
   }
   if (log.empty() && !tables && reader.summaries.has_headers())
     throw WrongKind(
@@ -472,19 +478,9 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         "cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_api_sum REPORT.nsys-rep, or rocprofv3 --stats "
         "--kernel-trace --hip-trace");
   if (log.empty() && !tables) training_log::RefusePrintedStatistics(source);
-  if (log.empty() && !tables && reader.PrintsLosses())
-    throw WrongKind(
-        source.name(), "the output of a training of which no line counts steps or epochs beside a time",
-        "print a line for every few steps with its number, its loss and the time of a step (\"step "
-        "100 loss 2.10 0.25 s/step\"), or log with the time of each line");
-  if (log.empty() && !tables && reader.PrintsFewSteps() && reader.EndsWithoutError())
-    throw WrongKind(source.name(), "the output of a training that ends with its first steps, which start it",
-                    "see whether the run died, and give the log of some dozens of steps");
   if (log.empty() && !tables && !program.empty()) return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
-    const std::string error = reader.ErrorOfProgram();
-    const auto refusal =
-        reader.others.Refuse(error, error.empty() ? std::optional<MemoryTaken>() : reader.memory_taken());
+    const auto refusal = reader.others.Refuse();
     if (!refusal.what.empty()) throw WrongKind(source.name(), refusal.what, refusal.next_step);
     return std::nullopt;
   }
@@ -493,7 +489,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (log.empty()) return trace;
   if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size())) KeepDevicesOnly(trace);
   if (trace.devices.empty()) trace.devices = std::move(reader.devices);
-  GiveMemoryOfFree(trace.devices, log);
+  training_log::GiveMemoryOfFree(trace.devices, log);
   trace.path = source.name();
   trace.format = "training log";
   trace.producer_version.clear();
@@ -521,7 +517,8 @@ constinit const Importer kTrainingLogImporter = {
         "nanoGPT, timm "
         "or PyTorch's examples, MLPerf, other lines that count steps and name a time) and servers (vLLM, "
         "SGLang, TensorRT-LLM, "
-        "llama.cpp), other programs whose progress bars or lines with dates show where time goes, and "
+        "llama.cpp), other programs whose progress bars, lines with dates, or times and rates by name show "
+        "where time goes, and "
         "summaries by nsys "
         "stats, nvprof, key_averages().table() and rocprof",
     .in_help = "output of a training run or of a server",

@@ -385,7 +385,7 @@ HeadlineText Headline(const ReportModel& model) {
             first ? order + "." : NextMeasurement(advice, "summary-only")};
   if (const ReportTable* program = ProgramAlone(model))
     return {doubt + ProgramText(*program) + "; ",
-            first ? order + "." : "a trace shows where that time goes."};
+            first ? order + "." : NextMeasurement(advice, "program-figures")};
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
             first                   ? order + "."

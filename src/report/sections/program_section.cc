@@ -85,8 +85,15 @@ std::string ProgramText(const ReportTable& program) {
   else if (cells.Has("requests"))
     text += fmt::format("{} requests of {} each, {} at once on average", cells.Count("requests"),
                         cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")));
-  else
+  else if (cells.Has("kind"))
     text += PartText(cells);
+  else if (cells.Has("skipped_batches"))
+    text += fmt::format("{} lines tell of a batch that is skipped for want of memory",
+                        cells.Count("skipped_batches"));
+  else if (cells.Has("figures"))
+    text += "it prints " + cells.Text("figures", Unit::kText);
+  else
+    return text + "it ended: " + cells.Text("error", Unit::kText);
   return text + EndedWith(program);
 }
 
@@ -110,6 +117,7 @@ std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportMode
                                 cells.Has("slots") ? ", " + cells.Count("slots") + " worked on" : ""));
   if (cells.Has("data_share")) add("Waiting for Data", cells.Text("data_share", Unit::kRatio));
   if (cells.Has("communication_share")) add("Communication", cells.Text("communication_share", Unit::kRatio));
+  if (cells.Has("figures")) add("It Prints", cells.Text("figures", Unit::kText));
   if (cells.Has("error")) add("Ended With", cells.Text("error", Unit::kText));
   return summary;
 }

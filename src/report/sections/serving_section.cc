@@ -71,8 +71,9 @@ std::string ServingText(const ReportTable& serving) {
   const ServingCells cells(serving);
   std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
   if (cells.Number("lines") == 0)
-    return text + (cells.Has("error") || !cells.Has("start_ns") ? "it ended before it answered a request"
-                                                                : StartText(cells));
+    return text + (cells.Has("error")      ? "it ended before it answered a request"
+                   : cells.Has("start_ns") ? StartText(cells)
+                                           : "lines of its start, and none of its load");
   if (!HasRequests(serving)) return text + "no request in any of its lines";
   if (cells.Has("mean_running"))
     text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),

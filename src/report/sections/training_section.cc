@@ -121,7 +121,11 @@ std::string TrainingText(const ReportTable& training) {
                         row.Has("iterations") && !(row.Number("iterations") > 1) ? "" : "s",
                         row.Time("mean_ns"), WithoutWarmup(row));
   else
-    text += row.Number("lines") > 0 ? "no time of an iteration" : "no iteration printed";
+    text += row.Has("loss_lines")
+                ? row.Count("loss_lines") + " lines with losses, none with the time of a step"
+            : row.Has("first_steps")  ? "it ends with its first steps, which start it"
+            : row.Number("lines") > 0 ? "no time of an iteration"
+                                      : "no iteration printed";
   if (row.Has("mean_ns") && row.Has("median_ns") && row.Number("mean_ns") >= 1.05 * row.Number("median_ns"))
     text += fmt::format(", {} in the median line", row.Time("median_ns"));
   if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times and rates that a program prints by name.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/importers/log_file.h"
+
+namespace dladvisor {
+namespace {
+using test::ReadProgram;
+using test::RefusalOf;
+using testing::HasSubstr;
+
+TEST(PrintedFigures, TimesByTheirSum) {
+  const ProgramOutput output = ReadProgram(
+      "load_model took 0.40 s\nask_model took 2.5 s\nspeak took 700 ms\n-----\n"
+      "ask_model took 3.5 seconds\nspeak took 650 ms\nTotal time of answer was 12.25 s\n");
+  ASSERT_EQ(output.figures.size(), 4u);
+  EXPECT_EQ(output.figures[0].name, "Total time of answer");
+  EXPECT_EQ(output.figures[1].name, "ask_model");
+  EXPECT_EQ(output.figures[1].count, 2);
+  EXPECT_DOUBLE_EQ(output.figures[1].sum, 6e9);
+  EXPECT_DOUBLE_EQ(output.figures[1].most, 3.5e9);
+  EXPECT_FALSE(output.timed());
+}
+
+TEST(PrintedFigures, RatesFirstWhereverTheirUnitStands) {
+  const ProgramOutput output = ReadProgram(
+      "INFO:root:Prefill Latency: 752.738459ms\nDecode Throughput: 465.9 tok/s\n"
+      "Output token throughput (tok/s):         1,410.40\nMean TTFT (ms):   193.5\n");
+  ASSERT_EQ(output.figures.size(), 4u);
+  EXPECT_EQ(output.figures[0].name, "Decode Throughput");
+  EXPECT_EQ(output.figures[0].unit, "tokens/s");
+  EXPECT_DOUBLE_EQ(output.figures[1].sum, 1410.4);
+  EXPECT_EQ(output.figures[2].name, "Prefill Latency");
+  EXPECT_EQ(output.figures[3].name, "Mean TTFT");
+}
+
+TEST(PrintedFigures, ARateThatGrowsWithWhatIsWorkedOnAtOnce) {
+  const ProgramOutput output = ReadProgram(
+      "  bs=1  mean=573.5ms  tokens/s=55.8\n  bs=4  mean=577.0ms  tokens/s=221.9\n"
+      "  bs=16  mean=627.5ms  tokens/s=815.9\n");
+  ASSERT_TRUE(output.scaling);
+  EXPECT_EQ(output.scaling->few, 1);
+  EXPECT_EQ(output.scaling->many, 16);
+  EXPECT_DOUBLE_EQ(output.scaling->fast, 815.9);
+  EXPECT_FALSE(ReadProgram("model a c=1 decode=22.1 tok/s\nmodel a c=4 decode=18.3 tok/s\n").scaling);
+}
+
+TEST(PrintedFigures, WhatIsCountedIsNoName) {
+  const ProgramOutput output =
+      ReadProgram("Slow: 128 tokens in 1.64s (78.2 tok/s)\nFast: 128 tokens in 0.28s (459.1 tok/s)\n");
+  ASSERT_EQ(output.figures.size(), 2u);
+  EXPECT_EQ(output.figures[0].name, "Slow");
+  EXPECT_DOUBLE_EQ(output.figures[0].sum, 78.2);
+}
+
+TEST(PrintedFigures, AProgramOnTheHostSaysSo) {
+  EXPECT_TRUE(ReadProgram("Model device: cpu\nDecode: 1.1 tokens/s\nPrefill: 9.5 tokens/s\n").on_host);
+  EXPECT_FALSE(ReadProgram("Using device: cuda:0\nOn cpu: 9.5 s\nDecode: 1.1 tokens/s\n").on_host);
+}
+
+TEST(PrintedFigures, OfTextsThatAreNoOutputNone) {
+  const std::string figures = "Decode throughput: 465.9 tok/s\nPrefill latency: 752.7 ms\n";
+  EXPECT_NE(RefusalOf("## Results of the model\n\n" + figures), "") << "a document";
+  EXPECT_NE(RefusalOf("# Notes\n- `a.log`: " + figures + "- **b**: `c`\n"), "") << "notes";
+  EXPECT_NE(RefusalOf("import torch\ndef main():\n  x = 3;\n" + figures), "") << "source code";
+  EXPECT_NE(RefusalOf("model:\n  timeout: 2.5 s\n  retry_interval: 0.5 s\n"), "") << "a configuration";
+  EXPECT_NE(RefusalOf("The model took 2.5 s.\nNo more is said of its tokens, nor of GPUs.\n"), "")
+      << "one time";
+}
+
+TEST(PrintedFigures, BatchesThatAreSkippedForWantOfMemory) {
+  std::string text = "Batch Size: 16\n";
+  for (int step = 0; step < 4; ++step)
+    text += fmt::format(
+        "Epoch 34 Train:   7%|#  | {}/359 [00:1{}<03:23,  1.63it/s]\nOOM at step {}. Skipping batch.\n", step,
+        step, step);
+  EXPECT_EQ(ReadProgram(text).skipped_batches, 4);
+  EXPECT_NE(RefusalOf("OOM policy: skip\nOOM at step 3. Skipping batch.\n"), "") << "of one";
+}
+
+}  // namespace
+}  // namespace dladvisor
