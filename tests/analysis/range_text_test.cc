@@ -26,6 +26,16 @@ TEST(RangeTexts, WorkIsPerOperatorNotPerCall) {
     ASSERT_EQ(texts.MarkerOf(trace.ranges.name[i]).name, i % 2 == 0 ? "aten::linear" : "aten::gelu");
 }
 
+TEST(RangeTexts, StepsKeepTheirNumbersAmongManyTexts) {
+  Trace trace;
+  for (int i = 0; i < 100; ++i)
+    for (const char* text : {"step {}", "request {}"})
+      trace.ranges.name.push_back(trace.names.Intern(fmt::format(fmt::runtime(text), i)));
+  const RangeTexts texts(trace, 20);
+  EXPECT_EQ(texts.TextAt(texts.IndexOf(trace.ranges.name[14])), "step 7");
+  EXPECT_EQ(texts.TextAt(texts.IndexOf(trace.ranges.name[15])), "request #");
+}
+
 TEST(RangeTexts, AMarkerKeepsItsWholeText) {
   const std::string text =
       "{'mod': 'torch', 'op': 'conv2d', 'args': [{'type': 'tensor', 'shape': (6,), 'a, seq = ': 1}]}";

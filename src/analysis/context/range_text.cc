@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/context/range_text.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -72,8 +74,9 @@ RangeTexts::RangeTexts(const Trace& trace, size_t most_texts) : of_name_(trace.n
       sequences_[name] = sequence;
     }
   }
-  if (texts_.size() > most_texts) FoldRare(trace.ranges, most_texts, WithoutIds);
-  if (texts_.size() > 2 * most_texts)
+  size_t steps = 0;
+  if (texts_.size() > most_texts) steps = FoldRare(trace.ranges, most_texts, WithoutIds);
+  if (texts_.size() - steps > 2 * most_texts)
     FoldRare(trace.ranges, most_texts, [](std::string_view) { return kRareText; });
   markers_.resize(texts_.size());
   ParallelFor((texts_.size() + kTextsAtOnce - 1) / kTextsAtOnce, [&](size_t part) {
@@ -84,19 +87,32 @@ RangeTexts::RangeTexts(const Trace& trace, size_t most_texts) : of_name_(trace.n
 }
 
 template <class Fold>
-void RangeTexts::FoldRare(const Ranges& ranges, size_t most_texts, const Fold& fold) {
+size_t RangeTexts::FoldRare(const Ranges& ranges, size_t most_texts, const Fold& fold) {
   std::vector<size_t> occurrences(texts_.size(), 0);
   for (const NameId name : ranges.name) ++occurrences[of_name_[name]];
   StringPool folded;
+  const auto marks_step = [&](std::string_view text) {
+    static const RE2 step(kNumberedStep);
+    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), step);
+  };
+  std::vector<bool> is_step(texts_.size());
+  size_t steps = 0;
+  for (uint32_t i = 0; i < texts_.size(); ++i) {
+    is_step[i] = marks_step(texts_.View(i));
+    steps += is_step[i];
+  }
+  constexpr size_t kStepsByTexts = 10;
+  const bool keeps_steps = steps <= kStepsByTexts * most_texts;
   std::vector<uint32_t> becomes(texts_.size());
   for (uint32_t i = 0; i < texts_.size(); ++i) {
     const std::string_view text = texts_.View(i);
-    const bool is_rare = occurrences[i] * most_texts < ranges.name.size();
+    const bool is_rare = occurrences[i] * most_texts < ranges.name.size() && !(keeps_steps && is_step[i]);
     becomes[i] = is_rare && !text.starts_with("{") ? folded.Intern(fold(text)) : folded.Intern(text);
   }
   for (uint32_t& text : of_name_)
     if (text != kNoIndex) text = becomes[text];
   texts_ = std::move(folded);
+  return keeps_steps ? steps : 0;
 }
 
 }  // namespace dladvisor

@@ -5,7 +5,8 @@
 // A program may also say in each text which request or sample it works on. Where there are more than
 // kMostTexts, those that occur less often than that many texts can on average are taken as one text where
 // they differ in numbers and ids only: "request 8f3a-77 token 12" becomes "request #-# token #". Of what is
-// still too much, all rare texts are one, kRareText.
+// still too much, all rare texts are one, kRareText. Texts with the number of a step (kNumberedStep) are kept
+// as they are, unless there are too many of these, too.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,9 @@ class RangeTexts {
 
  private:
   // Gives each text that occurs less often than `most_texts` can on average the one that `fold` makes of it.
+  // Returns how many texts were kept for the step that they number.
   template <class Fold>
-  void FoldRare(const Ranges& ranges, size_t most_texts, const Fold& fold);
+  size_t FoldRare(const Ranges& ranges, size_t most_texts, const Fold& fold);
 
   std::vector<uint32_t> of_name_;  // kNoIndex for what names no range
   StringPool texts_;
