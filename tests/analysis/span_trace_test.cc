@@ -48,7 +48,7 @@ TEST_F(SpanTraceTest, EachMomentBelongsToTheInnermostSpan) {
   const SpanTraceRow& row = families.trace[0];
   EXPECT_EQ(row.name, "step");
   EXPECT_DOUBLE_EQ(*row.share, 120.0 / 180);
-  EXPECT_DOUBLE_EQ(row.covered_share, 0.9);
+  EXPECT_DOUBLE_EQ(*row.covered_share, 0.9);
   EXPECT_EQ(row.gap_ns, 20);
   EXPECT_EQ(row.before_gap, "step");
   ASSERT_EQ(families.tracks.size(), 1u);
@@ -147,6 +147,26 @@ TEST_F(SpanTraceTest, SpansWithoutTimeTellNothing) {
 }
 
 TEST_F(SpanTraceTest, OtherTracesHaveNone) { EXPECT_THAT(Compute().trace, testing::IsEmpty()); }
+
+TEST_F(SpanTraceTest, NamesNoneWhereSpansOfATrackCross) {
+  const uint32_t track = Track(0, "server");
+  for (int i = 0; i < 20; ++i) Add(track, "request", i * 10'000, i * 10'000 + 200'000);
+  const SpanTraceRow row = Compute().trace.at(0);
+  EXPECT_EQ(row.name, std::nullopt);
+  EXPECT_EQ(row.uneven_name, std::nullopt);
+  EXPECT_EQ(row.covered_share, 1.0);
+}
+
+TEST_F(SpanTraceTest, DoesNotKnowWhereNoSpanIsWhereSomeWereLeftOut) {
+  const uint32_t track = Track(0, "main");
+  Add(track, "load", 0, 10);
+  Add(track, "load", 90, 100);
+  spans().never_ended = 1;
+  const SpanTraceRow row = Compute().trace.at(0);
+  EXPECT_EQ(row.covered_share, std::nullopt);
+  EXPECT_EQ(row.gap_ns, std::nullopt);
+  EXPECT_EQ(row.name, "load");
+}
 
 }  // namespace
 }  // namespace dladvisor

@@ -173,13 +173,20 @@ SpanFamilies ComputeSpans(const Context& context) {
   for (const SpanTrack& track : spans.tracks) processes.insert(track.process);
   row.processes = static_cast<int64_t>(processes.size());
   row.duration_ns = times.duration_ns;
-  row.covered_share = share(times.covered_ns, times.duration_ns).value_or(0);
-  if (times.gap_ns > 0) {
+  // Spans that were left out may lie where none is.
+  const bool is_whole = spans.never_ended == 0 && context.trace.health.negative_durations == 0;
+  if (is_whole) row.covered_share = share(times.covered_ns, times.duration_ns).value_or(0);
+  if (is_whole && times.gap_ns > 0) {
     row.gap_ns = times.gap_ns;
     row.gap_share = share(times.gap_ns, times.duration_ns);
     row.before_gap = name_of(times.before_gap);
   }
-  if (const auto uneven = FindUnevenSpans(spans, times, names.of_span, names.waits)) {
+  // Spans of one track that cross are of things at the same time, as requests: of none is it known what it
+  // takes.
+  constexpr double kMostCrossing = 0.05;
+  const bool is_nested =
+      static_cast<double>(times.crossing) <= kMostCrossing * static_cast<double>(spans.size());
+  if (const auto uneven = FindUnevenSpans(spans, times, names.of_span, names.waits); uneven && is_nested) {
     row.uneven_name = ShownName(names.texts[uneven->name]);
     row.peer_kind = uneven->of_processes ? "process" : "track";
     row.most_peer = uneven->most;
@@ -191,7 +198,7 @@ SpanFamilies ComputeSpans(const Context& context) {
     row.most_ratio = share(uneven->most_ns, uneven->mean_ns);
     row.excess_share = uneven->excess_share;
   }
-  if (const OneOff once = FindOneOff(spans, times, names, list); once.span != kNoSpan) {
+  if (const OneOff once = FindOneOff(spans, times, names, list); once.span != kNoSpan && is_nested) {
     row.once_name = name_of(once.span);
     row.once_of = once.of;
     row.once_ns = SpanLength(spans, once.span);
@@ -214,7 +221,7 @@ SpanFamilies ComputeSpans(const Context& context) {
     name.longest_ns = *std::ranges::max_element(times_of_name.durations);
     name.first_ns = SpanLength(spans, times_of_name.first);
     name.median_ns = Median(times_of_name.durations);
-    if (i > 0 || !(name.self_ns > 0)) continue;
+    if (i > 0 || !(name.self_ns > 0) || !is_nested) continue;
     row.name = name.name;
     row.count = name.count;
     row.named_tracks = name.tracks;
@@ -262,10 +269,13 @@ const RelationOf<SpanTraceRow>& SpanTraceRelation() {
           .Column("duration_ns", &SpanTraceRow::duration_ns, Unit::kNanoseconds,
                   "From the begin of the first span to the end of the last, in the unit that the format "
                   "prescribes.")
-          .Column("covered_share", &SpanTraceRow::covered_share, Unit::kRatio,
-                  "Of it, with any span on any track.")
+          .Column(
+              "covered_share", &SpanTraceRow::covered_share, Unit::kRatio,
+              "Of it, with any span on any track; unknown where spans were left out, which never end or end "
+              "before they begin.")
           .Column("name", &SpanTraceRow::name, Unit::kText,
-                  "Spans that take most of the time; # for numbers of rounds. Unknown where none takes any.")
+                  "Spans that take most of the time; # for numbers of rounds. Unknown where none takes any, "
+                  "or where spans of a track cross, as those of requests that are served together.")
           .Column("count", &SpanTraceRow::count, Unit::kCount, "These spans.")
           .Column("named_tracks", &SpanTraceRow::named_tracks, Unit::kCount, "Tracks that have them.")
           .Column("self_ns", &SpanTraceRow::self_ns, Unit::kNanoseconds,

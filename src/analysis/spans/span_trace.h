@@ -17,7 +17,8 @@ namespace dladvisor {
 struct SpanTraceRow {
   int64_t profile = 0;
   int64_t spans = 0, tracks = 0, processes = 0;
-  double duration_ns = 0, covered_share = 0;
+  double duration_ns = 0;
+  std::optional<double> covered_share;
   std::optional<std::string> name;
   std::optional<int64_t> count, named_tracks;
   std::optional<double> self_ns, share, each_ns, longest_ns, inner_share;

@@ -12,6 +12,8 @@
 namespace dladvisor {
 namespace {
 
+constexpr Ns kRounding = 1000;  // of what is recorded in microseconds
+
 double Length(Ns from, Ns to) { return static_cast<double>(to - from); }
 
 // Of one track, whose spans are given in order of start, the longest first.
@@ -35,6 +37,7 @@ class TrackWalk {
       track.busy_ns += std::max(0.0, Length(std::max(until, start), end));
       CloseUntil(start);
       times_.parent[i] = open_.empty() ? UINT32_MAX : open_.back();
+      if (!open_.empty() && end - kRounding > spans_.end[open_.back()]) ++times_.crossing;
       Charge(start);
       open_.push_back(i);
       ends_.emplace(end, i);

@@ -22,6 +22,7 @@ struct SpanTimes {
   std::vector<double> self_ns;     // of each span, without those within it
   std::vector<uint32_t> parent;    // the span of the track that is open as it begins, UINT32_MAX for none
   double duration_ns = 0;          // from the first span's begin to the last one's end
+  size_t crossing = 0;             // spans that begin within another of their track and end after it
   double covered_ns = 0;           // of it, with any span on any track
   double gap_ns = 0;               // the longest time without one
   uint32_t before_gap = UINT32_MAX;

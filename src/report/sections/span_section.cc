@@ -58,8 +58,9 @@ std::vector<std::pair<std::string, std::string>> SpansSummary(const ReportModel&
       {"Spans", fmt::format("{} on {} of {}", cells.Text("spans", Unit::kCount),
                             cells.Counted("tracks", "track", "tracks"),
                             cells.Counted("processes", "process", "processes"))},
-      {"In Any Span", cells.Text("covered_share", Unit::kRatio)},
   };
+  if (cells.Has("covered_share"))
+    summary.emplace_back("In Any Span", cells.Text("covered_share", Unit::kRatio));
   if (cells.Has("name")) summary.emplace_back("Most of It", LargestText(cells));
   if (cells.Has("gap_ns"))
     summary.emplace_back("Longest Time Without",
