@@ -93,6 +93,18 @@ TEST(Rocprof, TellsOfItsGpus) {
   EXPECT_EQ(t.devices[0].memory_bytes, 67'092'480 * 1024LL);
 }
 
+// Calls in one clock and kernels in another: what both have is the time in microseconds.
+TEST(Rocprof, LeavesOutExactTimesOfTwoClocks) {
+  const Trace t = ReadDialect(
+      R"({"traceEvents":[)" + NamedProcess(2, "CPU HIP API") + NamedProcess(7, "GPU1") +
+      RocprofEvent(2, 518, "hipLaunchKernel", 40'000, 44'000, "") +
+      R"({"ph":"X","name":"mm","pid":7,"tid":1,"ts":50,"dur":6,"args":{"BeginNs":"1000000000050100",)"
+      R"("EndNs":"1000000000055700"}}]})");
+  ASSERT_EQ(t.kernels.size(), 1u);
+  EXPECT_EQ(t.kernels.start[0] - t.api_calls.start[0], 10'000);
+  EXPECT_EQ(t.kernels.end[0] - t.kernels.start[0], 6'000);
+}
+
 std::string TimelineOp(int pid, const std::string& name, int ts, int dur) {
   return fmt::format(
       R"({{"ph":"X","cat":"Op","name":"{}","pid":{},"tid":0,"ts":{},"dur":{},"args":{{"name":"a/b","op":"{}"}}}},)",
@@ -129,6 +141,26 @@ TEST(TensorFlowTimeline, ListsThemTogetherWhereItHasNoStreams) {
                   R"({"ph":"M","name":"process_sort_index","pid":5,"args":{"sort_index":1}}]})");
   EXPECT_EQ(t.kernels.size(), 1u);
   EXPECT_EQ(t.copies.size(), 1u);
+}
+
+TEST(TensorFlowTimeline, KnowsOfEachGpuWhetherItHasStreams) {
+  const Trace t =
+      ReadDialect(R"({"traceEvents":[)" + NamedProcess(5, "/device:GPU:0/stream:all Compute") +
+                  NamedProcess(7, "/device:GPU:0/stream:13 Compute") +
+                  NamedProcess(9, "/device:GPU:1/stream:all Compute") + TimelineOp(5, "MatMul", 140, 40) +
+                  TimelineOp(7, "MatMul", 140, 40) + TimelineOp(9, "Conv2D", 140, 40) +
+                  R"({"ph":"M","name":"process_sort_index","pid":5,"args":{"sort_index":1}}]})");
+  EXPECT_EQ(t.kernels.size(), 2u);
+  EXPECT_EQ(t.devices.size(), 2u);
+}
+
+TEST(TensorFlowTimeline, ReadsEscapesOfNamesOnce) {
+  const Trace t =
+      ReadDialect(R"({"traceEvents":[)" + NamedProcess(1, "/job:localhost/replica:0/task:0/cpu:0 Compute") +
+                  TimelineOp(1, R"(a\\nb)", 120, 9) +
+                  R"({"ph":"M","name":"process_sort_index","pid":5,"args":{"sort_index":1}}]})");
+  ASSERT_EQ(t.ranges.size(), 1u);
+  EXPECT_EQ(t.names.View(t.ranges.name[0]), R"(a\nb)");
 }
 
 // What it has of the GPU is the time of operators once more, enclosing one another: no kernels.

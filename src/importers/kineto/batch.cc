@@ -194,10 +194,9 @@ void Batch::Add(const Event& e) {
     return;
   }
   if (e.phase == 'C') return AddCounter(e);
-  if ((e.phase == 's' || e.phase == 't' || e.phase == 'f') && e.category == kDataFlow)
-    return spans.Add(e, trace.names);
+  if ((e.phase == 's' || e.phase == 't' || e.phase == 'f') && e.category == kDataFlow) return KeepSpan(e);
   if (e.phase == 's' || e.phase == 'f') return launches.AddFlow(e);
-  if (e.phase == 'B' || e.phase == 'E' || e.phase == 'b' || e.phase == 'e') return spans.Add(e, trace.names);
+  if (e.phase == 'B' || e.phase == 'E' || e.phase == 'b' || e.phase == 'e') return KeepSpan(e);
   if (e.phase != 'X') return;
   const std::string_view category = e.category.empty() ? LegacyCategory(e.pid) : e.category;
   if (!last_count_ || category != last_name_) {  // mostly the same as the one before
@@ -244,7 +243,7 @@ void Batch::Add(const Event& e) {
       if (last_name_.empty()) npu.Add(e.name, e.start, std::max<Ns>(0, e.duration));
       ++rows_skipped[last_name_];
       ++rows_unknown[last_name_];
-      spans.Add(e, trace.names);
+      KeepSpan(e);
   }
 }
 
@@ -254,7 +253,9 @@ bool Batch::HasKnownEvents() const {
          0;
 }
 
-NameId Batch::Name(std::string_view text) { return trace.names.Intern(Unescape(text, buffer_)); }
+NameId Batch::Name(std::string_view text) {
+  return trace.names.Intern(texts_are_plain ? text : Unescape(text, buffer_));
+}
 
 uint32_t Batch::Thread(const Event& e) { return tables.Thread(IdOf(e.pid), IdOf(e.tid)); }
 

@@ -78,7 +78,8 @@ class Batch {
   std::map<std::string, int64_t> rows_read, rows_skipped, rows_unknown;  // by category
   Ns span_start = kUnknown, span_end = kUnknown;                         // of the profiler's own record
   NpuTimes npu;
-  Spans spans;  // empty where any event is of a kind that PyTorch's profiler writes
+  Spans spans;                   // of no use where any event is of a kind that PyTorch's profiler writes
+  bool texts_are_plain = false;  // those of events to come: nothing in them is an escape
 
  private:
   enum class Category : uint8_t;
@@ -87,6 +88,9 @@ class Batch {
   NameId Raw(std::string_view text) { return text.empty() ? kNoName : trace.names.Intern(text); }
 
   bool HasKnownEvents() const;
+  void KeepSpan(const Event& e) {
+    if (!HasKnownEvents()) spans.Add(e, trace.names);
+  }
   void AddMetadata(const Event& e);
   void AddKernel(const Event& e);
   void AddCopy(const Event& e);

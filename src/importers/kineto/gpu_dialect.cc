@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +84,7 @@ class Rocprof : public Dialect {
   void Read() {
     const bool has_hip = std::ranges::any_of(spans(), [&](const Span& s) { return ProcessOf(s) == kHip; });
     FollowArrows(has_hip ? kHip : kHsa);
+    exact_times_are_of_one_clock_ = ExactTimesAreOfOneClock();
     for (size_t i = 0; i < spans().size(); ++i)
       if (spans()[i].phase == 'X') Read(i, has_hip);
   }
@@ -90,6 +92,27 @@ class Rocprof : public Dialect {
  private:
   static std::optional<int64_t> GpuOf(std::string_view process) {
     return process.starts_with("GPU") ? NumberIn(process.substr(3)) : std::nullopt;
+  }
+
+  static bool HasExactTimes(const Span& span) {
+    return span.exact_start != kUnknown && span.exact_end >= span.exact_start;
+  }
+
+  // Whether exact times differ from those in microseconds by the same, and by nothing where some spans have
+  // none.
+  bool ExactTimesAreOfOneClock() const {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    bool all = true;
+    for (const Span& span : spans()) {
+      if (span.phase != 'X') continue;
+      all = all && HasExactTimes(span);
+      if (!HasExactTimes(span)) continue;
+      const double ahead = static_cast<double>(span.exact_start) - static_cast<double>(span.start);
+      least = std::min(least, ahead);
+      most = std::max(most, ahead);
+    }
+    constexpr double kRounding = 2000;  // ns
+    return most - least <= kRounding && (all || std::max(-least, most) <= kRounding);
   }
 
   // An arrow begins within the call and ends where the work that it launched begins, in microseconds.
@@ -143,7 +166,7 @@ class Rocprof : public Dialect {
                                                                                        : "";
     if (category.empty() || Text(span.name).starts_with('<')) return;  // "<barrier packet>"
     Event e = EventOf(span, category);
-    if (span.exact_start != kUnknown && span.exact_end >= span.exact_start) {
+    if (exact_times_are_of_one_clock_ && HasExactTimes(span)) {
       e.start = span.exact_start;
       e.duration = span.exact_end - span.exact_start;
     }
@@ -172,6 +195,7 @@ class Rocprof : public Dialect {
   }
 
   std::map<size_t, size_t> correlation_;  // by span
+  bool exact_times_are_of_one_clock_ = false;
 };
 
 class Timeline : public Dialect {
@@ -189,14 +213,15 @@ class Timeline : public Dialect {
 
   void Read() {
     // Lists each kernel on its stream and on "stream:all", each copy on its stream and on "memcpy".
-    const bool has_streams =
-        std::ranges::any_of(spans(), [&](const Span& s) { return TrackOf(s).stream.has_value(); });
+    std::set<int64_t> by_stream;  // devices
+    for (const Span& span : spans())
+      if (const Track track = TrackOf(span); track.gpu && track.stream) by_stream.insert(*track.gpu);
     for (const Span& span : spans()) {
       if (span.phase != 'X') continue;
       const Track track = TrackOf(span);
       if (track.is_host) {
         Add(EventOf(span, "cpu_op"));
-      } else if (track.gpu && (has_streams ? track.stream.has_value() : track.is_all)) {
+      } else if (track.gpu && (by_stream.contains(*track.gpu) ? track.stream.has_value() : track.is_all)) {
         const std::string_view name = Text(span.name);
         Event e = EventOf(span, name.starts_with("MEMCPY")   ? "gpu_memcpy"
                                 : name.starts_with("MEMSET") ? "gpu_memset"
@@ -283,6 +308,7 @@ const GpuDialect* ReadGpuDialect(Batch& batch) {
   batch.rows_read.clear();
   batch.rows_skipped.clear();
   batch.rows_unknown.clear();
+  batch.texts_are_plain = true;
   if (is_rocprof) {
     Rocprof(batch).Read();
     return &kRocprof;
