@@ -91,7 +91,7 @@ TEST(Profile, SaysWhatCallsWithoutKernelsAre) {
     return ComputeProfile(test::ContextOf(b.trace));
   };
   const ProfileRow started = row("cuInit", "CUDA profiling initialization");
-  EXPECT_EQ(started.notes, "of the CUDA calls that were recorded none launches a kernel.");
+  EXPECT_EQ(started.notes, "of the calls that were recorded none launches a kernel.");
   EXPECT_TRUE(started.missing_capture.has_value());
   const ProfileRow ended = row("cuInit", "CUDA profiling data flush on process exit");
   EXPECT_FALSE(ended.missing_capture.has_value()) << "another capture would hold as little";

@@ -115,7 +115,7 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
   if (row.api_calls > 0 && AnyLaunch(trace)) {
     why = "calls that launch kernels were recorded, and no kernel";
   } else if (row.api_calls > 0) {
-    why = "of the CUDA calls that were recorded none launches a kernel";
+    why = "of the calls that were recorded none launches a kernel";
     wanted = row.ended_by == "program" ? "" : capability::kMoreTime;
   } else if (row.copies + row.sets > 0) {
     why = "copies were recorded but no kernel ran in the captured time";
