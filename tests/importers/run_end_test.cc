@@ -41,6 +41,17 @@ TEST(RunEnd, SignalsEndARun) {
   EXPECT_EQ(LogOfRun(Lines(1, 20) + "Killed\n" + Lines(21, 30)).error, "") << "another process was";
 }
 
+TEST(RunEnd, WhatPyTorchWarnsOfIsNoEnd) {
+  const std::string prefix = "0: [rank0]:W0608 00:49:48.013000 711254 torch/_dynamo/convert_frame.py:1436] ";
+  const std::string words = "Traceback (most recent call last):\n";
+  const std::string error = "torch._inductor.exc.InductorError: FileNotFoundError: no compiler\n";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + prefix + words + prefix + error).error, "");
+  EXPECT_THAT(LogOfRun(Lines(1, 20) + words + error).error, HasSubstr("InductorError"));
+  // MLPerf's own word on how the run went.
+  const std::string stop = R"(:::MLLOG {"key": "run_stop", "metadata": {"status": "success"}})";
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + words + error + stop + "\n").error, "");
+}
+
 TEST(RunEnd, SlurmEndsARunWhereANodeFails) {
   const std::string words = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 ";
   EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "DUE TO NODE FAILURE ***\n").error,

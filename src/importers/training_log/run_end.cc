@@ -164,6 +164,13 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     Stopped(stop, number, {});
     return;
   }
+  // PyTorch's own warnings quote the traceback of what it gets over: "[rank0]:W0608 00:49:48.013000 71125
+  // ...".
+  static const RE2 warning(R"(^(?:\d+: ?)?(?:\[rank\d+\]: ?)?[WI]\d{4} \d\d:\d\d:\d\d\.\d+ )");
+  if (RE2::PartialMatch(line, warning)) return;
+  if (line.find(R"("run_stop")") != std::string_view::npos &&
+      line.find(R"("success")") != std::string_view::npos)
+    went_on_ = true;
   if (Ignored(line)) return;
   if (const std::string words = OutOfMemoryOf(line); !words.empty() && !traceback_ && !gets_over_) {
     if (!error_.empty() && !went_on_ && !bare_) return;
