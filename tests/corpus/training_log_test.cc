@@ -61,7 +61,11 @@ TEST(TrainingLogCorpus, EveryLogGivesAReportOrAReason) {
     try {
       const Profile profile = LoadProfile(file, {});
       const test::WrittenReport read = test::WriteReport(profile);
-      EXPECT_THAT(read.text, HasSubstr("A training log of "));
+      if (read.text.find("A training log of ") == std::string::npos) {  // a benchmark beside the trainings
+        EXPECT_THAT(read.text, HasSubstr("The output of a program, not a trace"));
+        EXPECT_EQ(Search(test::ReadFile(file)).iterations, 0);
+        continue;
+      }
       EXPECT_THAT(read.text, Not(HasSubstr("No GPU work was recorded")));
       EXPECT_THAT(read.text, Not(HasSubstr("--trace=cuda ")));
       EXPECT_THAT(read.markdown, HasSubstr("## Training Log"));
