@@ -6,12 +6,9 @@
 #include <utility>
 
 namespace dladvisor::kineto {
-namespace {
 
-using Memories = std::pair<std::string_view, MemoryKind>;
-
-// As in names, as in arguments, and CUPTI's number.
 MemoryKind MemoryOf(std::string_view text) {
+  using Memories = std::pair<std::string_view, MemoryKind>;
   static constexpr std::array kMemories = {
       Memories{"Pageable", MemoryKind::kPageable},
       Memories{"pageable", MemoryKind::kPageable},
@@ -39,6 +36,8 @@ MemoryKind MemoryOf(std::string_view text) {
     if (text == name) return kind;
   return MemoryKind::kUnknown;
 }
+
+namespace {
 
 // `text` holds "HtoD" or "HostToDevice". Arrays are device memory with a layout.
 CopyDirection DirectionIn(std::string_view text) {

@@ -3,6 +3,8 @@
 // name is "Memcpy" alone, in their arguments.
 #pragma once
 
+#include <string_view>
+
 #include "src/importers/kineto/event.h"
 #include "src/trace/kinds.h"
 
@@ -13,6 +15,8 @@ struct MemcpyKind {
   MemoryKind from = MemoryKind::kUnknown, to = MemoryKind::kUnknown;
 };
 
+// As in names ("Device Static"), as in arguments ("device_static"), or CUPTI's number.
+MemoryKind MemoryOf(std::string_view text);
 MemcpyKind MemcpyKindOf(const Event& copy);
 MemoryKind SetMemoryOf(const Event& set);
 

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "src/importers/kineto/memcpy_kind.h"
+
 namespace dladvisor::xla {
 namespace {
 
@@ -42,22 +44,6 @@ std::array<int64_t, 3> TripleOf(std::string_view text) {
   return triple;
 }
 
-MemoryKind MemoryOf(std::string_view text) {
-  using Memory = std::pair<std::string_view, MemoryKind>;
-  static constexpr std::array kMemories = {
-      Memory{"pageable", MemoryKind::kPageable},
-      Memory{"pinned", MemoryKind::kPinned},
-      Memory{"device", MemoryKind::kDevice},
-      Memory{"device_static", MemoryKind::kDevice},
-      Memory{"array", MemoryKind::kArray},
-      Memory{"managed", MemoryKind::kManaged},
-      Memory{"managed_static", MemoryKind::kManaged},
-  };
-  for (const auto& [name, kind] : kMemories)
-    if (text == name) return kind;
-  return MemoryKind::kUnknown;
-}
-
 }  // namespace
 
 KernelDetails KernelDetailsOf(std::string_view text) {
@@ -76,8 +62,8 @@ CopyDetails CopyDetailsOf(std::string_view text) {
   CopyDetails details;
   ForEachPair(text, [&](std::string_view key, std::string_view value) {
     if (key == "size" || key == "num_bytes") details.bytes = NumberOf(value, kMostBytes);
-    if (key == "kind_src" || key == "kind") details.from = MemoryOf(value);
-    if (key == "kind_dst") details.to = MemoryOf(value);
+    if (key == "kind_src" || key == "kind") details.from = kineto::MemoryOf(value);
+    if (key == "kind_dst") details.to = kineto::MemoryOf(value);
     if (key == "async") details.is_async = value != "0";
   });
   return details;
