@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/log_reader.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "src/importers/training_log/device_lines.h"
+#include "src/importers/training_log/durations.h"
+#include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/longest_training.h"
+#include "src/importers/training_log/program_error.h"
+#include "src/importers/training_log/step_forms.h"
+#include "src/importers/training_log/stops.h"
+
+namespace dladvisor::training_log {
+namespace {
+double TimeOf(const TrainingIteration& row) {
+  return row.elapsed_ns.value_or(0) * static_cast<double>(row.covers.value_or(1));
+}
+
+// Of the iterations, the time that is known; a nanosecond of those of which the pace is.
+double KnownTime(const TrainingLog& log) {
+  double known = 0;
+  for (const TrainingIteration& row : log.iterations) {
+    known += TimeOf(row);
+    if (row.samples_per_second || row.tokens_per_second) known += 1;
+  }
+  return known;
+}
+
+// Of two readings of the same lines: times before none, steps before epochs, loading before none, rounds of
+// steps before as many starts of the training, and more of the time before less.
+bool SaysMore(const TrainingLog& log, const TrainingLog& than) {
+  if (log.empty() || than.empty()) return !log.empty();
+  constexpr double kTimed = 1e6, kMore = 1.5, kAsManyLines = 0.9;
+  const double time = KnownTime(log), other = KnownTime(than);
+  if ((time > kTimed) != (other > kTimed)) return time > other;
+  if (log.of_epochs != than.of_epochs) return than.of_epochs;
+  if (log.timers.empty() != than.timers.empty()) return than.timers.empty();
+  const bool as_many = static_cast<double>(log.iterations.size()) >=
+                       kAsManyLines * static_cast<double>(than.iterations.size());
+  if (time > kTimed && as_many && log.iterations.back().attempt < than.iterations.back().attempt) return true;
+  return time > kMore * other;
+}
+
+// Arguments that are known, from which on a text is a training's even where it prints no iteration.
+constexpr size_t kLeastSettings = 8;
+// Lines with a loss that show a training which counts nothing.
+constexpr int64_t kLeastLosses = 20;
+// Beside the number of a step or epoch a loss shows as much as so many alone.
+constexpr int64_t kOfCounted = 7;
+// So many show a pace.
+constexpr int64_t kLeastSteps = 3;
+// Lines that are known, from which on a text is no unknown program's.
+constexpr int64_t kMostOfProgram = 1000;
+
+// Lines behind an error, from which on it ended nothing that is known.
+constexpr int64_t kLinesOfError = 500;
+
+}  // namespace
+
+void LogReader::Line(std::string_view line) {
+  if (summaries.Line(line)) {
+    ++lines_;
+    ++(fenced_ ? fenced_rows_ : rows_);
+    return;
+  }
+  if (const auto pairs = records_.AsPairs(line)) {
+    ++lines_;
+    Count(general_.Line(*pairs));
+    if (records_.evaluated()) general_.Evaluation();
+    return;
+  }
+  if (Trim(line).empty()) return;
+  ++lines_;
+  if (line.starts_with('|')) ++lines_of_tables_;
+  if (line.find("packet loss") != std::string_view::npos) return;  // of a network
+  static const RE2 loss(
+      R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
+      counted(R"re((?i)\b(?:epoch|step|iter(?:ation)?)s?[ :=#\[(]{1,3}\d)re"),
+      timed(R"re((?i)\b(?:step|iter(?:ation)?)[ :=#\[(]{1,3}\d.*\d ?m?s\b)re");
+  if (line.size() < 1024 && line.find("oss") != std::string_view::npos && RE2::PartialMatch(line, loss)) {
+    losses_ += RE2::PartialMatch(line, counted) ? kOfCounted : 1;
+    ++loss_lines_;
+    timed_losses_ += RE2::PartialMatch(line, timed);
+  }
+  // "37700 train 3.061522", of build-nanogpt's file.
+  static const RE2 bare(R"(^\d{1,9} (?:train|val) \d{1,3}\.\d+\s*$)");
+  if (line.size() < 64 && line.find(" train ") != std::string_view::npos && RE2::PartialMatch(line, bare)) {
+    ++losses_;
+    ++loss_lines_;
+  }
+  if (Trim(line).starts_with("```")) {
+    fenced_ = !fenced_;
+    document_ = true;
+  }
+  reader_of_settings_.Line(line, settings_);
+  TakeNamedDevice(line, devices);
+  Count(megatron_.Line(line));
+  const std::string in_seconds = InSeconds(line);
+  const std::string_view plain = in_seconds.empty() ? line : std::string_view(in_seconds);
+  Count(steps_.Line(plain));
+  Count(general_.Line(plain));
+  mlperf_.Line(line);
+  epoch_bars_.Line(line);
+  epoch_clock_.Line(line);
+  lightning_.Line(line);
+  Count(robots_.Line(line));
+  end_.Line(line, lines_);
+  deepspeed_.Line(line);
+  Count(trainer_.Line(line));
+  tables.Line(line);
+  others.Line(line);
+  // Of a log that is known to be another's the rest of its lines is, too.
+  if (known_ < kMostOfProgram) figures_.Line(line);
+  if (known_ < kMostOfProgram && (program_.Line(line, lines_) || GoesOnBehindError(line)))
+    progress_line_ = lines_;
+  if (servers.Line(line)) {
+    Count(true);
+    --known_;
+  }
+  // A start of another process.
+  if (servers.Starts(line)) end_.GoesOn();
+}
+
+TrainingLog LogReader::Finish() {
+  TrainingLog log = megatron_.Finish(Setting("log_interval"));
+  // "iteration 1/99 |" is how others begin, too.
+  const bool timed = std::ranges::any_of(
+      log.iterations, [](const TrainingIteration& row) { return row.elapsed_ns.has_value(); });
+  TrainingLog steps = timed ? TrainingLog() : steps_.Finish();
+  // A single line that looks like a program's may be part of another's output.
+  if (steps.program == kBars) {
+    TrainingLog bars = epoch_bars_.Finish();
+    if (SaysMore(bars, steps)) steps = std::move(bars);
+  }
+  const bool own = steps.iterations.size() > 1 && steps.program != kAnyProgram &&
+                   steps.program != kStepsAlone && steps.program != kEpochs;
+  if (own) log = std::move(steps);
+  if (log.empty()) log = trainer_.Finish((PrintsLosses() || end_.of_loop()) && steps.empty());
+  if (log.program == kBars && !own) {
+    TrainingLog bars = epoch_bars_.Finish();
+    if (SaysMore(bars, log)) log = std::move(bars);
+  }
+  if (log.empty()) log = deepspeed_.Finish();
+  if (log.empty() && !own) log = std::move(steps);
+  if (log.empty() || (!own && (log.of_epochs || log.program == kAnyProgram || log.program == kStepsAlone))) {
+    TrainingLog lines = general_.Finish();
+    if (records_.of_epochs() && !lines.empty()) {
+      lines.of_epochs = true;
+      lines.program = kEpochs;
+    }
+    for (TrainingLog other :
+         {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish(), epoch_clock_.Finish()})
+      if (SaysMore(other, log)) log = std::move(other);
+  }
+  if (TrainingLog robots = robots_.Finish(); !robots.empty()) log = std::move(robots);
+  // What its profiler measured of all steps says more than bars of some.
+  if (TrainingLog profile = lightning_.Finish(); SaysMore(profile, log)) log = std::move(profile);
+  if (log.empty() && Arguments() >= kLeastSettings)
+    log.program =
+        settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
+            ? "Megatron-LM"
+            : "a program that prints its arguments";
+  if (log.empty() && end_.StopsTraining(lines_) && servers.server().empty())
+    log.program = "a program that stopped";
+  if (log.empty() && !document_ && servers.server().empty() && !Program().timed() && !figures_.OfTraining()) {
+    const bool few = !PrintsLosses() && PrintsFewSteps();
+    if (PrintsLosses()) log.loss_lines = loss_lines_;
+    if (few) log.first_steps = timed_losses_;
+    if (few || PrintsLosses()) log.program = "a program that prints losses";
+  }
+  if (log.empty()) return log;
+  LeaveOutStops(log);
+  KeepLongestTraining(log);
+  log.error = log.iterations.empty() ? end_.last_error() : end_.error();
+  if (!log.error.empty()) log.memory_taken = end_.memory_taken();
+  if (const auto deepspeed = settings_.find("deepspeed");
+      log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")
+    log.program = "Megatron-DeepSpeed";
+  std::erase_if(settings_, [](const auto& setting) {
+    return setting.first.starts_with("offload_") && setting.second == "none";
+  });
+  KeepGpuOfTensorFlow(log.program == "Keras" || log.program.find("TensorFlow") != std::string::npos,
+                      settings_);
+  log.settings = std::move(settings_);
+  return log;
+}
+
+bool LogReader::PrintsLosses() const { return losses_ >= kLeastLosses; }
+
+bool LogReader::PrintsFewSteps() const { return timed_losses_ > 0 && timed_losses_ < kLeastSteps; }
+
+std::string LogReader::EngineError() const {
+  static const RE2 engine("CUDA|HIP|NCCL|Engine|Accelerator|OutOfMemory|out of memory");
+  return RE2::PartialMatch(end_.error(), engine) ? end_.error() : "";
+}
+
+bool LogReader::EndsWithoutError() const {
+  return error().empty() || RE2::PartialMatch(error(), "Interrupt|SignalException|SIGTERM");
+}
+
+bool LogReader::EndsServer() const {
+  static const RE2 engine("(?i)memory|cache blocks|KV cache");
+  return !servers.server().empty() && !EndsWithoutError() &&
+         (servers.serves() || servers.engine_failed() || !EngineError().empty() ||
+          RE2::PartialMatch(error(), engine));
+}
+
+ProgramOutput LogReader::Program() const {
+  ProgramOutput output = program_.Finish();
+  figures_.AddTo(output);
+  output.error = ErrorOfProgram();
+  others.AddTo(output);
+  // What passes behind the error is nobody's work.
+  if (!output.error.empty())
+    std::erase_if(output.parts,
+                  [&](const ProgramPart& part) { return part.longest_line > end_.error_line(); });
+  if (!output.error.empty() && output.error == end_.error()) output.memory_taken = end_.memory_taken();
+  // A document tells of errors of others; behind one that stands far above a program went on.
+  const bool over = output.error == end_.error() && lines_ - end_.error_line() > kLinesOfError;
+  if (!output.timed() && (document_ || over)) output.error.clear();
+  return output;
+}
+
+void LogReader::Count(bool known) {
+  if (!known) return;
+  ++(fenced_ ? fenced_lines_ : other_lines_);
+  ++known_;
+  end_.GoesOn();
+}
+
+bool LogReader::GoesOnBehindError(std::string_view line) {
+  launcher_failed_ = launcher_failed_ || line.find("ChildFailedError") != std::string_view::npos;
+  return !end_.last_error().empty() && lines_ > end_.error_line() && !launcher_failed_ &&
+         SaysItWentWell(line);
+}
+
+size_t LogReader::Arguments() const {
+  return static_cast<size_t>(std::ranges::count_if(settings_, [](const auto& setting) {
+    return !setting.first.starts_with("slow_path_") && setting.first != "mixed_precision";
+  }));
+}
+std::optional<int64_t> LogReader::Setting(const char* name) const {
+  const auto found = settings_.find(name);
+  return found == settings_.end() ? std::nullopt : Integer(found->second);
+}
+
+}  // namespace dladvisor::training_log

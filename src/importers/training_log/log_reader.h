@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives each line of what a program printed to every reader that may know it, and says at the end which of
+// them knew most.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/importers/nvidia_smi/table_log.h"
+#include "src/importers/serving_log/serving_lines.h"
+#include "src/importers/summary_table/summary_lines.h"
+#include "src/importers/training_log/deepspeed.h"
+#include "src/importers/training_log/epoch_bars.h"
+#include "src/importers/training_log/epoch_clock.h"
+#include "src/importers/training_log/general_lines.h"
+#include "src/importers/training_log/lerobot.h"
+#include "src/importers/training_log/lightning_profile.h"
+#include "src/importers/training_log/megatron.h"
+#include "src/importers/training_log/mlperf.h"
+#include "src/importers/training_log/other_lines.h"
+#include "src/importers/training_log/printed_figures.h"
+#include "src/importers/training_log/program_time.h"
+#include "src/importers/training_log/record_lines.h"
+#include "src/importers/training_log/run_end.h"
+#include "src/importers/training_log/settings.h"
+#include "src/importers/training_log/step_lines.h"
+#include "src/importers/training_log/trainer.h"
+#include "src/trace/trace.h"
+
+namespace dladvisor::training_log {
+
+class LogReader {
+ public:
+  void Line(std::string_view line);
+
+  // Whether the lines are quoted in a document: of which runs, it says in words. A log may print texts of a
+  // model, which have fences of their own.
+  bool quotes() const { return fenced_lines_ > other_lines_; }
+  // The same of tables of totals.
+  bool quotes_tables() const { return fenced_rows_ > rows_; }
+
+  // Of the program that prints most about itself.
+  TrainingLog Finish();
+
+  // Whether it prints losses as a training does.
+  bool PrintsLosses() const;
+
+  // Of one or two steps alone.
+  bool PrintsFewSteps() const;
+
+  // That ended the program, "" for none.
+  std::string error() const { return end_.error(); }
+
+  // The same, unless the program shows behind it that it got over it.
+  std::string ErrorOfProgram() const { return progress_line_ > end_.error_line() ? "" : end_.error(); }
+
+  const std::optional<MemoryTaken>& memory_taken() const { return end_.memory_taken(); }
+
+  // Of a server: one that answers a single request is not its end.
+  std::string EngineError() const;
+
+  // Whether a user ended it, or nothing did.
+  bool EndsWithoutError() const;
+
+  // Whether the error is a server's: of a program that is no server only what an engine dies of.
+  bool EndsServer() const;
+
+  // What a program that is no training shows of its time; empty where nothing.
+  ProgramOutput Program() const;
+
+  int64_t lines() const { return lines_; }
+
+  // Of these the ones that are drawn as a part of a table.
+  int64_t lines_of_tables() const { return lines_of_tables_; }
+
+  int64_t skipped_lines() const { return megatron_.skipped_lines(); }
+
+  nvidia_smi::TableReader tables;
+  summary_table::SummaryLinesReader summaries;
+  serving_log::ServingLinesReader servers;
+  OtherLinesReader others;
+  std::vector<Device> devices;  // that lines name with their memory
+
+ private:
+  // Whether what is known after an error shows that the program, or a later start of it, went on.
+  void Count(bool known);
+
+  // Whether a line behind an error shows that the program got over it. Behind a launcher's end it is
+  // another's.
+  bool GoesOnBehindError(std::string_view line);
+
+  // Warnings are of other programs, too.
+  size_t Arguments() const;
+
+  std::optional<int64_t> Setting(const char* name) const;
+
+  MegatronReader megatron_;
+  StepLinesReader steps_;
+  GeneralLinesReader general_;
+  RecordLinesReader records_;
+  MlperfReader mlperf_;
+  EpochBarsReader epoch_bars_;
+  EpochClockReader epoch_clock_;
+  LightningProfileReader lightning_;
+  LeRobotReader robots_;
+  DeepSpeedReader deepspeed_;
+  TrainerReader trainer_;
+  SettingsReader reader_of_settings_;
+  std::map<std::string, std::string> settings_;
+  RunEndReader end_;
+  ProgramTimeReader program_;
+  PrintedFiguresReader figures_;
+  int64_t progress_line_ = 0;                   // the last that shows the program's progress
+  int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
+  int64_t fenced_rows_ = 0, rows_ = 0;          // the same of tables of totals
+  int64_t known_ = 0;                           // of these the ones that are no server's
+  bool fenced_ = false, launcher_failed_ = false;
+  bool document_ = false;  // with fences
+  int64_t lines_ = 0, lines_of_tables_ = 0;
+  int64_t losses_ = 0, loss_lines_ = 0, timed_losses_ = 0;  // weighed, as they are, with the time of a step
+};
+
+}  // namespace dladvisor::training_log
