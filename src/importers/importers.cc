@@ -13,10 +13,12 @@
 #include "src/importers/dcgm/dcgm.h"
 #include "src/importers/dlprof/dlprof.h"
 #include "src/importers/kineto/kineto.h"
+#include "src/importers/memory_timeline/memory_timeline.h"
 #include "src/importers/nsys/nsys.h"
 #include "src/importers/nsys_report/nsys_report.h"
 #include "src/importers/nvidia_smi/nvidia_smi.h"
 #include "src/importers/other_format.h"
+#include "src/importers/trainer_state/trainer_state.h"
 #include "src/importers/training_log/training_log_importer.h"
 #include "src/importers/xla/xla.h"
 
@@ -29,6 +31,8 @@ namespace {
 constexpr auto kImporters = std::to_array<const Importer*>({
     &kNsysImporter,
     &kXlaImporter,
+    &kTrainerStateImporter,
+    &kMemoryTimelineImporter,
     &kKinetoImporter,
     &kDlprofImporter,
     &kNvidiaSmiImporter,
