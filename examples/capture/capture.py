@@ -13,9 +13,13 @@ import subprocess
 import sys
 import time
 
-from inference import make_inference_step
-from problems import INFERENCE, PROBLEMS, Settings
+import inference
+import loops
+import operators
+from problems import PROBLEMS, Settings
 from training import make_training_step
+
+MAKERS = inference.MAKERS | operators.MAKERS | loops.MAKERS
 
 SMI_FIELDS = "timestamp,utilization.gpu,utilization.memory,memory.used,clocks.sm,power.draw,temperature.gpu"
 SMI_INTERVAL_MS = 200
@@ -76,8 +80,7 @@ def import_torch():
 
 def make_step(torch, settings):
     torch.manual_seed(0)
-    make = make_inference_step if settings.problem in INFERENCE else make_training_step
-    return make(torch, settings)
+    return MAKERS.get(settings.problem, make_training_step)(torch, settings)
 
 
 def start_smi(path):
@@ -129,16 +132,18 @@ def time_steps(torch, step):
 def main():
     arguments = parse_arguments()
     os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # nvidia-smi's
+    settings = Settings(
+        *(arguments.problem, arguments.fixed, arguments.width, arguments.layers),
+        *(arguments.length, arguments.batch, arguments.workers),
+    )
+    if settings.blocking:
+        os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
     torch = import_torch()
     os.makedirs(arguments.output, exist_ok=True)
     name = f"{arguments.problem}-{'after' if arguments.fixed else 'before'}"
     trace = os.path.join(arguments.output, name + ".json.gz")
     log = os.path.join(arguments.output, name + ".nvidia-smi.csv")
 
-    settings = Settings(
-        *(arguments.problem, arguments.fixed, arguments.width, arguments.layers),
-        *(arguments.length, arguments.batch, arguments.workers),
-    )
     smi = start_smi(log)
     try:
         step = make_step(torch, settings)

@@ -195,7 +195,3 @@ MAKERS = {
     "recorded-evaluation": make_evaluation,
     "recompiles": make_compiled_forward,
 }
-
-
-def make_inference_step(torch, settings):
-    return MAKERS[settings.problem](torch, settings)

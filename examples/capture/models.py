@@ -43,6 +43,8 @@ def make_block(torch, settings):
             x = x + self.mlp(self.norm2(x))
             if settings.synchronize:
                 torch.cuda.synchronize()
+            if settings.check_finite:
+                assert torch.isfinite(x).all()
             return x
 
     return Block()

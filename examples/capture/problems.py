@@ -26,6 +26,22 @@ TRAINING = {
     "empty-cache": "the allocator's memory is freed every step; fixed: kept",
     "host-tensors": "a mask is built on the host and copied every step; fixed: once",
     "channels-first": "convolutions of half precision in NCHW; fixed: channels_last",
+    "round-trips": "permuted and copied around the norm of each block; fixed: channels_last throughout",
+    "written-out-norms": "RMSNorm and GELU as operators of their own; fixed: rms_norm, gelu",
+    "packed-blocks": "each block finds the tokens that are no padding by a mask; fixed: once a step",
+    "one-hot-loss": "cross entropy by one_hot over 50304 words; fixed: cross_entropy",
+    "sample-loop": "the loss of each sample by itself; fixed: of all at once",
+    "clip-loop": "gradients are clipped tensor by tensor, norms read; fixed: clip_grad_norm_",
+    "finite-checks": "each block checks its output for infinities; fixed: not",
+    "anomaly-detection": "autograd's anomaly detection is on; fixed: off",
+    "blocking-launches": "CUDA_LAUNCH_BLOCKING=1; fixed: unset",
+    "frequent-checkpoints": "a checkpoint every other step; fixed: none",
+    "new-workers": "short epochs, each with new workers; fixed: persistent_workers=True",
+    "host-noise": "a diffusion model's noise is drawn on the host; fixed: on the GPU",
+    "host-metrics": "outputs are copied to NumPy for a metric every step; fixed: counted on the GPU",
+    "small-copies": "each tensor of each sample is copied by itself; fixed: stacked before",
+    "host-optimizer": "the optimizer and its state are on the host; fixed: on the GPU",
+    "dense-embedding": "dense gradients of a table of four million rows; fixed: sparse ones",
 }
 INFERENCE = {
     "no-kv-cache": "each token decodes the whole sequence again; fixed: keys and values are kept",
@@ -35,6 +51,15 @@ INFERENCE = {
     "all-logits": "logits of all positions, of which the last is used; fixed: of the last",
     "recorded-evaluation": "evaluation in training mode, with gradients; fixed: eval(), inference_mode()",
     "recompiles": "torch.compile for each length of the input; fixed: dynamic=True",
+    "graph-breaks": "a compiled model reads a number behind each block; fixed: returns them",
+    "cast-weights": "autocast casts FP32 weights in every step; fixed: weights in half precision",
+    "separate-projections": "queries, keys, values, gate and up by products of their own; fixed: joined",
+    "float-attention": "attention in FP32 within a model in half precision; fixed: in half precision",
+    "repeated-heads": "shared keys and values are copied for each head; fixed: enable_gqa=True",
+    "full-sort": "top-p sampling sorts the whole vocabulary; fixed: the 64 most likely words",
+    "distances": "pairwise distances by broadcasting; fixed: torch.cdist",
+    "strided-kernel": "a Triton kernel whose neighbours read different rows; fixed: one row",
+    "unfolded-norms": "convolutions and their batch norms apart; fixed: folded",
 }
 PROBLEMS = TRAINING | INFERENCE
 
@@ -66,7 +91,9 @@ class Settings:
         self.read_elements = planted == "element-metrics"
         self.host_batches = problem == "pageable-copies"
         self.pinned = planted != "pageable-copies"
-        self.loader = problem in ("slow-loader", "few-workers")
+        self.loader = problem in ("slow-loader", "few-workers", "new-workers")
+        self.short_epochs = problem == "new-workers"
+        self.persistent = planted != "new-workers"
         self.workers = {"slow-loader": 0, "few-workers": 1}.get(planted, workers)
         self.written_out = planted == "written-out-attention"
         self.causal = problem == "dense-mask" and fixed
@@ -75,14 +102,24 @@ class Settings:
         self.cell_loop = planted == "cell-loop"
         self.experts = problem == "every-expert"
         self.all_tokens = planted == "every-expert"
-        self.words = 50257 if problem == "odd-vocabulary" else None  # a class a position, not a sequence
-        self.outputs = CLASSES if self.words is None else 50304 if fixed else self.words
+        self.words = 50304 if problem in ("odd-vocabulary", "one-hot-loss") else None  # a class a position
+        if planted == "odd-vocabulary":
+            self.words = 50257
+        self.outputs = self.words or CLASSES
+        self.one_hot = planted == "one-hot-loss"
+        self.sample_loop = planted == "sample-loop"
+        self.clipped = problem == "clip-loop"
+        self.clip_loop = planted == "clip-loop"
+        self.check_finite = planted == "finite-checks"
+        self.anomaly_detection = planted == "anomaly-detection"
+        self.blocking = planted == "blocking-launches"
+        self.checkpoints = planted == "frequent-checkpoints"
         self.recompute = planted == "recomputation"
         self.synchronize = planted == "synchronizing"
         self.empty_cache = planted == "empty-cache"
         self.masked = problem == "host-tensors" or planted == "dense-mask"
         self.host_mask = planted == "host-tensors"
-        self.convolutions = problem in ("channels-first", "recorded-evaluation")
+        self.convolutions = problem in ("channels-first", "recorded-evaluation", "unfolded-norms")
         self.channels_last = planted != "channels-first"
         self.kv_cache = planted != "no-kv-cache"
         self.graph = problem == "eager-decode" and fixed
@@ -91,3 +128,22 @@ class Settings:
         self.all_logits = planted == "all-logits"
         self.recorded = planted == "recorded-evaluation"
         self.dynamic = planted != "recompiles"
+        self.graph_breaks = planted == "graph-breaks"
+        self.cast_weights = planted == "cast-weights"
+        self.round_trips = planted == "round-trips"
+        self.written_norms = planted == "written-out-norms"
+        self.packed = problem == "packed-blocks"
+        self.masked_rows = planted == "packed-blocks"
+        self.separate = planted == "separate-projections"
+        self.float_attention = planted == "float-attention"
+        self.shared_heads = problem == "repeated-heads"
+        self.repeated_heads = planted == "repeated-heads"
+        self.full_sort = planted == "full-sort"
+        self.broadcast = planted == "distances"
+        self.strided = planted == "strided-kernel"
+        self.folded = problem == "unfolded-norms" and fixed
+        self.host_noise = planted == "host-noise"
+        self.host_metrics = planted == "host-metrics"
+        self.small_copies = planted == "small-copies"
+        self.host_optimizer = planted == "host-optimizer"
+        self.sparse = problem == "dense-embedding" and fixed

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of training, and their batches."""
 
+import itertools
+import tempfile
 import time
 
 from models import make_model
@@ -10,29 +12,28 @@ from problems import CLASSES
 class SlowDataset:
     """Samples that take a while to read. Its loader makes tensors of them."""
 
-    SECONDS = 0.002
-
-    def __init__(self, length, width):
-        self.length, self.width = length, width
+    def __init__(self, length, width, samples=1 << 20, seconds=0.002):
+        self.length, self.width, self.samples, self.seconds = length, width, samples, seconds
 
     def __len__(self):
-        return 1 << 20
+        return self.samples
 
     def __getitem__(self, index):
         import torch
 
-        time.sleep(self.SECONDS)
+        time.sleep(self.seconds)
         return torch.full((self.length, self.width), index % 7 / 7), index % CLASSES
 
 
 def batches(torch, settings):
     """Endless batches on the GPU: copied from the host only where that is the subject."""
     if settings.loader:
+        short = (4 * settings.batch, 0.0002) if settings.short_epochs else ()
         loader = torch.utils.data.DataLoader(
-            SlowDataset(settings.length, settings.width),
+            SlowDataset(settings.length, settings.width, *short),
             batch_size=settings.batch,
             num_workers=settings.workers,
-            persistent_workers=settings.workers > 0,
+            persistent_workers=settings.persistent and settings.workers > 0,
             pin_memory=True,
         )
         while True:
@@ -65,9 +66,25 @@ def causal_mask(torch, length):
     return torch.triu(torch.full((length, length), float("-inf")), diagonal=1).cuda()
 
 
-def losses_of(torch, outputs, classes):
+def losses_of(torch, settings, outputs, classes):
     """One a sample, or a position."""
-    return torch.nn.functional.cross_entropy(outputs.flatten(0, -2), classes.flatten(), reduction="none")
+    functional = torch.nn.functional
+    outputs, classes = outputs.flatten(0, -2), classes.flatten()
+    if settings.one_hot:
+        return -(functional.one_hot(classes, settings.outputs) * outputs.float().log_softmax(dim=-1)).sum(dim=-1)
+    if settings.sample_loop:
+        return torch.stack([functional.cross_entropy(*sample) for sample in zip(outputs, classes)])
+    return functional.cross_entropy(outputs, classes, reduction="none")
+
+
+def clip(torch, parameters, looping):
+    """Gradients to a norm of one."""
+    if not looping:
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        return
+    norm = sum(parameter.grad.norm().item() ** 2 for parameter in parameters) ** 0.5
+    for parameter in parameters:
+        parameter.grad.mul_(min(1.0, 1.0 / (norm + 1e-6)))
 
 
 class Metrics:
@@ -117,7 +134,9 @@ def make_training_step(torch, settings):
     data = batches(torch, settings)
     metrics = Metrics(settings.read_elements) if settings.metrics else None
     average = MovingAverage(torch, parameters, settings.average_loop) if settings.average else None
-    log = []
+    torch.autograd.set_detect_anomaly(settings.anomaly_detection)
+    checkpoint = tempfile.TemporaryFile() if settings.checkpoints else None
+    log, steps = [], itertools.count(1)
 
     def backward(features, classes):
         inputs = [features]
@@ -125,7 +144,7 @@ def make_training_step(torch, settings):
             inputs.append(causal_mask(torch, settings.length) if settings.host_mask else mask)
         with autocast(torch, settings):
             outputs = forward(*inputs)
-            losses = losses_of(torch, outputs, classes)
+            losses = losses_of(torch, settings, outputs, classes)
             loss = losses.mean() / settings.micro_batches
         loss.backward()
         return loss.detach(), losses.detach(), outputs.detach()
@@ -135,6 +154,8 @@ def make_training_step(torch, settings):
         optimizer.zero_grad(set_to_none=True)
         for part in zip(features.chunk(settings.micro_batches), classes.chunk(settings.micro_batches)):
             loss, losses, outputs = backward(*part)
+        if settings.clipped:
+            clip(torch, parameters, settings.clip_loop)
         scalars = [loss]
         if settings.norms:
             scalars += [parameter.grad.norm() for parameter in parameters]
@@ -146,5 +167,8 @@ def make_training_step(torch, settings):
             metrics.add(losses, outputs, classes)
         if settings.empty_cache:
             torch.cuda.empty_cache()
+        if checkpoint and next(steps) % 2 == 0:
+            checkpoint.seek(0)
+            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, checkpoint)
 
     return step
