@@ -31,11 +31,11 @@ ORDER BY p.profile;
 
 -- id: recorded
 -- title: Recorded in All Profiles
--- note: Whether any is incomplete, and whether all have calls, ranges and calls of the operating system.
+-- note: Whether any is incomplete, and whether all have calls, ranges and calls of the operating system, or Python's calls.
 -- relation: profile
 -- empty: hidden
 SELECT count(*) AS profiles, max(truncated) AS truncated,
-    min(api_calls > 0 AND ranges > 0 AND os_calls > 0) AS calls_ranges_and_os_calls
+    min(api_calls > 0 AND ranges > 0 AND os_calls > 0) AS calls_ranges_and_os_calls, min(python_frames > 0) AS python_calls
 FROM profile
 HAVING count(*) > 0;
 

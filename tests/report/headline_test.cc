@@ -447,6 +447,8 @@ TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
                         {"os_calls", int64_t{9}}}});
   EXPECT_THAT(Render(run, Advice{}, ReportFormat::kMarkdown),
               HasSubstr("(capture with --sample=process-tree --cpuctxsw=process-tree to find it)"));
+  run.Give("profile", {{{"profile", int64_t{0}}, {"api_calls", int64_t{9}}, {"python_frames", int64_t{9}}}});
+  EXPECT_THAT(Render(run, Advice{}, ReportFormat::kMarkdown), Not(HasSubstr("capture with")));
 }
 
 }  // namespace

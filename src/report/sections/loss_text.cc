@@ -51,10 +51,15 @@ std::string ComputeText(const ReportModel& model, double lost_share, const std::
 }
 
 // What to trace so that idleness gets a cause: calls that launch, ranges, what threads do in the system.
+// Where the stacks of Python are there, nothing more can be asked for.
 std::string FlagsForIdleCauses(const ReportModel& model) {
   const ReportTable* recorded = FindTable(model, "recorded");
-  const bool traced = recorded != nullptr && !recorded->rows.rows.empty() &&
-                      AsNumber(CellOf(*recorded, 0, "calls_ranges_and_os_calls")).value_or(0) > 0;
+  const auto holds = [&](const char* what) {
+    return recorded != nullptr && !recorded->rows.rows.empty() &&
+           AsNumber(CellOf(*recorded, 0, what)).value_or(0) > 0;
+  };
+  if (holds("python_calls")) return "";
+  const bool traced = holds("calls_ranges_and_os_calls");
   const CaptureWords& words = WordsOf(model);
   return std::string(traced ? words.idle_causes_beyond_calls : words.idle_causes);
 }
