@@ -72,9 +72,9 @@ Bucket BucketOfRange(std::string_view name) {
   static const RE2 checkpoint(
       R"((?i)(save|write|store|dump)_?\s?(check_?point|model|state)|check_?point_?\s?(sav|writ)|torch\.save)");
   static const RE2 garbage(R"((?i)\bgc\b|garbage.?collect)");
-  // Not "compiled", which is what runs compiled code.
+  // Not "compiled", which is what runs compiled code. What torch.compile times is a part of compiling.
   static const RE2 compilation(
-      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|backend_compile|^xla_?compil|compile_fx|jit_?compil|triton_?compil|inductor_codecache|CUDAGraphNode\.record)");
+      R"((?i)\bnvrtc|compile_?fusion|compile_?kernel|backend_compile|^xla_?compil|compile_fx|jit_?compil|triton_?compil|inductor_codecache|CUDAGraphNode\.record|\(dynamo_timed\)$)");
   // Of JAX and its runtime: from the call of a compiled function to the launch of its kernels.
   static const RE2 dispatch(
       R"(^(PjitFunction\(|PJRT_LoadedExecutable_Execute|(\[\d+\] )?\w*Pj[Rr]t\w*Executable::Execute))");
