@@ -74,6 +74,22 @@ TEST(Replay, WithoutScalarReadsTheQueueIsKept) {
   }
 }
 
+// Values that are kept on the GPU are neither copied nor asked for: the operator and its copy go, too.
+TEST(Replay, WithoutReadsTheirCopiesAndCallsGoToo) {
+  TraceBuilder b = Reads(true);
+  const std::vector<Ns> starts(b.trace.api_calls.start.begin(), b.trace.api_calls.start.end());
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (b.trace.names.View(b.trace.api_calls.name[i]) == "cudaStreamSynchronize")
+      b.Range(starts[i] - 100, b.trace.api_calls.end[i] + 2000, "aten::item");
+  const auto rows = WhatIfsOf(b);
+  const WhatIfRow *waits = RowOf(rows, "scalar reads"), *all = RowOf(rows, "reads with their calls");
+  ASSERT_TRUE(waits != nullptr && all != nullptr && waits->saves_ns && all->saves_ns);
+  EXPECT_EQ(all->calls, 40);
+  EXPECT_GT(*all->saves_ns, *waits->saves_ns);
+  // 10 us of kernels a round remain.
+  EXPECT_NEAR(*all->predicted_ns, 20 * 10'000, 2'000);
+}
+
 // Twenty rounds, each with a call behind its launches that lasts until the GPU is done: a wait, or one that
 // frees memory.
 TraceBuilder Calls(std::string_view name) {

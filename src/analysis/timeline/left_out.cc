@@ -13,6 +13,7 @@ namespace {
 Change OfRange(std::string_view name) {
   return name.starts_with("Optimizer.zero_grad#") ? kZeroGrad
          : name.starts_with("Optimizer.step#")    ? kOptimizer
+         : name == "aten::item"                   ? kReadCalls
          : BucketOfRange(name) == Bucket::kInput  ? kLoading
                                                   : kNothing;
 }

@@ -13,11 +13,12 @@
 
 namespace dladvisor {
 
-// What may be left out: waits for single values, or others; what the host does in some ranges or calls; what
-// is computed again; or all kernels.
+// What may be left out: waits for single values, all that reading them takes, or other waits; what the host
+// does in some ranges or calls; what is computed again; or all kernels.
 enum Change : uint8_t {
   kNothing,
   kScalarReads,
+  kReadCalls,
   kWaits,
   kLoading,
   kZeroGrad,
@@ -26,9 +27,16 @@ enum Change : uint8_t {
   kRecomputation,
   kKernels
 };
-constexpr std::array<std::string_view, 9> kChangeNames = {
-    "",           "scalar reads",  "waits",  "data loading", "zero_grad", "optimizer on the host",
-    "allocation", "recomputation", "kernels"};
+constexpr std::array<std::string_view, 10> kChangeNames = {"",
+                                                           "scalar reads",
+                                                           "reads with their calls",
+                                                           "waits",
+                                                           "data loading",
+                                                           "zero_grad",
+                                                           "optimizer on the host",
+                                                           "allocation",
+                                                           "recomputation",
+                                                           "kernels"};
 // In whose time the kernels that are launched are left out as well.
 constexpr bool LeavesOutKernels(Change change) { return change == kZeroGrad || change == kRecomputation; }
 

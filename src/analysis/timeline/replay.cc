@@ -79,7 +79,7 @@ class Replay {
   // How many waits or ranges a change leaves out of the analysed steps.
   int64_t Count(Change change) const {
     if (change == kKernels) return busy_ ? std::ranges::count_if(operations_, &Operation::is_kernel) : 0;
-    if (change == kScalarReads || change == kWaits)
+    if (change == kScalarReads || change == kReadCalls || change == kWaits)
       return std::count_if(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
                            calls_.begin() + static_cast<ptrdiff_t>(end_call_),
                            [&](const Call& c) { return change == kWaits ? c.is_wait : c.reads_scalar; });
@@ -93,7 +93,7 @@ class Replay {
     return change == kKernels ||
            std::any_of(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
                        calls_.begin() + static_cast<ptrdiff_t>(end_call_), [&](const Call& c) {
-                         return change == kScalarReads ? c.reads_scalar
+                         return change == kScalarReads || change == kReadCalls ? c.reads_scalar
                                 : change == kWaits
                                     ? c.is_wait
                                     : c.left_out_before[change] + c.left_out_within[change] > 0;
@@ -121,6 +121,7 @@ class Replay {
       const Call& call = calls_[c];
       if (c == first_call_) before = all_done;
       now += call.before - call.left_out_before[without];
+      if (without == kReadCalls && call.reads_scalar) continue;
       Ns own_work = 0;
       for (size_t i = call.first_operation; i < call.end_operation; ++i) {
         Ns& of_stream = done[operations_[i].stream];
@@ -253,7 +254,7 @@ class Replay {
       call.duration = std::max<Ns>(0, calls.end[i] - std::max(calls.start[i], end));
       call.end = calls.end[i];
       call.thread = thread;
-      for (const Change change : {kLoading, kZeroGrad, kOptimizer, kAllocation, kRecomputation}) {
+      for (const Change change : {kReadCalls, kLoading, kZeroGrad, kOptimizer, kAllocation, kRecomputation}) {
         if (left_out_[change].empty()) continue;
         call.left_out_before[change] =
             Within(left_out_[change], {calls.start[i] - call.before, calls.start[i]});
@@ -395,8 +396,10 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
           "(replay.h), per step; the whole profile where there are no steps.")
           .Key("rank", &WhatIfRow::rank, kRankNumber, "Rank.")
           .Key("change", &WhatIfRow::change, Unit::kText,
-               "What is left out: scalar reads (waits for single values), waits (all others but those of "
-               "copies), data loading, zero_grad (with its kernels), optimizer on the host (its kernels "
+               "What is left out: scalar reads (waits for single values), reads with their calls (these, "
+               "their copies "
+               "and the operators that make them), waits (all others but those of copies), data loading, "
+               "zero_grad (with its kernels), optimizer on the host (its kernels "
                "stay), allocation (calls that allocate and free), recomputation (with its kernels), or all "
                "kernels, which leaves what host and copies take.")
           .Column("calls", &WhatIfRow::calls, Unit::kCount,
@@ -426,8 +429,8 @@ std::vector<WhatIfRow> ComputeWhatIfs(const Context& context, const std::vector<
     const double steps = replay.Steps();
     const auto recorded = static_cast<double>(replay.Recorded());
     std::optional<double> replayed;
-    for (const Change change :
-         {kScalarReads, kWaits, kLoading, kZeroGrad, kOptimizer, kAllocation, kRecomputation, kKernels}) {
+    for (const Change change : {kScalarReads, kReadCalls, kWaits, kLoading, kZeroGrad, kOptimizer,
+                                kAllocation, kRecomputation, kKernels}) {
       WhatIfRow row;
       row.rank = gpu.rank;
       row.change = kChangeNames[change];
