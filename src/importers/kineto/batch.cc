@@ -11,23 +11,6 @@
 
 namespace dladvisor::kineto {
 
-enum class Batch::Category : uint8_t {
-  kOther,
-  kKernel,
-  kCopy,
-  kSet,
-  kApiCall,
-  kSync,
-  kOperator,
-  kAnnotation,
-  kPythonFunction,
-  kOverhead,
-  kGraphEvent,
-  kSpan,
-  kMirrored,  // of what other events record: annotations as seen by the GPU
-  kCounters,  // of a kernel measured by hardware counters, whose time is not its own
-};
-
 namespace {
 
 constexpr std::string_view kModule = "nn.Module: ";
@@ -36,6 +19,7 @@ constexpr int64_t kNoTid = -1;
 
 // The number of a token: 7, "7" or "stream 7"; nothing where it holds none.
 std::optional<int64_t> NumberOf(std::string_view token) {
+  if (const int64_t whole = WholeNumber(token); whole >= 0) return whole;
   const size_t digit = token.find_first_of("0123456789");
   if (digit == std::string_view::npos) return std::nullopt;
   const bool negative = digit > 0 && token[digit - 1] == '-';
@@ -102,90 +86,21 @@ int64_t Product(const std::array<int64_t, 3>& d) {  // CUDA's limits: 2^31, 2^16
          std::clamp<int64_t>(d[2], 0, 1 << 15);
 }
 
-uint32_t Tables::Thread(int64_t pid, int64_t tid) {
-  const auto [thread, is_new] =
-      threads_.try_emplace({pid, tid}, static_cast<uint32_t>(trace_.threads.size()));
-  if (is_new) {
-    const auto [process, is_new_process] =
-        processes_.try_emplace(pid, static_cast<uint32_t>(trace_.processes.size()));
-    if (is_new_process) trace_.processes.push_back({pid, ""});
-    trace_.threads.push_back({process->second, tid, ""});
-  }
-  return thread->second;
-}
-
-uint32_t Tables::Device(int64_t ordinal) {
-  const auto [device, is_new] = devices_.try_emplace(ordinal, static_cast<uint32_t>(trace_.devices.size()));
-  if (is_new) trace_.devices.emplace_back().ordinal = ordinal;
-  return device->second;
-}
-
-int64_t Tables::Arguments(const OperatorArguments& arguments) {
-  if (trace_.operator_arguments.empty()) arguments_[trace_.operator_arguments.emplace_back()] = 0;
-  const auto [known, is_new] =
-      arguments_.try_emplace(arguments, static_cast<int64_t>(trace_.operator_arguments.size()));
-  if (is_new) trace_.operator_arguments.push_back(arguments);
-  return known->second;
-}
-
-int64_t Tables::Collective(const dladvisor::Collective& collective) {
-  if (trace_.collectives.empty()) collectives_[trace_.collectives.emplace_back()] = 0;
-  const auto [known, is_new] =
-      collectives_.try_emplace(collective, static_cast<int64_t>(trace_.collectives.size()));
-  if (is_new) trace_.collectives.push_back(collective);
-  return known->second;
-}
-
-uint32_t Tables::Shape(const LaunchShape& shape) {
-  if (trace_.kernels.shapes.empty()) shapes_.IndexOf({});  // the first is that of none
-  return shapes_.IndexOf(shape);
-}
-
 Batch::Batch()
     : tables(trace),
       operator_(trace.names.Intern("cpu_op")),
       annotation_(trace.names.Intern("user_annotation")),
       module_(trace.names.Intern("nn.Module")) {}
 
-Batch::Category Batch::CategoryOf(std::string_view category) {
-  static const std::map<std::string_view, Category> categories = {
-      {"kernel", Category::kKernel},
-      {"Kernel", Category::kKernel},
-      {"gpu_memcpy", Category::kCopy},
-      {"Memcpy", Category::kCopy},
-      {"gpu_memset", Category::kSet},
-      {"Memset", Category::kSet},
-      {"cuda_runtime", Category::kApiCall},
-      {"Runtime", Category::kApiCall},
-      {"cuda_driver", Category::kApiCall},
-      {"hip_runtime", Category::kApiCall},
-      {"cuda_sync", Category::kSync},
-      {"cpu_op", Category::kOperator},
-      {"Operator", Category::kOperator},
-      {"user_annotation", Category::kAnnotation},
-      {"python_function", Category::kPythonFunction},
-      {"overhead", Category::kOverhead},
-      {"graph_event_node", Category::kGraphEvent},
-      {"Trace", Category::kSpan},
-      {"gpu_user_annotation", Category::kMirrored},
-      {"cuda_profiler_range", Category::kCounters},
-      {kLegacyHost, Category::kOperator},
-      {kLegacyGpu, Category::kMirrored},
-  };
-  const auto found = categories.find(category);
-  return found == categories.end() ? Category::kOther : found->second;
+const Batch::Known& Batch::KnownCategory(std::string_view name) {
+  for (const Known& known : known_)
+    if (known.name == name) return known;
+  constexpr size_t kMost = 32;  // of programs that invent them
+  if (known_.size() == kMost) known_.clear();
+  std::string text(name);
+  int64_t* const count = &rows_read[text];
+  return known_.emplace_back(std::move(text), EventCategoryOf(name), count);
 }
-
-namespace {
-
-// torch.autograd.profiler of PyTorch before 1.8 gives its events no category, and names their processes so.
-std::string_view LegacyCategory(std::string_view pid) {
-  for (const std::string_view category : {kLegacyHost, kLegacyGpu})
-    if (pid.size() == category.size() + 2 && pid.substr(1, category.size()) == category) return category;
-  return "";
-}
-
-}  // namespace
 
 void Batch::Add(const Event& e) {
   if (e.phase == 'M') return AddMetadata(e);
@@ -199,50 +114,46 @@ void Batch::Add(const Event& e) {
   if (e.phase == 'B' || e.phase == 'E' || e.phase == 'b' || e.phase == 'e') return KeepSpan(e);
   if (e.phase != 'X') return;
   const std::string_view category = e.category.empty() ? LegacyCategory(e.pid) : e.category;
-  if (!last_count_ || category != last_name_) {  // mostly the same as the one before
-    last_name_ = category;
-    last_category_ = CategoryOf(category);
-    last_count_ = &rows_read[last_name_];
-  }
-  ++*last_count_;
+  const Known& known = KnownCategory(category);
+  ++*known.rows_read;
   if (e.start == kUnknown || (e.duration != kUnknown && e.duration < 0)) {
-    ++rows_skipped[last_name_];
+    ++rows_skipped[known.name];
     trace.health.negative_durations += e.duration != kUnknown && e.duration < 0;
     return;
   }
-  switch (last_category_) {
-    case Category::kKernel:
+  switch (known.category) {
+    case EventCategory::kKernel:
       return AddKernel(e);
-    case Category::kCopy:
+    case EventCategory::kCopy:
       return AddCopy(e);
-    case Category::kSet:
+    case EventCategory::kSet:
       return AddSet(e);
-    case Category::kApiCall:
+    case EventCategory::kApiCall:
       return AddApiCall(e);
-    case Category::kSync:
+    case EventCategory::kSync:
       return AddSync(e);
-    case Category::kOperator:
+    case EventCategory::kOperator:
       // Old traces have no category of annotations.
       return AddOperator(e, e.name.starts_with("ProfilerStep#") ? annotation_ : operator_);
-    case Category::kAnnotation:
+    case EventCategory::kAnnotation:
       return AddOperator(e, annotation_);
-    case Category::kPythonFunction:
+    case EventCategory::kPythonFunction:
       return AddPythonFunction(e);
-    case Category::kOverhead:
+    case EventCategory::kOverhead:
       return AddOverhead(e);
-    case Category::kGraphEvent:
+    case EventCategory::kGraphEvent:
       return AddGraphEvent(e);
-    case Category::kSpan:
+    case EventCategory::kSpan:
       span_start = span_start == kUnknown ? e.start : std::min(span_start, e.start);
       span_end = std::max(span_end, e.start + std::max<Ns>(0, e.duration));
       return;
-    case Category::kMirrored:
-    case Category::kCounters:
+    case EventCategory::kMirrored:
+    case EventCategory::kCounters:
       return;
-    case Category::kOther:
-      if (last_name_.empty()) npu.Add(e.name, e.start, std::max<Ns>(0, e.duration));
-      ++rows_skipped[last_name_];
-      ++rows_unknown[last_name_];
+    case EventCategory::kOther:
+      if (known.name.empty()) npu.Add(e.name, e.start, std::max<Ns>(0, e.duration));
+      ++rows_skipped[known.name];
+      ++rows_unknown[known.name];
       KeepSpan(e);
   }
 }

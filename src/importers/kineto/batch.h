@@ -9,15 +9,15 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "src/importers/kineto/event.h"
+#include "src/importers/kineto/event_category.h"
 #include "src/importers/kineto/launches.h"
 #include "src/importers/kineto/npu_times.h"
+#include "src/importers/kineto/row_tables.h"
 #include "src/importers/kineto/spans.h"
-#include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::kineto {
@@ -26,10 +26,6 @@ namespace dladvisor::kineto {
 inline constexpr int64_t kMostBytes = int64_t{1} << 50;  // of one copy
 inline constexpr int64_t kMostPerBlock = std::numeric_limits<int32_t>::max();
 
-// What counts as the categories of events of torch.autograd.profiler before PyTorch 1.8: operators, and the
-// time between two CUDA events around each on the GPU, which encloses that of the operators that it calls.
-inline constexpr std::string_view kLegacyHost = "CPU functions", kLegacyGpu = "CUDA functions";
-
 // The number of a token (7, "7" or "stream 7"); -1 for texts without one, as "Spans".
 int64_t IdOf(std::string_view token);
 // A kernel's name without return type, template arguments and parameters:
@@ -37,26 +33,6 @@ int64_t IdOf(std::string_view token);
 std::string_view ShortNameOf(std::string_view name);
 // Blocks of a grid, threads of a block.
 int64_t Product(const std::array<int64_t, 3>& dimensions);
-
-// What is common to the rows that a trace's events become: indices into its vectors, made on demand.
-class Tables {
- public:
-  explicit Tables(Trace& trace) : trace_(trace), shapes_(trace.kernels.shapes) {}
-
-  uint32_t Thread(int64_t pid, int64_t tid);
-  uint32_t Device(int64_t ordinal);
-  int64_t Arguments(const OperatorArguments& arguments);
-  int64_t Collective(const dladvisor::Collective& collective);
-  uint32_t Shape(const LaunchShape& shape);
-
- private:
-  Trace& trace_;
-  std::map<std::pair<int64_t, int64_t>, uint32_t> threads_;
-  std::map<int64_t, uint32_t> processes_, devices_;
-  std::map<OperatorArguments, int64_t> arguments_;
-  std::map<dladvisor::Collective, int64_t> collectives_;
-  LaunchShapes shapes_;
-};
 
 class Batch {
  public:
@@ -82,8 +58,12 @@ class Batch {
   bool texts_are_plain = false;  // those of events to come: nothing in them is an escape
 
  private:
-  enum class Category : uint8_t;
-  Category CategoryOf(std::string_view category);
+  struct Known {
+    std::string name;
+    EventCategory category;
+    int64_t* rows_read;
+  };
+  const Known& KnownCategory(std::string_view name);
   NameId Name(std::string_view text);
   NameId Raw(std::string_view text) { return text.empty() ? kNoName : trace.names.Intern(text); }
 
@@ -108,10 +88,9 @@ class Batch {
   uint32_t Thread(const Event& e);
 
   const NameId operator_, annotation_, module_;  // domains of ranges
-  std::string buffer_, last_name_;               // scratch; of the category met last
-  Category last_category_{};
-  int64_t* last_count_ = nullptr;
-  std::vector<NameId> short_names_;  // of kernels, by name
+  std::string buffer_;                           // scratch
+  std::vector<Known> known_;                     // categories met before
+  std::vector<NameId> short_names_;              // of kernels, by name
 };
 
 }  // namespace dladvisor::kineto

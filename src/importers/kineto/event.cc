@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/kineto/event.h"
 
-#include <simdjson.h>
-
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <string>
-#include <utility>
+
+#include "src/importers/kineto/json_tokens.h"
 
 namespace dladvisor::kineto {
 namespace {
-
-using namespace simdjson;
-
-// The characters of a key, which has no escapes where anyone knows it.
-std::string_view Text(ondemand::raw_json_string key) {
-  const char* begin = key.raw();
-  return {begin, static_cast<size_t>(static_cast<const char*>(std::strchr(begin, '"')) - begin)};
-}
-
-std::string_view Trim(std::string_view token) {
-  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
-  return token;
-}
-
-std::string_view Token(ondemand::value& value) { return Trim(value.raw_json_token()); }
 
 // The content of a string token; any other token as it is.
 std::string_view Unquote(std::string_view token) {
@@ -37,6 +22,7 @@ std::string_view Unquote(std::string_view token) {
 
 // A number, or the digits of a string.
 int64_t Integer(std::string_view token) {
+  if (const int64_t number = WholeNumber(token); number >= 0) return number;
   token = Unquote(token);
   int64_t number = 0;
   const char* end = token.data() + token.size();
@@ -79,248 +65,256 @@ int64_t Hexadecimal(std::string_view text) {
   return static_cast<int64_t>(number);
 }
 
-// The JSON text of a value, "" where it is broken.
-std::string_view Raw(ondemand::value& value) {
-  ondemand::json_type type{};
-  if (value.type().get(type)) return {};
-  std::string_view raw;
-  if (type == ondemand::json_type::array) {
-    ondemand::array array;
-    if (value.get_array().get(array) || array.raw_json().get(raw)) return {};
-    return Trim(raw);
-  }
-  if (type == ondemand::json_type::object) {
-    ondemand::object object;
-    if (value.get_object().get(object) || object.raw_json().get(raw)) return {};
-    return Trim(raw);
-  }
-  return Token(value);
-}
-
 // [x, y, z].
-bool Triple(ondemand::value& value, std::array<int64_t, 3>& to) {
-  ondemand::array array;
-  if (value.get_array().get(array)) return false;
-  size_t i = 0;
-  for (auto element : array) {
-    ondemand::value number;
-    if (element.get(number)) return false;
-    if (i < to.size()) to[i++] = IntegerOr(Token(number), 0);
+bool Triple(std::string_view list, std::array<int64_t, 3>& to) {
+  if (!list.starts_with('[')) return false;
+  for (int64_t& number : to) {  // behind a bracket or a comma
+    const size_t end = std::min(list.find(',', 1), list.size() - 1);
+    if (end == 0) return false;
+    std::string_view element = list.substr(1, end - 1);
+    while (!element.empty() && element.front() <= ' ') element.remove_prefix(1);
+    while (!element.empty() && element.back() <= ' ') element.remove_suffix(1);
+    number = IntegerOr(element, 0);
+    list.remove_prefix(end);
   }
-  return i == to.size();
+  return true;
 }
 
-void ReadArgument(std::string_view key, ondemand::value& value, Event& e) {
-  const auto text = [&] { return Unquote(Token(value)); };
-  const auto integer = [&] { return Integer(Token(value)); };
+// In parts that compilers compare without a call.
+template <size_t kSize>
+bool Same(const char* text, const char* other) {
+  constexpr size_t kPart = std::min<size_t>(8, std::bit_floor(kSize));
+  if (std::memcmp(text, other, kPart) != 0) return false;
+  if constexpr (kSize > kPart) return Same<kSize - kPart>(text + kPart, other + kPart);
+  return true;
+}
+
+template <size_t kSize>
+bool Is(std::string_view text, const char (&other)[kSize]) {
+  return text.size() == kSize - 1 && Same<kSize - 1>(text.data(), other);
+}
+
+void ReadArgument(std::string_view key, std::string_view value, Event& e) {
+  const auto text = [&] { return Unquote(value); };
+  const auto integer = [&] { return Integer(value); };
   switch (key.size()) {
     case 0:  // the only series of a counter
-      if (const double number = SignedReal(Token(value)); std::isfinite(number)) e.counter = number;
+      if (const double number = SignedReal(value); std::isfinite(number)) e.counter = number;
       break;
     case 3:
-      if (key == "Seq")
-        e.collective_sequence = IntegerOr(Token(value), -1);
-      else if (key == "pid")
+      if (Is(key, "Seq"))
+        e.collective_sequence = IntegerOr(value, -1);
+      else if (Is(key, "pid"))
         e.calling_process = text();
-      else if (key == "tid")
+      else if (Is(key, "tid"))
         e.calling_thread = text();
       break;
     case 4:
-      if (key == "grid")
+      if (Is(key, "grid"))
         e.has_shape = Triple(value, e.grid);
-      else if (key == "name")
+      else if (Is(key, "name"))
         e.value = text();
-      else if (key == "Addr")
-        e.address = IntegerOr(Token(value), 0);
-      else if (key == "size")
+      else if (Is(key, "Addr"))
+        e.address = IntegerOr(value, 0);
+      else if (Is(key, "size"))
         e.requested = integer();
-      else if (key == "args")
+      else if (Is(key, "args"))
         e.call_arguments = text();
       break;
     case 5:
-      if (key == "block")
+      if (Is(key, "block"))
         Triple(value, e.block);
-      else if (key == "bytes")
+      else if (Is(key, "bytes"))
         e.bytes = integer();
-      else if (key == "Bytes")
+      else if (Is(key, "Bytes"))
         e.allocator_bytes = integer();
-      else if (key == "dtype")
+      else if (Is(key, "dtype"))
         e.dtype = text();
-      else if (key == "EndNs")
+      else if (Is(key, "EndNs"))
         e.exact_end = integer();
       break;
     case 6:
-      if (key == "stream")
+      if (Is(key, "stream"))
         e.stream = integer();
-      else if (key == "device" || key == "dev-id")
+      else if (Is(key, "device") || Is(key, "dev-id"))
         e.device = integer();
       break;
     case 7:
-      if (key == "BeginNs") e.exact_start = integer();
+      if (Is(key, "BeginNs")) e.exact_start = integer();
       break;
     case 8:
-      if (key == "src kind")
+      if (Is(key, "src kind"))
         e.from = text();
-      else if (key == "Comms Id")
+      else if (Is(key, "Comms Id"))
         e.collective_operation = text();
-      else if (key == "dst kind")
+      else if (Is(key, "dst kind"))
         e.to = text();
-      else if (key == "graph id")
-        e.graph = IntegerOr(Token(value), 0);
-      else if (key == "step_num")
+      else if (Is(key, "graph id"))
+        e.graph = IntegerOr(value, 0);
+      else if (Is(key, "step_num"))
         e.step_number = text();
       break;
     case 9:
-      if (key == "Device Id")
-        e.allocator_device = IntegerOr(Token(value), 0);
-      else if (key == "copy kind")
+      if (Is(key, "Device Id"))
+        e.allocator_device = IntegerOr(value, 0);
+      else if (Is(key, "copy kind"))
         e.copy_kind = text();
-      else if (key == "stream-id")
+      else if (Is(key, "stream-id"))
         e.stream = integer();
       break;
     case 10:
-      if (key == "Input Dims" || key == "Input dims")
-        e.shapes = Raw(value);
-      else if (key == "hlo_module")
+      if (Is(key, "Input Dims") || Is(key, "Input dims"))
+        e.shapes = value;
+      else if (Is(key, "hlo_module"))
         e.hlo_module = text();
-      else if (key == "Input type")
-        e.types = Raw(value);
-      else if (key == "Call stack")
+      else if (Is(key, "Input type"))
+        e.types = value;
+      else if (Is(key, "Call stack"))
         e.stack = text();
-      else if (key == "Group size")
-        e.group_size = IntegerOr(Token(value), -1);
-      else if (key == "cuda event")
+      else if (Is(key, "Group size"))
+        e.group_size = IntegerOr(value, -1);
+      else if (Is(key, "cuda event"))
         e.event_handle = Hexadecimal(text());
       break;
     case 11:
-      if (key == "correlation")
+      if (Is(key, "correlation"))
         e.correlation = integer();
-      else if (key == "Device Type")
+      else if (Is(key, "Device Type"))
         e.device_type = integer();
-      else if (key == "External id" || key == "external id")
-        e.external = Token(value);
-      else if (key == "memory kind")
+      else if (Is(key, "External id") || Is(key, "external id"))
+        e.external = value;
+      else if (Is(key, "memory kind"))
         e.memory = text();
       break;
     case 12:
-      if (key == "hlo_category") e.hlo_category = text();
+      if (Is(key, "hlo_category")) e.hlo_category = text();
       break;
     case 13:
-      if (key == "shared memory")
-        e.shared_bytes = IntegerOr(Token(value), 0);
-      else if (key == "blocks per SM")
-        e.blocks_per_sm = Real(Token(value));
-      else if (key == "Input Strides")
-        e.strides = Raw(value);
-      else if (key == "Fwd thread id")
-        e.forward_thread = IntegerOr(Token(value), 0);
-      else if (key == "In msg nelems")
-        e.in_elements = IntegerOr(Token(value), -1);
-      else if (key == "graph node id")
-        e.graph_node = IntegerOr(Token(value), 0);
+      if (Is(key, "shared memory"))
+        e.shared_bytes = IntegerOr(value, 0);
+      else if (Is(key, "blocks per SM"))
+        e.blocks_per_sm = Real(value);
+      else if (Is(key, "Input Strides"))
+        e.strides = value;
+      else if (Is(key, "Fwd thread id"))
+        e.forward_thread = IntegerOr(value, 0);
+      else if (Is(key, "In msg nelems"))
+        e.in_elements = IntegerOr(value, -1);
+      else if (Is(key, "graph node id"))
+        e.graph_node = IntegerOr(value, 0);
       break;
     case 14:
-      if (key == "cuda_sync_kind")
+      if (Is(key, "cuda_sync_kind"))
         e.sync_kind = text();
-      else if (key == "correlation_id")
+      else if (Is(key, "correlation_id"))
         e.correlation = integer();
-      else if (key == "kernel_details")
+      else if (Is(key, "kernel_details"))
         e.kernel_details = text();
-      else if (key == "memcpy_details")
+      else if (Is(key, "memcpy_details"))
         e.memcpy_details = text();
-      else if (key == "memset_details")
+      else if (Is(key, "memset_details"))
         e.memset_details = text();
-      else if (key == "Total Reserved")
+      else if (Is(key, "Total Reserved"))
         e.reserved = integer();
-      else if (key == "Out msg nelems")
-        e.out_elements = IntegerOr(Token(value), -1);
+      else if (Is(key, "Out msg nelems"))
+        e.out_elements = IntegerOr(value, -1);
       break;
     case 15:
-      if (key == "Total Allocated")
+      if (Is(key, "Total Allocated"))
         e.allocated = integer();
-      else if (key == "Sequence number")
+      else if (Is(key, "Sequence number"))
         e.sequence = integer();
-      else if (key == "Collective name")
+      else if (Is(key, "Collective name"))
         e.collective = text();
-      else if (key == "Concrete Inputs")
-        e.values = Raw(value);
-      else if (key == "original_stream")
+      else if (Is(key, "Concrete Inputs"))
+        e.values = value;
+      else if (Is(key, "original_stream"))
         e.original_stream = integer();
       break;
     case 16:
-      if (key == "Module Hierarchy") e.module = text();
+      if (Is(key, "Module Hierarchy")) e.module = text();
       break;
     case 18:
-      if (key == "Process Group Name")
+      if (Is(key, "Process Group Name"))
         e.group = text();
-      else if (key == "cuda_graph_node_id")
-        e.graph_node = IntegerOr(Token(value), 0);
+      else if (Is(key, "cuda_graph_node_id"))
+        e.graph_node = IntegerOr(value, 0);
       break;
     case 19:
-      if (key == "Process Group Ranks") e.group_ranks = text();
+      if (Is(key, "Process Group Ranks")) e.group_ranks = text();
       break;
     case 20:
-      if (key == "registers per thread") e.registers = IntegerOr(Token(value), 0);
+      if (Is(key, "registers per thread")) e.registers = IntegerOr(value, 0);
       break;
     case 23:
-      if (key == "memory bandwidth (GB/s)") e.gigabytes_per_second = Real(Token(value));
+      if (Is(key, "memory bandwidth (GB/s)")) e.gigabytes_per_second = Real(value);
       break;
     case 25:
-      if (key == "est. achieved occupancy %") e.occupancy = Real(Token(value));
+      if (Is(key, "est. achieved occupancy %")) e.occupancy = Real(value);
       break;
     case 33:
-      if (key == "wait_on_cuda_event_record_corr_id") e.record_correlation = IntegerOr(Token(value), -1);
+      if (Is(key, "wait_on_cuda_event_record_corr_id")) e.record_correlation = IntegerOr(value, -1);
       break;
     default:
       break;
   }
 }
 
-bool ReadArguments(ondemand::value& value, Event& e) {
-  ondemand::object arguments;
-  if (value.get_object().get(arguments)) return false;
-  for (auto member : arguments) {
-    ondemand::field field;
-    if (std::move(member).get(field)) return false;
-    ReadArgument(Text(field.key()), field.value(), e);
+void ReadMember(std::string_view key, std::string_view value, Event& e) {
+  if (Is(key, "ph")) {
+    const std::string_view phase = Unquote(value);
+    e.phase = phase.size() == 1 ? phase[0] : '\0';
+  } else if (Is(key, "cat")) {
+    e.category = Unquote(value);
+  } else if (Is(key, "name")) {
+    e.name = Unquote(value);
+  } else if (Is(key, "ts")) {
+    e.start = NanosecondsOf(Unquote(value));
+  } else if (Is(key, "dur")) {
+    e.duration = NanosecondsOf(Unquote(value));
+  } else if (Is(key, "pid")) {
+    e.pid = value;
+  } else if (Is(key, "tid")) {
+    e.tid = value;
+  } else if (Is(key, "id")) {
+    e.flow = Unquote(value);
   }
-  return true;
 }
 
-bool ReadMember(std::string_view key, ondemand::value& value, Event& e) {
-  if (key == "ph") {
-    const std::string_view phase = Unquote(Token(value));
-    e.phase = phase.size() == 1 ? phase[0] : '\0';
-  } else if (key == "cat") {
-    e.category = Unquote(Token(value));
-  } else if (key == "name") {
-    e.name = Unquote(Token(value));
-  } else if (key == "ts") {
-    e.start = NanosecondsOf(Unquote(Token(value)));
-  } else if (key == "dur") {
-    e.duration = NanosecondsOf(Unquote(Token(value)));
-  } else if (key == "pid") {
-    e.pid = Token(value);
-  } else if (key == "tid") {
-    e.tid = Token(value);
-  } else if (key == "id") {
-    e.flow = Unquote(Token(value));
-  } else if (key == "args") {
-    ondemand::json_type type{};
-    if (value.type().get(type)) return false;
-    if (type == ondemand::json_type::object) return ReadArguments(value, e);
-  }
-  return true;
+// `[[gnu::always_inline]]` keeps the cursor in registers.
+[[gnu::always_inline]] inline bool ReadArguments(JsonCursor& at, Event& e) {
+  if (!at.Take('{')) return false;
+  if (at.Take('}')) return true;
+  do {
+    std::string_view key, value;
+    if (!at.TakeKey(key) || !at.TakeValue(value)) return false;
+    ReadArgument(key, value, e);
+  } while (at.Take(','));
+  return at.Take('}');
+}
+
+[[gnu::always_inline]] inline bool ReadEvent(JsonCursor& at, Event& e) {
+  if (!at.Take('{')) return false;
+  if (at.Take('}')) return true;
+  do {
+    std::string_view key, value;
+    if (!at.TakeKey(key)) return false;
+    if (at.Kind() == '{' && Is(key, "args")) {
+      if (!ReadArguments(at, e)) return false;
+    } else {
+      if (!at.TakeValue(value)) return false;
+      ReadMember(key, value, e);
+    }
+  } while (at.Take(','));
+  return at.Take('}');
 }
 
 }  // namespace
 
 struct EventParser::State {
-  ondemand::parser parser;
-  ondemand::document document;
-  ondemand::array array;
-  std::optional<ondemand::array_iterator> at, end;
-  bool is_broken = false, is_first = true;
+  JsonTokens tokens;
+  JsonCursor at;
+  bool is_first = true, is_whole = false;
 };
 
 EventParser::EventParser() : state_(new State) {}
@@ -328,51 +322,33 @@ EventParser::~EventParser() { delete state_; }
 
 bool EventParser::Begin(std::string_view list, size_t capacity) {
   State& s = *state_;
-  s.is_broken = false;
   s.is_first = true;
-  s.at.reset();
-  if (s.parser.iterate(list, capacity).get(s.document) || s.document.get_array().get(s.array)) return false;
-  ondemand::array_iterator begin, end;
-  if (s.array.begin().get(begin) || s.array.end().get(end)) return false;
-  s.at = begin;
-  s.end = end;
-  return true;
+  s.is_whole = false;
+  s.at = s.tokens.Find(list, capacity);
+  return s.at.Take('[');
 }
 
 bool EventParser::Next(Event& event) {
-  State& s = *state_;
+  static const Event kNothing;
+  JsonCursor at = state_->at;
   for (;;) {
-    if (!s.is_first) ++*s.at;
-    s.is_first = false;
-    if (!(*s.at != *s.end)) return false;
-    ondemand::value element;
-    ondemand::json_type type{};
-    if ((**s.at).get(element) || element.type().get(type)) {
-      s.is_broken = true;
+    if (at.Take(']')) {
+      state_->is_whole = at.AtEnd();
       return false;
     }
-    if (type != ondemand::json_type::object) continue;
-    ondemand::object object;
-    event = Event();
-    if (element.get_object().get(object)) {
-      s.is_broken = true;
-      return false;
-    }
-    for (auto member : object) {
-      ondemand::field field;
-      if (std::move(member).get(field) || !ReadMember(Text(field.key()), field.value(), event)) {
-        s.is_broken = true;
-        return false;
-      }
-    }
-    return true;
+    if (!state_->is_first && !at.Take(',')) return false;
+    state_->is_first = false;
+    if (at.Kind() == '{') break;
+    std::string_view other;
+    if (!at.TakeValue(other)) return false;
   }
+  event = kNothing;
+  if (!ReadEvent(at, event)) return false;
+  state_->at = at;
+  return true;
 }
 
-bool EventParser::IsWhole() const {
-  const char* next = nullptr;
-  return !state_->is_broken && state_->document.current_location().get(next) == OUT_OF_BOUNDS;
-}
+bool EventParser::IsWhole() const { return state_->is_whole; }
 
 Ns NanosecondsOf(std::string_view microseconds) {
   std::string_view rest = microseconds;

@@ -87,6 +87,17 @@ class EventParser {
   State* state_;
 };
 
+// The number whose digits a token is, 18 at most; -1 where it is anything else.
+inline int64_t WholeNumber(std::string_view token) {
+  if (token.empty() || token.size() > 18) return -1;
+  int64_t number = 0;
+  for (const char c : token) {
+    if (c < '0' || c > '9') return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
 // "1414456661474.551" microseconds as nanoseconds, to the digit; kUnknown where the token is not a number.
 Ns NanosecondsOf(std::string_view microseconds);
 
