@@ -18,6 +18,8 @@
 #include "src/importers/nsys_report/nsys_report.h"
 #include "src/importers/nvidia_smi/nvidia_smi.h"
 #include "src/importers/other_format.h"
+#include "src/importers/rocpd/rocpd.h"
+#include "src/importers/rpd/rpd.h"
 #include "src/importers/trainer_state/trainer_state.h"
 #include "src/importers/training_log/training_log_importer.h"
 #include "src/importers/xla/xla.h"
@@ -34,6 +36,8 @@ constexpr auto kImporters = std::to_array<const Importer*>({
     &kTrainerStateImporter,
     &kMemoryTimelineImporter,
     &kKinetoImporter,
+    &kRocpdImporter,
+    &kRpdImporter,
     &kDlprofImporter,
     &kNvidiaSmiImporter,
     &kDcgmImporter,

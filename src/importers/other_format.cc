@@ -43,7 +43,8 @@ constexpr OtherFormat kRocprofJson = {"JSON of rocprofv3", kRecordWithPyTorch};
 constexpr OtherFormat kExecutionTrace = {
     "an execution trace of PyTorch (operators and tensors, no times of GPUs)",
     "give the trace that torch.profiler wrote beside it (export_chrome_trace('trace.json'))"};
-constexpr OtherFormat kRocpd = {"a database of ROCm's rocpd", kRecordWithPyTorch};
+constexpr OtherFormat kRocprofDatabase = {"a database of rocprof",
+                                          "give the results.json that rocprof writes beside it"};
 
 // Of XLA: an XSpace begins with its first plane, which mostly is a host or a device, by its number or name
 // (tsl/profiler/protobuf/xplane.proto).
@@ -82,9 +83,8 @@ bool Shows(const Input& input, const Sign& sign) {
 
 std::optional<OtherFormat> FindOtherFormat(const Input& input) {
   if (const sqlite::Database* database = input.database()) {
-    const bool rocpd = std::ranges::any_of(
-        database->tables(), [](const auto& table) { return table.first.starts_with("rocpd_"); });
-    return rocpd ? std::optional(kRocpd) : std::nullopt;
+    const bool is_rocprof = database->Has("KERN") && database->Has("OPS");
+    return is_rocprof ? std::optional(kRocprofDatabase) : std::nullopt;
   }
   for (const Sign& sign : kSigns)
     if (Shows(input, sign)) return sign.format;

@@ -77,6 +77,8 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"nsys", ReadTrace, true},
     {"kineto", ReadTrace, false},
     {"xla", ReadTrace, false},
+    {"rocprofv3", ReadTrace, true},
+    {"rpd", ReadTrace, true},
     {"smi", ReadTrace, false},
     {"training-log", ReadTrace, false},
     {"dlprof", ReadTrace, true},

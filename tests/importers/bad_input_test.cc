@@ -121,10 +121,10 @@ TEST(BadInput, WhatOtherToolsWrote) {
   EXPECT_THAT(refusal("NVR\0\x01\x00"s).reason(), HasSubstr("Nsight Compute"));
   EXPECT_THAT(refusal("PAR1\x15\x04").hint(), HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("\n/host: is no profile\n").reason(), HasSubstr("not a profile: a text file"));
-  const fs::path database = dir.path() / "run.rpd";
-  test::Sqlite(database).Run("CREATE TABLE rocpd_api (id INTEGER); CREATE TABLE rocpd_string (id INTEGER)");
-  EXPECT_THAT(Refusal(database).reason(), HasSubstr("rocpd"));
-  EXPECT_THAT(Refusal(database).hint(), HasSubstr("torch.profiler"));
+  const fs::path database = dir.path() / "results.db";
+  test::Sqlite(database).Run("CREATE TABLE KERN (id INTEGER); CREATE TABLE OPS (id INTEGER)");
+  EXPECT_THAT(Refusal(database).reason(), HasSubstr("a database of rocprof"));
+  EXPECT_THAT(Refusal(database).hint(), HasSubstr("results.json"));
 }
 
 TEST(BadInput, ATraceInWhichTheProfilerRecordedNothing) {

@@ -39,12 +39,13 @@ IntervalSet AnalysedTime(const Context& context) {
 }
 
 // The profiler's time on threads that use the GPU: what it sets up on another, such as a worker of the host
-// that is traced for the first time, delays none of them. Kineto's own events are of no thread of the
-// program.
+// that is traced for the first time, or does on threads of its own delays none of them. Kineto's own events
+// are of no thread of the program.
 IntervalSet OverheadTime(const Trace& trace) {
   std::vector<Interval> intervals;
   const Overheads& overheads = trace.overheads;
-  std::vector<uint8_t> calls(trace.threads.size(), trace.format != "nsys" || trace.api_calls.size() == 0);
+  std::vector<uint8_t> calls(
+      trace.threads.size(), (trace.format != "nsys" && trace.format != "rpd") || trace.api_calls.size() == 0);
   for (size_t i = 0; i < trace.api_calls.size(); ++i)
     if (const uint32_t thread = trace.api_calls.thread[i]; thread != kNoIndex) calls[thread] = 1;
   for (size_t i = 0; i < overheads.size(); ++i)

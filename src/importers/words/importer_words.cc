@@ -10,6 +10,7 @@
 #include "src/importers/kineto/words/kineto_words.h"
 #include "src/importers/nsys/words/nsys_words.h"
 #include "src/importers/nvidia_smi/words/nvidia_smi_words.h"
+#include "src/importers/rocm/words/rocm_words.h"
 #include "src/importers/serving_log/words/serving_log_words.h"
 #include "src/importers/training_log/words/training_log_words.h"
 #include "src/importers/xla/words/xla_words.h"
@@ -19,7 +20,8 @@ namespace {
 
 constexpr std::array kWords = {&kNsysWords,        &kKinetoWords,     &kXlaWords,        &kNvidiaSmiWords,
                                &kTrainingLogWords, &kServingLogWords, &kProgramLogWords, &kRocprofWords,
-                               &kTimelineWords,    &kSpanTraceWords,  &kSummaryWords};
+                               &kRocprofV3Words,   &kRpdWords,        &kTimelineWords,   &kSpanTraceWords,
+                               &kSummaryWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {
