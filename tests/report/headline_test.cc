@@ -434,6 +434,22 @@ TEST(Headline, DoesNotBeginWithTheStartOfATest) {
   EXPECT_THAT(text(500'000'000), HasSubstr("first, warm up, which saves up to 400 ms of start-up."));
 }
 
+TEST(Headline, BeginsWithCodeThatEachStartCompilesWhereATestOnlyAsksForMore) {
+  const auto text = [](const char* launching, const char* rule = "ptx-compiled") {
+    Advice advice;
+    advice.findings = {MakeFinding("one-shot-program", Severity::kWarning, Outcome::kFired),
+                       MakeFinding(rule, Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Profile it at work."};
+    advice.findings[0].lets = {{"launching", std::string(launching), Unit::kText}};
+    advice.findings[1].recommendation = {"Build for the GPU at hand."};
+    return Render(RunWithLedger({{"compute/other", 1'000'000}, {"copy", 2'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(""), HasSubstr("first, build for the GPU at hand"));
+  EXPECT_THAT(text("Launch more blocks."), HasSubstr("first, profile it at work"));
+  EXPECT_THAT(text("", "other"), HasSubstr("first, profile it at work"));
+}
+
 TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
   FakeRun run =
       RunWithLedger({{"compute/other", 10'000'000}, {"idle/unknown", 20'000'000}, {"copy", 10'000'000}});

@@ -283,6 +283,15 @@ std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole
   return std::nullopt;
 }
 
+// A single cold call of which nothing is said but that more is to be recorded.
+bool OnlyAsksForMore(const Finding& finding) {
+  return finding.rule == "one-shot-program" && !Holds(finding, "empty") &&
+         std::ranges::none_of(finding.lets, [](const NamedValue& let) {
+           const auto* text = std::get_if<std::string>(&let.value);
+           return (let.name == "launching" || let.name == "moving") && text != nullptr && !text->empty();
+         });
+}
+
 // From this share of the time on, collectives wait for the start of the other ranks, which load code as well.
 constexpr double kStartOfRanks = 0.25;
 
@@ -304,6 +313,10 @@ std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_
   if (savings.start_up) return savings.start_up;
   if (most && !IsTest(advice, whole)) return most;
   const auto other = WithoutSaving(model, whole, besides);
+  // Code that is compiled at the start is compiled at that of the program at work as well.
+  if (const auto compiled = FindingOf(advice, "ptx-compiled");
+      compiled && IsWarning(advice, *compiled) && other && OnlyAsksForMore(advice.findings[*other]))
+    return compiled;
   return savings.note && (!other || !IsWarning(advice, *other)) ? savings.note : other;
 }
 
