@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/freed_memory.h"
+#include "src/importers/benchmark_log/benchmark_log.h"
 #include "src/importers/dcgm/dcgm.h"
 #include "src/importers/dlprof/dlprof.h"
 #include "src/importers/kineto/kineto.h"
@@ -34,6 +35,7 @@ constexpr auto kImporters = std::to_array<const Importer*>({
     &kNsysImporter,
     &kXlaImporter,
     &kTrainerStateImporter,
+    &kBenchmarkLogImporter,
     &kMemoryTimelineImporter,
     &kKinetoImporter,
     &kRocpdImporter,

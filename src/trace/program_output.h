@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/trace/benchmarks.h"
 #include "src/trace/memory_taken.h"
 
 namespace dladvisor {
@@ -68,6 +69,9 @@ struct ProgramOutput {
   ProgramRequests requests;
   std::vector<ProgramFigure> figures;  // rates first, then times, the greatest sum first
   std::optional<ProgramScaling> scaling;
+  // Where its whole output is of these, nothing else is read of it.
+  std::vector<TransferTest> transfers;
+  std::vector<RequestBenchmark> benchmarks;
   bool on_host = false;         // that it says that it computes on the CPU, beside these
   int64_t skipped_batches = 0;  // for want of memory
   int64_t full_memories = 0;    // lines that tell of a GPU without room
@@ -76,7 +80,10 @@ struct ProgramOutput {
 
   // Whether it tells where time goes.
   bool timed() const { return !parts.empty() || data.lines > 0 || communication.lines > 0; }
-  bool empty() const { return !timed() && figures.empty() && skipped_batches == 0 && error.empty(); }
+  bool measured() const { return !transfers.empty() || !benchmarks.empty(); }
+  bool empty() const {
+    return !timed() && !measured() && figures.empty() && skipped_batches == 0 && error.empty();
+  }
 };
 
 }  // namespace dladvisor

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/training/benchmark_result.h"
 #include "src/analysis/training/program_figure.h"
 #include "src/trace/error_remedy.h"
 
@@ -117,6 +118,9 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
               "figures", &ProgramLogRow::figures, Unit::kText,
               "The first of the times and rates that it names (program_figure), in words; unknown without.")
           .Column(
+              "measured", &ProgramLogRow::measured, Unit::kText,
+              "What benchmarks in it measured (transfer_test, request_benchmark), in words; unknown without.")
+          .Column(
               "slowest_time", &ProgramLogRow::slowest_time, Unit::kText,
               "Of several times that it names, none of which is called a total, the one of the greatest sum; "
               "unknown without.")
@@ -204,6 +208,7 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
     row.gpus = asked.gpus;
   }
   if (!output.figures.empty()) row.figures = FiguresText(output);
+  if (output.measured()) row.measured = MeasuredText(output);
   if (output.on_host) row.on_host = 1;
   row.slowest_time = SlowestTime(output);
   if (output.scaling) {

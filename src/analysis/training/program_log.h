@@ -22,7 +22,7 @@ struct ProgramLogRow {
   std::optional<double> ns, share, each_ns, longest_ns, tokens_per_second, data_share, communication_share;
   std::optional<int64_t> data_lines, communication_lines, requests, slots, gpus;
   std::optional<double> request_ns, in_flight;
-  std::optional<std::string> figures, slowest_time;
+  std::optional<std::string> figures, measured, slowest_time;
   std::optional<int64_t> scaling_few, scaling_many, skipped_batches, on_host;
   std::optional<std::string> scaling_name, scaling_unit;
   std::optional<double> rate_of_few, rate_of_many;

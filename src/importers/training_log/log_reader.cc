@@ -52,7 +52,7 @@ constexpr int64_t kLeastLosses = 20;
 // Beside the number of a step or epoch a loss shows as much as so many alone.
 constexpr int64_t kOfCounted = 7;
 // So many show a pace.
-constexpr int64_t kLeastSteps = 3;
+constexpr int64_t kStepsOfPace = 3;
 // Lines that are known, from which on a text is no unknown program's.
 constexpr int64_t kMostOfProgram = 1000;
 
@@ -76,6 +76,8 @@ void LogReader::Line(std::string_view line) {
   if (Trim(line).empty()) return;
   ++lines_;
   if (line.starts_with('|')) ++lines_of_tables_;
+  transfers_.Line(line);
+  if (benchmarks_.Line(line)) return;
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
   static const RE2 loss(
       R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
@@ -191,7 +193,7 @@ TrainingLog LogReader::Finish() {
 
 bool LogReader::PrintsLosses() const { return losses_ >= kLeastLosses; }
 
-bool LogReader::PrintsFewSteps() const { return timed_losses_ > 0 && timed_losses_ < kLeastSteps; }
+bool LogReader::PrintsFewSteps() const { return timed_losses_ > 0 && timed_losses_ < kStepsOfPace; }
 
 std::string LogReader::EngineError() const {
   static const RE2 engine("CUDA|HIP|NCCL|Engine|Accelerator|OutOfMemory|out of memory");
@@ -212,8 +214,17 @@ bool LogReader::EndsServer() const {
 ProgramOutput LogReader::Program() const {
   ProgramOutput output = program_.Finish();
   figures_.AddTo(output);
+  output.transfers = transfers_.Finish();
+  output.benchmarks = benchmarks_.Finish();
+  // The client's own bar counts the requests of the result.
+  for (const RequestBenchmark& result : output.benchmarks)
+    std::erase_if(output.parts, [&](const ProgramPart& part) {
+      return part.kind == ProgramPartKind::kBars && part.done >= result.requests && part.name.empty();
+    });
   output.error = ErrorOfProgram();
   others.AddTo(output);
+  if (output.program.empty() && output.measured())
+    output.program = output.transfers.empty() ? "a benchmark of a server" : "nccl-tests";
   // What passes behind the error is nobody's work.
   if (!output.error.empty())
     std::erase_if(output.parts,

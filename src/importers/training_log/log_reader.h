@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/benchmark_log/request_lines.h"
+#include "src/importers/benchmark_log/transfer_lines.h"
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/summary_table/summary_lines.h"
@@ -111,6 +113,8 @@ class LogReader {
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;
   std::map<std::string, std::string> settings_;
+  benchmark_log::TransferLinesReader transfers_;
+  benchmark_log::RequestLinesReader benchmarks_;
   RunEndReader end_;
   ProgramTimeReader program_;
   PrintedFiguresReader figures_;

@@ -76,7 +76,9 @@ std::string ProgramText(const ReportTable& program) {
   const std::string name = cells.Text("program", Unit::kText);
   std::string text = name == "a program" ? "The output of a program" : fmt::format("The output of {}", name);
   text += ", not a trace: ";
-  if (cells.Has("data_share"))
+  if (cells.Has("measured"))
+    text += cells.Text("measured", Unit::kText);
+  else if (cells.Has("data_share"))
     text += fmt::format("{} of the time of its batches goes to waiting for their data",
                         cells.Text("data_share", Unit::kRatio));
   else if (cells.Has("communication_share"))
@@ -117,6 +119,7 @@ std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportMode
                                 cells.Has("slots") ? ", " + cells.Count("slots") + " worked on" : ""));
   if (cells.Has("data_share")) add("Waiting for Data", cells.Text("data_share", Unit::kRatio));
   if (cells.Has("communication_share")) add("Communication", cells.Text("communication_share", Unit::kRatio));
+  if (cells.Has("measured")) add("Measured", cells.Text("measured", Unit::kText));
   if (cells.Has("figures")) add("It Prints", cells.Text("figures", Unit::kText));
   if (cells.Has("error")) add("Ended With", cells.Text("error", Unit::kText));
   return summary;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/benchmark_log/benchmark_log.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "src/importers/benchmark_log/request_lines.h"
+#include "src/importers/bytes/whole_text.h"
+
+namespace dladvisor {
+namespace {
+
+constexpr std::string_view kFirstToken = "\"mean_ttft_ms\"", kRate = "\"request_throughput\"";
+
+Trace ReadBenchmarks(ByteSource& source) {
+  const std::string text = WholeText(source);
+  ProgramOutput output;
+  output.program = "a benchmark of a server";
+  if (const auto whole = benchmark_log::RequestsOfJson(text)) {
+    output.benchmarks.push_back(*whole);
+  } else {
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      if (const auto result = benchmark_log::RequestsOfJson(line)) output.benchmarks.push_back(*result);
+    }
+  }
+  if (output.benchmarks.empty())
+    throw WrongKind(source.name(),
+                    "the result of a benchmark of a server without a request that was answered",
+                    "see in the server's log why it answers none, and run the benchmark again");
+  Trace trace;
+  trace.path = source.name();
+  trace.format = "program log";
+  trace.facts["profiler"] = output.program;
+  trace.health.rows_read["results"] = static_cast<int64_t>(output.benchmarks.size());
+  trace.program_output = std::move(output);
+  return trace;
+}
+
+}  // namespace
+
+constinit const Importer kBenchmarkLogImporter = {
+    .in_errors = ", results of vLLM's and SGLang's bench_serving",
+    .in_help = "",
+    .extensions = "",
+    .more_extensions = ".json .jsonl",
+    .fits =
+        [](const Input& input) {
+          const std::string_view head = input.head();
+          return head.starts_with('{') && head.find(kFirstToken) != std::string_view::npos &&
+                         head.find(kRate) != std::string_view::npos
+                     ? Importer::Fit::kYes
+                     : Importer::Fit::kNo;
+        },
+    .read = [](Input& input) { return std::optional(ReadBenchmarks(input.bytes())); },
+};
+
+}  // namespace dladvisor

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What benchmarks of others measured: collectives over the links between GPUs, and a server under requests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dladvisor {
+
+// A table of nccl-tests or rccl-tests.
+struct TransferTest {
+  std::string collective;       // "all_reduce_perf"; "" where the output does not say
+  std::string gpu;              // of all of them; "" where they differ or are not named
+  int64_t gpus = 0, hosts = 0;  // that it lists
+  int64_t sizes = 0;            // rows of the table
+  double least_bytes = 0, most_bytes = 0;
+  double least_ns = 0;              // that the least takes
+  double bus_bytes_per_s = 0;       // of the most, the better of out of place and in place
+  std::optional<int64_t> channels;  // as NCCL's own lines tell, where it writes them
+  std::string over;      // "P2P", "SHM", "NET/Socket", "NET/IB": the slowest that these name; "" for none
+  std::string settings;  // that limit NCCL: "NCCL_P2P_DISABLE=1, ..."; "" for none
+};
+
+// A result of vLLM's or SGLang's bench_serving. Times are of one request.
+struct RequestBenchmark {
+  int64_t requests = 0;
+  std::optional<int64_t> failed;
+  std::optional<double> limit;  // of requests at once that the client sets
+  std::optional<double>
+      request_rate;  // that it sends in a second; unknown where as fast as it can, or not said
+  std::optional<double> duration_ns, input_tokens, output_tokens;  // of all requests
+  std::optional<double> output_tokens_per_s;
+  std::optional<double> first_mean_ns, first_median_ns, first_p99_ns;  // until the first token
+  std::optional<double> token_mean_ns, token_median_ns;                // for each further token
+};
+
+}  // namespace dladvisor
